@@ -156,9 +156,9 @@ $(O)/model_hash: FORCE
 VALIDATE_HASH := $(shell cat $(sort $(wildcard sim/prove/validate/*.[ch] sim/prove/validate/*.inc)) | cksum | cut -d' ' -f1)
 COMMIT := $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
 $(O)/sim/prove/validate/record.o: CFLAGS_ALL += -DORCHARD_VALIDATE_HASH='"$(VALIDATE_HASH)"'
-$(O)/sim/api/verb_validate.o: CFLAGS_ALL += -DORCHARD_COMMIT='"$(COMMIT)"'
+$(O)/sim/cmd/main.o: CFLAGS_ALL += -DORCHARD_COMMIT='"$(COMMIT)"'
 $(O)/sim/prove/validate/record.o: $(O)/validate_hash
-$(O)/sim/api/verb_validate.o: $(O)/commit
+$(O)/sim/cmd/main.o: $(O)/commit
 $(O)/validate_hash $(O)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo $($(if $(filter commit,$(@F)),COMMIT,VALIDATE_HASH)) | cmp -s - $@ || echo $($(if $(filter commit,$(@F)),COMMIT,VALIDATE_HASH)) > $@

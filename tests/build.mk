@@ -47,4 +47,4 @@ $(O)/tests/sim/prove/test_regress $(O)/tests/sim/ask/test_tune $(O)/tests/sim/pr
 $(O)/tests/sim/prove/test_regress_baseline: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/prove/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"'
 # Suites of the command line's own parts.
-$(O)/tests/sim/cmd/test_cli $(O)/tests/sim/cmd/test_cli_text: $(filter-out $(O)/sim/cmd/main.o,$(CLI_OBJ))
+$(O)/tests/sim/cmd/test_cli $(O)/tests/sim/cmd/test_progress: $(filter-out $(O)/sim/cmd/main.o,$(CLI_OBJ))

@@ -11,21 +11,21 @@
 struct perfetto_listener;
 struct trace_recorder;
 
-struct cmd_record {
-    struct cmd_context *context;
+struct api_record {
+    struct api_context *context;
     struct orch_db *db;
     struct perfetto_listener *perfetto; /* NULL = no Chrome trace is asked for */
     struct trace_recorder *trace;       /* NULL = no trace of our own is */
 };
 
 /* Simulates and emits the events of run `number`. */
-typedef bool cmd_record_work(void *subject, struct event_bus *bus, uint64_t number, struct run_result *result,
+typedef bool api_record_work(void *subject, struct event_bus *bus, uint64_t number, struct run_result *result,
                              struct orch_error *error);
 
 /* Does the work with all listeners on the bus; result->run_id is the run's row. The chip's values are kept with it. */
-bool cmd_record_run(const struct cmd_record *record, const struct chip *chip, cmd_record_work *work, void *subject,
+bool api_record_run(const struct api_record *record, const struct chip *chip, api_record_work *work, void *subject,
                     uint64_t number, struct run_result *result, struct orch_error *error);
 /* A run found in the database, for the listeners that would have heard it. */
-bool cmd_record_found(const struct cmd_record *record, int64_t run_id, uint64_t number, struct orch_error *error);
+bool api_record_found(const struct api_record *record, int64_t run_id, uint64_t number, struct orch_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct plan {
-    struct cmd_context *context;
+    struct api_context *context;
     char *folder, *db, *binary; /* absolute, quoted for the shell where a script has them */
     char *array, *merge;        /* texts of the scripts */
     uint64_t shards;
@@ -62,17 +62,6 @@ static char *absolute(const char *path)
     return text;
 }
 
-static char *own_binary(void)
-{
-    char path[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-
-    if (length <= 0)
-        return NULL;
-    path[length] = 0;
-    return strdup(path);
-}
-
 /* Shards have a file each: job arrays often share a network file system whose locks are not to be relied on. */
 static bool write_texts(struct plan *p)
 {
@@ -103,13 +92,16 @@ static bool write_texts(struct plan *p)
 
 static bool plan_make(struct plan *p, struct orch_error *error)
 {
-    const char *const folder = cli_value(&p->context->args, "slurm-folder");
+    const char *const folder = api_value(&p->context->args, "slurm-folder");
 
-    if (!cli_unsigned(&p->context->args, "slurm", 1, 100000, &p->shards, error))
+    if (!api_unsigned(&p->context->args, "slurm", 1, 100000, &p->shards, error))
         return false;
+    if (!p->context->session->program)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("slurm") ": the session does not say where the program is that jobs start");
     p->folder = absolute(folder ? folder : "orchard-slurm");
     p->db = absolute(p->context->common.db);
-    p->binary = own_binary();
+    p->binary = strdup(p->context->session->program);
     return (p->folder && p->db && p->binary && write_texts(p)) || orch_no_memory(error);
 }
 
@@ -118,7 +110,7 @@ static bool write_text(const struct plan *p, const char *name, const char *text,
     char path[PATH_MAX];
 
     snprintf(path, sizeof path, "%s/%s", p->folder, name);
-    return cmd_write_file(path, text, strlen(text), error);
+    return api_write_file(path, text, strlen(text), error);
 }
 
 static bool write_files(const struct plan *p, const struct sweep_spec *spec, struct orch_error *error)
@@ -173,31 +165,31 @@ static bool submit_both(const struct plan *p, struct orch_error *error)
     snprintf(options, sizeof options, "--dependency=afterany:%s", array);
     if (!submit(p, options, "merge.sh", merge, error))
         return false;
-    if (p->context->common.json) {
+    if (api_wants_document(p->context)) {
         json_object *const o = json_object_new_object();
         json_add_text(o, "array", array);
         json_add_text(o, "merge", merge);
         json_add_text(o, "folder", p->folder);
-        json_print(o, p->context->out);
-    } else {
+        api_document(p->context, o);
+    }
+    if (api_wants_text(p->context))
         fprintf(p->context->out, "array %s, merge %s; answers go to %s, the summary to %s/sweep.txt\n", array, merge, p->db,
                 p->folder);
-    }
     return true;
 }
 
-int sweep_slurm(struct cmd_context *context, const struct sweep_spec *spec)
+int sweep_slurm(struct api_context *context, const struct sweep_spec *spec)
 {
     struct orch_error error = {0};
     struct plan plan = {.context = context};
     int code = ORCH_OK;
 
     if (!plan_make(&plan, &error))
-        code = cmd_fail(context, &error);
-    else if (cli_has(&context->args, "dry-run"))
+        code = api_fail(context, &error);
+    else if (api_has(&context->args, "dry-run"))
         code = print_scripts(&plan);
     else if (!write_files(&plan, spec, &error) || !submit_both(&plan, &error))
-        code = cmd_fail(context, &error);
+        code = api_fail(context, &error);
     plan_free(&plan);
     return code;
 }

@@ -7,6 +7,6 @@
 
 /* Writes SPEC.json and two scripts into --slurm-folder, submits them with sbatch and prints the ids; with --dry-run it prints the
  * scripts only. Returns the exit code. */
-int sweep_slurm(struct cmd_context *context, const struct sweep_spec *spec);
+int sweep_slurm(struct api_context *context, const struct sweep_spec *spec);
 
 #endif

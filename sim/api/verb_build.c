@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct cli_option cmd_build_options[] = {
+static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false, "ane: whose program it becomes"},
     {"output", 'o', "FILE", false,
      "OUT.hwx for the container of Apple's compiler, OUT.bin for bare descriptors and coefficients"},
@@ -24,13 +24,14 @@ static bool ends_with(const char *text, const char *end)
 static bool check_request(const char *unit, const char *workload, struct orch_error *error)
 {
     unsigned choice;
-    if (!cli_choice("--unit", unit ? unit : "ane", "ane|gpu", &choice, error))
+    if (!api_choice(ORCH_OPTION("unit"), unit ? unit : "ane", "ane|gpu", &choice, error))
         return false;
     if (ends_with(workload, ".onnx") || !kernel_is_workload(workload))
         return orch_fail(error, ORCH_UNMODELLED, "%.200s: networks are not read yet; KERNEL:SHAPE is built (orchard kernels)",
                          workload);
     if (choice == 1)
-        return orch_fail(error, ORCH_UNMODELLED, "--unit gpu: kernels of the GPU are not written to files yet; the ane's are");
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("unit") " gpu: kernels of the GPU are not written to files yet; the ane's are");
     return true;
 }
 
@@ -47,49 +48,64 @@ static bool save_as(const struct ane_program *p, const char *path, struct orch_e
     struct isa_error why = {0};
     memcpy(parts.port, p->port, sizeof parts.port);
     if (parts.container == p->container)
-        return cmd_write_file(path, p->bytes, p->size, error);
+        return api_write_file(path, p->bytes, p->size, error);
     if (!ane_program_make(&parts, &made, &why))
         return orch_fail(error, ORCH_USAGE, "%.200s: %s", path, why.text);
-    const bool ok = cmd_write_file(path, made.bytes, made.size, error);
+    const bool ok = api_write_file(path, made.bytes, made.size, error);
     ane_program_free(&made);
     return ok;
 }
 
-static bool build(struct cmd_context *context, const struct chip *chip, const char *text, const char *path,
+static bool build(struct api_context *context, const struct chip *chip, const char *text, const char *path,
                   struct orch_error *error)
 {
-    const struct cli_args *a = &context->args;
+    const struct api_args *a = &context->args;
     struct ane_workload workload = {.arrays = 0};
-    const size_t count = cli_count(a, "input");
+    const size_t count = api_count(a, "input");
     const char **inputs = calloc(count + 1, sizeof *inputs);
     if (!inputs)
         return orch_no_memory(error);
     for (size_t i = 0; i < count; i++)
-        inputs[i] = cli_value_at(a, "input", i);
+        inputs[i] = api_value_at(a, "input", i);
     bool ok =
-        ane_workload_open_kernel(&workload, text, cli_value(a, "precision"), chip, context->common.seed, inputs, count, error);
+        ane_workload_open_kernel(&workload, text, api_value(a, "precision"), chip, context->common.seed, inputs, count, error);
     ok = ok && save_as(&workload.kernel.program, path, error);
     if (ok)
-        cmd_note(context, "%s: %zu descriptor%s, %zu bytes of coefficients (%s)", path, workload.kernel.program.count,
+        api_note(context, "%s: %zu descriptor%s, %zu bytes of coefficients (%s)", path, workload.kernel.program.count,
                  workload.kernel.program.count == 1 ? "" : "s", workload.kernel.program.const_bytes, workload.kernel.variant);
     ane_workload_close(&workload);
     free(inputs);
     return ok;
 }
 
-int cmd_build(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    struct cmd_chips chips = {0};
-    const char *output = cli_value(&context->args, "output");
-    if (argc != 1)
-        return cmd_usage(context, "expected one KERNEL:SHAPE");
+    struct api_chips chips = {0};
+    const char *output = api_value(&context->args, "output");
+    if (words != 1)
+        return api_usage(context, "expected one KERNEL:SHAPE");
     if (!output || !output[0])
-        return cmd_usage(context, "build needs -o OUT");
-    bool ok = check_request(cli_value(&context->args, "unit"), argv[0], &error) && cmd_chips_open(context, NULL, &chips, &error);
+        return api_usage(context, "build needs " ORCH_LETTER("o", "output") " OUT");
+    bool ok = check_request(api_value(&context->args, "unit"), word[0], &error) && api_chips_open(context, NULL, &chips, &error);
     if (ok && chips.count != 1)
-        ok = orch_fail(&error, ORCH_USAGE, "--chip: one chip, whose limits count");
-    ok = ok && build(context, chips.chip[0], argv[0], output, &error);
-    cmd_chips_close(&chips);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+        ok = orch_fail(&error, ORCH_USAGE, ORCH_OPTION("chip") ": one chip, whose limits count");
+    ok = ok && build(context, chips.chip[0], word[0], output, &error);
+    api_chips_close(&chips);
+    return ok ? ORCH_OK : api_fail(context, &error);
 }
+
+const struct api_verb verb_build = {
+    .help =
+        {
+            .name = "build",
+            .synopsis = "KERNEL:SHAPE --unit ane -o OUT",
+            .summary = "writes a kernel as a program of a unit",
+            .text = "OUT.hwx is a container like those of Apple's compiler, other names get bare descriptors with coefficients "
+                    "behind; run and\n"
+                    "isa disasm ane take both. Constants are generated unless --input names a file.",
+            .examples = "orchard build conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,pad=1 --unit ane -o conv.hwx",
+            .options = option_table,
+        },
+    .ask = ask,
+};

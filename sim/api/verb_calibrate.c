@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct cli_option cmd_calibrate_options[] = {
+static const struct orchard_option option_table[] = {
     {"vary", 0, "KEY", true, "a parameter to move; repeat for more"},
     {"rows", 0, "ID,...", false, "only these rows of the table (ids as in orchard validate --json)"},
     {"max", 0, "N", false, "at most so many rows, evenly spread over the table (default: all)"},
@@ -45,26 +45,26 @@ static void list_keys(const struct chip *chip, struct table *table)
     }
 }
 
-static bool print_keys(struct cmd_context *context, struct orch_error *error)
+static bool print_keys(struct api_context *context, struct orch_error *error)
 {
     static const struct table_column columns[] = {{"chip", NULL, false, 0}, {"key", NULL, false, 0},  {"value", NULL, true, 30},
                                                   {"unit", NULL, false, 0}, {"kind", NULL, false, 0}, {"from", "x", true, 0},
                                                   {"to", "x", true, 0}};
-    struct cmd_chips chips = {0};
+    struct api_chips chips = {0};
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
-    const bool ok = table ? cmd_chips_open(context, NULL, &chips, error) : orch_no_memory(error);
+    const bool ok = table ? api_chips_open(context, NULL, &chips, error) : orch_no_memory(error);
     for (size_t i = 0; ok && i < chips.count; i++)
         list_keys(chips.chip[i], table);
     if (ok)
         table_print(table, context->out, context->common.color);
     table_free(table);
-    cmd_chips_close(&chips);
+    api_chips_close(&chips);
     return ok;
 }
 
 /* ---- the result ---- */
 
-static void print_parameters(struct cmd_context *context, const struct calibrate_request *q, const struct calibrate_result *r)
+static void print_parameters(struct api_context *context, const struct calibrate_request *q, const struct calibrate_result *r)
 {
     static const struct table_column columns[] = {{"parameter", NULL, false, 0}, {"factor", NULL, true, 0}, {"+-", "%", true, 0},
                                                   {"from", "x", true, 0},        {"to", "x", true, 0},      {"", NULL, false, 0}};
@@ -83,7 +83,7 @@ static void print_parameters(struct cmd_context *context, const struct calibrate
     table_free(table);
 }
 
-static void print_errors(struct cmd_context *context, const struct calibrate_result *r)
+static void print_errors(struct api_context *context, const struct calibrate_result *r)
 {
     static const struct table_column columns[] = {{"error", NULL, false, 0},
                                                   {"MAPE before", "%", true, 0},
@@ -110,7 +110,7 @@ static void print_errors(struct cmd_context *context, const struct calibrate_res
     table_free(table);
 }
 
-static void print_text(struct cmd_context *context, const struct calibrate_request *q, const struct calibrate_result *r,
+static void print_text(struct api_context *context, const struct calibrate_request *q, const struct calibrate_result *r,
                        const char *name)
 {
     fprintf(context->out,
@@ -128,7 +128,7 @@ static void print_text(struct cmd_context *context, const struct calibrate_reque
         fprintf(context->out, "Saved as %s: orchard run ... --fitted %s\n", name, name);
 }
 
-static void print_json(struct cmd_context *context, json_object *body, const struct calibrate_result *r, const char *name)
+static void give_document(struct api_context *context, json_object *body, const struct calibrate_result *r, const char *name)
 {
     json_object *const document = json_object_new_object();
     json_add_text(document, "saved_as", name);
@@ -138,45 +138,46 @@ static void print_json(struct cmd_context *context, json_object *body, const str
     json_add_count(document, "unmodelled", r->unmodelled);
     json_add_count(document, "evaluations", r->evaluations);
     json_object_object_add(document, "set", json_object_get(body));
-    json_print(document, context->out);
+    api_document(context, document);
 }
 
 /* ---- the command ---- */
 
 static void on_evaluated(void *context, size_t evaluations)
 {
-    if (isatty(STDERR_FILENO))
-        cmd_note(context, "%zu evaluations", evaluations);
+    char line[64];
+    snprintf(line, sizeof line, "%zu evaluations", evaluations);
+    api_progress(context, &(struct orchard_progress){line, NAN, (double)evaluations, 0, NAN});
 }
 
-static bool read_request(struct cmd_context *context, struct calibrate_request *q, const char **keys, struct orch_error *error)
+static bool read_request(struct api_context *context, struct calibrate_request *q, const char **keys, struct orch_error *error)
 {
-    const struct cli_args *const a = &context->args;
-    const char *const by = cli_value(a, "folds-by");
+    const struct api_args *const a = &context->args;
+    const char *const by = api_value(a, "folds-by");
     uint64_t most = 0, folds = 3;
     unsigned choice = 0;
-    if (!cli_unsigned(a, "max", 1, 1000000, &most, error) || !cli_unsigned(a, "folds", 0, 20, &folds, error) ||
-        (by && !cli_choice("--folds-by", by, "source|row", &choice, error)))
+    if (!api_unsigned(a, "max", 1, 1000000, &most, error) || !api_unsigned(a, "folds", 0, 20, &folds, error) ||
+        (by && !api_choice(ORCH_OPTION("folds-by"), by, "source|row", &choice, error)))
         return false;
     if (folds == 1)
-        return orch_fail(error, ORCH_USAGE, "--folds 1: two at least, or 0 for none");
-    for (size_t i = 0; i < cli_count(a, "vary") && i < CALIBRATE_KEYS; i++)
-        keys[i] = cli_value_at(a, "vary", i);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("folds") " 1: two at least, or 0 for none");
+    for (size_t i = 0; i < api_count(a, "vary") && i < CALIBRATE_KEYS; i++)
+        keys[i] = api_value_at(a, "vary", i);
     q->sets = (struct chip_overrides){context->common.sets, context->common.set_count};
-    q->rows = cli_value(a, "rows");
+    q->rows = api_value(a, "rows");
     q->most = most;
     q->key = keys;
-    q->keys = cli_count(a, "vary");
+    q->keys = api_count(a, "vary");
     q->folds = (unsigned)folds;
     q->folds_by_row = choice == 1;
     q->threads = context->common.threads;
     q->evaluated = on_evaluated;
     q->context = context;
-    q->chips = cmd_chip_db(context, error);
+    q->chips = api_chip_db(context, error);
     return q->chips != NULL;
 }
 
-static bool save(struct cmd_context *context, const char *name, json_object *body, struct orch_error *error)
+static bool save(struct api_context *context, const char *name, json_object *body, struct orch_error *error)
 {
     struct orch_db *const db = db_open(context->common.db, DB_WRITE, error);
     const bool ok =
@@ -185,20 +186,20 @@ static bool save(struct cmd_context *context, const char *name, json_object *bod
     return ok;
 }
 
-static bool calibrate(struct cmd_context *context, const char *path, struct orch_error *error)
+static bool calibrate(struct api_context *context, const char *path, struct orch_error *error)
 {
-    const char *keys[CALIBRATE_KEYS], *ids[CALIBRATE_CHIPS], *name = cli_value(&context->args, "save");
+    const char *keys[CALIBRATE_KEYS], *ids[CALIBRATE_CHIPS], *name = api_value(&context->args, "save");
     const char *const base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     struct calibrate_request q = {.name = path};
     struct calibrate_result result = {0};
     char usual_name[128];
     uint8_t *bytes = NULL;
-    struct cmd_chips chips = {0};
+    struct api_chips chips = {0};
     snprintf(usual_name, sizeof usual_name, "calibrated-%.*s", (int)strcspn(base, "."), base);
-    name = cli_has(&context->args, "dry-run") ? NULL : name ? name : usual_name;
-    bool ok = read_request(context, &q, keys, error) && cmd_read_file(path, &bytes, &q.size, error);
+    name = api_has(&context->args, "dry-run") ? NULL : name ? name : usual_name;
+    bool ok = read_request(context, &q, keys, error) && api_read_file(path, &bytes, &q.size, error);
     if (ok && context->common.chips_given)
-        ok = cmd_chips_open(context, NULL, &chips, error);
+        ok = api_chips_open(context, NULL, &chips, error);
     for (; ok && q.chip_count < chips.count && q.chip_count < CALIBRATE_CHIPS; q.chip_count++)
         ids[q.chip_count] = chip_id(chips.chip[q.chip_count]);
     q.chip = ids;
@@ -206,27 +207,50 @@ static bool calibrate(struct cmd_context *context, const char *path, struct orch
     ok = ok && calibrate_run(&q, &result, error);
     json_object *const body = ok ? calibrate_body(&q, &result, error) : NULL;
     ok = body && (!name || save(context, name, body, error));
-    if (ok && context->common.json)
-        print_json(context, body, &result, name);
-    else if (ok)
+    if (ok && api_wants_document(context))
+        give_document(context, body, &result, name);
+    if (ok && api_wants_text(context))
         print_text(context, &q, &result, name);
     json_object_put(body);
     calibrate_result_free(&result);
-    cmd_chips_close(&chips);
+    api_chips_close(&chips);
     free(bytes);
     return ok;
 }
 
-int cmd_calibrate(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    if (cli_has(&context->args, "keys"))
-        return print_keys(context, &error) ? ORCH_OK : cmd_fail(context, &error);
-    if (argc != 1)
-        return cmd_usage(
-            context, argc ? "one table of measurements, got '%s' and more" : "a table of measurements is missing (FILE.csv)%s",
-            argc ? argv[0] : "");
-    if (!cli_count(&context->args, "vary"))
-        return cmd_usage(context, "--vary KEY is missing: which parameters may move (orchard calibrate --keys lists them)");
-    return calibrate(context, argv[0], &error) ? ORCH_OK : cmd_fail(context, &error);
+    if (api_has(&context->args, "keys"))
+        return print_keys(context, &error) ? ORCH_OK : api_fail(context, &error);
+    if (words != 1)
+        return api_usage(
+            context, words ? "one table of measurements, got '%s' and more" : "a table of measurements is missing (FILE.csv)%s",
+            words ? word[0] : "");
+    if (!api_count(&context->args, "vary"))
+        return api_usage(context,
+                         ORCH_OPTION("vary") " KEY is missing: which parameters may move (orchard calibrate " ORCH_OPTION(
+                             "keys") " lists them)");
+    return calibrate(context, word[0], &error) ? ORCH_OK : api_fail(context, &error);
 }
+
+const struct api_verb verb_calibrate = {
+    .help =
+        {
+            .name = "calibrate",
+            .synopsis = "FILE.csv --vary KEY [--vary KEY...] [options]\n"
+                        "--keys [--chip ID]",
+            .summary = "moves guessed parameters until measurements are predicted better",
+            .text = "Least squares on the logarithm of predicted over measured, within what is known of each parameter (three "
+                    "standard deviations);\n"
+                    "only guesses and inferred values may be varied. Refuses, by name, parameters that the rows do not tell "
+                    "apart. Errors are given in\n"
+                    "and out of the folds of a cross-validation. --chip fits rows of those chips only. Runs use the result only "
+                    "with --fitted NAME.",
+            .examples = "orchard calibrate amx-timing.csv --vary amx.array_f32_cycles --vary amx.z_latency_cycles --max 60\n"
+                        "orchard calibrate --keys --chip m1-max\n"
+                        "orchard run gemm:512x512x512 --chip m1-max --fitted calibrated-amx-timing",
+            .options = option_table,
+        },
+    .ask = ask,
+};

@@ -222,7 +222,7 @@ static void print_units(FILE *out, const struct chip *chip)
     }
 }
 
-static void print_peaks(struct cmd_context *context, const struct chip *chip)
+static void print_peaks(struct api_context *context, const struct chip *chip)
 {
     static const struct table_column columns[] = {
         {"unit", NULL, false, 0}, {"precision", NULL, false, 0}, {"peak", NULL, true, 0}, {"computed as", NULL, false, 0}};
@@ -244,7 +244,7 @@ static void print_peaks(struct cmd_context *context, const struct chip *chip)
     table_free(table);
 }
 
-static void print_capabilities(struct cmd_context *context, const struct chip *chip)
+static void print_capabilities(struct api_context *context, const struct chip *chip)
 {
     fprintf(context->out, "%s (%s)%s%s\n\nunits\n", chip_name(chip), chip_id(chip),
             chip_experimental(chip) ? ", experimental" : "", chip_modified(chip) ? ", modified" : "");
@@ -256,26 +256,40 @@ static void print_capabilities(struct cmd_context *context, const struct chip *c
         fprintf(context->out, "  %s\n", not_modelled[i]);
 }
 
-int cmd_capabilities(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    struct cmd_chips chips;
-    if (argc > 1 || (argc == 1 && context->common.chips_given))
-        return cmd_usage(context, "takes its chip from --chip");
-    if (!cmd_chips_open(context, argc == 1 ? argv[0] : NULL, &chips, &error))
-        return cmd_fail(context, &error);
+    struct api_chips chips;
+    if (words > 1 || (words == 1 && context->common.chips_given))
+        return api_usage(context, "takes its chip from " ORCH_OPTION("chip"));
+    if (!api_chips_open(context, words == 1 ? word[0] : NULL, &chips, &error))
+        return api_fail(context, &error);
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < chips.count; i++) {
-        if (context->common.json)
+        if (api_wants_document(context))
             json_object_array_add(list, capabilities_json(chips.chip[i]));
-        else
-            print_capabilities(context, chips.chip[i]);
-        if (!context->common.json && i + 1 < chips.count)
+        if (!api_wants_text(context))
+            continue;
+        print_capabilities(context, chips.chip[i]);
+        if (i + 1 < chips.count)
             fputc('\n', context->out);
     }
-    if (context->common.json)
-        json_print(json_object_get(chips.count == 1 ? json_object_array_get_idx(list, 0) : list), context->out);
+    if (api_wants_document(context))
+        api_document(context, json_object_get(chips.count == 1 ? json_object_array_get_idx(list, 0) : list));
     json_object_put(list);
-    cmd_chips_close(&chips);
+    api_chips_close(&chips);
     return ORCH_OK;
 }
+
+const struct api_verb verb_capabilities = {
+    .help =
+        {
+            .name = "capabilities",
+            .synopsis = "--chip ID[,ID...]",
+            .summary = "what the units of a chip can do, and their computed peaks",
+            .text = "Precisions, instructions, limits and peaks per unit with the formula, and what is not modelled.",
+            .examples = "orchard capabilities --chip m2-pro\n"
+                        "orchard capabilities --chip m1,m3 --json",
+        },
+    .ask = ask,
+};

@@ -68,10 +68,10 @@ static void list_row(const struct chip *chip, struct table *table)
 }
 
 /* Every chip, or those of --chip. */
-static bool open_listed(struct cmd_context *context, struct cmd_chips *chips, struct orch_error *error)
+static bool open_listed(struct api_context *context, struct api_chips *chips, struct orch_error *error)
 {
     if (context->common.chips_given)
-        return cmd_chips_open(context, NULL, chips, error);
+        return api_chips_open(context, NULL, chips, error);
     char *names = NULL;
     size_t size = 0;
     FILE *list = open_memstream(&names, &size);
@@ -80,38 +80,38 @@ static bool open_listed(struct cmd_context *context, struct cmd_chips *chips, st
     for (size_t i = 0; i < chip_db_count(context->chip_db); i++)
         fprintf(list, "%s,", chip_db_id(context->chip_db, i));
     fclose(list);
-    const bool ok = cmd_chips_open(context, names, chips, error);
+    const bool ok = api_chips_open(context, names, chips, error);
     free(names);
     return ok;
 }
 
-static int list_chips(struct cmd_context *context)
+static int list_chips(struct api_context *context)
 {
     static const struct table_column columns[] = {
         {"id", NULL, false, 0},      {"name", NULL, false, 0},  {"CPU cores", NULL, false, 0}, {"GPU cores", NULL, true, 0},
         {"memory", "GiB", false, 0}, {"peak", "GB/s", true, 0}, {"remark", NULL, false, 0},
     };
     struct orch_error error = {0};
-    struct cmd_chips chips;
+    struct api_chips chips;
     struct table *table = table_create(columns, ARRAY_COUNT(columns));
     if (!table)
         orch_no_memory(&error);
     if (!table || !open_listed(context, &chips, &error)) {
         table_free(table);
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     }
     json_object *rows = json_object_new_array();
     for (size_t i = 0; i < chips.count; i++) {
         list_row(chips.chip[i], table);
         list_row_json(context->chip_db, chips.chip[i], rows);
     }
-    if (context->common.json)
-        json_print(json_object_get(rows), context->out);
-    else
+    if (api_wants_document(context))
+        api_document(context, json_object_get(rows));
+    if (api_wants_text(context))
         table_print(table, context->out, context->common.color);
     json_object_put(rows);
     table_free(table);
-    cmd_chips_close(&chips);
+    api_chips_close(&chips);
     return ORCH_OK;
 }
 
@@ -154,7 +154,7 @@ static json_object *show_json(const struct chip_db *db, const struct chip *chip)
     return object;
 }
 
-static void show_text(struct cmd_context *context, const struct chip *chip)
+static void show_text(struct api_context *context, const struct chip *chip)
 {
     static const struct table_column columns[] = {
         {"key", NULL, false, 0}, {"value", NULL, false, 40}, {"unit", NULL, false, 0},    {"kind", NULL, false, 0},
@@ -183,31 +183,31 @@ static void show_text(struct cmd_context *context, const struct chip *chip)
     }
     table_print(table, context->out, context->common.color);
     table_free(table);
-    cmd_note(context, "\nLong cells are cut; --json prints them whole.");
+    api_note(context, "\nLong cells are cut; " ORCH_OPTION("json") " prints them whole.");
 }
 
 /* One chip is one JSON object, several are a list of them. */
-static int show_chips(struct cmd_context *context, const char *names)
+static int show_chips(struct api_context *context, const char *names)
 {
     struct orch_error error = {0};
-    struct cmd_chips chips;
-    if (!cmd_chips_open(context, names, &chips, &error))
-        return cmd_fail(context, &error);
+    struct api_chips chips;
+    if (!api_chips_open(context, names, &chips, &error))
+        return api_fail(context, &error);
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < chips.count; i++) {
-        if (context->common.json)
+        if (api_wants_document(context))
             json_object_array_add(list, show_json(context->chip_db, chips.chip[i]));
-        else
+        if (api_wants_text(context))
             show_text(context, chips.chip[i]);
     }
-    if (context->common.json)
-        json_print(json_object_get(chips.count == 1 ? json_object_array_get_idx(list, 0) : list), context->out);
+    if (api_wants_document(context))
+        api_document(context, json_object_get(chips.count == 1 ? json_object_array_get_idx(list, 0) : list));
     json_object_put(list);
-    cmd_chips_close(&chips);
+    api_chips_close(&chips);
     return ORCH_OK;
 }
 
-static void diff_json(struct cmd_context *context, const struct chip *a, const struct chip *b)
+static void give_differences(struct api_context *context, const struct chip *a, const struct chip *b)
 {
     json_object *object = json_object_new_object(), *keys = json_object_new_object();
     json_add_text(object, "a", chip_id(a));
@@ -222,10 +222,10 @@ static void diff_json(struct cmd_context *context, const struct chip *a, const s
         json_object_object_add(keys, x->key->name, row);
     }
     json_object_object_add(object, "differences", keys);
-    json_print(object, context->out);
+    api_document(context, object);
 }
 
-static void diff_text(struct cmd_context *context, const struct chip *a, const struct chip *b)
+static void diff_text(struct api_context *context, const struct chip *a, const struct chip *b)
 {
     const struct table_column columns[] = {
         {"key", NULL, false, 0},       {"unit", NULL, false, 0}, {chip_id(a), NULL, false, 48},
@@ -255,37 +255,54 @@ static void diff_text(struct cmd_context *context, const struct chip *a, const s
     table_free(table);
 }
 
-static int diff_chips(struct cmd_context *context, const char *name_a, const char *name_b)
+static int diff_chips(struct api_context *context, const char *name_a, const char *name_b)
 {
     struct orch_error error = {0};
-    struct cmd_chips a, b = {0};
-    if (!cmd_chips_open(context, name_a, &a, &error))
-        return cmd_fail(context, &error);
+    struct api_chips a, b = {0};
+    if (!api_chips_open(context, name_a, &a, &error))
+        return api_fail(context, &error);
     int code = ORCH_OK;
-    if (!cmd_chips_open(context, name_b, &b, &error))
-        code = cmd_fail(context, &error);
+    if (!api_chips_open(context, name_b, &b, &error))
+        code = api_fail(context, &error);
     else if (a.count != 1 || b.count != 1)
-        code = cmd_usage(context, "diff compares two chips");
-    else if (context->common.json)
-        diff_json(context, a.chip[0], b.chip[0]);
-    else
+        code = api_usage(context, "diff compares two chips");
+    if (code == ORCH_OK && api_wants_document(context))
+        give_differences(context, a.chip[0], b.chip[0]);
+    if (code == ORCH_OK && api_wants_text(context))
         diff_text(context, a.chip[0], b.chip[0]);
-    cmd_chips_close(&a);
-    cmd_chips_close(&b);
+    api_chips_close(&a);
+    api_chips_close(&b);
     return code;
 }
 
-int cmd_chips(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     unsigned form = 0;
-    if (argc > 0 && !cli_choice("form of chips", argv[0], "list|show|diff", &form, &error))
-        return cmd_fail(context, &error);
-    if (!cmd_chip_db(context, &error))
-        return cmd_fail(context, &error);
+    if (words > 0 && !api_choice("form of chips", word[0], "list|show|diff", &form, &error))
+        return api_fail(context, &error);
+    if (!api_chip_db(context, &error))
+        return api_fail(context, &error);
     if (form == 0)
-        return argc <= 1 ? list_chips(context) : cmd_usage(context, "list takes no words");
+        return words <= 1 ? list_chips(context) : api_usage(context, "list takes no words");
     if (form == 1)
-        return argc <= 2 ? show_chips(context, argc == 2 ? argv[1] : NULL) : cmd_usage(context, "show takes one ID");
-    return argc == 3 ? diff_chips(context, argv[1], argv[2]) : cmd_usage(context, "diff takes two IDs");
+        return words <= 2 ? show_chips(context, words == 2 ? word[1] : NULL) : api_usage(context, "show takes one ID");
+    return words == 3 ? diff_chips(context, word[1], word[2]) : api_usage(context, "diff takes two IDs");
 }
+
+const struct api_verb verb_chips = {
+    .help =
+        {
+            .name = "chips",
+            .synopsis = "[list]\n"
+                        "show ID\n"
+                        "diff A B",
+            .summary = "the chips and what is known about them",
+            .text = "list has one row per chip; show prints every value with unit, kind, source, uncertainty and origin;\n"
+                    "diff prints the keys whose values differ. --set shows what a supposed value changes.",
+            .examples = "orchard chips\n"
+                        "orchard chips show m1-max\n"
+                        "orchard chips diff m1 m2 --json",
+        },
+    .ask = ask,
+};

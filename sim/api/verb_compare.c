@@ -33,7 +33,7 @@ static json_object *sides(const char *a, const char *b)
     return row;
 }
 
-static void print_json(FILE *out, const struct comparison *c)
+static void give_document(struct api_context *context, const struct comparison *c)
 {
     json_object *const document = json_object_new_object(), *const texts = json_object_new_object(),
                        *const keys = json_object_new_object();
@@ -54,7 +54,7 @@ static void print_json(FILE *out, const struct comparison *c)
     json_object_object_add(document, "numbers", numbers_json(c->number, c->numbers));
     json_object_object_add(document, "stall_seconds", numbers_json(c->stall, c->stalls));
     json_object_object_add(document, "chip_values", keys);
-    json_print(document, out);
+    api_document(context, document);
 }
 
 /* ---- text ---- */
@@ -77,7 +77,7 @@ static const char *quantity(char text[FORMAT_SIZE], double value, const char *un
     return text;
 }
 
-static void print_texts(struct cmd_context *context, const struct comparison *c)
+static void print_texts(struct api_context *context, const struct comparison *c)
 {
     static const struct table_column columns[] = {{"setting", NULL, false, 0}, {"A", NULL, false, 60}, {"B", NULL, false, 60}};
     struct table *const t = table_create(columns, 3);
@@ -94,7 +94,7 @@ static void print_texts(struct cmd_context *context, const struct comparison *c)
     table_free(t);
 }
 
-static void print_numbers(struct cmd_context *context, const char *title, const struct compare_number *list, size_t count,
+static void print_numbers(struct api_context *context, const char *title, const struct compare_number *list, size_t count,
                           bool growth)
 {
     const struct table_column columns[] = {
@@ -119,7 +119,7 @@ static void print_numbers(struct cmd_context *context, const char *title, const 
     table_free(t);
 }
 
-static void print_keys(struct cmd_context *context, const struct comparison *c)
+static void print_keys(struct api_context *context, const struct comparison *c)
 {
     static const struct table_column columns[] = {
         {"value of the chip", NULL, false, 0}, {"unit", NULL, false, 0}, {"A", NULL, false, 40}, {"B", NULL, false, 40}};
@@ -149,7 +149,7 @@ static void print_side(FILE *out, char letter, const struct report_run *run)
             run->r.device ? run->r.device : "", format_seconds(text, run->r.seconds, run->r.seconds_low, run->r.seconds_high));
 }
 
-static void print_text(struct cmd_context *context, const struct comparison *c)
+static void print_text(struct api_context *context, const struct comparison *c)
 {
     const double ratio = c->a->r.seconds / c->b->r.seconds;
     char text[FORMAT_SIZE];
@@ -173,34 +173,48 @@ static void print_text(struct cmd_context *context, const struct comparison *c)
     print_keys(context, c);
 }
 
-static bool read_sides(struct cmd_context *context, struct orch_db *db, char **argv, struct report_run side[2],
+static bool read_sides(struct api_context *context, struct orch_db *db, const char *const *word, struct report_run side[2],
                        struct orch_error *error)
 {
-    const struct chip_db *const chips = cmd_chip_db(context, error);
+    const struct chip_db *const chips = api_chip_db(context, error);
     bool ok = chips != NULL;
     for (int i = 0; ok && i < 2; i++) {
         int64_t id;
-        ok = db_resolve_run(db, argv[i], &id, error) && report_run_read(db, chips, id, &side[i], error);
+        ok = db_resolve_run(db, word[i], &id, error) && report_run_read(db, chips, id, &side[i], error);
     }
     return ok;
 }
 
-int cmd_compare(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     struct report_run side[2] = {0};
     struct comparison c = {0};
-    if (argc != 2)
-        return cmd_usage(context, "two runs to compare, as in compare 12 last");
+    if (words != 2)
+        return api_usage(context, "two runs to compare, as in compare 12 last");
     struct orch_db *const db = db_open(context->common.db, DB_READ, &error);
-    const bool ok = db && read_sides(context, db, argv, side, &error) && compare_runs(&side[0], &side[1], &c, &error);
-    if (ok && context->common.json)
-        print_json(context->out, &c);
-    else if (ok)
+    const bool ok = db && read_sides(context, db, word, side, &error) && compare_runs(&side[0], &side[1], &c, &error);
+    if (ok && api_wants_document(context))
+        give_document(context, &c);
+    if (ok && api_wants_text(context))
         print_text(context, &c);
     compare_free(&c);
     report_run_free(&side[0]);
     report_run_free(&side[1]);
     db_close(db);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+    return ok ? ORCH_OK : api_fail(context, &error);
 }
+
+const struct api_verb verb_compare = {
+    .help =
+        {
+            .name = "compare",
+            .synopsis = "RUN RUN",
+            .summary = "two recorded runs beside each other",
+            .text = "Every number that differs with its ratio, whether the intervals overlap, which reasons grew, and which "
+                    "values of the chips differ.",
+            .examples = "orchard compare 12 13\n"
+                        "orchard compare 12 last --json",
+        },
+    .ask = ask,
+};

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-const struct cli_option cmd_db_options[] = {
+static const struct orchard_option option_table[] = {
     {"format", 0, "FORM", false, "export: csv (default) or jsonl"},
     {"output", 'o', "FILE", false, "export: where the rows go instead of standard output"},
     {"older-than", 0, "DAYS", false, "prune: runs that began more than DAYS days ago"},
@@ -24,16 +24,16 @@ const struct cli_option cmd_db_options[] = {
     {0},
 };
 
-static struct orch_db *open_or_fail(struct cmd_context *context, enum db_mode mode, int *code)
+static struct orch_db *open_or_fail(struct api_context *context, enum db_mode mode, int *code)
 {
     struct orch_error error = {0};
     struct orch_db *db = db_open(context->common.db, mode, &error);
-    *code = db ? ORCH_OK : cmd_fail(context, &error);
+    *code = db ? ORCH_OK : api_fail(context, &error);
     return db;
 }
 
 /* For looking: brings the file up to date when that is possible, and is content with reading when it is not. */
-static struct orch_db *open_to_look(struct cmd_context *context, int *code)
+static struct orch_db *open_to_look(struct api_context *context, int *code)
 {
     struct orch_error ignored = {0};
     struct orch_db *db = db_open(context->common.db, DB_EXISTING, &ignored);
@@ -41,27 +41,28 @@ static struct orch_db *open_to_look(struct cmd_context *context, int *code)
     return db ? db : open_or_fail(context, DB_READ, code);
 }
 
-static int close_with(struct cmd_context *context, struct orch_db *db, bool ok, const struct orch_error *error)
+static int close_with(struct api_context *context, struct orch_db *db, bool ok, const struct orch_error *error)
 {
     db_close(db);
-    return ok ? ORCH_OK : cmd_fail(context, error);
+    return ok ? ORCH_OK : api_fail(context, error);
 }
 
-static int run_init(struct cmd_context *context, int argc, char **argv)
+static int run_init(struct api_context *context, int words, const char *const *word)
 {
     int code;
-    (void)argv;
-    if (argc > 0)
-        return cmd_usage(context, "init takes no words");
+    (void)word;
+    if (words > 0)
+        return api_usage(context, "init takes no words");
     struct orch_db *db = open_or_fail(context, DB_WRITE, &code);
     if (!db)
         return code;
-    if (context->common.json) {
+    if (api_wants_document(context)) {
         json_object *document = json_object_new_object();
         json_add_text(document, "path", db_path(db));
         json_add_count(document, "schema_version", (uint64_t)db_file_version(db));
-        json_print(document, context->out);
-    } else {
+        api_document(context, document);
+    }
+    if (api_wants_text(context)) {
         fprintf(context->out, "%s: schema version %d\n", db_path(db), db_file_version(db));
     }
     db_close(db);
@@ -120,7 +121,7 @@ static uint64_t file_bytes(const char *path)
     return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-static void print_info(struct cmd_context *context, struct orch_db *db, const struct info *info)
+static void print_info(struct api_context *context, struct orch_db *db, const struct info *info)
 {
     static const struct table_column columns[] = {{"table", NULL, false, 0}, {"rows", NULL, true, 0}};
     char size[HUMAN_SIZE];
@@ -145,7 +146,7 @@ static void print_info(struct cmd_context *context, struct orch_db *db, const st
     fputc('\n', context->out);
 }
 
-static void print_info_json(struct cmd_context *context, struct orch_db *db, const struct info *info)
+static void give_info(struct api_context *context, struct orch_db *db, const struct info *info)
 {
     json_object *document = json_object_new_object();
     json_add_text(document, "path", db_path(db));
@@ -154,24 +155,24 @@ static void print_info_json(struct cmd_context *context, struct orch_db *db, con
     json_object_object_add(document, "runs", json_object_get(info->runs));
     json_object_object_add(document, "tables", json_object_get(info->tables));
     json_object_object_add(document, "views", json_object_get(info->views));
-    json_print(document, context->out);
+    api_document(context, document);
 }
 
-static int run_info(struct cmd_context *context, int argc, char **argv)
+static int run_info(struct api_context *context, int words, const char *const *word)
 {
     int code;
     struct orch_error error = {0};
-    (void)argv;
-    if (argc > 0)
-        return cmd_usage(context, "info takes no words");
+    (void)word;
+    if (words > 0)
+        return api_usage(context, "info takes no words");
     struct orch_db *db = open_to_look(context, &code);
     if (!db)
         return code;
     struct info info = {json_object_new_object(), json_object_new_array(), json_object_new_object()};
     const bool ok = gather_tables(db, &info, &error) && gather_runs(db, &info, &error);
-    if (ok && context->common.json)
-        print_info_json(context, db, &info);
-    else if (ok)
+    if (ok && api_wants_document(context))
+        give_info(context, db, &info);
+    if (ok && api_wants_text(context))
         print_info(context, db, &info);
     json_object_put(info.tables);
     json_object_put(info.views);
@@ -181,12 +182,31 @@ static int run_info(struct cmd_context *context, int argc, char **argv)
 
 /* --- sql, export, check ------------------------------------------------------------------------------------------ */
 
-static int run_sql(struct cmd_context *context, int argc, char **argv)
+/* Rows of a query as a document; straight to the stream when that is all that is wanted, for there may be many. */
+static bool query_document(struct api_context *context, struct orch_db *db, const char *query, struct orch_error *error)
+{
+    char *text = NULL;
+    size_t size;
+    if (!context->answer)
+        return db_print_query(db, query, DB_FORMAT_JSON, context->out, error);
+    FILE *const out = open_memstream(&text, &size);
+    if (!out)
+        return orch_no_memory(error);
+    bool ok = db_print_query(db, query, DB_FORMAT_JSON, out, error);
+    ok = (fclose(out) == 0 || orch_no_memory(error)) && ok;
+    if (ok)
+        api_document_text(context, text);
+    else
+        free(text);
+    return ok;
+}
+
+static int run_sql(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     int code;
-    if (argc != 1)
-        return cmd_usage(context, "sql takes one query, in quotes");
+    if (words != 1)
+        return api_usage(context, "sql takes one query, in quotes");
     /* Brings an older file up to date; after that nothing here can write. */
     struct orch_db *db = open_to_look(context, &code);
     if (!db)
@@ -195,14 +215,16 @@ static int run_sql(struct cmd_context *context, int argc, char **argv)
     db = open_or_fail(context, DB_READ, &code);
     if (!db)
         return code;
-    const bool ok = db_print_query(db, argv[0], context->common.json ? DB_FORMAT_JSON : DB_FORMAT_TABLE, context->out, &error);
+    bool ok = !api_wants_document(context) || query_document(context, db, word[0], &error);
+    if (ok && api_wants_text(context))
+        ok = db_print_query(db, word[0], DB_FORMAT_TABLE, context->out, &error);
     return close_with(context, db, ok, &error);
 }
 
-static bool export_to(struct cmd_context *context, struct orch_db *db, const char *table, enum db_format format,
+static bool export_to(struct api_context *context, struct orch_db *db, const char *table, enum db_format format,
                       struct orch_error *error)
 {
-    const char *path = cli_value(&context->args, "output");
+    const char *path = api_value(&context->args, "output");
     if (!path || strcmp(path, "-") == 0)
         return db_export(db, table, format, context->out, error);
     FILE *file = fopen(path, "wb");
@@ -214,32 +236,32 @@ static bool export_to(struct cmd_context *context, struct orch_db *db, const cha
     return ok;
 }
 
-static int run_export(struct cmd_context *context, int argc, char **argv)
+static int run_export(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    const char *form = cli_value(&context->args, "format");
+    const char *form = api_value(&context->args, "format");
     unsigned choice = 0;
     int code;
-    if (argc != 1)
-        return cmd_usage(context, "export takes the name of one table or view");
-    if (form && !cli_choice("--format", form, "csv|jsonl", &choice, &error))
-        return cmd_fail(context, &error);
+    if (words != 1)
+        return api_usage(context, "export takes the name of one table or view");
+    if (form && !api_choice(ORCH_OPTION("format"), form, "csv|jsonl", &choice, &error))
+        return api_fail(context, &error);
     struct orch_db *db = open_to_look(context, &code);
     if (!db)
         return code;
     const bool lines = choice == 1 || (!form && context->common.json);
-    const bool ok = export_to(context, db, argv[0], lines ? DB_FORMAT_JSONL : DB_FORMAT_CSV, &error);
+    const bool ok = export_to(context, db, word[0], lines ? DB_FORMAT_JSONL : DB_FORMAT_CSV, &error);
     return close_with(context, db, ok, &error);
 }
 
-static int run_check(struct cmd_context *context, int argc, char **argv)
+static int run_check(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     struct check_report report = {0};
     int code;
-    (void)argv;
-    if (argc > 0)
-        return cmd_usage(context, "check takes no words");
+    (void)word;
+    if (words > 0)
+        return api_usage(context, "check takes no words");
     struct orch_db *db = open_to_look(context, &code);
     if (!db)
         return code;
@@ -248,13 +270,7 @@ static int run_check(struct cmd_context *context, int argc, char **argv)
         return close_with(context, db, false, &error);
     }
     db_close(db);
-    if (context->common.json) {
-        json_print(check_report_json(&report), context->out);
-    } else {
-        check_print_details(&report, context->out);
-        check_print_closing(&report, context->out);
-    }
-    code = check_holds(&report) ? ORCH_OK : ORCH_FAILED;
+    code = api_report(context, &report);
     check_report_free(&report);
     return code;
 }
@@ -269,19 +285,19 @@ static bool read_date(const char *text, struct orch_error *error)
     if (sscanf(text, "%4u-%2u-%2u%c", &year, &month, &day, &after) >= 3 && after == 'T' && month >= 1 && month <= 12 &&
         day >= 1 && day <= 31 && strlen(text) >= 10 && strlen(text) < 32)
         return true;
-    return orch_fail(error, ORCH_USAGE, "--before: '%.40s' is no date like 2026-01-31", text);
+    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("before") ": '%.40s' is no date like 2026-01-31", text);
 }
 
 /* What to prune; `date` holds the text of --older-than. */
-static bool read_prune(struct cmd_context *context, struct db_prune *what, char date[32], struct orch_error *error)
+static bool read_prune(struct api_context *context, struct db_prune *what, char date[32], struct orch_error *error)
 {
     double days = -1;
-    *what = (struct db_prune){cli_value(&context->args, "before"), cli_has(&context->args, "failed"),
-                              cli_value(&context->args, "keep-version"), cli_has(&context->args, "dry-run")};
-    if (!cli_number(&context->args, "older-than", 0, 36500, &days, error))
+    *what = (struct db_prune){api_value(&context->args, "before"), api_has(&context->args, "failed"),
+                              api_value(&context->args, "keep-version"), api_has(&context->args, "dry-run")};
+    if (!api_number(&context->args, "older-than", 0, 36500, &days, error))
         return false;
     if (days >= 0 && what->before)
-        return orch_fail(error, ORCH_USAGE, "--older-than and --before exclude one another");
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("older-than") " and " ORCH_OPTION("before") " exclude one another");
     if (what->before && !read_date(what->before, error))
         return false;
     if (days >= 0) {
@@ -292,46 +308,46 @@ static bool read_prune(struct cmd_context *context, struct db_prune *what, char 
         what->before = date;
     }
     if (!what->before && !what->failed && !what->keep_version)
-        return orch_fail(error, ORCH_USAGE, "prune needs --older-than, --before, --failed or --keep-version");
+        return orch_fail(error, ORCH_USAGE,
+                         "prune needs " ORCH_OPTION("older-than") ", " ORCH_OPTION("before") ", " ORCH_OPTION(
+                             "failed") " or " ORCH_OPTION("keep-version"));
     return true;
 }
 
-static int run_prune(struct cmd_context *context, int argc, char **argv)
+static int run_prune(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     struct db_prune what;
     struct db_pruned pruned;
     char date[32];
     int code;
-    (void)argv;
-    if (argc > 0)
-        return cmd_usage(context, "prune takes no words");
+    (void)word;
+    if (words > 0)
+        return api_usage(context, "prune takes no words");
     if (!read_prune(context, &what, date, &error))
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     struct orch_db *db = open_or_fail(context, DB_EXISTING, &code);
     if (!db)
         return code;
     const bool ok = db_prune(db, &what, &pruned, &error);
-    if (ok && context->common.json) {
+    if (ok && api_wants_document(context)) {
         json_object *document = json_object_new_object();
         json_add_count(document, "runs", (uint64_t)pruned.runs);
         json_add_count(document, "characteristics", (uint64_t)pruned.characteristics);
         json_add_bool(document, "dry_run", what.dry_run);
-        json_print(document, context->out);
-    } else if (ok) {
+        api_document(context, document);
+    }
+    if (ok && api_wants_text(context))
         fprintf(context->out, "%s%lld runs, %lld characteristics\n", what.dry_run ? "would remove " : "removed ",
                 (long long)pruned.runs, (long long)pruned.characteristics);
-    }
     return close_with(context, db, ok, &error);
 }
 
-static void print_merged(struct cmd_context *context, json_object *rows, const char *shard, const struct db_merged *m)
+static void tell_merged(struct api_context *context, json_object *rows, const char *shard, const struct db_merged *m)
 {
-    if (!context->common.json) {
+    if (api_wants_text(context))
         fprintf(context->out, "%s: %lld runs, %lld characteristics, %lld measurements, %lld sweep points\n", shard,
                 (long long)m->runs, (long long)m->characteristics, (long long)m->measurements, (long long)m->sweep_points);
-        return;
-    }
     json_object *row = json_object_new_object();
     json_add_text(row, "shard", shard);
     json_add_count(row, "runs", (uint64_t)m->runs);
@@ -341,39 +357,61 @@ static void print_merged(struct cmd_context *context, json_object *rows, const c
     json_object_array_add(rows, row);
 }
 
-static int run_merge(struct cmd_context *context, int argc, char **argv)
+static int run_merge(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     bool ok = true;
     int code;
-    if (argc == 0)
-        return cmd_usage(context, "merge takes one or more database files");
+    if (words == 0)
+        return api_usage(context, "merge takes one or more database files");
     struct orch_db *db = open_or_fail(context, DB_WRITE, &code);
     if (!db)
         return code;
     json_object *rows = json_object_new_array();
-    for (int i = 0; ok && i < argc; i++) {
+    for (int i = 0; ok && i < words; i++) {
         struct db_merged merged;
-        ok = db_merge(db, argv[i], &merged, &error);
+        ok = db_merge(db, word[i], &merged, &error);
         if (ok)
-            print_merged(context, rows, argv[i], &merged);
+            tell_merged(context, rows, word[i], &merged);
     }
-    if (context->common.json)
-        json_print(rows, context->out);
-    else
-        json_object_put(rows);
+    if (api_wants_document(context))
+        api_document(context, json_object_get(rows));
+    json_object_put(rows);
     return close_with(context, db, ok, &error);
 }
 
-int cmd_db(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
-    static int (*const actions[])(struct cmd_context *, int, char **) = {run_init,   run_info,  run_sql,  run_check,
-                                                                         run_export, run_prune, run_merge};
+    static int (*const actions[])(struct api_context *, int, const char *const *) = {run_init,   run_info,  run_sql,  run_check,
+                                                                                     run_export, run_prune, run_merge};
     struct orch_error error = {0};
     unsigned action;
-    if (argc == 0)
-        return cmd_usage(context, "needs one of init, info, sql, check, export, prune, merge");
-    if (!cli_choice("db", argv[0], "init|info|sql|check|export|prune|merge", &action, &error))
-        return cmd_fail(context, &error);
-    return actions[action](context, argc - 1, argv + 1);
+    if (words == 0)
+        return api_usage(context, "needs one of init, info, sql, check, export, prune, merge");
+    if (!api_choice("db", word[0], "init|info|sql|check|export|prune|merge", &action, &error))
+        return api_fail(context, &error);
+    return actions[action](context, words - 1, word + 1);
 }
+
+const struct api_verb verb_db = {
+    .help =
+        {
+            .name = "db",
+            .synopsis = "init|info|check\n"
+                        "sql QUERY\n"
+                        "export TABLE\n"
+                        "prune\n"
+                        "merge SHARD...",
+            .summary = "the performance database: every run, in one SQLite file",
+            .text =
+                "init makes the file or brings it up to date; info counts; sql runs one reading query (tables and views have\n"
+                "names that explain themselves: orchard db info); check examines everything; export writes a table or view\n"
+                "as CSV or JSON lines; prune removes old or failed runs; merge adds what other files have, any order, any\n"
+                "number of times.",
+            .examples = "orchard db sql 'SELECT * FROM v_run_summary'\n"
+                        "orchard db export v_op_time -o ops.csv\n"
+                        "orchard db merge shard-*.db",
+            .options = option_table,
+        },
+    .ask = ask,
+};

@@ -84,10 +84,10 @@ static void versions(struct report *report)
 }
 
 /* Every chip is opened: a broken file shows here before it shows in a run. */
-static void data_folder(struct report *report, struct cmd_context *context)
+static void data_folder(struct report *report, struct api_context *context)
 {
     struct orch_error error = {0};
-    struct chip_db *db = cmd_chip_db(context, &error);
+    struct chip_db *db = api_chip_db(context, &error);
     if (!db) {
         add(report, "chip database", false, "%s", error.text);
         return;
@@ -129,32 +129,45 @@ static void database(struct report *report, const char *path)
     add(report, "database", ok, "%s (not there yet; %s %s)", path, folder, ok ? "is writable" : "is not writable");
 }
 
-int cmd_doctor(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     static const struct table_column columns[] = {{"what", NULL, false, 0}, {"", NULL, false, 0}, {"found", NULL, false, 0}};
-    (void)argv;
-    if (argc > 0)
-        return cmd_usage(context, "takes no words");
+    (void)word;
+    if (words > 0)
+        return api_usage(context, "takes no words");
     struct report report = {.table = table_create(columns, 3), .json = json_object_new_array()};
     if (!report.table) {
-        struct orch_error error = {.exit_code = ORCH_INTERNAL, .text = "out of memory"};
+        struct orch_error error = {0};
+        orch_no_memory(&error);
         json_object_put(report.json);
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     }
     add(&report, "orchard", true, ORCHARD_VERSION);
     host_path(&report);
     versions(&report);
     data_folder(&report, context);
     database(&report, context->common.db);
-    if (context->common.json) {
+    if (api_wants_document(context)) {
         json_object *document = json_object_new_object();
         json_add_count(document, "problems", report.problems);
         json_object_object_add(document, "checks", json_object_get(report.json));
-        json_print(document, context->out);
-    } else {
-        table_print(report.table, context->out, context->common.color);
+        api_document(context, document);
     }
+    if (api_wants_text(context))
+        table_print(report.table, context->out, context->common.color);
     table_free(report.table);
     json_object_put(report.json);
     return report.problems ? ORCH_FAILED : ORCH_OK;
 }
+
+const struct api_verb verb_doctor = {
+    .help =
+        {
+            .name = "doctor",
+            .synopsis = "",
+            .summary = "checks the installation",
+            .text = "Compiler, host instruction sets, library versions, data folder, database.",
+            .examples = "orchard doctor",
+        },
+    .ask = ask,
+};

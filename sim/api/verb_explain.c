@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* The roofline needs the chip and the shape again; a program's file may be gone, and then it is left out. */
-static void explain(struct cmd_context *context, const struct run_result *r)
+static void explain(struct api_context *context, const struct run_result *r)
 {
     struct orch_error ignored = {0};
     struct run *run = NULL;
-    struct chip *chip = cmd_chip_db(context, &ignored) ? chip_open(context->chip_db, r->chip, NULL, &ignored) : NULL;
+    struct chip *chip = api_chip_db(context, &ignored) ? chip_open(context->chip_db, r->chip, NULL, &ignored) : NULL;
     const struct run_request request = {.chip = chip, .workload = r->workload, .precision = r->precision};
     if (chip)
         run = run_prepare(&request, &ignored);
@@ -21,7 +21,7 @@ static void explain(struct cmd_context *context, const struct run_result *r)
         chip_close(chip);
 }
 
-static bool show(struct cmd_context *context, const char *text, struct orch_error *error)
+static bool show(struct api_context *context, const char *text, struct orch_error *error)
 {
     struct run_result result;
     int64_t id = 0;
@@ -39,10 +39,23 @@ static bool show(struct cmd_context *context, const char *text, struct orch_erro
     return ok;
 }
 
-int cmd_explain(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    if (argc > 1)
-        return cmd_usage(context, "one run, got '%s' and more", argv[0]);
-    return show(context, argc ? argv[0] : "last", &error) ? ORCH_OK : cmd_fail(context, &error);
+    if (words > 1)
+        return api_usage(context, "one run, got '%s' and more", word[0]);
+    return show(context, words ? word[0] : "last", &error) ? ORCH_OK : api_fail(context, &error);
 }
+
+const struct api_verb verb_explain = {
+    .help =
+        {
+            .name = "explain",
+            .synopsis = "[RUN]",
+            .summary = "why a recorded run took as long as it did",
+            .text = "RUN is the number of a run, the beginning of its uid, or last (default).",
+            .examples = "orchard explain\n"
+                        "orchard explain 12",
+        },
+    .ask = ask,
+};

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct cli_option cmd_isa_options[] = {
+static const struct orchard_option option_table[] = {
     {"output", 'o', "FILE", false, "where asm writes its code; agx: a folder (OUT/) gets a launch description too"},
     {"path", 0, "PATH", false, "check: execute by fast (default), portable (amx) or reference"},
     {0},
@@ -53,26 +53,29 @@ static void add_json_line(void *context, const struct listing_line *line)
     json_object_array_add(rows, row);
 }
 
-static int disassemble(struct cmd_context *context, enum listing_family family, const char *path)
+static int disassemble(struct api_context *context, enum listing_family family, const char *path)
 {
     struct orch_error error = {0};
     uint8_t *bytes;
     size_t size;
-    if (!cmd_read_file(path, &bytes, &size, &error))
-        return cmd_fail(context, &error);
+    if (!api_read_file(path, &bytes, &size, &error))
+        return api_fail(context, &error);
     json_object *rows = json_object_new_array();
-    struct listing_sink sink = {family == LISTING_AMX ? print_amx_line : print_line, context->out};
-    if (context->common.json)
-        sink = (struct listing_sink){add_json_line, rows};
-    const bool ok = listing_walk(family, bytes, size, &sink, &error);
-    if (ok && context->common.json)
-        json_print(json_object_get(rows), context->out);
+    const struct listing_sink text = {family == LISTING_AMX ? print_amx_line : print_line, context->out},
+                              json = {add_json_line, rows};
+    bool ok = true;
+    if (api_wants_text(context))
+        ok = listing_walk(family, bytes, size, &text, &error);
+    if (ok && api_wants_document(context))
+        ok = listing_walk(family, bytes, size, &json, &error);
+    if (ok && api_wants_document(context))
+        api_document(context, json_object_get(rows));
     json_object_put(rows);
     free(bytes);
     if (ok)
         return ORCH_OK;
     orch_fail_in(&error, "%.300s", path);
-    return cmd_fail(context, &error);
+    return api_fail(context, &error);
 }
 
 static bool write_words(const char *path, const uint32_t *words, size_t count, struct orch_error *error)
@@ -83,26 +86,26 @@ static bool write_words(const char *path, const uint32_t *words, size_t count, s
     for (size_t i = 0; i < count; i++)
         for (unsigned b = 0; b < 4; b++)
             bytes[4 * i + b] = (uint8_t)(words[i] >> 8 * b);
-    const bool ok = cmd_write_file(path, bytes, 4 * count, error);
+    const bool ok = api_write_file(path, bytes, 4 * count, error);
     free(bytes);
     return ok;
 }
 
-bool cmd_isa_source(struct cmd_context *context, const char *path, uint8_t **text, size_t *size, const char **output, int *code)
+bool verb_isa_source(struct api_context *context, const char *path, uint8_t **text, size_t *size, const char **output, int *code)
 {
     struct orch_error error = {0};
-    *output = cli_value(&context->args, "output");
+    *output = api_value(&context->args, "output");
     if (!*output || !(*output)[0]) {
-        *code = cmd_usage(context, "asm needs -o OUT");
+        *code = api_usage(context, "asm needs " ORCH_LETTER("o", "output") " OUT");
         return false;
     }
-    if (cmd_read_file(path, text, size, &error))
+    if (api_read_file(path, text, size, &error))
         return true;
-    *code = cmd_fail(context, &error);
+    *code = api_fail(context, &error);
     return false;
 }
 
-static int assemble(struct cmd_context *context, const char *path)
+static int assemble(struct api_context *context, const char *path)
 {
     struct orch_error error = {0};
     const char *output;
@@ -110,7 +113,7 @@ static int assemble(struct cmd_context *context, const char *path)
     size_t size, count = 0;
     uint32_t *words = NULL;
     int code;
-    if (!cmd_isa_source(context, path, &text, &size, &output, &code))
+    if (!verb_isa_source(context, path, &text, &size, &output, &code))
         return code;
     bool ok = strlen((const char *)text) == size || orch_fail(&error, ORCH_USAGE, "is not text");
     ok = ok && listing_assemble((const char *)text, &words, &count, &error);
@@ -120,12 +123,12 @@ static int assemble(struct cmd_context *context, const char *path)
     free(text);
     free(words);
     if (!ok)
-        return cmd_fail(context, &error);
-    cmd_note(context, "%s: %zu words", output, count);
+        return api_fail(context, &error);
+    api_note(context, "%s: %zu words", output, count);
     return ORCH_OK;
 }
 
-static int table(struct cmd_context *context, unsigned family)
+static int table(struct api_context *context, unsigned family)
 {
     if (family == ANE)
         ane_document(context->out);
@@ -139,13 +142,13 @@ static int table(struct cmd_context *context, unsigned family)
 }
 
 /* All names are looked at before the first file is executed: a typing mistake should not cost the run. */
-static int check_amx(struct cmd_context *context, int files, char **paths)
+static int check_amx(struct api_context *context, int files, const char *const *paths)
 {
     static const enum amx_path by_choice[] = {AMX_PATH_FAST, AMX_PATH_PORTABLE, AMX_PATH_REFERENCE};
-    const char *path_name = cli_value(&context->args, "path");
+    const char *path_name = api_value(&context->args, "path");
     struct orch_error error = {0};
     unsigned path = 0;
-    bool ok = !path_name || cli_choice("path", path_name, "fast|portable|reference", &path, &error);
+    bool ok = !path_name || api_choice("path", path_name, "fast|portable|reference", &path, &error);
     for (int i = 0; ok && i < files; i++)
         if (!check_amx_knows(paths[i]))
             ok = orch_fail(&error, ORCH_USAGE,
@@ -155,45 +158,69 @@ static int check_amx(struct cmd_context *context, int files, char **paths)
     struct check_report report = {0};
     for (int i = 0; ok && i < files; i++)
         ok = check_amx_vectors(paths[i], by_choice[path], &report, &error);
-    const int code = ok ? cmd_print_report(context, &report) : cmd_fail(context, &error);
+    const int code = ok ? api_report(context, &report) : api_fail(context, &error);
     check_report_free(&report);
     return code;
 }
 
-static int unmodelled(struct cmd_context *context, const char *what)
+static int unmodelled(struct api_context *context, const char *what)
 {
     struct orch_error error = {0};
     orch_fail(&error, ORCH_UNMODELLED, "isa: %s", what);
-    return cmd_fail(context, &error);
+    return api_fail(context, &error);
 }
 
-int cmd_isa(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     enum { DISASM, ASM, TABLE, CHECK };
     struct orch_error error = {0};
     unsigned verb, family;
-    if (argc < 2)
-        return cmd_usage(context, "expected disasm, asm, table or check, and a family");
-    if (!cli_choice("isa command", argv[0], "disasm|asm|table|check", &verb, &error) ||
-        !cli_choice("instruction set", argv[1], "a64|amx|agx|ane", &family, &error))
-        return cmd_fail(context, &error);
+    if (words < 2)
+        return api_usage(context, "expected disasm, asm, table or check, and a family");
+    if (!api_choice("isa command", word[0], "disasm|asm|table|check", &verb, &error) ||
+        !api_choice("instruction set", word[1], "a64|amx|agx|ane", &family, &error))
+        return api_fail(context, &error);
     const enum listing_family listing = family == AMX ? LISTING_AMX : LISTING_A64;
     if (verb == TABLE)
-        return argc == 2 ? table(context, family) : cmd_usage(context, "table takes a family alone");
-    if (argc < 3 || (verb != CHECK && argc > 3))
-        return cmd_usage(context, "%s takes one FILE", argv[0]);
+        return words == 2 ? table(context, family) : api_usage(context, "table takes a family alone");
+    if (words < 3 || (verb != CHECK && words > 3))
+        return api_usage(context, "%s takes one FILE", word[0]);
     if (family == AGX)
-        return verb == DISASM ? cmd_isa_agx_disasm(context, argv[2])
-               : verb == ASM  ? cmd_isa_agx_asm(context, argv[2])
-                              : cmd_isa_agx_check(context, argc - 2, argv + 2);
+        return verb == DISASM ? verb_isa_agx_disasm(context, word[2])
+               : verb == ASM  ? verb_isa_agx_asm(context, word[2])
+                              : verb_isa_agx_check(context, words - 2, word + 2);
     if (family == ANE)
-        return verb == DISASM ? cmd_isa_ane_disasm(context, argv[2])
-               : verb == ASM  ? cmd_isa_ane_asm(context, argv[2])
-                              : cmd_isa_ane_check(context, argc - 2, argv + 2);
+        return verb == DISASM ? verb_isa_ane_disasm(context, word[2])
+               : verb == ASM  ? verb_isa_ane_asm(context, word[2])
+                              : verb_isa_ane_check(context, words - 2, word + 2);
     if (verb == DISASM)
-        return disassemble(context, listing, argv[2]);
+        return disassemble(context, listing, word[2]);
     if (verb == ASM)
-        return family == AMX ? assemble(context, argv[2])
+        return family == AMX ? assemble(context, word[2])
                              : unmodelled(context, "a64 has no assembler here; use aarch64-linux-gnu-as");
-    return family == AMX ? check_amx(context, argc - 2, argv + 2) : unmodelled(context, "there are no golden vectors of a64");
+    return family == AMX ? check_amx(context, words - 2, word + 2) : unmodelled(context, "there are no golden vectors of a64");
 }
+
+const struct api_verb verb_isa = {
+    .help =
+        {
+            .name = "isa",
+            .synopsis = "disasm FAMILY FILE\n"
+                        "asm FAMILY FILE -o OUT\n"
+                        "table FAMILY\n"
+                        "check FAMILY FILE...",
+            .summary = "disassembler, assembler, instruction tables, golden vectors",
+            .text = "FAMILY is a64, amx, agx or ane. disasm reads ELF files and raw code, for agx also abi.json, for ane program "
+                    "files;\n"
+                    "asm (amx, agx, ane) writes raw code or a program; table prints the instruction table as Markdown; check "
+                    "runs golden\n"
+                    "vectors, for ane program files against the operation that they implement, plain or gzip.",
+            .examples = "orchard isa disasm a64 program.elf\n"
+                        "orchard isa asm amx loop.s -o loop.bin\n"
+                        "orchard isa table amx\n"
+                        "orchard isa check amx vectors/*.gz\n"
+                        "orchard isa check ane programs/*.hwx",
+            .options = option_table,
+        },
+    .ask = ask,
+};

@@ -46,7 +46,7 @@ static bool walk(const char *path, const struct agx_listing_sink *sink, struct o
     uint8_t *bytes = NULL;
     size_t size = 0;
     const bool folder = is_folder(path);
-    if (!folder && !cmd_read_file(path, &bytes, &size, error))
+    if (!folder && !api_read_file(path, &bytes, &size, error))
         return false;
     bool ok = true;
     if (folder || abi_is_description(bytes, size)) {
@@ -63,16 +63,20 @@ static bool walk(const char *path, const struct agx_listing_sink *sink, struct o
     return ok;
 }
 
-int cmd_isa_agx_disasm(struct cmd_context *context, const char *path)
+int verb_isa_agx_disasm(struct api_context *context, const char *path)
 {
     struct orch_error error = {0};
     json_object *rows = json_object_new_array();
     const struct agx_listing_sink text = {print_line, context->out}, json = {add_json_line, rows};
-    const bool ok = walk(path, context->common.json ? &json : &text, &error);
-    if (ok && context->common.json)
-        json_print(json_object_get(rows), context->out);
+    bool ok = true;
+    if (api_wants_text(context))
+        ok = walk(path, &text, &error);
+    if (ok && api_wants_document(context))
+        ok = walk(path, &json, &error);
+    if (ok && api_wants_document(context))
+        api_document(context, json_object_get(rows));
     json_object_put(rows);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+    return ok ? ORCH_OK : api_fail(context, &error);
 }
 
 /* "DIR/": code.bin and a launch description to fill in. */
@@ -86,18 +90,18 @@ static bool write_folder(const char *folder, const struct agx_assembly *a, struc
         slash--;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(slash ? slash : folder, "/"), slash ? slash : folder);
     snprintf(path, sizeof path, "%s/code.bin", folder);
-    if (!cmd_write_file(path, a->code, a->code_bytes, error))
+    if (!api_write_file(path, a->code, a->code_bytes, error))
         return false;
     json_object *document = abi_skeleton(a, name);
     const char *text =
         document ? json_object_to_json_string_ext(document, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED) : NULL;
     snprintf(path, sizeof path, "%s/abi.json", folder);
-    const bool ok = text ? cmd_write_file(path, text, strlen(text), error) : orch_no_memory(error);
+    const bool ok = text ? api_write_file(path, text, strlen(text), error) : orch_no_memory(error);
     json_object_put(document);
     return ok;
 }
 
-int cmd_isa_agx_asm(struct cmd_context *context, const char *path)
+int verb_isa_agx_asm(struct api_context *context, const char *path)
 {
     const char *output;
     struct orch_error error = {0};
@@ -106,28 +110,28 @@ int cmd_isa_agx_asm(struct cmd_context *context, const char *path)
     uint8_t *text;
     size_t size;
     int code;
-    if (!cmd_isa_source(context, path, &text, &size, &output, &code))
+    if (!verb_isa_source(context, path, &text, &size, &output, &code))
         return code;
     bool ok = agx_assemble((const char *)text, size, &assembly, &why) ||
               orch_fail(&error, ORCH_USAGE, "%.300s:%lu: %s", path, why.line, why.text);
     free(text);
     if (!ok)
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     const bool folder = output[strlen(output) - 1] == '/' || is_folder(output);
-    ok = folder ? write_folder(output, &assembly, &error) : cmd_write_file(output, assembly.code, assembly.code_bytes, &error);
+    ok = folder ? write_folder(output, &assembly, &error) : api_write_file(output, assembly.code, assembly.code_bytes, &error);
     if (ok)
-        cmd_note(context, "%s: %zu bytes, main at %zu, %u register halves", output, assembly.code_bytes, assembly.main_offset,
+        api_note(context, "%s: %zu bytes, main at %zu, %u register halves", output, assembly.code_bytes, assembly.main_offset,
                  assembly.register_halves);
     agx_assembly_free(&assembly);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+    return ok ? ORCH_OK : api_fail(context, &error);
 }
 
-int cmd_isa_agx_check(struct cmd_context *context, int files, char **paths)
+int verb_isa_agx_check(struct api_context *context, int files, const char *const *paths)
 {
-    const char *name = cli_value(&context->args, "path");
+    const char *name = api_value(&context->args, "path");
     struct orch_error error = {0};
     unsigned path = 0;
-    bool ok = !name || cli_choice("path", name, "fast|reference", &path, &error);
+    bool ok = !name || api_choice("path", name, "fast|reference", &path, &error);
     for (int i = 0; ok && i < files; i++)
         if (!check_agx_knows(paths[i]))
             ok = orch_fail(&error, ORCH_USAGE,
@@ -137,7 +141,7 @@ int cmd_isa_agx_check(struct cmd_context *context, int files, char **paths)
     struct check_report report = {0};
     for (int i = 0; ok && i < files; i++)
         ok = check_agx_vectors(paths[i], path ? CHECK_AGX_REFERENCE : CHECK_AGX_FAST, &report, &error);
-    const int code = ok ? cmd_print_report(context, &report) : cmd_fail(context, &error);
+    const int code = ok ? api_report(context, &report) : api_fail(context, &error);
     check_report_free(&report);
     return code;
 }

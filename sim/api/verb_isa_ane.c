@@ -11,7 +11,7 @@
 
 static bool read_program_file(const char *path, uint8_t **bytes, size_t *size, struct orch_error *error)
 {
-    if (!cmd_read_file(path, bytes, size, error))
+    if (!api_read_file(path, bytes, size, error))
         return false;
     if (gzip_unpack(bytes, size, error))
         return true;
@@ -53,15 +53,15 @@ static json_object *lines_of(const struct ane_program *program)
     return lines;
 }
 
-int cmd_isa_ane_disasm(struct cmd_context *context, const char *path)
+int verb_isa_ane_disasm(struct api_context *context, const char *path)
 {
     struct orch_error error = {0};
     struct ane_program program;
     if (!open_program(path, &program, &error))
-        return cmd_fail(context, &error);
-    if (context->common.json)
-        json_print(lines_of(&program), context->out);
-    else
+        return api_fail(context, &error);
+    if (api_wants_document(context))
+        api_document(context, lines_of(&program));
+    if (api_wants_text(context))
         ane_disassemble(&program, context->out);
     ane_program_free(&program);
     return ORCH_OK;
@@ -69,7 +69,7 @@ int cmd_isa_ane_disasm(struct cmd_context *context, const char *path)
 
 /* ---- asm ---- */
 
-int cmd_isa_ane_asm(struct cmd_context *context, const char *path)
+int verb_isa_ane_asm(struct api_context *context, const char *path)
 {
     const char *output;
     struct orch_error error = {0};
@@ -78,28 +78,26 @@ int cmd_isa_ane_asm(struct cmd_context *context, const char *path)
     uint8_t *text;
     size_t size;
     int code;
-    if (!cmd_isa_source(context, path, &text, &size, &output, &code))
+    if (!verb_isa_source(context, path, &text, &size, &output, &code))
         return code;
     bool ok = ane_assemble((const char *)text, size, &program, &why) ||
               orch_fail(&error, ORCH_USAGE, "%.250s:%lu: %s", path, why.line, why.text);
     free(text);
     if (!ok)
-        return cmd_fail(context, &error);
-    ok = cmd_write_file(output, program.bytes, program.size, &error);
+        return api_fail(context, &error);
+    ok = api_write_file(output, program.bytes, program.size, &error);
     if (ok)
-        cmd_note(context, "%s: %zu bytes, %zu descriptors", output, program.size, program.count);
+        api_note(context, "%s: %zu bytes, %zu descriptors", output, program.size, program.count);
     ane_program_free(&program);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+    return ok ? ORCH_OK : api_fail(context, &error);
 }
 
 /* ---- check ---- */
 
-static void tell_file(struct cmd_context *context, json_object *files, const char *path, const struct check_ane_result *r)
+static void tell_file(struct api_context *context, json_object *files, const char *path, const struct check_ane_result *r)
 {
-    if (!context->common.json) {
+    if (api_wants_text(context))
         fprintf(context->out, "%s: %zu descriptor%s: %s\n", path, r->descriptors, r->descriptors == 1 ? "" : "s", r->text);
-        return;
-    }
     json_object *file = json_object_new_object();
     json_add_text(file, "file", path);
     json_add_count(file, "descriptors", r->descriptors);
@@ -111,7 +109,7 @@ static void tell_file(struct cmd_context *context, json_object *files, const cha
 }
 
 /* Among several files, those that are no programs (notes, tables beside them) are skipped; alone, one is a mistake. */
-static bool check_file(struct cmd_context *context, const char *path, bool alone, const struct check_ane_options *options,
+static bool check_file(struct api_context *context, const char *path, bool alone, const struct check_ane_options *options,
                        json_object *files, struct check_report *report, struct orch_error *error)
 {
     struct check_ane_result result;
@@ -131,38 +129,39 @@ static bool check_file(struct cmd_context *context, const char *path, bool alone
     return ok;
 }
 
-static int close_report(struct cmd_context *context, const struct check_report *report, json_object *files)
+static int close_report(struct api_context *context, const struct check_report *report, json_object *files)
 {
-    if (!context->common.json) {
+    if (api_wants_text(context)) {
         for (size_t i = 0; i < report->skips.count; i++)
             fprintf(context->out, "skipped: %s\n", report->skips.text[i]);
         check_print_closing(report, context->out);
-    } else {
+    }
+    if (api_wants_document(context)) {
         json_object *document = check_report_json(report);
         if (document) {
             json_object_object_add(document, "files", json_object_get(files));
-            json_print(document, context->out);
+            api_document(context, document);
         }
     }
     return check_holds(report) ? ORCH_OK : ORCH_FAILED;
 }
 
-int cmd_isa_ane_check(struct cmd_context *context, int count, char **paths)
+int verb_isa_ane_check(struct api_context *context, int count, const char *const *paths)
 {
     struct orch_error error = {0};
     struct check_report report = {0};
-    struct cmd_chips chips = {0};
+    struct api_chips chips = {0};
     json_object *files = json_object_new_array();
-    bool ok = cmd_chips_open(context, NULL, &chips, &error);
+    bool ok = api_chips_open(context, NULL, &chips, &error);
     if (ok && chips.count != 1)
-        ok = orch_fail(&error, ORCH_USAGE, "--chip: one chip, whose arithmetic rules count");
+        ok = orch_fail(&error, ORCH_USAGE, ORCH_OPTION("chip") ": one chip, whose arithmetic rules count");
     for (int i = 0; ok && i < count; i++) {
         const struct check_ane_options options = {chips.chip[0], context->common.threads, context->common.seed};
         ok = check_file(context, paths[i], count == 1, &options, files, &report, &error);
     }
-    const int code = ok ? close_report(context, &report, files) : cmd_fail(context, &error);
+    const int code = ok ? close_report(context, &report, files) : api_fail(context, &error);
     json_object_put(files);
     check_report_free(&report);
-    cmd_chips_close(&chips);
+    api_chips_close(&chips);
     return code;
 }

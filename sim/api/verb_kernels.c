@@ -49,7 +49,7 @@ static json_object *row_json(const struct row *r)
     return o;
 }
 
-static int list(struct cmd_context *context)
+static int list(struct api_context *context)
 {
     static const struct table_column columns[] = {
         {"kernel", NULL, false, 0}, {"units", NULL, false, 0}, {"precisions", NULL, false, 0}, {"shape", NULL, false, 0}};
@@ -64,19 +64,17 @@ static int list(struct cmd_context *context)
         table_cell(table, "%s", r.precisions);
         table_cell(table, "%s:%s", r.name, r.grammar);
     }
-    if (context->common.json) {
-        json_print(rows, context->out);
-    } else {
-        if (table)
-            table_print(table, context->out, context->common.color);
-        json_object_put(rows);
-    }
+    if (api_wants_document(context))
+        api_document(context, json_object_get(rows));
+    if (table && api_wants_text(context))
+        table_print(table, context->out, context->common.color);
+    json_object_put(rows);
     table_free(table);
     return ORCH_OK;
 }
 
 /* The versions of a kernel on all units; JSON: an object when there is one, else a list. */
-static int show(struct cmd_context *context, const char *name)
+static int show(struct api_context *context, const char *name)
 {
     struct orch_error error = {0};
     struct kernel_call ignored;
@@ -87,27 +85,40 @@ static int show(struct cmd_context *context, const char *name)
         if (strcmp(r.name, name) != 0)
             continue;
         json_object_array_add(found, row_json(&r));
-        if (!context->common.json)
+        if (api_wants_text(context))
             fprintf(context->out, "%s:%s\n  %s\n  units: %s\n  precisions: %s\n", r.name, r.grammar, r.text, r.units,
                     r.precisions);
     }
     const size_t count = json_object_array_length(found);
-    if (count && context->common.json) {
-        json_print(json_object_get(count == 1 ? json_object_array_get_idx(found, 0) : found), context->out);
-    }
+    if (count && api_wants_document(context))
+        api_document(context, json_object_get(count == 1 ? json_object_array_get_idx(found, 0) : found));
     json_object_put(found);
     if (count)
         return ORCH_OK;
     snprintf(probe, sizeof probe, "%.30s:1", name);
     kernel_parse(probe, NULL, &ignored, &error); /* says which kernel may have been meant */
-    return cmd_fail(context, &error);
+    return api_fail(context, &error);
 }
 
-int cmd_kernels(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
-    if (argc == 0 || (argc == 1 && strcmp(argv[0], "list") == 0))
+    if (words == 0 || (words == 1 && strcmp(word[0], "list") == 0))
         return list(context);
-    if (argc == 2 && strcmp(argv[0], "show") == 0)
-        return show(context, argv[1]);
-    return cmd_usage(context, "'%s' is neither list nor show NAME", argv[0]);
+    if (words == 2 && strcmp(word[0], "show") == 0)
+        return show(context, word[1]);
+    return api_usage(context, "'%s' is neither list nor show NAME", word[0]);
 }
+
+const struct api_verb verb_kernels = {
+    .help =
+        {
+            .name = "kernels",
+            .synopsis = "[list]\n"
+                        "show NAME",
+            .summary = "the kernel library",
+            .text = "Names, shapes, element types and units.",
+            .examples = "orchard kernels\n"
+                        "orchard kernels show gemm",
+        },
+    .ask = ask,
+};

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct cli_option cmd_regress_options[] = {
+static const struct orchard_option option_table[] = {
     {"only", 0, "PREFIX", false, "characteristics whose names begin so; several separated by commas (amx., gpu.gemm)"},
     {"output", 'o', "FILE", false, "record: write a text to commit instead of the database"},
     {"list", 0, NULL, false, "what is measured, how, and with which tolerance; nothing runs"},
@@ -20,7 +20,7 @@ const struct cli_option cmd_regress_options[] = {
 };
 
 struct session {
-    struct cmd_context *context;
+    struct api_context *context;
     struct regress_request request;
     const char **chip; /* ids, owned */
     struct regress_job *jobs;
@@ -34,7 +34,7 @@ static const char *way_text(const struct regress_program *p)
     return p->way == REGRESS_KERNEL ? "kernel" : p->way == REGRESS_DEVICE ? "kernel, 600 s in a machine" : "loop";
 }
 
-static void list_metrics(struct cmd_context *context)
+static void list_metrics(struct api_context *context)
 {
     static const struct table_column columns[] = {{"characteristic", NULL, false, 0},
                                                   {"unit", NULL, false, 0},
@@ -63,26 +63,27 @@ static void on_done(void *context, const struct regress_job *job)
 {
     struct session *s = context;
     s->measured++;
-    if (isatty(STDERR_FILENO))
-        cmd_note(s->context, "%zu/%zu %s", s->measured, s->request.chip_count, job->chip);
+    char line[160];
+    snprintf(line, sizeof line, "%zu/%zu %s", s->measured, s->request.chip_count, job->chip);
+    api_progress(s->context, &(struct orchard_progress){line, NAN, (double)s->measured, (double)s->request.chip_count, NAN});
 }
 
 /* Those of --chip, else all of the database. */
 static bool choose_chips(struct session *s, struct orch_error *error)
 {
-    struct chip_db *db = cmd_chip_db(s->context, error);
-    struct cmd_chips chips = {0};
+    struct chip_db *db = api_chip_db(s->context, error);
+    struct api_chips chips = {0};
     if (!db)
         return false;
     const bool given = s->context->common.chips_given;
-    if (given && !cmd_chips_open(s->context, NULL, &chips, error))
+    if (given && !api_chips_open(s->context, NULL, &chips, error))
         return false;
     const size_t count = given ? chips.count : chip_db_count(db);
     s->chip = calloc(count + 1, sizeof *s->chip);
     bool ok = s->chip || orch_no_memory(error);
     for (size_t i = 0; ok && i < count; i++)
         ok = chip_db_resolve(db, given ? chip_id(chips.chip[i]) : chip_db_id(db, i), &s->chip[i], error);
-    cmd_chips_close(&chips);
+    api_chips_close(&chips);
     s->request.chip = s->chip;
     s->request.chip_count = count;
     s->request.chips = db;
@@ -91,9 +92,9 @@ static bool choose_chips(struct session *s, struct orch_error *error)
 
 static void read_options(struct session *s)
 {
-    const struct cli_common *c = &s->context->common;
+    const struct api_common *c = &s->context->common;
     s->request.sets = (struct chip_overrides){c->sets, c->set_count};
-    s->request.only = cli_value(&s->context->args, "only");
+    s->request.only = api_value(&s->context->args, "only");
     s->request.threads = c->threads;
     s->request.done = on_done;
     s->request.context = s;
@@ -108,12 +109,12 @@ static bool write_text(const char *path, const struct baseline *b, struct orch_e
     FILE *out = open_memstream(&text, &size);
     bool ok = out && baseline_write(b, out);
     ok = out && fclose(out) == 0 && ok;
-    ok = ok ? cmd_write_file(path, text, size, error) : orch_no_memory(error);
+    ok = ok ? api_write_file(path, text, size, error) : orch_no_memory(error);
     free(text);
     return ok;
 }
 
-static bool write_database(struct cmd_context *context, const char *name, const struct baseline *b, struct orch_error *error)
+static bool write_database(struct api_context *context, const char *name, const struct baseline *b, struct orch_error *error)
 {
     struct orch_db *db = db_open(context->common.db, DB_WRITE, error);
     const bool ok = db && baseline_put(db, name, b, error);
@@ -121,25 +122,25 @@ static bool write_database(struct cmd_context *context, const char *name, const 
     return ok;
 }
 
-static void tell_recorded(struct cmd_context *context, const char *where, const struct baseline *b, size_t chips)
+static void tell_recorded(struct api_context *context, const char *where, const struct baseline *b, size_t chips)
 {
-    if (context->common.json) {
+    if (api_wants_document(context)) {
         json_object *document = json_object_new_object();
         json_add_text(document, "baseline", where);
         json_add_text(document, "version", b->version);
         json_add_count(document, "chips", chips);
         json_add_count(document, "values", b->values);
         json_add_count(document, "parameters", b->parameters);
-        json_print(document, context->out);
-    } else {
-        fprintf(context->out, "%s: %zu values of %zu chips, model version %s\n", where, b->values, chips, b->version);
+        api_document(context, document);
     }
+    if (api_wants_text(context))
+        fprintf(context->out, "%s: %zu values of %zu chips, model version %s\n", where, b->values, chips, b->version);
 }
 
 static bool record(struct session *s, const char *name, struct orch_error *error)
 {
     struct baseline b = {0};
-    const char *path = cli_value(&s->context->args, "output");
+    const char *path = api_value(&s->context->args, "output");
     bool ok =
         choose_chips(s, error) && regress_run(&s->request, &s->jobs, error) && regress_record(&s->request, s->jobs, &b, error);
     ok = ok && (path ? write_text(path, &b, error) : write_database(s->context, name, &b, error));
@@ -155,7 +156,7 @@ static bool read_text(const char *path, struct baseline *b, struct orch_error *e
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    const bool ok = cmd_read_file(path, &bytes, &size, error) && baseline_read_text(b, path, (const char *)bytes, size, error);
+    const bool ok = api_read_file(path, &bytes, &size, error) && baseline_read_text(b, path, (const char *)bytes, size, error);
     free(bytes);
     return ok;
 }
@@ -171,7 +172,7 @@ static const char *shipped(void)
     return NULL;
 }
 
-bool cmd_open_baseline(struct cmd_context *context, const char *name, struct baseline *b, struct orch_error *error)
+bool verb_open_baseline(struct api_context *context, const char *name, struct baseline *b, struct orch_error *error)
 {
     bool found = false;
     if (strchr(name, '/') || access(name, F_OK) == 0)
@@ -182,7 +183,7 @@ bool cmd_open_baseline(struct cmd_context *context, const char *name, struct bas
         const char *path = strcmp(name, "default") == 0 ? shipped() : NULL;
         ok = path ? read_text(path, b, error) : baseline_unknown(db, name, error);
         if (ok)
-            cmd_note(context, "no baseline '%s' was recorded here: %s is used", name, path);
+            api_note(context, "no baseline '%s' was recorded here: %s is used", name, path);
     }
     db_close(db);
     return ok;
@@ -201,7 +202,7 @@ static void leave_out_unknown(struct session *s, const struct baseline *b, struc
     s->request.chip_count = kept;
 }
 
-static void print_moved(struct cmd_context *context, const struct regress_comparison *r)
+static void print_moved(struct api_context *context, const struct regress_comparison *r)
 {
     static const struct table_column columns[] = {
         {"chip", NULL, false, 0}, {"characteristic", NULL, false, 0}, {"unit", NULL, false, 0},    {"before", NULL, true, 0},
@@ -246,16 +247,17 @@ static json_object *moved_json(const struct regress_comparison *r)
     return list;
 }
 
-static void print_comparison(struct cmd_context *context, const struct baseline *b, const struct regress_comparison *r)
+static void give_comparison(struct api_context *context, const struct baseline *b, const struct regress_comparison *r)
 {
-    if (context->common.json) {
-        json_object *document = check_report_json(&r->report);
-        json_add_text(document, "version", run_model_version());
-        json_add_text(document, "version_of_baseline", b->version);
-        json_object_object_add(document, "moved", moved_json(r));
-        json_print(document, context->out);
-        return;
-    }
+    json_object *document = check_report_json(&r->report);
+    json_add_text(document, "version", run_model_version());
+    json_add_text(document, "version_of_baseline", b->version);
+    json_object_object_add(document, "moved", moved_json(r));
+    api_document(context, document);
+}
+
+static void print_comparison(struct api_context *context, const struct regress_comparison *r)
+{
     print_moved(context, r);
     /* The table has told what moved; the list has the rest. */
     for (size_t i = 0; i < r->report.failures.count; i++)
@@ -270,43 +272,67 @@ static bool check(struct session *s, const char *name, bool *holds, struct orch_
 {
     struct baseline b = {0};
     struct regress_comparison comparison = {0};
-    bool ok = cmd_open_baseline(s->context, name, &b, error) && choose_chips(s, error);
+    bool ok = verb_open_baseline(s->context, name, &b, error) && choose_chips(s, error);
     if (ok)
         leave_out_unknown(s, &b, &comparison.report);
     const size_t chips = s->request.chip_count;
     if (ok && !chips)
         ok = orch_fail(error, ORCH_USAGE, "the baseline has none of these chips");
     ok = ok && regress_run(&s->request, &s->jobs, error) && regress_compare(&s->request, s->jobs, &b, &comparison, error);
-    if (ok)
-        print_comparison(s->context, &b, &comparison);
+    if (ok && api_wants_document(s->context))
+        give_comparison(s->context, &b, &comparison);
+    if (ok && api_wants_text(s->context))
+        print_comparison(s->context, &comparison);
     *holds = check_holds(&comparison.report);
     regress_comparison_free(&comparison);
     baseline_free(&b);
     return ok;
 }
 
-int cmd_regress(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct session s = {.context = context};
     struct orch_error error = {0};
-    const char *name = argc > 1 ? argv[1] : "default";
+    const char *name = words > 1 ? word[1] : "default";
     bool ok, holds = true;
-    if (cli_has(&context->args, "list")) {
+    if (api_has(&context->args, "list")) {
         list_metrics(context);
         return ORCH_OK;
     }
-    if (argc < 1 || argc > 2)
-        return cmd_usage(context, argc ? "one baseline, got '%s' and more" : "record or check?%s", argc ? argv[1] : "");
+    if (words < 1 || words > 2)
+        return api_usage(context, words ? "one baseline, got '%s' and more" : "record or check?%s", words ? word[1] : "");
     read_options(&s);
-    if (strcmp(argv[0], "record") == 0)
+    if (strcmp(word[0], "record") == 0)
         ok = record(&s, name, &error);
-    else if (strcmp(argv[0], "check") == 0)
+    else if (strcmp(word[0], "check") == 0)
         ok = check(&s, name, &holds, &error);
     else
-        return cmd_usage(context, "'%s' is neither record nor check", argv[0]);
+        return api_usage(context, "'%s' is neither record nor check", word[0]);
     regress_jobs_free(s.jobs);
     free(s.chip);
     if (!ok)
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     return holds ? ORCH_OK : ORCH_FAILED;
 }
+
+const struct api_verb verb_regress = {
+    .help =
+        {
+            .name = "regress",
+            .synopsis = "record [NAME] [-o FILE]\n"
+                        "check [NAME|FILE]\n"
+                        "--list",
+            .summary = "what the simulated chips do, recorded and compared",
+            .text =
+                "Measures characteristics (peaks, latencies, bandwidths, kernels, energies, temperatures) of all chips, or of "
+                "those of --chip, by\n"
+                "running microbenchmarks and kernels. check compares with a baseline: what moved by more than its tolerance, and "
+                "which value of\n"
+                "the chip or version of the model did it. The baseline `default` comes with orchard until another is recorded.",
+            .examples = "orchard regress check\n"
+                        "orchard regress record before-my-change\n"
+                        "orchard regress check before-my-change --only gpu. --chip m1,m3-max",
+            .options = option_table,
+        },
+    .ask = ask,
+};

@@ -6,6 +6,6 @@
 #include "sim/prove/regress/baseline.h"
 
 /* A file, or a name in the database; `default` is the one that orchard ships with until another is recorded. */
-bool cmd_open_baseline(struct cmd_context *context, const char *name, struct baseline *b, struct orch_error *error);
+bool verb_open_baseline(struct api_context *context, const char *name, struct baseline *b, struct orch_error *error);
 
 #endif

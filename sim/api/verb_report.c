@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct cli_option cmd_report_options[] = {
+static const struct orchard_option option_table[] = {
     {"output", 'o', "FILE", false, "the page (default: report.html)"},
     {"perfetto", 0, "FILE", false, "also write the runs as a Chrome trace (JSON)"},
     {"figure", 0, "TITLE", false, "only this figure of the page, as SVG: 'Roofline', 'Temperature', ..."},
@@ -36,28 +36,28 @@ static bool write_trace(struct orch_db *db, const char *path, const int64_t *ids
     return false;
 }
 
-static bool runs_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page,
+static bool runs_page(struct api_context *context, struct orch_db *db, int words, const char *const *word, struct page **page,
                       struct orch_error *error)
 {
-    const struct chip_db *const chips = cmd_chip_db(context, error);
-    int64_t *const ids = calloc((size_t)argc + 1, sizeof *ids);
-    const size_t count = argc ? (size_t)argc : 1;
+    const struct chip_db *const chips = api_chip_db(context, error);
+    int64_t *const ids = calloc((size_t)words + 1, sizeof *ids);
+    const size_t count = words ? (size_t)words : 1;
     bool ok = chips != NULL && (ids || orch_no_memory(error));
     for (size_t i = 0; ok && i < count; i++)
-        ok = db_resolve_run(db, argc ? argv[i] : "last", &ids[i], error);
-    const char *const trace = cli_value(&context->args, "perfetto");
+        ok = db_resolve_run(db, words ? word[i] : "last", &ids[i], error);
+    const char *const trace = api_value(&context->args, "perfetto");
     ok = ok && (!trace || write_trace(db, trace, ids, count, error)) && report_runs(db, chips, ids, count, page, error);
     free(ids);
     return ok;
 }
 
 /* Chips of --chip, or all, that the baseline knows. */
-static bool regression_chips(struct cmd_context *context, const struct baseline *b, const char ***chip, size_t *count,
+static bool regression_chips(struct api_context *context, const struct baseline *b, const char ***chip, size_t *count,
                              struct orch_error *error)
 {
-    struct chip_db *const db = cmd_chip_db(context, error);
-    struct cmd_chips given = {0};
-    if (!db || (context->common.chips_given && !cmd_chips_open(context, NULL, &given, error)))
+    struct chip_db *const db = api_chip_db(context, error);
+    struct api_chips given = {0};
+    if (!db || (context->common.chips_given && !api_chips_open(context, NULL, &given, error)))
         return false;
     const size_t most = context->common.chips_given ? given.count : chip_db_count(db);
     const char **const list = calloc(most + 1, sizeof *list);
@@ -68,25 +68,25 @@ static bool regression_chips(struct cmd_context *context, const struct baseline 
         if (ok && baseline_has_chip(b, id))
             list[(*count)++] = id;
     }
-    cmd_chips_close(&given);
+    api_chips_close(&given);
     *chip = list;
     return ok && (*count || orch_fail(error, ORCH_USAGE, "the baseline has none of these chips"));
 }
 
-static bool regression_page(struct cmd_context *context, const char *name, struct page **page, struct orch_error *error)
+static bool regression_page(struct api_context *context, const char *name, struct page **page, struct orch_error *error)
 {
-    const struct cli_common *const c = &context->common;
+    const struct api_common *const c = &context->common;
     struct baseline b = {0};
     const char **chip = NULL;
     size_t count = 0;
-    bool ok = cmd_open_baseline(context, name, &b, error) && regression_chips(context, &b, &chip, &count, error);
+    bool ok = verb_open_baseline(context, name, &b, error) && regression_chips(context, &b, &chip, &count, error);
     if (ok) {
         const struct regress_request request = {.chips = context->chip_db,
                                                 .sets = {c->sets, c->set_count},
                                                 .chip = chip,
                                                 .chip_count = count,
                                                 .threads = c->threads,
-                                                .only = cli_value(&context->args, "only")};
+                                                .only = api_value(&context->args, "only")};
         ok = report_regression(&request, &b, name, page, error);
     }
     free(chip);
@@ -94,17 +94,17 @@ static bool regression_page(struct cmd_context *context, const char *name, struc
     return ok;
 }
 
-static bool make_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page,
+static bool make_page(struct api_context *context, struct orch_db *db, int words, const char *const *word, struct page **page,
                       struct orch_error *error)
 {
-    if (cli_has(&context->args, "regression"))
-        return regression_page(context, argc ? argv[0] : "default", page, error);
-    if (cli_has(&context->args, "validation"))
-        return report_validation(db, argc ? argv[0] : NULL, page, error);
-    if (cli_has(&context->args, "sweep"))
-        return argc ? orch_fail(error, ORCH_USAGE, "--sweep and runs are pages of their own")
-                    : report_sweep(db, cli_value(&context->args, "sweep"), page, error);
-    return runs_page(context, db, argc, argv, page, error);
+    if (api_has(&context->args, "regression"))
+        return regression_page(context, words ? word[0] : "default", page, error);
+    if (api_has(&context->args, "validation"))
+        return report_validation(db, words ? word[0] : NULL, page, error);
+    if (api_has(&context->args, "sweep"))
+        return words ? orch_fail(error, ORCH_USAGE, ORCH_OPTION("sweep") " and runs are pages of their own")
+                     : report_sweep(db, api_value(&context->args, "sweep"), page, error);
+    return runs_page(context, db, words, word, page, error);
 }
 
 /* The figure of that title; ORCH_USAGE with the nearest otherwise. */
@@ -123,9 +123,9 @@ static bool find_figure(const struct page *page, const char *title, size_t *inde
 }
 
 /* The page, or one figure of it. */
-static bool write_page(struct cmd_context *context, struct page *page, struct orch_error *error)
+static bool write_page(struct api_context *context, struct page *page, struct orch_error *error)
 {
-    const char *const figure = cli_value(&context->args, "figure"), *const given = cli_value(&context->args, "output");
+    const char *const figure = api_value(&context->args, "figure"), *const given = api_value(&context->args, "output");
     const char *const path = given ? given : figure ? "report.svg" : "report.html";
     const bool standard = strcmp(path, "-") == 0;
     struct whole_file file = {.file = context->out};
@@ -140,20 +140,44 @@ static bool write_page(struct cmd_context *context, struct page *page, struct or
         whole_file_discard(&file);
     ok = ok && whole_file_commit(&file, error);
     if (ok)
-        cmd_note(context, "%s", path);
+        api_note(context, "%s", path);
     return ok;
 }
 
-int cmd_report(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     struct page *page = NULL;
-    struct orch_db *const db = cli_has(&context->args, "regression")
+    struct orch_db *const db = api_has(&context->args, "regression")
                                    ? NULL
                                    : db_open(context->common.db, DB_READ, &error); /* a baseline may be a file */
     const bool ok =
-        error.exit_code == 0 && make_page(context, db, argc, argv, &page, &error) && write_page(context, page, &error);
+        error.exit_code == 0 && make_page(context, db, words, word, &page, &error) && write_page(context, page, &error);
     page_free(page);
     db_close(db);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+    return ok ? ORCH_OK : api_fail(context, &error);
 }
+
+const struct api_verb verb_report = {
+    .help =
+        {
+            .name = "report",
+            .synopsis = "[RUN...] [-o FILE.html]\n"
+                        "--sweep ID [-o FILE.html]\n"
+                        "--validation [VERSION|FILE] [-o FILE.html]\n"
+                        "--regression [BASELINE] [-o FILE.html]",
+            .summary = "one self-contained HTML page to look at",
+            .text = "Charts with a table under each, nothing loaded from anywhere. RUN is a number, the beginning of a uid, or "
+                    "last (default);\n"
+                    "several runs are shown side by side. --figure writes one picture as SVG instead. --regression measures the "
+                    "chips anew.",
+            .examples = "orchard report -o run.html\n"
+                        "orchard report 12 13 -o both.html\n"
+                        "orchard report 12 --figure Roofline -o roofline.svg\n"
+                        "orchard report --sweep last -o sweep.html\n"
+                        "orchard report --validation -o accuracy.html\n"
+                        "orchard report --regression default --chip m1 -o moved.html",
+            .options = option_table,
+        },
+    .ask = ask,
+};

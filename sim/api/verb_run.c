@@ -20,12 +20,13 @@
 #include "sim/ask/study/known.h"
 #include "sim/ask/study/uncertainty.h"
 #include "sim/trace/trace_recorder.h"
+#include "sim/workload/cpu/program_args.h"
 #include "sim/ask/study/fitted.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const struct cli_option cmd_run_options[] = {
+static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane or auto (default: what the workload runs on)"},
     {"precision", 0, "TYPE", false,
      "element type of a kernel: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
@@ -44,7 +45,7 @@ const struct cli_option cmd_run_options[] = {
     {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
-    CMD_RUN_DEVICE_OPTIONS,
+    VERB_RUN_DEVICE_OPTIONS,
     {"perfetto", 0, "FILE", false, "also write a Chrome trace (JSON): open it in ui.perfetto.dev or chrome://tracing"},
     {"trace", 0, "FILE", false, "write down what happens as a trace; JSON lines when FILE ends in .jsonl (see orchard trace)"},
     {"fitted", 0, "SET", false, "use a named set of orchard tune or orchard calibrate"},
@@ -57,11 +58,11 @@ const struct cli_option cmd_run_options[] = {
 
 /* What one invocation of the verb shares over its chips. */
 struct session {
-    struct cmd_context *context;
+    struct api_context *context;
     struct run_request request;
     const char **args;
-    struct cmd_record record;
-    const struct cmd_recording *recording; /* of trace record; NULL = run */
+    struct api_record record;
+    const struct api_recording *recording; /* of trace record; NULL = run */
     struct known *known;                   /* characteristics, for --detail op */
     struct run_known ask;
     struct uncertainty uncertainty; /* of --uncertainty */
@@ -76,14 +77,14 @@ struct session {
 
 static bool read_choices(struct session *s, struct orch_error *error)
 {
-    const struct cli_args *a = &s->context->args;
+    const struct api_args *a = &s->context->args;
     unsigned choice = 0;
-    const char *word = cli_value(a, "mode");
-    if (word && !cli_choice("--mode", word, "full|functional|timing", &choice, error))
+    const char *word = api_value(a, "mode");
+    if (word && !api_choice(ORCH_OPTION("mode"), word, "full|functional|timing", &choice, error))
         return false;
     s->request.mode = (enum run_mode)choice;
-    word = cli_value(a, "core");
-    if (word && !cli_choice("--core", word, "p|e", &choice, error))
+    word = api_value(a, "core");
+    if (word && !api_choice(ORCH_OPTION("core"), word, "p|e", &choice, error))
         return false;
     s->request.core_choice = !word ? SOC_ANY_CORE : choice ? SOC_E_CORE : SOC_P_CORE;
     return true;
@@ -91,55 +92,57 @@ static bool read_choices(struct session *s, struct orch_error *error)
 
 static bool read_request(struct session *s, const char *workload, struct orch_error *error)
 {
-    const struct cli_args *a = &s->context->args;
+    const struct api_args *a = &s->context->args;
     uint64_t cores = 1, repeat = 1, memory = 0;
-    if (!read_choices(s, error) || !cli_unsigned(a, "cores", 1, 64, &cores, error) ||
-        !cli_unsigned(a, "memory", 1, 65536, &memory, error) || !cli_unsigned(a, "repeat", 1, 1000000, &repeat, error))
+    if (!read_choices(s, error) || !api_unsigned(a, "cores", 1, 64, &cores, error) ||
+        !api_unsigned(a, "memory", 1, 65536, &memory, error) || !api_unsigned(a, "repeat", 1, 1000000, &repeat, error))
         return false;
     struct run_request *q = &s->request;
     q->workload = workload;
-    q->unit = cli_value(a, "unit");
-    q->precision = cli_value(a, "precision");
-    q->detail = cli_value(a, "detail");
+    q->unit = api_value(a, "unit");
+    q->precision = api_value(a, "precision");
+    q->detail = api_value(a, "detail");
     q->cores = (unsigned)cores;
     q->memory_gib = (unsigned)memory;
-    q->entry = cli_value(a, "entry");
-    q->arg_count = cli_count(a, "args");
-    q->home = cli_value(a, "home");
-    q->cold = cli_has(a, "cold");
+    q->entry = api_value(a, "entry");
+    q->arg_count = api_count(a, "args");
+    q->home = api_value(a, "home");
+    q->cold = api_has(a, "cold");
     q->repeat = (unsigned)repeat;
     q->seed = s->context->common.seed;
     q->threads = s->context->common.threads;
-    q->output_folder = s->recording ? NULL : cli_value(a, "output");
-    q->sanitize = cli_has(a, "sanitize");
-    q->input_count = cli_count(a, "input");
-    q->program_output = s->context->common.json ? s->context->err : s->context->out;
+    q->output_folder = s->recording ? NULL : api_value(a, "output");
+    q->sanitize = api_has(a, "sanitize");
+    q->input_count = api_count(a, "input");
+    q->program_output = s->context->session->program_output;
     s->args = calloc(q->arg_count + q->input_count + 1, sizeof *s->args);
     if (!s->args)
         return orch_no_memory(error);
     for (size_t i = 0; i < q->arg_count; i++)
-        s->args[i] = cli_value_at(a, "args", i);
+        s->args[i] = api_value_at(a, "args", i);
     for (size_t i = 0; i < q->input_count; i++)
-        s->args[q->arg_count + i] = cli_value_at(a, "input", i);
+        s->args[q->arg_count + i] = api_value_at(a, "input", i);
     q->args = s->args;
     q->inputs = s->args + q->arg_count;
-    s->rerun = cli_has(a, "rerun") || s->record.trace;
+    s->rerun = api_has(a, "rerun") || s->record.trace;
     q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
-    s->explain = cli_has(a, "explain");
+    s->explain = api_has(a, "explain");
     return true;
 }
 
 /* --uncertainty N: the interval is found by running the workload again and again. */
 static bool read_uncertainty(struct session *s, struct orch_error *error)
 {
-    const struct cli_args *a = &s->context->args;
+    const struct api_args *a = &s->context->args;
     uint64_t runs = 0;
-    if (!cli_unsigned(a, "uncertainty", UNCERTAINTY_RUNS_LEAST, UNCERTAINTY_RUNS_MOST, &runs, error))
+    if (!api_unsigned(a, "uncertainty", UNCERTAINTY_RUNS_LEAST, UNCERTAINTY_RUNS_MOST, &runs, error))
         return false;
     if (runs == 0)
         return true;
-    if (s->request.known || cli_has(a, "fitted") || cmd_run_wants_device(s->context) || together_is(s->request.workload))
-        return orch_fail(error, ORCH_USAGE, "--uncertainty: of one workload at fixed clocks, not with --detail op or --fitted");
+    if (s->request.known || api_has(a, "fitted") || verb_run_wants_device(s->context) || together_is(s->request.workload))
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("uncertainty") ": of one workload at fixed clocks, not with " ORCH_OPTION(
+                             "detail") " op or " ORCH_OPTION("fitted"));
     s->uncertainty = (struct uncertainty){.chips = s->context->chip_db,
                                           .sets = {s->context->common.sets, s->context->common.set_count},
                                           .runs = (unsigned)runs,
@@ -171,9 +174,10 @@ static bool find_earlier(struct session *s, const struct run *run, struct run_re
         return true;
     }
     *found = true;
-    cmd_note(s->context, "run %lld of the database has the same chip, program and version (--rerun simulates again)",
+    api_note(s->context,
+             "run %lld of the database has the same chip, program and version (" ORCH_OPTION("rerun") " simulates again)",
              (long long)id);
-    return cmd_record_found(&s->record, id, ++s->number, error);
+    return api_record_found(&s->record, id, ++s->number, error);
 }
 
 static bool execute(void *run, struct event_bus *bus, uint64_t number, struct run_result *result, struct orch_error *error)
@@ -197,15 +201,13 @@ static void table_line(struct session *s, const struct run_result *r)
 
 static bool show(struct session *s, const struct run *run, const struct run_result *r, struct orch_error *error)
 {
-    struct cmd_context *c = s->context;
-    if (c->common.json) {
+    struct api_context *c = s->context;
+    if (api_wants_document(c))
         json_object_array_add(s->rows, run_json(r));
-        return true;
-    }
-    if (s->many) {
+    if (s->many)
         table_line(s, r);
+    if (s->many || !api_wants_text(c))
         return true;
-    }
     const struct summary_options options = {c->common.color, s->explain ? 64 : 8, 4};
     if (!summary_print(c->out, r, &options))
         return orch_fail(error, ORCH_USAGE, "standard output cannot be written");
@@ -221,21 +223,21 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     s->request.chip = chip;
     if (s->record.trace && !trace_recorder_expect(s->record.trace, &(struct together_part){.request = s->request}, 1, error))
         return false;
-    if (cmd_run_wants_device(s->context))
-        return cmd_run_in_device(&s->record, &s->request, ++s->number, s->rows, error);
+    if (verb_run_wants_device(s->context))
+        return verb_run_in_device(&s->record, &s->request, ++s->number, s->rows, error);
     if (together_is(s->request.workload)) {
-        const struct cmd_together together = {&s->record, s->request.workload, &s->request, ++s->number, s->rows};
-        return cmd_run_together(&together, error);
+        const struct verb_together together = {&s->record, s->request.workload, &s->request, ++s->number, s->rows};
+        return verb_run_together(&together, error);
     }
     struct run *run = run_prepare(&s->request, error);
     if (!run)
         return false;
     run_result_init(&result);
     bool ok = find_earlier(s, run, &result, &found, error) &&
-              (found || cmd_record_run(&s->record, chip, execute, run, ++s->number, &result, error)) &&
+              (found || api_record_run(&s->record, chip, execute, run, ++s->number, &result, error)) &&
               show(s, run, &result, error);
     for (size_t i = 0; i < run_remark_count(run); i++)
-        fprintf(s->context->err, "orchard: %s\n", run_remark(run, i));
+        api_warn(s->context, "%s", run_remark(run, i));
     if (ok && run_values_get(&result.counters, RUN_COUNTER_AS_EXPECTED) < run_values_get(&result.counters, RUN_COUNTER_EXPECTED))
         s->differs = true;
     run_result_free(&result);
@@ -253,7 +255,7 @@ static bool open_outputs(struct session *s, struct orch_error *error)
     s->table = table_create(columns, ARRAY_COUNT(columns));
     if (!s->rows || !s->table)
         return orch_no_memory(error);
-    const char *const trace = cli_value(&s->context->args, "perfetto");
+    const char *const trace = api_value(&s->context->args, "perfetto");
     s->record.context = s->context;
     s->record.db = db_open(s->context->common.db, DB_WRITE, error);
     s->record.perfetto = s->record.db && trace ? perfetto_listener_open(trace, error) : NULL;
@@ -273,21 +275,21 @@ static bool open_known(struct session *s, struct orch_error *error)
     return true;
 }
 
-static void print_all(struct session *s)
+static void show_all(struct session *s)
 {
-    if (s->context->common.json) {
+    if (api_wants_document(s->context)) {
         const bool single = !s->many && json_object_array_length(s->rows) == 1;
         json_object *document = single ? json_object_get(json_object_array_get_idx(s->rows, 0)) : json_object_get(s->rows);
-        json_print(document, s->context->out);
-    } else if (s->many && !together_is(s->request.workload)) {
-        table_print(s->table, s->context->out, s->context->common.color);
+        api_document(s->context, document);
     }
+    if (api_wants_text(s->context) && s->many && !together_is(s->request.workload))
+        table_print(s->table, s->context->out, s->context->common.color);
 }
 
 /* With the values and choices that the set has for this chip; a --set of the user wins. */
 static bool one_fitted_chip(struct session *s, const struct chip *chip, struct orch_error *error)
 {
-    struct cli_common *const common = &s->context->common;
+    struct api_common *const common = &s->context->common;
     const struct run_request asked = s->request;
     const struct chip_overrides given = {common->sets, common->set_count};
     struct fitted_sets sets;
@@ -297,7 +299,7 @@ static bool one_fitted_chip(struct session *s, const struct chip *chip, struct o
     struct chip *const fitted = chip_open(s->context->chip_db, chip_id(chip), &sets.overrides, error);
     fitted_apply(&s->fitted, chip_id(chip), &s->request, &used);
     if (!used)
-        cmd_note(s->context, "set %s has nothing for %s on %s: it changes nothing", s->fitted.name, asked.workload,
+        api_note(s->context, "set %s has nothing for %s on %s: it changes nothing", s->fitted.name, asked.workload,
                  chip_id(chip));
     common->sets = sets.overrides.text;
     common->set_count = sets.overrides.count;
@@ -312,15 +314,15 @@ static bool one_fitted_chip(struct session *s, const struct chip *chip, struct o
 }
 
 /* "A", or "A", "+", "B" ... in as many words as the shell made of it. */
-static bool join_words(int argc, char **argv, char **text)
+static bool join_words(int words, const char *const *word, char **text)
 {
     size_t length = 1;
-    for (int i = 0; i < argc; i++)
-        length += strlen(argv[i]) + 1;
+    for (int i = 0; i < words; i++)
+        length += strlen(word[i]) + 1;
     *text = calloc(1, length);
-    for (int i = 0; *text && i < argc; i++) {
+    for (int i = 0; *text && i < words; i++) {
         strcat(*text, i ? " " : "");
-        strcat(*text, argv[i]);
+        strcat(*text, word[i]);
     }
     return *text != NULL;
 }
@@ -328,8 +330,8 @@ static bool join_words(int argc, char **argv, char **text)
 /* Opens what is to be written down, before the request is read. */
 static bool open_trace(struct session *s, const char *workload, struct orch_error *error)
 {
-    struct cmd_context *c = s->context;
-    const char *path = s->recording ? s->recording->path : cli_value(&c->args, "trace");
+    struct api_context *c = s->context;
+    const char *path = s->recording ? s->recording->path : api_value(&c->args, "trace");
     if (!path)
         return true;
     const char *const dot = strrchr(path, '.');
@@ -351,26 +353,26 @@ static bool close_trace(struct session *s, bool ok, struct orch_error *error)
     return ok;
 }
 
-static int run_words(struct cmd_context *context, int argc, char **argv, const struct cmd_recording *record)
+static int run_words(struct api_context *context, int words, const char *const *word, const struct api_recording *record)
 {
     struct session s = {.context = context, .recording = record};
     struct orch_error error = {0};
-    struct cmd_chips chips = {0};
+    struct api_chips chips = {0};
     char *workload = NULL;
-    if (argc > 0 && !join_words(argc, argv, &workload))
+    if (words > 0 && !join_words(words, word, &workload))
         orch_no_memory(&error);
-    if (argc == 0 || (argc > 1 && workload && !together_is(workload))) {
+    if (words == 0 || (words > 1 && workload && !together_is(workload))) {
         free(workload);
-        return cmd_usage(context,
-                         argc ? "one workload, got '%s' and more (several at once: A + B)"
-                              : "a workload is missing, as in gemm:512x512x512",
-                         argc ? argv[0] : "");
+        return api_usage(context,
+                         words ? "one workload, got '%s' and more (several at once: A + B)"
+                               : "a workload is missing, as in gemm:512x512x512",
+                         words ? word[0] : "");
     }
     bool ok = workload && open_trace(&s, workload, &error) && read_request(&s, workload, &error) &&
-              cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error) &&
+              api_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error) &&
               read_uncertainty(&s, &error);
-    if (ok && cli_value(&context->args, "fitted"))
-        ok = fitted_open(s.record.db, cli_value(&context->args, "fitted"), &s.fitted, &error);
+    if (ok && api_value(&context->args, "fitted"))
+        ok = fitted_open(s.record.db, api_value(&context->args, "fitted"), &s.fitted, &error);
     s.many = chips.count > 1;
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = (s.fitted.name ? one_fitted_chip : one_chip)(&s, chips.chip[i], &error);
@@ -380,27 +382,59 @@ static int run_words(struct cmd_context *context, int argc, char **argv, const s
     }
     ok = close_trace(&s, ok, &error);
     if (ok)
-        print_all(&s);
+        show_all(&s);
     perfetto_listener_discard(s.record.perfetto);
     json_object_put(s.rows);
     fitted_close(&s.fitted);
     table_free(s.table);
     known_free(s.known);
     db_close(s.record.db);
-    cmd_chips_close(&chips);
+    api_chips_close(&chips);
     free(s.args);
     free(workload);
     if (!ok)
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     return s.differs ? ORCH_FAILED : ORCH_OK;
 }
 
-int cmd_run_record(struct cmd_context *context, int argc, char **argv, const struct cmd_recording *record)
+int verb_run_record(struct api_context *context, int words, const char *const *word, const struct api_recording *record)
 {
-    return run_words(context, argc, argv, record);
+    return run_words(context, words, word, record);
 }
 
-int cmd_run(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
-    return argc == 1 && cmd_trace_is_file(argv[0]) ? cmd_trace_replay(context, argv[0]) : run_words(context, argc, argv, NULL);
+    return words == 1 && verb_trace_is_file(word[0]) ? verb_trace_replay(context, word[0])
+                                                     : run_words(context, words, word, NULL);
 }
+
+const struct api_verb verb_run = {
+    .help =
+        {
+            .name = "run",
+            .synopsis = "KERNEL:SHAPE [options]\n"
+                        "FILE [options]\n"
+                        "A + B [+ C] [options]",
+            .summary = "simulates a program or kernel on one chip or several",
+            .text = "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, "
+                    "AMX words\n"
+                    "included, the description of a GPU launch (abi.json, or the folder that holds it), or a Neural Engine "
+                    "program (.hwx, .anec, raw\n"
+                    "descriptors; gzip too). The answer is recorded in the performance database; an equal run is found there "
+                    "instead of simulated again.\n"
+                    "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode "
+                    "detail cores core entry\n"
+                    "home repeat cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the CPU get cores "
+                    "of their own.",
+            .examples =
+                "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
+                "orchard run program.elf --chip m1 --explain\n"
+                "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
+                "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
+                "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",
+            .options = option_table,
+            .more_title = "ARGUMENTS OF FUNCTIONS (--args)",
+            .more = program_args_help,
+        },
+    .ask = ask,
+};

@@ -5,13 +5,13 @@
 #include "sim/api/api.h"
 #include "sim/trace/trace_recorder.h"
 
-struct cmd_recording {
+struct api_recording {
     const char *path;
     enum trace_level level;
     bool text;
 };
 
-/* Simulates as cmd_run does, always anew, and writes down what happens. */
-int cmd_run_record(struct cmd_context *context, int argc, char **argv, const struct cmd_recording *record);
+/* Simulates as verb_run does, always anew, and writes down what happens. */
+int verb_run_record(struct api_context *context, int words, const char *const *word, const struct api_recording *record);
 
 #endif

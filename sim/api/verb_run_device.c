@@ -14,49 +14,51 @@
 static const char *const options[] = {"device",    "duration", "ambient", "policy", "power-mode",
                                       "power-cap", "target",   "battery", "steer"};
 
-bool cmd_run_wants_device(const struct cmd_context *context)
+bool verb_run_wants_device(const struct api_context *context)
 {
     for (size_t i = 0; i < ARRAY_COUNT(options); i++)
-        if (cli_value(&context->args, options[i]))
+        if (api_value(&context->args, options[i]))
             return true;
     return false;
 }
 
-static bool read_options(const struct cmd_context *context, struct run_sustained_request *q, struct orch_error *error)
+static bool read_options(const struct api_context *context, struct run_sustained_request *q, struct orch_error *error)
 {
-    const struct cli_args *const a = &context->args;
-    const char *const policy = cli_value(a, "policy"), *const mode = cli_value(a, "power-mode"),
-                      *const steer = cli_value(a, "steer");
+    const struct api_args *const a = &context->args;
+    const char *const policy = api_value(a, "policy"), *const mode = api_value(a, "power-mode"),
+                      *const steer = api_value(a, "steer");
     unsigned choice = GOVERNOR_PERFORMANCE;
 
-    if (policy &&
-        !cli_choice("--policy", policy, "fixed|performance|balanced|low-power|race-to-idle|pace|thermal-safe", &choice, error))
+    if (policy && !api_choice(ORCH_OPTION("policy"), policy,
+                              "fixed|performance|balanced|low-power|race-to-idle|pace|thermal-safe", &choice, error))
         return false;
     q->policy = (enum governor_policy)choice;
     choice = 1;
-    if (mode && !cli_choice("--power-mode", mode, "high|balanced|low|auto", &choice, error))
+    if (mode && !api_choice(ORCH_OPTION("power-mode"), mode, "high|balanced|low|auto", &choice, error))
         return false;
     q->low_power = choice == 2;
     q->low_power_auto = choice == 3;
     if (choice == 1 && !policy && mode)
         q->policy = GOVERNOR_BALANCED;
     choice = STEER_NEVER;
-    if (steer && !cli_choice("--steer", steer, "never|hot|low-power|always", &choice, error))
+    if (steer && !api_choice(ORCH_OPTION("steer"), steer, "never|hot|low-power|always", &choice, error))
         return false;
     q->steering = (enum sustain_steering)choice;
-    q->device = cli_value(a, "device");
+    q->device = api_value(a, "device");
     if (!q->device)
         return orch_fail(error, ORCH_USAGE,
-                         "heat, limits and battery belong to a machine: give --device, as in --device macbook-air");
+                         "heat, limits and battery belong to a machine: give " ORCH_OPTION("device") ", as in " ORCH_OPTION(
+                             "device") " macbook-air");
     q->ambient_c = q->battery_percent = NAN;
-    if ((cli_value(a, "ambient") && !cli_number(a, "ambient", -40, 60, &q->ambient_c, error)) ||
-        (cli_value(a, "battery") && !cli_number(a, "battery", 0, 100, &q->battery_percent, error)) ||
-        (cli_value(a, "duration") && !cli_number(a, "duration", 1e-6, 1e7, &q->duration_s, error)) ||
-        (cli_value(a, "power-cap") && !cli_number(a, "power-cap", 0.1, 1e4, &q->power_cap_w, error)) ||
-        (cli_value(a, "target") && !cli_number(a, "target", 1e-9, 1e7, &q->target_s, error)))
+    if ((api_value(a, "ambient") && !api_number(a, "ambient", -40, 60, &q->ambient_c, error)) ||
+        (api_value(a, "battery") && !api_number(a, "battery", 0, 100, &q->battery_percent, error)) ||
+        (api_value(a, "duration") && !api_number(a, "duration", 1e-6, 1e7, &q->duration_s, error)) ||
+        (api_value(a, "power-cap") && !api_number(a, "power-cap", 0.1, 1e4, &q->power_cap_w, error)) ||
+        (api_value(a, "target") && !api_number(a, "target", 1e-9, 1e7, &q->target_s, error)))
         return false;
     if ((q->policy == GOVERNOR_PACE || q->policy == GOVERNOR_RACE_TO_IDLE) && !(q->target_s > 0))
-        return orch_fail(error, ORCH_USAGE, "--policy %s needs --target SECONDS", governor_policy_name(q->policy));
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s needs " ORCH_OPTION("target") " SECONDS",
+                         governor_policy_name(q->policy));
     return true;
 }
 
@@ -151,7 +153,7 @@ static struct json_object *device_json(const struct run_sustained *run, const st
 
 enum { LINES = 12 };
 
-static void print_series(struct cmd_context *context, const struct sustain_result *s)
+static void print_series(struct api_context *context, const struct sustain_result *s)
 {
     static const struct table_column columns[] = {
         {"time", "s", true, 0},  {"chip", "W", true, 0},  {"P", "MHz", true, 0},        {"E", "MHz", true, 0},
@@ -185,7 +187,7 @@ static void print_series(struct cmd_context *context, const struct sustain_resul
     table_free(t);
 }
 
-static void print_parts(struct cmd_context *context, const struct run_sustained *run, const struct sustain_result *s)
+static void print_parts(struct api_context *context, const struct run_sustained *run, const struct sustain_result *s)
 {
     static const struct table_column columns[] = {
         {"workload", NULL, false, 48}, {"unit", NULL, false, 0},     {"repetitions", NULL, true, 0}, {"alone", NULL, true, 0},
@@ -211,7 +213,7 @@ static void print_parts(struct cmd_context *context, const struct run_sustained 
     table_free(t);
 }
 
-static void print_text(struct cmd_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
+static void print_text(struct api_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
                        const struct run_result *r, const struct sustain_result *s)
 {
     const struct summary_options summary = {context->common.color, 8, 4};
@@ -261,24 +263,24 @@ static bool execute(void *subject, struct event_bus *bus, uint64_t number, struc
     return run_sustained_execute(s->run, bus, number, result, s->series, error);
 }
 
-static void show(struct cmd_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
+static void show(struct api_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
                  const struct run_result *result, const struct sustain_result *series, struct json_object *rows)
 {
-    if (context->common.json) {
+    if (api_wants_document(context)) {
         struct json_object *const document = run_json(result);
         json_object_object_add(document, "device_run", device_json(run, series));
         json_object_array_add(rows, document);
-    } else {
-        print_text(context, q, run, result, series);
     }
+    if (api_wants_text(context))
+        print_text(context, q, run, result, series);
 }
 
-bool cmd_run_in_device(const struct cmd_record *record, const struct run_request *request, uint64_t number,
-                       struct json_object *rows, struct orch_error *error)
+bool verb_run_in_device(const struct api_record *record, const struct run_request *request, uint64_t number,
+                        struct json_object *rows, struct orch_error *error)
 {
-    struct cmd_context *const context = record->context;
+    struct api_context *const context = record->context;
     struct run_sustained_request q = {
-        .run = *request, .db = cmd_chip_db(context, error), .overrides = {context->common.sets, context->common.set_count}};
+        .run = *request, .db = api_chip_db(context, error), .overrides = {context->common.sets, context->common.set_count}};
     struct together_part part[TOGETHER_PARTS];
     char *storage = NULL;
     struct device_list devices = {0};
@@ -300,7 +302,7 @@ bool cmd_run_in_device(const struct cmd_record *record, const struct run_request
     struct run_sustained *const run = q.machine ? run_sustained_prepare(&q, error) : NULL;
     run_result_init(&result);
     const bool ok =
-        run && cmd_record_run(record, request->chip, execute, &(struct sustained){run, &series}, number, &result, error);
+        run && api_record_run(record, request->chip, execute, &(struct sustained){run, &series}, number, &result, error);
     if (ok)
         show(context, &q, run, &result, &series, rows);
     sustain_result_free(&series);

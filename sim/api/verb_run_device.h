@@ -10,7 +10,7 @@
 struct json_object;
 
 /* Options of `run` that need a machine; in the table of the verb. */
-#define CMD_RUN_DEVICE_OPTIONS                                                                                                   \
+#define VERB_RUN_DEVICE_OPTIONS                                                                                                  \
     {"device", 0, "NAME", false, "in this machine: cooling, clocks under limits, battery (orchard chips devices lists them)"},   \
         {"duration", 0, "SECONDS", false, "repeat the workload for so long (with --device)"},                                    \
         {"ambient", 0, "C", false, "temperature of the room (default: 23)"},                                                     \
@@ -24,9 +24,9 @@ struct json_object;
     }
 
 /* True when one of the options is given. */
-bool cmd_run_wants_device(const struct cmd_context *context);
+bool verb_run_wants_device(const struct api_context *context);
 /* Simulates, records and prints one chip's answer: text at once, JSON into rows. */
-bool cmd_run_in_device(const struct cmd_record *record, const struct run_request *request, uint64_t number,
-                       struct json_object *rows, struct orch_error *error);
+bool verb_run_in_device(const struct api_record *record, const struct run_request *request, uint64_t number,
+                        struct json_object *rows, struct orch_error *error);
 
 #endif

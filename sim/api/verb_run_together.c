@@ -79,13 +79,14 @@ static void print_parts(const struct together *t, FILE *out, bool colour)
     table_free(table);
 }
 
-static bool show(const struct cmd_together *c, const struct together *t, const struct run_result *whole, struct orch_error *error)
+static bool show(const struct verb_together *c, const struct together *t, const struct run_result *whole,
+                 struct orch_error *error)
 {
-    const struct cli_common *common = &c->record->context->common;
-    if (common->json) {
+    const struct api_common *common = &c->record->context->common;
+    if (api_wants_document(c->record->context))
         json_object_array_add(c->rows, document(t, whole));
+    if (!api_wants_text(c->record->context))
         return true;
-    }
     const struct summary_options options = {common->color, 4, 8};
     if (!summary_print(c->record->context->out, whole, &options))
         return orch_fail(error, ORCH_USAGE, "standard output cannot be written");
@@ -105,7 +106,7 @@ static bool execute(void *together, struct event_bus *bus, uint64_t number, stru
     return together_execute(together, bus, number, whole, error);
 }
 
-bool cmd_run_together(const struct cmd_together *c, struct orch_error *error)
+bool verb_run_together(const struct verb_together *c, struct orch_error *error)
 {
     struct together_part part[TOGETHER_PARTS];
     struct run_result whole;
@@ -113,12 +114,13 @@ bool cmd_run_together(const struct cmd_together *c, struct orch_error *error)
     char *storage = NULL;
     run_result_init(&whole);
     if (c->common->watch)
-        return orch_fail(error, ORCH_UNMODELLED,
-                         "level instruction: one workload by itself; several at once are recorded at --level operator");
+        return orch_fail(
+            error, ORCH_UNMODELLED,
+            "level instruction: one workload by itself; several at once are recorded at " ORCH_OPTION("level") " operator");
     bool ok = together_parse(c->text, c->common, part, &count, &storage, error) &&
               (!c->record->trace || trace_recorder_expect(c->record->trace, part, count, error));
     struct together *t = ok ? together_prepare(part, count, c->text, error) : NULL;
-    ok = t && cmd_record_run(c->record, c->common->chip, execute, t, c->number, &whole, error) && show(c, t, &whole, error);
+    ok = t && api_record_run(c->record, c->common->chip, execute, t, c->number, &whole, error) && show(c, t, &whole, error);
     run_result_free(&whole);
     together_free(t);
     free(storage);

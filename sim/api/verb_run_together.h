@@ -1,4 +1,4 @@
-/* orchard run A + B: several workloads at once, for cmd_run.c. */
+/* orchard run A + B: several workloads at once, for verb_run.c. */
 #ifndef ORCHARD_SIM_API_VERB_RUN_TOGETHER_H
 #define ORCHARD_SIM_API_VERB_RUN_TOGETHER_H
 
@@ -8,8 +8,8 @@
 
 #include <json-c/json.h>
 
-struct cmd_together {
-    const struct cmd_record *record;
+struct verb_together {
+    const struct api_record *record;
     const char *text;                 /* "A[unit=gpu] + B" */
     const struct run_request *common; /* every workload starts from it; its chip is the one to run on */
     uint64_t number;                  /* of the run, for events */
@@ -17,6 +17,6 @@ struct cmd_together {
 };
 
 /* Simulates, records and shows on one chip. */
-bool cmd_run_together(const struct cmd_together *together, struct orch_error *error);
+bool verb_run_together(const struct verb_together *together, struct orch_error *error);
 
 #endif

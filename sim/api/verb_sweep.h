@@ -6,12 +6,12 @@
 #include "sim/ask/sweep/sweep_spec.h"
 
 /* --unit, --precision, --chip, --set ... into the base of a specification. */
-bool cmd_sweep_base(struct cmd_context *context, struct sweep_spec *spec, struct orch_error *error);
+bool verb_sweep_base(struct api_context *context, struct sweep_spec *spec, struct orch_error *error);
 /* --jobs, else the cores of the host. */
-bool cmd_sweep_jobs(struct cmd_context *context, uint64_t *jobs, struct orch_error *error);
+bool verb_sweep_jobs(struct api_context *context, uint64_t *jobs, struct orch_error *error);
 
 /* What all points start from: study_base. */
-#define CMD_STUDY_OPTIONS                                                                                                        \
+#define VERB_STUDY_OPTIONS                                                                                                       \
     {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane or auto"}, {"precision", 0, "TYPE", false, "element type"},                   \
         {"detail", 0, "LEVEL", false, "op (default), instr, sampled or auto"},                                                   \
         {"cores", 0, "N", false, "copies of a program of the CPU"}, {"memory", 0, "GIB", false, "memory of the machine"},        \

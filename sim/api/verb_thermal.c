@@ -4,7 +4,7 @@
 #include "sim/api/api.h"
 #include "sim/machine/thermal/thermal_case.h"
 
-static void print_text(struct cmd_context *context, const struct thermal_case *c, const struct thermal_answer *a)
+static void print_text(struct api_context *context, const struct thermal_case *c, const struct thermal_answer *a)
 {
     const double *const last = a->trace_k + (c->rows - 1) * c->plan.count;
 
@@ -43,42 +43,57 @@ static struct json_object *answer_json(const struct thermal_case *c, const struc
     return root;
 }
 
-static int solve(struct cmd_context *context, const char *folder)
+static int solve(struct api_context *context, const char *folder)
 {
     struct orch_error error = {0};
     struct thermal_case c;
     struct thermal_answer answer;
 
     if (!thermal_case_load(folder, &c, &error))
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     if (!thermal_case_solve(&c, &answer, &error)) {
         thermal_case_free(&c);
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     }
-    if (context->common.json) {
-        json_print(answer_json(&c, &answer), context->out);
-    } else {
+    if (api_wants_document(context))
+        api_document(context, answer_json(&c, &answer));
+    if (api_wants_text(context))
         print_text(context, &c, &answer);
-    }
     thermal_answer_free(&answer);
     thermal_case_free(&c);
     return ORCH_OK;
 }
 
-int cmd_thermal(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     struct check_report report = {0};
     unsigned verb;
 
-    if (argc < 2)
-        return cmd_usage(context, "expected check or solve, and a folder");
-    if (!cli_choice("thermal command", argv[0], "check|solve", &verb, &error))
-        return cmd_fail(context, &error);
+    if (words < 2)
+        return api_usage(context, "expected check or solve, and a folder");
+    if (!api_choice("thermal command", word[0], "check|solve", &verb, &error))
+        return api_fail(context, &error);
     if (verb == 1)
-        return argc == 2 ? solve(context, argv[1]) : cmd_usage(context, "solve takes one folder");
-    const bool ok = check_thermal_cases(argv[1], (const char *const *)argv + 2, (size_t)argc - 2, &report, &error);
-    const int code = ok ? cmd_print_report(context, &report) : cmd_fail(context, &error);
+        return words == 2 ? solve(context, word[1]) : api_usage(context, "solve takes one folder");
+    const bool ok = check_thermal_cases(word[1], word + 2, (size_t)words - 2, &report, &error);
+    const int code = ok ? api_report(context, &report) : api_fail(context, &error);
     check_report_free(&report);
     return code;
 }
+
+const struct api_verb verb_thermal = {
+    .help =
+        {
+            .name = "thermal",
+            .synopsis = "check DIR [NAME...]\n"
+                        "solve CASE",
+            .summary = "the thermal models of a die in its package",
+            .text = "A case is a folder: floorplan.flp, params.txt and power.ptrace as HotSpot reads them. check compares with "
+                    "the expected\n"
+                    "temperatures in it (block steady 1e-4 K, block trace 0.01 K, grid 0.1 K); solve prints temperatures.",
+            .examples = "orchard thermal check vectors/thermal\n"
+                        "orchard thermal solve vectors/thermal/m1like",
+        },
+    .ask = ask,
+};

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct cli_option cmd_trace_options[] = {
+static const struct orchard_option option_table[] = {
     {"output", 'o', "FILE", false, "record, import, convert: the trace to write"},
     {"level", 0, "LEVEL", false, "record: kernel, operator (default) or instruction (CPU, AMX, GPU)"},
     {"text", 0, NULL, false, "record, import, convert: write JSON lines; also when FILE ends in .jsonl"},
@@ -42,27 +42,27 @@ const struct cli_option cmd_trace_options[] = {
     {NULL, 0, NULL, false, NULL},
 };
 
-static bool wants_text(const struct cmd_context *context, const char *path)
+static bool wants_text(const struct api_context *context, const char *path)
 {
     const char *dot = strrchr(path, '.');
-    return cli_has(&context->args, "text") || (dot && strcmp(dot, ".jsonl") == 0);
+    return api_has(&context->args, "text") || (dot && strcmp(dot, ".jsonl") == 0);
 }
 
 /* ---- record ---- */
 
-static int record(struct cmd_context *context, int argc, char **argv)
+static int record(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    const char *path = cli_value(&context->args, "output"), *word = cli_value(&context->args, "level");
+    const char *path = api_value(&context->args, "output"), *level_name = api_value(&context->args, "level");
     unsigned level = TRACE_LEVEL_OPERATOR;
     if (!path)
-        return cmd_usage(context, "record needs -o FILE");
-    if (word && !cli_choice("--level", word, TRACE_LEVELS, &level, &error))
-        return cmd_fail(context, &error);
-    const struct cmd_recording recording = {path, (enum trace_level)level, wants_text(context, path)};
-    const int code = cmd_run_record(context, argc, argv, &recording);
+        return api_usage(context, "record needs " ORCH_LETTER("o", "output") " FILE");
+    if (level_name && !api_choice(ORCH_OPTION("level"), level_name, TRACE_LEVELS, &level, &error))
+        return api_fail(context, &error);
+    const struct api_recording recording = {path, (enum trace_level)level, wants_text(context, path)};
+    const int code = verb_run_record(context, words, word, &recording);
     if (code == ORCH_OK)
-        cmd_note(context, "recorded in %s", path);
+        api_note(context, "recorded in %s", path);
     return code;
 }
 
@@ -97,17 +97,18 @@ static json_object *info_json(const char *path, const struct trace_survey *s)
     return j;
 }
 
-static void tell_lost(struct cmd_context *context, const char *path, const struct trace_account *a)
+static void tell_lost(struct api_context *context, const char *path, const struct trace_account *a)
 {
+    char records[64] = "";
     if (a->lost_places == 0)
         return;
-    fprintf(context->err, "orchard: %s: %" PRIu64 " bytes at %" PRIu64 " places are lost", path, a->lost_bytes, a->lost_places);
     if (a->lost_known)
-        fprintf(context->err, ", %" PRIu64 " records in them", a->lost_records);
-    fprintf(context->err, "; %" PRIu64 " records are kept\n", a->records);
+        snprintf(records, sizeof records, ", %" PRIu64 " records in them", a->lost_records);
+    api_warn(context, "%s: %" PRIu64 " bytes at %" PRIu64 " places are lost%s; %" PRIu64 " records are kept", path, a->lost_bytes,
+             a->lost_places, records, a->records);
 }
 
-static void info_text(struct cmd_context *context, const char *path, const struct trace_survey *s)
+static void info_text(struct api_context *context, const char *path, const struct trace_survey *s)
 {
     char text[FORMAT_SIZE];
     FILE *out = context->out;
@@ -131,29 +132,29 @@ static void info_text(struct cmd_context *context, const char *path, const struc
     fputc('\n', out);
 }
 
-static int info(struct cmd_context *context, const char *path)
+static int info(struct api_context *context, const char *path)
 {
     struct orch_error error = {0};
     struct trace_survey s;
-    if (!trace_survey(path, cli_has(&context->args, "force"), &s, &error))
-        return cmd_fail(context, &error);
-    if (context->common.json)
-        json_print(info_json(path, &s), context->out);
-    else
+    if (!trace_survey(path, api_has(&context->args, "force"), &s, &error))
+        return api_fail(context, &error);
+    if (api_wants_document(context))
+        api_document(context, info_json(path, &s));
+    if (api_wants_text(context))
         info_text(context, path, &s);
     tell_lost(context, path, &s.account);
     return ORCH_OK;
 }
 
 /* Files are whole (else it is an error), and records make sense together. */
-static int check(struct cmd_context *context, int count, char **paths)
+static int check(struct api_context *context, int count, const char *const *paths)
 {
     struct check_report report = {0};
     struct orch_error error = {0};
     bool ok = true;
     for (int i = 0; ok && i < count; i++) {
         struct trace_survey s;
-        ok = trace_survey(paths[i], cli_has(&context->args, "force"), &s, &error);
+        ok = trace_survey(paths[i], api_has(&context->args, "force"), &s, &error);
         if (!ok)
             break;
         tell_lost(context, paths[i], &s.account);
@@ -165,24 +166,24 @@ static int check(struct cmd_context *context, int count, char **paths)
         else
             check_pass(&report);
     }
-    const int code = ok ? cmd_print_report(context, &report) : cmd_fail(context, &error);
+    const int code = ok ? api_report(context, &report) : api_fail(context, &error);
     check_report_free(&report);
     return code;
 }
 
 /* ---- print and convert ---- */
 
-static int print(struct cmd_context *context, const char *path)
+static int print(struct api_context *context, const char *path)
 {
     struct orch_error error = {0};
     struct trace_error own;
     struct trace_record r;
     uint64_t from = 0, count = UINT64_MAX, printed = 0;
     enum trace_step step = TRACE_OVER;
-    if (!cli_unsigned(&context->args, "from", 0, UINT64_MAX, &from, &error) ||
-        !cli_unsigned(&context->args, "count", 0, UINT64_MAX, &count, &error))
-        return cmd_fail(context, &error);
-    struct trace_reader *reader = trace_reader_open(path, cli_has(&context->args, "force"), &own);
+    if (!api_unsigned(&context->args, "from", 0, UINT64_MAX, &from, &error) ||
+        !api_unsigned(&context->args, "count", 0, UINT64_MAX, &count, &error))
+        return api_fail(context, &error);
+    struct trace_reader *reader = trace_reader_open(path, api_has(&context->args, "force"), &own);
     bool ok = reader && trace_seek(reader, from, &own);
     if (ok)
         trace_text_header(context->out, trace_reader_header(reader));
@@ -196,7 +197,7 @@ static int print(struct cmd_context *context, const char *path)
     trace_reader_close(reader);
     if (!ok || step == TRACE_BAD) {
         trace_tell(&own, &error);
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     }
     tell_lost(context, path, &account);
     return ORCH_OK;
@@ -212,15 +213,15 @@ static bool convert_records(struct trace_reader *reader, struct trace_writer *wr
     return step == TRACE_OVER && trace_writer_finish(writer, own);
 }
 
-static int convert(struct cmd_context *context, const char *path)
+static int convert(struct api_context *context, const char *path)
 {
     struct orch_error error = {0};
     struct trace_error own;
     struct trace_account account = {0};
-    const char *to = cli_value(&context->args, "output");
+    const char *to = api_value(&context->args, "output");
     if (!to)
-        return cmd_usage(context, "convert needs -o FILE");
-    struct trace_reader *reader = trace_reader_open(path, cli_has(&context->args, "force"), &own);
+        return api_usage(context, "convert needs " ORCH_LETTER("o", "output") " FILE");
+    struct trace_reader *reader = trace_reader_open(path, api_has(&context->args, "force"), &own);
     struct trace_writer *writer =
         reader ? trace_writer_create(to, trace_reader_header(reader), wants_text(context, to), &own) : NULL;
     const bool ok = writer && convert_records(reader, writer, &own);
@@ -230,7 +231,7 @@ static int convert(struct cmd_context *context, const char *path)
     trace_reader_close(reader);
     if (!ok) {
         trace_tell(&own, &error);
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     }
     tell_lost(context, path, &account);
     return ORCH_OK;
@@ -284,38 +285,39 @@ static void coverage_text(FILE *out, const struct import_coverage *c)
     fprintf(out, "\n  covered    %6.2f %% (all but unknown)\n", 100 * share(c, c->seconds[0] + c->seconds[1] + c->seconds[2]));
 }
 
-static int import(struct cmd_context *context, const char *path)
+static int import(struct api_context *context, const char *path)
 {
     struct orch_error error = {0};
     struct import_coverage coverage;
-    const char *to = cli_value(&context->args, "output"), *format = cli_value(&context->args, "format"),
-               *unit = cli_value(&context->args, "unit");
+    const char *to = api_value(&context->args, "output"), *format = api_value(&context->args, "format"),
+               *unit = api_value(&context->args, "unit");
     unsigned choice, ignored;
     if (!to || !format)
-        return cmd_usage(context, "import needs --format " IMPORT_FORMATS " and -o FILE");
-    if (!cli_choice("--format", format, IMPORT_FORMATS, &choice, &error) ||
-        (unit && !cli_choice("--unit", unit, "cpu|amx|gpu|ane|auto", &ignored, &error)))
-        return cmd_fail(context, &error);
+        return api_usage(context,
+                         "import needs " ORCH_OPTION("format") " " IMPORT_FORMATS " and " ORCH_LETTER("o", "output") " FILE");
+    if (!api_choice(ORCH_OPTION("format"), format, IMPORT_FORMATS, &choice, &error) ||
+        (unit && !api_choice(ORCH_OPTION("unit"), unit, "cpu|amx|gpu|ane|auto", &ignored, &error)))
+        return api_fail(context, &error);
     const struct trace_import_request request = {.path = path,
                                                  .output = to,
                                                  .format = (enum import_format)choice,
                                                  .unit = unit,
                                                  .text = wants_text(context, to),
-                                                 .force = cli_has(&context->args, "force")};
+                                                 .force = api_has(&context->args, "force")};
     if (!trace_import(&request, &coverage, &error))
-        return cmd_fail(context, &error);
+        return api_fail(context, &error);
     if (coverage.cut)
-        fprintf(context->err, "orchard: %s: the document is cut off; what stands before is imported\n", path);
-    if (context->common.json)
-        json_print(coverage_json(&coverage), context->out);
-    else
+        api_warn(context, "%s: the document is cut off; what stands before is imported", path);
+    if (api_wants_document(context))
+        api_document(context, coverage_json(&coverage));
+    if (api_wants_text(context))
         coverage_text(context->out, &coverage);
     return ORCH_OK;
 }
 
 /* ---- the verb ---- */
 
-bool cmd_trace_is_file(const char *path)
+bool verb_trace_is_file(const char *path)
 {
     char begin[16];
     FILE *f = fopen(path, "rb");
@@ -325,25 +327,53 @@ bool cmd_trace_is_file(const char *path)
     return trace_recognise(begin, n);
 }
 
-int cmd_trace(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     enum { RECORD, INFO, CHECK, PRINT, CONVERT, REPLAY, IMPORT };
     struct orch_error error = {0};
     unsigned verb;
-    if (argc < 2)
-        return cmd_usage(context, "expected record, info, check, print, convert, replay or import, and what to do that with");
-    if (!cli_choice("trace command", argv[0], "record|info|check|print|convert|replay|import", &verb, &error))
-        return cmd_fail(context, &error);
+    if (words < 2)
+        return api_usage(context, "expected record, info, check, print, convert, replay or import, and what to do that with");
+    if (!api_choice("trace command", word[0], "record|info|check|print|convert|replay|import", &verb, &error))
+        return api_fail(context, &error);
     if (verb == RECORD)
-        return record(context, argc - 1, argv + 1);
+        return record(context, words - 1, word + 1);
     if (verb == CHECK)
-        return check(context, argc - 1, argv + 1);
-    if (argc > 2)
-        return cmd_usage(context, "%s takes one trace", argv[0]);
+        return check(context, words - 1, word + 1);
+    if (words > 2)
+        return api_usage(context, "%s takes one trace", word[0]);
     if (verb == IMPORT)
-        return import(context, argv[1]);
-    return verb == INFO      ? info(context, argv[1])
-           : verb == PRINT   ? print(context, argv[1])
-           : verb == CONVERT ? convert(context, argv[1])
-                             : cmd_trace_replay(context, argv[1]);
+        return import(context, word[1]);
+    return verb == INFO      ? info(context, word[1])
+           : verb == PRINT   ? print(context, word[1])
+           : verb == CONVERT ? convert(context, word[1])
+                             : verb_trace_replay(context, word[1]);
 }
+
+const struct api_verb verb_trace = {
+    .help =
+        {
+            .name = "trace",
+            .synopsis = "record WORKLOAD -o T [run options]\n"
+                        "info T\n"
+                        "check T...\n"
+                        "print T\n"
+                        "convert T -o OUT\n"
+                        "replay T --chip ID\n"
+                        "import --format pytorch-profiler|onnxruntime-profile FILE -o T",
+            .summary = "what happened, on disk: record, look, replay on another chip, import",
+            .text = "record runs a workload (as orchard run does, A + B too) and writes the event stream; info says what is in a "
+                    "trace, check reads\n"
+                    "all of it, print shows records as JSON lines, convert turns the binary form into JSON lines and back. "
+                    "replay asks what the\n"
+                    "recorded launches would do elsewhere; orchard run T is the same. import reads a profile with shapes: "
+                    "operators become launches of\n"
+                    "kernels, what has none an estimate by its bytes, and the share of each is printed. The format is described "
+                    "in traces/README.md.",
+            .examples = "orchard trace record gemm:512x512x512 --unit gpu --chip m1 -o gemm.trace\n"
+                        "orchard trace replay gemm.trace --chip m3-max\n"
+                        "orchard trace print gemm.trace --from 0 --count 10",
+            .options = option_table,
+        },
+    .ask = ask,
+};

@@ -4,8 +4,8 @@
 
 #include "sim/api/api.h"
 
-bool cmd_trace_is_file(const char *path);
+bool verb_trace_is_file(const char *path);
 /* Replays on the chips of --chip, records and shows. */
-int cmd_trace_replay(struct cmd_context *context, const char *path);
+int verb_trace_replay(struct api_context *context, const char *path);
 
 #endif

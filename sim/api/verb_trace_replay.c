@@ -13,9 +13,9 @@
 #include <math.h>
 
 struct session {
-    struct cmd_context *context;
+    struct api_context *context;
     struct trace_replay_request request;
-    struct cmd_record record;
+    struct api_record record;
     json_object *rows;
     bool many;
     uint64_t number;
@@ -76,17 +76,17 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
 {
     struct run_result result;
     struct trace_replay_account account;
-    struct cmd_context *c = s->context;
+    struct api_context *c = s->context;
     const struct summary_options options = {c->common.color, 4, 8};
     s->request.chip = chip;
     s->request.chip_name = chip_id(chip);
     run_result_init(&result);
     struct subject subject = {&s->request, &account};
-    bool ok = cmd_record_run(&s->record, chip, execute, &subject, ++s->number, &result, error);
-    if (ok && c->common.json)
+    bool ok = api_record_run(&s->record, chip, execute, &subject, ++s->number, &result, error);
+    if (ok && api_wants_document(c))
         json_object_array_add(s->rows, document(s, &result, &account));
-    else if (ok &&
-             (ok = summary_print(c->out, &result, &options) || orch_fail(error, ORCH_USAGE, "standard output cannot be written")))
+    if (ok && api_wants_text(c) &&
+        (ok = summary_print(c->out, &result, &options) || orch_fail(error, ORCH_USAGE, "standard output cannot be written")))
         print_account(s, &result, &account);
     run_result_free(&result);
     return ok;
@@ -94,41 +94,41 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
 
 static bool read_request(struct session *s, const char *path, struct orch_error *error)
 {
-    const struct cli_args *a = &s->context->args;
-    const struct cli_common *common = &s->context->common;
-    const char *word = cli_value(a, "timing");
+    const struct api_args *a = &s->context->args;
+    const struct api_common *common = &s->context->common;
+    const char *word = api_value(a, "timing");
     unsigned timing = TRACE_TIMING_DEPENDENCY, unit;
     s->request = (struct trace_replay_request){.path = path,
-                                               .force = cli_has(a, "force"),
-                                               .unit = cli_value(a, "unit"),
+                                               .force = api_has(a, "force"),
+                                               .unit = api_value(a, "unit"),
                                                .db = NULL,
-                                               .chips = cmd_chip_db(s->context, error),
+                                               .chips = api_chip_db(s->context, error),
                                                .sets = {common->sets, common->set_count},
                                                .common = {.threads = common->threads, .seed = common->seed}};
-    if (!s->request.chips || (word && !cli_choice("--timing", word, "dependency|arrival", &timing, error)) ||
-        (s->request.unit && !cli_choice("--unit", s->request.unit, "cpu|amx|gpu|ane|auto", &unit, error)) ||
-        !cli_unsigned(a, "run", 1, UINT64_MAX, &s->request.run, error))
+    if (!s->request.chips || (word && !api_choice(ORCH_OPTION("timing"), word, "dependency|arrival", &timing, error)) ||
+        (s->request.unit && !api_choice(ORCH_OPTION("unit"), s->request.unit, "cpu|amx|gpu|ane|auto", &unit, error)) ||
+        !api_unsigned(a, "run", 1, UINT64_MAX, &s->request.run, error))
         return false;
     s->request.timing = (enum trace_timing)timing;
-    s->record = (struct cmd_record){.context = s->context, .db = db_open(common->db, DB_WRITE, error)};
+    s->record = (struct api_record){.context = s->context, .db = db_open(common->db, DB_WRITE, error)};
     s->request.db = s->record.db;
     s->rows = json_object_new_array();
     return s->record.db != NULL;
 }
 
-int cmd_trace_replay(struct cmd_context *context, const char *path)
+int verb_trace_replay(struct api_context *context, const char *path)
 {
     struct session s = {.context = context};
     struct orch_error error = {0};
-    struct cmd_chips chips = {0};
-    bool ok = read_request(&s, path, &error) && cmd_chips_open(context, NULL, &chips, &error);
+    struct api_chips chips = {0};
+    bool ok = read_request(&s, path, &error) && api_chips_open(context, NULL, &chips, &error);
     s.many = chips.count > 1;
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = one_chip(&s, chips.chip[i], &error);
-    if (ok && context->common.json)
-        json_print(json_object_get(s.many ? s.rows : json_object_array_get_idx(s.rows, 0)), context->out);
+    if (ok && api_wants_document(context))
+        api_document(context, json_object_get(s.many ? s.rows : json_object_array_get_idx(s.rows, 0)));
     json_object_put(s.rows);
     db_close(s.record.db);
-    cmd_chips_close(&chips);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+    api_chips_close(&chips);
+    return ok ? ORCH_OK : api_fail(context, &error);
 }

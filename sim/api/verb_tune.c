@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct cli_option cmd_tune_options[] = {
+static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false, "cpu, amx, gpu or ane (default: every unit that has the kernel)"},
     {"precision", 0, "TYPE", false, "element type (default f32; ane f16)"},
     {"goal", 0, "WHAT", false, "seconds (default) or joules"},
@@ -23,7 +23,7 @@ const struct cli_option cmd_tune_options[] = {
     {NULL, 0, NULL, false, NULL},
 };
 
-static void list_choices(struct cmd_context *context)
+static void list_choices(struct api_context *context)
 {
     static const struct table_column columns[] = {{"unit", NULL, false, 0},
                                                   {"kernel", NULL, false, 0},
@@ -50,8 +50,9 @@ static void list_choices(struct cmd_context *context)
 
 static void on_tried(void *context, size_t number, size_t count)
 {
-    if (isatty(STDERR_FILENO))
-        cmd_note(context, "%zu/%zu", number + 1, count);
+    char line[64];
+    snprintf(line, sizeof line, "%zu/%zu", number + 1, count);
+    api_progress(context, &(struct orchard_progress){line, NAN, (double)number + 1, (double)count, NAN});
 }
 
 static const char *state_text(const struct tune_result *r, size_t i)
@@ -65,7 +66,7 @@ static const char *state_text(const struct tune_result *r, size_t i)
 
 /* ---- text ---- */
 
-static void print_trials(struct cmd_context *context, const struct tune_result *r)
+static void print_trials(struct api_context *context, const struct tune_result *r)
 {
     static const struct table_column columns[] = {
         {"variant", NULL, false, 0}, {"unit", NULL, false, 0},    {"cores", NULL, true, 0}, {"time", NULL, true, 0},
@@ -89,7 +90,7 @@ static void print_trials(struct cmd_context *context, const struct tune_result *
     table_free(table);
 }
 
-static void print_best(struct cmd_context *context, const struct tune_result *r, const char *name)
+static void print_best(struct api_context *context, const struct tune_result *r, const char *name)
 {
     const struct tune_trial *const best = &r->trial[r->best], *const usual = &r->trial[r->usual];
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
@@ -120,7 +121,8 @@ static json_object *trial_json(const struct tune_result *r, size_t i)
     return o;
 }
 
-static void print_json(struct cmd_context *context, const struct tune_request *q, const struct tune_result *r, const char *name)
+static void give_document(struct api_context *context, const struct tune_request *q, const struct tune_result *r,
+                          const char *name)
 {
     json_object *const document = json_object_new_object(), *const trials = json_object_new_array();
     for (size_t i = 0; i < r->count; i++)
@@ -132,12 +134,12 @@ static void print_json(struct cmd_context *context, const struct tune_request *q
     json_object_object_add(document, "best", trial_json(r, r->best));
     json_add_number(document, "speedup", r->trial[r->usual].seconds / r->trial[r->best].seconds);
     json_object_object_add(document, "trials", trials);
-    json_print(document, context->out);
+    api_document(context, document);
 }
 
 /* ---- the set ---- */
 
-static bool save(struct cmd_context *context, const struct tune_request *q, const struct tune_result *r, const char *name,
+static bool save(struct api_context *context, const struct tune_request *q, const struct tune_result *r, const char *name,
                  struct orch_error *error)
 {
     struct orch_db *const db = db_open(context->common.db, DB_WRITE, error);
@@ -155,43 +157,43 @@ static bool save(struct cmd_context *context, const struct tune_request *q, cons
     return ok;
 }
 
-static bool read_request(struct cmd_context *context, const char *workload, struct tune_request *q, struct orch_error *error)
+static bool read_request(struct api_context *context, const char *workload, struct tune_request *q, struct orch_error *error)
 {
-    const struct cli_args *const a = &context->args;
-    const char *const goal = cli_value(a, "goal");
+    const struct api_args *const a = &context->args;
+    const char *const goal = api_value(a, "goal");
     unsigned choice = 0;
     uint64_t most = 200;
     *q = (struct tune_request){.sets = {context->common.sets, context->common.set_count},
                                .workload = workload,
-                               .unit = cli_value(a, "unit"),
-                               .precision = cli_value(a, "precision"),
+                               .unit = api_value(a, "unit"),
+                               .precision = api_value(a, "precision"),
                                .seed = context->common.seed,
                                .tried = on_tried,
                                .context = context};
-    if ((goal && !cli_choice("--goal", goal, "seconds|joules", &choice, error)) ||
-        !cli_unsigned(a, "max", 1, 100000, &most, error) ||
-        (q->unit && !cli_choice("--unit", q->unit, "cpu|amx|gpu|ane|auto", &(unsigned){0}, error)))
+    if ((goal && !api_choice(ORCH_OPTION("goal"), goal, "seconds|joules", &choice, error)) ||
+        !api_unsigned(a, "max", 1, 100000, &most, error) ||
+        (q->unit && !api_choice(ORCH_OPTION("unit"), q->unit, "cpu|amx|gpu|ane|auto", &(unsigned){0}, error)))
         return false;
     q->goal = (enum tune_goal)choice;
     q->most = most;
-    q->chips = cmd_chip_db(context, error);
+    q->chips = api_chip_db(context, error);
     if (strlen(workload) > 160)
         return orch_fail(error, ORCH_USAGE, "%.60s...: too long", workload);
     return q->chips != NULL;
 }
 
-static bool tune_one(struct cmd_context *context, struct tune_request *q, const struct chip *chip, struct orch_error *error)
+static bool tune_one(struct api_context *context, struct tune_request *q, const struct chip *chip, struct orch_error *error)
 {
     struct tune_result result = {0};
     char usual_name[128];
-    const char *name = cli_value(&context->args, "save");
+    const char *name = api_value(&context->args, "save");
     q->chip = chip_id(chip);
     snprintf(usual_name, sizeof usual_name, "tuned-%.*s-%.40s", (int)strcspn(q->workload, ":"), q->workload, q->chip);
-    name = cli_has(&context->args, "dry-run") ? NULL : name ? name : usual_name;
+    name = api_has(&context->args, "dry-run") ? NULL : name ? name : usual_name;
     const bool ok = tune_run(q, &result, error) && (!name || save(context, q, &result, name, error));
-    if (ok && context->common.json) {
-        print_json(context, q, &result, name);
-    } else if (ok) {
+    if (ok && api_wants_document(context))
+        give_document(context, q, &result, name);
+    if (ok && api_wants_text(context)) {
         print_trials(context, &result);
         print_best(context, &result, name);
     }
@@ -199,21 +201,39 @@ static bool tune_one(struct cmd_context *context, struct tune_request *q, const 
     return ok;
 }
 
-int cmd_tune(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     struct tune_request request;
-    struct cmd_chips chips = {0};
-    if (cli_has(&context->args, "choices")) {
+    struct api_chips chips = {0};
+    if (api_has(&context->args, "choices")) {
         list_choices(context);
         return ORCH_OK;
     }
-    if (argc != 1)
-        return cmd_usage(context, argc ? "one kernel, got '%s' and more" : "a kernel is missing, as in gemm:512x512x512%s",
-                         argc ? argv[0] : "");
-    bool ok = read_request(context, argv[0], &request, &error) && cmd_chips_open(context, NULL, &chips, &error);
+    if (words != 1)
+        return api_usage(context, words ? "one kernel, got '%s' and more" : "a kernel is missing, as in gemm:512x512x512%s",
+                         words ? word[0] : "");
+    bool ok = read_request(context, word[0], &request, &error) && api_chips_open(context, NULL, &chips, &error);
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = tune_one(context, &request, chips.chip[i], &error);
-    cmd_chips_close(&chips);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+    api_chips_close(&chips);
+    return ok ? ORCH_OK : api_fail(context, &error);
 }
+
+const struct api_verb verb_tune = {
+    .help =
+        {
+            .name = "tune",
+            .synopsis = "KERNEL:SHAPE [options]\n"
+                        "--choices",
+            .summary = "the best of a kernel's variants on a chip, kept as a named set",
+            .text = "Times every variant (tiles, splits, methods, blocks, units, cores) of the kernel; the best one's results "
+                    "are compared with those\n"
+                    "of the library's own rule. Runs use the set only with --fitted NAME.",
+            .examples = "orchard tune gemm:512x512x512 --chip m1 --unit gpu\n"
+                        "orchard tune conv2d:c=64,h=28,w=28,k=64,pad=1 --unit gpu --precision f16 --save conv\n"
+                        "orchard run gemm:512x512x512 --unit gpu --fitted tuned-gemm-m1_4p4e_8g",
+            .options = option_table,
+        },
+    .ask = ask,
+};

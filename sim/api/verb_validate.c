@@ -12,11 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef ORCHARD_COMMIT
-#error "the Makefile passes ORCHARD_COMMIT"
-#endif
-
-const struct cli_option cmd_validate_options[] = {
+static const struct orchard_option option_table[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
     {"jobs", 0, "N", false, "rows at the same time (default: all cores of this host); the answer is the same for any N"},
     {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
@@ -34,11 +30,11 @@ const struct cli_option cmd_validate_options[] = {
     {NULL, 0, NULL, false, NULL},
 };
 
-static bool dump(struct cmd_context *context, const struct validation *v, const char *id, struct orch_error *error)
+static bool dump(struct api_context *context, const struct validation *v, const char *id, struct orch_error *error)
 {
     char name[256];
     size_t bytes;
-    const char *path = cli_value(&context->args, "output");
+    const char *path = api_value(&context->args, "output");
     uint8_t *file = validation_dump(v, id, &bytes, error);
     if (!file)
         return false;
@@ -49,9 +45,9 @@ static bool dump(struct cmd_context *context, const struct validation *v, const 
             *p = *p == ':' || *p == '/' ? '-' : *p;
         path = name;
     }
-    const bool ok = cmd_write_file(path, file, bytes, error);
+    const bool ok = api_write_file(path, file, bytes, error);
     if (ok)
-        cmd_note(context, "%s: %zu bytes%s%s%s", path, bytes,
+        api_note(context, "%s: %zu bytes%s%s%s", path, bytes,
                  elf   ? "; orchard isa disasm a64 "
                  : ane ? "; orchard isa disasm ane "
                        : " of assembler text",
@@ -62,7 +58,7 @@ static bool dump(struct cmd_context *context, const struct validation *v, const 
 
 /* ---- scoring ---- */
 
-static bool record(struct cmd_context *context, const struct validation *v, const char *version, struct orch_error *error)
+static bool record(struct api_context *context, const struct validation *v, const char *version, struct orch_error *error)
 {
     struct orch_db *db = db_open(context->common.db, DB_WRITE, error);
     const bool ok = db && validation_record(v, db, version, error);
@@ -70,101 +66,124 @@ static bool record(struct cmd_context *context, const struct validation *v, cons
     return ok;
 }
 
-static bool print(struct cmd_context *context, const struct validation *v, struct cmd_curves *curves, const char *version,
-                  struct orch_error *error)
+static bool give_document(struct api_context *context, const struct validation *v, struct verb_curves *curves,
+                          const char *version, struct orch_error *error)
 {
-    const char *group_by = cli_value(&context->args, "group-by");
-    char made_by[160];
-    if (context->common.json) {
-        json_object *document = validation_json(v, group_by, error),
-                    *residuals = document ? validation_residuals_json(v, error) : NULL;
-        if (!residuals) {
-            json_object_put(document);
-            return false;
-        }
-        json_object_object_add(document, "residuals", residuals);
-        json_add_text(document, "version", version);
-        if (curves->count)
-            json_object_object_add(document, "curves", cmd_curves_json(curves));
-        json_print(document, context->out);
-        return true;
-    }
-    snprintf(made_by, sizeof made_by, "orchard %.90s (%s)", version, ORCHARD_COMMIT);
-    if (!(cli_has(&context->args, "markdown") ? validation_write_markdown(v, made_by, context->out, error)
-                                              : validation_write_text(v, group_by, context->out, error)))
+    json_object *document = validation_json(v, api_value(&context->args, "group-by"), error),
+                *residuals = document ? validation_residuals_json(v, error) : NULL;
+    if (!residuals) {
+        json_object_put(document);
         return false;
-    cmd_curves_print(curves, context->out);
+    }
+    json_object_object_add(document, "residuals", residuals);
+    json_add_text(document, "version", version);
+    if (curves->count)
+        json_object_object_add(document, "curves", verb_curves_json(curves));
+    api_document(context, document);
     return true;
 }
 
-static bool score(struct cmd_context *context, struct validation *v, struct cmd_curves *curves, struct orch_error *error)
+static bool print(struct api_context *context, const struct validation *v, struct verb_curves *curves, const char *version,
+                  struct orch_error *error)
+{
+    const char *const group_by = api_value(&context->args, "group-by"), *const revision = context->session->revision;
+    char made_by[160];
+    snprintf(made_by, sizeof made_by, "orchard %.90s (%s)", version, revision ? revision : "unknown revision");
+    if (!(api_has(&context->args, "markdown") ? validation_write_markdown(v, made_by, context->out, error)
+                                              : validation_write_text(v, group_by, context->out, error)))
+        return false;
+    verb_curves_print(curves, context->out);
+    return true;
+}
+
+static bool score(struct api_context *context, struct validation *v, struct verb_curves *curves, struct orch_error *error)
 {
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t jobs = cores > 0 ? (uint64_t)cores : 1;
     char version[VALIDATION_VERSION_SIZE];
-    const char *bounds = cli_value(&context->args, "require");
-    struct chip_db *db = cmd_chip_db(context, error);
-    if (!db || !cli_unsigned(&context->args, "jobs", 1, VALIDATION_JOBS_MAX, &jobs, error) ||
+    const char *bounds = api_value(&context->args, "require");
+    struct chip_db *db = api_chip_db(context, error);
+    if (!db || !api_unsigned(&context->args, "jobs", 1, VALIDATION_JOBS_MAX, &jobs, error) ||
         !validation_version(db, &overrides, version, error) ||
         !validation_simulate(v, chip_db_folder(db), &overrides, (unsigned)jobs, error) || !validation_cross_validate(v, error))
         return false;
-    if (cli_has(&context->args, "fit-overheads"))
+    if (api_has(&context->args, "fit-overheads"))
         return validation_fit_overheads(v, context->out, error);
-    if (cli_has(&context->args, "fit-residuals"))
+    if (api_has(&context->args, "fit-residuals"))
         return validation_fit_residuals(v, context->out, error);
-    return print(context, v, curves, version, error) && record(context, v, version, error) &&
+    return (!api_wants_document(context) || give_document(context, v, curves, version, error)) &&
+           (!api_wants_text(context) || print(context, v, curves, version, error)) && record(context, v, version, error) &&
            (!bounds || validation_require(v, bounds, error));
 }
 
-static bool history(struct cmd_context *context, const char *file, struct orch_error *error)
+static bool history(struct api_context *context, const char *file, struct orch_error *error)
 {
     const char *slash = file ? strrchr(file, '/') : NULL;
     const char *name = slash ? slash + 1 : file;
     struct orch_db *db = db_open(context->common.db, DB_EXISTING, error);
-    json_object *document = NULL;
     bool ok = db != NULL;
-    if (ok && context->common.json) {
-        document = validation_history_json(db, name, error);
+    if (ok && api_wants_document(context)) {
+        json_object *const document = validation_history_json(db, name, error);
         ok = document != NULL;
-    } else if (ok) {
-        ok = validation_history_text(db, name, context->out, error);
+        if (ok)
+            api_document(context, document);
     }
-    if (document)
-        json_print(document, context->out);
+    if (ok && api_wants_text(context))
+        ok = validation_history_text(db, name, context->out, error);
     db_close(db);
     return ok;
 }
 
 /* Tables of measurements and curves of machines, in any order. */
-static bool add_files(struct cmd_context *context, int count, char **path, struct validation *v, struct cmd_curves *curves,
-                      struct orch_error *error)
+static bool add_files(struct api_context *context, int count, const char *const *path, struct validation *v,
+                      struct verb_curves *curves, struct orch_error *error)
 {
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
-        ok = cmd_is_curve(path[i]) ? cmd_curves_add(context, path[i], curves, error) : validation_add_file(v, path[i], error);
+        ok = verb_is_curve(path[i]) ? verb_curves_add(context, path[i], curves, error) : validation_add_file(v, path[i], error);
     return ok;
 }
 
-int cmd_validate(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    struct cmd_curves curves = {0};
-    if (cli_has(&context->args, "history"))
-        return argc > 1                                          ? cmd_usage(context, "--history is of one table, or of all")
-               : history(context, argc ? argv[0] : NULL, &error) ? ORCH_OK
-                                                                 : cmd_fail(context, &error);
-    if (argc < 1)
-        return cmd_usage(context, "a table of measurements is missing (FILE.csv)");
+    struct verb_curves curves = {0};
+    if (api_has(&context->args, "history"))
+        return words > 1 ? api_usage(context, ORCH_OPTION("history") " is of one table, or of all")
+               : history(context, words ? word[0] : NULL, &error) ? ORCH_OK
+                                                                  : api_fail(context, &error);
+    if (words < 1)
+        return api_usage(context, "a table of measurements is missing (FILE.csv)");
     struct validation *v = validation_create();
     bool ok = v || orch_no_memory(&error);
-    ok = ok && add_files(context, argc, argv, v, &curves, &error);
-    const char *id = cli_value(&context->args, "dump");
-    if (ok && (int)curves.count == argc) /* nothing but curves */
-        cmd_curves_report(context, &curves);
+    ok = ok && add_files(context, words, word, v, &curves, &error);
+    const char *id = api_value(&context->args, "dump");
+    if (ok && (int)curves.count == words) /* nothing but curves */
+        verb_curves_report(context, &curves);
     else if (ok)
         ok = id ? dump(context, v, id, &error) : score(context, v, &curves, &error);
     validation_free(v);
-    cmd_curves_free(&curves);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+    verb_curves_free(&curves);
+    return ok ? ORCH_OK : api_fail(context, &error);
 }
+
+const struct api_verb verb_validate = {
+    .help =
+        {
+            .name = "validate",
+            .synopsis = "FILE.csv... [--group-by COLS] [--jobs N]\n"
+                        "--history [FILE]\n"
+                        "FILE.csv... --dump ID [-o OUT]",
+            .summary = "scores the model against published measurements",
+            .text = "Each row becomes the microbenchmark program it describes and is run on the simulated chip. Rows whose value "
+                    "a parameter\n"
+                    "was taken from are scored apart as fitted; rows that cannot be modelled are listed with the reason. "
+                    "Measurements,\n"
+                    "predictions and scores are recorded with the version of the model; --history shows how scores went.",
+            .examples = "orchard validate amx-timing.csv --group-by chip\n"
+                        "orchard validate amx-timing.csv --dump amx-timing:20 -o row.elf",
+            .options = option_table,
+        },
+    .ask = ask,
+};

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-bool cmd_is_curve(const char *path)
+bool verb_is_curve(const char *path)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    const bool is = cmd_read_file(path, &bytes, &size, NULL) && device_curve_recognise((const char *)bytes, size);
+    const bool is = api_read_file(path, &bytes, &size, NULL) && device_curve_recognise((const char *)bytes, size);
     free(bytes);
     return is;
 }
 
-static bool add(struct cmd_curves *curves, const struct cmd_curve *curve, struct orch_error *error)
+static bool add(struct verb_curves *curves, const struct verb_curve *curve, struct orch_error *error)
 {
-    struct cmd_curve *grown = realloc(curves->item, (curves->count + 1) * sizeof *grown);
+    struct verb_curve *grown = realloc(curves->item, (curves->count + 1) * sizeof *grown);
     if (!grown)
         return orch_no_memory(error);
     curves->item = grown;
@@ -43,7 +43,7 @@ static bool write_loop(const char *path, struct orch_error *error)
     }
     const struct validate_program program = {.code = e.word, .words = e.count, .data_bytes = power_loop_data_bytes()};
     uint8_t *const file = validate_program_elf(&program, false, &bytes, error);
-    const bool ok = file && cmd_write_file(path, file, bytes, error);
+    const bool ok = file && api_write_file(path, file, bytes, error);
     free(file);
     emit_free(&e);
     return ok;
@@ -55,12 +55,12 @@ static unsigned cores_of(const struct chip *chip)
     return chip_number(chip, "p_cores", &p, NULL) && chip_number(chip, "e_cores", &e, NULL) ? (unsigned)(p + e) : 1;
 }
 
-static bool profile_of_loop(struct cmd_context *context, const struct chip *chip, unsigned cores, struct power_profile *profile,
+static bool profile_of_loop(struct api_context *context, const struct chip *chip, unsigned cores, struct power_profile *profile,
                             struct orch_error *error)
 {
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
     const char *const folder = getenv("TMPDIR");
-    struct chip_db *const db = cmd_chip_db(context, error);
+    struct chip_db *const db = api_chip_db(context, error);
     struct run_result result;
     char path[512];
 
@@ -77,8 +77,8 @@ static bool profile_of_loop(struct cmd_context *context, const struct chip *chip
     return ok;
 }
 
-static bool close_loop(struct cmd_context *context, const struct device_curve *curve, const struct chip *chip,
-                       const struct device *device, struct cmd_curve *result, struct orch_error *error)
+static bool close_loop(struct api_context *context, const struct device_curve *curve, const struct chip *chip,
+                       const struct device *device, struct verb_curve *result, struct orch_error *error)
 {
     struct power_profile profile;
 
@@ -89,17 +89,17 @@ static bool close_loop(struct cmd_context *context, const struct device_curve *c
 
 /* ---- curves ---- */
 
-bool cmd_curves_add(struct cmd_context *context, const char *path, struct cmd_curves *curves, struct orch_error *error)
+bool verb_curves_add(struct api_context *context, const char *path, struct verb_curves *curves, struct orch_error *error)
 {
-    const char *const name = cli_value(&context->args, "device");
-    struct cmd_chips chips = {0};
+    const char *const name = api_value(&context->args, "device");
+    struct api_chips chips = {0};
     struct device_list devices = {0};
     struct device_curve curve = {0};
-    struct cmd_curve result = {.path = path};
+    struct verb_curve result = {.path = path};
     uint8_t *bytes = NULL;
     size_t size;
-    bool ok = cmd_chips_open(context, NULL, &chips, error) && device_list_load(NULL, &devices, error) &&
-              cmd_read_file(path, &bytes, &size, error) && device_curve_parse(path, (const char *)bytes, size, &curve, error);
+    bool ok = api_chips_open(context, NULL, &chips, error) && device_list_load(NULL, &devices, error) &&
+              api_read_file(path, &bytes, &size, error) && device_curve_parse(path, (const char *)bytes, size, &curve, error);
     const struct device *const device =
         ok ? device_find(&devices, name ? name : "macbook-air", chip_id(chips.chip[0]), error) : NULL;
 
@@ -114,17 +114,17 @@ bool cmd_curves_add(struct cmd_context *context, const char *path, struct cmd_cu
     free(bytes);
     device_curve_free(&curve);
     device_list_free(&devices);
-    cmd_chips_close(&chips);
+    api_chips_close(&chips);
     return ok;
 }
 
-void cmd_curves_free(struct cmd_curves *curves)
+void verb_curves_free(struct verb_curves *curves)
 {
     free(curves->item);
-    *curves = (struct cmd_curves){0};
+    *curves = (struct verb_curves){0};
 }
 
-static void print_closed(const struct cmd_curve *c, FILE *out)
+static void print_closed(const struct verb_curve *c, FILE *out)
 {
     const struct device_closed_score *const s = &c->closed;
     fprintf(out, "  closed loop, a renderer's loop on %u cores from %.0f to %.0f s: error %.2f K, bias %+.2f K; ", c->cores,
@@ -140,10 +140,10 @@ static void print_closed(const struct cmd_curve *c, FILE *out)
             s->measured_last_w);
 }
 
-void cmd_curves_print(const struct cmd_curves *curves, FILE *out)
+void verb_curves_print(const struct verb_curves *curves, FILE *out)
 {
     for (size_t i = 0; i < curves->count; i++) {
-        const struct cmd_curve *c = &curves->item[i];
+        const struct verb_curve *c = &curves->item[i];
         fprintf(
             out,
             "%s: %zu points, %s in %s, measured watts in: error %.2f K (root mean square), bias %+.2f K, worst %+.2f K at %g s\n",
@@ -152,7 +152,7 @@ void cmd_curves_print(const struct cmd_curves *curves, FILE *out)
     }
 }
 
-static struct json_object *closed_json(const struct cmd_curve *c)
+static struct json_object *closed_json(const struct verb_curve *c)
 {
     const struct device_closed_score *const s = &c->closed;
     struct json_object *const o = json_object_new_object();
@@ -173,7 +173,7 @@ static struct json_object *closed_json(const struct cmd_curve *c)
     return o;
 }
 
-static struct json_object *curve_json(const struct cmd_curve *c)
+static struct json_object *curve_json(const struct verb_curve *c)
 {
     struct json_object *const o = json_object_new_object();
     json_add_text(o, "file", c->path);
@@ -188,7 +188,7 @@ static struct json_object *curve_json(const struct cmd_curve *c)
     return o;
 }
 
-struct json_object *cmd_curves_json(const struct cmd_curves *curves)
+struct json_object *verb_curves_json(const struct verb_curves *curves)
 {
     struct json_object *const list = json_object_new_array();
     for (size_t i = 0; i < curves->count; i++)
@@ -196,10 +196,10 @@ struct json_object *cmd_curves_json(const struct cmd_curves *curves)
     return list;
 }
 
-void cmd_curves_report(struct cmd_context *context, const struct cmd_curves *curves)
+void verb_curves_report(struct api_context *context, const struct verb_curves *curves)
 {
-    if (!context->common.json)
-        cmd_curves_print(curves, context->out);
-    else
-        json_print(curves->count == 1 ? curve_json(&curves->item[0]) : cmd_curves_json(curves), context->out);
+    if (api_wants_document(context))
+        api_document(context, curves->count == 1 ? curve_json(&curves->item[0]) : verb_curves_json(curves));
+    if (api_wants_text(context))
+        verb_curves_print(curves, context->out);
 }

@@ -10,10 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-const struct cli_option cmd_whatif_options[] = {
+static const struct orchard_option option_table[] = {
     {"goal", 'g', "FIELD<NUMBER", true, "a number of the run document and its bound: < <= > >="},
     {"vary", 'v', "KEY=lo:hi", true, "what may change, from where to where"},
-    CMD_STUDY_OPTIONS,
+    VERB_STUDY_OPTIONS,
     {0},
 };
 
@@ -23,37 +23,38 @@ struct question {
     size_t goals;
 };
 
-static bool read_goals(const struct cli_args *a, struct question *q, struct orch_error *error)
+static bool read_goals(const struct api_args *a, struct question *q, struct orch_error *error)
 {
-    q->goals = cli_count(a, "goal");
+    q->goals = api_count(a, "goal");
     if (q->goals == 0 || q->goals > WHATIF_GOALS_MAX)
         return orch_fail(error, ORCH_USAGE,
-                         q->goals ? "more than %d goals" : "a goal is missing, as in --goal 'seconds<0.01' (up to %d)",
+                         q->goals ? "more than %d goals"
+                                  : "a goal is missing, as in " ORCH_OPTION("goal") " 'seconds<0.01' (up to %d)",
                          WHATIF_GOALS_MAX);
     for (size_t i = 0; i < q->goals; i++)
-        if (!whatif_goal_parse(cli_value_at(a, "goal", i), &q->goal[i], error))
+        if (!whatif_goal_parse(api_value_at(a, "goal", i), &q->goal[i], error))
             return false;
     return true;
 }
 
-static bool read_vary(const struct cli_args *a, struct question *q, struct orch_error *error)
+static bool read_vary(const struct api_args *a, struct question *q, struct orch_error *error)
 {
-    for (size_t i = 0; i < cli_count(a, "vary"); i++)
-        if (!sweep_spec_vary(q->spec, cli_value_at(a, "vary", i), error))
-            return orch_fail_in(error, "--vary");
+    for (size_t i = 0; i < api_count(a, "vary"); i++)
+        if (!sweep_spec_vary(q->spec, api_value_at(a, "vary", i), error))
+            return orch_fail_in(error, ORCH_OPTION("vary"));
     for (size_t k = 0; k < q->spec->key_count; k++)
         if (!q->spec->key[k].range || q->spec->key[k].steps)
-            return orch_fail(error, ORCH_USAGE, "--vary %s: expected KEY=lo:hi", q->spec->key[k].name);
-    return q->spec->key_count > 0 || orch_fail(error, ORCH_USAGE, "nothing may change: give --vary KEY=lo:hi");
+            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("vary") " %s: expected KEY=lo:hi", q->spec->key[k].name);
+    return q->spec->key_count > 0 || orch_fail(error, ORCH_USAGE, "nothing may change: give " ORCH_OPTION("vary") " KEY=lo:hi");
 }
 
 /* Keys of --vary that the base fixes, too, start from there. */
-static bool read_question(struct cmd_context *context, const char *workload, struct question *q, struct orch_error *error)
+static bool read_question(struct api_context *context, const char *workload, struct question *q, struct orch_error *error)
 {
     q->spec = sweep_spec_create();
     return q->spec && read_goals(&context->args, q, error) &&
            sweep_spec_add_workload(q->spec, workload, strlen(workload), error) && read_vary(&context->args, q, error) &&
-           cmd_sweep_base(context, q->spec, error);
+           verb_sweep_base(context, q->spec, error);
 }
 
 /* ---- text ---- */
@@ -98,7 +99,7 @@ static void add_row(struct table *table, const struct question *q, const struct 
     table_cell(table, "%s", text);
 }
 
-static void print_text(struct cmd_context *context, const struct question *q, const struct whatif_answer *a)
+static void print_text(struct api_context *context, const struct question *q, const struct whatif_answer *a)
 {
     static const struct table_column columns[] = {{"what changes", NULL, false, 0},
                                                   {"reached", NULL, false, 0},
@@ -143,7 +144,7 @@ static json_object *point_json(const struct question *q, const struct whatif_poi
     return o;
 }
 
-static void print_json(struct cmd_context *context, const struct question *q, const struct whatif_answer *a)
+static void give_document(struct api_context *context, const struct question *q, const struct whatif_answer *a)
 {
     json_object *const o = json_object_new_object(), *const single = json_object_new_object();
 
@@ -154,15 +155,15 @@ static void print_json(struct cmd_context *context, const struct question *q, co
     json_object_object_add(o, "single", single);
     json_object_object_add(o, "joint", point_json(q, &a->joint));
     json_add_count(o, "points", a->simulated);
-    json_print(o, context->out);
+    api_document(context, o);
 }
 
-static bool search(struct cmd_context *context, const struct question *q, struct whatif_answer *answer, struct orch_error *error)
+static bool search(struct api_context *context, const struct question *q, struct whatif_answer *answer, struct orch_error *error)
 {
     struct study_base base = {.request = {.seed = context->common.seed, .threads = 1, .detail = "op", .mode = RUN_TIMING}};
     const struct whatif_question question = {q->spec, q->goal, q->goals};
 
-    base.chips = cmd_chip_db(context, error);
+    base.chips = api_chip_db(context, error);
     struct orch_db *const db = base.chips ? db_open(context->common.db, DB_WRITE, error) : NULL;
     struct study *const study = db ? study_create(&base, db, error) : NULL;
     const bool ok = study && whatif_search(study, base.chips, &question, answer, error);
@@ -171,20 +172,37 @@ static bool search(struct cmd_context *context, const struct question *q, struct
     return ok;
 }
 
-int cmd_whatif(struct cmd_context *context, int argc, char **argv)
+static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     struct question q = {0};
     struct whatif_answer answer;
 
-    if (argc != 1)
-        return cmd_usage(context, argc ? "one workload, got '%s' and more" : "a workload is missing, as in gemm:512x512x512",
-                         argc ? argv[0] : "");
-    const bool ok = read_question(context, argv[0], &q, &error) && search(context, &q, &answer, &error);
-    if (ok && context->common.json)
-        print_json(context, &q, &answer);
-    else if (ok)
+    if (words != 1)
+        return api_usage(context, words ? "one workload, got '%s' and more" : "a workload is missing, as in gemm:512x512x512",
+                         words ? word[0] : "");
+    const bool ok = read_question(context, word[0], &q, &error) && search(context, &q, &answer, &error);
+    if (ok && api_wants_document(context))
+        give_document(context, &q, &answer);
+    if (ok && api_wants_text(context))
         print_text(context, &q, &answer);
     sweep_spec_free(q.spec);
-    return !ok ? cmd_fail(context, &error) : answer.joint.reached ? ORCH_OK : ORCH_FAILED;
+    return !ok ? api_fail(context, &error) : answer.joint.reached ? ORCH_OK : ORCH_FAILED;
 }
+
+const struct api_verb verb_whatif = {
+    .help =
+        {
+            .name = "whatif",
+            .synopsis = "WORKLOAD --goal 'FIELD<NUMBER' --vary KEY=lo:hi [--vary ...]",
+            .summary = "what would have to change to reach a goal",
+            .text = "Looks for the least change of each key alone, then of all together; every answer printed was simulated. "
+                    "FIELD is a number of the\n"
+                    "run document (seconds, joules, gflops, utilisation.dram, counters.NAME ...). Exit 1 when the goal is not "
+                    "reached within the ranges.",
+            .examples = "orchard whatif gemm:512x512x512 --unit gpu --chip m2 --goal 'seconds<2.5e-4' --vary "
+                        "gpu_max_mhz=1000:2000 --vary gpu_cores=8:20",
+            .options = option_table,
+        },
+    .ask = ask,
+};

@@ -34,7 +34,7 @@ static void hand_over(struct orchard_error *to, const struct orch_error *from)
 {
     if (!to)
         return;
-    to->code = from->exit_code;
+    *to = (struct orchard_error){.code = from->exit_code};
     snprintf(to->text, sizeof to->text, "%s", from->plain);
 }
 

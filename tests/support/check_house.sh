@@ -24,6 +24,9 @@ check "power includes only power" "$(includes power 'power/')"
 check "traces includes only traces" "$(includes traces 'traces/')"
 check "reports includes only reports" "$(includes reports 'reports/')"
 check "units include units, isa and the activity table" "$(includes units 'units/|isa/|power/activity\.h')"
+check "the command line includes the public header, its own folder and reports" "$(includes sim/cmd 'sim/orchard\.h"|sim/cmd/|reports/')"
+check "the command line uses no library but liborchard" \
+    "$(grep -rnE '^#include <(json-c|sqlite3|gsl|z|zstd)' sim/cmd || true)"
 check "sim does not include tests" "$(includes sim 'sim/|units/|isa/|power/|traces/|reports/')"
 
 # The rooms of sim/ from the ground up; a file includes headers of its own room and of rooms that stand before it. Within a room the

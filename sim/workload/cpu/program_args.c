@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help_text[] =
+const char program_args_help[] =
     "Arguments of --args, one for each parameter of the function (AAPCS64: general registers x0.., vector registers\n"
     "v0.., then the stack):\n"
     "  42  -1  0x10            integer or pointer value\n"
@@ -25,11 +25,6 @@ static const char help_text[] =
     "  str:TEXT                address of a zero-terminated string\n"
     "INIT: zero (default), seq (0, 1, 2, ...), rand:SEED (floats in [-1, 1), integers of all bits), fill:VALUE.\n"
     "Every buffer that is not read-only is reported with a checksum (FNV-1a, 64 bits) of its bytes.\n";
-
-const char *program_args_help(void)
-{
-    return help_text;
-}
 
 static const struct element {
     const char *name;

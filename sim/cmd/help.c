@@ -1,26 +1,29 @@
-#include "sim/api/verb.h"
-#include "sim/api/common.h"
-#include "sim/base/suggest.h"
+#include "sim/cmd/help.h"
+
+#include "sim/cmd/options.h"
 
 #include <string.h>
 
-static const struct cli_verb *next(const struct cli_verb *verb, size_t stride)
+void help_options(FILE *out, const struct orchard_option *table)
 {
-    return (const struct cli_verb *)(const void *)((const char *)verb + stride);
+    enum { COLUMN = 30 };
+    for (const struct orchard_option *o = table; o->name; o++) {
+        char left[128], letter[8] = "    ";
+        if (o->letter)
+            snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        const int length =
+            snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+        if (length >= COLUMN)
+            fprintf(out, "%s\n%*s%s%s\n", left, COLUMN, "", o->text, o->repeat ? " (repeatable)" : "");
+        else
+            fprintf(out, "%-*s%s%s\n", COLUMN, left, o->text, o->repeat ? " (repeatable)" : "");
+    }
 }
 
-const struct cli_verb *cli_verb_find(const struct cli_verb *table, size_t stride, const char *name, struct orch_error *error)
+static void common_options(FILE *out)
 {
-    struct suggest s;
-    suggest_start(&s, name);
-    for (const struct cli_verb *v = table; v->name; v = next(v, stride)) {
-        if (strcmp(v->name, name) == 0)
-            return v;
-        suggest_offer(&s, v->name);
-    }
-    char hint[96];
-    orch_fail(error, ORCH_USAGE, "unknown command '%.60s'%s", name, suggest_phrase(&s, hint, sizeof hint));
-    return NULL;
+    help_options(out, orchard_common_options());
+    help_options(out, cli_own_options);
 }
 
 /* Every line of `text`, after the prefix. */
@@ -33,21 +36,21 @@ static void print_lines(FILE *out, const char *prefix, const char *text)
     }
 }
 
-void cli_print_overview(FILE *out, const struct cli_verb *table, size_t stride)
+void help_overview(FILE *out)
 {
     fprintf(out, "orchard simulates the compute units of Apple Silicon: time, energy and heat of real programs.\n\n"
                  "usage: orchard COMMAND [options]\n\ncommands:\n");
-    for (const struct cli_verb *v = table; v->name; v = next(v, stride))
-        fprintf(out, "  %-14s%s\n", v->name, v->summary);
+    for (size_t i = 0; i < orchard_verb_count(); i++)
+        fprintf(out, "  %-14s%s\n", orchard_verb_at(i)->name, orchard_verb_at(i)->summary);
     fprintf(out, "\noptions of every command:\n");
-    cli_print_options(out, cli_common_options);
+    common_options(out);
     fprintf(out, "\nexamples:\n"
                  "  orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2,m3\n"
                  "  orchard chips diff m1-max m2-max\n"
                  "\nMore about a command: orchard COMMAND --help\n");
 }
 
-void cli_print_verb(FILE *out, const struct cli_verb *verb)
+void help_verb(FILE *out, const struct orchard_verb *verb)
 {
     char prefix[64];
     snprintf(prefix, sizeof prefix, "  orchard %s ", verb->name);
@@ -62,14 +65,16 @@ void cli_print_verb(FILE *out, const struct cli_verb *verb)
     }
     if (verb->options) {
         fprintf(out, "\nOPTIONS\n");
-        cli_print_options(out, verb->options);
+        help_options(out, verb->options);
     }
     fprintf(out, "\nCOMMON OPTIONS\n");
-    cli_print_options(out, cli_common_options);
+    common_options(out);
     if (verb->examples) {
         fprintf(out, "\nEXAMPLES\n");
         print_lines(out, "  ", verb->examples);
     }
     fprintf(out, "\nEXIT CODES\n  0 done, 1 a check does not hold, 2 wrong use or input, 3 not modelled,\n"
                  "  4 the simulated program faulted, 70 internal error, 130 interrupted\n");
+    if (verb->more_title)
+        fprintf(out, "\n%s\n%s", verb->more_title, verb->more);
 }
