@@ -42,7 +42,7 @@ LIBS_bench_cpu_exec := -lunicorn
 $(O)/tests/sim/cmd/test_cli_binary $(O)/tests/sim/cmd/test_run_cli $(O)/tests/sim/workload/test_gpu_library $(O)/tests/sim/cmd/test_ane_cli $(O)/tests/sim/scenario/test_run_device: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/listen/test_perfetto_run $(O)/tests/sim/cmd/test_report_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/cmd/test_sweep_cli $(O)/tests/sim/cmd/test_sweep_kill $(O)/tests/sim/cmd/test_sweep_slurm: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/cmd/test_trace_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/cmd/test_trace_cli $(O)/tests/sim/api/test_ask: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/prove/test_regress $(O)/tests/sim/ask/test_tune $(O)/tests/sim/prove/test_calibrate: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/prove/test_regress_baseline: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/prove/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"'
