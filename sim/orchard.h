@@ -163,7 +163,15 @@ enum orchard_remark {
 
 /**
  * How questions are asked: whatever is zero is not wanted.
- *
+ * @code
+ *     static void on_event(void *context, const struct orchard_event *e)
+ *     {
+ *         if (e->kind == ORCHARD_OP_END)
+ *             *(double *)context += orchard_event_number(e, "seconds");
+ *     }
+ *     double sum = 0;
+ *     struct orchard_session session = {.options = (const char *[]){"db=runs.db", NULL}, .context = &sum, .event = on_event};
+ * @endcode
  * Callbacks come during orchard_ask(), one after another, possibly from another thread; they must not ask again.
  */
 struct orchard_session {
@@ -184,7 +192,9 @@ struct orchard_answer;
 
 /**
  * Asks what a verb of the command line would.
- *
+ * @code
+ *     orchard_ask(&session, "chips", (const char *[]){"diff", "m1", "m2", NULL}, NULL, &answer, &error);
+ * @endcode
  * @param session  NULL = a session of zeros
  * @param verb     "run"; see orchard_verb_at()
  * @param words    the words after the verb: {"gemm:512x512x512", NULL}
@@ -279,7 +289,14 @@ ORCHARD_API const char *orchard_answer_json(struct orchard_answer *answer);
 ORCHARD_API const char *orchard_answer_output(const struct orchard_answer *answer);
 
 /** @} */
-/** @name Chips: what is known, and from where */
+/**
+ * @name Chips: what is known, and from where
+ * @code
+ *     struct orchard_chip *chip = orchard_chip_open(chips, "m2-pro", NULL, &error);
+ *     if (chip && orchard_chip_value(chip, "gpu_max_mhz", &v))
+ *         printf("%g %s (%s: %s), +-%g %%\n", v.number, v.unit, v.kind, v.source, 100 * v.uncertainty);
+ * @endcode
+ */
 /** @{ */
 
 struct orchard_chips;
@@ -300,6 +317,7 @@ struct orchard_value {
 
 /** Opens the database of chips; NULL and an error when its files are broken. Close with orchard_chips_close(). */
 ORCHARD_API struct orchard_chips *orchard_chips_open(struct orchard_error *error);
+/** Closes the database; its chips must be closed. NULL is allowed. */
 ORCHARD_API void orchard_chips_close(struct orchard_chips *chips);
 /** The number of chips. */
 ORCHARD_API size_t orchard_chips_count(const struct orchard_chips *chips);
@@ -313,9 +331,11 @@ ORCHARD_API const char *orchard_chips_id(const struct orchard_chips *chips, size
  */
 ORCHARD_API struct orchard_chip *orchard_chip_open(struct orchard_chips *chips, const char *name, const char *const *sets,
                                                    struct orchard_error *error);
+/** Closes the chip and frees every text and list that came from it. NULL is allowed. */
 ORCHARD_API void orchard_chip_close(struct orchard_chip *chip);
+/** The id: "m1_max_8p2e_32g". */
 ORCHARD_API const char *orchard_chip_id(const struct orchard_chip *chip);
-/** The name that people use: "M1 Max, 32 GPU cores". */
+/** The name that people use: "M1 Max". */
 ORCHARD_API const char *orchard_chip_name(const struct orchard_chip *chip);
 /** The number of keys, the same for every chip. */
 ORCHARD_API size_t orchard_chip_value_count(const struct orchard_chip *chip);

@@ -46,5 +46,8 @@ $(O)/tests/sim/cmd/test_trace_cli $(O)/tests/sim/api/test_ask: $(O)/tests/suppor
 $(O)/tests/sim/prove/test_regress $(O)/tests/sim/ask/test_tune $(O)/tests/sim/prove/test_calibrate: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/prove/test_regress_baseline: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/prove/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"'
+# The examples are built with the installed header alone and linked with the shared library.
+$(O)/tests/sim/api/test_examples: | $(O)/liborchard.so
+$(O)/tests/sim/api/test_examples.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"' -DTEST_CC='"$(CC) $(filter -fsanitize%,$(OPT_$(MODE)))"'
 # Suites of the command line's own parts.
 $(O)/tests/sim/cmd/test_cli $(O)/tests/sim/cmd/test_progress: $(filter-out $(O)/sim/cmd/main.o,$(CLI_OBJ))

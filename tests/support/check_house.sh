@@ -41,6 +41,13 @@ check "sim includes downward only" "$(echo "$arrows" | awk -v rooms="$rooms" '
     a[1] == "sim" && b[1] == "sim" && rank[b[2]] > rank[a[2]] { print "  " $1 " includes " $2 }')"
 check "folders form no cycle" "$(echo "$arrows" | tsort 2>&1 >/dev/null | sed 's/^/  /')"
 
+# Manual pages of section 3 are made of these comments.
+check "every function of the public header is documented" \
+    "$(awk '/^ORCHARD_API/ && before !~ /\*\/$/ { print "  " $0 } NF { before = $0 }' sim/orchard.h)"
+check "errors mark the options that they name (ORCH_OPTION)" \
+    "$(grep -rnE '(orch_fail|orch_fail_in|api_usage|api_note|api_warn|api_choice|abi_wrong)\(.*"([^"]* )?--[a-z]' sim --include='*.c' |
+       grep -v '^sim/cmd/' || true)"
+
 for unit in cpu amx gpu ane; do
     check "$unit: executing does not include timing" \
         "$(grep -lE '"units/'$unit/$unit'_timing' units/$unit/${unit}_core*.[ch] units/$unit/${unit}_exec*.[ch] 2>/dev/null)"
