@@ -14,8 +14,8 @@ static uint32_t word_at(const uint8_t *bytes)
     return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-/* What movz and movk have put into the general registers along straight-line code: AMX operands are mostly built so,
- * and a listing can then say what an AMX instruction does. */
+/* The constants that movz and movk have put into general registers along straight-line code. AMX operands are mostly built that
+ * way, so a listing can say what an AMX instruction does. */
 struct constants {
     uint64_t value[31];
     uint32_t known; /* bit n = register n */
@@ -65,7 +65,7 @@ static void describe(enum listing_family family, struct constants *c, uint32_t w
     }
 }
 
-/* A label may be jumped to, so nothing is known about registers where a stretch of words begins. */
+/* Code may jump to a label, so nothing is known about the registers where a stretch of words begins. */
 static void walk_words(enum listing_family family, const uint8_t *bytes, size_t size, uint64_t address,
                        const struct listing_sink *sink)
 {
@@ -78,7 +78,7 @@ static void walk_words(enum listing_family family, const uint8_t *bytes, size_t 
     }
 }
 
-/* Symbols of one section by address, so that a walk meets them in order. */
+/* The symbols of one section, sorted by address. */
 struct label {
     uint64_t address;
     const char *name;
@@ -90,7 +90,7 @@ static int compare_labels(const void *a, const void *b)
     return p->address < q->address ? -1 : p->address > q->address ? 1 : strcmp(p->name, q->name);
 }
 
-/* Mapping symbols ($x, $d) mark code and data for tools; they are no names. */
+/* Leaves out mapping symbols ($x, $d), which mark code and data for tools. */
 static size_t collect_labels(const struct elf_file *elf, uint32_t section, uint64_t base, struct label *labels)
 {
     size_t count = 0;
@@ -142,7 +142,7 @@ static bool walk_section(enum listing_family family, const struct elf_file *elf,
     return true;
 }
 
-/* Executables without section headers still have segments. */
+/* Walks the segments of an executable that has no section headers. */
 static void walk_segments(enum listing_family family, const struct elf_file *elf, const struct listing_sink *sink)
 {
     for (uint32_t i = 0; i < elf->load_count; i++) {
@@ -200,7 +200,7 @@ static bool emit(struct words *words, uint32_t word, struct orch_error *error)
     return true;
 }
 
-/* movz x0, #part then movk for the other parts that are not zero. */
+/* Loads x0: movz of one part, then movk of the other parts that are not zero. */
 static bool emit_operand(struct words *words, uint64_t operand, struct orch_error *error)
 {
     static const uint32_t movz = UINT32_C(0xd2800000), movk = UINT32_C(0xf2800000);
@@ -216,7 +216,7 @@ static bool emit_operand(struct words *words, uint64_t operand, struct orch_erro
     return true;
 }
 
-/* Comments as amx_asm_line knows them; a line of blanks or comment alone is no instruction. */
+/* Whether a line has no instruction: only blanks, or a comment as amx_asm_line knows them. */
 static bool is_blank(const char *line)
 {
     line += strspn(line, " \t\r");

@@ -1,4 +1,4 @@
-/* Disassembly listings and word assembly: what `orchard isa` prints and writes. */
+/* Listings and assembly of A64 and AMX words, for the verb isa. */
 #ifndef ORCHARD_SIM_API_LISTING_H
 #define ORCHARD_SIM_API_LISTING_H
 
@@ -13,10 +13,10 @@ enum listing_family { LISTING_A64, LISTING_AMX };
 
 /* One line of a listing: a label, or a word with its text. */
 struct listing_line {
-    const char *label; /* not NULL: a symbol or section begins here */
+    const char *label; /* of the symbol or section that begins here; NULL = this line is a word */
     uint64_t address;
     uint32_t word;
-    const char *text; /* tabs as binutils print them */
+    const char *text; /* with tabs where binutils print them */
 };
 struct listing_sink {
     void (*line)(void *context, const struct listing_line *line);

@@ -1,5 +1,4 @@
-/* Runs of a command and everything that listens to them: the database, the progress bar, a Chrome trace, a
- * trace. */
+/* Runs of a verb and everything that listens to them: the database, the callbacks of the session, a Chrome trace, a trace. */
 #ifndef ORCHARD_SIM_API_RECORD_H
 #define ORCHARD_SIM_API_RECORD_H
 
@@ -14,18 +13,19 @@ struct trace_recorder;
 struct api_record {
     struct api_context *context;
     struct orch_db *db;
-    struct perfetto_listener *perfetto; /* NULL = no Chrome trace is asked for */
-    struct trace_recorder *trace;       /* NULL = no trace of our own is */
+    struct perfetto_listener *perfetto; /* NULL = no Chrome trace is wanted */
+    struct trace_recorder *trace;       /* NULL = no trace is wanted */
 };
 
 /* Simulates and emits the events of run `number`. */
 typedef bool api_record_work(void *subject, struct event_bus *bus, uint64_t number, struct run_result *result,
                              struct orch_error *error);
 
-/* Does the work with all listeners on the bus; result->run_id is the run's row. The chip's values are kept with it. */
+/* Does the work with all listeners on the bus; result->run_id becomes the row of the run. The values of the chip are recorded
+ * with it. */
 bool api_record_run(const struct api_record *record, const struct chip *chip, api_record_work *work, void *subject,
                     uint64_t number, struct run_result *result, struct orch_error *error);
-/* A run found in the database, for the listeners that would have heard it. */
+/* Tells a run that was found in the database to the listeners that would have heard it. */
 bool api_record_found(const struct api_record *record, int64_t run_id, uint64_t number, struct orch_error *error);
 
 #endif

@@ -27,7 +27,7 @@ static void plan_free(struct plan *p)
     free(p->merge);
 }
 
-/* 'text' for a shell. NULL when memory is short. */
+/* Quotes a text for a shell: 'text'. NULL when memory is short. */
 static char *quoted(const char *text)
 {
     size_t length = 3;
@@ -62,7 +62,7 @@ static char *absolute(const char *path)
     return text;
 }
 
-/* Shards have a file each: job arrays often share a network file system whose locks are not to be relied on. */
+/* Each shard has a file of its own: job arrays often share a network file system whose locks cannot be relied on. */
 static bool write_texts(struct plan *p)
 {
     char *const folder = quoted(p->folder), *const db = quoted(p->db), *const binary = quoted(p->binary);

@@ -1,4 +1,4 @@
-/* orchard build: programs of a unit as files that run and disasm accept. */
+/* The verb build: writes a kernel as a program file of a unit, which the verbs run and isa accept. */
 #include "sim/workload/ane/ane_workload.h"
 #include "sim/api/api.h"
 #include "sim/workload/amx/kernel.h"
@@ -35,7 +35,7 @@ static bool check_request(const char *unit, const char *workload, struct orch_er
     return true;
 }
 
-/* The other container: the same descriptors, coefficients and ports. */
+/* Writes the container that the name asks for: descriptors, coefficients and ports are the same in both. */
 static bool save_as(const struct ane_program *p, const char *path, struct orch_error *error)
 {
     struct ane_program_parts parts = {.container = ends_with(path, ".hwx") ? ANE_CONTAINER_HWX : ANE_CONTAINER_RAW,

@@ -1,4 +1,4 @@
-/* orchard calibrate: fits guessed parameters to published measurements and keeps the result as a named set. */
+/* The verb calibrate: fits guessed parameters to published measurements and keeps the result as a named set. */
 #include "isa/array_count.h"
 #include "sim/prove/calibrate/calibrate.h"
 #include "sim/base/format.h"
@@ -141,7 +141,7 @@ static void give_document(struct api_context *context, json_object *body, const 
     api_document(context, document);
 }
 
-/* ---- the command ---- */
+/* ---- the verb ---- */
 
 static void on_evaluated(void *context, size_t evaluations)
 {

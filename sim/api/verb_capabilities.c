@@ -1,4 +1,4 @@
-/* orchard capabilities: what each unit of a chip can do, at which peak, and what orchard does not model. */
+/* The verb capabilities: what each unit of a chip can do, at which peak, and what orchard does not model. */
 #include "isa/agx/agx_table.h"
 #include "isa/amx/amx_table.h"
 #include "isa/array_count.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What runs here. A unit that cannot run programs still has its characteristics in the chip database. */
+/* Units and what runs on them. A unit that cannot run programs still has its characteristics in the chip database. */
 struct unit_facts {
     const char *unit;
     bool runs;
@@ -42,7 +42,7 @@ static const char *const not_modelled[] = {
 };
 enum { NOT_MODELLED_COUNT = ARRAY_COUNT(not_modelled) };
 
-/* Visits fields that are newer than M1: what a program for an older generation cannot use. */
+/* Lists instruction fields that came after M1: those that this generation has, or those that it lacks. */
 static void newer_fields(enum amx_gen gen, bool present, json_object *list)
 {
     for (size_t i = 0; i < amx_form_count; i++) {
@@ -57,7 +57,7 @@ static void newer_fields(enum amx_gen gen, bool present, json_object *list)
     }
 }
 
-/* Data types and operations selected by a field's value. */
+/* The same for data types and operations, which the value of a field selects. */
 static void newer_values(enum amx_gen gen, bool present, json_object *list)
 {
     static const struct {
@@ -89,7 +89,7 @@ static json_object *amx_instructions(void)
     return list;
 }
 
-/* Mnemonics of compute instructions, or of those that decode and are not executed. */
+/* Mnemonics of the instructions that are executed, or of those that decode but are not. */
 static json_object *gpu_instructions(enum gpu_generation generation, bool modelled)
 {
     json_object *list = json_object_new_array();
@@ -109,7 +109,7 @@ static void add_feature(json_object *present, json_object *absent, bool has, con
     json_object_array_add(has ? present : absent, json_object_new_string(text));
 }
 
-/* What the generation's engine accepts, and its sizes. */
+/* What the engine of this generation accepts, and its sizes. */
 static void ane_unit(json_object *unit, const struct ane_limits *l)
 {
     json_object *present = json_object_new_array(), *absent = json_object_new_array();
@@ -144,7 +144,7 @@ static json_object *unit_json(const struct unit_facts *facts, const struct chip 
     if (strcmp(facts->unit, "ane") == 0 && chip_ane_limits(chip, &limits, &unused))
         ane_unit(unit, &limits);
     if (strcmp(facts->unit, "gpu") == 0 && chip_gpu_generation(chip, &generation, &unused)) {
-        generation = generation == GPU_G15 ? GPU_G14 : generation; /* what it is taken to run */
+        generation = generation == GPU_G15 ? GPU_G14 : generation; /* which is taken to run the older code */
         json_object_object_add(unit, "instructions", gpu_instructions(generation, true));
         json_object_object_add(unit, "features_missing", gpu_instructions(generation, false));
     }

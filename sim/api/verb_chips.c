@@ -1,4 +1,4 @@
-/* orchard chips: the chip database as a person or a program wants to read it. */
+/* The verb chips: shows what the chip database knows. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
@@ -23,7 +23,7 @@ static json_object *aliases_json(const struct chip_db *db, const char *id)
     return list;
 }
 
-/* What identifies a chip, the same at the head of a list row and of `show`. */
+/* Identifies a chip at the head of a list row and of `show`. */
 static json_object *chip_json(const struct chip_db *db, const struct chip *chip)
 {
     json_object *row = json_object_new_object();
@@ -67,7 +67,7 @@ static void list_row(const struct chip *chip, struct table *table)
     table_cell(table, "%s", chip_experimental(chip) ? "experimental" : "");
 }
 
-/* Every chip, or those of --chip. */
+/* Opens every chip, or those of the option chip. */
 static bool open_listed(struct api_context *context, struct api_chips *chips, struct orch_error *error)
 {
     if (context->common.chips_given)

@@ -1,4 +1,4 @@
-/* orchard compare: two recorded runs beside each other. */
+/* The verb compare: sets two recorded runs beside each other. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
@@ -61,7 +61,7 @@ static void give_document(struct api_context *context, const struct comparison *
 
 enum { KEYS_MAX = 40 };
 
-/* Prefixes where they read well: 34.9 us, but 962.0 Gflop/s and 104220 cycles. */
+/* Writes SI prefixes where they read well: 34.9 us, but 962.0 Gflop/s and 104220 cycles. */
 static const char *quantity(char text[FORMAT_SIZE], double value, const char *unit)
 {
     static const char *const prefixed[] = {"s", "J", "W"};

@@ -1,4 +1,4 @@
-/* orchard db: the performance database. */
+/* The verb db: looks after the performance database. */
 #include "isa/array_count.h"
 #include "sim/base/check.h"
 #include "sim/base/json_out.h"
@@ -32,7 +32,7 @@ static struct orch_db *open_or_fail(struct api_context *context, enum db_mode mo
     return db;
 }
 
-/* For looking: brings the file up to date when that is possible, and is content with reading when it is not. */
+/* Opens the file for looking: brings it up to date when that is possible, and otherwise only reads it. */
 static struct orch_db *open_to_look(struct api_context *context, int *code)
 {
     struct orch_error ignored = {0};
@@ -182,7 +182,7 @@ static int run_info(struct api_context *context, int words, const char *const *w
 
 /* --- sql, export, check ------------------------------------------------------------------------------------------ */
 
-/* Rows of a query as a document; straight to the stream when that is all that is wanted, for there may be many. */
+/* Gives the rows of a query as a document. When nobody keeps the answer they go straight to the stream, for there may be many. */
 static bool query_document(struct api_context *context, struct orch_db *db, const char *query, struct orch_error *error)
 {
     char *text = NULL;
@@ -207,7 +207,7 @@ static int run_sql(struct api_context *context, int words, const char *const *wo
     int code;
     if (words != 1)
         return api_usage(context, "sql takes one query, in quotes");
-    /* Brings an older file up to date; after that nothing here can write. */
+    /* Opening it once brings an older file up to date; the query then runs on a connection that cannot write. */
     struct orch_db *db = open_to_look(context, &code);
     if (!db)
         return code;
@@ -277,7 +277,7 @@ static int run_check(struct api_context *context, int words, const char *const *
 
 /* --- prune, merge ------------------------------------------------------------------------------------------------ */
 
-/* YYYY-MM-DD, with or without a time behind it. */
+/* Accepts YYYY-MM-DD, with or without a time after it. */
 static bool read_date(const char *text, struct orch_error *error)
 {
     unsigned year, month, day;
@@ -288,7 +288,7 @@ static bool read_date(const char *text, struct orch_error *error)
     return orch_fail(error, ORCH_USAGE, ORCH_OPTION("before") ": '%.40s' is no date like 2026-01-31", text);
 }
 
-/* What to prune; `date` holds the text of --older-than. */
+/* Reads what to prune; `date` keeps the date that older-than stands for. */
 static bool read_prune(struct api_context *context, struct db_prune *what, char date[32], struct orch_error *error)
 {
     double days = -1;

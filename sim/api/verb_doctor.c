@@ -1,4 +1,4 @@
-/* orchard doctor: is everything here that orchard needs, and which paths does it take on this host? */
+/* The verb doctor: checks that everything is there that orchard needs, and says which paths it takes on this host. */
 #include "isa/array_count.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -42,7 +42,7 @@ static void add(struct report *report, const char *what, bool ok, const char *fo
     json_object_array_add(report->json, row);
 }
 
-/* The instruction sets for which orchard has kernels of its own, best last. */
+/* Names the host's instruction sets for which orchard has kernels of its own, the best one last. */
 static void host_path(struct report *report)
 {
     struct utsname host;
@@ -83,7 +83,7 @@ static void versions(struct report *report)
     add(report, "zlib", true, "%s", zlibVersion());
 }
 
-/* Every chip is opened: a broken file shows here before it shows in a run. */
+/* Opens every chip, so that a broken file shows here before it shows in a run. */
 static void data_folder(struct report *report, struct api_context *context)
 {
     struct orch_error error = {0};
@@ -103,7 +103,7 @@ static void data_folder(struct report *report, struct api_context *context)
     add(report, "chip database", true, "%s: %zu chips", chip_db_folder(db), chip_db_count(db));
 }
 
-/* Writable means: the file is, or the nearest folder above it that exists is. Nothing is created. */
+/* The database is writable when the file is, or the nearest folder above it that exists. Nothing is created. */
 static void database(struct report *report, const char *path)
 {
     char folder[4096];

@@ -1,4 +1,4 @@
-/* orchard explain: why a recorded run took as long as it did. */
+/* The verb explain: says why a recorded run took as long as it did. */
 #include "sim/api/api.h"
 #include "sim/db/db.h"
 #include "sim/listen/summary.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The roofline needs the chip and the shape again; a program's file may be gone, and then it is left out. */
+/* The roofline needs the chip and the shape again. The file of a program may be gone by now; then the roofline is left out. */
 static void explain(struct api_context *context, const struct run_result *r)
 {
     struct orch_error ignored = {0};

@@ -1,4 +1,4 @@
-/* orchard isa: programs as text. */
+/* The verb isa: disassembles and assembles programs, prints instruction tables, and runs golden vectors. */
 #include "isa/a64/a64_isa.h"
 #include "isa/agx/agx_isa.h"
 #include "isa/ane/ane_text.h"
@@ -17,7 +17,7 @@ static const struct orchard_option option_table[] = {
     {0},
 };
 
-enum { A64, AMX, AGX, ANE }; /* in the order of the choices */
+enum { A64, AMX, AGX, ANE }; /* in the order of the choices of the family */
 
 static void print_line(void *context, const struct listing_line *line)
 {
@@ -28,7 +28,7 @@ static void print_line(void *context, const struct listing_line *line)
         fprintf(out, "%8" PRIx64 ":\t%08" PRIx32 "\t%s\n", line->address, line->word, line->text);
 }
 
-/* AMX listings are assembler input: the place and the word stand in the comment. */
+/* AMX listings are input of the assembler, so the address and the word go into a comment. */
 static void print_amx_line(void *context, const struct listing_line *line)
 {
     FILE *out = context;
@@ -141,7 +141,7 @@ static int table(struct api_context *context, unsigned family)
     return ORCH_OK;
 }
 
-/* All names are looked at before the first file is executed: a typing mistake should not cost the run. */
+/* Looks at all names before the first file is executed: a typing mistake should not cost the time of a run. */
 static int check_amx(struct api_context *context, int files, const char *const *paths)
 {
     static const enum amx_path by_choice[] = {AMX_PATH_FAST, AMX_PATH_PORTABLE, AMX_PATH_REFERENCE};

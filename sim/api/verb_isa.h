@@ -1,11 +1,11 @@
-/* orchard isa: what its families share, and the families with a file of their own; verb_isa.c chooses. */
+/* The verb isa: verb_isa.c chooses the family; the GPU and the Neural Engine have files of their own. */
 #ifndef ORCHARD_SIM_API_VERB_ISA_H
 #define ORCHARD_SIM_API_VERB_ISA_H
 
 #include "sim/api/api.h"
 
-/* asm: the text of `path` (free it) and where -o says that the code goes. When false, the user was told; *code is the exit code.
- */
+/* For asm: the text of `path` (free it) and the file that the code goes to. False when the verb has failed; *code is then its
+ * exit code. */
 bool verb_isa_source(struct api_context *context, const char *path, uint8_t **text, size_t *size, const char **output, int *code);
 
 /* Each returns an exit code. */

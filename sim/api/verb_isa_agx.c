@@ -1,4 +1,4 @@
-/* orchard isa ... agx: GPU code as text. */
+/* The verb isa for the family agx: GPU code. */
 #include "isa/agx/agx_asm.h"
 #include "sim/workload/gpu/abi_skeleton.h"
 #include "sim/workload/gpu/agx_listing.h"
@@ -79,7 +79,7 @@ int verb_isa_agx_disasm(struct api_context *context, const char *path)
     return ok ? ORCH_OK : api_fail(context, &error);
 }
 
-/* "DIR/": code.bin and a launch description to fill in. */
+/* Writes code.bin into the folder, and a launch description for the user to fill in. */
 static bool write_folder(const char *folder, const struct agx_assembly *a, struct orch_error *error)
 {
     char path[4096], name[64];

@@ -1,4 +1,4 @@
-/* orchard isa ... ane: Neural Engine programs as text, and against independent truth. */
+/* The verb isa for the family ane: Neural Engine programs as text, and checked against independent truth. */
 #include "sim/api/verb_isa.h"
 
 #include "isa/ane/ane_text.h"
@@ -108,7 +108,7 @@ static void tell_file(struct api_context *context, json_object *files, const cha
     json_object_array_add(files, file);
 }
 
-/* Among several files, those that are no programs (notes, tables beside them) are skipped; alone, one is a mistake. */
+/* Among several files, those that are not programs (notes, tables) are skipped. A single file that is none is a mistake. */
 static bool check_file(struct api_context *context, const char *path, bool alone, const struct check_ane_options *options,
                        json_object *files, struct check_report *report, struct orch_error *error)
 {

@@ -1,4 +1,4 @@
-/* orchard kernel: GPU kernels against what they must compute. */
+/* The verb kernel: checks GPU kernels against what they must compute. */
 #include "sim/prove/check/gpu_kernels.h"
 #include "sim/api/api.h"
 

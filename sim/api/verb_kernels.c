@@ -1,4 +1,4 @@
-/* orchard kernels: the kernel library. */
+/* The verb kernels: lists the kernel library. */
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/api/api.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A row of the list: a kernel on a unit. */
+/* One row of the list: a kernel on a unit. */
 struct row {
     const char *name, *grammar, *units, *precisions, *text;
 };
@@ -73,7 +73,7 @@ static int list(struct api_context *context)
     return ORCH_OK;
 }
 
-/* The versions of a kernel on all units; JSON: an object when there is one, else a list. */
+/* Shows the versions of a kernel on all units. The document is an object when there is one version, else a list. */
 static int show(struct api_context *context, const char *name)
 {
     struct orch_error error = {0};
@@ -96,7 +96,7 @@ static int show(struct api_context *context, const char *name)
     if (count)
         return ORCH_OK;
     snprintf(probe, sizeof probe, "%.30s:1", name);
-    kernel_parse(probe, NULL, &ignored, &error); /* says which kernel may have been meant */
+    kernel_parse(probe, NULL, &ignored, &error); /* says which kernel was probably meant */
     return api_fail(context, &error);
 }
 

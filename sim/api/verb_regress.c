@@ -1,4 +1,4 @@
-/* orchard regress: characteristics of all chips, recorded and compared. */
+/* The verb regress: measures characteristics of all simulated chips, records them, and compares them with a baseline. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
@@ -68,7 +68,7 @@ static void on_done(void *context, const struct regress_job *job)
     api_progress(s->context, &(struct orchard_progress){line, NAN, (double)s->measured, (double)s->request.chip_count, NAN});
 }
 
-/* Those of --chip, else all of the database. */
+/* Chooses the chips of the option chip, or all of the database. */
 static bool choose_chips(struct session *s, struct orch_error *error)
 {
     struct chip_db *db = api_chip_db(s->context, error);
@@ -161,7 +161,7 @@ static bool read_text(const char *path, struct baseline *b, struct orch_error *e
     return ok;
 }
 
-/* Beside the sources, or installed. */
+/* The baseline that comes with orchard: beside the sources, or installed. */
 static const char *shipped(void)
 {
     static const char *const places[] = {ORCHARD_SOURCE_DIR "/sim/prove/regress/default.baseline",
@@ -189,7 +189,7 @@ bool verb_open_baseline(struct api_context *context, const char *name, struct ba
     return ok;
 }
 
-/* Chips that the baseline has nothing about are skipped, each with one line. */
+/* Skips chips that the baseline does not know, with one line for each. */
 static void leave_out_unknown(struct session *s, const struct baseline *b, struct check_report *report)
 {
     size_t kept = 0;
@@ -259,7 +259,7 @@ static void give_comparison(struct api_context *context, const struct baseline *
 static void print_comparison(struct api_context *context, const struct regress_comparison *r)
 {
     print_moved(context, r);
-    /* The table has told what moved; the list has the rest. */
+    /* The table has shown what moved; here is the rest. */
     for (size_t i = 0; i < r->report.failures.count; i++)
         if (i >= r->moved_count)
             fprintf(context->out, "FAILED %s\n", r->report.failures.text[i]);

@@ -1,4 +1,4 @@
-/* orchard report: one self-contained HTML page about runs, a sweep, or the validation. */
+/* The verb report: writes one self-contained HTML page about runs, a sweep, or the validation. */
 #include "sim/base/suggest.h"
 #include "sim/api/verb_regress.h"
 #include "sim/db/db.h"
@@ -51,7 +51,7 @@ static bool runs_page(struct api_context *context, struct orch_db *db, int words
     return ok;
 }
 
-/* Chips of --chip, or all, that the baseline knows. */
+/* Chooses the chips of the option chip, or all chips, as far as the baseline knows them. */
 static bool regression_chips(struct api_context *context, const struct baseline *b, const char ***chip, size_t *count,
                              struct orch_error *error)
 {
@@ -107,7 +107,7 @@ static bool make_page(struct api_context *context, struct orch_db *db, int words
     return runs_page(context, db, words, word, page, error);
 }
 
-/* The figure of that title; ORCH_USAGE with the nearest otherwise. */
+/* Finds the figure of that title; the error of an unknown one suggests the nearest. */
 static bool find_figure(const struct page *page, const char *title, size_t *index, struct orch_error *error)
 {
     struct suggest nearest;
@@ -122,7 +122,7 @@ static bool find_figure(const struct page *page, const char *title, size_t *inde
                      suggest_phrase(&nearest, phrase, sizeof phrase));
 }
 
-/* The page, or one figure of it. */
+/* Writes the page, or one figure of it. */
 static bool write_page(struct api_context *context, struct page *page, struct orch_error *error)
 {
     const char *const figure = api_value(&context->args, "figure"), *const given = api_value(&context->args, "output");

@@ -1,4 +1,4 @@
-/* orchard run: simulate a workload on one chip or several, record it, show the answer. */
+/* The verb run: simulates a workload on one chip or several, records it, and shows the answer. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
@@ -56,19 +56,19 @@ static const struct orchard_option option_table[] = {
     {NULL, 0, NULL, false, NULL},
 };
 
-/* What one invocation of the verb shares over its chips. */
+/* One question, which may be about several chips. */
 struct session {
     struct api_context *context;
     struct run_request request;
     const char **args;
     struct api_record record;
-    const struct api_recording *recording; /* of trace record; NULL = run */
-    struct known *known;                   /* characteristics, for --detail op */
+    const struct api_recording *recording; /* of the verb trace; NULL = of run */
+    struct known *known;                   /* characteristics, for detail op */
     struct run_known ask;
-    struct uncertainty uncertainty; /* of --uncertainty */
+    struct uncertainty uncertainty; /* of the option uncertainty */
     struct run_uncertainty sampled;
     bool rerun, explain, many;
-    bool differs; /* some output is not as its description expects */
+    bool differs; /* some output differs from what its description expects */
     json_object *rows;
     struct table *table;
     uint64_t number;
@@ -130,7 +130,7 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     return true;
 }
 
-/* --uncertainty N: the interval is found by running the workload again and again. */
+/* Option uncertainty: the interval is found by running the workload again and again. */
 static bool read_uncertainty(struct session *s, struct orch_error *error)
 {
     const struct api_args *a = &s->context->args;
@@ -152,7 +152,8 @@ static bool read_uncertainty(struct session *s, struct orch_error *error)
     return true;
 }
 
-/* Fills *result from an equal earlier run; *found tells. Programs that print or write files are run again for that. */
+/* Looks for an equal earlier run; *found says whether *result has it. Programs that print or write files run again, because that
+ * is part of what is asked. */
 static bool find_earlier(struct session *s, const struct run *run, struct run_result *result, bool *found,
                          struct orch_error *error)
 {
@@ -262,7 +263,7 @@ static bool open_outputs(struct session *s, struct orch_error *error)
     return s->record.db && (!trace || s->record.perfetto);
 }
 
-/* Operators are looked up in the database. */
+/* At detail op, operators are looked up in the database. */
 static bool open_known(struct session *s, struct orch_error *error)
 {
     if (!s->request.detail || strcmp(s->request.detail, "op") != 0)
@@ -286,7 +287,7 @@ static void show_all(struct session *s)
         table_print(s->table, s->context->out, s->context->common.color);
 }
 
-/* With the values and choices that the set has for this chip; a --set of the user wins. */
+/* Simulates with the values and choices that the fitted set has for this chip; those of the option set win. */
 static bool one_fitted_chip(struct session *s, const struct chip *chip, struct orch_error *error)
 {
     struct api_common *const common = &s->context->common;
@@ -313,7 +314,7 @@ static bool one_fitted_chip(struct session *s, const struct chip *chip, struct o
     return ok;
 }
 
-/* "A", or "A", "+", "B" ... in as many words as the shell made of it. */
+/* Joins "A", "+", "B" ... into one text: a shell makes several words of them. */
 static bool join_words(int words, const char *const *word, char **text)
 {
     size_t length = 1;
@@ -327,7 +328,7 @@ static bool join_words(int words, const char *const *word, char **text)
     return *text != NULL;
 }
 
-/* Opens what is to be written down, before the request is read. */
+/* Opens the trace that is to be written. The request is read afterwards, since the level decides what is watched. */
 static bool open_trace(struct session *s, const char *workload, struct orch_error *error)
 {
     struct api_context *c = s->context;

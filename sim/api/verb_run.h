@@ -1,4 +1,4 @@
-/* orchard run, for orchard trace record. */
+/* The verb run, for the verb trace. */
 #ifndef ORCHARD_SIM_API_VERB_RUN_H
 #define ORCHARD_SIM_API_VERB_RUN_H
 
@@ -11,7 +11,7 @@ struct api_recording {
     bool text;
 };
 
-/* Simulates as verb_run does, always anew, and writes down what happens. */
+/* Simulates as the verb run does, always anew, and writes what happens to a trace. Returns an exit code. */
 int verb_run_record(struct api_context *context, int words, const char *const *word, const struct api_recording *record);
 
 #endif

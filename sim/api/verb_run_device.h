@@ -1,4 +1,4 @@
-/* orchard run --device: a workload in a machine. */
+/* The verb run with the option device: a workload in a machine. */
 #ifndef ORCHARD_SIM_API_VERB_RUN_DEVICE_H
 #define ORCHARD_SIM_API_VERB_RUN_DEVICE_H
 
@@ -9,7 +9,7 @@
 
 struct json_object;
 
-/* Options of `run` that need a machine; in the table of the verb. */
+/* The options of the verb run that need a machine, for its table. */
 #define VERB_RUN_DEVICE_OPTIONS                                                                                                  \
     {"device", 0, "NAME", false, "in this machine: cooling, clocks under limits, battery (orchard chips devices lists them)"},   \
         {"duration", 0, "SECONDS", false, "repeat the workload for so long (with --device)"},                                    \
@@ -23,9 +23,9 @@ struct json_object;
         "battery", 0, "PERCENT", false, "run from the battery, so full at the start"                                             \
     }
 
-/* True when one of the options is given. */
+/* Whether one of them is given. */
 bool verb_run_wants_device(const struct api_context *context);
-/* Simulates, records and prints one chip's answer: text at once, JSON into rows. */
+/* Simulates and records on one chip; prints the text and adds the document to `rows`. */
 bool verb_run_in_device(const struct api_record *record, const struct run_request *request, uint64_t number,
                         struct json_object *rows, struct orch_error *error);
 

@@ -1,4 +1,4 @@
-/* orchard run A + B: several workloads at once, for verb_run.c. */
+/* The verb run with A + B: several workloads at the same time. */
 #ifndef ORCHARD_SIM_API_VERB_RUN_TOGETHER_H
 #define ORCHARD_SIM_API_VERB_RUN_TOGETHER_H
 
@@ -11,12 +11,12 @@
 struct verb_together {
     const struct api_record *record;
     const char *text;                 /* "A[unit=gpu] + B" */
-    const struct run_request *common; /* every workload starts from it; its chip is the one to run on */
+    const struct run_request *common; /* what all workloads have in common, the chip above all */
     uint64_t number;                  /* of the run, for events */
-    json_object *rows;                /* with --json: gets the document */
+    json_object *rows;                /* gets the document */
 };
 
-/* Simulates, records and shows on one chip. */
+/* Simulates and records on one chip; prints the text and adds the document to `rows`. */
 bool verb_run_together(const struct verb_together *together, struct orch_error *error);
 
 #endif

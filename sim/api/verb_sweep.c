@@ -1,4 +1,4 @@
-/* orchard sweep: the same question at many settings. */
+/* The verb sweep: asks the same question at many settings. */
 #define _GNU_SOURCE /* asprintf */
 #include "isa/array_count.h"
 #include "sim/base/json_out.h"
@@ -31,7 +31,7 @@ static const struct orchard_option option_table[] = {
     {0},
 };
 
-/* Options that are keys of the base, too. */
+/* Options that are also keys of the base. */
 static const char *const base_options[] = {"unit",   "precision", "detail",     "cores",     "memory",  "device",
                                            "policy", "ambient",   "power-mode", "power-cap", "duration"};
 
@@ -52,7 +52,7 @@ static bool read_sets(struct api_context *context, struct sweep_spec *spec, stru
     return true;
 }
 
-/* A set by name and content: another content is another sweep. */
+/* A fitted set counts by name and content: with other content it is another sweep. */
 static bool read_fitted(struct api_context *context, struct sweep_spec *spec, struct orch_error *error)
 {
     const char *const name = api_value(&context->args, "fitted");
@@ -126,7 +126,7 @@ static struct sweep_spec *spec_from_options(struct api_context *context, int wor
     return NULL;
 }
 
-/* Options that a SPEC.json says itself. */
+/* The first option given that a SPEC.json states itself; NULL = none. */
 static const char *given_beside_file(struct api_context *context)
 {
     static const char *const others[] = {"list", "lhs", "random", "tolerance", "exact", "name"};
@@ -274,7 +274,7 @@ static int only_count(struct api_context *context, const struct sweep_spec *spec
 static bool read_how(struct api_context *context, struct sweep_summary *how, struct orch_error *error)
 {
     const char *const response = api_value(&context->args, "response");
-    uint64_t rows = 1000; /* of a document; people get 10 */
+    uint64_t rows = 1000; /* of a document; a person gets 10 */
 
     how->color = context->common.color;
     if (!api_unsigned(&context->args, "rows", 0, SWEEP_POINTS_MAX, &rows, error))

@@ -5,12 +5,12 @@
 #include "sim/api/api.h"
 #include "sim/ask/sweep/sweep_spec.h"
 
-/* --unit, --precision, --chip, --set ... into the base of a specification. */
+/* Puts the options unit, precision, chip, set ... into the base of a specification. */
 bool verb_sweep_base(struct api_context *context, struct sweep_spec *spec, struct orch_error *error);
-/* --jobs, else the cores of the host. */
+/* The option jobs, else the cores of the host. */
 bool verb_sweep_jobs(struct api_context *context, uint64_t *jobs, struct orch_error *error);
 
-/* What all points start from: study_base. */
+/* Options for what all points start from. */
 #define VERB_STUDY_OPTIONS                                                                                                       \
     {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane or auto"}, {"precision", 0, "TYPE", false, "element type"},                   \
         {"detail", 0, "LEVEL", false, "op (default), instr, sampled or auto"},                                                   \

@@ -1,4 +1,4 @@
-/* orchard thermal: the thermal models on cases of a die, a package and a power trace. */
+/* The verb thermal: runs the thermal models on cases of a die, a package and a power trace. */
 #include "sim/prove/check/thermal_cases.h"
 #include "sim/base/json_out.h"
 #include "sim/api/api.h"

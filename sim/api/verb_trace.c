@@ -1,4 +1,4 @@
-/* orchard trace: record what happens, look at it, and ask what it would be elsewhere. */
+/* The verb trace: records what happens, shows it, and asks what it would be elsewhere. */
 #include "sim/api/verb_trace.h"
 
 #include "sim/base/check.h"
@@ -146,7 +146,7 @@ static int info(struct api_context *context, const char *path)
     return ORCH_OK;
 }
 
-/* Files are whole (else it is an error), and records make sense together. */
+/* Checks that files are whole, and that their records make sense together. */
 static int check(struct api_context *context, int count, const char *const *paths)
 {
     struct check_report report = {0};

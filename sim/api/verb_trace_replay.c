@@ -1,4 +1,4 @@
-/* orchard trace replay: the same launches on another chip. */
+/* The verb trace, replay: the same launches on another chip. */
 #include "sim/api/record.h"
 #include "sim/api/verb_trace.h"
 

@@ -1,4 +1,4 @@
-/* orchard tune: tries the variants of a kernel and keeps the best choice as a named set. */
+/* The verb tune: tries the variants of a kernel and keeps the best choice as a named set. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"

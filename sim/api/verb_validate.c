@@ -1,4 +1,4 @@
-/* orchard validate: published measurements against the programs they describe, run on the simulated chip. */
+/* The verb validate: runs the programs that published measurements describe, and scores the model against them. */
 #include "isa/ane/ane_program.h"
 #include "sim/base/json_out.h"
 #include "sim/api/api.h"
@@ -135,7 +135,7 @@ static bool history(struct api_context *context, const char *file, struct orch_e
     return ok;
 }
 
-/* Tables of measurements and curves of machines, in any order. */
+/* Adds tables of measurements and curves of machines, which may come in any order. */
 static bool add_files(struct api_context *context, int count, const char *const *path, struct validation *v,
                       struct verb_curves *curves, struct orch_error *error)
 {

@@ -1,4 +1,4 @@
-/* orchard validate curve.csv: a machine's thermal model, and its closed loop, against a measured curve. */
+/* The verb validate with a curve.csv: scores a machine's thermal model and its closed loop against a measured curve. */
 #include "sim/base/json_out.h"
 #include "sim/api/verb_validate_curve.h"
 #include "sim/run/run_profile.h"
@@ -30,7 +30,7 @@ static bool add(struct verb_curves *curves, const struct verb_curve *curve, stru
 
 /* ---- closed loop ---- */
 
-/* The loop that stands for Cinebench, as a file that `orchard run` takes. */
+/* Writes the loop that stands for Cinebench, as a program that the verb run accepts. */
 static bool write_loop(const char *path, struct orch_error *error)
 {
     struct emit e = {0};

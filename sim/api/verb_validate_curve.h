@@ -1,4 +1,4 @@
-/* orchard validate curve.csv: machines' thermal models against measured curves. */
+/* The verb validate with a curve.csv: thermal models of machines against measured curves. */
 #ifndef ORCHARD_SIM_API_VERB_VALIDATE_CURVE_H
 #define ORCHARD_SIM_API_VERB_VALIDATE_CURVE_H
 
@@ -7,7 +7,7 @@
 
 #include <json-c/json.h>
 
-/* What became of one curve. */
+/* How well one curve is predicted. */
 struct verb_curve {
     const char *path;
     char chip[64], device[64];
@@ -23,7 +23,8 @@ struct verb_curves {
 
 /* Whether the file begins like a curve of a machine; false also when it cannot be read. */
 bool verb_is_curve(const char *path);
-/* Scores it on --chip and --device: with the measured watts, and in the closed loop with a renderer's loop on all cores. */
+/* Scores a curve on the chip and device of the options: with the measured watts, and in the closed loop with a renderer's loop on
+ * all cores. */
 bool verb_curves_add(struct api_context *context, const char *path, struct verb_curves *curves, struct orch_error *error);
 void verb_curves_free(struct verb_curves *curves);
 

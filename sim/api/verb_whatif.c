@@ -1,4 +1,4 @@
-/* orchard whatif: what would have to change to reach a goal. */
+/* The verb whatif: finds what would have to change to reach a goal. */
 #include "isa/array_count.h"
 #include "sim/ask/sweep/whatif.h"
 
@@ -48,7 +48,7 @@ static bool read_vary(const struct api_args *a, struct question *q, struct orch_
     return q->spec->key_count > 0 || orch_fail(error, ORCH_USAGE, "nothing may change: give " ORCH_OPTION("vary") " KEY=lo:hi");
 }
 
-/* Keys of --vary that the base fixes, too, start from there. */
+/* Keys that vary and that the base fixes as well start from the value of the base. */
 static bool read_question(struct api_context *context, const char *workload, struct question *q, struct orch_error *error)
 {
     q->spec = sweep_spec_create();
