@@ -1,4 +1,5 @@
-/* What happens on the simulated time line: the operators of a launch, then power and heat of half a minute in a fanless machine. */
+/* What happens on the simulated time line: the operators of a launch, then power and heat of half a minute in a fanless machine.
+ */
 #include <orchard.h>
 
 #include <stdio.h>
