@@ -65,7 +65,7 @@ all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 
 # ---- what must be installed ----
 PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev libzstd-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static
+PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd
 PACKAGES_FUZZ := $(PACKAGES) clang llvm
 
@@ -163,9 +163,9 @@ $(O)/model_hash: FORCE
 VALIDATE_HASH := $(shell cat $(sort $(wildcard sim/prove/validate/*.[ch] sim/prove/validate/*.inc)) | cksum | cut -d' ' -f1)
 COMMIT := $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
 $(O)/sim/prove/validate/record.o: CFLAGS_ALL += -DORCHARD_VALIDATE_HASH='"$(VALIDATE_HASH)"'
-$(O)/sim/cmd/cmd_validate.o: CFLAGS_ALL += -DORCHARD_COMMIT='"$(COMMIT)"'
+$(O)/sim/cmd/main.o: CFLAGS_ALL += -DORCHARD_COMMIT='"$(COMMIT)"'
 $(O)/sim/prove/validate/record.o: $(O)/validate_hash
-$(O)/sim/cmd/cmd_validate.o: $(O)/commit
+$(O)/sim/cmd/main.o: $(O)/commit
 $(O)/validate_hash $(O)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo $($(if $(filter commit,$(@F)),COMMIT,VALIDATE_HASH)) | cmp -s - $@ || echo $($(if $(filter commit,$(@F)),COMMIT,VALIDATE_HASH)) > $@

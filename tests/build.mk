@@ -45,6 +45,9 @@ $(GUEST_SUITES) $(call including,unicorn/): private LIBS += -lunicorn
 # Kernels of the library as AArch64 programs.
 $(O)/tests/sim/run/test_kernel_homes: | programs
 LIBS_bench_gemm := -lopenblas
+# The examples are built with the installed header alone and linked with the shared library.
+$(O)/tests/sim/api/test_examples: | $(O)/liborchard.so
+$(O)/tests/sim/api/test_examples.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"' -DTEST_CC='"$(CC) $(filter -fsanitize%,$(OPT_$(MODE)))"'
 $(O)/tests/sim/prove/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"'
 # Tables of parameters and members (PARAMETERS.md, MEMBERS.md), written from the lists; the suite of that name compares them.
 .PHONY: parameters

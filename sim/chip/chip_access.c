@@ -96,7 +96,8 @@ static const struct chip_value *known_value(const struct chip *chip, const char 
     const struct chip_value *value = &slot->value;
     if (!value->known) {
         orch_fail(error, ORCH_UNMODELLED, "chip %s: %s is not known%s", chip->base->id, key,
-                  chip->base->experimental ? " (experimental chip); give it with --set" : "; give it with --set");
+                  chip->base->experimental ? " (experimental chip); give it with " ORCH_OPTION("set")
+                                           : "; give it with " ORCH_OPTION("set"));
         return NULL;
     }
     return value;

@@ -78,23 +78,23 @@ static bool apply_override(struct chip *chip, const char *text, struct orch_erro
     const char *equals = strchr(text, '=');
     char name[96];
     if (!equals || equals == text || (size_t)(equals - text) >= sizeof name)
-        return orch_fail(error, ORCH_USAGE, "--set %.60s: expected KEY=VALUE", text);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("set") " %.60s: expected KEY=VALUE", text);
     memcpy(name, text, (size_t)(equals - text));
     name[equals - text] = 0;
     struct chip_slot *slot = chip_slot_of(chip, name);
     if (!slot) {
         const char *nearest = chip_key_nearest(name);
-        return orch_fail(error, ORCH_USAGE, "--set: unknown key '%.60s'%s%s", name, nearest ? "; did you mean " : "",
-                         nearest ? nearest : "");
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("set") ": unknown key '%.60s'%s%s", name,
+                         nearest ? "; did you mean " : "", nearest ? nearest : "");
     }
     const struct chip_key *key = slot->value.key;
     json_object *value = parse_override(key, equals + 1);
     if (!value)
-        return orch_fail(error, ORCH_USAGE, "--set %s: '%.60s' is not a value%s%s", name, equals + 1, key->unit[0] ? " in " : "",
-                         key->unit);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("set") " %s: '%.60s' is not a value%s%s", name, equals + 1,
+                         key->unit[0] ? " in " : "", key->unit);
     if (!chip_slot_set(slot, key, value, error))
-        return orch_fail_in(error, "--set");
-    /* What the user supposes is exact, by definition. */
+        return orch_fail_in(error, ORCH_OPTION("set"));
+    /* What the user supposes is exact by definition. */
     chip_slot_describe(slot, CHIP_GUESS, 0, "supposed on the command line", NULL, "--set");
     chip->modified = true;
     return true;

@@ -1,62 +1,108 @@
 #include "sim/cmd/options.h"
-#include "sim/base/suggest.h"
 
-#include <errno.h>
-#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TABLES = 4 };
+enum { MAX_TABLES = 4, USAGE = 2, INTERNAL = 70 };
 
-static const struct cli_option *find_name(const struct cli_option *const *tables, const char *name, size_t length)
+const struct orchard_option cli_own_options[] = {
+    {"no-color", 0, NULL, false, "no colour (also NO_COLOR)"},
+    {"help", 'h', NULL, false, "this help"},
+    {"version", 0, NULL, false, "print the version"},
+    {0},
+};
+
+bool cli_fail(struct orchard_error *error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    *error = (struct orchard_error){.code = USAGE};
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return false;
+}
+
+static bool no_memory(struct orchard_error *error)
+{
+    cli_fail(error, "out of memory");
+    error->code = INTERNAL;
+    return false;
+}
+
+static const struct orchard_option *find_name(const struct orchard_option *const *tables, const char *name, size_t length)
 {
     for (int t = 0; t < MAX_TABLES && tables[t]; t++)
-        for (const struct cli_option *o = tables[t]; o->name; o++)
+        for (const struct orchard_option *o = tables[t]; o->name; o++)
             if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
                 return o;
     return NULL;
 }
 
-static const struct cli_option *find_letter(const struct cli_option *const *tables, char letter)
+static const struct orchard_option *find_letter(const struct orchard_option *const *tables, char letter)
 {
     for (int t = 0; t < MAX_TABLES && tables[t]; t++)
-        for (const struct cli_option *o = tables[t]; o->name; o++)
+        for (const struct orchard_option *o = tables[t]; o->name; o++)
             if (o->letter && o->letter == letter)
                 return o;
     return NULL;
 }
 
-static bool unknown(const struct cli_option *const *tables, const char *word, struct orch_error *error)
+/* The option that may have been meant; NULL when none is near. */
+static const char *nearest(const struct orchard_option *const *tables, const char *name)
 {
-    char name[64], hint[96];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    struct suggest s;
-    suggest_start(&s, name + strspn(name, "-"));
+    size_t count = 0, used = 0;
     for (int t = 0; t < MAX_TABLES && tables[t]; t++)
-        for (const struct cli_option *o = tables[t]; o->name; o++)
-            suggest_offer(&s, o->name);
-    const char *best = suggest_best(&s);
-    snprintf(hint, sizeof hint, best ? "; did you mean --%s?" : "%s", best ? best : "");
-    return orch_fail(error, ORCH_USAGE, "unknown option '%s'%s", name, hint);
+        for (const struct orchard_option *o = tables[t]; o->name; o++)
+            count++;
+    const char **const names = calloc(count + 1, sizeof *names);
+    for (int t = 0; names && t < MAX_TABLES && tables[t]; t++)
+        for (const struct orchard_option *o = tables[t]; o->name; o++)
+            names[used++] = o->name;
+    const char *const best = names ? orchard_nearest(name, names) : NULL;
+    free(names);
+    return best;
 }
 
-static bool add_given(struct cli_args *args, const struct cli_option *option, const char *value, struct orch_error *error)
+static bool unknown(const struct orchard_option *const *tables, const char *word, struct orchard_error *error)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    const char *const best = nearest(tables, name + strspn(name, "-"));
+    return best ? cli_fail(error, "unknown option '%s'; did you mean --%s?", name, best)
+                : cli_fail(error, "unknown option '%s'", name);
+}
+
+/* "name=value", or "name" for a switch. */
+static char *given_text(const struct orchard_option *option, const char *value)
+{
+    const size_t size = strlen(option->name) + strlen(value) + 2;
+    char *const text = malloc(size);
+    if (text)
+        snprintf(text, size, "%s%s%s", option->name, option->argument ? "=" : "", value);
+    return text;
+}
+
+static bool add_given(struct cli_args *args, const struct orchard_option *option, const char *value, struct orchard_error *error)
 {
     if (!option->repeat && option->argument && cli_has(args, option->name))
-        return orch_fail(error, ORCH_USAGE, "option --%s is given twice", option->name);
-    struct cli_given *grown = realloc(args->given, (args->given_count + 1) * sizeof *grown);
+        return cli_fail(error, "option --%s is given twice", option->name);
+    char **const grown = realloc(args->option, (args->options + 2) * sizeof *grown);
     if (!grown)
-        return orch_no_memory(error);
-    args->given = grown;
-    grown[args->given_count++] = (struct cli_given){option, value};
+        return no_memory(error);
+    args->option = grown;
+    grown[args->options] = given_text(option, value);
+    if (!grown[args->options])
+        return no_memory(error);
+    grown[++args->options] = NULL;
     return true;
 }
 
-static bool add_word(struct cli_args *args, char *word, struct orch_error *error)
+static bool add_word(struct cli_args *args, const char *word, struct orchard_error *error)
 {
-    char **grown = realloc(args->word, ((size_t)args->words + 2) * sizeof *grown);
+    const char **const grown = realloc(args->word, (args->words + 2) * sizeof *grown);
     if (!grown)
-        return orch_no_memory(error);
+        return no_memory(error);
     args->word = grown;
     grown[args->words++] = word;
     grown[args->words] = NULL;
@@ -64,11 +110,11 @@ static bool add_word(struct cli_args *args, char *word, struct orch_error *error
 }
 
 /* One option at argv[*at]; moves *at past it and its value. */
-static bool parse_option(struct cli_args *args, const struct cli_option *const *tables, int argc, char **argv, int *at,
-                         struct orch_error *error)
+static bool parse_option(struct cli_args *args, const struct orchard_option *const *tables, int argc, char **argv, int *at,
+                         struct orchard_error *error)
 {
     const char *word = argv[*at], *value = NULL;
-    const struct cli_option *option;
+    const struct orchard_option *option;
     if (word[1] == '-') {
         const size_t length = strcspn(word + 2, "=");
         option = find_name(tables, word + 2, length);
@@ -80,18 +126,18 @@ static bool parse_option(struct cli_args *args, const struct cli_option *const *
     if (!option)
         return unknown(tables, word, error);
     if (!option->argument && value)
-        return orch_fail(error, ORCH_USAGE, "option --%s takes no value", option->name);
+        return cli_fail(error, "option --%s takes no value", option->name);
     if (option->argument && !value) {
         if (*at + 1 >= argc)
-            return orch_fail(error, ORCH_USAGE, "option --%s needs a value: %s", option->name, option->argument);
+            return cli_fail(error, "option --%s needs a value: %s", option->name, option->argument);
         value = argv[++*at];
     }
     ++*at;
     return add_given(args, option, value ? value : "", error);
 }
 
-bool cli_parse(struct cli_args *args, const struct cli_option *const *tables, int argc, char **argv, bool stop_at_word, int *used,
-               struct orch_error *error)
+bool cli_parse(struct cli_args *args, const struct orchard_option *const *tables, int argc, char **argv, bool stop_at_word,
+               int *used, struct orchard_error *error)
 {
     int at = 0;
     bool options = true;
@@ -115,98 +161,54 @@ bool cli_parse(struct cli_args *args, const struct cli_option *const *tables, in
 
 void cli_args_free(struct cli_args *args)
 {
-    free(args->given);
+    for (size_t i = 0; i < args->options; i++)
+        free(args->option[i]);
+    free(args->option);
     free(args->word);
     *args = (struct cli_args){0};
 }
 
-size_t cli_count(const struct cli_args *args, const char *name)
+/* The value when `option` is the option of that name: "" for a switch. */
+static const char *value_of(const char *option, const char *name)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < args->given_count; i++)
-        count += strcmp(args->given[i].option->name, name) == 0;
-    return count;
-}
-
-const char *cli_value_at(const struct cli_args *args, const char *name, size_t index)
-{
-    for (size_t i = 0; i < args->given_count; i++)
-        if (strcmp(args->given[i].option->name, name) == 0 && index-- == 0)
-            return args->given[i].value;
-    return NULL;
+    const size_t length = strlen(name);
+    if (strncmp(option, name, length) != 0 || (option[length] && option[length] != '='))
+        return NULL;
+    return option[length] ? option + length + 1 : "";
 }
 
 const char *cli_value(const struct cli_args *args, const char *name)
 {
-    const size_t count = cli_count(args, name);
-    return count ? cli_value_at(args, name, count - 1) : NULL;
+    const char *value = NULL;
+    for (size_t i = 0; i < args->options; i++)
+        value = value_of(args->option[i], name) ? value_of(args->option[i], name) : value;
+    return value;
 }
 
 bool cli_has(const struct cli_args *args, const char *name)
 {
-    return cli_count(args, name) > 0;
+    return cli_value(args, name) != NULL;
 }
 
-bool cli_number(const struct cli_args *args, const char *name, double lowest, double highest, double *value,
-                struct orch_error *error)
+bool cli_wants_color(const struct cli_args *args, bool out_is_terminal)
 {
-    const char *text = cli_value(args, name);
-    if (!text)
-        return true;
-    char *end;
-    const double number = strtod(text, &end);
-    if (end == text || *end || !isfinite(number) || number < lowest || number > highest)
-        return orch_fail(error, ORCH_USAGE, "--%s %.60s: expected a number from %g to %g", name, text, lowest, highest);
-    *value = number;
-    return true;
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return out_is_terminal && !cli_has(args, "no-color") && !(no_color && no_color[0]) && !(term && strcmp(term, "dumb") == 0);
 }
 
-bool cli_unsigned(const struct cli_args *args, const char *name, uint64_t lowest, uint64_t highest, uint64_t *value,
-                  struct orch_error *error)
+void cli_drop_own(struct cli_args *args)
 {
-    const char *text = cli_value(args, name);
-    if (!text)
-        return true;
-    char *end;
-    errno = 0;
-    const unsigned long long number = strtoull(text, &end, 0);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || number < lowest || number > highest)
-        return orch_fail(error, ORCH_USAGE, "--%s %.60s: expected a whole number from %llu to %llu", name, text,
-                         (unsigned long long)lowest, (unsigned long long)highest);
-    *value = number;
-    return true;
-}
-
-bool cli_choice(const char *what, const char *word, const char *choices, unsigned *index, struct orch_error *error)
-{
-    char list[256], hint[300];
-    snprintf(list, sizeof list, "%s", choices);
-    struct suggest s;
-    suggest_start(&s, word);
-    unsigned place = 0;
-    char *rest = NULL;
-    for (char *choice = strtok_r(list, "|", &rest); choice; choice = strtok_r(NULL, "|", &rest), place++) {
-        if (strcmp(choice, word) == 0) {
-            *index = place;
-            return true;
-        }
-        suggest_offer(&s, choice);
-    }
-    return orch_fail(error, ORCH_USAGE, "unknown %s '%.60s'%s (%s)", what, word, suggest_phrase(&s, hint, sizeof hint), choices);
-}
-
-void cli_print_options(FILE *out, const struct cli_option *table)
-{
-    enum { COLUMN = 30 };
-    for (const struct cli_option *o = table; o->name; o++) {
-        char left[128], letter[8] = "    ";
-        if (o->letter)
-            snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        const int length =
-            snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-        if (length >= COLUMN)
-            fprintf(out, "%s\n%*s%s%s\n", left, COLUMN, "", o->text, o->repeat ? " (repeatable)" : "");
+    size_t kept = 0;
+    for (size_t i = 0; i < args->options; i++) {
+        bool own = false;
+        for (const struct orchard_option *o = cli_own_options; o->name; o++)
+            own = own || value_of(args->option[i], o->name);
+        if (own)
+            free(args->option[i]);
         else
-            fprintf(out, "%-*s%s%s\n", COLUMN, left, o->text, o->repeat ? " (repeatable)" : "");
+            args->option[kept++] = args->option[i];
     }
+    args->options = kept;
+    if (args->option)
+        args->option[kept] = NULL;
 }

@@ -6,52 +6,34 @@
 #ifndef ORCHARD_SIM_CMD_OPTIONS_H
 #define ORCHARD_SIM_CMD_OPTIONS_H
 
-#include "sim/base/error.h"
+#include "sim/orchard.h"
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-struct cli_option {
-    const char *name;     /* without dashes; NULL ends a table */
-    char letter;          /* short form, 0 = none */
-    const char *argument; /* what it takes, for help ("FILE"); NULL = a switch */
-    bool repeat;          /* may be given more than once: all values count */
-    const char *text;     /* one line of help */
-};
-
-/* What was given. Values point into argv; free with cli_args_free. */
+/* What was given; free with cli_args_free. Both lists end with NULL and can be handed to orchard_ask. */
 struct cli_args {
-    struct cli_given {
-        const struct cli_option *option;
-        const char *value; /* "" for a switch */
-    } * given;
-    size_t given_count;
-    char **word; /* the words, in order */
-    int words;
+    char **option; /* "name=value", "name" for a switch; owned */
+    size_t options;
+    const char **word; /* the words, in order; they point into argv */
+    size_t words;
 };
 
 /* Reads argv[0..argc-1] with up to four tables (NULL ends the list). With stop_at_word it stops before the first word
  * and *used says how much was read. May be called again for the rest: what is given adds up. */
-bool cli_parse(struct cli_args *args, const struct cli_option *const *tables, int argc, char **argv, bool stop_at_word, int *used,
-               struct orch_error *error);
+bool cli_parse(struct cli_args *args, const struct orchard_option *const *tables, int argc, char **argv, bool stop_at_word,
+               int *used, struct orchard_error *error);
 void cli_args_free(struct cli_args *args);
 
-/* The last value given, NULL when there is none; the count, and each value of a repeated option. */
+/* The last value given, "" for a switch, NULL when there is none. */
 const char *cli_value(const struct cli_args *args, const char *name);
-size_t cli_count(const struct cli_args *args, const char *name);
-const char *cli_value_at(const struct cli_args *args, const char *name, size_t index);
 bool cli_has(const struct cli_args *args, const char *name);
 
-/* Numbers in range; *value is left alone when the option was not given. */
-bool cli_number(const struct cli_args *args, const char *name, double lowest, double highest, double *value,
-                struct orch_error *error);
-bool cli_unsigned(const struct cli_args *args, const char *name, uint64_t lowest, uint64_t highest, uint64_t *value,
-                  struct orch_error *error);
-/* One of the words of `choices` ("a|b|c"); *index is its place. False with a suggestion for any other word. */
-bool cli_choice(const char *what, const char *word, const char *choices, unsigned *index, struct orch_error *error);
+/* Options of the command line itself, behind those of the library: how text looks, and help. */
+extern const struct orchard_option cli_own_options[];
+/* Whether text may be coloured: a terminal, and nobody against it. */
+bool cli_wants_color(const struct cli_args *args, bool out_is_terminal);
+/* Takes the options of cli_own_options out, so that what is left can be asked. */
+void cli_drop_own(struct cli_args *args);
 
-/* Help lines of a table: "  -o, --output FILE   text". */
-void cli_print_options(FILE *out, const struct cli_option *table);
+/* Fills *error with a wrong use (exit code 2); returns false. */
+bool cli_fail(struct orchard_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

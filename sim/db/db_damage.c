@@ -13,9 +13,10 @@ bool db_content_fail(const struct orch_db *db, const char *table, struct orch_er
     error->exit_code = ORCH_USAGE;
     char what[200];
     snprintf(what, sizeof what, "%.199s", error->text);
-    return orch_fail(error, ORCH_USAGE,
-                     "database %s: table %s: %s; another program has changed it: restore a copy or use another --db", db->path,
-                     table, what);
+    return orch_fail(
+        error, ORCH_USAGE,
+        "database %s: table %s: %s; another program has changed it: restore a copy or use another " ORCH_OPTION("db"), db->path,
+        table, what);
 }
 
 /* Copies the first line that is a finding: integrity_check puts "*** in database main ***" above its findings. */

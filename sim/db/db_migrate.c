@@ -61,15 +61,16 @@ static bool is_new(const struct file_state *s)
 static bool refuse_foreign(const struct orch_db *db, const struct file_state *s, struct orch_error *error)
 {
     if (s->application != DB_APPLICATION_ID)
-        return orch_fail(error, ORCH_USAGE, "database %s: an SQLite file, but not one of orchard: use another --db", db->path);
+        return orch_fail(error, ORCH_USAGE, "database %s: an SQLite file, but not one of orchard: use another " ORCH_OPTION("db"),
+                         db->path);
     if (s->version > SCHEMA_VERSION)
         return orch_fail(error, ORCH_USAGE,
                          "database %s: written by a newer orchard (schema version %d, this one knows %d); update orchard "
-                         "or use another --db",
+                         "or use another " ORCH_OPTION("db"),
                          db->path, s->version, SCHEMA_VERSION);
     if (s->version < 1)
-        return orch_fail(error, ORCH_USAGE, "database %s: has no valid schema version: restore a copy or use another --db",
-                         db->path);
+        return orch_fail(error, ORCH_USAGE,
+                         "database %s: has no valid schema version: restore a copy or use another " ORCH_OPTION("db"), db->path);
     return true;
 }
 
@@ -126,7 +127,7 @@ static bool climb_once(struct orch_db *db, int version, struct orch_error *error
     if (code == SQLITE_ERROR || code == SQLITE_CONSTRAINT)
         orch_fail(error, ORCH_USAGE,
                   "database %s: cannot be brought from schema version %d to %d (%.120s); another program has changed the file: "
-                  "restore a copy or use another --db",
+                  "restore a copy or use another " ORCH_OPTION("db"),
                   db->path, version, version + 1, message ? message : "?");
     else if (code != SQLITE_OK)
         db_fail(db, error, "changing the database");

@@ -81,7 +81,7 @@ bool db_refuse_schema(const struct orch_db *db, const char *difference, bool res
     return orch_fail(
         error, ORCH_USAGE,
         "database %s: %s; another program has changed the file (`orchard db check` names every difference): restore a "
-        "copy or use another --db",
+        "copy or use another " ORCH_OPTION("db"),
         db->path, difference);
 }
 

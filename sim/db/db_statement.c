@@ -21,8 +21,8 @@ static const struct cause causes[] = {
     {SQLITE_READONLY, "the file or its folder cannot be written"},
     {SQLITE_PERM, "permission denied"},
     {SQLITE_CANTOPEN, "cannot be opened"},
-    {SQLITE_CORRUPT, "the database is damaged or cut off: restore a copy or use another --db"},
-    {SQLITE_NOTADB, "not a database; name another file with --db"},
+    {SQLITE_CORRUPT, "the database is damaged or cut off: restore a copy or use another " ORCH_OPTION("db")},
+    {SQLITE_NOTADB, "not a database; name another file with " ORCH_OPTION("db")},
     {SQLITE_BUSY, "another process keeps the database locked"},
     {SQLITE_LOCKED, "another process keeps the database locked"},
     {SQLITE_AUTH, "only statements that read are allowed"},
@@ -61,8 +61,8 @@ bool db_fail(struct orch_db *db, struct orch_error *error, const char *doing)
     if (error && may_be_damage(code) && db_blame_file(db, doing, error))
         return false;
     if (strncmp(message, "malformed database schema", 25) == 0) /* not even `db check` can open it */
-        return orch_fail(error, ORCH_USAGE, "database %s: %s: damaged: %.120s; restore a copy or use another --db", db->path,
-                         doing, message);
+        return orch_fail(error, ORCH_USAGE, "database %s: %s: damaged: %.120s; restore a copy or use another " ORCH_OPTION("db"),
+                         db->path, doing, message);
     if (cause && disk && system)
         return orch_fail(error, ORCH_USAGE, "database %s: %s: %s (%s)", db->path, doing, cause, strerror(system));
     if (cause)

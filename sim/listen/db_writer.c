@@ -104,8 +104,11 @@ bool db_writer_result(const struct db_writer *writer, uint64_t run, int64_t *run
     *run_id = 0;
     if (!r)
         return orch_fail(error, ORCH_INTERNAL, "recording a run: it was not begun, or memory is short");
-    if (r->error.exit_code)
-        return orch_fail(error, r->error.exit_code, "%s", r->error.text);
+    if (r->error.exit_code) {
+        if (error)
+            *error = r->error;
+        return false;
+    }
     if (!r->ended)
         return orch_fail(error, ORCH_INTERNAL, "recording a run: it has not ended");
     *run_id = r->run_id;

@@ -47,11 +47,13 @@ static bool check(const struct run *run, struct orch_error *error)
     if (!run_check_cpu_options(run, error))
         return false;
     if (q->unit && strcmp(q->unit, "cpu") == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "%s has no NEON version; use --unit amx", call->info->name);
+        return orch_fail(error, ORCH_UNMODELLED, "%s has no NEON version; use " ORCH_OPTION("unit") " amx", call->info->name);
     if (option)
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to program files; %s is a kernel", option, q->workload);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to program files; %s is a kernel", option, q->workload);
     if (q->cores > 1 && !in_program(q))
-        return orch_fail(error, ORCH_USAGE, "--cores %u: a kernel runs on one core; --home elf runs a copy on each", q->cores);
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("cores") " %u: a kernel runs on one core; " ORCH_OPTION("home") " elf runs a copy on each",
+                         q->cores);
     return run_check_instr(run, error);
 }
 

@@ -49,13 +49,14 @@ static bool check_kernel(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     if (q->unit && strcmp(q->unit, "auto") != 0 && strcmp(q->unit, "ane") != 0)
-        return orch_fail(error, ORCH_USAGE, "--unit %s: %s runs on the ane", q->unit, q->workload);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " %s: %s runs on the ane", q->unit, q->workload);
     if (!run_check_no_program_options(q, "runs on the Neural Engine", error))
         return false;
     if (q->sanitize)
-        return orch_fail(error, ORCH_USAGE, "--sanitize belongs to GPU launches (abi.json)");
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("sanitize") " belongs to GPU launches (abi.json)");
     if (q->detail && strcmp(q->detail, "sampled") == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "--detail sampled: the Neural Engine works descriptor by descriptor (instr)");
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("detail") " sampled: the Neural Engine works descriptor by descriptor (instr)");
     return true;
 }
 
@@ -63,7 +64,8 @@ static bool check_program(const struct run *run, struct orch_error *error)
 {
     const char *const precision = run->request->precision;
     return check_kernel(run, error) &&
-           (!precision || orch_fail(error, ORCH_USAGE, "--precision %s: a program has its own element types", precision));
+           (!precision ||
+            orch_fail(error, ORCH_USAGE, ORCH_OPTION("precision") " %s: a program has its own element types", precision));
 }
 
 /* The program says everything of a kernel too, constants included; input files come on top. Files that cannot be read are told

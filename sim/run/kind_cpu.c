@@ -31,10 +31,10 @@ static bool check(const struct run *run, struct orch_error *error)
     if (!run_check_cpu_options(run, error))
         return false;
     if (option)
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to %s; %s is a kernel of the CPU", option,
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to %s; %s is a kernel of the CPU", option,
                          q->home ? "kernels of the amx" : "program files", q->workload);
     if (q->mode == RUN_TIMING && !run_is_operator(q))
-        return orch_fail(error, ORCH_UNMODELLED, "--mode timing: a CPU kernel is timed while it executes (full)");
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: a CPU kernel is timed while it executes (full)");
     return run_check_instr(run, error);
 }
 

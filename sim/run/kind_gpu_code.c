@@ -25,7 +25,7 @@ static bool set_input(struct abi_kernel *kernel, const char *text, struct orch_e
     char name[64];
     const char *const equals = strchr(text, '=');
     if (!equals || equals == text || (size_t)(equals - text) >= sizeof name)
-        return orch_fail(error, ORCH_USAGE, "--input %s: expected NAME=FILE", text);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: expected NAME=FILE", text);
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
     return abi_kernel_set_input(kernel, name, equals + 1, error);
 }
@@ -56,10 +56,11 @@ static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     if (q->unit && strcmp(q->unit, "auto") != 0 && strcmp(q->unit, "gpu") != 0)
-        return orch_fail(error, ORCH_USAGE, "--unit %s: GPU machine code runs on the gpu", q->unit);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " %s: GPU machine code runs on the gpu", q->unit);
     if (!run_check_no_program_options(q, "describes a GPU launch", error))
         return false;
-    return !q->precision || orch_fail(error, ORCH_USAGE, "--precision %s: machine code has its own element types", q->precision);
+    return !q->precision ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("precision") " %s: machine code has its own element types", q->precision);
 }
 
 static uint64_t hash(const struct run *run)

@@ -42,7 +42,7 @@ static bool check(const struct run *run, struct orch_error *error)
     if (!run_check_no_program_options(q, "is a kernel of the GPU", error))
         return false;
     const char *const option = q->input_count ? "input" : q->output_folder ? "output" : NULL;
-    return !option || orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json)", option);
+    return !option || orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to GPU launches (abi.json)", option);
 }
 
 static uint64_t hash(const struct run *run)

@@ -54,8 +54,8 @@ static const struct run_kind *kernel_kind(const struct run_request *q, struct or
         return asked;
     if (!any || any->part == kinds[0]->part)
         return any ? any : kinds[0];
-    orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; the %s has", q->unit, q->workload,
-              orch_part_name(any->part));
+    orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; the %s has", q->unit,
+              q->workload, orch_part_name(any->part));
     return NULL;
 }
 
@@ -78,7 +78,7 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
 bool run_check_no_program_options(const struct run_request *q, const char *is, struct orch_error *error)
 {
     const char *const option = q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : q->cores > 1 ? "cores" : NULL;
-    return !option || orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s %s", option, q->workload, is);
+    return !option || orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to CPU programs; %s %s", option, q->workload, is);
 }
 
 bool run_check_cpu_options(const struct run *run, struct orch_error *error)
@@ -86,10 +86,11 @@ bool run_check_cpu_options(const struct run *run, struct orch_error *error)
     const struct run_request *const q = run->request;
     const char *const option = q->input_count ? "input" : q->output_folder ? "output" : q->sanitize ? "sanitize" : NULL;
     if (option)
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json) and the Neural Engine", option);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to GPU launches (abi.json) and the Neural Engine",
+                         option);
     if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
-        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; cpu and amx have", q->unit,
-                         q->workload);
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; cpu and amx have",
+                         q->unit, q->workload);
     return true;
 }
 
@@ -97,7 +98,7 @@ bool run_check_instr(const struct run *run, struct orch_error *error)
 {
     const char *const detail = run->request->detail;
     return !detail || strcmp(detail, "sampled") != 0 ||
-           orch_fail(error, ORCH_UNMODELLED, "--detail sampled: cpu and amx work at instr");
+           orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("detail") " sampled: cpu and amx work at instr");
 }
 
 const char *run_work_named(const struct run *run, const struct run_result *result)

@@ -28,23 +28,26 @@ static bool check_word(const char *option, const char *given, const char *const 
             return true;
         suggest_offer(&s, known[i]);
     }
-    return orch_fail(error, ORCH_USAGE, "%s %s: no such choice%s", option, given, suggest_phrase(&s, phrase, sizeof phrase));
+    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " %s: no such choice%s", option, given,
+                     suggest_phrase(&s, phrase, sizeof phrase));
 }
 
 /* Operators have a time, no values. */
 static bool check_operator(const struct run_request *q, struct orch_error *error)
 {
     if (!kernel_is_workload(q->workload))
-        return orch_fail(error, ORCH_UNMODELLED, "--detail op: %s is a program, not an operator; kernels are (orchard kernels)",
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("detail") " op: %s is a program, not an operator; kernels are (orchard kernels)",
                          q->workload);
     if (q->watch)
-        return orch_fail(error, ORCH_UNMODELLED, "--detail op: an operator has no instructions to record");
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("detail") " op: an operator has no instructions to record");
     const char *const option = q->mode == RUN_FUNCTIONAL ? "mode functional"
                                : q->input_count          ? "input"
                                : q->output_folder        ? "output"
                                : q->sanitize             ? "sanitize"
                                                          : NULL;
-    return !option || orch_fail(error, ORCH_USAGE, "--%s: an operator (--detail op) has no values", option);
+    return !option ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": an operator (" ORCH_OPTION("detail") " op) has no values", option);
 }
 
 static bool check_choices(const struct run *run, struct orch_error *error)
@@ -53,9 +56,9 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     static const char *const details[] = {"auto", "instr", "sampled", "op"};
     static const char *const homes[] = {"process", "elf"};
     const struct run_request *const q = run->request;
-    return check_word("--unit", q->unit, units, ARRAY_COUNT(units), error) &&
-           check_word("--detail", q->detail, details, ARRAY_COUNT(details), error) &&
-           check_word("--home", q->home, homes, ARRAY_COUNT(homes), error) && (!run_is_operator(q) || check_operator(q, error)) &&
+    return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&
+           check_word("detail", q->detail, details, ARRAY_COUNT(details), error) &&
+           check_word("home", q->home, homes, ARRAY_COUNT(homes), error) && (!run_is_operator(q) || check_operator(q, error)) &&
            run->kind->check(run, error);
 }
 

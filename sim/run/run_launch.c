@@ -56,7 +56,7 @@ static bool judge_findings(struct run_launch *l, const struct gpu_findings *foun
     for (size_t i = 0; i < found->count; i++)
         if (!add_remark(l, found->text[i]))
             return false;
-    return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: --sanitize found %zu %s in the program",
+    return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: " ORCH_OPTION("sanitize") " found %zu %s in the program",
                                       l->setup->kernel->path, found->count, found->count == 1 ? "thing" : "things");
 }
 

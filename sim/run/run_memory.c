@@ -36,7 +36,7 @@ bool run_memory_fits(const struct chip *chip, unsigned gib, const char *what, do
         return true;
     chip_memory_options(chip, options, sizeof options);
     if (enough(chip, bytes) > 0)
-        snprintf(hint, sizeof hint, "; --memory %.0f is enough", enough(chip, bytes));
+        snprintf(hint, sizeof hint, "; " ORCH_OPTION("memory") " %.0f is enough", enough(chip, bytes));
     return orch_fail(error, ORCH_USAGE, "%.120s needs %.1f GiB of memory, this %s has %.0f GiB (there are %s GiB)%s", what,
                      bytes / GIB, chip_id(chip), (double)memory.capacity_bytes / GIB, options, hint);
 }

@@ -15,7 +15,7 @@ bool run_place(const struct run *run, unsigned count, struct run_measure *m, str
     struct soc_core *cores[3 * ARRAY_COUNT(m->cores)];
     const unsigned all = q->skip_cores + count + q->other_cores;
     if (count > most || q->skip_cores > most || q->other_cores > most)
-        return orch_fail(error, ORCH_USAGE, "--cores: no chip has %u CPU cores", all);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("cores") ": no chip has %u CPU cores", all);
     if (!run_soc_open(run, m, error) || !soc_place(m->soc, all, q->core_choice, cores, error))
         return false;
     memcpy(m->cores, cores + q->skip_cores, count * sizeof cores[0]);
@@ -68,5 +68,5 @@ void run_watch(const struct run *run, const struct run_measure *m)
 bool run_output_folder(const char *folder, struct orch_error *error)
 {
     return mkdir(folder, 0777) == 0 || errno == EEXIST ||
-           orch_fail(error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("output") " %s: %s", folder, strerror(errno));
 }

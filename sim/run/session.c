@@ -34,8 +34,8 @@ static void hand_over(struct orchard_error *to, const struct orch_error *from)
 {
     if (!to)
         return;
-    to->code = from->exit_code;
-    snprintf(to->text, sizeof to->text, "%s", from->text);
+    *to = (struct orchard_error){.code = from->exit_code};
+    snprintf(to->text, sizeof to->text, "%s", from->plain);
 }
 
 const char *orchard_version(void)

@@ -25,9 +25,10 @@ static bool prepare_members(struct together *t, struct orch_error *error)
     for (unsigned i = 0; i < t->count; i++) {
         struct member *w = &t->member[i];
         if (w->part.request.mode == RUN_FUNCTIONAL)
-            return orch_fail(error, ORCH_USAGE, "--mode functional has no time in which workloads could meet");
+            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("mode") " functional has no time in which workloads could meet");
         if (run_is_operator(&w->part.request))
-            return orch_fail(error, ORCH_UNMODELLED, "--detail op: workloads at once are simulated, operators are not");
+            return orch_fail(error, ORCH_UNMODELLED,
+                             ORCH_OPTION("detail") " op: workloads at once are simulated, operators are not");
         struct run *probe = run_prepare(&w->part.request, error);
         if (!probe)
             return false;

@@ -305,8 +305,10 @@ static bool copy_cost(struct replay_costs *c, enum orch_part part, int log2, con
     const char *const unit = part == PART_GPU || part == PART_ANE ? orch_part_name(part) : "cpu";
     if (!ask(c, workload, unit, NULL, "", known, &there, &why, error))
         return false;
-    if (!there)
-        return orch_fail(error, why.exit_code, "%s", why.text);
+    if (!there) {
+        *error = why;
+        return false;
+    }
     known->part = part;
     known->busy_ns = fmax(known->busy_ns, 1e-3);
     return true;

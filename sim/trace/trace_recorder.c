@@ -286,9 +286,10 @@ bool trace_recorder_expect(struct trace_recorder *r, const struct together_part 
 bool trace_recorder_finish(struct trace_recorder *r, struct orch_error *error)
 {
     if (r->level == TRACE_LEVEL_INSTRUCTION && r->instructions == 0)
-        return orch_fail(error, ORCH_UNMODELLED,
-                         "level instruction: the Neural Engine has none, and a GPU launch timed by a sample tells none (--detail "
-                         "instr times all); else use --level operator");
+        return orch_fail(
+            error, ORCH_UNMODELLED,
+            "level instruction: the Neural Engine has none, and a GPU launch timed by a sample tells none (" ORCH_OPTION(
+                "detail") " instr times all); else use " ORCH_OPTION("level") " operator");
     if (r->failed)
         return trace_tell(&r->error, error);
     struct trace_output *const output = r->output;

@@ -251,7 +251,7 @@ static bool fill_result(struct replay *p, struct orch_error *error)
             ok = ok && run_values_add(&r->joules_by, orch_part_name((enum orch_part)part), p->unit_joules[part]);
     ok = ok && add_reasons(p, seconds) && add_counters(p) && add_assumptions(p) &&
          run_placement_add(&r->placement, "trace", p->begin.unit, "replay",
-                           "every launch on the unit that it was recorded on, or on --unit");
+                           "every launch on the unit that it was recorded on, or on " ORCH_OPTION("unit"));
     p->account->distinct = replay_costs_distinct(p->costs);
     snprintf(p->account->missing, sizeof p->account->missing, "%s", replay_costs_missing(p->costs));
     return ok || orch_no_memory(error);
@@ -295,7 +295,8 @@ bool trace_replay(const struct trace_replay_request *request, struct event_bus *
     if (!trace_survey(request->path, request->force, &survey, error))
         return false;
     if (survey.runs > 1 && request->run == 0)
-        return orch_fail(error, ORCH_USAGE, "%s: there are %" PRIu64 " runs in it; --run N takes one (the first is %" PRIu64 ")",
+        return orch_fail(error, ORCH_USAGE,
+                         "%s: there are %" PRIu64 " runs in it; " ORCH_OPTION("run") " N takes one (the first is %" PRIu64 ")",
                          request->path, survey.runs, survey.first_run);
     account->lost_records = survey.account.lost_records;
     account->recorded_seconds = survey.seconds;

@@ -24,6 +24,9 @@ check "power includes only power" "$(includes power 'power/')"
 check "traces includes only traces" "$(includes traces 'traces/')"
 check "reports includes only reports" "$(includes reports 'reports/')"
 check "units include units, isa and the activity table" "$(includes units 'units/|isa/|power/activity\.h')"
+check "the command line includes the public header, its own folder and reports" "$(includes sim/cmd 'sim/orchard\.h"|sim/cmd/|reports/')"
+check "the command line uses no library but liborchard" \
+    "$(grep -rnE '^#include <(json-c|sqlite3|gsl|z|zstd)' sim/cmd || true)"
 check "sim does not include tests" "$(includes sim 'sim/|units/|isa/|power/|traces/|reports/')"
 
 # The rooms of sim/ from the ground up; a file includes headers of its own room and of rooms that stand before it. Within a room the
@@ -37,6 +40,14 @@ check "sim includes downward only" "$(echo "$arrows" | awk -v rooms="$rooms" '
     a[1] == "sim" && !(a[2] in rank) && a[2] != "" { print "  " $1 " is no room of sim"; next }
     a[1] == "sim" && b[1] == "sim" && rank[b[2]] > rank[a[2]] { print "  " $1 " includes " $2 }')"
 check "folders form no cycle" "$(echo "$arrows" | tsort 2>&1 >/dev/null | sed 's/^/  /')"
+
+# Manual pages of section 3 are made of these comments.
+check "every function of the public header is documented" \
+    "$(awk '/^ORCHARD_API/ && before !~ /\*\/$/ { print "  " $0 } NF { before = $0 }' sim/orchard.h)"
+check "errors mark the options that they name (ORCH_OPTION)" \
+    "$(grep -rnE '(orch_fail|orch_fail_in|api_usage|api_note|api_warn|api_choice|abi_wrong)\(.*"([^"]* )?--[a-z]' sim --include='*.c' |
+       grep -v '^sim/cmd/' || true)"
+
 
 # Executing and timing of a unit stand in separate files: <unit>_timing* times, the records named here and tables of parameters are
 # shared, everything else in the folder executes. Neither side includes a header of the other, whatever the unit; shared files and

@@ -138,8 +138,10 @@ static bool finish_key(const struct sweep_spec *spec, struct sweep_key *key, str
     if (study_setting_get(&spec->base, key->name))
         return orch_fail(error, ORCH_USAGE, "%s varies and is fixed at the same time", key->name);
     if (key->range && key->steps == 0 && spec->design == SWEEP_GRID)
-        return orch_fail(error, ORCH_USAGE, "%s: a grid needs the number of steps, as in %s=%g:%g:5 (or --lhs, --random)",
-                         key->name, key->name, key->low, key->high);
+        return orch_fail(
+            error, ORCH_USAGE,
+            "%s: a grid needs the number of steps, as in %s=%g:%g:5 (or " ORCH_OPTION("lhs") ", " ORCH_OPTION("random") ")",
+            key->name, key->name, key->low, key->high);
     return !key->range || key->steps == 0 || key->level_count > 0 || make_levels(key, error);
 }
 
@@ -150,7 +152,7 @@ bool sweep_spec_finish(struct sweep_spec *spec, struct orch_error *error)
     if (spec->workload_count == 0)
         return orch_fail(error, ORCH_USAGE, "a workload is missing, as in gemm:512x512x512");
     if (spec->key_count == 0 && spec->workload_count == 1)
-        return orch_fail(error, ORCH_USAGE, "nothing varies: give -L KEY=a,b,c or KEY=lo:hi:N");
+        return orch_fail(error, ORCH_USAGE, "nothing varies: give " ORCH_LETTER("L", "list") " KEY=a,b,c or KEY=lo:hi:N");
     for (size_t k = 0; k < spec->key_count; k++) {
         if (!finish_key(spec, &spec->key[k], error))
             return false;

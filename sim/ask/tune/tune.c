@@ -34,8 +34,9 @@ static bool add_unit(struct tuning *t, const char *unit)
 {
     const size_t count = tune_variants(t->q->workload, unit, NULL, 0);
     if (count > t->q->most)
-        return orch_fail(t->error, ORCH_USAGE, "%zu variants on %s are more than --max %zu: fix a choice in the request", count,
-                         unit, t->q->most);
+        return orch_fail(t->error, ORCH_USAGE,
+                         "%zu variants on %s are more than " ORCH_OPTION("max") " %zu: fix a choice in the request", count, unit,
+                         t->q->most);
     struct tune_variant *const variants = calloc(count + 1, sizeof *variants);
     struct tune_trial *const grown = variants ? realloc(t->r->trial, (t->r->count + count + 1) * sizeof *grown) : NULL;
     if (grown) {

@@ -37,7 +37,7 @@ static bool split_columns(const struct validation *v, const char *group_by, stru
         }
         groups->column[groups->columns++] = name;
         if (!known_column(v, name))
-            return orch_fail(error, ORCH_USAGE, "--group-by: no table has a column '%.60s'", name);
+            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("group-by") ": no table has a column '%.60s'", name);
         at += length + (at[length] == ',');
     }
     return true;

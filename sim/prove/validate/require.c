@@ -39,7 +39,8 @@ static bool find_value(const struct score *score, const char *name, size_t lengt
         }
         suggest_offer(&s, values[i].name);
     }
-    return orch_fail(error, ORCH_USAGE, "--require: no score is called '%s'%s", text, suggest_phrase(&s, phrase, sizeof phrase));
+    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("require") ": no score is called '%s'%s", text,
+                     suggest_phrase(&s, phrase, sizeof phrase));
 }
 
 /* Checks one bound and moves *at behind it. */
@@ -50,12 +51,12 @@ static bool check(const struct score *score, const char **at, char *missed, size
     double value;
     char *end;
     if (sign != '<' && sign != '>')
-        return orch_fail(error, ORCH_USAGE, "--require %.60s: expected NAME<NUMBER or NAME>NUMBER", *at);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("require") " %.60s: expected NAME<NUMBER or NAME>NUMBER", *at);
     if (!find_value(score, *at, name, &value, error))
         return false;
     const double bound = strtod(*at + name + 1, &end);
     if (end == *at + name + 1 || (*end != '\0' && *end != ','))
-        return orch_fail(error, ORCH_USAGE, "--require %.60s: not a number behind '%c'", *at, sign);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("require") " %.60s: not a number behind '%c'", *at, sign);
     if (!(sign == '<' ? value < bound : value > bound)) {
         const size_t used = strlen(missed);
         snprintf(missed + used, size - used, "%s%.*s is %.4g, not %c %.4g", used ? "; " : "", (int)name, *at, value, sign, bound);

@@ -56,7 +56,7 @@ bool ane_workload_input(const char *text, size_t *name_length, const char **path
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
-        return orch_fail(error, ORCH_USAGE, "--input %.200s: expected NAME=FILE", text);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %.200s: expected NAME=FILE", text);
     *name_length = (size_t)(equals - text);
     *path = equals + 1;
     return true;

@@ -125,7 +125,8 @@ static bool find_entry(struct program *p, const char *name, struct orch_error *e
     } else if (p->elf.kind == ELF_OBJECT) {
         char list[400];
         list_functions(&p->elf, list, sizeof list);
-        return orch_fail(error, ORCH_USAGE, "an object file does not say where to start: name a function with --entry%s", list);
+        return orch_fail(error, ORCH_USAGE,
+                         "an object file does not say where to start: name a function with " ORCH_OPTION("entry") "%s", list);
     } else {
         p->entry = p->image.entry;
     }

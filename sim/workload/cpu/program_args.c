@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help_text[] =
+const char program_args_help[] =
     "Arguments of --args, one for each parameter of the function (AAPCS64: general registers x0.., vector registers\n"
     "v0.., then the stack):\n"
     "  42  -1  0x10            integer or pointer value\n"
@@ -25,11 +25,6 @@ static const char help_text[] =
     "  str:TEXT                address of a zero-terminated string\n"
     "INIT: zero (default), seq (0, 1, 2, ...), rand:SEED (floats in [-1, 1), integers of any value), fill:VALUE.\n"
     "Every buffer that is not read-only is reported with a checksum (FNV-1a, 64 bits) of its bytes.\n";
-
-const char *program_args_help(void)
-{
-    return help_text;
-}
 
 static const struct element {
     const char *name;
@@ -211,7 +206,7 @@ static bool parse_float(const char *text, struct program_arg *arg, struct orch_e
     char *end = NULL;
     const double value = strtod(text, &end);
     if (end == text)
-        return orch_fail(error, ORCH_USAGE, "not an argument; `run --help` lists the forms");
+        return orch_fail(error, ORCH_USAGE, "not an argument; `run " ORCH_OPTION("help") "` lists the forms");
     if (strcmp(end, "f") == 0) {
         const float single = strtof(text, NULL); /* rounded once, from the decimal text */
         uint32_t bits;

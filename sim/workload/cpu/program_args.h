@@ -1,5 +1,5 @@
 /* Arguments of a called function, as written on the command line: "42", "3.5f", "f32:64x64:rand:1", "in:A.npy" ...
- * The grammar is the text of program_args_help().
+ * The grammar is the text program_args_help.
  */
 #ifndef ORCHARD_SIM_WORKLOAD_CPU_PROGRAM_ARGS_H
 #define ORCHARD_SIM_WORKLOAD_CPU_PROGRAM_ARGS_H
@@ -47,6 +47,6 @@ bool program_arg_place(struct program_arg *arg, struct mem_space *space, struct 
 const char *program_arg_type_name(const struct program_arg *arg);
 
 /* The grammar, for `run --help`: lines that end in newlines. */
-const char *program_args_help(void);
+extern const char program_args_help[];
 
 #endif

@@ -290,7 +290,7 @@ bool abi_kernel_set_input(struct abi_kernel *kernel, const char *name, const cha
 {
     struct abi_arg *arg = abi_kernel_arg(kernel, name);
     struct json_reader place = {.file = kernel->path, .error = error, .ok = true};
-    const struct json_node node = {.reader = &place, .name = "--input"};
+    const struct json_node node = {.reader = &place, .name = ORCH_OPTION("input")};
     uint8_t *bytes, *data;
     size_t size;
     if (!arg || !arg->buffer)

@@ -102,9 +102,7 @@ static bool explain(const struct pass *p, struct orch_error *error)
     uint32_t at[3];
     gpu_setup_position(p->setup, p->faulty, at);
     gpu_setup_explain(p->setup, &p->fault, error);
-    const size_t used = strlen(error->text);
-    snprintf(error->text + used, sizeof error->text - used, "; threadgroup %u,%u,%u", at[0], at[1], at[2]);
-    return false;
+    return orch_fail_more(error, "; threadgroup %u,%u,%u", at[0], at[1], at[2]);
 }
 
 static unsigned thread_count(const struct gpu_setup *s, const struct gpu_functional *o)

@@ -1,7 +1,7 @@
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
-#include "sim/cmd/listing.h"
+#include "sim/api/listing.h"
 #include "sim/base/table.h"
 #include "tests/support/suite.h"
 

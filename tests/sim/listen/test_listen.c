@@ -1,7 +1,6 @@
 /* What people and programs see of a run: the JSON document, the summary, quantities, the progress bar. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
-#include "sim/listen/progress.h"
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
 #include "tests/sim/db_example.h"
@@ -203,57 +202,11 @@ static void test_summary(void)
     CU_ASSERT_PTR_NULL(strstr(text, "nan"));
 }
 
-static size_t bar_of(bool terminal, double host_seconds, char *text, size_t size)
-{
-    FILE *out = tmpfile();
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    struct progress *p = progress_create_for(out, terminal);
-    struct event_bus *bus = event_bus_create();
-    event_bus_subscribe(bus, &(struct event_listener){progress_on_event, p, true});
-    struct event e = {.kind = EVENT_RUN_BEGIN, .run = 1};
-    e.run_begin = example_begin(1);
-    event_bus_emit(bus, &e);
-    e = (struct event){.kind = EVENT_PROGRESS, .run = 1, .time_ns = 5e6};
-    e.progress = (struct event_progress){0.5, host_seconds, "timing gemm"};
-    event_bus_emit(bus, &e);
-    event_bus_emit(bus, &e); /* at once again: not drawn again */
-    example_emit_end(bus, 1, EVENT_RUN_DONE);
-    event_bus_free(bus);
-    progress_free(p);
-    rewind(out);
-    const size_t length = fread(text, 1, size - 1, out);
-    text[length] = 0;
-    fclose(out);
-    return length;
-}
-
-static void test_progress(void)
-{
-    char text[2000];
-    CU_ASSERT_EQUAL(bar_of(false, 5, text, sizeof text), 0);  /* no terminal: silent */
-    CU_ASSERT_EQUAL(bar_of(true, 0.9, text, sizeof text), 0); /* too early */
-    CU_ASSERT_TRUE(bar_of(true, 5, text, sizeof text) > 0);
-    CHECK(strstr(text, "[############............]  50 % timing gemm  simulated 5.00 ms, host 5 s, 5 s to go") != NULL, "%s",
-          text);
-    const char *first = strstr(text, "50 %");
-    CU_ASSERT_TRUE(first && !strstr(first + 1, "50 %"));
-    CU_ASSERT_STRING_EQUAL(text + strlen(text) - 4, "\r\033[K"); /* wiped at the end */
-    FILE *out = tmpfile();
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    struct progress *p = progress_create(out, false); /* a file is no terminal */
-    const struct event e = {.kind = EVENT_PROGRESS, .run = 1, .progress = {0.5, 10, "x"}};
-    progress_on_event(p, &e);
-    progress_free(p);
-    CU_ASSERT_EQUAL(ftell(out), 0);
-    fclose(out);
-}
-
 static const struct suite_test tests[] = {
     {"an empty run has every key, null", test_empty_document},
     {"the document of a full run", test_full_document},
     {"field tables name keys of the contract", test_tables_agree_with_contract},
     {"quantities for people", test_quantities},
     {"the summary", test_summary},
-    {"the progress bar", test_progress},
 };
 SUITE_MAIN("db listen", tests)

@@ -1,0 +1,40 @@
+/* Options of a question as they were given: "NAME=VALUE", checked against tables. */
+#ifndef ORCHARD_SIM_API_ARGS_H
+#define ORCHARD_SIM_API_ARGS_H
+
+#include "sim/base/error.h"
+#include "sim/orchard.h"
+
+#include <stdint.h>
+
+struct api_given {
+    const struct orchard_option *option;
+    const char *value; /* "" for a switch; points into the text that was given */
+};
+struct api_args {
+    struct api_given *given;
+    size_t count;
+};
+
+/* Adds the options of a list that ends with NULL (NULL = empty). Each must be in one of the tables, and only those that
+ * repeat may stand in the list twice. `own` may be NULL. */
+bool api_args_add(struct api_args *args, const struct orchard_option *common, const struct orchard_option *own,
+                  const char *const *options, struct orch_error *error);
+void api_args_free(struct api_args *args);
+
+/* The last value given, NULL when there is none; the count, and each value of an option that repeats. */
+const char *api_value(const struct api_args *args, const char *name);
+size_t api_count(const struct api_args *args, const char *name);
+const char *api_value_at(const struct api_args *args, const char *name, size_t index);
+bool api_has(const struct api_args *args, const char *name);
+
+/* Numbers in range; *value is left alone when the option was not given. */
+bool api_number(const struct api_args *args, const char *name, double lowest, double highest, double *value,
+                struct orch_error *error);
+bool api_unsigned(const struct api_args *args, const char *name, uint64_t lowest, uint64_t highest, uint64_t *value,
+                  struct orch_error *error);
+/* One of the words of `choices` ("a|b|c"); *index is its place. False with a suggestion for any other word. `what` says what
+ * the word chooses, an option usually: ORCH_OPTION("mode"). */
+bool api_choice(const char *what, const char *word, const char *choices, unsigned *index, struct orch_error *error);
+
+#endif

@@ -1,0 +1,69 @@
+#include "sim/api/common.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct orchard_option api_common_options[] = {
+    {"chip", 'c', "ID[,ID...]", false, "chips, by id or alias (orchard chips); default m1"},
+    {"set", 's', "KEY=VALUE", true, "suppose another value of a chip's key (orchard chips show ID)"},
+    {"db", 0, "FILE", false, "performance database; default $ORCHARD_DB, else the XDG data folder"},
+    {"json", 0, NULL, false, "one JSON document on standard output"},
+    {"threads", 0, "N", false, "host threads; default all processors"},
+    {"seed", 0, "N", false, "seed of everything random; default 1"},
+    {"quiet", 'q', NULL, false, "no remarks on standard error"},
+    {0},
+};
+
+char *api_default_db(void)
+{
+    const char *given = getenv("ORCHARD_DB"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    char path[4096];
+    if (given && given[0])
+        snprintf(path, sizeof path, "%s", given);
+    else if (data && data[0] == '/') /* relative paths are to be ignored, says the XDG specification */
+        snprintf(path, sizeof path, "%s/orchard/orchard.db", data);
+    else if (home && home[0])
+        snprintf(path, sizeof path, "%s/.local/share/orchard/orchard.db", home);
+    else
+        snprintf(path, sizeof path, "orchard.db");
+    return strdup(path);
+}
+
+static bool read_sets(struct api_common *common, const struct api_args *args, struct orch_error *error)
+{
+    common->set_count = api_count(args, "set");
+    const char **sets = calloc(common->set_count + 1, sizeof *sets);
+    if (!sets)
+        return orch_no_memory(error);
+    for (size_t i = 0; i < common->set_count; i++)
+        sets[i] = api_value_at(args, "set", i);
+    common->sets = sets;
+    return true;
+}
+
+bool api_common_read(struct api_common *common, const struct api_args *args, struct orch_error *error)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t threads = processors > 1024 ? 1024 : processors > 0 ? (uint64_t)processors : 1;
+    *common = (struct api_common){.seed = 1};
+    common->chips_given = api_has(args, "chip");
+    common->chips = common->chips_given ? api_value(args, "chip") : "m1";
+    common->json = api_has(args, "json");
+    common->quiet = api_has(args, "quiet");
+    common->seed_given = api_has(args, "seed");
+    if (!read_sets(common, args, error) || !api_unsigned(args, "threads", 1, 1024, &threads, error) ||
+        !api_unsigned(args, "seed", 0, UINT64_MAX, &common->seed, error))
+        return false;
+    common->threads = (unsigned)threads;
+    const char *db = api_value(args, "db");
+    common->db = db ? strdup(db) : api_default_db();
+    return common->db || orch_no_memory(error);
+}
+
+void api_common_free(struct api_common *common)
+{
+    free((void *)common->sets);
+    free(common->db);
+    *common = (struct api_common){0};
+}

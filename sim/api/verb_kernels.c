@@ -1,0 +1,124 @@
+/* The verb kernels: lists the kernel library. */
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
+#include "sim/api/api.h"
+#include "sim/workload/cpu/cpu_kernel.h"
+#include "sim/workload/amx/kernel.h"
+#include "units/ane/kernels/ane_kernels.h"
+#include "units/gpu/kernels/gpu_kernels.h"
+
+#include <string.h>
+
+/* One row of the list: a kernel on a unit. */
+struct row {
+    const char *name, *grammar, *units, *precisions, *text;
+};
+
+static size_t row_count(void)
+{
+    return kernel_count() + gpu_kernel_count() + ane_kernel_count() + cpu_kernel_count();
+}
+
+static struct row row_at(size_t index)
+{
+    if (index < kernel_count()) {
+        const struct kernel_info *k = kernel_at(index);
+        return (struct row){k->name, k->grammar, k->units, k->precisions, k->text};
+    }
+    if (index < kernel_count() + gpu_kernel_count()) {
+        const struct gpu_kernel_info *g = gpu_kernel_at(index - kernel_count());
+        return (struct row){g->name, g->grammar, "gpu", g->precisions, g->text};
+    }
+    index -= kernel_count() + gpu_kernel_count();
+    if (index >= ane_kernel_count()) {
+        const struct kernel_info *c = cpu_kernel_at(index - ane_kernel_count());
+        return (struct row){c->name, c->grammar, c->units, c->precisions, c->text};
+    }
+    const struct ane_kernel_info *a = ane_kernel_at(index);
+    return (struct row){a->name, a->grammar, "ane", "f16, weights also i8 i4", a->text};
+}
+
+static json_object *row_json(const struct row *r)
+{
+    json_object *o = json_object_new_object();
+    json_add_text(o, "name", r->name);
+    json_add_text(o, "shape", r->grammar);
+    json_add_text(o, "units", r->units);
+    json_add_text(o, "precisions", r->precisions);
+    json_add_text(o, "text", r->text);
+    return o;
+}
+
+static int list(struct api_context *context)
+{
+    static const struct table_column columns[] = {
+        {"kernel", NULL, false, 0}, {"units", NULL, false, 0}, {"precisions", NULL, false, 0}, {"shape", NULL, false, 0}};
+    json_object *rows = json_object_new_array();
+    struct table *table = table_create(columns, 4);
+    for (size_t i = 0; table && i < row_count(); i++) {
+        const struct row r = row_at(i);
+        json_object_array_add(rows, row_json(&r));
+        table_row(table);
+        table_cell(table, "%s", r.name);
+        table_cell(table, "%s", r.units);
+        table_cell(table, "%s", r.precisions);
+        table_cell(table, "%s:%s", r.name, r.grammar);
+    }
+    if (api_wants_document(context))
+        api_document(context, json_object_get(rows));
+    if (table && api_wants_text(context))
+        table_print(table, context->out, context->common.color);
+    json_object_put(rows);
+    table_free(table);
+    return ORCH_OK;
+}
+
+/* Shows the versions of a kernel on all units. The document is an object when there is one version, else a list. */
+static int show(struct api_context *context, const char *name)
+{
+    struct orch_error error = {0};
+    struct kernel_call ignored;
+    char probe[64];
+    json_object *found = json_object_new_array();
+    for (size_t i = 0; i < row_count(); i++) {
+        const struct row r = row_at(i);
+        if (strcmp(r.name, name) != 0)
+            continue;
+        json_object_array_add(found, row_json(&r));
+        if (api_wants_text(context))
+            fprintf(context->out, "%s:%s\n  %s\n  units: %s\n  precisions: %s\n", r.name, r.grammar, r.text, r.units,
+                    r.precisions);
+    }
+    const size_t count = json_object_array_length(found);
+    if (count && api_wants_document(context))
+        api_document(context, json_object_get(count == 1 ? json_object_array_get_idx(found, 0) : found));
+    json_object_put(found);
+    if (count)
+        return ORCH_OK;
+    snprintf(probe, sizeof probe, "%.30s:1", name);
+    kernel_parse(probe, NULL, &ignored, &error); /* says which kernel was probably meant */
+    return api_fail(context, &error);
+}
+
+static int ask(struct api_context *context, int words, const char *const *word)
+{
+    if (words == 0 || (words == 1 && strcmp(word[0], "list") == 0))
+        return list(context);
+    if (words == 2 && strcmp(word[0], "show") == 0)
+        return show(context, word[1]);
+    return api_usage(context, "'%s' is neither list nor show NAME", word[0]);
+}
+
+const struct api_verb verb_kernels = {
+    .help =
+        {
+            .name = "kernels",
+            .synopsis = "[list]\n"
+                        "show NAME",
+            .summary = "the kernel library",
+            .text = "Names, shapes, element types and units.",
+            .examples = "orchard kernels\n"
+                        "orchard kernels show gemm",
+        },
+    .ask = ask,
+};

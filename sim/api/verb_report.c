@@ -1,0 +1,184 @@
+/* The verb report: writes one self-contained HTML page about runs, a sweep, or the validation. */
+#include "sim/base/output_file.h"
+#include "sim/base/suggest.h"
+#include "sim/api/verb_regress.h"
+#include "sim/db/db.h"
+#include "sim/listen/perfetto_listener.h"
+#include "sim/report/report.h"
+#include "sim/report/run_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct orchard_option option_table[] = {
+    {"output", 'o', "FILE", false, "the page (default: report.html)"},
+    {"perfetto", 0, "FILE", false, "also write the runs as a Chrome trace (JSON)"},
+    {"figure", 0, "TITLE", false, "only this figure of the page, as SVG: 'Roofline', 'Temperature', ..."},
+    {"sweep", 0, "ID", false, "a sweep: its number, name, beginning of its hash, or last"},
+    {"regression", 0, NULL, false,
+     "a baseline (a word after it names it) against the simulated chips of now: all, or those of --chip"},
+    {"only", 0, "PREFIX", false, "--regression: characteristics whose names begin so (amx., gpu.gemm)"},
+    {"validation", 0, NULL, false,
+     "predictions beside measurements; a word after it chooses a version or a file of measurements"},
+    {NULL, 0, NULL, false, NULL},
+};
+
+static bool write_trace(struct orch_db *db, const char *path, const int64_t *ids, size_t count, struct orch_error *error)
+{
+    struct perfetto_listener *const trace = perfetto_listener_open(path, error);
+    const struct event_listener to = {perfetto_listener_on_event, trace, false};
+    bool ok = trace != NULL;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = run_events(db, ids[i], i + 1, &to, error);
+    if (ok)
+        return perfetto_listener_close(trace, error);
+    perfetto_listener_discard(trace);
+    return false;
+}
+
+static bool runs_page(struct api_context *context, struct orch_db *db, int words, const char *const *word, struct page **page,
+                      struct orch_error *error)
+{
+    const struct chip_db *const chips = api_chip_db(context, error);
+    int64_t *const ids = calloc((size_t)words + 1, sizeof *ids);
+    const size_t count = words ? (size_t)words : 1;
+    bool ok = chips != NULL && (ids || orch_no_memory(error));
+    for (size_t i = 0; ok && i < count; i++)
+        ok = db_resolve_run(db, words ? word[i] : "last", &ids[i], error);
+    const char *const trace = api_value(&context->args, "perfetto");
+    ok = ok && (!trace || write_trace(db, trace, ids, count, error)) && report_runs(db, chips, ids, count, page, error);
+    free(ids);
+    return ok;
+}
+
+/* Chooses the chips of the option chip, or all chips, as far as the baseline knows them. */
+static bool regression_chips(struct api_context *context, const struct baseline *b, const char ***chip, size_t *count,
+                             struct orch_error *error)
+{
+    struct chip_db *const db = api_chip_db(context, error);
+    struct api_chips given = {0};
+    if (!db || (context->common.chips_given && !api_chips_open(context, NULL, &given, error)))
+        return false;
+    const size_t most = context->common.chips_given ? given.count : chip_db_count(db);
+    const char **const list = calloc(most + 1, sizeof *list);
+    bool ok = list || orch_no_memory(error);
+    for (size_t i = 0; ok && i < most; i++) {
+        const char *id;
+        ok = chip_db_resolve(db, context->common.chips_given ? chip_id(given.chip[i]) : chip_db_id(db, i), &id, error);
+        if (ok && baseline_has_chip(b, id))
+            list[(*count)++] = id;
+    }
+    api_chips_close(&given);
+    *chip = list;
+    return ok && (*count || orch_fail(error, ORCH_USAGE, "the baseline has none of these chips"));
+}
+
+static bool regression_page(struct api_context *context, const char *name, struct page **page, struct orch_error *error)
+{
+    const struct api_common *const c = &context->common;
+    struct baseline b = {0};
+    const char **chip = NULL;
+    size_t count = 0;
+    bool ok = verb_open_baseline(context, name, &b, error) && regression_chips(context, &b, &chip, &count, error);
+    if (ok) {
+        const struct regress_request request = {.chips = context->chip_db,
+                                                .sets = {c->sets, c->set_count},
+                                                .chip = chip,
+                                                .chip_count = count,
+                                                .threads = c->threads,
+                                                .only = api_value(&context->args, "only")};
+        ok = report_regression(&request, &b, name, page, error);
+    }
+    free(chip);
+    baseline_free(&b);
+    return ok;
+}
+
+static bool make_page(struct api_context *context, struct orch_db *db, int words, const char *const *word, struct page **page,
+                      struct orch_error *error)
+{
+    if (api_has(&context->args, "regression"))
+        return regression_page(context, words ? word[0] : "default", page, error);
+    if (api_has(&context->args, "validation"))
+        return report_validation(db, words ? word[0] : NULL, page, error);
+    if (api_has(&context->args, "sweep"))
+        return words ? orch_fail(error, ORCH_USAGE, ORCH_OPTION("sweep") " and runs are pages of their own")
+                     : report_sweep(db, api_value(&context->args, "sweep"), page, error);
+    return runs_page(context, db, words, word, page, error);
+}
+
+/* Finds the figure of that title; the error of an unknown one suggests the nearest. */
+static bool find_figure(const struct page *page, const char *title, size_t *index, struct orch_error *error)
+{
+    struct suggest nearest;
+    char phrase[160];
+    suggest_start(&nearest, title);
+    for (*index = 0; page_picture_title(page, *index); ++*index) {
+        if (strcmp(page_picture_title(page, *index), title) == 0)
+            return true;
+        suggest_offer(&nearest, page_picture_title(page, *index));
+    }
+    return orch_fail(error, ORCH_USAGE, "no figure '%.100s' on this page%s", title,
+                     suggest_phrase(&nearest, phrase, sizeof phrase));
+}
+
+/* Writes the page, or one figure of it. */
+static bool write_page(struct api_context *context, struct page *page, struct orch_error *error)
+{
+    const char *const figure = api_value(&context->args, "figure"), *const given = api_value(&context->args, "output");
+    const char *const path = given ? given : figure ? "report.svg" : "report.html";
+    const bool standard = strcmp(path, "-") == 0;
+    size_t index = 0;
+    if (figure && !find_figure(page, figure, &index, error))
+        return false;
+    struct output_file *const file = standard ? NULL : output_file_open(path, OUTPUT_PLAIN, error);
+    FILE *const out = standard ? context->out : file ? output_file_stream(file) : NULL;
+    const bool rendered = out && (figure ? page_write_picture(page, index, out) : page_write(page, out));
+    if (standard)
+        return rendered || orch_fail(error, ORCH_USAGE, "%.400s: cannot be written, or memory is short", path);
+    const bool ok = file && output_file_flush(file, error) && (rendered || orch_no_memory(error));
+    if (!ok)
+        output_file_discard(file);
+    if (!ok || !output_file_commit(file, error))
+        return false;
+    api_note(context, "%s", path);
+    return true;
+}
+
+static int ask(struct api_context *context, int words, const char *const *word)
+{
+    struct orch_error error = {0};
+    struct page *page = NULL;
+    struct orch_db *const db = api_has(&context->args, "regression")
+                                   ? NULL
+                                   : db_open(context->common.db, DB_READ, &error); /* a baseline may be a file */
+    const bool ok =
+        error.exit_code == 0 && make_page(context, db, words, word, &page, &error) && write_page(context, page, &error);
+    page_free(page);
+    db_close(db);
+    return ok ? ORCH_OK : api_fail(context, &error);
+}
+
+const struct api_verb verb_report = {
+    .help =
+        {
+            .name = "report",
+            .synopsis = "[RUN...] [-o FILE.html]\n"
+                        "--sweep ID [-o FILE.html]\n"
+                        "--validation [VERSION|FILE] [-o FILE.html]\n"
+                        "--regression [BASELINE] [-o FILE.html]",
+            .summary = "one self-contained HTML page to look at",
+            .text = "Charts with a table under each, nothing loaded from anywhere. RUN is a number, the beginning of a uid, or "
+                    "last (default);\n"
+                    "several runs are shown side by side. --figure writes one picture as SVG instead. --regression measures the "
+                    "chips anew.",
+            .examples = "orchard report -o run.html\n"
+                        "orchard report 12 13 -o both.html\n"
+                        "orchard report 12 --figure Roofline -o roofline.svg\n"
+                        "orchard report --sweep last -o sweep.html\n"
+                        "orchard report --validation -o accuracy.html\n"
+                        "orchard report --regression default --chip m1 -o moved.html",
+            .options = option_table,
+        },
+    .ask = ask,
+};

@@ -1,0 +1,441 @@
+/* The verb run: simulates a workload on one chip or several, records it, and shows the answer. */
+#include "isa/array_count.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
+#include "sim/api/api.h"
+#include "sim/api/record.h"
+#include "sim/api/verb_run.h"
+#include "sim/api/verb_run_device.h"
+#include "sim/api/verb_run_together.h"
+#include "sim/api/verb_trace.h"
+#include "sim/db/db.h"
+#include "sim/listen/perfetto_listener.h"
+#include "sim/listen/run_json.h"
+#include "sim/listen/summary.h"
+#include "sim/run/run.h"
+#include "sim/run/run_explain.h"
+#include "sim/run/run_timing.h"
+#include "sim/scenario/together.h"
+#include "sim/ask/study/known.h"
+#include "sim/ask/study/uncertainty.h"
+#include "sim/trace/trace_recorder.h"
+#include "sim/workload/cpu/program_args.h"
+#include "sim/ask/study/fitted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct orchard_option option_table[] = {
+    {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane or auto (default: what the workload runs on)"},
+    {"precision", 0, "TYPE", false,
+     "element type of a kernel: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
+    {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
+    {"detail", 0, "LEVEL", false,
+     "instr, sampled (GPU: representative threadgroups are timed), op (kernels: time without values, from characteristics) or "
+     "auto"},
+    {"cores", 0, "N", false, "copies of a program, one a core, spread over the clusters (default 1)"},
+    {"core", 0, "KIND", false, "p or e: which cores to use (default: P cores first)"},
+    {"entry", 0, "NAME", false, "call this function of the program instead of starting it"},
+    {"args", 0, "ARG", true, "an argument of the program or function; repeat for more (see below)"},
+    {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
+    {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
+    {"repeat", 0, "N", false, "run it N times back to back"},
+    {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
+    {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
+    {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
+    {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
+    VERB_RUN_DEVICE_OPTIONS,
+    {"perfetto", 0, "FILE", false, "also write a Chrome trace (JSON): open it in ui.perfetto.dev or chrome://tracing"},
+    {"trace", 0, "FILE", false, "write down what happens as a trace; JSON lines when FILE ends in .jsonl (see orchard trace)"},
+    {"fitted", 0, "SET", false, "use a named set of orchard tune or orchard calibrate"},
+    {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
+    {"uncertainty", 0, "N", false,
+     "find the interval by N simulations at uncertain parameters (Latin hypercube); without it by estimate"},
+    {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
+    {NULL, 0, NULL, false, NULL},
+};
+
+/* One question, which may be about several chips. */
+struct session {
+    struct api_context *context;
+    struct run_request request;
+    const char **args;
+    struct api_record record;
+    const struct api_recording *recording; /* of the verb trace; NULL = of run */
+    struct known *known;                   /* characteristics, for detail op */
+    struct run_known ask;
+    struct uncertainty uncertainty; /* of the option uncertainty */
+    struct run_uncertainty sampled;
+    bool rerun, explain, many;
+    bool differs; /* some output differs from what its description expects */
+    json_object *rows;
+    struct table *table;
+    uint64_t number;
+    struct fitted_set fitted; /* name NULL = none */
+};
+
+static bool read_choices(struct session *s, struct orch_error *error)
+{
+    const struct api_args *a = &s->context->args;
+    unsigned choice = 0;
+    const char *word = api_value(a, "mode");
+    if (word && !api_choice(ORCH_OPTION("mode"), word, "full|functional|timing", &choice, error))
+        return false;
+    s->request.mode = (enum run_mode)choice;
+    word = api_value(a, "core");
+    if (word && !api_choice(ORCH_OPTION("core"), word, "p|e", &choice, error))
+        return false;
+    s->request.core_choice = !word ? SOC_ANY_CORE : choice ? SOC_E_CORE : SOC_P_CORE;
+    return true;
+}
+
+static bool read_request(struct session *s, const char *workload, struct orch_error *error)
+{
+    const struct api_args *a = &s->context->args;
+    uint64_t cores = 1, repeat = 1, memory = 0;
+    if (!read_choices(s, error) || !api_unsigned(a, "cores", 1, 64, &cores, error) ||
+        !api_unsigned(a, "memory", 1, 65536, &memory, error) || !api_unsigned(a, "repeat", 1, 1000000, &repeat, error))
+        return false;
+    struct run_request *q = &s->request;
+    q->workload = workload;
+    q->unit = api_value(a, "unit");
+    q->precision = api_value(a, "precision");
+    q->detail = api_value(a, "detail");
+    q->cores = (unsigned)cores;
+    q->memory_gib = (unsigned)memory;
+    q->entry = api_value(a, "entry");
+    q->arg_count = api_count(a, "args");
+    q->home = api_value(a, "home");
+    q->cold = api_has(a, "cold");
+    q->repeat = (unsigned)repeat;
+    q->seed = s->context->common.seed;
+    q->threads = s->context->common.threads;
+    q->output_folder = s->recording ? NULL : api_value(a, "output");
+    q->sanitize = api_has(a, "sanitize");
+    q->input_count = api_count(a, "input");
+    q->program_output = s->context->session->program_output;
+    s->args = calloc(q->arg_count + q->input_count + 1, sizeof *s->args);
+    if (!s->args)
+        return orch_no_memory(error);
+    for (size_t i = 0; i < q->arg_count; i++)
+        s->args[i] = api_value_at(a, "args", i);
+    for (size_t i = 0; i < q->input_count; i++)
+        s->args[q->arg_count + i] = api_value_at(a, "input", i);
+    q->args = s->args;
+    q->inputs = s->args + q->arg_count;
+    s->rerun = api_has(a, "rerun") || s->record.trace;
+    q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
+    s->explain = api_has(a, "explain");
+    return true;
+}
+
+/* Option uncertainty: the interval is found by running the workload again and again. */
+static bool read_uncertainty(struct session *s, struct orch_error *error)
+{
+    const struct api_args *a = &s->context->args;
+    uint64_t runs = 0;
+    if (!api_unsigned(a, "uncertainty", UNCERTAINTY_RUNS_LEAST, UNCERTAINTY_RUNS_MOST, &runs, error))
+        return false;
+    if (runs == 0)
+        return true;
+    if (s->request.known || api_has(a, "fitted") || verb_run_wants_device(s->context) || together_is(s->request.workload))
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("uncertainty") ": of one workload at fixed clocks, not with " ORCH_OPTION(
+                             "detail") " op or " ORCH_OPTION("fitted"));
+    s->uncertainty = (struct uncertainty){.chips = s->context->chip_db,
+                                          .sets = {s->context->common.sets, s->context->common.set_count},
+                                          .runs = (unsigned)runs,
+                                          .seed = s->request.seed};
+    s->sampled = uncertainty_as_run(&s->uncertainty);
+    s->request.uncertainty = &s->sampled;
+    return true;
+}
+
+/* Looks for an equal earlier run; *found says whether *result has it. Programs that print or write files run again, because that
+ * is part of what is asked. */
+static bool find_earlier(struct session *s, const struct run *run, struct run_result *result, bool *found,
+                         struct orch_error *error)
+{
+    char hash[DB_HASH_SIZE];
+    int64_t id = 0;
+    *found = false;
+    if (s->rerun)
+        return true;
+    db_config_hash(run_begin_event(run), hash);
+    if (!db_find_run(s->record.db, hash, &id, error))
+        return false;
+    if (id == 0)
+        return true;
+    if (!db_read_run(s->record.db, id, result, error))
+        return false;
+    if (run_values_get(&result->counters, RUN_COUNTER_OUTPUT) > 0 || run_values_get(&result->counters, RUN_COUNTER_FILES) > 0) {
+        run_result_free(result);
+        run_result_init(result);
+        return true;
+    }
+    *found = true;
+    api_note(s->context,
+             "run %lld of the database has the same chip, program and version (" ORCH_OPTION("rerun") " simulates again)",
+             (long long)id);
+    return api_record_found(&s->record, id, ++s->number, error);
+}
+
+static bool execute(void *run, struct event_bus *bus, uint64_t number, struct run_result *result, struct orch_error *error)
+{
+    return run_execute(run, bus, number, result, error);
+}
+
+static void table_line(struct session *s, const struct run_result *r)
+{
+    char seconds[FORMAT_SIZE], rate[FORMAT_SIZE], dram[FORMAT_SIZE], host[FORMAT_SIZE];
+    table_row(s->table);
+    table_cell(s->table, "%s", r->chip);
+    table_cell(s->table, "%s", format_seconds(seconds, r->seconds, r->seconds_low, r->seconds_high));
+    table_cell(s->table, "%s", format_digits(rate, r->gflops, 4));
+    table_cell(s->table, "%s", format_digits(dram, r->dram_gbps, 3));
+    table_cell(s->table, "%s", r->bound_by);
+    table_cell(s->table, "%s", r->placement.count ? r->placement.item[0].kernel : NULL);
+    table_cell(s->table, "%s", format_si(host, r->host_seconds, "s"));
+    table_cell(s->table, "%lld", (long long)r->run_id);
+}
+
+static bool show(struct session *s, const struct run *run, const struct run_result *r, struct orch_error *error)
+{
+    struct api_context *c = s->context;
+    if (api_wants_document(c))
+        json_object_array_add(s->rows, run_json(r));
+    if (s->many)
+        table_line(s, r);
+    if (s->many || !api_wants_text(c))
+        return true;
+    const struct summary_options options = {c->common.color, s->explain ? 64 : 8, 4};
+    if (!summary_print(c->out, r, &options))
+        return orch_fail(error, ORCH_USAGE, "standard output cannot be written");
+    if (s->explain)
+        run_explain(c->out, run, r);
+    return true;
+}
+
+static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)
+{
+    struct run_result result;
+    bool found = false;
+    s->request.chip = chip;
+    if (s->record.trace && !trace_recorder_expect(s->record.trace, &(struct together_part){.request = s->request}, 1, error))
+        return false;
+    if (verb_run_wants_device(s->context))
+        return verb_run_in_device(&s->record, &s->request, ++s->number, s->rows, error);
+    if (together_is(s->request.workload)) {
+        const struct verb_together together = {&s->record, s->request.workload, &s->request, ++s->number, s->rows};
+        return verb_run_together(&together, error);
+    }
+    struct run *run = run_prepare(&s->request, error);
+    if (!run)
+        return false;
+    run_result_init(&result);
+    bool ok = find_earlier(s, run, &result, &found, error) &&
+              (found || api_record_run(&s->record, chip, execute, run, ++s->number, &result, error)) &&
+              show(s, run, &result, error);
+    for (size_t i = 0; i < run_remark_count(run); i++)
+        api_warn(s->context, "%s", run_remark(run, i));
+    if (ok && run_values_get(&result.counters, RUN_COUNTER_AS_EXPECTED) < run_values_get(&result.counters, RUN_COUNTER_EXPECTED))
+        s->differs = true;
+    run_result_free(&result);
+    run_free(run);
+    return ok;
+}
+
+static bool open_outputs(struct session *s, struct orch_error *error)
+{
+    static const struct table_column columns[] = {
+        {"chip", NULL, false, 0},     {"time", "simulated", true, 0}, {"GFLOPS", NULL, true, 0},    {"DRAM", "GB/s", true, 0},
+        {"bound by", NULL, false, 0}, {"kernel", NULL, false, 40},    {"host time", NULL, true, 0}, {"run", NULL, true, 0},
+    };
+    s->rows = json_object_new_array();
+    s->table = table_create(columns, ARRAY_COUNT(columns));
+    if (!s->rows || !s->table)
+        return orch_no_memory(error);
+    const char *const trace = api_value(&s->context->args, "perfetto");
+    s->record.context = s->context;
+    s->record.db = db_open(s->context->common.db, DB_WRITE, error);
+    s->record.perfetto = s->record.db && trace ? perfetto_listener_open(trace, error) : NULL;
+    return s->record.db && (!trace || s->record.perfetto);
+}
+
+/* At detail op, operators are looked up in the database. */
+static bool open_known(struct session *s, struct orch_error *error)
+{
+    if (!s->request.detail || strcmp(s->request.detail, "op") != 0)
+        return true;
+    s->known = known_create(s->record.db, error);
+    if (!s->known)
+        return false;
+    s->ask = known_as_run(s->known);
+    s->request.known = &s->ask;
+    return true;
+}
+
+static void show_all(struct session *s)
+{
+    if (api_wants_document(s->context)) {
+        const bool single = !s->many && json_object_array_length(s->rows) == 1;
+        json_object *document = single ? json_object_get(json_object_array_get_idx(s->rows, 0)) : json_object_get(s->rows);
+        api_document(s->context, document);
+    }
+    if (api_wants_text(s->context) && s->many && !together_is(s->request.workload))
+        table_print(s->table, s->context->out, s->context->common.color);
+}
+
+/* Simulates with the values and choices that the fitted set has for this chip; those of the option set win. */
+static bool one_fitted_chip(struct session *s, const struct chip *chip, struct orch_error *error)
+{
+    struct api_common *const common = &s->context->common;
+    const struct run_request asked = s->request;
+    const struct chip_overrides given = {common->sets, common->set_count};
+    struct fitted_sets sets;
+    bool used;
+    if (!fitted_sets_make(&s->fitted, chip_id(chip), &given, &sets, error))
+        return false;
+    struct chip *const fitted = chip_open(s->context->chip_db, chip_id(chip), &sets.overrides, error);
+    fitted_apply(&s->fitted, chip_id(chip), &s->request, &used);
+    if (!used)
+        api_note(s->context, "set %s has nothing for %s on %s: it changes nothing", s->fitted.name, asked.workload,
+                 chip_id(chip));
+    common->sets = sets.overrides.text;
+    common->set_count = sets.overrides.count;
+    const bool ok = fitted && one_chip(s, fitted, error);
+    common->sets = given.text;
+    common->set_count = given.count;
+    s->request = asked;
+    if (fitted)
+        chip_close(fitted);
+    fitted_sets_free(&sets);
+    return ok;
+}
+
+/* Joins "A", "+", "B" ... into one text: a shell makes several words of them. */
+static bool join_words(int words, const char *const *word, char **text)
+{
+    size_t length = 1;
+    for (int i = 0; i < words; i++)
+        length += strlen(word[i]) + 1;
+    *text = calloc(1, length);
+    for (int i = 0; *text && i < words; i++) {
+        strcat(*text, i ? " " : "");
+        strcat(*text, word[i]);
+    }
+    return *text != NULL;
+}
+
+/* Opens the trace that is to be written. The request is read afterwards, since the level decides what is watched. */
+static bool open_trace(struct session *s, const char *workload, struct orch_error *error)
+{
+    struct api_context *c = s->context;
+    const char *path = s->recording ? s->recording->path : api_value(&c->args, "trace");
+    if (!path)
+        return true;
+    const char *const dot = strrchr(path, '.');
+    const struct trace_recorder_options options = {.level = s->recording ? s->recording->level : TRACE_LEVEL_OPERATOR,
+                                                   .text = (s->recording && s->recording->text) ||
+                                                           (dot && strcmp(dot, ".jsonl") == 0),
+                                                   .chip = strchr(c->common.chips, ',') ? NULL : c->common.chips,
+                                                   .workload = workload};
+    s->record.trace = trace_recorder_create(path, &options, error);
+    return s->record.trace != NULL;
+}
+
+static bool close_trace(struct session *s, bool ok, struct orch_error *error)
+{
+    if (ok && s->record.trace)
+        ok = trace_recorder_finish(s->record.trace, error);
+    trace_recorder_free(s->record.trace);
+    s->record.trace = NULL;
+    return ok;
+}
+
+static int run_words(struct api_context *context, int words, const char *const *word, const struct api_recording *record)
+{
+    struct session s = {.context = context, .recording = record};
+    struct orch_error error = {0};
+    struct api_chips chips = {0};
+    char *workload = NULL;
+    if (words > 0 && !join_words(words, word, &workload))
+        orch_no_memory(&error);
+    if (words == 0 || (words > 1 && workload && !together_is(workload))) {
+        free(workload);
+        return api_usage(context,
+                         words ? "one workload, got '%s' and more (several at once: A + B)"
+                               : "a workload is missing, as in gemm:512x512x512",
+                         words ? word[0] : "");
+    }
+    bool ok = workload && open_trace(&s, workload, &error) && read_request(&s, workload, &error) &&
+              api_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error) &&
+              read_uncertainty(&s, &error);
+    if (ok && api_value(&context->args, "fitted"))
+        ok = fitted_open(s.record.db, api_value(&context->args, "fitted"), &s.fitted, &error);
+    s.many = chips.count > 1;
+    for (size_t i = 0; ok && i < chips.count; i++)
+        ok = (s.fitted.name ? one_fitted_chip : one_chip)(&s, chips.chip[i], &error);
+    if (ok && s.record.perfetto) {
+        ok = perfetto_listener_close(s.record.perfetto, &error);
+        s.record.perfetto = NULL;
+    }
+    ok = close_trace(&s, ok, &error);
+    if (ok)
+        show_all(&s);
+    perfetto_listener_discard(s.record.perfetto);
+    json_object_put(s.rows);
+    fitted_close(&s.fitted);
+    table_free(s.table);
+    known_free(s.known);
+    db_close(s.record.db);
+    api_chips_close(&chips);
+    free(s.args);
+    free(workload);
+    if (!ok)
+        return api_fail(context, &error);
+    return s.differs ? ORCH_FAILED : ORCH_OK;
+}
+
+int verb_run_record(struct api_context *context, int words, const char *const *word, const struct api_recording *record)
+{
+    return run_words(context, words, word, record);
+}
+
+static int ask(struct api_context *context, int words, const char *const *word)
+{
+    return words == 1 && verb_trace_is_file(word[0]) ? verb_trace_replay(context, word[0])
+                                                     : run_words(context, words, word, NULL);
+}
+
+const struct api_verb verb_run = {
+    .help =
+        {
+            .name = "run",
+            .synopsis = "KERNEL:SHAPE [options]\n"
+                        "FILE [options]\n"
+                        "A + B [+ C] [options]",
+            .summary = "simulates a program or kernel on one chip or several",
+            .text = "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, "
+                    "AMX words\n"
+                    "included, the description of a GPU launch (abi.json, or the folder that holds it), or a Neural Engine "
+                    "program (.hwx, .anec, raw\n"
+                    "descriptors; gzip too). The answer is recorded in the performance database; an equal run is found there "
+                    "instead of simulated again.\n"
+                    "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode "
+                    "detail cores core entry\n"
+                    "home repeat cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the CPU get cores "
+                    "of their own.",
+            .examples =
+                "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
+                "orchard run program.elf --chip m1 --explain\n"
+                "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
+                "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
+                "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",
+            .options = option_table,
+            .more_title = "ARGUMENTS OF FUNCTIONS (--args)",
+            .more = program_args_help,
+        },
+    .ask = ask,
+};

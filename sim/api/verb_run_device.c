@@ -1,0 +1,314 @@
+#include "sim/api/verb_run_device.h"
+
+#include "isa/array_count.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
+#include "sim/listen/run_json.h"
+#include "sim/listen/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const options[] = {"device",    "duration", "ambient", "policy", "power-mode",
+                                      "power-cap", "target",   "battery", "steer"};
+
+bool verb_run_wants_device(const struct api_context *context)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(options); i++)
+        if (api_value(&context->args, options[i]))
+            return true;
+    return false;
+}
+
+static bool read_options(const struct api_context *context, struct run_sustained_request *q, struct orch_error *error)
+{
+    const struct api_args *const a = &context->args;
+    const char *const policy = api_value(a, "policy"), *const mode = api_value(a, "power-mode"),
+                      *const steer = api_value(a, "steer");
+    unsigned choice = GOVERNOR_PERFORMANCE;
+
+    if (policy && !api_choice(ORCH_OPTION("policy"), policy,
+                              "fixed|performance|balanced|low-power|race-to-idle|pace|thermal-safe", &choice, error))
+        return false;
+    q->policy = (enum governor_policy)choice;
+    choice = 1;
+    if (mode && !api_choice(ORCH_OPTION("power-mode"), mode, "high|balanced|low|auto", &choice, error))
+        return false;
+    q->low_power = choice == 2;
+    q->low_power_auto = choice == 3;
+    if (choice == 1 && !policy && mode)
+        q->policy = GOVERNOR_BALANCED;
+    choice = STEER_NEVER;
+    if (steer && !api_choice(ORCH_OPTION("steer"), steer, "never|hot|low-power|always", &choice, error))
+        return false;
+    q->steering = (enum sustain_steering)choice;
+    q->device = api_value(a, "device");
+    if (!q->device)
+        return orch_fail(error, ORCH_USAGE,
+                         "heat, limits and battery belong to a machine: give " ORCH_OPTION("device") ", as in " ORCH_OPTION(
+                             "device") " macbook-air");
+    q->ambient_c = q->battery_percent = NAN;
+    if ((api_value(a, "ambient") && !api_number(a, "ambient", -40, 60, &q->ambient_c, error)) ||
+        (api_value(a, "battery") && !api_number(a, "battery", 0, 100, &q->battery_percent, error)) ||
+        (api_value(a, "duration") && !api_number(a, "duration", 1e-6, 1e7, &q->duration_s, error)) ||
+        (api_value(a, "power-cap") && !api_number(a, "power-cap", 0.1, 1e4, &q->power_cap_w, error)) ||
+        (api_value(a, "target") && !api_number(a, "target", 1e-9, 1e7, &q->target_s, error)))
+        return false;
+    if ((q->policy == GOVERNOR_PACE || q->policy == GOVERNOR_RACE_TO_IDLE) && !(q->target_s > 0))
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s needs " ORCH_OPTION("target") " SECONDS",
+                         governor_policy_name(q->policy));
+    return true;
+}
+
+/* ---- JSON: a column per quantity ---- */
+
+static struct json_object *column(const struct sustain_result *s, size_t offset, double scale)
+{
+    struct json_object *const list = json_object_new_array();
+
+    for (size_t i = 0; i < s->samples; i++) {
+        double value;
+        memcpy(&value, (const char *)&s->sample[i] + offset, sizeof value);
+        json_object_array_add(list, json_number(value * scale));
+    }
+    return list;
+}
+
+static struct json_object *by_domain(const struct sustain_result *s, size_t offset)
+{
+    struct json_object *const object = json_object_new_object();
+
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+        json_object_object_add(object, power_domain_name(d), column(s, offset + d * sizeof(double), 1));
+    return object;
+}
+
+static struct json_object *series_json(const struct sustain_result *s)
+{
+    struct json_object *const o = json_object_new_object(), *const pressure = json_object_new_array();
+
+    json_object_object_add(o, "time_s", column(s, offsetof(struct sustain_sample, time_s), 1));
+    json_object_object_add(o, "watts", by_domain(s, offsetof(struct sustain_sample, watts)));
+    json_object_object_add(o, "mhz", by_domain(s, offsetof(struct sustain_sample, mhz)));
+    json_object_object_add(o, "utilisation", by_domain(s, offsetof(struct sustain_sample, utilisation)));
+    json_object_object_add(o, "mean_celsius", column(s, offsetof(struct sustain_sample, mean_c), 1));
+    json_object_object_add(o, "hottest_celsius", column(s, offsetof(struct sustain_sample, hottest_c), 1));
+    json_object_object_add(o, "case_celsius", column(s, offsetof(struct sustain_sample, case_c), 1));
+    json_object_object_add(o, "fan_rpm", column(s, offsetof(struct sustain_sample, fan_rpm), 1));
+    json_object_object_add(o, "dram_gbps", column(s, offsetof(struct sustain_sample, dram_gbps), 1));
+    json_object_object_add(o, "battery_percent", column(s, offsetof(struct sustain_sample, battery_percent), 1));
+    json_object_object_add(o, "wall_watts", column(s, offsetof(struct sustain_sample, wall_w), 1));
+    for (size_t i = 0; i < s->samples; i++)
+        json_object_array_add(pressure, json_object_new_string(thermal_pressure_name(s->sample[i].pressure)));
+    json_object_object_add(o, "pressure", pressure);
+    return o;
+}
+
+static struct json_object *parts_json(const struct run_sustained *run, const struct sustain_result *s)
+{
+    struct json_object *const list = json_object_new_array();
+
+    for (unsigned i = 0; i < run_sustained_parts(run); i++) {
+        const struct run_sustained_part p = run_sustained_part(run, s, i);
+        struct json_object *const o = json_object_new_object();
+        json_add_text(o, "workload", p.workload);
+        json_add_text(o, "unit", p.unit);
+        json_add_number(o, "repetitions", p.repetitions);
+        json_add_number(o, "seconds", p.seconds);
+        json_add_number(o, "seconds_alone", p.seconds_alone);
+        json_add_number(o, "slowdown", p.slowdown);
+        json_add_number(o, "sharing_slowdown", p.sharing_slowdown);
+        json_add_number(o, "dram_gbps", p.dram_gbps);
+        json_object_array_add(list, o);
+    }
+    return list;
+}
+
+static struct json_object *device_json(const struct run_sustained *run, const struct sustain_result *s)
+{
+    struct json_object *const o = json_object_new_object(), *const clocks = json_object_new_object();
+
+    json_add_number(o, "repetitions", s->repetitions[0]);
+    json_add_number(o, "throttle_onset_seconds", s->onset_s);
+    json_add_number(o, "wall_watts", s->wall_w);
+    json_add_number(o, "battery_hours_left", isinf(s->hours_left) ? NAN : s->hours_left);
+    json_add_bool(o, "battery_empty", s->battery_empty);
+    json_add_bool(o, "emergency", s->emergency);
+    json_add_number(o, "clock_changes", s->clock_changes);
+    json_add_number(o, "clock_change_seconds", s->clock_change_s);
+    json_add_number(o, "low_power_seconds", s->low_power_s);
+    json_add_number(o, "moved_seconds", s->steered_s);
+    json_add_number(o, "least_duty", s->duty_least);
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+        json_add_number(clocks, power_domain_name(d), s->last_mhz[d]);
+    json_object_object_add(o, "final_mhz", clocks);
+    json_object_object_add(o, "concurrent", parts_json(run, s));
+    json_object_object_add(o, "samples", series_json(s));
+    return o;
+}
+
+/* ---- text ---- */
+
+enum { LINES = 12 };
+
+static void print_series(struct api_context *context, const struct sustain_result *s)
+{
+    static const struct table_column columns[] = {
+        {"time", "s", true, 0},  {"chip", "W", true, 0},  {"P", "MHz", true, 0},        {"E", "MHz", true, 0},
+        {"GPU", "MHz", true, 0}, {"ANE", "MHz", true, 0}, {"mean", "C", true, 0},       {"hottest", "C", true, 0},
+        {"case", "C", true, 0},  {"fan", "rpm", true, 0}, {"pressure", NULL, false, 0},
+    };
+    static const enum power_domain clocked[] = {POWER_P_CPU, POWER_E_CPU, POWER_GPU, POWER_ANE};
+    struct table *const t = table_create(columns, ARRAY_COUNT(columns));
+
+    for (size_t line = 0; t && line < LINES && s->samples; line++) {
+        const size_t i = (s->samples - 1) * line / (LINES - 1);
+        const struct sustain_sample *const p = &s->sample[i];
+        double watts = 0;
+        if (line && i == (s->samples - 1) * (line - 1) / (LINES - 1))
+            continue;
+        for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+            watts += p->watts[d];
+        table_row(t);
+        table_cell(t, "%.4g", p->time_s);
+        table_cell(t, "%.2f", watts);
+        for (size_t k = 0; k < ARRAY_COUNT(clocked); k++)
+            table_cell(t, p->utilisation[clocked[k]] > 0 ? "%.0f" : "-", p->mhz[clocked[k]]);
+        table_cell(t, "%.1f", p->mean_c);
+        table_cell(t, "%.1f", p->hottest_c);
+        table_cell(t, "%.1f", p->case_c);
+        table_cell(t, "%.0f", p->fan_rpm);
+        table_cell(t, "%s", thermal_pressure_name(p->pressure));
+    }
+    if (t)
+        table_print(t, context->out, context->common.color);
+    table_free(t);
+}
+
+static void print_parts(struct api_context *context, const struct run_sustained *run, const struct sustain_result *s)
+{
+    static const struct table_column columns[] = {
+        {"workload", NULL, false, 48}, {"unit", NULL, false, 0},     {"repetitions", NULL, true, 0}, {"alone", NULL, true, 0},
+        {"in all", NULL, true, 0},     {"slow-down", NULL, true, 0}, {"by sharing", NULL, true, 0},  {"DRAM", "GB/s", true, 0},
+    };
+    struct table *const t = table_create(columns, ARRAY_COUNT(columns));
+
+    for (unsigned i = 0; t && i < run_sustained_parts(run); i++) {
+        const struct run_sustained_part p = run_sustained_part(run, s, i);
+        char text[FORMAT_SIZE];
+        table_row(t);
+        table_cell(t, "%s", p.workload);
+        table_cell(t, "%s", p.unit);
+        table_cell(t, "%s", format_digits(text, p.repetitions, 5));
+        table_cell(t, "%s", format_si(text, p.seconds_alone, "s"));
+        table_cell(t, "%s", format_si(text, p.seconds, "s"));
+        table_cell(t, "%.3f", p.slowdown);
+        table_cell(t, "%.3f", p.sharing_slowdown);
+        table_cell(t, "%s", format_digits(text, p.dram_gbps, 3));
+    }
+    if (t)
+        table_print(t, context->out, context->common.color);
+    table_free(t);
+}
+
+static void print_text(struct api_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
+                       const struct run_result *r, const struct sustain_result *s)
+{
+    const struct summary_options summary = {context->common.color, 8, 4};
+    char text[FORMAT_SIZE];
+
+    summary_print(context->out, r, &summary);
+    fprintf(context->out, "\n%s, %s, policy %s: ", q->machine->name, r->chip, governor_policy_name(q->policy));
+    if (q->parts)
+        fprintf(context->out, "%u workloads for %.6g s\n", q->parts, s->seconds);
+    else
+        fprintf(context->out, "%s repetitions in %.6g s\n", format_digits(text, s->repetitions[0], 5), s->seconds);
+    if (q->parts)
+        print_parts(context, run, s);
+    print_series(context, s);
+    if (isnan(s->onset_s))
+        fprintf(context->out, "never below the wanted clocks");
+    else
+        fprintf(context->out, "clocks fall after %.1f s; %.1f s below the wanted clocks", s->onset_s, s->throttled_s);
+    fprintf(context->out, "; %.1f W at the wall", s->wall_w);
+    if (q->machine->battery.capacity_wh > 0)
+        fprintf(context->out, "; %s battery lasts %.0f minutes",
+                isnan(q->battery_percent) ? "a full"
+                : s->battery_empty        ? "an empty"
+                                          : "the",
+                60 * s->hours_left);
+    if (s->clock_change_s > 0)
+        fprintf(context->out, "; %.3g clock changes cost %.3g s", s->clock_changes, s->clock_change_s);
+    if (s->low_power_s > 0)
+        fprintf(context->out, "; %.0f s in low-power mode", s->low_power_s);
+    if (q->steering != STEER_NEVER)
+        fprintf(context->out, "; %.0f s on the E cores", s->steered_s);
+    if (s->duty_least < 1)
+        fprintf(context->out, "; at work %.0f %% of the time at least", 100 * s->duty_least);
+    fprintf(context->out, "%s%s\n", s->battery_empty ? "; the battery is empty" : "", s->emergency ? "; emergency throttle" : "");
+}
+
+/* ---- one run ---- */
+
+struct sustained {
+    struct run_sustained *run;
+    struct sustain_result *series;
+};
+
+static bool execute(void *subject, struct event_bus *bus, uint64_t number, struct run_result *result, struct orch_error *error)
+{
+    const struct sustained *const s = subject;
+    return run_sustained_execute(s->run, bus, number, result, s->series, error);
+}
+
+static void show(struct api_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
+                 const struct run_result *result, const struct sustain_result *series, struct json_object *rows)
+{
+    if (api_wants_document(context)) {
+        struct json_object *const document = run_json(result);
+        json_object_object_add(document, "device_run", device_json(run, series));
+        json_object_array_add(rows, document);
+    }
+    if (api_wants_text(context))
+        print_text(context, q, run, result, series);
+}
+
+bool verb_run_in_device(const struct api_record *record, const struct run_request *request, uint64_t number,
+                        struct json_object *rows, struct orch_error *error)
+{
+    struct api_context *const context = record->context;
+    struct run_sustained_request q = {
+        .run = *request, .db = api_chip_db(context, error), .overrides = {context->common.sets, context->common.set_count}};
+    struct together_part part[TOGETHER_PARTS];
+    char *storage = NULL;
+    struct device_list devices = {0};
+    struct sustain_result series = {0};
+    struct run_result result;
+
+    if (!q.db || !read_options(context, &q, error) || !device_list_load(NULL, &devices, error))
+        return false;
+    if (together_is(request->workload)) {
+        q.part = part;
+        q.text = request->workload;
+        if (!together_parse(q.text, request, part, &q.parts, &storage, error)) {
+            device_list_free(&devices);
+            free(storage);
+            return false;
+        }
+    }
+    q.machine = device_find(&devices, q.device, chip_id(request->chip), error);
+    struct run_sustained *const run = q.machine ? run_sustained_prepare(&q, error) : NULL;
+    run_result_init(&result);
+    const bool ok =
+        run && api_record_run(record, request->chip, execute, &(struct sustained){run, &series}, number, &result, error);
+    if (ok)
+        show(context, &q, run, &result, &series, rows);
+    sustain_result_free(&series);
+    run_result_free(&result);
+    run_sustained_free(run);
+    device_list_free(&devices);
+    free(storage);
+    return ok;
+}

@@ -1,0 +1,32 @@
+/* The verb run with the option device: a workload in a machine. */
+#ifndef ORCHARD_SIM_API_VERB_RUN_DEVICE_H
+#define ORCHARD_SIM_API_VERB_RUN_DEVICE_H
+
+#include "sim/api/api.h"
+#include "sim/api/record.h"
+#include "sim/db/db.h"
+#include "sim/scenario/run_sustained.h"
+
+struct json_object;
+
+/* The options of the verb run that need a machine, for its table. */
+#define VERB_RUN_DEVICE_OPTIONS                                                                                                  \
+    {"device", 0, "NAME", false, "in this machine: cooling, clocks under limits, battery (orchard chips devices lists them)"},   \
+        {"duration", 0, "SECONDS", false, "repeat the workload for so long (with --device)"},                                    \
+        {"ambient", 0, "C", false, "temperature of the room (default: 23)"},                                                     \
+        {"policy", 0, "NAME", false, "fixed, performance (default), balanced, low-power, race-to-idle, pace or thermal-safe"},   \
+        {"power-mode", 0, "MODE", false, "high, balanced (default), low, or auto: low when the battery is nearly empty"},        \
+        {"steer", 0, "WHEN", false, "CPU work moves to the E cores: never (default), hot, low-power (mode) or always"},          \
+        {"power-cap", 0, "W", false, "most power of chip and memory"},                                                           \
+        {"target", 0, "SECONDS", false, "policies pace and race-to-idle: time between two repetitions"},                         \
+    {                                                                                                                            \
+        "battery", 0, "PERCENT", false, "run from the battery, so full at the start"                                             \
+    }
+
+/* Whether one of them is given. */
+bool verb_run_wants_device(const struct api_context *context);
+/* Simulates and records on one chip; prints the text and adds the document to `rows`. */
+bool verb_run_in_device(const struct api_record *record, const struct run_request *request, uint64_t number,
+                        struct json_object *rows, struct orch_error *error);
+
+#endif

@@ -1,0 +1,190 @@
+/* The verb validate: runs the programs that published measurements describe, and scores the model against them. */
+#include "isa/ane/ane_program.h"
+#include "sim/base/output_file.h"
+#include "sim/base/json_out.h"
+#include "sim/api/api.h"
+#include "sim/api/verb_validate_curve.h"
+#include "sim/prove/validate/jobs.h"
+#include "sim/prove/validate/record.h"
+#include "sim/prove/validate/require.h"
+#include "sim/prove/validate/validate.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct orchard_option option_table[] = {
+    {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
+    {"jobs", 0, "N", false, "rows at the same time (default: all cores of this host); the answer is the same for any N"},
+    {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
+    {"history", 0, NULL, false, "scores recorded so far, by version; FILE: of this table only"},
+    {"require", 0, "BOUNDS", false, "exit 1 unless the score keeps them: 'mape<0.2,within25>0.6'"},
+    {"dump", 0, "ID", false,
+     "write the program of this row instead of scoring: an ELF file, GPU rows as assembler text, "
+     "those of the Neural Engine as descriptors"},
+    {"fit-overheads", 0, NULL, false,
+     "write what frameworks add, fitted on these rows, as lines of sim/prove/validate/overheads.inc"},
+    {"fit-residuals", 0, NULL, false,
+     "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
+    {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf, .s or .ane)"},
+    {"device", 0, "NAME", false, "for curves of a machine (time_s,soc_power_W,soc_temp_C): which one (default macbook-air)"},
+    {NULL, 0, NULL, false, NULL},
+};
+
+static bool dump(struct api_context *context, const struct validation *v, const char *id, struct orch_error *error)
+{
+    char name[256];
+    size_t bytes;
+    const char *path = api_value(&context->args, "output");
+    uint8_t *file = validation_dump(v, id, &bytes, error);
+    if (!file)
+        return false;
+    const bool elf = bytes > 4 && memcmp(file, "\177ELF", 4) == 0, ane = !elf && ane_program_recognise(file, bytes);
+    if (!path) {
+        snprintf(name, sizeof name, "%.240s.%s", id, elf ? "elf" : ane ? "ane" : "s");
+        for (char *p = name; *p; p++)
+            *p = *p == ':' || *p == '/' ? '-' : *p;
+        path = name;
+    }
+    const bool ok = output_file_write(path, file, bytes, error);
+    if (ok)
+        api_note(context, "%s: %zu bytes%s%s%s", path, bytes,
+                 elf   ? "; orchard isa disasm a64 "
+                 : ane ? "; orchard isa disasm ane "
+                       : " of assembler text",
+                 elf || ane ? path : "", elf || ane ? " shows it" : "");
+    free(file);
+    return ok;
+}
+
+/* ---- scoring ---- */
+
+static bool record(struct api_context *context, const struct validation *v, const char *version, struct orch_error *error)
+{
+    struct orch_db *db = db_open(context->common.db, DB_WRITE, error);
+    const bool ok = db && validation_record(v, db, version, error);
+    db_close(db);
+    return ok;
+}
+
+static bool give_document(struct api_context *context, const struct validation *v, struct verb_curves *curves,
+                          const char *version, struct orch_error *error)
+{
+    json_object *document = validation_json(v, api_value(&context->args, "group-by"), error),
+                *residuals = document ? validation_residuals_json(v, error) : NULL;
+    if (!residuals) {
+        json_object_put(document);
+        return false;
+    }
+    json_object_object_add(document, "residuals", residuals);
+    json_add_text(document, "version", version);
+    if (curves->count)
+        json_object_object_add(document, "curves", verb_curves_json(curves));
+    api_document(context, document);
+    return true;
+}
+
+static bool print(struct api_context *context, const struct validation *v, struct verb_curves *curves, const char *version,
+                  struct orch_error *error)
+{
+    const char *const group_by = api_value(&context->args, "group-by"), *const revision = context->session->revision;
+    char made_by[160];
+    snprintf(made_by, sizeof made_by, "orchard %.90s (%s)", version, revision ? revision : "unknown revision");
+    if (!(api_has(&context->args, "markdown") ? validation_write_markdown(v, made_by, context->out, error)
+                                              : validation_write_text(v, group_by, context->out, error)))
+        return false;
+    verb_curves_print(curves, context->out);
+    return true;
+}
+
+static bool score(struct api_context *context, struct validation *v, struct verb_curves *curves, struct orch_error *error)
+{
+    const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t jobs = cores > 0 ? (uint64_t)cores : 1;
+    char version[VALIDATION_VERSION_SIZE];
+    const char *bounds = api_value(&context->args, "require");
+    struct chip_db *db = api_chip_db(context, error);
+    if (!db || !api_unsigned(&context->args, "jobs", 1, VALIDATION_JOBS_MAX, &jobs, error) ||
+        !validation_version(db, &overrides, version, error) ||
+        !validation_simulate(v, chip_db_folder(db), &overrides, (unsigned)jobs, error) || !validation_cross_validate(v, error))
+        return false;
+    if (api_has(&context->args, "fit-overheads"))
+        return validation_fit_overheads(v, context->out, error);
+    if (api_has(&context->args, "fit-residuals"))
+        return validation_fit_residuals(v, context->out, error);
+    return (!api_wants_document(context) || give_document(context, v, curves, version, error)) &&
+           (!api_wants_text(context) || print(context, v, curves, version, error)) && record(context, v, version, error) &&
+           (!bounds || validation_require(v, bounds, error));
+}
+
+static bool history(struct api_context *context, const char *file, struct orch_error *error)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    const char *name = slash ? slash + 1 : file;
+    struct orch_db *db = db_open(context->common.db, DB_EXISTING, error);
+    bool ok = db != NULL;
+    if (ok && api_wants_document(context)) {
+        json_object *const document = validation_history_json(db, name, error);
+        ok = document != NULL;
+        if (ok)
+            api_document(context, document);
+    }
+    if (ok && api_wants_text(context))
+        ok = validation_history_text(db, name, context->out, error);
+    db_close(db);
+    return ok;
+}
+
+/* Adds tables of measurements and curves of machines, which may come in any order. */
+static bool add_files(struct api_context *context, int count, const char *const *path, struct validation *v,
+                      struct verb_curves *curves, struct orch_error *error)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++)
+        ok = verb_is_curve(path[i]) ? verb_curves_add(context, path[i], curves, error) : validation_add_file(v, path[i], error);
+    return ok;
+}
+
+static int ask(struct api_context *context, int words, const char *const *word)
+{
+    struct orch_error error = {0};
+    struct verb_curves curves = {0};
+    if (api_has(&context->args, "history"))
+        return words > 1 ? api_usage(context, ORCH_OPTION("history") " is of one table, or of all")
+               : history(context, words ? word[0] : NULL, &error) ? ORCH_OK
+                                                                  : api_fail(context, &error);
+    if (words < 1)
+        return api_usage(context, "a table of measurements is missing (FILE.csv)");
+    struct validation *v = validation_create();
+    bool ok = v || orch_no_memory(&error);
+    ok = ok && add_files(context, words, word, v, &curves, &error);
+    const char *id = api_value(&context->args, "dump");
+    if (ok && (int)curves.count == words) /* nothing but curves */
+        verb_curves_report(context, &curves);
+    else if (ok)
+        ok = id ? dump(context, v, id, &error) : score(context, v, &curves, &error);
+    validation_free(v);
+    verb_curves_free(&curves);
+    return ok ? ORCH_OK : api_fail(context, &error);
+}
+
+const struct api_verb verb_validate = {
+    .help =
+        {
+            .name = "validate",
+            .synopsis = "FILE.csv... [--group-by COLS] [--jobs N]\n"
+                        "--history [FILE]\n"
+                        "FILE.csv... --dump ID [-o OUT]",
+            .summary = "scores the model against published measurements",
+            .text = "Each row becomes the microbenchmark program it describes and is run on the simulated chip. Rows whose value "
+                    "a parameter\n"
+                    "was taken from are scored apart as fitted; rows that cannot be modelled are listed with the reason. "
+                    "Measurements,\n"
+                    "predictions and scores are recorded with the version of the model; --history shows how scores went.",
+            .examples = "orchard validate amx-timing.csv --group-by chip\n"
+                        "orchard validate amx-timing.csv --dump amx-timing:20 -o row.elf",
+            .options = option_table,
+        },
+    .ask = ask,
+};

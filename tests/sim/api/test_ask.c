@@ -1,0 +1,475 @@
+/* Questions as a program asks them: only sim/orchard.h, and the binary to compare with. */
+#include "sim/orchard.h"
+#include "tests/support/cli_binary.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIST(...)                                                                                                                \
+    (const char *[])                                                                                                             \
+    {                                                                                                                            \
+        __VA_ARGS__, NULL                                                                                                        \
+    }
+
+static char folder[] = "/tmp/orchard-ask-XXXXXX", db_option[64];
+
+static const char *const *common_options(void)
+{
+    static const char *options[2];
+    if (!db_option[0]) {
+        CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+        snprintf(db_option, sizeof db_option, "db=%s/runs.db", folder);
+    }
+    options[0] = db_option;
+    return options;
+}
+
+static struct orchard_session silent(void)
+{
+    return (struct orchard_session){.options = common_options()};
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[2][128];
+    static int at;
+    at = !at;
+    snprintf(path[at], sizeof path[at], "%s/%s", folder, name);
+    return path[at];
+}
+
+/* ---- answers ---- */
+
+static void test_a_run(void)
+{
+    const struct orchard_session session = silent();
+    struct orchard_error error;
+    struct orchard_answer *a = orchard_run(&session, "gemm:64x64x64", LIST("unit=amx", "chip=m1"), &error);
+    CHECK(a != NULL, "%s", error.text);
+    if (!a)
+        return;
+    CU_ASSERT_EQUAL(orchard_answer_code(a), 0);
+    const double seconds = orchard_answer_number(a, "seconds");
+    CU_ASSERT(seconds > 0 && seconds < 1e-3);
+    CU_ASSERT(orchard_answer_number(a, "seconds_low") <= seconds && orchard_answer_number(a, "seconds_high") >= seconds);
+    CU_ASSERT_EQUAL(orchard_answer_number(a, "flops"), 2.0 * 64 * 64 * 64);
+    CU_ASSERT_STRING_EQUAL(orchard_answer_text(a, "unit"), "amx");
+    CU_ASSERT_STRING_EQUAL(orchard_answer_text(a, "placement[0].unit"), "amx");
+    CU_ASSERT(orchard_answer_number(a, "joules_by.amx") > 0);
+    CU_ASSERT(orchard_answer_number(a, "counters.amx.fma32") > 0); /* a dot within the name */
+    double sum = 0;
+    for (size_t i = 0; orchard_answer_key(a, "stalls", i); i++) {
+        char path[128];
+        snprintf(path, sizeof path, "stalls.%s", orchard_answer_key(a, "stalls", i));
+        sum += orchard_answer_number(a, path);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(sum, 1, 1e-9);
+    CU_ASSERT(orchard_answer_has(a, "device") && !orchard_answer_text(a, "device")); /* null */
+    CU_ASSERT(orchard_answer_json(a)[0] == '{' && orchard_answer_output(a)[0] == 0);
+    orchard_answer_free(a);
+}
+
+static void test_paths_that_lead_nowhere(void)
+{
+    static const char *const paths[] = {"nothing",      "seconds.x",   "seconds[0]", "placement[9]",
+                                        "placement[x]", "placement[0", "[0]",        "placement[0]unit",
+                                        ".seconds",     "seconds.",    "stalls..x",  "placement[-1]"};
+    const struct orchard_session session = silent();
+    struct orchard_answer *a = orchard_run(&session, "gemm:64x64x64", LIST("unit=amx", "chip=m1"), NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+    for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
+        CHECK(!orchard_answer_has(a, paths[i]), "%s", paths[i]);
+        CHECK(isnan(orchard_answer_number(a, paths[i])) && !orchard_answer_text(a, paths[i]), "%s", paths[i]);
+        CHECK(orchard_answer_count(a, paths[i]) == 0 && !orchard_answer_key(a, paths[i], 0), "%s", paths[i]);
+    }
+    CU_ASSERT(orchard_answer_count(a, "") > 20 && strcmp(orchard_answer_key(a, "", 0), "run_id") == 0);
+    CU_ASSERT_PTR_NULL(orchard_answer_key(a, "placement", 0)); /* a list has no keys */
+    CU_ASSERT_PTR_NULL(orchard_answer_key(a, "", 1000));
+    orchard_answer_free(a);
+    orchard_answer_free(NULL);
+}
+
+static void test_several_chips(void)
+{
+    const struct orchard_session session = silent();
+    struct orchard_error error;
+    struct orchard_answer *a = orchard_run(&session, "gemm:64x64x64", LIST("unit=amx", "chip=m1,m2"), &error);
+    CHECK(a != NULL, "%s", error.text);
+    if (!a)
+        return;
+    CU_ASSERT_EQUAL(orchard_answer_count(a, ""), 2);
+    CU_ASSERT(orchard_answer_number(a, "[0].seconds") > orchard_answer_number(a, "[1].seconds"));
+    CU_ASSERT(strncmp(orchard_answer_text(a, "[1].chip"), "m2", 2) == 0);
+    orchard_answer_free(a);
+}
+
+/* A verb that answers one chip after the other: the answer is the list of its documents. */
+static void test_several_documents(void)
+{
+    const struct orchard_session session = silent();
+    struct orchard_error error;
+    struct orchard_answer *a;
+    CU_ASSERT_EQUAL(orchard_ask(&session, "tune", LIST("gemm:64x64x64"), LIST("unit=amx", "chip=m1,m2", "dry-run"), &a, &error),
+                    0);
+    CHECK(a != NULL, "%s", error.text);
+    if (!a)
+        return;
+    CU_ASSERT(orchard_answer_count(a, "") == 2 && orchard_answer_json(a)[0] == '[');
+    CU_ASSERT(orchard_answer_number(a, "[1].speedup") >= 1 && strncmp(orchard_answer_text(a, "[1].chip"), "m2", 2) == 0);
+    orchard_answer_free(a);
+}
+
+/* Bytes and all: the command line prints what the library answers. */
+static void test_documents_are_those_of_the_command_line(void)
+{
+    static const struct {
+        const char *line, *verb, *words[4], *options[3];
+    } rows[] = {{"chips show m1 --set gpu_cores=7 --json", "chips", {"show", "m1"}, {"set=gpu_cores=7"}},
+                {"kernels show gemm --json", "kernels", {"show", "gemm"}, {0}},
+                {"capabilities --chip m1,m3 --json", "capabilities", {0}, {"chip=m1,m3"}},
+                {"chips diff m1 m2 --json", "chips", {"diff", "m1", "m2"}, {0}}};
+    static struct cli_outcome outcome;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct orchard_answer *a;
+        if (!cli_run_or_skip(rows[i].line, &outcome))
+            return;
+        CU_ASSERT_EQUAL(orchard_ask(NULL, rows[i].verb, rows[i].words, rows[i].options, &a, NULL), outcome.code);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+        const char *const json = orchard_answer_json(a);
+        CHECK(strncmp(outcome.out, json, strlen(json)) == 0 && strcmp(outcome.out + strlen(json), "\n") == 0, "%s", rows[i].line);
+        orchard_answer_free(a);
+    }
+}
+
+/* The text for people and the answer, of one question. */
+static void test_text_and_answer(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct orchard_session session = silent();
+    struct orchard_answer *a;
+    session.text = out;
+    CU_ASSERT_EQUAL(orchard_ask(&session, "run", LIST("gemm:64x64x64"), LIST("unit=amx"), &a, NULL), 0);
+    fclose(out);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+    CU_ASSERT(strstr(text, "gemm:64x64x64") && strstr(text, "Gflop/s") && !strchr(text, '{'));
+    CU_ASSERT(orchard_answer_number(a, "seconds") > 0);
+    orchard_answer_free(a);
+    free(text);
+    text = NULL;
+    session.text = open_memstream(&text, &size);
+    CU_ASSERT_EQUAL(orchard_ask(&session, "chips", LIST("show", "m1"), LIST("json"), &a, NULL), 0);
+    fclose(session.text);
+    CHECK(strncmp(text, orchard_answer_json(a), strlen(orchard_answer_json(a))) == 0, "%.60s", text);
+    orchard_answer_free(a);
+    free(text);
+}
+
+static void test_output_without_document(void)
+{
+    struct orchard_answer *a;
+    struct orchard_error error;
+    CU_ASSERT_EQUAL(orchard_ask(NULL, "isa", LIST("table", "amx"), NULL, &a, &error), 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+    CU_ASSERT(strstr(orchard_answer_output(a), "fma32") && !orchard_answer_json(a));
+    CU_ASSERT(!orchard_answer_has(a, "") && orchard_answer_count(a, "") == 0);
+    orchard_answer_free(a);
+    CU_ASSERT_EQUAL(orchard_ask(NULL, "isa", LIST("table", "amx"), NULL, NULL, &error), 0); /* nobody listens */
+    const struct orchard_session session = silent();
+    CU_ASSERT_EQUAL(orchard_ask(&session, "db", LIST("sql", "SELECT 2 AS two"), NULL, &a, &error), 0);
+    CHECK(a && orchard_answer_number(a, "[0].two") == 2, "%s", a ? orchard_answer_json(a) : error.text);
+    orchard_answer_free(a);
+}
+
+/* ---- errors ---- */
+
+static void test_errors_name_fields(void)
+{
+    static const struct {
+        const char *verb, *word, *option;
+        int code;
+        bool words;
+        const char *plain, *dashes;
+    } rows[] = {
+        {"rnu", "x", NULL, 2, false, "unknown command 'rnu'; did you mean run?", "unknown command 'rnu'; did you mean run?"},
+        {"run", "gemm:8x8x8", "unti=amx", 2, false, "unknown option 'unti'; did you mean unit?",
+         "unknown option '--unti'; did you mean --unit?"},
+        {"run", "gemm:8x8x8", "unit", 2, false, "option unit needs a value: UNIT", "option --unit needs a value: UNIT"},
+        {"run", "gemm:8x8x8", "cold=yes", 2, false, "option cold takes no value", "option --cold takes no value"},
+        {"run", "gemm:8x8x8", "cores=99", 2, false, "cores 99: expected a whole number from 1 to 64",
+         "--cores 99: expected a whole number from 1 to 64"},
+        {"run", "gemm:8x8x8", "mode=fast", 2, false, "unknown mode 'fast' (full|functional|timing)",
+         "unknown --mode 'fast' (full|functional|timing)"},
+        {"run", "gemm:8x8x8", "unit=ame", 2, false, "unit ame: no such choice; did you mean amx?",
+         "--unit ame: no such choice; did you mean amx?"},
+        {"run", "gemm:8x8x8", "set=nokey=1", 2, false, "set: unknown key 'nokey'", "--set: unknown key 'nokey'"},
+        {"run", "gemm:8x8x8", "seed=-1", 2, false, "seed -1: expected", "--seed -1: expected"},
+        {"sweep", "gemm:8x8x8", "list=foo", 2, false, "list: ", "-L: "},
+        {"build", "gemm:8x8x8", NULL, 2, true, "build needs output OUT", "build needs -o OUT"},
+        {"compare", "1", NULL, 2, true, "two runs to compare", "two runs to compare"},
+    };
+    struct orchard_session plain = silent(), dashes = silent();
+    dashes.dashes = true;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct orchard_error error;
+        struct orchard_answer *a;
+        const char *options[] = {rows[i].option, NULL};
+        CHECK(orchard_ask(&plain, rows[i].verb, LIST(rows[i].word), options, &a, &error) == rows[i].code, "%zu", i);
+        CHECK(!a && error.code == rows[i].code && error.words == rows[i].words, "%zu: %d", i, error.code);
+        CHECK(strncmp(error.text, rows[i].plain, strlen(rows[i].plain)) == 0, "%s, not %s", error.text, rows[i].plain);
+        orchard_ask(&dashes, rows[i].verb, LIST(rows[i].word), options, NULL, &error);
+        CHECK(strncmp(error.text, rows[i].dashes, strlen(rows[i].dashes)) == 0, "%s, not %s", error.text, rows[i].dashes);
+        CU_ASSERT(orchard_ask(&plain, rows[i].verb, LIST(rows[i].word), options, NULL, NULL) == rows[i].code);
+    }
+}
+
+static void test_options_twice(void)
+{
+    struct orchard_error error;
+    const struct orchard_session session = {.options = LIST("seed=3", "set=gpu_cores=7")};
+    CU_ASSERT_FALSE(orchard_check_options(NULL, "run", LIST("unit=amx", "unit=gpu"), &error));
+    CU_ASSERT_STRING_EQUAL(error.text, "option unit is given twice");
+    CU_ASSERT_TRUE(orchard_check_options(&session, "run", LIST("seed=4", "set=a=1", "set=b=2", "cold", "cold"), &error));
+    CU_ASSERT_FALSE(orchard_check_options(&session, NULL, LIST("unit=amx"), &error));
+    CHECK(strncmp(error.text, "unknown option 'unit'", 21) == 0, "%s", error.text);
+    CU_ASSERT_FALSE(orchard_check_options(NULL, "nosuch", NULL, &error));
+}
+
+static void test_exit_code_of_a_check(void)
+{
+    const struct orchard_session session = silent();
+    struct orchard_error error;
+    struct orchard_answer *a =
+        orchard_whatif(&session, "gemm:64x64x64", "seconds<1e-9", LIST("gpu_cores=7:8"), LIST("unit=gpu", "chip=m1"), &error);
+    CHECK(a != NULL && error.code == 0, "%s", error.text);
+    if (!a)
+        return;
+    CU_ASSERT_EQUAL(orchard_answer_code(a), 1);
+    CU_ASSERT_EQUAL(orchard_answer_number(a, "joint.reached"), 0);
+    CU_ASSERT(orchard_answer_has(a, "single.gpu_cores.answers.seconds"));
+    orchard_answer_free(a);
+}
+
+/* ---- callbacks ---- */
+
+struct heard {
+    unsigned events[ORCHARD_EVENT_KINDS], notes, warnings;
+    double run_seconds, op_seconds, stalls;
+    char chip[64], note[200];
+};
+
+static void hear_event(void *context, const struct orchard_event *e)
+{
+    struct heard *const h = context;
+    h->events[e->kind]++;
+    if (e->kind == ORCHARD_RUN_BEGIN)
+        snprintf(h->chip, sizeof h->chip, "%s", orchard_event_text(e, "chip"));
+    if (e->kind == ORCHARD_OP_END)
+        h->op_seconds += orchard_event_number(e, "seconds");
+    if (e->kind == ORCHARD_RUN_END)
+        h->run_seconds = orchard_event_number(e, "seconds");
+    for (size_t i = 0; e->kind == ORCHARD_RUN_END && i < e->values; i++)
+        h->stalls += strncmp(e->value[i].name, "stalls.", 7) == 0 ? e->value[i].value : 0;
+    CU_ASSERT(e->kind_name && e->run >= 1 && e->seconds >= 0);
+    CU_ASSERT(isnan(orchard_event_number(e, "no such value")) && !orchard_event_text(e, "no such text"));
+}
+
+static void hear_remark(void *context, enum orchard_remark kind, const char *text)
+{
+    struct heard *const h = context;
+    h->notes += kind == ORCHARD_NOTE;
+    h->warnings += kind == ORCHARD_WARNING;
+    snprintf(h->note, sizeof h->note, "%s", text);
+}
+
+/* A run that is found in the database tells what it told when it was simulated, but not how it went by. */
+static void test_events(void)
+{
+    struct orchard_session session = silent();
+    struct heard first = {0}, again = {0};
+    struct orchard_error error;
+    session.event = hear_event;
+    session.remark = hear_remark;
+    session.context = &first;
+    struct orchard_answer *a = orchard_run(&session, "softmax:64x64", LIST("unit=gpu", "chip=m2", "rerun"), &error);
+    CHECK(a != NULL, "%s", error.text);
+    if (!a)
+        return;
+    CU_ASSERT(first.events[ORCHARD_RUN_BEGIN] == 1 && first.events[ORCHARD_RUN_END] == 1);
+    CU_ASSERT(first.events[ORCHARD_LAUNCH] >= 1 && first.events[ORCHARD_OP_BEGIN] == first.events[ORCHARD_OP_END]);
+    CU_ASSERT_EQUAL(first.run_seconds, orchard_answer_number(a, "seconds"));
+    CU_ASSERT(first.op_seconds > 0 && first.op_seconds <= first.run_seconds * (1 + 1e-9));
+    CU_ASSERT_DOUBLE_EQUAL(first.stalls, 1, 1e-9);
+    CHECK(strncmp(first.chip, "m2", 2) == 0 && first.notes == 0, "%s %u", first.chip, first.notes);
+    orchard_answer_free(a);
+    session.context = &again;
+    a = orchard_run(&session, "softmax:64x64", LIST("unit=gpu", "chip=m2"), &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+    CU_ASSERT_EQUAL(again.run_seconds, first.run_seconds);
+    CU_ASSERT_EQUAL(again.events[ORCHARD_OP_END], first.events[ORCHARD_OP_END]);
+    CHECK(again.notes == 1 && strstr(again.note, "(rerun simulates again)"), "%s", again.note);
+    orchard_answer_free(a);
+    again.notes = 0;
+    orchard_answer_free(orchard_run(&session, "softmax:64x64", LIST("unit=gpu", "chip=m2", "quiet"), &error));
+    CU_ASSERT_EQUAL(again.notes, 0);
+}
+
+static void test_events_of_a_machine(void)
+{
+    struct orchard_session session = silent();
+    struct heard h = {0};
+    struct orchard_error error;
+    session.event = hear_event;
+    session.context = &h;
+    struct orchard_answer *a =
+        orchard_run(&session, "gemm:256x256x256", LIST("unit=gpu", "chip=m1", "device=macbook-air", "duration=20"), &error);
+    CHECK(a != NULL, "%s", error.text);
+    if (!a)
+        return;
+    CU_ASSERT(h.events[ORCHARD_SAMPLE] > 10 && h.events[ORCHARD_RUN_END] == 1);
+    CU_ASSERT(orchard_answer_count(a, "device_run.samples.time_s") > 1);
+    orchard_answer_free(a);
+}
+
+/* ---- the other common questions ---- */
+
+static void count_progress(void *context, const struct orchard_progress *progress)
+{
+    unsigned *const over = context;
+    *over += !progress->line;
+}
+
+static void test_a_sweep(void)
+{
+    struct orchard_session session = silent();
+    struct orchard_error error;
+    unsigned over = 0;
+    session.progress = count_progress;
+    session.context = &over;
+    struct orchard_answer *a = orchard_sweep(&session, "gemm:64x64x64", LIST("gpu_cores=4,8", "chip=m1,m2"),
+                                             LIST("unit=gpu", "jobs=1", "exact"), &error);
+    CHECK(a != NULL, "%s", error.text);
+    if (!a)
+        return;
+    CU_ASSERT_EQUAL(orchard_answer_number(a, "points"), 4);
+    CU_ASSERT_EQUAL(over, 1);
+    orchard_answer_free(a);
+}
+
+static void test_a_trace(void)
+{
+    const struct orchard_session session = silent();
+    struct orchard_error error;
+    const char *const path = in_folder("t.trace");
+    struct orchard_answer *recorded = orchard_trace_record(&session, "gemm:64x64x64", path, LIST("unit=gpu", "chip=m1"), &error);
+    CHECK(recorded != NULL, "%s", error.text);
+    struct orchard_answer *replayed = orchard_trace_replay(&session, path, LIST("chip=m1"), &error);
+    CHECK(replayed != NULL, "%s", error.text);
+    if (recorded && replayed) {
+        CU_ASSERT_EQUAL(orchard_answer_number(replayed, "replay.launches"), 1);
+        CU_ASSERT_DOUBLE_EQUAL(orchard_answer_number(replayed, "seconds"), orchard_answer_number(recorded, "seconds"), 1e-6);
+    }
+    orchard_answer_free(recorded);
+    orchard_answer_free(replayed);
+    CU_ASSERT_PTR_NULL(orchard_trace_replay(&session, in_folder("nothing"), NULL, &error));
+    CU_ASSERT_EQUAL(error.code, 2);
+}
+
+static void test_a_validation_and_a_report(void)
+{
+    const struct orchard_session session = silent();
+    struct orchard_error error;
+    const char *const table = in_folder("rows.csv");
+    FILE *out = fopen(table, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs("chip,instruction_or_kernel,condition,value,unit,kind,source,chip_id\n"
+          "M1 Max,fma16 in matrix mode Z=f16[32][32],\"1 thread(s), 1 Z accumulators per thread, no loads or "
+          "stores\",1453.0,GFLOPS,"
+          "measured,github corsix/amx fma.md,m1_max_8p2e_32g\n",
+          out);
+    fclose(out);
+    struct orchard_answer *a = orchard_validate(&session, LIST(table), NULL, &error);
+    CHECK(a != NULL, "%s", error.text);
+    CU_ASSERT(a && orchard_answer_number(a, "rows") == 1);
+    orchard_answer_free(a);
+    const char *const page = in_folder("page.html");
+    CHECK(orchard_report(&session, page, NULL, NULL, &error), "%s", error.text);
+    CU_ASSERT_EQUAL(access(page, R_OK), 0);
+    CU_ASSERT_FALSE(orchard_report(&session, page, LIST("nosuchrun"), NULL, &error));
+    CU_ASSERT_EQUAL(error.code, 2);
+    CU_ASSERT_FALSE(orchard_report(&session, page, LIST("nosuchrun"), NULL, NULL));
+}
+
+/* ---- verbs and chips as data ---- */
+
+static void test_verbs_as_data(void)
+{
+    struct orchard_error error;
+    const struct orchard_verb *const run = orchard_verb_find("run", &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(run);
+    bool has_unit = false;
+    for (const struct orchard_option *o = run->options; o->name; o++)
+        has_unit |= strcmp(o->name, "unit") == 0 && o->argument && !o->repeat;
+    CU_ASSERT_TRUE(has_unit);
+    CU_ASSERT_STRING_EQUAL(orchard_common_options()[0].name, "chip");
+    CU_ASSERT_STRING_EQUAL(orchard_nearest("unti", LIST("cores", "unit")), "unit");
+    CU_ASSERT_PTR_NULL(orchard_nearest("unti", LIST("cores", "memory")));
+    CU_ASSERT_PTR_NULL(orchard_nearest("unti", NULL));
+}
+
+static void test_values_of_a_chip(void)
+{
+    struct orchard_error error;
+    struct orchard_chips *chips = orchard_chips_open(&error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(chips);
+    CU_ASSERT(orchard_chips_count(chips) > 20 && orchard_chips_id(chips, 0) && !orchard_chips_id(chips, 10000));
+    struct orchard_chip *chip = orchard_chip_open(chips, "m1-max", LIST("gpu_cores=30"), &error);
+    CHECK(chip != NULL, "%s", error.text);
+    struct orchard_value v;
+    CU_ASSERT(orchard_chip_value(chip, "gpu_cores", &v) && v.known && v.number == 30 && strcmp(v.kind, "guess") == 0);
+    CU_ASSERT(orchard_chip_value(chip, "memory_peak_GBps", &v) && v.number > 300 && strcmp(v.unit, "GB/s") == 0);
+    CU_ASSERT(v.source[0] && v.kind[0] && v.uncertainty >= 0 && v.description[0]);
+    CU_ASSERT(orchard_chip_value(chip, "memory_options_GB", &v) && isnan(v.number) && v.list_count >= 1 && v.list[0] >= 8);
+    CU_ASSERT_FALSE(orchard_chip_value(chip, "nosuch", &v));
+    CU_ASSERT(orchard_chip_value_at(chip, 0, &v) && v.key);
+    CU_ASSERT_FALSE(orchard_chip_value_at(chip, orchard_chip_value_count(chip), &v));
+    CU_ASSERT(orchard_chip_id(chip) && orchard_chip_name(chip));
+    orchard_chip_close(chip);
+    CU_ASSERT_PTR_NULL(orchard_chip_open(chips, "m1-mxa", NULL, &error));
+    CHECK(error.code == 2 && strstr(error.text, "did you mean"), "%s", error.text);
+    CU_ASSERT_PTR_NULL(orchard_chip_open(chips, "m1", LIST("gpu_cores"), &error));
+    CHECK(strncmp(error.text, "set gpu_cores", 13) == 0, "%s", error.text);
+    orchard_chips_close(chips);
+}
+
+/* Last: deletes what the tests wrote. */
+static void test_nothing_is_left(void)
+{
+    CU_ASSERT_TRUE(suite_remove(folder));
+}
+
+static const struct suite_test tests[] = {
+    {"a run by its numbers", test_a_run},
+    {"paths that lead nowhere", test_paths_that_lead_nowhere},
+    {"several chips are a list", test_several_chips},
+    {"several documents are a list", test_several_documents},
+    {"documents are those of the command line", test_documents_are_those_of_the_command_line},
+    {"text and answer of one question", test_text_and_answer},
+    {"output that has no document", test_output_without_document},
+    {"errors name fields, or options", test_errors_name_fields},
+    {"options given twice", test_options_twice},
+    {"a goal that is not reached", test_exit_code_of_a_check},
+    {"events, and again from the database", test_events},
+    {"events of a machine", test_events_of_a_machine},
+    {"a sweep", test_a_sweep},
+    {"a trace and its replay", test_a_trace},
+    {"a validation and a report", test_a_validation_and_a_report},
+    {"verbs as data", test_verbs_as_data},
+    {"values of a chip", test_values_of_a_chip},
+    {"files are deleted", test_nothing_is_left},
+};
+SUITE_MAIN("ask", tests)

@@ -1,0 +1,152 @@
+/* The examples below tests/examples, as somebody builds and starts them who has the installed files and nothing else. */
+#include "tests/support/suite.h"
+
+#include <glob.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EXAMPLES ORCHARD_SOURCE_DIR "/tests/examples"
+
+/* What each must say, in C and in Python. */
+static const struct {
+    const char *name, *c, *python;
+} expected[] = {
+    {"run", "seconds", "'seconds': "},
+    {"events", "14400 samples", "'op_end': 1"},
+    {"chip", "vendor-spec", "did you mean m1-max?"},
+    {"sweep", "16 cores", "('m2', 16): "},
+    {"together", "limited by", "'slowdown': {'gpu': "},
+};
+
+static char folder[] = "/tmp/orchard-examples-XXXXXX";
+static char out[1 << 16];
+
+/* Standard output of a command in the folder into `out`; its exit code, -1 when it did not end by itself. */
+static int start(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static int start(const char *format, ...)
+{
+    char command[2000];
+    const int used = snprintf(command, sizeof command, "cd %s && exec 2>&1 && ", folder);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command + used, sizeof command - (size_t)used, format, args);
+    va_end(args);
+    FILE *const pipe = popen(command, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pipe);
+    out[fread(out, 1, sizeof out - 1, pipe)] = 0;
+    const int status = pclose(pipe);
+    return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void place(const char *what, const char *where)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, where);
+    CHECK(symlink(what, path) == 0, "%s", path);
+}
+
+/* The header by itself, and the library under the names that `make install` gives it. */
+static void test_installed_files(void)
+{
+    char path[200];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, i ? "lib" : "include");
+        CU_ASSERT_EQUAL(mkdir(path, 0777), 0);
+    }
+    place(ORCHARD_SOURCE_DIR "/sim/orchard.h", "include/orchard.h");
+    place(ORCHARD_BUILD_DIR "/liborchard.so", "lib/liborchard.so.0");
+    place("liborchard.so.0", "lib/liborchard.so");
+    snprintf(path, sizeof path, "%s/runs.db", folder);
+    setenv("ORCHARD_DB", path, 1);
+    snprintf(path, sizeof path, "%s/lib", folder);
+    setenv("LD_LIBRARY_PATH", path, 1);
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+}
+
+static const char *name_of(const char *path)
+{
+    static char name[64];
+    const char *const base = strrchr(path, '/') + 1;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
+    return name;
+}
+
+static const char *wanted(const char *name, bool python)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
+        if (strcmp(expected[i].name, name) == 0)
+            return python ? expected[i].python : expected[i].c;
+    return NULL;
+}
+
+static void check_output(const char *path, int code, bool python)
+{
+    const char *const text = wanted(name_of(path), python);
+    CHECK(code == 0, "%s ends with %d:\n%s", path, code, out);
+    CHECK(text != NULL, "%s: say in this suite what it prints", path);
+    CHECK(text && strstr(out, text), "%s prints\n%s", path, out);
+}
+
+static void test_in_c(void)
+{
+    glob_t found;
+    CU_ASSERT_EQUAL_FATAL(glob(EXAMPLES "/c/*.c", 0, NULL, &found), 0);
+    CU_ASSERT_EQUAL(found.gl_pathc, ARRAY_COUNT(expected));
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *const path = found.gl_pathv[i];
+        const int built =
+            start(TEST_CC " -std=c11 -pedantic -Wall -Wextra -Werror -Iinclude %s -o %s -Llib -lorchard", path, name_of(path));
+        CHECK(built == 0, "%s: %s", path, out);
+        check_output(path, start("./%s", name_of(path)), false);
+    }
+    globfree(&found);
+}
+
+/* C++ programs may include the header, too. */
+static void test_header_in_cpp(void)
+{
+    if (start("c++ --version") != 0) {
+        suite_skip("c++ is not installed (g++)");
+        return;
+    }
+    const int code = start("echo '#include <orchard.h>' | c++ -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror -Iinclude "
+                           "-fsyntax-only -");
+    CHECK(code == 0, "%s", out);
+}
+
+static void test_in_python(void)
+{
+    glob_t found;
+    if (start("python3 -c 'import ctypes'") != 0) {
+        suite_skip("python3 with ctypes is not installed (python3)");
+        return;
+    }
+    if (strcmp(TEST_MODE, "opt") != 0) {
+        suite_skip("python3 does not load a library with sanitizers");
+        return;
+    }
+    CU_ASSERT_EQUAL_FATAL(glob(EXAMPLES "/python/*.py", 0, NULL, &found), 0);
+    CU_ASSERT_EQUAL(found.gl_pathc, ARRAY_COUNT(expected) + 1); /* orchard.py is what all of them import */
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        if (strcmp(name_of(found.gl_pathv[i]), "orchard") != 0)
+            check_output(found.gl_pathv[i], start("python3 %s", found.gl_pathv[i]), true);
+    globfree(&found);
+}
+
+static void test_nothing_is_left(void)
+{
+    CU_ASSERT_TRUE(suite_remove(folder));
+}
+
+static const struct suite_test tests[] = {
+    {"the installed files", test_installed_files}, {"examples in C", test_in_c},
+    {"the header in C++", test_header_in_cpp},     {"examples in Python", test_in_python},
+    {"files are deleted", test_nothing_is_left},
+};
+SUITE_MAIN("examples", tests)
