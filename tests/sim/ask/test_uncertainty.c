@@ -35,7 +35,7 @@ struct machine {
 
 static void open_machine(struct machine *m, const char *workload, const char *unit)
 {
-    static const char *const sets[] = {"gpu.submit_us=0", "gpu.round_trip_us=0"}; /* the GPU without the way there */
+    static const char *const sets[] = {"gpu.submit_us=0", "gpu.round_trip_us=0"}; /* without the overheads of a submission */
     struct orch_error error = {0};
     m->db = example_chips();
     m->base = (struct study_base){.chips = m->db,
@@ -94,8 +94,7 @@ static double share_of(const struct interval_shares *shares, const char *key)
     return NAN;
 }
 
-/* The hypercube finds for the efficiency of DRAM what the cheap estimate says and what moving it alone says; the same for the
- * same seed. */
+/* For the efficiency of DRAM the hypercube finds what moving it alone finds. The same seed gives the same interval. */
 static void test_hypercube(void)
 {
     struct machine m;
@@ -118,13 +117,14 @@ static void test_hypercube(void)
         CHECK(share_of(&shares, "gpu.l2_latency_cycles") < 0.1, "%.3f of a latency", share_of(&shares, "gpu.l2_latency_cycles"));
     }
     CHECK(low[0] == low[1] && high[0] == high[1], "one seed, one answer");
-    const double expected = hypot(0.15 * alone, 0.15 * 0.3); /* both known to 15 % */
+    const double expected = hypot(0.15 * alone, 0.15 * 0.3); /* both are known to 15 % */
     CHECK(fabs(low[0] / expected - 1) < 0.4 && fabs(high[0] / expected - 1) < 0.4, "%.3f down, %.3f up, about %.3f expected",
           low[0], high[0], expected);
     close_machine(&m);
 }
 
-/* In a run: the value is inside, the cheap estimate names the bandwidth first among parameters, and a residual is told. */
+/* The value lies inside its interval, the cheap estimate names the bandwidth first among parameters, and a residual is reported.
+ */
 static void test_run(void)
 {
     struct machine m;
@@ -155,9 +155,9 @@ static void test_run(void)
 
 static const struct suite_test tests[] = {
     {"an interval grows with what is not known", test_interval},
-    {"a kernel in caches goes with its clock", test_clock_bound},
-    {"a stream goes with the bandwidth of DRAM", test_stream},
+    {"a kernel in the caches scales with its clock", test_clock_bound},
+    {"a stream scales with the bandwidth of DRAM", test_stream},
     {"the hypercube agrees with one parameter at a time", test_hypercube},
-    {"the interval of a run", test_run},
+    {"a run has an interval with its reasons", test_run},
 };
 SUITE_MAIN("uncertainty", tests)
