@@ -222,15 +222,15 @@ static void test_help_has_every_option(void)
 }
 
 static const struct suite_test tests[] = {
-    {"options in every form and order", test_forms},
-    {"words that look like options", test_words},
+    {"options are accepted in every form and order", test_forms},
+    {"words may look like options", test_words},
     {"wrong options get one line and a suggestion", test_errors},
-    {"common options before the verb", test_common_before_the_verb},
-    {"numbers in range", test_numbers},
-    {"colour only where it is wanted", test_color},
-    {"path of the database", test_database_path},
-    {"edit distances", test_distance},
-    {"verbs", test_verbs},
-    {"help names every option", test_help_has_every_option},
+    {"common options may stand before the verb", test_common_before_the_verb},
+    {"numbers are checked against their range", test_numbers},
+    {"colour is used only where it is wanted", test_color},
+    {"the database is found where it was asked for", test_database_path},
+    {"edit distances match those worked out by hand", test_distance},
+    {"verbs are found by name", test_verbs},
+    {"help lists every option", test_help_has_every_option},
 };
 SUITE_MAIN("cli", tests)

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* The keys of the command line's contract, and nothing else. */
+/* The keys of the command line's contract, and no others. */
 static const char *const contract[] = {"run_id",
                                        "chip",
                                        "device",
@@ -61,7 +61,7 @@ static struct json_object *member(struct json_object *object, const char *key)
     return value;
 }
 
-/* A run about which nothing is known still has every key. */
+/* A run about which nothing is known has every key as well. */
 static void test_empty_document(void)
 {
     static const char *const containers[] = {"joules_by",   "utilisation", "stalls",  "placement",
@@ -95,7 +95,7 @@ static void test_full_document(void)
     struct json_object *d = run_json(&r);
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
     expect_contract_keys(d);
-    struct json_object *again = json_tokener_parse(json_object_to_json_string(d)); /* valid JSON, infinities too */
+    struct json_object *again = json_tokener_parse(json_object_to_json_string(d)); /* valid JSON, even with infinities */
     CU_ASSERT_PTR_NOT_NULL_FATAL(again);
     CU_ASSERT_EQUAL(json_object_get_int64(member(again, "run_id")), 42);
     CU_ASSERT_EQUAL(json_object_get_double(member(again, "seconds")), 0.25);
@@ -119,7 +119,7 @@ static void test_full_document(void)
     run_result_free(&r);
 }
 
-/* Everything in the dictionary of totals is a key of the document, and the other way round for numbers. */
+/* Every number of a run is a key of the document, with a definition and a unit. */
 static void test_tables_agree_with_contract(void)
 {
     for (size_t i = 0; i < run_number_field_count(); i++) {
@@ -216,7 +216,7 @@ static size_t bar_of(bool terminal, double host_seconds, char *text, size_t size
     e = (struct event){.kind = EVENT_PROGRESS, .run = 1, .time_ns = 5e6};
     e.progress = (struct event_progress){0.5, host_seconds, "timing gemm"};
     event_bus_emit(bus, &e);
-    event_bus_emit(bus, &e); /* at once again: not drawn again */
+    event_bus_emit(bus, &e); /* too soon after the last one: not drawn again */
     example_emit_end(bus, 1, EVENT_RUN_DONE);
     event_bus_free(bus);
     progress_free(p);
@@ -230,14 +230,14 @@ static size_t bar_of(bool terminal, double host_seconds, char *text, size_t size
 static void test_progress(void)
 {
     char text[2000];
-    CU_ASSERT_EQUAL(bar_of(false, 5, text, sizeof text), 0);  /* no terminal: silent */
+    CU_ASSERT_EQUAL(bar_of(false, 5, text, sizeof text), 0);  /* no terminal, no bar */
     CU_ASSERT_EQUAL(bar_of(true, 0.9, text, sizeof text), 0); /* too early */
     CU_ASSERT_TRUE(bar_of(true, 5, text, sizeof text) > 0);
     CHECK(strstr(text, "[############............]  50 % timing gemm  simulated 5.00 ms, host 5 s, 5 s to go") != NULL, "%s",
           text);
     const char *first = strstr(text, "50 %");
     CU_ASSERT_TRUE(first && !strstr(first + 1, "50 %"));
-    CU_ASSERT_STRING_EQUAL(text + strlen(text) - 4, "\r\033[K"); /* wiped at the end */
+    CU_ASSERT_STRING_EQUAL(text + strlen(text) - 4, "\r\033[K"); /* erased at the end */
     FILE *out = tmpfile();
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     struct progress *p = progress_create(out, false); /* a file is no terminal */
@@ -249,11 +249,11 @@ static void test_progress(void)
 }
 
 static const struct suite_test tests[] = {
-    {"an empty run has every key, null", test_empty_document},
-    {"the document of a full run", test_full_document},
+    {"an empty run has every key with null", test_empty_document},
+    {"a full run has its values in the document", test_full_document},
     {"field tables name keys of the contract", test_tables_agree_with_contract},
-    {"quantities for people", test_quantities},
-    {"the summary", test_summary},
-    {"the progress bar", test_progress},
+    {"quantities are readable", test_quantities},
+    {"the summary names what matters", test_summary},
+    {"the progress bar appears on terminals alone", test_progress},
 };
-SUITE_MAIN("db listen", tests)
+SUITE_MAIN("listen", tests)
