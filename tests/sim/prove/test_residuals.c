@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Drawn by Python's random (seed 20251121): six sources with offsets of deviation 0.1 and rows of deviation 0.2 about them, four
- * without offsets, 0.05 about 0.1. */
+/* Drawn by Python's random (seed 20251121): six sources whose offsets have a deviation of 0.1 and their rows 0.2, and four
+ * sources without offsets, whose rows have a deviation of 0.05 about 0.1. */
 static const double first_unit[6][10] = {
     {-0.025, -0.328, -0.305, -0.036, -0.068, -0.052, -0.086, 0.003, 0.003, -0.212},
     {-0.264, -0.256, -0.437, -0.081, -0.173, -0.186, -0.174, 0.059, -0.348, -0.147},
@@ -35,7 +35,7 @@ static void fill_drawn(struct residual_sample samples[DRAWN])
         samples[60 + i] = (struct residual_sample){"cpu", "stream", sources[6 + i / 5], second_unit[i / 5][i % 5], 0};
 }
 
-/* Expected numbers: the Python of the draws, which knows nothing of this code. */
+/* The expected numbers come from the Python script that drew the rows, which shares nothing with this code. */
 static void test_drawn_table(void)
 {
     static const struct {
@@ -74,7 +74,7 @@ static double normal(uint64_t *state)
     return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
 }
 
-/* Many sources of one known distribution: nine tenths of the rows of a source that is left out are inside. */
+/* Many sources of one known distribution: nine tenths of the rows of a source that is left out lie inside. */
 static void test_coverage(void)
 {
     enum { SOURCES = 40, ROWS = 50 };
@@ -90,13 +90,13 @@ static void test_coverage(void)
     CHECK(residual_cross_validate(samples, SOURCES * ROWS, inside), "memory");
     for (size_t i = 0; i < SOURCES * ROWS; i++)
         count += inside[i];
-    /* sqrt(1 + 1/39) times wider than 1.645 deviations about 0.1: 90.4 %; three standard errors are 2 %. */
+    /* The interval is sqrt(1 + 1/39) times wider than 1.645 deviations about 0.1: 90.4 %. Three standard errors are 2 %. */
     CHECK(fabs((double)count / (SOURCES * ROWS) - 0.904) < 0.02, "%u of %d inside", count, SOURCES * ROWS);
     free(samples);
     free(inside);
 }
 
-/* Few rows, or rows of one source only, have no group of their own. */
+/* Few rows, or rows of a single source, have no group of their own. */
 static void test_fallback(void)
 {
     struct residual_sample samples[DRAWN];
