@@ -1,4 +1,4 @@
-/* Launch descriptions for tests: files that live in memory, and a scratch folder with a kernel on disk. */
+/* Launch descriptions for tests: in files that live in memory, and in a scratch folder with a kernel on disk. */
 #ifndef ORCHARD_TESTS_SIM_AGX_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_AGX_EXAMPLE_H
 
@@ -30,7 +30,7 @@ static inline bool example_read(void *context, const char *name, uint8_t **bytes
     return orch_fail(error, ORCH_USAGE, "%s: No such file", name);
 }
 
-/* y[i] = x[i] * factor, one element a thread. */
+/* y[i] = x[i] * factor, one element per thread. */
 static const char example_scale[] = ".arg xs u64\n.arg ys u64\n.arg factor f32\n.local_size 32 1 1\n"
                                     "get_sr r0, sr80\n"
                                     "device_load 0, i32, x, r1, xs, r0, unsigned\n"

@@ -5,7 +5,7 @@
 #include "sim/chip/chip.h"
 #include "tests/support/suite.h"
 
-/* NULL and a failed check when they cannot be read. */
+/* All chips. NULL and a failed check when they cannot be read. */
 static inline struct chip_db *example_chips(void)
 {
     struct orch_error error = {0};
@@ -14,7 +14,7 @@ static inline struct chip_db *example_chips(void)
     return db;
 }
 
-/* One of them, with "KEY=VALUE" set unless NULL. */
+/* One chip, with "KEY=VALUE" set unless it is NULL. */
 static inline struct chip *example_chip(const struct chip_db *db, const char *id, const char *set)
 {
     const struct chip_overrides overrides = {&set, set != NULL};

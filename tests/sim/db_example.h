@@ -1,4 +1,4 @@
-/* Runs for the suites of the performance database: one whose every number is known, with every kind of event. */
+/* Runs for the suites of the performance database. Every number of theirs is known, and every kind of event occurs. */
 #ifndef ORCHARD_TESTS_SIM_DB_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_DB_EXAMPLE_H
 
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A fresh folder; example_remove deletes it with everything inside. */
+/* Makes a fresh folder, which example_remove deletes with everything inside. */
 static inline void example_folder(char path[64])
 {
     snprintf(path, 64, "/tmp/orchard-db-XXXXXX");
@@ -66,7 +66,7 @@ static inline struct event_run_begin example_begin(uint64_t seed)
                                     .host = "example"};
 }
 
-/* Every field has a value of its own, so that two that are mixed up show. */
+/* Every field has a value of its own, so that a mix-up of two fields shows. */
 static inline void example_result(struct run_result *r)
 {
     run_result_init(r);
@@ -173,7 +173,7 @@ static inline void example_emit_end(struct event_bus *bus, uint64_t run, enum ev
     run_result_free(&r);
 }
 
-/* A whole run with `ops` ops through the writer; its id, 0 with *error filled. */
+/* Writes a whole run with `ops` ops and returns its id; 0 fills *error. */
 static inline int64_t example_record(struct orch_db *db, uint64_t seed, uint64_t ops, enum event_run_status status, size_t chunk,
                                      struct orch_error *error)
 {
@@ -198,7 +198,7 @@ static inline int64_t example_record(struct orch_db *db, uint64_t seed, uint64_t
     return run_id;
 }
 
-/* One number of a query; -12345 when there is none. */
+/* The number that a query gives, -12345 when it gives none. */
 static inline double example_number(struct orch_db *db, const char *sql)
 {
     struct orch_error error = {0};
@@ -209,7 +209,7 @@ static inline double example_number(struct orch_db *db, const char *sql)
     return number;
 }
 
-/* Runs a function in a process of its own; its exit code, or 1000 + signal. */
+/* Runs a function in a process of its own. Returns its exit code, or 1000 + signal. */
 static inline int example_in_child(int (*run)(const char *path), const char *path)
 {
     fflush(NULL);
@@ -222,6 +222,7 @@ static inline int example_in_child(int (*run)(const char *path), const char *pat
     return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Checks that `orchard db check` finds no fault in the file. */
 static inline void example_expect_healthy(const char *path)
 {
     struct orch_error error = {0};

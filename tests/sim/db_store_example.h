@@ -1,4 +1,4 @@
-/* Characteristics and measurements for the suites of the performance database, and what a query prints. */
+/* Characteristics and measurements for the suites of the performance database, and the text that a query prints. */
 #ifndef ORCHARD_TESTS_SIM_DB_STORE_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_DB_STORE_EXAMPLE_H
 

@@ -1,4 +1,4 @@
-/* Guests that run on the cores of orchard and of Unicorn from the same start, and what must be equal in the end. */
+/* Runs guests on orchard's core and on Unicorn's from the same start, and compares how they end. */
 #ifndef ORCHARD_TESTS_SIM_PROGRAM_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_PROGRAM_EXAMPLE_H
 
@@ -25,7 +25,7 @@ static inline void guest_amx_finish(void *context)
     amx_core_finish(context);
 }
 
-/* One run of one program on one engine. */
+/* One run of one program on one of the two cores. */
 struct guest_run {
     struct program *program;
     struct amx_core *amx;
@@ -149,7 +149,7 @@ static inline void guest_compare_text(const char *guest, const struct guest_run 
     }
 }
 
-/* Runs on both and compares everything; leaves our run to the caller. False = skipped. */
+/* Runs a guest on both and compares everything. The caller finishes our run. False: skipped. */
 static inline bool guest_run_both(struct guest_run *ours, const char *guest, const struct program_options *options)
 {
     struct guest_run other;
@@ -164,7 +164,7 @@ static inline bool guest_run_both(struct guest_run *ours, const char *guest, con
           (unsigned long)other.fault.pc);
     CHECK(ours->exit_code == other.exit_code, "%s: exit code %d, Unicorn %d", guest, ours->exit_code, other.exit_code);
     guest_compare_text(guest, ours, &other);
-    if (ours->stop == other.stop) { /* else one line says it all */
+    if (ours->stop == other.stop) { /* otherwise the failed check above says enough */
         guest_compare_registers(guest, ours, &other);
         guest_compare_memory(guest, ours, &other);
     }

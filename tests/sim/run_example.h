@@ -1,4 +1,4 @@
-/* Requests as `orchard run` makes them, and what came of them. */
+/* Requests as `orchard run` makes them, and their outcome. */
 #ifndef ORCHARD_TESTS_SIM_RUN_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_RUN_EXAMPLE_H
 
@@ -35,7 +35,7 @@ static inline struct outcome run_on(const struct chip_db *db, const char *chip_n
     return o;
 }
 
-/* Of the output of that name; 0 when there is none. */
+/* Checksum of the output of that name; 0 when there is none. */
 static inline uint64_t checksum(const struct outcome *o, const char *output)
 {
     for (size_t i = 0; i < o->result.checksum.count; i++)

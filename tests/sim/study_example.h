@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A study of the example chips without a database, or in `db`. */
+/* A study of the example chips. */
 struct study_example {
     struct chip_db *chips;
     struct study_base base;
@@ -27,6 +27,7 @@ static inline struct study_example study_example_open(const char *workload, cons
     return b;
 }
 
+/* Creates the study, with characteristics from a database unless `db` is NULL. */
 static inline bool study_example_start(struct study_example *b, struct orch_db *db)
 {
     struct orch_error error = {0};
@@ -41,7 +42,7 @@ static inline void study_example_close(struct study_example *b)
     chip_db_close(b->chips);
 }
 
-/* At "KEY=VALUE KEY=VALUE ...". */
+/* Evaluates the study at "KEY=VALUE KEY=VALUE ...". */
 static inline bool example_ask(struct study_example *b, const char *words, bool fresh, struct study_answer *answer,
                                struct orch_error *error)
 {
@@ -71,7 +72,7 @@ static inline bool example_same_values(const struct run_values *a, const struct 
     return same;
 }
 
-/* Every number, name and assumption; the host's time apart. NULL = the same, else what differs. */
+/* The first field that differs, NULL when there is none. Every number, name and assumption counts, but not the host's time. */
 static inline const char *example_difference(const struct run_result *a, const struct run_result *b)
 {
     for (size_t i = 0; i < run_number_field_count(); i++) {
@@ -99,7 +100,7 @@ static inline const char *example_difference(const struct run_result *a, const s
                                                               : NULL;
 }
 
-/* Asks, checks how it was answered, and that a fresh simulation says the same. */
+/* Asks, and checks how the question was answered and that a fresh simulation gives the same. */
 static inline void example_check_answer(struct study_example *b, const char *words, enum study_method method,
                                         struct study_answer *answer)
 {
@@ -114,7 +115,7 @@ static inline void example_check_answer(struct study_example *b, const char *wor
     study_answer_free(&fresh);
 }
 
-/* One kernel of each unit; a key that its timing reads, and one that only another unit's reads. */
+/* One kernel of each unit, with a key that its timing reads and one that only another unit's timing reads. */
 static const struct {
     const char *workload, *unit, *read, *unread;
 } study_kernels[] = {

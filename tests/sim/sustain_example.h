@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Chip, machine and a load on all cores, of which the energy of events is what eight busy cores of an M1 need to draw the 15.4 W
- * that were measured before the clocks fell. */
+/* Chip, machine and a load on all cores. The energy of its events is what eight busy cores of an M1 need to draw the 15.4 W that
+ * were measured before the clocks fell. */
 struct sustain_scene {
     struct chip_db *db;
     struct chip *chip;

@@ -6,7 +6,7 @@
 #include "sim/ask/sweep/sweep_read.h"
 #include "tests/sim/db_example.h"
 
-/* "gemm:8x8x8" with -L texts up to NULL; samples 0 = grid. */
+/* A sweep of these workloads with -L texts up to a NULL. samples 0 = a grid. */
 static inline struct sweep_spec *example_spec(const char *workloads, uint64_t samples, const char *const *vary)
 {
     struct orch_error error = {0};
@@ -21,11 +21,11 @@ static inline struct sweep_spec *example_spec(const char *workloads, uint64_t sa
     return spec;
 }
 
-/* Answers by seconds(values); after `most` points it stops as if killed. */
+/* Answers with seconds(values). After `most` points it stops as if it were killed. */
 struct formula {
     const struct sweep_spec *spec;
-    double (*seconds)(const double *value, uint64_t point); /* NAN = the point fails */
-    size_t answered, most;                                  /* most 0 = no end */
+    double (*seconds)(const double *value, uint64_t point); /* NAN: the point fails */
+    size_t answered, most;                                  /* most 0: never stops */
 };
 
 static inline bool formula_run(void *context, const uint64_t *point, size_t count, sweep_sink *sink, void *sink_context,
@@ -130,8 +130,8 @@ static inline struct sweep_data *example_read(const char *path, const char *whic
     return data;
 }
 
-/* All rows of sweeps as one text, without dates. An answer that a killed process had found out, but not written, is known to the
- * next: that is the same answer. */
+/* All rows of sweeps as one text, without dates. An answer that a killed process had found but not written may be known to the
+ * next process; it counts as the same answer. */
 static inline char *example_sweep_rows(const char *path)
 {
     char *text = NULL;

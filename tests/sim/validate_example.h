@@ -1,4 +1,4 @@
-/* Measurements given as text, compared with what the chips of the source tree do. */
+/* Compares measurements given as text with what the chips of the source tree do. */
 #ifndef ORCHARD_TESTS_SIM_VALIDATE_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_VALIDATE_EXAMPLE_H
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* `name` is that of the table ("gpu.csv"); "KEY=VALUE" is set in every chip unless NULL. Free with validation_free. */
+/* `name` is the name of the table ("gpu.csv"). "KEY=VALUE" is set in every chip unless it is NULL. Free with validation_free. */
 static inline struct validation *example_validation(const char *name, const char *text, const char *set)
 {
     struct orch_error error = {0};

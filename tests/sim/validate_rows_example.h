@@ -1,4 +1,4 @@
-/* A table of measurements, the programs of its rows, and a runner that takes one microsecond for each of them. */
+/* A table of measurements, the programs of its rows, and a runner that says one microsecond for each of them. */
 #ifndef ORCHARD_TESTS_SIM_VALIDATE_ROWS_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_VALIDATE_ROWS_EXAMPLE_H
 

@@ -1,4 +1,4 @@
-/* liborchard as a program uses it: only sim/orchard.h (and a conversion of fp16). */
+/* liborchard as a program uses it: through sim/orchard.h alone (and a conversion to fp16). */
 #include "isa/ane/ane_half.h"
 #include "sim/orchard.h"
 #include "tests/support/suite.h"
@@ -54,7 +54,8 @@ static void test_a_product_on_shared_buffers(void)
     check_product("gpu");
 }
 
-/* fp16 in the order of the operator; the weights become coefficients of the program. Whole numbers: every sum is exact. */
+/* fp16 data in the order of the operator. The weights become coefficients of the program. Whole numbers, so every sum is exact.
+ */
 static void test_a_product_on_the_neural_engine(void)
 {
     struct orchard_error error = {0};
@@ -88,7 +89,7 @@ static void test_a_product_on_the_neural_engine(void)
     orchard_close(o);
 }
 
-/* A program file with the caller's buffers: 1 + 3 (a + b + c) twice (tests/golden/ane/README.md). */
+/* A program file with the caller's buffers: 1 + 3 (a + b + c), twice (tests/golden/ane/README.md). */
 static void test_a_neural_engine_program(void)
 {
     struct orchard_error error = {0};
@@ -135,7 +136,7 @@ static void test_jobs_run_in_order(void)
     orchard_close(o);
 }
 
-static void test_errors_are_told_at_once(void)
+static void test_errors_are_reported_immediately(void)
 {
     struct orchard_error error = {0};
     CU_ASSERT_PTR_NULL(orchard_open("m9", NULL, 0, &error));
@@ -152,7 +153,7 @@ static void test_errors_are_told_at_once(void)
     CU_ASSERT_EQUAL(error.code, 3);
     CU_ASSERT_EQUAL(orchard_enqueue_program(o, "/no/such/file", NULL, NULL, 0, &error), -1);
     CU_ASSERT_EQUAL(error.code, 2);
-    /* A buffer that is too short is found when the job runs. */
+    /* A buffer that is too short is detected when the job runs. */
     const uint64_t small = orchard_alloc(o, 16, NULL, &error);
     CU_ASSERT(orchard_enqueue(o, "amx", "gemm:512x512x512", &(struct orchard_launch){.buffer = {small}}, &error) >= 0);
     CU_ASSERT(!orchard_wait(o, &error));
@@ -186,11 +187,11 @@ static void test_buffers_come_and_go(void)
 }
 
 static const struct suite_test tests[] = {
-    {"buffers come and go", test_buffers_come_and_go},
-    {"a product on shared buffers", test_a_product_on_shared_buffers},
-    {"a product on the Neural Engine", test_a_product_on_the_neural_engine},
-    {"a Neural Engine program with buffers", test_a_neural_engine_program},
+    {"buffers can be allocated, copied and freed", test_buffers_come_and_go},
+    {"a product runs on the caller's buffers", test_a_product_on_shared_buffers},
+    {"a product runs on the Neural Engine", test_a_product_on_the_neural_engine},
+    {"a Neural Engine program runs on the caller's buffers", test_a_neural_engine_program},
     {"jobs run in the order they were enqueued", test_jobs_run_in_order},
-    {"errors are told at once", test_errors_are_told_at_once},
+    {"errors are reported immediately", test_errors_are_reported_immediately},
 };
 SUITE_MAIN("library", tests)

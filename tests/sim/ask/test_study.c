@@ -33,7 +33,7 @@ static void test_known_as_fresh(void)
     }
 }
 
-/* A number of the chip a little larger, or NULL when it has none. */
+/* Makes a number of the chip a little larger. NULL when the key has no number. */
 static const char *larger(const struct chip *chip, size_t key, char *words, size_t size)
 {
     const struct chip_value *v = chip_value_at(chip, key);
@@ -43,10 +43,11 @@ static const char *larger(const struct chip *chip, size_t key, char *words, size
     return words;
 }
 
-/* Whatever key is changed: what is known then is what a fresh simulation says. Few are read, so most must be known. */
+/* Changes keys one at a time: a known answer must be what a fresh simulation gives. A kernel reads few keys, so most answers must
+ * be known. */
 static void test_any_key(void)
 {
-    const char *const more = getenv("ORCHARD_TEST_KEYS"); /* all of them: 1000 */
+    const char *const more = getenv("ORCHARD_TEST_KEYS"); /* set = all 1000 keys */
     uint64_t state = 11;
     for (size_t i = 0; i < STUDY_KERNELS; i++) {
         struct study_example b = study_example_open(study_kernels[i].workload, study_kernels[i].unit);
@@ -81,7 +82,7 @@ static void test_any_key(void)
     }
 }
 
-/* Asked one after another in one study, every chip has its own answer. */
+/* Every chip has its own answer when they are asked one after another in one study. */
 static void test_every_chip(void)
 {
     for (size_t i = 0; i < STUDY_KERNELS; i++) {
@@ -128,7 +129,7 @@ static void test_reads(void)
     study_example_close(&b);
 }
 
-/* An operator's time is that of a run of the same kernel, whatever the chip. */
+/* An operator takes as long as a run of the same kernel, whatever the chip. */
 static void test_operators_against_runs(void)
 {
     static const char *const chips[] = {"m1", "m1-max", "m2-pro", "m3"};
@@ -205,9 +206,12 @@ static void test_in_a_device(void)
 }
 
 static const struct suite_test tests[] = {
-    {"known answers are fresh answers", test_known_as_fresh}, {"whatever key is changed", test_any_key},
-    {"every chip has its own answers", test_every_chip},      {"what an answer read", test_reads},
-    {"operators against runs", test_operators_against_runs},  {"programs are no operators", test_operators_only},
-    {"machines by known timings", test_in_a_device},
+    {"known answers equal fresh ones", test_known_as_fresh},
+    {"known answers equal fresh ones whatever key changes", test_any_key},
+    {"every chip has its own answers", test_every_chip},
+    {"a study lists the keys that an answer read", test_reads},
+    {"operators take as long as runs of their kernels", test_operators_against_runs},
+    {"programs are refused as operators", test_operators_only},
+    {"known timings serve a machine under other conditions", test_in_a_device},
 };
 SUITE_MAIN("study", tests)

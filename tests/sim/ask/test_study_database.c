@@ -6,7 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What one study puts into a file another one finds there; so does one of another chip with the same GPU and memory side. */
+/* The second round finds in the file what the first one put there. Another chip with the same GPU and memory would find it, too.
+ */
 static void test_known_from_a_file(void)
 {
     char folder[64];
@@ -39,7 +40,7 @@ static int64_t number_of(struct orch_db *db, const char *sql)
     return n;
 }
 
-/* A poisoned row is believed under this version, as it must be if it was read at all, and not under another one. */
+/* A forged row is believed under this version, which shows that rows are read, but not when another version wrote it. */
 static void test_other_versions(void)
 {
     char folder[64];
@@ -75,7 +76,7 @@ static void test_other_versions(void)
     example_remove(folder);
 }
 
-/* A shard's characteristics are known where it was merged. */
+/* Characteristics of a shard are known where it was merged. */
 static void test_merged(void)
 {
     static const char *const settings[] = {"amx.z_latency_cycles=5", "amx.z_latency_cycles=6"};
@@ -119,7 +120,8 @@ static int work_in_child(const char *path, int child)
     study_answer_init(&answer);
     for (int i = 0; ok && i < 24; i++) {
         char words[48];
-        snprintf(words, sizeof words, "amx.z_latency_cycles=%d", 2 + (child ? 23 - i : i) / 2); /* each twice, from both ends */
+        snprintf(words, sizeof words, "amx.z_latency_cycles=%d",
+                 2 + (child ? 23 - i : i) / 2); /* each value twice, from both ends */
         ok = example_ask(&b, words, false, &answer, &error);
     }
     study_answer_free(&answer);
@@ -152,9 +154,9 @@ static void test_two_processes(void)
 }
 
 static const struct suite_test tests[] = {
-    {"characteristics in a file are found", test_known_from_a_file},
-    {"other versions are other models", test_other_versions},
-    {"characteristics are merged", test_merged},
-    {"two processes share a file", test_two_processes},
+    {"characteristics are found in a file", test_known_from_a_file},
+    {"characteristics of other versions are ignored", test_other_versions},
+    {"merged characteristics are found", test_merged},
+    {"two processes write one file", test_two_processes},
 };
 SUITE_MAIN("study database", tests)

@@ -108,10 +108,10 @@ static void test_settings_change_answers(void)
 }
 
 static const struct suite_test tests[] = {
-    {"wrong settings are named", test_wrong_settings},
+    {"wrong settings are refused by name", test_wrong_settings},
     {"settings change answers", test_settings_change_answers},
-    {"settings are JSON with sorted keys, and back", test_settings_as_json},
-    {"settings that are none are refused", test_settings_refused},
-    {"unknown keys get the nearest name", test_keys},
+    {"settings become JSON with sorted keys, and back", test_settings_as_json},
+    {"texts that are no settings are refused", test_settings_refused},
+    {"unknown keys are refused with the nearest name", test_keys},
 };
 SUITE_MAIN("study settings", tests)

@@ -17,7 +17,7 @@ static double roofline(const double *value, uint64_t point)
     return hypot(1 / of(value, 0, 1398), 0.1 / of(value, 1, 100));
 }
 
-/* Off by up to a quarter, without any order. */
+/* Jumps by up to a quarter, without any order. */
 static double erratic(const double *value, uint64_t point)
 {
     uint64_t state = point;
@@ -104,11 +104,11 @@ static void test_steps_of_whole_keys(void)
     static const char *const vary[] = {"gpu_max_mhz=800:1600", "memory_peak_GBps=50:200", "gpu_cores=8:11", NULL};
     struct home h = open_home(1200, vary);
     const struct sweep_done done = sweep(&h, "a.db", roofline, 0, 0);
-    CU_ASSERT_EQUAL(done.groups.interpolating, 4); /* one per count of cores */
+    CU_ASSERT_EQUAL(done.groups.interpolating, 4); /* one group per count of cores */
     close_home(&h);
 }
 
-/* Stopped again and again, then finished: the same rows as in one go, none twice. */
+/* A sweep that is stopped again and again, then finished, has the same rows as one that was never stopped, none of them twice. */
 static void test_resumes(void)
 {
     struct home h = open_home(400, two_ranges);
@@ -154,8 +154,8 @@ static void merge_all(struct home *h, const char *into, const char *const *shard
     db_close(db);
 }
 
-/* Shards of which one was stopped and one job ran twice as part of another count of shards, so that points are in several files
- * with different answers: any order of merging gives the same content. */
+/* One shard was stopped, and one job ran twice as part of another count of shards, so that several files hold a point, with
+ * different answers. Any order of merging gives the same content. */
 static void test_merges_in_any_order(void)
 {
     static const char *const shard[] = {"0.db", "1.db", "2.db", "again.db"};
@@ -176,12 +176,12 @@ static void test_merges_in_any_order(void)
     struct orch_db *const db = example_open(example_file(h.folder, "a.db"), DB_READ);
     CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM sweep_point"), 305);
     CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM sweep_point WHERE status <> 'done'"), 0);
-    /* Simulated answers were preferred to interpolated ones. */
+    /* Merging prefers simulated answers to interpolated ones. */
     CU_ASSERT_TRUE(example_number(db, "SELECT count(*) FROM sweep_point WHERE point % 3 = 2 AND method = 'simulated'") > 50);
     db_close(db);
     free(a);
     free(b);
-    /* The merged file goes on where it is. */
+    /* The sweep continues in the merged file. */
     const struct sweep_done rest = sweep(&h, "a.db", roofline, 0, 0);
     CU_ASSERT_EQUAL(rest.before, rest.points);
     close_home(&h);
@@ -249,11 +249,11 @@ static void test_against_fresh_simulations(void)
 
 static const struct suite_test tests[] = {
     {"a smooth answer is interpolated within the tolerance", test_interpolates_within_tolerance},
-    {"what is not smooth, fails somewhere, or must be exact is simulated", test_what_is_not_smooth_is_simulated},
-    {"counts of cores are groups of their own", test_steps_of_whole_keys},
-    {"a sweep that is stopped goes on, and ends as in one go", test_resumes},
+    {"answers that jump, fail somewhere or must be exact are simulated", test_what_is_not_smooth_is_simulated},
+    {"each count of cores is a group of its own", test_steps_of_whole_keys},
+    {"a stopped sweep continues, and ends like one that was not stopped", test_resumes},
     {"shards merge in any order to the same content", test_merges_in_any_order},
     {"a point takes at most 2 kB", test_size_of_points},
-    {"interpolated points against fresh simulations", test_against_fresh_simulations},
+    {"interpolated points are close to fresh simulations", test_against_fresh_simulations},
 };
 SUITE_MAIN("sweep", tests)

@@ -1,4 +1,4 @@
-/* Interpolation, effects and fronts against formulas and brute force. */
+/* Interpolation, effects and Pareto fronts against formulas and brute force. */
 #include "sim/ask/sweep/effects.h"
 #include "sim/ask/sweep/kriging.h"
 #include "sim/ask/sweep/pareto.h"
@@ -9,7 +9,7 @@ static double random_unit(uint64_t *state)
     return (double)(suite_random(state) >> 11) / 9007199254740992.0;
 }
 
-/* Smooth, with a rounded corner, as time between two limits. */
+/* Smooth with a rounded corner, like a time between two limits. */
 static double smooth(const double *x)
 {
     return log(pow(pow(1 / (1 + x[0]), 8) + pow(0.7 / (1 + 0.8 * x[1]), 8), 0.125) + 0.1 * x[2]);
@@ -39,14 +39,14 @@ static void test_interpolates(void)
     }
     CHECK(worst < 0.03, "largest error %g", worst);
     CHECK(beyond <= 15, "%g of 300 beyond three deviations", beyond);
-    /* Given points are met, and a place given is certain. */
+    /* The interpolation passes through the given points, where it is certain. */
     double value, deviation;
     kriging_predict(k, x[5], &value, &deviation);
     CU_ASSERT_DOUBLE_EQUAL(value, y[5][0], 1e-3);
     kriging_free(k);
 }
 
-/* The closed form against fitting anew without the point. */
+/* The closed form gives what fitting anew without the point gives. */
 static void test_leaving_out(void)
 {
     enum { N = 30, D = 2 };
@@ -66,7 +66,7 @@ static void test_leaving_out(void)
     for (int r = 0; r < 2; r++)
         first[r] = kriging_left_out(all, 0, (size_t)r, NULL);
     memcpy(place, x[0], sizeof place);
-    /* The same covariance, all points but the first. */
+    /* The same covariance, with all points but the first. */
     CHECK(kriging_fit(all, x[1], y[1], N - 1, 2, false, &error), "%s", error.text);
     double value[2];
     kriging_predict(all, place, value, NULL);
@@ -75,7 +75,7 @@ static void test_leaving_out(void)
     kriging_free(all);
 }
 
-/* The choice takes the emptiest places and does not take neighbours of each other. */
+/* The choice takes the emptiest places, and no two neighbours. */
 static void test_choice(void)
 {
     double x[20][1], y[20][1], candidate[101][1];
@@ -144,7 +144,7 @@ static void test_effects(void)
     /* The precision has the widest swing, then the clock (2.56), then the bandwidth (2). */
     CU_ASSERT_EQUAL(e.effect[0].key, 2);
     CU_ASSERT_EQUAL(e.effect[1].key, 0);
-    /* Of a product of three factors some variance belongs to pairs. */
+    /* In a product of three factors, part of the variance belongs to pairs. */
     CHECK(order > 0.7 && order <= 1.0001, "first-order shares add to %g", order);
     CU_ASSERT_DOUBLE_EQUAL(e.base, pow(1398, -2) / 10, 1e-15);
     sweep_effects_free(&e);
@@ -162,7 +162,7 @@ static void test_pareto(void)
 
     for (size_t dimensions = 1; dimensions <= 3; dimensions++) {
         for (size_t i = 0; i < N * dimensions; i++)
-            value[i] = floor(random_unit(&state) * 12); /* many equal ones */
+            value[i] = floor(random_unit(&state) * 12); /* many equal values */
         CU_ASSERT_TRUE(pareto_front(value, N, dimensions, keep));
         for (size_t i = 0; i < N; i++) {
             bool beaten = false;
@@ -180,10 +180,10 @@ static void test_pareto(void)
 }
 
 static const struct suite_test tests[] = {
-    {"a smooth function between 120 points, with its error", test_interpolates},
-    {"the error of leaving a point out is that of fitting without it", test_leaving_out},
+    {"a smooth function is interpolated between 120 points, with its error", test_interpolates},
+    {"leaving a point out has the error of fitting without it", test_leaving_out},
     {"points are chosen where nothing is known", test_choice},
-    {"effects of a power law", test_effects},
+    {"effects of a power law are those of its exponents", test_effects},
     {"the Pareto front is what brute force finds", test_pareto},
 };
 SUITE_MAIN("sweep math", tests)

@@ -87,7 +87,7 @@ static void test_grid(void)
     struct study_setting setting = {0};
     double value[SWEEP_KEYS_MAX];
 
-    CU_ASSERT_EQUAL(spec->points, 2 * 2 * 3 * 3); /* 20 steps of 8 .. 10 are three whole numbers */
+    CU_ASSERT_EQUAL(spec->points, 2 * 2 * 3 * 3); /* 20 steps from 8 to 10 give three whole numbers */
     sweep_design_values(design, 18 + 9 + 3 + 1, value);
     CU_ASSERT_EQUAL(value[0], 1);
     CU_ASSERT_EQUAL(value[1], 9);
@@ -97,7 +97,7 @@ static void test_grid(void)
     CU_ASSERT_STRING_EQUAL(study_setting_get(&setting, "chip"), "m2");
     CU_ASSERT_STRING_EQUAL(study_setting_get(&setting, "gpu_cores"), "9");
     study_setting_free(&setting);
-    /* Per workload: base, two levels of chip, two ends of each number. */
+    /* Per workload: the base, two levels of the chip, two ends of each number. */
     CU_ASSERT_EQUAL(sweep_design_points(design), spec->points + 2 * (1 + 2 + 2 + 2));
     CU_ASSERT_EQUAL(sweep_design_place(design, spec->points + 7).role, SWEEP_BASE);
     CU_ASSERT_EQUAL(sweep_design_place(design, spec->points + 7).workload, 1);
@@ -129,7 +129,7 @@ static void test_latin_hypercube(void)
         CU_ASSERT_EQUAL(value[1], floor(value[1]));
         cores[(size_t)value[1]]++;
     }
-    /* Values are rounded to six digits, so that one on an edge may fall into the next slice. */
+    /* Values are rounded to six digits, so that one at an edge may fall into the next slice. */
     for (int k = 0; k <= 2; k += 2)
         for (size_t i = 0, held = 0; i < N; i++) {
             held += slice[k][i];
@@ -175,7 +175,7 @@ static void test_files(void)
     char *const json_again = sweep_spec_json(again);
     CU_ASSERT_STRING_EQUAL(json, json_again);
     free(again->name);
-    again->name = NULL; /* the name is not part of what makes a sweep */
+    again->name = NULL; /* the name does not belong to what makes a sweep */
     CU_ASSERT_TRUE(sweep_spec_hash(spec, "1", hash[0]) && sweep_spec_hash(again, "1", hash[1]));
     CU_ASSERT_STRING_EQUAL(hash[0], hash[1]);
     CU_ASSERT_TRUE(sweep_spec_hash(spec, "2", hash[1]));
@@ -221,12 +221,12 @@ static void test_bad_files(void)
 }
 
 static const struct suite_test tests[] = {
-    {"texts of what varies that are refused", test_bad_texts},
-    {"wholes that are refused", test_bad_wholes},
-    {"lists of workloads with commas inside", test_workload_lists},
-    {"a grid goes workload by workload, last key fastest, tornado behind", test_grid},
+    {"wrong texts of -L are refused", test_bad_texts},
+    {"contradictory specifications are refused", test_bad_wholes},
+    {"workloads in a list may contain commas", test_workload_lists},
+    {"a grid goes workload by workload with the last key fastest, then the tornado", test_grid},
     {"every slice of a Latin hypercube holds one point; a seed repeats", test_latin_hypercube},
-    {"a file read, written and read says the same", test_files},
-    {"files that are refused, with their name", test_bad_files},
+    {"a file survives being read, written and read", test_files},
+    {"wrong files are refused by name", test_bad_files},
 };
 SUITE_MAIN("sweep spec", tests)

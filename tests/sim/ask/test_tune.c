@@ -1,4 +1,4 @@
-/* Tuning: variants of kernels, what they compute, the set that is left, and runs that use it. */
+/* Tuning: the variants of kernels, what they compute, the set that is saved, and runs that use it. */
 #include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/ask/tune/tune.h"
@@ -26,7 +26,7 @@ static void test_variants_are_all_combinations(void)
     CU_ASSERT_STRING_EQUAL(v[0].workload, "gemm:64x64x64");
     CU_ASSERT(has(v, 30, "gemm:64x64x64,tile=64x32,split=8") && has(v, 30, "gemm:64x64x64,split=16") &&
               has(v, 30, "gemm:64x64x64,tile=32x32"));
-    CU_ASSERT_EQUAL(tune_variants("gemm:64x64x64,split=2", "gpu", v, 64), 5); /* the text has decided */
+    CU_ASSERT_EQUAL(tune_variants("gemm:64x64x64,split=2", "gpu", v, 64), 5); /* the text fixes the split */
     CU_ASSERT(has(v, 5, "gemm:64x64x64,split=2,tile=64x64"));
     CU_ASSERT_EQUAL(tune_variants("softmax:8x8", "gpu", v, 64), 1);
     CU_ASSERT_EQUAL(tune_variants("softmax:8x8", "amx", v, 64), 0);
@@ -34,7 +34,7 @@ static void test_variants_are_all_combinations(void)
     CU_ASSERT_EQUAL(v[4].cores, 8);
 }
 
-/* Every variant of every kind of kernel computes what the library's own rule computes. */
+/* Every variant of every kind of kernel computes what the library's own choice computes. */
 static void test_variants_compute_the_same(void)
 {
     static const struct {
@@ -67,7 +67,7 @@ static void test_variants_compute_the_same(void)
     chip_db_close(db);
 }
 
-static void test_another_result_is_seen(void)
+static void test_a_different_result_is_noticed(void)
 {
     struct orch_error error = {0};
     struct chip_db *db = chip_db_open(NULL, &error);
@@ -97,7 +97,7 @@ static void test_blocks_of_amx_change_time_and_text(void)
         CU_ASSERT_EQUAL(home.outcome.code, 2);
 }
 
-/* Four cores stream faster than one; a run without the set is as before, one with it is the best variant. */
+/* Four cores stream faster than one. A run without the set is as before, one with it is the best variant. */
 static void test_a_run_uses_the_set_only_by_name(void)
 {
     static const char kernel[] = "stream-add:512K --unit cpu --chip m1";
@@ -124,12 +124,12 @@ static void test_a_run_uses_the_set_only_by_name(void)
         json_object_put(d);
     }
     if (cli_ask(&home, "run stream-add:256K --unit cpu --chip m1 --fitted mine"))
-        CU_ASSERT_EQUAL(home.outcome.code, 0); /* the set has nothing for it */
+        CU_ASSERT_EQUAL(home.outcome.code, 0); /* the set has no entry for this shape */
     if (cli_ask(&home, "run %s --fitted mime", kernel))
         CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "did you mean mine?"), "%s", home.outcome.err);
 }
 
-/* A sweep with the set has the best variant's time; a set that is none is told. */
+/* A sweep with the set has the best variant's time. An unknown set is reported. */
 static void test_sweeps_use_the_set_by_name(void)
 {
     if (!cli_ask(&home, "tune stream-add:512K --unit cpu --chip m1 --save mine --json"))
@@ -137,7 +137,7 @@ static void test_sweeps_use_the_set_by_name(void)
     json_object *d = cli_document(&home.outcome);
     char best[32];
     snprintf(best, sizeof best, "\"seconds\":%.6g", document_number(d, "/best/seconds"));
-    best[strcspn(best, "e")] = 0; /* its first digits */
+    best[strcspn(best, "e")] = 0; /* only the first digits */
     json_object_put(d);
     if (cli_ask(&home, "sweep stream-add:512K --unit cpu --chip m1 --fitted mine -L cpu_p.dispatch_width=8 --exact --json"))
         CHECK(home.outcome.code == 0 && strstr(home.outcome.out, best), "%s: %s%s", best, home.outcome.out, home.outcome.err);
@@ -159,7 +159,7 @@ static void test_a_second_shape_joins_the_set(void)
         CHECK(strstr(home.outcome.out, "gemm:128x64x64") && strstr(home.outcome.out, "gemm:64x64x64"), "%s", home.outcome.out);
 }
 
-static void test_wrong_use_is_told(void)
+static void test_wrong_use_is_reported(void)
 {
     static const struct {
         const char *arguments, *said;
@@ -183,11 +183,11 @@ static void test_wrong_use_is_told(void)
 static const struct suite_test tests[] = {
     {"variants are all combinations", test_variants_are_all_combinations},
     {"variants compute the same", test_variants_compute_the_same},
-    {"another result is seen", test_another_result_is_seen},
-    {"blocks of AMX change time and text", test_blocks_of_amx_change_time_and_text},
+    {"a different result is noticed", test_a_different_result_is_noticed},
+    {"AMX block sizes change the time and the text", test_blocks_of_amx_change_time_and_text},
     {"a run uses the set only by name", test_a_run_uses_the_set_only_by_name},
     {"sweeps use the set by name", test_sweeps_use_the_set_by_name},
     {"a second shape joins the set", test_a_second_shape_joins_the_set},
-    {"wrong use is told", test_wrong_use_is_told},
+    {"wrong use is reported", test_wrong_use_is_reported},
 };
 SUITE_MAIN("tune", tests)

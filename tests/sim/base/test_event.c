@@ -1,4 +1,4 @@
-/* The event bus: order, numbering, who gets progress, and that listeners cannot disturb. */
+/* The event bus: order, numbering, who gets progress, and that listeners cannot interfere. */
 #include "sim/base/event.h"
 
 #include "tests/support/suite.h"
@@ -49,7 +49,7 @@ static void test_order(void)
     event_bus_free(bus);
 }
 
-/* Numbers do not depend on how often the host reported progress. */
+/* The numbers do not depend on how often the host reported progress. */
 static void test_progress_is_not_counted(void)
 {
     char texts[2][512];
@@ -110,10 +110,10 @@ static void test_names(void)
 }
 
 static const struct suite_test tests[] = {
-    {"listeners are called in order, events are numbered", test_order},
+    {"listeners are called in order, and events are numbered", test_order},
     {"progress does not change the numbering", test_progress_is_not_counted},
-    {"listeners can neither emit, subscribe nor spoil", test_listeners_cannot_disturb},
-    {"forty listeners", test_many_listeners},
-    {"names", test_names},
+    {"listeners can neither emit, subscribe nor alter events", test_listeners_cannot_disturb},
+    {"forty listeners all get the event", test_many_listeners},
+    {"every kind of event and part has a name", test_names},
 };
 SUITE_MAIN("event", tests)

@@ -1,4 +1,4 @@
-/* .npy files: bytes as NumPy writes them, damaged headers, and files made by another program. */
+/* .npy files: the bytes that NumPy writes, damaged headers, and files made by another program. */
 #include "isa/array_count.h"
 #include "sim/base/npy.h"
 #include "tests/support/suite.h"
@@ -13,7 +13,7 @@
 static const char numpy_header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
 static const float numpy_data[6] = {0, 1, 2, 3, 4, 5};
 
-/* A file of `version` around a header text, padded as NumPy pads; returns its size. */
+/* Writes a file of `version` around a header text, padded as NumPy pads. Returns its size. */
 static size_t make(uint8_t *file, unsigned version, const char *header, const void *data, size_t bytes)
 {
     const size_t start = version == 1 ? 10 : 12;
@@ -38,7 +38,7 @@ static void test_reads_versions(void)
         struct npy_array a;
         struct orch_error error = {0};
         const size_t size = make(file, version, numpy_header, numpy_data, sizeof numpy_data);
-        if (version == 1) /* as the format's specification shows it */
+        if (version == 1) /* as the specification of the format shows it */
             CU_ASSERT_EQUAL(memcmp(file, "\x93NUMPY\x01\x00v\x00{'descr'", 18), 0);
         CHECK(npy_parse(file, size, &a, &error), "version %u: %s", version, error.text);
         CU_ASSERT_EQUAL(a.type, NPY_F32);
@@ -97,7 +97,7 @@ static void test_reads_shapes(void)
         struct npy_array a;
         struct orch_error error = {0};
         snprintf(header, sizeof header, "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }", shapes[i].shape);
-        const bool overflows = i == 6; /* an empty array of absurd shape is still refused */
+        const bool overflows = i == 6; /* an empty array of an absurd shape is still refused */
         const size_t size = make(file, 1, header, data, shapes[i].count);
         const bool ok = npy_parse(file, size, &a, &error);
         CHECK(ok != overflows, "%s: %s", shapes[i].shape, error.text);
@@ -218,7 +218,7 @@ static void test_round_trip_on_disk(void)
     remove(path);
 }
 
-/* Golden tensors of real networks, written by another program: softmax outputs and images are numbers in range. */
+/* Golden tensors of real networks, written by another program: the numbers of softmax outputs and images are in range. */
 static void test_foreign_files(void)
 {
     const char *const folder = suite_shared("models/ultraface_rfb320_simplified/golden");
@@ -236,7 +236,7 @@ static void test_foreign_files(void)
     CU_ASSERT_EQUAL(a.type, NPY_F32);
     CU_ASSERT_EQUAL(a.shape[a.dims - 1], 2);
     unsigned wrong = 0;
-    for (uint64_t i = 0; i + 1 < a.count; i += 2) { /* scores of two classes add up to one */
+    for (uint64_t i = 0; i + 1 < a.count; i += 2) { /* the scores of two classes add up to one */
         float pair[2];
         memcpy(pair, a.data + 4 * i, sizeof pair);
         wrong += !(pair[0] + pair[1] > 0.9999f && pair[0] + pair[1] < 1.0001f);
@@ -249,10 +249,10 @@ static const struct suite_test tests[] = {
     {"reads versions 1 to 3", test_reads_versions},
     {"reads every element type", test_reads_types},
     {"reads shapes", test_reads_shapes},
-    {"refuses with the reason", test_refuses},
+    {"refuses wrong headers with the reason", test_refuses},
     {"every truncation is an error", test_truncation},
     {"writes headers as NumPy does", test_header_as_numpy},
-    {"round trip on disk", test_round_trip_on_disk},
+    {"an array survives being written and read", test_round_trip_on_disk},
     {"reads files of another program", test_foreign_files},
 };
 SUITE_MAIN("npy", tests)

@@ -47,7 +47,7 @@ static void test_all_chips(void)
     chip_db_close(db);
 }
 
-/* Figures of Apple's product pages, typed in here, not taken from the files under test. */
+/* Figures from Apple's product pages, typed in here rather than taken from the files under test. */
 static void test_published_figures(void)
 {
     static const struct {
@@ -146,7 +146,7 @@ static void test_inheritance(void)
     chip_db_close(db);
 }
 
-/* What was measured on Firestorm cores is not a measurement of Avalanche cores. */
+/* A measurement on Firestorm cores is no measurement of Avalanche cores. */
 static void test_adopted_values_are_weaker(void)
 {
     struct chip_db *db = example_chips();
@@ -229,7 +229,7 @@ static void test_wrong_overrides(void)
     chip_db_close(db);
 }
 
-/* Clocks by active cores: AnandTech 17024 for M1 Max. */
+/* Clocks by the number of active cores: AnandTech 17024 for M1 Max. */
 static void test_clock_by_active_cores(void)
 {
     static const double expected[] = {3.228, 3.132, 3.036, 3.036, 3.036};
@@ -260,7 +260,7 @@ static void test_unknown_number(void)
     chip_db_close(db);
 }
 
-/* A database of one or two texts. */
+/* Loads a database of one or two texts. */
 static bool load_texts(const char *first, const char *second, struct orch_error *error, uint64_t *hash)
 {
     struct chip_db *db = chip_db_new("memory");
@@ -329,7 +329,7 @@ static void test_hash_of_values(void)
           "%s", error.text);
     CU_ASSERT_EQUAL(a, b);
     CU_ASSERT_NOT_EQUAL(a, c);
-    /* FNV-1a64 of the values, gpu.cores being derived, worked out apart. */
+    /* FNV-1a64 of the values, worked out apart; gpu.cores is derived. */
     uint64_t expected = UINT64_C(0xcbf29ce484222325);
     for (const char *t = "gpu.cores=8,\ngpu_cores=8,\nslc_MB=8,\n"; *t; t++)
         expected = (expected ^ (unsigned char)*t) * UINT64_C(0x100000001b3);
@@ -346,16 +346,16 @@ static void test_missing_folder(void)
 static const struct suite_test tests[] = {
     {"all 31 chips load", test_all_chips},
     {"core counts and bandwidths are Apple's", test_published_figures},
-    {"every value has kind and source", test_every_value_has_kind_and_source},
+    {"every value has a kind and a source", test_every_value_has_kind_and_source},
     {"aliases are unique and forgiving", test_aliases},
-    {"binned chips inherit", test_inheritance},
-    {"values of a relative are less sure", test_adopted_values_are_weaker},
-    {"overrides and what follows from them", test_override},
+    {"binned chips inherit from the full chip", test_inheritance},
+    {"values taken over from a relative are less certain", test_adopted_values_are_weaker},
+    {"overrides change derived values", test_override},
     {"wrong overrides are refused by name", test_wrong_overrides},
     {"clocks depend on active cores", test_clock_by_active_cores},
-    {"an unknown number is unmodelled, not zero", test_unknown_number},
+    {"an unknown number is not modelled rather than zero", test_unknown_number},
     {"bad files are refused by name", test_bad_files},
-    {"the hash is one of values", test_hash_of_values},
+    {"the hash depends on values alone", test_hash_of_values},
     {"a missing folder is named", test_missing_folder},
 };
 SUITE_MAIN("chip", tests)

@@ -1,4 +1,4 @@
-/* Every chip has energies and operating points for every domain, and they make sense. */
+/* Every chip has plausible energies and operating points for every domain. */
 #include "sim/chip/chip_floorplan.h"
 #include "sim/chip/chip_power.h"
 #include "tests/support/suite.h"
@@ -32,7 +32,7 @@ static void check_chip(const struct chip *chip)
     }
 }
 
-/* Power that goes in is spread over the blocks, all of it. */
+/* All the power that goes in is spread over the blocks. */
 static void check_floorplan(const struct chip *chip)
 {
     struct chip_floorplan f;
@@ -119,7 +119,7 @@ static void test_unpublished_voltages_follow_the_curve_and_say_so(void)
 
 static const struct suite_test tests[] = {
     {"all chips have energies, operating points and a floorplan", test_all_chips},
-    {"the published points of M1", test_published_points_of_m1},
+    {"M1 has the published operating points", test_published_points_of_m1},
     {"unpublished voltages follow the curve and say so", test_unpublished_voltages_follow_the_curve_and_say_so},
 };
 SUITE_MAIN("chip power", tests)

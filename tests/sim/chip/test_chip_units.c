@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Every chip, experimental ones too, must be complete enough to run programs on CPU and AMX. */
+/* Every chip, experimental ones included, must be complete enough to run programs on CPU and AMX. */
 static void test_all_chips_fill_all_units(void)
 {
     struct chip_db *db = example_chips();
@@ -38,7 +38,7 @@ static void test_all_chips_fill_all_units(void)
     chip_db_close(db);
 }
 
-/* Every chip, with what is taken over from others; M2 Ultra and M3 have L2s that nobody published. */
+/* Every chip, with the values it takes over from others. Nobody published the L2s of M2 Ultra and M3. */
 static void test_all_chips_have_a_gpu(void)
 {
     struct chip_db *db = example_chips();
@@ -104,7 +104,7 @@ static void test_cpu_params(void)
     chip_db_close(db);
 }
 
-/* The keys of instruction classes carry the names that isa/a64 gives them. */
+/* The keys of instruction classes have the names of isa/a64. */
 static void test_class_names(void)
 {
     for (unsigned c = 0; c < A64_CLASS_COUNT; c++) {
@@ -206,10 +206,9 @@ static const struct chip_peak *find_peak(const struct chip_peaks *peaks, const c
     return NULL;
 }
 
-/* Measured best figures must lie below the computed peak and not far from it: clpeak M1 Pro reaches 828 GFLOPS f32 on
- * all ten cores; Accelerate on M1 Max 2746 f32 and 700 f64 (philipturner/amx-benchmarks; whether its threads used the E
- * block is not known); metal-benchmarks 10.4 TFLOPS
- * on the M1 Max GPU; and nothing has f64 on the GPU or f32 on the Neural Engine. */
+/* The best measured figures must lie below the computed peak and not far from it. clpeak on M1 Pro reaches 828 GFLOPS f32 on all
+ * ten cores; Accelerate on M1 Max 2746 f32 and 700 f64 (philipturner/amx-benchmarks, which does not say whether threads used the
+ * E block); metal-benchmarks 10.4 TFLOPS on the M1 Max GPU. The GPU has no f64, the Neural Engine no f32. */
 static void test_peaks_bound_measurements(void)
 {
     static const struct {
@@ -240,11 +239,11 @@ static const struct suite_test tests[] = {
     {"all chips fill all unit parameters", test_all_chips_fill_all_units},
     {"all chips have a GPU that can be built", test_all_chips_have_a_gpu},
     {"CPU parameters are those of applecpu", test_cpu_params},
-    {"keys of instruction classes", test_class_names},
+    {"instruction classes have keys of the same name", test_class_names},
     {"AMX clocks give the measured dependent times", test_amx_params},
     {"an Ultra is two Max dies", test_ultra_is_two_dies},
     {"overrides reach the units", test_overrides_reach_the_units},
-    {"generations", test_generation},
-    {"peaks bound measurements", test_peaks_bound_measurements},
+    {"each chip belongs to a generation", test_generation},
+    {"peaks lie above measurements", test_peaks_bound_measurements},
 };
 SUITE_MAIN("chip_units", tests)

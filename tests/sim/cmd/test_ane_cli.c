@@ -1,4 +1,5 @@
-/* The Neural Engine as a user meets it: run and its document, build, isa ane, kernels, capabilities, the database, exit codes. */
+/* The Neural Engine on the command line: run and its document, build, isa ane, kernels, capabilities, the database, exit codes.
+ */
 #include "isa/array_count.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
@@ -11,7 +12,7 @@
 
 static struct cli_home home = {.name = "ane-cli", .options = "-q"};
 
-/* Of the only output. */
+/* Checksum of the only output. */
 static void read_checksum(json_object *d, char out[64])
 {
     out[0] = 0;
@@ -65,7 +66,7 @@ static void test_explain(void)
         CHECK(strstr(home.outcome.out, said[i]) != NULL, "%s is not in %s", said[i], home.outcome.out);
 }
 
-/* A built program is a program like any other: the same numbers from the file, from text and back, in both containers. */
+/* A built program is a program like any other: the file, its listing and both containers give the same numbers. */
 static void test_build(void)
 {
     static const char *const kernels[] = {"conv2d:c=20,h=10,w=12,k=24,pad=1,bias=1,act=relu", "conv-stack:layers=2,c=16,h=5,w=9",
@@ -146,7 +147,7 @@ static void test_check(void)
     json_object_put(d);
 }
 
-/* A bit that the descriptor keeps but that belongs to no task is noticed; so is a wrong weight. */
+/* The check notices a bit that the descriptor keeps but that belongs to no task, and a wrong weight. */
 static void test_check_notices(void)
 {
     char path[128];
@@ -245,15 +246,15 @@ static void test_exit_codes(void)
 int main(void)
 {
     static const struct suite_test tests[] = {
-        {"the document of a run", test_document},
-        {"explain tells descriptors", test_explain},
+        {"the document of a run has the engine's numbers", test_document},
+        {"--explain lists descriptors", test_explain},
         {"built programs run like their kernels", test_build},
         {"listings assemble back", test_listing_assembles_back},
-        {"checks of program files", test_check},
-        {"checks notice changes", test_check_notices},
-        {"kernels and capabilities", test_lists},
-        {"several chips", test_several_chips},
-        {"exit codes", test_exit_codes},
+        {"program files are checked", test_check},
+        {"checks notice altered files", test_check_notices},
+        {"kernels and capabilities list the Neural Engine", test_lists},
+        {"one command runs several chips", test_several_chips},
+        {"wrong use and unmodelled requests have exit codes", test_exit_codes},
     };
     const int code = suite_run("ane_cli", tests, ARRAY_COUNT(tests));
     return cli_home_remove(&home) ? code : 1;

@@ -286,17 +286,17 @@ static void test_every_verb_can_be_looked_up(void)
 }
 
 static const struct suite_test tests[] = {
-    {"options in every form and order", test_forms},
-    {"words that look like options", test_words},
+    {"options are accepted in every form and order", test_forms},
+    {"words may look like options", test_words},
     {"wrong options get one line and a suggestion", test_errors},
-    {"common options before the verb", test_common_before_the_verb},
-    {"numbers in range", test_numbers},
-    {"colour only where it is wanted", test_color},
-    {"path of the database", test_database_path},
-    {"edit distances", test_distance},
-    {"verbs", test_verbs},
-    {"options of the command line alone", test_own_options_are_dropped},
-    {"help names every option", test_help_has_every_option},
+    {"common options may stand before the verb", test_common_before_the_verb},
+    {"numbers are checked against their range", test_numbers},
+    {"colour is used only where it is wanted", test_color},
+    {"the database is found where it was asked for", test_database_path},
+    {"edit distances match those worked out by hand", test_distance},
+    {"verbs are found by name", test_verbs},
+    {"options of the command line alone are dropped", test_own_options_are_dropped},
+    {"help lists every option", test_help_has_every_option},
     {"every verb can be looked up", test_every_verb_can_be_looked_up},
 };
 SUITE_MAIN("cli", tests)

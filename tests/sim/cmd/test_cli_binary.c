@@ -1,4 +1,4 @@
-/* The command line as a user meets it: the orchard binary built beside this test is started with real arguments. */
+/* The command line from outside: starts the orchard binary built beside this test with real arguments. */
 #define _GNU_SOURCE
 #include "isa/array_count.h"
 #include "tests/support/cli_binary.h"
@@ -88,7 +88,7 @@ static void test_json_is_one_document(void)
     }
 }
 
-/* Assembled words, listed and assembled again, are the same words. */
+/* Assembled words give the same words when they are listed and assembled again. */
 static void test_assemble_and_list(void)
 {
     char folder[] = "/tmp/orchard-test-XXXXXX", source[64], first[64], listing[64], second[64], line[512];
@@ -118,7 +118,7 @@ static void test_assemble_and_list(void)
     CHECK(system(line) == 0, "%s", line);
 }
 
-/* Ctrl-C ends with 130: the command waits for standard input, which never comes. */
+/* Ctrl-C ends the command with 130. It waits for standard input, which never comes. */
 static void test_interrupt(void)
 {
     int input[2];
@@ -127,7 +127,7 @@ static void test_interrupt(void)
         suite_skip("the orchard binary is not built");
         return;
     }
-    /* A signal that comes before the handler is there ends the child too, but by the signal. */
+    /* A signal that arrives before the handler is installed ends the child as well, but by the signal. */
     usleep(300000);
     kill(child, SIGINT);
     const int status = cli_wait(child, 2);
@@ -137,9 +137,9 @@ static void test_interrupt(void)
 }
 
 static const struct suite_test tests[] = {
-    {"exit codes and streams", test_codes_and_streams},
-    {"--json is one document", test_json_is_one_document},
-    {"assemble, list, assemble", test_assemble_and_list},
+    {"every exit code and stream is used as documented", test_codes_and_streams},
+    {"--json writes one document", test_json_is_one_document},
+    {"a listing assembles to the words that were listed", test_assemble_and_list},
     {"an interrupt ends with 130", test_interrupt},
 };
 SUITE_MAIN("cli_binary", tests)

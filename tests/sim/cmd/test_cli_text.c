@@ -213,14 +213,14 @@ static void test_operands_in_listing(void)
 }
 
 static const struct suite_test tests[] = {
-    {"numbers in sensible digits", test_numbers},
-    {"numbers with units", test_units},
-    {"columns are as wide as characters", test_widths},
-    {"tables", test_table},
-    {"JSON numbers", test_json},
-    {"AMX assembly", test_assembly},
+    {"numbers have a sensible number of digits", test_numbers},
+    {"numbers get units", test_units},
+    {"columns are as wide as their characters", test_widths},
+    {"columns of tables are aligned", test_table},
+    {"JSON numbers read back to the same value", test_json},
+    {"AMX assembly becomes words", test_assembly},
     {"AMX listings are assembler input", test_listing_round_trip},
-    {"listings of bad files", test_listing_of_bad_files},
+    {"bad files are not listed", test_listing_of_bad_files},
     {"A64 listings show AMX words", test_a64_listing},
     {"A64 listings show known AMX operands", test_operands_in_listing},
 };

@@ -1,4 +1,4 @@
-/* orchard run --device as a user meets it: series, limits, refusals, rows in the database. */
+/* orchard run --device from outside: series, limits, refusals, rows in the database. */
 #include "isa/array_count.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
@@ -16,7 +16,7 @@ static double last(json_object *d, const char *path)
     return n ? json_object_get_double(json_object_array_get_idx(list, n - 1)) : NAN;
 }
 
-/* A small product on the GPU of an M1, for so long. */
+/* A small product on the GPU of an M1, in a machine. */
 #define SHORT_RUN "run gemm:128x128x128 --unit gpu --chip m1 --device "
 
 static void test_the_document_has_series_and_their_sums(void)
@@ -30,7 +30,7 @@ static void test_the_document_has_series_and_their_sums(void)
     CU_ASSERT_DOUBLE_EQUAL(document_number(d, "/seconds"), 300, 1e-6);
     CHECK(fabs(document_number(d, "/joules") / document_number(d, "/seconds") - document_number(d, "/watts_avg")) < 1e-6,
           "watts %g", document_number(d, "/watts_avg"));
-    /* Energy is the integral of the series, and of the parts. */
+    /* The energy is the integral of the series, and the sum of the parts. */
     static const char *const domains[] = {"p_cpu", "e_cpu", "amx", "gpu", "ane", "slc", "fabric", "dram", "soc"};
     json_object *const time = document_at(d, "/device_run/samples/time_s");
     double joules = 0, parts = 0;
@@ -111,8 +111,8 @@ static void test_equal_runs_give_equal_bytes(void)
     json_object_put(b);
 }
 
-/* MacBook Air M1 in Cinebench R23 for ten minutes (ThomasKaiser/Knowledge): P cluster from 14 to 8.8 W and from 2988 to about
- * 2450 MHz, clocks fall after about 75 s. Nothing measured goes in but when the load began and ended. */
+/* MacBook Air M1 in Cinebench R23 for ten minutes (ThomasKaiser/Knowledge): the P cluster falls from 14 to 8.8 W and from 2988 to
+ * about 2450 MHz, the clocks after about 75 s. The only measured inputs are when the load began and ended. */
 static void test_a_real_load_throttles_as_measured(void)
 {
     const char *const curve = suite_shared("vectors/thermal/m1air_cinebench/curve.csv");
@@ -145,7 +145,8 @@ static void test_a_real_load_throttles_as_measured(void)
     json_object_put(d);
 }
 
-/* Two streams beyond all caches: each has its share of the DRAM as long as it lasts, together they draw more than one. */
+/* Two streams beyond all caches: each has its share of the DRAM as long as it lasts, and together they draw more than one alone.
+ */
 static void test_workloads_at_once_share_the_machine(void)
 {
     if (!cli_ask(&home, "run stream-triad:8M[unit=gpu,mode=timing] + stream-triad:8M[unit=cpu,cores=2] --chip m1 --device "
@@ -162,7 +163,7 @@ static void test_workloads_at_once_share_the_machine(void)
         json_object *const p = json_object_array_get_idx(document_at(d, "/device_run/concurrent"), (size_t)i);
         const double slowdown = document_number(p, "/slowdown");
         CHECK(slowdown > 1.3 && slowdown < 2.01, "part %d: %g times as long", i, slowdown);
-        CU_ASSERT_DOUBLE_EQUAL(slowdown, document_number(p, "/sharing_slowdown"), 1e-6); /* cool: clocks do not fall */
+        CU_ASSERT_DOUBLE_EQUAL(slowdown, document_number(p, "/sharing_slowdown"), 1e-6); /* cool, so clocks do not fall */
         CU_ASSERT_DOUBLE_EQUAL(document_number(p, "/repetitions") * document_number(p, "/seconds"), 200, 1e-6);
         gbps += document_number(p, "/dram_gbps");
     }
@@ -190,7 +191,7 @@ static double document_value(const char *arguments, const char *path)
     return value;
 }
 
-/* Programs of the CPU go to the E cores, launches stay; copies that the E cores cannot take stay as well. */
+/* Programs of the CPU move to the E cores, GPU launches stay. Copies that the E cores cannot take stay as well. */
 static void test_work_is_steered(void)
 {
 #define BOTH                                                                                                                     \
@@ -200,11 +201,11 @@ static void test_work_is_steered(void)
     snprintf(text, sizeof text, BOTH, "2", "m1", "macbook-air");
     CU_ASSERT_DOUBLE_EQUAL(document_value(text, "/device_run/moved_seconds"), 30, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(document_value(text, "/device_run/final_mhz/gpu"), 1278, 1);
-    snprintf(text, sizeof text, BOTH, "4", "m1-max", "macbook-pro-14"); /* which has two */
+    snprintf(text, sizeof text, BOTH, "4", "m1-max", "macbook-pro-14"); /* which has two E cores */
     CU_ASSERT_DOUBLE_EQUAL(document_value(text, "/device_run/moved_seconds"), 0, 1e-9);
 }
 
-static void test_a_nearly_empty_battery_saves(void)
+static void test_a_nearly_empty_battery_saves_power(void)
 {
     const double saved = document_value(SHORT_RUN "macbook-air --duration 60 --power-mode auto --battery 15 --json",
                                         "/device_run/low_power_seconds");
@@ -222,7 +223,7 @@ static void refused(const char *arguments, const char *expected)
           home.outcome.err);
 }
 
-static void test_what_cannot_be_is_refused(void)
+static void test_impossible_requests_are_refused(void)
 {
     refused("run gemm:64x64x64 --unit gpu --chip m1-max --device macbook-air", "machines with it: mac-studio-m1");
     refused("run gemm:64x64x64 --unit gpu --device toaster", "unknown device toaster");
@@ -239,13 +240,13 @@ static void test_what_cannot_be_is_refused(void)
 static const struct suite_test tests[] = {
     {"the document has series and their sums", test_the_document_has_series_and_their_sums},
     {"workloads at once share the machine", test_workloads_at_once_share_the_machine},
-    {"work is steered", test_work_is_steered},
-    {"a nearly empty battery saves", test_a_nearly_empty_battery_saves},
+    {"work is steered to the E cores", test_work_is_steered},
+    {"a nearly empty battery saves power", test_a_nearly_empty_battery_saves_power},
     {"samples are in the database", test_samples_are_in_the_database},
     {"limits lower the clock", test_limits_lower_the_clock},
     {"equal runs give equal bytes", test_equal_runs_give_equal_bytes},
     {"a real load throttles as measured", test_a_real_load_throttles_as_measured},
-    {"what cannot be is refused", test_what_cannot_be_is_refused},
+    {"impossible requests are refused", test_impossible_requests_are_refused},
 };
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Kernels of the GPU library as users run them: one step and several, every detail and mode, wrong requests. */
+/* Kernels of the GPU library from the command line: one step and several, every mode, wrong requests. */
 #include "isa/array_count.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
@@ -29,7 +29,7 @@ static double stalls_sum(json_object *d)
     return sum;
 }
 
-/* Split-K is two launches: the sums of both must add up, and the values are those of any mode. */
+/* Split-K is two launches. Their sums must add up, and every mode gives the same values. */
 static void test_steps_add_up(void)
 {
     static const char *const modes[] = {"full", "functional", "timing"};
@@ -121,7 +121,7 @@ static void test_kernels_are_listed(void)
 
 static const struct suite_test tests[] = {
     {"steps of a kernel add up in every mode", test_steps_add_up},   {"results do not depend on the chip", test_chips_agree},
-    {"streams are bound by DRAM", test_streams_are_bound_by_dram},   {"wrong requests are told", test_wrong_requests},
+    {"streams are bound by DRAM", test_streams_are_bound_by_dram},   {"wrong requests are reported", test_wrong_requests},
     {"the list has kernels of every unit", test_kernels_are_listed},
 };
 SUITE_MAIN("gpu_library", tests)

@@ -1,4 +1,4 @@
-/* orchard run --perfetto as a user meets it: a program, a machine, two workloads at once, a run that is known already. */
+/* orchard run --perfetto from outside: a program, a machine, two workloads at once, and a run that is already known. */
 #include "tests/reports/trace_check.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
@@ -16,7 +16,7 @@ static json_object *trace_of(const char *file)
     return d;
 }
 
-/* Checks and sums up; releases. */
+/* Checks the trace and sums it up. */
 static struct trace_sums sums_of(const char *file)
 {
     struct trace_sums sums = {0};
@@ -52,7 +52,7 @@ static void test_a_machine_gives_counters(void)
     const size_t samples = json_object_array_length(document_at(d, "/device_run/samples/time_s"));
     CHECK(samples > 50 && sums.counters % samples == 0 && sums.counters / samples >= 20, "%zu points of %zu samples",
           sums.counters, samples);
-    /* From the database the same, whenever it is asked for. */
+    /* The database gives the same trace whenever it is asked for. */
     cli_ask(&home, "report last --perfetto $/recorded.json -o $/page.html");
     const struct trace_sums recorded = sums_of("recorded.json");
     CU_ASSERT_EQUAL(recorded.counters, sums.counters);
@@ -86,7 +86,7 @@ static void test_failures_leave_no_file(void)
 static const struct suite_test tests[] = {
     {"a known run gives the same file", test_a_known_run_gives_the_same_file},
     {"a machine gives counters", test_a_machine_gives_counters},
-    {"two workloads at once", test_two_workloads_at_once},
+    {"two workloads at once have tracks of their own", test_two_workloads_at_once},
     {"failures leave no file", test_failures_leave_no_file},
 };
 SUITE_MAIN("run --perfetto", tests)

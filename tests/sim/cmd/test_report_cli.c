@@ -1,4 +1,4 @@
-/* orchard report and compare as a user meets them. */
+/* orchard report and compare from outside. */
 #include "tests/reports/html_check.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
@@ -31,7 +31,7 @@ static char *page_of(const char *file)
     return text;
 }
 
-/* Runs 1 to 4 of the folder's database: two chips, a machine, two workloads at once. */
+/* Makes runs 1 to 4 of the folder's database: two chips, a machine, two workloads at once. */
 static bool with_runs(void)
 {
     static bool made;
@@ -60,7 +60,7 @@ static void test_a_run_has_its_numbers_on_the_page(void)
         char want[64];
         CHECK(strstr(page, reason) != NULL, "no %s", reason);
         snprintf(want, sizeof want, "data-v=\"%.9g", json_object_get_double(share));
-        want[strlen(want) - 2] = 0; /* the last digits may be rounded another way */
+        want[strlen(want) - 2] = 0; /* the last digits may be rounded differently */
         CHECK(json_object_get_double(share) == 0 || strstr(page, want), "%s: no %s", reason, want);
     }
     for (size_t i = 0; i < json_object_array_length(document_at(d, "/assumptions")); i++) {
@@ -118,7 +118,7 @@ static void test_compare_shows_what_differs(void)
     CHECK(fabs(document_number(d, "/speedup") * document_number(seconds, "/ratio") - 1) < 1e-8, "speedup");
     CHECK(document_at(d, "/chip_values/p_max_mhz") != NULL, "the clock does not differ");
     CU_ASSERT_STRING_EQUAL(document_text(d, "/settings/chip/a"), "m1_4p4e_8g");
-    /* Seconds by reason grow as the whole does. */
+    /* The seconds of all reasons grow by as much as the whole. */
     double grew = 0;
     json_object_object_foreach(document_at(d, "/stall_seconds"), reason, row)
     {
@@ -146,7 +146,7 @@ static void test_a_sweep_has_its_points_and_effects(void)
     CHECK(strstr(page, "Sweep shapes") && strstr(page, "What each key alone does to seconds") &&
               strstr(page, "seconds over each key") && strstr(page, "Energy over time") && strstr(page, "Mean seconds by level"),
           "a part is missing");
-    /* Every point that the database has is in some table. */
+    /* Every point of the database appears in a table. */
     cli_ask(&home, "db sql SELECT/**/seconds/**/FROM/**/v_sweep --json");
     json_object *const rows = cli_document(&home.outcome);
     CHECK(json_object_is_type(rows, json_type_array) && json_object_array_length(rows) >= 6, "%s",
@@ -176,7 +176,7 @@ static void test_a_regression_shows_what_moved(void)
     CU_ASSERT_EQUAL(home.outcome.code, 2);
 }
 
-/* A figure alone is the picture of the page. */
+/* A single figure is the picture of the page. */
 static void test_a_figure_alone(void)
 {
     if (!with_runs())
@@ -200,7 +200,7 @@ static void test_compare_knows_what_was_set(void)
     CHECK(cli_home_remove(&home), "something stays in %s", home.folder);
 }
 
-/* Four rows of a table: one fitted or not, one with no model, names that look like markup. */
+/* Four rows of a table: a fitted one, an unmodelled one, and names that look like markup. */
 static void test_validation_has_its_scores_on_the_page(void)
 {
     char path[128], want[64];
@@ -244,13 +244,13 @@ static void test_validation_has_its_scores_on_the_page(void)
 
 static const struct suite_test tests[] = {
     {"a run has its numbers on the page", test_a_run_has_its_numbers_on_the_page},
-    {"a machine has curves", test_a_machine_has_curves},
-    {"runs side by side, and ops", test_runs_side_by_side_and_ops},
+    {"a run in a machine has curves", test_a_machine_has_curves},
+    {"runs stand side by side with their ops", test_runs_side_by_side_and_ops},
     {"compare shows what differs", test_compare_shows_what_differs},
-    {"the validation has its scores on the page", test_validation_has_its_scores_on_the_page},
+    {"a validation has its scores on the page", test_validation_has_its_scores_on_the_page},
     {"a sweep has its points and effects", test_a_sweep_has_its_points_and_effects},
     {"a regression shows what moved", test_a_regression_shows_what_moved},
-    {"a figure alone", test_a_figure_alone},
-    {"compare knows what was set", test_compare_knows_what_was_set},
+    {"a single figure can be written", test_a_figure_alone},
+    {"compare shows what --set changed", test_compare_knows_what_was_set},
 };
 SUITE_MAIN("report and compare", tests)

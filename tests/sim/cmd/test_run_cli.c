@@ -1,5 +1,6 @@
-/* orchard run as a user meets it: programs that go wrong, what the database keeps, the document, interrupts. The programs are
- * a handful of instruction words, written here as an ELF file, so no cross compiler is needed. */
+/* orchard run from outside: programs that go wrong, what the database keeps, the document, interrupts. The programs are a handful
+ * of instruction words, written here as an ELF file, so that no cross compiler is needed.
+ */
 #define _GNU_SOURCE
 #include "isa/array_count.h"
 #include "isa/elf/elf_write.h"
@@ -67,7 +68,7 @@ static uint8_t *make_program(size_t *size)
     return bytes;
 }
 
-/* A fresh folder with the program in it. */
+/* Makes a fresh folder with the program in it. */
 static void open_folder(void)
 {
     size_t size = 0;
@@ -205,7 +206,7 @@ static void check_document(json_object *d, const char *mode)
     CU_ASSERT(!timed || (document_number(d, "seconds_low") <= seconds && seconds <= document_number(d, "seconds_high")));
 }
 
-/* Every mode has every key, and `db check` holds after each kind of run. */
+/* Every key is there in every mode, and `db check` holds after each kind of run. */
 static void test_documents(void)
 {
     static const char *const modes[] = {"full", "functional", "timing"};
@@ -227,13 +228,13 @@ static void test_documents(void)
         json_object_put(d);
     }
     CU_ASSERT_STRING_EQUAL(checksum[0], checksum[1]);
-    CU_ASSERT_STRING_EQUAL(checksum[2], ""); /* no values, no checksum */
+    CU_ASSERT_STRING_EQUAL(checksum[2], ""); /* without values there is no checksum */
     if (cli_ask(&home, "db check"))
         CHECK(home.outcome.code == 0 && strstr(home.outcome.out, " 0 failed"), "%s", home.outcome.out);
     cli_home_remove(&home);
 }
 
-/* Ten times 2002 instructions; a decrement and a branch a cycle make 1000 cycles the least one pass can take. */
+/* Ten times 2002 instructions. With a decrement and a branch per cycle, one pass takes at least 1000 cycles. */
 static void test_repeat(void)
 {
     open_folder();
@@ -251,7 +252,7 @@ static void test_repeat(void)
     cli_home_remove(&home);
 }
 
-/* The counter that a program reads (24 MHz) tells the simulated time: what the run takes, at any clock. */
+/* The counter that a program reads (24 MHz) follows simulated time: the time that the run takes, at any clock. */
 static void test_programs_read_simulated_time(void)
 {
     static const char *const chips[] = {"m1", "m1 --set cpu_p.clock_ghz=1.6"};
@@ -292,7 +293,7 @@ static void write_input(uint64_t value)
     CHECK(npy_measure(&a) && npy_save(path, &a, &error), "%s", error.text);
 }
 
-/* Equal runs are found; a program that prints, or whose input changed, runs again. */
+/* Equal runs are found. A program that prints, or whose input has changed, runs again. */
 static void test_found_again(void)
 {
     open_folder();
@@ -315,7 +316,7 @@ static void test_found_again(void)
     cli_home_remove(&home);
 }
 
-/* An operator is simulated once; another value that its timing does not read does not simulate it again. */
+/* An operator is simulated once. It is not simulated again when a value changes that its timing does not read. */
 static void test_operators(void)
 {
     static const char *const workloads[] = {
@@ -342,7 +343,7 @@ static void test_operators(void)
     cli_home_remove(&home);
 }
 
-/* Ctrl-C: 130. Killed: the database is whole and goes on. */
+/* Ctrl-C ends with 130. After a kill the database is whole and usable. */
 static void test_ended_early(void)
 {
     static const int signals[] = {SIGINT, SIGKILL};
@@ -366,7 +367,7 @@ static void test_ended_early(void)
     cli_home_remove(&home);
 }
 
-/* A file-size limit stands for the full disk: told in one line, and what was there stays readable. */
+/* A file-size limit stands for the full disk: one line reports it, and what was there stays readable. */
 static void test_no_room(void)
 {
     char line[4400];
@@ -390,13 +391,13 @@ static void test_no_room(void)
 
 static const struct suite_test tests[] = {
     {"operators are simulated once", test_operators},
-    {"faults end with 4 and say where and why", test_faults},
-    {"wrong use ends with 2 and a hint", test_wrong_use},
+    {"faults exit with 4 and say where and why", test_faults},
+    {"wrong use exits with 2 and a hint", test_wrong_use},
     {"the document has every key in every mode", test_documents},
     {"repeat runs a program back to back", test_repeat},
     {"a program that reads the clock sees simulated time", test_programs_read_simulated_time},
-    {"equal runs are found, effects are not skipped", test_found_again},
+    {"equal runs are found, but side effects are not skipped", test_found_again},
     {"runs that end early leave a whole database", test_ended_early},
-    {"a full disk is told", test_no_room},
+    {"a full disk is reported", test_no_room},
 };
 SUITE_MAIN("run_cli", tests)

@@ -1,11 +1,11 @@
-/* orchard sweep and whatif as a user calls them: exit codes, lines of errors, documents, any number of processes. */
+/* orchard sweep and whatif from outside: exit codes, lines of errors, documents, any number of processes. */
 #include "isa/array_count.h"
 #include "tests/sim/sweep_example.h"
 #include "tests/support/cli_binary.h"
 
 static struct cli_home home = {.name = "sweep-cli", .options = "--quiet"};
 
-/* The same with a database of its own in the folder. */
+/* Like cli_ask, with another database in the folder. */
 static bool ask(const char *db, const char *line)
 {
     char text[1024];
@@ -48,7 +48,7 @@ static void test_wrong_use(void)
     }
 }
 
-/* A shard without points has nothing to do; a file that is no database is told in one line. */
+/* A shard without points has nothing to do. A file that is no database is reported in one line. */
 static void test_nothing_and_no_database(void)
 {
     char text[128];
@@ -65,7 +65,7 @@ static void test_nothing_and_no_database(void)
           home.outcome.err);
 }
 
-/* A point that cannot be answered does not end a sweep; one of which none can is wrong use. */
+/* A point that cannot be answered does not end a sweep. A sweep of which no point can be answered is wrong use. */
 static void test_failed_points(void)
 {
     if (!cli_ask(&home, "sweep gemm:64x64x64 --json -L chip=m1,nochip -L unit=amx"))
@@ -114,7 +114,7 @@ static void test_shards(void)
     CU_ASSERT_TRUE(ask("all.db", LINE " --exact"));
     json_object *const document = cli_document(&home.outcome);
     CU_ASSERT_EQUAL(document_number(document, "/done"), 120);
-    CU_ASSERT_EQUAL(document_number(document, "/there_before"), 120 + 5); /* and the tornado's */
+    CU_ASSERT_EQUAL(document_number(document, "/there_before"), 120 + 5); /* and those of the tornado */
     json_object_put(document);
 }
 
@@ -136,7 +136,7 @@ static void test_whatif(void)
     CU_ASSERT_EQUAL(home.outcome.code, 0);
     json_object *document = cli_document(&home.outcome);
     CU_ASSERT_TRUE(document_number(document, "/joint/answers/seconds") < 1.05e-4);
-    /* The time is the request and little else: its own least change, at the very edge of the goal. */
+    /* The time is the request and little else, so its least change alone ends at the very edge of the goal. */
     json_object *const alone = document_at(document, "/single/ane.request_us");
     CU_ASSERT_TRUE(json_object_get_boolean(json_object_object_get(alone, "reached")));
     const double edge = document_number(alone, "/answers/seconds");
@@ -157,13 +157,13 @@ static void test_end(void)
 }
 
 static const struct suite_test tests[] = {
-    {"wrong use is one line and exit 2", test_wrong_use},
-    {"a shard of no points, a file that is no database", test_nothing_and_no_database},
+    {"wrong use gives one line and exit code 2", test_wrong_use},
+    {"an empty shard is done, a file that is no database is refused", test_nothing_and_no_database},
     {"points that fail are kept with their reason", test_failed_points},
-    {"any number of processes answers alike", test_jobs_do_not_matter},
-    {"shards, merged, are the whole", test_shards},
-    {"scripts for Slurm", test_slurm_scripts},
-    {"the least change for a goal", test_whatif},
-    {"the folder goes", test_end},
+    {"any number of processes gives the same answers", test_jobs_do_not_matter},
+    {"merged shards are the whole sweep", test_shards},
+    {"--slurm writes a job array and a merge job", test_slurm_scripts},
+    {"whatif finds the least change for a goal", test_whatif},
+    {"the folder is removed", test_end},
 };
 SUITE_MAIN("sweep cli", tests)

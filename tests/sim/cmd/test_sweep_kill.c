@@ -1,5 +1,6 @@
-/* A sweep of two processes killed at random moments: it goes on where it was, no point twice, none lost, the file whole.
- * ORCHARD_SWEEP_KILLS sets the number of kills (default 10). */
+/* A sweep of two processes that is killed at random moments continues where it was: no point twice, none lost, the file whole.
+ * ORCHARD_SWEEP_KILLS sets the number of kills (default 10).
+ */
 #include "sim/base/check.h"
 #include "tests/sim/sweep_example.h"
 #include "tests/support/cli_binary.h"
@@ -8,7 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Interpolating and exact points, some that fail, in several batches. */
+/* Interpolated and exact points, some that fail, in several batches. */
 #define LINE                                                                                                                     \
     "sweep gemm:96x96x96,gemm:160x96x96 --unit ane --random 150 -L ane.clock_ghz=0.8:2 -L memory_peak_GBps=50:200 "              \
     "-L chip=m1,m2,nochip --jobs 2 --quiet --db %s/%s"
@@ -39,7 +40,7 @@ static double rows(const char *file, const char *sql)
     return n;
 }
 
-/* A child of the process, 0 = none: kernel's own list. */
+/* A child of the process from the kernel's own list; 0 = none. */
 static pid_t child_of(pid_t process)
 {
     char path[64];
@@ -60,7 +61,8 @@ static void nap(double seconds)
     nanosleep(&t, NULL);
 }
 
-/* Starts, waits a random moment, kills the parent (or, every third time, one worker, which is replaced). True = it had ended. */
+/* Starts the sweep, waits a random moment, and kills the parent or, every third time, one worker, which is then replaced. True:
+ * the sweep had already ended. */
 static bool kill_once(uint64_t *state, unsigned turn, double whole_seconds)
 {
     const pid_t process = start("killed.db");
@@ -114,7 +116,7 @@ static void test_kills(void)
     CU_ASSERT_EQUAL_FATAL(WEXITSTATUS(cli_wait(start("whole.db"), 120)), 0);
     const double whole_seconds = seconds_now() - began;
     for (double before = 0; done < kills; done++) {
-        /* Ended: the rest of the kills begins anew. */
+        /* After an end, the remaining kills start a new sweep. */
         const bool at_end = kill_once(&state, done, whole_seconds);
         const double now = rows("killed.db", "SELECT count(*) FROM sweep_point");
         CHECK(now >= before, "%g rows, %g before", now, before);
@@ -139,5 +141,5 @@ static void test_kills(void)
     CU_ASSERT_TRUE(cli_home_remove(&home));
 }
 
-static const struct suite_test tests[] = {{"killed at random moments, it ends as in one go", test_kills}};
+static const struct suite_test tests[] = {{"a sweep killed at random moments ends like one that was not", test_kills}};
 SUITE_MAIN("sweep kill", tests)

@@ -1,6 +1,7 @@
 /* orchard sweep --slurm on a real Slurm of one node, started for this suite: eight shards as a job array, then the merge job.
- * Skipped where munge, slurmctld and slurmd (Debian packages of these names, and slurm-client) are not installed or do not start;
- * needs root. */
+ * Skipped where munge, slurmctld and slurmd (Debian packages of these names, and slurm-client) are not installed or do not start.
+ * Needs root.
+ */
 #define _GNU_SOURCE
 #include "isa/array_count.h"
 #include "tests/sim/sweep_example.h"
@@ -35,7 +36,7 @@ static bool in_path(const char *program)
     return system(command) == 0;
 }
 
-/* Why it cannot even begin; NULL = it can. */
+/* Why it cannot start; NULL when it can. */
 static const char *missing(void)
 {
     static const char *const programs[] = {"munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo"};
@@ -49,7 +50,7 @@ static const char *missing(void)
     return getpwnam("munge") ? NULL : "there is no user munge";
 }
 
-/* Starts a daemon in the foreground of its own, output dropped; `user` NULL = as we are. */
+/* Starts a daemon in the foreground with its output dropped. `user` NULL = the user who runs the suite. */
 static pid_t start(const char *user, char *const *words)
 {
     const pid_t process = fork();
@@ -80,7 +81,7 @@ static void stop(pid_t process)
     waitpid(process, NULL, 0);
 }
 
-/* What the lines mean and why they are there: Slurm's own manual slurm.conf(5). No cgroups, no accounting, ports of our own. */
+/* What the lines mean is explained in Slurm's manual slurm.conf(5). No cgroups, no accounting, ports of its own. */
 static bool write_configuration(const struct slurm *s)
 {
     char path[128], host[128];
@@ -135,7 +136,7 @@ static bool says(const char *command, const char *word)
     return there;
 }
 
-/* Munge first: the other two authenticate by it. */
+/* Munge starts first, because the other two authenticate through it. */
 static bool start_slurm(struct slurm *s)
 {
     char socket[128], pid[128], log[128], seed[128], conf[128];
@@ -223,5 +224,5 @@ static void test_array(void)
     stop_slurm(&s);
 }
 
-static const struct suite_test tests[] = {{"eight shards by a job array, merged by the job behind it", test_array}};
+static const struct suite_test tests[] = {{"a job array sweeps eight shards, and a later job merges them", test_array}};
 SUITE_MAIN("sweep slurm", tests)

@@ -1,4 +1,4 @@
-/* orchard trace as a user meets it: what is recorded, replayed and imported, and what is said of files that are damaged. */
+/* orchard trace from outside: what is recorded, replayed and imported, and what is reported about damaged files. */
 #include "isa/array_count.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
@@ -82,7 +82,7 @@ static void test_forms(void)
     unsigned lines = 0;
     for (const char *at = home.outcome.out; (at = strchr(at, '\n')); at++)
         lines++;
-    CU_ASSERT_EQUAL(lines, 3); /* the header and two */
+    CU_ASSERT_EQUAL(lines, 3); /* the header and two records */
     CU_ASSERT(cli_ask(&home, "trace check $/a.trace $/a.jsonl") && home.outcome.code == 0 &&
               strstr(home.outcome.out, "4 passed, 0 failed\n"));
     const double a = seconds_of("trace replay $/a.trace"), b = seconds_of("trace replay $/a.jsonl");
@@ -93,7 +93,7 @@ static void test_forms(void)
     CU_ASSERT(cli_home_remove(&home));
 }
 
-/* Looking does not change the time, and every instruction is told once. */
+/* Recording does not change the time, and every instruction is recorded once. */
 static void test_instructions(void)
 {
     static const char *const works[] = {"gemm:64x48x32 --unit amx", "stream-triad:32K --unit cpu --cores 2",
@@ -121,7 +121,7 @@ static void test_instructions(void)
     CU_ASSERT(cli_home_remove(&home));
 }
 
-/* Traces that come with the project, one of each level. */
+/* The samples that come with the project, one of each level. */
 static void test_samples(void)
 {
     static const char *const names[] = {"kernel", "operator", "instruction"};
@@ -184,7 +184,7 @@ static void test_damage(void)
     CU_ASSERT(cli_home_remove(&home));
 }
 
-/* Launches one by one: what a chain, a queue and recorded times make of a kernel whose time is known. */
+/* Single launches: the time of a chain, a queue and recorded submissions of a kernel whose own time is known. */
 static void test_launch_by_launch(void)
 {
     json_object *alone = ask_document("run copy:64K --unit gpu --mode timing --chip m1");
@@ -272,7 +272,7 @@ static void test_onnxruntime(void)
     CU_ASSERT(cli_home_remove(&home));
 }
 
-/* A training step as torch.profiler writes it, reduced to what matters: correlation of device events and calls, shapes, values.
+/* A training step as torch.profiler writes it, reduced to the essential: correlation of device events and calls, shapes, values.
  */
 static const char pytorch[] =
     "{\"schemaVersion\": 1, \"deviceProperties\": [{\"name\": \"a [GPU]\"}], \"traceEvents\": [\n"
@@ -337,13 +337,13 @@ static void test_pytorch(void)
 static const struct suite_test tests[] = {
     {"a replay on the same chip takes as long as what was recorded", test_same_chip},
     {"a replay on another chip takes as long as a run there", test_other_chip},
-    {"both forms say and replay the same", test_forms},
-    {"instructions: all of them, and no other time", test_instructions},
-    {"traces that come with the project", test_samples},
-    {"damage is named, located and passed over with --force", test_damage},
-    {"launch by launch: queues, recorded times", test_launch_by_launch},
-    {"what has no kernel is estimated and counted", test_estimates},
-    {"profiles of ONNX Runtime: operators, coverage, replay", test_onnxruntime},
-    {"profiles of PyTorch: time goes to the operator that launched it", test_pytorch},
+    {"binary and text form hold and replay the same", test_forms},
+    {"recording every instruction does not change the time", test_instructions},
+    {"the samples of the project replay", test_samples},
+    {"damage is named, located and skipped with --force", test_damage},
+    {"launches wait in queues or for their recorded times", test_launch_by_launch},
+    {"operators without a kernel are estimated and counted", test_estimates},
+    {"profiles of ONNX Runtime become operators with a coverage, and replay", test_onnxruntime},
+    {"profiles of PyTorch charge time to the operator that launched it", test_pytorch},
 };
 SUITE_MAIN("trace_cli", tests)

@@ -30,7 +30,7 @@ static void test_prune(void)
     example_remove(folder);
 }
 
-/* All content without row numbers, as one text. */
+/* The whole content without row numbers, as one text. */
 static void content_of(struct orch_db *db, char *text, size_t size)
 {
     static const char *const queries[] = {
@@ -65,7 +65,7 @@ static void content_of(struct orch_db *db, char *text, size_t size)
     }
 }
 
-/* Shard i of a sweep with four points; point 1 is in both. */
+/* One of two shards of a sweep of five points. Both hold point 2. */
 static void fill_shard(struct orch_db *db, int shard)
 {
     struct orch_error error = {0};
@@ -130,7 +130,7 @@ static void test_merge(void)
         texts[order] = malloc(SIZE);
         CU_ASSERT_PTR_NOT_NULL_FATAL(texts[order]);
         content_of(all, texts[order], SIZE);
-        merge(all, paths[0], 0, 0); /* once more: nothing new */
+        merge(all, paths[0], 0, 0); /* merging again adds nothing */
         merge(all, paths[1], 0, 0);
         texts[2] = malloc(SIZE);
         CU_ASSERT_PTR_NOT_NULL_FATAL(texts[2]);
@@ -169,15 +169,15 @@ static void test_merge_refusals(void)
     CU_ASSERT_EQUAL(error.exit_code, ORCH_USAGE);
     CU_ASSERT_FALSE(db_merge(a, example_file(folder, "absent.db"), &n, &error));
     CU_ASSERT_EQUAL(error.exit_code, ORCH_USAGE);
-    CHECK(example_record(a, 1, 1, EVENT_RUN_DONE, 0, &error) > 0, "%s", error.text); /* still works */
+    CHECK(example_record(a, 1, 1, EVENT_RUN_DONE, 0, &error) > 0, "%s", error.text); /* the database still works */
     db_close(a);
     db_close(b);
     example_remove(folder);
 }
 
 static const struct suite_test tests[] = {
-    {"prune removes what it should", test_prune},
-    {"merging is a union: any order, any number of times", test_merge},
+    {"prune removes what was asked for, and nothing else", test_prune},
+    {"merging is a union, in any order and any number of times", test_merge},
     {"merging refuses disagreement and nonsense", test_merge_refusals},
 };
 SUITE_MAIN("db merge", tests)

@@ -26,7 +26,7 @@ static void write_file(const char *path, const void *bytes, size_t size)
 
 /* --- disks and permissions -------------------------------------------------------------------------------------- */
 
-/* 0 = a run failed with one clear line and exit code 2. */
+/* Returns 0 when a run failed with one clear line and exit code 2. */
 static int fill_up(const char *path)
 {
     struct orch_error error = {0};
@@ -67,7 +67,7 @@ static void test_full_disk(void)
     example_remove(folder);
 }
 
-/* The same on a file system that is really full; needs the right to mount. */
+/* The same on a file system that is really full. It needs the right to mount one. */
 static int fill_up_mounted(const char *folder)
 {
     char command[200], path[100];
@@ -98,7 +98,7 @@ static void test_full_file_system(void)
     example_remove(folder);
 }
 
-/* As a user who may not write there: the superuser may everywhere. */
+/* As a user who may not write there. The superuser may write everywhere. */
 static int use_read_only(const char *path)
 {
     struct orch_error error = {0};
@@ -193,7 +193,7 @@ static void test_newer_version(void)
     example_remove(folder);
 }
 
-/* Damage inside the file: never a crash, and the check notices. */
+/* Damage inside the file never crashes, and the check notices it. */
 static void test_damage(void)
 {
     char folder[64];
@@ -212,7 +212,7 @@ static void test_damage(void)
     fclose(file);
     for (int round = 0; round < 20; round++) {
         memcpy(copy, bytes, size);
-        for (int page = 0; page < 8; page++) /* half of eight pages, the first one spared */
+        for (int page = 0; page < 8; page++) /* half of eight pages, never the first one */
             memset(copy + 4096 + suite_random(&random) % (size - 8192), (int)(suite_random(&random) & 0xff), 2048);
         write_file(bad, copy, size);
         struct check_report report = {0};
@@ -225,7 +225,7 @@ static void test_damage(void)
         db_close(db);
     }
     CU_ASSERT_EQUAL(noticed, 20);
-    write_file(bad, bytes, size / 2); /* cut off */
+    write_file(bad, bytes, size / 2); /* truncated */
     db = db_open(bad, DB_READ, &error);
     struct check_report report = {0};
     CU_ASSERT_FALSE(db && db_check(db, &report, &error) && report.failed == 0);
@@ -300,9 +300,9 @@ static const struct suite_test tests[] = {
     {"a file size limit ends in one clear line", test_full_disk},
     {"a full file system ends in one clear line", test_full_file_system},
     {"a read-only folder can be read, not written", test_read_only},
-    {"files that are no databases of ours are refused", test_foreign_files},
+    {"foreign files are refused", test_foreign_files},
     {"a newer file is refused", test_newer_version},
-    {"damage is noticed", test_damage},
+    {"damage inside the file is noticed", test_damage},
     {"a version 1 file is migrated", test_migration},
 };
 SUITE_MAIN("db robust", tests)

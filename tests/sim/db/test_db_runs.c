@@ -1,4 +1,4 @@
-/* Runs through events into the database and back; the questions that views answer. */
+/* Runs through events into the database and back, and the questions that views answer. */
 #include "isa/array_count.h"
 #include "sim/base/check.h"
 #include "sim/base/content_hash.h"
@@ -35,7 +35,7 @@ static void test_config_hash(void)
     db_config_hash(&b, base);
     b.host = "elsewhere";
     db_config_hash(&b, other);
-    CU_ASSERT_STRING_EQUAL(base, other); /* where it runs decides nothing */
+    CU_ASSERT_STRING_EQUAL(base, other); /* where it runs does not matter */
     const char **const fields[] = {&b.workload,  &b.chip_hash, &b.program_hash, &b.device,  &b.unit,
                                    &b.precision, &b.detail,    &b.mode,         &b.options, &b.version};
     for (size_t i = 0; i < ARRAY_COUNT(fields); i++) {
@@ -153,7 +153,7 @@ static void test_rows(void)
     example_remove(folder);
 }
 
-/* Written in many small chunks or in one: the same rows. */
+/* Many small chunks and one large one give the same rows. */
 static void test_chunks(void)
 {
     char folder[64];
@@ -225,7 +225,7 @@ static void test_failed_run_keeps_its_story(void)
     example_remove(folder);
 }
 
-/* Two runs whose events interleave, and a metric nobody defined. */
+/* Two runs with interleaved events, and a metric that nothing defines. */
 static void test_interleaved_and_unknown(void)
 {
     char folder[64];
@@ -246,7 +246,7 @@ static void test_interleaved_and_unknown(void)
     struct event odd = {.kind = EVENT_SAMPLE, .run = 2};
     odd.sample = (struct event_sample){"humidity", "1", {PART_SOC, 0}, 0.4};
     event_bus_emit(bus, &odd);
-    CU_ASSERT_FALSE(db_writer_result(w, 1, &ids[0], &error)); /* not ended */
+    CU_ASSERT_FALSE(db_writer_result(w, 1, &ids[0], &error)); /* it has not ended */
     example_emit_end(bus, 2, EVENT_RUN_DONE);
     example_emit_end(bus, 1, EVENT_RUN_DONE);
     CU_ASSERT_TRUE(db_writer_result(w, 1, &ids[0], &error) && db_writer_result(w, 2, &ids[1], &error));
@@ -270,12 +270,12 @@ static void test_interleaved_and_unknown(void)
 
 static const struct suite_test tests[] = {
     {"hashes are SHA-256", test_hash_vectors},
-    {"a configuration's hash covers all that matters and nothing else", test_config_hash},
+    {"the hash of a configuration covers what matters and nothing else", test_config_hash},
     {"a run comes back as it went in", test_round_trip},
     {"every event is in the rows and views", test_rows},
     {"chunks give the same rows as one write", test_chunks},
-    {"equal runs are found, names of runs resolved", test_find_and_resolve},
+    {"equal runs are found, and names of runs are resolved", test_find_and_resolve},
     {"a failed run keeps its rows and error", test_failed_run_keeps_its_story},
-    {"interleaved runs, undefined metrics", test_interleaved_and_unknown},
+    {"interleaved runs and undefined metrics are kept apart", test_interleaved_and_unknown},
 };
 SUITE_MAIN("db runs", tests)

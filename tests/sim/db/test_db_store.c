@@ -115,7 +115,7 @@ static void test_measurements(void)
     struct db_validation v = {
         .measurement_id = id, .chip_hash = "c0ffee", .version = "0.1.0", .predicted = 25, .low = 18, .high = 30};
     CHECK(db_put_validation(db, &v, &error), "%s", error.text);
-    v.predicted = 24; /* the same prediction again replaces it */
+    v.predicted = 24; /* the second prediction replaces the first */
     CHECK(db_put_validation(db, &v, &error), "%s", error.text);
     m.label = "HW2";
     m.workload = "sort";
@@ -262,12 +262,12 @@ static void test_only_reading(void)
 }
 
 static const struct suite_test tests[] = {
-    {"characteristics are found by what decides them", test_characteristics},
+    {"characteristics are found by the values they depend on", test_characteristics},
     {"a stored characteristic never changes", test_characteristics_never_change},
-    {"measurements, predictions, accuracy", test_measurements},
-    {"fitted sets", test_fitted_sets},
-    {"chips with all their values", test_chips},
-    {"rows as CSV, JSON and table", test_printing},
+    {"predictions of measurements give the accuracy", test_measurements},
+    {"fitted sets are stored by name", test_fitted_sets},
+    {"chips are stored with all their values", test_chips},
+    {"rows are printed as CSV, JSON and table", test_printing},
     {"queries can only read", test_only_reading},
 };
 SUITE_MAIN("db store", tests)

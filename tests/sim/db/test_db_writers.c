@@ -30,7 +30,7 @@ static void test_concurrent_writers(void)
     fflush(NULL);
     for (int i = 0; i < WRITERS; i++)
         if ((child[i] = fork()) == 0)
-            _exit(write_many(path)); /* all of them also race for making the file */
+            _exit(write_many(path)); /* all of them race to create the file, too */
     for (int i = 0; i < WRITERS; i++) {
         int status = -1;
         waitpid(child[i], &status, 0);
@@ -62,7 +62,7 @@ static void test_kill_at_any_moment(void)
     example_folder(folder);
     const char *path = example_file(folder, "x.db");
     db_close(example_open(path, DB_WRITE));
-    /* On a slow or busy host a writer needs longer to get a run done. */
+    /* On a slow or busy host a writer needs longer to finish a run. */
     for (int round = 0; round < 25 || (round < 150 && (done == 0 || interrupted == 0)); round++) {
         const long longest_ns = 40000000L * (1 + round / 25);
         fflush(NULL);
@@ -82,7 +82,7 @@ static void test_kill_at_any_moment(void)
         const double before = done;
         done = example_number(db, "SELECT count(*) FROM run WHERE status = 'done'");
         interrupted = example_number(db, "SELECT count(*) FROM run WHERE status = 'interrupted'");
-        CU_ASSERT_TRUE(done >= before); /* what was finished stays */
+        CU_ASSERT_TRUE(done >= before); /* finished runs stay */
         db_close(db);
     }
     CHECK(done > 0 && interrupted > 0, "%g done, %g interrupted: the kills hit nothing", done, interrupted);
@@ -108,7 +108,7 @@ static void test_live_writer_is_left_alone(void)
         example_emit_op(bus, 1, op);
     CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run WHERE status = 'running'"), 1);
     struct check_report report = {0};
-    struct orch_db *other = example_open(path, DB_EXISTING); /* would clean up */
+    struct orch_db *other = example_open(path, DB_EXISTING); /* opening like this would clean up after a dead writer */
     CU_ASSERT_TRUE(db_check(other, &report, &error) && report.failed == 0 && report.skipped == 1);
     check_report_free(&report);
     db_close(other);
@@ -129,8 +129,8 @@ static void test_live_writer_is_left_alone(void)
 }
 
 static const struct suite_test tests[] = {
-    {"six processes write one file, all of them make it", test_concurrent_writers},
-    {"killed at any moment, the file holds whole runs", test_kill_at_any_moment},
+    {"six processes create and write one file", test_concurrent_writers},
+    {"writers killed at any moment leave only whole runs", test_kill_at_any_moment},
     {"a run that is being written is left alone", test_live_writer_is_left_alone},
 };
 SUITE_MAIN("db writers", tests)

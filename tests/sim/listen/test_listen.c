@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* The keys of the command line's contract, and nothing else. */
+/* The keys of the command line's contract, and no others. */
 static const char *const contract[] = {"run_id",
                                        "chip",
                                        "device",
@@ -60,7 +60,7 @@ static struct json_object *member(struct json_object *object, const char *key)
     return value;
 }
 
-/* A run about which nothing is known still has every key. */
+/* A run about which nothing is known has every key as well. */
 static void test_empty_document(void)
 {
     static const char *const containers[] = {"joules_by",   "utilisation", "stalls",  "placement",
@@ -94,7 +94,7 @@ static void test_full_document(void)
     struct json_object *d = run_json(&r);
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
     expect_contract_keys(d);
-    struct json_object *again = json_tokener_parse(json_object_to_json_string(d)); /* valid JSON, infinities too */
+    struct json_object *again = json_tokener_parse(json_object_to_json_string(d)); /* valid JSON, even with infinities */
     CU_ASSERT_PTR_NOT_NULL_FATAL(again);
     CU_ASSERT_EQUAL(json_object_get_int64(member(again, "run_id")), 42);
     CU_ASSERT_EQUAL(json_object_get_double(member(again, "seconds")), 0.25);
@@ -118,7 +118,7 @@ static void test_full_document(void)
     run_result_free(&r);
 }
 
-/* Everything in the dictionary of totals is a key of the document, and the other way round for numbers. */
+/* Every number of a run is a key of the document, with a definition and a unit. */
 static void test_tables_agree_with_contract(void)
 {
     for (size_t i = 0; i < run_number_field_count(); i++) {
@@ -203,10 +203,10 @@ static void test_summary(void)
 }
 
 static const struct suite_test tests[] = {
-    {"an empty run has every key, null", test_empty_document},
-    {"the document of a full run", test_full_document},
+    {"an empty run has every key with null", test_empty_document},
+    {"a full run has its values in the document", test_full_document},
     {"field tables name keys of the contract", test_tables_agree_with_contract},
-    {"quantities for people", test_quantities},
-    {"the summary", test_summary},
+    {"quantities are readable", test_quantities},
+    {"the summary names what matters", test_summary},
 };
-SUITE_MAIN("db listen", tests)
+SUITE_MAIN("listen", tests)

@@ -1,4 +1,4 @@
-/* Machines: every chip has one, names resolve with the chip, files that are wrong are named. */
+/* Machines: every chip has one, names resolve with the chip, and wrong files are refused by name. */
 #include "isa/array_count.h"
 #include "sim/chip/chip_floorplan.h"
 #include "sim/machine/device/device.h"
@@ -101,7 +101,7 @@ static void test_wrong_files_are_named(void)
 
 static const struct suite_test tests[] = {
     {"every chip has a machine whose cooling fits it", test_every_chip_has_a_machine},
-    {"names resolve with the chip", test_names_resolve_with_the_chip},
-    {"wrong files are named", test_wrong_files_are_named},
+    {"names of machines resolve with the chip", test_names_resolve_with_the_chip},
+    {"wrong files are refused by name", test_wrong_files_are_named},
 };
 SUITE_MAIN("device", tests)

@@ -1,7 +1,7 @@
 /* The closed loop of clocks, power and heat: against itself with short steps, sharing, transitions of clocks, moved work. */
 #include "tests/sim/sustain_example.h"
 
-/* Growing steps may move a temperature by half a kelvin and an energy by half a percent, not more. */
+/* Long steps may change a temperature by at most half a kelvin and an energy by at most half a percent. */
 static void test_long_steps_keep_their_stated_error(void)
 {
     struct sustain_scene s = sustain_scene_open("m1", "macbook-air");
@@ -30,7 +30,7 @@ static void test_long_steps_keep_their_stated_error(void)
     sustain_scene_close(&s);
 }
 
-/* Every chip in every machine that has it, ten minutes of all cores. */
+/* Every chip, in every machine that has it, runs ten minutes of load on all cores. */
 static void test_every_machine_runs(void)
 {
     struct orch_error error = {0};
@@ -64,8 +64,7 @@ static void test_every_machine_runs(void)
     sustain_scene_close(&s);
 }
 
-/* Two workloads want 30 and 60 GB/s of 60 where each would have half: 30 and 30. With the clock of the second at a half both fit.
- */
+/* Two workloads ask for 30 and 60 of 60 GB/s and get their fair 30 each. At half the clock of the second one both fit. */
 static void test_workloads_share_what_is_full(void)
 {
     struct sustain_scene s = sustain_scene_open("m1", "macbook-air");
@@ -98,7 +97,7 @@ static void test_workloads_share_what_is_full(void)
     s.setup.asked_mhz[POWER_GPU] = 639;
     if (sustain_scene_run(&s, &slow)) {
         CU_ASSERT_DOUBLE_EQUAL(slow.pace[1], 1, 1e-9);
-        CU_ASSERT_DOUBLE_EQUAL(slow.repetitions[1], 10, 1e-6); /* as many, at the lower clock, with less energy */
+        CU_ASSERT_DOUBLE_EQUAL(slow.repetitions[1], 10, 1e-6); /* as many repetitions, at the lower clock, with less energy */
         CHECK(slow.joules[POWER_GPU] < 0.8 * both.joules[POWER_GPU], "%g J, %g at the full clock", slow.joules[POWER_GPU],
               both.joules[POWER_GPU]);
         CU_ASSERT_DOUBLE_EQUAL(slow.joules[POWER_DRAM], both.joules[POWER_DRAM], 0.02 * both.joules[POWER_DRAM]);
@@ -115,8 +114,8 @@ static void test_workloads_share_what_is_full(void)
     sustain_scene_close(&s);
 }
 
-/* Between two points of the P cores (2064 and 2388 MHz have some in between): two changes every 8 ms, each with the transition of
- * its target. On a point: none. */
+/* Between two operating points of the P cores (2064 and 2388 MHz): two changes every 8 ms, each with the transition of its
+ * target. At an operating point: no change. */
 static void test_changes_of_clock_cost_time(void)
 {
     struct sustain_scene s = sustain_scene_open("m1", "macbook-air");
@@ -145,7 +144,7 @@ static void test_changes_of_clock_cost_time(void)
     }
     sustain_result_free(&on);
     sustain_result_free(&between);
-    /* Every start of a raced repetition climbs from the lowest point. */
+    /* Each raced repetition climbs from the lowest operating point. */
     s.setup.policy = GOVERNOR_RACE_TO_IDLE;
     s.setup.target_s = 2;
     if (sustain_scene_run(&s, &on)) {
@@ -157,7 +156,7 @@ static void test_changes_of_clock_cost_time(void)
     sustain_scene_close(&s);
 }
 
-/* Four busy P cores whose work can also go to four E cores at a third of the pace. */
+/* Four busy P cores, whose work can also go to four E cores at a third of the pace. */
 static void test_work_moves_to_the_e_cores(void)
 {
     struct sustain_scene s = sustain_scene_open("m1", "macbook-air");
@@ -182,7 +181,7 @@ static void test_work_moves_to_the_e_cores(void)
         CHECK(moves.joules[POWER_P_CPU] < 0.02 * stays.joules[POWER_P_CPU], "%g J in the P cores", moves.joules[POWER_P_CPU]);
         CHECK(moves.celsius_max < stays.celsius_max - 20, "%g C, %g otherwise", moves.celsius_max, stays.celsius_max);
     }
-    /* In a hot room: they come and go. */
+    /* In a hot room the work moves back and forth. */
     s.setup.steering = STEER_HOT;
     s.setup.ambient_c = 60;
     s.setup.duration_s = 1200;
@@ -214,8 +213,8 @@ static void test_impossible_setups_are_refused(void)
 static const struct suite_test tests[] = {
     {"long steps keep their stated error", test_long_steps_keep_their_stated_error},
     {"every chip runs in every machine that has it", test_every_machine_runs},
-    {"workloads share what is full", test_workloads_share_what_is_full},
-    {"changes of clock cost time", test_changes_of_clock_cost_time},
+    {"workloads share a full resource", test_workloads_share_what_is_full},
+    {"clock changes cost time", test_changes_of_clock_cost_time},
     {"work moves to the E cores", test_work_moves_to_the_e_cores},
     {"impossible setups are refused", test_impossible_setups_are_refused},
 };

@@ -44,7 +44,7 @@ static void test_the_safe_clock_can_be_held(void)
     sustain_scene_close(&s);
 }
 
-/* The same work in the same time: pacing takes less energy than racing to idle, as voltage falls with the clock. */
+/* For the same work in the same time, pacing takes less energy than racing to idle, because the voltage falls with the clock. */
 static void test_pace_beats_race_in_energy(void)
 {
     struct sustain_scene s = sustain_scene_open("m1", "macbook-air");
@@ -103,7 +103,7 @@ static void test_a_low_battery_saves_power(void)
     sustain_scene_close(&s);
 }
 
-/* More than the machine can get rid of, in a room at 60 C: lowest point, least share of the time, and told. */
+/* More power than the machine can dissipate in a room at 60 degC: lowest point, least duty, and an emergency is reported. */
 static void test_beyond_all_limits_is_an_emergency(void)
 {
     struct sustain_scene s = sustain_scene_open("m1", "macbook-air");
@@ -115,7 +115,7 @@ static void test_beyond_all_limits_is_an_emergency(void)
                                          .fixed_s = 1,
                                          .slices = {[POWER_E_CPU] = 1},
                                          .running_s = {[POWER_E_CPU] = 1},
-                                         .event_j = {[POWER_SOC] = 40}}; /* no clock helps against it */
+                                         .event_j = {[POWER_SOC] = 40}}; /* no clock reduces it */
     s.setup.profile[1] = &burner;
     s.setup.profiles = 2;
     s.setup.ambient_c = 60;
@@ -131,7 +131,7 @@ static void test_beyond_all_limits_is_an_emergency(void)
 }
 
 static const struct suite_test tests[] = {
-    {"power cap and low-power mode", test_power_cap_and_low_power_mode},
+    {"a power cap and low-power mode limit the clock", test_power_cap_and_low_power_mode},
     {"the safe clock can be held", test_the_safe_clock_can_be_held},
     {"pace beats race in energy", test_pace_beats_race_in_energy},
     {"an empty battery ends the run", test_battery_ends_the_run},

@@ -1,4 +1,4 @@
-/* Machines against what was measured on them: a MacBook Air M1 under Cinebench, the fan of a 13-inch MacBook Pro. */
+/* Machines against measurements: a MacBook Air M1 under Cinebench, and the fan of a 13-inch MacBook Pro. */
 #include "isa/array_count.h"
 #include "sim/machine/thermal/device_curve.h"
 #include "tests/sim/sustain_example.h"
@@ -114,7 +114,7 @@ static void test_a_fan_keeps_the_clocks(void)
 
     if (sustain_scene_run(&s, &r)) {
         CHECK(r.throttled_s == 0 && fabs(r.last_mhz[POWER_P_CPU] - 2988) < 1, "throttled for %.1f s", r.throttled_s);
-        /* 13-inch Pro: 68 C at 15.5 W with the fan at 2500 to 4300 rpm. */
+        /* 13-inch MacBook Pro: 68 degC at 15.5 W with the fan at 2500 to 4300 rpm. */
         const struct sustain_sample *const last = &r.sample[r.samples - 1];
         CHECK(fabs(last->mean_c - 68) < 6 && last->fan_rpm >= 2500 && last->fan_rpm <= 5000, "%.1f C at %.0f rpm", last->mean_c,
               last->fan_rpm);
@@ -124,9 +124,10 @@ static void test_a_fan_keeps_the_clocks(void)
 }
 
 static const struct suite_test tests[] = {
-    {"open loop: within 1 K of a measured MacBook Air", test_open_loop_follows_the_measured_air},
-    {"wrong curves are named", test_wrong_curves_are_named},
-    {"closed loop: temperatures, clocks and watts of a measured MacBook Air", test_closed_loop_follows_the_measured_air},
-    {"a fan keeps the clocks", test_a_fan_keeps_the_clocks},
+    {"the open loop stays within 1 K of a measured MacBook Air", test_open_loop_follows_the_measured_air},
+    {"wrong curves are refused by line", test_wrong_curves_are_named},
+    {"the closed loop has the temperatures, clocks and watts of a measured MacBook Air",
+     test_closed_loop_follows_the_measured_air},
+    {"a fan keeps the clocks up", test_a_fan_keeps_the_clocks},
 };
 SUITE_MAIN("sustain measured", tests)

@@ -1,5 +1,6 @@
-/* The reader of GPU golden vectors: the files that are there pass, altered lines fail and say where, nonsense is refused. Lines
- * of exec-*: applegpu's emulator (dougallj/applegpu, commit 4c5bae6). */
+/* The reader of GPU golden vectors: the files that are there pass, altered lines fail and say where, malformed ones are refused.
+ * The lines of exec-* come from applegpu's emulator (dougallj/applegpu, commit 4c5bae6).
+ */
 #define _GNU_SOURCE
 #include "isa/array_count.h"
 #include "sim/prove/check/agx_vectors.h"
@@ -69,7 +70,7 @@ static void test_executes(void)
         }
 }
 
-/* One letter of a hash or of the code. */
+/* Changes one letter of a hash or of the code. */
 static void test_notices(void)
 {
     static const struct {
@@ -128,7 +129,7 @@ static void test_refuses(void)
     }
 }
 
-/* The complete sets, where they are. */
+/* The complete sets, where they are present. */
 static void test_all(void)
 {
     const char *folder = suite_shared("vectors/agx");
@@ -154,7 +155,7 @@ static void test_all(void)
 }
 
 static const struct suite_test tests[] = {
-    {"golden words pass", test_golden},
+    {"golden instruction words pass", test_golden},
     {"execution vectors pass, by vectors and by lanes", test_executes},
     {"altered lines fail and say what differs", test_notices},
     {"malformed files are refused", test_refuses},

@@ -1,5 +1,6 @@
-/* Golden vectors of the AMX unit on all three execution paths, and the reader's manners with bad files.
- * Truth: tests/golden/amx/README.md. */
+/* Golden vectors of the AMX unit on all three execution paths, and how the reader treats bad files. The source of the vectors is
+ * named in tests/golden/amx/README.md.
+ */
 #include "isa/array_count.h"
 #include "sim/prove/check/amx_vector_state.h"
 #include "sim/prove/check/amx_vectors.h"
@@ -87,7 +88,7 @@ static void test_initial_states(void)
     CU_ASSERT_FALSE(amx_vector_fill("F8", 1, &state));
 }
 
-/* Checks a file that holds `text`; true when it could be read. */
+/* Checks a file that holds `text`. True when it could be read. */
 static bool check_text(const char *name, const char *text, struct check_report *report, struct orch_error *error)
 {
     char path[] = "/tmp/orchard_vectors_XXXXXX";
@@ -136,7 +137,7 @@ static void test_malformed_lines(void)
     expect_malformed("other.txt", "x", "no AMX vector file by its name");
 }
 
-/* The second vector of fma.txt.gz, then the same with one digit of the Z hash changed: the checker can fail. */
+/* The second vector of fma.txt.gz passes; with one digit of the Z hash changed it fails. */
 static void test_wrong_hash_fails(void)
 {
     static const char line[] = "fma64 10 M1 R e4d92bf591728076 123c3ea876 " HASHES;
@@ -210,7 +211,7 @@ static const struct suite_test tests[] = {
     {"initial states hash as published", test_initial_states},
     {"malformed lines are refused with their place", test_malformed_lines},
     {"a wrong hash fails and names the state", test_wrong_hash_fails},
-    {"a cut gzip file is refused", test_cut_gzip},
+    {"a truncated gzip file is refused", test_cut_gzip},
     {"the report counts, lists and closes", test_report_text},
 };
 SUITE_MAIN("amx vectors", tests)

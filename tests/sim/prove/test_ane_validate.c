@@ -13,7 +13,7 @@
 #define SWEEP  ",measured,ANEForge repository data (benchmarks) saturation sweep (host copies included),m1_max_8p2e_32g\n"
 #define M4     ",measured,maderix/ANE,m4_4p6e_10g\n"
 
-/* What is modelled, with the largest error that is let through. */
+/* Rows that are modelled, with the largest error that is tolerated. */
 static const struct {
     const char *row;
     double tolerance;
@@ -74,7 +74,7 @@ static void test_rows(void)
     validation_free(v);
 }
 
-/* Rows whose requests copy operands on the host: without that the time is the engine's. */
+/* Requests of these rows copy operands on the host. Without the copies, the time is that of the engine. */
 static void test_overheads(void)
 {
     struct validation *v = example_validation("ane.csv",
@@ -91,7 +91,7 @@ static void test_overheads(void)
     validation_free(v);
 }
 
-/* Rows of the engine's memory that are no whole 64 bytes are copied one by one by the older harness. */
+/* Rows in the engine's memory that are not a multiple of 64 bytes long are copied one by one by the older harness. */
 static void test_padded_rows(void)
 {
     struct validation *v =
@@ -108,7 +108,7 @@ static void test_padded_rows(void)
 }
 
 /* Published times of single operations and stacks on M1, M1 Max, M2 and M2 Max, as one group of a report. The two numbers of each
- * harness are fitted on these rows, so the bound is one of a fit; without them the engine's own times are known to be too short.
+ * harness are fitted on these rows, so the bound is that of a fit. Without them the engine's own times are known to be too short.
  */
 #define TOP    ",measured,ANEForge repository data (benchmarks) "
 #define SINGLE TOP "watt-complete,\n"
@@ -186,8 +186,8 @@ static void test_engine_level(void)
     validation_free(v);
 }
 
-/* Images that fill the tile memory in turns stay there (12 TFLOPS), larger ones do not (4.8): ane-guide, chapters 9 and 33. Tiles
- * of a layer with one long row: the peak of M3 Pro. */
+/* Images that take turns in the tile memory stay there (12 TFLOPS), larger ones do not (4.8): ane-guide, chapters 9 and 33. A
+ * layer with one long row runs in tiles at the peak of M3 Pro. */
 static void test_chains(void)
 {
     struct validation *v = example_validation(
@@ -218,7 +218,7 @@ static void test_reasons(void)
     validation_free(v);
 }
 
-/* Rows that parameters came from are told. */
+/* Rows that a parameter was taken from are marked. */
 static void test_fitted(void)
 {
     struct validation *v =
@@ -231,7 +231,7 @@ static void test_fitted(void)
     validation_free(v);
 }
 
-/* The program of a row is a file that decodes to as many layers. */
+/* The program of a row is a file that decodes to the same number of layers. */
 static void test_dump(void)
 {
     struct orch_error error = {0};
@@ -255,9 +255,13 @@ static void test_dump(void)
 }
 
 static const struct suite_test tests[] = {
-    {"rows that are built and timed", test_rows},      {"copies of the host come on top", test_overheads},
-    {"rows of less than 64 bytes", test_padded_rows},  {"errors of single operations and stacks", test_engine_level},
-    {"chains in tile memory, long rows", test_chains}, {"reasons of the others", test_reasons},
-    {"rows that parameters came from", test_fitted},   {"the program of a row", test_dump},
+    {"rows are built and timed within their tolerance", test_rows},
+    {"copies on the host add to the time", test_overheads},
+    {"rows of less than 64 bytes are copied one by one", test_padded_rows},
+    {"single operations and stacks have small errors", test_engine_level},
+    {"chains stay in tile memory, and long rows reach the peak", test_chains},
+    {"unmodelled rows have their reason", test_reasons},
+    {"rows that a parameter was taken from are marked", test_fitted},
+    {"the program of a row can be written", test_dump},
 };
 SUITE_MAIN("ane_validate", tests)

@@ -1,5 +1,6 @@
-/* Calibration against measurements that the simulator made itself with known parameters: they must be found again; what cannot be
- * found must be refused by name. */
+/* Calibration against measurements that the simulator itself made with known parameters: these must be found again, and
+ * parameters that cannot be found must be refused by name.
+ */
 #include "isa/array_count.h"
 #include "sim/prove/calibrate/calibrate.h"
 #include "tests/support/cli_binary.h"
@@ -12,7 +13,7 @@
 
 static struct cli_home home = {.name = "calibrate", .options = "-q"};
 
-/* Loops of AMX: some are bound by the array, some by the latency of an accumulator. */
+/* Loops of AMX, some bound by the array, some by the latency of an accumulator. */
 static const struct {
     const char *what;
     unsigned accumulators;
@@ -22,7 +23,7 @@ static const struct {
              {"fma16 in matrix mode Z=f16[32][32]", 1}, {"fma16 in matrix mode Z=f16[32][32]", 2}};
 enum { LOOPS = ARRAY_COUNT(loops) };
 
-/* Lines for loops [first, end) on a chip; value NULL = 1. */
+/* Writes lines for loops [first, end) on a chip. `value` NULL = 1 for each. */
 static void write_rows(FILE *out, const char *chip, size_t first, size_t end, const double *value)
 {
     for (size_t i = first; i < end; i++)
@@ -41,7 +42,7 @@ static char *table(const char *chip, size_t first, size_t end, const double *val
     return text;
 }
 
-/* What the simulator says with the parameters multiplied. The caller frees. */
+/* What the simulator gives with the parameters multiplied. The caller frees the text. */
 static char *synthetic(struct calibrate_request q, const char *chip, size_t first, size_t end, const double *log_factor,
                        size_t *size)
 {
@@ -57,7 +58,7 @@ static char *synthetic(struct calibrate_request q, const char *chip, size_t firs
     return table(chip, first, end, value, size);
 }
 
-/* M4: hardly anything is known, so these values may move far. */
+/* Hardly anything is known about M4, so that these values may move far. */
 static void test_known_parameters_are_recovered(void)
 {
     static const char *const keys[] = {"amx.array_f64_cycles", "amx.z_latency_cycles", "amx.array_f32_cycles"};
@@ -98,11 +99,11 @@ static void refused(const char *chip, size_t first, size_t end, const char *cons
     chip_db_close(db);
 }
 
-/* A loop that keeps the array busy takes array_cycles / clock a turn: only the quotient shows. */
-static void test_what_appears_only_together_is_refused_by_name(void)
+/* A loop that keeps the array busy takes array_cycles / clock per turn, so only the quotient can be found. */
+static void test_parameters_that_appear_only_together_are_refused(void)
 {
     static const char *const both[] = {"amx.array_f32_cycles", "amx.clock_ghz"};
-    static const size_t peak = 2; /* of the loops */
+    static const size_t peak = 2; /* index of the loop */
     refused("m4", peak, peak + 1, both, 2, "1 rows for 2 parameters", "");
     struct orch_error error = {0};
     struct chip_db *const db = chip_db_open(NULL, &error);
@@ -124,7 +125,7 @@ static void test_what_appears_only_together_is_refused_by_name(void)
     chip_db_close(db);
 }
 
-static void test_what_may_not_move_is_refused_with_the_reason(void)
+static void test_parameters_that_may_not_move_are_refused(void)
 {
     static const char *const idle[] = {"amx.array_f32_cycles", "gpu.interval_cycles"},
                              *const measured[] = {"gpu.l1_latency_cycles"}, *const count[] = {"gpu_cores"},
@@ -199,7 +200,7 @@ static void test_rows_are_chosen_evenly_and_by_name(void)
     chip_db_close(db);
 }
 
-/* The command: a set is saved, a run with it is what the same --set gives, its configuration is another, and it is told. */
+/* A set is saved. A run with it is what the same --set gives, under a configuration of its own, and the set is named. */
 static void test_a_run_uses_the_set_only_by_name(void)
 {
     static const char *const keys[] = {"amx.array_f32_cycles"};
@@ -239,10 +240,10 @@ static void test_a_run_uses_the_set_only_by_name(void)
     CHECK(seconds[1] > 1.1 * seconds[0] && fabs(seconds[1] / seconds[2] - 1) < 5e-3, "%g %g %g", seconds[0], seconds[1],
           seconds[2]);
     if (cli_ask(&home, "run gemm:64x64x64 --unit amx --chip m1 --mode timing --fitted mine --json"))
-        CU_ASSERT_EQUAL(home.outcome.code, 0); /* made for another chip */
+        CU_ASSERT_EQUAL(home.outcome.code, 0); /* the set was made for another chip */
 }
 
-static void test_wrong_use_is_told(void)
+static void test_wrong_use_is_reported(void)
 {
     static const struct {
         const char *arguments, *said;
@@ -264,11 +265,11 @@ static void test_wrong_use_is_told(void)
 
 static const struct suite_test tests[] = {
     {"known parameters are recovered", test_known_parameters_are_recovered},
-    {"what appears only together is refused by name", test_what_appears_only_together_is_refused_by_name},
-    {"what may not move is refused with the reason", test_what_may_not_move_is_refused_with_the_reason},
+    {"parameters that appear only together are refused by name", test_parameters_that_appear_only_together_are_refused},
+    {"parameters that may not move are refused with the reason", test_parameters_that_may_not_move_are_refused},
     {"bounds follow from kind and range", test_bounds_follow_from_kind_and_range},
     {"rows are chosen evenly and by name", test_rows_are_chosen_evenly_and_by_name},
     {"a run uses the set only by name", test_a_run_uses_the_set_only_by_name},
-    {"wrong use is told", test_wrong_use_is_told},
+    {"wrong use is reported", test_wrong_use_is_reported},
 };
 SUITE_MAIN("calibrate", tests)

@@ -1,4 +1,4 @@
-/* orchard kernel check: real compiled kernels pass with exact counts; an altered expectation, code or count does not. */
+/* orchard kernel check: real compiled kernels pass with exact counts. An altered expectation, code or count does not pass. */
 #include "isa/array_count.h"
 #include "sim/prove/check/gpu_kernels.h"
 #include "tests/sim/agx_example.h"
@@ -29,7 +29,7 @@ static void test_golden(void)
     }
 }
 
-/* A kernel on disk: y = x * factor, x = 0 1 2 ... 95. */
+/* Writes a kernel: y = x * factor, x = 0 1 2 ... 95. */
 static void write_kernel(const char *expected, const char *reference)
 {
     char path[256], text[2048];
@@ -117,7 +117,7 @@ static const struct suite_test tests[] = {
     {"compiled kernels pass, on any number of threads and lane by lane", test_golden},
     {"wrong outputs and counts are noticed", test_notices},
     {"kernels are chosen by name", test_names},
-    {"complete kernels pass", test_all},
+    {"all compiled kernels pass", test_all},
 };
 
 int main(void)

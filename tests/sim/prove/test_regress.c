@@ -22,7 +22,7 @@ static char *text_of(const struct baseline *b, size_t *size)
     return text;
 }
 
-/* Two chips, two characteristics, values that are shared and values that are not; added in no order. */
+/* Two chips and two characteristics, with shared and different values, added in no order. */
 static void fill(struct baseline *b)
 {
     *b = (struct baseline){.version = "0.1.0+1", .created = "2026-01-31T12:00:00.000Z"};
@@ -64,14 +64,14 @@ static void test_text_gives_back_what_was_written(void)
     baseline_free(&got);
 }
 
-/* Wherever a text is cut it is refused, and the file is named. */
+/* A text is refused wherever it is truncated, and the file is named. */
 static void test_every_truncation_is_refused(void)
 {
     struct baseline b;
     size_t size;
     fill(&b);
     char *text = text_of(&b, &size);
-    for (size_t cut = 0; cut + 1 < size; cut++) { /* the last newline may go */
+    for (size_t cut = 0; cut + 1 < size; cut++) { /* the last newline may be missing */
         struct baseline got = {0};
         struct orch_error error = {0};
         CHECK(!baseline_read_text(&got, "cut.baseline", text, cut, &error), "%zu of %zu bytes", cut, size);
@@ -148,7 +148,7 @@ static void test_unchanged_chips_pass(void)
         CHECK(home.outcome.code == 0, "%s", home.outcome.out);
 }
 
-/* The peak of AMX is 512 operations per array_f32_cycles: a quarter more cycles, a fifth less. */
+/* The peak of AMX is 512 operations per array_f32_cycles: a quarter more cycles make it a fifth less. */
 static void test_a_change_is_caught_with_its_key(void)
 {
     if (!cli_ask(&home, "regress check before " ONLY " --set amx.array_f32_cycles=1.25 --set ane.wake_us=77 --json"))
@@ -175,7 +175,7 @@ static void test_a_change_is_caught_with_its_key(void)
               home.outcome.out);
 }
 
-/* A wrong number in the text, with the chips as they are: nobody's value, and the model is the same. */
+/* A wrong number in the text, while the chips are as they were: no key is blamed, and the model is the same. */
 static void test_a_wrong_number_in_the_text_is_caught(void)
 {
     char command[512];
@@ -192,7 +192,7 @@ static void test_a_wrong_number_in_the_text_is_caught(void)
         CHECK(home.outcome.code == 1 && strstr(home.outcome.out, "code: model version 0.0.9+7 -> "), "%s", home.outcome.out);
 }
 
-static void test_wrong_use_is_told(void)
+static void test_wrong_use_is_reported(void)
 {
     static const struct {
         const char *arguments, *said;
@@ -212,8 +212,8 @@ static void test_wrong_use_is_told(void)
                   home.outcome.code, home.outcome.err);
 }
 
-/* A characteristic that the baseline does not know yet is skipped with a reason; one that is not measured any more fails. */
-static void test_other_characteristics_are_told(void)
+/* A characteristic that the baseline does not have yet is skipped with a reason. One that is no longer measured fails. */
+static void test_other_characteristics_are_reported(void)
 {
     char command[512];
     if (!cli_ask(&home, "regress record x -o $/other.baseline --only amx.peak_f32,amx.peak_f64 --chip m1"))
@@ -232,15 +232,15 @@ static void test_folder_is_removed(void)
 }
 
 static const struct suite_test tests[] = {
-    {"a text gives back what was written", test_text_gives_back_what_was_written},
+    {"a baseline survives being written and read", test_text_gives_back_what_was_written},
     {"every truncation of a text is refused", test_every_truncation_is_refused},
-    {"wrong lines are named", test_wrong_lines_are_named},
-    {"names of characteristics differ", test_names_of_characteristics_differ},
+    {"wrong lines are refused by number", test_wrong_lines_are_named},
+    {"every characteristic has a name of its own", test_names_of_characteristics_differ},
     {"unchanged chips pass", test_unchanged_chips_pass},
-    {"a change is caught with its key", test_a_change_is_caught_with_its_key},
+    {"a change is caught, and its key is named", test_a_change_is_caught_with_its_key},
     {"a wrong number in the text is caught", test_a_wrong_number_in_the_text_is_caught},
-    {"wrong use is told", test_wrong_use_is_told},
-    {"other characteristics are told", test_other_characteristics_are_told},
+    {"wrong use is reported", test_wrong_use_is_reported},
+    {"new and missing characteristics are reported", test_other_characteristics_are_reported},
     {"the folder is removed", test_folder_is_removed},
 };
 SUITE_MAIN("regress", tests)

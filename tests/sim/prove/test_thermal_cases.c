@@ -1,4 +1,4 @@
-/* The thermal models against HotSpot 7.0's own output, energy kept, and cases that cannot be. */
+/* The thermal models against HotSpot 7.0's own output, conservation of energy, and impossible cases. */
 #include "isa/array_count.h"
 #include "power/thermal_solver.h"
 #include "sim/prove/check/thermal_cases.h"
@@ -28,7 +28,7 @@ static void test_shared_cases_match_hotspot(void)
     check_report_free(&report);
 }
 
-/* What goes in comes out or is stored, over a whole trace. */
+/* Over a whole trace, the energy that goes in comes out or is stored. */
 static void test_energy_is_kept(void)
 {
     const char *const folder = suite_shared("vectors/thermal/s02_m1like_fan_block");
@@ -102,8 +102,8 @@ static void test_bad_cases_name_file_and_line(void)
 }
 
 static const struct suite_test tests[] = {
-    {"shared cases: steady states, traces and maps match HotSpot", test_shared_cases_match_hotspot},
-    {"energy in = out + stored", test_energy_is_kept},
-    {"bad cases name file and line", test_bad_cases_name_file_and_line},
+    {"steady states, traces and maps match HotSpot", test_shared_cases_match_hotspot},
+    {"energy is conserved", test_energy_is_kept},
+    {"bad cases are refused with file and line", test_bad_cases_name_file_and_line},
 };
 SUITE_MAIN("thermal cases", tests)

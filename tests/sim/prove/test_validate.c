@@ -46,16 +46,15 @@ static void test_csv_errors(void)
 
 static void test_scores(void)
 {
-    /* Errors 0, 10, 20, 50 %: mean 20, median 15; signed 0, -10, +20, -50: mean -10. p90 by linear
-     * interpolation between the third and fourth: 20 + 0.7 x 30 = 41. Ranks: 100 90 240 150 against 100 100'
-     * 200 300. */
+    /* Errors are 0, 10, 20, 50 %: mean 20, median 15. Signed: 0, -10, +20, -50, mean -10. p90 by linear interpolation between the
+     * third and fourth: 20 + 0.7 x 30 = 41. Ranks: 100 90 240 150 against 100 100' 200 300. */
     static const struct score_pair pairs[] = {
         {100, 100, 90, 110}, {90, 100.0000001, 0, 0}, {240, 200, 150, 190}, {150, 300, 100, 400}};
     struct score s;
     CHECK(score_pairs(pairs, 4, &s), "memory");
     CHECK(fabs(s.mape - 0.20) < 1e-6 && fabs(s.median_ape - 0.15) < 1e-6, "%f %f", s.mape, s.median_ape);
     CHECK(fabs(s.p90_ape - 0.41) < 1e-6 && fabs(s.bias + 0.10) < 1e-6, "%f %f", s.p90_ape, s.bias);
-    CHECK(s.within10 == 0.25 && s.within25 == 0.75, "%f %f", s.within10, s.within25); /* the second is 10.0000001 % */
+    CHECK(s.within10 == 0.25 && s.within25 == 0.75, "%f %f", s.within10, s.within25); /* the second error is 10.0000001 % */
     /* d = 1, 1, 1, 1: 1 - 6 x 4 / (4 x 15) = 0.6. */
     CHECK(fabs(s.spearman - 0.6) < 1e-9, "%f", s.spearman);
     CHECK(fabs(s.symmetric - (0 + 10.0 / 90 + 40.0 / 200 + 150.0 / 150) / 4) < 1e-6, "%f", s.symmetric);
@@ -79,7 +78,7 @@ static void test_json(void)
           json_number(o, "interval_coverage"));
     CHECK(json_member(o, "interval_coverage_across_sources") == NULL, "nothing was compared across sources");
     struct json_object *rows = json_member(o, "rows_detail"), *first = json_object_array_get_idx(rows, 0);
-    /* 48000 / 12 turns of 12 instructions of 512 operations in 1 us. */
+    /* 48000 / 12 turns of 12 instructions of 512 operations each in 1 us. */
     CHECK(fabs(json_number(first, "predicted") - 48000 * 512 / 1e3) < 1e-6, "%f", json_number(first, "predicted"));
     CHECK(strcmp(json_text(first, "id"), "t:2") == 0, "%s", json_text(first, "id"));
     CHECK(fabs(json_number(first, "ape") - (24576.0 - 1000) / 1000) < 1e-9, "%f", json_number(first, "ape"));
@@ -115,7 +114,7 @@ static void test_unmodelled(void)
     validation_free(v);
 }
 
-/* The wide table: device and value units apart, shapes, a scaled product. */
+/* The wide table: device and value units in columns of their own, shapes, a scaled product. */
 static void test_framework_products(void)
 {
     static const char wide[] = "id,chip,unit,workload,shape,value,value_unit,condition,source,kind,chip_id\n"
@@ -183,13 +182,9 @@ static void test_runner_refuses(void)
 }
 
 static const struct suite_test tests[] = {
-    {"CSV: quotes, line ends, names", test_csv_cells},
-    {"CSV: errors have a place", test_csv_errors},
-    {"scores by hand", test_scores},
-    {"the JSON document", test_json},
-    {"unmodelled rows have a reason", test_unmodelled},
-    {"products of frameworks are scaled", test_framework_products},
-    {"the text table", test_text},
-    {"a runner may refuse", test_runner_refuses},
+    {"CSV cells may have quotes and line ends", test_csv_cells}, {"CSV errors have a place", test_csv_errors},
+    {"scores match those worked out by hand", test_scores},      {"the JSON document has rows, scores and groups", test_json},
+    {"unmodelled rows have a reason", test_unmodelled},          {"products of frameworks are scaled", test_framework_products},
+    {"the text table has scores and reasons", test_text},        {"a runner may refuse", test_runner_refuses},
 };
 SUITE_MAIN("validate", tests)

@@ -1,6 +1,6 @@
-/* Validation of the AMX timing model alone: the programs of rows about AMX run on a small in-order core of
- * this file (it executes what sim/validate emits) that feeds amx_block; no memory system, caches always hit.
- * Published figures are the truth: github corsix/amx, zhen8838, eugenehp/amx-rs.
+/* Validation of the AMX timing model alone: the programs of rows about AMX run on a small in-order core in this file, which
+ * executes what sim/prove/validate emits and feeds amx_block. There is no memory system, caches always hit. The published figures
+ * of corsix/amx, zhen8838 and eugenehp/amx-rs (GitHub) are the truth.
  */
 #include "isa/array_count.h"
 #include "sim/prove/validate/validate.h"
@@ -18,11 +18,11 @@ struct chip_case {
     const char *chip;
     enum amx_gen gen;
     unsigned p_clusters;
-    double clock[4]; /* by active cores of the cluster */
+    double clock[4]; /* by number of active cores in the cluster */
     double cross, array_clock, vector_shared;
 };
 
-/* Clocks: states of the device trees (Asahi Linux) next to 4 / (time of one dependent instruction). */
+/* Clocks: states of the device trees (Asahi Linux) closest to 4 / (time of one dependent instruction). */
 static const struct chip_case chips[] = {
     {"m1_max_8p2e_32g", AMX_GEN_M1, 2, {2.904, 2.208, 2.208, 2.676}, 1, 3.08, 0.48},
     {"m2_4p4e_10g", AMX_GEN_M2, 1, {3.204, 2.568, 2.568, 2.424}, 0, 3.2, 0.38},
@@ -48,7 +48,7 @@ static void step_amx(struct lane *l, struct amx_block *block, unsigned slot, enu
     l->ns = amx_block_send_cached(block, slot, l->ns, op, operand, gen);
 }
 
-/* The instructions that emit.c writes for AMX rows. False: none of them. */
+/* Executes the other instructions that emit.c writes for AMX rows. False: it is none of them. */
 static bool step_other(struct lane *l, uint32_t w)
 {
     const unsigned rd = w & 31, rn = w >> 5 & 31;
@@ -76,7 +76,7 @@ static bool run_lanes(const struct validate_program *p, const struct chip_case *
 {
     for (unsigned left = threads; left;)
         for (unsigned t = 0; t < threads; t++)
-            /* Chunks keep the threads of a block close in time. */
+            /* Short turns keep the threads of a block close in time. */
             for (unsigned i = 0; i < 64 && !lanes[t].done; i++) {
                 const uint32_t word = p->code[lanes[t].pc++];
                 if (amx_is_word(word))
@@ -148,8 +148,7 @@ static struct json_object *validate_text(const char *text, const struct amx_para
     "M1 Max,\"" what "\",\"" #threads " thread(s), " #n " Z accumulators per thread, no loads or stores\"," #value "," unit      \
     ",measured,corsix/amx,m1_max_8p2e_32g\n"
 
-/* A selection of the published tables (github corsix/amx fma.md, mac16.md, matfp.md, vecfp.md), one per kind
- * of row. */
+/* A selection of the published tables (github corsix/amx fma.md, mac16.md, matfp.md, vecfp.md), one row of each kind. */
 static const char selection[] = NAMES M1("fma32 in matrix mode Z=f32[16][16]", 1, 1, 367.6, "GFLOPS") M1(
     "fma32 in matrix mode Z=f32[16][16]", 1, 3, 1108.4, "GFLOPS") M1("fma32 in matrix mode Z=f32[16][16]", 2, 4, 2956.7, "GFLOPS")
     M1("fma64 in matrix mode Z=f64[8][8]", 1, 8, 369.2, "GFLOPS") M1("fma16 in matrix mode Z=f16[32][32]", 2, 2, 5915.7, "GFLOPS")
@@ -171,7 +170,7 @@ static void test_selection(void)
     json_object_put(o);
 }
 
-/* Rows of `text` whose prediction changes by more than 0.5 % under other parameters: bit i = row i. */
+/* Rows of the selection whose prediction changes by more than 0.5 % under other parameters: bit i = row i. */
 static unsigned moved(const struct amx_params *params)
 {
     struct json_object *a = validate_text(selection, &p_block, NULL), *b = validate_text(selection, params, NULL), *x, *y;
@@ -187,13 +186,13 @@ static unsigned moved(const struct amx_params *params)
     return rows;
 }
 
-/* One parameter changed moves the rows that depend on it and no other. */
+/* Changing one parameter moves the rows that depend on it, and no others. */
 static void test_mutations(void)
 {
     struct amx_params p = p_block;
     p.z_latency_cycles = 5;
-    /* Rows limited by the chain: n <= 4 x rate, also one accumulator of a four-cycle type (5 > 4). Nine
-     * vector rows (bit 11) stay: 9 / 5 is what the lane crossing leaves of them anyway. */
+    /* Rows limited by the chain: n <= 4 x rate, and one accumulator of a four-cycle type (5 > 4). Nine vector rows (bit 11) stay,
+     * because the lane crossing limits them to 9 / 5 anyway. */
     CHECK(moved(&p) == (1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 9), "moved %#x", moved(&p));
     p = p_block;
     p.array_f64_cycles = 1.5;
@@ -229,7 +228,7 @@ static bool selected(const char *line)
             (strstr(line, "1 thread(s),") || strstr(line, "2 thread(s),")));
 }
 
-/* Lines about the arithmetic of P blocks with one or two threads, of the whole published table. */
+/* The lines of the published table about the arithmetic of P blocks with one or two threads. */
 static char *read_selected(const char *path)
 {
     FILE *in = fopen(path, "r");
@@ -267,8 +266,8 @@ static void test_whole_table(void)
 }
 
 static const struct suite_test tests[] = {
-    {"a selection of the published tables", test_selection},
+    {"a selection of the published tables is reproduced", test_selection},
     {"one parameter moves its rows", test_mutations},
-    {"the whole table, one and two threads", test_whole_table},
+    {"the whole table for one and two threads is reproduced", test_whole_table},
 };
 SUITE_MAIN("validate amx", tests)

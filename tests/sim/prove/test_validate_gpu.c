@@ -55,7 +55,7 @@ static void test_rows(void)
     validation_free(v);
 }
 
-/* A slower matrix unit moves the matrix rows in proportion, and only those. */
+/* A slower matrix unit moves the matrix rows in proportion, and no others. */
 static void test_one_parameter(void)
 {
     static const char text[] =
@@ -72,7 +72,7 @@ static void test_one_parameter(void)
     validation_free(slower);
 }
 
-/* The program of a row can be had: its text assembles. */
+/* The text of a row's program can be written, and assembles. */
 static void test_dump(void)
 {
     static const char text[] = HEADER "fp,FFMA32" MAX "1," CPI ID;
@@ -91,7 +91,7 @@ static void test_dump(void)
     validation_free(v);
 }
 
-/* What is not one program's speed is refused with a reason. */
+/* Rows that are not the speed of one program are refused with a reason. */
 static void test_refusals(void)
 {
     static const char text[] =
@@ -106,9 +106,9 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"rows of every kind are met", test_rows},
+    {"rows of every kind are close to the published figure", test_rows},
     {"one parameter moves what depends on it", test_one_parameter},
-    {"the program of a row can be had", test_dump},
-    {"refusals have reasons", test_refusals},
+    {"the program of a row can be written", test_dump},
+    {"refused rows have a reason", test_refusals},
 };
 SUITE_MAIN("validate_gpu", tests)

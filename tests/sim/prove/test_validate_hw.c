@@ -1,5 +1,6 @@
 /* Rows of the wide table of measurements that are operations on the GPU: what `orchard validate` builds from kernels of the
- * library, what frameworks add on top, and what it refuses. */
+ * library, what frameworks add to the time, and what it refuses.
+ */
 #include "sim/prove/validate/overhead.h"
 #include "tests/sim/validate_example.h"
 
@@ -69,7 +70,7 @@ static void test_what_is_modelled(void)
     validation_free(v);
 }
 
-/* The bandwidth of LPDDR4X-4266 on 128 bits bounds what goes through memory; the empty command buffer of clpeak what is tiny. */
+/* The bandwidth of LPDDR4X-4266 on 128 bits limits large operations, the time of clpeak's empty command buffer tiny ones. */
 static void test_bounds(void)
 {
     struct validation *v = example_validation("hw.csv", table, NULL);
@@ -119,7 +120,7 @@ static void test_report(void)
     validation_free(again);
 }
 
-/* Operations that miss 100 us and 2 ns for each KiB, but for three whose kernels are slow. */
+/* The operations lack 100 us and 2 ns per KiB, except three whose kernels are slow. */
 static void test_fit(void)
 {
     enum { COUNT = 20 };
@@ -138,7 +139,7 @@ static void test_fit(void)
     CHECK(least.us[0] >= -187 && least.us[1] >= 0, "%g us, %g us", least.us[0], least.us[1]);
 }
 
-/* Copies: 0.07 us for each KiB in, 0.2 for each KiB out. */
+/* Copies take 0.07 us per KiB in and 0.2 us per KiB out. */
 static void test_fit_of_copies(void)
 {
     enum { COUNT = 12 };
@@ -153,11 +154,11 @@ static void test_fit_of_copies(void)
 }
 
 static const struct suite_test tests[] = {
-    {"what is modelled, and why not", test_what_is_modelled},
-    {"times against the bandwidth and the peak", test_bounds},
-    {"what frameworks add", test_overheads},
-    {"the report, twice the same", test_report},
-    {"fitting two numbers", test_fit},
-    {"the fit of copies in and out", test_fit_of_copies},
+    {"rows are modelled or refused with a reason", test_what_is_modelled},
+    {"times respect the bandwidth and the peak", test_bounds},
+    {"frameworks add their overhead", test_overheads},
+    {"equal validations give equal reports", test_report},
+    {"the fit finds two numbers", test_fit},
+    {"the fit finds the cost of copies in and out", test_fit_of_copies},
 };
 SUITE_MAIN("validate_hw", tests)

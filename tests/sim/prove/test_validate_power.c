@@ -15,7 +15,7 @@
 #define GUIDE  ",measured,sbryngelson/ane-guide part-3-performance/10-power-efficiency.md,,"
 #define PRO    "\"M2 Pro class, identity uncertain\""
 
-/* What is modelled, with the largest error that is let through. */
+/* Rows that are modelled, with the largest error that is tolerated. */
 static const struct {
     const char *row;
     double tolerance;
@@ -82,7 +82,7 @@ static void test_modelled_rows(void)
         CHECK(r->state == VALIDATE_PREDICTED, "%s: %s", modelled[i].row, r->why);
         CHECK(fabs(r->predicted / r->measured - 1) <= modelled[i].tolerance, "%s: predicted %.4g", modelled[i].row, r->predicted);
     }
-    /* Rows that parameters were taken from are told. */
+    /* Rows that a parameter was taken from are marked. */
     CHECK(v->row[0].parameter != NULL && v->row[2].parameter != NULL, "fitted rows");
     CHECK(v->row[6].parameter == NULL && v->row[9].parameter != NULL && v->row[10].parameter != NULL, "fitted rows");
     validation_free(v);
@@ -101,8 +101,9 @@ static void test_refused_rows(void)
     validation_free(v);
 }
 
-/* CoreMark on one core at every clock of M1, as the kernel's energy model has it (AsahiLinux/linux t8103.dtsi, pull request 229):
- * one set of energies and one voltage curve for all of them. No parameter was taken from these figures. */
+/* CoreMark on one core at every clock of M1, from the kernel's energy model (AsahiLinux/linux t8103.dtsi, pull request 229). One
+ * set of energies and one voltage curve serve all of them. No parameter was taken from these figures.
+ */
 static void test_clocks_and_volts(void)
 {
     static const struct {
@@ -156,9 +157,10 @@ static double watts_of_cluster(struct soc_runner *runner, enum validate_core cor
     return t.joules[domain] / t.seconds;
 }
 
-/* One rail voltage, so four cores at 2988 MHz burn at most 4 x 2988 / 3204 of what one burns at 3204 MHz, and less by what the
- * cluster shares. Samples of one Mac mini say the same: ray tracing of Geekbench 5 takes 4.9 W on one core and 17.5 W on
- * four, 3.6 times as much (singhkays/apple-m1-power-consumption-powermetrics, GB5-CPU). */
+/* All cores share one rail voltage, so four cores at 2988 MHz draw at most 4 x 2988 / 3204 of what one draws at 3204 MHz, and
+ * less by what the cluster shares. Samples of a Mac mini agree: ray tracing of Geekbench 5 takes 4.9 W on one core and 17.5 W on
+ * four, 3.6 times as much (singhkays/apple-m1-power-consumption-powermetrics, GB5-CPU).
+ */
 static void test_more_cores_more_watts(void)
 {
     struct orch_error error = {0};
@@ -179,7 +181,7 @@ static void test_more_cores_more_watts(void)
     chip_db_close(db);
 }
 
-/* The loop of a CPU row is a program of its own that anybody can look at. */
+/* The loop of a CPU row is a program of its own, which can be written and read. */
 static void test_loop_is_a_program(void)
 {
     struct orch_error error = {0};
@@ -195,7 +197,7 @@ static void test_loop_is_a_program(void)
     validation_free(v);
 }
 
-/* Doubling an energy changes a row as it must: power comes from what was counted. */
+/* Doubling an energy changes a row accordingly, since power comes from what was counted. */
 static void test_values(void)
 {
     struct validate_program p = {.power = true, .domains = 1u << POWER_ANE, .measure = VALIDATE_WATTS, .work = 1e-3};
@@ -214,11 +216,11 @@ static void test_values(void)
 }
 
 static const struct suite_test tests[] = {
-    {"loads that can be rebuilt", test_modelled_rows},
-    {"loads that cannot, with the reason", test_refused_rows},
-    {"one set of energies for all clocks", test_clocks_and_volts},
-    {"more cores, more watts", test_more_cores_more_watts},
-    {"loops are programs", test_loop_is_a_program},
-    {"joules in the units of rows", test_values},
+    {"loads that can be rebuilt are close to the reading", test_modelled_rows},
+    {"loads that cannot be rebuilt are refused with the reason", test_refused_rows},
+    {"one set of energies serves all clocks", test_clocks_and_volts},
+    {"more cores draw more watts", test_more_cores_more_watts},
+    {"loops of rows are programs", test_loop_is_a_program},
+    {"joules are given in the units of rows", test_values},
 };
 SUITE_MAIN("validation of power", tests)

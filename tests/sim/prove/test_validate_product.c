@@ -1,4 +1,6 @@
-/* Validation as a product: any number of jobs gives the same answer, scores by hand against what is recorded, history, bounds. */
+/* Validation as a product: any number of jobs gives the same answer, what is recorded has the scores worked out by hand, history
+ * and bounds.
+ */
 #include "isa/array_count.h"
 #include "sim/prove/validate/jobs.h"
 #include "sim/prove/validate/memo.h"
@@ -50,7 +52,7 @@ static void test_jobs(void)
 struct memo_test {
     struct memo *memo;
     atomic_uint worked;
-    unsigned failing; /* first so many attempts */
+    unsigned failing; /* attempts that fail before one succeeds */
 };
 
 static void *ask(void *context)
@@ -107,7 +109,7 @@ static bool so_long(void *context, const struct validate_program *program, struc
     return true;
 }
 
-/* Two sources and a refusal. */
+/* Two sources and a refused row. */
 static const char table[] = NAMES P_ROW("FMLA/FMUL vector any type latency", "4", "cycles", "one")
     P_ROW("FDIV 4S latency", "10", "cycles", "two") P_ROW("something nobody knows", "1", "cycles", "two");
 
@@ -130,7 +132,7 @@ static double one_number(struct orch_db *db, const char *sql)
     return value;
 }
 
-/* 8 cycles for everything: 4 -> 8 is +100 % either way, 10 -> 8 is -20 %, symmetrical 25 %. */
+/* 8 cycles for everything: 4 -> 8 is +100 % either way, 10 -> 8 is -20 %, or 25 % symmetrically. */
 static void test_record(void)
 {
     char folder[64];
@@ -167,7 +169,7 @@ static const char *text_at(struct json_object *list, size_t i, const char *key)
                                                                                                : "-";
 }
 
-/* Three models over one table, then other measurements. */
+/* Four models over one table, then other measurements. */
 static void test_history(void)
 {
     static const double cycles[] = {8, 6, 6, 20};
@@ -186,7 +188,7 @@ static void test_history(void)
         CHECK(validation_record(v, db, version, &error), "%s", error.text);
         validation_free(v);
         free(other);
-        usleep(2000); /* times of validations are told apart by the millisecond */
+        usleep(2000); /* validations are distinguished by their time in milliseconds */
     }
     struct json_object *o = validation_history_json(db, "table.csv", &error), *list = NULL;
     CU_ASSERT_FATAL(o && json_object_object_get_ex(o, "history", &list) && json_object_array_length(list) == 5);
@@ -204,8 +206,8 @@ static void test_history(void)
     example_remove(folder);
 }
 
-/* Two sources with one row each: neither is inside what the other one says (+100 % against -20 %). One source alone says nothing.
- */
+/* Two sources with one row each: neither lies inside the interval of the other (+100 % against -20 %). A single source says
+ * nothing. */
 static void test_across(void)
 {
     struct orch_error error = {0};
@@ -216,7 +218,7 @@ static void test_across(void)
     validation_groups_free(&groups);
     validation_free(v);
     v = validated(loops, 4);
-    v->rows = 2; /* both of source "one" */
+    v->rows = 2; /* both rows of source "one" */
     CHECK(validation_cross_validate(v, &error) && validation_group_rows(v, "source", &groups, &error), "%s", error.text);
     CHECK(isnan(groups.all.score.cross_coverage), "%g of one source", groups.all.score.cross_coverage);
     validation_groups_free(&groups);
@@ -267,9 +269,9 @@ static const struct suite_test tests[] = {
     {"any number of jobs gives the same document", test_jobs},
     {"threads do every piece of work once", test_memo},
     {"scores as worked out by hand", test_record},
-    {"history names the direction", test_history},
-    {"what other sources say about a row", test_across},
-    {"bounds that a score must keep", test_require},
-    {"the table for a README", test_markdown},
+    {"the history says what improved and what got worse", test_history},
+    {"a row is judged by other sources", test_across},
+    {"a score must keep its bounds", test_require},
+    {"the table for a README is Markdown", test_markdown},
 };
 SUITE_MAIN("validate_product", tests)

@@ -29,7 +29,7 @@ static void test_loop_listing(void)
         }
         CHECK(strncmp(text, expected[i], strlen(expected[i])) == 0, "word %zu: '%s', expected '%s'", i, text, expected[i]);
     }
-    /* x1..x3 hold accumulators 0, 2, 1: "far" spacing. */
+    /* x1 to x3 hold accumulators 0, 2, 1: the "far" spacing. */
     struct amx_effect effect;
     amx_effect_of(AMX_FMA32, UINT64_C(2) << 20, AMX_GEN_M1, &effect);
     CHECK(effect.z_write == UINT64_C(0x4444444444444444), "%llx", (unsigned long long)effect.z_write);
@@ -76,7 +76,7 @@ static const char *const cpu_listing[] = {"fmla\tv0.4s, v20.4s, v21.4s",
 
 static size_t first_of_longest_run(const struct validate_program *p)
 {
-    /* The loop closes the program but for subs, b.ne and the three words of exit; it has 64 instructions. */
+    /* The loop of 64 instructions is followed by subs, b.ne and the three words of exit. */
     return p->words - 5 - 64;
 }
 
@@ -100,7 +100,7 @@ static bool execute(void *context, unsigned op, uint64_t operand, struct unit_fa
     return amx_core_execute(context, op, operand, fault);
 }
 
-/* Runs the dumped ELF file on the interpreter to its exit. */
+/* Runs the ELF file of a row on the interpreter to its exit. */
 static void run_to_exit(const char *id, const uint8_t *file, size_t bytes)
 {
     struct orch_error error = {0};
@@ -118,7 +118,7 @@ static void run_to_exit(const char *id, const uint8_t *file, size_t bytes)
     program_close(program);
 }
 
-/* Dumps and runs row `step` after `step` of a table; returns how many ran. */
+/* Writes and runs every `step`th row of a table. Returns how many ran. */
 static unsigned run_rows(const char *name, const char *text, size_t bytes, unsigned step)
 {
     struct orch_error error = {0};
@@ -210,7 +210,7 @@ static const struct suite_test tests[] = {
     {"an AMX loop is the published one", test_loop_listing},
     {"CPU loops hold the instruction of the row", test_cpu_listing},
     {"every kind of program runs to its end", test_programs_run},
-    {"programs of the published table run", test_published_tables_run},
-    {"dump writes ELF", test_dump},
+    {"programs of the published table run to their end", test_published_tables_run},
+    {"--dump writes ELF files", test_dump},
 };
 SUITE_MAIN("validate programs", tests)

@@ -1,5 +1,6 @@
-/* Requests to the Neural Engine as `orchard run` makes them: results against sums in double precision, files in every shape, time
- * that adds up, exit codes of what cannot be run. */
+/* Requests to the Neural Engine as `orchard run` makes them: results against sums in double precision, files in every shape,
+ * times that add up, exit codes of what cannot run.
+ */
 #include "isa/array_count.h"
 #include "sim/base/npy.h"
 #include "tests/sim/run_example.h"
@@ -46,7 +47,7 @@ static double half(uint16_t bits)
     return exponent == 31 ? NAN : sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
 }
 
-/* ---- a convolution: 24 channels of 9 x 11 pixels to 20, 3 x 3 weights ---- */
+/* ---- a convolution: 24 channels of 9 x 11 pixels to 20 channels, 3 x 3 weights ---- */
 
 enum { C = 24, H = 9, W = 11, K = 20, TAPS = 9 };
 #define CONV "conv2d:c=24,h=9,w=11,k=20,pad=1"
@@ -111,7 +112,7 @@ static void test_convolution(void)
     run_result_free(&o.result);
 }
 
-/* ---- a stack: three layers of 8 channels, 7 x 5 pixels, relu behind each; two images take turns in tile memory ---- */
+/* ---- a stack: three layers of 8 channels, 7 x 5 pixels, each followed by relu; two images take turns in tile memory ---- */
 
 enum { LAYERS = 3, SC = 8, SH = 7, SW = 5 };
 static float stack_weights[LAYERS * SC * SC * TAPS];
@@ -163,7 +164,7 @@ static void test_stack(void)
     for (unsigned i = 0; error.exit_code == 0 && i < SC * SH * SW; i++) {
         uint16_t bits;
         memcpy(&bits, out.data + 2 * i, 2);
-        /* Each layer adds what its sums lose; errors before it are carried on by weights of 1/16 on average. */
+        /* Each layer adds the error of its sums. Weights of 1/16 on average carry earlier errors on. */
         if (!(fabs(half(bits) - image_of[LAYERS % 2][i]) <= 6 * off))
             CHECK(false, "element %u is %g, must be %g", i, half(bits), image_of[LAYERS % 2][i]);
     }
@@ -173,7 +174,7 @@ static void test_stack(void)
     run_result_free(&o.result);
 }
 
-/* One row of numbers, other element types, the other index order, fewer dimensions: the same input. */
+/* A flat array, three dimensions instead of four and Fortran order all give the same input. */
 static void test_shapes_of_files(void)
 {
     static float turned[C * H * W];
@@ -212,7 +213,7 @@ static void test_shapes_of_files(void)
 
 /* ---- program files ---- */
 
-/* Two channels out of three, weights 3, bias 1 (tests/golden/ane/README.md): 1 + 3 (a + b + c). */
+/* The program uses two of three channels, weights 3, bias 1 (tests/golden/ane/README.md): 1 + 3 (a + b + c). */
 static void test_program_file(void)
 {
     const float values[3] = {0.5f, -2, 0.25f};
@@ -240,7 +241,7 @@ static void test_program_file(void)
     run_result_free(&o.result);
 }
 
-/* A later chip takes the same program at its own pace, and says so. */
+/* A later chip runs the same program at its own pace, and says so. */
 static void test_other_generation(void)
 {
     struct outcome m1 =
@@ -302,12 +303,12 @@ static void test_adds_up(void)
     CU_ASSERT_EQUAL(r->checksum.count, 0);
     CU_ASSERT_STRING_EQUAL(r->bound_by, "ane.request");
     CU_ASSERT_EQUAL(counter(&once, "ane.coefficient_bytes"),
-                    4 * 896 + 12 * 448); /* 432 bytes a channel, 64 at a time; two of them in four banks */
+                    4 * 896 + 12 * 448); /* 432 bytes per channel in units of 64; four banks hold two channels each */
     run_result_free(&once.result);
     run_result_free(&thrice.result);
 }
 
-/* Weights in fewer bytes take less time where they are what it takes; wide products are bound by the MAC engines. */
+/* Smaller weights take less time where weights are the limit. Wide products are bound by the MAC engines. */
 static void test_what_binds(void)
 {
     struct outcome f16 =
@@ -376,7 +377,7 @@ static void test_bad_files(void)
     refused(in_folder("nothing.hwx"), q, ORCH_USAGE, "nothing.hwx");
 }
 
-/* Five descriptors; the last but one leads back to the first. */
+/* Five descriptors, of which the last but one leads back to the first. */
 static void test_loop(void)
 {
     static uint8_t bytes[1 << 16];
@@ -406,7 +407,7 @@ static void test_exit_codes(void)
     refused(softmax, (struct run_request){.precision = "f16"}, ORCH_USAGE, "its own element types");
 }
 
-/* The second descriptor left out: nothing fills the ring that the third reads. */
+/* Without the second descriptor nothing fills the ring that the third one reads. */
 static void test_fault(void)
 {
     static uint8_t bytes[1 << 16];
@@ -420,18 +421,18 @@ static void test_fault(void)
 int main(void)
 {
     static const struct suite_test tests[] = {
-        {"a convolution with given weights", test_convolution},
-        {"a stack of layers", test_stack},
-        {"input files in any shape", test_shapes_of_files},
-        {"a program file with named ports", test_program_file},
-        {"a program of another generation", test_other_generation},
+        {"a convolution with given weights is exact up to its rounding", test_convolution},
+        {"a stack of layers is exact up to its rounding", test_stack},
+        {"input files may have any shape and order", test_shapes_of_files},
+        {"a program file has named ports", test_program_file},
+        {"a program of another generation runs", test_other_generation},
         {"results depend on the seed alone", test_results_do_not_depend},
-        {"time adds up", test_adds_up},
-        {"what binds", test_what_binds},
-        {"bad files", test_bad_files},
-        {"a chain that loops", test_loop},
+        {"times add up", test_adds_up},
+        {"the limit is weights or MAC engines", test_what_binds},
+        {"bad files are refused", test_bad_files},
+        {"a chain that loops is refused", test_loop},
         {"a fault names its descriptor", test_fault},
-        {"exit codes", test_exit_codes},
+        {"wrong requests have exit codes", test_exit_codes},
     };
     struct orch_error error = {0};
     db = mkdtemp(folder) ? chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error) : NULL;

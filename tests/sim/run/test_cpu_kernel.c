@@ -1,5 +1,6 @@
-/* Streams of CPU cores: the numbers of the GPU kernels of the same name, whatever the size and the number of cores; double
- * precision against the operation itself; rates of published measurements; refusals. */
+/* Streams of CPU cores: the results of the GPU kernels of the same name, whatever the size and the number of cores; double
+ * precision against the operation itself; rates of published measurements; refusals.
+ */
 #include "isa/array_count.h"
 #include "sim/base/checksum.h"
 #include "tests/sim/run_example.h"
@@ -56,7 +57,7 @@ static void test_double_precision_is_fused(void)
     run_result_free(&o.result);
 }
 
-/* clpeak on M1 Pro (krrishnarraj/clpeak results/Apple/M1_Pro.xml): triad by all threads 141.3 GB/s, copy 174.7. */
+/* clpeak on M1 Pro (krrishnarraj/clpeak results/Apple/M1_Pro.xml): triad on all threads 141.3 GB/s, copy 174.7. */
 static void test_rates_of_m1_pro(void)
 {
     static const struct {
@@ -92,8 +93,8 @@ static void test_refusals(void)
 static const struct suite_test tests[] = {
     {"results are those of the GPU", test_results_are_those_of_the_gpu},
     {"double precision is fused", test_double_precision_is_fused},
-    {"rates of M1 Pro", test_rates_of_m1_pro},
-    {"refusals", test_refusals},
+    {"M1 Pro streams at its measured rates", test_rates_of_m1_pro},
+    {"wrong requests are refused", test_refusals},
 };
 
 int main(void)

@@ -1,5 +1,6 @@
-/* GPU launches as `orchard run` makes them: results do not depend on threads, detail or chip; time adds up; faults are told with
- * place and cause. */
+/* GPU launches as `orchard run` makes them: results do not depend on threads, detail or chip; times add up; faults are reported
+ * with place and cause.
+ */
 #include "isa/array_count.h"
 #include "tests/sim/agx_example.h"
 #include "tests/sim/run_example.h"
@@ -10,7 +11,7 @@
 static char folder[] = "/tmp/orchard-gpu-XXXXXX";
 static struct chip_db *db;
 
-/* Writes NAME/abi.json with this code and description; returns the folder's path. */
+/* Writes NAME/abi.json with this code and description. Returns the path of the folder. */
 static const char *make_kernel(const char *name, const char *code, const char *rest)
 {
     static char path[256];
@@ -76,7 +77,7 @@ static void test_adds_up(void)
     run_result_free(&o.result);
 }
 
-/* Modes agree on what they share; passes follow one another. */
+/* The modes agree on what they share, and passes follow one another. */
 static void test_modes(void)
 {
     struct outcome full = run_on(db, "m1", scale(64), (struct run_request){.mode = RUN_FULL, .detail = "instr"});
@@ -98,7 +99,7 @@ static void test_modes(void)
     run_result_free(&cold.result);
 }
 
-/* A loop of multiply-adds, longer in every second threadgroup: enough threadgroups for a sample. */
+/* A loop of multiply-adds that is longer in every second threadgroup, with enough threadgroups for a sample. */
 static const char uneven[] = ".arg ys u64\n.local_size 256 1 1\n"
                              "mov_imm r0l, 0\n"
                              "get_sr r1, sr0\n"
@@ -141,7 +142,7 @@ static void test_sample(void)
     run_result_free(&timing.result);
 }
 
-/* Bound by DRAM, data twice the system-level cache of M1. */
+/* Bound by DRAM: the data are twice the system-level cache of M1. */
 static void test_streaming_sample(void)
 {
     struct outcome all = run_on(db, "m1", scale(65536), (struct run_request){.mode = RUN_TIMING, .detail = "instr"});
@@ -283,12 +284,12 @@ static void test_choices(void)
 static const struct suite_test tests[] = {
     {"results and counts do not depend on threads or chip", test_threads},
     {"times, stalls and counts add up", test_adds_up},
-    {"modes, repeats and cold caches", test_modes},
+    {"modes agree, repeats add up, cold caches cost time", test_modes},
     {"a sample of threadgroups stands for the whole", test_sample},
     {"a sample stands for the whole when DRAM is the limit", test_streaming_sample},
     {"outputs are compared, written and read", test_outputs},
-    {"faults are told with place and cause", test_faults},
-    {"images that are no code are refused", test_raw_code},
+    {"faults are reported with place and cause", test_faults},
+    {"images that hold no code are refused", test_raw_code},
     {"options of other units are refused", test_choices},
 };
 

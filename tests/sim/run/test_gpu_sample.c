@@ -1,5 +1,6 @@
-/* A sample of a launch stands for the whole: over kernels of the library, whatever their data find in the caches; and which
- * threadgroups make a sample, what their times say. */
+/* A sample of a launch stands for the whole: over kernels of the library, whatever their data find in the caches. Also which
+ * threadgroups make a sample, and what their times say.
+ */
 #include "isa/array_count.h"
 #include "sim/workload/gpu/gpu_sample.h"
 #include "sim/chip/chip.h"
@@ -12,11 +13,11 @@
 
 #define MEAN_BOUND      0.03
 #define EACH_BOUND      0.05
-#define SCATTERED_BYTES 65536 /* where nearly everything stays in the SLC */
+#define SCATTERED_BYTES 65536 /* for launches of which nearly all data stay in the SLC */
 
 static struct chip_db *db;
 
-/* ---- which threadgroups, and what their times say ---- */
+/* ---- the choice of threadgroups, and what their times say ---- */
 
 static void test_choice(void)
 {
@@ -45,7 +46,7 @@ static void test_choice(void)
     CU_ASSERT_FALSE(gpu_sample_worthwhile(400, 0, 1e9));
 }
 
-/* A launch whose threadgroups take `first` ns at its begin and evenly more up to `last`; 7 instructions each. */
+/* A launch whose threadgroups take `first` ns at its beginning and evenly more up to `last` ns, with 7 instructions each. */
 static void test_scale(void)
 {
     const uint64_t groups = 10000, wave = 100;
@@ -75,7 +76,7 @@ static void test_scale(void)
     CHECK(uncertainty > 0.01 && uncertainty < 0.2, "%g", uncertainty);
 }
 
-/* ---- the library ---- */
+/* ---- kernels of the library ---- */
 
 static bool run_one(const char *workload, const char *detail, enum run_mode mode, struct run_result *result)
 {
@@ -92,15 +93,15 @@ static bool run_one(const char *workload, const char *detail, enum run_mode mode
     return ok;
 }
 
-/* M1: an SLC of 8 MiB. */
+/* M1 has an SLC of 8 MiB. */
 static const char *const library[] = {
     "stream-triad:16M", /* six times the SLC */
     "copy:16M",
     "layernorm:8192x512",
     "reduce:25600x48,op=sum",                  /* fits the SLC */
     "scan:2368x1000",                          /* rows that share lines */
-    "pool:c=256,h=112,w=112,r=2,s=2,stride=2", /* somewhat more than the SLC */
-    "gather:1000x512x8000",                    /* random lines of a table that stays in the SLC, beside a stream */
+    "pool:c=256,h=112,w=112,r=2,s=2,stride=2", /* somewhat larger than the SLC */
+    "gather:1000x512x8000",                    /* random lines of a table that stays in the SLC, next to a stream */
 };
 
 static void test_library(void)
@@ -123,7 +124,7 @@ static void test_library(void)
     CHECK(sum / count < MEAN_BOUND, "mean %.1f %%", 100 * sum / count);
 }
 
-/* Results and counts of --mode full are those of every threadgroup; data that stay in the SLC. */
+/* --mode full gives the results and counts of every threadgroup. The data stay in the SLC. */
 static void test_full(void)
 {
     static const char workload[] = "reduce:25600x48,op=sum";
@@ -145,9 +146,9 @@ static void test_full(void)
 
 static const struct suite_test tests[] = {
     {"stretches lie in the grid and end it", test_choice},
-    {"paces between stretches", test_scale},
-    {"kernels of the library", test_library},
-    {"results do not depend on it", test_full},
+    {"the time between stretches follows their pace", test_scale},
+    {"samples of library kernels have the time of the whole", test_library},
+    {"results do not depend on the sample", test_full},
 };
 
 int main(void)

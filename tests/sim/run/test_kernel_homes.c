@@ -1,5 +1,6 @@
-/* One kernel source, two homes: in-process and as an AArch64 program. Same bits, same AMX instructions, and the same time
- * within 3 % where the in-process answer does not call itself approximate. */
+/* One kernel source, two homes: in-process and as an AArch64 program. Both give the same bits, the same AMX instructions and,
+ * unless the in-process answer calls itself approximate, the same time within 3 %.
+ */
 #include "sim/run/run.h"
 #include "tests/support/suite.h"
 
@@ -82,7 +83,7 @@ static void test_other_types(void)
     compare("m3", "gemm:512x512x512", "bf16");
 }
 
-/* Calls that are marked approximate: the bits must be the same all the same. */
+/* Calls that are marked approximate must give the same bits, too. */
 static void test_edges_and_options(void)
 {
     compare("m1", "gemm:33x65x17", "f32");
@@ -97,9 +98,9 @@ static void test_gemv(void)
 }
 
 static const struct suite_test tests[] = {
-    {"sgemm", test_sgemm},
-    {"the other element types", test_other_types},
-    {"edges, transposes, scales, batches", test_edges_and_options},
-    {"gemv", test_gemv},
+    {"sgemm is the same in both homes", test_sgemm},
+    {"the other element types are the same in both homes", test_other_types},
+    {"edges, transposes, scales and batches are the same in both homes", test_edges_and_options},
+    {"gemv is the same in both homes", test_gemv},
 };
 SUITE_MAIN("kernel_homes", tests)

@@ -1,4 +1,4 @@
-/* Energy of runs: every kind of run has joules, units add up to the package, energy follows from counts and nothing else. */
+/* Energy of runs: every kind of run has joules, units add up to the package, and energy follows from counts and nothing else. */
 #include "isa/array_count.h"
 #include "sim/chip/chip_power.h"
 #include "sim/run/run.h"
@@ -51,7 +51,7 @@ static double sum_of(const struct run_values *values)
     return sum;
 }
 
-/* All counters "energy.DOMAIN.kind", or those of one kind. */
+/* The sum of all counters "energy.DOMAIN.kind", or of those of one kind. */
 static double counted(const struct run_result *r, const char *kind)
 {
     double sum = 0;
@@ -69,7 +69,7 @@ static bool near(double a, double b, double relative)
     return fabs(a - b) <= relative * fabs(b);
 }
 
-/* Package = sum of parts = sum of domains by kind, for each kind of run. */
+/* For each kind of run: package = sum of parts = sum of domains by kind. */
 static void test_units_add_up(void)
 {
     static const struct {
@@ -94,8 +94,8 @@ static void test_units_add_up(void)
     }
 }
 
-/* Turning leakage off takes away the leakage that was told, and nothing else. */
-static void test_leakage_is_exactly_what_is_told(void)
+/* Turning leakage off removes the leakage that was reported, and nothing else. */
+static void test_leakage_is_exactly_what_is_reported(void)
 {
     static const char *const domains[] = {"p_cpu", "gpu", "ane", "slc", "fabric", "dram"};
     struct outcome with = simulate("m1", NULL, "gemm:256x256x256", "gpu", "f32", 0);
@@ -105,7 +105,7 @@ static void test_leakage_is_exactly_what_is_told(void)
         snprintf(name, sizeof name, "energy.%s.leakage", domains[i]);
         struct outcome without = simulate("m1", set, "gemm:256x256x256", "gpu", "f32", 0);
         double told = run_values_get(&with.result.counters, name);
-        told = isnan(told) ? 0 : told; /* nothing behind a gate that is closed for good */
+        told = isnan(told) ? 0 : told; /* nothing leaks behind a gate that stays closed */
         CHECK(fabs(with.result.joules - without.result.joules - told) <= 1e-12 * with.result.joules,
               "%s: %.12g less %.12g, leakage %.12g", domains[i], with.result.joules, without.result.joules, told);
         run_result_free(&without.result);
@@ -126,8 +126,8 @@ static double bytes_of(const struct run_result *r, const char *level)
     return sum;
 }
 
-/* Twice the operands: twice the dynamic energy of the unit, and at each level of memory as many times more as bytes went through
- * it; leakage follows the time. */
+/* Twice the operands cost twice the dynamic energy of the unit and, at each level of memory, more energy as the bytes through it
+ * grow. Leakage follows the time. */
 static void test_double_traffic(void)
 {
     struct outcome one = simulate("m1", NULL, "copy:4194304", "gpu", "f32", 0),
@@ -148,7 +148,7 @@ static void test_double_traffic(void)
     }
     CHECK(near(counted(b, "leakage") / counted(a, "leakage"), ratio, 1e-9), "leakage %g times in %g times the time",
           counted(b, "leakage") / counted(a, "leakage"), ratio);
-    /* And DRAM's share is the bytes times the energy of a byte, by hand. */
+    /* DRAM's share is the number of bytes times the energy of a byte, worked out by hand. */
     struct orch_error error = {0};
     struct chip_db *db = chip_db_open(NULL, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(db);
@@ -182,7 +182,7 @@ static void test_energy_of_an_event(void)
     run_result_free(&ten.result);
 }
 
-/* A hotter die leaks more, by the exponent of the chip file; dynamic energy stays. */
+/* A hotter die leaks more, by the exponent of the chip file. Dynamic energy stays. */
 static void test_temperature(void)
 {
     struct outcome cool = simulate("m1", NULL, "gemm:128x128x128", "amx", "f32", 50);
@@ -192,13 +192,13 @@ static void test_temperature(void)
     CHECK(near(counted(&hot.result, "leakage") / counted(&cool.result, "leakage"), exp(0.015 * 40), 1e-9), "%g times",
           counted(&hot.result, "leakage") / counted(&cool.result, "leakage"));
     CHECK(near(counted(&hot.result, "dynamic"), counted(&cool.result, "dynamic"), 1e-12), "dynamic energy changes");
-    CU_ASSERT_EQUAL(plain.result.joules, cool.result.joules); /* 50 degC is where leakage is given */
+    CU_ASSERT_EQUAL(plain.result.joules, cool.result.joules); /* leakage is given at 50 degC */
     run_result_free(&cool.result);
     run_result_free(&hot.result);
     run_result_free(&plain.result);
 }
 
-/* A slower clock at its lower voltage: less energy for the same work on the P cluster, in a longer time. */
+/* A slower clock at its lower voltage takes less energy and more time for the same work on the P cluster. */
 static void test_clock_and_voltage(void)
 {
     struct outcome fast = simulate("m1", NULL, "gemm:256x256x256", "gpu", "f32", 0);
@@ -214,8 +214,9 @@ static void test_clock_and_voltage(void)
     run_result_free(&slow.result);
 }
 
-/* Published: more than 200 GFLOPS per watt for the best f32 products on matrix units beside the cores and on GPUs of M1 to M4, by
- * the counters of their rails (arXiv 2502.05317). */
+/* Published: more than 200 GFLOPS per watt for the best f32 products on the matrix units beside the cores and on the GPUs of M1
+ * to M4, by the counters of their rails (arXiv 2502.05317).
+ */
 static void test_lower_bound_of_products(void)
 {
     static const char *const chips[] = {"m1", "m1-max", "m2", "m3"}, *const kinds[] = {"dynamic", "clock", "leakage"};
@@ -252,7 +253,7 @@ static struct power_profile profiled(const char *chip, const char *workload, con
     return p;
 }
 
-/* What the two clocks say about where the time goes; and the profile's time at a third clock against a simulation there. */
+/* The split of the time that two clocks give, and the profile's time at a third clock against a simulation there. */
 static void test_profiles(void)
 {
     const struct power_profile amx = profiled("m1", "gemm:256x256x256", "amx", "f32");
@@ -269,8 +270,8 @@ static void test_profiles(void)
     run_result_free(&slow.result);
 }
 
-/* What the start of a sampled launch says of another clock is what its whole sample says. */
-static void test_the_start_of_a_launch_tells_the_split(void)
+/* The start of a sampled launch gives the same split by the clock as its whole sample. */
+static void test_the_start_of_a_launch_gives_the_split(void)
 {
     static const struct {
         const char *workload, *precision;
@@ -307,14 +308,14 @@ static void test_the_start_of_a_launch_tells_the_split(void)
 }
 
 static const struct suite_test tests[] = {
-    {"the start of a launch tells the split", test_the_start_of_a_launch_tells_the_split},
+    {"the start of a launch gives its split by the clock", test_the_start_of_a_launch_gives_the_split},
     {"energies of units add up to the package", test_units_add_up},
-    {"without leakage exactly the leakage is missing", test_leakage_is_exactly_what_is_told},
-    {"twice the traffic costs what it must", test_double_traffic},
-    {"energy of one event", test_energy_of_an_event},
+    {"without leakage exactly the reported leakage is missing", test_leakage_is_exactly_what_is_reported},
+    {"twice the traffic costs the energy of twice the bytes", test_double_traffic},
+    {"the energy of one event scales its part alone", test_energy_of_an_event},
     {"a hotter die leaks more", test_temperature},
-    {"a slower clock at a lower voltage", test_clock_and_voltage},
+    {"a slower clock at a lower voltage saves energy", test_clock_and_voltage},
     {"products reach the published efficiency", test_lower_bound_of_products},
-    {"profiles for sustained operation", test_profiles},
+    {"profiles predict the time at other clocks", test_profiles},
 };
 SUITE_MAIN("energy of runs", tests)

@@ -1,5 +1,6 @@
-/* Workloads at the same time: what they have together obeys the DRAM, one alone is as alone, queues and priorities hold, the
- * database has an operator per workload, and the text of a request is read as written. */
+/* Workloads at the same time: together they obey the DRAM, alone they are as if alone, queues and priorities hold, the database
+ * has an operator per workload, and the text of a request is read as written.
+ */
 #include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
@@ -62,7 +63,8 @@ static const struct together_outcome *part_of(const struct whole *w, unsigned i)
     return together_outcome(w->together, i);
 }
 
-/* Both saturate the DRAM alone: each has about half, and the sum is what the DRAM gives this mix of reads and writes. */
+/* Each saturates the DRAM alone. Together each gets about half, and the sum is what the DRAM gives this mix of reads and writes.
+ */
 static void test_two_streams_share_the_dram(void)
 {
     struct whole w;
@@ -86,7 +88,7 @@ static void test_two_streams_share_the_dram(void)
     close_whole(&w);
 }
 
-/* With a thousand times the DRAM and SLC nobody slows anybody. */
+/* With a thousand times the DRAM and SLC bandwidth, no workload slows another. */
 static void test_without_a_limit_nobody_is_slowed(void)
 {
     struct whole w;
@@ -97,7 +99,7 @@ static void test_without_a_limit_nobody_is_slowed(void)
     close_whole(&w);
 }
 
-static void test_one_alone_is_as_alone(void)
+static void test_a_single_workload_is_as_if_alone(void)
 {
     static const char *const texts[] = {"copy:8M[unit=cpu,cores=4]", "copy:8M[unit=gpu,mode=timing]",
                                         "gemm:256x256x256[unit=amx]"};
@@ -120,7 +122,7 @@ static void test_one_gpu_does_one_thing_at_a_time(void)
     CHECK(w.ok, "%s", w.error.text);
     if (w.ok) {
         const double busy = part_of(&w, 0)->alone.device_seconds, launch = part_of(&w, 0)->alone.overhead_seconds;
-        const unsigned order[] = {2, 0, 1}; /* all ready at once: the highest priority, then as written */
+        const unsigned order[] = {2, 0, 1}; /* all are ready at once: the highest priority first, then in the order of the text */
         for (unsigned i = 0; i < 3; i++)
             CHECK(fabs(part_of(&w, order[i])->seconds - launch - (i + 1) * busy) < 1e-3 * busy, "%u: %g", order[i],
                   part_of(&w, order[i])->seconds);
@@ -140,7 +142,7 @@ static void test_priority_and_weight(void)
         const double ahead = part_of(&plain, 0)->alone.overhead_seconds, left = part_of(&plain, 1)->alone.seconds - ahead;
         CHECK(part_of(&heavy, 1)->slowdown > 1.02 && part_of(&heavy, 1)->slowdown < part_of(&plain, 1)->slowdown, "%g of %g",
               part_of(&heavy, 1)->slowdown, part_of(&plain, 1)->slowdown);
-        /* From the GPU's start on the rest takes at most twice as long. */
+        /* From the start of the GPU on, the rest takes at most twice as long. */
         CHECK(part_of(&plain, 1)->seconds <= ahead + 2.001 * left, "%g", part_of(&plain, 1)->seconds);
     }
     close_whole(&first);
@@ -148,7 +150,7 @@ static void test_priority_and_weight(void)
     close_whole(&plain);
 }
 
-/* Programs get cores of their own: two fill the P cluster of M1, whose clock falls with the cores that are busy. */
+/* Programs get cores of their own. Two of them fill the P cluster of M1, whose clock falls with the number of busy cores. */
 static void test_programs_have_their_own_cores(void)
 {
     struct whole w;
@@ -160,8 +162,8 @@ static void test_programs_have_their_own_cores(void)
     close_whole(&w);
 }
 
-/* Four cores as one run meet line by line; two runs of two cores by rates, and again line by line: the three agree. The arrays
- * are beyond all caches. */
+/* Four cores of one run meet line by line. Two runs of two cores each are timed by rates, and again line by line. All three
+ * agree. The arrays are beyond all caches. */
 static void test_rates_agree_with_lines(void)
 {
     struct whole one, rates, lines;
@@ -176,7 +178,7 @@ static void test_rates_agree_with_lines(void)
               one.result.seconds);
         CHECK(fabs(lines.result.seconds / one.result.seconds - 1) < 0.03, "%g line by line, %g", lines.result.seconds,
               one.result.seconds);
-        /* Their energy, too, but for memory: rates keep the DRAM traffic that each has alone. */
+        /* Their energy agrees, too, except for memory: rates keep the DRAM traffic that each has alone. */
         const double of_one = run_values_get(&one.result.joules_by, "cpu");
         CHECK(fabs(run_values_get(&rates.result.joules_by, "cpu") / of_one - 1) < 0.05, "%g J by rates, %g",
               run_values_get(&rates.result.joules_by, "cpu"), of_one);
@@ -190,7 +192,7 @@ static void test_rates_agree_with_lines(void)
     close_whole(&lines);
 }
 
-/* Each fits the L2 of M1's P cluster alone, both together do not: only lines tell. */
+/* Each fits the L2 of M1's P cluster alone, but not both together, which only shows line by line. */
 static void test_programs_meet_in_the_caches(void)
 {
     struct whole w;
@@ -201,7 +203,7 @@ static void test_programs_meet_in_the_caches(void)
     close_whole(&w);
 }
 
-/* One GPU launch over both dies of M2 Ultra: where its pages are decides which DRAM works and what crosses the link. */
+/* One GPU launch over both dies of M2 Ultra: the place of its pages decides which DRAM works and what crosses the link. */
 static void test_a_launch_over_two_dies(void)
 {
     struct whole w;
@@ -258,7 +260,7 @@ static double of_units(const struct run_result *r)
     return sum;
 }
 
-/* Events add up, what is on anyway is counted once, and nothing is outside the parts. */
+/* Energies of events add up, what is always on is counted once, and nothing is missing from the parts. */
 static void test_energies_add_up(void)
 {
     static const char *const texts[] = {
@@ -297,8 +299,8 @@ static void test_energies_add_up(void)
     }
 }
 
-/* A workload long over is gated and costs leakage behind gates only. */
-static void test_who_has_ended_is_gated(void)
+/* A workload that ended long ago is gated and costs only the leakage behind gates. */
+static void test_units_of_an_ended_workload_are_gated(void)
 {
     static const char *const text = "copy:1M[unit=gpu,mode=timing] + copy:1M[unit=cpu,start=%s]";
     double watts_more[2];
@@ -350,7 +352,7 @@ static void test_texts(void)
 static const struct suite_test tests[] = {
     {"two streams share the DRAM", test_two_streams_share_the_dram},
     {"without a limit nobody is slowed", test_without_a_limit_nobody_is_slowed},
-    {"one alone is as alone", test_one_alone_is_as_alone},
+    {"a single workload is as if alone", test_a_single_workload_is_as_if_alone},
     {"one GPU does one thing at a time", test_one_gpu_does_one_thing_at_a_time},
     {"priority and weight", test_priority_and_weight},
     {"programs have their own cores", test_programs_have_their_own_cores},
@@ -359,8 +361,8 @@ static const struct suite_test tests[] = {
     {"a launch over two dies", test_a_launch_over_two_dies},
     {"equal requests have equal answers", test_equal_requests_have_equal_answers},
     {"energies add up", test_energies_add_up},
-    {"who has ended is gated", test_who_has_ended_is_gated},
-    {"texts", test_texts},
+    {"units of an ended workload are gated", test_units_of_an_ended_workload_are_gated},
+    {"texts of requests are read as written", test_texts},
 };
 
 int main(void)

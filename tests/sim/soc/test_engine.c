@@ -1,4 +1,4 @@
-/* The engine's rules: smallest local time first, dependencies, failures, and who waits for whom when nothing can go on. */
+/* The engine's rules: smallest local time first, dependencies, failures, and who waits for whom in a deadlock. */
 #include "sim/soc/engine.h"
 #include "tests/support/suite.h"
 
@@ -26,7 +26,7 @@ static void fake_start(void *context, double now_ns)
     ((struct fake *)context)->now = now_ns;
 }
 
-/* Works in steps until it passes the limit; notes each call. */
+/* Works in steps until it passes the limit, and notes each call. */
 static enum engine_progress fake_step(void *context, double limit_ns, struct orch_error *error)
 {
     struct fake *f = context;

@@ -1,5 +1,6 @@
-/* Sharing against closed forms, and against what defines max-min fairness: nobody can have more without taking from somebody who
- * has no more than he. Slices: how long they take together, queues, priorities, dependencies, and who waits for what. */
+/* Sharing against closed forms, and against the definition of max-min fairness: no flow can have more without taking from a flow
+ * that has no more than itself. Slices: how long they take together, queues, priorities, dependencies, and who waits for what.
+ */
 #include "sim/soc/fair_share.h"
 #include "sim/soc/slices.h"
 #include "tests/support/suite.h"
@@ -58,7 +59,7 @@ static void test_a_priority_takes_what_it_wants_first(void)
           x[2].gbps);
 }
 
-/* The flow through both is held to 10 by the link, so that the DRAM has 50 for the other. */
+/* The link holds the flow through both to 10, which leaves 50 of the DRAM for the other. */
 static void test_a_flow_held_elsewhere_leaves_its_share(void)
 {
     const struct fair_resource r[] = {{"dram", 60, 0}, {"link", 20, 0}};
@@ -72,7 +73,7 @@ static void test_a_flow_held_elsewhere_leaves_its_share(void)
     CU_ASSERT_EQUAL(x[2].limit, DRAM);
 }
 
-/* 100 GB/s of caches with 1 GB/s of DRAM: the DRAM share of such a flow is small, so it loses nothing to a stream. */
+/* A flow of 100 GB/s from caches with 1 GB/s of DRAM has such a small share of the DRAM that it loses nothing to a stream. */
 static void test_little_traffic_at_a_full_resource_is_not_held_back(void)
 {
     const double mostly_cache[] = {0.01, 1};
@@ -83,7 +84,8 @@ static void test_little_traffic_at_a_full_resource_is_not_held_back(void)
     CHECK(close_to(x[0].gbps, 100) && close_to(x[1].gbps, 59), "%g and %g", x[0].gbps, x[1].gbps);
 }
 
-/* One line in the air, 100 ns: 1.28 GB/s. Behind four requesters at 64 GB/s each request waits 4 x 128 / 64 = 8 ns. */
+/* One line of 128 bytes in flight, 100 ns: 1.28 GB/s. Behind four requesters at 64 GB/s, each request waits 4 x 128 / 64 = 8 ns.
+ */
 static void test_a_latency_bound_victim_waits_one_line_of_each(void)
 {
     const struct fair_resource r[] = {{"dram", 64, FAIR_LINE_BYTES}, {"link", INFINITY, 0}};
@@ -103,8 +105,8 @@ static void test_a_latency_bound_victim_waits_one_line_of_each(void)
 #define RESOURCES 5
 #define FLOWS     9
 
-/* Random networks with unit loads: within capacity, and everybody has what he wants or goes through a full resource where nobody
- * has more than he. */
+/* Random networks with unit loads: all are within capacity, and each flow has what it wants or goes through a full resource where
+ * no flow has more. */
 static void test_random_networks_are_max_min_fair(void)
 {
     uint64_t seed = 7;
@@ -143,7 +145,7 @@ static void test_random_networks_are_max_min_fair(void)
 
 static const struct fair_resource dram_only[] = {{"dram", 60, 0}};
 
-/* 300 bytes at 50 alone take 6 ns; both together 30 each. The short one ends at t, then the other is alone. */
+/* 300 bytes take 6 ns at 50 alone, both together have 30 each. When the short one ends at t, the other is alone. */
 static void test_slices_speed_up_when_others_end(void)
 {
     const double short_bytes[] = {150}, long_bytes[] = {300};
@@ -212,7 +214,7 @@ static void test_the_watchdog_names_who_waits_for_what(void)
     slices_free(s);
 }
 
-/* An hour after the start a clock in ns tells no less than a picosecond: slices end all the same. */
+/* An hour after the start, a clock in ns cannot resolve a picosecond. Slices must end all the same. */
 static void test_late_slices_end(void)
 {
     const struct fair_resource r[] = {{"dram", 3, 0}};
@@ -236,10 +238,10 @@ static void test_late_slices_end(void)
 static const struct suite_test tests[] = {
     {"late slices end", test_late_slices_end},
     {"two equal streams have half each", test_two_equal_streams_have_half_each},
-    {"what a small demand leaves goes to the large", test_what_a_small_demand_leaves_goes_to_the_large},
+    {"what a small demand leaves goes to a large one", test_what_a_small_demand_leaves_goes_to_the_large},
     {"weights set the ratio", test_weights_set_the_ratio},
     {"a priority takes what it wants first", test_a_priority_takes_what_it_wants_first},
-    {"a flow held elsewhere leaves its share", test_a_flow_held_elsewhere_leaves_its_share},
+    {"a flow that is limited elsewhere leaves its share", test_a_flow_held_elsewhere_leaves_its_share},
     {"little traffic at a full resource is not held back", test_little_traffic_at_a_full_resource_is_not_held_back},
     {"a latency-bound victim waits one line of each", test_a_latency_bound_victim_waits_one_line_of_each},
     {"random networks are max-min fair", test_random_networks_are_max_min_fair},

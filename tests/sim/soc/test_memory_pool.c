@@ -1,5 +1,6 @@
-/* The pool of unified memory: against a written-out model of what is in use; classes, reuse, high-water marks, pressure,
- * trimming. And what a machine's memory refuses. */
+/* The pool of unified memory against an explicit model of what is in use: classes, reuse, high-water marks, pressure, trimming.
+ * Also what does not fit into a machine's memory.
+ */
 #include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
@@ -120,7 +121,7 @@ static void test_capacity_and_pressure(void)
     mem_pool_stats(pool, &stats);
     CU_ASSERT_EQUAL(stats.pressure, MEM_PRESSURE_NOMINAL);
     CU_ASSERT_EQUAL(stats.pressure_peak, MEM_PRESSURE_CRITICAL);
-    /* 32 MiB of another class: the freed blocks are given back first. */
+    /* 32 MiB of another class: the freed blocks are returned first. */
     CU_ASSERT(mem_pool_alloc(pool, 32 * MIB) != 0);
     mem_pool_stats(pool, &stats);
     CU_ASSERT_EQUAL(stats.refused, 1);
@@ -179,11 +180,11 @@ static void test_pressure_of_a_run(void)
 }
 
 static const struct suite_test tests[] = {
-    {"classes", test_classes},
-    {"random use against a model", test_random_use},
-    {"capacity and pressure", test_capacity_and_pressure},
+    {"blocks come in size classes", test_classes},
+    {"random use agrees with the model", test_random_use},
+    {"pressure follows from the capacity in use", test_capacity_and_pressure},
     {"what does not fit is refused", test_what_does_not_fit_is_refused},
-    {"pressure of a run", test_pressure_of_a_run},
+    {"a run reports its memory pressure", test_pressure_of_a_run},
 };
 
 int main(void)

@@ -1,4 +1,4 @@
-/* The Neural Engine of chips: parameters of every chip, and its way to SLC and DRAM. */
+/* The Neural Engine in a chip: parameters of every chip, and its path to SLC and DRAM. */
 #include "isa/array_count.h"
 #include "sim/chip/chip_peaks.h"
 #include "sim/chip/chip_units.h"
@@ -33,7 +33,7 @@ static void test_all_chips_have_a_neural_engine(void)
         struct ane_timing *timing = ane_timing_create(&params, NULL);
         CHECK(timing != NULL, "%s", chip_id(chip));
         ane_timing_free(timing);
-        /* What Apple advertises is the product of its parts; M4's figure counts 8-bit operations. */
+        /* Apple's advertised figure is the product of the parts. M4's figure counts 8-bit operations. */
         const double tops = 2e-3 * params.units * params.engines * params.macs_per_engine * params.int8_rate * params.clock_ghz;
         const double said = plain_number(chip, "ane_tops");
         CHECK(fabs(tops / said - 1) < 0.1, "%s: %g TOPS, advertised %g", chip_id(chip), tops, said);
@@ -67,7 +67,7 @@ static void test_peaks_are_products(void)
     chip_db_close(db);
 }
 
-static void test_supposed_values_count(void)
+static void test_values_set_by_a_user_take_effect(void)
 {
     struct chip_db *db = example_chips();
     struct chip *chip = example_chip(db, "m1", "ane_cores=32");
@@ -104,13 +104,13 @@ static void test_traffic_reaches_slc_and_dram(void)
     take(soc, &a);
     CU_ASSERT_EQUAL(a.count[ACT_DRAM_READ_BYTES], image + weights);
     CU_ASSERT_EQUAL(a.count[ACT_ANE_DMA_BYTES], 2 * image + weights);
-    /* All of it fits the SLC of 8 MB: the next request finds it there. */
+    /* All of it fits the SLC of 8 MB, where the next request finds it. */
     const double again = ane_timing_tasks(ane->timing, &conv, 1, 0, first, NULL, NULL) - first;
     take(soc, &a);
     CU_ASSERT_EQUAL(a.count[ACT_DRAM_READ_BYTES], 0);
     CU_ASSERT_EQUAL(a.count[ACT_SLC_READ_BYTES], image + weights);
     CHECK(again <= first, "%g after %g", again, first);
-    /* Other buffers are somewhere else. */
+    /* Other buffers lie elsewhere. */
     ane->address[5] = 0x123400000;
     ane_timing_tasks(ane->timing, &conv, 1, 0, 2 * first, NULL, NULL);
     take(soc, &a);
@@ -125,7 +125,7 @@ static void test_traffic_reaches_slc_and_dram(void)
     chip_db_close(db);
 }
 
-/* Anemll/anemll-bench: 1050 MB of weights at 60.4 GB/s on M2, 120.2 on M3 Max, 126.4 on M4 Pro; request times left out. */
+/* Anemll/anemll-bench: 1050 MB of weights at 60.4 GB/s on M2, 120.2 on M3 Max, 126.4 on M4 Pro, without the time of requests. */
 static void test_weight_streams_run_as_measured(void)
 {
     static const struct {
@@ -161,8 +161,8 @@ static void test_weight_streams_run_as_measured(void)
 
 static const struct suite_test tests[] = {
     {"all chips have a Neural Engine", test_all_chips_have_a_neural_engine},
-    {"peaks are products of the parts", test_peaks_are_products},
-    {"supposed values count", test_supposed_values_count},
+    {"advertised peaks are products of the parts", test_peaks_are_products},
+    {"values set by a user take effect", test_values_set_by_a_user_take_effect},
     {"traffic reaches SLC and DRAM", test_traffic_reaches_slc_and_dram},
     {"weight streams run as measured", test_weight_streams_run_as_measured},
 };

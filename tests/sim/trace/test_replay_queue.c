@@ -1,4 +1,4 @@
-/* Launches on queues of units, against closed forms; and how much memory a long replay needs. */
+/* Launches in queues of units against closed forms, and the memory that a long replay needs. */
 #include "sim/trace/replay_internal.h"
 #include "tests/support/suite.h"
 
@@ -32,7 +32,7 @@ struct ask {
     uint64_t after;
 };
 
-/* Runs launches 1, 2, ... and gives their ends. */
+/* Runs launches 1, 2, ... and returns when they end. */
 static struct log run(const struct ask *asks, unsigned count)
 {
     struct log log = {.count = 0};
@@ -70,7 +70,7 @@ static void test_one_thing_at_a_time(void)
                                {PART_CPU, 1, 0, 0, 80, 0, 0}};
     const struct log log = run(asks, 4);
     ENDS(log, 1, 110);
-    ENDS(log, 2, 160); /* its overhead passes beside the first */
+    ENDS(log, 2, 160); /* its overhead passes while the first one runs */
     ENDS(log, 3, 70);
     ENDS(log, 4, 80);
 }
@@ -82,7 +82,7 @@ static void test_dependencies(void)
                                {PART_GPU, 0, 0, 10, 30, 0, 1},
                                {PART_GPU, 0, 0, 10, 40, 0, 2}};
     const struct log log = run(asks, 4);
-    ENDS(log, 2, 110 + 5 + 20); /* of another unit: its overhead comes behind */
+    ENDS(log, 2, 110 + 5 + 20); /* after a launch on another unit, the overhead comes afterwards */
     ENDS(log, 3, 110 + 30);
     ENDS(log, 4, 135 + 10 + 40);
 }
@@ -96,7 +96,7 @@ static void test_arrivals(void)
     ENDS(log, 3, 1025);
 }
 
-/* 80 and 60 GB/s over 100: the smaller gets its fair 50, both 50 each, until one is done. */
+/* 80 and 60 GB/s ask for 100: both get their fair 50 until one has ended. */
 static void test_bandwidth(void)
 {
     const struct ask asks[] = {{PART_GPU, 0, 0, 0, 100, 80, 0}, {PART_CPU, 0, 0, 0, 100, 60, 0}, {PART_ANE, 0, 0, 0, 100, 0, 0}};
@@ -110,7 +110,7 @@ static void test_bandwidth(void)
     ENDS(fits, 2, 100);
 }
 
-/* What one waits for may be long done; numbers may be left out. */
+/* A launch may wait for one that ended long ago, and numbers may be left out. */
 static void test_numbers(void)
 {
     struct log log = {.count = 0};
@@ -180,7 +180,7 @@ static double replay(const char *path, struct trace_replay_account *account)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* Keeps 256 MiB of what was freed unless told otherwise, which would be all that the peak shows. */
+/* The sanitizer keeps 256 MiB of freed memory by default, which would be all that the peak shows. */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void)
 {
@@ -188,7 +188,7 @@ __attribute__((visibility("default"))) const char *__asan_default_options(void)
 }
 #endif
 
-/* Ten times the length, the same memory. */
+/* Ten times the length takes the same memory. */
 static void test_memory(void)
 {
     char folder[] = "/tmp/orchard_replay_XXXXXX", path[64];
@@ -208,10 +208,10 @@ static void test_memory(void)
 
 static const struct suite_test tests[] = {
     {"a GPU does one thing at a time, cores do theirs", test_one_thing_at_a_time},
-    {"dependencies within a unit and between units", test_dependencies},
-    {"recorded times of submission", test_arrivals},
+    {"launches wait for others of their unit and of other units", test_dependencies},
+    {"launches wait for their recorded submission", test_arrivals},
     {"DRAM is shared fairly", test_bandwidth},
-    {"long chains and numbers that are left out", test_numbers},
+    {"chains may be long, and numbers may be left out", test_numbers},
     {"memory does not grow with the trace", test_memory},
 };
 SUITE_MAIN("replay_queue", tests)

@@ -1,4 +1,4 @@
-/* Launch descriptions: what they mean, what is refused and how. Files are in memory. */
+/* Launch descriptions: what they mean, and which are refused and how. The files are in memory. */
 #include "isa/array_count.h"
 #include "tests/sim/agx_example.h"
 
@@ -75,7 +75,7 @@ static void test_assembler_fills_in(void)
     CU_ASSERT_EQUAL(abi_kernel_arg(&k, "ys")->offset, 8);
     CU_ASSERT_EQUAL(abi_kernel_arg(&k, "factor")->offset, 16);
     CU_ASSERT_EQUAL(abi_kernel_arg(&k, "factor")->type, ABI_F32);
-    CU_ASSERT_EQUAL(k.code[k.code_bytes - 1] & 0x80, 0); /* ends in padding or stop, never in text */
+    CU_ASSERT_EQUAL(k.code[k.code_bytes - 1] & 0x80, 0); /* ends in padding or a stop, never in text */
     abi_kernel_free(&k);
     CU_ASSERT_FALSE(parse(&k, "{\"files\":{\"code\":\"scale.s\"},\"launch\":{\"grid_threads\":[100]},\"args\":[]}", &g13g, &e));
     CHECK(strstr(e.text, "the assembler text has the argument xs") != NULL, "%s", e.text);
@@ -105,7 +105,7 @@ static void test_code_for_parts(void)
 #define BUFFER(more) "{" CODE "," LAUNCH ",\"args\":[{\"name\":\"x\",\"dtype\":\"f32\"," more "}]}"
 #define TOP(more)    "{" CODE "," LAUNCH "," more "}"
 
-/* What is wrong, and words that the line must have: the place, then the reason. */
+/* Wrong descriptions, and words that the error line must have: the place, then the reason. */
 static const struct {
     const char *text, *place, *reason;
 } wrong[] = {
@@ -209,8 +209,9 @@ static void test_refuses(void)
     }
 }
 
-/* First values as the generator's published files have them: in_a.bin of vecadd (f32 seed 1), in_A.bin of hgemm_f32acc (f16c of
- * 9 bits, seed 16), in_x.bin of hash_u32 (u32 seed 44 or 48). */
+/* First values of the generator's published files: in_a.bin of vecadd (f32 seed 1), in_A.bin of hgemm_f32acc (f16c of 9 bits,
+ * seed 16), in_x.bin of hash_u32 (u32 seed 44 or 48).
+ */
 static void test_generators(void)
 {
     static const float seed_1[] = {0x1.10a2dp-3f, 0x1.f75c68p-2f, 0x1.e24e88p-1f, -0x1.c7cf4p-4f};
@@ -274,7 +275,7 @@ static void test_elements(void)
     CU_ASSERT_FALSE(abi_element_write(ABI_I16, 32768, bytes));
     CU_ASSERT_FALSE(abi_element_write(ABI_U64, -1, bytes));
     CU_ASSERT_FALSE(abi_element_write(ABI_U32, NAN, bytes));
-    CU_ASSERT_TRUE(abi_element_write(ABI_BF16, 1.00390625, bytes)); /* half way between two: to the even one */
+    CU_ASSERT_TRUE(abi_element_write(ABI_BF16, 1.00390625, bytes)); /* half way between two: rounds to the even one */
     CU_ASSERT_EQUAL(abi_element_read(ABI_BF16, bytes), 1);
     CU_ASSERT_EQUAL(abi_type_find("s32"), ABI_I32);
     CU_ASSERT_EQUAL(abi_type_find("string"), ABI_TYPE_COUNT);
@@ -283,10 +284,10 @@ static void test_elements(void)
 static const struct suite_test tests[] = {
     {"the smallest description has sensible defaults", test_smallest},
     {"assembler text supplies what the description leaves out", test_assembler_fills_in},
-    {"the image for several clusters is taken where it is wanted", test_code_for_parts},
+    {"chips with several clusters run the image made for them", test_code_for_parts},
     {"wrong descriptions are refused with place and reason", test_refuses},
     {"generators give the published values", test_generators},
-    {"comparison rules", test_compares},
+    {"outputs are compared by their rule", test_compares},
     {"elements are read and written in every type", test_elements},
 };
 SUITE_MAIN("agx_abi", tests)

@@ -1,5 +1,6 @@
-/* The AMX gemm family against plain host loops: all element types, odd sizes, edges, transposes, leading dimensions,
- * batches, alpha and beta. Results come from the instructions; the loops know nothing of AMX. */
+/* The AMX gemm family against plain host loops: all element types, odd sizes, edges, transposes, leading dimensions, batches,
+ * alpha and beta. The results come from AMX instructions, of which the loops know nothing.
+ */
 #include "isa/array_count.h"
 #include "sim/workload/amx/amx_job.h"
 #include "sim/workload/amx/kernel.h"
@@ -131,7 +132,7 @@ static void check_gemm(const char *text, const char *precision, enum amx_gen gen
             }
         }
     }
-    /* Bytes between the rows stay as they were. */
+    /* Bytes between the rows are unchanged. */
     for (uint32_t i = 0; i + 1 < c.m && c.ldc > c.n; i++) {
         const uint32_t size = gemm_shape_of(c.kind)->out_bytes;
         CU_ASSERT(memcmp(got + (i * c.ldc + c.n) * size, old + (i * c.ldc + c.n) * size, (c.ldc - c.n) * size) == 0);
@@ -193,7 +194,7 @@ static void test_alpha_and_beta(void)
     check_gemm("gemm:48x70x33,alpha=3,beta=1", "bf16", AMX_GEN_M2);
 }
 
-/* Longer than one block over k: partial sums go through C. */
+/* k is longer than one block, so that partial sums go through C. */
 static void test_long_k(void)
 {
     check_gemm("gemm:5x6x9000", "f32", AMX_GEN_M2);
@@ -262,12 +263,12 @@ static void test_wrong_requests(void)
 
 static const struct suite_test tests[] = {
     {"whole tiles equal the host loops", test_whole_tiles},
-    {"edges of any size", test_edges},
-    {"transposes and leading dimensions", test_transposes_and_leading_dimensions},
-    {"batches", test_batches},
-    {"alpha and beta", test_alpha_and_beta},
-    {"k longer than a block", test_long_k},
-    {"gemv", test_gemv},
-    {"wrong requests are named", test_wrong_requests},
+    {"edges of any size equal the host loops", test_edges},
+    {"transposes and leading dimensions equal the host loops", test_transposes_and_leading_dimensions},
+    {"batches equal the host loops", test_batches},
+    {"alpha and beta equal the host loops", test_alpha_and_beta},
+    {"k longer than a block equals the host loops", test_long_k},
+    {"gemv equals the host loops", test_gemv},
+    {"wrong requests are refused by name", test_wrong_requests},
 };
 SUITE_MAIN("gemm_kernels", tests)

@@ -4,7 +4,7 @@
 #include "isa/array_count.h"
 #include "tests/sim/program_example.h"
 
-/* The same program and arguments under qemu-user: the same output and exit code. */
+/* Runs the same program and arguments under qemu-user, which must give the same output and exit code. */
 static void compare_qemu(const struct guest_run *o, const char *guest, const char *args)
 {
     char command[4400];
@@ -87,7 +87,7 @@ static void test_memory_calls(void)
     }
 }
 
-/* The same seed gives the same run, another one does not change what a program computes. */
+/* The same seed gives the same run. Another seed does not change what a program computes. */
 static void test_repeats(void)
 {
     const struct program_options one = {.seed = 1}, other = {.seed = 2};
@@ -145,7 +145,7 @@ static const struct suite_test tests[] = {
     {"float programs end as in Unicorn and qemu", test_float_programs},
     {"programs with a C library end as in Unicorn and qemu", test_c_library},
     {"memory calls work as under qemu", test_memory_calls},
-    {"runs repeat", test_repeats},
-    {"faults are at the instruction, with the reason", test_faults},
+    {"equal seeds give equal runs", test_repeats},
+    {"faults name the instruction and the reason", test_faults},
 };
 SUITE_MAIN("program", tests)

@@ -50,7 +50,7 @@ static void test_argument_errors(void)
     }
 }
 
-/* Buffers hold what the grammar promises; f16 and bf16 bits from IEEE 754 and the definition of bfloat16. */
+/* Buffers hold what the grammar promises. The bits of f16 and bf16 follow from IEEE 754 and the definition of bfloat16. */
 static void test_fills(void)
 {
     static const struct {
@@ -107,7 +107,7 @@ static void test_fills(void)
 }
 
 static const struct suite_test tests[] = {
-    {"argument errors name the argument", test_argument_errors},
+    {"wrong arguments are refused by name", test_argument_errors},
     {"buffers are filled as asked", test_fills},
 };
 SUITE_MAIN("program args", tests)

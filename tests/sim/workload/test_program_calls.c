@@ -60,7 +60,7 @@ static void save_floats(const char *path, const float *data, uint64_t count)
     CHECK(npy_save(path, &a, &error), "%s", error.text);
 }
 
-/* y = 2 x + y with both arrays from files and y written to another. */
+/* y = 2 x + y, with both arrays from files and y written to another file. */
 static void test_buffers_through_files(void)
 {
     enum { N = 37 };
@@ -100,7 +100,7 @@ static void test_buffers_through_files(void)
     remove(y_path);
 }
 
-/* in: is read-only, and the fault says where the store was. */
+/* An argument that is only read is protected, so that a store to it faults. */
 static void test_input_is_protected(void)
 {
     static const char *const args[] = {"4", "2.0f", "f32:4:seq", "str:0123456789abcdef"};
@@ -175,12 +175,12 @@ static void test_entry_errors(void)
 }
 
 static const struct suite_test tests[] = {
-    {"twenty arguments in registers and on the stack", test_many_arguments},
-    {"float arguments and result", test_float_result},
-    {"string argument", test_string_argument},
+    {"twenty arguments go to registers and the stack", test_many_arguments},
+    {"float arguments give a float result", test_float_result},
+    {"a string is an argument", test_string_argument},
     {"arrays come from and go to files", test_buffers_through_files},
-    {"read-only arguments are protected", test_input_is_protected},
+    {"read-only arguments are protected from stores", test_input_is_protected},
     {"AMX words multiply matrices", test_amx_matmul},
-    {"entry errors name what is there", test_entry_errors},
+    {"unknown entries are refused with the names that exist", test_entry_errors},
 };
 SUITE_MAIN("program calls", tests)
