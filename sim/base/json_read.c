@@ -112,7 +112,11 @@ bool json_wrong_in(const struct json_node *node, const char *name)
         return false;
     const struct json_node at = json_member(node, name);
     write_place(&at, place, sizeof place);
-    return r->ok = orch_fail_in(r->error, "%.200s%s%s", r->file, *place ? ": " : "", place);
+    r->ok = orch_fail_in(r->error, "%.200s%s%s", r->file, *place ? ": " : "", place);
+    /* Names and strings of the document may hold line ends. */
+    for (char *c = r->error ? r->error->text : place; *c; c++)
+        *c = (unsigned char)*c < ' ' ? '?' : *c;
+    return false;
 }
 
 static const char *json_of(json_object *value)

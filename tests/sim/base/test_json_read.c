@@ -105,6 +105,7 @@ static void test_what_is_wrong_is_named(void)
         {"{\"number\":1,\"list\":[]}", "file.json: list: expected an array of 1 to 3 items, got 0"},
         {"{\"number\":1,\"list\":[{\"a\":{\"b\":1}},{\"a\":{\"b\":0}}]}", "file.json: list[1].a.b: expected an integer from 1"},
         {"{\"number\":1,\"list\":[3]}", "file.json: list[0]: expected an object { ... }, got 3"},
+        {"{\"a\\nb\":1}", "file.json: unknown member \"a?b\""},
         /* the first of two mistakes */
         {"{\"number\":true,\"share\":2}", "file.json: number: expected a number, got true"},
     };
