@@ -22,21 +22,15 @@ const struct residual *residual_of(const char *part, const char *work)
     return residual_in(residuals, ARRAY_COUNT(residuals), part, work);
 }
 
-/* There are few groups: the same things limit the kernels of one group. */
 const char *residual_work(const char *workload)
 {
-    static const char *const groups[][2] = {
-        {"gemm", "gemm"},          {"matmul", "gemm"},           {"gemv", "gemv"},           {"conv2d", "conv"},
-        {"conv-stack", "conv"},    {"conv_transpose2d", "conv"}, {"attention", "attention"}, {"reduce", "reduce"},
-        {"softmax", "reduce"},     {"layernorm", "reduce"},      {"rmsnorm", "reduce"},      {"groupnorm", "reduce"},
-        {"batchnorm", "reduce"},   {"globalpool", "reduce"},     {"scan", "reduce"},         {"pool", "stream"},
-        {"copy", "stream"},        {"stream-scale", "stream"},   {"stream-add", "stream"},   {"stream-triad", "stream"},
-        {"elementwise", "stream"}, {"rope", "stream"},           {"resize", "stream"},       {"transpose", "stream"},
-        {"concat", "stream"},      {"split", "stream"},          {"pad", "stream"},          {"slice", "stream"},
+    static const char *const kernels[][2] = {
+#define KERNEL(name, work) {name, work},
+#include "sim/workload/kernels.inc"
     };
     const size_t length = strcspn(workload, ":");
-    for (size_t i = 0; i < ARRAY_COUNT(groups); i++)
-        if (strlen(groups[i][0]) == length && strncmp(groups[i][0], workload, length) == 0)
-            return groups[i][1];
+    for (size_t i = 0; i < ARRAY_COUNT(kernels); i++)
+        if (strlen(kernels[i][0]) == length && strncmp(kernels[i][0], workload, length) == 0)
+            return kernels[i][1];
     return "";
 }

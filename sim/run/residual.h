@@ -22,7 +22,8 @@ const struct residual *residual_in(const struct residual *table, size_t count, c
 /* The same in the table of this build. */
 const struct residual *residual_of(const char *part, const char *work);
 
-/* "gemm:64x64x64" -> gemm, gemv, conv, attention, reduce, stream; "" for kernels that have no group of their own. */
+/* "gemm:64x64x64" -> gemm, gemv, conv, attention, reduce, stream; "" for kernels that have no group of their own.
+ * The groups of kernels are in workload/kernels.inc. */
 const char *residual_work(const char *workload);
 /* Work whose time is for the most part submission, launch and waiting. */
 #define RESIDUAL_LAUNCH "launch"

@@ -25,9 +25,9 @@ static const struct name_row {
     import_mapper *mapper;
     const char *argument;
 } names[] = {
-#define NAME(name, mapper, argument) {name, import_map_##mapper, argument},
+#define IMPORT(name, mapper, argument) {name, import_map_##mapper, argument},
 #include "sim/trace/import_names.inc"
-#undef NAME
+#include "sim/workload/kernels.inc"
 };
 
 /* Strips what does not change the work: "aten::_foreach_add_" -> "add". */

@@ -27,12 +27,8 @@ enum {
     {                                                                                                                            \
         name, REGRESS_GPU_LOOP, what, category, unit, 0, 0, 0                                                                    \
     }
-#define KERNEL(name, workload, unit, precision, answers)                                                                         \
-    {                                                                                                                            \
-        name, REGRESS_KERNEL, workload, unit, precision, answers, 0, 0                                                           \
-    }
 
-static const struct regress_program programs[] = {
+static const struct regress_program loops[] = {
     /* peaks and latencies of AMX: one thread, as many accumulators as hide the latency; one shows it */
     AMX("amx.peak_f32", "fma32 in matrix mode Z=f32[16][16]", "4", "GFLOPS"),
     AMX("amx.peak_f64", "fma64 in matrix mode Z=f64[8][8]", "8", "GFLOPS"),
@@ -73,43 +69,37 @@ static const struct regress_program programs[] = {
     GPU("gpu.l2_read", "memory", "L2 bandwidth", "GB/s"),
     GPU("gpu.slc_read", "memory", "SLC bandwidth", "GB/s"),
     GPU("gpu.dram_read", "memory", "DRAM bandwidth", "GB/s"),
-    /* kernels: time and energy */
-    KERNEL("amx.gemm_f32", "gemm:256x256x256", "amx", "f32", TIME_AND_ENERGY),
-    KERNEL("amx.gemm_f64", "gemm:128x128x128", "amx", "f64", TIME_AND_ENERGY),
-    KERNEL("amx.gemm_f16", "gemm:256x256x256", "amx", "f16", TIME_AND_ENERGY),
-    KERNEL("amx.gemm_bf16", "gemm:256x256x256", "amx", "bf16", TIME_AND_ENERGY),
-    KERNEL("amx.gemm_i8", "gemm:256x256x256", "amx", "i8", TIME_AND_ENERGY),
-    KERNEL("amx.gemv_f32", "gemv:512x512", "amx", "f32", TIME_AND_ENERGY),
-    KERNEL("gpu.gemm_f32", "gemm:256x256x256", "gpu", "f32", TIME_AND_ENERGY | REGRESS_OVERHEAD),
-    KERNEL("gpu.gemm_f16", "gemm:256x256x256", "gpu", "f16", TIME_AND_ENERGY),
-    KERNEL("gpu.gemv_f16", "gemv:1024x1024", "gpu", "f16", TIME_AND_ENERGY),
-    KERNEL("gpu.conv2d_f16", "conv2d:c=32,h=28,w=28,k=32,pad=1", "gpu", "f16", TIME_AND_ENERGY),
-    KERNEL("gpu.attention_f16", "attention:h=4,s=128,d=64", "gpu", "f16", TIME_AND_ENERGY),
-    KERNEL("gpu.softmax_f32", "softmax:256x512", "gpu", "f32", TIME_AND_ENERGY),
-    KERNEL("gpu.layernorm_f32", "layernorm:256x512", "gpu", "f32", TIME_AND_ENERGY),
-    KERNEL("ane.conv2d_f16", "conv2d:c=256,h=56,w=56,k=256,pad=1", "ane", NULL,
-           TIME_AND_ENERGY | REGRESS_GFLOPS | REGRESS_OVERHEAD),
-    KERNEL("ane.conv2d_i8", "conv2d:c=256,h=56,w=56,k=256,pad=1", "ane", "i8", TIME_AND_ENERGY),
-    KERNEL("ane.gemm_f16", "gemm:512x512x512", "ane", NULL, TIME_AND_ENERGY),
-    KERNEL("ane.attention_f16", "attention:h=4,s=128,d=64", "ane", NULL, TIME_AND_ENERGY),
-    KERNEL("ane.softmax_f16", "softmax:256x512", "ane", NULL, TIME_AND_ENERGY),
-    /* streams, with the bytes of STREAM: every array counts once */
-    {"cpu.triad", REGRESS_KERNEL, "stream-triad:2M", "cpu", "f64", STREAM, 3 * 2 * MIB, 2},
-    {"gpu.triad", REGRESS_KERNEL, "stream-triad:4M", "gpu", "f32", STREAM, 3 * 4 * MIB, 0},
-    {"gpu.copy", REGRESS_KERNEL, "copy:4M", "gpu", "f32", STREAM, 2 * 4 * MIB, 0},
-    {"ane.copy", REGRESS_KERNEL, "copy:8M", "ane", NULL, STREAM, 2 * 8 * MIB, 0},
-    /* ten minutes of a product in the first machine with the chip */
-    {"device.gemm_f32", REGRESS_DEVICE, "gemm:512x512x512", "gpu", "f32", HEAT, 0, 0},
 };
+
+/* Kernels, at the places that their rows name. Bytes are those of STREAM: every array counts once. */
+static const struct regress_program kernels[] = {
+#define METRIC(place, name, workload, unit, precision, answers)                                                                  \
+    [place] = {name, REGRESS_KERNEL, workload, unit, precision, answers, 0, 0},
+#define METRIC_STREAM(place, name, workload, unit, precision, bytes, cores)                                                      \
+    [place] = {name, REGRESS_KERNEL, workload, unit, precision, STREAM, bytes, cores},
+#define METRIC_DEVICE(place, name, workload, unit, precision)                                                                    \
+    [place] = {name, REGRESS_DEVICE, workload, unit, precision, HEAT, 0, 0},
+#include "sim/workload/kernels.inc"
+};
+
+/* No place twice (the compiler warns), and none left out. */
+enum {
+    KERNEL_ROWS = 0
+#define METRIC(...)        +1
+#define METRIC_STREAM(...) +1
+#define METRIC_DEVICE(...) +1
+#include "sim/workload/kernels.inc"
+};
+_Static_assert(ARRAY_COUNT(kernels) == KERNEL_ROWS, "places of METRIC rows count from 0 without gaps");
 
 size_t regress_program_count(void)
 {
-    return ARRAY_COUNT(programs);
+    return ARRAY_COUNT(loops) + ARRAY_COUNT(kernels);
 }
 
 const struct regress_program *regress_program_at(size_t index)
 {
-    return &programs[index];
+    return index < ARRAY_COUNT(loops) ? &loops[index] : &kernels[index - ARRAY_COUNT(loops)];
 }
 
 /* Loops repeat one operation and are reproduced to the last digit. The time of a kernel moves by a few cycles whenever something
@@ -136,7 +126,7 @@ size_t regress_metric_count(void)
 {
     size_t count = 0;
     for (size_t i = 0; i < regress_program_count(); i++)
-        count += answers_of(&programs[i]);
+        count += answers_of(regress_program_at(i));
     return count;
 }
 
@@ -161,9 +151,9 @@ static void fill(struct regress_metric *metric, const struct regress_program *pr
 bool regress_metric_at(size_t index, struct regress_metric *metric)
 {
     for (size_t i = 0; i < regress_program_count(); i++) {
-        const size_t count = answers_of(&programs[i]);
+        const size_t count = answers_of(regress_program_at(i));
         if (index < count) {
-            fill(metric, &programs[i], index);
+            fill(metric, regress_program_at(i), index);
             return true;
         }
         index -= count;

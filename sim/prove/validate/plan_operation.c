@@ -262,17 +262,8 @@ static const struct {
     const char *name;
     bool (*plan)(struct operation *o);
 } operations[] = {
-    {"argmax_", plan_argmax},
-    {"concat_", plan_concat},
-    {"conv2d_", plan_conv2d},
-    {"linear_", plan_linear},
-    {"matmul_", plan_matmul},
-    {"relu_", plan_relu},
-    {"sigmoid_", plan_sigmoid},
-    {"softmax_", plan_softmax},
-    {"sum_", plan_sum},
-    {"sumall_", plan_sum},
-    {"scaleddotproductattention_", plan_attention},
+#define OPERATION(name, plan) {name, plan_##plan},
+#include "sim/workload/kernels.inc"
 };
 
 /* Turns "mlx 0.5.0 torch 2.2.1; ..." into "mlx 0.5.0" or "torch-mps 2.2.1". */

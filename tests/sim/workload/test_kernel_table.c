@@ -1,0 +1,113 @@
+/* The table of what is known of library kernels beside their builders, against the libraries themselves. */
+#include "isa/array_count.h"
+#include "sim/run/residual.h"
+#include "sim/workload/amx/kernel.h"
+#include "sim/workload/cpu/cpu_kernel.h"
+#include "tests/support/suite.h"
+#include "units/ane/kernels/ane_kernels.h"
+#include "units/gpu/kernels/gpu_kernels.h"
+
+#include <string.h>
+
+/* The rows of the table in its order. */
+static const struct row {
+    enum { ROW_KERNEL, ROW_IMPORT, ROW_OPERATION, ROW_METRIC } what;
+    const char *name, *workload; /* of metrics */
+    const char *unit;
+} rows[] = {
+#define KERNEL(name, work)                                    {ROW_KERNEL, name, NULL, NULL},
+#define IMPORT(name, mapper, argument)                        {ROW_IMPORT, name, NULL, NULL},
+#define OPERATION(name, plan)                                 {ROW_OPERATION, name, NULL, NULL},
+#define METRIC(place, name, workload, unit, ...)              {ROW_METRIC, name, workload, unit},
+#define METRIC_STREAM(place, name, workload, unit, ...)       {ROW_METRIC, name, workload, unit},
+#define METRIC_DEVICE(place, name, workload, unit, precision) {ROW_METRIC, name, workload, unit},
+#include "sim/workload/kernels.inc"
+};
+
+static bool has_row(const char *kernel)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        if (rows[i].what == ROW_KERNEL && strcmp(rows[i].name, kernel) == 0)
+            return true;
+    return false;
+}
+
+static void test_every_kernel_has_a_row(void)
+{
+    for (size_t i = 0; i < kernel_count(); i++)
+        CHECK(has_row(kernel_at(i)->name), "AMX has %s, the table does not", kernel_at(i)->name);
+    for (size_t i = 0; i < gpu_kernel_count(); i++)
+        CHECK(has_row(gpu_kernel_at(i)->name), "the GPU has %s, the table does not", gpu_kernel_at(i)->name);
+    for (size_t i = 0; i < ane_kernel_count(); i++)
+        CHECK(has_row(ane_kernel_at(i)->name), "the Neural Engine has %s, the table does not", ane_kernel_at(i)->name);
+    for (size_t i = 0; i < cpu_kernel_count(); i++)
+        CHECK(has_row(cpu_kernel_at(i)->name), "the CPU has %s, the table does not", cpu_kernel_at(i)->name);
+}
+
+static bool unit_has(const char *unit, const char *workload)
+{
+    const size_t length = strcspn(workload, ":");
+    return strcmp(unit, "amx") == 0   ? kernel_has(workload)
+           : strcmp(unit, "gpu") == 0 ? gpu_kernel_find(workload, length) != NULL
+           : strcmp(unit, "ane") == 0 ? ane_kernel_find(workload, length) != NULL
+                                      : strcmp(unit, "cpu") == 0 && cpu_kernel_has(workload);
+}
+
+static void test_every_row_is_a_kernel(void)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        if (rows[i].what == ROW_KERNEL)
+            CHECK(unit_has("amx", rows[i].name) || unit_has("gpu", rows[i].name) || unit_has("ane", rows[i].name) ||
+                      unit_has("cpu", rows[i].name),
+                  "no library has %s", rows[i].name);
+}
+
+/* Tables are searched from their start, so a name that stands twice would hide its second row. */
+static void test_names_are_unique(void)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        for (size_t j = 0; j < i; j++) {
+            const bool begins = rows[i].what == ROW_OPERATION && strncmp(rows[i].name, rows[j].name, strlen(rows[j].name)) == 0;
+            CHECK(rows[i].what != rows[j].what || (!begins && strcmp(rows[i].name, rows[j].name) != 0), "%s and %s", rows[j].name,
+                  rows[i].name);
+        }
+}
+
+static void test_metrics_run_the_kernel_of_their_row(void)
+{
+    const char *kernel = "";
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        if (rows[i].what == ROW_KERNEL)
+            kernel = rows[i].name;
+        if (rows[i].what != ROW_METRIC)
+            continue;
+        const size_t length = strcspn(rows[i].workload, ":");
+        CHECK(strlen(kernel) == length && memcmp(kernel, rows[i].workload, length) == 0, "%s stands at %s and runs %s",
+              rows[i].name, kernel, rows[i].workload);
+        CHECK(unit_has(rows[i].unit, rows[i].workload), "%s: %s is not on %s", rows[i].name, rows[i].workload, rows[i].unit);
+    }
+}
+
+/* A kind of work that no group of residuals has would be taken for the unit's own spread without a word. */
+static void test_kinds_of_work(void)
+{
+    static const char *const kinds[] = {"", "gemm", "gemv", "conv", "attention", "reduce", "stream"};
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        bool known = rows[i].what != ROW_KERNEL;
+        for (size_t k = 0; k < ARRAY_COUNT(kinds) && !known; k++)
+            known = strcmp(residual_work(rows[i].name), kinds[k]) == 0;
+        CHECK(known, "%s is %s", rows[i].name, residual_work(rows[i].name));
+    }
+    CU_ASSERT_STRING_EQUAL(residual_work("conv-stack:c=1"), "conv");
+    CU_ASSERT_STRING_EQUAL(residual_work("sort:1x1"), "");
+    CU_ASSERT_STRING_EQUAL(residual_work("gem:1x1x1"), "");
+}
+
+static const struct suite_test tests[] = {
+    {"every kernel of a library has a row", test_every_kernel_has_a_row},
+    {"every row is a kernel", test_every_row_is_a_kernel},
+    {"no name stands twice", test_names_are_unique},
+    {"metrics run the kernel at whose row they stand", test_metrics_run_the_kernel_of_their_row},
+    {"kinds of work are those of the residuals", test_kinds_of_work},
+};
+SUITE_MAIN("kernel table", tests)
