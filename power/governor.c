@@ -4,16 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-const char *governor_policy_name(enum governor_policy policy)
-{
-    static const char *const names[] = {
-#define X(enumerator, name, text) name,
-        GOVERNOR_POLICY_TABLE(X)
-#undef X
-    };
-    return policy < GOVERNOR_POLICY_COUNT ? names[policy] : NULL;
-}
-
 const char *thermal_pressure_name(enum thermal_pressure pressure)
 {
     static const char *const names[PRESSURE_COUNT] = {"nominal", "moderate", "heavy", "trapping", "sleeping"};
@@ -39,28 +29,14 @@ static double highest_mhz(const struct governor_demand *d)
     return d->limit_mhz > 0 && d->limit_mhz < last ? d->limit_mhz : last;
 }
 
-/* With memory-bound share m, time is proportional to m + (1 - m) / share. Balancing may cost the share `cost` of it. */
-static double balanced_share(double memory_bound, double cost)
-{
-    const double compute = 1 - clamp(memory_bound, 0, 1);
-    return compute > 0 ? clamp(compute / (compute + cost), 0, 1) : 0;
-}
-
 /* The clock that the policy wants, before temperature and power limit it. */
 static double wanted_mhz(const struct governor *g, const struct governor_demand *d, const struct governor_limits *limits)
 {
+    const struct governor_policy_row *const policy = governor_policy_row(g->policy);
     const double top = highest_mhz(d);
-    double mhz = top;
+    double mhz = policy->wanted_mhz(&g->params, d, top);
 
-    switch (g->policy) {
-    case GOVERNOR_FIXED:
-    case GOVERNOR_PACE:
-    case GOVERNOR_THERMAL_SAFE: mhz = d->asked_mhz > 0 ? fmin(d->asked_mhz, top) : top; break;
-    case GOVERNOR_BALANCED: mhz = top * balanced_share(d->memory_bound, g->params.balanced_cost); break;
-    case GOVERNOR_LOW_POWER: mhz = top * g->params.low_power_share; break;
-    default: break;
-    }
-    if (limits->low_power && g->policy != GOVERNOR_FIXED)
+    if (limits->low_power && policy->kind != GOVERNOR_FREE)
         mhz = fmin(mhz, top * g->params.low_power_share);
     return fmax(mhz, d->table->point[0].mhz);
 }
@@ -132,7 +108,7 @@ void governor_tick(struct governor *g, double seconds, const struct governor_dem
 {
     const bool gpu_busy = demand[POWER_GPU].table && demand[POWER_GPU].running > 0.05;
     const double target = gpu_busy ? g->params.target_gpu_c : g->params.target_c;
-    const bool free_running = g->policy == GOVERNOR_FIXED;
+    const bool free_running = governor_policy_row(g->policy)->kind == GOVERNOR_FREE;
     double share = 1, lowest = 1;
 
     memset(answer, 0, sizeof *answer);

@@ -9,27 +9,9 @@
 #define ORCHARD_POWER_GOVERNOR_H
 
 #include "power/energy.h"
+#include "power/governor_policy.h"
 #include "power/gpu_control.h"
 #include "power/opp.h"
-
-/* clang-format off */
-#define GOVERNOR_POLICY_TABLE(X) \
-    X(FIXED, "fixed", "the clock that was asked for, whatever the temperature short of the critical one") \
-    X(PERFORMANCE, "performance", "highest clocks that temperature and power limits leave") \
-    X(BALANCED, "balanced", "as performance, but units that wait for memory are clocked down as far as that costs no time") \
-    X(LOW_POWER, "low-power", "clocks of the low-power mode") \
-    X(RACE_TO_IDLE, "race-to-idle", "highest clock, then gated until the next request is due") \
-    X(PACE, "pace", "lowest clock that still meets the target time") \
-    X(THERMAL_SAFE, "thermal-safe", "highest clock that can be held for ever")
-/* clang-format on */
-
-enum governor_policy {
-#define X(enumerator, name, text) GOVERNOR_##enumerator,
-    GOVERNOR_POLICY_TABLE(X)
-#undef X
-        GOVERNOR_POLICY_COUNT
-};
-const char *governor_policy_name(enum governor_policy policy);
 
 /* The levels that macOS reports (com.apple.system.thermalpressurelevel). */
 enum thermal_pressure {
@@ -78,7 +60,7 @@ struct governor_params {
 struct governor_demand {
     const struct opp_table *table; /* NULL when there is no such domain */
     double limit_mhz;              /* highest clock for the active cores; 0 = the last point of the table */
-    double asked_mhz;              /* FIXED, PACE and THERMAL_SAFE: the clock that was asked for; 0 = the limit */
+    double asked_mhz;              /* for policies that read it; 0 = the limit */
     double running;                /* share of the tick at work, 0..1 */
     double memory_bound;           /* share of that time which does not scale with the clock, 0..1 */
 };

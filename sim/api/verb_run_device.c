@@ -14,6 +14,10 @@
 static const char *const options[] = {"device",    "duration", "ambient", "policy", "power-mode",
                                       "power-cap", "target",   "battery", "steer"};
 
+/* "fixed|performance|..." */
+#define CHOICE(enumerator, name, ...) "|" name
+static const char *const policies = &(GOVERNOR_POLICIES(CHOICE))[1];
+
 bool verb_run_wants_device(const struct api_context *context)
 {
     for (size_t i = 0; i < ARRAY_COUNT(options); i++)
@@ -29,8 +33,7 @@ static bool read_options(const struct api_context *context, struct run_sustained
                       *const steer = api_value(a, "steer");
     unsigned choice = GOVERNOR_PERFORMANCE;
 
-    if (policy && !api_choice(ORCH_OPTION("policy"), policy,
-                              "fixed|performance|balanced|low-power|race-to-idle|pace|thermal-safe", &choice, error))
+    if (policy && !api_choice(ORCH_OPTION("policy"), policy, policies, &choice, error))
         return false;
     q->policy = (enum governor_policy)choice;
     choice = 1;
@@ -56,7 +59,7 @@ static bool read_options(const struct api_context *context, struct run_sustained
         (api_value(a, "power-cap") && !api_number(a, "power-cap", 0.1, 1e4, &q->power_cap_w, error)) ||
         (api_value(a, "target") && !api_number(a, "target", 1e-9, 1e7, &q->target_s, error)))
         return false;
-    if ((q->policy == GOVERNOR_PACE || q->policy == GOVERNOR_RACE_TO_IDLE) && !(q->target_s > 0))
+    if (governor_policy_row(q->policy)->kind == GOVERNOR_TIMED && !(q->target_s > 0))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s needs " ORCH_OPTION("target") " SECONDS",
                          governor_policy_name(q->policy));
     return true;

@@ -9,16 +9,24 @@
 
 struct json_object;
 
+/* Names of all policies, and of those that start work at fixed times, each behind ", ". */
+#define VERB_RUN_POLICY(enumerator, name, ...)                            ", " name
+#define VERB_RUN_TIMED_POLICY(enumerator, name, clock, asked, kind, text) VERB_RUN_NAME_IF_##kind(name)
+#define VERB_RUN_NAME_IF_PLAIN(name)
+#define VERB_RUN_NAME_IF_FREE(name)
+#define VERB_RUN_NAME_IF_TIMED(name) ", " name
+
 /* The options of the verb run that need a machine, for its table. */
 #define VERB_RUN_DEVICE_OPTIONS                                                                                                  \
     {"device", 0, "NAME", false, "in this machine: cooling, clocks under limits, battery (orchard chips devices lists them)"},   \
         {"duration", 0, "SECONDS", false, "repeat the workload for so long (with --device)"},                                    \
         {"ambient", 0, "C", false, "temperature of the room (default: 23)"},                                                     \
-        {"policy", 0, "NAME", false, "fixed, performance (default), balanced, low-power, race-to-idle, pace or thermal-safe"},   \
+        {"policy", 0, "NAME", false, &(GOVERNOR_POLICIES(VERB_RUN_POLICY) " (default: performance)")[2]},                        \
         {"power-mode", 0, "MODE", false, "high, balanced (default), low, or auto: low when the battery is nearly empty"},        \
         {"steer", 0, "WHEN", false, "CPU work moves to the E cores: never (default), hot, low-power (mode) or always"},          \
         {"power-cap", 0, "W", false, "most power of chip and memory"},                                                           \
-        {"target", 0, "SECONDS", false, "policies pace and race-to-idle: time between two repetitions"},                         \
+        {"target", 0, "SECONDS", false,                                                                                          \
+         &(GOVERNOR_POLICIES(VERB_RUN_TIMED_POLICY) ": time between two repetitions under these policies")[2]},                  \
     {                                                                                                                            \
         "battery", 0, "PERCENT", false, "run from the battery, so full at the start"                                             \
     }

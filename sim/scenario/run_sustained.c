@@ -246,6 +246,7 @@ static double longest_s(const struct run_sustained *run)
 static bool sustain(const struct run_sustained *run, struct sustain_result *series, struct orch_error *error)
 {
     const struct run_sustained_request *const q = run->request;
+    const enum governor_asked asked = governor_policy_row(q->policy)->asked;
     const unsigned repeat = q->run.repeat ? q->run.repeat : 1;
     struct sustain_setup setup = {
         .chip = q->run.chip,
@@ -270,10 +271,10 @@ static bool sustain(const struct run_sustained *run, struct sustain_result *seri
         const struct power_profile *const p = &run->profiles.profile[i];
         setup.profile[i] = p;
         setup.moved[i] = run->may_move[i] ? &run->moved[i] : NULL;
-        if (q->policy == GOVERNOR_FIXED)
+        if (asked == GOVERNOR_ASKED_BY_RUN)
             setup.asked_mhz[p->driver] = p->mhz;
     }
-    if (q->policy == GOVERNOR_THERMAL_SAFE && !sustain_safe_clocks(&setup, setup.asked_mhz, error))
+    if (asked == GOVERNOR_ASKED_BY_HEAT && !sustain_safe_clocks(&setup, setup.asked_mhz, error))
         return false;
     return sustain_run(&setup, series, error);
 }

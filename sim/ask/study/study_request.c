@@ -91,7 +91,7 @@ static bool ask_policy(struct study_asked *a, const char *policy, const char *mo
         if (!read_choice("policy", policy, names, GOVERNOR_POLICY_COUNT, &choice, error))
             return false;
         a->policy = (enum governor_policy)choice;
-        if (a->policy == GOVERNOR_PACE || a->policy == GOVERNOR_RACE_TO_IDLE)
+        if (governor_policy_row(a->policy)->kind == GOVERNOR_TIMED)
             return orch_fail(error, ORCH_UNMODELLED, "policy=%s needs a target time, which a study does not have", policy);
     }
     if (!mode)

@@ -65,7 +65,7 @@ void load_busy(const struct sustain_setup *setup, bool running, unsigned busy[PO
 /* Whether work starts at fixed times instead of repeating without a pause. */
 static bool has_starts(const struct sustain_setup *setup)
 {
-    return setup->target_s > 0 && (setup->policy == GOVERNOR_RACE_TO_IDLE || setup->policy == GOVERNOR_PACE);
+    return setup->target_s > 0 && governor_policy_row(setup->policy)->kind == GOVERNOR_TIMED;
 }
 
 double load_duty(const struct sustain_setup *setup, unsigned workload, double mhz, double pace)

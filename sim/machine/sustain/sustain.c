@@ -187,8 +187,8 @@ bool sustain_check(const struct sustain_setup *s, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE, "workloads must begin before the duration is over");
     if (!(s->battery_percent >= 0) || s->battery_percent > 100 || !(s->power_cap_w >= 0) || !(s->target_s >= 0))
         return orch_fail(error, ORCH_USAGE, "battery is 0 to 100 percent; power cap and target must not be negative");
-    if (s->policy == GOVERNOR_PACE && !(s->target_s > 0))
-        return orch_fail(error, ORCH_USAGE, "policy pace needs a target time");
+    if (governor_policy_row(s->policy)->asked == GOVERNOR_ASKED_BY_TARGET && !(s->target_s > 0))
+        return orch_fail(error, ORCH_USAGE, "policy %s needs a target time", governor_policy_name(s->policy));
     return true;
 }
 
@@ -200,12 +200,12 @@ unsigned sustain_p_cores(const struct sustain_setup *s)
     return all ? all : 1;
 }
 
-/* PACE: finds the lowest clock of every driver at which each of its workloads, alone, still meets the target. */
+/* Finds the lowest clock of every driver at which each of its workloads, alone, still meets the target. */
 static void pace(struct sustain_setup *s, const struct machine *m)
 {
-    for (unsigned w = 0; s->policy == GOVERNOR_PACE && w < s->profiles; w++)
+    for (unsigned w = 0; w < s->profiles; w++)
         s->asked_mhz[s->profile[w]->driver] = 0;
-    for (unsigned w = 0; s->policy == GOVERNOR_PACE && w < s->profiles; w++) {
+    for (unsigned w = 0; w < s->profiles; w++) {
         const struct power_profile *const p = s->profile[w];
         const double left = s->target_s - p->fixed_s, work = (p->seconds - p->fixed_s) * p->mhz;
         const struct opp_table *const t = &m->opp[p->driver];
@@ -224,7 +224,8 @@ bool sustain_run(const struct sustain_setup *given, struct sustain_result *resul
     result->duty_least = 1;
     if (!sustain_check(&setup, error) || !machine_open(&l.machine, &setup, sustain_p_cores(&setup), error))
         return false;
-    pace(&setup, &l.machine);
+    if (governor_policy_row(setup.policy)->asked == GOVERNOR_ASKED_BY_TARGET)
+        pace(&setup, &l.machine);
     governor_init(&l.governor, &setup.device->governor, setup.policy);
     if (l.machine.gpu_control_known)
         governor_set_gpu(&l.governor, &l.machine.gpu_control);
