@@ -48,7 +48,8 @@ void power_price(const struct power_params *params, const struct activity *activ
     event_j[POWER_FABRIC] += fabric_bytes * params->fabric_pj_per_byte * 1e-12;
 }
 
-double power_leakage_w(const struct power_params *params, enum power_domain domain, double volts, double celsius)
+/* The leakage of one ungated slice, W. */
+static double power_leakage_w(const struct power_params *params, enum power_domain domain, double volts, double celsius)
 {
     const struct power_domain_params *const d = &params->domain[domain];
 

@@ -99,7 +99,5 @@ void power_price(const struct power_params *params, const struct activity *activ
                  double event_j[POWER_DOMAIN_COUNT]);
 struct power_energy power_interval(const struct power_params *params, enum power_domain domain, const struct power_use *use,
                                    const struct power_point *point);
-/* The leakage of one ungated slice, W. */
-double power_leakage_w(const struct power_params *params, enum power_domain domain, double volts, double celsius);
 
 #endif

@@ -9,7 +9,8 @@ static bool positive(const struct thermal_material *m)
     return m->thickness_m > 0 && m->conductivity_w_per_mk > 0 && m->capacity_j_per_m3k > 0;
 }
 
-bool thermal_device_check(const struct thermal_device *d, const struct floorplan *plan, struct power_error *error)
+/* Checks that values are positive, that resistance does not rise with the fan's speed, and that the spreader covers the die. */
+static bool thermal_device_check(const struct thermal_device *d, const struct floorplan *plan, struct power_error *error)
 {
     if (!positive(&d->chip) || !positive(&d->interface) || !positive(&d->spreader))
         return power_fail(error, 0, "thickness, conductivity and heat capacity of every layer must be positive");

@@ -44,8 +44,6 @@ struct thermal_device {
 };
 #undef X
 
-/* Checks that values are positive, that resistance does not rise with the fan's speed, and that the spreader covers the die. */
-bool thermal_device_check(const struct thermal_device *device, const struct floorplan *plan, struct power_error *error);
 /* The resistance of the last stage at a fan speed: straight lines between the points. */
 double thermal_device_room_k_per_w(const struct thermal_device *device, double rpm);
 /* The speed that the fan's own curve asks for at a mean die temperature; 0 without a fan. */

@@ -164,11 +164,6 @@ size_t thermal_solver_nodes(const struct thermal_solver *s)
     return s->nodes;
 }
 
-double thermal_solver_ambient_k(const struct thermal_solver *s)
-{
-    return s->ambient_k;
-}
-
 double thermal_slowest_s(const struct thermal_solver *s)
 {
     return 1 / s->rate[0];

@@ -12,7 +12,6 @@ struct thermal_solver;
 struct thermal_solver *thermal_solver_create(const struct thermal_network *network, double ambient_k, struct power_error *error);
 void thermal_solver_free(struct thermal_solver *solver);
 size_t thermal_solver_nodes(const struct thermal_solver *solver);
-double thermal_solver_ambient_k(const struct thermal_solver *solver);
 
 /* The steady temperatures of all nodes under power_w[powered]. */
 void thermal_steady(const struct thermal_solver *solver, const double *power_w, double *kelvin);

@@ -197,8 +197,3 @@ void trace_writer_free(struct trace_writer *w)
     ZSTD_freeCCtx(w->zstd);
     free(w);
 }
-
-uint64_t trace_writer_records(const struct trace_writer *w)
-{
-    return w->records;
-}

@@ -25,6 +25,5 @@ bool trace_write(struct trace_writer *writer, const struct trace_record *record,
 bool trace_writer_finish(struct trace_writer *writer, struct trace_error *error);
 /* Frees the writer and leaves the stream alone; NULL is fine. */
 void trace_writer_free(struct trace_writer *writer);
-uint64_t trace_writer_records(const struct trace_writer *writer);
 
 #endif

@@ -86,7 +86,7 @@ static unsigned fma_formats(unsigned op, uint64_t operand, bool vector, bool use
     return bytes;
 }
 
-void amx_effect_fma(unsigned op, uint64_t operand, struct amx_effect *e)
+static void amx_effect_fma(unsigned op, uint64_t operand, struct amx_effect *e)
 {
     const bool vector = AMX_GET(operand, FMA_VECTOR), use_z = !AMX_GET(operand, FMA_SKIP_Z);
     const bool use_x = !AMX_GET(operand, FMA_SKIP_X), use_y = !AMX_GET(operand, FMA_SKIP_Y);

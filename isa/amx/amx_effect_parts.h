@@ -37,30 +37,9 @@ static inline enum amx_element amx_integer(unsigned bytes)
  * 16-bit lanes with interleaved pairs of 32-bit Z rows. x_lanes and y_lanes are the enabled lanes; z selects the accumulator. */
 uint64_t amx_matrix_rows(uint64_t x_lanes, uint64_t y_lanes, unsigned lane_bytes, unsigned z_bytes, unsigned z);
 
-void amx_effect_fma(unsigned op, uint64_t operand, struct amx_effect *e);
 void amx_effect_vec(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *e);
 void amx_effect_mat(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *e);
 void amx_effect_extract(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *e);
 void amx_effect_genlut(uint64_t operand, enum amx_gen gen, struct amx_effect *e);
-
-/* Where the operands of vecint, vecfp, matint and matfp come from. */
-struct amx_vm {
-    unsigned offset[2]; /* bytes, of x and y */
-    bool indexed;
-    unsigned indexed_pool; /* 0 X, 1 Y */
-    unsigned index_bits, table;
-    unsigned alu;
-};
-/* False when the instruction does nothing because of operand bits 54..56. */
-bool amx_vm_decode(unsigned op, uint64_t operand, struct amx_vm *vm);
-/* The registers that are read for operand `pool` (0 X, 1 Y) with lanes of `lane_bytes` at a byte offset. */
-uint8_t amx_vm_registers(const struct amx_vm *vm, unsigned pool, unsigned offset, unsigned lane_bytes);
-
-/* Lane formats of vecfp and matfp. */
-struct amx_fp_lanes {
-    enum amx_element in, out;
-    unsigned in_bytes, out_bytes;
-};
-struct amx_fp_lanes amx_fp_lanes_of(unsigned mode, enum amx_gen gen);
 
 #endif

@@ -20,7 +20,23 @@ struct alu_use {
     bool counts; /* it multiplies, adds or popcount-accumulates: one operation of the array per element */
 };
 
-bool amx_vm_decode(unsigned op, uint64_t operand, struct amx_vm *vm)
+/* Where the operands of vecint, vecfp, matint and matfp come from. */
+struct amx_vm {
+    unsigned offset[2]; /* bytes, of x and y */
+    bool indexed;
+    unsigned indexed_pool; /* 0 X, 1 Y */
+    unsigned index_bits, table;
+    unsigned alu;
+};
+
+/* Lane formats of vecfp and matfp. */
+struct amx_fp_lanes {
+    enum amx_element in, out;
+    unsigned in_bytes, out_bytes;
+};
+
+/* False when the instruction does nothing because of operand bits 54..56. */
+static bool amx_vm_decode(unsigned op, uint64_t operand, struct amx_vm *vm)
 {
     const unsigned high = AMX_GET(operand, VM_ALU_HIGH);
     *vm = (struct amx_vm){.offset = {AMX_GET(operand, VM_X), AMX_GET(operand, VM_Y)},
@@ -34,14 +50,15 @@ bool amx_vm_decode(unsigned op, uint64_t operand, struct amx_vm *vm)
     return high == 0 || (op == AMX_MATINT && vm->indexed && high == 1);
 }
 
-uint8_t amx_vm_registers(const struct amx_vm *vm, unsigned pool, unsigned offset, unsigned lane_bytes)
+/* The registers that are read for operand `pool` (0 X, 1 Y) with lanes of `lane_bytes` at a byte offset. */
+static uint8_t amx_vm_registers(const struct amx_vm *vm, unsigned pool, unsigned offset, unsigned lane_bytes)
 {
     if (vm->indexed && vm->indexed_pool == pool)
         return (uint8_t)(amx_span(offset, 8 * vm->index_bits / lane_bytes) | 1u << vm->table);
     return amx_span(offset, 64);
 }
 
-struct amx_fp_lanes amx_fp_lanes_of(unsigned mode, enum amx_gen gen)
+static struct amx_fp_lanes amx_fp_lanes_of(unsigned mode, enum amx_gen gen)
 {
     if (gen >= AMX_GEN_M2 && mode == 0)
         return (struct amx_fp_lanes){AMX_E_BF16, AMX_E_BF16, 2, 2};

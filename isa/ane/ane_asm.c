@@ -209,7 +209,7 @@ static size_t take_line(const char *text, size_t size, size_t at, char *line, si
     return at + 1;
 }
 
-bool ane_asm_read(const char *text, size_t size, struct ane_asm_listing *listing, struct isa_error *error)
+static bool ane_asm_read(const char *text, size_t size, struct ane_asm_listing *listing, struct isa_error *error)
 {
     char line[4096];
     *listing = (struct ane_asm_listing){.container = ANE_CONTAINER_RAW};
@@ -228,7 +228,7 @@ bool ane_asm_read(const char *text, size_t size, struct ane_asm_listing *listing
     return true;
 }
 
-void ane_asm_free(struct ane_asm_listing *listing)
+static void ane_asm_free(struct ane_asm_listing *listing)
 {
     for (size_t i = 0; i < listing->tds; i++) {
         free(listing->td[i].weights.half);

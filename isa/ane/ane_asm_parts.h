@@ -48,8 +48,6 @@ struct ane_asm_listing {
     size_t data_bytes, data_room;
 };
 
-bool ane_asm_read(const char *text, size_t size, struct ane_asm_listing *listing, struct isa_error *error);
-void ane_asm_free(struct ane_asm_listing *listing);
 bool ane_asm_build(const struct ane_asm_listing *listing, struct ane_program *program, struct isa_error *error);
 
 /* Sets the error, at this line; false. */

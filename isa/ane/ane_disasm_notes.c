@@ -8,7 +8,8 @@
 
 static const char *const format_names[] = {"u8", "i8", "f16"};
 
-void ane_write_bar(const struct ane_program *program, unsigned bar, FILE *out)
+/* Writes a base register with the name of its port, as in bar 5 "image". */
+static void ane_write_bar(const struct ane_program *program, unsigned bar, FILE *out)
 {
     const struct ane_port *port = &program->port[bar % ANE_BARS];
     fprintf(out, "bar %u", bar);

@@ -8,8 +8,6 @@ extern const char *const ane_container_names[3];
 
 /* Writes comments about one task: what it computes, from what, and with which coefficients. */
 void ane_write_notes(const struct ane_program *program, size_t task, FILE *out);
-/* Writes a base register with the name of its port, as in bar 5 "image". */
-void ane_write_bar(const struct ane_program *program, unsigned bar, FILE *out);
 
 /* The width of a field that holds a floating-point number, 16 or 32 bits; 0 for other fields. */
 unsigned ane_field_float_bits(enum ane_field field);

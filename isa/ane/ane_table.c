@@ -79,7 +79,8 @@ void ane_table_write(const struct ane_table *table, uint8_t bytes[2 * ANE_TABLE_
 
 /* ---- making ---- */
 
-double ane_table_knot_x(uint16_t mode, int spacing_log2, unsigned knot)
+/* The x of a knot under a mode and spacing; 0 for tables without knots. */
+static double ane_table_knot_x(uint16_t mode, int spacing_log2, unsigned knot)
 {
     const int n = (int)knot;
     if (spacing_log2 == ANE_TABLE_TAILS)

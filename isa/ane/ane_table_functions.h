@@ -38,8 +38,6 @@ struct ane_table_function {
 };
 const struct ane_table_function *ane_table_function_at(size_t index); /* NULL past the end */
 
-/* The x of a knot under a mode and spacing; 0 for tables without knots. */
-double ane_table_knot_x(uint16_t mode, int spacing_log2, unsigned knot);
 /* Fits knots, `step` apart from `first` on, by least squares. Knot 0 is `pin` unless that is NAN. */
 void ane_table_fit(double (*value)(double x, double alpha), double alpha, double first, double step, double pin,
                    double knot[ANE_TABLE_KNOTS]);

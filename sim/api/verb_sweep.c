@@ -195,7 +195,8 @@ static bool read_shard(const struct api_args *a, struct sweep_run *run, struct o
     return true;
 }
 
-bool verb_sweep_jobs(struct api_context *context, uint64_t *jobs, struct orch_error *error)
+/* The option jobs, else the cores of the host. */
+static bool verb_sweep_jobs(struct api_context *context, uint64_t *jobs, struct orch_error *error)
 {
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
 

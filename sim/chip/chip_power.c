@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const chip_power_prefixes[] = {"power.", "p_opp_table", "e_opp_table", "gpu_states", "p_mhz_by_active_cores"};
-const size_t chip_power_prefix_count = ARRAY_COUNT(chip_power_prefixes);
-
 /* All parameters of power/ are numbers: their rows are (field, unit, lowest, highest, meaning). */
 static void read_domain(struct chip_reader *r, enum power_domain domain, struct power_domain_params *to)
 {

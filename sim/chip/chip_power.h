@@ -25,8 +25,4 @@ bool chip_gpu_control(const struct chip *chip, struct gpu_control_params *params
 /* The highest clock of the P clusters, in MHz, with `active` busy cores each. */
 bool chip_p_limit_mhz(const struct chip *chip, unsigned active, double *mhz, struct orch_error *error);
 
-/* Prefixes of the keys that energy and operating points depend on. */
-extern const char *const chip_power_prefixes[];
-extern const size_t chip_power_prefix_count;
-
 #endif

@@ -6,11 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const chip_unit_prefixes[] = {
-    "amx", "cpu_", "mem.", "dram.", "p_clusters", "e_clusters", "dies", "l1d_kB", "l2_MB", "slc_MB", "memory_peak_GBps", "family",
-};
-const size_t chip_unit_prefix_count = ARRAY_COUNT(chip_unit_prefixes);
-
 static bool read_list(const struct chip *chip, const char *key, const struct chip_value **value, struct orch_error *error)
 {
     *value = chip_value(chip, key);

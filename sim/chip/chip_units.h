@@ -57,21 +57,11 @@ bool chip_gpu_params(const struct chip *chip, struct gpu_params *params, struct 
 bool chip_gpu_memory(const struct chip *chip, struct mem_params *params, unsigned *first_cluster, struct orch_error *error);
 bool chip_gpu_port(const struct chip *chip, unsigned first_cluster, unsigned core, struct mem_port_params *params,
                    struct orch_error *error);
-/* Prefixes of the keys that the timing of the GPU depends on (see chip_hash_prefixes). */
-extern const char *const chip_gpu_prefixes[];
-extern const size_t chip_gpu_prefix_count;
 
 /* The Neural Engine: its generation, timing, what it accepts, and the rules of its arithmetic. */
 bool chip_ane_generation(const struct chip *chip, enum ane_generation *generation, struct orch_error *error);
 bool chip_ane_params(const struct chip *chip, struct ane_params *params, struct orch_error *error);
 bool chip_ane_limits(const struct chip *chip, struct ane_limits *limits, struct orch_error *error);
 bool chip_ane_numeric(const struct chip *chip, struct ane_numeric *numeric, struct orch_error *error);
-/* Prefixes of the keys that the timing of the Neural Engine depends on. */
-extern const char *const chip_ane_prefixes[];
-extern const size_t chip_ane_prefix_count;
-
-/* Prefixes of the keys that the timing of CPU, AMX and memory depends on. */
-extern const char *const chip_unit_prefixes[];
-extern const size_t chip_unit_prefix_count;
 
 #endif

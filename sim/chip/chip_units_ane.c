@@ -1,12 +1,8 @@
 /* The Neural Engine: its timing, what it accepts, and the rules of its arithmetic. */
-#include "isa/array_count.h"
 #include "sim/chip/chip_reader.h"
 #include "sim/chip/chip_units.h"
 
 #include <string.h>
-
-const char *const chip_ane_prefixes[] = {"ane.", "ane_cores", "mem.", "dram.", "dies", "slc_MB", "memory_peak_GBps", "family"};
-const size_t chip_ane_prefix_count = ARRAY_COUNT(chip_ane_prefixes);
 
 bool chip_ane_generation(const struct chip *chip, enum ane_generation *generation, struct orch_error *error)
 {

@@ -1,12 +1,8 @@
 /* The GPU: its cores, and its way to memory. */
-#include "isa/array_count.h"
 #include "sim/chip/chip_reader.h"
 #include "sim/chip/chip_units.h"
 
 #include <string.h>
-
-const char *const chip_gpu_prefixes[] = {"gpu.", "mem.", "dram.", "dies", "slc_MB", "memory_peak_GBps", "family"};
-const size_t chip_gpu_prefix_count = ARRAY_COUNT(chip_gpu_prefixes);
 
 bool chip_gpu_generation(const struct chip *chip, enum gpu_generation *generation, struct orch_error *error)
 {

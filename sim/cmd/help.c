@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-void help_options(FILE *out, const struct orchard_option *table)
+/* Lines of a table: "  -o, --output FILE   text". */
+static void help_options(FILE *out, const struct orchard_option *table)
 {
     enum { COLUMN = 30 };
     for (const struct orchard_option *o = table; o->name; o++) {

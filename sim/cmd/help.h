@@ -8,7 +8,5 @@
 void help_overview(FILE *out);
 /* The page of one verb, laid out as a manual page. */
 void help_verb(FILE *out, const struct orchard_verb *verb);
-/* Lines of a table: "  -o, --output FILE   text". */
-void help_options(FILE *out, const struct orchard_option *table);
 
 #endif

@@ -10,7 +10,8 @@
 
 enum { SWINGS_MAX = 24, PANELS_MAX = 12, LEVELS_MAX = 64, BARS_MAX = 24, TEXT = FORMAT_SIZE };
 
-const char *sweep_key_text(const struct sweep_key *key, double value, char *text, size_t size)
+/* Writes a value of a key, a number or the name of a level; returns text. */
+static const char *sweep_key_text(const struct sweep_key *key, double value, char *text, size_t size)
 {
     if (isnan(value))
         snprintf(text, size, "\xe2\x80\x93");

@@ -22,7 +22,8 @@ static size_t part_of(const struct sweep_data *data, size_t most)
     return most / (data->spec->workload_count ? data->spec->workload_count : 1) + 1;
 }
 
-const char *sweep_setting_text(const struct sweep_data *data, const struct sweep_point *point, char *text, size_t size)
+/* Writes the setting of a point, "gpu_cores=20, chip=m2"; returns text. */
+static const char *sweep_setting_text(const struct sweep_data *data, const struct sweep_point *point, char *text, size_t size)
 {
     char value[KEY_TEXT];
     size_t used = 0;
@@ -97,7 +98,8 @@ static struct chart_axis spread_axis(const char *label, const char *unit, const 
     return (struct chart_axis){.label = label, .unit = unit, .si = true, .log = high > 4 * low};
 }
 
-bool sweep_part_pareto(struct page *page, const struct sweep_data *data, size_t workload, struct orch_error *error)
+/* Energy over time, with the points that no other point beats. Nothing without energies. */
+static bool sweep_part_pareto(struct page *page, const struct sweep_data *data, size_t workload, struct orch_error *error)
 {
     static const struct result_column columns[] = {
         {"setting", NULL, false}, {"time", "s", true}, {"energy", "J", true}, {"hottest", "degC", true}};
@@ -156,7 +158,8 @@ static void point_row(struct result_table *t, const struct sweep_data *data, con
     result_table_text(t, a->status == SWEEP_FAILED ? a->error : sweep_method_name(a->method));
 }
 
-bool sweep_part_points(struct page *page, const struct sweep_data *data, size_t workload)
+/* The points, fastest first. */
+static bool sweep_part_points(struct page *page, const struct sweep_data *data, size_t workload)
 {
     struct result_column columns[SWEEP_KEYS_MAX + 8] = {{"point", NULL, true}};
     const struct sweep_point **const order = calloc(data->point_count + 1, sizeof *order);

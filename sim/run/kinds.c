@@ -13,11 +13,6 @@ static const struct run_kind *const kinds[] = {
     &run_kind_cpu_kernel, &run_kind_gpu_code,    &run_kind_ane_program, &run_kind_elf,
 };
 
-const struct run_kind *run_kind_at(size_t index)
-{
-    return index < ARRAY_COUNT(kinds) ? kinds[index] : NULL;
-}
-
 const struct run_kind *run_kind_named(const char *name)
 {
     for (size_t i = 0; name && i < ARRAY_COUNT(kinds); i++)

@@ -42,8 +42,10 @@ static void scaled_override(const struct chip *chip, const char *key, double sha
     }
 }
 
-struct chip *chip_at_share(const struct chip_db *db, const struct chip *chip, const struct chip_overrides *overrides,
-                           enum power_domain driver, double share, struct orch_error *error)
+/* Opens the chip once more with every clock of a domain scaled: cores with their AMX blocks, GPU, or Neural Engine. `overrides`
+ * are those that the chip was opened with. Close with chip_close; NULL with *error. */
+static struct chip *chip_at_share(const struct chip_db *db, const struct chip *chip, const struct chip_overrides *overrides,
+                                  enum power_domain driver, double share, struct orch_error *error)
 {
     const char *text[OVERRIDES_MAX + 2];
     char own[2][TEXT_BYTES];

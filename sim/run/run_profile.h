@@ -5,11 +5,6 @@
 #include "sim/machine/power/profile.h"
 #include "sim/run/run.h"
 
-/* Opens the chip once more with every clock of a domain scaled: cores with their AMX blocks, GPU, or Neural Engine. `overrides`
- * are those that the chip was opened with. Close with chip_close; NULL with *error. */
-struct chip *chip_at_share(const struct chip_db *db, const struct chip *chip, const struct chip_overrides *overrides,
-                           enum power_domain driver, double share, struct orch_error *error);
-
 /* Completes the profile of a run at one clock: fixed_s comes from the same run at a lower clock. That run computes no values
  * where the unit needs none, and of a sampled GPU launch it times only the start (`paces` of the run). Time in which cores wait
  * for one another is taken out. */

@@ -65,11 +65,6 @@ void run_sustained_free(struct run_sustained *run)
     free(run);
 }
 
-const struct event_run_begin *run_sustained_begin(const struct run_sustained *run)
-{
-    return &run->begin;
-}
-
 static void emit(struct event_bus *bus, struct event *event, uint64_t number, double seconds)
 {
     event->run = number;

@@ -39,7 +39,6 @@ struct run_sustained;
 /* Prepares the workload, and a begin event with everything that decides the answer. NULL with *error. */
 struct run_sustained *run_sustained_prepare(const struct run_sustained_request *request, struct orch_error *error);
 void run_sustained_free(struct run_sustained *run);
-const struct event_run_begin *run_sustained_begin(const struct run_sustained *run);
 /* Simulates, and emits run_begin, samples and run_end. *result must be initialised; free *series with sustain_result_free. */
 bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uint64_t number, struct run_result *result,
                            struct sustain_result *series, struct orch_error *error);

@@ -27,7 +27,8 @@ static bool number_cores(struct soc *soc, struct orch_error *error)
 
 static double send_amx(void *context, double sent_ns, unsigned op, uint64_t operand)
 {
-    return soc_core_send_amx(context, sent_ns, op, operand);
+    const struct soc_core *const core = context;
+    return amx_block_send_cached(core->amx, core->slot, sent_ns, op, operand, core->gen);
 }
 
 static double stores_done_at(void *context)
@@ -264,11 +265,6 @@ void soc_take_activity(struct soc *soc, struct activity *into)
     soc_take_activity_by(soc, by);
     for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
         activity_add(into, &by[d]);
-}
-
-double soc_core_send_amx(struct soc_core *core, double sent_ns, unsigned op, uint64_t operand)
-{
-    return amx_block_send_cached(core->amx, core->slot, sent_ns, op, operand, core->gen);
 }
 
 double soc_core_send_amx_batch(struct soc_core *core, double sent_ns, double step_ns, const uint8_t *op, const uint64_t *operand,

@@ -69,9 +69,8 @@ void soc_take_activity(struct soc *soc, struct activity *into);
  * SLC and DRAM traffic goes to POWER_FABRIC. */
 void soc_take_activity_by(struct soc *soc, struct activity by[POWER_DOMAIN_COUNT]);
 
-/* Sends an AMX instruction that leaves the core at sent_ns to the core's block; returns when the next one can leave. */
-double soc_core_send_amx(struct soc_core *core, double sent_ns, unsigned op, uint64_t operand);
-/* Sends many at once, with step_ns from soc_core_send_step_ns; returns when the next one can leave. */
+/* Sends AMX instructions that leave the core from sent_ns on, with step_ns from soc_core_send_step_ns, to the core's block;
+ * returns when the next one can leave. */
 double soc_core_send_amx_batch(struct soc_core *core, double sent_ns, double step_ns, const uint8_t *op, const uint64_t *operand,
                                uint32_t count);
 /* Sends all passes of a loop; returns when the next instruction can leave. */

@@ -23,13 +23,11 @@ struct import_placed {
     const char *unit;
 };
 
-bool import_emit_begin(struct import_emit *emit, const char *version, struct orch_error *error);
 bool import_emit_op(struct import_emit *emit, const struct import_placed *placed, struct orch_error *error);
 /* Counts device time that belongs to no operator. */
 void import_emit_unknown(struct import_emit *emit, const char *name, double seconds);
-bool import_emit_end(struct import_emit *emit, struct orch_error *error);
 
-/* The importers write everything between import_emit_begin and import_emit_end. */
+/* The importers write everything between the first record and the last, which trace_import.c writes. */
 bool import_pytorch(struct import_emit *emit, const struct import_source *source, struct orch_error *error);
 bool import_onnx(struct import_emit *emit, const struct import_source *source, struct orch_error *error);
 

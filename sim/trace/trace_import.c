@@ -28,7 +28,7 @@ static bool put(struct import_emit *e, const struct trace_record *record, struct
     return trace_write(e->writer, record, &own) || trace_tell(&own, error);
 }
 
-bool import_emit_begin(struct import_emit *e, const char *version, struct orch_error *error)
+static bool import_emit_begin(struct import_emit *e, const char *version, struct orch_error *error)
 {
     struct trace_record r = {.kind = TRACE_RUN_BEGIN};
     r.run_begin = (struct trace_run_begin){.run = 1,
@@ -110,7 +110,7 @@ bool import_emit_op(struct import_emit *e, const struct import_placed *p, struct
     return put(e, &launch, error) && put(e, &begin, error) && put(e, &end, error);
 }
 
-bool import_emit_end(struct import_emit *e, struct orch_error *error)
+static bool import_emit_end(struct import_emit *e, struct orch_error *error)
 {
     struct trace_record r;
     trace_record_init(&r, TRACE_RUN_END);

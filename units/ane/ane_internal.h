@@ -105,7 +105,6 @@ bool ane_run_unary(struct ane_job *job, ane_unary unary);
 
 /* Opens the table of the task, in bank 0. False = fault. */
 bool ane_lut_open(struct ane_job *job);
-bool ane_lut_prepare(const struct ane_numeric *rules, const struct ane_table *table, struct ane_lut *lut);
 float ane_lut_value(const struct ane_lut *lut, float x, bool *clamped);
 
 #endif

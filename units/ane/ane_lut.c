@@ -10,7 +10,7 @@
 
 enum { ODD = 0x60, POSITIVE = 0xc0, SYMMETRY = 0xf0, TAILS_ONLY = 0x40 };
 
-bool ane_lut_prepare(const struct ane_numeric *rules, const struct ane_table *table, struct ane_lut *lut)
+static bool ane_lut_prepare(const struct ane_numeric *rules, const struct ane_table *table, struct ane_lut *lut)
 {
     switch (table->mode) {
     case ANE_TABLE_CENTRED:

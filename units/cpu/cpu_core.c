@@ -46,11 +46,6 @@ void cpu_core_set_system(struct cpu_core *core, const struct cpu_system *system)
     core->system = system ? *system : (struct cpu_system){0};
 }
 
-struct mem_space *cpu_core_space(const struct cpu_core *core)
-{
-    return core->space;
-}
-
 uint64_t cpu_core_x(const struct cpu_core *core, unsigned n)
 {
     return core->x[n & 31];

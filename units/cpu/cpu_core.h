@@ -51,7 +51,6 @@ void cpu_core_set_system(struct cpu_core *core, const struct cpu_system *system)
 /* Without a clock, an instruction takes a nanosecond. */
 void cpu_core_set_clock(struct cpu_core *core, const struct cpu_clock *clock);
 uint64_t cpu_core_now_ns(const struct cpu_core *core);
-struct mem_space *cpu_core_space(const struct cpu_core *core);
 
 uint64_t cpu_core_x(const struct cpu_core *core, unsigned n); /* 0..30, 31 = SP */
 void cpu_core_set_x(struct cpu_core *core, unsigned n, uint64_t value);

@@ -169,7 +169,8 @@ void cpu_image_release(struct cpu_image *image)
     image->section_addr = image->symbol_addr = NULL;
 }
 
-bool cpu_image_symbol_at(const struct cpu_image *image, uint32_t index, uint64_t *addr)
+/* Finds the address of symbol number `index` of the file. False when it is undefined or its section was not loaded. */
+static bool cpu_image_symbol_at(const struct cpu_image *image, uint32_t index, uint64_t *addr)
 {
     struct elf_symbol s;
     elf_symbol(image->elf, index, &s);

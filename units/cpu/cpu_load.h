@@ -34,8 +34,6 @@ void cpu_image_release(struct cpu_image *image);
 
 /* Finds the address of a defined symbol by name. */
 bool cpu_image_symbol(const struct cpu_image *image, const char *name, uint64_t *addr);
-/* Finds the address of symbol number `index` of the file. False when it is undefined or its section was not loaded. */
-bool cpu_image_symbol_at(const struct cpu_image *image, uint32_t index, uint64_t *addr);
 /* Finds the function or object that contains `addr`, for messages and listings: its name and the offset in it. */
 bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char **name, uint64_t *offset);
 

@@ -3,7 +3,8 @@
 #include "units/gpu/gpu_exec_numeric.h"
 #include "units/gpu/gpu_exec_plain.h"
 
-gpu_handler *gpu_plain_handler(const struct agx_inst *inst)
+/* The plain handler of an operation; never NULL for operations that gpu_inst_unmodelled accepts. */
+static gpu_handler *gpu_plain_handler(const struct agx_inst *inst)
 {
     gpu_handler *(*const family[])(unsigned op) = {
         gpu_plain_integer, gpu_plain_float,  gpu_plain_mask,   gpu_plain_shuffle,
@@ -199,7 +200,8 @@ static void bind_op(struct gpu_group *group, uint32_t index, const uint16_t *uni
     }
 }
 
-bool gpu_goes_straight(const struct agx_inst *inst)
+/* True when the following instruction always executes next, with the same mask. */
+static bool gpu_goes_straight(const struct agx_inst *inst)
 {
     switch (inst->op) {
     case AGX_OP_IF_ICMP:

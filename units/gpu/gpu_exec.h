@@ -107,12 +107,6 @@ struct gpu_group {
 /* Fills op[] from the instructions; scalars come from `uniforms`. */
 void gpu_bind(struct gpu_group *group, const uint16_t *uniforms);
 
-/* True when the following instruction always executes next, with the same mask. */
-bool gpu_goes_straight(const struct agx_inst *inst);
-
-/* The plain handler of an operation; never NULL for operations that gpu_inst_unmodelled accepts. */
-gpu_handler *gpu_plain_handler(const struct agx_inst *inst);
-
 /* A set of vector handlers. NULL from `pick` means that the plain handler must be used. */
 struct gpu_vector_set {
     const char *name;

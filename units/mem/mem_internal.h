@@ -122,7 +122,6 @@ double mem_port_l1_fill(struct mem_port *port, double now_ns, uint64_t line, dou
 uint8_t mem_port_l1_drop(struct mem_port *port, uint64_t line, bool *present);
 /* prefetch_port.c. Called on a demand miss or the first use of a prefetched line. */
 void mem_port_prefetch(struct mem_port *port, double now_ns, uint64_t line, uint64_t pc);
-void mem_port_count(struct mem_port *port, enum mem_level level);
 /* Counts a prefetched line that was used. */
 static inline void mem_port_count_used(struct mem_port *port, double ready_ns, double needed_ns)
 {

@@ -2,7 +2,7 @@
 #include "units/mem/mem_fast.h"
 #include "units/mem/mem_internal.h"
 
-void mem_port_count(struct mem_port *port, enum mem_level level)
+static void mem_port_count(struct mem_port *port, enum mem_level level)
 {
     const enum mem_level nearest = port->has_l1 ? MEM_L1 : port->cluster ? MEM_L2 : MEM_SLC;
     port->counters.hits[level]++;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool fitted_parse(struct fitted_set *set, const char *name, const char *hash, const char *body, struct orch_error *error)
+static bool fitted_parse(struct fitted_set *set, const char *name, const char *hash, const char *body, struct orch_error *error)
 {
     *set = (struct fitted_set){.name = strdup(name), .body = json_tokener_parse(body)};
     set->calibrated = json_peek(set->body, "chips", json_type_object) != NULL;
@@ -46,7 +46,8 @@ static json_object *values_of(const struct fitted_set *set, const char *chip_id)
     return json_peek(json_peek(set->body, "chips", json_type_object), chip_id, json_type_object);
 }
 
-bool fitted_has_chip(const struct fitted_set *set, const char *chip_id)
+/* Whether a calibrated set has values for the chip. */
+static bool fitted_has_chip(const struct fitted_set *set, const char *chip_id)
 {
     return values_of(set, chip_id) != NULL;
 }

@@ -29,8 +29,6 @@ struct fitted_set {
 bool fitted_open(struct orch_db *db, const char *name, struct fitted_set *set, struct orch_error *error);
 const char *fitted_hash(const struct fitted_set *set); /* Hash of kind and body. */
 void fitted_close(struct fitted_set *set);
-bool fitted_parse(struct fitted_set *set, const char *name, const char *hash, const char *body,
-                  struct orch_error *error); /* for fitted_open and tests */
 
 /* The overrides that a calibrated set has for a chip, followed by those given, so that a user's own --set wins. A tuned set, and
  * a chip that the set does not know, add nothing. text and its strings are owned; free with fitted_sets_free. */
@@ -48,7 +46,5 @@ void fitted_sets_free(struct fitted_sets *sets);
  * precision and chip replaces workload, unit and cores. *used tells whether the set had something for this request. The request
  * points into the set. */
 void fitted_apply(const struct fitted_set *set, const char *chip_id, struct run_request *request, bool *used);
-/* Whether a calibrated set has values for the chip. */
-bool fitted_has_chip(const struct fitted_set *set, const char *chip_id);
 
 #endif

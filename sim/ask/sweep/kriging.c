@@ -76,7 +76,8 @@ void kriging_fill_covariance(gsl_matrix *m, const double *x, size_t dimensions, 
     }
 }
 
-double kriging_trend_at(const double *place, size_t column)
+/* The trend is linear: column 0 is 1, the others are the coordinates of the place. */
+static double kriging_trend_at(const double *place, size_t column)
 {
     return column ? place[column - 1] : 1;
 }
@@ -227,11 +228,6 @@ double kriging_left_out(const struct kriging *k, size_t i, size_t r, double *dev
     if (deviation)
         *deviation = sqrt(k->sigma2[r] / k->q[i]);
     return -gsl_matrix_get(k->weight, i, r) / k->q[i];
-}
-
-double kriging_length(const struct kriging *k, size_t dimension)
-{
-    return k->length[dimension];
 }
 
 double kriging_distance(const struct kriging *k, const double *a, const double *b)

@@ -37,8 +37,6 @@ bool kriging_fit(struct kriging *k, const double *x, const double *y, size_t cou
 void kriging_predict(const struct kriging *k, const double *place, double *value, double *deviation);
 /* Predicts response r at point i from all other points: returns predicted - given, and the standard deviation expected of it. */
 double kriging_left_out(const struct kriging *k, size_t i, size_t r, double *deviation);
-/* Length scale of a dimension; a large one means that the dimension hardly matters. */
-double kriging_length(const struct kriging *k, size_t dimension);
 /* Squared distance between two places, in length scales. */
 double kriging_distance(const struct kriging *k, const double *a, const double *b);
 

@@ -23,8 +23,6 @@ struct kriging {
 double kriging_correlation(const double *length, const double *a, const double *b, size_t dimensions);
 /* Correlations of the points with each other; 1 + nugget on the diagonal. */
 void kriging_fill_covariance(gsl_matrix *m, const double *x, size_t dimensions, const double *length, double nugget);
-/* The trend is linear: column 0 is 1, the others are the coordinates of the place. */
-double kriging_trend_at(const double *place, size_t column);
 void kriging_fill_trend(gsl_matrix *m, const double *x, size_t dimensions);
 
 /* Sets lengths and nugget to those under which the first `leading` responses are likeliest. */

@@ -13,13 +13,6 @@ enum { LOOKS = 8, HALVINGS = 10, PASSES = 2 };
 
 /* ---- goals ---- */
 
-static const char *const relations[] = {"<", "<=", ">", ">="};
-
-const char *whatif_relation_text(enum whatif_relation relation)
-{
-    return relations[relation];
-}
-
 static const char *const families[] = {"utilisation.", "joules_by.", "counters.", "stalls."};
 
 static bool known_field(const char *field, struct orch_error *error)
@@ -58,7 +51,8 @@ bool whatif_goal_parse(const char *text, struct whatif_goal *goal, struct orch_e
     return known_field(goal->field, error);
 }
 
-double whatif_field(const struct run_result *result, const char *field)
+/* NAN when the run has no such number. */
+static double whatif_field(const struct run_result *result, const char *field)
 {
     const char *const dot = strchr(field, '.');
     for (size_t i = 0; i < run_number_field_count(); i++)
@@ -75,7 +69,7 @@ double whatif_field(const struct run_result *result, const char *field)
     return run_values_get(values, dot + 1);
 }
 
-bool whatif_reached(const struct whatif_goal *goal, double value)
+static bool whatif_reached(const struct whatif_goal *goal, double value)
 {
     switch (goal->relation) {
     case WHATIF_LESS: return value < goal->bound;

@@ -20,10 +20,6 @@ struct whatif_goal {
     double bound;
 };
 bool whatif_goal_parse(const char *text, struct whatif_goal *goal, struct orch_error *error);
-const char *whatif_relation_text(enum whatif_relation relation);
-/* NAN when the run has no such number. */
-double whatif_field(const struct run_result *result, const char *field);
-bool whatif_reached(const struct whatif_goal *goal, double value);
 
 struct whatif_question {
     const struct sweep_spec *spec; /* one workload, base, keys that are ranges */

@@ -182,7 +182,8 @@ void energy_run_set_cores(struct energy_run *run, const struct energy_model *mod
 
 /* ---- pricing ---- */
 
-struct power_use energy_run_use(const struct energy_run *run, const struct energy_model *model, enum power_domain d)
+/* What a domain did in the run, as power_interval takes it. */
+static struct power_use energy_run_use(const struct energy_run *run, const struct energy_model *model, enum power_domain d)
 {
     const struct power_profile *const p = &run->profile;
     return (struct power_use){

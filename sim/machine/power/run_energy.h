@@ -68,7 +68,4 @@ void energy_run_set_cores(struct energy_run *run, const struct energy_model *mod
 /* Energy at a die temperature. */
 void energy_report(const struct energy_run *run, const struct energy_model *model, double celsius, struct energy_report *report);
 
-/* What a domain did in the run, as power_interval takes it. */
-struct power_use energy_run_use(const struct energy_run *run, const struct energy_model *model, enum power_domain domain);
-
 #endif

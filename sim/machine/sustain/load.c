@@ -16,7 +16,8 @@ static void set_resources(const struct sustain_sharing *s, const double mhz[POWE
     }
 }
 
-void load_paces(const struct sustain_setup *setup, const double mhz[POWER_DOMAIN_COUNT], double pace[SUSTAIN_WORKLOADS])
+/* The share of its speed alone, at these clocks, that sharing leaves each workload. */
+static void load_paces(const struct sustain_setup *setup, const double mhz[POWER_DOMAIN_COUNT], double pace[SUSTAIN_WORKLOADS])
 {
     const struct sustain_sharing *const s = setup->sharing;
     struct fair_resource resource[FAIR_RESOURCES_MAX];

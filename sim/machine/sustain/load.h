@@ -14,8 +14,6 @@ struct load_step {
 
 /* Slices that the workloads keep busy, at most those of the domain; zeros while nothing runs. */
 void load_busy(const struct sustain_setup *setup, bool running, unsigned busy[POWER_DOMAIN_COUNT]);
-/* The share of its speed alone, at these clocks, that sharing leaves each workload. */
-void load_paces(const struct sustain_setup *setup, const double mhz[POWER_DOMAIN_COUNT], double pace[SUSTAIN_WORKLOADS]);
 /* Share of the time in which the driver of a workload works at this clock; below 1 when it waits for its next start. */
 double load_duty(const struct sustain_setup *setup, unsigned workload, double mhz, double pace);
 /* Share of a workload's time that does not scale with its driver's clock. */

@@ -178,6 +178,4 @@ bool validation_write_markdown(const struct validation *v, const char *version, 
 /* The document of `orchard validate --json`; the caller puts it. */
 struct json_object *validation_json(const struct validation *v, const char *group_by, struct orch_error *error);
 
-size_t validation_rows(const struct validation *v);
-
 #endif

@@ -25,11 +25,6 @@ void validation_free(struct validation *v)
     free(v);
 }
 
-size_t validation_rows(const struct validation *v)
-{
-    return v->rows;
-}
-
 /* "a/b/amx-timing.csv" -> "amx-timing" */
 static void stem_of(const char *path, char *stem, size_t size)
 {
@@ -122,7 +117,8 @@ double validation_log_ratio(const struct validate_row *row)
     return row->time ? ratio : -ratio;
 }
 
-void validation_set_interval(struct validate_row *row, const struct residual *residual)
+/* The 90 % interval of a predicted row, by a spread of the ratios of rows like it. */
+static void validation_set_interval(struct validate_row *row, const struct residual *residual)
 {
     const struct interval i = interval_of(residual, row->parameters, row->parameters);
     row->low = row->predicted * (row->time ? i.low : 1 / i.high);

@@ -42,10 +42,8 @@ struct validation_groups {
 /* Scores the rows of all tables, or of one. */
 bool validation_group_file(const struct validation *v, const struct csv_table *table, const char *group_by,
                            struct validation_groups *groups, struct orch_error *error);
-/* Logarithm of measured over predicted time of a predicted row; and its 90 % interval by a spread of such ratios. */
+/* Logarithm of measured over predicted time of a predicted row. */
 double validation_log_ratio(const struct validate_row *row);
-struct residual;
-void validation_set_interval(struct validate_row *row, const struct residual *residual);
 
 bool validation_group_rows(const struct validation *v, const char *group_by, struct validation_groups *groups,
                            struct orch_error *error);

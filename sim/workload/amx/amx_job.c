@@ -258,8 +258,3 @@ const uint64_t *amx_job_op_counts(const struct amx_job *job)
 {
     return job->op_count;
 }
-
-const char *amx_job_path_name(const struct amx_job *job)
-{
-    return amx_core_path_name(job->unit);
-}

@@ -23,6 +23,5 @@ struct engine_task amx_job_task(struct amx_job *job);
 uint64_t amx_job_instructions(const struct amx_job *job);
 /* Instructions by mnemonic number (isa/amx opnum). */
 const uint64_t *amx_job_op_counts(const struct amx_job *job);
-const char *amx_job_path_name(const struct amx_job *job);
 
 #endif

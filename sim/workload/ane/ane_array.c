@@ -81,7 +81,8 @@ uint64_t ane_array_extent(const struct ane_array *v)
     return last + ane_format_bytes(v->format);
 }
 
-const char *ane_array_shape_text(const struct ane_array *v, char *text, size_t size)
+/* Writes the shape as "64x56x56"; returns text. */
+static const char *ane_array_shape_text(const struct ane_array *v, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = 0;

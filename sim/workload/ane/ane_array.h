@@ -29,8 +29,6 @@ void ane_array_of_tensor(const struct ane_kernel_tensor *tensor, struct ane_arra
 uint64_t ane_array_count(const struct ane_array *array);
 /* Bytes of the buffer up to the end of the last element. */
 uint64_t ane_array_extent(const struct ane_array *array);
-/* Writes the shape as "64x56x56"; returns text. */
-const char *ane_array_shape_text(const struct ane_array *array, char *text, size_t size);
 
 /* In all functions below, `buffer` points to the first byte of the buffer, which has room for the extent. */
 void ane_array_generate(const struct ane_array *array, uint64_t seed, uint8_t *buffer);

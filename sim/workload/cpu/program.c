@@ -296,24 +296,9 @@ struct mem_space *program_space(const struct program *program)
     return program->space;
 }
 
-const struct cpu_image *program_image(const struct program *program)
-{
-    return &program->image;
-}
-
 const struct cpu_linux_params *program_linux(const struct program *program)
 {
     return &program->linux_params;
-}
-
-bool program_is_call(const struct program *program)
-{
-    return program->is_call;
-}
-
-uint64_t program_entry(const struct program *program)
-{
-    return program->entry;
 }
 
 /* ---- results ---- */

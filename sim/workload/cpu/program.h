@@ -43,11 +43,8 @@ void program_close(struct program *program);
 
 struct cpu_core *program_core(const struct program *program);
 struct mem_space *program_space(const struct program *program);
-const struct cpu_image *program_image(const struct program *program);
 /* The parameters of its Linux, for running the same program on another engine. */
 const struct cpu_linux_params *program_linux(const struct program *program);
-bool program_is_call(const struct program *program); /* a function call, not a process */
-uint64_t program_entry(const struct program *program);
 
 /* Receives what the program writes to descriptors 1 and 2, as it writes it. */
 struct program_sink {

@@ -59,7 +59,8 @@ void gpu_setup_restore(const struct gpu_setup *s)
     }
 }
 
-void gpu_setup_forget(struct gpu_setup *s)
+/* Frees what was kept. */
+static void gpu_setup_forget(struct gpu_setup *s)
 {
     for (unsigned i = 0; i < ABI_ARGS_MAX; i++) {
         free(s->kept[i]);
@@ -227,15 +228,6 @@ static bool compare_unchanged(const struct abi_arg *arg, const uint8_t *got, cha
     if (start != arg->initial)
         free(start);
     return same;
-}
-
-bool gpu_setup_is_start(const struct gpu_setup *s, unsigned arg)
-{
-    char unused[256];
-    const uint8_t *bytes = gpu_setup_bytes(s, arg);
-    if (s->shared)
-        return !s->kept[arg] || memcmp(bytes, s->kept[arg], s->kernel->arg[arg].bytes) == 0;
-    return bytes && compare_unchanged(&s->kernel->arg[arg], bytes, unused, sizeof unused);
 }
 
 void gpu_setup_compare(const struct gpu_setup *s, unsigned *expected, unsigned *right, char *text, size_t size)

@@ -30,12 +30,8 @@ void gpu_setup_close(struct gpu_setup *setup);
 void gpu_setup_restore(const struct gpu_setup *setup);
 /* Keeps what shared buffers hold now as their start contents; inputs never change and are not kept. False when memory ran out. */
 bool gpu_setup_keep(struct gpu_setup *setup, struct orch_error *error);
-/* Frees what was kept. */
-void gpu_setup_forget(struct gpu_setup *setup);
 /* The present contents of a buffer. */
 const uint8_t *gpu_setup_bytes(const struct gpu_setup *setup, unsigned arg);
-/* Whether a buffer still holds its start contents. */
-bool gpu_setup_is_start(const struct gpu_setup *setup, unsigned arg);
 /* The position in the grid of the threadgroup with this number. */
 void gpu_setup_position(const struct gpu_setup *setup, uint64_t group, uint32_t position[3]);
 

@@ -29,7 +29,8 @@ struct gpu_emit {
     uint32_t argument_bytes, threadgroup_bytes;
 };
 
-void gpu_emit_fail(struct gpu_emit *e, const char *format, ...)
+/* Records a builder's own failure, which gpu_emit_end reports. */
+__attribute__((format(printf, 2, 3))) static void gpu_emit_fail(struct gpu_emit *e, const char *format, ...)
 {
     va_list args;
     if (!e || e->failed)
@@ -324,23 +325,13 @@ static struct nesting *close_block(struct gpu_emit *e, bool is_loop)
     return &e->nesting[--e->depth];
 }
 
-static void open_if(struct gpu_emit *e, const char *kind, const char *condition, const char *a, const char *b)
+void gpu_if(struct gpu_emit *e, const char *condition, const char *a, const char *b)
 {
     struct nesting *block = e ? open_block(e, false) : NULL;
     if (!block)
         return;
-    gpu_emit(e, "if_%s r0l, %s, %s, %s, 1", kind, condition, a, b);
+    gpu_emit(e, "if_icmp r0l, %s, %s, %s, 1", condition, a, b);
     gpu_emit(e, "jmp_exec_none L%u", block->label);
-}
-
-void gpu_if(struct gpu_emit *e, const char *condition, const char *a, const char *b)
-{
-    open_if(e, "icmp", condition, a, b);
-}
-
-void gpu_if_float(struct gpu_emit *e, const char *condition, const char *a, const char *b)
-{
-    open_if(e, "fcmp", condition, a, b);
 }
 
 void gpu_else(struct gpu_emit *e)

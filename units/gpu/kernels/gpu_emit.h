@@ -49,8 +49,6 @@ bool gpu_emit_end(struct gpu_emit *e);
 void gpu_emit_grid(struct gpu_emit *e, uint32_t x, uint32_t y, uint32_t z, uint32_t group_x, uint32_t group_y, uint32_t group_z);
 /* Appends one line of text. */
 __attribute__((format(printf, 2, 3))) void gpu_emit(struct gpu_emit *e, const char *format, ...);
-/* Records a builder's own failure, which gpu_emit_end reports. */
-__attribute__((format(printf, 2, 3))) void gpu_emit_fail(struct gpu_emit *e, const char *format, ...);
 
 /* ---- registers ---- */
 
@@ -103,7 +101,6 @@ void gpu_divide_imm(struct gpu_emit *e, unsigned quotient, unsigned remainder, u
 
 /* Lanes where `condition` does not hold are inactive until gpu_endif. Conditions as in AGX text: ult ugt ueq slt ugte ulte ... */
 void gpu_if(struct gpu_emit *e, const char *condition, const char *a, const char *b);
-void gpu_if_float(struct gpu_emit *e, const char *condition, const char *a, const char *b);
 void gpu_else(struct gpu_emit *e);
 void gpu_endif(struct gpu_emit *e);
 /* do { ... } while (condition): lanes leave one by one, and the body runs at least once. May be nested with ifs and loops. */

@@ -8,7 +8,8 @@
 #define LOG2E_LOW  0x1.4ae0cp-26F
 #define LN2        0x1.62e43p-1F
 
-const char *gpu_math_constant(struct gpu_emit *e, float value)
+/* A constant for operands that take no float immediate: a uniform; "0" for 0. */
+static const char *gpu_math_constant(struct gpu_emit *e, float value)
 {
     return gpu_float_bits(value) == 0 ? "0" : gpu_argument_u32(e, gpu_float_bits(value));
 }

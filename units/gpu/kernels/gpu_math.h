@@ -71,7 +71,5 @@ bool gpu_math_is_binary(enum gpu_math function);
 const char *gpu_math_name(enum gpu_math function);
 /* x = f(x) or f(x, y). `alpha`: slope of leaky_relu, scale of elu; 0 = the usual value (0.01, 1). */
 void gpu_math_emit(struct gpu_emit *e, enum gpu_math function, unsigned x, unsigned y, float alpha);
-/* A constant for operands that take no float immediate: a uniform; "0" for 0. */
-const char *gpu_math_constant(struct gpu_emit *e, float value);
 
 #endif
