@@ -164,11 +164,6 @@ size_t thermal_solver_nodes(const struct thermal_solver *s)
     return s->nodes;
 }
 
-double thermal_slowest_s(const struct thermal_solver *s)
-{
-    return 1 / s->rate[0];
-}
-
 void thermal_steady(const struct thermal_solver *s, const double *power_w, double *kelvin)
 {
     gsl_vector_view rise = gsl_vector_view_array(kelvin, s->nodes);

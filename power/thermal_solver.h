@@ -30,7 +30,4 @@ struct thermal_balance {
 };
 struct thermal_balance thermal_energy(const struct thermal_solver *solver);
 
-/* The longest time constant of the network, s. */
-double thermal_slowest_s(const struct thermal_solver *solver);
-
 #endif

@@ -72,12 +72,6 @@ void page_section(struct page *p, const char *title)
     text_put(&p->body, "</h2>\n");
 }
 
-void page_heading(struct page *p, const char *title)
-{
-    if (p)
-        element(&p->body, "h3", NULL, title);
-}
-
 static void paragraph(struct text *out, const char *classes, const char *format, va_list args)
 {
     char string[PARAGRAPH];

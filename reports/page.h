@@ -24,7 +24,6 @@ void page_free(struct page *page);
 
 /* A heading to which the list at the top of the page links. */
 void page_section(struct page *page, const char *title);
-void page_heading(struct page *page, const char *title);
 void page_paragraph(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A remark in smaller type. */
 void page_note(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,17 +1,6 @@
 #include "isa/agx/agx_decode_parts.h"
 #include "isa/agx/agx_table.h"
 
-static const char *const class_names[AGX_CLASS_COUNT] = {
-#define AGX_CLASS_NAME(name, text) text,
-    AGX_CLASSES(AGX_CLASS_NAME)
-#undef AGX_CLASS_NAME
-};
-
-const char *agx_class_name(enum agx_class class_)
-{
-    return (unsigned)class_ < AGX_CLASS_COUNT ? class_names[class_] : "?";
-}
-
 /* The class of the row, except that multiplications with a 64-bit result have a class of their own. */
 static enum agx_class class_of(const struct agx_inst *inst, const struct agx_row_effect *row)
 {

@@ -178,26 +178,46 @@ void agx_from_applegpu(const char *text, char *ours, size_t size);
 /* Classes that timing and energy tell apart. F32 and F16 are add, multiply and fma; INT is add, bit operations, compare-select
  * and moves; SHIFT is shifts, bit fields and bit counts; IMUL64 is a multiply-add with a 64-bit result; REDUCE spans a simdgroup
  * or a quad; GRAPHICS is texture, pixel and vertex work, which compute programs do not use. */
-/* clang-format off */
-#define AGX_CLASSES(ITEM) \
-    ITEM(F32, "f32") ITEM(F16, "f16") ITEM(INT, "int") ITEM(GET_SR, "get_sr") ITEM(IMUL, "imul") \
-    ITEM(IMUL64, "imul64") ITEM(SHIFT, "shift") ITEM(CONVERT, "convert") ITEM(ROUND, "round") ITEM(EXP2, "exp2") \
-    ITEM(LOG2, "log2") ITEM(RCP, "rcp") ITEM(RSQRT, "rsqrt") ITEM(SIN, "sin") ITEM(SHUFFLE, "shuffle") \
-    ITEM(BALLOT, "ballot") ITEM(REDUCE, "reduce") ITEM(MATRIX_F32, "matrix_f32") ITEM(MATRIX_F16, "matrix_f16") \
-    ITEM(MASK, "mask") ITEM(BRANCH, "branch") ITEM(BARRIER, "barrier") ITEM(FENCE, "fence") ITEM(WAIT, "wait") \
-    ITEM(STOP, "stop") ITEM(DEVICE_LOAD, "device_load") ITEM(DEVICE_STORE, "device_store") \
-    ITEM(DEVICE_ATOMIC, "device_atomic") ITEM(GROUP_LOAD, "threadgroup_load") ITEM(GROUP_STORE, "threadgroup_store") \
-    ITEM(GROUP_ATOMIC, "threadgroup_atomic") ITEM(STACK_LOAD, "stack_load") ITEM(STACK_STORE, "stack_store") \
-    ITEM(STACK_ADJUST, "stack_adjust") ITEM(UNIFORM_STORE, "uniform_store") ITEM(GRAPHICS, "graphics") \
-    ITEM(UNKNOWN, "unknown")
-/* clang-format on */
 enum agx_class {
-#define AGX_CLASS(name, text) AGX_CLASS_##name,
-    AGX_CLASSES(AGX_CLASS)
-#undef AGX_CLASS
-        AGX_CLASS_COUNT
+    AGX_CLASS_F32,
+    AGX_CLASS_F16,
+    AGX_CLASS_INT,
+    AGX_CLASS_GET_SR,
+    AGX_CLASS_IMUL,
+    AGX_CLASS_IMUL64,
+    AGX_CLASS_SHIFT,
+    AGX_CLASS_CONVERT,
+    AGX_CLASS_ROUND,
+    AGX_CLASS_EXP2,
+    AGX_CLASS_LOG2,
+    AGX_CLASS_RCP,
+    AGX_CLASS_RSQRT,
+    AGX_CLASS_SIN,
+    AGX_CLASS_SHUFFLE,
+    AGX_CLASS_BALLOT,
+    AGX_CLASS_REDUCE,
+    AGX_CLASS_MATRIX_F32,
+    AGX_CLASS_MATRIX_F16,
+    AGX_CLASS_MASK,
+    AGX_CLASS_BRANCH,
+    AGX_CLASS_BARRIER,
+    AGX_CLASS_FENCE,
+    AGX_CLASS_WAIT,
+    AGX_CLASS_STOP,
+    AGX_CLASS_DEVICE_LOAD,
+    AGX_CLASS_DEVICE_STORE,
+    AGX_CLASS_DEVICE_ATOMIC,
+    AGX_CLASS_GROUP_LOAD,
+    AGX_CLASS_GROUP_STORE,
+    AGX_CLASS_GROUP_ATOMIC,
+    AGX_CLASS_STACK_LOAD,
+    AGX_CLASS_STACK_STORE,
+    AGX_CLASS_STACK_ADJUST,
+    AGX_CLASS_UNIFORM_STORE,
+    AGX_CLASS_GRAPHICS,
+    AGX_CLASS_UNKNOWN,
+    AGX_CLASS_COUNT
 };
-const char *agx_class_name(enum agx_class class_);
 
 /* A run of register halves. */
 struct agx_range {

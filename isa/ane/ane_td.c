@@ -85,12 +85,6 @@ uint32_t ane_get_bytes(const struct ane_td *td, enum ane_field field)
     return ane_get(td, field) << fields[field].shift;
 }
 
-bool ane_set_bytes(struct ane_td *td, enum ane_field field, uint32_t bytes)
-{
-    const unsigned shift = fields[field].shift;
-    return (bytes & low_mask(shift)) == 0 && ane_set(td, field, bytes >> shift);
-}
-
 /* The packet words, and the bits that are set in all 36 programs of eiln/ane and all programs of tinygrad, whatever they
  * compute. */
 static const struct {

@@ -50,9 +50,8 @@ uint32_t ane_get_at(const struct ane_td *td, enum ane_field field, unsigned elem
 /* Sets the field; false when the value does not fit its width. */
 bool ane_set(struct ane_td *td, enum ane_field field, uint32_t value);
 bool ane_set_at(struct ane_td *td, enum ane_field field, unsigned element, uint32_t value);
-/* Byte addresses and strides: value << shift and back. False when the value does not fit or is not a multiple. */
+/* Byte addresses and strides: value << shift. */
 uint32_t ane_get_bytes(const struct ane_td *td, enum ane_field field);
-bool ane_set_bytes(struct ane_td *td, enum ane_field field, uint32_t bytes);
 
 /* Makes a descriptor that has the packet words and the bits that every public program sets, and is 0 otherwise. */
 void ane_td_init(struct ane_td *td);

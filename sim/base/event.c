@@ -48,11 +48,6 @@ bool event_bus_subscribe(struct event_bus *bus, const struct event_listener *lis
     return true;
 }
 
-bool event_bus_has_listeners(const struct event_bus *bus)
-{
-    return bus->count > 0;
-}
-
 bool event_bus_emit(struct event_bus *bus, const struct event *event)
 {
     if (bus->emitting)

@@ -169,8 +169,6 @@ struct event_bus *event_bus_create(void);
 void event_bus_free(struct event_bus *bus);
 /* False when memory has run out, or when a listener calls it. */
 bool event_bus_subscribe(struct event_bus *bus, const struct event_listener *listener);
-/* Whether there is any listener, so that the engine need not gather details that nobody reads. */
-bool event_bus_has_listeners(const struct event_bus *bus);
 /* Hands the event to every listener; the bus sets the sequence number. False when a listener calls it. */
 bool event_bus_emit(struct event_bus *bus, const struct event *event);
 

@@ -100,8 +100,6 @@ bool chip_experimental(const struct chip *chip);
 bool chip_modified(const struct chip *chip); /* whether a value was overridden */
 /* A hash of the effective values. Sources, the files that gave the values and inheritance do not enter it. */
 uint64_t chip_hash(const struct chip *chip);
-/* The same, of the keys that start with one of the prefixes. */
-uint64_t chip_hash_prefixes(const struct chip *chip, const char *const *prefixes, size_t count);
 
 /* NULL when there is no such key. */
 const struct chip_value *chip_value(const struct chip *chip, const char *key);

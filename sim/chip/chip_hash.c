@@ -63,14 +63,6 @@ static void add_json(uint64_t *hash, json_object *object)
     add_text(hash, ",");
 }
 
-static bool selected(const char *name, const char *const *prefixes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return count == 0;
-}
-
 static void add_value(uint64_t *hash, const struct chip_slot *slot)
 {
     const struct chip_value *value = &slot->value;
@@ -87,18 +79,13 @@ static void add_value(uint64_t *hash, const struct chip_slot *slot)
     add_text(hash, "\n");
 }
 
-uint64_t chip_hash_prefixes(const struct chip *chip, const char *const *prefixes, size_t count)
+uint64_t chip_hash(const struct chip *chip)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < chip_key_count(); i++) {
         const struct chip_slot *slot = &chip->slot[chip->base->by_name[i]];
-        if (slot->value.known && selected(slot->value.key->name, prefixes, count))
+        if (slot->value.known)
             add_value(&hash, slot);
     }
     return hash;
-}
-
-uint64_t chip_hash(const struct chip *chip)
-{
-    return chip_hash_prefixes(chip, NULL, 0);
 }

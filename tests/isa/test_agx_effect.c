@@ -123,10 +123,8 @@ static void test_classes(void)
     };
     for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
         const struct agx_effect effect = effect_of(cases[i].line);
-        CHECK(effect.unit_class == cases[i].class_, "%s: %s", cases[i].line, agx_class_name(effect.unit_class));
+        CHECK(effect.unit_class == cases[i].class_, "%s: class %u", cases[i].line, (unsigned)effect.unit_class);
     }
-    for (unsigned i = 0; i < AGX_CLASS_COUNT; i++)
-        CHECK(agx_class_name((enum agx_class)i) != NULL, "class %u has no name", i);
 }
 
 static const struct suite_test tests[] = {

@@ -104,7 +104,6 @@ static char *example_page(bool series)
     struct page *const p = page_create(hostile[0], hostile[1]);
     page_section(p, hostile[2]);
     page_section(p, hostile[3]);
-    page_heading(p, hostile[4]);
     page_paragraph(p, "%s", hostile[5]);
     page_note(p, "%s", hostile[6]);
     page_cards(p, &card, 1);

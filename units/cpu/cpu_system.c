@@ -29,10 +29,9 @@ uint64_t cpu_linux_now_ns(const struct cpu_linux_call *c)
 
 static const struct entry {
     uint16_t number;
-    const char *name;
     int64_t (*run)(struct cpu_linux_call *c);
 } calls[] = {
-#define CALL(number, name, handler) {number, #name, handler},
+#define CALL(number, name, handler) {number, handler},
 #include "units/cpu/cpu_system_calls.inc"
 #undef CALL
 };
@@ -43,12 +42,6 @@ static const struct entry *find_call(uint64_t number)
         if (calls[i].number == number)
             return &calls[i];
     return NULL;
-}
-
-const char *cpu_linux_call_name(uint64_t number)
-{
-    const struct entry *entry = find_call(number);
-    return entry ? entry->name : NULL;
 }
 
 static bool run_call(void *context, struct cpu_core *core, int *exit_code, struct unit_fault *fault)

@@ -25,7 +25,4 @@ void cpu_linux_free(struct cpu_linux *linux_system);
 /* The system for cpu_core_set_system; valid as long as the cpu_linux. */
 const struct cpu_system *cpu_linux_hook(const struct cpu_linux *linux_system);
 
-/* Name of a call of this personality, such as "mmap" for 222; NULL when it has none of that number. */
-const char *cpu_linux_call_name(uint64_t number);
-
 #endif

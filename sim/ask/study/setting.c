@@ -182,25 +182,3 @@ char *study_setting_json(const struct study_setting *setting)
     free(pairs);
     return text;
 }
-
-bool study_setting_from_json(struct study_setting *setting, const char *text, struct orch_error *error)
-{
-    struct study_setting read = {0};
-    struct json_reader r;
-    struct json_node item;
-    if (!json_reader_open(&r, "setting", text, strlen(text), error))
-        return false;
-    const struct json_node top = json_top(&r);
-    for (struct json_walk walk = {.of = &top}; json_next(&walk, &item);) {
-        const char *const value = json_get_scalar(&item, NULL);
-        if (r.ok && !study_setting_set(&read, item.name, value))
-            r.ok = orch_no_memory(error);
-    }
-    if (!json_reader_close(&r)) {
-        study_setting_free(&read);
-        return false;
-    }
-    study_setting_free(setting);
-    *setting = read;
-    return true;
-}

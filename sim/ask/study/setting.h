@@ -46,6 +46,5 @@ bool study_key_is_chip(const char *key); /* Whether the key is an override of th
 /* {"KEY":"VALUE",...} with sorted keys, and numbers as numbers: the `settings` of a sweep point. The caller frees it; NULL when
  * memory is out. */
 char *study_setting_json(const struct study_setting *setting);
-bool study_setting_from_json(struct study_setting *setting, const char *text, struct orch_error *error);
 
 #endif

@@ -95,7 +95,5 @@ void sustain_result_free(struct sustain_result *result);
 /* The highest clocks, for the domains that pace the workloads, that can be held for ever without passing the governor's target.
  * All take the same share of their range, found by bisection over steady states. Other domains keep their values. */
 bool sustain_safe_clocks(const struct sustain_setup *setup, double mhz[POWER_DOMAIN_COUNT], struct orch_error *error);
-/* The same for the driver of profile[0]. */
-bool sustain_safe_mhz(const struct sustain_setup *setup, double *mhz, struct orch_error *error);
 
 #endif

@@ -85,12 +85,3 @@ bool sustain_safe_clocks(const struct sustain_setup *setup, double mhz[POWER_DOM
     machine_close(&m);
     return ok;
 }
-
-bool sustain_safe_mhz(const struct sustain_setup *setup, double *mhz, struct orch_error *error)
-{
-    double clocks[POWER_DOMAIN_COUNT];
-    if (!sustain_safe_clocks(setup, clocks, error))
-        return false;
-    *mhz = clocks[setup->profile[0]->driver];
-    return true;
-}

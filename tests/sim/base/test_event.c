@@ -37,11 +37,9 @@ static void test_order(void)
 {
     struct log log = {{0}, NULL, 0};
     struct event_bus *bus = event_bus_create();
-    CU_ASSERT_FALSE(event_bus_has_listeners(bus));
     emit(bus, EVENT_RUN_BEGIN);
     CU_ASSERT_TRUE(event_bus_subscribe(bus, &(struct event_listener){on_a, &log, false}));
     CU_ASSERT_TRUE(event_bus_subscribe(bus, &(struct event_listener){on_b, &log, true}));
-    CU_ASSERT_TRUE(event_bus_has_listeners(bus));
     emit(bus, EVENT_LAUNCH);
     emit(bus, EVENT_PROGRESS);
     emit(bus, EVENT_RUN_END);

@@ -28,10 +28,11 @@ static void test_the_safe_clock_can_be_held(void)
     struct sustain_scene s = sustain_scene_open("m1", "macbook-air");
     struct sustain_result r;
     struct orch_error error = {0};
-    double mhz;
+    double clocks[POWER_DOMAIN_COUNT];
 
     s.setup.profile[0] = &s.load;
-    CU_ASSERT_TRUE_FATAL(sustain_safe_mhz(&s.setup, &mhz, &error));
+    CU_ASSERT_TRUE_FATAL(sustain_safe_clocks(&s.setup, clocks, &error));
+    const double mhz = clocks[s.load.driver];
     CHECK(mhz > 1000 && mhz < 2900, "safe clock %.0f MHz", mhz);
     s.setup.policy = GOVERNOR_THERMAL_SAFE;
     s.setup.asked_mhz[POWER_P_CPU] = mhz;
