@@ -1,4 +1,4 @@
-/* Families of kernels: each file ane_kernel_<family>.c defines one with its rows; ane_kernels.c lists the families. */
+/* Families of kernels: each file ane_kernel_<family>.c defines one with its rows, and is named here. */
 #ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_KERNEL_FAMILY_H
 #define ORCHARD_UNITS_ANE_KERNELS_ANE_KERNEL_FAMILY_H
 
@@ -9,8 +9,23 @@ struct ane_kernel_family {
     size_t count;
 };
 
-extern const struct ane_kernel_family ane_family_conv, ane_family_stack, ane_family_gemm, ane_family_elementwise, ane_family_norm;
-extern const struct ane_kernel_family ane_family_plane, ane_family_pool, ane_family_layout, ane_family_attention,
-    ane_family_reduce;
+/* In the order of lists and of the search for a name. */
+/* clang-format off */
+#define ANE_KERNEL_FAMILIES(X) \
+    X(conv) \
+    X(stack) \
+    X(gemm) \
+    X(elementwise) \
+    X(norm) \
+    X(plane) \
+    X(pool) \
+    X(layout) \
+    X(attention) \
+    X(reduce)
+/* clang-format on */
+
+#define X(family) extern const struct ane_kernel_family ane_family_##family;
+ANE_KERNEL_FAMILIES(X)
+#undef X
 
 #endif

@@ -6,8 +6,9 @@
 #include <string.h>
 
 static const struct ane_kernel_family *const families[] = {
-    &ane_family_conv,  &ane_family_stack, &ane_family_gemm,   &ane_family_elementwise, &ane_family_norm,
-    &ane_family_plane, &ane_family_pool,  &ane_family_layout, &ane_family_attention,   &ane_family_reduce,
+#define X(family) &ane_family_##family,
+    ANE_KERNEL_FAMILIES(X)
+#undef X
 };
 enum { FAMILIES = ARRAY_COUNT(families) };
 

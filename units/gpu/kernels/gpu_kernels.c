@@ -7,8 +7,9 @@
 #include <string.h>
 
 static const struct gpu_kernel_family *const families[] = {
-    &gpu_family_stream, &gpu_family_gemm, &gpu_family_gemv, &gpu_family_attention, &gpu_family_elementwise, &gpu_family_reduce,
-    &gpu_family_norm,   &gpu_family_conv, &gpu_family_pool, &gpu_family_layout,    &gpu_family_sort,        &gpu_family_scan,
+#define X(family) &gpu_family_##family,
+    GPU_KERNEL_FAMILIES(X)
+#undef X
 };
 enum { FAMILIES = ARRAY_COUNT(families) };
 
