@@ -72,11 +72,11 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
     run->request = request;
     run->kind = run_kind_of(run, error);
     if (!run->kind || !run->kind->open(run, error) || !check_choices(run, error) ||
-        !run_memory_fits(request->chip, request->memory_gib, request->workload, run_memory_need(run), error)) {
+        !run_memory_fits(request->chip, request->memory_gib, request->workload, run_memory_need(run), error) ||
+        !run_fill_begin(run, error)) {
         run_free(run);
         return NULL;
     }
-    run_fill_begin(run);
     return run;
 }
 
@@ -89,6 +89,7 @@ void run_free(struct run *run)
     free(run->work);
     free(run->remark);
     free(run->detail);
+    free(run->options);
     free(run->file.bytes);
     free(run);
 }

@@ -1,5 +1,6 @@
 #include "sim/scenario/run_sustained.h"
 
+#include "sim/base/json_out.h"
 #include "sim/run/run_profile.h"
 #include "sim/scenario/together_profile.h"
 
@@ -17,12 +18,37 @@ struct run_sustained {
     struct power_profile moved[SUSTAIN_WORKLOADS]; /* profiles on the E cores */
     bool may_move[SUSTAIN_WORKLOADS];
     struct event_run_begin begin;
-    char options[1280];
+    char *options; /* of the event */
 };
 
 static double or_none(double x)
 {
     return isnan(x) ? -1 : x;
+}
+
+/* Every option that decides the answer, those of the workload included. Databases find runs by this text. */
+static bool write_options(struct run_sustained *r, const char *base)
+{
+    enum { DIGITS = 9 };
+    const struct run_sustained_request *const q = r->request;
+    char machine[20];
+    json_object *const o = json_object_new_object();
+    snprintf(machine, sizeof machine, "%016" PRIx64, q->machine->hash);
+    json_add_digits(o, "ambient_c", or_none(q->ambient_c), DIGITS);
+    json_object_object_add(o, "base", json_tokener_parse(base));
+    json_add_digits(o, "battery", or_none(q->battery_percent), DIGITS);
+    json_add_digits(o, "duration", q->duration_s, DIGITS);
+    if (q->low_power_auto && !q->low_power)
+        json_add_text(o, "low_power", "auto");
+    else
+        json_add_bool(o, "low_power", q->low_power);
+    json_add_text(o, "machine", machine);
+    json_add_text(o, "policy", governor_policy_name(q->policy));
+    json_add_digits(o, "power_cap", q->power_cap_w, DIGITS);
+    json_add_count(o, "steering", q->steering);
+    json_add_digits(o, "target", q->target_s, DIGITS);
+    r->options = json_line(o);
+    return r->options != NULL;
 }
 
 struct run_sustained *run_sustained_prepare(const struct run_sustained_request *q, struct orch_error *error)
@@ -44,14 +70,11 @@ struct run_sustained *run_sustained_prepare(const struct run_sustained_request *
     }
     r->begin = *(r->base ? run_begin_event(r->base) : together_begin_event(r->together));
     r->begin.device = q->machine->id;
-    snprintf(r->options, sizeof r->options,
-             "{\"ambient_c\":%.9g,\"base\":%.767s,\"battery\":%.9g,\"duration\":%.9g,\"low_power\":%s,"
-             "\"machine\":\"%016" PRIx64 "\",\"policy\":\"%s\",\"power_cap\":%.9g,\"steering\":%d,\"target\":%.9g}",
-             or_none(q->ambient_c), r->begin.options, or_none(q->battery_percent), q->duration_s,
-             q->low_power        ? "true"
-             : q->low_power_auto ? "\"auto\""
-                                 : "false",
-             q->machine->hash, governor_policy_name(q->policy), q->power_cap_w, (int)q->steering, q->target_s);
+    if (!write_options(r, r->begin.options)) {
+        run_sustained_free(r);
+        orch_no_memory(error);
+        return NULL;
+    }
     r->begin.options = r->options;
     return r;
 }
@@ -62,6 +85,7 @@ void run_sustained_free(struct run_sustained *run)
         return;
     run_free(run->base);
     together_free(run->together);
+    free(run->options);
     free(run);
 }
 
