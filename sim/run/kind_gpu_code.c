@@ -89,7 +89,7 @@ static bool save_output(const struct run_launch *l, unsigned arg)
         return false;
     snprintf(path, sizeof path, "%s/%s.npy", folder, a->name);
     struct npy_array array = {
-        .type = abi_type_npy(a->type), .dims = 1, .shape = {a->count}, .data = gpu_setup_bytes(l->setup, arg)};
+        .type = element_type_npy(a->type), .dims = 1, .shape = {a->count}, .data = gpu_setup_bytes(l->setup, arg)};
     return npy_measure(&array) && npy_save(path, &array, l->error);
 }
 

@@ -39,6 +39,9 @@ check "sim includes downward only" "$(echo "$arrows" | awk -v rooms="$rooms" '
     { split($1, a, "/"); split($2, b, "/") }
     a[1] == "sim" && !(a[2] in rank) && a[2] != "" { print "  " $1 " is no room of sim"; next }
     a[1] == "sim" && b[1] == "sim" && rank[b[2]] > rank[a[2]] { print "  " $1 " includes " $2 }')"
+check "folders of workload do not include one another" "$(echo "$arrows" | awk '
+    { split($1, a, "/"); split($2, b, "/") }
+    $1 ~ /^sim\/workload\// && $2 ~ /^sim\/workload\// && a[3] != b[3] { print "  " $1 " includes " $2 }')"
 check "folders form no cycle" "$(echo "$arrows" | tsort 2>&1 >/dev/null | sed 's/^/  /')"
 
 # Manual pages of section 3 are made of these comments.
