@@ -53,6 +53,14 @@ bool event_bus_has_listeners(const struct event_bus *bus)
     return bus->count > 0;
 }
 
+bool event_bus_wants_progress(const struct event_bus *bus)
+{
+    for (size_t i = 0; i < bus->count; i++)
+        if (bus->listener[i].wants_progress)
+            return true;
+    return false;
+}
+
 bool event_bus_emit(struct event_bus *bus, const struct event *event)
 {
     if (bus->emitting)

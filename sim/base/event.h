@@ -125,8 +125,9 @@ struct event_fault {
 };
 
 struct event_progress {
-    double fraction;     /* 0..1, NAN = not known */
+    double fraction;     /* of what is being done now, 0..1, NAN = not known */
     double host_seconds; /* since the run began */
+    double part_seconds; /* of the host, since what is being done now began */
     const char *what;    /* a few words about what is being done */
 };
 
@@ -171,6 +172,8 @@ void event_bus_free(struct event_bus *bus);
 bool event_bus_subscribe(struct event_bus *bus, const struct event_listener *listener);
 /* Whether there is any listener, so that the engine need not gather details that nobody reads. */
 bool event_bus_has_listeners(const struct event_bus *bus);
+/* Whether a listener asks for progress. */
+bool event_bus_wants_progress(const struct event_bus *bus);
 /* Hands the event to every listener; the bus sets the sequence number. False when a listener calls it. */
 bool event_bus_emit(struct event_bus *bus, const struct event *event);
 

@@ -137,6 +137,7 @@ static bool run_launch(struct run_launch *l, struct run_result *r)
 {
     const enum run_mode mode = l->run->request->mode;
     struct run_measure *m = l->m;
+    l->setup->progress = l->run->progress;
     m->gpu.groups = l->setup->group_count;
     if (!gpu_totals_init(&m->gpu.totals, l->setup->program, l->error) || (mode != RUN_FUNCTIONAL && !run_launch_open(l)))
         return false;

@@ -16,6 +16,8 @@ struct run {
     char program_hash[20], chip_hash[20], program_name[256];
     char *options; /* of the event */
 
+    const struct work_progress *progress; /* who waits while it is executed; NULL = nobody */
+
     /* Of the last execution. */
     double gpu_bytes;            /* that the launch must touch at least */
     unsigned gpu_group_threads;  /* of one threadgroup */

@@ -2,6 +2,7 @@
 
 #include "sim/base/json_out.h"
 #include "sim/run/run_profile.h"
+#include "sim/run/run_progress.h"
 #include "sim/scenario/together_profile.h"
 
 #include <inttypes.h>
@@ -18,7 +19,8 @@ struct run_sustained {
     struct power_profile moved[SUSTAIN_WORKLOADS]; /* profiles on the E cores */
     bool may_move[SUSTAIN_WORKLOADS];
     struct event_run_begin begin;
-    char *options; /* of the event */
+    char *options;                        /* of the event */
+    const struct work_progress *progress; /* who waits while it is executed; NULL = nobody */
 };
 
 static double or_none(double x)
@@ -316,6 +318,7 @@ static void try_move(struct run_sustained *run, unsigned number, unsigned *taken
     there.skip_cores = *taken;
     there.other_cores = 0;
     there.repeat = q->parts ? there.repeat : 1;
+    there.progress = run->progress;
     there.program_output = NULL;
     there.output_folder = NULL;
     run_result_init(&unused);
@@ -330,6 +333,9 @@ static bool simulate_all(struct run_sustained *run, struct run_result *result, s
     struct run_request once = q->run;
 
     once.repeat = 1;
+    once.progress = run->progress;
+    if (run->together)
+        together_tell(run->together, run->progress);
     return run->together ? together_profiles(run->together, q->db, &q->overrides, &run->profiles, result, error)
                          : run_profile(&once, q->db, &q->overrides, &run->profiles.profile[0], result, error);
 }
@@ -351,9 +357,15 @@ bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uin
     struct orch_error own = {0};
     struct event begin = {.kind = EVENT_RUN_BEGIN, .run_begin = run->begin};
 
+    struct run_progress told;
+
     memset(series, 0, sizeof *series);
     emit(bus, &begin, number, 0);
+    run->progress = run_progress_begin(&told, bus, number, run->begin.program_name);
     bool ok = simulate(run, result, &own) && sustain(run, series, &own);
+    if (run->together)
+        together_tell(run->together, NULL);
+    run->progress = NULL;
     if (ok)
         emit_series(series, bus, number);
     ok = ok && scale_result(run, series, result, &own);

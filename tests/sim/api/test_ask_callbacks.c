@@ -83,33 +83,104 @@ static void test_events_of_a_machine(void)
     orchard_answer_free(a);
 }
 
-static void count_progress(void *context, const struct orchard_progress *progress)
+/* ---- progress ---- */
+
+struct progress {
+    unsigned lines, over;
+    double done, all, fraction;
+    char line[200];
+};
+
+static void hear_progress(void *context, const struct orchard_progress *now)
 {
-    unsigned *const over = context;
-    *over += !progress->line;
+    struct progress *const p = context;
+    if (!now->line) {
+        p->over++;
+        return;
+    }
+    p->lines++;
+    CU_ASSERT(now->done >= p->done && !(now->fraction > 1));
+    p->done = now->done;
+    p->all = now->all;
+    p->fraction = now->fraction;
+    snprintf(p->line, sizeof p->line, "%s", now->line);
 }
 
-static void test_a_sweep(void)
+static struct orchard_session watched(struct progress *p)
 {
     struct orchard_session session = silent();
+    session.progress = hear_progress;
+    session.context = p;
+    return session;
+}
+
+/* Long enough that a host of today needs more than a tenth of a second. */
+static void test_progress_of_a_run(void)
+{
+    struct progress p = {0};
+    const struct orchard_session session = watched(&p);
     struct orchard_error error;
-    unsigned over = 0;
-    session.progress = count_progress;
-    session.context = &over;
+    struct orchard_answer *a = orchard_run(&session, "gemm:768x768x768", LIST("unit=gpu", "chip=m1", "detail=instr"), &error);
+    CHECK(a != NULL, "%s", error.text);
+    CHECK(p.lines > 0 && strstr(p.line, "gemm") && p.over >= 1, "%u lines, the last: %s", p.lines, p.line);
+    orchard_answer_free(a);
+}
+
+static void test_progress_of_a_sweep(void)
+{
+    struct progress p = {0};
+    const struct orchard_session session = watched(&p);
+    struct orchard_error error;
     struct orchard_answer *a = orchard_sweep(&session, "gemm:64x64x64", LIST("gpu_cores=4,8", "chip=m1,m2"),
                                              LIST("unit=gpu", "jobs=1", "exact"), &error);
     CHECK(a != NULL, "%s", error.text);
     if (!a)
         return;
     CU_ASSERT_EQUAL(orchard_answer_number(a, "points"), 4);
-    CU_ASSERT_EQUAL(over, 1);
+    CU_ASSERT_EQUAL(p.over, 1);
+    orchard_answer_free(a);
+}
+
+static void test_progress_of_a_search(void)
+{
+    struct progress p = {0};
+    const struct orchard_session session = watched(&p);
+    struct orchard_error error;
+    struct orchard_answer *a =
+        orchard_whatif(&session, "gemm:64x64x64", "seconds<1e-9", LIST("gpu_cores=7:8"), LIST("unit=gpu", "chip=m1"), &error);
+    CHECK(a != NULL, "%s", error.text);
+    if (!a)
+        return;
+    CHECK(p.lines == orchard_answer_number(a, "points") && p.done == p.lines && p.over == 1, "%u lines", p.lines);
+    orchard_answer_free(a);
+}
+
+static void test_progress_of_a_validation(void)
+{
+    struct progress p = {0};
+    const struct orchard_session session = watched(&p);
+    struct orchard_error error;
+    const char *const table = in_folder("rows.csv");
+    FILE *const out = fopen(table, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs("chip,instruction_or_kernel,condition,value,unit,kind,source,chip_id\n", out);
+    for (int i = 1; i <= 5; i++)
+        fprintf(out,
+                "M1 Max,fma16 in matrix mode Z=f16[32][32],\"1 thread(s), 1 Z accumulators per thread, no loads or stores\","
+                "%d.0,GFLOPS,measured,github corsix/amx fma.md,m1_max_8p2e_32g\n",
+                1450 + i);
+    fclose(out);
+    struct orchard_answer *a = orchard_validate(&session, LIST(table), LIST("jobs=3"), &error);
+    CHECK(a != NULL, "%s", error.text);
+    CHECK(p.lines == 5 && p.done == 5 && p.all == 5 && p.over == 1 && strstr(p.line, "5 of 5 rows"), "%u lines, the last: %s",
+          p.lines, p.line);
     orchard_answer_free(a);
 }
 
 static const struct suite_test tests[] = {
-    {"events, and again from the database", test_events},
-    {"events of a machine", test_events_of_a_machine},
-    {"a sweep", test_a_sweep},
+    {"events, and again from the database", test_events}, {"events of a machine", test_events_of_a_machine},
+    {"progress of a run", test_progress_of_a_run},        {"progress of a sweep", test_progress_of_a_sweep},
+    {"progress of a search", test_progress_of_a_search},  {"progress of a validation", test_progress_of_a_validation},
     {"files are deleted", test_nothing_is_left},
 };
 SUITE_MAIN("callbacks of questions", tests)
