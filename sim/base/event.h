@@ -70,7 +70,7 @@ struct event_run_begin {
     const char *program_name, *program_kind; /* kernel, elf, agx, ane, onnx ... */
     const char *program_hash;
     const char *device, *unit, *precision, *detail, *mode;
-    const char *options; /* JSON, keys sorted: every other option that can change the answer */
+    const char *options; /* JSON, names always in one order: every other option that can change the answer */
     const char *version; /* of orchard and its models */
     uint64_t seed;
     const char *host; /* where it ran; not part of the configuration */
