@@ -155,7 +155,7 @@ ORCHARD_API const char *orchard_event_text(const struct orchard_event *event, co
 /** How far the work is: of the host, not of the simulated time. */
 struct orchard_progress {
     const char *line;    /**< for a person; NULL = the work is over, or this part of it */
-    double fraction;     /**< of a run, 0 to 1; NaN = not known */
+    double fraction;     /**< of what a run does now, which `line` names, 0 to 1; NaN = not known */
     double done, all;    /**< points, chips, variants ...; all 0 = not known */
     double host_seconds; /**< since the work began; NaN = not known */
 };
@@ -190,6 +190,7 @@ struct orchard_session {
     void *context;              /**< for the callbacks */
     void (*remark)(void *context, enum orchard_remark kind, const char *text);
     void (*event)(void *context, const struct orchard_event *event); /**< runs and replays; not of sweeps and validations */
+    /** of whatever takes long: runs, sweeps, searches, tuning, calibrations, validations, regressions */
     void (*progress)(void *context, const struct orchard_progress *progress);
 };
 

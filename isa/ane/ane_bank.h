@@ -50,7 +50,13 @@ uint64_t ane_bank_bytes(const struct ane_bank_shape *shape, unsigned bank, bool 
 /* Chooses a codebook of 2^bits values for these weights: the distinct values or, when there are more, the centres of clusters
  * (Lloyd's iteration from equal shares). Zero weights count only with `zeros`. False when memory ran out. */
 bool ane_palette_choose(const uint16_t *weight, size_t count, bool zeros, unsigned bits, uint16_t palette[256]);
-/* The index of the nearest value of a codebook that ane_palette_choose made. */
-unsigned ane_palette_index(const uint16_t *palette, unsigned bits, uint16_t weight);
+/* The values of a codebook that ane_palette_choose made, ascending, to be searched for many weights. */
+struct ane_palette {
+    unsigned size;
+    double value[256];
+};
+void ane_palette_prepare(struct ane_palette *palette, const uint16_t *codebook, unsigned bits);
+/* The index of the nearest value; of two equally near ones, the greater. */
+unsigned ane_palette_index(const struct ane_palette *palette, uint16_t weight);
 
 #endif

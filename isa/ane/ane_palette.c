@@ -101,18 +101,18 @@ bool ane_palette_choose(const uint16_t *weight, size_t count, bool zeros, unsign
     return true;
 }
 
-unsigned ane_palette_index(const uint16_t *palette, unsigned bits, uint16_t weight)
+void ane_palette_prepare(struct ane_palette *palette, const uint16_t *codebook, unsigned bits)
 {
-    const double value = ane_half_value(weight);
-    unsigned low = 0, high = (1u << bits) - 1;
-    while (low < high) { /* finds the first value that is not below ours */
-        const unsigned middle = (low + high) / 2;
-        if (ane_half_value(palette[middle]) < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low > 0 && value - ane_half_value(palette[low - 1]) < ane_half_value(palette[low]) - value)
-        low--;
-    return low;
+    palette->size = 1u << bits;
+    for (unsigned i = 0; i < palette->size; i++)
+        palette->value[i] = ane_half_value(codebook[i]);
+}
+
+unsigned ane_palette_index(const struct ane_palette *palette, uint16_t weight)
+{
+    const double value = ane_half_value(weight), *const of = palette->value;
+    unsigned low = 0; /* the first value that is not below ours, else the last one */
+    for (unsigned step = palette->size / 2; step; step /= 2)
+        low += of[low + step - 1] < value ? step : 0;
+    return low > 0 && value - of[low - 1] < of[low] - value ? low - 1 : low;
 }

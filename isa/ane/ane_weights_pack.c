@@ -44,9 +44,9 @@ static bool grow(struct ane_pack *pack, uint64_t end)
 
 struct bank_writer {
     const struct ane_bank_shape *shape;
-    const uint16_t *weight, *bias, *palette;
-    unsigned palette_bits;
-    uint8_t *bytes; /* of the bank, zeroed */
+    const uint16_t *weight, *bias, *codebook;
+    struct ane_palette palette; /* the same values */
+    uint8_t *bytes;             /* of the bank, zeroed */
     uint64_t at;
 };
 
@@ -62,7 +62,7 @@ static uint32_t stored_of(const struct bank_writer *writer, uint16_t weight)
     if (writer->shape->bits == 16)
         return weight;
     if (writer->shape->palette)
-        return ane_palette_index(writer->palette, writer->palette_bits, weight);
+        return ane_palette_index(&writer->palette, weight);
     return (uint8_t)(int)ane_half_value(weight);
 }
 
@@ -139,7 +139,7 @@ static bool write_bank(struct bank_writer *writer, unsigned bank)
     struct ane_bank_walk walk = {.shape = shape, .bank = bank};
     struct ane_bank_plane plane;
     for (unsigned i = 0; i < shape->palette; i++)
-        ane_put16(writer->bytes + 2 * i, writer->palette[i]);
+        ane_put16(writer->bytes + 2 * i, writer->codebook[i]);
     writer->at = ane_bank_start(shape);
     while (ane_bank_next(&walk, &plane)) {
         if (plane.begins_group)
@@ -174,14 +174,14 @@ bool ane_weights_pack(struct ane_task *task, const uint16_t *weight, const uint1
                       struct isa_error *error)
 {
     struct ane_bank_shape shape;
-    uint16_t palette[256] = {0};
+    uint16_t codebook[256] = {0};
     task->bias = task->bias || bias != NULL;
     if (!ane_bank_shape(task, &shape, error) || !check_weights(task, &shape, weight, error))
         return false;
     bool ok = !shape.palette ||
-              ane_palette_choose(weight, shape.channels * shape.per_channel, !shape.sparse, task->palette_bits, palette);
-    struct bank_writer writer = {
-        .shape = &shape, .weight = weight, .bias = bias, .palette = palette, .palette_bits = task->palette_bits};
+              ane_palette_choose(weight, shape.channels * shape.per_channel, !shape.sparse, task->palette_bits, codebook);
+    struct bank_writer writer = {.shape = &shape, .weight = weight, .bias = bias, .codebook = codebook};
+    ane_palette_prepare(&writer.palette, codebook, task->palette_bits);
     for (unsigned k = 0; ok && k < ANE_BANKS; k++)
         ok = add_bank(&writer, k, pack, &task->bank[k]);
     if (!ok)

@@ -217,11 +217,12 @@ static void fill(struct event_teller *t, const struct event *e, struct orchard_e
 static void tell_progress(const struct orchard_session *session, const struct event *event)
 {
     const struct event_progress *const e = &event->progress;
-    char line[256], time[FORMAT_SIZE], left[48] = "";
+    char line[320], time[FORMAT_SIZE], simulated[FORMAT_SIZE + 16] = "", left[48] = "";
+    if (event->time_ns > 0)
+        snprintf(simulated, sizeof simulated, "simulated %s, ", format_quantity(time, event->time_ns * 1e-9, "s"));
     if (e->fraction > 0.02 && e->fraction <= 1)
-        snprintf(left, sizeof left, ", %.0f s to go", e->host_seconds * (1 / e->fraction - 1));
-    snprintf(line, sizeof line, "%s  simulated %s, host %.0f s%s", e->what ? e->what : "simulating",
-             format_quantity(time, event->time_ns * 1e-9, "s"), e->host_seconds, left);
+        snprintf(left, sizeof left, ", %.0f s to go", e->part_seconds * (1 / e->fraction - 1));
+    snprintf(line, sizeof line, "%s  %shost %.0f s%s", e->what ? e->what : "simulating", simulated, e->host_seconds, left);
     session->progress(session->context, &(struct orchard_progress){line, e->fraction, 0, 0, e->host_seconds});
 }
 

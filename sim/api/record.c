@@ -11,7 +11,7 @@ static bool subscribe(const struct api_record *r, struct event_bus *bus, struct 
     const struct orchard_session *const session = r->context->session;
     return event_bus_subscribe(bus, &(struct event_listener){db_writer_on_event, writer, false}) &&
            ((!session->event && !session->progress) ||
-            event_bus_subscribe(bus, &(struct event_listener){event_teller_on_event, teller, true})) &&
+            event_bus_subscribe(bus, &(struct event_listener){event_teller_on_event, teller, session->progress != NULL})) &&
            (!r->perfetto || event_bus_subscribe(bus, &(struct event_listener){perfetto_listener_on_event, r->perfetto, false})) &&
            (!r->trace || event_bus_subscribe(bus, &(struct event_listener){trace_recorder_on_event, r->trace, false}));
 }

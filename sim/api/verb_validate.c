@@ -1,6 +1,7 @@
 /* The verb validate: runs the programs that published measurements describe, and scores the model against them. */
 #include "isa/ane/ane_program.h"
 #include "sim/base/output_file.h"
+#include "sim/base/host_time.h"
 #include "sim/base/json_out.h"
 #include "sim/api/api.h"
 #include "sim/api/verb_validate_curve.h"
@@ -9,6 +10,7 @@
 #include "sim/prove/validate/require.h"
 #include "sim/prove/validate/validate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,6 +99,29 @@ static bool print(struct api_context *context, const struct validation *v, struc
     return true;
 }
 
+struct watch {
+    struct api_context *context;
+    double began_s;
+};
+
+static void tell(void *context, size_t done, size_t rows)
+{
+    const struct watch *const w = context;
+    const double passed_s = host_seconds() - w->began_s;
+    char line[160];
+    snprintf(line, sizeof line, "validate: %zu of %zu rows (%.0f %%)", done, rows, 100.0 * (double)done / (double)rows);
+    api_progress(w->context, &(struct orchard_progress){line, NAN, (double)done, (double)rows, passed_s});
+}
+
+static bool simulate(struct api_context *context, struct validation *v, const struct chip_db *db,
+                     const struct chip_overrides *overrides, unsigned jobs, struct orch_error *error)
+{
+    struct watch watch = {context, host_seconds()};
+    const bool ok = validation_simulate(v, chip_db_folder(db), overrides, jobs, &(struct validate_listener){tell, &watch}, error);
+    api_progress(context, &(struct orchard_progress){NULL, NAN, 0, 0, NAN});
+    return ok;
+}
+
 static bool score(struct api_context *context, struct validation *v, struct verb_curves *curves, struct orch_error *error)
 {
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
@@ -106,8 +131,8 @@ static bool score(struct api_context *context, struct validation *v, struct verb
     const char *bounds = api_value(&context->args, "require");
     struct chip_db *db = api_chip_db(context, error);
     if (!db || !api_unsigned(&context->args, "jobs", 1, VALIDATION_JOBS_MAX, &jobs, error) ||
-        !validation_version(db, &overrides, version, error) ||
-        !validation_simulate(v, chip_db_folder(db), &overrides, (unsigned)jobs, error) || !validation_cross_validate(v, error))
+        !validation_version(db, &overrides, version, error) || !simulate(context, v, db, &overrides, (unsigned)jobs, error) ||
+        !validation_cross_validate(v, error))
         return false;
     if (api_has(&context->args, "fit-overheads"))
         return validation_fit_overheads(v, context->out, error);

@@ -3,6 +3,7 @@
 #include "sim/ask/sweep/whatif.h"
 
 #include "sim/base/format.h"
+#include "sim/base/host_time.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/api/verb_sweep.h"
@@ -158,15 +159,32 @@ static void give_document(struct api_context *context, const struct question *q,
     api_document(context, o);
 }
 
+struct watch {
+    struct api_context *context;
+    double began_s;
+};
+
+/* How many points it takes shows when it is over. */
+static void tell(void *context, size_t simulated)
+{
+    const struct watch *const w = context;
+    const double passed_s = host_seconds() - w->began_s;
+    char line[160];
+    snprintf(line, sizeof line, "whatif: %zu points, host %.0f s", simulated, passed_s);
+    api_progress(w->context, &(struct orchard_progress){line, NAN, (double)simulated, 0, passed_s});
+}
+
 static bool search(struct api_context *context, const struct question *q, struct whatif_answer *answer, struct orch_error *error)
 {
     struct study_base base = {.request = {.seed = context->common.seed, .threads = 1, .detail = "op", .mode = RUN_TIMING}};
-    const struct whatif_question question = {q->spec, q->goal, q->goals};
+    struct watch watch = {context, host_seconds()};
+    const struct whatif_question question = {q->spec, q->goal, q->goals, tell, &watch};
 
     base.chips = api_chip_db(context, error);
     struct orch_db *const db = base.chips ? db_open(context->common.db, DB_WRITE, error) : NULL;
     struct study *const study = db ? study_create(&base, db, error) : NULL;
     const bool ok = study && whatif_search(study, base.chips, &question, answer, error);
+    api_progress(context, &(struct orchard_progress){NULL, NAN, 0, 0, NAN});
     study_free(study);
     db_close(db);
     return ok;

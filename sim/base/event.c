@@ -48,6 +48,14 @@ bool event_bus_subscribe(struct event_bus *bus, const struct event_listener *lis
     return true;
 }
 
+bool event_bus_wants_progress(const struct event_bus *bus)
+{
+    for (size_t i = 0; i < bus->count; i++)
+        if (bus->listener[i].wants_progress)
+            return true;
+    return false;
+}
+
 bool event_bus_emit(struct event_bus *bus, const struct event *event)
 {
     if (bus->emitting)

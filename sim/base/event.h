@@ -70,7 +70,7 @@ struct event_run_begin {
     const char *program_name, *program_kind; /* kernel, elf, agx, ane, onnx ... */
     const char *program_hash;
     const char *device, *unit, *precision, *detail, *mode;
-    const char *options; /* JSON, keys sorted: every other option that can change the answer */
+    const char *options; /* JSON, names always in one order: every other option that can change the answer */
     const char *version; /* of orchard and its models */
     uint64_t seed;
     const char *host; /* where it ran; not part of the configuration */
@@ -125,8 +125,9 @@ struct event_fault {
 };
 
 struct event_progress {
-    double fraction;     /* 0..1, NAN = not known */
+    double fraction;     /* of what is being done now, 0..1, NAN = not known */
     double host_seconds; /* since the run began */
+    double part_seconds; /* of the host, since what is being done now began */
     const char *what;    /* a few words about what is being done */
 };
 
@@ -169,6 +170,8 @@ struct event_bus *event_bus_create(void);
 void event_bus_free(struct event_bus *bus);
 /* False when memory has run out, or when a listener calls it. */
 bool event_bus_subscribe(struct event_bus *bus, const struct event_listener *listener);
+/* Whether a listener asks for progress. */
+bool event_bus_wants_progress(const struct event_bus *bus);
 /* Hands the event to every listener; the bus sets the sequence number. False when a listener calls it. */
 bool event_bus_emit(struct event_bus *bus, const struct event *event);
 

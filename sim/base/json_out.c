@@ -3,13 +3,18 @@
 #include <math.h>
 #include <string.h>
 
-json_object *json_number(double number)
+static json_object *rounded(double number, int digits)
 {
     if (!isfinite(number))
         return NULL;
     char text[40];
-    snprintf(text, sizeof text, "%.10g", number);
+    snprintf(text, sizeof text, "%.*g", digits, number);
     return json_object_new_double_s(number, text);
+}
+
+json_object *json_number(double number)
+{
+    return rounded(number, 10);
 }
 
 json_object *json_exact_number(double number)
@@ -26,6 +31,11 @@ json_object *json_exact_number(double number)
 void json_add_number(json_object *object, const char *name, double number)
 {
     json_object_object_add(object, name, json_number(number));
+}
+
+void json_add_digits(json_object *object, const char *name, double number, int digits)
+{
+    json_object_object_add(object, name, rounded(number, digits));
 }
 
 void json_add_all_digits(json_object *object, const char *name, double number)

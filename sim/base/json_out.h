@@ -14,6 +14,8 @@ json_object *json_number(double number);
 json_object *json_exact_number(double number);
 /* Members; a NULL text and a NaN become null. */
 void json_add_number(json_object *object, const char *name, double number);
+/* So many significant digits, fewer where they say the same; null for NaN and infinities. */
+void json_add_digits(json_object *object, const char *name, double number, int digits);
 /* All digits, integers with ".0"; null for NaN and infinities. */
 void json_add_all_digits(json_object *object, const char *name, double number);
 void json_add_count(json_object *object, const char *name, uint64_t count);

@@ -17,18 +17,27 @@ static unsigned long line_of(const char *text, size_t offset)
 }
 
 /* What is wrong; NULL when the text is a document. */
-static const char *fault_of(enum json_tokener_error why, json_object *root)
+static const char *fault_of(enum json_tokener_error why, json_object *root, bool any)
 {
     if (why == json_tokener_continue)
         return "ends in the middle";
     if (why != json_tokener_success)
         return json_tokener_error_desc(why);
+    if (any)
+        return root ? NULL : "expected a value other than null";
     return json_object_is_type(root, json_type_object) ? NULL : "expected an object { ... }";
 }
 
-bool json_reader_open(struct json_reader *r, const char *file, const char *text, size_t size, struct orch_error *error)
+struct json_reader json_reader_of(const char *file, json_object *value, struct orch_error *error)
 {
-    *r = (struct json_reader){.file = file, .error = error, .ok = true};
+    return (struct json_reader){.file = file, .error = error, .root = value, .ok = true};
+}
+
+/* `any`: the value need not be an object; a number ends at the NUL behind it. */
+static bool open_text(struct json_reader *r, const char *text, size_t size, bool any)
+{
+    const char *const file = r->file;
+    struct orch_error *const error = r->error;
     if (size == 0)
         return r->ok = orch_fail(error, ORCH_USAGE, "%.200s:1: empty file", file);
     if (size > JSON_BYTES_MAX)
@@ -37,8 +46,8 @@ bool json_reader_open(struct json_reader *r, const char *file, const char *text,
     if (!tokener)
         return r->ok = orch_no_memory(error);
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-    r->root = json_tokener_parse_ex(tokener, text, (int)size);
-    const char *const fault = fault_of(json_tokener_get_error(tokener), r->root);
+    r->root = json_tokener_parse_ex(tokener, text, (int)size + any);
+    const char *const fault = fault_of(json_tokener_get_error(tokener), r->root, any);
     if (fault) {
         r->ok = orch_fail(error, ORCH_USAGE, "%.200s:%lu: %s", file, line_of(text, json_tokener_get_parse_end(tokener)), fault);
         json_object_put(r->root);
@@ -46,6 +55,18 @@ bool json_reader_open(struct json_reader *r, const char *file, const char *text,
     }
     json_tokener_free(tokener);
     return r->ok;
+}
+
+bool json_reader_open(struct json_reader *r, const char *file, const char *text, size_t size, struct orch_error *error)
+{
+    *r = json_reader_of(file, NULL, error);
+    return open_text(r, text, size, false);
+}
+
+bool json_reader_open_value(struct json_reader *r, const char *file, const char *text, size_t size, struct orch_error *error)
+{
+    *r = json_reader_of(file, NULL, error);
+    return open_text(r, text, size, true);
 }
 
 bool json_reader_close(struct json_reader *r)
@@ -104,6 +125,13 @@ bool json_wrong(const struct json_node *node, const char *name, const char *form
     return json_wrong_in(node, name);
 }
 
+/* Names and strings of the document may hold line ends. */
+static void keep_one_line(char *text)
+{
+    for (char *c = text; *c; c++)
+        *c = (unsigned char)*c < ' ' ? '?' : *c;
+}
+
 bool json_wrong_in(const struct json_node *node, const char *name)
 {
     struct json_reader *const r = node->reader;
@@ -113,9 +141,10 @@ bool json_wrong_in(const struct json_node *node, const char *name)
     const struct json_node at = json_member(node, name);
     write_place(&at, place, sizeof place);
     r->ok = orch_fail_in(r->error, "%.200s%s%s", r->file, *place ? ": " : "", place);
-    /* Names and strings of the document may hold line ends. */
-    for (char *c = r->error ? r->error->text : place; *c; c++)
-        *c = (unsigned char)*c < ' ' ? '?' : *c;
+    if (r->error) {
+        keep_one_line(r->error->text);
+        keep_one_line(r->error->plain);
+    }
     return false;
 }
 
@@ -389,35 +418,4 @@ bool json_next(struct json_walk *walk, struct json_node *item)
     }
     walk->index++;
     return true;
-}
-
-/* ---- what is not checked ---- */
-
-json_object *json_peek_any(json_object *object, const char *name)
-{
-    json_object *value = NULL;
-    return json_object_is_type(object, json_type_object) && json_object_object_get_ex(object, name, &value) ? value : NULL;
-}
-
-json_object *json_peek(json_object *object, const char *name, enum json_type type)
-{
-    json_object *const value = json_peek_any(object, name);
-    return json_object_is_type(value, type) ? value : NULL;
-}
-
-const char *json_peek_string(json_object *object, const char *name)
-{
-    json_object *const value = json_peek(object, name, json_type_string);
-    return value ? json_object_get_string(value) : NULL;
-}
-
-double json_peek_number(json_object *object, const char *name, double absent)
-{
-    json_object *const value = json_peek_any(object, name);
-    switch (json_object_get_type(value)) {
-    case json_type_int:
-    case json_type_double:
-    case json_type_string: return json_object_get_double(value);
-    default: return absent;
-    }
 }

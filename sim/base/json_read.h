@@ -41,6 +41,11 @@ struct json_reader {
  * be closed. Nodes and strings that were read point into the document and live until it is closed, or until the last reference to
  * r->root is put. */
 bool json_reader_open(struct json_reader *r, const char *file, const char *text, size_t size, struct orch_error *error);
+/* The same of text that may be any value but null, such as a number or an array. The text must end with a NUL, which `size` does
+ * not count. */
+bool json_reader_open_value(struct json_reader *r, const char *file, const char *text, size_t size, struct orch_error *error);
+/* Reads a value that has been parsed already, or made; NULL = null. Closing releases it; who keeps it does not close. */
+struct json_reader json_reader_of(const char *file, json_object *value, struct orch_error *error);
 /* Releases the document; returns r->ok. */
 bool json_reader_close(struct json_reader *r);
 /* json-c keeps the last of equal names of an object silently: refuses text, which must be the text of the document, that has any.

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS = 63, SAME = 0, CASE = 1, STEP = 2 };
+enum { SAME = 0, CASE = 1, STEP = 2 };
 
 static unsigned smaller(unsigned a, unsigned b)
 {
@@ -22,8 +22,10 @@ static unsigned letter_cost(char a, char b)
 unsigned suggest_distance(const char *a, const char *b)
 {
     /* Three rows of the distance table: the current one, the one before, and the one before that, which swaps need. */
-    unsigned rows[3][LETTERS + 1];
-    const size_t n = strnlen(a, LETTERS), m = strnlen(b, LETTERS);
+    unsigned rows[3][SUGGEST_LETTERS + 1];
+    const size_t n = strnlen(a, SUGGEST_LETTERS + 1), m = strnlen(b, SUGGEST_LETTERS + 1);
+    if (n > SUGGEST_LETTERS || m > SUGGEST_LETTERS)
+        return UINT_MAX;
     unsigned *before = rows[0], *last = rows[1], *now = rows[2];
     for (size_t j = 0; j <= m; j++) {
         before[j] = 0;
@@ -53,8 +55,18 @@ void suggest_start(struct suggest *s, const char *word)
     s->best_distance = UINT_MAX;
 }
 
+/* How far a candidate may be and still be meant. */
+static size_t allowed(size_t letters)
+{
+    return letters <= 3 ? 1 : (letters + 2) / 3;
+}
+
 void suggest_offer(struct suggest *s, const char *candidate)
 {
+    const size_t letters = strnlen(s->word, SUGGEST_LETTERS + 1), others = strnlen(candidate, SUGGEST_LETTERS + 1);
+    /* Each letter more or less is a step: such candidates need no comparing. */
+    if ((letters > others ? letters - others : others - letters) > allowed(letters))
+        return;
     const unsigned distance = suggest_distance(s->word, candidate);
     if (distance < s->best_distance) {
         s->best_distance = distance;
@@ -64,9 +76,7 @@ void suggest_offer(struct suggest *s, const char *candidate)
 
 const char *suggest_best(const struct suggest *s)
 {
-    const size_t length = strnlen(s->word, LETTERS);
-    const size_t allowed = length <= 3 ? 1 : (length + 2) / 3;
-    return s->best && s->best_distance <= allowed ? s->best : NULL;
+    return s->best && s->best_distance <= allowed(strnlen(s->word, SUGGEST_LETTERS)) ? s->best : NULL;
 }
 
 const char *suggest_phrase(const struct suggest *s, char *text, size_t size)

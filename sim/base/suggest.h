@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The Damerau-Levenshtein distance in which two swapped neighbours count as one step (optimal string alignment). Only the first
- * 63 letters of a word are compared. A difference in case counts as half a step; the sum is rounded down. */
+enum { SUGGEST_LETTERS = 63 }; /* names are not longer; what is longer is no misspelling of one */
+
+/* The Damerau-Levenshtein distance in which two swapped neighbours count as one step (optimal string alignment). A difference in
+ * case counts as half a step; the sum is rounded down. UINT_MAX when a word has more than SUGGEST_LETTERS letters. */
 unsigned suggest_distance(const char *a, const char *b);
 
-/* Candidates are offered one after another; of equally near ones, the first wins. */
+/* Candidates are offered one after another; of equally near ones, the first wins. The word and the candidates are not copied. */
 struct suggest {
     const char *word, *best;
     unsigned best_distance;

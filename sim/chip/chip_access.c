@@ -127,8 +127,8 @@ bool chip_number_active(const struct chip *chip, const char *key, unsigned activ
 
 static bool entry_number(json_object *object, const char *name, double *number)
 {
-    json_object *entry = NULL;
-    if (!object || !json_object_object_get_ex(object, name, &entry) || !entry)
+    json_object *const entry = json_peek_any(object, name);
+    if (!entry)
         return false;
     *number = json_object_get_double(entry);
     return true;

@@ -91,36 +91,46 @@ static bool find_file(const struct chip_db *db, const char *stem, size_t *index)
 }
 
 /* "name", or {"file": "name", "kind": weaker kind, "note": why}. */
-static bool link_parent(struct chip_db *db, struct chip_file *file, json_object *entry, struct orch_error *error)
+static void link_parent(const struct chip_db *db, struct chip_file *file, const struct json_node *entry)
 {
-    const char *name = NULL, *kind_name = NULL, *note = NULL;
-    json_object *part;
-    if (json_object_is_type(entry, json_type_string)) {
-        name = json_object_get_string(entry);
-    } else if (json_object_is_type(entry, json_type_object)) {
-        name = json_object_object_get_ex(entry, "file", &part) ? json_object_get_string(part) : NULL;
-        kind_name = json_object_object_get_ex(entry, "kind", &part) ? json_object_get_string(part) : NULL;
-        note = json_object_object_get_ex(entry, "note", &part) ? json_object_get_string(part) : NULL;
+    static const char *const known[] = {"file", "kind", "note"};
+    const bool adopted = json_object_is_type(entry->value, json_type_object);
+    if (!adopted && !json_object_is_type(entry->value, json_type_string)) {
+        json_wrong(entry, NULL, "expected a string, or an object with file, kind and note");
+        return;
     }
-    if (!name || file->parents == CHIP_MAX_PARENTS)
-        return orch_fail(error, ORCH_USAGE, "%s.json: inherits lists at most %d file names", file->stem, CHIP_MAX_PARENTS);
-    enum chip_kind kind = CHIP_VENDOR_SPEC;
-    if (json_object_is_type(entry, json_type_object) && (!kind_name || !note || !chip_kind_from_name(kind_name, &kind)))
-        return orch_fail(error, ORCH_USAGE, "%s.json: inherits \"%.60s\" with a wrong or missing kind or note", file->stem, name);
+    if (adopted)
+        json_known(entry, known, ARRAY_COUNT(known));
+    const char *const name = json_get_string(entry, adopted ? "file" : NULL);
+    const int kind = adopted ? (int)chip_kind_read(entry, "kind") : -1;
+    const char *const note = adopted ? json_get_string(entry, "note") : NULL;
     size_t index;
+    if (!json_ok(entry))
+        return;
     if (find_file(db, name, &index)) {
         file->parent[file->parents].file = index;
-        file->parent[file->parents].kind = kind_name ? (int)kind : -1;
+        file->parent[file->parents].kind = kind;
         file->parent[file->parents++].note = note;
-        return true;
+        return;
     }
     struct suggest s;
+    char hint[96];
     suggest_start(&s, name);
     for (size_t i = 0; i < db->files; i++)
         suggest_offer(&s, db->file[i].stem);
-    char hint[96];
-    return orch_fail(error, ORCH_USAGE, "%s.json: inherits \"%.60s\", which is not there%s", file->stem, name,
-                     suggest_phrase(&s, hint, sizeof hint));
+    json_wrong(entry, adopted ? "file" : NULL, "\"%.60s\" is not there%s", name, suggest_phrase(&s, hint, sizeof hint));
+}
+
+static bool link_parents(const struct chip_db *db, struct chip_file *file, struct orch_error *error)
+{
+    char name[CHIP_FILE_NAME_SIZE];
+    chip_file_name(file, name);
+    struct json_reader r = json_reader_of(name, file->root, error);
+    const struct json_node top = json_top(&r), inherits = json_find_array(&top, "inherits", 0, CHIP_MAX_PARENTS);
+    struct json_node entry;
+    for (struct json_walk walk = {.of = &inherits}; json_next(&walk, &entry);)
+        link_parent(db, file, &entry);
+    return json_ok(&top);
 }
 
 static bool depth_is_sane(const struct chip_db *db, size_t file, unsigned depth)
@@ -137,15 +147,13 @@ void chip_db_find(const struct chip_db *db, size_t file, const char *key, struct
 {
     const struct chip_file *f = &db->file[file];
     *found = (struct chip_found){.kind = -1};
-    json_object *object;
-    if (json_object_object_get_ex(f->values, key, &object)) {
-        found->object = object;
-        found->stem = f->stem;
+    if (json_peek_any(f->values, key)) {
+        found->file = f;
         return;
     }
     for (size_t i = f->parents; i-- > 0;) {
         chip_db_find(db, f->parent[i].file, key, found);
-        if (!found->object)
+        if (!found->file)
             continue;
         if (f->parent[i].kind > found->kind) {
             found->kind = f->parent[i].kind;
@@ -155,24 +163,23 @@ void chip_db_find(const struct chip_db *db, size_t file, const char *key, struct
     }
 }
 
-static double number_in(const struct chip_db *db, size_t file, const char *key)
+/* The value of a key as it is written; NULL when the file has none. */
+static json_object *value_in(const struct chip_db *db, size_t file, const char *key)
 {
     struct chip_found found;
-    json_object *value = NULL;
     chip_db_find(db, file, key, &found);
-    if (!found.object || !json_object_object_get_ex(found.object, "value", &value))
-        return 0;
-    return json_object_get_double(value);
+    return found.file ? json_peek(found.file->values, key, json_type_object) : NULL;
+}
+
+static double number_in(const struct chip_db *db, size_t file, const char *key)
+{
+    return json_peek_number(value_in(db, file, key), "value", 0);
 }
 
 static const char *text_in(const struct chip_db *db, size_t file, const char *key)
 {
-    struct chip_found found;
-    json_object *value = NULL;
-    chip_db_find(db, file, key, &found);
-    if (!found.object || !json_object_object_get_ex(found.object, "value", &value) || !value)
-        return "";
-    return json_object_get_string(value);
+    const char *const text = json_peek_string(value_in(db, file, key), "value");
+    return text ? text : "";
 }
 
 /* Generation, then GPU cores, then P cores: the order in which people list them. */
@@ -210,11 +217,8 @@ bool chip_db_finish(struct chip_db *db, struct orch_error *error)
     if (!db->chip)
         return orch_no_memory(error);
     for (size_t i = 0; i < db->files; i++) {
-        json_object *inherits = NULL;
-        json_object_object_get_ex(db->file[i].root, "inherits", &inherits);
-        for (size_t k = 0; inherits && k < json_object_array_length(inherits); k++)
-            if (!link_parent(db, &db->file[i], json_object_array_get_idx(inherits, k), error))
-                return false;
+        if (!link_parents(db, &db->file[i], error))
+            return false;
         if (db->file[i].chip)
             db->chip[db->chips++] = i;
     }
@@ -305,10 +309,7 @@ bool chip_db_experimental(const struct chip_db *db, size_t index)
 
 static json_object *aliases_of(const struct chip_db *db, size_t index)
 {
-    json_object *aliases = NULL;
-    if (index < db->chips)
-        json_object_object_get_ex(db->file[db->chip[index]].root, "aliases", &aliases);
-    return aliases;
+    return index < db->chips ? json_peek(db->file[db->chip[index]].root, "aliases", json_type_array) : NULL;
 }
 
 size_t chip_db_alias_count(const struct chip_db *db, size_t index)

@@ -39,8 +39,8 @@ static bool wanted(const struct derivation *d, const char *target, const char *c
     return complete && (changed || !given);
 }
 
-/* Sets the target. It is as certain as its least certain input and has the source of that. */
-static bool set(struct derivation *d, const char *target, json_object *value, const char *const inputs[3])
+/* Sets the target to the value, which it takes over. It is as certain as its least certain input and has the source of that. */
+static bool set(struct derivation *d, const char *target, json_object *made, const char *const inputs[3])
 {
     const struct chip_value *weakest = get(d, inputs[0]);
     double variance = 0;
@@ -54,9 +54,14 @@ static bool set(struct derivation *d, const char *target, json_object *value, co
     snprintf(note, sizeof note, "from %s%s%s%s%s", inputs[0], inputs[1] ? ", " : "", inputs[1] ? inputs[1] : "",
              inputs[1] && inputs[2] ? ", " : "", inputs[1] && inputs[2] ? inputs[2] : "");
     struct chip_slot fresh = {0}, *slot = chip_slot_of(d->chip, target);
-    if (!chip_slot_set(&fresh, slot->value.key, value, d->error)) {
+    char place[200];
+    snprintf(place, sizeof place, "chip %s, derived %s", d->chip->base->id, target);
+    struct json_reader r = json_reader_of(place, made, d->error);
+    const struct json_node value = json_top(&r);
+    chip_slot_set(&fresh, slot->value.key, &value);
+    if (!json_reader_close(&r)) {
         chip_slot_clear(&fresh);
-        return orch_fail_in(d->error, "chip %s, derived", d->chip->base->id);
+        return false;
     }
     chip_slot_describe(&fresh, weakest->kind, sqrt(variance), weakest->source, note, "derived");
     chip_slot_clear(slot);

@@ -1,5 +1,4 @@
 #include "isa/array_count.h"
-#include "sim/base/json_read.h"
 #include "sim/chip/chip_internal.h"
 
 #include <stdio.h>
@@ -15,7 +14,7 @@ static void check_keys(const struct json_node *values)
             json_wrong(values->parent, NULL, "unknown key \"%.60s\"%s%s", value.name, nearest ? "; did you mean " : "",
                        nearest ? nearest : "");
         } else if (!json_object_is_type(value.value, json_type_object)) {
-            json_wrong(&value, NULL, "expected {\"value\", \"unit\", \"kind\", \"source\"}");
+            json_wrong(&value, NULL, "expected an object with value, unit, kind and source");
         }
     }
 }
@@ -40,14 +39,19 @@ static void read_members(struct chip_file *file, const struct json_node *top)
     check_keys(&values);
 }
 
+void chip_file_name(const struct chip_file *file, char name[CHIP_FILE_NAME_SIZE])
+{
+    snprintf(name, CHIP_FILE_NAME_SIZE, "%.250s.json", file->stem);
+}
+
 bool chip_file_parse(struct chip_file *file, const char *stem, const char *text, size_t size, struct orch_error *error)
 {
-    char name[264];
+    char name[CHIP_FILE_NAME_SIZE];
     struct json_reader r;
     *file = (struct chip_file){.stem = strdup(stem)};
-    snprintf(name, sizeof name, "%s.json", stem);
     if (!file->stem)
         return orch_no_memory(error);
+    chip_file_name(file, name);
     if (!json_reader_open(&r, name, text, size, error)) {
         chip_file_free(file);
         return false;

@@ -2,11 +2,10 @@
 #ifndef ORCHARD_SIM_CHIP_CHIP_INTERNAL_H
 #define ORCHARD_SIM_CHIP_CHIP_INTERNAL_H
 
+#include "sim/base/json_read.h"
 #include "sim/chip/chip.h"
 
-#include <json-c/json.h>
-
-enum { CHIP_MAX_PARENTS = 16, CHIP_MAX_DEPTH = 8 };
+enum { CHIP_MAX_PARENTS = 16, CHIP_MAX_DEPTH = 8, CHIP_LIST_MAX = 4096, CHIP_FILE_NAME_SIZE = 264 };
 
 /* One JSON file. It may adopt a parent with a weaker kind, because the parent's values were measured on a relative of this chip.
  */
@@ -34,6 +33,8 @@ struct chip_db {
 /* chip_file.c: parses one file. chip_db.c links the parents when all files are there. */
 bool chip_file_parse(struct chip_file *file, const char *stem, const char *text, size_t size, struct orch_error *error);
 void chip_file_free(struct chip_file *file);
+/* "m1.json", for messages. */
+void chip_file_name(const struct chip_file *file, char name[CHIP_FILE_NAME_SIZE]);
 
 /* chip_db.c: makes a database of texts, as chip_db_open does of a folder: new, add each, finish. */
 struct chip_db *chip_db_new(const char *folder);
@@ -42,10 +43,9 @@ bool chip_db_finish(struct chip_db *db, struct orch_error *error);
 
 /* Where a file has the value of a key from: from itself or its nearest ancestor. Later parents win. */
 struct chip_found {
-    json_object *object; /* NULL: it is nowhere */
-    const char *stem;
-    int kind;         /* takes the place of stronger kinds; -1: none does */
-    const char *note; /* why a parent was adopted, or NULL */
+    const struct chip_file *file; /* NULL: it is nowhere */
+    int kind;                     /* takes the place of stronger kinds; -1: none does */
+    const char *note;             /* why a parent was adopted, or NULL */
 };
 void chip_db_find(const struct chip_db *db, size_t file, const char *key, struct chip_found *found);
 
@@ -83,12 +83,13 @@ struct chip {
 /* chip_slot.c: sets a slot from what was found in a file. */
 bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const struct chip_found *found,
                      struct orch_error *error);
-/* Checks the type and range of `value` and takes over the caller's reference to it. NULL: not known. */
-bool chip_slot_set(struct chip_slot *slot, const struct chip_key *key, json_object *value, struct orch_error *error);
+/* Checks type and range of the node's value and keeps a reference to it. Null: not known. */
+bool chip_slot_set(struct chip_slot *slot, const struct chip_key *key, const struct json_node *node);
 void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double uncertainty, const char *source, const char *note,
                         const char *origin);
 void chip_slot_clear(struct chip_slot *slot);
-bool chip_kind_from_name(const char *name, enum chip_kind *kind);
+/* The kind that a member names. */
+enum chip_kind chip_kind_read(const struct json_node *node, const char *name);
 
 /* chip_derive.c: sets values that follow from others. chip_check.c: checks the relations between values. */
 bool chip_derive(struct chip *chip, const struct chip_slot *before_overrides, struct orch_error *error);

@@ -1,5 +1,5 @@
-#include "sim/chip/chip_internal.h"
 #include "sim/base/json_out.h"
+#include "sim/chip/chip_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -22,9 +22,10 @@ static bool load_values(struct chip_base *base, const struct chip_db *db, size_t
     for (size_t i = 0; i < chip_key_count(); i++) {
         const struct chip_key *key = chip_key_at(i);
         struct chip_found found;
+        struct json_reader nothing = json_reader_of(key->name, NULL, error);
+        const struct json_node null = json_top(&nothing);
         chip_db_find(db, file, key->name, &found);
-        if (found.object ? !chip_slot_parse(&base->slot[i], key, &found, error)
-                         : !chip_slot_set(&base->slot[i], key, NULL, error))
+        if (found.file ? !chip_slot_parse(&base->slot[i], key, &found, error) : !chip_slot_set(&base->slot[i], key, &null))
             return false;
     }
     return true;
@@ -42,7 +43,7 @@ static json_object *parse_quantity(const struct chip_key *key, const char *text)
     return *end == 0 || strcasecmp(end, key->unit) == 0 ? json_number(number) : NULL;
 }
 
-/* Accepts JSON, and a list without its brackets. */
+/* Accepts JSON, and an array without its brackets. */
 static json_object *parse_composite(const struct chip_key *key, const char *text)
 {
     char list[4096];
@@ -50,17 +51,8 @@ static json_object *parse_composite(const struct chip_key *key, const char *text
         strcat(strcat(strcpy(list, "["), text), "]");
         text = list;
     }
-    json_tokener *tokener = json_tokener_new_ex(8);
-    if (!tokener)
-        return NULL;
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
-    json_object *value = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
-    if (json_tokener_get_error(tokener) != json_tokener_success) {
-        json_object_put(value);
-        value = NULL;
-    }
-    json_tokener_free(tokener);
-    return value;
+    struct json_reader r;
+    return json_reader_open_value(&r, key->name, text, strlen(text), NULL) ? r.root : NULL;
 }
 
 static json_object *parse_override(const struct chip_key *key, const char *text)
@@ -92,8 +84,13 @@ static bool apply_override(struct chip *chip, const char *text, struct orch_erro
     if (!value)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("set") " %s: '%.60s' is not a value%s%s", name, equals + 1,
                          key->unit[0] ? " in " : "", key->unit);
-    if (!chip_slot_set(slot, key, value, error))
-        return orch_fail_in(error, ORCH_OPTION("set"));
+    char place[128];
+    snprintf(place, sizeof place, ORCH_OPTION("set") " %s", name);
+    struct json_reader r = json_reader_of(place, value, error);
+    const struct json_node top = json_top(&r);
+    chip_slot_set(slot, key, &top);
+    if (!json_reader_close(&r))
+        return false;
     /* What the user supposes is exact by definition. */
     chip_slot_describe(slot, CHIP_GUESS, 0, "supposed on the command line", NULL, "--set");
     chip->modified = true;

@@ -1,20 +1,17 @@
 #include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
-#include "sim/base/suggest.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool chip_kind_from_name(const char *name, enum chip_kind *kind)
+/* The kind that a member names. */
+enum chip_kind chip_kind_read(const struct json_node *node, const char *name)
 {
-    for (int i = 0; i < CHIP_KIND_COUNT; i++) {
-        if (strcmp(chip_kind_name((enum chip_kind)i), name) == 0) {
-            *kind = (enum chip_kind)i;
-            return true;
-        }
-    }
-    return false;
+    const char *names[CHIP_KIND_COUNT];
+    for (int i = 0; i < CHIP_KIND_COUNT; i++)
+        names[i] = chip_kind_name((enum chip_kind)i);
+    return (enum chip_kind)json_get_word(node, name, names, CHIP_KIND_COUNT);
 }
 
 void chip_slot_clear(struct chip_slot *slot)
@@ -30,103 +27,89 @@ void chip_slot_clear(struct chip_slot *slot)
     *slot = (struct chip_slot){0};
 }
 
-static bool number_of(json_object *object, double *number)
+/* A string that says something; "" when refused. */
+static const char *read_text(const struct json_node *node, const char *name)
 {
-    if (!json_object_is_type(object, json_type_int) && !json_object_is_type(object, json_type_double))
-        return false;
-    *number = json_object_get_double(object);
-    return isfinite(*number);
+    const char *const text = json_get_string(node, name);
+    if (json_ok(node) && !*text)
+        json_wrong(node, name, "expected a string that is not empty");
+    return text;
 }
 
-static bool check_number(const struct chip_key *key, json_object *object, double *number, struct orch_error *error)
+static double read_number(const struct chip_key *key, const struct json_node *node)
 {
-    if (!number_of(object, number))
-        return orch_fail(error, ORCH_USAGE, "%s: expected a number", key->name);
-    if (key->type == CHIP_INT && *number != floor(*number))
-        return orch_fail(error, ORCH_USAGE, "%s: expected a whole number, got %g", key->name, *number);
-    if (*number < key->lowest || *number > key->highest)
-        return orch_fail(error, ORCH_USAGE, "%s: %g is outside %g..%g%s%s", key->name, *number, key->lowest, key->highest,
-                         key->unit[0] ? " " : "", key->unit);
-    return true;
+    const double number = json_get_number(node, NULL, JSON_FINITE);
+    const bool whole = key->type == CHIP_INT;
+    if (json_ok(node) && (number < key->lowest || number > key->highest || (whole && number != floor(number))))
+        json_wrong(node, NULL, "expected %s from %g to %g%s%s, got %g", whole ? "an integer" : "a number", key->lowest,
+                   key->highest, key->unit[0] ? " " : "", key->unit, number);
+    return number;
 }
 
-/* Checks the entries of an object: numbers in range, or null for "not found". */
-static bool check_entries(const struct chip_key *key, json_object *object, struct orch_error *error)
+/* The entries of an object: numbers in range, or null for "not found". Returns how many there are. */
+static size_t read_entries(const struct chip_key *key, const struct json_node *node)
 {
-    if (!json_object_is_type(object, json_type_object) || json_object_object_length(object) == 0)
-        return orch_fail(error, ORCH_USAGE, "%s: expected {\"name\": number, ...}", key->name);
-    json_object_object_foreach(object, name, entry)
-    {
-        double unused;
-        if (entry && !check_number(key, entry, &unused, error))
-            return orch_fail_in(error, "entry \"%.40s\"", name);
-    }
-    return true;
+    struct json_node entry;
+    if (!json_object_is_type(node->value, json_type_object) || json_count(node) == 0)
+        return json_wrong(node, NULL, "expected an object {\"name\": number, ...}");
+    for (struct json_walk walk = {.of = node}; json_next(&walk, &entry);)
+        if (entry.value)
+            read_number(key, &entry);
+    return json_count(node);
 }
 
-static bool set_list(struct chip_slot *slot, const struct chip_key *key, json_object *array, struct orch_error *error)
+static size_t read_table(const struct chip_key *key, const struct json_node *node)
 {
-    const size_t count = json_object_array_length(array);
-    if (count == 0 || count > 4096)
-        return orch_fail(error, ORCH_USAGE, "%s: expected a list of 1 to 4096 numbers", key->name);
-    slot->list = calloc(count, sizeof *slot->list);
-    if (!slot->list)
-        return orch_no_memory(error);
-    for (size_t i = 0; i < count; i++)
-        if (!check_number(key, json_object_array_get_idx(array, i), &slot->list[i], error))
-            return false;
-    slot->value.count = count;
-    return true;
+    const struct json_node array = json_get_array(node, NULL, 1, SIZE_MAX);
+    struct json_node row;
+    for (struct json_walk walk = {.of = &array}; json_next(&walk, &row);)
+        read_entries(key, &row);
+    return json_count(&array);
 }
 
-static bool set_table(struct chip_slot *slot, const struct chip_key *key, json_object *array, struct orch_error *error)
+static size_t read_list(const struct chip_key *key, const struct json_node *node, double **list)
 {
-    if (!json_object_is_type(array, json_type_array) || json_object_array_length(array) == 0)
-        return orch_fail(error, ORCH_USAGE, "%s: expected a list of {\"name\": number, ...}", key->name);
-    for (size_t i = 0; i < json_object_array_length(array); i++)
-        if (!check_entries(key, json_object_array_get_idx(array, i), error))
-            return orch_fail_in(error, "row %zu", i + 1);
-    slot->value.count = json_object_array_length(array);
-    return true;
+    const struct json_node array = json_get_array(node, NULL, 1, CHIP_LIST_MAX);
+    struct json_node item;
+    if (!json_ok(node))
+        return 0;
+    *list = calloc(json_count(&array), sizeof **list);
+    if (!*list)
+        return node->reader->ok = orch_no_memory(node->reader->error);
+    for (struct json_walk walk = {.of = &array}; json_next(&walk, &item);)
+        (*list)[item.index] = read_number(key, &item);
+    return json_count(&array);
 }
 
-static bool set_cores(struct chip_slot *slot, const struct chip_key *key, json_object *value, struct orch_error *error)
+/* One number stands for an array of that number alone. */
+static size_t read_cores(const struct chip_key *key, const struct json_node *node, double **list)
 {
-    if (json_object_is_type(value, json_type_array)) {
-        if (!set_list(slot, key, value, error))
-            return false;
-    } else {
-        slot->list = calloc(1, sizeof *slot->list);
-        if (!slot->list)
-            return orch_no_memory(error);
-        if (!check_number(key, value, &slot->list[0], error))
-            return false;
-        slot->value.count = 1;
-    }
-    slot->value.number = slot->list[0];
-    return true;
+    if (json_object_is_type(node->value, json_type_array))
+        return read_list(key, node, list);
+    if (!json_object_is_type(node->value, json_type_int) && !json_object_is_type(node->value, json_type_double))
+        return json_wrong(node, NULL, "expected a number, or an array of numbers");
+    *list = calloc(1, sizeof **list);
+    if (!*list)
+        return node->reader->ok = orch_no_memory(node->reader->error);
+    (*list)[0] = read_number(key, node);
+    return 1;
 }
 
-static bool set_typed(struct chip_slot *slot, const struct chip_key *key, json_object *value, struct orch_error *error)
+static void read_value(struct chip_slot *slot, const struct chip_key *key, const struct json_node *node)
 {
+    struct chip_value *const v = &slot->value;
     switch (key->type) {
     case CHIP_INT:
-    case CHIP_REAL: return check_number(key, value, &slot->value.number, error);
-    case CHIP_TEXT:
-        if (!json_object_is_type(value, json_type_string) || json_object_get_string_len(value) == 0)
-            return orch_fail(error, ORCH_USAGE, "%s: expected a text", key->name);
-        return true;
-    case CHIP_LIST:
-        if (!json_object_is_type(value, json_type_array))
-            return orch_fail(error, ORCH_USAGE, "%s: expected a list of numbers", key->name);
-        return set_list(slot, key, value, error);
-    case CHIP_MAP:
-        slot->value.count = json_object_is_type(value, json_type_object) ? (size_t)json_object_object_length(value) : 0;
-        return check_entries(key, value, error);
-    case CHIP_TABLE: return set_table(slot, key, value, error);
-    case CHIP_CORES: return set_cores(slot, key, value, error);
+    case CHIP_REAL: v->number = read_number(key, node); break;
+    case CHIP_TEXT: read_text(node, NULL); break;
+    case CHIP_LIST: v->count = read_list(key, node, &slot->list); break;
+    case CHIP_MAP: v->count = read_entries(key, node); break;
+    case CHIP_TABLE: v->count = read_table(key, node); break;
+    case CHIP_CORES:
+        v->count = read_cores(key, node, &slot->list);
+        v->number = v->count ? slot->list[0] : 0;
+        break;
     }
-    return orch_fail(error, ORCH_INTERNAL, "%s: key without a type", key->name);
 }
 
 /* The upper 52 bits of FNV-1a64 over the bytes, which a double holds exactly. */
@@ -150,16 +133,19 @@ static double mark_of(const struct chip_slot *slot, const struct chip_key *key)
                                                                                   : mark_bytes(slot->json, strlen(slot->json));
 }
 
-bool chip_slot_set(struct chip_slot *slot, const struct chip_key *key, json_object *value, struct orch_error *error)
+bool chip_slot_set(struct chip_slot *slot, const struct chip_key *key, const struct json_node *node)
 {
+    json_object *const value = node->value;
     chip_slot_clear(slot);
     slot->value.key = key;
-    slot->object = value;
-    if (value && !set_typed(slot, key, value, error))
+    slot->object = json_object_get(value);
+    if (value)
+        read_value(slot, key, node);
+    if (!json_ok(node))
         return false;
-    const char *json = !value                   ? "null"
-                       : key->type == CHIP_TEXT ? json_object_get_string(value)
-                                                : json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
+    const char *const json = !value                   ? "null"
+                             : key->type == CHIP_TEXT ? json_object_get_string(value)
+                                                      : json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
     slot->json = strdup(json ? json : "null");
     slot->value.json = slot->json;
     slot->value.list = slot->list;
@@ -167,7 +153,7 @@ bool chip_slot_set(struct chip_slot *slot, const struct chip_key *key, json_obje
     slot->value.source = "";
     slot->value.origin = "";
     if (!slot->json)
-        return orch_no_memory(error);
+        return node->reader->ok = orch_no_memory(node->reader->error);
     slot->mark = mark_of(slot, key);
     return true;
 }
@@ -192,56 +178,26 @@ void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double unce
     slot->value.origin = slot->origin ? slot->origin : "";
 }
 
-/* The value in a file, and what stands beside it. */
+/* What stands beside a value in a file. */
 struct annotations {
-    const char *unit, *kind, *source, *note;
+    const char *source, *note;
+    enum chip_kind kind;
     double uncertainty; /* negative: not stated */
-    json_object *value;
-    bool has_value;
 };
 
-static bool read_annotation(const char *name, json_object *object, struct annotations *a)
+static bool read_annotations(const struct chip_key *key, const struct json_node *node, struct annotations *a)
 {
-    const struct {
-        const char *name;
-        const char **text;
-    } texts[] = {{"unit", &a->unit}, {"kind", &a->kind}, {"source", &a->source}, {"note", &a->note}};
-    if (strcmp(name, "value") == 0) {
-        a->value = object;
-        a->has_value = true;
-        return true;
-    }
-    if (strcmp(name, "uncertainty") == 0)
-        return number_of(object, &a->uncertainty) && a->uncertainty >= 0 && a->uncertainty <= 10;
-    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
-        if (strcmp(name, texts[i].name) == 0) {
-            *texts[i].text = json_object_is_type(object, json_type_string) ? json_object_get_string(object) : NULL;
-            return *texts[i].text != NULL;
-        }
-    }
-    return false;
-}
-
-static bool read_annotations(const struct chip_key *key, json_object *object, struct annotations *a, enum chip_kind *kind,
-                             struct orch_error *error)
-{
-    *a = (struct annotations){.uncertainty = -1};
-    json_object_object_foreach(object, name, entry)
-    {
-        if (!read_annotation(name, entry, a))
-            return orch_fail(error, ORCH_USAGE,
-                             "%s: \"%.40s\" is none of value, unit, kind, source, note (texts), uncertainty (0..10)", key->name,
-                             name);
-    }
-    if (!a->has_value || !a->unit || !a->kind || !a->source || !a->source[0])
-        return orch_fail(error, ORCH_USAGE, "%s: value, unit, kind and source must be given", key->name);
-    if (strcmp(a->unit, key->unit) != 0)
-        return orch_fail(error, ORCH_USAGE, "%s: unit is \"%s\", not \"%.40s\"", key->name, key->unit, a->unit);
-    if (!chip_kind_from_name(a->kind, kind))
-        return orch_fail(error, ORCH_USAGE,
-                         "%s: kind \"%.40s\" is none of vendor-spec, measured, reverse-engineered, inferred, guess", key->name,
-                         a->kind);
-    return true;
+    static const char *const known[] = {"value", "unit", "kind", "source", "note", "uncertainty"};
+    json_known(node, known, ARRAY_COUNT(known));
+    json_require(node, "value", "what nobody has found is null");
+    const char *const unit = json_get_string(node, "unit");
+    if (json_ok(node) && strcmp(unit, key->unit) != 0)
+        json_wrong(node, "unit", "expected \"%s\", got \"%.40s\"", key->unit, unit);
+    a->kind = chip_kind_read(node, "kind");
+    a->source = read_text(node, "source");
+    a->note = json_find_string(node, "note", NULL);
+    a->uncertainty = json_find_number(node, "uncertainty", 0, 10, -1);
+    return json_ok(node);
 }
 
 static char *joined(const char *a, const char *b)
@@ -256,18 +212,23 @@ static char *joined(const char *a, const char *b)
 
 bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const struct chip_found *found, struct orch_error *error)
 {
+    char file[CHIP_FILE_NAME_SIZE];
     struct annotations a;
-    enum chip_kind kind = CHIP_GUESS;
-    if (!read_annotations(key, found->object, &a, &kind, error) || !chip_slot_set(slot, key, json_object_get(a.value), error))
-        return orch_fail_in(error, "%s.json", found->stem);
+    chip_file_name(found->file, file);
+    struct json_reader r = json_reader_of(file, found->file->root, error);
+    const struct json_node top = json_top(&r), values = json_member(&top, "values"), node = json_member(&values, key->name),
+                           value = json_member(&node, "value");
+    if (!read_annotations(key, &node, &a) || !chip_slot_set(slot, key, &value))
+        return false;
     /* A value that is taken over from a relative is less sure than it was there. */
+    enum chip_kind kind = a.kind;
     const bool weaker = found->kind > (int)kind && key->type != CHIP_TEXT;
     if (weaker)
         kind = (enum chip_kind)found->kind;
     const double stated = weaker ? fmax(a.uncertainty, chip_kind_uncertainty(kind, key->type)) : a.uncertainty;
     const double uncertainty = stated >= 0 ? stated : chip_kind_uncertainty(kind, key->type);
     char *note = a.note || weaker ? joined(a.note, weaker ? found->note : NULL) : NULL;
-    chip_slot_describe(slot, kind, slot->value.known ? uncertainty : 0, a.source, note, found->stem);
+    chip_slot_describe(slot, kind, slot->value.known ? uncertainty : 0, a.source, note, found->file->stem);
     free(note);
     return true;
 }

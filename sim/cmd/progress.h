@@ -1,5 +1,5 @@
 /* How far a command is, on standard error: a bar or a counter on one line of a terminal, for work that takes longer than about a
- * second. Where there is no terminal, only a sweep says something, every ten seconds.
+ * second. Where there is no terminal, only work that counts its steps (sweeps, validations) says something, every ten seconds.
  */
 #ifndef ORCHARD_SIM_CMD_PROGRESS_H
 #define ORCHARD_SIM_CMD_PROGRESS_H

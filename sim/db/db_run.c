@@ -4,7 +4,6 @@
 #include "sim/db/db_internal.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,11 +66,6 @@ static void select_fields(char *sql, size_t size)
     snprintf(sql + used, size - (size_t)used, " FROM run WHERE id = ?");
 }
 
-static double column_number(sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(row, column);
-}
-
 static const char *column_text(sqlite3_stmt *row, int column)
 {
     return (const char *)sqlite3_column_text(row, column);
@@ -88,7 +82,7 @@ static bool fields_of_row(sqlite3_stmt *row, struct run_result *result)
         memcpy(base + run_text_field(i)->offset, &copy, sizeof copy);
     }
     for (size_t i = 0; i < run_number_field_count(); i++) {
-        const double number = column_number(row, column++);
+        const double number = db_column_number(row, column++);
         memcpy(base + run_number_field(i)->offset, &number, sizeof number);
     }
     return true;
@@ -121,18 +115,18 @@ static bool take_part(sqlite3_stmt *row, struct run_result *result)
     const char *part = column_text(row, 0);
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
         if (strcmp(orch_part_name((enum orch_part)i), part) == 0)
-            result->utilisation[i] = column_number(row, 1);
+            result->utilisation[i] = db_column_number(row, 1);
     return sqlite3_column_type(row, 2) == SQLITE_NULL || run_values_set(&result->joules_by, part, sqlite3_column_double(row, 2));
 }
 
 static bool take_stall(sqlite3_stmt *row, struct run_result *result)
 {
-    return run_values_set(&result->stalls, column_text(row, 0), column_number(row, 1));
+    return run_values_set(&result->stalls, column_text(row, 0), db_column_number(row, 1));
 }
 
 static bool take_counter(sqlite3_stmt *row, struct run_result *result)
 {
-    return run_values_set(&result->counters, column_text(row, 0), column_number(row, 1));
+    return run_values_set(&result->counters, column_text(row, 0), db_column_number(row, 1));
 }
 
 static bool take_placement(sqlite3_stmt *row, struct run_result *result)

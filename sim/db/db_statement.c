@@ -204,6 +204,11 @@ bool db_number(struct orch_db *db, struct orch_error *error, int64_t absent, int
     return code == SQLITE_ROW || code == SQLITE_DONE;
 }
 
+double db_column_number(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(row, column);
+}
+
 void db_timestamp(char *text, size_t size)
 {
     struct timespec now;

@@ -26,11 +26,6 @@ static const char *text_at(sqlite3_stmt *row, int column)
     return (const char *)sqlite3_column_text(row, column);
 }
 
-static double number_at(sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(row, column);
-}
-
 static struct event_place place_at(sqlite3_stmt *row, int column)
 {
     const char *const name = text_at(row, column);
@@ -74,23 +69,23 @@ static void take_transfer(const struct replay *r, sqlite3_stmt *row)
 {
     struct event e = {.kind = EVENT_MEM_TRANSFER};
     e.mem_transfer = (struct event_mem_transfer){text_at(row, 1), place_at(row, 2), place_at(row, 4),
-                                                 (uint64_t)sqlite3_column_int64(row, 6), number_at(row, 7)};
-    tell(r, &e, number_at(row, 0));
+                                                 (uint64_t)sqlite3_column_int64(row, 6), db_column_number(row, 7)};
+    tell(r, &e, db_column_number(row, 0));
 }
 
 static void take_sample(const struct replay *r, sqlite3_stmt *row)
 {
     struct event e = {.kind = EVENT_SAMPLE};
-    e.sample = (struct event_sample){text_at(row, 1), text_at(row, 2), place_at(row, 3), number_at(row, 5)};
-    tell(r, &e, number_at(row, 0));
+    e.sample = (struct event_sample){text_at(row, 1), text_at(row, 2), place_at(row, 3), db_column_number(row, 5)};
+    tell(r, &e, db_column_number(row, 0));
 }
 
 static void take_dvfs_change(const struct replay *r, sqlite3_stmt *row)
 {
     struct event e = {.kind = EVENT_DVFS_CHANGE};
-    e.dvfs_change =
-        (struct event_dvfs_change){place_at(row, 1), number_at(row, 3), number_at(row, 4), number_at(row, 5), text_at(row, 6)};
-    tell(r, &e, number_at(row, 0));
+    e.dvfs_change = (struct event_dvfs_change){place_at(row, 1), db_column_number(row, 3), db_column_number(row, 4),
+                                               db_column_number(row, 5), text_at(row, 6)};
+    tell(r, &e, db_column_number(row, 0));
 }
 
 static void take_fault(const struct replay *r, sqlite3_stmt *row)
@@ -99,7 +94,7 @@ static void take_fault(const struct replay *r, sqlite3_stmt *row)
     const char *const pc = text_at(row, 4), *const address = text_at(row, 5);
     e.fault = (struct event_fault){place_at(row, 1), text_at(row, 3), strtoull(pc ? pc : "", NULL, 16),
                                    strtoull(address ? address : "", NULL, 16), text_at(row, 6)};
-    tell(r, &e, number_at(row, 0));
+    tell(r, &e, db_column_number(row, 0));
 }
 
 /* ---- ops with their stalls and counters ---- */
@@ -133,7 +128,7 @@ static bool values_of(const struct replay *r, int64_t op, struct values *v)
             const size_t i = v->count++;
             snprintf(v->name[i], sizeof v->name[i], "%s", text_at(v->rows, 1));
             snprintf(v->unit[i], sizeof v->unit[i], "%s", text_at(v->rows, 2));
-            v->value[i] = (struct event_value){v->name[i], v->unit[i], number_at(v->rows, 3)};
+            v->value[i] = (struct event_value){v->name[i], v->unit[i], db_column_number(v->rows, 3)};
         }
         v->code = db_step(r->db, v->rows, r->error);
     }
@@ -148,16 +143,16 @@ static void tell_op(const struct replay *r, sqlite3_stmt *row, const struct valu
                                 .shape = text_at(row, 3),
                                 .precision = text_at(row, 4),
                                 .place = place_at(row, 5),
-                                .submitted_ns = number_at(row, 7),
-                                .started_ns = number_at(row, 8)};
-    const double seconds = number_at(row, 9);
+                                .submitted_ns = db_column_number(row, 7),
+                                .started_ns = db_column_number(row, 8)};
+    const double seconds = db_column_number(row, 9);
     struct event launch = {.kind = EVENT_LAUNCH, .launch = op}, begin = {.kind = EVENT_OP_BEGIN, .op_begin = op};
     struct event end = {.kind = EVENT_OP_END};
     end.op_end = (struct event_op_end){.op = op,
                                        .seconds = seconds,
-                                       .cycles = number_at(row, 10),
-                                       .macs = number_at(row, 11),
-                                       .flops = number_at(row, 12),
+                                       .cycles = db_column_number(row, 10),
+                                       .macs = db_column_number(row, 11),
+                                       .flops = db_column_number(row, 12),
                                        .repeats = (uint64_t)sqlite3_column_int64(row, 13),
                                        .stalls = {stalls->value, stalls->count},
                                        .counters = {counters->value, counters->count}};

@@ -7,11 +7,6 @@
 
 /* ---- from the database ---- */
 
-static double number_at(sqlite3_stmt *row, int column, double absent)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? absent : sqlite3_column_double(row, column);
-}
-
 static bool take(struct validation_rows *rows, sqlite3_stmt *from)
 {
     if (rows->count == rows->room) {
@@ -23,11 +18,11 @@ static bool take(struct validation_rows *rows, sqlite3_stmt *from)
         rows->room = room;
     }
     struct validation_row *const r = &rows->row[rows->count++];
-    *r = (struct validation_row){.measured = number_at(from, 10, NAN),
-                                 .predicted = number_at(from, 11, NAN),
-                                 .low = number_at(from, 12, 0),
-                                 .high = number_at(from, 13, 0),
-                                 .ape = number_at(from, 14, NAN),
+    *r = (struct validation_row){.measured = db_column_number(from, 10),
+                                 .predicted = db_column_number(from, 11),
+                                 .low = sqlite3_column_double(from, 12),
+                                 .high = sqlite3_column_double(from, 13),
+                                 .ape = db_column_number(from, 14),
                                  .fitted = sqlite3_column_int(from, 15) != 0};
     char **const texts[] = {&r->label,     &r->chip,       &r->unit,   &r->workload,   &r->shape,
                             &r->condition, &r->value_unit, &r->source, &r->unmodelled, &r->version};

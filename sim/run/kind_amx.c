@@ -84,7 +84,7 @@ static struct run_operation operation(const struct run *run)
 
 /* One pass over the kernel on one core; with time unless mode is FUNCTIONAL. */
 static bool one_pass(const struct run *run, const struct kernel_data *data, struct mem_space *space, enum amx_gen gen,
-                     struct soc_core *core, enum amx_job_mode mode, unsigned repeat, struct run_measure *m,
+                     struct soc_core *core, enum amx_job_mode mode, unsigned repeat, const char *doing, struct run_measure *m,
                      struct orch_error *error)
 {
     struct engine *engine = engine_create();
@@ -92,6 +92,8 @@ static bool one_pass(const struct run *run, const struct kernel_data *data, stru
     bool ok = engine && job;
     if (job && !engine)
         orch_no_memory(error);
+    if (job)
+        amx_job_tell(job, run->progress, doing);
     for (unsigned i = 0; ok && i < repeat; i++) {
         const struct engine_task task = amx_job_task(job);
         const int before = (int)i - 1;
@@ -118,7 +120,7 @@ static bool warm_up(const struct run *run, const struct kernel_data *data, struc
         return orch_no_memory(error);
     if (kept)
         memcpy(kept, c, data->c_bytes);
-    const bool ok = one_pass(run, data, space, core->gen, core, AMX_JOB_TIMING, 1, m, error);
+    const bool ok = one_pass(run, data, space, core->gen, core, AMX_JOB_TIMING, 1, "warming up for", m, error);
     if (kept)
         memcpy(c, kept, data->c_bytes);
     free(kept);
@@ -141,7 +143,7 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
     soc_restart(m->soc, !q->cold);
     run_watch(run, m);
     const double begin = run_host_seconds();
-    if (!one_pass(run, data, space, gen, core, q->mode == RUN_TIMING ? AMX_JOB_TIMING : AMX_JOB_FULL, repeat, m, error))
+    if (!one_pass(run, data, space, gen, core, q->mode == RUN_TIMING ? AMX_JOB_TIMING : AMX_JOB_FULL, repeat, "timing", m, error))
         return false;
     m->host_seconds = run_host_seconds() - begin;
     m->cpu_instructions = cpu_timing_instructions(core->timing);
@@ -154,7 +156,7 @@ static bool functional(const struct run *run, const struct kernel_data *data, st
 {
     const unsigned repeat = run_repeats(run);
     const double begin = run_host_seconds();
-    const bool ok = one_pass(run, data, space, gen, NULL, AMX_JOB_FUNCTIONAL, repeat, m, error);
+    const bool ok = one_pass(run, data, space, gen, NULL, AMX_JOB_FUNCTIONAL, repeat, "executing", m, error);
     m->host_seconds = run_host_seconds() - begin;
     return ok;
 }

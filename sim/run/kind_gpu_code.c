@@ -89,7 +89,7 @@ static bool save_output(const struct run_launch *l, unsigned arg)
         return false;
     snprintf(path, sizeof path, "%s/%s.npy", folder, a->name);
     struct npy_array array = {
-        .type = abi_type_npy(a->type), .dims = 1, .shape = {a->count}, .data = gpu_setup_bytes(l->setup, arg)};
+        .type = element_type_npy(a->type), .dims = 1, .shape = {a->count}, .data = gpu_setup_bytes(l->setup, arg)};
     return npy_measure(&array) && npy_save(path, &array, l->error);
 }
 
@@ -137,6 +137,7 @@ static bool run_launch(struct run_launch *l, struct run_result *r)
 {
     const enum run_mode mode = l->run->request->mode;
     struct run_measure *m = l->m;
+    l->setup->progress = l->run->progress;
     m->gpu.groups = l->setup->group_count;
     if (!gpu_totals_init(&m->gpu.totals, l->setup->program, l->error) || (mode != RUN_FUNCTIONAL && !run_launch_open(l)))
         return false;

@@ -150,6 +150,7 @@ static bool work(struct chain *c, struct run_launch *l, bool last)
 {
     const enum run_mode mode = c->run->request->mode;
     struct gpu_totals again = {0};
+    l->setup->progress = c->run->progress;
     l->m->gpu.groups = l->setup->group_count;
     bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) && gpu_setup_keep(l->setup, c->error) &&
               (mode == RUN_FUNCTIONAL || run_launch_open(l)) && (mode == RUN_FUNCTIONAL || run_launch_prepare(l)) &&

@@ -1,6 +1,7 @@
 #include "sim/base/suggest.h"
 #include "isa/array_count.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_progress.h"
 #include "sim/workload/amx/kernel.h"
 
 #include <stdlib.h>
@@ -70,13 +71,14 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
         return NULL;
     }
     run->request = request;
+    run->progress = request->progress;
     run->kind = run_kind_of(run, error);
     if (!run->kind || !run->kind->open(run, error) || !check_choices(run, error) ||
-        !run_memory_fits(request->chip, request->memory_gib, request->workload, run_memory_need(run), error)) {
+        !run_memory_fits(request->chip, request->memory_gib, request->workload, run_memory_need(run), error) ||
+        !run_fill_begin(run, error)) {
         run_free(run);
         return NULL;
     }
-    run_fill_begin(run);
     return run;
 }
 
@@ -89,6 +91,7 @@ void run_free(struct run *run)
     free(run->work);
     free(run->remark);
     free(run->detail);
+    free(run->options);
     free(run->file.bytes);
     free(run);
 }
@@ -178,8 +181,12 @@ bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct
 {
     struct run_measure m = {0};
     struct orch_error own = {0};
+    struct run_progress told;
+    const struct work_progress *const listened = run_progress_begin(&told, bus, number, run->program_name);
     run_emit_begin(run, bus, number);
+    run->progress = listened ? listened : run->request->progress;
     const bool ok = run_simulate(run, &m, result, &own);
+    run->progress = run->request->progress;
     run_emit_end(run, &m, ok ? result : NULL, &own, bus, number);
     run_measure_release(&m);
     if (!ok && error)

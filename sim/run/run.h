@@ -8,6 +8,7 @@
 
 #include "sim/chip/chip.h"
 #include "sim/base/event.h"
+#include "sim/base/work_progress.h"
 #include "sim/machine/power/run_energy.h"
 #include "sim/base/run_result.h"
 #include "sim/soc/soc.h"
@@ -72,6 +73,7 @@ struct run_request {
     const char *fitted; /* named set that decided choices or values: its kind, name and hash; NULL = none */
     double celsius;     /* of the die, for its leakage; 0 = where the chip file gives it */
     const struct run_uncertainty *uncertainty; /* NULL = the cheap estimate of run/interval.h */
+    const struct work_progress *progress;      /* who waits; NULL = only who listens to the events of the run */
     const struct unit_watch *watch;            /* CPU, AMX, GPU: sees every instruction of the timed passes; NULL = nobody does */
     FILE *program_output;                      /* what the simulated program writes; NULL = dropped */
     const struct run_paces *paces;             /* GPU, --mode timing: of this run at other clocks; NULL = none */

@@ -6,6 +6,7 @@
 #include "sim/run/run_internal.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,8 +125,10 @@ static bool execute(struct work *k)
     if (ok)
         take_inputs(k);
     const double begin = run_host_seconds();
-    for (unsigned i = 0; ok && i < run_repeats(k->run); i++)
+    for (unsigned i = 0; ok && i < run_repeats(k->run); i++) {
+        work_progress_tell(k->run->progress, "executing", (double)i / run_repeats(k->run), 0);
         ok = ane_buffers_run(&k->buffers, core, q->threads, &k->m->ane.counts, k->error);
+    }
     k->m->host_seconds += run_host_seconds() - begin;
     ane_core_free(core);
     if (ok)
@@ -139,6 +142,7 @@ static bool time_with(const struct run *run, const struct ane_buffers *b, struct
 {
     const struct ane_time_options options = {.cold = run->request->cold, .repeat = run_repeats(run)};
     struct ane_timed *t = &m->ane.timed;
+    work_progress_tell(run->progress, "timing", NAN, 0);
     if (!run_soc_open(run, m, error) || !ane_time_run(b, m->soc, &options, t, error))
         return false;
     m->host_seconds += t->host_seconds;

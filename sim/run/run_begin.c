@@ -1,5 +1,6 @@
 /* What decides the answer of a run, as the event that begins it: equal events have equal answers. */
 #include "sim/base/checksum.h"
+#include "sim/base/json_out.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_version.h"
 #include "sim/workload/cpu/program_args.h"
@@ -26,22 +27,38 @@ static uint64_t hash_argument(uint64_t h, const char *text)
     return h;
 }
 
-/* Every option that decides the answer, as JSON with sorted keys. */
-static void write_options(struct run *run)
+static uint64_t hash_arguments(const struct run_request *q)
+{
+    uint64_t h = CHECKSUM_START;
+    for (size_t i = 0; i < q->arg_count; i++)
+        h = hash_argument(h, q->args[i]);
+    return h;
+}
+
+/* Every option that decides the answer. Databases find runs by this text: names and their order stay. */
+static bool write_options(struct run *run)
 {
     const struct run_request *const q = run->request;
-    char uncertainty[32] = "";
-    uint64_t args = CHECKSUM_START;
+    char args[20];
+    json_object *const o = json_object_new_object();
+    snprintf(args, sizeof args, "%016" PRIx64, hash_arguments(q));
+    json_add_text(o, "args", args);
+    json_add_bool(o, "cold", q->cold);
+    json_add_count(o, "core", q->core_choice);
+    json_add_count(o, "cores", run_copies(run));
+    json_add_text(o, "entry", q->entry ? q->entry : "");
+    json_add_text(o, "home", q->home ? q->home : "process");
+    json_add_count(o, "memory", q->memory_gib);
+    json_add_count(o, "repeat", run_repeats(run));
+    json_add_bool(o, "sanitize", q->sanitize);
+    json_add_count(o, "skip", q->skip_cores);
+    json_add_count(o, "others", q->other_cores);
+    if (q->fitted)
+        json_add_text(o, "fitted", q->fitted);
     if (q->uncertainty)
-        snprintf(uncertainty, sizeof uncertainty, ",\"uncertainty\":%u", q->uncertainty->runs);
-    for (size_t i = 0; i < q->arg_count; i++)
-        args = hash_argument(args, q->args[i]);
-    snprintf(run->options, sizeof run->options,
-             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"memory\":%"
-             "u,\"repeat\":%u,\"sanitize\":%s,\"skip\":%u,\"others\":%u%s%.160s%s%s}",
-             args, q->cold ? "true" : "false", (int)q->core_choice, run_copies(run), q->entry ? q->entry : "",
-             q->home ? q->home : "process", q->memory_gib, run_repeats(run), q->sanitize ? "true" : "false", q->skip_cores,
-             q->other_cores, q->fitted ? ",\"fitted\":\"" : "", q->fitted ? q->fitted : "", q->fitted ? "\"" : "", uncertainty);
+        json_add_count(o, "uncertainty", q->uncertainty->runs);
+    run->options = json_line(o);
+    return run->options != NULL;
 }
 
 static const char *detail_name(const struct run *run)
@@ -52,12 +69,13 @@ static const char *detail_name(const struct run *run)
     return !run->kind->may_sample ? "instr" : q->detail ? q->detail : "auto";
 }
 
-void run_fill_begin(struct run *run)
+bool run_fill_begin(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     snprintf(run->program_hash, sizeof run->program_hash, "%016" PRIx64, run->kind->hash(run));
     snprintf(run->chip_hash, sizeof run->chip_hash, "%016" PRIx64, chip_hash(q->chip));
-    write_options(run);
+    if (!write_options(run))
+        return orch_no_memory(error);
     run->begin = (struct event_run_begin){
         .workload = q->workload,
         .chip_id = chip_id(q->chip),
@@ -75,4 +93,5 @@ void run_fill_begin(struct run *run)
         .seed = q->seed,
         .host = "local",
     };
+    return true;
 }

@@ -18,7 +18,7 @@ enum orch_part run_part(const struct run *run); /* the unit that it is for */
 
 /* ---- run_begin.c, run_emit.c ---- */
 
-void run_fill_begin(struct run *run);
+bool run_fill_begin(struct run *run, struct orch_error *error);
 /* The bus may be NULL. `result` NULL = the run failed with *error. */
 void run_emit_begin(const struct run *run, struct event_bus *bus, uint64_t number);
 void run_emit_end(const struct run *run, const struct run_measure *m, const struct run_result *result,

@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool open_set(struct run_programs *s, struct program_set *set, struct soc_core **cores, struct orch_error *error)
+static bool open_set(struct run_programs *s, struct program_set *set, struct soc_core **cores, const char *doing,
+                     struct orch_error *error)
 {
-    return program_set_open(set, run_copies(s->run), s->file, s->bytes, &s->options, s->gen, cores, s->prepare, s, error);
+    if (!program_set_open(set, run_copies(s->run), s->file, s->bytes, &s->options, s->gen, cores, s->prepare, s, error))
+        return false;
+    program_set_tell(set, s->run->progress, doing);
+    return true;
 }
 
 /* Output is shown as it is written, so that the user of a long run sees progress. */
@@ -54,7 +58,7 @@ static bool collect_results(const struct run_programs *s, const struct program_s
 static bool warm_up(struct run_programs *s, struct soc *soc, struct soc_core **cores, struct orch_error *error)
 {
     struct program_set set;
-    const bool ok = open_set(s, &set, cores, error) && program_set_run(&set, error);
+    const bool ok = open_set(s, &set, cores, "warming up for", error) && program_set_run(&set, error);
     soc_restart(soc, true);
     program_set_close(&set);
     return ok;
@@ -82,7 +86,7 @@ static bool measured_pass(struct run_programs *s, bool last, struct run_measure 
     struct run_measure pass = {.soc = sum->soc, .core_count = sum->core_count};
     struct program_set set;
     memcpy(pass.cores, sum->cores, sizeof pass.cores);
-    bool ok = open_set(s, &set, sum->soc ? pass.cores : NULL, error);
+    bool ok = open_set(s, &set, sum->soc ? pass.cores : NULL, sum->soc ? "timing" : "executing", error);
     if (ok && s->run->request->program_output)
         program_set_sink(set.program[0], &(struct program_sink){show_output, s->run->request->program_output});
     const double begin = run_host_seconds();
@@ -171,7 +175,8 @@ static bool pass_together(struct crew *crew, unsigned count, struct run_measure 
     double end_ns;
     bool ok = engine || orch_no_memory(error);
     for (unsigned i = 0; i < count; i++)
-        ok = ok && open_set(&crew[i].programs, &crew[i].set, m[i]->cores, error) && program_set_add(&crew[i].set, engine, error);
+        ok = ok && open_set(&crew[i].programs, &crew[i].set, m[i]->cores, counts ? "timing" : "warming up for", error) &&
+             program_set_add(&crew[i].set, engine, error);
     ok = ok && engine_run(engine, &end_ns, error);
     for (unsigned i = 0; i < count; i++) {
         ok = ok && program_set_finish(&crew[i].set, engine, error);

@@ -13,7 +13,10 @@ struct run {
     void *work;           /* the kind's own, from its open to its close */
     struct run_file file; /* of a workload that is one */
     struct event_run_begin begin;
-    char program_hash[20], chip_hash[20], options[768], program_name[256];
+    char program_hash[20], chip_hash[20], program_name[256];
+    char *options; /* of the event */
+
+    const struct work_progress *progress; /* who waits while it is executed; NULL = nobody */
 
     /* Of the last execution. */
     double gpu_bytes;            /* that the launch must touch at least */

@@ -1,6 +1,8 @@
 #include "sim/scenario/run_sustained.h"
 
+#include "sim/base/json_out.h"
 #include "sim/run/run_profile.h"
+#include "sim/run/run_progress.h"
 #include "sim/scenario/together_profile.h"
 
 #include <inttypes.h>
@@ -17,12 +19,38 @@ struct run_sustained {
     struct power_profile moved[SUSTAIN_WORKLOADS]; /* profiles on the E cores */
     bool may_move[SUSTAIN_WORKLOADS];
     struct event_run_begin begin;
-    char options[1280];
+    char *options;                        /* of the event */
+    const struct work_progress *progress; /* who waits while it is executed; NULL = nobody */
 };
 
 static double or_none(double x)
 {
     return isnan(x) ? -1 : x;
+}
+
+/* Every option that decides the answer, those of the workload included. Databases find runs by this text. */
+static bool write_options(struct run_sustained *r, const char *base)
+{
+    enum { DIGITS = 9 };
+    const struct run_sustained_request *const q = r->request;
+    char machine[20];
+    json_object *const o = json_object_new_object();
+    snprintf(machine, sizeof machine, "%016" PRIx64, q->machine->hash);
+    json_add_digits(o, "ambient_c", or_none(q->ambient_c), DIGITS);
+    json_object_object_add(o, "base", json_tokener_parse(base));
+    json_add_digits(o, "battery", or_none(q->battery_percent), DIGITS);
+    json_add_digits(o, "duration", q->duration_s, DIGITS);
+    if (q->low_power_auto && !q->low_power)
+        json_add_text(o, "low_power", "auto");
+    else
+        json_add_bool(o, "low_power", q->low_power);
+    json_add_text(o, "machine", machine);
+    json_add_text(o, "policy", governor_policy_name(q->policy));
+    json_add_digits(o, "power_cap", q->power_cap_w, DIGITS);
+    json_add_count(o, "steering", q->steering);
+    json_add_digits(o, "target", q->target_s, DIGITS);
+    r->options = json_line(o);
+    return r->options != NULL;
 }
 
 struct run_sustained *run_sustained_prepare(const struct run_sustained_request *q, struct orch_error *error)
@@ -44,14 +72,11 @@ struct run_sustained *run_sustained_prepare(const struct run_sustained_request *
     }
     r->begin = *(r->base ? run_begin_event(r->base) : together_begin_event(r->together));
     r->begin.device = q->machine->id;
-    snprintf(r->options, sizeof r->options,
-             "{\"ambient_c\":%.9g,\"base\":%.767s,\"battery\":%.9g,\"duration\":%.9g,\"low_power\":%s,"
-             "\"machine\":\"%016" PRIx64 "\",\"policy\":\"%s\",\"power_cap\":%.9g,\"steering\":%d,\"target\":%.9g}",
-             or_none(q->ambient_c), r->begin.options, or_none(q->battery_percent), q->duration_s,
-             q->low_power        ? "true"
-             : q->low_power_auto ? "\"auto\""
-                                 : "false",
-             q->machine->hash, governor_policy_name(q->policy), q->power_cap_w, (int)q->steering, q->target_s);
+    if (!write_options(r, r->begin.options)) {
+        run_sustained_free(r);
+        orch_no_memory(error);
+        return NULL;
+    }
     r->begin.options = r->options;
     return r;
 }
@@ -62,6 +87,7 @@ void run_sustained_free(struct run_sustained *run)
         return;
     run_free(run->base);
     together_free(run->together);
+    free(run->options);
     free(run);
 }
 
@@ -288,6 +314,7 @@ static void try_move(struct run_sustained *run, unsigned number, unsigned *taken
     there.skip_cores = *taken;
     there.other_cores = 0;
     there.repeat = q->parts ? there.repeat : 1;
+    there.progress = run->progress;
     there.program_output = NULL;
     there.output_folder = NULL;
     run_result_init(&unused);
@@ -302,6 +329,9 @@ static bool simulate_all(struct run_sustained *run, struct run_result *result, s
     struct run_request once = q->run;
 
     once.repeat = 1;
+    once.progress = run->progress;
+    if (run->together)
+        together_tell(run->together, run->progress);
     return run->together ? together_profiles(run->together, q->db, &q->overrides, &run->profiles, result, error)
                          : run_profile(&once, q->db, &q->overrides, &run->profiles.profile[0], result, error);
 }
@@ -323,9 +353,15 @@ bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uin
     struct orch_error own = {0};
     struct event begin = {.kind = EVENT_RUN_BEGIN, .run_begin = run->begin};
 
+    struct run_progress told;
+
     memset(series, 0, sizeof *series);
     emit(bus, &begin, number, 0);
+    run->progress = run_progress_begin(&told, bus, number, run->begin.program_name);
     bool ok = simulate(run, result, &own) && sustain(run, series, &own);
+    if (run->together)
+        together_tell(run->together, NULL);
+    run->progress = NULL;
     if (ok)
         emit_series(series, bus, number);
     ok = ok && scale_result(run, series, result, &own);

@@ -1,6 +1,7 @@
 #include "sim/scenario/together_internal.h"
 
 #include "isa/array_count.h"
+#include "sim/run/run_progress.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,12 +75,22 @@ static void emit_op(const struct member *w, unsigned number, struct event_bus *b
 
 /* ---- the whole ---- */
 
+void together_tell(struct together *t, const struct work_progress *progress)
+{
+    for (unsigned i = 0; i < t->count; i++)
+        t->member[i].part.request.progress = t->member[i].run->progress = progress;
+}
+
 bool together_execute(struct together *t, struct event_bus *bus, uint64_t number, struct run_result *whole,
                       struct orch_error *error)
 {
     struct orch_error own = {0};
     double end_ns = 0;
+    struct run_progress told;
+    const struct work_progress *const listened = run_progress_begin(&told, bus, number, t->text);
     struct event begin = {.kind = EVENT_RUN_BEGIN, .run = number, .run_begin = t->begin};
+    if (listened)
+        together_tell(t, listened);
     if (bus)
         event_bus_emit(bus, &begin);
     t->line_by_line = !t->by_rates && together_may_meet(t);
@@ -96,6 +107,8 @@ bool together_execute(struct together *t, struct event_bus *bus, uint64_t number
                                                                                   : EVENT_RUN_FAILED,
                                     .error = ok ? NULL : own.text,
                                     .result = ok ? whole : NULL}};
+    if (listened)
+        together_tell(t, NULL);
     if (bus)
         event_bus_emit(bus, &end);
     if (!ok && error)

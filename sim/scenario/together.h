@@ -50,6 +50,8 @@ struct together;
 struct together *together_prepare(const struct together_part *part, unsigned count, const char *text, struct orch_error *error);
 void together_free(struct together *together);
 const struct event_run_begin *together_begin_event(const struct together *together);
+/* Who waits for executing without a bus, or with one on which nobody asks for progress; NULL = nobody. */
+void together_tell(struct together *together, const struct work_progress *progress);
 /* Simulates, and fills *whole, which must be initialised. Emits one operator per workload; bus may be NULL. */
 bool together_execute(struct together *together, struct event_bus *bus, uint64_t run_number, struct run_result *whole,
                       struct orch_error *error);

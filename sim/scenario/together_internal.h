@@ -22,7 +22,8 @@ struct together {
     unsigned count;
     char *text;
     struct event_run_begin begin;
-    char options[64], program_hash[20], unit[64];
+    char *options; /* of the event */
+    char program_hash[20], unit[64];
     struct together_machine machine;
     struct together_resource resource[FAIR_RESOURCES_MAX];
     unsigned resources;

@@ -3,6 +3,7 @@
 
 #include "isa/array_count.h"
 #include "sim/base/checksum.h"
+#include "sim/base/json_out.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -69,8 +70,9 @@ static void name_units(struct together *t)
     }
 }
 
-static void fill_begin(struct together *t)
+static bool fill_begin(struct together *t, struct orch_error *error)
 {
+    char hash[20];
     uint64_t options = CHECKSUM_START, program = CHECKSUM_START;
     for (unsigned i = 0; i < t->count; i++) {
         const struct member *w = &t->member[i];
@@ -85,7 +87,12 @@ static void fill_begin(struct together *t)
     }
     const struct event_run_begin *first = run_begin_event(t->member[0].run);
     snprintf(t->program_hash, sizeof t->program_hash, "%016" PRIx64, program);
-    snprintf(t->options, sizeof t->options, "{\"together\":\"%016" PRIx64 "\"}", options);
+    snprintf(hash, sizeof hash, "%016" PRIx64, options);
+    json_object *const document = json_object_new_object();
+    json_add_text(document, "together", hash);
+    t->options = json_line(document);
+    if (!t->options)
+        return orch_no_memory(error);
     name_units(t);
     t->begin = *first;
     t->begin.workload = t->text;
@@ -96,6 +103,7 @@ static void fill_begin(struct together *t)
     t->begin.precision = NULL;
     t->begin.detail = "auto";
     t->begin.options = t->options;
+    return true;
 }
 
 struct together *together_prepare(const struct together_part *part, unsigned count, const char *text, struct orch_error *error)
@@ -112,11 +120,10 @@ struct together *together_prepare(const struct together_part *part, unsigned cou
         run_result_init(&t->member[i].outcome.alone);
         t->member[i].outcome.dynamic_joules = NAN;
     }
-    if (!prepare_members(t, error)) {
+    if (!prepare_members(t, error) || !fill_begin(t, error)) {
         together_free(t);
         return NULL;
     }
-    fill_begin(t);
     return t;
 }
 
@@ -130,6 +137,7 @@ void together_free(struct together *t)
         run_free(t->member[i].run);
     }
     free(t->text);
+    free(t->options);
     free(t);
 }
 

@@ -49,7 +49,7 @@ static void check_description(const char *text, size_t size, const struct world 
         require(k.threadgroup_memory_bytes <= ABI_GROUP_MEMORY_MAX);
         for (unsigned i = 0; i < k.args; i++) {
             require(k.arg[i].offset + k.arg[i].size <= 1024 && k.arg[i].offset % 2 == 0);
-            require(!k.arg[i].buffer || (k.arg[i].bytes && k.arg[i].bytes == k.arg[i].count * abi_type_bytes(k.arg[i].type)));
+            require(!k.arg[i].buffer || (k.arg[i].bytes && k.arg[i].bytes == k.arg[i].count * element_type_bytes(k.arg[i].type)));
         }
     } else {
         require(error.exit_code == ORCH_USAGE && strncmp(error.text, "abi.json", 8) == 0);

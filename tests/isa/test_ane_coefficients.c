@@ -1,5 +1,6 @@
 /* Coefficient banks: the weights of public programs, and every format packed and unpacked. */
 #include "isa/ane/ane_coefficients.h"
+#include "isa/ane/ane_bank.h"
 #include "isa/ane/ane_half.h"
 #include "isa/array_count.h"
 #include "tests/isa/ane_golden.h"
@@ -190,6 +191,37 @@ static void test_dense(void)
     each_shape((struct ane_task){.kernel_format = ANE_KERNEL_U8});
 }
 
+/* Every fp16 value finds the nearest of the codebook, as comparing it with each entry does. */
+static void test_nearest_of_palette(void)
+{
+    static const uint32_t bits[] = {1, 2, 4, 6, 8};
+    uint16_t weight[3000], codebook[256];
+    struct ane_palette palette;
+    uint64_t seed = 11;
+    for (size_t i = 0; i < ARRAY_COUNT(weight); i++)
+        weight[i] = ane_half_bits((double)(int)(suite_random(&seed) >> 44 & 0xfffff) * 0x1p-16 - 8);
+    for (unsigned b = 0; b < 2 * ARRAY_COUNT(bits); b++) {
+        const unsigned n = bits[b / 2], count = b % 2 ? ARRAY_COUNT(weight) : 3; /* with few weights, values repeat */
+        CU_ASSERT_FATAL(ane_palette_choose(weight, count, true, n, codebook));
+        ane_palette_prepare(&palette, codebook, n);
+        unsigned wrong = 0;
+        for (uint32_t w = 0; w < 0x10000; w++) {
+            const double value = ane_half_value((uint16_t)w);
+            if (!isfinite(value))
+                continue;
+            double nearest = ane_half_value(codebook[0]);
+            for (unsigned i = 1; i < 1u << n; i++) {
+                const double other = ane_half_value(codebook[i]), far = fabs(nearest - value);
+                if (fabs(other - value) < far || (fabs(other - value) == far && other > nearest))
+                    nearest = other;
+            }
+            const unsigned at = ane_palette_index(&palette, (uint16_t)w);
+            wrong += at >> n != 0 || ane_half_value(codebook[at]) != nearest;
+        }
+        CHECK(wrong == 0, "%u bits, %u weights: %u wrong", n, count, wrong);
+    }
+}
+
 static void test_palette(void)
 {
     static const uint32_t bits[] = {1, 2, 4, 6, 8};
@@ -311,6 +343,7 @@ static const struct suite_test tests[] = {
     {"bias of a public program", test_public_bias},
     {"packs the compiler's bytes", test_packs_as_the_compiler},
     {"dense formats there and back", test_dense},
+    {"the nearest value of a palette", test_nearest_of_palette},
     {"palettes there and back", test_palette},
     {"sparse weights there and back", test_sparse},
     {"sizes of banks", test_bank_sizes},

@@ -36,40 +36,6 @@ static const struct gpu_op *code_ends(struct gpu_simdgroup *group, const struct 
 
 /* --- operands --- */
 
-static bool float_sources(unsigned op)
-{
-    switch (op) {
-    case AGX_OP_FMADD32:
-    case AGX_OP_FMADD16:
-    case AGX_OP_FADD32:
-    case AGX_OP_FADD16:
-    case AGX_OP_FMUL32:
-    case AGX_OP_FMUL16:
-    case AGX_OP_FLOOR:
-    case AGX_OP_CEIL:
-    case AGX_OP_TRUNC:
-    case AGX_OP_RINT:
-    case AGX_OP_RCP:
-    case AGX_OP_RSQRT:
-    case AGX_OP_RSQRT_SPECIAL:
-    case AGX_OP_SIN_PT_1:
-    case AGX_OP_SIN_PT_2:
-    case AGX_OP_LOG2:
-    case AGX_OP_EXP2:
-    case AGX_OP_DFDX:
-    case AGX_OP_DFDY:
-    case AGX_OP_IF_FCMP:
-    case AGX_OP_WHILE_FCMP:
-    case AGX_OP_ELSE_FCMP:
-    case AGX_OP_FCMPSEL:
-    case AGX_OP_FCMP_BALLOT:
-    case AGX_OP_FCMP_QUAD_BALLOT:
-    case AGX_OP_SIMD_MATRIX_FMADD32:
-    case AGX_OP_SIMD_MATRIX_FMADD16: return true;
-    default: return false;
-    }
-}
-
 /* True when source i is signed because of the operation, not because of a bit of its own. */
 static bool signed_by_operation(const struct agx_inst *inst, unsigned i)
 {
@@ -182,11 +148,8 @@ static void bind_op(struct gpu_group *group, uint32_t index, const uint16_t *uni
     op->target = op_at(group, from->target);
     op->source_count = inst->source_count > 4 ? 4 : inst->source_count;
     bind_dst(op, &inst->dst);
-    for (unsigned i = 0; i < op->source_count; i++) {
+    for (unsigned i = 0; i < op->source_count; i++)
         bind_operand(&op->source[i], &inst->source[i], uniforms, signed_by_operation(inst, i));
-        if (op->source[i].kind == GPU_SCALAR && float_sources(inst->op) && i < 3)
-            op->source[i].float_half = inst->source[i].place == AGX_PLACE_UNIFORM_HALF;
-    }
     op->touches = gpu_touches_memory(inst->op);
     op->plain = gpu_plain_handler(inst);
     if (!op->plain)

@@ -114,6 +114,8 @@ static bool simulate(struct search *s, const struct study_setting *setting, stru
     study_answer_init(&got);
     p->done = study_evaluate(s->study, setting, &got, &trouble);
     s->answer->simulated++;
+    if (s->q->tell)
+        s->q->tell(s->q->context, s->answer->simulated);
     for (size_t g = 0; g < s->q->goals; g++)
         p->field[g] = p->done ? whatif_field(&got.result, s->q->goal[g].field) : (double)NAN;
     snprintf(p->error, sizeof p->error, "%.*s", (int)sizeof p->error - 1, trouble.text);

@@ -25,6 +25,8 @@ struct whatif_question {
     const struct sweep_spec *spec; /* one workload, base, keys that are ranges */
     const struct whatif_goal *goal;
     size_t goals;
+    void (*tell)(void *context, size_t simulated); /* after each point; may be NULL */
+    void *context;
 };
 
 struct whatif_point {

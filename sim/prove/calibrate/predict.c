@@ -114,7 +114,7 @@ static bool predict_chip(const struct calibrate_request *q, const struct calibra
     ok = ok && move(q, rows->chip[chip], log_factor, &moved, error) &&
          validation_add_text(v, q->name, text, strlen(text), error) &&
          validation_simulate(v, chip_db_folder(q->chips), &moved.overrides, q->threads < count ? q->threads : (unsigned)count,
-                             error);
+                             NULL, error);
     if (ok && (document = validation_json(v, NULL, error)) != NULL)
         take(rows, document, predicted);
     json_object_put(document);

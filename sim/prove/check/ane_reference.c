@@ -2,7 +2,7 @@
 
 #include "isa/ane/ane_coefficients.h"
 #include "isa/array_count.h"
-#include "sim/workload/gpu/abi_type.h"
+#include "sim/workload/element_type.h"
 
 #include <math.h>
 #include <string.h>
@@ -186,16 +186,16 @@ static double operand(const struct convolution *v, double x)
 static double weight(const struct convolution *v, uint32_t out, uint64_t number)
 {
     if (v->weights)
-        return abi_element_read(ABI_F16, (const uint8_t *)(v->weights->weight + out * v->weights->per_channel + number));
-    return abi_element_read(ABI_F16, v->banks + v->t->bank[out].base + 2 * (number + v->t->bias));
+        return element_read(ELEMENT_F16, (const uint8_t *)(v->weights->weight + out * v->weights->per_channel + number));
+    return element_read(ELEMENT_F16, v->banks + v->t->bank[out].base + 2 * (number + v->t->bias));
 }
 
 static double bias(const struct convolution *v, uint32_t out)
 {
     if (!v->t->bias)
         return 0;
-    return v->weights ? abi_element_read(ABI_F16, (const uint8_t *)(v->weights->bias + out))
-                      : abi_element_read(ABI_F16, v->banks + v->t->bank[out].base);
+    return v->weights ? element_read(ELEMENT_F16, (const uint8_t *)(v->weights->bias + out))
+                      : element_read(ELEMENT_F16, v->banks + v->t->bank[out].base);
 }
 
 static void one_result(const struct convolution *v, uint32_t out, uint32_t y, uint32_t x, double *sum, double *scale)

@@ -26,21 +26,16 @@ static void copy_text(char *to, size_t size, sqlite3_stmt *row, int column)
     snprintf(to, size, "%s", text ? text : "");
 }
 
-static double real(sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? NAN : sqlite3_column_double(row, column);
-}
-
 static struct point read_point(sqlite3_stmt *row)
 {
     struct point p = {.rows = sqlite3_column_int64(row, 4),
                       .modelled = sqlite3_column_int64(row, 5),
-                      .mape = real(row, 6),
-                      .median = real(row, 7),
-                      .symmetric = real(row, 8),
-                      .bias = real(row, 9),
-                      .within25 = real(row, 10),
-                      .coverage = real(row, 11)};
+                      .mape = db_column_number(row, 6),
+                      .median = db_column_number(row, 7),
+                      .symmetric = db_column_number(row, 8),
+                      .bias = db_column_number(row, 9),
+                      .within25 = db_column_number(row, 10),
+                      .coverage = db_column_number(row, 11)};
     copy_text(p.file, sizeof p.file, row, 0);
     copy_text(p.file_hash, sizeof p.file_hash, row, 1);
     copy_text(p.version, sizeof p.version, row, 2);

@@ -32,8 +32,9 @@ static void job_close(struct job *job)
 }
 
 bool validation_simulate(struct validation *v, const char *chips, const struct chip_overrides *overrides, unsigned jobs,
-                         struct orch_error *error)
+                         const struct validate_listener *listener, struct orch_error *error)
 {
+    const struct validate_listener nobody = {NULL, NULL};
     jobs = jobs < 1 ? 1 : jobs > VALIDATION_JOBS_MAX ? VALIDATION_JOBS_MAX : jobs;
     struct job *const job = calloc(jobs, sizeof *job);
     struct validate_runner *const hook = calloc(jobs, sizeof *hook);
@@ -43,7 +44,7 @@ bool validation_simulate(struct validation *v, const char *chips, const struct c
         ok = job_open(&job[i], chips, overrides, memory, error);
         hook[i] = ok ? soc_runner_hook(job[i].runner) : hook[i];
     }
-    ok = ok && validation_run_jobs(v, hook, jobs, error);
+    ok = ok && validation_run_jobs(v, hook, jobs, listener ? listener : &nobody, error);
     for (unsigned i = 0; job && i < jobs; i++)
         job_close(&job[i]);
     soc_runner_memory_free(memory);

@@ -7,8 +7,9 @@
 
 enum { VALIDATION_JOBS_MAX = 256 };
 
-/* Runs every row on the chips of the folder (NULL = the installed ones). The results do not depend on the number of jobs. */
+/* Runs every row on the chips of the folder (NULL = the installed ones). The results do not depend on the number of jobs.
+ * `listener` may be NULL. */
 bool validation_simulate(struct validation *v, const char *chips, const struct chip_overrides *overrides, unsigned jobs,
-                         struct orch_error *error);
+                         const struct validate_listener *listener, struct orch_error *error);
 
 #endif

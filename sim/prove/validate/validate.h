@@ -151,8 +151,14 @@ bool validation_add_file(struct validation *v, const char *path, struct orch_err
 bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error);
 
 bool validation_run(struct validation *v, const struct validate_runner *runner, struct orch_error *error);
+/* Told how many rows are done: from any thread, one call after another. `tell` may be NULL. */
+struct validate_listener {
+    void (*tell)(void *context, size_t done, size_t rows);
+    void *context;
+};
 /* The same in `jobs` threads (at least 1), each with a runner of its own. The results do not depend on their number. */
-bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs, struct orch_error *error);
+bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs,
+                         const struct validate_listener *listener, struct orch_error *error);
 
 /* After a run: fits the two numbers of each framework that leave the least mean relative error on its rows, written as lines of
  * sim/prove/validate/overheads.inc. */

@@ -172,8 +172,9 @@ static bool run_row(struct validate_row *row, const struct validate_runner *runn
 
 struct crew {
     struct validation *v;
-    pthread_mutex_t lock; /* guards everything below */
-    size_t next;          /* the next row to take */
+    struct validate_listener listener;
+    pthread_mutex_t lock; /* guards everything below, and the listener */
+    size_t next, done;    /* the next row to take; rows that are done */
     bool ended;
     struct orch_error error;
 };
@@ -199,11 +200,14 @@ static void *work(void *context)
     struct crew *const crew = worker->crew;
     struct orch_error error = {0};
     for (struct validate_row *row; (row = take_row(crew)) != NULL;) {
-        if (run_row(row, worker->runner, &error))
-            continue;
+        const bool ok = run_row(row, worker->runner, &error);
         pthread_mutex_lock(&crew->lock);
-        crew->ended = true;
-        crew->error = error;
+        if (!ok) {
+            crew->ended = true;
+            crew->error = error;
+        } else if (crew->listener.tell) {
+            crew->listener.tell(crew->listener.context, ++crew->done, crew->v->rows);
+        }
         pthread_mutex_unlock(&crew->lock);
     }
     return NULL;
@@ -211,12 +215,13 @@ static void *work(void *context)
 
 bool validation_run(struct validation *v, const struct validate_runner *runner, struct orch_error *error)
 {
-    return validation_run_jobs(v, runner, 1, error);
+    return validation_run_jobs(v, runner, 1, &(struct validate_listener){NULL, NULL}, error);
 }
 
-bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs, struct orch_error *error)
+bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs,
+                         const struct validate_listener *listener, struct orch_error *error)
 {
-    struct crew crew = {.v = v, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct crew crew = {.v = v, .listener = *listener, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct worker *const worker = calloc(jobs ? jobs : 1, sizeof *worker);
     if (!worker)
         return orch_no_memory(error);

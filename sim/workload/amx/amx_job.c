@@ -23,6 +23,8 @@ struct amx_job {
     uint64_t instructions, op_count[32];
     double now_ns;       /* when the core can send its next AMX instruction */
     double send_step_ns; /* between two sends */
+    const struct work_progress *progress;
+    const char *doing;
 };
 
 static bool wants_values(const struct amx_job *j)
@@ -88,6 +90,7 @@ static void flush(struct amx_ctx *ctx)
     if (wants_time(j))
         time_batch(j);
     ctx->count = 0;
+    work_progress_tell(j->progress, j->doing, NAN, wants_time(j) ? j->now_ns : 0);
 }
 
 /* The batch ends with two passes of a loop, at `first` and `second`; the `left` passes that remain are like them. Returns 0 when
@@ -241,6 +244,12 @@ static enum engine_progress job_step(void *context, double limit_ns, struct orch
         j->now_ns = fmax(j->now_ns, soc_core_done_at(j->core));
     }
     return ENGINE_DONE;
+}
+
+void amx_job_tell(struct amx_job *job, const struct work_progress *progress, const char *doing)
+{
+    job->progress = progress;
+    job->doing = doing;
 }
 
 struct engine_task amx_job_task(struct amx_job *job)

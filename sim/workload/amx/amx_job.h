@@ -4,6 +4,7 @@
 #ifndef ORCHARD_SIM_WORKLOAD_AMX_AMX_JOB_H
 #define ORCHARD_SIM_WORKLOAD_AMX_AMX_JOB_H
 
+#include "sim/base/work_progress.h"
 #include "sim/soc/engine.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/soc/soc.h"
@@ -19,6 +20,8 @@ struct amx_job *amx_job_create(const struct kernel_call *call, const struct kern
                                enum amx_gen gen, struct soc_core *core, enum amx_job_mode mode, struct orch_error *error);
 void amx_job_free(struct amx_job *job);
 struct engine_task amx_job_task(struct amx_job *job);
+/* Who waits, and for what ("timing"). */
+void amx_job_tell(struct amx_job *job, const struct work_progress *progress, const char *doing);
 
 uint64_t amx_job_instructions(const struct amx_job *job);
 /* Instructions by mnemonic number (isa/amx opnum). */

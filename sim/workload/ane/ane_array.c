@@ -1,6 +1,6 @@
 #include "sim/workload/ane/ane_array.h"
 
-#include "sim/workload/gpu/abi_type.h"
+#include "sim/workload/element_type.h"
 #include "sim/base/checksum.h"
 #include "units/cpu/cpu_random.h"
 
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum abi_type type_of(enum ane_format format)
+static enum element_type type_of(enum ane_format format)
 {
-    return format == ANE_F16 ? ABI_F16 : format == ANE_I8 ? ABI_I8 : ABI_U8;
+    return format == ANE_F16 ? ELEMENT_F16 : format == ANE_I8 ? ELEMENT_I8 : ELEMENT_U8;
 }
 
 /* ---- making ---- */
@@ -126,12 +126,12 @@ static double causal(const struct ane_array *v, const struct walk *w)
 void ane_array_generate(const struct ane_array *v, uint64_t seed, uint8_t *buffer)
 {
     const uint64_t count = ane_array_count(v);
-    const enum abi_type type = type_of(v->format);
+    const enum element_type type = type_of(v->format);
     struct walk w = walk_begin(v);
     for (uint64_t i = 0; i < count; i++, walk_next(&w)) {
         const double uniform = v->low + (v->high - v->low) * (double)(cpu_random(&seed) >> 11) * 0x1p-53;
         const double number = v->fill == ANE_FILL_CAUSAL && v->rank >= 2 ? causal(v, &w) : uniform;
-        abi_element_write(type, v->format == ANE_F16 ? number : (double)(int64_t)number, buffer + w.at);
+        element_write(type, v->format == ANE_F16 ? number : (double)(int64_t)number, buffer + w.at);
     }
 }
 
@@ -151,7 +151,7 @@ void ane_array_read(const struct ane_array *v, const uint8_t *buffer, double *va
     const uint64_t count = ane_array_count(v);
     struct walk w = walk_begin(v);
     for (uint64_t i = 0; i < count; i++, walk_next(&w))
-        values[i] = abi_element_read(type_of(v->format), buffer + w.at);
+        values[i] = element_read(type_of(v->format), buffer + w.at);
 }
 
 uint64_t ane_array_dense_bytes(const struct ane_array *v)
@@ -182,7 +182,7 @@ float *ane_array_floats(const struct ane_array *v, const uint8_t *dense)
     const uint64_t count = ane_array_count(v);
     float *values = malloc((count ? count : 1) * sizeof *values);
     for (uint64_t i = 0; values && i < count; i++)
-        values[i] = (float)abi_element_read(type_of(v->format), dense + i * ane_format_bytes(v->format));
+        values[i] = (float)element_read(type_of(v->format), dense + i * ane_format_bytes(v->format));
     return values;
 }
 
@@ -204,7 +204,7 @@ static bool check_file(const struct ane_array *v, const struct npy_array *a, con
 {
     char have[128] = "", want[128];
     size_t used = 0;
-    if (abi_type_of_npy(a->type) == ABI_TYPE_COUNT)
+    if (element_type_of_npy(a->type) == ELEMENT_TYPE_COUNT)
         return orch_fail(error, ORCH_USAGE, "%.200s: %s has elements of type %s; numbers are needed", path, v->name,
                          npy_type_name(a->type));
     if (same_shape(v, a))
@@ -246,14 +246,14 @@ bool ane_array_load(const struct ane_array *v, const char *path, uint8_t *buffer
     const uint64_t count = ane_array_count(v);
     if (!open_file(v, path, &a, error))
         return false;
-    const enum abi_type from = abi_type_of_npy(a.type), to = type_of(v->format);
+    const enum element_type from = element_type_of_npy(a.type), to = type_of(v->format);
     struct walk w = walk_begin(v);
     bool ok = true;
     for (uint64_t i = 0; ok && i < count; i++, walk_next(&w)) {
-        const double number = abi_element_read(from, a.data + place_in_file(&a, &w, i) * npy_type_bytes(a.type));
-        ok = abi_element_write(to, number, buffer + w.at) ||
+        const double number = element_read(from, a.data + place_in_file(&a, &w, i) * npy_type_bytes(a.type));
+        ok = element_write(to, number, buffer + w.at) ||
              orch_fail(error, ORCH_USAGE, "%.200s: %g does not fit %s, whose elements are %s", path, number, v->name,
-                       abi_type_name(to));
+                       element_type_name(to));
     }
     npy_release(&a);
     return ok;
@@ -268,7 +268,7 @@ float *ane_array_load_floats(const struct ane_array *v, const char *path, struct
     float *values = malloc((count ? count : 1) * sizeof *values);
     struct walk w = walk_begin(v);
     for (uint64_t i = 0; values && i < count; i++, walk_next(&w))
-        values[i] = (float)abi_element_read(abi_type_of_npy(a.type), a.data + place_in_file(&a, &w, i) * npy_type_bytes(a.type));
+        values[i] = (float)element_read(element_type_of_npy(a.type), a.data + place_in_file(&a, &w, i) * npy_type_bytes(a.type));
     npy_release(&a);
     if (!values)
         orch_no_memory(error);
@@ -277,7 +277,7 @@ float *ane_array_load_floats(const struct ane_array *v, const char *path, struct
 
 bool ane_array_save(const struct ane_array *v, const char *path, const uint8_t *buffer, struct orch_error *error)
 {
-    struct npy_array a = {.type = abi_type_npy(type_of(v->format)), .dims = v->rank};
+    struct npy_array a = {.type = element_type_npy(type_of(v->format)), .dims = v->rank};
     uint8_t *dense = malloc(ane_array_dense_bytes(v) + 1);
     if (!dense)
         return orch_no_memory(error);

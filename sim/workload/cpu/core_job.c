@@ -18,6 +18,8 @@ struct core_job {
     enum cpu_stop stop;
     bool running;
     double begin_ns;
+    const struct work_progress *progress;
+    const char *doing;
     uint64_t first_instruction, max_instructions, amx_instructions, amx_count[32];
 };
 
@@ -107,6 +109,7 @@ static void execute_stretch(struct core_job *j)
         amx_core_finish(j->amx);
     if (j->core && j->trace.blocks)
         cpu_timing_feed(j->core->timing, &j->trace);
+    work_progress_tell(j->progress, j->doing, NAN, j->core ? cpu_timing_now(j->core->timing) : 0);
 }
 
 static enum engine_progress job_step(void *context, double limit_ns, struct orch_error *error)
@@ -128,6 +131,12 @@ static enum engine_progress job_step(void *context, double limit_ns, struct orch
 struct engine_task core_job_task(struct core_job *job)
 {
     return (struct engine_task){.name = "program", .now_ns = job_now, .step = job_step, .context = job};
+}
+
+void core_job_tell(struct core_job *job, const struct work_progress *progress, const char *doing)
+{
+    job->progress = progress;
+    job->doing = doing;
 }
 
 enum cpu_stop core_job_stop(const struct core_job *job)

@@ -7,6 +7,7 @@
 #ifndef ORCHARD_SIM_WORKLOAD_CPU_CORE_JOB_H
 #define ORCHARD_SIM_WORKLOAD_CPU_CORE_JOB_H
 
+#include "sim/base/work_progress.h"
 #include "sim/soc/engine.h"
 #include "sim/soc/soc.h"
 #include "units/amx/amx_core.h"
@@ -19,6 +20,9 @@ struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, 
                                  uint64_t max_instructions, struct orch_error *error);
 void core_job_free(struct core_job *job);
 struct engine_task core_job_task(struct core_job *job);
+
+/* Who waits, and for what ("timing"); from now on. */
+void core_job_tell(struct core_job *job, const struct work_progress *progress, const char *doing);
 
 enum cpu_stop core_job_stop(const struct core_job *job);
 const struct unit_fault *core_job_fault(const struct core_job *job);

@@ -32,6 +32,12 @@ bool program_set_open(struct program_set *set, unsigned count, const void *file,
     return true;
 }
 
+void program_set_tell(struct program_set *set, const struct work_progress *progress, const char *doing)
+{
+    for (unsigned i = 0; i < set->count; i++)
+        core_job_tell(set->job[i], progress, doing);
+}
+
 bool program_set_add(struct program_set *set, struct engine *engine, struct orch_error *error)
 {
     for (unsigned i = 0; i < set->count; i++) {

@@ -20,6 +20,8 @@ typedef bool program_prepare(void *context, unsigned number, struct program *pro
 bool program_set_open(struct program_set *set, unsigned count, const void *file, size_t bytes,
                       const struct program_options *options, enum amx_gen gen, struct soc_core **cores, program_prepare *prepare,
                       void *context, struct orch_error *error);
+/* Who waits, and for what ("timing"). */
+void program_set_tell(struct program_set *set, const struct work_progress *progress, const char *doing);
 /* Adds the tasks to an engine, which may have others. */
 bool program_set_add(struct program_set *set, struct engine *engine, struct orch_error *error);
 /* To be called after the engine has run: fills end_ns. False when a program faulted; *error is then from program_explain_fault.

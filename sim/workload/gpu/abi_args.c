@@ -15,8 +15,8 @@ static const char *const known_members[] = {
 static bool read_type(const struct json_node *node, struct abi_arg *arg)
 {
     const char *const text = json_find_string(node, "dtype", NULL);
-    arg->type = ABI_TYPE_COUNT;
-    if (text && (arg->type = abi_type_find(text)) == ABI_TYPE_COUNT)
+    arg->type = ELEMENT_TYPE_COUNT;
+    if (text && (arg->type = element_type_find(text)) == ELEMENT_TYPE_COUNT)
         return json_wrong(node, "dtype", "unknown element type \"%.20s\"; use f32 f16 bf16 f64 u8 i8 u16 i16 u32 i32 u64 i64",
                           text);
     return json_ok(node);
@@ -47,9 +47,9 @@ static bool read_value(const struct json_node *node, struct abi_arg *arg)
     json_object *const o = json_member(node, "value").value;
     if (!json_ok(node))
         return false;
-    if (!abi_element_write(arg->type, number, bytes))
-        return json_wrong(node, "value", "%.17g does not fit %s", number, abi_type_name(arg->type));
-    if (abi_type_bytes(arg->type) == 8 && arg->type != ABI_F64 && json_object_is_type(o, json_type_int)) {
+    if (!element_write(arg->type, number, bytes))
+        return json_wrong(node, "value", "%.17g does not fit %s", number, element_type_name(arg->type));
+    if (element_type_bytes(arg->type) == 8 && arg->type != ELEMENT_F64 && json_object_is_type(o, json_type_int)) {
         const uint64_t exact = json_object_get_int64(o) < 0 ? (uint64_t)json_object_get_int64(o) : json_object_get_uint64(o);
         memcpy(bytes, &exact, sizeof exact);
     }
@@ -60,12 +60,12 @@ static bool read_value(const struct json_node *node, struct abi_arg *arg)
 static bool read_scalar(const struct json_node *node, struct abi_arg *arg)
 {
     bool given;
-    if (arg->type == ABI_TYPE_COUNT)
+    if (arg->type == ELEMENT_TYPE_COUNT)
         return json_wrong(node, "dtype", "is missing; a scalar needs one, such as u32 or f32");
-    arg->size = abi_type_bytes(arg->type);
+    arg->size = element_type_bytes(arg->type);
     const uint64_t size = json_find_integer(node, "size_bytes", 1, 8, arg->size);
     if (size != arg->size)
-        return json_wrong(node, "size_bytes", "%s has %u bytes, not %" PRIu64, abi_type_name(arg->type), arg->size, size);
+        return json_wrong(node, "size_bytes", "%s has %u bytes, not %" PRIu64, element_type_name(arg->type), arg->size, size);
     if (!read_bytes_hex(node, arg, &given))
         return false;
     if (!json_has(node, "value"))
@@ -75,7 +75,7 @@ static bool read_scalar(const struct json_node *node, struct abi_arg *arg)
     if (!read_value(node, arg))
         return false;
     if (given && memcmp(from_hex, arg->scalar, arg->size) != 0)
-        return json_wrong(node, "bytes_hex", "is not the %s in \"value\"; keep one of the two", abi_type_name(arg->type));
+        return json_wrong(node, "bytes_hex", "is not the %s in \"value\"; keep one of the two", element_type_name(arg->type));
     return true;
 }
 
@@ -87,11 +87,11 @@ static bool read_extent(const struct json_node *node, struct abi_arg *arg)
     arg->count = json_find_integer(node, "count", 1, ABI_BUFFERS_MAX, arg->count);
     if (!json_ok(node))
         return false;
-    if (arg->type == ABI_TYPE_COUNT)
+    if (arg->type == ELEMENT_TYPE_COUNT)
         return (!arg->count && !bytes) || json_wrong(node, "dtype", "is missing; count and bytes need an element type");
-    const unsigned each = abi_type_bytes(arg->type);
+    const unsigned each = element_type_bytes(arg->type);
     if (bytes && bytes % each)
-        return json_wrong(node, "bytes", "is not a multiple of the %u bytes of %s", each, abi_type_name(arg->type));
+        return json_wrong(node, "bytes", "is not a multiple of the %u bytes of %s", each, element_type_name(arg->type));
     if (arg->count && bytes && arg->count * each != bytes)
         return json_wrong(node, "bytes", "count says %" PRIu64 " x %u bytes; correct one of them", arg->count, each);
     if (!arg->count)
@@ -103,18 +103,18 @@ static bool read_extent(const struct json_node *node, struct abi_arg *arg)
 enum content { CONTENT_NONE, CONTENT_ZEROS, CONTENT_GENERATOR, CONTENT_FILE };
 
 /* Tells whether a text means zeros, a generator, or the name of a file. */
-static bool classify(const struct json_node *node, const char *member, const char *text, enum abi_type type, enum content *kind,
-                     struct abi_generator *generator)
+static bool classify(const struct json_node *node, const char *member, const char *text, enum element_type type,
+                     enum content *kind, struct abi_generator *generator)
 {
     const char *reason;
     *kind = CONTENT_FILE;
     if (strcmp(text, "zeros") == 0)
         *kind = CONTENT_ZEROS;
-    else if (type != ABI_TYPE_COUNT && abi_generator_parse(text, type, generator, &reason))
+    else if (type != ELEMENT_TYPE_COUNT && abi_generator_parse(text, type, generator, &reason))
         *kind = CONTENT_GENERATOR;
     else if (strstr(text, " seed") || strstr(text, "*index"))
-        return json_wrong(node, type == ABI_TYPE_COUNT ? "dtype" : member, "\"%.60s\": %s", text,
-                          type == ABI_TYPE_COUNT ? "generated contents need an element type" : reason);
+        return json_wrong(node, type == ELEMENT_TYPE_COUNT ? "dtype" : member, "\"%.60s\": %s", text,
+                          type == ELEMENT_TYPE_COUNT ? "generated contents need an element type" : reason);
     return true;
 }
 
@@ -185,7 +185,7 @@ static bool read_buffer(struct abi_reader *r, const struct json_node *node, stru
         return json_wrong(node, "size_bytes", "a buffer is passed as its 64-bit address: 8 bytes");
     if (!read_extent(node, arg) || !read_initial(r, node, arg))
         return false;
-    if (arg->type == ABI_TYPE_COUNT || !arg->count)
+    if (arg->type == ELEMENT_TYPE_COUNT || !arg->count)
         return json_wrong(node, arg->count ? "dtype" : "count", "is missing; a buffer needs its element type and count");
     return read_compare(node, arg) && read_expected(r, node, arg);
 }
@@ -230,8 +230,8 @@ static bool read_arg(struct abi_reader *r, const struct json_node *node, struct 
         return json_wrong(node, "kind", "\"%.20s\" is neither buffer nor scalar", kind);
     arg->buffer = kind ? kind[0] == 'b' : !json_has(node, "value") && !json_has(node, "bytes_hex");
     const struct agx_argument *assembled = abi_assembled_arg(r, arg->name);
-    if (assembled && !arg->buffer && arg->type == ABI_TYPE_COUNT)
-        arg->type = abi_type_find(assembled->type);
+    if (assembled && !arg->buffer && arg->type == ELEMENT_TYPE_COUNT)
+        arg->type = element_type_find(assembled->type);
     if (!(arg->buffer ? read_buffer(r, node, arg) : read_scalar(node, arg)))
         return false;
     if (assembled && assembled->bytes != arg->size)

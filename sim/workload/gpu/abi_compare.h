@@ -2,7 +2,7 @@
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_ABI_COMPARE_H
 #define ORCHARD_SIM_WORKLOAD_GPU_ABI_COMPARE_H
 
-#include "sim/workload/gpu/abi_type.h"
+#include "sim/workload/element_type.h"
 
 #include <stddef.h>
 
@@ -17,7 +17,7 @@ struct abi_compare {
 };
 
 /* Whether `count` elements agree; if not, `text` says where the first difference is and how many there are. */
-bool abi_compare(const struct abi_compare *rule, enum abi_type type, uint64_t count, const uint8_t *got, const uint8_t *expected,
-                 char *text, size_t size);
+bool abi_compare(const struct abi_compare *rule, enum element_type type, uint64_t count, const uint8_t *got,
+                 const uint8_t *expected, char *text, size_t size);
 
 #endif

@@ -72,13 +72,13 @@ bool abi_read_file(struct abi_reader *r, const struct json_node *node, const cha
 static bool check_npy(const struct json_node *node, const char *member, const char *name, const struct npy_array *array,
                       struct abi_arg *arg, bool has_type)
 {
-    const enum abi_type type = abi_type_of_npy(array->type);
-    const bool same_bits = has_type && abi_type_npy(arg->type) == array->type;
-    if (type == ABI_TYPE_COUNT)
+    const enum element_type type = element_type_of_npy(array->type);
+    const bool same_bits = has_type && element_type_npy(arg->type) == array->type;
+    if (type == ELEMENT_TYPE_COUNT)
         return json_wrong(node, member, "%.100s holds %s, which no GPU buffer has", name, npy_type_name(array->type));
     if (has_type && !same_bits)
-        return json_wrong(node, member, "%.100s holds %s and dtype says %s; make them agree", name, abi_type_name(type),
-                          abi_type_name(arg->type));
+        return json_wrong(node, member, "%.100s holds %s and dtype says %s; make them agree", name, element_type_name(type),
+                          element_type_name(arg->type));
     if (array->fortran_order && array->dims > 1)
         return json_wrong(node, member, "%.100s is in Fortran order; save it in C order", name);
     if (!has_type)
@@ -88,7 +88,7 @@ static bool check_npy(const struct json_node *node, const char *member, const ch
 
 static bool check_count(const struct json_node *node, const char *member, const char *name, size_t bytes, struct abi_arg *arg)
 {
-    const unsigned each = abi_type_bytes(arg->type);
+    const unsigned each = element_type_bytes(arg->type);
     if (!arg->count && bytes && bytes % each == 0) {
         arg->count = bytes / each;
         arg->bytes = bytes;
@@ -108,12 +108,12 @@ bool abi_take_elements(const struct json_node *node, const char *member, const c
     bool ok = true;
     if (npy_is(bytes, size)) {
         ok = npy_parse(bytes, size, &array, &why) || json_wrong(node, member, "%.100s: %.200s", name, why.text);
-        ok = ok && check_npy(node, member, name, &array, arg, arg->type != ABI_TYPE_COUNT);
+        ok = ok && check_npy(node, member, name, &array, arg, arg->type != ELEMENT_TYPE_COUNT);
         if (ok) {
             size = array.bytes;
             memmove(bytes, array.data, size);
         }
-    } else if (arg->type == ABI_TYPE_COUNT) {
+    } else if (arg->type == ELEMENT_TYPE_COUNT) {
         ok = json_wrong(node, "dtype", "is missing; raw files do not say what they hold");
     }
     ok = ok && check_count(node, member, name, size, arg);

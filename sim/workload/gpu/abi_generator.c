@@ -101,16 +101,16 @@ static bool parse_plain(struct text *t, struct abi_generator *g)
     return true;
 }
 
-static bool fits(const struct abi_generator *g, enum abi_type type)
+static bool fits(const struct abi_generator *g, enum element_type type)
 {
     if (g->kind == ABI_GENERATE_F32 || g->kind == ABI_GENERATE_F16C)
-        return abi_type_float(type);
+        return element_type_float(type);
     if (g->kind == ABI_GENERATE_U32)
-        return !abi_type_float(type) || type == ABI_F64;
+        return !element_type_float(type) || type == ELEMENT_F64;
     return true;
 }
 
-bool abi_generator_parse(const char *text, enum abi_type type, struct abi_generator *g, const char **reason)
+bool abi_generator_parse(const char *text, enum element_type type, struct abi_generator *g, const char **reason)
 {
     struct text t = {text};
     *g = (struct abi_generator){.factor = 1};
@@ -137,18 +137,18 @@ static double number_at(const struct abi_generator *g, uint64_t index)
 }
 
 /* Integers keep the low bits of what does not fit, as stores do. */
-static void store(enum abi_type type, double number, uint8_t *at)
+static void store(enum element_type type, double number, uint8_t *at)
 {
-    if (abi_element_write(type, number, at))
+    if (element_write(type, number, at))
         return;
     const double low = fmod(number, 0x1p64);
     const uint64_t raw = low < 0 ? 0 - (uint64_t)-low : (uint64_t)low;
-    memcpy(at, &raw, abi_type_bytes(type));
+    memcpy(at, &raw, element_type_bytes(type));
 }
 
-void abi_generator_fill(const struct abi_generator *g, enum abi_type type, uint64_t count, uint8_t *to)
+void abi_generator_fill(const struct abi_generator *g, enum element_type type, uint64_t count, uint8_t *to)
 {
-    const unsigned bytes = abi_type_bytes(type);
+    const unsigned bytes = element_type_bytes(type);
     for (uint64_t i = 0; i < count; i++)
         store(type, number_at(g, i) * g->factor, to + i * bytes);
 }

@@ -6,7 +6,7 @@
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_ABI_GENERATOR_H
 #define ORCHARD_SIM_WORKLOAD_GPU_ABI_GENERATOR_H
 
-#include "sim/workload/gpu/abi_type.h"
+#include "sim/workload/element_type.h"
 
 #include <stddef.h>
 
@@ -18,8 +18,8 @@ struct abi_generator {
 };
 
 /* False with *reason (a phrase) when the text is not a generator, or cannot fill elements of this type. */
-bool abi_generator_parse(const char *text, enum abi_type type, struct abi_generator *generator, const char **reason);
+bool abi_generator_parse(const char *text, enum element_type type, struct abi_generator *generator, const char **reason);
 /* Writes `count` elements. */
-void abi_generator_fill(const struct abi_generator *generator, enum abi_type type, uint64_t count, uint8_t *to);
+void abi_generator_fill(const struct abi_generator *generator, enum element_type type, uint64_t count, uint8_t *to);
 
 #endif

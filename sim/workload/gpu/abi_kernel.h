@@ -32,7 +32,7 @@ enum abi_start { ABI_START_ZEROS, ABI_START_GENERATED, ABI_START_BYTES };
 struct abi_arg {
     char name[48];
     bool buffer; /* otherwise a scalar */
-    enum abi_type type;
+    enum element_type type;
     uint32_t offset, size; /* bytes in the argument block */
     uint8_t scalar[8];
     uint64_t count, bytes; /* of a buffer */

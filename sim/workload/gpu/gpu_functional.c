@@ -42,6 +42,7 @@ struct pass {
     const struct gpu_setup *setup;
     const struct gpu_functional *options;
     _Atomic uint64_t next;         /* first threadgroup that nobody has taken */
+    _Atomic uint64_t finished;     /* number of threadgroups */
     _Atomic uint64_t first_faulty; /* number of a threadgroup; later ones need not run */
     uint64_t chunk;
     pthread_mutex_t lock; /* of the two below */
@@ -54,6 +55,7 @@ struct worker {
     struct gpu_group *group;
     pthread_t thread;
     bool started;
+    bool tells; /* works in the thread of the caller, whom progress is told */
 };
 
 static void note_fault(struct pass *p, uint64_t number, const struct unit_fault *fault)
@@ -93,6 +95,9 @@ static void *work(void *context)
             if (i >= p->setup->group_count || i > atomic_load(&p->first_faulty))
                 return NULL;
             run_group(w, i);
+            const uint64_t finished = atomic_fetch_add(&p->finished, 1) + 1;
+            if (w->tells)
+                work_progress_tell(p->setup->progress, "executing", (double)finished / (double)p->setup->group_count, 0);
         }
     }
 }
@@ -159,6 +164,7 @@ bool gpu_functional_run(const struct gpu_setup *s, const struct gpu_functional *
     pass.chunk = count == 1 ? s->group_count : pass.chunk < CHUNK_MAX ? pass.chunk : CHUNK_MAX;
     for (unsigned i = 0; ok && i < count; i++) {
         workers[i].pass = &pass;
+        workers[i].tells = i == 0;
         workers[i].group = gpu_group_create(&s->launch, &o->checks);
         ok = workers[i].group != NULL;
     }

@@ -25,6 +25,7 @@ struct gpu_job {
     struct slot *slot;
     unsigned slots; /* per core */
     struct unit_fault fault;
+    uint64_t started, all; /* threadgroups of the selection */
     bool no_memory, begun, failed_to_begin;
     double begin_ns;
 };
@@ -103,6 +104,7 @@ static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
     *ok = slot < j->slots && open_slot(j, s);
     if (!*ok)
         return 0;
+    j->started++;
     gpu_setup_position(j->setup, number, position);
     gpu_group_start(s->group, position, core);
     s->simdgroups = gpu_group_simdgroups(s->group);
@@ -136,6 +138,7 @@ static bool refill(void *context, unsigned core, unsigned slot, unsigned simdgro
     struct gpu_trace *trace = &s->trace[simdgroup];
     bool moved = true;
     *ok = true;
+    work_progress_tell(j->setup->progress, "timing", (double)(j->started - 1) / (double)j->all, gpu_timing_now_ns(j->timing));
     while (*ok && trace->read == trace->written && !s->done[simdgroup] && moved) {
         moved = false;
         *ok = advance(j, s, simdgroup, &moved);
@@ -215,6 +218,8 @@ struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_p
             j->selection.stretch = &j->whole;
             j->selection.stretches = 1;
         }
+        for (unsigned i = 0; i < j->selection.stretches; i++)
+            j->all += j->selection.stretch[i].count;
         j->slots = gpu_timing_occupancy(params, &launch, &limit);
         j->slot = calloc((size_t)params->cores * (j->slots ? j->slots : 1), sizeof *j->slot);
     }

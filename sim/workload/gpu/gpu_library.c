@@ -24,11 +24,12 @@ static void copy_text(char *to, size_t size, const char *from)
 }
 
 /* The element type as descriptions count elements: quantised blocks count as bytes. */
-static enum abi_type type_of(enum gpu_type type)
+static enum element_type type_of(enum gpu_type type)
 {
-    static const enum abi_type types[GPU_TYPE_COUNT] = {
-        [GPU_F32] = ABI_F32, [GPU_F16] = ABI_F16, [GPU_BF16] = ABI_BF16, [GPU_I32] = ABI_I32, [GPU_U32] = ABI_U32,
-        [GPU_U8] = ABI_U8,   [GPU_Q4_0] = ABI_U8, [GPU_Q8_0] = ABI_U8,   [GPU_Q4_K] = ABI_U8,
+    static const enum element_type types[GPU_TYPE_COUNT] = {
+        [GPU_F32] = ELEMENT_F32, [GPU_F16] = ELEMENT_F16, [GPU_BF16] = ELEMENT_BF16,
+        [GPU_I32] = ELEMENT_I32, [GPU_U32] = ELEMENT_U32, [GPU_U8] = ELEMENT_U8,
+        [GPU_Q4_0] = ELEMENT_U8, [GPU_Q8_0] = ELEMENT_U8, [GPU_Q4_K] = ELEMENT_U8,
     };
     return types[type];
 }
@@ -40,14 +41,14 @@ static void set_buffer(struct abi_arg *arg, const struct gpu_kernel_buffer *b, u
     arg->type = type_of(b->type);
     arg->size = 8;
     arg->bytes = gpu_type_bytes(b->type, b->count) - offset_bytes;
-    arg->count = arg->bytes / abi_type_bytes(arg->type);
+    arg->count = arg->bytes / element_type_bytes(arg->type);
     arg->unchanged = b->role == GPU_BUFFER_INPUT;
 }
 
 static void set_scalar(struct abi_arg *arg, uint64_t value)
 {
     snprintf(arg->name, sizeof arg->name, "at%u", arg->offset);
-    arg->type = ABI_U32;
+    arg->type = ELEMENT_U32;
     arg->size = 4;
     memcpy(arg->scalar, &value, sizeof arg->scalar);
 }
@@ -142,20 +143,20 @@ static void fill_blocks(const struct gpu_kernel_buffer *b, uint8_t *to, uint64_t
         to[i] = (uint8_t)(cpu_random(state) >> 56);
     for (uint64_t at = 0; at + block <= bytes; at += block)
         for (unsigned s = 0; s < scales; s++)
-            abi_element_write(ABI_F16, next_number(state, 0.5, 1) * (b->high - b->low) / steps, to + at + 2 * s);
+            element_write(ELEMENT_F16, next_number(state, 0.5, 1) * (b->high - b->low) / steps, to + at + 2 * s);
 }
 
 static void fill_input(const struct gpu_kernel_buffer *b, uint8_t *to, uint64_t bytes, uint64_t state)
 {
-    const enum abi_type type = type_of(b->type);
-    const bool whole = !abi_type_float(type);
+    const enum element_type type = type_of(b->type);
+    const bool whole = !element_type_float(type);
     if (b->type >= GPU_Q4_0) {
         fill_blocks(b, to, bytes, &state);
         return;
     }
     for (uint64_t i = 0; i < b->count; i++) {
         const double number = next_number(&state, b->low, b->high);
-        abi_element_write(type, whole ? (double)(int64_t)number : number, to + i * abi_type_bytes(type));
+        element_write(type, whole ? (double)(int64_t)number : number, to + i * element_type_bytes(type));
     }
 }
 

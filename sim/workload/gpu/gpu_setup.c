@@ -176,7 +176,7 @@ static void near_buffer(const struct gpu_setup *s, uint64_t address, char *text,
         if (!arg->buffer || address < s->address[i] || address - s->address[i] >= best)
             continue;
         best = address - s->address[i];
-        const uint64_t element = best / abi_type_bytes(arg->type);
+        const uint64_t element = best / element_type_bytes(arg->type);
         snprintf(text, size, "; that is element %" PRIu64 " of buffer %s, which has %" PRIu64, element, arg->name, arg->count);
     }
 }

@@ -2,6 +2,7 @@
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_SETUP_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_SETUP_H
 
+#include "sim/base/work_progress.h"
 #include "sim/workload/gpu/abi_kernel.h"
 #include "units/gpu/gpu_core.h"
 
@@ -18,6 +19,7 @@ struct gpu_setup {
     uint8_t *kept[ABI_ARGS_MAX];            /* start contents of shared buffers; NULL = not kept */
     uint32_t groups[3];
     uint64_t group_count;
+    const struct work_progress *progress; /* who waits for passes; NULL = nobody */
 };
 
 /* `given` (may be NULL) has, by argument, the addresses of buffers that the caller owns and has filled; a buffer without one is

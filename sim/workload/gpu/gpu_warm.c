@@ -183,6 +183,7 @@ bool gpu_warmer_run(struct gpu_warmer *w, uint64_t first, uint64_t end, double n
         if (!run_group(w, i, now_ns, fault))
             return false;
         w->done++;
+        work_progress_tell(w->setup->progress, "executing", (double)(i + 1 - first) / (double)(end - first), 0);
         while (w->pendings > 0 && w->pending[w->oldest % PENDING_MAX].due <= w->done)
             store_oldest(w, now_ns);
     }

@@ -1,45 +1,10 @@
-/* Questions as a program asks them: only sim/orchard.h, and the binary to compare with. */
-#include "sim/orchard.h"
+/* Questions and their answers: documents, paths in them, errors. */
+#include "tests/sim/api/ask_session.h"
 #include "tests/support/cli_binary.h"
-#include "tests/support/suite.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define LIST(...)                                                                                                                \
-    (const char *[])                                                                                                             \
-    {                                                                                                                            \
-        __VA_ARGS__, NULL                                                                                                        \
-    }
-
-static char folder[] = "/tmp/orchard-ask-XXXXXX", db_option[64];
-
-static const char *const *common_options(void)
-{
-    static const char *options[2];
-    if (!db_option[0]) {
-        CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-        snprintf(db_option, sizeof db_option, "db=%s/runs.db", folder);
-    }
-    options[0] = db_option;
-    return options;
-}
-
-static struct orchard_session silent(void)
-{
-    return (struct orchard_session){.options = common_options()};
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[2][128];
-    static int at;
-    at = !at;
-    snprintf(path[at], sizeof path[at], "%s/%s", folder, name);
-    return path[at];
-}
 
 /* ---- answers ---- */
 
@@ -254,111 +219,7 @@ static void test_exit_code_of_a_check(void)
     orchard_answer_free(a);
 }
 
-/* ---- callbacks ---- */
-
-struct heard {
-    unsigned events[ORCHARD_EVENT_KINDS], notes, warnings;
-    double run_seconds, op_seconds, stalls;
-    char chip[64], note[200];
-};
-
-static void hear_event(void *context, const struct orchard_event *e)
-{
-    struct heard *const h = context;
-    h->events[e->kind]++;
-    if (e->kind == ORCHARD_RUN_BEGIN)
-        snprintf(h->chip, sizeof h->chip, "%s", orchard_event_text(e, "chip"));
-    if (e->kind == ORCHARD_OP_END)
-        h->op_seconds += orchard_event_number(e, "seconds");
-    if (e->kind == ORCHARD_RUN_END)
-        h->run_seconds = orchard_event_number(e, "seconds");
-    for (size_t i = 0; e->kind == ORCHARD_RUN_END && i < e->values; i++)
-        h->stalls += strncmp(e->value[i].name, "stalls.", 7) == 0 ? e->value[i].value : 0;
-    CU_ASSERT(e->kind_name && e->run >= 1 && e->seconds >= 0);
-    CU_ASSERT(isnan(orchard_event_number(e, "no such value")) && !orchard_event_text(e, "no such text"));
-}
-
-static void hear_remark(void *context, enum orchard_remark kind, const char *text)
-{
-    struct heard *const h = context;
-    h->notes += kind == ORCHARD_NOTE;
-    h->warnings += kind == ORCHARD_WARNING;
-    snprintf(h->note, sizeof h->note, "%s", text);
-}
-
-/* A run that is found in the database tells what it told when it was simulated, but not how it went by. */
-static void test_events(void)
-{
-    struct orchard_session session = silent();
-    struct heard first = {0}, again = {0};
-    struct orchard_error error;
-    session.event = hear_event;
-    session.remark = hear_remark;
-    session.context = &first;
-    struct orchard_answer *a = orchard_run(&session, "softmax:64x64", LIST("unit=gpu", "chip=m2", "rerun"), &error);
-    CHECK(a != NULL, "%s", error.text);
-    if (!a)
-        return;
-    CU_ASSERT(first.events[ORCHARD_RUN_BEGIN] == 1 && first.events[ORCHARD_RUN_END] == 1);
-    CU_ASSERT(first.events[ORCHARD_LAUNCH] >= 1 && first.events[ORCHARD_OP_BEGIN] == first.events[ORCHARD_OP_END]);
-    CU_ASSERT_EQUAL(first.run_seconds, orchard_answer_number(a, "seconds"));
-    CU_ASSERT(first.op_seconds > 0 && first.op_seconds <= first.run_seconds * (1 + 1e-9));
-    CU_ASSERT_DOUBLE_EQUAL(first.stalls, 1, 1e-9);
-    CHECK(strncmp(first.chip, "m2", 2) == 0 && first.notes == 0, "%s %u", first.chip, first.notes);
-    orchard_answer_free(a);
-    session.context = &again;
-    a = orchard_run(&session, "softmax:64x64", LIST("unit=gpu", "chip=m2"), &error);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(a);
-    CU_ASSERT_EQUAL(again.run_seconds, first.run_seconds);
-    CU_ASSERT_EQUAL(again.events[ORCHARD_OP_END], first.events[ORCHARD_OP_END]);
-    CHECK(again.notes == 1 && strstr(again.note, "(rerun simulates again)"), "%s", again.note);
-    orchard_answer_free(a);
-    again.notes = 0;
-    orchard_answer_free(orchard_run(&session, "softmax:64x64", LIST("unit=gpu", "chip=m2", "quiet"), &error));
-    CU_ASSERT_EQUAL(again.notes, 0);
-}
-
-static void test_events_of_a_machine(void)
-{
-    struct orchard_session session = silent();
-    struct heard h = {0};
-    struct orchard_error error;
-    session.event = hear_event;
-    session.context = &h;
-    struct orchard_answer *a =
-        orchard_run(&session, "gemm:256x256x256", LIST("unit=gpu", "chip=m1", "device=macbook-air", "duration=20"), &error);
-    CHECK(a != NULL, "%s", error.text);
-    if (!a)
-        return;
-    CU_ASSERT(h.events[ORCHARD_SAMPLE] > 10 && h.events[ORCHARD_RUN_END] == 1);
-    CU_ASSERT(orchard_answer_count(a, "device_run.samples.time_s") > 1);
-    orchard_answer_free(a);
-}
-
 /* ---- the other common questions ---- */
-
-static void count_progress(void *context, const struct orchard_progress *progress)
-{
-    unsigned *const over = context;
-    *over += !progress->line;
-}
-
-static void test_a_sweep(void)
-{
-    struct orchard_session session = silent();
-    struct orchard_error error;
-    unsigned over = 0;
-    session.progress = count_progress;
-    session.context = &over;
-    struct orchard_answer *a = orchard_sweep(&session, "gemm:64x64x64", LIST("gpu_cores=4,8", "chip=m1,m2"),
-                                             LIST("unit=gpu", "jobs=1", "exact"), &error);
-    CHECK(a != NULL, "%s", error.text);
-    if (!a)
-        return;
-    CU_ASSERT_EQUAL(orchard_answer_number(a, "points"), 4);
-    CU_ASSERT_EQUAL(over, 1);
-    orchard_answer_free(a);
-}
 
 static void test_a_trace(void)
 {
@@ -404,54 +265,6 @@ static void test_a_validation_and_a_report(void)
     CU_ASSERT_FALSE(orchard_report(&session, page, LIST("nosuchrun"), NULL, NULL));
 }
 
-/* ---- verbs and chips as data ---- */
-
-static void test_verbs_as_data(void)
-{
-    struct orchard_error error;
-    const struct orchard_verb *const run = orchard_verb_find("run", &error);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(run);
-    bool has_unit = false;
-    for (const struct orchard_option *o = run->options; o->name; o++)
-        has_unit |= strcmp(o->name, "unit") == 0 && o->argument && !o->repeat;
-    CU_ASSERT_TRUE(has_unit);
-    CU_ASSERT_STRING_EQUAL(orchard_common_options()[0].name, "chip");
-    CU_ASSERT_STRING_EQUAL(orchard_nearest("unti", LIST("cores", "unit")), "unit");
-    CU_ASSERT_PTR_NULL(orchard_nearest("unti", LIST("cores", "memory")));
-    CU_ASSERT_PTR_NULL(orchard_nearest("unti", NULL));
-}
-
-static void test_values_of_a_chip(void)
-{
-    struct orchard_error error;
-    struct orchard_chips *chips = orchard_chips_open(&error);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(chips);
-    CU_ASSERT(orchard_chips_count(chips) > 20 && orchard_chips_id(chips, 0) && !orchard_chips_id(chips, 10000));
-    struct orchard_chip *chip = orchard_chip_open(chips, "m1-max", LIST("gpu_cores=30"), &error);
-    CHECK(chip != NULL, "%s", error.text);
-    struct orchard_value v;
-    CU_ASSERT(orchard_chip_value(chip, "gpu_cores", &v) && v.known && v.number == 30 && strcmp(v.kind, "guess") == 0);
-    CU_ASSERT(orchard_chip_value(chip, "memory_peak_GBps", &v) && v.number > 300 && strcmp(v.unit, "GB/s") == 0);
-    CU_ASSERT(v.source[0] && v.kind[0] && v.uncertainty >= 0 && v.description[0]);
-    CU_ASSERT(orchard_chip_value(chip, "memory_options_GB", &v) && isnan(v.number) && v.list_count >= 1 && v.list[0] >= 8);
-    CU_ASSERT_FALSE(orchard_chip_value(chip, "nosuch", &v));
-    CU_ASSERT(orchard_chip_value_at(chip, 0, &v) && v.key);
-    CU_ASSERT_FALSE(orchard_chip_value_at(chip, orchard_chip_value_count(chip), &v));
-    CU_ASSERT(orchard_chip_id(chip) && orchard_chip_name(chip));
-    orchard_chip_close(chip);
-    CU_ASSERT_PTR_NULL(orchard_chip_open(chips, "m1-mxa", NULL, &error));
-    CHECK(error.code == 2 && strstr(error.text, "did you mean"), "%s", error.text);
-    CU_ASSERT_PTR_NULL(orchard_chip_open(chips, "m1", LIST("gpu_cores"), &error));
-    CHECK(strncmp(error.text, "set gpu_cores", 13) == 0, "%s", error.text);
-    orchard_chips_close(chips);
-}
-
-/* Last: deletes what the tests wrote. */
-static void test_nothing_is_left(void)
-{
-    CU_ASSERT_TRUE(suite_remove(folder));
-}
-
 static const struct suite_test tests[] = {
     {"a run by its numbers", test_a_run},
     {"paths that lead nowhere", test_paths_that_lead_nowhere},
@@ -463,13 +276,8 @@ static const struct suite_test tests[] = {
     {"errors name fields, or options", test_errors_name_fields},
     {"options given twice", test_options_twice},
     {"a goal that is not reached", test_exit_code_of_a_check},
-    {"events, and again from the database", test_events},
-    {"events of a machine", test_events_of_a_machine},
-    {"a sweep", test_a_sweep},
     {"a trace and its replay", test_a_trace},
     {"a validation and a report", test_a_validation_and_a_report},
-    {"verbs as data", test_verbs_as_data},
-    {"values of a chip", test_values_of_a_chip},
     {"files are deleted", test_nothing_is_left},
 };
 SUITE_MAIN("ask", tests)

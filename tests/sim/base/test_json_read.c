@@ -196,6 +196,37 @@ static void test_errors_of_called_functions_get_the_place(void)
     CU_ASSERT(error.exit_code == ORCH_UNMODELLED && !json_reader_close(&r));
 }
 
+/* A text that is any value, and a value that was made. */
+static void test_values(void)
+{
+    static const struct {
+        const char *text, *wrong; /* NULL = it is a value */
+    } rows[] = {{"5", NULL},           {"[1, 2]", NULL},      {"\"a\"", NULL},        {"{}", NULL},
+                {"", "empty"},         {"null", "than null"}, {"[1,", "end of data"}, {"[1], 2", "unexpected"},
+                {"1 2", "unexpected"}, {"nan", "expected"}};
+    struct json_reader r;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct orch_error error = {0};
+        const bool ok = json_reader_open_value(&r, "place", rows[i].text, strlen(rows[i].text), &error);
+        CHECK(ok == !rows[i].wrong && (ok || strstr(error.text, rows[i].wrong)), "%s: %s", rows[i].text, error.text);
+        if (ok)
+            CU_ASSERT_TRUE(json_reader_close(&r));
+    }
+    struct orch_error error = {0};
+    json_object *const made = json_tokener_parse("[[1, \"\\n\"]]");
+    r = json_reader_of("place", made, &error);
+    const struct json_node top = json_top(&r), outer = json_get_array(&top, NULL, 1, 1);
+    struct json_node inner, item;
+    for (struct json_walk rows_of = {.of = &outer}; json_next(&rows_of, &inner);)
+        for (struct json_walk items_of = {.of = &inner}; json_next(&items_of, &item);)
+            json_get_number(&item, NULL, JSON_FINITE);
+    CU_ASSERT_STRING_EQUAL(error.text, "place: [0][1]: expected a number, got \"\\n\"");
+    CU_ASSERT_FALSE(json_reader_close(&r));
+    r = json_reader_of("place", NULL, &error);
+    const struct json_node null = json_top(&r);
+    CU_ASSERT(null.present && !null.value && json_ok(&null) && json_reader_close(&r));
+}
+
 static void test_unchecked_documents(void)
 {
     json_object *const o = json_tokener_parse("{\"a\":1,\"b\":\"2.5\",\"c\":null,\"d\":[1],\"e\":\"text\"}");
@@ -214,6 +245,7 @@ static const struct suite_test tests[] = {
     {"misspelled members are refused, others are the author's own", test_misspelled_members},
     {"equal names of one object are found", test_equal_names},
     {"errors of called functions get the place", test_errors_of_called_functions_get_the_place},
+    {"values that are no documents", test_values},
     {"unchecked documents: what is not there is absent", test_unchecked_documents},
 };
 SUITE_MAIN("json_read", tests)

@@ -1,6 +1,5 @@
 #include "isa/array_count.h"
 #include "sim/api/common.h"
-#include "sim/base/suggest.h"
 #include "sim/cmd/help.h"
 #include "sim/cmd/options.h"
 #include "tests/support/suite.h"
@@ -201,22 +200,6 @@ static void test_database_path(void)
     free(path);
 }
 
-/* Distances worked out by hand. */
-static void test_distance(void)
-{
-    static const struct {
-        const char *a, *b;
-        unsigned distance;
-    } rows[] = {{"", "", 0},         {"abc", "abc", 0},        {"", "abc", 3},         {"abc", "abd", 1},
-                {"abcd", "acbd", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3},       {"chip", "chips", 1},
-                {"Chip", "chip", 0}, {"sweep", "swepe", 1},    {"m2-prp", "m2-pro", 1}};
-    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-        CHECK(suggest_distance(rows[i].a, rows[i].b) == rows[i].distance, "%s %s: %u", rows[i].a, rows[i].b,
-              suggest_distance(rows[i].a, rows[i].b));
-        CHECK(suggest_distance(rows[i].b, rows[i].a) == rows[i].distance, "%s %s", rows[i].b, rows[i].a);
-    }
-}
-
 static void test_verbs(void)
 {
     struct orchard_error error = {0};
@@ -293,7 +276,6 @@ static const struct suite_test tests[] = {
     {"numbers are checked against their range", test_numbers},
     {"colour is used only where it is wanted", test_color},
     {"the database is found where it was asked for", test_database_path},
-    {"edit distances match those worked out by hand", test_distance},
     {"verbs are found by name", test_verbs},
     {"options of the command line alone are dropped", test_own_options_are_dropped},
     {"help lists every option", test_help_has_every_option},

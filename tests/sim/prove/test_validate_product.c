@@ -28,7 +28,8 @@ static char *document(unsigned jobs)
 {
     struct orch_error error = {0};
     struct validation *v = validation_create();
-    CHECK(validation_add_text(v, "loops.csv", loops, strlen(loops), &error) && validation_simulate(v, NULL, NULL, jobs, &error),
+    CHECK(validation_add_text(v, "loops.csv", loops, strlen(loops), &error) &&
+              validation_simulate(v, NULL, NULL, jobs, NULL, &error),
           "%s", error.text);
     struct json_object *o = validation_json(v, NULL, &error);
     char *text = strdup(json_object_to_json_string(o));

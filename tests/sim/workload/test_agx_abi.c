@@ -74,7 +74,7 @@ static void test_assembler_fills_in(void)
     CU_ASSERT_EQUAL(abi_kernel_arg(&k, "xs")->offset, 0);
     CU_ASSERT_EQUAL(abi_kernel_arg(&k, "ys")->offset, 8);
     CU_ASSERT_EQUAL(abi_kernel_arg(&k, "factor")->offset, 16);
-    CU_ASSERT_EQUAL(abi_kernel_arg(&k, "factor")->type, ABI_F32);
+    CU_ASSERT_EQUAL(abi_kernel_arg(&k, "factor")->type, ELEMENT_F32);
     CU_ASSERT_EQUAL(k.code[k.code_bytes - 1] & 0x80, 0); /* ends in padding or a stop, never in text */
     abi_kernel_free(&k);
     CU_ASSERT_FALSE(parse(&k, "{\"files\":{\"code\":\"scale.s\"},\"launch\":{\"grid_threads\":[100]},\"args\":[]}", &g13g, &e));
@@ -221,23 +221,23 @@ static void test_generators(void)
     float f[4];
     uint16_t h[4];
     uint32_t u[3];
-    CU_ASSERT_TRUE(abi_generator_parse("f32 seed 1", ABI_F32, &g, &reason));
-    abi_generator_fill(&g, ABI_F32, 4, (uint8_t *)f);
+    CU_ASSERT_TRUE(abi_generator_parse("f32 seed 1", ELEMENT_F32, &g, &reason));
+    abi_generator_fill(&g, ELEMENT_F32, 4, (uint8_t *)f);
     CU_ASSERT_EQUAL(memcmp(f, seed_1, sizeof f), 0);
-    CU_ASSERT_TRUE(abi_generator_parse("f32 seed 1, times 4", ABI_F32, &g, &reason));
-    abi_generator_fill(&g, ABI_F32, 4, (uint8_t *)f);
+    CU_ASSERT_TRUE(abi_generator_parse("f32 seed 1, times 4", ELEMENT_F32, &g, &reason));
+    abi_generator_fill(&g, ELEMENT_F32, 4, (uint8_t *)f);
     CU_ASSERT_EQUAL(f[0], 4 * seed_1[0]);
-    CU_ASSERT_TRUE(abi_generator_parse("f16c(9 bits) seed 16", ABI_F16, &g, &reason));
-    abi_generator_fill(&g, ABI_F16, 4, (uint8_t *)h);
+    CU_ASSERT_TRUE(abi_generator_parse("f16c(9 bits) seed 16", ELEMENT_F16, &g, &reason));
+    abi_generator_fill(&g, ELEMENT_F16, 4, (uint8_t *)h);
     CU_ASSERT_EQUAL(memcmp(h, half_16, sizeof h), 0);
-    CU_ASSERT_TRUE(abi_generator_parse("1000*index", ABI_U32, &g, &reason));
-    abi_generator_fill(&g, ABI_U32, 3, (uint8_t *)u);
+    CU_ASSERT_TRUE(abi_generator_parse("1000*index", ELEMENT_U32, &g, &reason));
+    abi_generator_fill(&g, ELEMENT_U32, 3, (uint8_t *)u);
     CU_ASSERT_TRUE(u[0] == 0 && u[1] == 1000 && u[2] == 2000);
     static const char *const bad[] = {
         "f32",    "f32 seed", "f32 seed x", "f16c(11 bits) seed 1", "f32 seed 1, times", "f32 seed 1 more", "1000*", "nan",
         "seed 3", ""};
     for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
-        CHECK(!abi_generator_parse(bad[i], ABI_F32, &g, &reason), "'%s' was read", bad[i]);
+        CHECK(!abi_generator_parse(bad[i], ELEMENT_F32, &g, &reason), "'%s' was read", bad[i]);
 }
 
 static void test_compares(void)
@@ -255,8 +255,8 @@ static void test_compares(void)
                 {&tol, far, false},      {&tol, finite, false}, {&tol, nan, false}, {&eq, nan, false}};
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         char text[200] = "";
-        CHECK(abi_compare(rows[i].rule, ABI_F32, 4, (const uint8_t *)rows[i].got, (const uint8_t *)expected, text, sizeof text) ==
-                  rows[i].same,
+        CHECK(abi_compare(rows[i].rule, ELEMENT_F32, 4, (const uint8_t *)rows[i].got, (const uint8_t *)expected, text,
+                          sizeof text) == rows[i].same,
               "row %zu: %s", i, text);
         CHECK((text[0] != 0) == !rows[i].same, "row %zu: %s", i, text);
     }
@@ -265,20 +265,20 @@ static void test_compares(void)
 static void test_elements(void)
 {
     uint8_t bytes[8] = {0};
-    for (int t = 0; t < ABI_TYPE_COUNT; t++) {
-        CU_ASSERT_TRUE(abi_element_write((enum abi_type)t, 100, bytes));
-        CHECK(abi_element_read((enum abi_type)t, bytes) == 100, "%s", abi_type_name((enum abi_type)t));
-        CU_ASSERT_EQUAL(abi_type_find(abi_type_name((enum abi_type)t)), (enum abi_type)t);
+    for (int t = 0; t < ELEMENT_TYPE_COUNT; t++) {
+        CU_ASSERT_TRUE(element_write((enum element_type)t, 100, bytes));
+        CHECK(element_read((enum element_type)t, bytes) == 100, "%s", element_type_name((enum element_type)t));
+        CU_ASSERT_EQUAL(element_type_find(element_type_name((enum element_type)t)), (enum element_type)t);
     }
-    CU_ASSERT_TRUE(abi_element_write(ABI_I16, -32768, bytes));
-    CU_ASSERT_EQUAL(abi_element_read(ABI_I16, bytes), -32768);
-    CU_ASSERT_FALSE(abi_element_write(ABI_I16, 32768, bytes));
-    CU_ASSERT_FALSE(abi_element_write(ABI_U64, -1, bytes));
-    CU_ASSERT_FALSE(abi_element_write(ABI_U32, NAN, bytes));
-    CU_ASSERT_TRUE(abi_element_write(ABI_BF16, 1.00390625, bytes)); /* half way between two: rounds to the even one */
-    CU_ASSERT_EQUAL(abi_element_read(ABI_BF16, bytes), 1);
-    CU_ASSERT_EQUAL(abi_type_find("s32"), ABI_I32);
-    CU_ASSERT_EQUAL(abi_type_find("string"), ABI_TYPE_COUNT);
+    CU_ASSERT_TRUE(element_write(ELEMENT_I16, -32768, bytes));
+    CU_ASSERT_EQUAL(element_read(ELEMENT_I16, bytes), -32768);
+    CU_ASSERT_FALSE(element_write(ELEMENT_I16, 32768, bytes));
+    CU_ASSERT_FALSE(element_write(ELEMENT_U64, -1, bytes));
+    CU_ASSERT_FALSE(element_write(ELEMENT_U32, NAN, bytes));
+    CU_ASSERT_TRUE(element_write(ELEMENT_BF16, 1.00390625, bytes)); /* half way between two: rounds to the even one */
+    CU_ASSERT_EQUAL(element_read(ELEMENT_BF16, bytes), 1);
+    CU_ASSERT_EQUAL(element_type_find("s32"), ELEMENT_I32);
+    CU_ASSERT_EQUAL(element_type_find("string"), ELEMENT_TYPE_COUNT);
 }
 
 static const struct suite_test tests[] = {

@@ -61,11 +61,14 @@ static void round_int8(float *value, uint64_t count)
 
 static bool round_palette(float *value, uint64_t count, unsigned bits)
 {
-    uint16_t palette[256];
+    uint16_t codebook[256];
     uint16_t *half = to_half(value, count, 1);
-    const bool ok = half && ane_palette_choose(half, count, true, bits, palette);
+    struct ane_palette palette;
+    const bool ok = half && ane_palette_choose(half, count, true, bits, codebook);
+    if (ok)
+        ane_palette_prepare(&palette, codebook, bits);
     for (uint64_t i = 0; ok && i < count; i++)
-        value[i] = (float)ane_half_value(palette[ane_palette_index(palette, bits, half[i])]);
+        value[i] = (float)palette.value[ane_palette_index(&palette, half[i])];
     free(half);
     return ok;
 }

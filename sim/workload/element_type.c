@@ -1,4 +1,4 @@
-#include "sim/workload/gpu/abi_type.h"
+#include "sim/workload/element_type.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,51 +7,51 @@ static const struct {
     const char *name;
     unsigned bytes;
     enum npy_type npy;
-} types[ABI_TYPE_COUNT] = {
-#define X(name, text, bytes, npy) [ABI_##name] = {text, bytes, npy},
-    ABI_TYPE_TABLE(X)
+} types[ELEMENT_TYPE_COUNT] = {
+#define X(name, text, bytes, npy) [ELEMENT_##name] = {text, bytes, npy},
+    ELEMENT_TYPE_TABLE(X)
 #undef X
 };
 
-enum abi_type abi_type_find(const char *text)
+enum element_type element_type_find(const char *text)
 {
     const bool is_signed = text[0] == 's' && text[1] >= '0' && text[1] <= '9';
-    for (unsigned i = 0; i < ABI_TYPE_COUNT; i++)
+    for (unsigned i = 0; i < ELEMENT_TYPE_COUNT; i++)
         if (strcmp(types[i].name, text) == 0 ||
             (is_signed && types[i].name[0] == 'i' && strcmp(types[i].name + 1, text + 1) == 0))
-            return (enum abi_type)i;
-    return ABI_TYPE_COUNT;
+            return (enum element_type)i;
+    return ELEMENT_TYPE_COUNT;
 }
 
-const char *abi_type_name(enum abi_type type)
+const char *element_type_name(enum element_type type)
 {
     return types[type].name;
 }
 
-unsigned abi_type_bytes(enum abi_type type)
+unsigned element_type_bytes(enum element_type type)
 {
     return types[type].bytes;
 }
 
-enum npy_type abi_type_npy(enum abi_type type)
+enum npy_type element_type_npy(enum element_type type)
 {
     return types[type].npy;
 }
 
-enum abi_type abi_type_of_npy(enum npy_type npy)
+enum element_type element_type_of_npy(enum npy_type npy)
 {
-    for (unsigned i = 0; i < ABI_TYPE_COUNT; i++)
-        if (types[i].npy == npy && i != ABI_BF16)
-            return (enum abi_type)i;
-    return ABI_TYPE_COUNT;
+    for (unsigned i = 0; i < ELEMENT_TYPE_COUNT; i++)
+        if (types[i].npy == npy && i != ELEMENT_BF16)
+            return (enum element_type)i;
+    return ELEMENT_TYPE_COUNT;
 }
 
-bool abi_type_float(enum abi_type type)
+bool element_type_float(enum element_type type)
 {
-    return type <= ABI_F64;
+    return type <= ELEMENT_F64;
 }
 
-static double read_integer(enum abi_type type, const uint8_t *at)
+static double read_integer(enum element_type type, const uint8_t *at)
 {
     const unsigned bytes = types[type].bytes;
     uint64_t bits = 0;
@@ -65,27 +65,27 @@ static double read_integer(enum abi_type type, const uint8_t *at)
     return (double)(number >> unused);
 }
 
-double abi_element_read(enum abi_type type, const uint8_t *at)
+double element_read(enum element_type type, const uint8_t *at)
 {
     float single;
     double number;
     _Float16 half;
     uint16_t upper;
     switch (type) {
-    case ABI_F32: memcpy(&single, at, sizeof single); return single;
-    case ABI_F16: memcpy(&half, at, sizeof half); return (double)half;
-    case ABI_BF16: {
+    case ELEMENT_F32: memcpy(&single, at, sizeof single); return single;
+    case ELEMENT_F16: memcpy(&half, at, sizeof half); return (double)half;
+    case ELEMENT_BF16: {
         memcpy(&upper, at, sizeof upper);
         const uint32_t bits = (uint32_t)upper << 16;
         memcpy(&single, &bits, sizeof single);
         return single;
     }
-    case ABI_F64: memcpy(&number, at, sizeof number); return number;
+    case ELEMENT_F64: memcpy(&number, at, sizeof number); return number;
     default: return read_integer(type, at);
     }
 }
 
-static bool write_integer(enum abi_type type, double number, uint8_t *at)
+static bool write_integer(enum element_type type, double number, uint8_t *at)
 {
     const unsigned bits = 8 * types[type].bytes;
     const bool is_signed = types[type].name[0] == 'i';
@@ -108,16 +108,16 @@ static uint16_t bf16_bits(float single)
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-bool abi_element_write(enum abi_type type, double number, uint8_t *at)
+bool element_write(enum element_type type, double number, uint8_t *at)
 {
     const float single = (float)number;
     const _Float16 half = (_Float16)number;
     const uint16_t upper = bf16_bits(single);
     switch (type) {
-    case ABI_F32: memcpy(at, &single, sizeof single); return true;
-    case ABI_F16: memcpy(at, &half, sizeof half); return true;
-    case ABI_BF16: memcpy(at, &upper, sizeof upper); return true;
-    case ABI_F64: memcpy(at, &number, sizeof number); return true;
+    case ELEMENT_F32: memcpy(at, &single, sizeof single); return true;
+    case ELEMENT_F16: memcpy(at, &half, sizeof half); return true;
+    case ELEMENT_BF16: memcpy(at, &upper, sizeof upper); return true;
+    case ELEMENT_F64: memcpy(at, &number, sizeof number); return true;
     default: return write_integer(type, number, at);
     }
 }
