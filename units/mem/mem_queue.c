@@ -63,18 +63,22 @@ static inline __attribute__((always_inline)) uint32_t closest(const double *star
     return best;
 }
 
-/* Counts those of these ascending times that are not later than `at`. */
+/* Counts those of these ascending times that are not later than `at`. Most requests are late ones, so the search begins at the
+ * end. */
 static inline __attribute__((always_inline)) uint32_t count_past(const double *end, uint32_t count, double at)
 {
-    const times limit = (times){0} + at;
-    marks sum = {0};
-    uint32_t i = 0, past = 0;
-    for (; i + TIMES <= count; i += TIMES)
-        sum -= load_times(end + i) <= limit; /* a true comparison is -1 */
+    uint32_t past = count;
+    while (past >= TIMES && end[past - TIMES] > at)
+        past -= TIMES;
+    if (past < TIMES) {
+        while (past > 0 && end[past - 1] > at)
+            past--;
+        return past;
+    }
+    past -= TIMES;
+    const marks not_later = load_times(end + past) <= (times){0} + at; /* a true comparison is -1 */
     for (uint32_t k = 0; k < TIMES; k++)
-        past += (uint32_t)sum[k];
-    for (; i < count; i++)
-        past += end[i] <= at;
+        past -= (uint32_t)not_later[k];
     return past;
 }
 
