@@ -223,7 +223,7 @@ static void retire(struct cpu_timing *t, const struct placing *p)
 }
 
 /* `at` is the time of the request; `data` that of a store's data. */
-static void log_access(struct cpu_timing *t, const struct cpu_op *op, enum mem_access_kind kind, uint64_t at, uint64_t data,
+static void log_access(struct cpu_timing *t, const struct cpu_op *op, uint8_t kind, uint64_t at, uint64_t data,
                        const struct cpu_answer *answer)
 {
     const uint64_t cycles = answer->cycle - at, start = t->block_start;
@@ -235,8 +235,8 @@ static void log_access(struct cpu_timing *t, const struct cpu_op *op, enum mem_a
                                                       .data = (uint32_t)(data - start),
                                                       .cycles = (uint32_t)cycles,
                                                       .pc_offset = op->pc_offset,
-                                                      .bytes = op->bytes,
-                                                      .kind = (uint8_t)kind,
+                                                      .bytes = kind == CPU_ACCESS_AMX ? op->amx_op : op->bytes,
+                                                      .kind = kind,
                                                       .level = (uint8_t)answer->level};
 }
 
@@ -317,16 +317,15 @@ static void commit_store(struct cpu_timing *t, const struct placing *p, uint64_t
     b->store_cause[slot] = (uint8_t)(CPU_STALL_L1 + answer.level);
     /* Up to and including the cycle of the write, loads find the bytes in the store queue. */
     remember_store(t, addr, op->bytes, p->complete, answer.cycle + 1);
-    log_access(t, op, kind, at, p->complete, &answer);
+    log_access(t, op, (uint8_t)kind, at, p->complete, &answer);
 }
 
 /* ---- AMX ---- */
 
 static void remember_amx_store(struct cpu_timing *t, uint64_t operand)
 {
-    const uint64_t addr = (operand & ((UINT64_C(1) << 56) - 1)) + t->address_tag;
-    const uint64_t bytes = operand >> 62 & 1 ? 128 : 64;
-    for (uint64_t line = addr / MEM_LINE_BYTES; line <= (addr + bytes - 1) / MEM_LINE_BYTES; line++)
+    uint64_t last, line = cpu_amx_lines(t, operand, &last);
+    for (; line <= last; line++)
         t->amx_line[line % CPU_AMX_LINES] = line + 1;
     t->amx_pending = true;
 }
@@ -336,14 +335,12 @@ static void place_amx(struct cpu_timing *t, struct placing *p, uint64_t operand)
     struct cpu_board *b = &t->board;
     issue(t, p, b->amx_next, CPU_STALL_AMX);
     p->complete = p->issued;
-    b->amx_next = p->issued;
-    if (t->has_amx) {
-        const double next = t->amx.send(t->amx.context, cpu_ns_of(t, p->issued), p->op->amx_op, operand);
-        b->amx_next = later(p->issued, cpu_cycle_of(t, next));
-        if (p->op->kind & CPU_OP_AMX_STORE)
-            remember_amx_store(t, operand);
-    }
-    t->clean = false;
+    const struct cpu_answer answer =
+        t->answers_used < t->answers ? t->answer[t->answers_used++] : cpu_ask_amx(t, p->issued, p->op->amx_op, operand);
+    b->amx_next = answer.cycle;
+    if (t->has_amx && (p->op->kind & CPU_OP_AMX_STORE))
+        remember_amx_store(t, operand);
+    log_access(t, p->op, CPU_ACCESS_AMX, p->issued, p->issued, &answer);
 }
 
 /* *p tells when it was issued and when it is complete. */

@@ -7,6 +7,7 @@
 #ifndef ORCHARD_UNITS_CPU_CPU_TIMING_INTERNAL_H
 #define ORCHARD_UNITS_CPU_CPU_TIMING_INTERNAL_H
 
+#include "isa/amx/amx_isa.h"
 #include "units/cpu/cpu_timing.h"
 #include "units/cpu/cpu_timing_predict.h"
 #include "units/mem/mem_fast.h"
@@ -109,23 +110,26 @@ struct cpu_board {
     uint64_t stall[CPU_STALL_COUNT];
 };
 
-/* An access of a block that can be remembered; cycles count from the block's start. */
+/* An access of a block that can be remembered; cycles count from the block's start. An AMX word is one, too: the answer tells
+ * when the next one may be sent. */
 struct cpu_memo_access {
     uint32_t when, data; /* time of the request; time of a store's data */
     uint32_t cycles;     /* from then to the answer */
     uint32_t pc_offset;
-    uint8_t bytes, kind; /* kind: enum mem_access_kind */
+    uint8_t bytes, kind; /* kind: enum mem_access_kind, or CPU_ACCESS_AMX, where bytes is the AMX op */
     uint8_t level;       /* enum mem_level of the answer */
 };
+#define CPU_ACCESS_AMX      255
 #define CPU_MEMO_CYCLES_MAX (1 << 24) /* slower answers are not remembered */
 
-/* The memory system's answer to an access: the cycle in which data are ready (loads) or were accepted (stores). */
+/* The memory system's answer to an access: the cycle in which data are ready (loads) or were accepted (stores). The AMX block's:
+ * the cycle from which on it takes the next word. */
 struct cpu_answer {
     uint64_t cycle;
     enum mem_level level;
 };
 
-#define CPU_LOG_MAX 64 /* memory accesses of a block that can be remembered */
+#define CPU_LOG_MAX 128 /* accesses of a block that can be remembered */
 
 struct cpu_memo;
 
@@ -202,6 +206,15 @@ static inline struct cpu_answer cpu_ask(struct cpu_timing *t, uint64_t at, uint6
     return (struct cpu_answer){cycle > hit ? cycle : hit, reply.level};
 }
 
+/* Sends an AMX word to the block. */
+static inline struct cpu_answer cpu_ask_amx(struct cpu_timing *t, uint64_t at, unsigned op, uint64_t operand)
+{
+    if (!t->has_amx)
+        return (struct cpu_answer){at, MEM_L1};
+    const uint64_t next = cpu_cycle_of(t, t->amx.send(t->amx.context, cpu_ns_of(t, at), op, operand));
+    return (struct cpu_answer){next > at ? next : at, MEM_L1};
+}
+
 bool cpu_board_init(struct cpu_timing *timing);
 void cpu_board_release(struct cpu_timing *timing);
 /* Resets the board: everything is idle from cycle `now` on. */
@@ -238,6 +251,21 @@ static inline struct cpu_forward *cpu_forward_find(struct cpu_timing *t, uint64_
             return f;
     }
     return NULL;
+}
+
+/* True for AMX words that write memory. */
+static inline bool cpu_amx_stores(unsigned op)
+{
+    return op == AMX_STX || op == AMX_STY || op == AMX_STZ || op == AMX_STZI;
+}
+
+/* The lines that an AMX store writes: the first and the last one. */
+static inline uint64_t cpu_amx_lines(const struct cpu_timing *t, uint64_t operand, uint64_t *last)
+{
+    const uint64_t addr = (operand & ((UINT64_C(1) << 56) - 1)) + t->address_tag;
+    const uint64_t bytes = operand >> 62 & 1 ? 128 : 64;
+    *last = (addr + bytes - 1) / MEM_LINE_BYTES;
+    return addr / MEM_LINE_BYTES;
 }
 
 /* True for lines that an AMX store may write soon: loads from there wait. */

@@ -4,10 +4,11 @@
  * state behave alike from there on (cpu_timing_state.c). States are kept once and compared word by word. What a block does to a
  * state depends on the outcome of the branch before it and on the memory system's answers to its accesses, one after another. A
  * tree therefore hangs on each state: "this block, after a branch with that outcome, makes its first access after so many cycles;
- * given this answer, the next access comes then; ...; and the block ends in that state, so many cycles later". While trees are
- * followed, the board's arrays are out of date; only `now`, `last_retire` and the stall counts are current. At an answer that was
- * never seen, the block is placed on the board as usual, with the answers given so far, and the tree grows. Blocks that take data
- * from stores under way, wait for AMX stores or send AMX instructions are not remembered.
+ * given this answer, the next access comes then; ...; and the block ends in that state, so many cycles later". An AMX word counts
+ * as an access, which the AMX block answers. While trees are followed, the board's arrays are out of date; only `now`,
+ * `last_retire` and the stall counts are current. At an answer that was never seen, the block is placed on the board as usual,
+ * with the answers given so far, and the tree grows. Blocks that take data from stores under way or wait for AMX stores are not
+ * remembered.
  */
 #include "units/cpu/cpu_timing_internal.h"
 
@@ -75,7 +76,7 @@ struct chunk {
 
 struct cpu_memo {
     struct state *bucket[BUCKETS];
-    struct chunk *chunk;
+    struct chunk *chunk, *spare;     /* in use; kept for later, because the host takes long to hand out fresh memory */
     struct state *at;                /* the state of the board; NULL: a state that is not kept */
     bool rests;                      /* the board's arrays are out of date: it is in state `at` */
     struct state *from;              /* state at the start of the block being placed */
@@ -95,12 +96,22 @@ bool cpu_memo_init(struct cpu_timing *t)
     return t->memo->scratch != NULL;
 }
 
-static void free_chunks(struct cpu_memo *m)
+static void free_chunks(struct chunk *c)
+{
+    while (c) {
+        struct chunk *next = c->next;
+        free(c);
+        c = next;
+    }
+}
+
+static void spare_chunks(struct cpu_memo *m)
 {
     while (m->chunk) {
         struct chunk *c = m->chunk;
         m->chunk = c->next;
-        free(c);
+        c->next = m->spare;
+        m->spare = c;
     }
 }
 
@@ -113,7 +124,7 @@ void cpu_memo_clear(struct cpu_timing *t)
     m->put_off_next = PUT_OFF_FIRST;
     if (m->bytes == 0)
         return;
-    free_chunks(m);
+    spare_chunks(m);
     memset(m->bucket, 0, sizeof m->bucket);
     m->bytes = 0;
 }
@@ -121,11 +132,20 @@ void cpu_memo_clear(struct cpu_timing *t)
 void cpu_memo_release(struct cpu_timing *t)
 {
     if (t->memo) {
-        free_chunks(t->memo);
+        free_chunks(t->memo->chunk);
+        free_chunks(t->memo->spare);
         free(t->memo->scratch);
     }
     free(t->memo);
     t->memo = NULL;
+}
+
+static struct chunk *new_chunk(size_t room)
+{
+    struct chunk *c = malloc(sizeof *c + room);
+    if (c)
+        c->bytes = room;
+    return c;
 }
 
 /* Memory that lasts until everything is forgotten; NULL when memory is out. */
@@ -133,13 +153,15 @@ static void *take(struct cpu_memo *m, size_t bytes)
 {
     bytes = (bytes + 15) / 16 * 16;
     if (!m->chunk || m->chunk->bytes - m->chunk->used < bytes) {
-        const size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        struct chunk *c = malloc(sizeof *c + room);
+        struct chunk *c = m->spare && m->spare->bytes >= bytes ? m->spare : NULL;
+        if (c)
+            m->spare = c->next;
+        else
+            c = new_chunk(bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES);
         if (!c)
             return NULL;
         c->next = m->chunk;
         c->used = 0;
-        c->bytes = room;
         m->chunk = c;
     }
     void *at = m->chunk->room + m->chunk->used;
@@ -329,36 +351,64 @@ void cpu_memo_end(struct cpu_timing *t, const struct cpu_plan *plan, unsigned ou
 
 #define GRANULES_MAX 17 /* 16-byte granules that an access of up to 255 bytes can touch */
 
+/* What a block that is repeated has changed so far, for the case that it must be placed after all. */
 struct undo {
-    struct cpu_forward *place;
-    struct cpu_forward was;
+    unsigned forwards, lines;
+    bool amx_pending;
+    struct undo_forward {
+        struct cpu_forward *place;
+        struct cpu_forward was;
+    } forward[CPU_LOG_MAX * GRANULES_MAX];
+    struct undo_line {
+        uint64_t *place, was;
+    } line[CPU_LOG_MAX * 2];
 };
 
-/* Asks memory as the block did. NULL when the answer is new or stores under way interfere. */
-static inline struct branch *repeat_access(struct cpu_timing *t, const struct cpu_plan *plan, struct step *step, uint64_t addr)
+/* Asks memory or the AMX block as the block did. NULL when the answer is new or stores under way interfere. */
+static inline struct branch *repeat_access(struct cpu_timing *t, const struct cpu_plan *plan, struct step *step, uint64_t operand)
 {
     const struct cpu_memo_access *a = &step->access;
-    const uint64_t at = t->board.now + a->when;
+    const uint64_t at = t->board.now + a->when, addr = operand + t->address_tag;
     if (a->kind == MEM_ACCESS_LOAD &&
         ((t->amx_pending && cpu_amx_line_waits(t, addr, a->bytes)) || cpu_forward_find(t, addr, a->bytes, at)))
         return NULL;
-    const struct cpu_answer answer = cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, plan->pc + a->pc_offset);
+    const struct cpu_answer answer = a->kind == CPU_ACCESS_AMX
+                                         ? cpu_ask_amx(t, at, a->bytes, operand)
+                                         : cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, plan->pc + a->pc_offset);
     t->answer[t->answers++] = answer;
     const uint64_t cycles = answer.cycle - at;
     return cycles <= CPU_MEMO_CYCLES_MAX ? branch_of(step, (uint32_t)cycles, (uint32_t)answer.level) : NULL;
 }
 
-static unsigned repeat_forwards(struct cpu_timing *t, const struct cpu_memo_access *a, uint64_t cycles, uint64_t addr,
-                                struct undo *undo)
+static void repeat_forwards(struct cpu_timing *t, const struct cpu_memo_access *a, uint64_t cycles, uint64_t addr,
+                            struct undo *undo)
 {
     const uint64_t start = t->board.now, commit = start + a->when + cycles + 1;
-    unsigned count = 0;
     for (uint64_t g = addr >> 4; g <= (addr + a->bytes - 1) >> 4; g++) {
         struct cpu_forward *place = &t->forward[g % CPU_FORWARDS];
-        undo[count++] = (struct undo){place, *place};
+        undo->forward[undo->forwards++] = (struct undo_forward){place, *place};
         *place = (struct cpu_forward){g + 1, addr, start + a->data, commit, a->bytes};
     }
-    return count;
+}
+
+static void repeat_amx_store(struct cpu_timing *t, uint64_t operand, struct undo *undo)
+{
+    uint64_t last, line = cpu_amx_lines(t, operand, &last);
+    for (; line <= last; line++) {
+        uint64_t *place = &t->amx_line[line % CPU_AMX_LINES];
+        undo->line[undo->lines++] = (struct undo_line){place, *place};
+        *place = line + 1;
+    }
+    t->amx_pending = true;
+}
+
+static void take_back(struct cpu_timing *t, struct undo *undo)
+{
+    while (undo->forwards--)
+        *undo->forward[undo->forwards].place = undo->forward[undo->forwards].was;
+    while (undo->lines--)
+        *undo->line[undo->lines].place = undo->line[undo->lines].was;
+    t->amx_pending = undo->amx_pending;
 }
 
 /* Repeats all accesses of a block as when it was placed. NULL when something went differently; up to there the block went as
@@ -366,24 +416,28 @@ static unsigned repeat_forwards(struct cpu_timing *t, const struct cpu_memo_acce
 static const struct end *repeat_accesses(struct cpu_timing *t, const struct cpu_plan *plan, const struct path *path,
                                          const uint64_t *address)
 {
-    struct undo undo[CPU_LOG_MAX * GRANULES_MAX];
-    unsigned undos = 0;
+    struct undo undo;
+    undo.forwards = undo.lines = 0;
+    undo.amx_pending = t->amx_pending;
     while (path->step) {
         const struct cpu_memo_access *a = &path->step->access;
-        const uint64_t addr = *address++ + t->address_tag;
-        const struct branch *b = repeat_access(t, plan, path->step, addr);
+        const uint64_t operand = *address++;
+        const struct branch *b = repeat_access(t, plan, path->step, operand);
         if (!b)
             break;
-        if (a->kind != MEM_ACCESS_LOAD)
-            undos += repeat_forwards(t, a, b->cycles, addr, undo + undos);
+        if (a->kind == CPU_ACCESS_AMX) {
+            if (t->has_amx && cpu_amx_stores(a->bytes))
+                repeat_amx_store(t, operand, &undo);
+        } else if (a->kind != MEM_ACCESS_LOAD) {
+            repeat_forwards(t, a, b->cycles, operand + t->address_tag, &undo);
+        }
         path = &b->path;
     }
     if (path->end) {
         t->answers = 0;
         return path->end;
     }
-    while (undos--)
-        *undo[undos].place = undo[undos].was;
+    take_back(t, &undo);
     return NULL;
 }
 

@@ -18,16 +18,11 @@ static bool is_stream_store(const struct a64_insn *insn)
     return (insn->flags & A64_INSN_STORE) && (insn->word & UINT32_C(0x3bc00000)) == UINT32_C(0x28000000);
 }
 
-static bool is_amx_store(unsigned op)
-{
-    return op == AMX_STX || op == AMX_STY || op == AMX_STZ || op == AMX_STZI;
-}
-
 static uint8_t kind_of(const struct a64_insn *insn)
 {
     unsigned kind = 0;
     if (insn->cls == A64_C_AMX)
-        return CPU_OP_AMX | (is_amx_store((unsigned)insn->imm) ? CPU_OP_AMX_STORE : 0);
+        return CPU_OP_AMX | (cpu_amx_stores((unsigned)insn->imm) ? CPU_OP_AMX_STORE : 0);
     if (insn->mem_bytes > 0 && (insn->flags & A64_INSN_LOAD))
         kind |= CPU_OP_LOAD;
     if (insn->mem_bytes > 0 && (insn->flags & A64_INSN_STORE))
