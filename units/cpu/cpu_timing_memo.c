@@ -15,16 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS        16384
-#define CHUNK_BYTES    ((size_t)256 << 10)
-#define BYTES_MAX      (UINT64_C(48) << 20) /* of states and trees; beyond, all are forgotten */
-#define NEW_STATES_MAX 2000                 /* in a row before keeping states is put off: longer than filling a window takes */
-#define PUT_OFF_FIRST  1024
-#define PUT_OFF_MAX    (1 << 17)
+#define BUCKETS     16384
+#define CHUNK_BYTES ((size_t)256 << 10)
+#define BYTES_MAX   (UINT64_C(48) << 20) /* of states and trees; beyond, all are forgotten */
+/* Blocks placed since the last one that was remembered or that led to a known state. The first ones often lead back at once.
+ * After that a core takes about a window of instructions to come back to a loop that it knows, which is looked for now and then.
+ * A loop that is not known yet is learned next; when none turns up, keeping states is put off. */
+#define LOST_NEAR     4
+#define LOST_LEARN    64
+#define LOST_MAX      192
+#define LOST_PROBE    4 /* every so many blocks */
+#define PUT_OFF_PROBE 64
+#define PUT_OFF_FIRST 512
+#define PUT_OFF_MAX   (1 << 15)
 /* A block that could not be repeated costs as much as placing this many instructions; and how far costs may run ahead. */
 #define FAILURE_COST 64
 #define LOSS_MAX     (1 << 18)
-#define GOOD_RUN     8192 /* repeated in a row: the next delay is again as short as the first */
+#define GOOD_RUN     1024 /* repeated in a row: the next delay is again as short as the first */
 
 /* What a block did in the end. */
 struct end {
@@ -82,7 +89,7 @@ struct cpu_memo {
     struct state *from;              /* state at the start of the block being placed */
     uint64_t stall[CPU_STALL_COUNT]; /* the stall counts at that time */
     uint64_t bytes;
-    uint32_t new_in_a_row, put_off, put_off_next, loss, good_run;
+    uint32_t lost, put_off, put_off_next, loss, good_run;
     uint32_t *scratch; /* a state while it is written */
 };
 
@@ -120,7 +127,7 @@ void cpu_memo_clear(struct cpu_timing *t)
     struct cpu_memo *m = t->memo;
     cpu_memo_leave(t);
     m->from = NULL;
-    m->new_in_a_row = m->put_off = 0;
+    m->lost = m->put_off = 0;
     m->put_off_next = PUT_OFF_FIRST;
     if (m->bytes == 0)
         return;
@@ -202,8 +209,9 @@ static uint64_t hash_words(const uint32_t *word, uint32_t count)
     return h;
 }
 
-/* Returns the kept state that equals the board; NULL when memory is out. */
-static struct state *intern(struct cpu_timing *t)
+/* Returns the kept state that equals the board. When there is none, it is added if `add`; NULL otherwise, or when memory is out.
+ */
+static struct state *intern(struct cpu_timing *t, bool add)
 {
     struct cpu_memo *m = t->memo;
     const uint32_t words = cpu_state_write(t, m->scratch);
@@ -212,32 +220,38 @@ static struct state *intern(struct cpu_timing *t)
     struct state **bucket = &m->bucket[hash % BUCKETS];
     for (struct state *s = *bucket; s; s = s->next)
         if (s->hash == hash && s->words == words && memcmp(s->word, m->scratch, bytes) == 0) {
-            m->new_in_a_row = 0;
+            m->lost = m->put_off = 0;
             return s;
         }
-    struct state *s = take(m, sizeof *s + bytes);
+    struct state *s = add ? take(m, sizeof *s + bytes) : NULL;
     if (!s)
         return NULL;
     *s = (struct state){.next = *bucket, .hash = hash, .words = words};
     memcpy(s->word, m->scratch, bytes);
     *bucket = s;
-    m->new_in_a_row++;
     return s;
 }
 
-/* Keeping states does not pay for code that never comes back to a state or leaves the known ways too often. */
-static bool put_off(struct cpu_memo *m)
+enum keeping { KEEP_NOT, KEEP_LOOK, KEEP_ADD };
+
+/* Tells what to do about the state after a block that was placed. Keeping states does not pay for code that never comes back to a
+ * state or leaves the known ways too often. */
+static enum keeping keeping_of(struct cpu_memo *m)
 {
     if (m->put_off > 0) {
         m->put_off--;
-        return true;
+        return m->put_off % PUT_OFF_PROBE == 0 ? KEEP_LOOK : KEEP_NOT;
     }
-    if (m->new_in_a_row <= NEW_STATES_MAX && m->loss <= LOSS_MAX)
-        return false;
-    m->new_in_a_row = m->loss = m->good_run = 0;
+    const uint32_t lost = m->lost++;
+    if (lost < LOST_MAX && m->loss <= LOSS_MAX) {
+        if (lost >= LOST_NEAR && lost < LOST_LEARN)
+            return lost % LOST_PROBE == 0 ? KEEP_LOOK : KEEP_NOT;
+        return KEEP_ADD;
+    }
+    m->lost = m->loss = m->good_run = 0;
     m->put_off = m->put_off_next;
     m->put_off_next = m->put_off_next < PUT_OFF_MAX ? 2 * m->put_off_next : PUT_OFF_MAX;
-    return true;
+    return KEEP_NOT;
 }
 
 /* ---- growing trees ---- */
@@ -334,7 +348,8 @@ void cpu_memo_end(struct cpu_timing *t, const struct cpu_plan *plan, unsigned ou
     struct cpu_memo *m = t->memo;
     if (m->bytes > BYTES_MAX)
         cpu_memo_clear(t);
-    struct state *to = t->clean && t->memo_on && !put_off(m) ? intern(t) : NULL;
+    const enum keeping keeping = t->clean && t->memo_on ? keeping_of(m) : KEEP_NOT;
+    struct state *to = keeping != KEEP_NOT ? intern(t, keeping == KEEP_ADD) : NULL;
     if (to) {
         if (m->from)
             add_way(t, plan, outcome, to);
@@ -454,6 +469,7 @@ bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned o
         return false;
     }
     m->loss -= m->loss < plan->count ? m->loss : plan->count;
+    m->lost = 0;
     if (++m->good_run == GOOD_RUN)
         m->put_off_next = PUT_OFF_FIRST;
     b->now += e->cycles;
