@@ -82,13 +82,19 @@ static struct run_operation operation(const struct run *run)
 
 /* ---- in-process ---- */
 
+/* An observer is called from the thread that started the run. */
+static unsigned threads_of(const struct run *run)
+{
+    return run->request->watch ? 1 : run->request->threads;
+}
+
 /* One pass over the kernel on one core; with time unless mode is FUNCTIONAL. */
 static bool one_pass(const struct run *run, const struct kernel_data *data, struct mem_space *space, enum amx_gen gen,
                      struct soc_core *core, enum amx_job_mode mode, unsigned repeat, const char *doing, struct run_measure *m,
                      struct orch_error *error)
 {
     struct engine *engine = engine_create();
-    struct amx_job *job = amx_job_create(run->work, data, space, gen, core, mode, error);
+    struct amx_job *job = amx_job_create(run->work, data, space, gen, core, mode, threads_of(run), error);
     bool ok = engine && job;
     if (job && !engine)
         orch_no_memory(error);

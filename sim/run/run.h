@@ -64,7 +64,7 @@ struct run_request {
     const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
     bool sanitize;        /* GPU: races, bounds, barrier divergence, reads before their wait */
-    unsigned threads;     /* of the host, for execution without time; 0 = 1 */
+    unsigned threads;     /* of the host, for execution without time, or beside the timing; 0 = 1 */
     const char *home;     /* kernels: "process" or "elf"; NULL = process */
     const char *programs; /* folder of the cross-compiled kernels; NULL = beside the build */
     bool cold;            /* caches empty; else one untimed warm-up */

@@ -1,6 +1,6 @@
 #include "sim/workload/amx/amx_job.h"
 
-#include "sim/workload/amx/scalar_trace.h"
+#include "sim/workload/amx/amx_timer.h"
 #include "units/amx/kernels/amx_intrinsics.h"
 #include "units/amx/kernels/gemm.h"
 
@@ -16,13 +16,11 @@ struct amx_job {
     struct kernel_data data;
     struct mem_space *space;
     struct amx_core *unit;
-    struct soc_core *core;
-    struct scalar_trace *scalar;
+    struct amx_timer *timer; /* NULL in mode FUNCTIONAL */
     enum amx_job_mode mode;
     struct unit_fault fault;
     uint64_t instructions, op_count[32];
-    double now_ns;       /* when the core can send its next AMX instruction */
-    double send_step_ns; /* between two sends */
+    double start_ns;
     const struct work_progress *progress;
     const char *doing;
 };
@@ -42,12 +40,6 @@ static void execute_batch(struct amx_job *j)
     const struct amx_ctx *c = &j->ctx;
     if (j->fault.kind == UNIT_FAULT_NONE) /* after a fault the rest of the kernel has no effect */
         amx_core_execute_list(j->unit, c->op, c->operand, c->count, &j->fault);
-}
-
-static void time_batch(struct amx_job *j)
-{
-    const struct amx_ctx *c = &j->ctx;
-    j->now_ns = soc_core_send_amx_batch(j->core, j->now_ns, j->send_step_ns, c->op, c->operand, c->count);
 }
 
 /* Counts how often `op` occurs, sixteen bytes at a time. */
@@ -88,9 +80,9 @@ static void flush(struct amx_ctx *ctx)
     if (wants_values(j))
         execute_batch(j);
     if (wants_time(j))
-        time_batch(j);
+        amx_timer_batch(j->timer, ctx->op, ctx->operand, ctx->count);
     ctx->count = 0;
-    work_progress_tell(j->progress, j->doing, NAN, wants_time(j) ? j->now_ns : 0);
+    work_progress_tell(j->progress, j->doing, NAN, wants_time(j) ? amx_timer_now(j->timer) : 0);
 }
 
 /* The batch ends with two passes of a loop, at `first` and `second`; the `left` passes that remain are like them. Returns 0 when
@@ -110,7 +102,7 @@ static int run_passes(struct amx_ctx *ctx, uint32_t first, uint32_t second, uint
     if (wants_values(j) && j->fault.kind == UNIT_FAULT_NONE)
         amx_core_execute_passes(j->unit, &passes, &j->fault);
     if (wants_time(j))
-        j->now_ns = soc_core_send_amx_passes(j->core, j->now_ns, j->send_step_ns, &passes);
+        amx_timer_passes(j->timer, &passes);
     return 1;
 }
 
@@ -119,26 +111,13 @@ static uint64_t simulated(const struct amx_job *j, const void *host)
     return (uint64_t)((const uint8_t *)host - j->space->host);
 }
 
-/* Scalar code follows the AMX instructions sent so far and comes before the next ones. */
-static void scalar_begin(struct amx_job *j)
-{
-    cpu_timing_wait_until(j->core->timing, j->now_ns, CPU_STALL_AMX);
-}
-
-static void scalar_end(struct amx_job *j)
-{
-    j->now_ns = fmax(j->now_ns, cpu_timing_now(j->core->timing));
-}
-
 static void note_copy(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes,
                       uint64_t src_stride)
 {
     struct amx_job *j = ctx->owner;
     if (!wants_time(j))
         return;
-    scalar_begin(j);
-    scalar_trace_copy(j->scalar, j->core->timing, simulated(j, dst), simulated(j, src), rows, row_bytes, src_stride);
-    scalar_end(j);
+    amx_timer_copy(j->timer, simulated(j, dst), simulated(j, src), rows, row_bytes, src_stride);
 }
 
 static void note_transpose(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row,
@@ -147,24 +126,21 @@ static void note_transpose(struct amx_ctx *ctx, const void *dst, uint64_t dst_ro
     struct amx_job *j = ctx->owner;
     if (!wants_time(j))
         return;
-    scalar_begin(j);
-    scalar_trace_transpose(j->scalar, j->core->timing, simulated(j, dst), dst_row, simulated(j, src), src_row, vectors, count,
-                           element_bytes);
-    scalar_end(j);
+    amx_timer_transpose(j->timer, simulated(j, dst), dst_row, simulated(j, src), src_row, vectors, count, element_bytes);
 }
 
 struct amx_job *amx_job_create(const struct kernel_call *call, const struct kernel_data *data, struct mem_space *space,
-                               enum amx_gen gen, struct soc_core *core, enum amx_job_mode mode, struct orch_error *error)
+                               enum amx_gen gen, struct soc_core *core, enum amx_job_mode mode, unsigned threads,
+                               struct orch_error *error)
 {
     struct amx_job *j = calloc(1, sizeof *j);
     if (j) {
         j->call = *call;
         j->data = *data;
         j->space = space;
-        j->core = core;
         j->mode = mode;
         j->unit = amx_core_create(gen, space, AMX_PATH_FAST);
-        j->scalar = scalar_trace_create();
+        j->timer = mode == AMX_JOB_FUNCTIONAL ? NULL : amx_timer_create(core, threads > 1);
         j->ctx = (struct amx_ctx){.host_base = (uint64_t)(uintptr_t)space->host,
                                   .flush = flush,
                                   .passes = run_passes,
@@ -172,7 +148,7 @@ struct amx_job *amx_job_create(const struct kernel_call *call, const struct kern
                                   .transpose = note_transpose,
                                   .owner = j};
     }
-    if (j && j->unit && j->scalar)
+    if (j && j->unit && (j->timer || mode == AMX_JOB_FUNCTIONAL))
         return j;
     amx_job_free(j);
     orch_no_memory(error);
@@ -184,9 +160,7 @@ void amx_job_free(struct amx_job *j)
     if (!j)
         return;
     amx_core_free(j->unit);
-    if (j->core)
-        cpu_timing_forget_blocks(j->core->timing); /* the scalar trace owns them */
-    scalar_trace_free(j->scalar);
+    amx_timer_free(j->timer);
     free(j);
 }
 
@@ -219,15 +193,16 @@ static void run_kernel(struct amx_job *j)
 
 static double job_now(void *context)
 {
-    return ((struct amx_job *)context)->now_ns;
+    const struct amx_job *j = context;
+    return wants_time(j) ? amx_timer_now(j->timer) : j->start_ns;
 }
 
 static void job_start(void *context, double now_ns)
 {
     struct amx_job *j = context;
-    j->now_ns = now_ns;
+    j->start_ns = now_ns;
     if (wants_time(j))
-        j->send_step_ns = soc_core_send_step_ns(j->core);
+        amx_timer_start(j->timer, now_ns);
 }
 
 static enum engine_progress job_step(void *context, double limit_ns, struct orch_error *error)
@@ -235,13 +210,11 @@ static enum engine_progress job_step(void *context, double limit_ns, struct orch
     struct amx_job *j = context;
     (void)limit_ns; /* a library kernel runs in one go: it shares its block with nobody */
     run_kernel(j);
+    if (wants_time(j))
+        amx_timer_finish(j->timer);
     if (j->fault.kind != UNIT_FAULT_NONE) {
         orch_fail(error, ORCH_INTERNAL, "the library's own kernel faulted: %s", j->fault.text);
         return ENGINE_FAILED;
-    }
-    if (wants_time(j)) {
-        scalar_begin(j);
-        j->now_ns = fmax(j->now_ns, soc_core_done_at(j->core));
     }
     return ENGINE_DONE;
 }

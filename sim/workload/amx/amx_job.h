@@ -15,9 +15,11 @@ enum amx_job_mode { AMX_JOB_FULL, AMX_JOB_FUNCTIONAL, AMX_JOB_TIMING };
 struct amx_job;
 
 /* The kernel's data must lie in `space`. Mode TIMING computes no values; the instruction stream of these kernels does not depend
- * on them. Mode FUNCTIONAL times nothing, and `core` may be NULL. */
+ * on them. Mode FUNCTIONAL times nothing, and `core` may be NULL. With more than one thread of the host, timing overlaps the
+ * execution; answers are the same. */
 struct amx_job *amx_job_create(const struct kernel_call *call, const struct kernel_data *data, struct mem_space *space,
-                               enum amx_gen gen, struct soc_core *core, enum amx_job_mode mode, struct orch_error *error);
+                               enum amx_gen gen, struct soc_core *core, enum amx_job_mode mode, unsigned threads,
+                               struct orch_error *error);
 void amx_job_free(struct amx_job *job);
 struct engine_task amx_job_task(struct amx_job *job);
 /* Who waits, and for what ("timing"). */

@@ -104,7 +104,7 @@ static void check_gemm(const char *text, const char *precision, enum amx_gen gen
     CHECK(kernel_data_create(&c, gen, space, NULL, 7, &d, &error), "%s: %s", text, error.text);
     uint8_t *old = malloc(d.c_bytes);
     memcpy(old, mem_at(space, d.c, d.c_bytes, MEM_READ), d.c_bytes);
-    struct amx_job *job = amx_job_create(&c, &d, space, gen, NULL, AMX_JOB_FUNCTIONAL, &error);
+    struct amx_job *job = amx_job_create(&c, &d, space, gen, NULL, AMX_JOB_FUNCTIONAL, 1, &error);
     const struct engine_task task = amx_job_task(job);
     task.start(task.context, 0);
     CHECK(task.step(task.context, INFINITY, &error) == ENGINE_DONE, "%s: %s", text, error.text);
@@ -210,7 +210,7 @@ static void check_gemv(const char *text, const char *precision)
     struct mem_space *space = mem_space_create(0);
     CHECK(kernel_parse(text, precision, &c, &error), "%s: %s", text, error.text);
     CHECK(kernel_data_create(&c, AMX_GEN_M1, space, NULL, 7, &d, &error), "%s: %s", text, error.text);
-    struct amx_job *job = amx_job_create(&c, &d, space, AMX_GEN_M1, NULL, AMX_JOB_FUNCTIONAL, &error);
+    struct amx_job *job = amx_job_create(&c, &d, space, AMX_GEN_M1, NULL, AMX_JOB_FUNCTIONAL, 1, &error);
     const struct engine_task task = amx_job_task(job);
     task.start(task.context, 0);
     CHECK(task.step(task.context, INFINITY, &error) == ENGINE_DONE, "%s: %s", text, error.text);

@@ -1,0 +1,241 @@
+#include "sim/workload/amx/amx_timer.h"
+
+#include "sim/workload/amx/scalar_trace.h"
+#include "units/amx/kernels/amx_intrinsics.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE 16 /* pieces of work that may wait */
+
+enum work_kind { WORK_BATCH, WORK_PASSES, WORK_COPY, WORK_TRANSPOSE, WORK_END };
+
+struct scalar_work {
+    uint64_t dst, dst_row, src, src_row;
+    uint32_t rows, row_bytes, vectors, count, element_bytes;
+};
+
+struct work {
+    enum work_kind kind;
+    uint32_t count; /* WORK_BATCH */
+    union {
+        struct {
+            uint8_t op[AMX_CTX_BATCH];
+            uint64_t operand[AMX_CTX_BATCH];
+        } batch;
+        struct amx_passes passes;
+        struct scalar_work scalar;
+    } u;
+};
+
+struct amx_timer {
+    struct soc_core *core;
+    struct scalar_trace *scalar;
+    _Atomic double now_ns; /* when the core can send its next AMX instruction */
+    double send_step_ns;   /* between two sends */
+    bool apart;            /* a thread is wanted */
+    bool threaded;         /* it runs */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct work *queue; /* ring of QUEUE pieces, when a thread is wanted */
+    uint64_t put, taken;
+};
+
+struct amx_timer *amx_timer_create(struct soc_core *core, bool apart)
+{
+    struct amx_timer *t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->core = core;
+    t->apart = apart;
+    t->scalar = scalar_trace_create();
+    t->queue = apart ? calloc(QUEUE, sizeof *t->queue) : NULL;
+    if (t->scalar && (t->queue || !apart) && pthread_mutex_init(&t->lock, NULL) == 0) {
+        if (pthread_cond_init(&t->changed, NULL) == 0)
+            return t;
+        pthread_mutex_destroy(&t->lock);
+    }
+    scalar_trace_free(t->scalar);
+    free(t->queue);
+    free(t);
+    return NULL;
+}
+
+void amx_timer_free(struct amx_timer *t)
+{
+    if (!t)
+        return;
+    if (t->threaded)
+        amx_timer_finish(t);
+    cpu_timing_forget_blocks(t->core->timing); /* the scalar trace owns them */
+    scalar_trace_free(t->scalar);
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+    free(t->queue);
+    free(t);
+}
+
+double amx_timer_now(const struct amx_timer *t)
+{
+    return atomic_load_explicit(&t->now_ns, memory_order_relaxed);
+}
+
+static void set_now(struct amx_timer *t, double now_ns)
+{
+    atomic_store_explicit(&t->now_ns, now_ns, memory_order_relaxed);
+}
+
+/* ---- timing ---- */
+
+static void time_batch(struct amx_timer *t, const uint8_t *op, const uint64_t *operand, uint32_t count)
+{
+    set_now(t, soc_core_send_amx_batch(t->core, amx_timer_now(t), t->send_step_ns, op, operand, count));
+}
+
+static void time_passes(struct amx_timer *t, const struct amx_passes *passes)
+{
+    set_now(t, soc_core_send_amx_passes(t->core, amx_timer_now(t), t->send_step_ns, passes));
+}
+
+static void time_scalar(struct amx_timer *t, enum work_kind kind, const struct scalar_work *w)
+{
+    struct cpu_timing *timing = t->core->timing;
+    cpu_timing_wait_until(timing, amx_timer_now(t), CPU_STALL_AMX);
+    if (kind == WORK_COPY)
+        scalar_trace_copy(t->scalar, timing, w->dst, w->src, w->rows, w->row_bytes, w->src_row);
+    else
+        scalar_trace_transpose(t->scalar, timing, w->dst, w->dst_row, w->src, w->src_row, w->vectors, w->count, w->element_bytes);
+    set_now(t, fmax(amx_timer_now(t), cpu_timing_now(timing)));
+}
+
+static void time_work(struct amx_timer *t, const struct work *w)
+{
+    switch (w->kind) {
+    case WORK_BATCH: time_batch(t, w->u.batch.op, w->u.batch.operand, w->count); break;
+    case WORK_PASSES: time_passes(t, &w->u.passes); break;
+    case WORK_COPY:
+    case WORK_TRANSPOSE: time_scalar(t, w->kind, &w->u.scalar); break;
+    case WORK_END: break;
+    }
+}
+
+/* ---- the thread ---- */
+
+static void *run(void *context)
+{
+    struct amx_timer *t = context;
+    for (bool going = true; going;) {
+        pthread_mutex_lock(&t->lock);
+        while (t->taken == t->put)
+            pthread_cond_wait(&t->changed, &t->lock);
+        const struct work *w = &t->queue[t->taken % QUEUE];
+        pthread_mutex_unlock(&t->lock);
+        going = w->kind != WORK_END;
+        time_work(t, w);
+        pthread_mutex_lock(&t->lock);
+        t->taken++;
+        pthread_cond_signal(&t->changed);
+        pthread_mutex_unlock(&t->lock);
+    }
+    return NULL;
+}
+
+/* Returns the piece to fill in; only this thread does so. */
+static struct work *next_work(struct amx_timer *t, enum work_kind kind)
+{
+    pthread_mutex_lock(&t->lock);
+    while (t->put - t->taken == QUEUE)
+        pthread_cond_wait(&t->changed, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+    struct work *w = &t->queue[t->put % QUEUE];
+    w->kind = kind;
+    return w;
+}
+
+static void hand_over(struct amx_timer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->put++;
+    pthread_cond_signal(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- the interface ---- */
+
+void amx_timer_start(struct amx_timer *t, double now_ns)
+{
+    set_now(t, now_ns);
+    t->send_step_ns = soc_core_send_step_ns(t->core);
+    t->put = t->taken = 0;
+    /* Where the host has no thread to give, the timing is done at once. */
+    t->threaded = t->apart && pthread_create(&t->thread, NULL, run, t) == 0;
+}
+
+void amx_timer_batch(struct amx_timer *t, const uint8_t *op, const uint64_t *operand, uint32_t count)
+{
+    if (!t->threaded) {
+        time_batch(t, op, operand, count);
+        return;
+    }
+    struct work *w = next_work(t, WORK_BATCH);
+    w->count = count;
+    memcpy(w->u.batch.op, op, count * sizeof op[0]);
+    memcpy(w->u.batch.operand, operand, count * sizeof operand[0]);
+    hand_over(t);
+}
+
+void amx_timer_passes(struct amx_timer *t, const struct amx_passes *passes)
+{
+    if (!t->threaded) {
+        time_passes(t, passes);
+        return;
+    }
+    next_work(t, WORK_PASSES)->u.passes = *passes;
+    hand_over(t);
+}
+
+static void scalar(struct amx_timer *t, enum work_kind kind, const struct scalar_work *scalar)
+{
+    if (!t->threaded) {
+        time_scalar(t, kind, scalar);
+        return;
+    }
+    next_work(t, kind)->u.scalar = *scalar;
+    hand_over(t);
+}
+
+void amx_timer_copy(struct amx_timer *t, uint64_t dst, uint64_t src, uint32_t rows, uint32_t row_bytes, uint64_t src_stride)
+{
+    const struct scalar_work work = {.dst = dst, .src = src, .src_row = src_stride, .rows = rows, .row_bytes = row_bytes};
+    scalar(t, WORK_COPY, &work);
+}
+
+void amx_timer_transpose(struct amx_timer *t, uint64_t dst, uint64_t dst_row, uint64_t src, uint64_t src_row, uint32_t vectors,
+                         uint32_t count, uint32_t element_bytes)
+{
+    const struct scalar_work work = {.dst = dst,
+                                     .dst_row = dst_row,
+                                     .src = src,
+                                     .src_row = src_row,
+                                     .vectors = vectors,
+                                     .count = count,
+                                     .element_bytes = element_bytes};
+    scalar(t, WORK_TRANSPOSE, &work);
+}
+
+double amx_timer_finish(struct amx_timer *t)
+{
+    if (t->threaded) {
+        next_work(t, WORK_END);
+        hand_over(t);
+        pthread_join(t->thread, NULL);
+        t->threaded = false;
+    }
+    cpu_timing_wait_until(t->core->timing, amx_timer_now(t), CPU_STALL_AMX);
+    set_now(t, fmax(amx_timer_now(t), soc_core_done_at(t->core)));
+    return amx_timer_now(t);
+}
