@@ -10,12 +10,11 @@
  * with the answers given so far, and the tree grows. Blocks that take data from stores under way or wait for AMX stores are not
  * remembered.
  */
-#include "units/cpu/cpu_timing_internal.h"
+#include "units/cpu/cpu_timing_memo.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS     16384
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define BYTES_MAX   (UINT64_C(48) << 20) /* of states and trees; beyond, all are forgotten */
 /* Blocks placed since the last one that was remembered or that led to a known state. The first ones often lead back at once.
@@ -26,72 +25,8 @@
 #define LOST_MAX      192
 #define LOST_PROBE    4 /* every so many blocks */
 #define PUT_OFF_PROBE 64
-#define PUT_OFF_FIRST 512
 #define PUT_OFF_MAX   (1 << 15)
-/* A block that could not be repeated costs as much as placing this many instructions; and how far costs may run ahead. */
-#define FAILURE_COST 64
-#define LOSS_MAX     (1 << 18)
-#define GOOD_RUN     1024 /* repeated in a row: the next delay is again as short as the first */
-
-/* What a block did in the end. */
-struct end {
-    uint32_t cycles; /* from dispatch at the start to dispatch after the block */
-    int32_t retire;  /* last_retire, counted from the new dispatch cycle */
-    uint32_t stall[CPU_STALL_COUNT];
-    struct state *to;
-};
-
-struct path { /* one of the two; neither: not known yet */
-    struct step *step;
-    const struct end *end;
-};
-
-/* An answer of the memory system to an access, and how the block goes on from there. */
-struct branch {
-    struct branch *next;
-    uint32_t cycles, level;
-    struct path path;
-};
-
-struct step {
-    struct cpu_memo_access access;
-    struct branch *branches; /* the one taken last comes first */
-};
-
-/* A block that begins in a state. */
-struct tree {
-    struct tree *next;
-    const struct cpu_plan *plan;
-    unsigned outcome;
-    struct path path;
-};
-
-struct state {
-    struct state *next; /* in its bucket */
-    uint64_t hash;
-    struct tree *trees;
-    uint32_t words;
-    uint32_t word[];
-};
-
-/* States and trees are forgotten together, so they lie in chunks. */
-struct chunk {
-    struct chunk *next;
-    size_t used, bytes;
-    _Alignas(16) uint8_t room[];
-};
-
-struct cpu_memo {
-    struct state *bucket[BUCKETS];
-    struct chunk *chunk, *spare;     /* in use; kept for later, because the host takes long to hand out fresh memory */
-    struct state *at;                /* the state of the board; NULL: a state that is not kept */
-    bool rests;                      /* the board's arrays are out of date: it is in state `at` */
-    struct state *from;              /* state at the start of the block being placed */
-    uint64_t stall[CPU_STALL_COUNT]; /* the stall counts at that time */
-    uint64_t bytes;
-    uint32_t lost, put_off, put_off_next, loss, good_run;
-    uint32_t *scratch; /* a state while it is written */
-};
+#define LOSS_MAX      (1 << 18) /* how far the costs of leaving known ways may run ahead */
 
 bool cpu_memo_init(struct cpu_timing *t)
 {
@@ -99,7 +34,7 @@ bool cpu_memo_init(struct cpu_timing *t)
     if (!t->memo)
         return false;
     t->memo->scratch = calloc(cpu_state_words_max(t), sizeof t->memo->scratch[0]);
-    t->memo->put_off_next = PUT_OFF_FIRST;
+    t->memo->put_off_next = CPU_MEMO_PUT_OFF_FIRST;
     return t->memo->scratch != NULL;
 }
 
@@ -128,7 +63,7 @@ void cpu_memo_clear(struct cpu_timing *t)
     cpu_memo_leave(t);
     m->from = NULL;
     m->lost = m->put_off = 0;
-    m->put_off_next = PUT_OFF_FIRST;
+    m->put_off_next = CPU_MEMO_PUT_OFF_FIRST;
     if (m->bytes == 0)
         return;
     spare_chunks(m);
@@ -217,7 +152,7 @@ static struct state *intern(struct cpu_timing *t, bool add)
     const uint32_t words = cpu_state_write(t, m->scratch);
     const size_t bytes = words * sizeof m->scratch[0];
     const uint64_t hash = hash_words(m->scratch, words);
-    struct state **bucket = &m->bucket[hash % BUCKETS];
+    struct state **bucket = &m->bucket[hash % CPU_MEMO_BUCKETS];
     for (struct state *s = *bucket; s; s = s->next)
         if (s->hash == hash && s->words == words && memcmp(s->word, m->scratch, bytes) == 0) {
             m->lost = m->put_off = 0;
@@ -255,29 +190,6 @@ static enum keeping keeping_of(struct cpu_memo *m)
 }
 
 /* ---- growing trees ---- */
-
-static struct tree *tree_of(const struct state *s, const struct cpu_plan *plan, unsigned outcome)
-{
-    struct tree *e = s->trees;
-    while (e && (e->plan != plan || e->outcome != outcome))
-        e = e->next;
-    return e;
-}
-
-/* Returns the branch for an answer and moves it to the front. */
-static inline struct branch *branch_of(struct step *step, uint32_t cycles, uint32_t level)
-{
-    struct branch **link = &step->branches;
-    while (*link && ((*link)->cycles != cycles || (*link)->level != level))
-        link = &(*link)->next;
-    struct branch *b = *link;
-    if (b && b != step->branches) {
-        *link = b->next;
-        b->next = step->branches;
-        step->branches = b;
-    }
-    return b;
-}
 
 /* Returns where the logged answer to the logged access leads; NULL when memory is out. */
 static struct path *grow(struct cpu_memo *m, struct path *path, const struct cpu_memo_access *access)
@@ -360,123 +272,4 @@ void cpu_memo_end(struct cpu_timing *t, const struct cpu_plan *plan, unsigned ou
             cpu_state_rest(&t->board);
     }
     m->from = NULL;
-}
-
-/* ---- following trees ---- */
-
-#define GRANULES_MAX 17 /* 16-byte granules that an access of up to 255 bytes can touch */
-
-/* What a block that is repeated has changed so far, for the case that it must be placed after all. */
-struct undo {
-    unsigned forwards, lines;
-    bool amx_pending;
-    struct undo_forward {
-        struct cpu_forward *place;
-        struct cpu_forward was;
-    } forward[CPU_LOG_MAX * GRANULES_MAX];
-    struct undo_line {
-        uint64_t *place, was;
-    } line[CPU_LOG_MAX * 2];
-};
-
-/* Asks memory or the AMX block as the block did. NULL when the answer is new or stores under way interfere. */
-static inline struct branch *repeat_access(struct cpu_timing *t, const struct cpu_plan *plan, struct step *step, uint64_t operand)
-{
-    const struct cpu_memo_access *a = &step->access;
-    const uint64_t at = t->board.now + a->when, addr = operand + t->address_tag;
-    if (a->kind == MEM_ACCESS_LOAD &&
-        ((t->amx_pending && cpu_amx_line_waits(t, addr, a->bytes)) || cpu_forward_find(t, addr, a->bytes, at)))
-        return NULL;
-    const struct cpu_answer answer = a->kind == CPU_ACCESS_AMX
-                                         ? cpu_ask_amx(t, at, a->bytes, operand)
-                                         : cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, plan->pc + a->pc_offset);
-    t->answer[t->answers++] = answer;
-    const uint64_t cycles = answer.cycle - at;
-    return cycles <= CPU_MEMO_CYCLES_MAX ? branch_of(step, (uint32_t)cycles, (uint32_t)answer.level) : NULL;
-}
-
-static void repeat_forwards(struct cpu_timing *t, const struct cpu_memo_access *a, uint64_t cycles, uint64_t addr,
-                            struct undo *undo)
-{
-    const uint64_t start = t->board.now, commit = start + a->when + cycles + 1;
-    for (uint64_t g = addr >> 4; g <= (addr + a->bytes - 1) >> 4; g++) {
-        struct cpu_forward *place = &t->forward[g % CPU_FORWARDS];
-        undo->forward[undo->forwards++] = (struct undo_forward){place, *place};
-        *place = (struct cpu_forward){g + 1, addr, start + a->data, commit, a->bytes};
-    }
-}
-
-static void repeat_amx_store(struct cpu_timing *t, uint64_t operand, struct undo *undo)
-{
-    uint64_t last, line = cpu_amx_lines(t, operand, &last);
-    for (; line <= last; line++) {
-        uint64_t *place = &t->amx_line[line % CPU_AMX_LINES];
-        undo->line[undo->lines++] = (struct undo_line){place, *place};
-        *place = line + 1;
-    }
-    t->amx_pending = true;
-}
-
-static void take_back(struct cpu_timing *t, struct undo *undo)
-{
-    while (undo->forwards--)
-        *undo->forward[undo->forwards].place = undo->forward[undo->forwards].was;
-    while (undo->lines--)
-        *undo->line[undo->lines].place = undo->line[undo->lines].was;
-    t->amx_pending = undo->amx_pending;
-}
-
-/* Repeats all accesses of a block as when it was placed. NULL when something went differently; up to there the block went as
- * before, so the answers hold when it is placed now. */
-static const struct end *repeat_accesses(struct cpu_timing *t, const struct cpu_plan *plan, const struct path *path,
-                                         const uint64_t *address)
-{
-    struct undo undo;
-    undo.forwards = undo.lines = 0;
-    undo.amx_pending = t->amx_pending;
-    while (path->step) {
-        const struct cpu_memo_access *a = &path->step->access;
-        const uint64_t operand = *address++;
-        const struct branch *b = repeat_access(t, plan, path->step, operand);
-        if (!b)
-            break;
-        if (a->kind == CPU_ACCESS_AMX) {
-            if (t->has_amx && cpu_amx_stores(a->bytes))
-                repeat_amx_store(t, operand, &undo);
-        } else if (a->kind != MEM_ACCESS_LOAD) {
-            repeat_forwards(t, a, b->cycles, operand + t->address_tag, &undo);
-        }
-        path = &b->path;
-    }
-    if (path->end) {
-        t->answers = 0;
-        return path->end;
-    }
-    take_back(t, &undo);
-    return NULL;
-}
-
-bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned outcome, const uint64_t *address)
-{
-    struct cpu_memo *m = t->memo;
-    struct cpu_board *b = &t->board;
-    t->answers = t->answers_used = 0;
-    const struct tree *tree = m->at ? tree_of(m->at, plan, outcome) : NULL;
-    const struct end *e = tree ? repeat_accesses(t, plan, &tree->path, address) : NULL;
-    if (!e) {
-        m->loss += m->at ? FAILURE_COST : 0;
-        m->good_run = 0;
-        return false;
-    }
-    m->loss -= m->loss < plan->count ? m->loss : plan->count;
-    m->lost = 0;
-    if (++m->good_run == GOOD_RUN)
-        m->put_off_next = PUT_OFF_FIRST;
-    b->now += e->cycles;
-    b->last_retire = b->now + (uint64_t)(int64_t)e->retire;
-    for (int i = 0; i < CPU_STALL_COUNT; i++)
-        b->stall[i] += e->stall[i];
-    b->instructions += plan->count;
-    m->at = e->to;
-    return true;
 }

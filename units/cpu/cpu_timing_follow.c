@@ -1,0 +1,125 @@
+/* Following the trees of remembered blocks: what a block did before is done again, as long as memory and the AMX block give the
+ * same answers (cpu_timing_memo.c).
+ */
+#include "units/cpu/cpu_timing_memo.h"
+
+/* A block that could not be repeated costs as much as placing this many instructions. */
+#define FAILURE_COST 64
+#define GOOD_RUN     1024 /* repeated in a row: the next delay is again as short as the first */
+
+#define GRANULES_MAX 17 /* 16-byte granules that an access of up to 255 bytes can touch */
+
+/* What a block that is repeated has changed so far, for the case that it must be placed after all. */
+struct undo {
+    unsigned forwards, lines;
+    bool amx_pending;
+    struct undo_forward {
+        struct cpu_forward *place;
+        struct cpu_forward was;
+    } forward[CPU_LOG_MAX * GRANULES_MAX];
+    struct undo_line {
+        uint64_t *place, was;
+    } line[CPU_LOG_MAX * 2];
+};
+
+/* Asks memory or the AMX block as the block did. NULL when the answer is new or stores under way interfere. */
+static inline struct branch *repeat_access(struct cpu_timing *t, const struct cpu_plan *plan, struct step *step, uint64_t operand)
+{
+    const struct cpu_memo_access *a = &step->access;
+    const uint64_t at = t->board.now + a->when, addr = operand + t->address_tag;
+    if (a->kind == MEM_ACCESS_LOAD &&
+        ((t->amx_pending && cpu_amx_line_waits(t, addr, a->bytes)) || cpu_forward_find(t, addr, a->bytes, at)))
+        return NULL;
+    const struct cpu_answer answer = a->kind == CPU_ACCESS_AMX
+                                         ? cpu_ask_amx(t, at, a->bytes, operand)
+                                         : cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, plan->pc + a->pc_offset);
+    t->answer[t->answers++] = answer;
+    const uint64_t cycles = answer.cycle - at;
+    return cycles <= CPU_MEMO_CYCLES_MAX ? branch_of(step, (uint32_t)cycles, (uint32_t)answer.level) : NULL;
+}
+
+static void repeat_forwards(struct cpu_timing *t, const struct cpu_memo_access *a, uint64_t cycles, uint64_t addr,
+                            struct undo *undo)
+{
+    const uint64_t start = t->board.now, commit = start + a->when + cycles + 1;
+    for (uint64_t g = addr >> 4; g <= (addr + a->bytes - 1) >> 4; g++) {
+        struct cpu_forward *place = &t->forward[g % CPU_FORWARDS];
+        undo->forward[undo->forwards++] = (struct undo_forward){place, *place};
+        *place = (struct cpu_forward){g + 1, addr, start + a->data, commit, a->bytes};
+    }
+}
+
+static void repeat_amx_store(struct cpu_timing *t, uint64_t operand, struct undo *undo)
+{
+    uint64_t last, line = cpu_amx_lines(t, operand, &last);
+    for (; line <= last; line++) {
+        uint64_t *place = &t->amx_line[line % CPU_AMX_LINES];
+        undo->line[undo->lines++] = (struct undo_line){place, *place};
+        *place = line + 1;
+    }
+    t->amx_pending = true;
+}
+
+static void take_back(struct cpu_timing *t, struct undo *undo)
+{
+    while (undo->forwards--)
+        *undo->forward[undo->forwards].place = undo->forward[undo->forwards].was;
+    while (undo->lines--)
+        *undo->line[undo->lines].place = undo->line[undo->lines].was;
+    t->amx_pending = undo->amx_pending;
+}
+
+/* Repeats all accesses of a block as when it was placed. NULL when something went differently; up to there the block went as
+ * before, so the answers hold when it is placed now. */
+static const struct end *repeat_accesses(struct cpu_timing *t, const struct cpu_plan *plan, const struct path *path,
+                                         const uint64_t *address)
+{
+    struct undo undo;
+    undo.forwards = undo.lines = 0;
+    undo.amx_pending = t->amx_pending;
+    while (path->step) {
+        const struct cpu_memo_access *a = &path->step->access;
+        const uint64_t operand = *address++;
+        const struct branch *b = repeat_access(t, plan, path->step, operand);
+        if (!b)
+            break;
+        if (a->kind == CPU_ACCESS_AMX) {
+            if (t->has_amx && cpu_amx_stores(a->bytes))
+                repeat_amx_store(t, operand, &undo);
+        } else if (a->kind != MEM_ACCESS_LOAD) {
+            repeat_forwards(t, a, b->cycles, operand + t->address_tag, &undo);
+        }
+        path = &b->path;
+    }
+    if (path->end) {
+        t->answers = 0;
+        return path->end;
+    }
+    take_back(t, &undo);
+    return NULL;
+}
+
+bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned outcome, const uint64_t *address)
+{
+    struct cpu_memo *m = t->memo;
+    struct cpu_board *b = &t->board;
+    t->answers = t->answers_used = 0;
+    const struct tree *tree = m->at ? tree_of(m->at, plan, outcome) : NULL;
+    const struct end *e = tree ? repeat_accesses(t, plan, &tree->path, address) : NULL;
+    if (!e) {
+        m->loss += m->at ? FAILURE_COST : 0;
+        m->good_run = 0;
+        return false;
+    }
+    m->loss -= m->loss < plan->count ? m->loss : plan->count;
+    m->lost = 0;
+    if (++m->good_run == GOOD_RUN)
+        m->put_off_next = CPU_MEMO_PUT_OFF_FIRST;
+    b->now += e->cycles;
+    b->last_retire = b->now + (uint64_t)(int64_t)e->retire;
+    for (int i = 0; i < CPU_STALL_COUNT; i++)
+        b->stall[i] += e->stall[i];
+    b->instructions += plan->count;
+    m->at = e->to;
+    return true;
+}
