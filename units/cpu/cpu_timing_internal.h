@@ -211,7 +211,8 @@ static inline struct cpu_answer cpu_ask_amx(struct cpu_timing *t, uint64_t at, u
 {
     if (!t->has_amx)
         return (struct cpu_answer){at, MEM_L1};
-    const uint64_t next = cpu_cycle_of(t, t->amx.send(t->amx.context, cpu_ns_of(t, at), op, operand));
+    const double sent_ns = cpu_ns_of(t, at), next_ns = t->amx.send(t->amx.context, sent_ns, op, operand);
+    const uint64_t next = next_ns > sent_ns ? cpu_cycle_of(t, next_ns) : at;
     return (struct cpu_answer){next > at ? next : at, MEM_L1};
 }
 
@@ -281,6 +282,9 @@ static inline bool cpu_amx_line_waits(const struct cpu_timing *t, uint64_t addr,
 
 /* The largest number of words that a state can have. */
 uint32_t cpu_state_words_max(const struct cpu_timing *timing);
+/* Writes the first words of a state, which are quick to get at. Boards with other first words are in another state. */
+#define CPU_STATE_HEAD 8
+void cpu_state_head(const struct cpu_timing *timing, uint32_t words[CPU_STATE_HEAD]);
 /* Returns the number of words that it wrote. */
 uint32_t cpu_state_write(const struct cpu_timing *timing, uint32_t *words);
 /* The board's calendar must be blank. */

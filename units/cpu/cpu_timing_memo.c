@@ -17,16 +17,16 @@
 
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define BYTES_MAX   (UINT64_C(48) << 20) /* of states and trees; beyond, all are forgotten */
-/* Blocks placed since the last one that was remembered or that led to a known state. The first ones often lead back at once.
- * After that a core takes about a window of instructions to come back to a loop that it knows, which is looked for now and then.
- * A loop that is not known yet is learned next; when none turns up, keeping states is put off. */
-#define LOST_NEAR     4
-#define LOST_LEARN    64
-#define LOST_MAX      192
-#define LOST_PROBE    4 /* every so many blocks */
-#define PUT_OFF_PROBE 64
-#define PUT_OFF_MAX   (1 << 15)
-#define LOSS_MAX      (1 << 18) /* how far the costs of leaving known ways may run ahead */
+/* Blocks placed since the last one that was remembered or that led to a known state. The first one often leads back at once.
+ * After that a core takes about a window of instructions to come back to a loop that it knows, which is looked for meanwhile. A
+ * loop that is not known yet is learned next, piece by piece. When none turns up, keeping states is put off: a new state costs as
+ * much as ten remembered blocks save. */
+#define LOST_NEAR    1
+#define LOST_LEARN   256
+#define LOST_MAX     288
+#define PUT_OFF_LOOK 2 /* every so many blocks */
+#define PUT_OFF_MAX  (1 << 15)
+#define LOSS_MAX     (1 << 18) /* how far the costs of leaving known ways may run ahead */
 
 bool cpu_memo_init(struct cpu_timing *t)
 {
@@ -68,6 +68,7 @@ void cpu_memo_clear(struct cpu_timing *t)
         return;
     spare_chunks(m);
     memset(m->bucket, 0, sizeof m->bucket);
+    memset(m->heads, 0, sizeof m->heads);
     m->bytes = 0;
 }
 
@@ -144,11 +145,27 @@ static uint64_t hash_words(const uint32_t *word, uint32_t count)
     return h;
 }
 
+static uint32_t head_of(const uint32_t words[CPU_STATE_HEAD])
+{
+    return (uint32_t)(hash_words(words, CPU_STATE_HEAD) % CPU_MEMO_HEADS);
+}
+
+/* False when no state that is kept begins like the board's. */
+static bool may_be_known(const struct cpu_timing *t)
+{
+    uint32_t words[CPU_STATE_HEAD];
+    cpu_state_head(t, words);
+    const uint32_t head = head_of(words);
+    return t->memo->heads[head / 64] >> head % 64 & 1;
+}
+
 /* Returns the kept state that equals the board. When there is none, it is added if `add`; NULL otherwise, or when memory is out.
  */
 static struct state *intern(struct cpu_timing *t, bool add)
 {
     struct cpu_memo *m = t->memo;
+    if (!add && !may_be_known(t))
+        return NULL;
     const uint32_t words = cpu_state_write(t, m->scratch);
     const size_t bytes = words * sizeof m->scratch[0];
     const uint64_t hash = hash_words(m->scratch, words);
@@ -164,6 +181,8 @@ static struct state *intern(struct cpu_timing *t, bool add)
     *s = (struct state){.next = *bucket, .hash = hash, .words = words};
     memcpy(s->word, m->scratch, bytes);
     *bucket = s;
+    const uint32_t head = head_of(s->word);
+    m->heads[head / 64] |= UINT64_C(1) << head % 64;
     return s;
 }
 
@@ -175,14 +194,11 @@ static enum keeping keeping_of(struct cpu_memo *m)
 {
     if (m->put_off > 0) {
         m->put_off--;
-        return m->put_off % PUT_OFF_PROBE == 0 ? KEEP_LOOK : KEEP_NOT;
+        return m->put_off % PUT_OFF_LOOK == 0 ? KEEP_LOOK : KEEP_NOT;
     }
     const uint32_t lost = m->lost++;
-    if (lost < LOST_MAX && m->loss <= LOSS_MAX) {
-        if (lost >= LOST_NEAR && lost < LOST_LEARN)
-            return lost % LOST_PROBE == 0 ? KEEP_LOOK : KEEP_NOT;
-        return KEEP_ADD;
-    }
+    if (lost < LOST_MAX && m->loss <= LOSS_MAX)
+        return lost >= LOST_NEAR && lost < LOST_LEARN ? KEEP_LOOK : KEEP_ADD;
     m->lost = m->loss = m->good_run = 0;
     m->put_off = m->put_off_next;
     m->put_off_next = m->put_off_next < PUT_OFF_MAX ? 2 * m->put_off_next : PUT_OFF_MAX;

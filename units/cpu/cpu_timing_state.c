@@ -5,13 +5,12 @@
 
 #include <string.h>
 
-#define HEAD_WORDS 8
-#define ROW_WORDS  (CPU_CALENDAR_GROUPS / 4)
+#define ROW_WORDS (CPU_CALENDAR_GROUPS / 4)
 
 /* The worst case: all rings full of different times, the whole calendar in use. */
 uint32_t cpu_state_words_max(const struct cpu_timing *t)
 {
-    return HEAD_WORDS + 1 + 2 * CPU_REG_COUNT + 3 + 2 * t->params.reorder_window + 2 * t->params.load_queue +
+    return CPU_STATE_HEAD + 1 + 2 * CPU_REG_COUNT + 3 + 2 * t->params.reorder_window + 2 * t->params.load_queue +
            2 * t->params.store_queue + 1 + CPU_CALENDAR * (1 + ROW_WORDS);
 }
 
@@ -124,10 +123,10 @@ static uint32_t *write_calendar(const struct cpu_board *b, uint32_t *w)
 }
 _Static_assert(CPU_CALENDAR_GROUPS == 16, "a row of the calendar is looked at as two halves");
 
-uint32_t cpu_state_write(const struct cpu_timing *t, uint32_t *out)
+void cpu_state_head(const struct cpu_timing *t, uint32_t words[CPU_STATE_HEAD])
 {
     const struct cpu_board *b = &t->board;
-    uint32_t *w = out;
+    uint32_t *w = words;
     *w++ = b->slots;
     *w++ = b->taken_cycle >= b->now ? (uint32_t)(b->taken_cycle - b->now) + 1 : 0;
     *w++ = b->taken_cycle >= b->now ? b->taken : 0;
@@ -137,6 +136,13 @@ uint32_t cpu_state_write(const struct cpu_timing *t, uint32_t *out)
     *w++ = (uint32_t)(int32_t)(int64_t)(b->last_retire - b->now);
     *w++ = ahead(b, b->last_commit);
     *w++ = ahead(b, b->amx_next);
+}
+
+uint32_t cpu_state_write(const struct cpu_timing *t, uint32_t *out)
+{
+    const struct cpu_board *b = &t->board;
+    uint32_t *w = out + CPU_STATE_HEAD;
+    cpu_state_head(t, out);
     w = write_registers(b, w);
     w = write_ring(b, b->retired, b->retired_mask, b->instructions, t->params.reorder_window, w);
     w = write_ring(b, b->load_done, b->load_mask, b->loads, t->params.load_queue, w);
