@@ -149,7 +149,77 @@ static void test_remembering_changes_nothing(void)
 
 static void test_remembering_beside_amx_changes_nothing(void)
 {
-    compare_programs(25, true, 0.02);
+    compare_programs(25, true, 0.1);
+}
+
+/* The inner loop of a product: AMX loads, outer products and, at its end, stores that the core then reads. */
+static void amx_loop(struct example_block *b, uint32_t id, unsigned words, unsigned op)
+{
+    example_block_init(b, id, 0x4000 + id * 0x1000);
+    for (unsigned i = 0; i < words; i++) {
+        example_add(b, A64_C_INT, i % 8, i % 8, NONE);
+        example_amx(b, op, i % 8);
+    }
+    example_add(b, A64_C_BRANCH_COND, NONE, 0, NONE);
+}
+
+static void product_trace(struct cpu_trace *trace, struct example_block block[3], unsigned tiles)
+{
+    for (unsigned tile = 0; tile < tiles; tile++) {
+        for (unsigned k = 0; k < 200; k++) {
+            uint64_t operand[EXAMPLE_INSNS] = {0};
+            CU_ASSERT_TRUE_FATAL(example_trace_add(trace, &block[0].block, operand));
+        }
+        for (unsigned row = 0; row < 16; row++) {
+            const uint64_t at = 0x1000000 + (uint64_t)(tile % 64 * 16 + row) * 64;
+            const uint64_t stored[2] = {at, at + 0x100000}, loaded[1] = {at - (tile % 3) * 1024};
+            CU_ASSERT_TRUE_FATAL(example_trace_add(trace, &block[1].block, stored));
+            if (row % 4 == 3)
+                CU_ASSERT_TRUE_FATAL(example_trace_add(trace, &block[2].block, loaded));
+        }
+    }
+}
+
+/* A block loads from a line and then stores to it through AMX. When a later load of the block gets a new answer, the block is
+ * placed after all, and its first load must not wait for the store behind it. */
+static void test_stores_behind_loads(void)
+{
+    struct example_block b;
+    struct cpu_trace trace = {0};
+    uint64_t seed = 5;
+    example_block_init(&b, 0, 0x4000);
+    example_load(&b, A64_C_LOAD, 6, 6, 8); /* in the chain that decides the time */
+    example_amx(&b, 5, 6);
+    example_load(&b, A64_C_LOAD, 4, 5, 8);
+    for (unsigned i = 0; i < 4; i++)
+        example_add(&b, A64_C_DIV, 6, 6, NONE);
+    example_add(&b, A64_C_BRANCH_COND, NONE, 1, NONE);
+    for (unsigned i = 0; i < 20000; i++) {
+        const uint64_t at = 0x1000000 + (uint64_t)(i % 400) * 128; /* by then other stores have taken its mark */
+        const uint64_t address[3] = {at, at, 0x2000000 + (i % 600 < 590 ? 0 : (uint64_t)pick(&seed, 1 << 22))};
+        CU_ASSERT_TRUE_FATAL(example_trace_add(&trace, &b.block, address));
+    }
+    const struct outcome placed = run_outcome(&trace, false, 1e9), quick = run_outcome(&trace, true, 500.0);
+    check_same(&placed, &quick, 0);
+    CHECK(quick.remembered > 1000, "remembered %g of %g", (double)quick.remembered, (double)quick.blocks);
+    example_trace_free(&trace);
+}
+
+static void test_amx_words_are_remembered(void)
+{
+    struct example_block block[3];
+    struct cpu_trace trace = {0};
+    amx_loop(&block[0], 0, 20, 12);
+    amx_loop(&block[1], 1, 2, 5);
+    example_block_init(&block[2], 2, 0x8000);
+    example_load(&block[2], A64_C_LOAD, 1, 2, 8);
+    example_add(&block[2], A64_C_INT, 3, 1, NONE);
+    product_trace(&trace, block, 300);
+    const struct outcome placed = run_outcome(&trace, false, 1e9), quick = run_outcome(&trace, true, 500.0);
+    check_same(&placed, &quick, 0);
+    CHECK((double)quick.remembered > 0.5 * (double)quick.blocks, "only %.1f%% remembered",
+          100.0 * (double)quick.remembered / (double)quick.blocks);
+    example_trace_free(&trace);
 }
 
 /* A loop that streams through a set: what misses L1 repeats as well. */
@@ -235,6 +305,8 @@ static void test_remembering_over_restarts(void)
 static const struct suite_test tests[] = {
     {"remembering blocks changes nothing", test_remembering_changes_nothing},
     {"remembering beside AMX changes nothing", test_remembering_beside_amx_changes_nothing},
+    {"loads do not wait for AMX stores behind them", test_stores_behind_loads},
+    {"blocks with AMX words are remembered", test_amx_words_are_remembered},
     {"blocks that miss are remembered", test_misses_are_remembered},
     {"remembering over restarts changes nothing", test_remembering_over_restarts},
 };
