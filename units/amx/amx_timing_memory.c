@@ -6,6 +6,7 @@
  * kernel of zhen8838 reloads the registers it uses and still reaches 97.9 % of the arithmetic limit).
  */
 #include "units/amx/amx_timing_state.h"
+#include "units/mem/mem_fast.h"
 
 #define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
 
@@ -23,7 +24,12 @@ static int64_t access_done(const struct amx_block *block, const struct amx_timin
     if (!core->port)
         return tick;
     const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
-    const struct mem_reply reply = mem_port_access(core->port, amx_ns_of(block, tick), address, bytes, kind, 0);
+    const uint64_t line = address >> AMX_LINE_SHIFT;
+    const double now_ns = amx_ns_of(block, tick);
+    struct mem_reply reply;
+    if (kind != MEM_ACCESS_LOAD || (address + bytes - 1) >> AMX_LINE_SHIFT != line ||
+        !mem_port_l2_hit(core->port, now_ns, line, &reply))
+        reply = mem_port_access(core->port, now_ns, address, bytes, kind, 0);
     *level = reply.level;
     return amx_later(tick, amx_tick_of(block, reply.ready_ns));
 }

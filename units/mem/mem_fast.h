@@ -1,6 +1,7 @@
-/* The cheapest way through a port, inlined: an access to one line that is in L1 and settled, in a page that the TLB knows. It
- * takes the L1 latency and changes nothing but ages and counts. Everything else goes to mem_port_access, which tries this way
- * first, so that both leave the same state. A caller that has tried it goes on to mem_port_access_beyond.
+/* The cheapest ways through a port, inlined: an access to one line that is in L1 and settled, in a page that the TLB knows, takes
+ * the L1 latency and changes nothing but ages and counts; a load of a port without an L1 finds its line in L2. Everything else
+ * goes to mem_port_access, which tries these ways first, so that all leave the same state. A caller that has tried it goes on to
+ * mem_port_access_beyond.
  */
 #ifndef ORCHARD_UNITS_MEM_MEM_FAST_H
 #define ORCHARD_UNITS_MEM_MEM_FAST_H
@@ -30,6 +31,32 @@ static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_
         port->l1_write_bytes += bytes;
     else
         port->l1_read_bytes += bytes;
+    return true;
+}
+
+#define MEM_EXPECT_LINES 8 /* how far ahead the host is told which sets come next */
+
+/* The most frequent load of a port without an L1 of its own, without detours: the page is hinted, no L1 has the line, nobody
+ * gathers it, and L2 holds it with its data. Otherwise returns false and changes nothing. */
+static inline bool mem_port_l2_hit(struct mem_port *port, double now_ns, uint64_t line, struct mem_reply *reply)
+{
+    struct mem_cluster *cluster = port->cluster;
+    if (port->has_l1 || !cluster || !mem_tlb_hint(&port->tlb, line >> MEM_LINES_PER_PAGE_SHIFT) ||
+        port->system->holders[mem_holder_slot(line)] > 0 || mem_gather_has(&port->gather, line))
+        return false;
+    struct mem_cache *l2 = &cluster->l2;
+    const struct mem_entry entry = mem_cache_find(l2, line);
+    /* Such loads run over arrays whose lines came into L2 one after another: they lie in the same way of the next sets. */
+    mem_cache_expect_near(l2, mem_cache_set(l2, line + MEM_EXPECT_LINES), entry.number);
+    if (!entry.way || mem_cache_ready_ns(l2, &entry) > now_ns || (*entry.flags & MEM_LINE_PREFETCHED))
+        return false;
+    double t = mem_link_take(&port->l2_read, mem_slots_ready(&port->misses, now_ns), MEM_LINE_BYTES);
+    t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
+    mem_slots_take(&port->misses, t);
+    mem_cache_touch(l2, &entry);
+    cluster->l2_read_bytes += MEM_LINE_BYTES;
+    port->counters.hits[MEM_L2]++;
+    *reply = (struct mem_reply){t, MEM_L2};
     return true;
 }
 

@@ -212,32 +212,6 @@ static struct mem_reply access_l1(struct mem_port *port, double now_ns, const st
     return entry.way ? l1_hit(port, now_ns, &entry, p) : l1_miss(port, now_ns, p);
 }
 
-#define EXPECT_LINES 8 /* how far ahead the host is told which sets come next */
-
-/* The most frequent load of a port without an L1 of its own, without detours: the page is hinted, no L1 has the line, nobody
- * gathers it, and L2 holds it with its data. Otherwise returns false and changes nothing. */
-static bool settled_in_l2(struct mem_port *port, double now_ns, const struct piece *p, struct mem_reply *reply)
-{
-    struct mem_cluster *cluster = port->cluster;
-    if (!cluster || !mem_tlb_hint(&port->tlb, p->line >> MEM_LINES_PER_PAGE_SHIFT) ||
-        port->system->holders[mem_holder_slot(p->line)] > 0 || mem_gather_has(&port->gather, p->line))
-        return false;
-    struct mem_cache *l2 = &cluster->l2;
-    const struct mem_entry entry = mem_cache_find(l2, p->line);
-    /* Such loads run over arrays whose lines came into L2 one after another: they lie in the same way of the next sets. */
-    mem_cache_expect_near(l2, mem_cache_set(l2, p->line + EXPECT_LINES), entry.number);
-    if (!entry.way || mem_cache_ready_ns(l2, &entry) > now_ns || (*entry.flags & MEM_LINE_PREFETCHED))
-        return false;
-    double t = mem_link_take(&port->l2_read, mem_slots_ready(&port->misses, now_ns), MEM_LINE_BYTES);
-    t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
-    mem_slots_take(&port->misses, t);
-    mem_cache_touch(l2, &entry);
-    port->cluster->l2_read_bytes += MEM_LINE_BYTES;
-    port->counters.hits[MEM_L2]++;
-    *reply = (struct mem_reply){t, MEM_L2};
-    return true;
-}
-
 /* Loads of a port without an L1 of its own. */
 static struct mem_reply load_below(struct mem_port *port, double now_ns, const struct piece *p)
 {
@@ -302,7 +276,7 @@ static double translate(struct mem_port *port, double now_ns, uint64_t page)
 static struct mem_reply access_piece(struct mem_port *port, double now_ns, const struct piece *p)
 {
     struct mem_reply reply;
-    if (!port->has_l1 && p->kind == MEM_ACCESS_LOAD && settled_in_l2(port, now_ns, p, &reply))
+    if (p->kind == MEM_ACCESS_LOAD && mem_port_l2_hit(port, now_ns, p->line, &reply))
         return reply;
     const double t = translate(port, now_ns, p->line >> MEM_LINES_PER_PAGE_SHIFT);
     if (p->kind == MEM_ACCESS_FETCH || (!port->has_l1 && p->kind == MEM_ACCESS_LOAD))
