@@ -282,9 +282,8 @@ static inline bool cpu_amx_line_waits(const struct cpu_timing *t, uint64_t addr,
 
 /* The largest number of words that a state can have. */
 uint32_t cpu_state_words_max(const struct cpu_timing *timing);
-/* Writes the first words of a state, which are quick to get at. Boards with other first words are in another state. */
-#define CPU_STATE_HEAD 8
-void cpu_state_head(const struct cpu_timing *timing, uint32_t words[CPU_STATE_HEAD]);
+/* Returns a number that equal states share and few others, quickly. */
+uint64_t cpu_state_glance(const struct cpu_timing *timing);
 /* Returns the number of words that it wrote. */
 uint32_t cpu_state_write(const struct cpu_timing *timing, uint32_t *words);
 /* The board's calendar must be blank. */

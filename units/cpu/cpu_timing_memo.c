@@ -68,7 +68,7 @@ void cpu_memo_clear(struct cpu_timing *t)
         return;
     spare_chunks(m);
     memset(m->bucket, 0, sizeof m->bucket);
-    memset(m->heads, 0, sizeof m->heads);
+    memset(m->glances, 0, sizeof m->glances);
     m->bytes = 0;
 }
 
@@ -145,18 +145,17 @@ static uint64_t hash_words(const uint32_t *word, uint32_t count)
     return h;
 }
 
-static uint32_t head_of(const uint32_t words[CPU_STATE_HEAD])
-{
-    return (uint32_t)(hash_words(words, CPU_STATE_HEAD) % CPU_MEMO_HEADS);
-}
-
-/* False when no state that is kept begins like the board's. */
+/* False when no state that is kept looks like the board's. */
 static bool may_be_known(const struct cpu_timing *t)
 {
-    uint32_t words[CPU_STATE_HEAD];
-    cpu_state_head(t, words);
-    const uint32_t head = head_of(words);
-    return t->memo->heads[head / 64] >> head % 64 & 1;
+    const uint64_t glance = cpu_state_glance(t) % CPU_MEMO_GLANCES;
+    return t->memo->glances[glance / 64] >> glance % 64 & 1;
+}
+
+static void note_glance(struct cpu_timing *t)
+{
+    const uint64_t glance = cpu_state_glance(t) % CPU_MEMO_GLANCES;
+    t->memo->glances[glance / 64] |= UINT64_C(1) << glance % 64;
 }
 
 /* Returns the kept state that equals the board. When there is none, it is added if `add`; NULL otherwise, or when memory is out.
@@ -181,8 +180,7 @@ static struct state *intern(struct cpu_timing *t, bool add)
     *s = (struct state){.next = *bucket, .hash = hash, .words = words};
     memcpy(s->word, m->scratch, bytes);
     *bucket = s;
-    const uint32_t head = head_of(s->word);
-    m->heads[head / 64] |= UINT64_C(1) << head % 64;
+    note_glance(t);
     return s;
 }
 

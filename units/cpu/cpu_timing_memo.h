@@ -5,7 +5,7 @@
 #include "units/cpu/cpu_timing_internal.h"
 
 #define CPU_MEMO_BUCKETS       16384
-#define CPU_MEMO_HEADS         65536
+#define CPU_MEMO_GLANCES       (1 << 19)
 #define CPU_MEMO_PUT_OFF_FIRST 512
 
 /* What a block did in the end. */
@@ -58,12 +58,12 @@ struct chunk {
 
 struct cpu_memo {
     struct state *bucket[CPU_MEMO_BUCKETS];
-    uint64_t heads[CPU_MEMO_HEADS / 64]; /* a bit is set for the first words of each state that is kept, by their hash */
-    struct chunk *chunk, *spare;         /* in use; kept for later, because the host takes long to hand out fresh memory */
-    struct state *at;                    /* the state of the board; NULL: a state that is not kept */
-    bool rests;                          /* the board's arrays are out of date: it is in state `at` */
-    struct state *from;                  /* state at the start of the block being placed */
-    uint64_t stall[CPU_STALL_COUNT];     /* the stall counts at that time */
+    uint64_t glances[CPU_MEMO_GLANCES / 64]; /* a bit is set for each state that is kept */
+    struct chunk *chunk, *spare;             /* in use; kept for later, because the host takes long to hand out fresh memory */
+    struct state *at;                        /* the state of the board; NULL: a state that is not kept */
+    bool rests;                              /* the board's arrays are out of date: it is in state `at` */
+    struct state *from;                      /* state at the start of the block being placed */
+    uint64_t stall[CPU_STALL_COUNT];         /* the stall counts at that time */
     uint64_t bytes;
     uint32_t lost, put_off, put_off_next, loss, good_run;
     uint32_t *scratch; /* a state while it is written */

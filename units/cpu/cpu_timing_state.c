@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-#define ROW_WORDS (CPU_CALENDAR_GROUPS / 4)
+#define HEAD_WORDS 8
+#define ROW_WORDS  (CPU_CALENDAR_GROUPS / 4)
 
 /* The worst case: all rings full of different times, the whole calendar in use. */
 uint32_t cpu_state_words_max(const struct cpu_timing *t)
 {
-    return CPU_STATE_HEAD + 1 + 2 * CPU_REG_COUNT + 3 + 2 * t->params.reorder_window + 2 * t->params.load_queue +
+    return HEAD_WORDS + 1 + 2 * CPU_REG_COUNT + 3 + 2 * t->params.reorder_window + 2 * t->params.load_queue +
            2 * t->params.store_queue + 1 + CPU_CALENDAR * (1 + ROW_WORDS);
 }
 
@@ -123,7 +124,7 @@ static uint32_t *write_calendar(const struct cpu_board *b, uint32_t *w)
 }
 _Static_assert(CPU_CALENDAR_GROUPS == 16, "a row of the calendar is looked at as two halves");
 
-void cpu_state_head(const struct cpu_timing *t, uint32_t words[CPU_STATE_HEAD])
+static void write_head(const struct cpu_timing *t, uint32_t words[HEAD_WORDS])
 {
     const struct cpu_board *b = &t->board;
     uint32_t *w = words;
@@ -138,11 +139,28 @@ void cpu_state_head(const struct cpu_timing *t, uint32_t words[CPU_STATE_HEAD])
     *w++ = ahead(b, b->amx_next);
 }
 
+/* Besides the first words, some entries of the window: after a disturbance its oldest ones are the last to become regular. */
+uint64_t cpu_state_glance(const struct cpu_timing *t)
+{
+    enum { ENTRIES = 8 };
+    const struct cpu_board *b = &t->board;
+    uint32_t words[HEAD_WORDS + ENTRIES];
+    write_head(t, words);
+    for (uint32_t i = 1; i <= ENTRIES; i++) {
+        const uint64_t back = (uint64_t)t->params.reorder_window * i / ENTRIES;
+        words[HEAD_WORDS + i - 1] = ahead(b, b->retired[(b->instructions - back) & b->retired_mask]);
+    }
+    uint64_t h = 0;
+    for (uint32_t i = 0; i < HEAD_WORDS + ENTRIES; i++)
+        h = (h ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 32;
+}
+
 uint32_t cpu_state_write(const struct cpu_timing *t, uint32_t *out)
 {
     const struct cpu_board *b = &t->board;
-    uint32_t *w = out + CPU_STATE_HEAD;
-    cpu_state_head(t, out);
+    uint32_t *w = out + HEAD_WORDS;
+    write_head(t, out);
     w = write_registers(b, w);
     w = write_ring(b, b->retired, b->retired_mask, b->instructions, t->params.reorder_window, w);
     w = write_ring(b, b->load_done, b->load_mask, b->loads, t->params.load_queue, w);
