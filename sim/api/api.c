@@ -4,6 +4,8 @@
 #include "sim/api/answer.h"
 #include "sim/base/check.h"
 #include "sim/base/json_out.h"
+#include "sim/base/table.h"
+#include "sim/listen/summary.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -113,6 +115,30 @@ void api_document_text(struct api_context *context, char *text)
     if (length && text[length - 1] == '\n')
         text[length - 1] = 0;
     keep(context, context->answer ? json_tokener_parse(text) : NULL, text);
+}
+
+void api_documents(struct api_context *context, json_object *list)
+{
+    if (json_object_array_length(list) != 1) {
+        api_document(context, list);
+        return;
+    }
+    api_document(context, json_object_get(json_object_array_get_idx(list, 0)));
+    json_object_put(list);
+}
+
+void api_table(struct api_context *context, struct table *table)
+{
+    if (!table_print(table, context->out, context->common.color) && !context->error.exit_code)
+        orch_no_memory(&context->error);
+    table_free(table);
+}
+
+bool api_summary(struct api_context *context, const struct run_result *result, size_t counters, size_t operators,
+                 struct orch_error *error)
+{
+    const struct summary_options options = {context->common.color, counters, operators};
+    return summary_print(context->out, result, &options) || orch_fail(error, ORCH_USAGE, "standard output cannot be written");
 }
 
 int api_report(struct api_context *context, const struct check_report *report)

@@ -68,6 +68,18 @@ void api_document(struct api_context *context, json_object *document);
 /* The same for a document as text with a newline behind it, from malloc. */
 void api_document_text(struct api_context *context, char *text);
 
+/* The only document of a list, or the list when it has another number of them; the list is taken over. */
+void api_documents(struct api_context *context, json_object *list);
+
+/* Prints and frees a table; NULL, or a table for which memory ran out, becomes the error of the question. */
+struct table;
+void api_table(struct api_context *context, struct table *table);
+
+/* Prints the summary of a run, with so many counters and operators at most. */
+struct run_result;
+bool api_summary(struct api_context *context, const struct run_result *result, size_t counters, size_t operators,
+                 struct orch_error *error);
+
 /* Findings and closing line of a check, or its document; returns the exit code. */
 struct check_report;
 int api_report(struct api_context *context, const struct check_report *report);

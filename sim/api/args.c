@@ -140,6 +140,14 @@ bool api_unsigned(const struct api_args *args, const char *name, uint64_t lowest
     return true;
 }
 
+bool api_chosen(const struct api_args *args, const char *name, const char *choices, unsigned *index, struct orch_error *error)
+{
+    const char *const word = api_value(args, name);
+    char what[64];
+    snprintf(what, sizeof what, ORCH_OPTION("%s"), name);
+    return !word || api_choice(what, word, choices, index, error);
+}
+
 bool api_choice(const char *what, const char *word, const char *choices, unsigned *index, struct orch_error *error)
 {
     char list[256], hint[300];

@@ -132,14 +132,11 @@ static void print_info(struct api_context *context, struct orch_db *db, const st
     struct table *table = table_create(columns, 2);
     json_object_object_foreach(info->tables, name, rows)
     {
-        if (!table || !table_row(table))
-            break;
+        table_row(table);
         table_cell(table, "%s", name);
         table_cell(table, "%s", json_object_get_string(rows));
     }
-    if (table)
-        table_print(table, context->out, context->common.color);
-    table_free(table);
+    api_table(context, table);
     fputs("\nviews:", context->out);
     for (size_t i = 0; i < json_object_array_length(info->views); i++)
         fprintf(context->out, " %s", json_object_get_string(json_object_array_get_idx(info->views, i)));
@@ -240,17 +237,16 @@ static bool export_to(struct api_context *context, struct orch_db *db, const cha
 static int run_export(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    const char *form = api_value(&context->args, "format");
     unsigned choice = 0;
     int code;
     if (words != 1)
         return api_usage(context, "export takes the name of one table or view");
-    if (form && !api_choice(ORCH_OPTION("format"), form, "csv|jsonl", &choice, &error))
+    if (!api_chosen(&context->args, "format", "csv|jsonl", &choice, &error))
         return api_fail(context, &error);
     struct orch_db *db = open_to_look(context, &code);
     if (!db)
         return code;
-    const bool lines = choice == 1 || (!form && context->common.json);
+    const bool lines = choice == 1 || (!api_has(&context->args, "format") && context->common.json);
     const bool ok = export_to(context, db, word[0], lines ? DB_FORMAT_JSONL : DB_FORMAT_CSV, &error);
     return close_with(context, db, ok, &error);
 }

@@ -20,7 +20,7 @@ static const struct orchard_option option_table[] = {
     {"only", 0, "PREFIX", false, "--regression: characteristics whose names begin so (amx., gpu.gemm)"},
     {"validation", 0, NULL, false,
      "predictions beside measurements; a word after it chooses a version or a file of measurements"},
-    {NULL, 0, NULL, false, NULL},
+    {0},
 };
 
 static bool write_trace(struct orch_db *db, const char *path, const int64_t *ids, size_t count, struct orch_error *error)

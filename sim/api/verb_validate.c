@@ -28,7 +28,7 @@ static const struct orchard_option option_table[] = {
      "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
     {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf, .s or .ane)"},
     {"device", 0, "NAME", false, "for curves of a machine (time_s,soc_power_W,soc_temp_C): which one (default macbook-air)"},
-    {NULL, 0, NULL, false, NULL},
+    {0},
 };
 
 static bool dump(struct api_context *context, const struct validation *v, const char *id, struct orch_error *error)
