@@ -18,6 +18,7 @@
 #ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_EMIT_H
 #define ORCHARD_UNITS_GPU_KERNELS_GPU_EMIT_H
 
+#include "isa/float_bits.h"
 #include "units/gpu/kernels/gpu_kernels.h"
 
 struct gpu_emit;
@@ -151,7 +152,5 @@ void gpu_lanes_reduce(struct gpu_emit *e, const char *op, unsigned value, unsign
 /* Adds a buffer and returns its index. Inputs are filled from [low, high). */
 unsigned gpu_kernel_add_buffer(struct gpu_kernel *kernel, const char *name, enum gpu_type type, uint64_t count,
                                enum gpu_buffer_role role, double low, double high);
-/* Bits of a float32. */
-uint32_t gpu_float_bits(float value);
 
 #endif
