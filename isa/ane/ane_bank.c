@@ -26,6 +26,7 @@
  * whole byte; fewer than 8 slots may be left at the end; the phases of a sparse kernel ignore its padding; several planes of one
  * group touch; strides other than 1 without SparseFmt keep the plain order; 2 lanes in small source mode have 4 slots.
  */
+#include "isa/rounding.h"
 #include "isa/ane/ane_bank.h"
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_task_parts.h"
@@ -115,11 +116,6 @@ bool ane_bank_next(struct ane_bank_walk *walk, struct ane_bank_plane *plane)
     return false;
 }
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 uint64_t ane_bank_places(const struct ane_bank_shape *shape)
 {
     return (uint64_t)shape->phases_x * shape->phases_y * divide_up(shape->kernel_width, shape->phases_x) *
@@ -162,7 +158,7 @@ uint64_t ane_bank_bytes(const struct ane_bank_shape *shape, unsigned bank, bool 
     struct ane_bank_plane plane;
     uint64_t bytes = ane_bank_start(shape), planes = 0;
     while (ane_bank_next(&walk, &plane)) {
-        bytes = (plane.begins_group ? ane_round_up(bytes, ANE_BANK_ROUND) : bytes) + plane_bytes(shape, plane.lanes, most);
+        bytes = (plane.begins_group ? round_up(bytes, ANE_BANK_ROUND) : bytes) + plane_bytes(shape, plane.lanes, most);
         planes++;
     }
     return planes ? bytes : 0;

@@ -1,4 +1,5 @@
 /* Descriptors: one function per kind of work. */
+#include "isa/rounding.h"
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_build.h"
 #include "units/ane/kernels/ane_constants.h"
@@ -146,11 +147,6 @@ static float half_or_one(float scale)
 static bool is_ring(const struct ane_view *view)
 {
     return view->place == ANE_PLACE_CHAIN;
-}
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 /* Small images: an engine takes 64 pixels of 4 channels or 32 of 8 instead of 256 of one when that is less work for a tile
