@@ -90,9 +90,9 @@ static bool gather_tables(struct orch_db *db, struct info *info, struct orch_err
                                    "");
     int code = names ? SQLITE_ROW : SQLITE_ERROR;
     while (names && (code = db_step(db, names, error)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(names, 0);
+        const char *name = db_column_text(names, 0);
         int64_t rows;
-        if (strcmp((const char *)sqlite3_column_text(names, 1), "view") == 0)
+        if (strcmp(db_column_text(names, 1), "view") == 0)
             json_object_array_add(info->views, json_object_new_string(name));
         else if (count_rows(db, name, &rows, error))
             json_add_count(info->tables, name, (uint64_t)rows);

@@ -74,7 +74,7 @@ void run_result_init(struct run_result *result)
         result->utilisation[i] = NAN;
 }
 
-static void free_values(struct run_values *values)
+void run_values_free(struct run_values *values)
 {
     for (size_t i = 0; i < values->count; i++)
         free(values->item[i].name);
@@ -109,9 +109,9 @@ void run_result_free(struct run_result *result)
 #define X(name, definition) free(result->name);
     RUN_TEXT_TABLE(X)
 #undef X
-    free_values(&result->joules_by);
-    free_values(&result->stalls);
-    free_values(&result->counters);
+    run_values_free(&result->joules_by);
+    run_values_free(&result->stalls);
+    run_values_free(&result->counters);
     for (size_t i = 0; i < result->placement.count; i++)
         free_placement(&result->placement.item[i]);
     free(result->placement.item);

@@ -173,6 +173,16 @@ int db_step(struct orch_db *db, sqlite3_stmt *statement, struct orch_error *erro
     return code;
 }
 
+double db_column_number(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(row, column);
+}
+
+const char *db_column_text(sqlite3_stmt *row, int column)
+{
+    return (const char *)sqlite3_column_text(row, column);
+}
+
 bool db_exec(struct orch_db *db, struct orch_error *error, const char *sql, const char *types, ...)
 {
     va_list arguments;

@@ -32,7 +32,7 @@ static bool take(struct validation_rows *rows, sqlite3_stmt *from)
     char **const texts[] = {&r->label,     &r->chip,       &r->unit,   &r->workload,   &r->shape,
                             &r->condition, &r->value_unit, &r->source, &r->unmodelled, &r->version};
     for (int i = 0; i < 10; i++) {
-        const char *const text = (const char *)sqlite3_column_text(from, i);
+        const char *const text = db_column_text(from, i);
         *texts[i] = text ? strdup(text) : NULL;
         if (text && !*texts[i])
             return false;

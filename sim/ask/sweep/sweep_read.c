@@ -59,7 +59,7 @@ static bool take(void *context, const struct db_sweep_point *row, struct orch_er
 
 static char *column_copy(sqlite3_stmt *row, int column)
 {
-    const char *const text = (const char *)sqlite3_column_text(row, column);
+    const char *const text = db_column_text(row, column);
     return strdup(text ? text : "");
 }
 
@@ -69,9 +69,9 @@ static bool read_head(struct orch_db *db, struct sweep_data *data, struct orch_e
         db_query(db, error, "SELECT hash, version, created, specification, name FROM sweep WHERE id = ?", "i", data->id);
     bool ok = row && db_step(db, row, error) == SQLITE_ROW;
     if (ok) {
-        const char *const text = (const char *)sqlite3_column_text(row, 3);
-        const char *const name = (const char *)sqlite3_column_text(row, 4);
-        snprintf(data->hash, sizeof data->hash, "%s", (const char *)sqlite3_column_text(row, 0));
+        const char *const text = db_column_text(row, 3);
+        const char *const name = db_column_text(row, 4);
+        snprintf(data->hash, sizeof data->hash, "%s", db_column_text(row, 0));
         data->version = column_copy(row, 1);
         data->created = column_copy(row, 2);
         data->spec = sweep_spec_parse("specification", text, strlen(text), error);
