@@ -204,6 +204,36 @@ bool api_chips_open(struct api_context *context, const char *list, struct api_ch
     return ok;
 }
 
+bool api_chips_open_or_all(struct api_context *context, struct api_chips *chips, struct orch_error *error)
+{
+    if (context->common.chips_given)
+        return api_chips_open(context, NULL, chips, error);
+    const struct chip_db *const db = api_chip_db(context, error);
+    *chips = (struct api_chips){0};
+    bool ok = db != NULL;
+    for (size_t i = 0; ok && i < chip_db_count(db); i++)
+        ok = add_chip(context, chip_db_id(db, i), chips, error);
+    if (!ok)
+        api_chips_close(chips);
+    return ok;
+}
+
+bool api_chip_ids(struct api_context *context, const char ***ids, size_t *count, struct orch_error *error)
+{
+    const struct chip_db *const db = api_chip_db(context, error);
+    const bool given = context->common.chips_given;
+    struct api_chips chips = {0};
+    if (!db || (given && !api_chips_open(context, NULL, &chips, error)))
+        return false;
+    *count = given ? chips.count : chip_db_count(db);
+    *ids = calloc(*count + 1, sizeof **ids);
+    bool ok = *ids || orch_no_memory(error);
+    for (size_t i = 0; ok && i < *count; i++)
+        ok = chip_db_resolve(db, given ? chip_id(chips.chip[i]) : chip_db_id(db, i), &(*ids)[i], error);
+    api_chips_close(&chips);
+    return ok;
+}
+
 void api_chips_close(struct api_chips *chips)
 {
     for (size_t i = 0; i < chips->count; i++)

@@ -99,6 +99,11 @@ struct api_chips {
 };
 bool api_chips_open(struct api_context *context, const char *list, struct api_chips *chips, struct orch_error *error);
 void api_chips_close(struct api_chips *chips);
+/* The same, but all chips of the database when the option "chip" was not given. */
+bool api_chips_open_or_all(struct api_context *context, struct api_chips *chips, struct orch_error *error);
+/* Their ids alone, as the database spells them; an array from malloc. Chips are opened only when the option was given, which
+ * checks the overrides. */
+bool api_chip_ids(struct api_context *context, const char ***ids, size_t *count, struct orch_error *error);
 
 /* A whole file in memory ("-" = standard input); a NUL follows the last byte. Free with free. */
 bool api_read_file(const char *path, uint8_t **bytes, size_t *size, struct orch_error *error);

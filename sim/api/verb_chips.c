@@ -67,24 +67,6 @@ static void list_row(const struct chip *chip, struct table *table)
     table_cell(table, "%s", chip_experimental(chip) ? "experimental" : "");
 }
 
-/* Opens every chip, or those of the option chip. */
-static bool open_listed(struct api_context *context, struct api_chips *chips, struct orch_error *error)
-{
-    if (context->common.chips_given)
-        return api_chips_open(context, NULL, chips, error);
-    char *names = NULL;
-    size_t size = 0;
-    FILE *list = open_memstream(&names, &size);
-    if (!list)
-        return orch_no_memory(error);
-    for (size_t i = 0; i < chip_db_count(context->chip_db); i++)
-        fprintf(list, "%s,", chip_db_id(context->chip_db, i));
-    fclose(list);
-    const bool ok = api_chips_open(context, names, chips, error);
-    free(names);
-    return ok;
-}
-
 static int list_chips(struct api_context *context)
 {
     static const struct table_column columns[] = {
@@ -93,7 +75,7 @@ static int list_chips(struct api_context *context)
     };
     struct orch_error error = {0};
     struct api_chips chips;
-    if (!open_listed(context, &chips, &error))
+    if (!api_chips_open_or_all(context, &chips, &error))
         return api_fail(context, &error);
     if (api_wants_document(context)) {
         json_object *const rows = json_object_new_array();

@@ -70,22 +70,9 @@ static void on_done(void *context, const struct regress_job *job)
 /* Chooses the chips of the option chip, or all of the database. */
 static bool choose_chips(struct session *s, struct orch_error *error)
 {
-    struct chip_db *db = api_chip_db(s->context, error);
-    struct api_chips chips = {0};
-    if (!db)
-        return false;
-    const bool given = s->context->common.chips_given;
-    if (given && !api_chips_open(s->context, NULL, &chips, error))
-        return false;
-    const size_t count = given ? chips.count : chip_db_count(db);
-    s->chip = calloc(count + 1, sizeof *s->chip);
-    bool ok = s->chip || orch_no_memory(error);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = chip_db_resolve(db, given ? chip_id(chips.chip[i]) : chip_db_id(db, i), &s->chip[i], error);
-    api_chips_close(&chips);
+    const bool ok = api_chip_ids(s->context, &s->chip, &s->request.chip_count, error);
     s->request.chip = s->chip;
-    s->request.chip_count = count;
-    s->request.chips = db;
+    s->request.chips = s->context->chip_db;
     return ok;
 }
 

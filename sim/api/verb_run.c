@@ -328,10 +328,8 @@ static bool open_trace(struct session *s, const char *workload, struct orch_erro
     const char *path = s->recording ? s->recording->path : api_value(&c->args, "trace");
     if (!path)
         return true;
-    const char *const dot = strrchr(path, '.');
     const struct trace_recorder_options options = {.level = s->recording ? s->recording->level : TRACE_LEVEL_OPERATOR,
-                                                   .text = (s->recording && s->recording->text) ||
-                                                           (dot && strcmp(dot, ".jsonl") == 0),
+                                                   .text = s->recording ? s->recording->text : verb_trace_is_text(path),
                                                    .chip = strchr(c->common.chips, ',') ? NULL : c->common.chips,
                                                    .workload = workload};
     s->record.trace = trace_recorder_create(path, &options, error);

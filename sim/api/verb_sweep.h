@@ -7,8 +7,6 @@
 
 /* Puts the options unit, precision, chip, set ... into the base of a specification. */
 bool verb_sweep_base(struct api_context *context, struct sweep_spec *spec, struct orch_error *error);
-/* The option jobs, else the cores of the host. */
-bool verb_sweep_jobs(struct api_context *context, uint64_t *jobs, struct orch_error *error);
 
 /* Options for what all points start from. */
 #define VERB_STUDY_OPTIONS                                                                                                       \

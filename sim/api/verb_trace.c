@@ -44,8 +44,7 @@ static const struct orchard_option option_table[] = {
 
 static bool wants_text(const struct api_context *context, const char *path)
 {
-    const char *dot = strrchr(path, '.');
-    return api_has(&context->args, "text") || (dot && strcmp(dot, ".jsonl") == 0);
+    return api_has(&context->args, "text") || verb_trace_is_text(path);
 }
 
 /* ---- record ---- */
@@ -297,12 +296,11 @@ static int import(struct api_context *context, const char *path)
     struct orch_error error = {0};
     struct import_coverage coverage;
     const char *const to = api_value(&context->args, "output");
-    unsigned format = 0, ignored;
+    unsigned format = 0;
     if (!to || !api_has(&context->args, "format"))
         return api_usage(context,
                          "import needs " ORCH_OPTION("format") " " IMPORT_FORMATS " and " ORCH_LETTER("o", "output") " FILE");
-    if (!api_chosen(&context->args, "format", IMPORT_FORMATS, &format, &error) ||
-        !api_chosen(&context->args, "unit", "cpu|amx|gpu|ane|auto", &ignored, &error))
+    if (!api_chosen(&context->args, "format", IMPORT_FORMATS, &format, &error) || !api_unit_is_known(&context->args, &error))
         return api_fail(context, &error);
     const struct trace_import_request request = {.path = path,
                                                  .output = to,
@@ -322,6 +320,12 @@ static int import(struct api_context *context, const char *path)
 }
 
 /* ---- the verb ---- */
+
+bool verb_trace_is_text(const char *path)
+{
+    const char *const dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".jsonl") == 0;
+}
 
 bool verb_trace_is_file(const char *path)
 {

@@ -94,7 +94,7 @@ static bool read_request(struct session *s, const char *path, struct orch_error 
 {
     const struct api_args *a = &s->context->args;
     const struct api_common *common = &s->context->common;
-    unsigned timing = TRACE_TIMING_DEPENDENCY, unit;
+    unsigned timing = TRACE_TIMING_DEPENDENCY;
     s->request = (struct trace_replay_request){.path = path,
                                                .force = api_has(a, "force"),
                                                .unit = api_value(a, "unit"),
@@ -102,8 +102,7 @@ static bool read_request(struct session *s, const char *path, struct orch_error 
                                                .chips = api_chip_db(s->context, error),
                                                .sets = {common->sets, common->set_count},
                                                .common = {.threads = common->threads, .seed = common->seed}};
-    if (!s->request.chips || !api_chosen(a, "timing", "dependency|arrival", &timing, error) ||
-        !api_chosen(a, "unit", "cpu|amx|gpu|ane|auto", &unit, error) ||
+    if (!s->request.chips || !api_chosen(a, "timing", "dependency|arrival", &timing, error) || !api_unit_is_known(a, error) ||
         !api_unsigned(a, "run", 1, UINT64_MAX, &s->request.run, error))
         return false;
     s->request.timing = (enum trace_timing)timing;

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false, "cpu, amx, gpu or ane (default: every unit that has the kernel)"},
@@ -166,7 +165,7 @@ static bool read_request(struct api_context *context, const char *workload, stru
                                .tried = on_tried,
                                .context = context};
     if (!api_chosen(a, "goal", "seconds|joules", &choice, error) || !api_unsigned(a, "max", 1, 100000, &most, error) ||
-        !api_chosen(a, "unit", "cpu|amx|gpu|ane|auto", &(unsigned){0}, error))
+        !api_unit_is_known(a, error))
         return false;
     q->goal = (enum tune_goal)choice;
     q->most = most;
