@@ -1,3 +1,4 @@
+#include "isa/list_grow.h"
 #include "sim/report/validation_rows.h"
 #include "isa/array_count.h"
 
@@ -14,14 +15,10 @@ static double number_at(sqlite3_stmt *row, int column, double absent)
 
 static bool take(struct validation_rows *rows, sqlite3_stmt *from)
 {
-    if (rows->count == rows->room) {
-        const size_t room = rows->room ? 2 * rows->room : 256;
-        struct validation_row *const grown = realloc(rows->row, room * sizeof *grown);
-        if (!grown)
-            return false;
-        rows->row = grown;
-        rows->room = room;
-    }
+    struct validation_row *const grown = list_grow(rows->row, rows->count, &rows->room, sizeof *grown);
+    if (!grown)
+        return false;
+    rows->row = grown;
     struct validation_row *const r = &rows->row[rows->count++];
     *r = (struct validation_row){.measured = number_at(from, 10, NAN),
                                  .predicted = number_at(from, 11, NAN),

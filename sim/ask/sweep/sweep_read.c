@@ -1,5 +1,6 @@
 #include "sim/ask/sweep/sweep_read.h"
 
+#include "isa/list_grow.h"
 #include "sim/ask/sweep/sweep_design.h"
 
 #include <math.h>
@@ -14,15 +15,10 @@ struct reading {
 
 static bool reserve(struct reading *r)
 {
-    if (r->data->point_count < r->capacity)
-        return true;
-    const size_t capacity = r->capacity ? 2 * r->capacity : 256;
-    struct sweep_point *const grown = reallocarray(r->data->point, capacity, sizeof *grown);
-    if (!grown)
-        return false;
-    r->data->point = grown;
-    r->capacity = capacity;
-    return true;
+    struct sweep_point *const grown = list_grow(r->data->point, r->data->point_count, &r->capacity, sizeof *grown);
+    if (grown)
+        r->data->point = grown;
+    return grown != NULL;
 }
 
 static void count(struct sweep_data *data, const struct sweep_point *point)

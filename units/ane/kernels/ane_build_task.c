@@ -1,4 +1,5 @@
 /* Descriptors: one function per kind of work. */
+#include "isa/list_grow.h"
 #include "isa/rounding.h"
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_build.h"
@@ -23,16 +24,12 @@ static struct ane_task *next_task(struct ane_builder *b)
 {
     if (b->failed)
         return NULL;
-    if (b->count == b->room) {
-        const size_t room = b->room ? 2 * b->room : 8;
-        struct ane_task *task = realloc(b->task, room * sizeof *task);
-        if (!task) {
-            ane_build_fail(b, "out of memory");
-            return NULL;
-        }
-        b->task = task;
-        b->room = room;
+    struct ane_task *const grown = list_grow(b->task, b->count, &b->room, sizeof *grown);
+    if (!grown) {
+        ane_build_fail(b, "out of memory");
+        return NULL;
     }
+    b->task = grown;
     struct ane_task *task = &b->task[b->count++];
     *task = (struct ane_task){.post_scale = 1,
                               .pe_pre_scale = 1,
