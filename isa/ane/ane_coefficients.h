@@ -59,6 +59,7 @@ struct ane_table {
     int16_t spacing_log2; /* knots are 2^-spacing_log2 apart; 0x40 = tails only, they meet at x = 0 */
     uint16_t mode;        /* enum ane_table_mode */
 };
+bool ane_table_mode_is_known(uint16_t mode);
 bool ane_table_read(const uint8_t *bytes, size_t size, struct ane_table *table, struct isa_error *error);
 void ane_table_write(const struct ane_table *table, uint8_t bytes[2 * ANE_TABLE_HALVES]);
 /* The name of the function that the table holds ("tanh", "gelu", "exp2" ...): that of the library table which it equals within

@@ -48,7 +48,7 @@ static void take_keys(struct gpu_flash *f, unsigned step)
 
 static void make_scores(struct gpu_flash *f)
 {
-    gpu_flash_clear(f->e, f->scores, 8 * f->row_tiles);
+    gpu_clear_words(f->e, f->scores, 8 * f->row_tiles);
     take_keys(f, 0);
     for (unsigned step = 0; step < 2 * f->depths; step++) {
         if (step + 1 < 2 * f->depths)
@@ -220,7 +220,7 @@ bool gpu_attention_build(const struct gpu_attention *a, struct gpu_kernel *kerne
     gpu_flash_take_registers(&f);
     gpu_flash_find_place(&f);
     gpu_flash_load_queries(&f);
-    gpu_flash_clear(f.e, f.sum_out, 4 * f.row_tiles * f.depths);
+    gpu_clear_words(f.e, f.sum_out, 4 * f.row_tiles * f.depths);
     for (unsigned i = 0; i < f.row_tiles; i++) {
         gpu_mov_imm(f.e, f.largest + i, f32_bits(-INFINITY));
         gpu_mov_imm(f.e, f.sum + i, 0);

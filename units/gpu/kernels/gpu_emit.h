@@ -86,7 +86,8 @@ const char *gpu_argument_u16(struct gpu_emit *e, uint16_t value); /* "u8l" */
 
 /* ---- integers ---- */
 
-void gpu_mov_imm(struct gpu_emit *e, unsigned to, uint32_t value); /* 32-bit register */
+void gpu_mov_imm(struct gpu_emit *e, unsigned to, uint32_t value);        /* 32-bit register */
+void gpu_clear_words(struct gpu_emit *e, unsigned first, unsigned count); /* so many of them */
 void gpu_mov(struct gpu_emit *e, unsigned to, unsigned from);
 void gpu_add_imm(struct gpu_emit *e, unsigned to, unsigned from, int64_t value);
 void gpu_shl(struct gpu_emit *e, unsigned to, unsigned from, unsigned bits);
