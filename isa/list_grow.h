@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The items with room for one more behind `count`; the caller keeps what is returned in place of the old pointer. NULL, with
+/* The items with room for one more after `count`; the caller keeps what is returned in place of the old pointer. NULL, with
  * nothing changed, when memory has run out. */
 static inline void *list_grow(void *items, size_t count, size_t *room, size_t item_bytes)
 {

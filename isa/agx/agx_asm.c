@@ -296,7 +296,7 @@ static size_t align_up(size_t value)
     return (value + AGX_ASSEMBLY_ALIGN - 1) / AGX_ASSEMBLY_ALIGN * AGX_ASSEMBLY_ALIGN;
 }
 
-/* Fills the gap with trap, as compilers do behind stop. */
+/* Fills the gap with trap, as compilers do after stop. */
 static void fill_traps(uint8_t *code, size_t from, size_t to)
 {
     for (size_t i = from; i + 1 < to; i += 2) {

@@ -301,7 +301,7 @@ bool agx_asm_place_constants(struct agx_asm_symbols *symbols, char *why, size_t 
     return true;
 }
 
-/* Reads "[2]" or "[0..3]" behind a name and moves *at behind it; without brackets all registers are meant. */
+/* Reads "[2]" or "[0..3]" after a name and moves *at past it; without brackets all registers are meant. */
 static bool read_slice(const struct agx_asm_symbol *symbol, const char **at, unsigned *from, unsigned *count)
 {
     char inside[64];

@@ -272,7 +272,7 @@ static void add_tensor_symbol(struct symbols *s, const struct ane_port *port, un
 
 static void collect_symbols(struct symbols *s, const struct ane_program *program, const uint64_t address[ANE_BARS])
 {
-    unsigned section = 3, number = 0; /* behind __text and __const */
+    unsigned section = 3, number = 0; /* after __text and __const */
     add(&s->text, 1);
     for (unsigned i = 0; i < ANE_BARS; i++) {
         const struct ane_port *port = &program->port[i];

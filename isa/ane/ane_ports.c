@@ -9,7 +9,7 @@
 /* What the tasks do with a base register. */
 struct bar_use {
     bool read, written;
-    uint64_t end; /* behind the last byte touched, counting whole rows */
+    uint64_t end; /* after the last byte touched, counting whole rows */
     /* The logical tensor of the first access; parts along the channels (concatenation) are joined. */
     enum ane_format format;
     uint64_t channels;

@@ -96,7 +96,7 @@ static void write_dense(struct bank_writer *writer, const struct ane_bank_plane 
 
 /* The slots of a sparse plane: eight for each mask byte, which is followed by the values of those that are set. */
 struct slots {
-    uint64_t number, mask, taken; /* slots passed; byte offset of the present mask; values written behind it */
+    uint64_t number, mask, taken; /* slots passed; byte offset of the present mask; values written after it */
 };
 
 static void write_slot(const struct bank_writer *writer, struct slots *slots, uint16_t weight)

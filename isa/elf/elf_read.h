@@ -50,7 +50,7 @@ struct elf_relocation {
     int64_t addend;
 };
 
-/* Callers may read the first fields; those behind the empty line are for the accessors. */
+/* Callers may read the first fields; those after the empty line are for the accessors. */
 struct elf_file {
     enum elf_kind kind;
     uint64_t entry;      /* 0 = none */

@@ -65,7 +65,7 @@ bool api_wants_document(const struct api_context *context);
 bool api_wants_text(const struct api_context *context);
 /* Gives the document (or one of several), which is taken over. */
 void api_document(struct api_context *context, json_object *document);
-/* The same for a document as text with a newline behind it, from malloc. */
+/* The same for a document as text with a newline after it, from malloc. */
 void api_document_text(struct api_context *context, char *text);
 
 /* The only document of a list, or the list when it has another number of them; the list is taken over. */

@@ -79,7 +79,7 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);
 const struct run_kind *run_kind_of_kernel(const struct run_request *request);
 /* By its name; NULL = none. */
 const struct run_kind *run_kind_named(const char *name);
-/* Row by row, in the order in which kinds are tried; NULL behind the last one. */
+/* Row by row, in the order in which kinds are tried; NULL past the last one. */
 const struct run_kind *run_kind_at(size_t index);
 
 /* Checks that several kinds share: an option that the request has and this kind refuses. The text ends "...; WORKLOAD <is>". */

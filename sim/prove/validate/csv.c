@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct csv_table {
-    char *text; /* all cells, each with a NUL behind it */
+    char *text; /* all cells, each with a NUL after it */
     size_t text_size;
     size_t *cell; /* offsets into text, row by row, names first */
     size_t cells, cell_room;
