@@ -345,7 +345,7 @@ static bool close_trace(struct session *s, bool ok, struct orch_error *error)
     return ok;
 }
 
-static int run_words(struct api_context *context, int words, const char *const *word, const struct api_recording *record)
+int verb_run_record(struct api_context *context, int words, const char *const *word, const struct api_recording *record)
 {
     struct session s = {.context = context, .recording = record};
     struct orch_error error = {0};
@@ -389,15 +389,10 @@ static int run_words(struct api_context *context, int words, const char *const *
     return s.differs ? ORCH_FAILED : ORCH_OK;
 }
 
-int verb_run_record(struct api_context *context, int words, const char *const *word, const struct api_recording *record)
-{
-    return run_words(context, words, word, record);
-}
-
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     return words == 1 && verb_trace_is_file(word[0]) ? verb_trace_replay(context, word[0])
-                                                     : run_words(context, words, word, NULL);
+                                                     : verb_run_record(context, words, word, NULL);
 }
 
 const struct api_verb verb_run = {
