@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct orchard_option option_table[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
@@ -30,7 +29,7 @@ static const struct orchard_option option_table[] = {
      "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
     {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf, .s or .ane)"},
     {"device", 0, "NAME", false, "for curves of a machine (time_s,soc_power_W,soc_temp_C): which one (default macbook-air)"},
-    {NULL, 0, NULL, false, NULL},
+    {0},
 };
 
 static bool dump(struct api_context *context, const struct validation *v, const char *id, struct orch_error *error)
@@ -125,12 +124,11 @@ static bool simulate(struct api_context *context, struct validation *v, const st
 static bool score(struct api_context *context, struct validation *v, struct verb_curves *curves, struct orch_error *error)
 {
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t jobs = cores > 0 ? (uint64_t)cores : 1;
+    uint64_t jobs;
     char version[VALIDATION_VERSION_SIZE];
     const char *bounds = api_value(&context->args, "require");
     struct chip_db *db = api_chip_db(context, error);
-    if (!db || !api_unsigned(&context->args, "jobs", 1, VALIDATION_JOBS_MAX, &jobs, error) ||
+    if (!db || !api_jobs(&context->args, VALIDATION_JOBS_MAX, &jobs, error) ||
         !validation_version(db, &overrides, version, error) || !simulate(context, v, db, &overrides, (unsigned)jobs, error) ||
         !validation_cross_validate(v, error))
         return false;

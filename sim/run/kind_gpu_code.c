@@ -112,19 +112,12 @@ static bool hand_over(struct run_launch *l, struct run_result *r)
     return ok && (!files || run_values_add(&r->counters, RUN_COUNTER_FILES, files));
 }
 
-static bool tell_difference(struct run_launch *l, const char *text)
-{
-    char line[RUN_REMARK_BYTES];
-    snprintf(line, sizeof line, "%.60s: %s", l->setup->kernel->name, text);
-    return run_add_remark(l->run, line, l->error);
-}
-
 static bool compare(struct run_launch *l, struct run_result *r)
 {
     unsigned expected, right;
     char text[320];
     gpu_setup_compare(l->setup, &expected, &right, text, sizeof text);
-    if (text[0] && !tell_difference(l, text))
+    if (text[0] && !run_launch_remark(l, text))
         return false;
     return !expected || (run_values_add(&r->counters, RUN_COUNTER_EXPECTED, expected) &&
                          run_values_add(&r->counters, RUN_COUNTER_AS_EXPECTED, right));

@@ -55,6 +55,4 @@ void run_measure_add(struct run_measure *sum, const struct run_measure *pass);
 /* Adds counters of the memory system. */
 void run_memory_add(struct mem_counters *sum, const struct mem_counters *counters);
 
-double run_host_seconds(void); /* monotonic */
-
 #endif

@@ -8,13 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-double run_host_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- preparing ---- */
 
 static bool check_word(const char *option, const char *given, const char *const *known, size_t count, struct orch_error *error)

@@ -54,8 +54,8 @@ struct run_request {
     enum run_mode mode;
     unsigned cores; /* copies of a CPU program; 0 = 1 */
     enum soc_core_choice core_choice;
-    unsigned skip_cores;     /* number of cores that other work occupies: the run takes the ones behind them */
-    unsigned other_cores;    /* number of cores behind its own that are busy as well; clocks are set for all of them */
+    unsigned skip_cores;     /* number of cores that other work occupies: the run takes the ones after them */
+    unsigned other_cores;    /* number of cores after its own that are busy as well; clocks are set for all of them */
     unsigned memory_gib;     /* of the machine, one of the chip's options; 0 = the largest */
     const char *entry;       /* function of a program; NULL = its start */
     const char *const *args; /* of a program */

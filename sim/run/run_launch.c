@@ -2,6 +2,7 @@
  * results are those of the threadgroups in grid order, whatever the chip and the number of host threads. */
 #include "sim/run/run_launch.h"
 
+#include "sim/base/host_time.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/workload/gpu/gpu_functional.h"
@@ -43,7 +44,7 @@ bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, 
 
 /* ---- executing ---- */
 
-static bool add_remark(struct run_launch *l, const char *text)
+bool run_launch_remark(struct run_launch *l, const char *text)
 {
     char line[RUN_REMARK_BYTES];
     snprintf(line, sizeof line, "%.60s: %s", l->setup->kernel->name, text);
@@ -54,7 +55,7 @@ static bool add_remark(struct run_launch *l, const char *text)
 static bool judge_findings(struct run_launch *l, const struct gpu_findings *found)
 {
     for (size_t i = 0; i < found->count; i++)
-        if (!add_remark(l, found->text[i]))
+        if (!run_launch_remark(l, found->text[i]))
             return false;
     return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: " ORCH_OPTION("sanitize") " found %zu %s in the program",
                                       l->setup->kernel->path, found->count, found->count == 1 ? "thing" : "things");
@@ -80,11 +81,11 @@ static bool execute_warming(struct run_launch *l)
     struct gpu_totals all = {0};
     if (l->way != RUN_WAY_WARM || q->cold || q->sanitize || run_repeats(l->run) > 1 || !any_order(l))
         return false;
-    const double begin = run_host_seconds();
+    const double begin = host_seconds();
     l->error = &unused;
     l->warmed = gpu_totals_init(&all, l->setup->program, l->error) && run_launch_warm(l, &all);
     l->error = error;
-    l->m->host_seconds += run_host_seconds() - begin;
+    l->m->host_seconds += host_seconds() - begin;
     if (l->warmed)
         gpu_totals_merge(&l->m->gpu.totals, &all, l->setup->program);
     gpu_totals_free(&all);
@@ -110,9 +111,9 @@ bool run_launch_execute(struct run_launch *l)
     for (unsigned i = 0; ok && i < run_repeats(l->run); i++) {
         gpu_findings_free(&found);
         gpu_setup_restore(l->setup);
-        const double begin = run_host_seconds();
+        const double begin = host_seconds();
         ok = gpu_functional_run(l->setup, &options, &g->totals, l->error);
-        l->m->host_seconds += run_host_seconds() - begin;
+        l->m->host_seconds += host_seconds() - begin;
     }
     ok = ok && judge_findings(l, &found);
     gpu_findings_free(&found);

@@ -39,6 +39,8 @@ bool run_launch_execute(struct run_launch *l);
 bool run_launch_time(struct run_launch *l);
 bool run_launch_leaves_results(const struct run_launch *l);
 double run_launch_buffer_bytes(const struct run_launch *l);
+/* Remarks something about the kernel of the launch, with its name in front. */
+bool run_launch_remark(struct run_launch *l, const char *text);
 
 /* ---- run_launch_sample.c ---- */
 

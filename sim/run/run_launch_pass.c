@@ -1,5 +1,6 @@
 /* Timed passes over threadgroups of a launch. */
 #include "sim/run/interval.h"
+#include "sim/base/host_time.h"
 #include "sim/run/run_launch.h"
 #include "sim/workload/gpu/gpu_job.h"
 
@@ -51,10 +52,10 @@ bool run_launch_measure(struct run_launch *l, const struct gpu_selection *select
     struct mem_counters memory;
     run_launch_restart(l, keep_caches);
     gpu_setup_restore(l->setup);
-    const double begin = run_host_seconds();
+    const double begin = host_seconds();
     if (!run_launch_pass(l, selection, part, totals))
         return false;
-    l->m->host_seconds += run_host_seconds() - begin;
+    l->m->host_seconds += host_seconds() - begin;
     soc_take_activity(l->m->soc, &l->m->activity);
     mem_system_counters(soc_memory(l->m->soc), &memory);
     run_memory_add(&l->m->memory, &memory);

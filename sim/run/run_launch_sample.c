@@ -1,5 +1,6 @@
 /* The time of a large launch of GPU machine code, extended from some of its threadgroups. */
 #include "sim/workload/gpu/gpu_sample.h"
+#include "sim/base/host_time.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_launch.h"
@@ -166,11 +167,11 @@ static bool time_sample(struct run_launch *l, struct gpu_warmer *warmer)
     struct gpu_sample s;
     struct gpu_part part;
     struct reach reach;
-    const double begin = run_host_seconds();
+    const double begin = host_seconds();
     gpu_setup_restore(l->setup);
     if (!find_reach(l, warmer, &reach) || !leave_caches(l, warmer, &reach))
         return false;
-    l->m->host_seconds += run_host_seconds() - begin;
+    l->m->host_seconds += host_seconds() - begin;
     gpu_sample_choose(l->setup->group_count, run_launch_wave(l), reach.fits ? reach.l2 : reach.slc, &s);
     const struct gpu_selection selection = {s.stretch, s.stretches, warmer, s.progress};
     if (!run_launch_measure(l, &selection, true, &part, run_launch_totals(l)))

@@ -298,7 +298,7 @@ static inline __attribute__((always_inline)) const struct gpu_op *blocks(struct 
         } while (--rest > 0 && next);
         budget -= length - rest;
         active += (uint64_t)lanes * (length - rest);
-        if (length - rest < block) /* a fault or the budget cut the block off behind `op` */
+        if (length - rest < block) /* a fault or the budget cut the block off after `op` */
             --*op->next->entered;
         op = next;
     }

@@ -66,7 +66,7 @@ void gpu_access_of(const struct gpu_simdgroup *group, const struct gpu_op *op, s
 /* --- where bytes are --- */
 
 /* Returns the host bytes of one component of a lane in one of the three memories, or NULL when it must not be touched. The stack
- * bytes of a lane are not contiguous; stack_copy moves them. */
+ * bytes of a lane are not contiguous; stack_byte finds each. */
 static uint8_t *bytes_at(const struct gpu_simdgroup *group, unsigned op, uint64_t address, uint32_t bytes, unsigned prot)
 {
     const struct gpu_group *all = group->group;
