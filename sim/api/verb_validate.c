@@ -89,7 +89,7 @@ static void print_recipe(struct api_context *context, const char *id, const stru
     api_note(context, "%s: %s", id, sum);
     if (*r->framework)
         api_note(context, "%s adds %.6g s to it (fitted)", r->framework, r->framework_seconds);
-    api_note(context, "the value is %s", r->value);
+    api_note(context, "its number: %s", r->value);
 }
 
 static bool dump(struct api_context *context, const struct validation *v, const char *id, struct orch_error *error)

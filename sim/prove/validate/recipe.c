@@ -53,29 +53,34 @@ static void name_file(struct validate_recipe *r, const char *id, const char *fil
 }
 
 /* The program in the file, on as many cores as the row has. */
-static bool add_own(struct validate_recipe *r, const struct chip *chip, const struct validate_program *p,
+static bool add_own(struct validate_recipe *r, unsigned cores, const struct validate_program *p,
                     const struct chip_overrides *sets, struct orch_error *error)
 {
-    struct soc *const soc = soc_create(chip, error);
-    if (!soc)
-        return false;
     const struct run_request request = {
         .workload = r->file,
-        .cores = soc_runner_cores(soc, p),
+        .cores = cores,
         .core_choice = p->core == VALIDATE_P_CORE   ? SOC_P_CORE
                        : p->core == VALIDATE_E_CORE ? SOC_E_CORE
                                                     : SOC_ANY_CORE,
         .cold = !p->warm,
     };
-    soc_free(soc);
     return add_run(r, &request, p, sets, error);
 }
 
-static bool add_runs(struct validate_recipe *r, const struct chip *chip, const struct validate_program *p,
+/* On how many cores the program runs; 0 with *error. */
+static unsigned threads_of(const struct chip *chip, const struct validate_program *p, struct orch_error *error)
+{
+    struct soc *const soc = p->code ? soc_create(chip, error) : NULL;
+    const unsigned threads = soc ? soc_runner_cores(soc, p) : p->code ? 0 : 1;
+    soc_free(soc);
+    return threads;
+}
+
+static bool add_runs(struct validate_recipe *r, unsigned threads, const struct validate_program *p,
                      const struct chip_overrides *sets, struct orch_error *error)
 {
     if (p->code)
-        return add_own(r, chip, p, sets, error);
+        return add_own(r, threads, p, sets, error);
     for (unsigned i = 0; i < validate_request_count(p); i++) {
         const struct run_request request = validate_request(p, i);
         if (!add_run(r, &request, p, sets, error))
@@ -102,20 +107,22 @@ void validate_recipe_sum(const struct validate_recipe *r, char *text, size_t siz
     }
 }
 
-static void say_value(struct validate_recipe *r, const struct validate_program *p)
+/* The formula of the row's number, as validate_value has it. */
+static void say_value(struct validate_recipe *r, const struct validate_program *p, unsigned threads)
 {
     const double work = p->work;
+    char *const to = r->value;
     const size_t size = sizeof r->value;
     switch (p->measure) {
-    case VALIDATE_RATE: snprintf(r->value, size, "%.17g of each thread per second, in 1e9", work); break;
-    case VALIDATE_RATE_SUM: snprintf(r->value, size, "%.17g of each thread over its own seconds, in 1e9, added up", work); break;
-    case VALIDATE_NS_PER_WORK: snprintf(r->value, size, "that time in units of %.17g ns", work); break;
-    case VALIDATE_CYCLES_PER_WORK: snprintf(r->value, size, "cycles of the core for each of %.17g", work); break;
-    case VALIDATE_WORK_PER_CYCLE: snprintf(r->value, size, "%.17g for each of these cycles of each GPU core", work); break;
-    case VALIDATE_RATIO: snprintf(r->value, size, "the time of run 2 over that of run 1"); break;
-    case VALIDATE_WATTS: snprintf(r->value, size, "joules of the row's domains per second, in units of %.17g W", work); break;
-    case VALIDATE_JOULES: snprintf(r->value, size, "joules of the row's domains, in units of %.17g J", work); break;
-    case VALIDATE_WORK_PER_JOULE: snprintf(r->value, size, "%.17g for each joule of the row's domains, in 1e9", work); break;
+    case VALIDATE_RATE: snprintf(to, size, "%u x %.17g / seconds / 1e9", threads, work); break;
+    case VALIDATE_RATE_SUM: snprintf(to, size, "%.17g / seconds / 1e9 of each of %u copies, added up", work, threads); break;
+    case VALIDATE_NS_PER_WORK: snprintf(to, size, "seconds x 1e9 / %.17g", work); break;
+    case VALIDATE_CYCLES_PER_WORK: snprintf(to, size, "cycles of the slowest core / %.17g", work); break;
+    case VALIDATE_WORK_PER_CYCLE: snprintf(to, size, "%.17g / cycles / cores of the GPU", work); break;
+    case VALIDATE_RATIO: snprintf(to, size, "seconds of run 2 / seconds of run 1"); break;
+    case VALIDATE_WATTS: snprintf(to, size, "joules of the row's domains / seconds / %.17g", work); break;
+    case VALIDATE_JOULES: snprintf(to, size, "joules of the row's domains / %.17g", work); break;
+    case VALIDATE_WORK_PER_JOULE: snprintf(to, size, "%.17g / joules of the row's domains / 1e9", work); break;
     }
 }
 
@@ -134,9 +141,10 @@ static bool write_recipe(struct validate_recipe *r, struct row_chip *chips, cons
                          struct orch_error *error)
 {
     const struct chip *const chip = row_chip_open(chips, p, error);
-    if (!chip || !add_runs(r, chip, p, row_chip_sets(chips), error))
+    const unsigned threads = chip ? threads_of(chip, p, error) : 0;
+    if (!threads || !add_runs(r, threads, p, row_chip_sets(chips), error))
         return false;
-    say_value(r, p);
+    say_value(r, p, threads);
     add_framework(r, p);
     return true;
 }

@@ -16,7 +16,7 @@ struct validate_recipe {
     char file[256];           /* the file with the row's own program, which the command runs; "" = it has none */
     char framework[32];       /* whose time is added; "" = none */
     double framework_seconds; /* negative when it waits in a quicker way than the simulated one */
-    char value[160];          /* what is made of the sum, in words */
+    char value[160];          /* what is made of the sum, as a formula */
 };
 
 /* `file` is the name for the row's own program; NULL = one made of the id. Free in any case. */
