@@ -41,6 +41,7 @@ static const struct orchard_option option_table[] = {
     {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
     {"repeat", 0, "N", false, "run it N times back to back"},
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
+    {"idle", 0, "SECONDS", false, "ane: the engine is idle for so long after the warm-up, and may have to wake up"},
     {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
@@ -90,9 +91,12 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     const struct api_args *a = &s->context->args;
     uint64_t cores = 1, repeat = 1, memory = 0;
     if (!read_choices(s, error) || !api_unsigned(a, "cores", 1, 64, &cores, error) ||
-        !api_unsigned(a, "memory", 1, 65536, &memory, error) || !api_unsigned(a, "repeat", 1, 1000000, &repeat, error))
+        !api_unsigned(a, "memory", 1, 65536, &memory, error) || !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) ||
+        !api_number(a, "idle", 0, 1e6, &s->request.idle_s, error))
         return false;
     struct run_request *q = &s->request;
+    if (q->idle_s > 0 && (verb_run_wants_device(s->context) || together_is(workload)))
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") ": of one workload at fixed clocks");
     q->workload = workload;
     q->unit = api_value(a, "unit");
     q->precision = api_value(a, "precision");

@@ -68,6 +68,7 @@ struct run_request {
     const char *home;     /* kernels: "process" or "elf"; NULL = process */
     const char *programs; /* folder of the cross-compiled kernels; NULL = beside the build */
     bool cold;            /* caches empty; else one untimed warm-up */
+    double idle_s;        /* Neural Engine: idle time behind the warm-up, after which the engine has to wake up */
     unsigned repeat;      /* 0 = 1 */
     uint64_t seed;
     const char *fitted; /* named set that decided choices or values: its kind, name and hash; NULL = none */

@@ -141,7 +141,8 @@ static bool execute(struct work *k)
 
 static bool time_with(const struct run *run, const struct ane_buffers *b, struct run_measure *m, struct orch_error *error)
 {
-    const struct ane_time_options options = {.cold = run->request->cold, .repeat = run_repeats(run)};
+    const struct run_request *const q = run->request;
+    const struct ane_time_options options = {.cold = q->cold, .repeat = run_repeats(run), .idle_ns = q->idle_s * 1e9};
     struct ane_timed *t = &m->ane.timed;
     work_progress_tell(run->progress, "timing", NAN, 0);
     if (!run_soc_open(run, m, error) || !ane_time_run(b, m->soc, &options, t, error))
