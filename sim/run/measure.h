@@ -18,6 +18,7 @@ struct run_gpu {
     double issue_share;             /* of all cores' time */
     unsigned occupancy;             /* threadgroups that a core holds at a time */
     uint64_t groups, groups_timed;
+    double timed_share;       /* of the instructions */
     double scale_uncertainty; /* of what was not timed, relative */
 };
 
