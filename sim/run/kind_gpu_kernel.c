@@ -83,6 +83,7 @@ struct chain {
     struct orch_error *error;
     double longest_ns;
     bool sampled, given; /* somebody else reads the buffers afterwards */
+    bool contents;       /* buffers have contents */
 };
 
 static bool no_memory(struct chain *c)
@@ -106,6 +107,7 @@ static void add_gpu(struct chain *c, const struct run_launch *l)
     sum->overhead_ns = g->overhead_ns; /* of the one command buffer */
     sum->groups += g->groups;
     sum->groups_timed += g->groups_timed;
+    sum->timed_share = all > 0 ? (sum->timed_share * (all - g->device_ns) + g->timed_share * g->device_ns) / all : 1;
     for (int i = 0; i < GPU_STALL_COUNT; i++)
         sum->stalls[i] += g->stalls[i];
     if (g->device_ns < c->longest_ns)
@@ -159,7 +161,8 @@ static bool work(struct chain *c, struct run_launch *l, bool last)
         ok = hand_over(c);
     if (ok && mode != RUN_FUNCTIONAL)
         ok = run_launch_time(l);
-    if (ok && mode != RUN_FUNCTIONAL && !run_launch_leaves_results(l) && (!last || (c->given && mode != RUN_TIMING))) {
+    const bool lost = mode == RUN_TIMING ? c->contents : mode == RUN_FULL && !run_launch_keeps_memory(l);
+    if (ok && lost && (!last || (c->given && mode != RUN_TIMING))) {
         const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->m->gpu.params.cores};
         gpu_setup_restore(l->setup);
         ok = gpu_totals_init(&again, l->setup->program, c->error) && gpu_functional_run(l->setup, &plain, &again, c->error);
@@ -178,9 +181,11 @@ static bool run_step(struct chain *c, unsigned number)
     for (unsigned i = 0; i < k->args; i++)
         if (k->arg[i].buffer)
             given[i] = c->address[c->library->place[number][i].buffer] + c->library->place[number][i].offset_bytes;
-    const bool ok = gpu_setup_open(&setup, k, c->generation, c->space, given, c->error) &&
-                    work(c, &l, number + 1 == c->library->kernel.steps);
+    const bool ok =
+        (c->contents ? gpu_setup_open : gpu_setup_open_steering)(&setup, k, c->generation, c->space, given, c->error) &&
+        work(c, &l, number + 1 == c->library->kernel.steps);
     c->sum->soc = m.soc;
+    run_launch_close(&l);
     gpu_setup_close(&setup);
     gpu_totals_free(&m.gpu.totals);
     free(m.gpu.work);
@@ -203,8 +208,10 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
 {
     struct chain c = {
         .run = run, .library = run->work, .space = space, .sum = m, .result = result, .error = error, .given = given != NULL};
+    c.contents = run->request->mode != RUN_TIMING;
     return run_gpu_generation(run, &c.generation, result, error) &&
-           gpu_library_place(c.library, space, given, run->request->seed, c.address, error) && run_steps(&c);
+           (c.contents || gpu_library_steered(c.library, c.generation, &c.contents, error)) &&
+           gpu_library_place(c.library, space, given, c.contents, run->request->seed, c.address, error) && run_steps(&c);
 }
 
 static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,

@@ -53,6 +53,8 @@ static bool write_options(struct run *run)
     json_add_bool(o, "sanitize", q->sanitize);
     json_add_count(o, "skip", q->skip_cores);
     json_add_count(o, "others", q->other_cores);
+    if (q->idle_s > 0)
+        json_add_number(o, "idle", q->idle_s);
     if (q->fitted)
         json_add_text(o, "fitted", q->fitted);
     if (q->uncertainty)

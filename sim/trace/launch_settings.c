@@ -64,6 +64,7 @@ char *launch_settings_write(const struct together_part *part)
     put_number(f, "repeat", q->repeat ? q->repeat : 1, 1);
     put_number(f, "seed", (double)(q->seed % (UINT64_C(1) << 53)), 1);
     put_number(f, "cold", q->cold, 0);
+    put_number(f, "idle", q->idle_s, 0);
     put_number(f, "priority", part->priority, 0);
     put_number(f, "weight", part->weight, 0);
     put_args(f, q);
@@ -154,6 +155,8 @@ static bool set_number(struct together_part *part, const char *key, const char *
         q->seed = number >= 0 ? (uint64_t)number : 0;
     else if (strcmp(key, "cold") == 0)
         q->cold = number != 0;
+    else if (strcmp(key, "idle") == 0)
+        q->idle_s = number > 0 ? number : 0;
     else if (strcmp(key, "priority") == 0)
         part->priority = number >= -100 && number <= 100 ? (int)number : 0;
     else if (strcmp(key, "weight") == 0)
@@ -165,7 +168,7 @@ static bool set_number(struct together_part *part, const char *key, const char *
 
 static bool is_number_key(const char *key)
 {
-    static const char *const keys[] = {"cores", "memory", "repeat", "seed", "cold", "priority", "weight"};
+    static const char *const keys[] = {"cores", "memory", "repeat", "seed", "cold", "idle", "priority", "weight"};
     for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;

@@ -134,7 +134,7 @@ void gpu_flash_query_element(struct gpu_flash *f, unsigned to, unsigned i)
 void gpu_flash_load_queries(struct gpu_flash *f)
 {
     struct gpu_emit *e = f->e;
-    gpu_flash_clear(e, f->query, f->row_tiles * f->depths * f->four_halves / 2);
+    gpu_clear_words(e, f->query, f->row_tiles * f->depths * f->four_halves / 2);
     for (unsigned i = 0; i < f->row_tiles; i++) {
         gpu_flash_query_element(f, f->scratch, i);
         gpu_mad_imm(e, f->scratch, f->p, FLASH_FOUR, f->scratch);
@@ -180,7 +180,7 @@ void gpu_flash_load_blocks(struct gpu_flash *f)
     for (unsigned first = 0; first < all; first += at_once) {
         const unsigned now = all - first < at_once ? all - first : at_once;
         if (cut) {
-            gpu_flash_clear(e, f->work, now * f->four_halves / 2);
+            gpu_clear_words(e, f->work, now * f->four_halves / 2);
             gpu_if(e, "ult", gpu_r(e, f->column), gpu_int(e, f->a->depth));
         }
         for (unsigned i = 0; i < now; i++)
