@@ -22,7 +22,7 @@ uint64_t gpu_type_bytes(enum gpu_type type, uint64_t count);
 
 #define GPU_KERNEL_PARAMETERS 16
 #define GPU_KERNEL_BUFFERS    12
-#define GPU_KERNEL_STEPS      24
+#define GPU_KERNEL_STEPS      72
 #define GPU_KERNEL_ARGUMENTS  128
 
 struct gpu_kernel;
