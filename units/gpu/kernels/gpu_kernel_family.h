@@ -42,14 +42,7 @@ static inline uint64_t gpu_kernel_count_of(uint64_t a, uint64_t b, uint64_t c)
     const uint64_t both = small ? a * b : UINT64_MAX;
     return small && (both == 0 || c <= GPU_KERNEL_COUNT_MAX / both) ? both * c : UINT64_MAX;
 }
-/* How many of `rows` rows of `columns` elements one launch takes: whole rows, and whole groups of threads of up to 16 of them.
- * More rows than GPU_KERNEL_ROWS_MAX have more threads than a grid counts. */
-#define GPU_KERNEL_ROWS_MAX (UINT64_C(1) << 26)
-static inline uint64_t gpu_kernel_rows_of_launch(uint64_t rows, uint64_t columns)
-{
-    const uint64_t fit = (uint64_t)GPU_KERNEL_ELEMENTS_MAX / columns,
-                   most = fit < GPU_KERNEL_ROWS_MAX ? fit : GPU_KERNEL_ROWS_MAX;
-    return rows <= most ? rows : most >= 16 ? most / 16 * 16 : most;
-}
+/* The most rows of one launch: 32 threads each, which a grid counts in 32 bits. */
+#define GPU_KERNEL_ROWS_MAX ((UINT64_C(1) << 27) - 16)
 
 #endif

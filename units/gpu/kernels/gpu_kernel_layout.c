@@ -43,9 +43,9 @@ enum { TILE = 32, PITCH = TILE + 1 /* neighbours of a column use different banks
 enum { TILE_THREADS_Y = 8, TILE_ROUNDS = TILE / TILE_THREADS_Y };
 
 static const struct kernel_parameter transpose_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "batch", .missing = 1, .least = 1, .most = 65536},
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "batch", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = NULL},
 };
 
@@ -135,11 +135,11 @@ static bool build_transpose(const struct gpu_kernel_request *q, struct gpu_kerne
 enum { CONCAT_ROWS, WIDTH_A, CONCAT_INPUTS = 4 };
 
 static const struct kernel_parameter concat_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "a", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "b", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "c", .least = 0, .most = 1 << 28},
-    {.name = "d", .least = 0, .most = 1 << 28},
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "a", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "b", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "c", .least = 0, .most = 1 << 30},
+    {.name = "d", .least = 0, .most = 1 << 30},
     {.name = NULL},
 };
 
@@ -194,9 +194,9 @@ static bool build_concat(const struct gpu_kernel_request *q, struct gpu_kernel *
 enum { VOCABULARY, DEPTH, COUNT };
 
 static const struct kernel_parameter gather_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "count", .least = 1, .most = 1 << 28, .required = true},
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "count", .least = 1, .most = 1 << 30, .required = true},
     {.name = NULL},
 };
 
@@ -274,8 +274,8 @@ static bool build_window(const struct gpu_kernel_request *q, const struct window
 enum { TOP = 2, BOTTOM, LEFT, RIGHT, FILLER };
 
 static const struct kernel_parameter pad_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
     {.name = "top", .least = 0, .most = 1 << 20},
     {.name = "bottom", .least = 0, .most = 1 << 20},
     {.name = "left", .least = 0, .most = 1 << 20},
@@ -301,8 +301,8 @@ static bool build_pad(const struct gpu_kernel_request *q, struct gpu_kernel *ker
 enum { FIRST_ROW = 2, FIRST_COLUMN, SLICE_ROWS, SLICE_COLUMNS };
 
 static const struct kernel_parameter slice_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
     {.name = "row", .least = 0, .most = 1 << 28},
     {.name = "column", .least = 0, .most = 1 << 28},
     {.name = "h", .least = 1, .most = 1 << 28, .required = true},

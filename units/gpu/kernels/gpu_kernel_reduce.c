@@ -11,7 +11,7 @@ enum operation { SUM, MEAN, MAX, MIN, PROD, NORM2, ARGMAX, ARGMIN };
 enum { SIMDGROUP = 32, PARTS_MAX = 256, PART_COLUMNS = 8192 /* per threadgroup: fewer do not justify a second step */ };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
+    {.name = "rows", .least = 1, .most = INT64_C(1) << 40, .required = true},
     {.name = "columns", .least = 1, .most = GPU_KERNEL_ELEMENTS_MAX, .required = true},
     {.name = "op", .words = "sum|mean|max|min|prod|norm2|argmax|argmin"},
     {.name = "axis", .missing = 1, .least = 0, .most = 1},
@@ -309,7 +309,7 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
     const bool product = d.operation == PROD;
     d.method = &methods[d.operation];
     d.out_type = is_place(d.operation) ? GPU_U32 : q->type;
-    if (rows > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / columns)
+    if (rows > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / columns || (q->value[AXIS] && rows > GPU_KERNEL_ROWS_MAX))
         return kernel_refuse(error, "reduce: more than 2^31 - 1 elements");
     gpu_kernel_add_buffer(kernel, "x", q->type, rows * columns, GPU_BUFFER_INPUT, product ? 0.5 : -1, product ? 1.5 : 1);
     gpu_kernel_add_buffer(kernel, "out", d.out_type, results, GPU_BUFFER_OUTPUT, 0, 0);
