@@ -59,11 +59,7 @@ static const char *precision(const struct run *run)
 
 static double bytes(const struct run *run)
 {
-    const struct gpu_kernel *const kernel = &((const struct gpu_library *)run->work)->kernel;
-    double sum = 0;
-    for (unsigned i = 0; i < kernel->buffers; i++)
-        sum += (double)gpu_type_bytes(kernel->buffer[i].type, kernel->buffer[i].count);
-    return sum;
+    return gpu_library_bytes(run->work);
 }
 
 static struct run_operation operation(const struct run *run)
@@ -152,14 +148,15 @@ static bool work(struct chain *c, struct run_launch *l, bool last)
     struct gpu_totals again = {0};
     l->setup->progress = c->run->progress;
     l->m->gpu.groups = l->setup->group_count;
-    bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) && gpu_setup_keep(l->setup, c->error) &&
-              (mode == RUN_FUNCTIONAL || run_launch_open(l)) && (mode == RUN_FUNCTIONAL || run_launch_prepare(l)) &&
-              (mode == RUN_TIMING || run_launch_execute(l));
+    bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) &&
+              (c->library->empty || gpu_setup_keep(l->setup, c->error)) && (mode == RUN_FUNCTIONAL || run_launch_open(l)) &&
+              (mode == RUN_FUNCTIONAL || run_launch_prepare(l)) && (mode == RUN_TIMING || run_launch_execute(l));
     if (ok && last && mode != RUN_TIMING)
         ok = hand_over(c);
     if (ok && mode != RUN_FUNCTIONAL)
         ok = run_launch_time(l);
-    if (ok && mode != RUN_FUNCTIONAL && !run_launch_leaves_results(l) && (!last || (c->given && mode != RUN_TIMING))) {
+    if (ok && !c->library->empty && mode != RUN_FUNCTIONAL && !run_launch_leaves_results(l) &&
+        (!last || (c->given && mode != RUN_TIMING))) {
         const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->m->gpu.params.cores};
         gpu_setup_restore(l->setup);
         ok = gpu_totals_init(&again, l->setup->program, c->error) && gpu_functional_run(l->setup, &plain, &again, c->error);
@@ -198,12 +195,30 @@ static bool run_steps(struct chain *c)
            no_memory(c);
 }
 
+/* Time does not depend on values: what is only timed needs no contents. Where there are contents, the host has to hold them. */
+static bool choose_contents(struct run *run, struct run_result *result, struct orch_error *error)
+{
+    struct gpu_library *const library = run->work;
+    const double bytes = gpu_library_bytes(library), gib = 0x1p30, host = run_host_memory_bytes();
+    char text[160];
+    library->empty = run->request->mode == RUN_TIMING && bytes > (double)ABI_BUFFERS_MAX;
+    if (!library->empty)
+        return host <= 0 || bytes <= host ||
+               orch_fail(error, ORCH_USAGE,
+                         "%.120s: contents of %.1f GiB do not fit this computer, which has %.1f GiB; " ORCH_OPTION(
+                             "mode") " timing needs none",
+                         library->text, bytes / gib, host / gib);
+    snprintf(text, sizeof text, "buffers of %.1f GiB have no contents: the time of these kernels does not depend on values",
+             bytes / gib);
+    return run_assumption_add(&result->assumptions, "contents", "inferred", text) || orch_no_memory(error);
+}
+
 static bool time_at(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
                     struct run_result *result, struct orch_error *error)
 {
     struct chain c = {
         .run = run, .library = run->work, .space = space, .sum = m, .result = result, .error = error, .given = given != NULL};
-    return run_gpu_generation(run, &c.generation, result, error) &&
+    return run_gpu_generation(run, &c.generation, result, error) && (given || choose_contents(run, result, error)) &&
            gpu_library_place(c.library, space, given, run->request->seed, c.address, error) && run_steps(&c);
 }
 

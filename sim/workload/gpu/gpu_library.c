@@ -127,6 +127,14 @@ void gpu_library_close(struct gpu_library *l)
 
 /* ---- buffers ---- */
 
+double gpu_library_bytes(const struct gpu_library *l)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < l->kernel.buffers; i++)
+        sum += (double)gpu_type_bytes(l->kernel.buffer[i].type, l->kernel.buffer[i].count);
+    return sum;
+}
+
 static double next_number(uint64_t *state, double low, double high)
 {
     return low + (high - low) * (double)(cpu_random(state) >> 11) * 0x1p-53;
@@ -173,6 +181,8 @@ static bool place(const struct gpu_library *l, unsigned i, struct mem_space *spa
     if (!to)
         return orch_fail(error, ORCH_USAGE, "%.200s: %s does not fit the simulated memory; make the shape smaller", l->text,
                          b->name);
+    if (l->empty && !b->places)
+        return true;
     if (!given && (b->role == GPU_BUFFER_INPUT || b->role == GPU_BUFFER_IN_OUT))
         fill_input(b, to, bytes, seed * GPU_KERNEL_BUFFERS + i);
     else if (!given)

@@ -209,6 +209,7 @@ static bool build_gather(const struct gpu_kernel_request *q, struct gpu_kernel *
     const unsigned table = add_input(q, kernel, "table", (uint64_t)rows * columns);
     const unsigned indices = gpu_kernel_add_buffer(kernel, "index", GPU_U32, count, GPU_BUFFER_INPUT, 0, rows);
     const unsigned out = gpu_kernel_add_buffer(kernel, "out", q->type, (uint64_t)count * columns, GPU_BUFFER_OUTPUT, 0, 0);
+    kernel->buffer[indices].places = true;
     struct gpu_emit *e = begin(q, kernel, error);
     const struct gpu_base from = gpu_argument_buffer(e, table, 0), which = gpu_argument_buffer(e, indices, 0);
     const struct gpu_base to = gpu_argument_buffer(e, out, 0);

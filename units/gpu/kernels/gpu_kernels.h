@@ -65,6 +65,7 @@ struct gpu_kernel_buffer {
     enum gpu_buffer_role role;
     /* Range of generated inputs: uniform in [low, high); integers in [low, high). */
     double low, high;
+    bool places; /* its values are places in other buffers: they decide what is touched */
 };
 
 struct gpu_kernel_argument {
