@@ -41,6 +41,9 @@ static const struct orchard_option option_table[] = {
     {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
     {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
     {"repeat", 0, "N", false, "run it N times back to back"},
+    {"buffers", 0, "WORD", false,
+     "GPU: each repetition has a command buffer of its own (each, default), or one has them all (one)"},
+    {"evict", 0, NULL, false, "empty the caches before each repetition; includes " ORCH_OPTION("cold")},
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
     {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
@@ -87,6 +90,10 @@ static bool read_choices(struct session *s, struct orch_error *error)
     if (word && !api_choice(ORCH_OPTION("core"), word, "p|e", &choice, error))
         return false;
     s->request.core_choice = !word ? SOC_ANY_CORE : choice ? SOC_E_CORE : SOC_P_CORE;
+    word = api_value(a, "buffers");
+    if (word && !api_choice(ORCH_OPTION("buffers"), word, "each|one", &choice, error))
+        return false;
+    s->request.one_buffer = word && choice;
     return true;
 }
 
@@ -107,7 +114,8 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->entry = api_value(a, "entry");
     q->arg_count = api_count(a, "args");
     q->home = api_value(a, "home");
-    q->cold = api_has(a, "cold");
+    q->evict = api_has(a, "evict");
+    q->cold = q->evict || api_has(a, "cold");
     q->repeat = (unsigned)repeat;
     q->seed = s->context->common.seed;
     q->threads = s->context->common.threads;
@@ -425,7 +433,8 @@ const struct api_verb verb_run = {
                     "instead of simulated again.\n"
                     "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode "
                     "detail cores core entry\n"
-                    "home repeat cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the CPU get cores "
+                    "home repeat buffers evict cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the "
+                    "CPU get cores "
                     "of their own.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"

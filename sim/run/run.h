@@ -69,6 +69,8 @@ struct run_request {
     const char *programs; /* folder of the cross-compiled kernels; NULL = beside the build */
     bool cold;            /* caches empty; else one untimed warm-up */
     unsigned repeat;      /* 0 = 1 */
+    bool evict;           /* each repetition starts with empty caches; goes with `cold` */
+    bool one_buffer;      /* GPU: one command buffer has all repetitions, so that its costs come once; else each has its own */
     uint64_t seed;
     const char *fitted; /* named set that decided choices or values: its kind, name and hash; NULL = none */
     double celsius;     /* of the die, for its leakage; 0 = where the chip file gives it */
