@@ -195,21 +195,32 @@ static bool run_steps(struct chain *c)
            no_memory(c);
 }
 
+/* Bytes that the host holds: buffers, and the start contents of those that a launch writes (gpu_setup_keep). */
+static double host_bytes(const struct gpu_library *library)
+{
+    const double buffers = gpu_library_bytes(library);
+    double most = 0;
+    for (unsigned i = 0; i < library->kernel.steps; i++) {
+        double kept = 0;
+        for (unsigned a = 0; a < library->step[i].args; a++)
+            kept +=
+                library->step[i].arg[a].buffer && !library->step[i].arg[a].unchanged ? (double)library->step[i].arg[a].bytes : 0;
+        most = kept > most ? kept : most;
+    }
+    return buffers + most;
+}
+
 /* Time does not depend on values: what is only timed needs no contents. Where there are contents, the host has to hold them. */
 static bool choose_contents(struct run *run, struct run_result *result, struct orch_error *error)
 {
     struct gpu_library *const library = run->work;
-    const double bytes = gpu_library_bytes(library), gib = 0x1p30, host = run_host_memory_bytes();
+    const double bytes = gpu_library_bytes(library);
     char text[160];
     library->empty = run->request->mode == RUN_TIMING && bytes > (double)ABI_BUFFERS_MAX;
     if (!library->empty)
-        return host <= 0 || bytes <= host ||
-               orch_fail(error, ORCH_USAGE,
-                         "%.120s: contents of %.1f GiB do not fit this computer, which has %.1f GiB; " ORCH_OPTION(
-                             "mode") " timing needs none",
-                         library->text, bytes / gib, host / gib);
+        return run_host_holds(library->text, host_bytes(library), "; " ORCH_OPTION("mode") " timing needs none", error);
     snprintf(text, sizeof text, "buffers of %.1f GiB have no contents: the time of these kernels does not depend on values",
-             bytes / gib);
+             bytes / 0x1p30);
     return run_assumption_add(&result->assumptions, "contents", "inferred", text) || orch_no_memory(error);
 }
 

@@ -83,6 +83,7 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
     run->kind = run_kind_of(run, error);
     if (!run->kind || !run->kind->open(run, error) || !check_choices(run, error) ||
         !run_memory_fits(request->chip, request->memory_gib, request->workload, run_memory_need(run), error) ||
+        (run->kind->part != PART_GPU && !run_host_holds(request->workload, run_memory_need(run), "", error)) ||
         !run_fill_begin(run, error)) {
         run_free(run);
         return NULL;

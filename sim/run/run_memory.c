@@ -52,6 +52,14 @@ double run_host_memory_bytes(void)
     return pages > 0 && size > 0 ? (double)pages * (double)size : 0;
 }
 
+bool run_host_holds(const char *what, double bytes, const char *hint, struct orch_error *error)
+{
+    const double host = run_host_memory_bytes();
+    return host <= 0 || bytes <= host ||
+           orch_fail(error, ORCH_USAGE, "%.120s: contents of %.1f GiB do not fit this computer, which has %.1f GiB%s", what,
+                     bytes / GIB, host / GIB, hint);
+}
+
 struct mem_space *run_space_create(const struct run *run, struct orch_error *error)
 {
     struct mem_pool_params memory;
