@@ -244,6 +244,45 @@ static void test_last_head_of_attention(void)
     example_close(&x);
 }
 
+static void test_transpose(void)
+{
+    const uint64_t rows = 70001, columns = 65003, x0 = 65003 / 32 * 32, y0 = 70001 / 32 * 32;
+    const uint32_t position[3] = {65003 / 32, 70001 / 32, 1};
+    struct gpu_example x;
+    unsigned wrong = 0;
+    if (!open_far(&x, "transpose:70001x65003,batch=2", "f16"))
+        return;
+    for (uint64_t r = y0; r < rows; r++)
+        fill(&x, "x", (rows + r) * columns + x0, columns - x0);
+    run_one(&x, &x.kernel.step[0], position);
+    for (uint64_t r = y0; r < rows; r++)
+        for (uint64_t c = x0; c < columns; c++)
+            wrong += element(&x, "out", (columns + c) * rows + r) != value_at((rows + r) * columns + c);
+    CHECK(wrong == 0, "%u elements are wrong", wrong);
+    example_close(&x);
+}
+
+/* A few rows that are so long that their starts lie beyond 2^32 elements. */
+static void test_sums_down_columns(void)
+{
+    const uint64_t rows = 5, columns = 1000000003;
+    struct gpu_example x;
+    unsigned wrong = 0;
+    if (!open_far(&x, "reduce:5x1000000003,axis=0,op=max", "f16"))
+        return;
+    for (uint64_t r = 0; r < rows; r++)
+        fill(&x, "x", (r + 1) * columns - 35, 35);
+    run_end(&x);
+    for (uint64_t c = columns - 3; c < columns; c++) {
+        double most = -2;
+        for (uint64_t r = 0; r < rows; r++)
+            most = fmax(most, value_at(r * columns + c));
+        wrong += element(&x, "out", c) != most;
+    }
+    CHECK(wrong == 0, "%u columns are wrong", wrong);
+    example_close(&x);
+}
+
 /* ---- what is refused ---- */
 
 static void test_refused(void)
@@ -269,6 +308,8 @@ static const struct suite_test tests[] = {
     {"the last row of a gemv in slices", test_last_row_of_gemv},
     {"more rows than a grid has threads for", test_rows_beyond_a_grid},
     {"the last head of attention in slices", test_last_head_of_attention},
+    {"the last tile of a transposed matrix", test_transpose},
+    {"the last columns of long rows", test_sums_down_columns},
     {"what no launch reaches is refused", test_refused},
 };
 SUITE_MAIN("gpu_kernels_far", tests)

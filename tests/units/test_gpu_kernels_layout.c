@@ -251,7 +251,7 @@ static void check_refused(const char *workload, const char *part)
 
 static void test_texts(void)
 {
-    check_refused("transpose:100000x100000", "2^31");
+    check_refused("pad:100000x100000", "2^31");
     check_refused("slice:4x4,row=2,h=3,w=1", "beyond");
     check_refused("gather:4x4", "count is missing");
 }

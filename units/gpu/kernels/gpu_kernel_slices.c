@@ -117,13 +117,12 @@ static const struct outermost {
     const char *condition; /* a parameter that has to have this value; NULL = none */
     int64_t value;
 } outermost[] = {
-    {"attention", {"b", "h"}, "kvh", 0},     {"attention", {"b", NULL}, NULL, 0},  {"batchnorm", {"n", NULL}, NULL, 0},
-    {"concat", {"rows", NULL}, NULL, 0},     {"conv2d", {"n", NULL}, NULL, 0},     {"gather", {"count", NULL}, NULL, 0},
-    {"gemv", {"m", NULL}, NULL, 0},          {"globalpool", {"n", "c"}, NULL, 0},  {"groupnorm", {"n", NULL}, NULL, 0},
-    {"layernorm", {"rows", NULL}, NULL, 0},  {"pool", {"n", "c"}, NULL, 0},        {"reduce", {"rows", NULL}, "axis", 1},
-    {"resize", {"n", "c"}, NULL, 0},         {"rmsnorm", {"rows", NULL}, NULL, 0}, {"rope", {"b", "h"}, NULL, 0},
-    {"scan", {"rows", NULL}, NULL, 0},       {"softmax", {"rows", NULL}, NULL, 0}, {"sort", {"rows", NULL}, NULL, 0},
-    {"transpose", {"batch", NULL}, NULL, 0},
+    {"attention", {"b", "h"}, "kvh", 0},    {"attention", {"b", NULL}, NULL, 0},  {"batchnorm", {"n", NULL}, NULL, 0},
+    {"concat", {"rows", NULL}, NULL, 0},    {"conv2d", {"n", NULL}, NULL, 0},     {"gather", {"count", NULL}, NULL, 0},
+    {"gemv", {"m", NULL}, NULL, 0},         {"globalpool", {"n", "c"}, NULL, 0},  {"groupnorm", {"n", NULL}, NULL, 0},
+    {"layernorm", {"rows", NULL}, NULL, 0}, {"pool", {"n", "c"}, NULL, 0},        {"reduce", {"rows", NULL}, "axis", 1},
+    {"resize", {"n", "c"}, NULL, 0},        {"rmsnorm", {"rows", NULL}, NULL, 0}, {"rope", {"b", "h"}, NULL, 0},
+    {"scan", {"rows", NULL}, NULL, 0},      {"softmax", {"rows", NULL}, NULL, 0}, {"sort", {"rows", NULL}, NULL, 0},
 };
 
 /* -1 = the kernel has no such parameter. */
