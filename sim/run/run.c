@@ -83,7 +83,6 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
     run->kind = run_kind_of(run, error);
     if (!run->kind || !run->kind->open(run, error) || !check_choices(run, error) ||
         !run_memory_fits(request->chip, request->memory_gib, request->workload, run_memory_need(run), error) ||
-        (run->kind->part != PART_GPU && !run_host_holds(request->workload, run_memory_need(run), "", error)) ||
         !run_fill_begin(run, error)) {
         run_free(run);
         return NULL;
@@ -159,10 +158,17 @@ static bool fill_texts(const struct run *run, struct run_result *r, struct orch_
     return ok || orch_no_memory(error);
 }
 
+/* Kernels of the GPU find out themselves whether they need contents at all. */
+static bool host_holds(const struct run *run, struct orch_error *error)
+{
+    return run->kind->part == PART_GPU || run_host_holds(run->request->workload, run_memory_need(run), "", error);
+}
+
 bool run_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    return fill_texts(run, result, error) && run_compression(run, m, error) && run->kind->time_in(run, NULL, m, result, error) &&
-           run->kind->account(run, m, result, error) && run_add_memory_use(run, m, result, error);
+    return host_holds(run, error) && fill_texts(run, result, error) && run_compression(run, m, error) &&
+           run->kind->time_in(run, NULL, m, result, error) && run->kind->account(run, m, result, error) &&
+           run_add_memory_use(run, m, result, error);
 }
 
 bool run_time_given(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
