@@ -59,7 +59,7 @@ void page_foot(struct page *page, const char *format, ...) __attribute__((format
 /* Writes the whole page, which can be done once; false when memory ran out or writing failed. */
 bool page_write(struct page *page, FILE *out);
 
-/* The figures of a page as SVG files of their own; the title is NULL behind the last. */
+/* The figures of a page as SVG files of their own; the title is NULL past the last. */
 const char *page_picture_title(const struct page *page, size_t index);
 bool page_write_picture(const struct page *page, size_t index, FILE *out);
 

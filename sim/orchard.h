@@ -89,7 +89,7 @@ struct orchard_verb {
 
 /** The number of verbs. */
 ORCHARD_API size_t orchard_verb_count(void);
-/** A verb by its place, in the order in which help lists them; NULL behind the last. */
+/** A verb by its place, in the order in which help lists them; NULL past the last. */
 ORCHARD_API const struct orchard_verb *orchard_verb_at(size_t index);
 /**
  * A verb by its name.
@@ -287,7 +287,7 @@ ORCHARD_API double orchard_answer_number(const struct orchard_answer *answer, co
 ORCHARD_API const char *orchard_answer_text(const struct orchard_answer *answer, const char *path);
 /** The number of members or elements at the path ("" = of the whole answer); 0 when it has none. */
 ORCHARD_API size_t orchard_answer_count(const struct orchard_answer *answer, const char *path);
-/** The name of a member of what is at the path; NULL behind the last, and for lists. */
+/** The name of a member of what is at the path; NULL past the last, and for lists. */
 ORCHARD_API const char *orchard_answer_key(const struct orchard_answer *answer, const char *path, size_t index);
 /** The whole answer as JSON; NULL when the verb gives no document. */
 ORCHARD_API const char *orchard_answer_json(struct orchard_answer *answer);
@@ -327,7 +327,7 @@ ORCHARD_API struct orchard_chips *orchard_chips_open(struct orchard_error *error
 ORCHARD_API void orchard_chips_close(struct orchard_chips *chips);
 /** The number of chips. */
 ORCHARD_API size_t orchard_chips_count(const struct orchard_chips *chips);
-/** The id of a chip by its place; NULL behind the last. */
+/** The id of a chip by its place; NULL past the last. */
 ORCHARD_API const char *orchard_chips_id(const struct orchard_chips *chips, size_t index);
 /**
  * Opens a chip.
@@ -345,7 +345,7 @@ ORCHARD_API const char *orchard_chip_id(const struct orchard_chip *chip);
 ORCHARD_API const char *orchard_chip_name(const struct orchard_chip *chip);
 /** The number of keys, the same for every chip. */
 ORCHARD_API size_t orchard_chip_value_count(const struct orchard_chip *chip);
-/** A value by its place; false behind the last. */
+/** A value by its place; false past the last. */
 ORCHARD_API bool orchard_chip_value_at(const struct orchard_chip *chip, size_t index, struct orchard_value *value);
 /** A value by its key ("gpu_max_mhz", "amx.z_latency_cycles"); false when there is no such key. */
 ORCHARD_API bool orchard_chip_value(const struct orchard_chip *chip, const char *key, struct orchard_value *value);

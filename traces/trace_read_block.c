@@ -191,7 +191,7 @@ static bool check_footer(struct trace_blocks *b, struct trace_error *error)
     return n == TRACE_FOOTER_BYTES || wrong(b, error, b->position - 1, "there is more behind the end of the trace");
 }
 
-/* Reads the index behind the blocks, of which the caller has read the first bytes. It must agree with the blocks. */
+/* Reads the index after the blocks, of which the caller has read the first bytes. It must agree with the blocks. */
 static bool check_index(struct trace_blocks *b, uint8_t *head, size_t n, struct trace_error *error)
 {
     if (n < TRACE_INDEX_HEAD_BYTES)

@@ -1,5 +1,6 @@
 #include "isa/a64/a64_emit.h"
 
+#include "isa/list_grow.h"
 #include "isa/amx/amx_isa.h"
 
 #include <stdlib.h>
@@ -12,16 +13,12 @@ void emit_free(struct emit *e)
 
 void emit_word(struct emit *e, uint32_t word)
 {
-    if (e->count == e->room) {
-        const size_t room = e->room ? e->room * 2 : 256;
-        uint32_t *grown = e->failed ? NULL : realloc(e->word, room * sizeof *grown);
-        if (!grown) {
-            e->failed = true;
-            return;
-        }
-        e->word = grown;
-        e->room = room;
+    uint32_t *const grown = e->failed ? NULL : list_grow(e->word, e->count, &e->room, sizeof *grown);
+    if (!grown) {
+        e->failed = true;
+        return;
     }
+    e->word = grown;
     e->word[e->count++] = word;
 }
 

@@ -99,7 +99,7 @@ bool a64_layout_has_q(unsigned layout);
 /* The inverse: ors the fields into *word; false when a value does not fit. */
 bool a64_fields_encode(const struct a64_row *row, const struct a64_insn *insn, uint32_t *word);
 
-/* Whether a letter of a row's text and the one behind it are a register: a kind and a place. */
+/* Whether a letter of a row's text and the one after it are a register: a kind and a place. */
 static inline bool a64_is_place(const char *letters)
 {
     return letters[0] && strchr("RPWXYBOGMVLJSUQEDFHhgKkZ01234", letters[0]) && letters[1] && strchr("dnma", letters[1]);

@@ -1,6 +1,7 @@
 /* Whole programs: sections, labels, directives, and the layout of the finished code. */
 #include "isa/agx/agx_asm.h"
 #include "isa/agx/agx_asm_names.h"
+#include "isa/list_grow.h"
 #include "isa/agx/agx_asm_parts.h"
 
 #include <ctype.h>
@@ -47,20 +48,6 @@ struct program {
     struct isa_error *error;
 };
 
-/* Makes room for one more element; false when memory ran out. */
-static bool grow(void **items, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return true;
-    const size_t more = *room ? 2 * *room : 64;
-    void *grown = realloc(*items, more * size);
-    if (!grown)
-        return false;
-    *items = grown;
-    *room = more;
-    return true;
-}
-
 __attribute__((format(printf, 3, 4))) static bool fail(struct program *p, size_t column, const char *format, ...)
 {
     va_list args;
@@ -78,9 +65,12 @@ static bool out_of_memory(struct program *p)
 
 static bool add_code(struct program *p, struct section *section, const uint8_t *bytes, size_t count)
 {
-    while (section->bytes + count > section->room)
-        if (!grow((void **)&section->code, section->room, &section->room, 1))
+    while (section->bytes + count > section->room) {
+        uint8_t *const code = list_grow(section->code, section->room, &section->room, 1);
+        if (!code)
             return out_of_memory(p);
+        section->code = code;
+    }
     memcpy(section->code + section->bytes, bytes, count);
     section->bytes += count;
     return true;
@@ -108,10 +98,15 @@ static bool add_instruction(struct program *p, const struct agx_inst *inst, cons
     struct section *section = &p->sections[p->section];
     uint8_t bytes[AGX_MAX_BYTES];
     const size_t count = agx_encode(inst, bytes);
-    if (!grow((void **)&section->lines, section->line_count, &section->line_room, sizeof *section->lines) ||
-        !grow((void **)&section->fixups, section->fixup_count, &section->fixup_room, sizeof *section->fixups))
+    struct agx_source_line *const lines = list_grow(section->lines, section->line_count, &section->line_room, sizeof *lines);
+    if (!lines)
         return out_of_memory(p);
+    section->lines = lines;
     if (label) {
+        struct fixup *const fixups = list_grow(section->fixups, section->fixup_count, &section->fixup_room, sizeof *fixups);
+        if (!fixups)
+            return out_of_memory(p);
+        section->fixups = fixups;
         struct fixup *fixup = &section->fixups[section->fixup_count++];
         *fixup = (struct fixup){.inst = *inst, .offset = section->bytes, .line = p->line->number};
         snprintf(fixup->label, sizeof fixup->label, "%s", label);
@@ -135,10 +130,12 @@ static bool add_label(struct program *p, const char *name)
     struct section *section = &p->sections[p->section];
     if (find_label(section, name))
         return fail(p, 0, "label %s exists already", name);
-    if (!grow((void **)&section->labels, section->label_count, &section->label_room, sizeof *section->labels))
-        return out_of_memory(p);
     if (section->label_count == LABELS_MAX)
         return fail(p, 0, "more than %d labels", LABELS_MAX);
+    struct label *const labels = list_grow(section->labels, section->label_count, &section->label_room, sizeof *labels);
+    if (!labels)
+        return out_of_memory(p);
+    section->labels = labels;
     struct label *label = &section->labels[section->label_count++];
     snprintf(label->name, sizeof label->name, "%.*s", AGX_ASM_NAME_BYTES - 1, name);
     label->offset = section->bytes;
@@ -299,7 +296,7 @@ static size_t align_up(size_t value)
     return (value + AGX_ASSEMBLY_ALIGN - 1) / AGX_ASSEMBLY_ALIGN * AGX_ASSEMBLY_ALIGN;
 }
 
-/* Fills the gap with trap, as compilers do behind stop. */
+/* Fills the gap with trap, as compilers do after stop. */
 static void fill_traps(uint8_t *code, size_t from, size_t to)
 {
     for (size_t i = from; i + 1 < to; i += 2) {

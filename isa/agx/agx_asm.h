@@ -4,7 +4,7 @@
  *     .arg X u64                            arguments, in order, naturally aligned from uniform 0: u64 u32 i32 f32 u16 i16 f16
  *     .arg Y u64
  *     .arg A f32
- *     .const half_pi f32 1.5707964          pooled constants stand before the code and are loaded into uniforms behind the
+ *     .const half_pi f32 1.5707964          pooled constants stand before the code and are loaded into uniforms after the
  * arguments .local_size 64 1 1 .reg acc r4                           names of registers: r4, r2h, r4..r7 (then acc[0] .. acc[3],
  * acc[1..2], acc) get_sr r0, thread_position_in_grid.x device_load 0, i32, x, acc, X, r0, unsigned device_load 0, i32, x, r5, Y,
  * r0, unsigned wait 0 fmadd32 r5, acc, A, r5 device_store 0, i32, x, r5, Y, r0, unsigned, 0 stop
@@ -38,7 +38,7 @@ struct agx_source_line {
 struct agx_assembly {
     uint8_t *code; /* constants, main, preamble */
     size_t code_bytes;
-    size_t main_offset, main_end; /* main_end is behind its last instruction */
+    size_t main_offset, main_end; /* main_end is past its last instruction */
     bool has_preamble;
     size_t preamble_offset, preamble_end;
     size_t constants_offset;      /* of constant_halves half-words in code ... */

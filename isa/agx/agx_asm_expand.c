@@ -1,4 +1,5 @@
 /* Expansion drops comments, writes macros and repetitions out, and turns {expressions} into numbers or macro arguments. */
+#include "isa/list_grow.h"
 #include "isa/agx/agx_asm_parts.h"
 
 #include <ctype.h>
@@ -35,7 +36,8 @@ struct expander {
     struct macro *macros;
     unsigned macro_count;
     struct name *names;
-    unsigned name_count, name_room;
+    unsigned name_count;
+    size_t name_room;
     struct agx_asm_text *out;
     struct isa_error *error;
     size_t line; /* index in source, for errors */
@@ -73,14 +75,10 @@ static bool push_name(struct expander *x, const char *name, const char *text)
         return fail(x, 0, "more than %d names", NAMES_MAX);
     if (strlen(text) >= sizeof x->names->text)
         return fail(x, 0, "an argument is longer than %zu characters", sizeof x->names->text - 1);
-    if (x->name_count == x->name_room) {
-        const unsigned room = x->name_room ? 2 * x->name_room : 16;
-        struct name *grown = realloc(x->names, room * sizeof *grown);
-        if (!grown)
-            return fail(x, 0, "out of memory");
-        x->names = grown;
-        x->name_room = room;
-    }
+    struct name *const grown = list_grow(x->names, x->name_count, &x->name_room, sizeof *grown);
+    if (!grown)
+        return fail(x, 0, "out of memory");
+    x->names = grown;
     struct name *slot = &x->names[x->name_count++];
     snprintf(slot->name, sizeof slot->name, "%s", name);
     snprintf(slot->text, sizeof slot->text, "%s", text);
@@ -159,14 +157,10 @@ static bool emit(struct expander *x, const char *line)
     struct agx_asm_text *out = x->out;
     if (out->count == lines_max)
         return fail(x, 0, "the text expands to more than %zu lines", lines_max);
-    if (out->count == out->room) {
-        const size_t room = out->room ? 2 * out->room : 256;
-        struct agx_asm_text_line *lines = realloc(out->lines, room * sizeof *lines);
-        if (!lines)
-            return fail(x, 0, "out of memory");
-        out->lines = lines;
-        out->room = room;
-    }
+    struct agx_asm_text_line *const lines = list_grow(out->lines, out->count, &out->room, sizeof *lines);
+    if (!lines)
+        return fail(x, 0, "out of memory");
+    out->lines = lines;
     char *copy = strdup(line);
     if (!copy)
         return fail(x, 0, "out of memory");

@@ -1,4 +1,5 @@
 /* Names that a program declares (.reg .half .arg .uniform .const), and their replacement by registers in operands. */
+#include "isa/list_grow.h"
 #include "isa/agx/agx_asm_names.h"
 #include "isa/array_count.h"
 
@@ -87,16 +88,12 @@ static bool add_symbol(struct agx_asm_symbols *symbols, const struct agx_asm_sym
         snprintf(why, size, "more than %d names", SYMBOLS_MAX);
         return false;
     }
-    if (symbols->count == symbols->room) {
-        const size_t room = symbols->room ? 2 * symbols->room : 32;
-        struct agx_asm_symbol *grown = realloc(symbols->symbols, room * sizeof *grown);
-        if (!grown) {
-            snprintf(why, size, "out of memory");
-            return false;
-        }
-        symbols->symbols = grown;
-        symbols->room = room;
+    struct agx_asm_symbol *const grown = list_grow(symbols->symbols, symbols->count, &symbols->room, sizeof *grown);
+    if (!grown) {
+        snprintf(why, size, "out of memory");
+        return false;
     }
+    symbols->symbols = grown;
     symbols->symbols[symbols->count++] = *symbol;
     return true;
 }
@@ -144,16 +141,13 @@ static bool use_uniforms(struct agx_asm_symbols *symbols, unsigned first, unsign
 static bool add_argument(struct agx_asm_symbols *symbols, struct agx_asm_symbol *symbol, const struct type *type, char *why,
                          size_t size)
 {
-    if (symbols->argument_count == symbols->argument_room) {
-        const size_t room = symbols->argument_room ? 2 * symbols->argument_room : 16;
-        struct agx_argument *grown = realloc(symbols->arguments, room * sizeof *grown);
-        if (!grown) {
-            snprintf(why, size, "out of memory");
-            return false;
-        }
-        symbols->arguments = grown;
-        symbols->argument_room = room;
+    struct agx_argument *const grown =
+        list_grow(symbols->arguments, symbols->argument_count, &symbols->argument_room, sizeof *grown);
+    if (!grown) {
+        snprintf(why, size, "out of memory");
+        return false;
     }
+    symbols->arguments = grown;
     const unsigned offset = (symbols->argument_bytes + type->bytes - 1u) / type->bytes * type->bytes;
     struct agx_argument *argument = &symbols->arguments[symbols->argument_count];
     *argument = (struct agx_argument){.offset_bytes = (uint16_t)offset, .bytes = type->bytes};
@@ -307,7 +301,7 @@ bool agx_asm_place_constants(struct agx_asm_symbols *symbols, char *why, size_t 
     return true;
 }
 
-/* Reads "[2]" or "[0..3]" behind a name and moves *at behind it; without brackets all registers are meant. */
+/* Reads "[2]" or "[0..3]" after a name and moves *at past it; without brackets all registers are meant. */
 static bool read_slice(const struct agx_asm_symbol *symbol, const char **at, unsigned *from, unsigned *count)
 {
     char inside[64];

@@ -29,7 +29,7 @@ struct agx_asm_symbols {
 bool agx_asm_is_declaration(const char *directive);
 /* Reads a declaration; other directives are accepted and change nothing. */
 bool agx_asm_declare(struct agx_asm_symbols *symbols, const char *line, char *why, size_t why_size);
-/* Gives constants their uniforms, behind those of the arguments. */
+/* Gives constants their uniforms, after those of the arguments. */
 bool agx_asm_place_constants(struct agx_asm_symbols *symbols, char *why, size_t why_size);
 /* Replaces a word that starts with a declared name (acc, acc[2], acc[0..3].neg) by registers. The new text goes to `scratch`,
  * of which `used` bytes are taken. Other words stay. */

@@ -167,7 +167,7 @@ static bool read_condition(struct agx_asm_build *build, bool is_float)
     return agx_asm_set(build, AGX_F_cc, code & 7) && agx_asm_set(build, AGX_F_ccn, code >> 3);
 }
 
-/* Reads "lsl 3" or "mask 0x7" when that is what comes next, and gives the number behind the keyword. */
+/* Reads "lsl 3" or "mask 0x7" when that is what comes next, and gives the number after the keyword. */
 static bool keyword(struct agx_asm_build *build, const char *name, int64_t *number)
 {
     const char *word = agx_asm_peek(build);

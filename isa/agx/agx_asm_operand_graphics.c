@@ -207,7 +207,7 @@ bool agx_asm_graphics_operand(struct agx_asm_build *build, unsigned index)
     }
 }
 
-/* Coordinates given as halves are either 16-bit coordinates, or 32-bit ones with a layer behind them. */
+/* Coordinates given as halves are either 16-bit coordinates, or 32-bit ones with a layer after them. */
 static bool settle_coords(struct agx_asm_build *build, const struct agx_operand_row *row, unsigned index)
 {
     const unsigned coords = agx_dim_coords(agx_get(&build->inst, AGX_F_n));

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads one register at *at: file letter, number, l or h. Moves *at behind it. */
+/* Reads one register at *at: file letter, number, l or h. Moves *at past it. */
 static bool read_register(const char **at, char *file, unsigned *half_index, bool *half)
 {
     const char *p = *at;

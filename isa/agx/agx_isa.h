@@ -171,7 +171,7 @@ const char *agx_mnemonic(const struct agx_inst *inst);
  * (agx_from_applegpu). Returns the length of the whole text, as snprintf does. */
 #define AGX_TEXT_BYTES 256
 int agx_disasm(const struct agx_inst *inst, char *text, size_t size);
-/* Translates a mnemonic, alone or with operands behind it, from applegpu's spelling to ours: the names that applegpu marks as
+/* Translates a mnemonic, alone or with operands after it, from applegpu's spelling to ours: the names that applegpu marks as
  * provisional lose their mark. Other texts are copied. */
 void agx_from_applegpu(const char *text, char *ours, size_t size);
 

@@ -1,7 +1,7 @@
 #include "isa/agx/agx_runs.h"
 
 /* Dimensions 0..8 are 1D, 1D array, 2D, 2D array, 2D multisampled, 3D, cube, cube array, 2D multisampled array. The array layer
- * and the sample index are halves behind the coordinates. Source: dougallj/applegpu. */
+ * and the sample index are halves after the coordinates. Source: dougallj/applegpu. */
 static const uint8_t dim_coords[] = {1, 1, 2, 2, 2, 3, 3, 3, 2}, dim_extra[] = {0, 1, 0, 1, 1, 0, 0, 1, 2};
 
 unsigned agx_dim_coords(uint32_t dim)

@@ -1,5 +1,6 @@
 /* .anec, the container of eiln/anecc: a header of counts and shapes, then descriptors and coefficients, from 0x1000 (anecc) or
  * 0x800 (libane). */
+#include "isa/rounding.h"
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_program_parts.h"
 
@@ -58,7 +59,7 @@ bool ane_anec_read(struct ane_program *program, struct isa_error *error)
     if (text > room)
         return ane_fail(error, AT_TSK_SIZE, "descriptors of 0x%llx bytes in a file with 0x%llx left", (unsigned long long)text,
                         (unsigned long long)room);
-    const uint64_t start = ane_round_up(text, 16);
+    const uint64_t start = round_up(text, 16);
     if (coefficients && (start > room || coefficients > room - start))
         return ane_fail(error, AT_KRN_SIZE, "coefficients of 0x%llx bytes in a file with 0x%llx left",
                         (unsigned long long)coefficients, (unsigned long long)(start > room ? 0 : room - start));

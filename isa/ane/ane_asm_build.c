@@ -1,4 +1,5 @@
 /* Statements to a program. A listing with .size holds every byte of the file; one without is completed. */
+#include "isa/rounding.h"
 #include "isa/ane/ane_asm_parts.h"
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_half.h"
@@ -117,7 +118,7 @@ static void fill_usual(const struct ane_asm_listing *l, const struct ane_asm_td 
 
 static bool add_table(const struct ane_asm_td *from, struct ane_task *task, struct ane_pack *pack, struct isa_error *error)
 {
-    const uint64_t base = ane_round_up(pack->used, 64);
+    const uint64_t base = round_up(pack->used, 64);
     const size_t bytes = 2 * ANE_TABLE_HALVES;
     uint8_t *grown = realloc(pack->bytes, base + bytes);
     if (!grown)

@@ -34,7 +34,7 @@ bool ane_asm_parse_number(const char *word, double *number);
 /* The descriptor that lines belong to; NULL before the first .td. */
 struct ane_asm_td *ane_asm_td(struct ane_asm_reader *r);
 
-/* "NAME = VALUE ..." behind the name, and ".word BYTE = VALUE" behind the directive (ane_asm_fields.c). */
+/* "NAME = VALUE ..." after the name, and ".word BYTE = VALUE" after the directive (ane_asm_fields.c). */
 bool ane_asm_read_assignment(struct ane_asm_reader *r, const char *name);
 bool ane_asm_read_word(struct ane_asm_reader *r);
 

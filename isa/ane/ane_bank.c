@@ -4,13 +4,13 @@
  * research/oracles/h13) read it out of Apple's compiler for H13 with known weights:
  *
  * - A plane is `lanes` consecutive output channels; lanes = 2^OCGSize in all records. With E engines plane p lies in bank p % E,
- *   behind planes p - E, p - 2E ...; planes touch, and the bank is padded to 64 bytes. Channels that whole rounds of E planes do
+ *   after planes p - E, p - 2E ...; planes touch, and the bank is padded to 64 bytes. Channels that whole rounds of E planes do
  *   not cover go into narrower planes: 768 channels with 32 lanes are 512 channels of 32 and then 256 of 16.
  * - A plane is a row of `lanes` biases, if there are any, and a row of `lanes` weights for each input channel, kernel row and
  *   kernel column, so the lane is innermost. That is the order in which products reach the adders.
  * - Groups follow one another, and the part of each in a bank is padded to 64 bytes. Depthwise convolutions are planes of one
  *   lane.
- * - A sparse plane (SparseFmt, which the compiler takes for every convolution of stride 2) has, behind the biases, a 24-bit
+ * - A sparse plane (SparseFmt, which the compiler takes for every convolution of stride 2) has, after the biases, a 24-bit
  * number of bytes and then a slot for each place and lane. Eight slots at a time are a byte of mask bits and the weights of those
  * slots whose bit is set; zeros are not stored. The places are those of a kernel whose sides are rounded up to the stride, the
  * taps of one stride phase after those of another: 0 2 6 8, 1 7, 3 5, 4 for 3x3 at stride 2. A place has at least 2 slots, or 4
@@ -26,6 +26,7 @@
  * whole byte; fewer than 8 slots may be left at the end; the phases of a sparse kernel ignore its padding; several planes of one
  * group touch; strides other than 1 without SparseFmt keep the plain order; 2 lanes in small source mode have 4 slots.
  */
+#include "isa/rounding.h"
 #include "isa/ane/ane_bank.h"
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_task_parts.h"
@@ -115,11 +116,6 @@ bool ane_bank_next(struct ane_bank_walk *walk, struct ane_bank_plane *plane)
     return false;
 }
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 uint64_t ane_bank_places(const struct ane_bank_shape *shape)
 {
     return (uint64_t)shape->phases_x * shape->phases_y * divide_up(shape->kernel_width, shape->phases_x) *
@@ -162,7 +158,7 @@ uint64_t ane_bank_bytes(const struct ane_bank_shape *shape, unsigned bank, bool 
     struct ane_bank_plane plane;
     uint64_t bytes = ane_bank_start(shape), planes = 0;
     while (ane_bank_next(&walk, &plane)) {
-        bytes = (plane.begins_group ? ane_round_up(bytes, ANE_BANK_ROUND) : bytes) + plane_bytes(shape, plane.lanes, most);
+        bytes = (plane.begins_group ? round_up(bytes, ANE_BANK_ROUND) : bytes) + plane_bytes(shape, plane.lanes, most);
         planes++;
     }
     return planes ? bytes : 0;

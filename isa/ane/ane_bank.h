@@ -41,7 +41,7 @@ uint64_t ane_bank_places(const struct ane_bank_shape *shape);
 uint64_t ane_bank_tap(const struct ane_bank_shape *shape, uint64_t place);
 uint32_t ane_bank_slots(const struct ane_bank_shape *shape, uint32_t lanes);
 
-/* ane_bank_start is where the first plane begins, behind the codebook. ane_bank_bytes are those of a bank before rounding, with
+/* ane_bank_start is where the first plane begins, after the codebook. ane_bank_bytes are those of a bank before rounding, with
  * all weights (`most`) or, in sparse banks, with none; 0 when it has no planes. */
 #define ANE_BANK_COUNT_BYTES 3u /* of the number that begins a sparse plane */
 uint64_t ane_bank_start(const struct ane_bank_shape *shape);

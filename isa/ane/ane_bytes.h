@@ -38,9 +38,4 @@ static inline void ane_put64(uint8_t *at, uint64_t value)
     ane_put32(at + 4, (uint32_t)(value >> 32));
 }
 
-static inline uint64_t ane_round_up(uint64_t value, uint64_t granule)
-{
-    return (value + granule - 1) / granule * granule;
-}
-
 #endif

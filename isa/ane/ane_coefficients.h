@@ -1,6 +1,6 @@
 /* Coefficient banks: weights as the kernel DMA streams them into the 16 engines, and activation tables.
  *
- * Planes of 2^OCGSize output channels, whose lanes are innermost, go round the banks, each behind its biases; sparse planes are
+ * Planes of 2^OCGSize output channels, whose lanes are innermost, go round the banks, each after its biases; sparse planes are
  * mask bytes and the values that they mark. Only ane_bank.c knows the details, and says which are known and which are chosen.
  */
 #ifndef ORCHARD_ISA_ANE_ANE_COEFFICIENTS_H
@@ -22,7 +22,7 @@ struct ane_weights {
 bool ane_weights_unpack(const struct ane_task *task, const uint8_t *coefficients, size_t bytes, struct ane_weights *weights,
                         struct isa_error *error);
 void ane_weights_free(struct ane_weights *weights);
-/* Lays weights out in the format of the task behind the `used` bytes of a pack, which grows, and sets the task's banks. The
+/* Lays weights out in the format of the task after the `used` bytes of a pack, which grows, and sets the task's banks. The
  * task's channel_group_log2, strides and small_source decide the order, so they must be set before. int8 weights must be whole
  * numbers in range; the caller puts their scale into post_scale. A palette is one codebook for all banks, with the weights' own
  * values when they are few enough, else with the centres of clusters. Zero weights of sparse banks take no room. */
@@ -59,6 +59,7 @@ struct ane_table {
     int16_t spacing_log2; /* knots are 2^-spacing_log2 apart; 0x40 = tails only, they meet at x = 0 */
     uint16_t mode;        /* enum ane_table_mode */
 };
+bool ane_table_mode_is_known(uint16_t mode);
 bool ane_table_read(const uint8_t *bytes, size_t size, struct ane_table *table, struct isa_error *error);
 void ane_table_write(const struct ane_table *table, uint8_t bytes[2 * ANE_TABLE_HALVES]);
 /* The name of the function that the table holds ("tanh", "gelu", "exp2" ...): that of the library table which it equals within

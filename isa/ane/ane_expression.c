@@ -121,11 +121,6 @@ bool ane_task_table(const struct ane_program *program, const struct ane_task *ta
     return false;
 }
 
-bool ane_task_has_second(const struct ane_task *task)
-{
-    return task->second.place != ANE_PLACE_NONE;
-}
-
 static uint32_t activate(struct follower *f, const struct ane_task *task, uint32_t x)
 {
     struct ane_table table;

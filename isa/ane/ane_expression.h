@@ -34,7 +34,5 @@ void ane_expression_text(const struct ane_expressions *expressions, uint32_t nod
 
 /* Reads the activation table of a task; false when it has none, or one that is not understood. */
 bool ane_task_table(const struct ane_program *program, const struct ane_task *task, struct ane_table *table);
-/* Whether the task reads a second source. */
-bool ane_task_has_second(const struct ane_task *task);
 
 #endif

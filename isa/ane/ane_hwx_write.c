@@ -1,5 +1,6 @@
 /* Containers of our own. They have the load commands that Apple's compiler writes, so that the same tools read them, and a banner
  * that says who wrote them. */
+#include "isa/rounding.h"
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_hwx.h"
 #include "isa/ane/ane_program_parts.h"
@@ -66,7 +67,7 @@ static void set_text(struct writer *w, size_t at, const char *text)
 
 static size_t add_command(struct writer *w, uint32_t kind, size_t bytes)
 {
-    bytes = (size_t)ane_round_up(bytes, 8);
+    bytes = (size_t)round_up(bytes, 8);
     const size_t at = add(w, bytes);
     set32(w, at, kind);
     set32(w, at + 4, (uint32_t)bytes);
@@ -111,7 +112,7 @@ static void set_section(struct writer *w, size_t at, const char *name, const cha
 
 static uint64_t text_room(const struct ane_image *image)
 {
-    return ane_round_up(image->size, ANE_PAGE);
+    return round_up(image->size, ANE_PAGE);
 }
 
 static void add_text(struct writer *w, const struct ane_image *image, size_t file)
@@ -141,7 +142,7 @@ static void add_port_segment(struct writer *w, const struct ane_port *port, uint
     const char *name = scratch ? "__DATA" : "__FVMLIB";
     const struct segment segment = {.name = name,
                                     .address = address,
-                                    .bytes = ane_round_up(port->bytes, ANE_PAGE),
+                                    .bytes = round_up(port->bytes, ANE_PAGE),
                                     .protection = scratch ? PROTECTION_SCRATCH
                                                   : input ? PROTECTION_READ
                                                           : PROTECTION_WRITE,
@@ -169,7 +170,7 @@ static void place_ports(const struct ane_image *image, const struct ane_program 
                                                            : 0;
         if (is_buffer(port)) {
             address[i] = next;
-            next += ane_round_up(port->bytes, ANE_PAGE);
+            next += round_up(port->bytes, ANE_PAGE);
         }
     }
 }
@@ -271,7 +272,7 @@ static void add_tensor_symbol(struct symbols *s, const struct ane_port *port, un
 
 static void collect_symbols(struct symbols *s, const struct ane_program *program, const uint64_t address[ANE_BARS])
 {
-    unsigned section = 3, number = 0; /* behind __text and __const */
+    unsigned section = 3, number = 0; /* after __text and __const */
     add(&s->text, 1);
     for (unsigned i = 0; i < ANE_BARS; i++) {
         const struct ane_port *port = &program->port[i];
@@ -391,7 +392,7 @@ bool ane_hwx_write(const struct ane_image *image, const struct ane_program *prog
     if (!check_ports(program, address, error))
         return false;
     compose(&w, image, program, address, 0);
-    const size_t file = (size_t)ane_round_up(w.used, ANE_PAGE);
+    const size_t file = (size_t)round_up(w.used, ANE_PAGE);
     compose(&w, image, program, address, file);
     add(&w, file - w.used);
     const size_t at = add(&w, (size_t)text_room(image));

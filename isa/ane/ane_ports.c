@@ -9,21 +9,16 @@
 /* What the tasks do with a base register. */
 struct bar_use {
     bool read, written;
-    uint64_t end; /* behind the last byte touched, counting whole rows */
+    uint64_t end; /* after the last byte touched, counting whole rows */
     /* The logical tensor of the first access; parts along the channels (concatenation) are joined. */
     enum ane_format format;
     uint64_t channels;
     uint32_t height, width, row, plane;
 };
 
-static bool reduces(const struct ane_task *task)
-{
-    return task->engine == ANE_ENGINE_PE && (task->pe_reduce == ANE_REDUCE_SUM || task->pe_reduce == ANE_REDUCE_MAX);
-}
-
 static void note_shape(const struct ane_task *task, const struct ane_operand *operand, struct bar_use *use)
 {
-    const bool result = operand == &task->result, rows = reduces(task);
+    const bool result = operand == &task->result, rows = ane_task_reduces_rows(task);
     const uint32_t channels = result ? task->channels_out : task->channels_in;
     const uint32_t height = rows ? task->groups : result ? task->height_out : task->height_in;
     const uint32_t width = operand->broadcast_width || (rows && result) ? 1 : result ? task->width_out : task->width_in;
@@ -52,7 +47,7 @@ static void note_access(const struct ane_task *task, const struct ane_operand *o
     /* The DMA fills the last row up to its stride. */
     const uint64_t width = operand == &task->result ? task->width_out : task->width_in;
     const uint64_t row_bytes = width * ane_format_bytes(operand->format);
-    const uint32_t stride = reduces(task) ? operand->group : operand->row;
+    const uint32_t stride = ane_task_reduces_rows(task) ? operand->group : operand->row;
     if (!operand->broadcast_width && stride > row_bytes)
         to += stride - row_bytes;
     if (to > use->end)

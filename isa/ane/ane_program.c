@@ -1,4 +1,5 @@
 /* Programs: finding the container, walking the chain of descriptors, saving and making. */
+#include "isa/rounding.h"
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_program_parts.h"
 
@@ -117,7 +118,7 @@ static void end_text(struct ane_program *program)
     if (program->container != ANE_CONTAINER_RAW)
         return;
     const size_t size = program->size, end = program->td_offset[program->count - 1] + ANE_TD_BYTES;
-    const size_t coefficients = (size_t)ane_round_up(end, 16);
+    const size_t coefficients = (size_t)round_up(end, 16);
     program->text_bytes = end;
     program->const_offset = coefficients < size ? coefficients : size;
     program->const_bytes = size - program->const_offset;
@@ -180,8 +181,8 @@ bool ane_program_save(const struct ane_program *program, uint8_t **bytes, size_t
 static bool lay_out(const struct ane_program_parts *parts, struct ane_image *image, struct isa_error *error)
 {
     image->text_bytes = (parts->count - 1) * ANE_TD_PITCH + ANE_TD_BYTES;
-    image->const_offset = (size_t)ane_round_up(image->text_bytes, 16);
-    image->size = (size_t)ane_round_up(image->const_offset + parts->coefficient_bytes, 64);
+    image->const_offset = (size_t)round_up(image->text_bytes, 16);
+    image->size = (size_t)round_up(image->const_offset + parts->coefficient_bytes, 64);
     image->bytes = calloc(1, image->size);
     if (!image->bytes)
         return ane_fail(error, 0, "out of memory for a program of %zu bytes", image->size);

@@ -58,7 +58,7 @@ bool ane_program_recognise(const uint8_t *bytes, size_t size);
 bool ane_program_save(const struct ane_program *program, uint8_t **bytes, size_t *size, struct isa_error *error);
 void ane_program_free(struct ane_program *program);
 
-/* A new program from tasks: descriptors at their pitch and coefficients behind them. The container is RAW or HWX; a HWX has the
+/* A new program from tasks: descriptors at their pitch and coefficients after them. The container is RAW or HWX; a HWX has the
  * names, formats and shapes of inputs and outputs, a raw stream has none. Ports of kind UNUSED are derived from the tasks. The
  * result is parsed from the bytes that were made. */
 struct ane_program_parts {

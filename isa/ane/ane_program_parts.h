@@ -21,7 +21,7 @@ bool ane_anec_read(struct ane_program *program, struct isa_error *error);
 /* Derives kinds, bytes, shapes and names that the container does not tell from what the tasks do. */
 void ane_ports_derive(struct ane_program *program);
 
-/* Descriptors at their pitch and coefficients behind them, as both containers hold them. */
+/* Descriptors at their pitch and coefficients after them, as both containers hold them. */
 struct ane_image {
     uint8_t *bytes; /* owned */
     size_t text_bytes, const_offset, size;

@@ -20,7 +20,7 @@ static void set_half(uint8_t *bytes, unsigned index, uint16_t value)
     ane_put16(bytes + 2 * (size_t)index, value);
 }
 
-static bool mode_is_known(uint16_t mode)
+bool ane_table_mode_is_known(uint16_t mode)
 {
     switch (mode) {
     case ANE_TABLE_CENTRED:
@@ -53,7 +53,7 @@ bool ane_table_read(const uint8_t *bytes, size_t size, struct ane_table *table, 
                                 .mode = half_at(bytes, MODE)};
     for (unsigned k = 0; k < ANE_TABLE_KNOTS; k++)
         table->knot[k] = half_at(bytes, KNOTS + k);
-    if (!mode_is_known(table->mode))
+    if (!ane_table_mode_is_known(table->mode))
         return ane_fail(error, 2 * MODE, "activation table of mode 0x%x, which is not known", table->mode);
     if (table->spacing_log2 != ANE_TABLE_TAILS && (table->spacing_log2 < -16 || table->spacing_log2 > 24))
         return ane_fail(error, 2 * SPACING, "knots of an activation table 2^%d apart", -table->spacing_log2);

@@ -42,9 +42,14 @@ struct ane_layout ane_operand_layout(const struct ane_operand *operand)
     return (struct ane_layout){operand->base, operand->row, operand->plane, operand->depth, operand->group};
 }
 
-bool ane_task_second(const struct ane_task *task)
+bool ane_task_has_second(const struct ane_task *task)
 {
     return task->second.place != ANE_PLACE_NONE;
+}
+
+bool ane_task_reduces_rows(const struct ane_task *task)
+{
+    return task->engine == ANE_ENGINE_PE && (task->pe_reduce == ANE_REDUCE_SUM || task->pe_reduce == ANE_REDUCE_MAX);
 }
 
 uint32_t ane_task_groups(const struct ane_task *task)
@@ -68,7 +73,7 @@ bool ane_task_coefficients(const struct ane_task *task)
 uint32_t ane_task_path(const struct ane_task *task)
 {
     const uint32_t mask = (task->source.place == ANE_PLACE_DRAM ? 1u : 0u) | (task->second.place == ANE_PLACE_DRAM ? 2u : 0u);
-    return ane_task_second(task) && mask ? mask : 1;
+    return ane_task_has_second(task) && mask ? mask : 1;
 }
 
 uint32_t ane_task_flags(const struct ane_task *task)

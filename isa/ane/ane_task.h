@@ -135,7 +135,12 @@ bool ane_task_decode(const struct ane_td *td, struct ane_task *task, struct isa_
  * the same task back, with the fields that may be left 0 filled in. */
 bool ane_task_encode(const struct ane_task *task, struct ane_td *td, struct isa_error *error);
 
-/* The bytes that a tensor of the task touches: *from is its base, *to is behind its last element. */
+/* The bytes that a tensor of the task touches: *from is its base, *to is past its last element. */
 void ane_operand_span(const struct ane_task *task, const struct ane_operand *operand, uint64_t *from, uint64_t *to);
+
+/* Whether the task reads a second source. */
+bool ane_task_has_second(const struct ane_task *task);
+/* Whether it sums rows, or takes their largest element. */
+bool ane_task_reduces_rows(const struct ane_task *task);
 
 #endif

@@ -102,7 +102,7 @@ static bool check_ne(const struct ane_task *task, struct isa_error *error)
         return ane_fail(error, byte_of(ANE_NE_MACCFG_OP_MODE), "no such operation of the NE");
     if (task->engines == 0 || task->engines > ANE_BANKS || (task->engines & (task->engines - 1)))
         return ane_fail(error, byte_of(ANE_COMMON_CFG_ACTIVE_NE), "%u engines; 1, 2, 4, 8 or 16 can work", task->engines);
-    if (ane_task_second(task) != matmul)
+    if (ane_task_has_second(task) != matmul)
         return ane_fail(error, byte_of(ANE_L2_SOURCE_CFG_SOURCE_TYPE), "%s",
                         matmul ? "a matmul without second source" : "only a matmul of the NE has a second source");
     if (task->ne_op == ANE_NE_ELEMENT)
@@ -121,9 +121,9 @@ static bool check_pe(const struct ane_task *task, struct isa_error *error)
         return ane_fail(error, byte_of(ANE_PE_CFG_KIND), "no such operation of the planar engine");
     if (task->engines != 0 || ane_task_coefficients(task))
         return ane_fail(error, byte_of(ANE_COMMON_CFG_ACTIVE_NE), "planar task with MAC engines or coefficients");
-    if (task->pe_reduce != ANE_REDUCE_NONE && (ane_task_second(task) || task->pe_op != ANE_PE_ADD))
+    if (task->pe_reduce != ANE_REDUCE_NONE && (ane_task_has_second(task) || task->pe_op != ANE_PE_ADD))
         return ane_fail(error, byte_of(ANE_PE_CFG_OP_MODE), "a reduction has one source and no element operation");
-    if (task->pe_subtract_second && !ane_task_second(task))
+    if (task->pe_subtract_second && !ane_task_has_second(task))
         return ane_fail(error, byte_of(ANE_PE_CFG_SEC_SRC), "no second source to subtract");
     if (task->pe_reduce >= ANE_POOL_AVERAGE)
         return check_window(task, error);

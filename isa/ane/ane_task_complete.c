@@ -28,7 +28,7 @@ static unsigned log2_down(uint32_t value)
  * memory holds the width of the tile and little more. */
 static uint8_t default_planar_tile(const struct ane_task *task)
 {
-    const struct ane_operand *source = task->source.broadcast_width && ane_task_second(task) ? &task->second : &task->source;
+    const struct ane_operand *source = task->source.broadcast_width && ane_task_has_second(task) ? &task->second : &task->source;
     const uint32_t row = source->place == ANE_PLACE_DRAM ? source->other.row : source->row;
     uint32_t width = row / ane_format_bytes(source->format);
     if (width < 16 || width > task->width_in)

@@ -154,7 +154,7 @@ static void put_shape(struct encoder *e, const struct ane_task *task)
     put(e, ANE_COMMON_OUT_DIM_WOUT, task->width_out);
     put(e, ANE_COMMON_OUT_DIM_HOUT, task->height_out);
     put(e, ANE_COMMON_CH_CFG_IN_FMT, task->source.format);
-    put(e, ANE_COMMON_CH_CFG_SEC_FMT, ane_task_second(task) ? task->second.format : 0u);
+    put(e, ANE_COMMON_CH_CFG_SEC_FMT, ane_task_has_second(task) ? task->second.format : 0u);
     put(e, ANE_COMMON_CH_CFG_OUT_FMT, task->result.format);
 }
 
@@ -190,7 +190,7 @@ static void put_common_ne(struct encoder *e, const struct ane_task *task)
 static void put_common_pe(struct encoder *e, const struct ane_task *task)
 {
     const bool reduced = task->pe_reduce == ANE_REDUCE_SUM || task->pe_reduce == ANE_REDUCE_MAX;
-    const uint32_t planar = task->pe_reduce != ANE_REDUCE_NONE ? 1u : ane_task_second(task) ? 3u : 2u;
+    const uint32_t planar = task->pe_reduce != ANE_REDUCE_NONE ? 1u : ane_task_has_second(task) ? 3u : 2u;
     put(e, ANE_COMMON_PLANAR_CFG_TILE_WIDTH_LOG2, task->planar_tile & 15u);
     put(e, ANE_COMMON_PLANAR_CFG_TILE_HEIGHT_LOG2, task->planar_tile >> 4);
     put(e, ANE_COMMON_CFG_PLANAR, planar);
@@ -310,7 +310,7 @@ static void put_pe(struct encoder *e, const struct ane_task *task)
     put(e, ANE_PE_CFG_RELU_EN, task->pe_relu);
     put(e, ANE_PE_CFG_COND, task->pe_absolute);
     put(e, ANE_PE_CFG_RECIPROCAL, task->pe_reciprocal);
-    put(e, ANE_PE_CFG_SEC_SRC, !ane_task_second(task) ? 0 : task->pe_subtract_second ? 3 : 2);
+    put(e, ANE_PE_CFG_SEC_SRC, !ane_task_has_second(task) ? 0 : task->pe_subtract_second ? 3 : 2);
     put_half(e, ANE_PE_BIAS_SCALE_BIAS, task->pe_bias);
     put_half(e, ANE_PE_BIAS_SCALE_SCALE, task->pe_scale);
     put_half(e, ANE_PE_PRE_SCALE_PRE_SCALE, task->pe_pre_scale);

@@ -20,7 +20,6 @@ struct ane_layout ane_operand_layout(const struct ane_operand *operand);
 
 /* The low bits of Common.Cfg, which tell the sources that the planar engine streams. */
 uint32_t ane_task_path(const struct ane_task *task);
-bool ane_task_second(const struct ane_task *task); /* it has a second source */
 bool ane_task_coefficients(const struct ane_task *task);
 /* The number of convolution groups, since descriptors count the channels of one group; 1 for tasks without groups. */
 uint32_t ane_task_groups(const struct ane_task *task);

@@ -1,4 +1,5 @@
 /* Reading weights out of coefficient banks. */
+#include "isa/rounding.h"
 #include "isa/ane/ane_bank.h"
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_half.h"
@@ -134,7 +135,7 @@ static bool read_bank(const struct ane_task *task, struct bank_reader *reader, u
     reader->at = ane_bank_start(reader->shape);
     while (ane_bank_next(&walk, &plane)) {
         if (plane.begins_group)
-            reader->at = ane_round_up(reader->at, ANE_BANK_ROUND);
+            reader->at = round_up(reader->at, ANE_BANK_ROUND);
         if (reader->shape->bias && reader->at + 2 * (uint64_t)plane.lanes > reader->end)
             return refuse_bank(error, &task->bank[number], number, reader->at + 2 * (uint64_t)plane.lanes);
         read_bias(reader, &plane);

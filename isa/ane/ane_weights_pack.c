@@ -1,4 +1,5 @@
 /* Writing weights into coefficient banks. */
+#include "isa/rounding.h"
 #include "isa/ane/ane_bank.h"
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_half.h"
@@ -95,7 +96,7 @@ static void write_dense(struct bank_writer *writer, const struct ane_bank_plane 
 
 /* The slots of a sparse plane: eight for each mask byte, which is followed by the values of those that are set. */
 struct slots {
-    uint64_t number, mask, taken; /* slots passed; byte offset of the present mask; values written behind it */
+    uint64_t number, mask, taken; /* slots passed; byte offset of the present mask; values written after it */
 };
 
 static void write_slot(const struct bank_writer *writer, struct slots *slots, uint16_t weight)
@@ -143,7 +144,7 @@ static bool write_bank(struct bank_writer *writer, unsigned bank)
     writer->at = ane_bank_start(shape);
     while (ane_bank_next(&walk, &plane)) {
         if (plane.begins_group)
-            writer->at = ane_round_up(writer->at, ANE_BANK_ROUND);
+            writer->at = round_up(writer->at, ANE_BANK_ROUND);
         write_bias(writer, &plane);
         if (!shape->sparse)
             write_dense(writer, &plane);
@@ -155,16 +156,16 @@ static bool write_bank(struct bank_writer *writer, unsigned bank)
 
 static bool add_bank(struct bank_writer *writer, unsigned number, struct ane_pack *pack, struct ane_bank *bank)
 {
-    const uint64_t most = ane_bank_bytes(writer->shape, number, true), base = ane_round_up(pack->used, ANE_BANK_ROUND);
+    const uint64_t most = ane_bank_bytes(writer->shape, number, true), base = round_up(pack->used, ANE_BANK_ROUND);
     *bank = (struct ane_bank){.enabled = false};
     if (most == 0)
         return true;
-    if (base + ane_round_up(most, ANE_BANK_ROUND) > UINT32_MAX || !grow(pack, base + ane_round_up(most, ANE_BANK_ROUND)))
+    if (base + round_up(most, ANE_BANK_ROUND) > UINT32_MAX || !grow(pack, base + round_up(most, ANE_BANK_ROUND)))
         return false;
     writer->bytes = pack->bytes + base;
     if (!write_bank(writer, number))
         return false;
-    const uint64_t bytes = ane_round_up(writer->at, ANE_BANK_ROUND);
+    const uint64_t bytes = round_up(writer->at, ANE_BANK_ROUND);
     pack->used = base + bytes;
     *bank = (struct ane_bank){.enabled = true, .base = (uint32_t)base, .bytes = (uint32_t)bytes};
     return true;

@@ -50,7 +50,7 @@ struct elf_relocation {
     int64_t addend;
 };
 
-/* Callers may read the first fields; those behind the empty line are for the accessors. */
+/* Callers may read the first fields; those after the empty line are for the accessors. */
 struct elf_file {
     enum elf_kind kind;
     uint64_t entry;      /* 0 = none */
@@ -90,6 +90,8 @@ bool elf_symbol_is_entry(const struct elf_file *elf, const struct elf_symbol *sy
 
 /* Replaces everything but printable ASCII: names from a file may hold anything, but an error is one line. */
 void elf_clean_text(char *text);
+/* Sets the error to such a text, of what is wrong at that byte of the file; returns false. */
+bool elf_refuse(struct isa_error *error, uint64_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* "R_AARCH64_CALL26" for 283; NULL for types that units/cpu does not apply either. */
 const char *elf_relocation_name(uint32_t type);

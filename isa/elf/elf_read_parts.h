@@ -12,8 +12,6 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are read by me
 /* User addresses lie below this: AArch64 Linux has a virtual address space of 48 bits. */
 #define ELF_ADDRESS_LIMIT (UINT64_C(1) << 48)
 
-/* Sets the error to a printable text; false. */
-bool elf_refuse(struct isa_error *error, uint64_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The checks of elf_open for sections, symbols and relocations. */
 bool elf_check_sections(struct elf_file *elf, const Elf64_Ehdr *header, struct isa_error *error);
 /* Whether somebody applies these relocations: those of loaded sections of an object. */

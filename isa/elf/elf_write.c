@@ -1,3 +1,4 @@
+#include "isa/rounding.h"
 #include "isa/elf/elf_write.h"
 
 #include <elf.h>
@@ -45,11 +46,6 @@ static uint32_t section_name_offset(const char *name)
     while (strcmp(section_names + at, name) != 0)
         at += (uint32_t)strlen(section_names + at) + 1;
     return at;
-}
-
-static uint64_t round_up(uint64_t n, uint64_t align)
-{
-    return (n + align - 1) & ~(align - 1);
 }
 
 static struct placed place(const char *name, const struct elf_part *part, uint32_t segment, uint64_t section)

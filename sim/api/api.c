@@ -4,6 +4,8 @@
 #include "sim/api/answer.h"
 #include "sim/base/check.h"
 #include "sim/base/json_out.h"
+#include "sim/base/table.h"
+#include "sim/listen/summary.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -115,6 +117,30 @@ void api_document_text(struct api_context *context, char *text)
     keep(context, context->answer ? json_tokener_parse(text) : NULL, text);
 }
 
+void api_documents(struct api_context *context, json_object *list)
+{
+    if (json_object_array_length(list) != 1) {
+        api_document(context, list);
+        return;
+    }
+    api_document(context, json_object_get(json_object_array_get_idx(list, 0)));
+    json_object_put(list);
+}
+
+void api_table(struct api_context *context, struct table *table)
+{
+    if (!table_print(table, context->out, context->common.color) && !context->error.exit_code)
+        orch_no_memory(&context->error);
+    table_free(table);
+}
+
+bool api_summary(struct api_context *context, const struct run_result *result, size_t counters, size_t operators,
+                 struct orch_error *error)
+{
+    const struct summary_options options = {context->common.color, counters, operators};
+    return summary_print(context->out, result, &options) || orch_fail(error, ORCH_USAGE, "standard output cannot be written");
+}
+
 int api_report(struct api_context *context, const struct check_report *report)
 {
     if (api_wants_document(context)) {
@@ -175,6 +201,36 @@ bool api_chips_open(struct api_context *context, const char *list, struct api_ch
         ok = orch_fail(error, ORCH_USAGE, ORCH_OPTION("chip") ": no chip named");
     if (!ok)
         api_chips_close(chips);
+    return ok;
+}
+
+bool api_chips_open_or_all(struct api_context *context, struct api_chips *chips, struct orch_error *error)
+{
+    if (context->common.chips_given)
+        return api_chips_open(context, NULL, chips, error);
+    const struct chip_db *const db = api_chip_db(context, error);
+    *chips = (struct api_chips){0};
+    bool ok = db != NULL;
+    for (size_t i = 0; ok && i < chip_db_count(db); i++)
+        ok = add_chip(context, chip_db_id(db, i), chips, error);
+    if (!ok)
+        api_chips_close(chips);
+    return ok;
+}
+
+bool api_chip_ids(struct api_context *context, const char ***ids, size_t *count, struct orch_error *error)
+{
+    const struct chip_db *const db = api_chip_db(context, error);
+    const bool given = context->common.chips_given;
+    struct api_chips chips = {0};
+    if (!db || (given && !api_chips_open(context, NULL, &chips, error)))
+        return false;
+    *count = given ? chips.count : chip_db_count(db);
+    *ids = calloc(*count + 1, sizeof **ids);
+    bool ok = *ids || orch_no_memory(error);
+    for (size_t i = 0; ok && i < *count; i++)
+        ok = chip_db_resolve(db, given ? chip_id(chips.chip[i]) : chip_db_id(db, i), &(*ids)[i], error);
+    api_chips_close(&chips);
     return ok;
 }
 

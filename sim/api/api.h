@@ -65,8 +65,20 @@ bool api_wants_document(const struct api_context *context);
 bool api_wants_text(const struct api_context *context);
 /* Gives the document (or one of several), which is taken over. */
 void api_document(struct api_context *context, json_object *document);
-/* The same for a document as text with a newline behind it, from malloc. */
+/* The same for a document as text with a newline after it, from malloc. */
 void api_document_text(struct api_context *context, char *text);
+
+/* The only document of a list, or the list when it has another number of them; the list is taken over. */
+void api_documents(struct api_context *context, json_object *list);
+
+/* Prints and frees a table; NULL, or a table for which memory ran out, becomes the error of the question. */
+struct table;
+void api_table(struct api_context *context, struct table *table);
+
+/* Prints the summary of a run, with so many counters and operators at most. */
+struct run_result;
+bool api_summary(struct api_context *context, const struct run_result *result, size_t counters, size_t operators,
+                 struct orch_error *error);
 
 /* Findings and closing line of a check, or its document; returns the exit code. */
 struct check_report;
@@ -87,6 +99,11 @@ struct api_chips {
 };
 bool api_chips_open(struct api_context *context, const char *list, struct api_chips *chips, struct orch_error *error);
 void api_chips_close(struct api_chips *chips);
+/* The same, but all chips of the database when the option "chip" was not given. */
+bool api_chips_open_or_all(struct api_context *context, struct api_chips *chips, struct orch_error *error);
+/* Their ids alone, as the database spells them; an array from malloc. Chips are opened only when the option was given, which
+ * checks the overrides. */
+bool api_chip_ids(struct api_context *context, const char ***ids, size_t *count, struct orch_error *error);
 
 /* A whole file in memory ("-" = standard input); a NUL follows the last byte. Free with free. */
 bool api_read_file(const char *path, uint8_t **bytes, size_t *size, struct orch_error *error);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct orchard_option *find(const struct orchard_option *table, const char *name, size_t length)
 {
@@ -138,6 +139,27 @@ bool api_unsigned(const struct api_args *args, const char *name, uint64_t lowest
                          (unsigned long long)lowest, (unsigned long long)highest);
     *value = number;
     return true;
+}
+
+bool api_jobs(const struct api_args *args, uint64_t most, uint64_t *jobs, struct orch_error *error)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    *jobs = processors > 0 ? (uint64_t)processors : 1;
+    return api_unsigned(args, "jobs", 1, most, jobs, error);
+}
+
+bool api_chosen(const struct api_args *args, const char *name, const char *choices, unsigned *index, struct orch_error *error)
+{
+    const char *const word = api_value(args, name);
+    char what[64];
+    snprintf(what, sizeof what, ORCH_OPTION("%s"), name);
+    return !word || api_choice(what, word, choices, index, error);
+}
+
+bool api_unit_is_known(const struct api_args *args, struct orch_error *error)
+{
+    unsigned ignored;
+    return api_chosen(args, "unit", "cpu|amx|gpu|ane|auto", &ignored, error);
 }
 
 bool api_choice(const char *what, const char *word, const char *choices, unsigned *index, struct orch_error *error)

@@ -33,8 +33,14 @@ bool api_number(const struct api_args *args, const char *name, double lowest, do
                 struct orch_error *error);
 bool api_unsigned(const struct api_args *args, const char *name, uint64_t lowest, uint64_t highest, uint64_t *value,
                   struct orch_error *error);
-/* One of the words of `choices` ("a|b|c"); *index is its place. False with a suggestion for any other word. `what` says what
- * the word chooses, an option usually: ORCH_OPTION("mode"). */
+/* The option "jobs", 1 to `most`; as many as the host has processors when it was not given. */
+bool api_jobs(const struct api_args *args, uint64_t most, uint64_t *jobs, struct orch_error *error);
+/* One of the words of `choices` ("a|b|c"); *index is its place, and left alone when the option was not given. */
+bool api_chosen(const struct api_args *args, const char *name, const char *choices, unsigned *index, struct orch_error *error);
+/* The same for the option "unit" of verbs that hand its word on: says what is wrong with it before any work is done. */
+bool api_unit_is_known(const struct api_args *args, struct orch_error *error);
+/* The same for a word that is no option. False with a suggestion for a word that is none of the choices. `what` says what the
+ * word chooses: "trace command". */
 bool api_choice(const char *what, const char *word, const char *choices, unsigned *index, struct orch_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 #include "sim/api/listing.h"
 
+#include "isa/list_grow.h"
 #include "isa/a64/a64_isa.h"
 #include "isa/elf/elf_read.h"
 
@@ -188,14 +189,10 @@ struct words {
 
 static bool emit(struct words *words, uint32_t word, struct orch_error *error)
 {
-    if (words->count == words->room) {
-        const size_t room = words->room ? 2 * words->room : 256;
-        uint32_t *grown = realloc(words->word, room * sizeof *grown);
-        if (!grown)
-            return orch_no_memory(error);
-        words->word = grown;
-        words->room = room;
-    }
+    uint32_t *const grown = list_grow(words->word, words->count, &words->room, sizeof *grown);
+    if (!grown)
+        return orch_no_memory(error);
+    words->word = grown;
     words->word[words->count++] = word;
     return true;
 }

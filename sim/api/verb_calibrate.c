@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct orchard_option option_table[] = {
     {"vary", 0, "KEY", true, "a parameter to move; repeat for more"},
@@ -21,7 +20,7 @@ static const struct orchard_option option_table[] = {
     {"save", 0, "NAME", false, "name of the set (default calibrated-FILE)"},
     {"dry-run", 0, NULL, false, "only show the result"},
     {"keys", 0, NULL, false, "list what may be varied on --chip, with bounds; nothing runs"},
-    {NULL, 0, NULL, false, NULL},
+    {0},
 };
 
 /* ---- what may be varied ---- */
@@ -50,16 +49,15 @@ static bool print_keys(struct api_context *context, struct orch_error *error)
     static const struct table_column columns[] = {{"chip", NULL, false, 0}, {"key", NULL, false, 0},  {"value", NULL, true, 30},
                                                   {"unit", NULL, false, 0}, {"kind", NULL, false, 0}, {"from", "x", true, 0},
                                                   {"to", "x", true, 0}};
-    struct api_chips chips = {0};
+    struct api_chips chips;
+    if (!api_chips_open(context, NULL, &chips, error))
+        return false;
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
-    const bool ok = table ? api_chips_open(context, NULL, &chips, error) : orch_no_memory(error);
-    for (size_t i = 0; ok && i < chips.count; i++)
+    for (size_t i = 0; i < chips.count; i++)
         list_keys(chips.chip[i], table);
-    if (ok)
-        table_print(table, context->out, context->common.color);
-    table_free(table);
+    api_table(context, table);
     api_chips_close(&chips);
-    return ok;
+    return true;
 }
 
 /* ---- the result ---- */
@@ -69,7 +67,7 @@ static void print_parameters(struct api_context *context, const struct calibrate
     static const struct table_column columns[] = {{"parameter", NULL, false, 0}, {"factor", NULL, true, 0}, {"+-", "%", true, 0},
                                                   {"from", "x", true, 0},        {"to", "x", true, 0},      {"", NULL, false, 0}};
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
-    for (size_t k = 0; table && k < r->keys; k++) {
+    for (size_t k = 0; k < r->keys; k++) {
         table_row(table);
         table_cell(table, "%s", q->key[k]);
         table_cell(table, "%.4f", r->factor[k]);
@@ -78,9 +76,7 @@ static void print_parameters(struct api_context *context, const struct calibrate
         table_cell(table, "%.3f", exp(r->bounds[k].high));
         table_cell(table, "%s", r->at_bound[k] ? "at its bound: the rows want more than is plausible" : "");
     }
-    if (table)
-        table_print(table, context->out, context->common.color);
-    table_free(table);
+    api_table(context, table);
 }
 
 static void print_errors(struct api_context *context, const struct calibrate_result *r)
@@ -97,7 +93,7 @@ static void print_errors(struct api_context *context, const struct calibrate_res
                  {"in the folds", &r->before, &r->in_fold},
                  {"out of the folds", &r->out_before, &r->out_of_fold}};
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
-    for (unsigned i = 0; table && i < (r->folds ? 3U : 1U); i++) {
+    for (unsigned i = 0; i < (r->folds ? 3U : 1U); i++) {
         table_row(table);
         table_cell(table, "%s", lines[i].name);
         table_cell(table, "%.2f", 100 * lines[i].before->mape);
@@ -105,9 +101,7 @@ static void print_errors(struct api_context *context, const struct calibrate_res
         table_cell(table, "%.4f", lines[i].before->rms_log);
         table_cell(table, "%.4f", lines[i].after->rms_log);
     }
-    if (table)
-        table_print(table, context->out, context->common.color);
-    table_free(table);
+    api_table(context, table);
 }
 
 static void print_text(struct api_context *context, const struct calibrate_request *q, const struct calibrate_result *r,
@@ -153,11 +147,10 @@ static void on_evaluated(void *context, size_t evaluations)
 static bool read_request(struct api_context *context, struct calibrate_request *q, const char **keys, struct orch_error *error)
 {
     const struct api_args *const a = &context->args;
-    const char *const by = api_value(a, "folds-by");
     uint64_t most = 0, folds = 3;
     unsigned choice = 0;
     if (!api_unsigned(a, "max", 1, 1000000, &most, error) || !api_unsigned(a, "folds", 0, 20, &folds, error) ||
-        (by && !api_choice(ORCH_OPTION("folds-by"), by, "source|row", &choice, error)))
+        !api_chosen(a, "folds-by", "source|row", &choice, error))
         return false;
     if (folds == 1)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("folds") " 1: two at least, or 0 for none");

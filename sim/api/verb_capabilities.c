@@ -228,9 +228,7 @@ static void print_peaks(struct api_context *context, const struct chip *chip)
         {"unit", NULL, false, 0}, {"precision", NULL, false, 0}, {"peak", NULL, true, 0}, {"computed as", NULL, false, 0}};
     struct chip_peaks peaks;
     chip_peaks(chip, &peaks);
-    struct table *table = table_create(columns, ARRAY_COUNT(columns));
-    if (!table)
-        return;
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (unsigned i = 0; i < peaks.count; i++) {
         const struct chip_peak *peak = &peaks.peak[i];
         char text[FORMAT_SIZE];
@@ -240,8 +238,7 @@ static void print_peaks(struct api_context *context, const struct chip *chip)
         table_cell(table, "%s", peak->supported ? format_si(text, peak->value, peak->measure) : "none");
         table_cell(table, "%s", peak->formula);
     }
-    table_print(table, context->out, context->common.color);
-    table_free(table);
+    api_table(context, table);
 }
 
 static void print_capabilities(struct api_context *context, const struct chip *chip)
@@ -275,7 +272,7 @@ static int ask(struct api_context *context, int words, const char *const *word)
             fputc('\n', context->out);
     }
     if (api_wants_document(context))
-        api_document(context, json_object_get(chips.count == 1 ? json_object_array_get_idx(list, 0) : list));
+        api_documents(context, json_object_get(list));
     json_object_put(list);
     api_chips_close(&chips);
     return ORCH_OK;

@@ -67,24 +67,6 @@ static void list_row(const struct chip *chip, struct table *table)
     table_cell(table, "%s", chip_experimental(chip) ? "experimental" : "");
 }
 
-/* Opens every chip, or those of the option chip. */
-static bool open_listed(struct api_context *context, struct api_chips *chips, struct orch_error *error)
-{
-    if (context->common.chips_given)
-        return api_chips_open(context, NULL, chips, error);
-    char *names = NULL;
-    size_t size = 0;
-    FILE *list = open_memstream(&names, &size);
-    if (!list)
-        return orch_no_memory(error);
-    for (size_t i = 0; i < chip_db_count(context->chip_db); i++)
-        fprintf(list, "%s,", chip_db_id(context->chip_db, i));
-    fclose(list);
-    const bool ok = api_chips_open(context, names, chips, error);
-    free(names);
-    return ok;
-}
-
 static int list_chips(struct api_context *context)
 {
     static const struct table_column columns[] = {
@@ -93,24 +75,20 @@ static int list_chips(struct api_context *context)
     };
     struct orch_error error = {0};
     struct api_chips chips;
-    struct table *table = table_create(columns, ARRAY_COUNT(columns));
-    if (!table)
-        orch_no_memory(&error);
-    if (!table || !open_listed(context, &chips, &error)) {
-        table_free(table);
+    if (!api_chips_open_or_all(context, &chips, &error))
         return api_fail(context, &error);
+    if (api_wants_document(context)) {
+        json_object *const rows = json_object_new_array();
+        for (size_t i = 0; i < chips.count; i++)
+            list_row_json(context->chip_db, chips.chip[i], rows);
+        api_document(context, rows);
     }
-    json_object *rows = json_object_new_array();
-    for (size_t i = 0; i < chips.count; i++) {
-        list_row(chips.chip[i], table);
-        list_row_json(context->chip_db, chips.chip[i], rows);
+    if (api_wants_text(context)) {
+        struct table *const table = table_create(columns, ARRAY_COUNT(columns));
+        for (size_t i = 0; i < chips.count; i++)
+            list_row(chips.chip[i], table);
+        api_table(context, table);
     }
-    if (api_wants_document(context))
-        api_document(context, json_object_get(rows));
-    if (api_wants_text(context))
-        table_print(table, context->out, context->common.color);
-    json_object_put(rows);
-    table_free(table);
     api_chips_close(&chips);
     return ORCH_OK;
 }
@@ -160,9 +138,7 @@ static void show_text(struct api_context *context, const struct chip *chip)
         {"key", NULL, false, 0}, {"value", NULL, false, 40}, {"unit", NULL, false, 0},    {"kind", NULL, false, 0},
         {"+/-", NULL, true, 0},  {"origin", NULL, false, 0}, {"source", NULL, false, 70}, {"note", NULL, false, 70},
     };
-    struct table *table = table_create(columns, ARRAY_COUNT(columns));
-    if (!table)
-        return;
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     fprintf(context->out, "%s (%s)%s%s, values 0x%016llx\n\n", chip_name(chip), chip_id(chip),
             chip_experimental(chip) ? ", experimental" : "", chip_modified(chip) ? ", modified" : "",
             (unsigned long long)chip_hash(chip));
@@ -181,8 +157,7 @@ static void show_text(struct api_context *context, const struct chip *chip)
         table_cell(table, "%s", value->source);
         table_cell(table, "%s", value->note ? value->note : "");
     }
-    table_print(table, context->out, context->common.color);
-    table_free(table);
+    api_table(context, table);
     api_note(context, "\nLong cells are cut; " ORCH_OPTION("json") " prints them whole.");
 }
 
@@ -201,7 +176,7 @@ static int show_chips(struct api_context *context, const char *names)
             show_text(context, chips.chip[i]);
     }
     if (api_wants_document(context))
-        api_document(context, json_object_get(chips.count == 1 ? json_object_array_get_idx(list, 0) : list));
+        api_documents(context, json_object_get(list));
     json_object_put(list);
     api_chips_close(&chips);
     return ORCH_OK;
@@ -231,9 +206,7 @@ static void diff_text(struct api_context *context, const struct chip *a, const s
         {"key", NULL, false, 0},       {"unit", NULL, false, 0}, {chip_id(a), NULL, false, 48},
         {chip_id(b), NULL, false, 48}, {"ratio", NULL, true, 0},
     };
-    struct table *table = table_create(columns, ARRAY_COUNT(columns));
-    if (!table)
-        return;
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (size_t i = 0; i < chip_key_count(); i++) {
         const struct chip_value *x = chip_value_at(a, i), *y = chip_value_at(b, i);
         char ratio[FORMAT_SIZE] = "";
@@ -248,10 +221,11 @@ static void diff_text(struct api_context *context, const struct chip *a, const s
         table_cell(table, "%s", y->known ? y->json : "");
         table_cell(table, "%s", ratio);
     }
-    if (table_rows(table) == 0)
-        fprintf(context->out, "no differences\n");
-    else
-        table_print(table, context->out, context->common.color);
+    if (table_rows(table)) {
+        api_table(context, table);
+        return;
+    }
+    fprintf(context->out, "no differences\n");
     table_free(table);
 }
 

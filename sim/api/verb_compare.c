@@ -80,18 +80,17 @@ static const char *quantity(char text[FORMAT_SIZE], double value, const char *un
 static void print_texts(struct api_context *context, const struct comparison *c)
 {
     static const struct table_column columns[] = {{"setting", NULL, false, 0}, {"A", NULL, false, 60}, {"B", NULL, false, 60}};
+    if (!c->texts)
+        return;
     struct table *const t = table_create(columns, 3);
-    for (size_t i = 0; t && i < c->texts; i++) {
+    for (size_t i = 0; i < c->texts; i++) {
         table_row(t);
         table_cell(t, "%s", c->text[i].name);
         table_cell(t, "%s", c->text[i].a ? c->text[i].a : "-");
         table_cell(t, "%s", c->text[i].b ? c->text[i].b : "-");
     }
-    if (t && c->texts) {
-        fputc('\n', context->out);
-        table_print(t, context->out, context->common.color);
-    }
-    table_free(t);
+    fputc('\n', context->out);
+    api_table(context, t);
 }
 
 static void print_numbers(struct api_context *context, const char *title, const struct compare_number *list, size_t count,
@@ -99,9 +98,11 @@ static void print_numbers(struct api_context *context, const char *title, const 
 {
     const struct table_column columns[] = {
         {title, NULL, false, 44}, {"A", NULL, true, 0}, {"B", NULL, true, 0}, {growth ? "grew by" : "B / A", NULL, true, 0}};
+    if (!count)
+        return;
     struct table *const t = table_create(columns, 4);
     char a[FORMAT_SIZE], b[FORMAT_SIZE], last[FORMAT_SIZE];
-    for (size_t i = 0; t && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *const left = quantity(a, list[i].a, list[i].unit), *const right = quantity(b, list[i].b, list[i].unit);
         table_row(t);
         table_cell(t, "%s", list[i].name);
@@ -112,19 +113,18 @@ static void print_numbers(struct api_context *context, const char *title, const 
         else
             table_cell(t, "%s", isnan(list[i].ratio) ? "" : format_digits(last, list[i].ratio, 4));
     }
-    if (t && count) {
-        fputc('\n', context->out);
-        table_print(t, context->out, context->common.color);
-    }
-    table_free(t);
+    fputc('\n', context->out);
+    api_table(context, t);
 }
 
 static void print_keys(struct api_context *context, const struct comparison *c)
 {
     static const struct table_column columns[] = {
         {"value of the chip", NULL, false, 0}, {"unit", NULL, false, 0}, {"A", NULL, false, 40}, {"B", NULL, false, 40}};
+    if (!c->keys)
+        return;
     struct table *const t = table_create(columns, 4);
-    for (size_t i = 0; t && i < c->keys && i < KEYS_MAX; i++) {
+    for (size_t i = 0; i < c->keys && i < KEYS_MAX; i++) {
         const struct chip_value *const a = c->key[i].a, *const b = c->key[i].b;
         table_row(t);
         table_cell(t, "%s", a->key->name);
@@ -132,13 +132,10 @@ static void print_keys(struct api_context *context, const struct comparison *c)
         table_cell(t, "%s", a->known ? a->json : "-");
         table_cell(t, "%s", b->known ? b->json : "-");
     }
-    if (t && c->keys) {
-        fputc('\n', context->out);
-        table_print(t, context->out, context->common.color);
-        if (c->keys > KEYS_MAX)
-            fprintf(context->out, "and %zu more (orchard chips diff, or --json)\n", c->keys - KEYS_MAX);
-    }
-    table_free(t);
+    fputc('\n', context->out);
+    api_table(context, t);
+    if (c->keys > KEYS_MAX)
+        fprintf(context->out, "and %zu more (orchard chips diff, or --json)\n", c->keys - KEYS_MAX);
 }
 
 static void print_side(FILE *out, char letter, const struct report_run *run)

@@ -24,21 +24,12 @@ static const struct orchard_option option_table[] = {
     {0},
 };
 
-static struct orch_db *open_or_fail(struct api_context *context, enum db_mode mode, int *code)
-{
-    struct orch_error error = {0};
-    struct orch_db *db = db_open(context->common.db, mode, &error);
-    *code = db ? ORCH_OK : api_fail(context, &error);
-    return db;
-}
-
 /* Opens the file for looking: brings it up to date when that is possible, and otherwise only reads it. */
-static struct orch_db *open_to_look(struct api_context *context, int *code)
+static struct orch_db *open_to_look(const struct api_context *context, struct orch_error *error)
 {
     struct orch_error ignored = {0};
-    struct orch_db *db = db_open(context->common.db, DB_EXISTING, &ignored);
-    *code = ORCH_OK;
-    return db ? db : open_or_fail(context, DB_READ, code);
+    struct orch_db *const db = db_open(context->common.db, DB_EXISTING, &ignored);
+    return db ? db : db_open(context->common.db, DB_READ, error);
 }
 
 static int close_with(struct api_context *context, struct orch_db *db, bool ok, const struct orch_error *error)
@@ -49,24 +40,20 @@ static int close_with(struct api_context *context, struct orch_db *db, bool ok, 
 
 static int run_init(struct api_context *context, int words, const char *const *word)
 {
-    int code;
+    struct orch_error error = {0};
     (void)word;
     if (words > 0)
         return api_usage(context, "init takes no words");
-    struct orch_db *db = open_or_fail(context, DB_RESTORE, &code);
-    if (!db)
-        return code;
-    if (api_wants_document(context)) {
-        json_object *document = json_object_new_object();
+    struct orch_db *const db = db_open(context->common.db, DB_RESTORE, &error);
+    if (db && api_wants_document(context)) {
+        json_object *const document = json_object_new_object();
         json_add_text(document, "path", db_path(db));
         json_add_count(document, "schema_version", (uint64_t)db_file_version(db));
         api_document(context, document);
     }
-    if (api_wants_text(context)) {
+    if (db && api_wants_text(context))
         fprintf(context->out, "%s: schema version %d\n", db_path(db), db_file_version(db));
-    }
-    db_close(db);
-    return ORCH_OK;
+    return close_with(context, db, db != NULL, &error);
 }
 
 /* --- info ------------------------------------------------------------------------------------------------------ */
@@ -82,7 +69,7 @@ static bool count_rows(struct orch_db *db, const char *name, int64_t *rows, stru
     return db_number(db, error, 0, rows, sql, "");
 }
 
-static bool gather_tables(struct orch_db *db, struct info *info, struct orch_error *error)
+static bool gather_tables(struct orch_db *db, const struct info *info, struct orch_error *error)
 {
     sqlite3_stmt *names = db_query(db, error,
                                    "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') "
@@ -90,9 +77,9 @@ static bool gather_tables(struct orch_db *db, struct info *info, struct orch_err
                                    "");
     int code = names ? SQLITE_ROW : SQLITE_ERROR;
     while (names && (code = db_step(db, names, error)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(names, 0);
+        const char *name = db_column_text(names, 0);
         int64_t rows;
-        if (strcmp((const char *)sqlite3_column_text(names, 1), "view") == 0)
+        if (strcmp(db_column_text(names, 1), "view") == 0)
             json_object_array_add(info->views, json_object_new_string(name));
         else if (count_rows(db, name, &rows, error))
             json_add_count(info->tables, name, (uint64_t)rows);
@@ -103,7 +90,7 @@ static bool gather_tables(struct orch_db *db, struct info *info, struct orch_err
     return code == SQLITE_DONE;
 }
 
-static bool gather_runs(struct orch_db *db, struct info *info, struct orch_error *error)
+static bool gather_runs(struct orch_db *db, const struct info *info, struct orch_error *error)
 {
     static const char *const statuses[] = {"done", "failed", "interrupted", "running"};
     for (size_t i = 0; i < ARRAY_COUNT(statuses); i++) {
@@ -132,14 +119,11 @@ static void print_info(struct api_context *context, struct orch_db *db, const st
     struct table *table = table_create(columns, 2);
     json_object_object_foreach(info->tables, name, rows)
     {
-        if (!table || !table_row(table))
-            break;
+        table_row(table);
         table_cell(table, "%s", name);
         table_cell(table, "%s", json_object_get_string(rows));
     }
-    if (table)
-        table_print(table, context->out, context->common.color);
-    table_free(table);
+    api_table(context, table);
     fputs("\nviews:", context->out);
     for (size_t i = 0; i < json_object_array_length(info->views); i++)
         fprintf(context->out, " %s", json_object_get_string(json_object_array_get_idx(info->views, i)));
@@ -160,16 +144,13 @@ static void give_info(struct api_context *context, struct orch_db *db, const str
 
 static int run_info(struct api_context *context, int words, const char *const *word)
 {
-    int code;
     struct orch_error error = {0};
     (void)word;
     if (words > 0)
         return api_usage(context, "info takes no words");
-    struct orch_db *db = open_to_look(context, &code);
-    if (!db)
-        return code;
-    struct info info = {json_object_new_object(), json_object_new_array(), json_object_new_object()};
-    const bool ok = gather_tables(db, &info, &error) && gather_runs(db, &info, &error);
+    struct orch_db *const db = open_to_look(context, &error);
+    const struct info info = {json_object_new_object(), json_object_new_array(), json_object_new_object()};
+    const bool ok = db && gather_tables(db, &info, &error) && gather_runs(db, &info, &error);
     if (ok && api_wants_document(context))
         give_info(context, db, &info);
     if (ok && api_wants_text(context))
@@ -204,18 +185,14 @@ static bool query_document(struct api_context *context, struct orch_db *db, cons
 static int run_sql(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    int code;
     if (words != 1)
         return api_usage(context, "sql takes one query, in quotes");
     /* Opening it once brings an older file up to date; the query then runs on a connection that cannot write. */
-    struct orch_db *db = open_to_look(context, &code);
-    if (!db)
-        return code;
+    struct orch_db *db = open_to_look(context, &error);
+    const bool is_there = db != NULL;
     db_close(db);
-    db = open_or_fail(context, DB_READ, &code);
-    if (!db)
-        return code;
-    bool ok = !api_wants_document(context) || query_document(context, db, word[0], &error);
+    db = is_there ? db_open(context->common.db, DB_READ, &error) : NULL;
+    bool ok = db && (!api_wants_document(context) || query_document(context, db, word[0], &error));
     if (ok && api_wants_text(context))
         ok = db_print_query(db, word[0], DB_FORMAT_TABLE, context->out, &error);
     return close_with(context, db, ok, &error);
@@ -240,18 +217,14 @@ static bool export_to(struct api_context *context, struct orch_db *db, const cha
 static int run_export(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    const char *form = api_value(&context->args, "format");
     unsigned choice = 0;
-    int code;
     if (words != 1)
         return api_usage(context, "export takes the name of one table or view");
-    if (form && !api_choice(ORCH_OPTION("format"), form, "csv|jsonl", &choice, &error))
+    if (!api_chosen(&context->args, "format", "csv|jsonl", &choice, &error))
         return api_fail(context, &error);
-    struct orch_db *db = open_to_look(context, &code);
-    if (!db)
-        return code;
-    const bool lines = choice == 1 || (!form && context->common.json);
-    const bool ok = export_to(context, db, word[0], lines ? DB_FORMAT_JSONL : DB_FORMAT_CSV, &error);
+    struct orch_db *const db = open_to_look(context, &error);
+    const bool lines = choice == 1 || (!api_has(&context->args, "format") && context->common.json);
+    const bool ok = db && export_to(context, db, word[0], lines ? DB_FORMAT_JSONL : DB_FORMAT_CSV, &error);
     return close_with(context, db, ok, &error);
 }
 
@@ -259,19 +232,13 @@ static int run_check(struct api_context *context, int words, const char *const *
 {
     struct orch_error error = {0};
     struct check_report report = {0};
-    int code;
     (void)word;
     if (words > 0)
         return api_usage(context, "check takes no words");
-    struct orch_db *db = open_or_fail(context, DB_INSPECT, &code);
-    if (!db)
-        return code;
-    if (!db_check(db, &report, &error)) {
-        check_report_free(&report);
-        return close_with(context, db, false, &error);
-    }
+    struct orch_db *const db = db_open(context->common.db, DB_INSPECT, &error);
+    const bool ok = db && db_check(db, &report, &error);
     db_close(db);
-    code = api_report(context, &report);
+    const int code = ok ? api_report(context, &report) : api_fail(context, &error);
     check_report_free(&report);
     return code;
 }
@@ -321,16 +288,13 @@ static int run_prune(struct api_context *context, int words, const char *const *
     struct db_prune what;
     struct db_pruned pruned;
     char date[32];
-    int code;
     (void)word;
     if (words > 0)
         return api_usage(context, "prune takes no words");
     if (!read_prune(context, &what, date, &error))
         return api_fail(context, &error);
-    struct orch_db *db = open_or_fail(context, DB_EXISTING, &code);
-    if (!db)
-        return code;
-    const bool ok = db_prune(db, &what, &pruned, &error);
+    struct orch_db *const db = db_open(context->common.db, DB_EXISTING, &error);
+    const bool ok = db && db_prune(db, &what, &pruned, &error);
     if (ok && api_wants_document(context)) {
         json_object *document = json_object_new_object();
         json_add_count(document, "runs", (uint64_t)pruned.runs);
@@ -361,14 +325,13 @@ static void tell_merged(struct api_context *context, json_object *rows, const ch
 static int run_merge(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    bool ok = true;
-    int code;
     if (words == 0)
         return api_usage(context, "merge takes one or more database files");
-    struct orch_db *db = open_or_fail(context, DB_WRITE, &code);
+    struct orch_db *const db = db_open(context->common.db, DB_WRITE, &error);
     if (!db)
-        return code;
-    json_object *rows = json_object_new_array();
+        return api_fail(context, &error);
+    json_object *const rows = json_object_new_array();
+    bool ok = true;
     for (int i = 0; ok && i < words; i++) {
         struct db_merged merged;
         ok = db_merge(db, word[i], &merged, &error);

@@ -136,12 +136,6 @@ static int ask(struct api_context *context, int words, const char *const *word)
     if (words > 0)
         return api_usage(context, "takes no words");
     struct report report = {.table = table_create(columns, 3), .json = json_object_new_array()};
-    if (!report.table) {
-        struct orch_error error = {0};
-        orch_no_memory(&error);
-        json_object_put(report.json);
-        return api_fail(context, &error);
-    }
     add(&report, "orchard", true, ORCHARD_VERSION);
     host_path(&report);
     versions(&report);
@@ -154,8 +148,9 @@ static int ask(struct api_context *context, int words, const char *const *word)
         api_document(context, document);
     }
     if (api_wants_text(context))
-        table_print(report.table, context->out, context->common.color);
-    table_free(report.table);
+        api_table(context, report.table);
+    else
+        table_free(report.table);
     json_object_put(report.json);
     return report.problems ? ORCH_FAILED : ORCH_OK;
 }

@@ -1,7 +1,6 @@
 /* The verb explain: says why a recorded run took as long as it did. */
 #include "sim/api/api.h"
 #include "sim/db/db.h"
-#include "sim/listen/summary.h"
 #include "sim/run/run_explain.h"
 
 #include <string.h>
@@ -29,8 +28,7 @@ static bool show(struct api_context *context, const char *text, struct orch_erro
     run_result_init(&result);
     bool ok = db && db_resolve_run(db, text, &id, error) && db_read_run(db, id, &result, error);
     if (ok) {
-        const struct summary_options options = {context->common.color, 64, 8};
-        ok = summary_print(context->out, &result, &options) || orch_fail(error, ORCH_USAGE, "standard output cannot be written");
+        ok = api_summary(context, &result, 64, 8, error);
     }
     if (ok)
         explain(context, &result);

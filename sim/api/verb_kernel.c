@@ -15,11 +15,10 @@ static int ask(struct api_context *context, int words, const char *const *word)
     struct orch_error error = {0};
     struct check_report report = {0};
     unsigned verb, path = 0;
-    const char *path_name = api_value(&context->args, "path");
     if (words < 2)
         return api_usage(context, "expected check and a folder of kernels");
     if (!api_choice("kernel command", word[0], "check", &verb, &error) ||
-        (path_name && !api_choice(ORCH_OPTION("path"), path_name, "fast|reference", &path, &error)))
+        !api_chosen(&context->args, "path", "fast|reference", &path, &error))
         return api_fail(context, &error);
     const struct check_gpu_options options = {context->common.threads, path == 1, api_has(&context->args, "sanitize")};
     const bool ok = check_gpu_kernels(word[1], word + 2, (size_t)words - 2, &options, &report, &error);

@@ -1,4 +1,5 @@
 /* The verb kernels: lists the kernel library. */
+#include "isa/array_count.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/api/api.h"
@@ -38,14 +39,14 @@ static struct row row_at(size_t index)
     return (struct row){a->name, a->grammar, "ane", "f16, weights also i8 i4", a->text};
 }
 
-static json_object *row_json(const struct row *r)
+static json_object *row_json(struct row r)
 {
-    json_object *o = json_object_new_object();
-    json_add_text(o, "name", r->name);
-    json_add_text(o, "shape", r->grammar);
-    json_add_text(o, "units", r->units);
-    json_add_text(o, "precisions", r->precisions);
-    json_add_text(o, "text", r->text);
+    json_object *const o = json_object_new_object();
+    json_add_text(o, "name", r.name);
+    json_add_text(o, "shape", r.grammar);
+    json_add_text(o, "units", r.units);
+    json_add_text(o, "precisions", r.precisions);
+    json_add_text(o, "text", r.text);
     return o;
 }
 
@@ -53,23 +54,24 @@ static int list(struct api_context *context)
 {
     static const struct table_column columns[] = {
         {"kernel", NULL, false, 0}, {"units", NULL, false, 0}, {"precisions", NULL, false, 0}, {"shape", NULL, false, 0}};
-    json_object *rows = json_object_new_array();
-    struct table *table = table_create(columns, 4);
-    for (size_t i = 0; table && i < row_count(); i++) {
+    if (api_wants_document(context)) {
+        json_object *const rows = json_object_new_array();
+        for (size_t i = 0; i < row_count(); i++)
+            json_object_array_add(rows, row_json(row_at(i)));
+        api_document(context, rows);
+    }
+    if (!api_wants_text(context))
+        return ORCH_OK;
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
+    for (size_t i = 0; i < row_count(); i++) {
         const struct row r = row_at(i);
-        json_object_array_add(rows, row_json(&r));
         table_row(table);
         table_cell(table, "%s", r.name);
         table_cell(table, "%s", r.units);
         table_cell(table, "%s", r.precisions);
         table_cell(table, "%s:%s", r.name, r.grammar);
     }
-    if (api_wants_document(context))
-        api_document(context, json_object_get(rows));
-    if (table && api_wants_text(context))
-        table_print(table, context->out, context->common.color);
-    json_object_put(rows);
-    table_free(table);
+    api_table(context, table);
     return ORCH_OK;
 }
 
@@ -84,14 +86,14 @@ static int show(struct api_context *context, const char *name)
         const struct row r = row_at(i);
         if (strcmp(r.name, name) != 0)
             continue;
-        json_object_array_add(found, row_json(&r));
+        json_object_array_add(found, row_json(r));
         if (api_wants_text(context))
             fprintf(context->out, "%s:%s\n  %s\n  units: %s\n  precisions: %s\n", r.name, r.grammar, r.text, r.units,
                     r.precisions);
     }
     const size_t count = json_object_array_length(found);
     if (count && api_wants_document(context))
-        api_document(context, json_object_get(count == 1 ? json_object_array_get_idx(found, 0) : found));
+        api_documents(context, json_object_get(found));
     json_object_put(found);
     if (count)
         return ORCH_OK;

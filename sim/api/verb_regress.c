@@ -17,7 +17,7 @@ static const struct orchard_option option_table[] = {
     {"only", 0, "PREFIX", false, "characteristics whose names begin so; several separated by commas (amx., gpu.gemm)"},
     {"output", 'o', "FILE", false, "record: write a text to commit instead of the database"},
     {"list", 0, NULL, false, "what is measured, how, and with which tolerance; nothing runs"},
-    {NULL, 0, NULL, false, NULL},
+    {0},
 };
 
 struct session {
@@ -45,7 +45,7 @@ static void list_metrics(struct api_context *context)
     struct table *table = table_create(columns, ARRAY_COUNT(columns));
     struct regress_metric m;
     char tolerance[FORMAT_SIZE];
-    for (size_t i = 0; table && regress_metric_at(i, &m); i++) {
+    for (size_t i = 0; regress_metric_at(i, &m); i++) {
         table_row(table);
         table_cell(table, "%s", m.name);
         table_cell(table, "%s", m.unit);
@@ -53,9 +53,7 @@ static void list_metrics(struct api_context *context)
         table_cell(table, "%s", way_text(m.program));
         table_cell(table, "%s", m.program->what);
     }
-    if (table)
-        table_print(table, context->out, context->common.color);
-    table_free(table);
+    api_table(context, table);
 }
 
 /* ---- measuring ---- */
@@ -72,22 +70,9 @@ static void on_done(void *context, const struct regress_job *job)
 /* Chooses the chips of the option chip, or all of the database. */
 static bool choose_chips(struct session *s, struct orch_error *error)
 {
-    struct chip_db *db = api_chip_db(s->context, error);
-    struct api_chips chips = {0};
-    if (!db)
-        return false;
-    const bool given = s->context->common.chips_given;
-    if (given && !api_chips_open(s->context, NULL, &chips, error))
-        return false;
-    const size_t count = given ? chips.count : chip_db_count(db);
-    s->chip = calloc(count + 1, sizeof *s->chip);
-    bool ok = s->chip || orch_no_memory(error);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = chip_db_resolve(db, given ? chip_id(chips.chip[i]) : chip_db_id(db, i), &s->chip[i], error);
-    api_chips_close(&chips);
+    const bool ok = api_chip_ids(s->context, &s->chip, &s->request.chip_count, error);
     s->request.chip = s->chip;
-    s->request.chip_count = count;
-    s->request.chips = db;
+    s->request.chips = s->context->chip_db;
     return ok;
 }
 
@@ -208,9 +193,11 @@ static void print_moved(struct api_context *context, const struct regress_compar
     static const struct table_column columns[] = {
         {"chip", NULL, false, 0}, {"characteristic", NULL, false, 0}, {"unit", NULL, false, 0},    {"before", NULL, true, 0},
         {"after", NULL, true, 0}, {"change", "%", true, 0},           {"tolerance", "%", true, 0}, {"cause", NULL, false, 120}};
-    struct table *table = table_create(columns, ARRAY_COUNT(columns));
+    if (!r->moved_count)
+        return;
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     char text[FORMAT_SIZE];
-    for (size_t i = 0; table && i < r->moved_count; i++) {
+    for (size_t i = 0; i < r->moved_count; i++) {
         const struct regress_moved *m = &r->moved[i];
         const bool modelled = isfinite(m->after);
         table_row(table);
@@ -224,8 +211,7 @@ static void print_moved(struct api_context *context, const struct regress_compar
         table_cell(table, "%s", m->cause);
     }
     if (table && r->moved_count)
-        table_print(table, context->out, context->common.color);
-    table_free(table);
+        api_table(context, table);
 }
 
 static json_object *moved_json(const struct regress_comparison *r)

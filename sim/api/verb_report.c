@@ -20,7 +20,7 @@ static const struct orchard_option option_table[] = {
     {"only", 0, "PREFIX", false, "--regression: characteristics whose names begin so (amx., gpu.gemm)"},
     {"validation", 0, NULL, false,
      "predictions beside measurements; a word after it chooses a version or a file of measurements"},
-    {NULL, 0, NULL, false, NULL},
+    {0},
 };
 
 static bool write_trace(struct orch_db *db, const char *path, const int64_t *ids, size_t count, struct orch_error *error)
@@ -55,22 +55,13 @@ static bool runs_page(struct api_context *context, struct orch_db *db, int words
 static bool regression_chips(struct api_context *context, const struct baseline *b, const char ***chip, size_t *count,
                              struct orch_error *error)
 {
-    struct chip_db *const db = api_chip_db(context, error);
-    struct api_chips given = {0};
-    if (!db || (context->common.chips_given && !api_chips_open(context, NULL, &given, error)))
+    size_t asked = 0;
+    if (!api_chip_ids(context, chip, &asked, error))
         return false;
-    const size_t most = context->common.chips_given ? given.count : chip_db_count(db);
-    const char **const list = calloc(most + 1, sizeof *list);
-    bool ok = list || orch_no_memory(error);
-    for (size_t i = 0; ok && i < most; i++) {
-        const char *id;
-        ok = chip_db_resolve(db, context->common.chips_given ? chip_id(given.chip[i]) : chip_db_id(db, i), &id, error);
-        if (ok && baseline_has_chip(b, id))
-            list[(*count)++] = id;
-    }
-    api_chips_close(&given);
-    *chip = list;
-    return ok && (*count || orch_fail(error, ORCH_USAGE, "the baseline has none of these chips"));
+    for (size_t i = 0; i < asked; i++)
+        if (baseline_has_chip(b, (*chip)[i]))
+            (*chip)[(*count)++] = (*chip)[i];
+    return *count || orch_fail(error, ORCH_USAGE, "the baseline has none of these chips");
 }
 
 static bool regression_page(struct api_context *context, const char *name, struct page **page, struct orch_error *error)

@@ -12,7 +12,6 @@
 #include "sim/db/db.h"
 #include "sim/listen/perfetto_listener.h"
 #include "sim/listen/run_json.h"
-#include "sim/listen/summary.h"
 #include "sim/run/run.h"
 #include "sim/run/run_explain.h"
 #include "sim/run/run_timing.h"
@@ -45,6 +44,7 @@ static const struct orchard_option option_table[] = {
      "GPU: each repetition has a command buffer of its own (each, default), or one has them all (one)"},
     {"evict", 0, NULL, false, "empty the caches before each repetition; includes " ORCH_OPTION("cold")},
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
+    {"idle", 0, "SECONDS", false, "ane: the engine is idle for so long after the warm-up, and may have to wake up"},
     {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
@@ -56,7 +56,7 @@ static const struct orchard_option option_table[] = {
     {"uncertainty", 0, "N", false,
      "find the interval by N simulations at uncertain parameters (Latin hypercube); without it by estimate"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
-    {NULL, 0, NULL, false, NULL},
+    {0},
 };
 
 /* One question, which may be about several chips. */
@@ -81,19 +81,13 @@ struct session {
 static bool read_choices(struct session *s, struct orch_error *error)
 {
     const struct api_args *a = &s->context->args;
-    unsigned choice = 0;
-    const char *word = api_value(a, "mode");
-    if (word && !api_choice(ORCH_OPTION("mode"), word, "full|functional|timing", &choice, error))
+    unsigned mode = 0, core = 0, buffers = 0;
+    if (!api_chosen(a, "mode", "full|functional|timing", &mode, error) || !api_chosen(a, "core", "p|e", &core, error) ||
+        !api_chosen(a, "buffers", "each|one", &buffers, error))
         return false;
-    s->request.mode = (enum run_mode)choice;
-    word = api_value(a, "core");
-    if (word && !api_choice(ORCH_OPTION("core"), word, "p|e", &choice, error))
-        return false;
-    s->request.core_choice = !word ? SOC_ANY_CORE : choice ? SOC_E_CORE : SOC_P_CORE;
-    word = api_value(a, "buffers");
-    if (word && !api_choice(ORCH_OPTION("buffers"), word, "each|one", &choice, error))
-        return false;
-    s->request.one_buffer = word && choice;
+    s->request.mode = (enum run_mode)mode;
+    s->request.core_choice = !api_has(a, "core") ? SOC_ANY_CORE : core ? SOC_E_CORE : SOC_P_CORE;
+    s->request.one_buffer = buffers == 1;
     return true;
 }
 
@@ -102,9 +96,12 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     const struct api_args *a = &s->context->args;
     uint64_t cores = 1, repeat = 1, memory = 0;
     if (!read_choices(s, error) || !api_unsigned(a, "cores", 1, 64, &cores, error) ||
-        !api_unsigned(a, "memory", 1, 65536, &memory, error) || !api_unsigned(a, "repeat", 1, 1000000, &repeat, error))
+        !api_unsigned(a, "memory", 1, 65536, &memory, error) || !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) ||
+        !api_number(a, "idle", 0, 1e6, &s->request.idle_s, error))
         return false;
     struct run_request *q = &s->request;
+    if (q->idle_s > 0 && (verb_run_wants_device(s->context) || together_is(workload)))
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") ": of one workload at fixed clocks");
     q->workload = workload;
     q->unit = api_value(a, "unit");
     q->precision = api_value(a, "precision");
@@ -217,9 +214,8 @@ static bool show(struct session *s, const struct run *run, const struct run_resu
         table_line(s, r);
     if (s->many || !api_wants_text(c))
         return true;
-    const struct summary_options options = {c->common.color, s->explain ? 64 : 8, 4};
-    if (!summary_print(c->out, r, &options))
-        return orch_fail(error, ORCH_USAGE, "standard output cannot be written");
+    if (!api_summary(c, r, s->explain ? 64 : 8, 4, error))
+        return false;
     if (s->explain)
         run_explain(c->out, run, r);
     return true;
@@ -262,7 +258,7 @@ static bool open_outputs(struct session *s, struct orch_error *error)
     };
     s->rows = json_object_new_array();
     s->table = table_create(columns, ARRAY_COUNT(columns));
-    if (!s->rows || !s->table)
+    if (!s->rows)
         return orch_no_memory(error);
     const char *const trace = api_value(&s->context->args, "perfetto");
     s->record.context = s->context;
@@ -286,13 +282,12 @@ static bool open_known(struct session *s, struct orch_error *error)
 
 static void show_all(struct session *s)
 {
-    if (api_wants_document(s->context)) {
-        const bool single = !s->many && json_object_array_length(s->rows) == 1;
-        json_object *document = single ? json_object_get(json_object_array_get_idx(s->rows, 0)) : json_object_get(s->rows);
-        api_document(s->context, document);
+    if (api_wants_document(s->context))
+        api_documents(s->context, json_object_get(s->rows));
+    if (api_wants_text(s->context) && s->many && !together_is(s->request.workload)) {
+        api_table(s->context, s->table);
+        s->table = NULL;
     }
-    if (api_wants_text(s->context) && s->many && !together_is(s->request.workload))
-        table_print(s->table, s->context->out, s->context->common.color);
 }
 
 /* Simulates with the values and choices that the fitted set has for this chip; those of the option set win. */
@@ -343,10 +338,8 @@ static bool open_trace(struct session *s, const char *workload, struct orch_erro
     const char *path = s->recording ? s->recording->path : api_value(&c->args, "trace");
     if (!path)
         return true;
-    const char *const dot = strrchr(path, '.');
     const struct trace_recorder_options options = {.level = s->recording ? s->recording->level : TRACE_LEVEL_OPERATOR,
-                                                   .text = (s->recording && s->recording->text) ||
-                                                           (dot && strcmp(dot, ".jsonl") == 0),
+                                                   .text = s->recording ? s->recording->text : verb_trace_is_text(path),
                                                    .chip = strchr(c->common.chips, ',') ? NULL : c->common.chips,
                                                    .workload = workload};
     s->record.trace = trace_recorder_create(path, &options, error);
@@ -362,7 +355,7 @@ static bool close_trace(struct session *s, bool ok, struct orch_error *error)
     return ok;
 }
 
-static int run_words(struct api_context *context, int words, const char *const *word, const struct api_recording *record)
+int verb_run_record(struct api_context *context, int words, const char *const *word, const struct api_recording *record)
 {
     struct session s = {.context = context, .recording = record};
     struct orch_error error = {0};
@@ -406,15 +399,10 @@ static int run_words(struct api_context *context, int words, const char *const *
     return s.differs ? ORCH_FAILED : ORCH_OK;
 }
 
-int verb_run_record(struct api_context *context, int words, const char *const *word, const struct api_recording *record)
-{
-    return run_words(context, words, word, record);
-}
-
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     return words == 1 && verb_trace_is_file(word[0]) ? verb_trace_replay(context, word[0])
-                                                     : run_words(context, words, word, NULL);
+                                                     : verb_run_record(context, words, word, NULL);
 }
 
 const struct api_verb verb_run = {

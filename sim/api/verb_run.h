@@ -11,7 +11,8 @@ struct api_recording {
     bool text;
 };
 
-/* Simulates as the verb run does, always anew, and writes what happens to a trace. Returns an exit code. */
+/* Simulates as the verb run does. With a recording it simulates always anew, and writes what happens to a trace. Returns an exit
+ * code. */
 int verb_run_record(struct api_context *context, int words, const char *const *word, const struct api_recording *record);
 
 #endif

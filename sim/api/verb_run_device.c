@@ -5,7 +5,6 @@
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/listen/run_json.h"
-#include "sim/listen/summary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,35 +28,29 @@ bool verb_run_wants_device(const struct api_context *context)
 static bool read_options(const struct api_context *context, struct run_sustained_request *q, struct orch_error *error)
 {
     const struct api_args *const a = &context->args;
-    const char *const policy = api_value(a, "policy"), *const mode = api_value(a, "power-mode"),
-                      *const steer = api_value(a, "steer");
-    unsigned choice = GOVERNOR_PERFORMANCE;
+    enum { HIGH, BALANCED, LOW, AUTO };
+    unsigned policy = GOVERNOR_PERFORMANCE, mode = BALANCED, steering = STEER_NEVER;
 
-    if (policy && !api_choice(ORCH_OPTION("policy"), policy, policies, &choice, error))
+    if (!api_chosen(a, "policy", policies, &policy, error) ||
+        !api_chosen(a, "power-mode", "high|balanced|low|auto", &mode, error) ||
+        !api_chosen(a, "steer", "never|hot|low-power|always", &steering, error))
         return false;
-    q->policy = (enum governor_policy)choice;
-    choice = 1;
-    if (mode && !api_choice(ORCH_OPTION("power-mode"), mode, "high|balanced|low|auto", &choice, error))
-        return false;
-    q->low_power = choice == 2;
-    q->low_power_auto = choice == 3;
-    if (choice == 1 && !policy && mode)
-        q->policy = GOVERNOR_BALANCED;
-    choice = STEER_NEVER;
-    if (steer && !api_choice(ORCH_OPTION("steer"), steer, "never|hot|low-power|always", &choice, error))
-        return false;
-    q->steering = (enum sustain_steering)choice;
+    if (mode == BALANCED && api_has(a, "power-mode") && !api_has(a, "policy"))
+        policy = GOVERNOR_BALANCED;
+    q->policy = (enum governor_policy)policy;
+    q->low_power = mode == LOW;
+    q->low_power_auto = mode == AUTO;
+    q->steering = (enum sustain_steering)steering;
     q->device = api_value(a, "device");
     if (!q->device)
         return orch_fail(error, ORCH_USAGE,
                          "heat, limits and battery belong to a machine: give " ORCH_OPTION("device") ", as in " ORCH_OPTION(
                              "device") " macbook-air");
     q->ambient_c = q->battery_percent = NAN;
-    if ((api_value(a, "ambient") && !api_number(a, "ambient", -40, 60, &q->ambient_c, error)) ||
-        (api_value(a, "battery") && !api_number(a, "battery", 0, 100, &q->battery_percent, error)) ||
-        (api_value(a, "duration") && !api_number(a, "duration", 1e-6, 1e7, &q->duration_s, error)) ||
-        (api_value(a, "power-cap") && !api_number(a, "power-cap", 0.1, 1e4, &q->power_cap_w, error)) ||
-        (api_value(a, "target") && !api_number(a, "target", 1e-9, 1e7, &q->target_s, error)))
+    if (!api_number(a, "ambient", -40, 60, &q->ambient_c, error) ||
+        !api_number(a, "battery", 0, 100, &q->battery_percent, error) ||
+        !api_number(a, "duration", 1e-6, 1e7, &q->duration_s, error) ||
+        !api_number(a, "power-cap", 0.1, 1e4, &q->power_cap_w, error) || !api_number(a, "target", 1e-9, 1e7, &q->target_s, error))
         return false;
     if (governor_policy_row(q->policy)->kind == GOVERNOR_TIMED && !(q->target_s > 0))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s needs " ORCH_OPTION("target") " SECONDS",
@@ -166,7 +159,7 @@ static void print_series(struct api_context *context, const struct sustain_resul
     static const enum power_domain clocked[] = {POWER_P_CPU, POWER_E_CPU, POWER_GPU, POWER_ANE};
     struct table *const t = table_create(columns, ARRAY_COUNT(columns));
 
-    for (size_t line = 0; t && line < LINES && s->samples; line++) {
+    for (size_t line = 0; line < LINES && s->samples; line++) {
         const size_t i = (s->samples - 1) * line / (LINES - 1);
         const struct sustain_sample *const p = &s->sample[i];
         double watts = 0;
@@ -185,9 +178,7 @@ static void print_series(struct api_context *context, const struct sustain_resul
         table_cell(t, "%.0f", p->fan_rpm);
         table_cell(t, "%s", thermal_pressure_name(p->pressure));
     }
-    if (t)
-        table_print(t, context->out, context->common.color);
-    table_free(t);
+    api_table(context, t);
 }
 
 static void print_parts(struct api_context *context, const struct run_sustained *run, const struct sustain_result *s)
@@ -198,7 +189,7 @@ static void print_parts(struct api_context *context, const struct run_sustained 
     };
     struct table *const t = table_create(columns, ARRAY_COUNT(columns));
 
-    for (unsigned i = 0; t && i < run_sustained_parts(run); i++) {
+    for (unsigned i = 0; i < run_sustained_parts(run); i++) {
         const struct run_sustained_part p = run_sustained_part(run, s, i);
         char text[FORMAT_SIZE];
         table_row(t);
@@ -211,18 +202,16 @@ static void print_parts(struct api_context *context, const struct run_sustained 
         table_cell(t, "%.3f", p.sharing_slowdown);
         table_cell(t, "%s", format_digits(text, p.dram_gbps, 3));
     }
-    if (t)
-        table_print(t, context->out, context->common.color);
-    table_free(t);
+    api_table(context, t);
 }
 
-static void print_text(struct api_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
-                       const struct run_result *r, const struct sustain_result *s)
+static bool print_text(struct api_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
+                       const struct run_result *r, const struct sustain_result *s, struct orch_error *error)
 {
-    const struct summary_options summary = {context->common.color, 8, 4};
     char text[FORMAT_SIZE];
 
-    summary_print(context->out, r, &summary);
+    if (!api_summary(context, r, 8, 4, error))
+        return false;
     fprintf(context->out, "\n%s, %s, policy %s: ", q->machine->name, r->chip, governor_policy_name(q->policy));
     if (q->parts)
         fprintf(context->out, "%u workloads for %.6g s\n", q->parts, s->seconds);
@@ -251,6 +240,7 @@ static void print_text(struct api_context *context, const struct run_sustained_r
     if (s->duty_least < 1)
         fprintf(context->out, "; at work %.0f %% of the time at least", 100 * s->duty_least);
     fprintf(context->out, "%s%s\n", s->battery_empty ? "; the battery is empty" : "", s->emergency ? "; emergency throttle" : "");
+    return true;
 }
 
 /* ---- one run ---- */
@@ -266,16 +256,16 @@ static bool execute(void *subject, struct event_bus *bus, uint64_t number, struc
     return run_sustained_execute(s->run, bus, number, result, s->series, error);
 }
 
-static void show(struct api_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
-                 const struct run_result *result, const struct sustain_result *series, struct json_object *rows)
+static bool show(struct api_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
+                 const struct run_result *result, const struct sustain_result *series, struct json_object *rows,
+                 struct orch_error *error)
 {
     if (api_wants_document(context)) {
         struct json_object *const document = run_json(result);
         json_object_object_add(document, "device_run", device_json(run, series));
         json_object_array_add(rows, document);
     }
-    if (api_wants_text(context))
-        print_text(context, q, run, result, series);
+    return !api_wants_text(context) || print_text(context, q, run, result, series, error);
 }
 
 bool verb_run_in_device(const struct api_record *record, const struct run_request *request, uint64_t number,
@@ -304,10 +294,9 @@ bool verb_run_in_device(const struct api_record *record, const struct run_reques
     q.machine = device_find(&devices, q.device, chip_id(request->chip), error);
     struct run_sustained *const run = q.machine ? run_sustained_prepare(&q, error) : NULL;
     run_result_init(&result);
-    const bool ok =
-        run && api_record_run(record, request->chip, execute, &(struct sustained){run, &series}, number, &result, error);
-    if (ok)
-        show(context, &q, run, &result, &series, rows);
+    const bool ok = run &&
+                    api_record_run(record, request->chip, execute, &(struct sustained){run, &series}, number, &result, error) &&
+                    show(context, &q, run, &result, &series, rows, error);
     sustain_result_free(&series);
     run_result_free(&result);
     run_sustained_free(run);

@@ -5,7 +5,6 @@
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/listen/run_json.h"
-#include "sim/listen/summary.h"
 #include "sim/scenario/together.h"
 #include "sim/trace/trace_recorder.h"
 
@@ -52,7 +51,7 @@ static json_object *document(const struct together *t, const struct run_result *
     return j;
 }
 
-static void print_parts(const struct together *t, FILE *out, bool colour)
+static void print_parts(struct api_context *context, const struct together *t)
 {
     static const struct table_column columns[] = {
         {"workload", NULL, false, 48}, {"unit", NULL, false, 0},      {"alone", NULL, true, 0},
@@ -60,7 +59,7 @@ static void print_parts(const struct together *t, FILE *out, bool colour)
         {"together", "GB/s", true, 0}, {"events", "energy", true, 0}, {"limited by", NULL, false, 0},
     };
     struct table *table = table_create(columns, ARRAY_COUNT(columns));
-    for (unsigned i = 0; table && i < together_count(t); i++) {
+    for (unsigned i = 0; i < together_count(t); i++) {
         const struct together_outcome *o = together_outcome(t, i);
         char text[FORMAT_SIZE];
         table_row(table);
@@ -74,29 +73,26 @@ static void print_parts(const struct together *t, FILE *out, bool colour)
         table_cell(table, "%s", isnan(o->dynamic_joules) ? "-" : format_si(text, o->dynamic_joules, "J"));
         table_cell(table, "%s%s", o->limited_by, o->queued_seconds > 0 ? ", queue" : "");
     }
-    if (table)
-        table_print(table, out, colour);
-    table_free(table);
+    api_table(context, table);
 }
 
 static bool show(const struct verb_together *c, const struct together *t, const struct run_result *whole,
                  struct orch_error *error)
 {
-    const struct api_common *common = &c->record->context->common;
-    if (api_wants_document(c->record->context))
+    struct api_context *const context = c->record->context;
+    if (api_wants_document(context))
         json_object_array_add(c->rows, document(t, whole));
-    if (!api_wants_text(c->record->context))
+    if (!api_wants_text(context))
         return true;
-    const struct summary_options options = {common->color, 4, 8};
-    if (!summary_print(c->record->context->out, whole, &options))
-        return orch_fail(error, ORCH_USAGE, "standard output cannot be written");
-    fputc('\n', c->record->context->out);
-    print_parts(t, c->record->context->out, common->color);
-    fprintf(c->record->context->out, "  shared: %s\n", together_sharing(t));
+    if (!api_summary(context, whole, 4, 8, error))
+        return false;
+    fputc('\n', context->out);
+    print_parts(context, t);
+    fprintf(context->out, "  shared: %s\n", together_sharing(t));
     for (unsigned i = 0; i < together_resource_count(t); i++) {
         const struct together_resource *r = together_resource(t, i);
         if (r->full_share > 0)
-            fprintf(c->record->context->out, "  %s is full for %.0f %% of the time\n", r->name, 100 * r->full_share);
+            fprintf(context->out, "  %s is full for %.0f %% of the time\n", r->name, 100 * r->full_share);
     }
     return true;
 }

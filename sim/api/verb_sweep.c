@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct orchard_option option_table[] = {
     {"list", 'L', "KEY=VALUES", true, "what varies: a,b,c or lo:hi:N or lo:hi:Nlog; lo:hi with --lhs or --random"},
@@ -195,15 +194,6 @@ static bool read_shard(const struct api_args *a, struct sweep_run *run, struct o
     return true;
 }
 
-/* The option jobs, else the cores of the host. */
-static bool verb_sweep_jobs(struct api_context *context, uint64_t *jobs, struct orch_error *error)
-{
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-
-    *jobs = online > 0 ? (uint64_t)online : 1;
-    return api_unsigned(&context->args, "jobs", 1, 1024, jobs, error);
-}
-
 static bool show(struct api_context *context, const struct sweep_done *done, const struct sweep_summary *how,
                  struct orch_error *error)
 {
@@ -256,7 +246,7 @@ static bool run_here(struct api_context *context, const struct sweep_spec *spec,
     struct sweep_run run = {.spec = spec, .db = context->common.db};
     uint64_t jobs;
 
-    return read_shard(&context->args, &run, error) && verb_sweep_jobs(context, &jobs, error) &&
+    return read_shard(&context->args, &run, error) && api_jobs(&context->args, 1024, &jobs, error) &&
            evaluate(context, &run, jobs, done, error) && show(context, done, how, error);
 }
 

@@ -41,13 +41,12 @@ static const struct orchard_option option_table[] = {
     {"evict", 0, NULL, false, "record: empty caches before each repetition"},
     {"cold", 0, NULL, false, "record: start with empty caches"},
     {"input", 0, "NAME=FILE", true, "record: another start content of a buffer"},
-    {NULL, 0, NULL, false, NULL},
+    {0},
 };
 
 static bool wants_text(const struct api_context *context, const char *path)
 {
-    const char *dot = strrchr(path, '.');
-    return api_has(&context->args, "text") || (dot && strcmp(dot, ".jsonl") == 0);
+    return api_has(&context->args, "text") || verb_trace_is_text(path);
 }
 
 /* ---- record ---- */
@@ -55,11 +54,11 @@ static bool wants_text(const struct api_context *context, const char *path)
 static int record(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    const char *path = api_value(&context->args, "output"), *level_name = api_value(&context->args, "level");
+    const char *const path = api_value(&context->args, "output");
     unsigned level = TRACE_LEVEL_OPERATOR;
     if (!path)
         return api_usage(context, "record needs " ORCH_LETTER("o", "output") " FILE");
-    if (level_name && !api_choice(ORCH_OPTION("level"), level_name, TRACE_LEVELS, &level, &error))
+    if (!api_chosen(&context->args, "level", TRACE_LEVELS, &level, &error))
         return api_fail(context, &error);
     const struct api_recording recording = {path, (enum trace_level)level, wants_text(context, path)};
     const int code = verb_run_record(context, words, word, &recording);
@@ -298,19 +297,17 @@ static int import(struct api_context *context, const char *path)
 {
     struct orch_error error = {0};
     struct import_coverage coverage;
-    const char *to = api_value(&context->args, "output"), *format = api_value(&context->args, "format"),
-               *unit = api_value(&context->args, "unit");
-    unsigned choice, ignored;
-    if (!to || !format)
+    const char *const to = api_value(&context->args, "output");
+    unsigned format = 0;
+    if (!to || !api_has(&context->args, "format"))
         return api_usage(context,
                          "import needs " ORCH_OPTION("format") " " IMPORT_FORMATS " and " ORCH_LETTER("o", "output") " FILE");
-    if (!api_choice(ORCH_OPTION("format"), format, IMPORT_FORMATS, &choice, &error) ||
-        (unit && !api_choice(ORCH_OPTION("unit"), unit, "cpu|amx|gpu|ane|auto", &ignored, &error)))
+    if (!api_chosen(&context->args, "format", IMPORT_FORMATS, &format, &error) || !api_unit_is_known(&context->args, &error))
         return api_fail(context, &error);
     const struct trace_import_request request = {.path = path,
                                                  .output = to,
-                                                 .format = (enum import_format)choice,
-                                                 .unit = unit,
+                                                 .format = (enum import_format)format,
+                                                 .unit = api_value(&context->args, "unit"),
                                                  .text = wants_text(context, to),
                                                  .force = api_has(&context->args, "force")};
     if (!trace_import(&request, &coverage, &error))
@@ -325,6 +322,12 @@ static int import(struct api_context *context, const char *path)
 }
 
 /* ---- the verb ---- */
+
+bool verb_trace_is_text(const char *path)
+{
+    const char *const dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".jsonl") == 0;
+}
 
 bool verb_trace_is_file(const char *path)
 {

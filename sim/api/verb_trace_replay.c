@@ -4,9 +4,7 @@
 
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
-#include "sim/base/table.h"
 #include "sim/listen/run_json.h"
-#include "sim/listen/summary.h"
 #include "sim/trace/trace_replay.h"
 
 #include <inttypes.h>
@@ -17,7 +15,6 @@ struct session {
     struct trace_replay_request request;
     struct api_record record;
     json_object *rows;
-    bool many;
     uint64_t number;
 };
 
@@ -77,7 +74,6 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     struct run_result result;
     struct trace_replay_account account;
     struct api_context *c = s->context;
-    const struct summary_options options = {c->common.color, 4, 8};
     s->request.chip = chip;
     s->request.chip_name = chip_id(chip);
     run_result_init(&result);
@@ -85,9 +81,11 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     bool ok = api_record_run(&s->record, chip, execute, &subject, ++s->number, &result, error);
     if (ok && api_wants_document(c))
         json_object_array_add(s->rows, document(s, &result, &account));
-    if (ok && api_wants_text(c) &&
-        (ok = summary_print(c->out, &result, &options) || orch_fail(error, ORCH_USAGE, "standard output cannot be written")))
-        print_account(s, &result, &account);
+    if (ok && api_wants_text(c)) {
+        ok = api_summary(c, &result, 4, 8, error);
+        if (ok)
+            print_account(s, &result, &account);
+    }
     run_result_free(&result);
     return ok;
 }
@@ -96,8 +94,7 @@ static bool read_request(struct session *s, const char *path, struct orch_error 
 {
     const struct api_args *a = &s->context->args;
     const struct api_common *common = &s->context->common;
-    const char *word = api_value(a, "timing");
-    unsigned timing = TRACE_TIMING_DEPENDENCY, unit;
+    unsigned timing = TRACE_TIMING_DEPENDENCY;
     s->request = (struct trace_replay_request){.path = path,
                                                .force = api_has(a, "force"),
                                                .unit = api_value(a, "unit"),
@@ -105,8 +102,7 @@ static bool read_request(struct session *s, const char *path, struct orch_error 
                                                .chips = api_chip_db(s->context, error),
                                                .sets = {common->sets, common->set_count},
                                                .common = {.threads = common->threads, .seed = common->seed}};
-    if (!s->request.chips || (word && !api_choice(ORCH_OPTION("timing"), word, "dependency|arrival", &timing, error)) ||
-        (s->request.unit && !api_choice(ORCH_OPTION("unit"), s->request.unit, "cpu|amx|gpu|ane|auto", &unit, error)) ||
+    if (!s->request.chips || !api_chosen(a, "timing", "dependency|arrival", &timing, error) || !api_unit_is_known(a, error) ||
         !api_unsigned(a, "run", 1, UINT64_MAX, &s->request.run, error))
         return false;
     s->request.timing = (enum trace_timing)timing;
@@ -122,11 +118,10 @@ int verb_trace_replay(struct api_context *context, const char *path)
     struct orch_error error = {0};
     struct api_chips chips = {0};
     bool ok = read_request(&s, path, &error) && api_chips_open(context, NULL, &chips, &error);
-    s.many = chips.count > 1;
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = one_chip(&s, chips.chip[i], &error);
     if (ok && api_wants_document(context))
-        api_document(context, json_object_get(s.many ? s.rows : json_object_array_get_idx(s.rows, 0)));
+        api_documents(context, json_object_get(s.rows));
     json_object_put(s.rows);
     db_close(s.record.db);
     api_chips_close(&chips);

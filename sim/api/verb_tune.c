@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false, "cpu, amx, gpu or ane (default: every unit that has the kernel)"},
@@ -20,7 +19,7 @@ static const struct orchard_option option_table[] = {
     {"save", 0, "NAME", false, "name of the set (default tuned-KERNEL-CHIP); an entry for the same request is replaced"},
     {"dry-run", 0, NULL, false, "only show what was tried"},
     {"choices", 0, NULL, false, "list what can be chosen; nothing runs"},
-    {NULL, 0, NULL, false, NULL},
+    {0},
 };
 
 static void list_choices(struct api_context *context)
@@ -31,7 +30,7 @@ static void list_choices(struct api_context *context)
                                                   {"values", NULL, false, 0},
                                                   {"decides", NULL, false, 0}};
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
-    for (size_t i = 0; table && i < tune_choice_count(); i++) {
+    for (size_t i = 0; i < tune_choice_count(); i++) {
         const struct tune_choice *const c = tune_choice_at(i);
         char values[128] = "";
         for (unsigned v = 0; v < TUNE_VALUES && c->value[v]; v++)
@@ -43,9 +42,7 @@ static void list_choices(struct api_context *context)
         table_cell(table, "%s", values);
         table_cell(table, "%s", c->text);
     }
-    if (table)
-        table_print(table, context->out, context->common.color);
-    table_free(table);
+    api_table(context, table);
 }
 
 static void on_tried(void *context, size_t number, size_t count)
@@ -73,7 +70,7 @@ static void print_trials(struct api_context *context, const struct tune_result *
         {"energy", NULL, true, 0},   {"of usual", NULL, true, 0}, {"", NULL, false, 0}};
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     char text[FORMAT_SIZE];
-    for (size_t i = 0; table && i < r->count; i++) {
+    for (size_t i = 0; i < r->count; i++) {
         const struct tune_trial *const t = &r->trial[i];
         const bool ran = t->state != TUNE_REFUSED;
         table_row(table);
@@ -85,9 +82,7 @@ static void print_trials(struct api_context *context, const struct tune_result *
         table_cell(table, ran ? "%.3f" : "-", t->seconds / r->trial[r->usual].seconds);
         table_cell(table, "%s%s%s", state_text(r, i), t->why[0] ? ": " : "", t->why);
     }
-    if (table)
-        table_print(table, context->out, context->common.color);
-    table_free(table);
+    api_table(context, table);
 }
 
 static void print_best(struct api_context *context, const struct tune_result *r, const char *name)
@@ -160,7 +155,6 @@ static bool save(struct api_context *context, const struct tune_request *q, cons
 static bool read_request(struct api_context *context, const char *workload, struct tune_request *q, struct orch_error *error)
 {
     const struct api_args *const a = &context->args;
-    const char *const goal = api_value(a, "goal");
     unsigned choice = 0;
     uint64_t most = 200;
     *q = (struct tune_request){.sets = {context->common.sets, context->common.set_count},
@@ -170,9 +164,8 @@ static bool read_request(struct api_context *context, const char *workload, stru
                                .seed = context->common.seed,
                                .tried = on_tried,
                                .context = context};
-    if ((goal && !api_choice(ORCH_OPTION("goal"), goal, "seconds|joules", &choice, error)) ||
-        !api_unsigned(a, "max", 1, 100000, &most, error) ||
-        (q->unit && !api_choice(ORCH_OPTION("unit"), q->unit, "cpu|amx|gpu|ane|auto", &(unsigned){0}, error)))
+    if (!api_chosen(a, "goal", "seconds|joules", &choice, error) || !api_unsigned(a, "max", 1, 100000, &most, error) ||
+        !api_unit_is_known(a, error))
         return false;
     q->goal = (enum tune_goal)choice;
     q->most = most;

@@ -6,6 +6,7 @@
 #include "sim/api/api.h"
 #include "sim/api/verb_validate_curve.h"
 #include "sim/prove/validate/jobs.h"
+#include "sim/prove/validate/recipe.h"
 #include "sim/prove/validate/record.h"
 #include "sim/prove/validate/require.h"
 #include "sim/prove/validate/validate.h"
@@ -13,7 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct orchard_option option_table[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
@@ -22,32 +22,27 @@ static const struct orchard_option option_table[] = {
     {"history", 0, NULL, false, "scores recorded so far, by version; FILE: of this table only"},
     {"require", 0, "BOUNDS", false, "exit 1 unless the score keeps them: 'mape<0.2,within25>0.6'"},
     {"dump", 0, "ID", false,
-     "write the program of this row instead of scoring: an ELF file, GPU rows as assembler text, "
-     "those of the Neural Engine as descriptors"},
+     "print the orchard run commands that give this row's number instead of scoring; programs that no library has are written "
+     "as well: an ELF file, loops of the GPU as assembler text, the Neural Engine's as descriptors"},
     {"fit-overheads", 0, NULL, false,
      "write what frameworks add, fitted on these rows, as lines of sim/prove/validate/overheads.inc"},
     {"fit-residuals", 0, NULL, false,
      "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
-    {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf, .s or .ane)"},
+    {"output", 'o', "FILE", false, "where --dump writes a program (default: the row's id with .elf, .s or .ane)"},
     {"device", 0, "NAME", false, "for curves of a machine (time_s,soc_power_W,soc_temp_C): which one (default macbook-air)"},
-    {NULL, 0, NULL, false, NULL},
+    {0},
 };
 
-static bool dump(struct api_context *context, const struct validation *v, const char *id, struct orch_error *error)
+/* ---- the program of a row, and the commands that give its number ---- */
+
+static bool write_program(struct api_context *context, const struct validation *v, const char *id, const char *path,
+                          struct orch_error *error)
 {
-    char name[256];
     size_t bytes;
-    const char *path = api_value(&context->args, "output");
-    uint8_t *file = validation_dump(v, id, &bytes, error);
+    uint8_t *const file = validation_dump(v, id, &bytes, error);
     if (!file)
         return false;
     const bool elf = bytes > 4 && memcmp(file, "\177ELF", 4) == 0, ane = !elf && ane_program_recognise(file, bytes);
-    if (!path) {
-        snprintf(name, sizeof name, "%.240s.%s", id, elf ? "elf" : ane ? "ane" : "s");
-        for (char *p = name; *p; p++)
-            *p = *p == ':' || *p == '/' ? '-' : *p;
-        path = name;
-    }
     const bool ok = output_file_write(path, file, bytes, error);
     if (ok)
         api_note(context, "%s: %zu bytes%s%s%s", path, bytes,
@@ -56,6 +51,58 @@ static bool dump(struct api_context *context, const struct validation *v, const 
                        : " of assembler text",
                  elf || ane ? path : "", elf || ane ? " shows it" : "");
     free(file);
+    return ok;
+}
+
+static void give_recipe(struct api_context *context, const char *id, const struct validate_recipe *r)
+{
+    json_object *const document = json_object_new_object(), *const runs = json_object_new_array();
+    json_add_text(document, "id", id);
+    for (unsigned i = 0; i < r->runs; i++) {
+        json_object *const run = json_object_new_object();
+        json_add_text(run, "command", r->run[i].command);
+        json_add_text(run, "takes", r->run[i].takes);
+        json_add_number(run, "times", r->run[i].times);
+        json_add_number(run, "device_times", r->run[i].more);
+        json_object_array_add(runs, run);
+    }
+    json_object_object_add(document, "runs", runs);
+    json_add_text(document, "file", *r->file ? r->file : NULL);
+    json_add_text(document, "framework", *r->framework ? r->framework : NULL);
+    json_add_number(document, "framework_seconds", r->framework_seconds);
+    json_add_text(document, "value", r->value);
+    api_document(context, document);
+}
+
+static void print_recipe(struct api_context *context, const char *id, const struct validate_recipe *r)
+{
+    char sum[512];
+    for (unsigned i = 0; i < r->runs; i++)
+        fprintf(context->out, "%s\n", r->run[i].command);
+    validate_recipe_sum(r, sum, sizeof sum);
+    if (!r->runs) {
+        api_note(context, "%s: no command gives its number: %s", id,
+                 *r->file ? "it is the difference of two launches of the program" : "it is a chip that waits");
+        return;
+    }
+    api_note(context, "%s: %s", id, sum);
+    if (*r->framework)
+        api_note(context, "%s adds %.6g s to it (fitted)", r->framework, r->framework_seconds);
+    api_note(context, "its number: %s", r->value);
+}
+
+static bool dump(struct api_context *context, const struct validation *v, const char *id, struct orch_error *error)
+{
+    struct validate_recipe r = {.runs = 0};
+    const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
+    const struct chip_db *const db = api_chip_db(context, error);
+    const bool ok = db && validation_recipe(v, id, db, &overrides, api_value(&context->args, "output"), &r, error) &&
+                    (!*r.file || write_program(context, v, id, r.file, error));
+    if (ok && api_wants_document(context))
+        give_recipe(context, id, &r);
+    if (ok && api_wants_text(context))
+        print_recipe(context, id, &r);
+    validate_recipe_free(&r);
     return ok;
 }
 
@@ -125,12 +172,11 @@ static bool simulate(struct api_context *context, struct validation *v, const st
 static bool score(struct api_context *context, struct validation *v, struct verb_curves *curves, struct orch_error *error)
 {
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t jobs = cores > 0 ? (uint64_t)cores : 1;
+    uint64_t jobs;
     char version[VALIDATION_VERSION_SIZE];
     const char *bounds = api_value(&context->args, "require");
     struct chip_db *db = api_chip_db(context, error);
-    if (!db || !api_unsigned(&context->args, "jobs", 1, VALIDATION_JOBS_MAX, &jobs, error) ||
+    if (!db || !api_jobs(&context->args, VALIDATION_JOBS_MAX, &jobs, error) ||
         !validation_version(db, &overrides, version, error) || !simulate(context, v, db, &overrides, (unsigned)jobs, error) ||
         !validation_cross_validate(v, error))
         return false;

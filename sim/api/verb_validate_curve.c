@@ -202,7 +202,7 @@ struct json_object *verb_curves_json(const struct verb_curves *curves)
 void verb_curves_report(struct api_context *context, const struct verb_curves *curves)
 {
     if (api_wants_document(context))
-        api_document(context, curves->count == 1 ? curve_json(&curves->item[0]) : verb_curves_json(curves));
+        api_documents(context, verb_curves_json(curves));
     if (api_wants_text(context))
         verb_curves_print(curves, context->out);
 }

@@ -89,8 +89,7 @@ static void add_row(struct table *table, const struct question *q, const struct 
 {
     char text[600], number[FORMAT_SIZE];
 
-    if (!table_row(table))
-        return;
+    table_row(table);
     table_cell(table, "%s", what);
     table_cell(table, "%s", p->reached ? "yes" : "no, the best:");
     values_text(q, a, p, text, sizeof text);
@@ -107,24 +106,21 @@ static void print_text(struct api_context *context, const struct question *q, co
                                                   {"how", NULL, false, 0},
                                                   {"change", NULL, true, 0},
                                                   {"then", NULL, false, 0}};
-    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     char text[600];
 
     goal_text(q, &a->present, text, sizeof text);
     fprintf(context->out, "present: %s%s\n", text, a->present.reached ? "; the goal is reached" : "");
-    if (a->present.reached || !table) {
-        table_free(table);
+    if (a->present.reached)
         return;
-    }
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (size_t k = 0; k < q->spec->key_count; k++) {
         snprintf(text, sizeof text, "%s alone, %g to %g", q->spec->key[k].name, q->spec->key[k].low, q->spec->key[k].high);
         add_row(table, q, a, text, &a->single[k]);
     }
     if (q->spec->key_count > 1)
         add_row(table, q, a, "the least of all", &a->joint);
-    table_print(table, context->out, context->common.color);
+    api_table(context, table);
     fprintf(context->out, "%zu points; change = sum of |log(new / present)|\n", a->simulated);
-    table_free(table);
 }
 
 /* ---- JSON ---- */

@@ -4,7 +4,7 @@
 
 #include "sim/api/api.h"
 
-/* In the order of the help; NULL behind the last. */
+/* In the order of the help; NULL past the last. */
 const struct api_verb *verb_at(size_t index);
 /* By name; NULL with a suggestion. */
 const struct api_verb *verb_find(const char *name, struct orch_error *error);

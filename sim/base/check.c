@@ -1,3 +1,4 @@
+#include "isa/list_grow.h"
 #include "sim/base/check.h"
 
 #include <json-c/json.h>
@@ -12,14 +13,10 @@ static void keep(struct check_texts *texts, size_t limit, const char *format, va
     char line[TEXT_BYTES];
     if (texts->count >= limit)
         return;
-    if (texts->count == texts->room) {
-        const size_t room = texts->room ? 2 * texts->room : 16;
-        char **grown = realloc(texts->text, room * sizeof *grown);
-        if (!grown)
-            return;
-        texts->text = grown;
-        texts->room = room;
-    }
+    char **const grown = list_grow(texts->text, texts->count, &texts->room, sizeof *grown);
+    if (!grown)
+        return;
+    texts->text = grown;
     const int length = vsnprintf(line, sizeof line, format, args);
     if (length < 0)
         return;

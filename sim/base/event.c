@@ -1,3 +1,4 @@
+#include "isa/list_grow.h"
 #include "sim/base/event.h"
 
 #include <stdlib.h>
@@ -36,14 +37,10 @@ bool event_bus_subscribe(struct event_bus *bus, const struct event_listener *lis
 {
     if (bus->emitting)
         return false;
-    if (bus->count == bus->capacity) {
-        const size_t wanted = bus->capacity ? bus->capacity * 2 : 8;
-        struct event_listener *const bigger = reallocarray(bus->listener, wanted, sizeof *bigger);
-        if (!bigger)
-            return false;
-        bus->listener = bigger;
-        bus->capacity = wanted;
-    }
+    struct event_listener *const listeners = list_grow(bus->listener, bus->count, &bus->capacity, sizeof *listeners);
+    if (!listeners)
+        return false;
+    bus->listener = listeners;
     bus->listener[bus->count++] = *listener;
     return true;
 }

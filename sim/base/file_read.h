@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The rest of an open file, up to `most` bytes, with a NUL behind it that *size does not count; the caller frees *bytes. False
+/* The rest of an open file, up to `most` bytes, with a NUL after it that *size does not count; the caller frees *bytes. False
  * with errno when it cannot be read: EFBIG when it is longer, ENOMEM when memory is out. Leaves the file open. */
 bool file_read_all(FILE *file, size_t most, uint8_t **bytes, size_t *size);
 

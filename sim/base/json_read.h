@@ -37,7 +37,7 @@ struct json_reader {
     bool null_is_absent; /* a member that is null counts as absent; else null is a value of the wrong type */
 };
 
-/* Parses a document: strict JSON in UTF-8, one object and nothing behind it. False with "FILE:LINE: reason"; then nothing has to
+/* Parses a document: strict JSON in UTF-8, one object and nothing after it. False with "FILE:LINE: reason"; then nothing has to
  * be closed. Nodes and strings that were read point into the document and live until it is closed, or until the last reference to
  * r->root is put. */
 bool json_reader_open(struct json_reader *r, const char *file, const char *text, size_t size, struct orch_error *error);
@@ -124,7 +124,7 @@ struct json_walk {
     size_t index;
     struct lh_entry *entry;
 };
-/* The next item or member, in the order of the text; false behind the last one and when something has been wrong. */
+/* The next item or member, in the order of the text; false past the last one and when something has been wrong. */
 bool json_next(struct json_walk *walk, struct json_node *item);
 
 /* ---- documents that are not checked: of other programs, and our own as this program has just made them ---- */

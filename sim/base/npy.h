@@ -46,7 +46,7 @@ const char *npy_type_name(enum npy_type type); /* "f4" */
 /* Recognises a file by its content: true when the bytes start with the magic. */
 bool npy_is(const void *bytes, size_t size);
 
-/* Reads a file that is in memory; array->data points into it. Bytes behind the array are an error. */
+/* Reads a file that is in memory; array->data points into it. Bytes after the array are an error. */
 bool npy_parse(const void *bytes, size_t size, struct npy_array *array, struct orch_error *error);
 
 /* Reads a file from disk; error lines start with its path. npy_release frees what the array holds. */

@@ -1,3 +1,4 @@
+#include "isa/list_grow.h"
 #include "sim/base/run_result.h"
 #include "isa/array_count.h"
 
@@ -74,7 +75,7 @@ void run_result_init(struct run_result *result)
         result->utilisation[i] = NAN;
 }
 
-static void free_values(struct run_values *values)
+void run_values_free(struct run_values *values)
 {
     for (size_t i = 0; i < values->count; i++)
         free(values->item[i].name);
@@ -109,9 +110,9 @@ void run_result_free(struct run_result *result)
 #define X(name, definition) free(result->name);
     RUN_TEXT_TABLE(X)
 #undef X
-    free_values(&result->joules_by);
-    free_values(&result->stalls);
-    free_values(&result->counters);
+    run_values_free(&result->joules_by);
+    run_values_free(&result->stalls);
+    run_values_free(&result->counters);
     for (size_t i = 0; i < result->placement.count; i++)
         free_placement(&result->placement.item[i]);
     free(result->placement.item);
@@ -135,18 +136,6 @@ bool run_result_set_text(char **field, const char *text)
     return true;
 }
 
-/* Makes room for one more item in a list, which is given by its three fields; NULL when memory has run out. */
-static void *grow(void *items, size_t count, size_t *capacity, size_t item_size)
-{
-    if (count < *capacity)
-        return items;
-    const size_t wanted = *capacity ? *capacity * 2 : 8;
-    void *const bigger = reallocarray(items, wanted, item_size);
-    if (bigger)
-        *capacity = wanted;
-    return bigger;
-}
-
 static struct run_named_value *find_value(const struct run_values *values, const char *name)
 {
     for (size_t i = 0; i < values->count; i++)
@@ -157,7 +146,7 @@ static struct run_named_value *find_value(const struct run_values *values, const
 
 bool run_values_append(struct run_values *values, const char *name, double value)
 {
-    struct run_named_value *const items = grow(values->item, values->count, &values->capacity, sizeof *items);
+    struct run_named_value *const items = list_grow(values->item, values->count, &values->capacity, sizeof *items);
     if (!items)
         return false;
     values->item = items;
@@ -194,7 +183,7 @@ double run_values_get(const struct run_values *values, const char *name)
 
 bool run_placement_add(struct run_placements *list, const char *op, const char *unit, const char *kernel, const char *why)
 {
-    struct run_placement *const items = grow(list->item, list->count, &list->capacity, sizeof *items);
+    struct run_placement *const items = list_grow(list->item, list->count, &list->capacity, sizeof *items);
     if (!items)
         return false;
     list->item = items;
@@ -210,7 +199,7 @@ bool run_placement_add(struct run_placements *list, const char *op, const char *
 
 bool run_assumption_add(struct run_assumptions *list, const char *key, const char *kind, const char *effect)
 {
-    struct run_assumption *const items = grow(list->item, list->count, &list->capacity, sizeof *items);
+    struct run_assumption *const items = list_grow(list->item, list->count, &list->capacity, sizeof *items);
     if (!items)
         return false;
     list->item = items;
@@ -225,7 +214,7 @@ bool run_assumption_add(struct run_assumptions *list, const char *key, const cha
 
 bool run_checksum_add(struct run_checksums *list, const char *output, uint64_t fnv1a64)
 {
-    struct run_checksum *const items = grow(list->item, list->count, &list->capacity, sizeof *items);
+    struct run_checksum *const items = list_grow(list->item, list->count, &list->capacity, sizeof *items);
     if (!items)
         return false;
     list->item = items;

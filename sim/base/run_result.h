@@ -166,6 +166,7 @@ bool run_values_append(struct run_values *values, const char *name, double value
 bool run_values_add(struct run_values *values, const char *name, double value);
 /* NAN when the name is absent. */
 double run_values_get(const struct run_values *values, const char *name);
+void run_values_free(struct run_values *values);
 bool run_placement_add(struct run_placements *list, const char *op, const char *unit, const char *kernel, const char *why);
 bool run_assumption_add(struct run_assumptions *list, const char *key, const char *kind, const char *effect);
 bool run_checksum_add(struct run_checksums *list, const char *output, uint64_t fnv1a64);

@@ -11,6 +11,7 @@ struct table {
     const struct table_column *column;
     size_t columns, rows, filled; /* filled: cells of the last row */
     char **cell;                  /* rows x columns, NULL = empty */
+    bool failed;                  /* memory ran out for a row or a cell */
 };
 
 struct table *table_create(const struct table_column *columns, size_t count)
@@ -36,9 +37,13 @@ void table_free(struct table *table)
 
 bool table_row(struct table *table)
 {
-    char **grown = realloc(table->cell, (table->rows + 1) * table->columns * sizeof *grown);
-    if (!grown)
+    if (!table)
         return false;
+    char **const grown = realloc(table->cell, (table->rows + 1) * table->columns * sizeof *grown);
+    if (!grown) {
+        table->failed = true;
+        return false;
+    }
     table->cell = grown;
     memset(grown + table->rows * table->columns, 0, table->columns * sizeof *grown);
     table->rows++;
@@ -48,22 +53,24 @@ bool table_row(struct table *table)
 
 bool table_cell(struct table *table, const char *format, ...)
 {
-    if (table->filled == table->columns)
+    if (!table || table->filled == table->columns)
         return false;
     va_list args;
     va_start(args, format);
     char *text = NULL;
     const int length = vasprintf(&text, format, args);
     va_end(args);
-    if (length < 0)
+    if (length < 0) {
+        table->failed = true;
         return false;
+    }
     table->cell[(table->rows - 1) * table->columns + table->filled++] = text;
     return true;
 }
 
 size_t table_rows(const struct table *table)
 {
-    return table->rows;
+    return table ? table->rows : 0;
 }
 
 static void header_of(const struct table_column *column, char *text, size_t size)
@@ -114,11 +121,11 @@ static void print_cell(FILE *out, const char *text, size_t width, bool right, bo
     fputs(last ? "\n" : "  ", out);
 }
 
-void table_print(const struct table *table, FILE *out, bool color)
+bool table_print(const struct table *table, FILE *out, bool color)
 {
-    size_t *const width = calloc(table->columns + 1, sizeof *width);
+    size_t *const width = table && !table->failed ? calloc(table->columns + 1, sizeof *width) : NULL;
     if (!width)
-        return;
+        return false;
     if (color)
         fputs("\033[1m", out);
     for (size_t c = 0; c < table->columns; c++) {
@@ -136,4 +143,5 @@ void table_print(const struct table *table, FILE *out, bool color)
         }
     }
     free(width);
+    return true;
 }

@@ -28,7 +28,7 @@ struct chip_key {
     const char *text;
 };
 size_t chip_key_count(void);
-const struct chip_key *chip_key_at(size_t index);       /* in the order of the table; NULL behind its end */
+const struct chip_key *chip_key_at(size_t index);       /* in the order of the table; NULL past its end */
 const struct chip_key *chip_key_find(const char *name); /* NULL when there is none */
 const char *chip_key_nearest(const char *name);         /* for "did you mean"; NULL when no name is near */
 

@@ -332,23 +332,31 @@ static bool same_name(const char *name, const char *wanted)
     return strcmp(text, wanted) == 0;
 }
 
+/* The id of the chip with this id or alias, in canonical spelling; NULL when there is none. */
+static const char *find_chip(const struct chip_db *db, const char *wanted)
+{
+    for (size_t i = 0; i < db->chips; i++) {
+        const char *const id = chip_db_id(db, i);
+        if (same_name(id, wanted))
+            return id;
+        for (size_t a = 0; a < chip_db_alias_count(db, i); a++)
+            if (same_name(chip_db_alias(db, i, a), wanted))
+                return id;
+    }
+    return NULL;
+}
+
 bool chip_db_resolve(const struct chip_db *db, const char *id_or_alias, const char **id, struct orch_error *error)
 {
-    char wanted[NAME_SIZE];
-    canonical(id_or_alias, wanted);
+    char wanted[NAME_SIZE], hint[NAME_SIZE + 32];
     struct suggest s;
+    canonical(id_or_alias, wanted);
+    *id = find_chip(db, wanted);
+    if (*id)
+        return true;
     suggest_start(&s, wanted);
-    for (size_t i = 0; i < db->chips; i++) {
-        *id = chip_db_id(db, i);
-        if (same_name(*id, wanted))
-            return true;
-        for (size_t a = 0; a < chip_db_alias_count(db, i); a++) {
-            if (same_name(chip_db_alias(db, i, a), wanted))
-                return true;
+    for (size_t i = 0; i < db->chips; i++)
+        for (size_t a = 0; a < chip_db_alias_count(db, i); a++)
             suggest_offer(&s, chip_db_alias(db, i, a));
-        }
-    }
-    *id = NULL;
-    char hint[NAME_SIZE + 32];
     return orch_fail(error, ORCH_USAGE, "unknown chip '%.60s'%s", id_or_alias, suggest_phrase(&s, hint, sizeof hint));
 }

@@ -66,7 +66,7 @@ struct chip_base {
     bool experimental;
     struct chip_slot *slot;        /* chip_key_count() values, as the files have them */
     uint16_t *by_name;             /* indices of the keys, in the order of their names */
-    uint16_t by_hash[CHIP_HASHED]; /* 1 + index of a key, at the hash of its name or behind; 0: free */
+    uint16_t by_hash[CHIP_HASHED]; /* 1 + index of a key, at the hash of its name or after; 0: free */
 };
 /* The place in by_hash where the search for a name begins. */
 uint32_t chip_name_hash(const char *name);

@@ -49,7 +49,7 @@ void chip_memory_options(const struct chip *chip, char *text, size_t size);
 bool chip_core_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params, struct orch_error *error);
 bool chip_amx_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params, struct orch_error *error);
 
-/* The GPU. Each die has an L2, which is a cluster behind those of the CPU: chip_gpu_memory adds them to what chip_mem_params
+/* The GPU. Each die has an L2, which is a cluster after those of the CPU: chip_gpu_memory adds them to what chip_mem_params
  * gave, and *first_cluster becomes the number of the first. chip_gpu_port describes the port of core 0 to gpu_params.cores - 1.
  */
 bool chip_gpu_generation(const struct chip *chip, enum gpu_generation *generation, struct orch_error *error);

@@ -26,7 +26,7 @@ void cli_args_free(struct cli_args *args);
 const char *cli_value(const struct cli_args *args, const char *name);
 bool cli_has(const struct cli_args *args, const char *name);
 
-/* Options of the command line itself, behind those of the library: how text looks, and help. */
+/* Options of the command line itself, after those of the library: how text looks, and help. */
 extern const struct orchard_option cli_own_options[];
 /* Whether text may be coloured: a terminal, and nobody against it. */
 bool cli_wants_color(const struct cli_args *args, bool out_is_terminal);

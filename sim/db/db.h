@@ -65,8 +65,9 @@ bool db_number(struct orch_db *db, struct orch_error *error, int64_t absent, int
                ...);
 /* Steps a query: SQLITE_ROW, SQLITE_DONE, or another code with *error filled. */
 int db_step(struct orch_db *db, sqlite3_stmt *statement, struct orch_error *error);
-/* A number of the row that a step has found; NAN stands for NULL, as it does where numbers are written. */
+/* A column of the row that was stepped to: NAN and NULL stand for NULL. The text is kept until the next step. */
 double db_column_number(sqlite3_stmt *row, int column);
+const char *db_column_text(sqlite3_stmt *row, int column);
 /* Fills *error from the last result code of SQLite; returns false. An error that comes of what is in the file is ORCH_USAGE and
  * names the damaged table. */
 bool db_fail(struct orch_db *db, struct orch_error *error, const char *doing);

@@ -3,7 +3,6 @@
 #include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +12,11 @@ void db_characteristic_init(struct db_characteristic *c)
     memset(c, 0, sizeof *c);
 }
 
-static void free_values(struct run_values *values)
-{
-    for (size_t i = 0; i < values->count; i++)
-        free(values->item[i].name);
-    free(values->item);
-}
-
 void db_characteristic_free(struct db_characteristic *c)
 {
-    free_values(&c->traffic);
-    free_values(&c->stalls);
-    free_values(&c->other);
+    run_values_free(&c->traffic);
+    run_values_free(&c->stalls);
+    run_values_free(&c->other);
     free(c->timing);
     db_characteristic_init(c);
 }
@@ -85,8 +77,7 @@ static bool parameters_hold(struct orch_db *db, int64_t id, db_parameter_lookup 
     *hold = true;
     while (*hold && (code = db_step(db, rows, error)) == SQLITE_ROW) {
         double present;
-        *hold =
-            lookup(context, (const char *)sqlite3_column_text(rows, 0), &present) && present == sqlite3_column_double(rows, 1);
+        *hold = lookup(context, db_column_text(rows, 0), &present) && present == sqlite3_column_double(rows, 1);
     }
     sqlite3_finalize(rows);
     return code == SQLITE_DONE || !*hold;
@@ -111,7 +102,7 @@ static bool set_activity(struct activity *activity, const char *name, double val
 
 static bool take_value(sqlite3_stmt *row, struct db_characteristic *out)
 {
-    const char *kind = (const char *)sqlite3_column_text(row, 0), *name = (const char *)sqlite3_column_text(row, 1);
+    const char *kind = db_column_text(row, 0), *name = db_column_text(row, 1);
     const double value = sqlite3_column_double(row, 2);
     if (strcmp(kind, "activity") == 0)
         return set_activity(&out->activity, name, value);
@@ -145,7 +136,7 @@ static bool read_timing(struct orch_db *db, int64_t id, char **timing, struct or
     if (!row)
         return false;
     const bool found = db_step(db, row, error) == SQLITE_ROW;
-    const char *text = found ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    const char *text = found ? db_column_text(row, 0) : NULL;
     free(*timing);
     *timing = text ? strdup(text) : NULL;
     const bool ok = found && (!text || *timing);
@@ -190,7 +181,7 @@ bool db_characteristic_reads(struct orch_db *db, const struct db_characteristic_
     int code;
     bool more = true;
     while (more && (code = db_step(db, rows, error)) == SQLITE_ROW)
-        more = take(context, (const char *)sqlite3_column_text(rows, 0));
+        more = take(context, db_column_text(rows, 0));
     sqlite3_finalize(rows);
     return !more || code == SQLITE_DONE;
 }

@@ -52,7 +52,7 @@ static bool collect(struct orch_db *db, const char *sql, char *text, size_t size
     if (!rows)
         return false;
     while ((code = db_step(db, rows, error)) == SQLITE_ROW && used < size) {
-        const char *row = (const char *)sqlite3_column_text(rows, 0);
+        const char *row = db_column_text(rows, 0);
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "; " : "", row ? row : "?");
     }
     sqlite3_finalize(rows);
@@ -70,8 +70,8 @@ static void check_unfinished(struct orch_db *db, struct check_report *report)
     int code = rows ? SQLITE_ROW : SQLITE_ERROR;
     while (rows && (code = db_step(db, rows, &trouble)) == SQLITE_ROW) {
         const long long id = sqlite3_column_int64(rows, 0);
-        const char *process = (const char *)sqlite3_column_text(rows, 1);
-        const char *host = (const char *)sqlite3_column_text(rows, 2);
+        const char *process = db_column_text(rows, 1);
+        const char *host = db_column_text(rows, 2);
         if (!db_process_gone(process, host))
             check_skip(report, "run %lld is being written by process %.40s on %.80s", id, process, host);
         else if (dead++ == 0)

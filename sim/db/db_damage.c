@@ -36,12 +36,11 @@ static bool finds(struct orch_db *db, const char *pragma, const char *schema, co
     int code = sql ? sqlite3_prepare_v2(db->sqlite, sql, -1, &row, NULL) : SQLITE_NOMEM;
     if (code == SQLITE_OK)
         code = sqlite3_step(row);
-    const char *const text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    const char *const text = code == SQLITE_ROW ? db_column_text(row, 0) : NULL;
     bool found = (code & 0xff) == SQLITE_CORRUPT;
     line[0] = 0;
     if (text && strcmp(pragma, "foreign_key_check") == 0)
-        found = snprintf(line, size, "a row of it names one of table %s that is not there",
-                         (const char *)sqlite3_column_text(row, 2)) > 0;
+        found = snprintf(line, size, "a row of it names one of table %s that is not there", db_column_text(row, 2)) > 0;
     else if (text && strcmp(text, "ok") != 0) {
         first_finding(text, line, size);
         found = true;
@@ -61,7 +60,7 @@ void db_visit_damage(struct orch_db *db, const char *schema, db_damage_visit *vi
     char *const sql = sqlite3_mprintf("SELECT name FROM \"%w\".sqlite_schema WHERE type = 'table' AND rootpage > 0", schema);
     const int code = sql ? sqlite3_prepare_v2(db->sqlite, sql, -1, &tables, NULL) : SQLITE_NOMEM;
     while (code == SQLITE_OK && more && sqlite3_step(tables) == SQLITE_ROW) {
-        const char *const table = (const char *)sqlite3_column_text(tables, 0);
+        const char *const table = db_column_text(tables, 0);
         bool found = false;
         for (int i = 0; !found && i < 2; i++)
             found = finds(db, pragmas[i], schema, table, line, sizeof line);

@@ -35,7 +35,7 @@ static bool no_such_set(struct orch_db *db, const char *name, struct orch_error 
     sqlite3_stmt *names = db_query(db, error, "SELECT name FROM fitted_set ORDER BY name", "");
     char kept[64][80];
     for (size_t n = 0; names && n < 64 && sqlite3_step(names) == SQLITE_ROW; n++) {
-        snprintf(kept[n], sizeof kept[n], "%s", (const char *)sqlite3_column_text(names, 0));
+        snprintf(kept[n], sizeof kept[n], "%s", db_column_text(names, 0));
         suggest_offer(&nearest, kept[n]);
     }
     sqlite3_finalize(names);
@@ -51,8 +51,8 @@ bool db_get_fitted_set(struct orch_db *db, const char *name, char **body, char h
         return false;
     const int code = db_step(db, row, error);
     if (code == SQLITE_ROW) {
-        *body = strdup((const char *)sqlite3_column_text(row, 0));
-        snprintf(hash, DB_HASH_SIZE, "%s", (const char *)sqlite3_column_text(row, 1));
+        *body = strdup(db_column_text(row, 0));
+        snprintf(hash, DB_HASH_SIZE, "%s", db_column_text(row, 1));
     }
     sqlite3_finalize(row);
     if (code == SQLITE_DONE)

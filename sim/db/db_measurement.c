@@ -53,7 +53,7 @@ static bool hash_validation(struct orch_db *db, const struct db_validation *v, c
     if (code == SQLITE_ROW) {
         struct content_hash h;
         content_hash_begin(&h);
-        content_hash_add_text(&h, (const char *)sqlite3_column_text(row, 0));
+        content_hash_add_text(&h, db_column_text(row, 0));
         content_hash_add_text(&h, v->chip_hash);
         content_hash_add_text(&h, v->version);
         content_hash_end(&h, hash);

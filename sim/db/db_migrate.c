@@ -99,7 +99,7 @@ static bool drop_views(struct orch_db *db, struct orch_error *error)
     if (!row)
         return false;
     const int code = db_step(db, row, error);
-    const char *const text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    const char *const text = code == SQLITE_ROW ? db_column_text(row, 0) : NULL;
     char *const drop = text ? strdup(text) : NULL; /* nothing is dropped while the schema is being read */
     sqlite3_finalize(row);
     const bool ok = code == SQLITE_ROW && (text ? (drop ? db_run_sql(db, drop, error) : orch_no_memory(error)) : true);

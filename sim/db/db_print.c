@@ -106,7 +106,7 @@ static void csv_cell(FILE *out, sqlite3_stmt *row, int column)
         real_text(sqlite3_column_double(row, column), text);
         fputs(text, out);
         return;
-    default: format_csv(out, (const char *)sqlite3_column_text(row, column));
+    default: format_csv(out, db_column_text(row, column));
     }
 }
 
@@ -122,7 +122,7 @@ static json_object *json_cell(sqlite3_stmt *row, int column)
             return NULL;
         real_text(real, text);
         return json_object_new_double_s(real, text);
-    default: return json_object_new_string((const char *)sqlite3_column_text(row, column));
+    default: return json_object_new_string(db_column_text(row, column));
     }
 }
 
@@ -189,7 +189,7 @@ static bool table_cells(struct table *table, sqlite3_stmt *row)
             snprintf(text, sizeof text, "%.6g", sqlite3_column_double(row, i));
             ok = table_cell(table, "%s", text);
         } else {
-            ok = table_cell(table, "%s", type == SQLITE_NULL ? "-" : (const char *)sqlite3_column_text(row, i));
+            ok = table_cell(table, "%s", type == SQLITE_NULL ? "-" : db_column_text(row, i));
         }
     }
     return ok;

@@ -55,7 +55,7 @@ static bool as_created(struct orch_db *db)
                                   "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",
                                   -1, &rows, NULL);
     while (code == SQLITE_OK && !strange && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        const char *const sql = (const char *)sqlite3_column_text(rows, 0);
+        const char *const sql = db_column_text(rows, 0);
         strange = !sql || (!stands_in(db_schema_sql, sql) && !stands_in(db_views_sql, sql));
         count++;
         code = SQLITE_OK;
@@ -111,7 +111,7 @@ static bool restore_indexes(struct orch_db *db, sqlite3 *expected, struct orch_e
                                   -1, &rows, NULL);
     bool ok = code == SQLITE_OK;
     while (ok && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        ok = db_run_sql(db, (const char *)sqlite3_column_text(rows, 0), error);
+        ok = db_run_sql(db, db_column_text(rows, 0), error);
     sqlite3_finalize(rows);
     return ok && (code == SQLITE_DONE || orch_fail(error, ORCH_INTERNAL, "the expected schema: %s", sqlite3_errmsg(expected)));
 }

@@ -66,18 +66,13 @@ static void select_fields(char *sql, size_t size)
     snprintf(sql + used, size - (size_t)used, " FROM run WHERE id = ?");
 }
 
-static const char *column_text(sqlite3_stmt *row, int column)
-{
-    return (const char *)sqlite3_column_text(row, column);
-}
-
 static bool fields_of_row(sqlite3_stmt *row, struct run_result *result)
 {
     int column = 1;
     char *base = (char *)result;
     for (size_t i = 0; i < run_text_field_count(); i++) {
         char *copy = NULL;
-        if (!run_result_set_text(&copy, column_text(row, column++)))
+        if (!run_result_set_text(&copy, db_column_text(row, column++)))
             return false;
         memcpy(base + run_text_field(i)->offset, &copy, sizeof copy);
     }
@@ -99,8 +94,8 @@ static bool read_fields(struct orch_db *db, int64_t run_id, struct run_result *r
     bool ok = code == SQLITE_ROW;
     if (code == SQLITE_DONE)
         orch_fail(error, ORCH_USAGE, "no run %lld in %s", (long long)run_id, db->path);
-    else if (ok && strcmp(column_text(row, 0), "done") != 0)
-        ok = orch_fail(error, ORCH_USAGE, "run %lld in %s is %s, not done", (long long)run_id, db->path, column_text(row, 0));
+    else if (ok && strcmp(db_column_text(row, 0), "done") != 0)
+        ok = orch_fail(error, ORCH_USAGE, "run %lld in %s is %s, not done", (long long)run_id, db->path, db_column_text(row, 0));
     else if (ok && !fields_of_row(row, result))
         ok = orch_no_memory(error);
     sqlite3_finalize(row);
@@ -112,7 +107,7 @@ typedef bool take_row(sqlite3_stmt *row, struct run_result *result);
 
 static bool take_part(sqlite3_stmt *row, struct run_result *result)
 {
-    const char *part = column_text(row, 0);
+    const char *part = db_column_text(row, 0);
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
         if (strcmp(orch_part_name((enum orch_part)i), part) == 0)
             result->utilisation[i] = db_column_number(row, 1);
@@ -121,28 +116,28 @@ static bool take_part(sqlite3_stmt *row, struct run_result *result)
 
 static bool take_stall(sqlite3_stmt *row, struct run_result *result)
 {
-    return run_values_set(&result->stalls, column_text(row, 0), db_column_number(row, 1));
+    return run_values_set(&result->stalls, db_column_text(row, 0), db_column_number(row, 1));
 }
 
 static bool take_counter(sqlite3_stmt *row, struct run_result *result)
 {
-    return run_values_set(&result->counters, column_text(row, 0), db_column_number(row, 1));
+    return run_values_set(&result->counters, db_column_text(row, 0), db_column_number(row, 1));
 }
 
 static bool take_placement(sqlite3_stmt *row, struct run_result *result)
 {
-    return run_placement_add(&result->placement, column_text(row, 0), column_text(row, 1), column_text(row, 2),
-                             column_text(row, 3));
+    return run_placement_add(&result->placement, db_column_text(row, 0), db_column_text(row, 1), db_column_text(row, 2),
+                             db_column_text(row, 3));
 }
 
 static bool take_assumption(sqlite3_stmt *row, struct run_result *result)
 {
-    return run_assumption_add(&result->assumptions, column_text(row, 0), column_text(row, 1), column_text(row, 2));
+    return run_assumption_add(&result->assumptions, db_column_text(row, 0), db_column_text(row, 1), db_column_text(row, 2));
 }
 
 static bool take_checksum(sqlite3_stmt *row, struct run_result *result)
 {
-    return run_checksum_add(&result->checksum, column_text(row, 0), strtoull(column_text(row, 1), NULL, 16));
+    return run_checksum_add(&result->checksum, db_column_text(row, 0), strtoull(db_column_text(row, 1), NULL, 16));
 }
 
 static const struct {
@@ -196,7 +191,7 @@ static bool find_dead(struct orch_db *db, int64_t dead[DEAD_AT_ONCE], size_t *co
     int code;
     *count = 0;
     while ((code = db_step(db, rows, error)) == SQLITE_ROW)
-        if (*count < DEAD_AT_ONCE && db_process_gone(column_text(rows, 1), column_text(rows, 2)))
+        if (*count < DEAD_AT_ONCE && db_process_gone(db_column_text(rows, 1), db_column_text(rows, 2)))
             dead[(*count)++] = sqlite3_column_int64(rows, 0);
     sqlite3_finalize(rows);
     return code == SQLITE_DONE;

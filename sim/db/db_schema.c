@@ -44,7 +44,7 @@ static void next(struct side *s)
         return;
     const char *text[3];
     for (int i = 0; i < 3; i++) {
-        text[i] = (const char *)sqlite3_column_text(s->rows, i + 1);
+        text[i] = db_column_text(s->rows, i + 1);
         text[i] = text[i] ? text[i] : "";
     }
     s->row = (struct row){sqlite3_column_int(s->rows, 0), text[0], text[1], text[2]};

@@ -173,6 +173,16 @@ int db_step(struct orch_db *db, sqlite3_stmt *statement, struct orch_error *erro
     return code;
 }
 
+double db_column_number(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(row, column);
+}
+
+const char *db_column_text(sqlite3_stmt *row, int column)
+{
+    return (const char *)sqlite3_column_text(row, column);
+}
+
 bool db_exec(struct orch_db *db, struct orch_error *error, const char *sql, const char *types, ...)
 {
     va_list arguments;
@@ -202,11 +212,6 @@ bool db_number(struct orch_db *db, struct orch_error *error, int64_t absent, int
     *number = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : absent;
     sqlite3_finalize(statement);
     return code == SQLITE_ROW || code == SQLITE_DONE;
-}
-
-double db_column_number(sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(row, column);
 }
 
 void db_timestamp(char *text, size_t size)

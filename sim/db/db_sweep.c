@@ -100,14 +100,9 @@ bool db_each_sweep_point(struct orch_db *db, int64_t sweep_id, db_sweep_point_si
     sqlite3_stmt *row = db_query(db, error, select_points, "i", sweep_id);
     int code = row ? SQLITE_ROW : SQLITE_ERROR;
     while (row && (code = db_step(db, row, error)) == SQLITE_ROW) {
-        struct db_sweep_point p = {sqlite3_column_int64(row, 0),
-                                   (const char *)sqlite3_column_text(row, 1),
-                                   (const char *)sqlite3_column_text(row, 2),
-                                   (const char *)sqlite3_column_text(row, 3),
-                                   (const char *)sqlite3_column_text(row, 4),
-                                   (const char *)sqlite3_column_text(row, 5),
-                                   db_column_number(row, 6),
-                                   {0}};
+        struct db_sweep_point p = {
+            sqlite3_column_int64(row, 0), db_column_text(row, 1), db_column_text(row, 2),   db_column_text(row, 3),
+            db_column_text(row, 4),       db_column_text(row, 5), db_column_number(row, 6), {0}};
         for (int i = 0; i < DB_SWEEP_VALUE_COUNT; i++)
             p.value[i] = db_column_number(row, FIRST_VALUE_COLUMN + i);
         if (!sink(context, &p, error))

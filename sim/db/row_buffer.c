@@ -100,7 +100,7 @@ void row_buffer_clear(struct row_buffer *buffer)
     buffer->cell_count = 0;
 }
 
-/* Returns the array with room for `more` items behind `count`; NULL, with nothing changed, when memory has run out. */
+/* Returns the array with room for `more` items after `count`; NULL, with nothing changed, when memory has run out. */
 static void *roomy(void *items, size_t count, size_t more, size_t *capacity, size_t item_size)
 {
     if (count + more <= *capacity)

@@ -25,7 +25,7 @@ static void add_number(struct compare_number *list, size_t *count, const char *n
 
 /* ---- numbers ---- */
 
-/* Names that only `b` has come behind those of `a`. */
+/* Names that only `b` has come after those of `a`. */
 static void add_values(struct compare_number *list, size_t *count, const char *prefix, const char *unit,
                        const struct run_values *a, const struct run_values *b)
 {

@@ -12,7 +12,7 @@ struct matrix {
 
 /* Takes all names of the rows, largest sum first. False when memory is out. */
 bool matrix_build(struct matrix *m, const struct run_values *const *rows, size_t count);
-/* Joins the columns behind the first `columns - 1` into one named "other". */
+/* Joins the columns after the first `columns - 1` into one named "other". */
 bool matrix_fold(struct matrix *m, size_t columns);
 void matrix_free(struct matrix *m);
 

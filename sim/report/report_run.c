@@ -17,7 +17,7 @@ static bool read_overrides(struct orch_db *db, int64_t run_id, char *text[OVERRI
     int code = SQLITE_ERROR;
     bool ok = rows != NULL;
     while (ok && (code = db_step(db, rows, error)) == SQLITE_ROW && *count < OVERRIDES_MAX) {
-        text[*count] = strdup((const char *)sqlite3_column_text(rows, 0));
+        text[*count] = strdup(db_column_text(rows, 0));
         ok = text[(*count)++] || orch_no_memory(error);
     }
     sqlite3_finalize(rows);
@@ -54,7 +54,7 @@ static bool read_rest(struct orch_db *db, struct report_run *run, struct orch_er
     char **const texts[] = {&run->uid, &run->options, &run->version, &run->started, &run->chip_hash, &run->program};
     bool ok = row && db_step(db, row, error) == SQLITE_ROW;
     for (int i = 0; ok && i < 6; i++)
-        ok = run_result_set_text(texts[i], (const char *)sqlite3_column_text(row, i)) || orch_no_memory(error);
+        ok = run_result_set_text(texts[i], db_column_text(row, i)) || orch_no_memory(error);
     if (ok)
         run->seed = sqlite3_column_int64(row, 6);
     sqlite3_finalize(row);

@@ -19,7 +19,7 @@ struct ranked {
     size_t place;
 };
 
-/* Reads "decides 63 % of the time, known to 1 %", as run/run_account.c and run_joules.c write it. */
+/* Reads "decides 63 % of the time, known to 1 %", as run/run_interval.c and run/run_joules.c write it. */
 static struct ranked rank_of(const struct run_assumption *a, size_t place)
 {
     struct ranked r = {a, NAN, NAN, NAN, false, place};
@@ -123,9 +123,8 @@ static unsigned lane_of(struct ops *o, const char *part, long long instance)
 
 static void take_op(struct ops *o, struct result_table *t, sqlite3_stmt *row)
 {
-    const char *const texts[] = {(const char *)sqlite3_column_text(row, 1), (const char *)sqlite3_column_text(row, 2),
-                                 (const char *)sqlite3_column_text(row, 3)};
-    const char *const part = (const char *)sqlite3_column_text(row, 4);
+    const char *const texts[] = {db_column_text(row, 1), db_column_text(row, 2), db_column_text(row, 3)};
+    const char *const part = db_column_text(row, 4);
     const double begin = sqlite3_column_double(row, 6) * 1e-9, seconds = sqlite3_column_double(row, 7),
                  flops = sqlite3_column_double(row, 8);
     char text[FORMAT_SIZE];
@@ -218,10 +217,10 @@ static bool counters(struct page *page, struct orch_db *db, const struct report_
     char text[FORMAT_SIZE];
     while (rows && (code = db_step(db, rows, error)) == SQLITE_ROW) {
         const double value = sqlite3_column_double(rows, 1);
-        result_table_text(t, (const char *)sqlite3_column_text(rows, 0));
+        result_table_text(t, db_column_text(rows, 0));
         result_table_number(t, value, format_count(text, value));
-        result_table_text(t, (const char *)sqlite3_column_text(rows, 2));
-        result_table_text(t, (const char *)sqlite3_column_text(rows, 3));
+        result_table_text(t, db_column_text(rows, 2));
+        result_table_text(t, db_column_text(rows, 3));
     }
     sqlite3_finalize(rows);
     if (result_table_rows(t))

@@ -21,14 +21,9 @@ static void tell(const struct replay *r, struct event *event, double time_ns)
     r->to->on_event(r->to->context, event);
 }
 
-static const char *text_at(sqlite3_stmt *row, int column)
-{
-    return (const char *)sqlite3_column_text(row, column);
-}
-
 static struct event_place place_at(sqlite3_stmt *row, int column)
 {
-    const char *const name = text_at(row, column);
+    const char *const name = db_column_text(row, column);
     int part = 0;
     while (part + 1 < PART_COUNT && name && strcmp(orch_part_name((enum orch_part)part), name) != 0)
         part++;
@@ -49,18 +44,18 @@ static bool each(const struct replay *r, const char *sql, void (*take)(const str
 static void take_begin(const struct replay *r, sqlite3_stmt *row)
 {
     struct event e = {.kind = EVENT_RUN_BEGIN};
-    e.run_begin = (struct event_run_begin){.workload = text_at(row, 0),
-                                           .chip_id = text_at(row, 1),
-                                           .chip_hash = text_at(row, 2),
-                                           .device = text_at(row, 3),
-                                           .unit = text_at(row, 4),
-                                           .precision = text_at(row, 5),
-                                           .detail = text_at(row, 6),
-                                           .mode = text_at(row, 7),
-                                           .options = text_at(row, 8),
-                                           .version = text_at(row, 9),
+    e.run_begin = (struct event_run_begin){.workload = db_column_text(row, 0),
+                                           .chip_id = db_column_text(row, 1),
+                                           .chip_hash = db_column_text(row, 2),
+                                           .device = db_column_text(row, 3),
+                                           .unit = db_column_text(row, 4),
+                                           .precision = db_column_text(row, 5),
+                                           .detail = db_column_text(row, 6),
+                                           .mode = db_column_text(row, 7),
+                                           .options = db_column_text(row, 8),
+                                           .version = db_column_text(row, 9),
                                            .seed = (uint64_t)sqlite3_column_int64(row, 10),
-                                           .host = text_at(row, 11),
+                                           .host = db_column_text(row, 11),
                                            .chip_modified = sqlite3_column_int(row, 12) != 0};
     tell(r, &e, 0);
 }
@@ -68,7 +63,7 @@ static void take_begin(const struct replay *r, sqlite3_stmt *row)
 static void take_transfer(const struct replay *r, sqlite3_stmt *row)
 {
     struct event e = {.kind = EVENT_MEM_TRANSFER};
-    e.mem_transfer = (struct event_mem_transfer){text_at(row, 1), place_at(row, 2), place_at(row, 4),
+    e.mem_transfer = (struct event_mem_transfer){db_column_text(row, 1), place_at(row, 2), place_at(row, 4),
                                                  (uint64_t)sqlite3_column_int64(row, 6), db_column_number(row, 7)};
     tell(r, &e, db_column_number(row, 0));
 }
@@ -76,7 +71,7 @@ static void take_transfer(const struct replay *r, sqlite3_stmt *row)
 static void take_sample(const struct replay *r, sqlite3_stmt *row)
 {
     struct event e = {.kind = EVENT_SAMPLE};
-    e.sample = (struct event_sample){text_at(row, 1), text_at(row, 2), place_at(row, 3), db_column_number(row, 5)};
+    e.sample = (struct event_sample){db_column_text(row, 1), db_column_text(row, 2), place_at(row, 3), db_column_number(row, 5)};
     tell(r, &e, db_column_number(row, 0));
 }
 
@@ -84,16 +79,16 @@ static void take_dvfs_change(const struct replay *r, sqlite3_stmt *row)
 {
     struct event e = {.kind = EVENT_DVFS_CHANGE};
     e.dvfs_change = (struct event_dvfs_change){place_at(row, 1), db_column_number(row, 3), db_column_number(row, 4),
-                                               db_column_number(row, 5), text_at(row, 6)};
+                                               db_column_number(row, 5), db_column_text(row, 6)};
     tell(r, &e, db_column_number(row, 0));
 }
 
 static void take_fault(const struct replay *r, sqlite3_stmt *row)
 {
     struct event e = {.kind = EVENT_FAULT};
-    const char *const pc = text_at(row, 4), *const address = text_at(row, 5);
-    e.fault = (struct event_fault){place_at(row, 1), text_at(row, 3), strtoull(pc ? pc : "", NULL, 16),
-                                   strtoull(address ? address : "", NULL, 16), text_at(row, 6)};
+    const char *const pc = db_column_text(row, 4), *const address = db_column_text(row, 5);
+    e.fault = (struct event_fault){place_at(row, 1), db_column_text(row, 3), strtoull(pc ? pc : "", NULL, 16),
+                                   strtoull(address ? address : "", NULL, 16), db_column_text(row, 6)};
     tell(r, &e, db_column_number(row, 0));
 }
 
@@ -126,8 +121,8 @@ static bool values_of(const struct replay *r, int64_t op, struct values *v)
     while (v->code == SQLITE_ROW && sqlite3_column_int64(v->rows, 0) <= op) {
         if (sqlite3_column_int64(v->rows, 0) == op && v->count < VALUES_MAX) {
             const size_t i = v->count++;
-            snprintf(v->name[i], sizeof v->name[i], "%s", text_at(v->rows, 1));
-            snprintf(v->unit[i], sizeof v->unit[i], "%s", text_at(v->rows, 2));
+            snprintf(v->name[i], sizeof v->name[i], "%s", db_column_text(v->rows, 1));
+            snprintf(v->unit[i], sizeof v->unit[i], "%s", db_column_text(v->rows, 2));
             v->value[i] = (struct event_value){v->name[i], v->unit[i], db_column_number(v->rows, 3)};
         }
         v->code = db_step(r->db, v->rows, r->error);
@@ -138,10 +133,10 @@ static bool values_of(const struct replay *r, int64_t op, struct values *v)
 static void tell_op(const struct replay *r, sqlite3_stmt *row, const struct values *stalls, const struct values *counters)
 {
     const struct event_op op = {.op = (uint64_t)sqlite3_column_int64(row, 0),
-                                .name = text_at(row, 1),
-                                .kernel = text_at(row, 2),
-                                .shape = text_at(row, 3),
-                                .precision = text_at(row, 4),
+                                .name = db_column_text(row, 1),
+                                .kernel = db_column_text(row, 2),
+                                .shape = db_column_text(row, 3),
+                                .precision = db_column_text(row, 4),
                                 .place = place_at(row, 5),
                                 .submitted_ns = db_column_number(row, 7),
                                 .started_ns = db_column_number(row, 8)};

@@ -40,7 +40,7 @@ static size_t place_index(struct series *s, const char *part, uint32_t instance)
 static bool take(struct series *s, sqlite3_stmt *row)
 {
     const double time = sqlite3_column_double(row, 0) * 1e-9;
-    const size_t place = place_index(s, (const char *)sqlite3_column_text(row, 1), (uint32_t)sqlite3_column_int64(row, 2));
+    const size_t place = place_index(s, db_column_text(row, 1), (uint32_t)sqlite3_column_int64(row, 2));
     if ((s->rows == 0 || s->time[s->rows - 1] != time) && !new_row(s, time))
         return false;
     if (place < SERIES_PLACES && sqlite3_column_type(row, 3) != SQLITE_NULL)
@@ -132,8 +132,8 @@ bool series_kinds(struct orch_db *db, int64_t run_id, struct series_kind kind[SE
     while (rows && (code = db_step(db, rows, error)) == SQLITE_ROW && *count < SERIES_KINDS) {
         struct series_kind *const k = &kind[(*count)++];
         k->metric = sqlite3_column_int64(rows, 0);
-        snprintf(k->name, sizeof k->name, "%s", (const char *)sqlite3_column_text(rows, 1));
-        snprintf(k->unit, sizeof k->unit, "%s", (const char *)sqlite3_column_text(rows, 2));
+        snprintf(k->name, sizeof k->name, "%s", db_column_text(rows, 1));
+        snprintf(k->unit, sizeof k->unit, "%s", db_column_text(rows, 2));
     }
     sqlite3_finalize(rows);
     return rows && (code == SQLITE_DONE || code == SQLITE_ROW);

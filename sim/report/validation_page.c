@@ -268,9 +268,9 @@ struct history {
 
 static void take_score(struct history *h, sqlite3_stmt *row)
 {
-    const char *const file = (const char *)sqlite3_column_text(row, 0);
-    const char *const version = (const char *)sqlite3_column_text(row, 1);
-    const char *const created = (const char *)sqlite3_column_text(row, 2);
+    const char *const file = db_column_text(row, 0);
+    const char *const version = db_column_text(row, 1);
+    const char *const created = db_column_text(row, 2);
     size_t f = 0;
     char text[FORMAT_SIZE];
     while (f < h->files && strcmp(h->file[f], file) != 0)

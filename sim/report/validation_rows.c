@@ -1,3 +1,4 @@
+#include "isa/list_grow.h"
 #include "sim/report/validation_rows.h"
 #include "isa/array_count.h"
 
@@ -9,14 +10,10 @@
 
 static bool take(struct validation_rows *rows, sqlite3_stmt *from)
 {
-    if (rows->count == rows->room) {
-        const size_t room = rows->room ? 2 * rows->room : 256;
-        struct validation_row *const grown = realloc(rows->row, room * sizeof *grown);
-        if (!grown)
-            return false;
-        rows->row = grown;
-        rows->room = room;
-    }
+    struct validation_row *const grown = list_grow(rows->row, rows->count, &rows->room, sizeof *grown);
+    if (!grown)
+        return false;
+    rows->row = grown;
     struct validation_row *const r = &rows->row[rows->count++];
     *r = (struct validation_row){.measured = db_column_number(from, 10),
                                  .predicted = db_column_number(from, 11),
@@ -27,7 +24,7 @@ static bool take(struct validation_rows *rows, sqlite3_stmt *from)
     char **const texts[] = {&r->label,     &r->chip,       &r->unit,   &r->workload,   &r->shape,
                             &r->condition, &r->value_unit, &r->source, &r->unmodelled, &r->version};
     for (int i = 0; i < 10; i++) {
-        const char *const text = (const char *)sqlite3_column_text(from, i);
+        const char *const text = db_column_text(from, i);
         *texts[i] = text ? strdup(text) : NULL;
         if (text && !*texts[i])
             return false;

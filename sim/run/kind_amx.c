@@ -1,6 +1,7 @@
 /* Kinds "amx" and "amx-program": a kernel of the AMX library. It runs in-process, where scalar code between tiles takes no time,
  * or with --home elf as the same source compiled for AArch64. */
 #include "sim/chip/chip_units.h"
+#include "sim/base/host_time.h"
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/run/run_internal.h"
@@ -159,16 +160,16 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
         return false;
     soc_restart(m->soc, !q->cold);
     run_watch(run, m);
-    const double begin = run_host_seconds();
+    const double begin = host_seconds();
     const enum amx_job_mode mode = q->mode == RUN_TIMING ? AMX_JOB_TIMING : AMX_JOB_FULL;
     if (q->evict) {
         const bool ok = evicted_passes(run, data, space, core, mode, m, error);
-        m->host_seconds = run_host_seconds() - begin;
+        m->host_seconds = host_seconds() - begin;
         return ok;
     }
     if (!one_pass(run, data, space, gen, core, mode, repeat, "timing", m, error))
         return false;
-    m->host_seconds = run_host_seconds() - begin;
+    m->host_seconds = host_seconds() - begin;
     m->cpu_instructions = cpu_timing_instructions(core->timing);
     run_measure_finish(m);
     return true;
@@ -178,9 +179,9 @@ static bool functional(const struct run *run, const struct kernel_data *data, st
                        struct run_measure *m, struct orch_error *error)
 {
     const unsigned repeat = run_repeats(run);
-    const double begin = run_host_seconds();
+    const double begin = host_seconds();
     const bool ok = one_pass(run, data, space, gen, NULL, AMX_JOB_FUNCTIONAL, repeat, "executing", m, error);
-    m->host_seconds = run_host_seconds() - begin;
+    m->host_seconds = host_seconds() - begin;
     return ok;
 }
 

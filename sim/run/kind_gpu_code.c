@@ -112,19 +112,12 @@ static bool hand_over(struct run_launch *l, struct run_result *r)
     return ok && (!files || run_values_add(&r->counters, RUN_COUNTER_FILES, files));
 }
 
-static bool tell_difference(struct run_launch *l, const char *text)
-{
-    char line[RUN_REMARK_BYTES];
-    snprintf(line, sizeof line, "%.60s: %s", l->setup->kernel->name, text);
-    return run_add_remark(l->run, line, l->error);
-}
-
 static bool compare(struct run_launch *l, struct run_result *r)
 {
     unsigned expected, right;
     char text[320];
     gpu_setup_compare(l->setup, &expected, &right, text, sizeof text);
-    if (text[0] && !tell_difference(l, text))
+    if (text[0] && !run_launch_remark(l, text))
         return false;
     return !expected || (run_values_add(&r->counters, RUN_COUNTER_EXPECTED, expected) &&
                          run_values_add(&r->counters, RUN_COUNTER_AS_EXPECTED, right));
@@ -157,12 +150,15 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
     enum gpu_generation generation;
     struct mem_space *space = run_space_create(run, error);
     bool ok = space != NULL;
-    ok = ok && run_gpu_generation(run, &generation, result, error) && gpu_setup_open(&setup, k, generation, space, NULL, error) &&
+    ok = ok && run_gpu_generation(run, &generation, result, error) &&
+         (run->request->mode == RUN_TIMING ? gpu_setup_open_steering : gpu_setup_open)(&setup, k, generation, space, NULL,
+                                                                                       error) &&
          run_launch(&l, result) && run_gpu_counters(&setup, m, result, error);
     run->gpu_bytes = ok ? run_launch_buffer_bytes(&l) : 0;
     run->gpu_group_threads = k->group[0] * k->group[1] * k->group[2];
     if (ok)
         ok = run_placement_add(&result->placement, k->name, "gpu", k->code_name, "GPU machine code runs on the GPU");
+    run_launch_close(&l);
     gpu_setup_close(&setup);
     run_space_free(space, run, m);
     return ok;

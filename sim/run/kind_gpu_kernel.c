@@ -79,6 +79,7 @@ struct chain {
     struct orch_error *error;
     double longest_ns;
     bool sampled, given; /* somebody else reads the buffers afterwards */
+    bool contents;       /* buffers have contents */
 };
 
 static bool no_memory(struct chain *c)
@@ -102,6 +103,7 @@ static void add_gpu(struct chain *c, const struct run_launch *l)
     sum->overhead_ns = g->overhead_ns; /* of the one command buffer */
     sum->groups += g->groups;
     sum->groups_timed += g->groups_timed;
+    sum->timed_share = all > 0 ? (sum->timed_share * (all - g->device_ns) + g->timed_share * g->device_ns) / all : 1;
     for (int i = 0; i < GPU_STALL_COUNT; i++)
         sum->stalls[i] += g->stalls[i];
     if (g->device_ns < c->longest_ns)
@@ -155,8 +157,8 @@ static bool work(struct chain *c, struct run_launch *l, bool last)
         ok = hand_over(c);
     if (ok && mode != RUN_FUNCTIONAL)
         ok = run_launch_time(l);
-    if (ok && !c->library->empty && mode != RUN_FUNCTIONAL && !run_launch_leaves_results(l) &&
-        (!last || (c->given && mode != RUN_TIMING))) {
+    const bool lost = mode == RUN_TIMING ? c->contents : mode == RUN_FULL && !run_launch_keeps_memory(l);
+    if (ok && lost && !c->library->empty && (!last || (c->given && mode != RUN_TIMING))) {
         const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->m->gpu.params.cores};
         gpu_setup_restore(l->setup);
         ok = gpu_totals_init(&again, l->setup->program, c->error) && gpu_functional_run(l->setup, &plain, &again, c->error);
@@ -175,9 +177,11 @@ static bool run_step(struct chain *c, unsigned number)
     for (unsigned i = 0; i < k->args; i++)
         if (k->arg[i].buffer)
             given[i] = c->address[c->library->place[number][i].buffer] + c->library->place[number][i].offset_bytes;
-    const bool ok = gpu_setup_open(&setup, k, c->generation, c->space, given, c->error) &&
-                    work(c, &l, number + 1 == c->library->kernel.steps);
+    const bool ok =
+        (c->contents ? gpu_setup_open : gpu_setup_open_steering)(&setup, k, c->generation, c->space, given, c->error) &&
+        work(c, &l, number + 1 == c->library->kernel.steps);
     c->sum->soc = m.soc;
+    run_launch_close(&l);
     gpu_setup_close(&setup);
     gpu_totals_free(&m.gpu.totals);
     free(m.gpu.work);
@@ -210,18 +214,25 @@ static double host_bytes(const struct gpu_library *library)
     return buffers + most;
 }
 
-/* Time does not depend on values: what is only timed needs no contents. Where there are contents, the host has to hold them. */
-static bool choose_contents(struct run *run, struct run_result *result, struct orch_error *error)
+/* What is only timed needs contents where values steer, and those of places alone where the host would not hold all. Where there
+ * are contents, the host has to hold them. */
+static bool choose_contents(struct chain *c)
 {
-    struct gpu_library *const library = run->work;
+    const bool timing = c->run->request->mode == RUN_TIMING;
+    struct gpu_library *const library = c->run->work;
     const double bytes = gpu_library_bytes(library);
     char text[160];
-    library->empty = run->request->mode == RUN_TIMING && bytes > (double)ABI_BUFFERS_MAX;
+    c->contents = !timing;
+    if (timing && !gpu_library_steered(library, c->generation, &c->contents, c->error))
+        return false;
+    library->empty = timing && c->contents && !c->given && bytes > (double)ABI_BUFFERS_MAX;
+    if (!c->contents || c->given)
+        return true;
     if (!library->empty)
-        return run_host_holds(library->text, host_bytes(library), "; " ORCH_OPTION("mode") " timing needs none", error);
+        return run_host_holds(library->text, host_bytes(library), "; " ORCH_OPTION("mode") " timing needs none", c->error);
     snprintf(text, sizeof text, "buffers of %.1f GiB have no contents: the time of these kernels does not depend on values",
              bytes / 0x1p30);
-    return run_assumption_add(&result->assumptions, "contents", "inferred", text) || orch_no_memory(error);
+    return run_assumption_add(&c->result->assumptions, "contents", "inferred", text) || orch_no_memory(c->error);
 }
 
 static bool time_at(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
@@ -229,8 +240,8 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
 {
     struct chain c = {
         .run = run, .library = run->work, .space = space, .sum = m, .result = result, .error = error, .given = given != NULL};
-    return run_gpu_generation(run, &c.generation, result, error) && (given || choose_contents(run, result, error)) &&
-           gpu_library_place(c.library, space, given, run->request->seed, c.address, error) && run_steps(&c);
+    return run_gpu_generation(run, &c.generation, result, error) && choose_contents(&c) &&
+           gpu_library_place(c.library, space, given, c.contents, run->request->seed, c.address, error) && run_steps(&c);
 }
 
 static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,

@@ -18,6 +18,7 @@ struct run_gpu {
     double issue_share;             /* of all cores' time */
     unsigned occupancy;             /* threadgroups that a core holds at a time */
     uint64_t groups, groups_timed;
+    double timed_share;       /* of the instructions */
     double scale_uncertainty; /* of what was not timed, relative */
 };
 
@@ -54,7 +55,5 @@ void run_measure_finish(struct run_measure *m);
 void run_measure_add(struct run_measure *sum, const struct run_measure *pass);
 /* Adds counters of the memory system. */
 void run_memory_add(struct mem_counters *sum, const struct mem_counters *counters);
-
-double run_host_seconds(void); /* monotonic */
 
 #endif

@@ -8,13 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-double run_host_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- preparing ---- */
 
 static bool check_word(const char *option, const char *given, const char *const *known, size_t count, struct orch_error *error)
@@ -65,6 +58,8 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     static const char *const details[] = {"auto", "instr", "sampled", "op"};
     static const char *const homes[] = {"process", "elf"};
     const struct run_request *const q = run->request;
+    if (q->idle_s > 0 && run->kind->part != PART_ANE)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
     return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&
            check_word("detail", q->detail, details, ARRAY_COUNT(details), error) &&
            check_word("home", q->home, homes, ARRAY_COUNT(homes), error) && (!run_is_operator(q) || check_operator(q, error)) &&

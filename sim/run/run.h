@@ -54,8 +54,8 @@ struct run_request {
     enum run_mode mode;
     unsigned cores; /* copies of a CPU program; 0 = 1 */
     enum soc_core_choice core_choice;
-    unsigned skip_cores;     /* number of cores that other work occupies: the run takes the ones behind them */
-    unsigned other_cores;    /* number of cores behind its own that are busy as well; clocks are set for all of them */
+    unsigned skip_cores;     /* number of cores that other work occupies: the run takes the ones after them */
+    unsigned other_cores;    /* number of cores after its own that are busy as well; clocks are set for all of them */
     unsigned memory_gib;     /* of the machine, one of the chip's options; 0 = the largest */
     const char *entry;       /* function of a program; NULL = its start */
     const char *const *args; /* of a program */
@@ -68,6 +68,7 @@ struct run_request {
     const char *home;     /* kernels: "process" or "elf"; NULL = process */
     const char *programs; /* folder of the cross-compiled kernels; NULL = beside the build */
     bool cold;            /* caches empty; else one untimed warm-up */
+    double idle_s;        /* Neural Engine: idle time behind the warm-up, after which the engine has to wake up */
     unsigned repeat;      /* 0 = 1 */
     bool evict;           /* each repetition starts with empty caches; goes with `cold` */
     bool one_buffer;      /* GPU: one command buffer has all repetitions, so that its costs come once; else each has its own */

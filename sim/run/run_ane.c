@@ -1,6 +1,7 @@
 /* Requests to the Neural Engine: executed for their results, timed for their duration. Executing never depends on time. */
 #include "sim/run/run_ane.h"
 
+#include "sim/base/host_time.h"
 #include "isa/ane/ane_text.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
@@ -124,12 +125,12 @@ static bool execute(struct work *k)
     bool ok = core && ane_buffers_fill(&k->buffers, q->seed, q->inputs, q->input_count, k->error);
     if (ok)
         take_inputs(k);
-    const double begin = run_host_seconds();
+    const double begin = host_seconds();
     for (unsigned i = 0; ok && i < run_repeats(k->run); i++) {
         work_progress_tell(k->run->progress, "executing", (double)i / run_repeats(k->run), 0);
         ok = ane_buffers_run(&k->buffers, core, q->threads, &k->m->ane.counts, k->error);
     }
-    k->m->host_seconds += run_host_seconds() - begin;
+    k->m->host_seconds += host_seconds() - begin;
     ane_core_free(core);
     if (ok)
         give_outputs(k);
@@ -161,7 +162,8 @@ static bool time_evicted(const struct run *run, const struct ane_buffers *b, str
 
 static bool time_with(const struct run *run, const struct ane_buffers *b, struct run_measure *m, struct orch_error *error)
 {
-    const struct ane_time_options options = {.cold = run->request->cold, .repeat = run_repeats(run)};
+    const struct run_request *const q = run->request;
+    const struct ane_time_options options = {.cold = q->cold, .repeat = run_repeats(run), .idle_ns = q->idle_s * 1e9};
     struct ane_timed *t = &m->ane.timed;
     work_progress_tell(run->progress, "timing", NAN, 0);
     if (!run_soc_open(run, m, error) ||

@@ -53,9 +53,10 @@ static bool add_stalls(const struct run_measure *m, struct run_result *r)
 
 static bool tell_sample(const struct run_gpu *g, struct run_result *r)
 {
-    char text[128];
-    snprintf(text, sizeof text, "%llu of %llu threadgroups were timed, the rest goes on at their pace",
-             (unsigned long long)g->groups_timed, (unsigned long long)g->groups);
+    char text[160];
+    snprintf(text, sizeof text,
+             "%llu of %llu threadgroups and %.2g %% of all instructions were timed, the rest goes on at their pace",
+             (unsigned long long)g->groups_timed, (unsigned long long)g->groups, 100 * g->timed_share);
     return run_assumption_add(&r->assumptions, "detail", "inferred", text);
 }
 

@@ -2,6 +2,7 @@
  * results are those of the threadgroups in grid order, whatever the chip and the number of host threads. */
 #include "sim/run/run_launch.h"
 
+#include "sim/base/host_time.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/workload/gpu/gpu_functional.h"
@@ -43,7 +44,7 @@ bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, 
 
 /* ---- executing ---- */
 
-static bool add_remark(struct run_launch *l, const char *text)
+bool run_launch_remark(struct run_launch *l, const char *text)
 {
     char line[RUN_REMARK_BYTES];
     snprintf(line, sizeof line, "%.60s: %s", l->setup->kernel->name, text);
@@ -54,47 +55,25 @@ static bool add_remark(struct run_launch *l, const char *text)
 static bool judge_findings(struct run_launch *l, const struct gpu_findings *found)
 {
     for (size_t i = 0; i < found->count; i++)
-        if (!add_remark(l, found->text[i]))
+        if (!run_launch_remark(l, found->text[i]))
             return false;
     return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: " ORCH_OPTION("sanitize") " found %zu %s in the program",
                                       l->setup->kernel->path, found->count, found->count == 1 ? "thing" : "things");
 }
 
-/* Tells whether the results do not depend on when and where threadgroups run. */
-static bool any_order(const struct run_launch *l)
+bool run_launch_keeps_memory(const struct run_launch *l)
 {
-    return gpu_program_order_free(l->setup->program) && !gpu_program_reads_core(l->setup->program);
+    return !gpu_program_steered_by_memory(l->setup->program);
 }
 
-bool run_launch_leaves_results(const struct run_launch *l)
+void run_launch_rewind(const struct run_launch *l)
 {
-    return l->way != RUN_WAY_SAMPLE && any_order(l);
-}
-
-/* The warm-up executes everything once, so its results are the launch's. When it fails, nothing is lost: executing in grid order
- * finds the fault again. */
-static bool execute_warming(struct run_launch *l)
-{
-    const struct run_request *q = l->run->request;
-    struct orch_error *error = l->error, unused = {0};
-    struct gpu_totals all = {0};
-    if (l->way != RUN_WAY_WARM || q->cold || q->sanitize || run_repeats(l->run) > 1 || !any_order(l))
-        return false;
-    const double begin = run_host_seconds();
-    l->error = &unused;
-    l->warmed = gpu_totals_init(&all, l->setup->program, l->error) && run_launch_warm(l, &all);
-    l->error = error;
-    l->m->host_seconds += run_host_seconds() - begin;
-    if (l->warmed)
-        gpu_totals_merge(&l->m->gpu.totals, &all, l->setup->program);
-    gpu_totals_free(&all);
-    return l->warmed;
+    if (!run_launch_keeps_memory(l))
+        gpu_setup_restore(l->setup);
 }
 
 bool run_launch_execute(struct run_launch *l)
 {
-    if (execute_warming(l))
-        return true;
     const struct run_request *q = l->run->request;
     struct run_gpu *g = &l->m->gpu;
     struct gpu_findings found = {.text = NULL};
@@ -110,9 +89,9 @@ bool run_launch_execute(struct run_launch *l)
     for (unsigned i = 0; ok && i < run_repeats(l->run); i++) {
         gpu_findings_free(&found);
         gpu_setup_restore(l->setup);
-        const double begin = run_host_seconds();
+        const double begin = host_seconds();
         ok = gpu_functional_run(l->setup, &options, &g->totals, l->error);
-        l->m->host_seconds += run_host_seconds() - begin;
+        l->m->host_seconds += host_seconds() - begin;
     }
     ok = ok && judge_findings(l, &found);
     gpu_findings_free(&found);
@@ -126,14 +105,12 @@ static bool warm_up(struct run_launch *l)
 {
     const struct gpu_selection all = {0};
     struct gpu_part unused;
-    if (l->warmed)
-        return true;
     run_launch_restart(l, false);
     if (l->run->request->cold)
         return true;
     if (l->way == RUN_WAY_WARM)
-        return run_launch_warm(l, NULL);
-    gpu_setup_restore(l->setup);
+        return run_launch_warm(l);
+    run_launch_rewind(l);
     return run_launch_pass(l, &all, &unused, NULL);
 }
 
@@ -149,8 +126,10 @@ static bool time_all(struct run_launch *l)
     for (unsigned i = 0; i < run_repeats(l->run); i++) {
         if (!run_launch_measure(l, &all, !l->run->request->evict, &part, run_launch_totals(l)))
             return false;
+        run_launch_count(l, &part.beside);
         g->device_ns += part.ns;
         g->groups_timed += l->setup->group_count;
+        g->timed_share = part.work > 0 ? part.timed_work / part.work : 1;
     }
     return true;
 }
@@ -180,11 +159,10 @@ bool run_launch_open(struct run_launch *l)
 bool run_launch_time(struct run_launch *l)
 {
     struct run_gpu *g = &l->m->gpu;
-    const bool sampled = l->way == RUN_WAY_SAMPLE;
-    if (!(sampled ? run_launch_sample(l) : time_all(l)))
+    if (!(l->way == RUN_WAY_SAMPLE ? run_launch_sample(l) : time_all(l)))
         return false;
     if (l->run->paces.launches < RUN_PACES)
         l->run->paces.launches++;
     l->m->end_ns = g->device_ns + g->overhead_ns;
-    return run_result_set_text(&l->run->detail, sampled ? "sampled" : "instr") || orch_no_memory(l->error);
+    return run_result_set_text(&l->run->detail, g->timed_share < 1 ? "sampled" : "instr") || orch_no_memory(l->error);
 }

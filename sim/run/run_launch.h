@@ -18,7 +18,9 @@ struct run_launch {
     struct soc_gpu *gpu;
     struct orch_error *error;
     enum run_way way;
-    bool warmed; /* the caches are as the launch leaves them */
+    bool *lap;             /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
+    double leap_lines;     /* that a leap of a threadgroup brings to the last cache at most */
+    struct activity taken; /* of the present pass, so far */
 };
 
 /* The variant of machine code that a chip wants, and its GPU's generation; false names what is not known. */
@@ -32,13 +34,19 @@ bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, 
 bool run_launch_open(struct run_launch *l);
 /* After opening, before executing: chooses the way. */
 bool run_launch_prepare(struct run_launch *l);
-/* Executes for results and counts; the start contents are put back before. Where it can, it warms the caches as well. */
+/* Frees what it found. */
+void run_launch_close(struct run_launch *l);
+/* Executes for results and counts; the start contents are put back before. */
 bool run_launch_execute(struct run_launch *l);
-/* Times, whole or sampled, and leaves in memory what the timed passes did: run_launch_leaves_results tells whether that is the
- * results. */
+/* Times, whole or sampled. Passes execute only what steers: memory stays as it is, unless its values steer (a gather, a sort);
+ * then it is undefined afterwards. */
 bool run_launch_time(struct run_launch *l);
-bool run_launch_leaves_results(const struct run_launch *l);
+bool run_launch_keeps_memory(const struct run_launch *l);
+/* Before a pass: puts the start contents back where their values steer. */
+void run_launch_rewind(const struct run_launch *l);
 double run_launch_buffer_bytes(const struct run_launch *l);
+/* Remarks something about the kernel of the launch, with its name in front. */
+bool run_launch_remark(struct run_launch *l, const char *text);
 
 /* ---- run_launch_sample.c ---- */
 
@@ -56,9 +64,8 @@ struct gpu_warmer *run_launch_warmer(struct run_launch *l);
 bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end);
 /* Leaves the caches as the last `last` threadgroups of the launch do; what was there before goes aside. */
 bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last);
-/* Leaves the caches as the whole launch does, and the results in memory as long as they do not depend on the order of
- * threadgroups. `totals` (may be NULL) gets what was executed. */
-bool run_launch_warm(struct run_launch *l, struct gpu_totals *totals);
+/* Leaves the caches as the whole launch does. */
+bool run_launch_warm(struct run_launch *l);
 
 /* ---- run_launch_pass.c: timed passes ---- */
 
@@ -67,9 +74,11 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
                      struct gpu_totals *totals);
 /* The border between two passes. */
 void run_launch_restart(struct run_launch *l, bool keep_caches);
-/* A pass from a border and the start contents, with what it did in the memory system and why it waited. */
+/* A pass from a border and the start contents; run_launch_count says what it did in the memory system and why it waited. */
 bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
                         struct gpu_totals *totals);
+/* Adds what the latest pass counted, and `beside` it, to the measure. */
+void run_launch_count(struct run_launch *l, const struct gpu_counted *beside);
 /* Where totals belong when timing is all that runs; NULL otherwise. */
 struct gpu_totals *run_launch_totals(const struct run_launch *l);
 

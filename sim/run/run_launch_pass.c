@@ -1,23 +1,64 @@
 /* Timed passes over threadgroups of a launch. */
 #include "sim/run/interval.h"
+#include "sim/base/host_time.h"
 #include "sim/run/run_launch.h"
 #include "sim/workload/gpu/gpu_job.h"
 
-static void read_stalls(struct run_launch *l)
+#include <string.h>
+
+/* ---- what is counted ---- */
+
+/* The stalls of the core that was busy longest, and in the mean what was not timed would add. */
+static void read_stalls(struct run_launch *l, const struct gpu_counted *beside)
 {
     struct run_gpu *g = &l->m->gpu;
-    double cycles[GPU_STALL_COUNT];
-    g->issue_share = interval_gpu_stalls(l->gpu->timing, g->params.cores, cycles);
-    for (int i = 0; i < GPU_STALL_COUNT; i++)
-        g->stalls[i] += cycles[i];
+    double cycles[GPU_STALL_COUNT], total = 0, more = 0;
+    const double issue = interval_gpu_stalls(l->gpu->timing, g->params.cores, cycles);
+    for (int i = 0; i < GPU_STALL_COUNT; i++) {
+        total += cycles[i];
+        more += beside->stall_cycles[i];
+        g->stalls[i] += cycles[i] + beside->stall_cycles[i];
+    }
+    g->issue_share = total + more > 0 ? (issue * total + beside->stall_cycles[GPU_STALL_ISSUE]) / (total + more) : 0;
 }
+
+static void mean_stalls(const struct run_launch *l, double cycles[GPU_STALL_COUNT])
+{
+    const unsigned cores = l->m->gpu.params.cores;
+    memset(cycles, 0, GPU_STALL_COUNT * sizeof *cycles);
+    for (unsigned core = 0; core < cores; core++) {
+        double own[GPU_STALL_COUNT], total;
+        gpu_timing_stalls(l->gpu->timing, core, own, &total);
+        for (unsigned i = 0; i < GPU_STALL_COUNT; i++)
+            cycles[i] += own[i] / cores;
+    }
+}
+
+/* Reading takes the activity, so that it is kept. */
+static void read_counts(void *context, struct gpu_counted *counts)
+{
+    struct run_launch *l = context;
+    struct mem_counters memory;
+    double cycles[GPU_STALL_COUNT];
+    soc_take_activity(l->m->soc, &l->taken);
+    mem_system_counters(soc_memory(l->m->soc), &memory);
+    mean_stalls(l, cycles);
+    gpu_counted_set(counts, &l->taken, &memory, cycles);
+}
+
+/* ---- passes ---- */
 
 bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part,
                      struct gpu_totals *totals)
 {
     struct gpu_totals own = {0};
     struct engine *engine = engine_create();
-    struct gpu_job *job = gpu_job_create(l->setup, &l->gpu->params, l->gpu->timing, selection, l->error);
+    struct gpu_selection with = *selection;
+    const struct gpu_leaps leaps = {l->lap, l->gpu->port, l->leap_lines};
+    with.leaps = l->lap ? &leaps : NULL;
+    with.reader = (struct gpu_reader){read_counts, l};
+    memset(&l->taken, 0, sizeof l->taken);
+    struct gpu_job *job = gpu_job_create(l->setup, &l->gpu->params, l->gpu->timing, &with, l->error);
     double end_ns;
     bool ok = job && gpu_totals_init(&own, l->setup->program, l->error);
     if (ok && !engine)
@@ -28,7 +69,12 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
     }
     if (ok) {
         gpu_job_add_totals(job, &own);
-        *part = (struct gpu_part){gpu_job_end_ns(job) - gpu_job_begin_ns(job), (double)own.instructions};
+        *part = (struct gpu_part){.ns = gpu_job_end_ns(job) - gpu_job_begin_ns(job),
+                                  .work = (double)own.instructions,
+                                  .timed_work = (double)own.instructions - gpu_job_leapt_work(job),
+                                  .beside = *gpu_job_leapt(job)};
+        read_counts(l, &part->counted);
+        gpu_counted_add(&part->counted, gpu_job_leapt(job), 1);
         if (totals)
             gpu_job_add_totals(job, totals);
     }
@@ -48,18 +94,24 @@ void run_launch_restart(struct run_launch *l, bool keep_caches)
 bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
                         struct gpu_totals *totals)
 {
-    struct mem_counters memory;
     run_launch_restart(l, keep_caches);
-    gpu_setup_restore(l->setup);
-    const double begin = run_host_seconds();
+    run_launch_rewind(l);
+    const double begin = host_seconds();
     if (!run_launch_pass(l, selection, part, totals))
         return false;
-    l->m->host_seconds += run_host_seconds() - begin;
-    soc_take_activity(l->m->soc, &l->m->activity);
-    mem_system_counters(soc_memory(l->m->soc), &memory);
-    run_memory_add(&l->m->memory, &memory);
-    read_stalls(l);
+    l->m->host_seconds += host_seconds() - begin;
     return true;
+}
+
+void run_launch_count(struct run_launch *l, const struct gpu_counted *beside)
+{
+    struct mem_counters memory;
+    soc_take_activity(l->m->soc, &l->taken);
+    mem_system_counters(soc_memory(l->m->soc), &memory);
+    gpu_counted_give(beside, &l->taken, &memory);
+    activity_add(&l->m->activity, &l->taken);
+    run_memory_add(&l->m->memory, &memory);
+    read_stalls(l, beside);
 }
 
 struct gpu_totals *run_launch_totals(const struct run_launch *l)

@@ -1,5 +1,6 @@
 /* The time of a large launch of GPU machine code, extended from some of its threadgroups. */
 #include "sim/workload/gpu/gpu_sample.h"
+#include "sim/base/host_time.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_launch.h"
@@ -13,28 +14,21 @@ static uint64_t times(uint64_t count, double factor)
     return (uint64_t)llround((double)count * factor);
 }
 
-/* Multiplies the counts of the sample so that they stand for the whole launch. */
-static void scale_counts(struct run_launch *l, double factor)
+/* Multiplies the counts by the number of repetitions, and those of executed instructions by what was not executed, too. */
+static void scale_counts(struct run_launch *l, double repeats, double executed)
 {
     struct run_measure *m = l->m;
-    struct mem_counters *c = &m->memory;
-    for (int i = 0; i < ACT_COUNT; i++)
-        m->activity.count[i] = times(m->activity.count[i], factor);
-    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
-        c->hits[level] = times(c->hits[level], factor);
-        c->misses[level] = times(c->misses[level], factor);
-        c->writebacks[level] = times(c->writebacks[level], factor);
-    }
-    c->tlb_misses = times(c->tlb_misses, factor);
-    const struct mem_traffic sample = c->traffic;
-    memset(&c->traffic, 0, sizeof c->traffic);
-    mem_traffic_add(&c->traffic, &sample, factor);
+    const struct gpu_counted none = {.activity = {0}};
+    struct gpu_counted more;
+    gpu_counted_set(&more, &m->activity, &m->memory, none.stall_cycles);
+    for (double i = 1; i < repeats; i++)
+        gpu_counted_give(&more, &m->activity, &m->memory);
     if (!run_launch_totals(l))
         return;
-    m->gpu.totals.instructions = times(m->gpu.totals.instructions, factor);
-    m->gpu.totals.active_lanes = times(m->gpu.totals.active_lanes, factor);
+    m->gpu.totals.instructions = times(m->gpu.totals.instructions, repeats * executed);
+    m->gpu.totals.active_lanes = times(m->gpu.totals.active_lanes, repeats * executed);
     for (uint32_t i = 0; i < gpu_program_count(l->setup->program); i++)
-        m->gpu.totals.issues[i] = times(m->gpu.totals.issues[i], factor);
+        m->gpu.totals.issues[i] = times(m->gpu.totals.issues[i], repeats * executed);
 }
 
 /* The caches behind the GPU's cores, in lines. */
@@ -138,16 +132,18 @@ static bool time_first_stretch(struct run_launch *l, struct gpu_warmer *warmer, 
     struct gpu_sample s;
     struct gpu_part part;
     const struct reach reach = {.fits = elsewhere->warm > 0, .l2 = elsewhere->warm};
-    gpu_setup_restore(l->setup);
+    run_launch_rewind(l);
     run_launch_restart(l, false);
     if (reach.fits && !leave_caches(l, warmer, &reach))
         return false;
-    gpu_sample_choose(l->setup->group_count, run_launch_wave(l), 0, &s);
-    const struct gpu_selection selection = {s.stretch, 1, warmer, s.progress};
+    gpu_sample_choose(l->setup->group_count, run_launch_wave(l), 0, 0, &s);
+    const struct gpu_selection selection = {.stretch = s.stretch, .stretches = 1, .warmer = warmer, .progress = s.progress};
     if (!run_launch_measure(l, &selection, true, &part, run_launch_totals(l)))
         return false;
+    run_launch_count(l, &part.beside);
     g->device_ns = elsewhere->ns * gpu_sample_first_pace(&s) / elsewhere->first;
     g->groups_timed = s.stretch[0].count;
+    g->timed_share = (double)g->groups_timed / (double)l->setup->group_count;
     return true;
 }
 
@@ -166,20 +162,25 @@ static bool time_sample(struct run_launch *l, struct gpu_warmer *warmer)
     struct gpu_sample s;
     struct gpu_part part;
     struct reach reach;
-    const double begin = run_host_seconds();
-    gpu_setup_restore(l->setup);
+    const double begin = host_seconds();
+    run_launch_rewind(l);
     if (!find_reach(l, warmer, &reach) || !leave_caches(l, warmer, &reach))
         return false;
-    l->m->host_seconds += run_host_seconds() - begin;
-    gpu_sample_choose(l->setup->group_count, run_launch_wave(l), reach.fits ? reach.l2 : reach.slc, &s);
-    const struct gpu_selection selection = {s.stretch, s.stretches, warmer, s.progress};
+    l->m->host_seconds += host_seconds() - begin;
+    /* Empty caches take writes for a while before any line has to go. */
+    const uint64_t filling = l->run->request->cold && reach.slc < l->setup->group_count ? reach.slc : 0;
+    gpu_sample_choose(l->setup->group_count, run_launch_wave(l), filling, reach.fits ? reach.l2 : reach.slc, &s);
+    const struct gpu_selection selection = {
+        .stretch = s.stretch, .stretches = s.stretches, .warmer = warmer, .progress = s.progress};
     if (!run_launch_measure(l, &selection, true, &part, run_launch_totals(l)))
         return false;
-    const struct gpu_part whole = gpu_sample_scale(&s, part, g->work, &g->scale_uncertainty);
+    const struct gpu_part whole = gpu_sample_scale(&s, part, g->work, l->run->request->cold, &g->scale_uncertainty);
+    run_launch_count(l, &whole.beside);
     g->device_ns = run_repeats(l->run) * whole.ns;
     g->groups_timed = s.groups_timed;
+    g->timed_share = whole.timed_work / whole.work;
     note_pace(l, &s, &reach);
-    scale_counts(l, run_repeats(l->run) * whole.work / part.work);
+    scale_counts(l, run_repeats(l->run), whole.work / part.work);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* Untimed passes that bring the caches into the state in which a launch leaves them: most threadgroups are executed only, those
  * that end the launch are timed as well. */
 #include "sim/workload/gpu/gpu_sample.h"
+#include "sim/workload/gpu/gpu_loops.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_launch.h"
@@ -53,33 +54,25 @@ bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t f
 
 /* ---- the caches at the end of a launch ---- */
 
-static bool leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last, struct gpu_totals *totals)
+bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last)
 {
     const uint64_t groups = l->setup->group_count, end = END_WAVES * run_launch_wave(l);
     const struct gpu_stretch stretch = {.first = groups - end, .count = end, .warm_first = groups - end};
     const struct gpu_selection selection = {.stretch = &stretch, .stretches = 1};
     struct gpu_part unused;
-    gpu_setup_restore(l->setup);
+    run_launch_rewind(l);
     if (!run_launch_skip(l, warmer, last > end ? groups - last : groups - end, groups - end))
         return false;
     gpu_warmer_settle(warmer, 0);
     run_launch_restart(l, true);
-    return run_launch_pass(l, &selection, &unused, totals);
+    return run_launch_pass(l, &selection, &unused, NULL);
 }
 
-bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last)
-{
-    return leave(l, warmer, last, NULL);
-}
-
-bool run_launch_warm(struct run_launch *l, struct gpu_totals *totals)
+bool run_launch_warm(struct run_launch *l)
 {
     struct gpu_warmer *w = run_launch_warmer(l);
-    bool ok = w != NULL;
     run_launch_restart(l, false);
-    ok = ok && leave(l, w, l->setup->group_count, totals);
-    if (ok && totals)
-        gpu_warmer_add_totals(w, totals);
+    const bool ok = w && run_launch_leave(l, w, l->setup->group_count);
     gpu_warmer_free(w);
     return ok;
 }
@@ -93,7 +86,7 @@ static bool estimate_work(struct run_launch *l, double *work)
     struct gpu_warmer *w = run_launch_warmer(l);
     const uint64_t groups = l->setup->group_count;
     bool ok = w != NULL;
-    gpu_setup_restore(l->setup);
+    run_launch_rewind(l);
     for (uint64_t i = 0; ok && i < TRIED; i++) {
         const uint64_t group = groups * (2 * i + 1) / (2 * TRIED);
         ok = run_launch_skip(l, w, group, group + 1);
@@ -113,13 +106,42 @@ static bool order_matters(const struct run_launch *l, const struct mem_params *m
     return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes && dram_ns > DRAM_SHARE * issue_ns;
 }
 
-static enum run_way way_of(const struct run_launch *l, const struct mem_params *memory, double work)
+/* Tells whether the answer may follow from a part of the launch. */
+static bool may_extend(const struct run_launch *l, double work)
 {
     const char *detail = l->run->request->detail;
-    const bool automatic = !detail || strcmp(detail, "auto") == 0, whole = detail && strcmp(detail, "instr") == 0;
-    if (!whole && gpu_sample_worthwhile(l->setup->group_count, run_launch_wave(l), work) && (!automatic || work > AUTO_WORK))
+    const bool automatic = !detail || strcmp(detail, "auto") == 0;
+    return automatic ? work > AUTO_WORK : strcmp(detail, "instr") != 0;
+}
+
+static enum run_way way_of(const struct run_launch *l, const struct mem_params *memory, double work)
+{
+    const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
+    if (may_extend(l, work) && gpu_sample_worthwhile(groups, wave, work))
         return RUN_WAY_SAMPLE;
-    return work >= LEAST_WORK && !order_matters(l, memory, work) ? RUN_WAY_WARM : RUN_WAY_ALL;
+    return groups / wave >= LEAST_WAVES && work >= LEAST_WORK && !order_matters(l, memory, work) ? RUN_WAY_WARM : RUN_WAY_ALL;
+}
+
+/* Finds the long loops of a launch that is timed whole, so that their laps need not be. */
+static bool find_loops(struct run_launch *l, const struct mem_params *memory)
+{
+    struct unit_fault fault = {0};
+    unsigned found;
+    l->lap = calloc(gpu_program_count(l->setup->program) + 1, sizeof *l->lap);
+    if (!l->lap)
+        return orch_no_memory(l->error);
+    if (!gpu_loops_find(l->setup, l->setup->group_count / 2, l->lap, &found, &fault))
+        return fault.kind == UNIT_FAULT_NONE ? orch_no_memory(l->error) : gpu_setup_explain(l->setup, &fault, l->error);
+    if (!found)
+        run_launch_close(l);
+    l->leap_lines = 1024.0 * memory->slc.kib * memory->dies / MEM_LINE_BYTES / (double)run_launch_wave(l);
+    return true;
+}
+
+void run_launch_close(struct run_launch *l)
+{
+    free(l->lap);
+    l->lap = NULL;
 }
 
 bool run_launch_prepare(struct run_launch *l)
@@ -131,8 +153,6 @@ bool run_launch_prepare(struct run_launch *l)
     l->way = run_launch_was_sampled(l) ? RUN_WAY_SAMPLE : RUN_WAY_ALL;
     if (l->way == RUN_WAY_SAMPLE)
         return true;
-    if (l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
-        return true;
     l->error = full ? &unused : error; /* executing all threadgroups in grid order finds a fault again */
     const bool known = estimate_work(l, &work);
     l->error = error;
@@ -141,6 +161,8 @@ bool run_launch_prepare(struct run_launch *l)
     if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error))
         return false;
     l->way = way_of(l, &memory, work);
+    if (l->way != RUN_WAY_SAMPLE && may_extend(l, work) && !find_loops(l, &memory))
+        return false;
     if (!full || l->way != RUN_WAY_SAMPLE)
         return true;
     l->m->gpu.work = calloc(l->setup->group_count, sizeof *l->m->gpu.work);

@@ -1,5 +1,6 @@
 #include "sim/run/run_programs.h"
 
+#include "sim/base/host_time.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 
@@ -89,9 +90,9 @@ static bool measured_pass(struct run_programs *s, bool last, struct run_measure 
     bool ok = open_set(s, &set, sum->soc ? pass.cores : NULL, sum->soc ? "timing" : "executing", error);
     if (ok && s->run->request->program_output)
         program_set_sink(set.program[0], &(struct program_sink){show_output, s->run->request->program_output});
-    const double begin = run_host_seconds();
+    const double begin = host_seconds();
     ok = ok && program_set_run(&set, error);
-    pass.host_seconds = run_host_seconds() - begin;
+    pass.host_seconds = host_seconds() - begin;
     if (ok) {
         measure_set(&set, s->run->request->mode, &pass);
         run_measure_add(sum, &pass);

@@ -1,4 +1,5 @@
 #include "sim/run/run_timing.h"
+#include "sim/base/host_time.h"
 #include "sim/run/run_internal.h"
 #include "sim/workload/amx/kernel.h"
 
@@ -140,7 +141,7 @@ bool run_operator(struct run *run, struct run_measure *m, struct run_result *res
 {
     const struct run_request *q = run->request;
     const struct run_known *known = q->known;
-    const double begin = run_host_seconds();
+    const double begin = host_seconds();
     struct run_timing own;
     bool was_known = false;
     run_timing_init(&own);
@@ -148,7 +149,7 @@ bool run_operator(struct run *run, struct run_measure *m, struct run_result *res
                                        : run_timing_simulate(q, &own, error) ? &own
                                                                              : NULL;
     const bool ok = t && finish(t, run, m, result, error) && (tell_way(result, was_known) || orch_no_memory(error));
-    result->host_seconds = run_host_seconds() - begin;
+    result->host_seconds = host_seconds() - begin;
     run_timing_free(&own);
     return ok;
 }

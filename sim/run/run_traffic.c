@@ -17,7 +17,7 @@ static const char *const die_names[MEM_DIE_FLOW_COUNT] = {
     [MEM_DIE_LINK] = "link",
 };
 
-/* AMX blocks share the path of their cluster. The clusters behind those of the CPU belong to the GPU. */
+/* AMX blocks share the path of their cluster. The clusters after those of the CPU belong to the GPU. */
 static const char *unit_of(unsigned requester, unsigned cpu_clusters)
 {
     return requester < cpu_clusters ? "cpu" : requester < MEM_CLUSTERS_MAX ? "gpu" : "ane";

@@ -1,3 +1,4 @@
+#include "isa/list_grow.h"
 #include "sim/soc/engine.h"
 
 #include <math.h>
@@ -18,7 +19,8 @@ struct entry {
 
 struct engine {
     struct entry *entry;
-    int count, capacity;
+    int count;
+    size_t capacity;
     volatile sig_atomic_t interrupted;
 };
 
@@ -39,15 +41,10 @@ void engine_free(struct engine *e)
 
 static bool grow(struct engine *e)
 {
-    if (e->count < e->capacity)
-        return true;
-    const int capacity = e->capacity ? 2 * e->capacity : 8;
-    struct entry *const entry = realloc(e->entry, (size_t)capacity * sizeof *entry);
-    if (!entry)
-        return false;
-    e->entry = entry;
-    e->capacity = capacity;
-    return true;
+    struct entry *const entry = list_grow(e->entry, (size_t)e->count, &e->capacity, sizeof *entry);
+    if (entry)
+        e->entry = entry;
+    return entry != NULL;
 }
 
 int engine_add(struct engine *e, const struct engine_task *task, const int *after, size_t count)

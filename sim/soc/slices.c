@@ -1,3 +1,4 @@
+#include "isa/list_grow.h"
 #include "sim/soc/slices.h"
 
 #include <math.h>
@@ -29,7 +30,8 @@ struct slices {
     unsigned resources;
     double *bytes, *full_ns, *gbps;
     struct entry *entry;
-    int count, capacity;
+    int count;
+    size_t capacity;
 };
 
 struct slices *slices_create(const struct fair_resource *resource, unsigned count)
@@ -68,15 +70,10 @@ void slices_free(struct slices *s)
 
 static bool grow(struct slices *s)
 {
-    if (s->count < s->capacity)
-        return true;
-    const int capacity = s->capacity ? 2 * s->capacity : 8;
-    struct entry *const entry = realloc(s->entry, (size_t)capacity * sizeof *entry);
-    if (!entry)
-        return false;
-    s->entry = entry;
-    s->capacity = capacity;
-    return true;
+    struct entry *const entry = list_grow(s->entry, (size_t)s->count, &s->capacity, sizeof *entry);
+    if (entry)
+        s->entry = entry;
+    return entry != NULL;
 }
 
 /* The flow of a slice has the rate of its busiest resource; the loads of the others follow in proportion. */

@@ -129,14 +129,14 @@ static bool take_array(struct splitter *s, import_on_event *on_event, void *cont
             return true;
         if (c != ',')
             return wrong(s, error, "expected ',' or ']' behind an event");
-        if (next_solid(s) == ']') { /* Chrome leaves a comma behind the last event */
+        if (next_solid(s) == ']') { /* Chrome leaves a comma after the last event */
             next(s);
             return true;
         }
     }
 }
 
-/* Reads the name of a member and the colon behind it. */
+/* Reads the name of a member and the colon after it. */
 static bool take_name(struct splitter *s, char *name, size_t size, struct orch_error *error)
 {
     size_t length = 0;

@@ -42,7 +42,7 @@ void import_put_gemm(struct import_mapping *m, uint64_t batch, uint64_t rows, ui
 typedef void import_mapper(const struct import_op *op, const char *argument, struct import_mapping *m);
 
 /* import_map_product.c */
-import_mapper import_map_gemm;      /* numbers of the inputs that are factors; "t" behind them when the second is N x K */
+import_mapper import_map_gemm;      /* numbers of the inputs that are factors; "t" after them when the second is N x K */
 import_mapper import_map_attention; /* "bshd" when heads are the third axis; otherwise they are the second */
 
 /* import_map_conv.c */

@@ -116,7 +116,7 @@ static uint32_t launcher(const struct pytorch_profile *p, const uint64_t *extern
 
 /* ---- time ---- */
 
-/* A copy that no operator launched becomes an operator of its own, behind those of the host. */
+/* A copy that no operator launched becomes an operator of its own, after those of the host. */
 static bool add_copy(struct pytorch_profile *p, const struct device_event *d, uint32_t *at, struct orch_error *error)
 {
     struct host_op *const op = pytorch_grow(&p->ops, sizeof *op, error);

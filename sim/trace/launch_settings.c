@@ -66,6 +66,7 @@ char *launch_settings_write(const struct together_part *part)
     put_text(f, "buffers", q->one_buffer ? "one" : NULL);
     put_number(f, "evict", q->evict, 0);
     put_number(f, "cold", q->cold, 0);
+    put_number(f, "idle", q->idle_s, 0);
     put_number(f, "priority", part->priority, 0);
     put_number(f, "weight", part->weight, 0);
     put_args(f, q);
@@ -158,6 +159,8 @@ static bool set_number(struct together_part *part, const char *key, const char *
         q->seed = number >= 0 ? (uint64_t)number : 0;
     else if (strcmp(key, "cold") == 0)
         q->cold = number != 0 || q->evict;
+    else if (strcmp(key, "idle") == 0)
+        q->idle_s = number > 0 ? number : 0;
     else if (strcmp(key, "evict") == 0) {
         q->evict = number != 0;
         q->cold = q->cold || q->evict;
@@ -172,7 +175,7 @@ static bool set_number(struct together_part *part, const char *key, const char *
 
 static bool is_number_key(const char *key)
 {
-    static const char *const keys[] = {"cores", "memory", "repeat", "seed", "evict", "cold", "priority", "weight"};
+    static const char *const keys[] = {"cores", "memory", "repeat", "seed", "evict", "cold", "idle", "priority", "weight"};
     for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;

@@ -1,6 +1,7 @@
 /* Arbitrary bytes behind a valid first line: each line becomes a record or is refused. A record that is accepted is written and
  * read back unchanged.
  */
+#include "tests/traces/trace_example.h"
 #include "traces/trace_text.h"
 
 #include <stdio.h>
@@ -8,18 +9,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static char *told(const struct trace_record *record)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *f = open_memstream(&text, &size);
-    if (f) {
-        trace_text_record(f, record);
-        fclose(f);
-    }
-    return text;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -30,10 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (one && two && !trace_text_parse_header(one, (const char *)data, size, &header, &why) && !*why)
         abort();
     if (one && two && trace_text_parse(one, (const char *)data, size, &record, &why)) {
-        char *line = told(&record);
+        char *line = trace_example_line(&record);
         if (!line || !trace_text_parse(two, line, strlen(line) - 1, &again, &why))
             abort();
-        char *other = told(&again);
+        char *other = trace_example_line(&again);
         if (!other || strcmp(line, other) != 0)
             abort();
         free(line);

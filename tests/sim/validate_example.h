@@ -14,7 +14,7 @@ static inline struct validation *example_validation(const char *name, const char
     struct orch_error error = {0};
     const struct chip_overrides overrides = {&set, set != NULL};
     struct chip_db *db = example_chips();
-    struct soc_runner *runner = soc_runner_create(db, &overrides, NULL, NULL);
+    struct soc_runner *runner = soc_runner_create(db, &overrides, NULL);
     struct validation *v = validation_create();
     CU_ASSERT_FATAL(db && runner && v);
     const struct validate_runner hook = soc_runner_hook(runner);

@@ -20,19 +20,6 @@ static void make_folder(void)
     snprintf(other, sizeof other, "%s/b.trace", folder);
 }
 
-/* A record as a line of text, on which both forms must agree. */
-static char *told(const struct trace_record *record)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *f = open_memstream(&text, &size);
-    if (f) {
-        trace_text_record(f, record);
-        fclose(f);
-    }
-    return text;
-}
-
 static struct trace_reader *open_bytes(const uint8_t *bytes, size_t size, bool force, struct trace_error *error)
 {
     FILE *f = size ? fmemopen((void *)(uintptr_t)bytes, size, "rb") : fopen("/dev/null", "rb");
@@ -60,7 +47,7 @@ static void check_example(const char *file, uint64_t records)
     uint64_t i = 0;
     for (; r && (step = trace_next(r, &got, &error)) == TRACE_GOT; i++) {
         trace_example_record(i, &wanted);
-        char *a = told(&got), *b = told(&wanted);
+        char *a = trace_example_line(&got), *b = trace_example_line(&wanted);
         CHECK(a && b && strcmp(a, b) == 0, "record %llu: %s for %s", (unsigned long long)i, a, b);
         free(a);
         free(b);
@@ -267,7 +254,7 @@ static void test_seek(void)
               error.text);
         if (step == TRACE_GOT) {
             trace_example_record(places[i], &wanted);
-            char *a = told(&got), *b = told(&wanted);
+            char *a = trace_example_line(&got), *b = trace_example_line(&wanted);
             CHECK(strcmp(a, b) == 0, "%s for %s", a, b);
             free(a);
             free(b);

@@ -3,8 +3,10 @@
 #define ORCHARD_TESTS_TRACES_TRACE_EXAMPLE_H
 
 #include "traces/trace_read.h"
+#include "traces/trace_text.h"
 #include "traces/trace_write.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -103,6 +105,19 @@ static inline uint8_t *trace_example_bytes(const char *path, size_t *size)
     if (f)
         fclose(f);
     return bytes;
+}
+
+/* A record as a line of text, on which both forms of a trace must agree; from malloc, NULL without memory. */
+static inline char *trace_example_line(const struct trace_record *record)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *const f = open_memstream(&text, &size);
+    if (f) {
+        trace_text_record(f, record);
+        fclose(f);
+    }
+    return text;
 }
 
 #endif

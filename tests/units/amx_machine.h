@@ -152,4 +152,18 @@ static inline void start(struct machine *m, const struct amx_state *state, const
     AMX_SET_TEST(portable, compare)
 /* clang-format on */
 
+/* The reference and a kernel set beside each other, on the same block. False, and the suite skips, when the host lacks the set.
+ */
+static inline bool open_machine_pair(struct machine *reference, struct machine *fast, enum amx_gen gen, const char *set)
+{
+    CU_ASSERT_TRUE_FATAL(open_machine(reference, gen, NULL));
+    if (!open_machine(fast, gen, set)) {
+        close_machine(reference);
+        suite_skip(set);
+        return false;
+    }
+    CU_ASSERT_EQUAL(reference->block, fast->block);
+    return true;
+}
+
 #endif

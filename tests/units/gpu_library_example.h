@@ -256,6 +256,15 @@ static inline bool example_start(struct gpu_example *x, const char *workload, co
     return ran;
 }
 
+/* The library refuses the workload, and the reason has this part. */
+static inline void example_refused(const char *workload, const char *precision, const char *part)
+{
+    struct gpu_example x;
+    const bool opened = example_open(&x, workload, precision, 8);
+    CHECK(!opened && strstr(x.text, part), "%s: %s", workload, x.text);
+    example_close(&x);
+}
+
 /* Each workload runs under all checks without a finding. */
 static inline void example_all_clean(const char *const *workloads, size_t count, const char *precision)
 {

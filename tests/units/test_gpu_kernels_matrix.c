@@ -302,32 +302,24 @@ static void test_gemv_quantised(void)
 
 /* ---- what users write ---- */
 
-static void check_refused(const char *workload, const char *precision, const char *part)
-{
-    struct gpu_example x;
-    const bool opened = example_open(&x, workload, precision, 8);
-    CHECK(!opened && strstr(x.text, part), "%s: %s", workload, x.text);
-    example_close(&x);
-}
-
 static void test_parsing(void)
 {
-    check_refused("gem:1x2x3", NULL, "did you mean gemm?");
-    check_refused("gemm:1x2", NULL, "k is missing");
-    check_refused("gemm:1x2x3x4", NULL, "too much");
-    check_refused("gemm:8x8x8,bach=2", NULL, "did you mean batch?");
-    check_refused("gemm:8x8x8,batch=2,batch=2", NULL, "twice");
-    check_refused("gemm:0x8x8", NULL, "from 1");
-    check_refused("gemm:8x8x8,alpha=x", NULL, "alpha");
-    check_refused("gemm:8x8x8", "i8", "no precision 'i8'");
-    check_refused("gemm:8x100000000x64", NULL, "2^31");
-    check_refused("gemv:8x48", "q4_0", "whole blocks of 32");
-    check_refused("attention:h=4,s=8,d=8,kvh=3", NULL, "no multiple");
-    check_refused("attention:h=4,s=8,d=6", NULL, "variant=naive");
-    check_refused("attention:h=4,s=8,d=8,variant=fast", NULL, "flash|naive");
-    check_refused("rope:h=1,s=8,d=7", NULL, "even");
-    check_refused("copy", NULL, "bytes is missing");
-    check_refused("stream-add:7", "f32", "no whole number");
+    example_refused("gem:1x2x3", NULL, "did you mean gemm?");
+    example_refused("gemm:1x2", NULL, "k is missing");
+    example_refused("gemm:1x2x3x4", NULL, "too much");
+    example_refused("gemm:8x8x8,bach=2", NULL, "did you mean batch?");
+    example_refused("gemm:8x8x8,batch=2,batch=2", NULL, "twice");
+    example_refused("gemm:0x8x8", NULL, "from 1");
+    example_refused("gemm:8x8x8,alpha=x", NULL, "alpha");
+    example_refused("gemm:8x8x8", "i8", "no precision 'i8'");
+    example_refused("gemm:8x100000000x64", NULL, "2^31");
+    example_refused("gemv:8x48", "q4_0", "whole blocks of 32");
+    example_refused("attention:h=4,s=8,d=8,kvh=3", NULL, "no multiple");
+    example_refused("attention:h=4,s=8,d=6", NULL, "variant=naive");
+    example_refused("attention:h=4,s=8,d=8,variant=fast", NULL, "flash|naive");
+    example_refused("rope:h=1,s=8,d=7", NULL, "even");
+    example_refused("copy", NULL, "bytes is missing");
+    example_refused("stream-add:7", "f32", "no whole number");
 }
 
 static void test_canonical_text(void)

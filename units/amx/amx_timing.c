@@ -45,33 +45,28 @@ static unsigned power_of_two_below(unsigned value)
     return power;
 }
 
-static int64_t ticks(double cycles)
-{
-    return (int64_t)(cycles * AMX_TICKS + 0.5);
-}
-
 static void derive(struct amx_block *block)
 {
     struct amx_params *p = &block->params;
     const double issue_count = ceil(p->issue_per_cycle);
     const double row_cycles = 64 / p->store_bytes_per_cycle;
     block->ticks = (struct amx_ticks){
-        .z_latency = ticks(p->z_latency_cycles),
-        .cross = ticks(p->vector_cross_cycles),
-        .cross_pass = ticks(p->vector_cross_pass_cycles),
-        .pass = ticks(p->vector_row_cycles * AMX_LANES),
-        .issue_window = ticks(issue_count / p->issue_per_cycle),
-        .set = ticks(p->set_cycles),
-        .clr = ticks(p->clr_cycles),
-        .load_issue = ticks(p->load_issue_cycles),
-        .load_request = ticks(p->load_request_cycles),
-        .load_latency = ticks(p->load_latency_cycles),
-        .load_array = ticks(p->load_array_cycles),
-        .load_bank = ticks(p->load_bank_cycles),
-        .store_issue = ticks(p->store_issue_cycles),
-        .store_latency = ticks(p->store_latency_cycles),
-        .store_merge = ticks(p->store_merge_cycles),
-        .store_slack = ticks(p->store_buffer_rows * row_cycles),
+        .z_latency = amx_cycle_ticks(p->z_latency_cycles),
+        .cross = amx_cycle_ticks(p->vector_cross_cycles),
+        .cross_pass = amx_cycle_ticks(p->vector_cross_pass_cycles),
+        .pass = amx_cycle_ticks(p->vector_row_cycles * AMX_LANES),
+        .issue_window = amx_cycle_ticks(issue_count / p->issue_per_cycle),
+        .set = amx_cycle_ticks(p->set_cycles),
+        .clr = amx_cycle_ticks(p->clr_cycles),
+        .load_issue = amx_cycle_ticks(p->load_issue_cycles),
+        .load_request = amx_cycle_ticks(p->load_request_cycles),
+        .load_latency = amx_cycle_ticks(p->load_latency_cycles),
+        .load_array = amx_cycle_ticks(p->load_array_cycles),
+        .load_bank = amx_cycle_ticks(p->load_bank_cycles),
+        .store_issue = amx_cycle_ticks(p->store_issue_cycles),
+        .store_latency = amx_cycle_ticks(p->store_latency_cycles),
+        .store_merge = amx_cycle_ticks(p->store_merge_cycles),
+        .store_slack = amx_cycle_ticks(p->store_buffer_rows * row_cycles),
         .load_per_byte = AMX_TICKS / p->load_bytes_per_cycle,
         .store_per_byte = AMX_TICKS / p->store_bytes_per_cycle,
     };

@@ -44,25 +44,20 @@ static double vector_cycles(const struct amx_params *p, const struct amx_effect 
     return rows * (wide ? p->vector_i16_row_cycles : p->vector_row_cycles);
 }
 
-static int64_t ticks(double cycles)
-{
-    return (int64_t)(cycles * AMX_TICKS + 0.5);
-}
-
 static void work_out_cost(const struct amx_params *p, struct amx_memo *memo, unsigned op)
 {
     const struct amx_effect *effect = &memo->effect;
     const double array_cycle = p->array_clock_ghz > 0 ? p->clock_ghz / p->array_clock_ghz : 1; /* in block cycles */
     if (effect->unit_class == AMX_CLASS_MATRIX) {
         const double cycles = matrix_cycles(p, op, effect);
-        memo->busy = ticks(cycles);
-        memo->share = ticks(cycles * array_cycle);
+        memo->busy = amx_cycle_ticks(cycles);
+        memo->share = amx_cycle_ticks(cycles * array_cycle);
         return;
     }
     const double cycles = vector_cycles(p, effect);
-    memo->busy = ticks(cycles * AMX_LANES);
+    memo->busy = amx_cycle_ticks(cycles * AMX_LANES);
     if (effect->unit_class == AMX_CLASS_VECTOR && p->vector_row_cycles > 0)
-        memo->share = ticks(cycles * p->vector_shared_cycles / p->vector_row_cycles * array_cycle);
+        memo->share = amx_cycle_ticks(cycles * p->vector_shared_cycles / p->vector_row_cycles * array_cycle);
 }
 
 static void settle(struct amx_block *block, struct amx_memo *memo)

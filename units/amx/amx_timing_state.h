@@ -133,6 +133,11 @@ struct amx_block {
     struct amx_timing_core *core[]; /* pointers: otherwise the compiler would compute an address again and again */
 };
 
+static inline int64_t amx_cycle_ticks(double cycles)
+{
+    return (int64_t)(cycles * AMX_TICKS + 0.5);
+}
+
 static inline int64_t amx_tick_of(const struct amx_block *block, double ns)
 {
     return block->base_tick + (int64_t)((ns - block->base_ns) * block->ticks_per_ns + 0.5);

@@ -12,19 +12,8 @@ enum { ODD = 0x60, POSITIVE = 0xc0, SYMMETRY = 0xf0, TAILS_ONLY = 0x40 };
 
 static bool ane_lut_prepare(const struct ane_numeric *rules, const struct ane_table *table, struct ane_lut *lut)
 {
-    switch (table->mode) {
-    case ANE_TABLE_CENTRED:
-    case ANE_TABLE_RIGHT:
-    case ANE_TABLE_EXP2:
-    case ANE_TABLE_ODD:
-    case ANE_TABLE_FRACTION:
-    case ANE_TABLE_INTEGER:
-    case ANE_TABLE_RECIPROCAL:
-    case ANE_TABLE_SQRT:
-    case ANE_TABLE_RSQRT:
-    case ANE_TABLE_LOG2: break;
-    default: return false;
-    }
+    if (!ane_table_mode_is_known(table->mode))
+        return false;
     *lut = (struct ane_lut){.low = ane_operand_value(rules, table->low),
                             .high = ane_operand_value(rules, table->high),
                             .below = ane_half_to_float(table->below), /* infinities are kept */

@@ -7,8 +7,8 @@
 static float join(float align, float sum, float product)
 {
     const float larger = fmaxf(fabsf(sum), fabsf(product));
-    const float binade = ane_float_of(ane_float_bits(larger) & 0x7f800000u); /* 0 when both are */
-    const float raised = 1.5f * align * binade; /* one unit in its last place is one step of the grid */
+    const float binade = f32_of_bits(f32_bits(larger) & 0x7f800000u); /* 0 when both are */
+    const float raised = 1.5f * align * binade;                       /* one unit in its last place is one step of the grid */
     return ((raised + sum) + product) - raised;
 }
 

@@ -7,51 +7,37 @@
 #ifndef ORCHARD_UNITS_ANE_ANE_NUMERIC_H
 #define ORCHARD_UNITS_ANE_ANE_NUMERIC_H
 
+#include "isa/float_bits.h"
 #include "units/ane/ane_exec.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ANE_INFINITY_VALUE 65536.0f
 #define ANE_HALF_INFINITY  0x7c00u
-
-static inline float ane_float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t ane_float_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 /* Reads fp16 bits as IEEE defines them. */
 static inline float ane_half_to_float(uint16_t bits)
 {
     const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
     if (rest >= ANE_HALF_INFINITY)
-        return ane_float_of(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+        return f32_of_bits(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
     if (rest >= 0x400u)
-        return ane_float_of(sign | (rest + (112u << 10)) << 13);
-    return ane_float_of(sign | ane_float_bits((float)rest * 0x1p-24f));
+        return f32_of_bits(sign | (rest + (112u << 10)) << 13);
+    return f32_of_bits(sign | f32_bits((float)rest * 0x1p-24f));
 }
 
 /* Rounds to nearest, ties to even; there is one NaN. */
 static inline uint16_t ane_float_to_half(float value)
 {
-    const uint32_t bits = ane_float_bits(value), size = bits & 0x7fffffffu;
+    const uint32_t bits = f32_bits(value), size = bits & 0x7fffffffu;
     const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
     if (size > 0x7f800000u)
         return 0x7e00u;
     if (size >= 0x477ff000u) /* 65520 */
         return (uint16_t)(sign | ANE_HALF_INFINITY);
     if (size < 0x38800000u) { /* below 2^-14: steps of 2^-24 */
-        const float steps = ane_float_of(size) * 0x1p24f + 0x1p23f;
-        return (uint16_t)(sign | (ane_float_bits(steps) & 0x7fffu));
+        const float steps = f32_of_bits(size) * 0x1p24f + 0x1p23f;
+        return (uint16_t)(sign | (f32_bits(steps) & 0x7fffu));
     }
     return (uint16_t)(sign | ((size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13));
 }

@@ -50,7 +50,7 @@ static void set_coefficients(const struct ane_params *params, const struct ane_t
 
 void ane_demand_dma(const struct ane_params *params, const struct ane_task *task, struct ane_demand *demand)
 {
-    const bool reduces = ane_reduces_rows(task);
+    const bool reduces = ane_task_reduces_rows(task);
     const uint64_t groups = reduces && task->groups > 1 ? task->groups : 1;
     const uint64_t rows_in = (uint64_t)task->height_in * task->channels_in * groups;
     const uint64_t rows_out = (uint64_t)task->height_out * task->channels_out * groups;

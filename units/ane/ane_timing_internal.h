@@ -42,10 +42,6 @@ void ane_stream_time(const struct ane_params *params, const struct ane_memory *m
 /* Elements of an operand of the task: those of the image, once per group where rows are reduced. */
 uint64_t ane_elements_in(const struct ane_task *task);
 uint64_t ane_elements_out(const struct ane_task *task);
-static inline bool ane_reduces_rows(const struct ane_task *task)
-{
-    return task->engine == ANE_ENGINE_PE && (task->pe_reduce == ANE_REDUCE_SUM || task->pe_reduce == ANE_REDUCE_MAX);
-}
 static inline uint64_t ane_ceil_div(uint64_t a, uint64_t b)
 {
     return b ? (a + b - 1) / b : 0;

@@ -4,14 +4,14 @@
 uint64_t ane_elements_in(const struct ane_task *task)
 {
     const uint64_t image = (uint64_t)task->width_in * task->height_in * task->channels_in;
-    return ane_reduces_rows(task) && task->groups > 1 ? image * task->groups : image;
+    return ane_task_reduces_rows(task) && task->groups > 1 ? image * task->groups : image;
 }
 
 uint64_t ane_elements_out(const struct ane_task *task)
 {
     const uint64_t lines = (uint64_t)task->height_out * task->channels_out;
     /* Each row gives one value; the descriptor repeats the input's width there (eiln/ane, softmax and norm). */
-    if (ane_reduces_rows(task))
+    if (ane_task_reduces_rows(task))
         return lines * (task->groups > 1 ? task->groups : 1);
     return lines * task->width_out;
 }
@@ -27,7 +27,7 @@ void ane_demand_planar(const struct ane_params *params, const struct ane_task *t
     uint64_t work = out;
     if (pools(task))
         work = out * (task->kernel_width ? task->kernel_width : 1) * (task->kernel_height ? task->kernel_height : 1);
-    else if (ane_reduces_rows(task))
+    else if (ane_task_reduces_rows(task))
         work = in;
     demand->elements = work;
     demand->planar = (double)work / params->planar_elements_per_cycle;

@@ -24,7 +24,7 @@ struct cpu_host {
     void *context;
 };
 
-/* What an SVC does: it reads and writes registers and memory of `core`, whose pc is already behind the SVC. True continues the
+/* What an SVC does: it reads and writes registers and memory of `core`, whose pc is already past the SVC. True continues the
  * program. False with fault->kind UNIT_FAULT_NONE ends it with *exit_code; any other kind is a fault at the SVC. */
 struct cpu_system {
     bool (*call)(void *context, struct cpu_core *core, int *exit_code, struct unit_fault *fault);

@@ -167,7 +167,7 @@ static uint32_t decode_run(const uint8_t *bytes, uint64_t pc, struct a64_insn *i
     return count;
 }
 
-/* Joins a comparison with the closing conditional branch behind it. The branch's own operation stays behind, unused, because
+/* Joins a comparison with the closing conditional branch after it. The branch's own operation stays behind, unused, because
  * blocks are entered only at their start. */
 static void join_compare_branch(struct cpu_op *compare, const struct cpu_op *branch)
 {

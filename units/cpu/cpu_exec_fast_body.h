@@ -4,15 +4,9 @@
  * counts over all 16 bytes, so that the compiler turns them into vector instructions; lanes above a 64-bit vector are computed
  * and cleared. */
 #include "units/cpu/cpu_exec_fast.h"
+#include "units/cpu/cpu_exec_lanes.h"
 
 #include <math.h>
-
-static inline void put(struct cpu_core *core, const struct a64_insn *insn, union cpu_vec r)
-{
-    if (!insn->q)
-        r.u64[1] = 0;
-    core->v[insn->rd] = r;
-}
 
 static bool nan_f32(const union cpu_vec *r)
 {
@@ -42,7 +36,7 @@ static bool nan_f64(const union cpu_vec *r)
         if (__builtin_expect(core->fp_special || nan_##M(&r), 0))                                                                \
             cpu_fp_general(core, insn);                                                                                          \
         else                                                                                                                     \
-            put(core, insn, r);                                                                                                  \
+            cpu_set_vector(core, insn, r);                                                                                       \
     }
 #define FP_VECTORS(name, expr32, expr64) FP_VECTOR(name##_4s, f32, 4, i, expr32) FP_VECTOR(name##_2d, f64, 2, i, expr64)
 #define FP_ELEMENTS(name, expr32, expr64)                                                                                        \
@@ -111,7 +105,7 @@ COMPARE(fcmp0_d, f64, 0)
             (void)a, (void)b, (void)c;                                                                                           \
             r.M[i] = (T)(expr);                                                                                                  \
         }                                                                                                                        \
-        put(core, insn, r);                                                                                                      \
+        cpu_set_vector(core, insn, r);                                                                                           \
     }
 /* clang-format off */
 #define UNSIGNED(name, expr) \

@@ -62,9 +62,7 @@ static void run_fmlal(struct cpu_core *core, const struct a64_insn *insn)
                        b = fp_half_input(core, m.u16[element ? insn->amount : at]);
         r.u32[i] = (uint32_t)fp_widening_fma(core, r.u32[i], a, b);
     }
-    if (!insn->q)
-        r.u64[1] = 0;
-    core->v[insn->rd] = r;
+    cpu_set_vector(core, insn, r);
 }
 
 /* Complex arithmetic on pairs (real, imaginary), with rotation in quarter turns. */

@@ -1,22 +1,8 @@
 /* Half precision, conversions between formats, and the architecture's estimates. */
+#include "isa/float_bits.h"
 #include "units/cpu/cpu_exec_arith.h"
 
 #include <math.h>
-#include <string.h>
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double value_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 double cpu_half_value(uint16_t bits, bool alternative)
 {
@@ -24,10 +10,10 @@ double cpu_half_value(uint16_t bits, bool alternative)
     const unsigned exponent = bits >> 10 & 31;
     const uint64_t fraction = bits & 1023;
     if (exponent == 31 && !alternative)
-        return value_of(sign | UINT64_C(0x7ff) << 52 | fraction << 42);
+        return f64_of_bits(sign | UINT64_C(0x7ff) << 52 | fraction << 42);
     if (exponent == 0)
-        return value_of(sign | bits_of((double)fraction * 0x1p-24));
-    return value_of(sign | (uint64_t)(exponent + 1023 - 15) << 52 | fraction << 42);
+        return f64_of_bits(sign | f64_bits((double)fraction * 0x1p-24));
+    return f64_of_bits(sign | (uint64_t)(exponent + 1023 - 15) << 52 | fraction << 42);
 }
 
 /* True when the bits that are cut off round the magnitude up. `rest` is compared with `half`; twice the half is one unit. */
@@ -54,7 +40,7 @@ static uint16_t overflow(enum cpu_rounding mode, uint16_t sign, bool alternative
 uint16_t cpu_half_round(const struct cpu_core *core, double value, bool alternative, bool flush)
 {
     const enum cpu_rounding mode = cpu_rounding_of(core);
-    const uint64_t bits = bits_of(value), fraction = bits & ((UINT64_C(1) << 52) - 1);
+    const uint64_t bits = f64_bits(value), fraction = bits & ((UINT64_C(1) << 52) - 1);
     const uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
     const int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
     if (exponent == 1024)
@@ -137,21 +123,6 @@ static uint64_t double_in(const struct cpu_core *core, uint64_t n)
     return flush(core) && !(n & UINT64_C(0x7ff) << 52) ? n & UINT64_C(1) << 63 : n;
 }
 
-static float single_value(uint64_t n)
-{
-    const uint32_t bits = (uint32_t)n;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t single_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static bool half_is_nan(const struct cpu_core *core, uint64_t n)
 {
     return (n & 0x7fff) > 0x7c00 && !(core->fpcr & CPU_FPCR_AHP);
@@ -161,14 +132,14 @@ uint64_t fp_16_to_32(struct cpu_core *core, uint64_t n)
 {
     if (half_is_nan(core, n))
         return convert_nan(core, n, 16, 10, 32, 23);
-    return single_bits((float)cpu_half_value((uint16_t)n, core->fpcr & CPU_FPCR_AHP));
+    return f32_bits((float)cpu_half_value((uint16_t)n, core->fpcr & CPU_FPCR_AHP));
 }
 
 uint64_t fp_16_to_64(struct cpu_core *core, uint64_t n)
 {
     if (half_is_nan(core, n))
         return convert_nan(core, n, 16, 10, 64, 52);
-    return bits_of(cpu_half_value((uint16_t)n, core->fpcr & CPU_FPCR_AHP));
+    return f64_bits(cpu_half_value((uint16_t)n, core->fpcr & CPU_FPCR_AHP));
 }
 
 uint64_t fp_32_to_64(struct cpu_core *core, uint64_t n)
@@ -176,7 +147,7 @@ uint64_t fp_32_to_64(struct cpu_core *core, uint64_t n)
     const uint64_t a = single_in(core, n);
     if ((a & 0x7fffffff) > 0x7f800000)
         return convert_nan(core, a, 32, 23, 64, 52);
-    return bits_of((double)single_value(a));
+    return f64_bits((double)f32_of_bits((uint32_t)a));
 }
 
 /* The alternative half format has no NaN: a NaN becomes a zero of its sign. */
@@ -185,7 +156,7 @@ uint64_t fp_32_to_16(struct cpu_core *core, uint64_t n)
     const uint64_t a = single_in(core, n);
     if ((a & 0x7fffffff) > 0x7f800000)
         return core->fpcr & CPU_FPCR_AHP ? a >> 16 & 0x8000 : convert_nan(core, a, 32, 23, 16, 10);
-    return cpu_half_round(core, (double)single_value(a), core->fpcr & CPU_FPCR_AHP, false);
+    return cpu_half_round(core, (double)f32_of_bits((uint32_t)a), core->fpcr & CPU_FPCR_AHP, false);
 }
 
 static bool double_is_nan(uint64_t a)
@@ -198,7 +169,7 @@ uint64_t fp_64_to_16(struct cpu_core *core, uint64_t n)
     const uint64_t a = double_in(core, n);
     if (double_is_nan(a))
         return core->fpcr & CPU_FPCR_AHP ? a >> 48 & 0x8000 : convert_nan(core, a, 64, 52, 16, 10);
-    return cpu_half_round(core, value_of(a), core->fpcr & CPU_FPCR_AHP, false);
+    return cpu_half_round(core, f64_of_bits(a), core->fpcr & CPU_FPCR_AHP, false);
 }
 
 uint64_t fp_64_to_32(struct cpu_core *core, uint64_t n)
@@ -206,8 +177,8 @@ uint64_t fp_64_to_32(struct cpu_core *core, uint64_t n)
     const uint64_t a = double_in(core, n);
     if (double_is_nan(a))
         return convert_nan(core, a, 64, 52, 32, 23);
-    const double value = value_of(a);
-    const uint32_t r = single_bits((float)value);
+    const double value = f64_of_bits(a);
+    const uint32_t r = f32_bits((float)value);
     return flush(core) && fabs(value) < 0x1p-126 ? r & 0x80000000 : r;
 }
 
@@ -217,13 +188,13 @@ uint64_t fp_64_to_32_odd(struct cpu_core *core, uint64_t n)
     const uint64_t a = double_in(core, n);
     if (double_is_nan(a))
         return convert_nan(core, a, 64, 52, 32, 23);
-    const double value = value_of(a);
+    const double value = f64_of_bits(a);
     if (flush(core) && fabs(value) < 0x1p-126)
         return a >> 32 & 0x80000000;
     float r = (float)value;
     if ((double)r == value)
-        return single_bits(r);
-    uint32_t bits = single_bits(r);
+        return f32_bits(r);
+    uint32_t bits = f32_bits(r);
     if (fabs((double)r) > fabs(value))
         bits--; /* one step toward zero */
     return bits | 1;
@@ -239,7 +210,7 @@ static uint64_t widen_keeping_nan(uint64_t n)
 {
     if ((n & 0x7fff) > 0x7c00)
         return (n & 0x8000) << 16 | 0x7f800000 | (n & 0x3ff) << 13;
-    return single_bits((float)cpu_half_value((uint16_t)n, false));
+    return f32_bits((float)cpu_half_value((uint16_t)n, false));
 }
 
 uint64_t fp_widening_fma(struct cpu_core *core, uint64_t d, uint64_t n, uint64_t m)

@@ -9,7 +9,7 @@
 #define HOT_MODES(X, n) X(n##_IMM) X(n##_POST) X(n##_PRE) X(n##_REGS) X(n##_REGU)
 #define HOT_PAIR(X, n)  X(n##_OFF) X(n##_POST) X(n##_PRE)
 
-/* A comparison and the conditional branch behind it, as one operation. */
+/* A comparison and the conditional branch after it, as one operation. */
 #define HOT_COMPARE_BRANCH(X, c) X(CMPB_IMM_W_##c) X(CMPB_IMM_X_##c) X(CMPB_REG_W_##c) X(CMPB_REG_X_##c)
 
 /* clang-format off */

@@ -34,4 +34,12 @@ static inline void cpu_set_lane(union cpu_vec *v, unsigned size, unsigned i, uin
     }
 }
 
+/* Writes the destination of a vector instruction: one on 64 bits clears the upper half. */
+static inline void cpu_set_vector(struct cpu_core *core, const struct a64_insn *insn, union cpu_vec value)
+{
+    if (!insn->q)
+        value.u64[1] = 0;
+    core->v[insn->rd] = value;
+}
+
 #endif

@@ -4,13 +4,6 @@
 
 #include <string.h>
 
-static void set_result(struct cpu_core *core, const struct a64_insn *insn, union cpu_vec r)
-{
-    if (!insn->q)
-        r.u64[1] = 0;
-    core->v[insn->rd] = r;
-}
-
 #define LOGIC(name, expr)                                                                                                        \
     static void name(struct cpu_core *core, const struct a64_insn *insn)                                                         \
     {                                                                                                                            \
@@ -21,7 +14,7 @@ static void set_result(struct cpu_core *core, const struct a64_insn *insn, union
             (void)d;                                                                                                             \
             r.u64[i] = (expr);                                                                                                   \
         }                                                                                                                        \
-        set_result(core, insn, r);                                                                                               \
+        cpu_set_vector(core, insn, r);                                                                                           \
     }
 LOGIC(run_and, n &m)
 LOGIC(run_bic, n & ~m)
@@ -44,7 +37,7 @@ static void run_immediate(struct cpu_core *core, const struct a64_insn *insn)
         case A64_BIC_32: r.u64[i] &= imm; break; /* the immediate is already inverted */
         default: r.u64[i] = imm; break;
         }
-    set_result(core, insn, r);
+    cpu_set_vector(core, insn, r);
 }
 
 static void broadcast(struct cpu_core *core, const struct a64_insn *insn, uint64_t value)
@@ -108,7 +101,7 @@ static void run_table(struct cpu_core *core, const struct a64_insn *insn)
             r.u8[i] = all[m.u8[i]];
         else if (insn->form == A64_TBL)
             r.u8[i] = 0;
-    set_result(core, insn, r);
+    cpu_set_vector(core, insn, r);
 }
 
 /* Returns the source of lane i of a permute: a lane of n or, from `lanes` on, of m. */

@@ -407,9 +407,7 @@ static void run_dot(struct cpu_core *core, const struct a64_insn *insn)
             sum += is_signed ? (uint32_t)(n.s8[4 * i + k] * m.s8[at + k]) : (uint32_t)(n.u8[4 * i + k] * m.u8[at + k]);
         r.u32[i] = sum;
     }
-    if (!insn->q)
-        r.u64[1] = 0;
-    core->v[insn->rd] = r;
+    cpu_set_vector(core, insn, r);
 }
 
 static cpu_handler *special_of(unsigned form)

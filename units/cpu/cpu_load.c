@@ -1,26 +1,14 @@
+#include "isa/rounding.h"
 #include "units/cpu/cpu_load.h"
 #include "units/cpu/cpu_load_internal.h"
 
 #include <elf.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SMALL_PAGE = 4096 };
-
-bool cpu_load_refuse(struct isa_error *error, uint64_t offset, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    error->line = 0;
-    error->offset = (unsigned long)offset;
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    elf_clean_text(error->text);
-    return false;
-}
 
 static bool page_is_free(const struct mem_space *space, uint64_t addr)
 {
@@ -38,17 +26,17 @@ static uint64_t page_of(uint64_t addr)
 static bool check_free(const struct mem_space *space, uint64_t addr, uint64_t bytes, const char *what, struct isa_error *error)
 {
     if (addr >= space->bytes || bytes > space->bytes - addr)
-        return cpu_load_refuse(
-            error, 0, "%s: 0x%" PRIx64 " bytes at 0x%" PRIx64 " leave the simulated address space of 0x%" PRIx64 " bytes", what,
-            bytes, addr, space->bytes);
+        return elf_refuse(error, 0,
+                          "%s: 0x%" PRIx64 " bytes at 0x%" PRIx64 " leave the simulated address space of 0x%" PRIx64 " bytes",
+                          what, bytes, addr, space->bytes);
     if (addr < MEM_PAGE_BYTES)
-        return cpu_load_refuse(error, 0,
-                               "%s at 0x%" PRIx64 ": the first 16 KiB stay empty so that null pointers fault; "
-                               "link the program higher",
-                               what, addr);
+        return elf_refuse(error, 0,
+                          "%s at 0x%" PRIx64 ": the first 16 KiB stay empty so that null pointers fault; "
+                          "link the program higher",
+                          what, addr);
     for (uint64_t page = page_of(addr); page < addr + bytes; page += MEM_PAGE_BYTES)
         if (!page_is_free(space, page))
-            return cpu_load_refuse(error, 0, "%s at 0x%" PRIx64 ": the page at 0x%" PRIx64 " is in use", what, addr, page);
+            return elf_refuse(error, 0, "%s at 0x%" PRIx64 ": the page at 0x%" PRIx64 " is in use", what, addr, page);
     return true;
 }
 
@@ -57,7 +45,7 @@ bool cpu_load_claim(struct mem_space *space, uint64_t addr, uint64_t bytes, cons
     if (!check_free(space, addr, bytes, what, error))
         return false;
     if (!mem_space_map(space, addr, bytes, MEM_READ | MEM_WRITE))
-        return cpu_load_refuse(error, 0, "%s: the host has no memory for 0x%" PRIx64 " bytes", what, bytes);
+        return elf_refuse(error, 0, "%s: the host has no memory for 0x%" PRIx64 " bytes", what, bytes);
     return true;
 }
 
@@ -113,8 +101,8 @@ static bool apply_relative(struct mem_space *space, const struct cpu_image *imag
             continue;
         uint8_t *host = mem_at(space, image->bias + r.r_offset, 8, MEM_WRITE);
         if (!host)
-            return cpu_load_refuse(error, elf->relative_offset + at,
-                                   "a relative relocation patches 0x%" PRIx64 ", outside the program", r.r_offset);
+            return elf_refuse(error, elf->relative_offset + at,
+                              "a relative relocation patches 0x%" PRIx64 ", outside the program", r.r_offset);
         const uint64_t value = image->bias + (uint64_t)r.r_addend;
         memcpy(host, &value, sizeof value);
     }
@@ -134,7 +122,7 @@ static bool load_segments(struct mem_space *space, struct cpu_image *image, stru
         elf_segment(elf, i, &s);
         const uint64_t addr = s.addr + image->bias;
         if (!mem_space_map(space, addr, s.mem_bytes, MEM_READ | MEM_WRITE))
-            return cpu_load_refuse(error, 0, "the host has no memory for a segment of 0x%" PRIx64 " bytes", s.mem_bytes);
+            return elf_refuse(error, 0, "the host has no memory for a segment of 0x%" PRIx64 " bytes", s.mem_bytes);
         if (s.file_bytes)
             memcpy(space->host + addr, elf->bytes + s.offset, s.file_bytes);
     }
@@ -143,10 +131,10 @@ static bool load_segments(struct mem_space *space, struct cpu_image *image, stru
     for (uint32_t i = 0; i < elf->load_count; i++) {
         elf_segment(elf, i, &s);
         if (!protect_segment(space, image, &s))
-            return cpu_load_refuse(error, 0, "a segment could not be protected");
+            return elf_refuse(error, 0, "a segment could not be protected");
     }
     image->entry = elf->entry ? elf->entry + image->bias : 0;
-    image->end = cpu_load_round_up(elf->high + image->bias, MEM_PAGE_BYTES);
+    image->end = round_up(elf->high + image->bias, MEM_PAGE_BYTES);
     image->phdr_addr = elf->phdr_addr ? elf->phdr_addr + image->bias : 0;
     image->page_bytes = told_page_bytes(elf);
     return true;

@@ -21,7 +21,7 @@ struct cpu_image {
     const struct elf_file *elf;
     uint64_t bias;          /* added to the addresses of the file */
     uint64_t entry;         /* biased; 0 = none */
-    uint64_t end;           /* first address behind the program, where the heap starts */
+    uint64_t end;           /* first address past the program, where the heap starts */
     uint64_t phdr_addr;     /* where the program sees its program headers; 0 = not loaded */
     uint32_t page_bytes;    /* page size that the program is told: 16384, or 4096 when its segments need that */
     uint64_t *section_addr; /* objects: by section, 0 = not loaded */

@@ -4,16 +4,8 @@
 
 #include "units/cpu/cpu_load.h"
 
-/* Fills *error and returns false. */
-bool cpu_load_refuse(struct isa_error *error, uint64_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
 /* Maps [addr, addr+bytes) readable and writable. False with a reason when a page is taken or outside the space. */
 bool cpu_load_claim(struct mem_space *space, uint64_t addr, uint64_t bytes, const char *what, struct isa_error *error);
-
-static inline uint64_t cpu_load_round_up(uint64_t n, uint64_t align)
-{
-    return (n + align - 1) & ~(align - 1);
-}
 
 /* Lays out, copies and links the sections of an object. */
 bool cpu_load_object(struct mem_space *space, struct cpu_image *image, struct isa_error *error);

@@ -1,4 +1,5 @@
 /* The linker for one object: sections get addresses, then symbols, and then every relocation is applied. */
+#include "isa/rounding.h"
 #include "units/cpu/cpu_load_internal.h"
 
 #include <elf.h>
@@ -40,13 +41,13 @@ static int group_of(const struct elf_section *s)
 static bool take(struct link *l, uint64_t bytes, uint64_t align, const char *what, uint64_t *addr)
 {
     if (align > ALIGN_LIMIT)
-        return cpu_load_refuse(l->error, 0, "%.80s wants an alignment of 0x%" PRIx64 ", expected at most 0x%" PRIx64, what, align,
-                               ALIGN_LIMIT);
-    *addr = cpu_load_round_up(l->next, align ? align : 1);
+        return elf_refuse(l->error, 0, "%.80s wants an alignment of 0x%" PRIx64 ", expected at most 0x%" PRIx64, what, align,
+                          ALIGN_LIMIT);
+    *addr = round_up(l->next, align ? align : 1);
     if (*addr >= l->space->bytes || bytes > l->space->bytes - *addr)
-        return cpu_load_refuse(
-            l->error, 0, "%.80s: 0x%" PRIx64 " bytes at 0x%" PRIx64 " leave the simulated address space of 0x%" PRIx64 " bytes",
-            what, bytes, *addr, l->space->bytes);
+        return elf_refuse(l->error, 0,
+                          "%.80s: 0x%" PRIx64 " bytes at 0x%" PRIx64 " leave the simulated address space of 0x%" PRIx64 " bytes",
+                          what, bytes, *addr, l->space->bytes);
     l->next = *addr + bytes;
     return true;
 }
@@ -75,8 +76,7 @@ static bool place_common(struct link *l)
         if (s.section != SHN_COMMON)
             continue;
         if (s.value == 0 || (s.value & (s.value - 1)))
-            return cpu_load_refuse(l->error, 0, "common symbol %.80s: alignment 0x%" PRIx64 " is not a power of two", s.name,
-                                   s.value);
+            return elf_refuse(l->error, 0, "common symbol %.80s: alignment 0x%" PRIx64 " is not a power of two", s.name, s.value);
         if (!take(l, s.bytes, s.value, s.name, &l->image->symbol_addr[i]))
             return false;
     }
@@ -110,13 +110,13 @@ static bool lay_out(struct link *l)
     l->next = l->image->bias;
     l->code_prot = group_prot[GROUP_CODE];
     for (int group = 0; group < GROUP_COUNT; group++) {
-        l->next = cpu_load_round_up(l->next, MEM_PAGE_BYTES);
+        l->next = round_up(l->next, MEM_PAGE_BYTES);
         l->start[group] = l->next;
         if (!place_group(l, group) || (group == GROUP_DATA && (!place_common(l) || !place_got(l))))
             return false;
         l->end[group] = l->next;
     }
-    l->image->end = cpu_load_round_up(l->next, MEM_PAGE_BYTES);
+    l->image->end = round_up(l->next, MEM_PAGE_BYTES);
     for (int group = 0; group < GROUP_COUNT; group++)
         if (l->end[group] > l->start[group] &&
             !cpu_load_claim(l->space, l->start[group], l->end[group] - l->start[group], "the object", l->error))
@@ -157,8 +157,8 @@ static bool resolve_symbols(struct link *l)
     }
     if (missing == 0)
         return true;
-    return cpu_load_refuse(l->error, 0, "undefined symbol%s %s%s: link what defines %s in (ld -r, or a static executable)",
-                           missing > 1 ? "s" : "", names, used >= sizeof names ? " ..." : "", missing > 1 ? "them" : "it");
+    return elf_refuse(l->error, 0, "undefined symbol%s %s%s: link what defines %s in (ld -r, or a static executable)",
+                      missing > 1 ? "s" : "", names, used >= sizeof names ? " ..." : "", missing > 1 ? "them" : "it");
 }
 
 static bool apply_one(struct link *l, const struct elf_section *target, uint64_t target_addr, uint64_t file_offset,
@@ -171,13 +171,13 @@ static bool apply_one(struct link *l, const struct elf_section *target, uint64_t
     if (r->type == R_AARCH64_NONE)
         return true;
     if (bytes == 0 || name == NULL)
-        return cpu_load_refuse(l->error, file_offset,
-                               "relocation type %u at %.60s+0x%" PRIx64
-                               " (symbol %.60s) is not linked here: link with aarch64-linux-gnu-gcc -static",
-                               r->type, target->name, r->offset, s.name);
+        return elf_refuse(l->error, file_offset,
+                          "relocation type %u at %.60s+0x%" PRIx64
+                          " (symbol %.60s) is not linked here: link with aarch64-linux-gnu-gcc -static",
+                          r->type, target->name, r->offset, s.name);
     if (bytes > target->bytes - r->offset)
-        return cpu_load_refuse(l->error, file_offset, "%s at %.60s+0x%" PRIx64 " reaches past the end of the section", name,
-                               target->name, r->offset);
+        return elf_refuse(l->error, file_offset, "%s at %.60s+0x%" PRIx64 " reaches past the end of the section", name,
+                          target->name, r->offset);
     const struct cpu_patch patch = {.type = r->type,
                                     .place = target_addr + r->offset,
                                     .value = l->image->symbol_addr[r->symbol] + (uint64_t)r->addend,
@@ -186,8 +186,8 @@ static bool apply_one(struct link *l, const struct elf_section *target, uint64_t
                                     .got_base = l->got_base,
                                     .undefined_weak = s.section == SHN_UNDEF && s.binding == STB_WEAK};
     if (!cpu_patch_apply(&patch, l->space->host + patch.place, &why))
-        return cpu_load_refuse(l->error, file_offset, "%s at %.60s+0x%" PRIx64 " to %.60s (0x%" PRIx64 ") %s", name, target->name,
-                               r->offset, s.name, patch.value, why);
+        return elf_refuse(l->error, file_offset, "%s at %.60s+0x%" PRIx64 " to %.60s (0x%" PRIx64 ") %s", name, target->name,
+                          r->offset, s.name, patch.value, why);
     return true;
 }
 
@@ -224,7 +224,7 @@ static bool protect_groups(struct link *l)
         const unsigned prot = group == GROUP_CODE ? l->code_prot : group_prot[group];
         if (l->end[group] > l->start[group] &&
             !mem_space_protect(l->space, l->start[group], l->end[group] - l->start[group], prot))
-            return cpu_load_refuse(l->error, 0, "the object's pages could not be protected");
+            return elf_refuse(l->error, 0, "the object's pages could not be protected");
     }
     return true;
 }
@@ -237,7 +237,7 @@ bool cpu_load_object(struct mem_space *space, struct cpu_image *image, struct is
     l.got_slot = calloc(image->elf->symbol_count + 1u, sizeof *l.got_slot);
     bool ok = image->section_addr && image->symbol_addr && l.got_slot;
     if (!ok)
-        cpu_load_refuse(error, 0, "no memory for the tables of an object with %u symbols", image->elf->symbol_count);
+        elf_refuse(error, 0, "no memory for the tables of an object with %u symbols", image->elf->symbol_count);
     ok = ok && lay_out(&l) && resolve_symbols(&l);
     if (ok) {
         copy_sections(&l);

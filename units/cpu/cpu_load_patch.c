@@ -107,7 +107,7 @@ static uint64_t page(uint64_t addr) /* adrp counts in 4 KiB, whatever the page s
 
 static uint64_t compute(const struct rule *rule, const struct cpu_patch *p)
 {
-    /* A branch to an undefined weak symbol continues behind the branch (AAELF64, "Weak references"). */
+    /* A branch to an undefined weak symbol continues after the branch (AAELF64, "Weak references"). */
     const bool skip = p->undefined_weak && (rule->field == IMM26 || rule->field == IMM19 || rule->field == IMM14);
     switch ((enum value)rule->value) {
     case RELATIVE: return skip ? 4 : p->value - p->place;

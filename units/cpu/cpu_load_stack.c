@@ -5,6 +5,7 @@
  * Which entries a static C library wants was found by running one; HWCAP 3 (fp, asimd) keeps its indirect functions
  * off newer instructions. Constants: Linux include/uapi/linux/auxvec.h.
  */
+#include "isa/rounding.h"
 #include "units/cpu/cpu_load_internal.h"
 #include "units/cpu/cpu_random.h"
 
@@ -106,11 +107,11 @@ static void build(struct builder *b, const struct cpu_image *image, const struct
 bool cpu_load_stack(struct mem_space *space, const struct cpu_image *image, const struct cpu_stack_params *params,
                     struct cpu_stack *stack, struct isa_error *error)
 {
-    const uint64_t bytes = cpu_load_round_up(params->bytes ? params->bytes : DEFAULT_STACK_BYTES, MEM_PAGE_BYTES);
+    const uint64_t bytes = round_up(params->bytes ? params->bytes : DEFAULT_STACK_BYTES, MEM_PAGE_BYTES);
     if (params->bytes > space->bytes || bytes + 2 * MEM_PAGE_BYTES > space->bytes)
-        return cpu_load_refuse(error, 0,
-                               "a stack of 0x%" PRIx64 " bytes does not fit the simulated address space of 0x%" PRIx64 " bytes",
-                               bytes, space->bytes);
+        return elf_refuse(error, 0,
+                          "a stack of 0x%" PRIx64 " bytes does not fit the simulated address space of 0x%" PRIx64 " bytes", bytes,
+                          space->bytes);
     struct builder b = {.space = space, .top = space->bytes - MEM_PAGE_BYTES}; /* the last page stays a guard */
     b.low = b.top - bytes;
     b.strings = b.top;
@@ -122,10 +123,10 @@ bool cpu_load_stack(struct mem_space *space, const struct cpu_image *image, cons
     build(&b, image, params);
     const uint64_t words_bytes = (uint64_t)b.words * 8;
     if (b.full || words_bytes + 16 > b.strings - b.low)
-        return cpu_load_refuse(error, 0,
-                               "arguments and environment do not fit the stack: at most %d words and %d bytes of "
-                               "text",
-                               WORDS_LIMIT, STRINGS_LIMIT);
+        return elf_refuse(error, 0,
+                          "arguments and environment do not fit the stack: at most %d words and %d bytes of "
+                          "text",
+                          WORDS_LIMIT, STRINGS_LIMIT);
     stack->sp = (b.strings - words_bytes) & ~UINT64_C(15);
     memcpy(space->host + stack->sp, b.word, words_bytes);
     return true;

@@ -159,12 +159,15 @@ static void bind_op(struct gpu_group *group, uint32_t index, const uint16_t *uni
         op->run = op->plain = too_many_registers;
     else if (group->vectors) {
         gpu_handler *fast = group->vectors->pick(op);
+        op->vectorised = fast != NULL;
         op->run = fast ? fast : op->plain;
     }
+    if (group->checks.steer && !from->steers && op->run != too_many_registers)
+        op->run = op->touches ? gpu_reach : gpu_pass;
 }
 
 /* True when the following instruction always executes next, with the same mask. */
-static bool gpu_goes_straight(const struct agx_inst *inst)
+bool gpu_goes_straight(const struct agx_inst *inst)
 {
     switch (inst->op) {
     case AGX_OP_IF_ICMP:
@@ -186,11 +189,23 @@ static bool gpu_goes_straight(const struct agx_inst *inst)
     }
 }
 
+static void set_idle(struct gpu_op *op, unsigned when, bool idle)
+{
+    const struct gpu_idle *rest = &op->next->idle[when];
+    const bool goes_on = idle && gpu_goes_straight(op->inst) && rest->count > 0;
+    op->idle[when] = (struct gpu_idle){idle ? 1 + (goes_on ? rest->count : 0) : 0, goes_on ? rest->last : op};
+}
+
 /* From the last address to the first, because a block depends on what follows it. */
 static void set_blocks(struct gpu_group *group)
 {
-    for (uint32_t i = group->program->count; i-- > 0;)
-        group->op[i].straight = gpu_goes_straight(group->op[i].inst) ? group->op[i].next->straight + 1 : 1;
+    for (uint32_t i = group->program->count; i-- > 0;) {
+        struct gpu_op *op = &group->op[i];
+        const bool passes = op->run == gpu_pass || op->run == gpu_reach;
+        set_idle(op, 0, passes);
+        set_idle(op, 1, passes && !gpu_touches_lines(op->inst->op));
+        op->straight = gpu_goes_straight(op->inst) ? op->next->straight + 1 : 1;
+    }
 }
 
 void gpu_bind(struct gpu_group *group, const uint16_t *uniforms)

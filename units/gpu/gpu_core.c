@@ -51,7 +51,7 @@ static uint32_t threads_of(const uint32_t size[3])
 
 /* Distance between the registers of two simdgroups: an odd number of cache lines, so that their first registers do not share sets
  * of the host's caches. */
-static size_t register_stride(const struct gpu_group *group)
+size_t gpu_register_stride(const struct gpu_group *group)
 {
     return (size_t)group->words * GPU_WORD_BYTES + 64;
 }
@@ -76,7 +76,7 @@ static bool allocate(struct gpu_group *group)
     group->entered = calloc((size_t)group->program->count + 1, sizeof *group->entered);
     group->tally = calloc((size_t)group->program->count + 1, sizeof *group->tally);
     group->lane_position = aligned_zero(3 * sizeof *group->lane_position);
-    group->registers = aligned_zero(register_stride(group) * group->simdgroups_room);
+    group->registers = aligned_zero(gpu_register_stride(group) * group->simdgroups_room);
     group->memory = aligned_zero((size_t)group->memory_bytes + MEMORY_SLACK);
     group->stack = aligned_zero((size_t)group->stack_words * GPU_WORD_BYTES * group->simdgroups_room);
     if (group->checks.sanitize)
@@ -162,7 +162,7 @@ static void start_simdgroup(struct gpu_group *group, uint32_t number, uint32_t t
     group->executed_before += s->executed;
     group->active_before += s->active;
     const uint32_t exist = left >= GPU_LANES ? UINT32_MAX : (1U << left) - 1;
-    void *word = (uint8_t *)group->registers + register_stride(group) * number;
+    void *word = (uint8_t *)group->registers + gpu_register_stride(group) * number;
     *s = (struct gpu_simdgroup){.word = word,
                                 .mask = exist,
                                 .exist = exist,
@@ -174,11 +174,12 @@ static void start_simdgroup(struct gpu_group *group, uint32_t number, uint32_t t
 }
 
 /* Metal's order: index = x + y*X + z*X*Y in the threadgroup; lane = index & 31, simdgroup = index >> 5. */
-static void number_lanes(struct gpu_group *group, uint32_t threads)
+void gpu_number_lanes(struct gpu_group *group)
 {
     uint32_t at[3] = {0};
     if (memcmp(group->numbered, group->size, sizeof group->size) == 0)
         return;
+    const uint32_t threads = threads_of(group->size);
     memcpy(group->numbered, group->size, sizeof group->size);
     for (uint32_t i = 0; i < threads; i++) {
         for (unsigned axis = 0; axis < 3; axis++)
@@ -196,7 +197,7 @@ static void number_lanes(struct gpu_group *group, uint32_t threads)
 static void start(struct gpu_group *group)
 {
     const uint32_t threads = threads_of(group->size);
-    number_lanes(group, threads);
+    gpu_number_lanes(group);
     group->simdgroups = (threads + GPU_LANES - 1) / GPU_LANES;
     group->arrived = group->stopped = group->barrier_openings = 0;
     group->fault = (struct unit_fault){0};
@@ -281,12 +282,15 @@ static const struct gpu_op *run_watched(struct gpu_simdgroup *s, const struct gp
     return op;
 }
 
+enum recording { RECORD_NOTHING, RECORD_LINES, RECORD_ALL }; /* the first two are places of gpu_op.idle */
+
 /* Runs block by block: what is counted per instruction is counted at the block's entry. `trace` may be NULL. */
 static inline __attribute__((always_inline)) const struct gpu_op *blocks(struct gpu_simdgroup *s, const struct gpu_op *op,
-                                                                         uint64_t *left, struct gpu_trace *trace)
+                                                                         uint64_t *left, struct gpu_trace *trace,
+                                                                         enum recording how, bool *lap)
 {
     uint64_t active = 0, budget = *left;
-    while (op && budget > 0) {
+    while (op && budget > 0 && !*lap) {
         const uint32_t block = op->straight, length = block < budget ? block : (uint32_t)budget;
         const unsigned lanes = (unsigned)__builtin_popcount(s->mask);
         const struct gpu_op *next = op;
@@ -294,12 +298,22 @@ static inline __attribute__((always_inline)) const struct gpu_op *blocks(struct 
         ++*op->entered;
         do {
             op = next;
-            next = !trace || put_record(s, op, lanes, trace) ? op->run(s, op) : no_room(s, op);
+            if (how != RECORD_ALL && op->idle[how].count > 0 && op->idle[how].count <= rest) {
+                rest -= op->idle[how].count - 1;
+                op = op->idle[how].last;
+                next = op->next;
+                continue;
+            }
+            next = how == RECORD_NOTHING || (how == RECORD_LINES && !gpu_touches_lines(op->inst->op)) ||
+                           put_record(s, op, lanes, trace)
+                       ? op->run(s, op)
+                       : no_room(s, op);
         } while (--rest > 0 && next);
         budget -= length - rest;
         active += (uint64_t)lanes * (length - rest);
-        if (length - rest < block) /* a fault or the budget cut the block off behind `op` */
+        if (length - rest < block) /* a fault or the budget cut the block off after `op` */
             --*op->next->entered;
+        *lap = op->lap;
         op = next;
     }
     s->active += active;
@@ -307,24 +321,24 @@ static inline __attribute__((always_inline)) const struct gpu_op *blocks(struct 
     return op;
 }
 
-static const struct gpu_op *run_blocks(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left)
+static const struct gpu_op *run_blocks(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left, bool *lap)
 {
-    return blocks(s, op, left, NULL);
+    return blocks(s, op, left, NULL, RECORD_NOTHING, lap);
 }
 
 static const struct gpu_op *run_recorded(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left,
-                                         struct gpu_trace *trace)
+                                         struct gpu_trace *trace, bool *lap)
 {
-    return blocks(s, op, left, trace);
+    return trace->lines_only ? blocks(s, op, left, trace, RECORD_LINES, lap) : blocks(s, op, left, trace, RECORD_ALL, lap);
 }
 
-static enum gpu_step step_of(const struct gpu_group *group, const struct gpu_simdgroup *s, struct unit_fault *fault)
+static enum gpu_step step_of(const struct gpu_group *group, const struct gpu_simdgroup *s, bool lap, struct unit_fault *fault)
 {
     switch (s->state) {
     case GPU_AT_BARRIER: return GPU_STEP_BARRIER;
     case GPU_STOPPED: return GPU_STEP_DONE;
     case GPU_FAULTED: *fault = group->fault; return GPU_STEP_FAULT;
-    default: return GPU_STEP_LIMIT;
+    default: return lap ? GPU_STEP_LAP : GPU_STEP_LIMIT;
     }
 }
 
@@ -335,29 +349,30 @@ enum gpu_step gpu_group_run(struct gpu_group *group, unsigned simdgroup, uint64_
     if (s->state == GPU_AT_BARRIER && s->barrier_seen != group->barrier_openings)
         s->state = GPU_READY;
     if (s->state != GPU_READY)
-        return step_of(group, s, fault);
+        return step_of(group, s, false, fault);
     uint64_t budget = limit ? limit : UINT64_MAX, allowed = UINT64_MAX;
     if (group->checks.instruction_limit)
         allowed = group->checks.instruction_limit > s->executed ? group->checks.instruction_limit - s->executed : 0;
     budget = budget < allowed ? budget : allowed;
     uint64_t left = budget;
+    bool lap = false;
     const struct gpu_op *op = s->at;
     const unsigned host_state = group->vectors ? group->vectors->enter() : 0;
     if (group->sanitizer)
         op = run_watched(s, op, &left, trace);
     else if (trace)
-        op = run_recorded(s, op, &left, trace);
+        op = run_recorded(s, op, &left, trace, &lap);
     else
-        op = run_blocks(s, op, &left);
+        op = run_blocks(s, op, &left, &lap);
     if (group->vectors)
         group->vectors->leave(host_state);
     s->executed += budget - left;
     if (op)
         s->at = op;
-    if (op && budget == allowed && allowed != UINT64_MAX)
+    if (op && left == 0 && budget == allowed && allowed != UINT64_MAX)
         gpu_fault(s, op, UNIT_FAULT_TRAP, 0, "the limit of %llu instructions of a simdgroup is reached",
                   (unsigned long long)group->checks.instruction_limit);
-    return step_of(group, s, fault);
+    return step_of(group, s, lap, fault);
 }
 
 bool gpu_group_finish(struct gpu_group *group, struct gpu_trace *traces, struct unit_fault *fault)
@@ -388,43 +403,4 @@ bool gpu_preamble_run(const struct gpu_program *preamble, struct mem_space *spac
     const bool ok = gpu_group_finish(group, NULL, fault);
     gpu_group_free(group);
     return ok;
-}
-
-/* --- counts and state --- */
-
-struct gpu_counts gpu_group_counts(const struct gpu_group *group)
-{
-    struct gpu_counts counts = {group->executed_before, group->active_before};
-    for (uint32_t i = 0; i < group->simdgroups_room; i++) {
-        counts.instructions += group->simdgroup[i].executed;
-        counts.active_lanes += group->simdgroup[i].active;
-    }
-    return counts;
-}
-
-/* An instruction is issued as often as its block is entered at it or before it. */
-void gpu_group_issue_counts(const struct gpu_group *group, uint64_t *counts)
-{
-    const uint32_t count = group->program->count;
-    memcpy(group->tally, group->entered, ((size_t)count + 1) * sizeof *group->tally);
-    for (uint32_t i = 0; i < count; i++) {
-        if (group->op[i].straight > 1)
-            group->tally[group->op[i].next - group->op] += group->tally[i];
-        counts[i] += (uint64_t)group->tally[i];
-    }
-}
-
-void gpu_group_read_state(const struct gpu_group *group, unsigned simdgroup, struct gpu_lanes *out)
-{
-    const struct gpu_simdgroup *s = &group->simdgroup[simdgroup];
-    memset(out, 0, sizeof *out);
-    memcpy(out->word, s->word, (size_t)group->words * GPU_WORD_BYTES);
-    out->mask = s->mask;
-}
-
-void gpu_group_write_state(struct gpu_group *group, unsigned simdgroup, const struct gpu_lanes *in)
-{
-    struct gpu_simdgroup *s = &group->simdgroup[simdgroup];
-    memcpy(s->word, in->word, (size_t)group->words * GPU_WORD_BYTES);
-    s->mask = in->mask & s->exist;
 }

@@ -40,9 +40,11 @@ bool gpu_preamble_run(const struct gpu_program *preamble, struct mem_space *spac
 
 /* Options of execution. A zeroed struct selects plain, fast execution. */
 struct gpu_checks {
-    bool sanitize;              /* out-of-bounds, races in threadgroup memory, barrier divergence, loads read before their wait */
-    bool poison;                /* registers and threadgroup memory start with a pattern instead of zeros */
-    bool reference;             /* plain handlers, one lane at a time, for tests */
+    bool sanitize;  /* out-of-bounds, races in threadgroup memory, barrier divergence, loads read before their wait */
+    bool poison;    /* registers and threadgroup memory start with a pattern instead of zeros */
+    bool reference; /* plain handlers, one lane at a time, for tests */
+    bool steer;     /* executes only what decides on the way and on addresses (gpu_program_steers); all other values are
+                     * undefined, and nothing that no address depends on is stored */
     uint64_t instruction_limit; /* per simdgroup, 0 = none: endless loops become a TRAP fault */
 };
 
@@ -61,11 +63,21 @@ void gpu_launch_groups(const struct gpu_launch *launch, uint32_t groups[3]);
 void gpu_group_start(struct gpu_group *group, const uint32_t position[3], uint32_t core_index);
 unsigned gpu_group_simdgroups(const struct gpu_group *group);
 
-enum gpu_step { GPU_STEP_BARRIER, GPU_STEP_DONE, GPU_STEP_LIMIT, GPU_STEP_FAULT };
+enum gpu_step { GPU_STEP_BARRIER, GPU_STEP_DONE, GPU_STEP_LIMIT, GPU_STEP_LAP, GPU_STEP_FAULT };
 /* Runs one simdgroup until it waits at a barrier that is not open yet, is done, or has executed `limit` instructions (0 = no
  * limit). `trace` may be NULL. A simdgroup that is the last to arrive at a barrier opens it and goes on. */
 enum gpu_step gpu_group_run(struct gpu_group *group, unsigned simdgroup, uint64_t limit, struct gpu_trace *trace,
                             struct unit_fault *fault);
+/* From now on gpu_group_run returns GPU_STEP_LAP whenever it has executed one of these instructions (lap[gpu_program_count]),
+ * which must be jumps. */
+void gpu_group_mark_laps(struct gpu_group *group, const bool *lap);
+/* The number of the instruction that a simdgroup executes next. */
+uint32_t gpu_group_at(const struct gpu_group *group, unsigned simdgroup);
+/* The number of instructions that it has executed in this threadgroup. */
+uint64_t gpu_group_executed(const struct gpu_group *group, unsigned simdgroup);
+/* Makes `to` the same threadgroup in the same state, apart from its counts. Both were created for the same launch and checks; no
+ * `sanitize`. */
+void gpu_group_copy(struct gpu_group *to, const struct gpu_group *from);
 /* Runs the whole threadgroup to its end. traces: one per simdgroup, or NULL. */
 bool gpu_group_finish(struct gpu_group *group, struct gpu_trace *traces, struct unit_fault *fault);
 

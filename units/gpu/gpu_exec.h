@@ -33,13 +33,22 @@ struct gpu_op;
 /* Executes one instruction. Returns the next one, or NULL when the simdgroup stops (its state says why). */
 typedef const struct gpu_op *gpu_handler(struct gpu_simdgroup *group, const struct gpu_op *op);
 
+/* Instructions of a block, from one on, that do nothing. */
+struct gpu_idle {
+    uint32_t count;
+    const struct gpu_op *last;
+};
+
 struct gpu_op {
     gpu_handler *run;
     const struct gpu_op *next, *target;
     uint32_t index; /* in the program */
     uint8_t dst_kind, dst_word, source_count;
-    uint8_t small[2];  /* prepared by a vector handler for itself */
-    bool touches;      /* its record says more than that it was executed: gpu_record */
+    uint8_t small[2];        /* prepared by a vector handler for itself */
+    bool vectorised;         /* has a vector handler */
+    bool lap;                /* gpu_group_mark_laps */
+    struct gpu_idle idle[2]; /* unless everything is recorded: without a record; where lines alone are recorded */
+    bool touches;            /* its record says more than that it was executed: gpu_record */
     uint32_t straight; /* instructions from here to the end of the block: the next one that may jump, stop or change the mask */
     struct gpu_operand source[4];
     gpu_handler *plain;
@@ -60,6 +69,14 @@ struct gpu_simdgroup {
     uint32_t barrier_seen;     /* the barrier opening that it waits for */
     uint32_t stack_bytes_left; /* stack position: grows down from the size of the stack */
     uint64_t executed, active;
+};
+
+/* The addresses of an access. */
+struct gpu_access {
+    uint64_t address[GPU_LANES]; /* of component 0; device: bytes; threadgroup: bytes in the block; stack: bytes in the stack */
+    uint32_t item_bytes;         /* distance of components */
+    uint32_t bytes;              /* touched by one component */
+    uint32_t components;         /* mask */
 };
 
 struct gpu_sanitizer;
@@ -101,11 +118,15 @@ struct gpu_group {
     uint64_t executed_before, active_before;                   /* of finished threadgroups */
     struct unit_fault fault;
     struct gpu_sanitizer *sanitizer;
+    struct gpu_access last_access;          /* of the latest recorded access to device or stack memory */
     struct gpu_turns turns[GPU_TURNS_KEPT]; /* by index of the instruction, modulo */
 };
 
 /* Fills op[] from the instructions; scalars come from `uniforms`. */
 void gpu_bind(struct gpu_group *group, const uint16_t *uniforms);
+
+/* True when the following instruction always executes next, with the same mask. */
+bool gpu_goes_straight(const struct agx_inst *inst);
 
 /* A set of vector handlers. NULL from `pick` means that the plain handler must be used. */
 struct gpu_vector_set {
@@ -114,6 +135,8 @@ struct gpu_vector_set {
     /* For the record of an access to threadgroup memory that has a vector handler: true when its lanes never wait for one
      * another. */
     bool (*one_turn)(const struct gpu_simdgroup *group, const struct gpu_op *op);
+    /* For the same accesses: true when all lanes certainly stay inside the threadgroup's memory. */
+    bool (*inside)(const struct gpu_simdgroup *group, const struct gpu_op *op);
     /* Sets the host's float state that the handlers need (denormals off), and restores it. */
     unsigned (*enter)(void);
     void (*leave)(unsigned state);
@@ -151,17 +174,22 @@ static inline uint16_t gpu_half_of(const uint32_t word[GPU_LANES], unsigned high
     return (uint16_t)(word[lane] >> (16 * high));
 }
 
+/* Handlers for instructions that do not steer, in a group that executes only what does: nothing happens, except that a recorded
+ * access to memory that may not be reached is a fault as ever (gpu_exec_memory.c). */
+const struct gpu_op *gpu_pass(struct gpu_simdgroup *group, const struct gpu_op *op);
+const struct gpu_op *gpu_reach(struct gpu_simdgroup *group, const struct gpu_op *op);
+
 /* --- conditions (gpu_exec_mask.c) --- */
 uint32_t gpu_condition(const struct gpu_simdgroup *group, const struct gpu_op *op);
 
 /* --- addresses (gpu_exec_memory.c) --- */
-struct gpu_access {
-    uint64_t address[GPU_LANES]; /* of component 0; device: bytes; threadgroup: bytes in the block; stack: bytes in the stack */
-    uint32_t item_bytes;         /* distance of components */
-    uint32_t bytes;              /* touched by one component */
-    uint32_t components;         /* mask */
-};
 void gpu_access_of(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access);
+
+/* --- storage (gpu_core.c) --- */
+/* Distance between the registers of two simdgroups, in bytes. */
+size_t gpu_register_stride(const struct gpu_group *group);
+/* Numbers the lanes of a threadgroup of this size. */
+void gpu_number_lanes(struct gpu_group *group);
 
 /* Opens the barrier: all simdgroups that are left have arrived. */
 void gpu_barrier_open(struct gpu_group *group);
@@ -169,6 +197,8 @@ void gpu_barrier_open(struct gpu_group *group);
 /* --- trace and sanitizer --- */
 /* True when the record of such an operation says more than that it was executed. */
 bool gpu_touches_memory(unsigned op);
+/* True for accesses to device and stack memory, whose records have lines. */
+bool gpu_touches_lines(unsigned op);
 /* Records an instruction; `lanes` are the active ones. False when memory is out. */
 bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
 

@@ -107,7 +107,7 @@ static const struct gpu_op *convert(struct gpu_simdgroup *group, const struct gp
         gpu_read_float(group, &op->source[0], a);
     for (unsigned lane = 0; lane < GPU_LANES; lane++) {
         if (!to_float(mode))
-            out[lane] = to_integer(mode, (double)gpu_float(a[lane]), to_zero);
+            out[lane] = to_integer(mode, (double)f32_of_bits(a[lane]), to_zero);
         else if (half)
             out[lane] = gpu_half_from_double(integer_value(mode, a[lane]), to_zero);
         else

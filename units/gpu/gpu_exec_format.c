@@ -163,7 +163,7 @@ uint32_t gpu_format_store(unsigned format, unsigned c, const uint32_t value[4], 
     double number[4];
     for (unsigned i = 0; i < 4; i++) {
         const uint32_t bits = wide ? gpu_flush32(value[i]) : gpu_float_from_half((uint16_t)value[i]);
-        number[i] = (double)gpu_float(bits);
+        number[i] = (double)f32_of_bits(bits);
     }
     switch (format) {
     case AGX_FORMAT_U8NORM: return to_normalised(number[0], false, UINT8_MAX);

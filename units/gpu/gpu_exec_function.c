@@ -7,7 +7,7 @@
  * rounding. */
 static bool undecided(double value)
 {
-    const int64_t rest = (int64_t)(gpu_bits64(value) & 0x1fffffff) - 0x10000000;
+    const int64_t rest = (int64_t)(f64_bits(value) & 0x1fffffff) - 0x10000000;
     return rest >= -16 && rest <= 16;
 }
 
@@ -16,7 +16,7 @@ static uint32_t round_function(double value, long double (*precise)(double argum
 {
     if (!isfinite(value) || fabs(value) < 0x1p-126 || !undecided(value))
         return gpu_float_from_double(value, false);
-    return gpu_bits((float)precise(argument));
+    return f32_bits((float)precise(argument));
 }
 
 static long double precise_exp2(double x)
@@ -38,7 +38,7 @@ static long double precise_sinc(double x)
 
 static uint32_t reciprocal(float x)
 {
-    return gpu_finish32(gpu_bits(1.0f / x), GPU_ONE32, GPU_ONE32, GPU_ONE32); /* 1/x never lies just below 2^-126 */
+    return gpu_finish32(f32_bits(1.0f / x), GPU_ONE32, GPU_ONE32, GPU_ONE32); /* 1/x never lies just below 2^-126 */
 }
 
 /* 1/sqrt(x) lies on the same side of the middle m of two floats as 1 does of m*m*x. m has 25 bits, so both products are exact
@@ -52,9 +52,9 @@ static uint32_t reciprocal_root(float x)
     const double value = 1.0 / sqrt((double)x);
     if (!undecided(value) || !isfinite(value))
         return gpu_float_from_double(value, false);
-    const double middle = gpu_double((gpu_bits64(value) & ~UINT64_C(0x1fffffff)) | 0x10000000);
+    const double middle = f64_of_bits((f64_bits(value) & ~UINT64_C(0x1fffffff)) | 0x10000000);
     const bool above = fma(middle * middle, (double)x, -1.0) < 0;
-    const uint32_t lower = gpu_bits((float)gpu_double(gpu_bits64(value) & ~UINT64_C(0x1fffffff)));
+    const uint32_t lower = f32_bits((float)f64_of_bits(f64_bits(value) & ~UINT64_C(0x1fffffff)));
     return above ? lower + 1 : lower;
 }
 
@@ -68,8 +68,8 @@ static uint32_t reciprocal_root_special(float x)
 static uint32_t fold(float t)
 {
     if (t < 1)
-        return gpu_bits(t);
-    return t < 3 ? gpu_bits(2.0f - t) : gpu_bits(t - 4.0f);
+        return f32_bits(t);
+    return t < 3 ? f32_bits(2.0f - t) : f32_bits(t - 4.0f);
 }
 
 static uint32_t sinc(float x)
@@ -92,14 +92,14 @@ static uint32_t logarithm(float x)
 
 uint32_t gpu_function(unsigned op, uint32_t bits)
 {
-    const float x = gpu_float(bits);
+    const float x = f32_of_bits(bits);
     if (gpu_is_nan32(bits))
         return GPU_NAN32;
     switch (op) {
-    case AGX_OP_FLOOR: return gpu_bits(floorf(x));
-    case AGX_OP_CEIL: return gpu_bits(ceilf(x));
-    case AGX_OP_TRUNC: return gpu_bits(truncf(x));
-    case AGX_OP_RINT: return gpu_bits(rintf(x));
+    case AGX_OP_FLOOR: return f32_bits(floorf(x));
+    case AGX_OP_CEIL: return f32_bits(ceilf(x));
+    case AGX_OP_TRUNC: return f32_bits(truncf(x));
+    case AGX_OP_RINT: return f32_bits(rintf(x));
     case AGX_OP_RCP: return reciprocal(x);
     case AGX_OP_RSQRT: return reciprocal_root(x);
     case AGX_OP_RSQRT_SPECIAL: return reciprocal_root_special(x);

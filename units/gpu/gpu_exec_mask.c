@@ -48,7 +48,7 @@ static uint32_t float_condition(const struct gpu_simdgroup *group, const struct 
     gpu_read_float(group, &op->source[0], a);
     gpu_read_float(group, &op->source[1], b);
     for (unsigned lane = 0; lane < GPU_LANES; lane++)
-        holds |= (uint32_t)float_holds(op->inst->condition, gpu_float(a[lane]), gpu_float(b[lane])) << lane;
+        holds |= (uint32_t)float_holds(op->inst->condition, f32_of_bits(a[lane]), f32_of_bits(b[lane])) << lane;
     return holds;
 }
 

@@ -66,7 +66,7 @@ void gpu_access_of(const struct gpu_simdgroup *group, const struct gpu_op *op, s
 /* --- where bytes are --- */
 
 /* Returns the host bytes of one component of a lane in one of the three memories, or NULL when it must not be touched. The stack
- * bytes of a lane are not contiguous; stack_copy moves them. */
+ * bytes of a lane are not contiguous; stack_byte finds each. */
 static uint8_t *bytes_at(const struct gpu_simdgroup *group, unsigned op, uint64_t address, uint32_t bytes, unsigned prot)
 {
     const struct gpu_group *all = group->group;
@@ -187,6 +187,67 @@ static const struct gpu_op *store(struct gpu_simdgroup *group, const struct gpu_
         }
         next++;
     }
+    return op->next;
+}
+
+const struct gpu_op *gpu_pass(struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    (void)group;
+    return op->next;
+}
+
+static unsigned prot_of(unsigned op)
+{
+    switch (op) {
+    case AGX_OP_ATOMIC:
+    case AGX_OP_THREADGROUP_ATOMIC: return MEM_READ | MEM_WRITE;
+    case AGX_OP_DEVICE_STORE:
+    case AGX_OP_THREADGROUP_STORE:
+    case AGX_OP_STACK_STORE: return MEM_WRITE;
+    default: return MEM_READ;
+    }
+}
+
+/* Tells whether all bytes between the lowest and the highest one that active lanes touch may be reached. */
+static bool all_reached(const struct gpu_simdgroup *group, const struct gpu_op *op, const struct gpu_access *access,
+                        unsigned prot)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+        const uint64_t address = access->address[lane], on = group->mask >> lane & 1;
+        low = on && address < low ? address : low;
+        high = on && address > high ? address : high;
+    }
+    const uint64_t end = high + (access->components ? 32 - (unsigned)__builtin_clz(access->components) : 1) * access->item_bytes;
+    if (low == UINT64_MAX || access->bytes > access->item_bytes || end <= low)
+        return low == UINT64_MAX;
+    if (on_stack(op->inst->op))
+        return end <= group->group->stack_words * 4;
+    return end - low <= UINT32_MAX && bytes_at(group, op->inst->op, low, (uint32_t)(end - low), prot) != NULL;
+}
+
+/* The access has just been recorded. Lane by lane, in the order of loads and stores, so that a fault names the same byte. */
+const struct gpu_op *gpu_reach(struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    const unsigned prot = prot_of(op->inst->op);
+    const bool on_threadgroup = !on_device(op->inst->op) && !on_stack(op->inst->op);
+    if (on_threadgroup && op->vectorised && group->group->vectors->inside(group, op))
+        return op->next;
+    struct gpu_access access = group->group->last_access;
+    if (on_threadgroup)
+        gpu_access_of(group, op, &access);
+    if (all_reached(group, op, &access, prot))
+        return op->next;
+    for (unsigned c = 0; c < 4; c++)
+        for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+            const uint64_t address = access.address[lane] + c * access.item_bytes;
+            if (!(access.components >> c & 1) || !(group->mask >> lane & 1))
+                continue;
+            const bool reached = on_stack(op->inst->op) ? address + access.bytes <= group->group->stack_words * 4
+                                                        : bytes_at(group, op->inst->op, address, access.bytes, prot) != NULL;
+            if (!reached)
+                return refuse(group, op, lane, address, access.bytes, prot);
+        }
     return op->next;
 }
 

@@ -6,10 +6,11 @@
 #ifndef ORCHARD_UNITS_GPU_GPU_EXEC_NUMERIC_H
 #define ORCHARD_UNITS_GPU_GPU_EXEC_NUMERIC_H
 
+#include "isa/float_bits.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #define GPU_NAN32        UINT32_C(0x7fc00000)
 #define GPU_NAN16        UINT16_C(0x7e00)
@@ -17,34 +18,6 @@
 #define GPU_INF32        UINT32_C(0x7f800000)
 #define GPU_MIN_NORMAL32 UINT32_C(0x00800000)
 #define GPU_ONE32        UINT32_C(0x3f800000)
-
-static inline float gpu_float(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t gpu_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline uint64_t gpu_bits64(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline double gpu_double(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 static inline bool gpu_is_nan32(uint32_t bits)
 {
@@ -60,7 +33,7 @@ static inline uint32_t gpu_flush32(uint32_t bits)
 /* True when |a*b + c|, not rounded, lies below 2^-126. Needed only when the rounded result is the smallest normal number. */
 static inline bool gpu_below_normal(uint32_t a, uint32_t b, uint32_t c)
 {
-    const double product = (double)gpu_float(a) * (double)gpu_float(b), add = (double)gpu_float(c);
+    const double product = (double)f32_of_bits(a) * (double)f32_of_bits(b), add = (double)f32_of_bits(c);
     const double sum = product + add, part = sum - product;
     const double error = (product - (sum - part)) + (add - part); /* sum + error is exact (two-sum) */
     const double smallest = 0x1p-126;
@@ -81,23 +54,23 @@ static inline uint32_t gpu_finish32(uint32_t result, uint32_t a, uint32_t b, uin
 /* a*b + c rounded once; the sources have been flushed. */
 static inline uint32_t gpu_fma32(uint32_t a, uint32_t b, uint32_t c)
 {
-    return gpu_finish32(gpu_bits(fmaf(gpu_float(a), gpu_float(b), gpu_float(c))), a, b, c);
+    return gpu_finish32(f32_bits(fmaf(f32_of_bits(a), f32_of_bits(b), f32_of_bits(c))), a, b, c);
 }
 
 static inline uint32_t gpu_add32(uint32_t a, uint32_t b)
 {
-    return gpu_finish32(gpu_bits(gpu_float(a) + gpu_float(b)), a, GPU_ONE32, b);
+    return gpu_finish32(f32_bits(f32_of_bits(a) + f32_of_bits(b)), a, GPU_ONE32, b);
 }
 
 static inline uint32_t gpu_mul32(uint32_t a, uint32_t b)
 {
-    return gpu_finish32(gpu_bits(gpu_float(a) * gpu_float(b)), a, b, GPU_SIGN32);
+    return gpu_finish32(f32_bits(f32_of_bits(a) * f32_of_bits(b)), a, b, GPU_SIGN32);
 }
 
 /* Rounds a double, taken as exact, to float16 once: to nearest even, or toward zero. */
 static inline uint16_t gpu_half_from_double(double value, bool to_zero)
 {
-    const uint64_t bits = gpu_bits64(value), magnitude = bits & (UINT64_MAX >> 1);
+    const uint64_t bits = f64_bits(value), magnitude = bits & (UINT64_MAX >> 1);
     const uint16_t sign = (uint16_t)(bits >> 63 << 15);
     if (magnitude > UINT64_C(0x7ff0000000000000))
         return GPU_NAN16;
@@ -135,32 +108,32 @@ static inline uint32_t gpu_float_from_half(uint16_t half)
 /* The second rounding, for float32 results with half destinations. */
 static inline uint16_t gpu_half_from_float(uint32_t bits)
 {
-    return gpu_half_from_double((double)gpu_float(bits), false);
+    return gpu_half_from_double((double)f32_of_bits(bits), false);
 }
 
 /* a*b + c of halves, rounded once to half. */
 static inline uint16_t gpu_fma16(uint16_t a, uint16_t b, uint16_t c)
 {
-    const double product = (double)gpu_float(gpu_float_from_half(a)) * (double)gpu_float(gpu_float_from_half(b));
-    const double add = (double)gpu_float(gpu_float_from_half(c)), sum = product + add;
+    const double product = (double)f32_of_bits(gpu_float_from_half(a)) * (double)f32_of_bits(gpu_float_from_half(b));
+    const double add = (double)f32_of_bits(gpu_float_from_half(c)), sum = product + add;
     if (!isfinite(sum))
         return gpu_half_from_double(sum, false);
     const double part = sum - product, error = (product - (sum - part)) + (add - part);
-    const uint64_t bits = gpu_bits64(sum);
+    const uint64_t bits = f64_bits(sum);
     if (error == 0 || (bits & 1))
         return gpu_half_from_double(sum, false);
     /* Rounded to odd, the sum shows on which side of a middle the exact value lies. */
-    return gpu_half_from_double(gpu_double((error > 0) == (sum > 0) ? bits + 1 : bits - 1), false);
+    return gpu_half_from_double(f64_of_bits((error > 0) == (sum > 0) ? bits + 1 : bits - 1), false);
 }
 
 static inline uint16_t gpu_add16(uint16_t a, uint16_t b)
 {
-    return gpu_half_from_double((double)gpu_float(gpu_float_from_half(a)) + (double)gpu_float(gpu_float_from_half(b)), false);
+    return gpu_half_from_double((double)f32_of_bits(gpu_float_from_half(a)) + (double)f32_of_bits(gpu_float_from_half(b)), false);
 }
 
 static inline uint16_t gpu_mul16(uint16_t a, uint16_t b)
 {
-    return gpu_half_from_double((double)gpu_float(gpu_float_from_half(a)) * (double)gpu_float(gpu_float_from_half(b)), false);
+    return gpu_half_from_double((double)f32_of_bits(gpu_float_from_half(a)) * (double)f32_of_bits(gpu_float_from_half(b)), false);
 }
 
 /* Clamps to [0, 1]; NaN, negative values and -0 give +0. */
@@ -185,8 +158,8 @@ static inline uint32_t gpu_float_from_double(double value, bool to_zero)
         return GPU_NAN32;
     if (fabs(value) < 0x1p-126)
         return signbit(value) ? GPU_SIGN32 : 0;
-    const uint32_t bits = gpu_bits((float)value);
-    if (to_zero && isfinite(value) && fabs((double)gpu_float(bits)) > fabs(value))
+    const uint32_t bits = f32_bits((float)value);
+    if (to_zero && isfinite(value) && fabs((double)f32_of_bits(bits)) > fabs(value))
         return bits - 1; /* one step toward zero, also from infinity to the largest number */
     return bits;
 }

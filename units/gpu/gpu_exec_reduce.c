@@ -37,7 +37,7 @@ static uint32_t float_extreme(uint32_t a, uint32_t b, bool least)
 {
     if (gpu_is_nan32(a))
         return gpu_is_nan32(b) ? GPU_NAN32 : b;
-    const float x = gpu_float(a), y = gpu_float(b);
+    const float x = f32_of_bits(a), y = f32_of_bits(b);
     return gpu_is_nan32(b) || (least ? x < y : x > y) ? a : b;
 }
 

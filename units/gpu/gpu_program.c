@@ -181,6 +181,7 @@ struct gpu_program *gpu_program_create(const uint8_t *code, size_t bytes, uint32
                  : discover(&d, entry);
     }
     free(d.pending);
+    ok = ok && (gpu_program_find_steering(d.program) || fail_out_of_memory(fault));
     if (ok)
         return d.program;
     if (d.program && !d.program->found)

@@ -34,6 +34,12 @@ bool gpu_program_order_free(const struct gpu_program *program);
 /* True when the program can tell which core a threadgroup runs on. */
 bool gpu_program_reads_core(const struct gpu_program *program);
 
+/* True when the instruction has a say in where execution goes or in which addresses are accessed, so that a group whose checks
+ * say `steer` executes it. */
+bool gpu_program_steers(const struct gpu_program *program, uint32_t index);
+/* True when values from device memory have a say in it: a gather, a sort, a search. */
+bool gpu_program_steered_by_memory(const struct gpu_program *program);
+
 /* NULL when the executing side models the instruction, otherwise the reason why it does not. */
 const char *gpu_inst_unmodelled(const struct agx_inst *inst, enum gpu_generation generation);
 

@@ -134,7 +134,7 @@ static unsigned threadgroup_turns(const struct gpu_simdgroup *group, const struc
     struct gpu_access access;
     if (group->mask == 0)
         return 0;
-    if (vectors && op->run != op->plain && op->inst->format == AGX_FORMAT_I32 && vectors->one_turn(group, op))
+    if (vectors && op->vectorised && op->inst->format == AGX_FORMAT_I32 && vectors->one_turn(group, op))
         return components;
     gpu_access_of(group, op, &access);
     return known_turns(&group->group->turns[op->index % GPU_TURNS_KEPT], op, &access, group->mask);
@@ -317,31 +317,43 @@ bool gpu_touches_memory(unsigned op)
     }
 }
 
+bool gpu_touches_lines(unsigned op)
+{
+    switch (op) {
+    case AGX_OP_DEVICE_LOAD:
+    case AGX_OP_DEVICE_STORE:
+    case AGX_OP_ATOMIC:
+    case AGX_OP_STACK_LOAD:
+    case AGX_OP_STACK_STORE: return true;
+    default: return false;
+    }
+}
+
 bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace)
 {
     struct gpu_trace_record record = {.instruction = op->index, .active_lanes = (uint8_t)lanes};
-    struct gpu_access access;
+    struct gpu_access *access = &group->group->last_access;
     struct line_set set;
     set.count = 0;
     switch (op->inst->op) {
     case AGX_OP_DEVICE_LOAD:
     case AGX_OP_DEVICE_STORE:
     case AGX_OP_ATOMIC:
-        gpu_access_of(group, op, &access);
-        device_lines(&access, group->mask, op->inst->op == AGX_OP_DEVICE_STORE, &set);
+        gpu_access_of(group, op, access);
+        device_lines(access, group->mask, op->inst->op == AGX_OP_DEVICE_STORE, &set);
         if (op->inst->op == AGX_OP_ATOMIC)
-            record.passes = (uint8_t)distinct_addresses(&access, group->mask);
+            record.passes = (uint8_t)distinct_addresses(access, group->mask);
         break;
     case AGX_OP_STACK_LOAD:
     case AGX_OP_STACK_STORE:
-        gpu_access_of(group, op, &access);
-        stack_lines(group, &access, op->inst->op == AGX_OP_STACK_STORE, &set);
+        gpu_access_of(group, op, access);
+        stack_lines(group, access, op->inst->op == AGX_OP_STACK_STORE, &set);
         break;
     case AGX_OP_THREADGROUP_LOAD:
     case AGX_OP_THREADGROUP_STORE: record.passes = (uint8_t)threadgroup_turns(group, op); break;
     case AGX_OP_THREADGROUP_ATOMIC:
-        gpu_access_of(group, op, &access);
-        record.passes = (uint8_t)distinct_addresses(&access, group->mask);
+        gpu_access_of(group, op, access);
+        record.passes = (uint8_t)distinct_addresses(access, group->mask);
         break;
     default: break;
     }

@@ -4,6 +4,7 @@
  * memory, who wrote and read it since the last barrier. Findings are kept once per kind and instruction, with the number of
  * times.
  */
+#include "isa/list_grow.h"
 #include "units/gpu/gpu_exec.h"
 
 #include <stdarg.h>
@@ -58,14 +59,10 @@ static void find(struct gpu_sanitizer *s, enum gpu_finding_kind kind, const stru
         finding->times++;
         return;
     }
-    if (s->count == s->room) {
-        const size_t room = s->room ? 2 * s->room : 16;
-        struct gpu_finding *bigger = realloc(s->finding, room * sizeof *bigger);
-        if (!bigger)
-            return; /* the findings so far are worth more than a fault */
-        s->finding = bigger;
-        s->room = room;
-    }
+    struct gpu_finding *const bigger = list_grow(s->finding, s->count, &s->room, sizeof *bigger);
+    if (!bigger)
+        return; /* the findings so far are worth more than a fault */
+    s->finding = bigger;
     char text[AGX_TEXT_BYTES], what[128];
     agx_disasm(op->inst, text, sizeof text);
     va_list arguments;

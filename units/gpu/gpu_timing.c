@@ -35,7 +35,8 @@ static bool create_core(struct gpu_timing *t, unsigned number, struct mem_port *
     core->simd = aligned_alloc(GPU_HOST_LINE, simds * sizeof *core->simd);
     core->free_simd = calloc(simds, sizeof *core->free_simd);
     core->group = calloc(simds, sizeof *core->group);
-    return core->simd && core->free_simd && core->group;
+    core->laps = calloc(simds, sizeof *core->laps);
+    return core->simd && core->free_simd && core->group && core->laps;
 }
 
 static const struct gpu_core_set *best_cores(void)
@@ -95,6 +96,7 @@ void gpu_timing_free(struct gpu_timing *t)
     for (unsigned i = 0; t->core && i < t->params.cores; i++) {
         free(t->core[i].simd);
         free(t->core[i].free_simd);
+        free(t->core[i].laps);
         free(t->core[i].group);
     }
     free(t->core);
@@ -134,6 +136,8 @@ static bool make_plans(struct gpu_timing *t)
         t->effect[i] = *gpu_program_effect(program, i);
         gpu_plan_make(&t->plan[i], &t->params, gpu_program_inst(program, i), gpu_program_effect(program, i),
                       gpu_program_pc(program, i));
+        if (t->launch.lap && t->launch.lap[i])
+            t->plan[i].act = GPU_DO_LAP;
         if (t->plan[i].icache_line >= t->icache_lines)
             t->icache_lines = t->plan[i].icache_line + 1;
     }
@@ -263,6 +267,8 @@ bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
         t->now = gpu_later(t->now, to);
         if (++t->quanta == GPU_TALLY_QUANTA)
             settle_tally(t);
+        if (t->launch.source.look && t->quanta % GPU_LOOK_QUANTA == 0 && !t->launch.source.look(t->launch.source.context))
+            t->failed = true;
     }
     if (t->running == 0 || t->failed)
         t->active = false;
@@ -295,6 +301,29 @@ double gpu_timing_end_ns(const struct gpu_timing *t)
 double gpu_timing_now_ns(const struct gpu_timing *t)
 {
     return t->active ? gpu_ns(t, t->now) : gpu_timing_end_ns(t);
+}
+
+/* ---- laps ---- */
+
+unsigned gpu_timing_laps(const struct gpu_timing *t, unsigned core, unsigned slot, struct gpu_laps laps[32])
+{
+    const struct gpu_core_timing *c = &t->core[core];
+    const struct gpu_resident_group *group = &c->group[slot];
+    unsigned live = 0;
+    for (unsigned i = 0; group->used && i < group->simds; i++)
+        if (group->simd[i] != UINT16_MAX)
+            laps[live++] = c->laps[group->simd[i]];
+    return live;
+}
+
+void gpu_timing_restart_laps(struct gpu_timing *t, unsigned core)
+{
+    memset(t->core[core].laps, 0, (size_t)t->params.schedulers * GPU_SIMDS_MAX * sizeof *t->core[core].laps);
+}
+
+double gpu_timing_core_end_ns(const struct gpu_timing *t, unsigned core)
+{
+    return gpu_ns(t, t->core[core].end);
 }
 
 /* Schedulers have slept for different times: each one's time up to now gets the reason for which it sleeps. */

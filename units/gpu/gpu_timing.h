@@ -15,6 +15,7 @@
 #include "units/unit_watch.h"
 
 #define GPU_SCHEDULERS_MAX 8
+#define GPU_LOOK_QUANTA    8
 
 enum gpu_cost_class {
 #define X(enumerator, name) GPU_COST_##enumerator,
@@ -67,6 +68,8 @@ struct gpu_source {
      * has stopped or on a fault (*ok false). */
     bool (*refill)(void *context, unsigned core, unsigned slot, unsigned simdgroup, bool *ok);
     struct gpu_trace *(*trace)(void *context, unsigned core, unsigned slot, unsigned simdgroup);
+    /* Called every GPU_LOOK_QUANTA quanta of simulation, when no instruction is half done; NULL = never. False on a fault. */
+    bool (*look)(void *context);
 };
 
 struct gpu_timing_launch {
@@ -76,6 +79,7 @@ struct gpu_timing_launch {
     uint32_t register_halves;          /* per thread, as allocated */
     uint32_t threadgroup_memory_bytes; /* per threadgroup */
     uint64_t code_address;             /* for the instruction cache */
+    const bool *lap;                   /* jumps that end a lap of a loop, gpu_program_count; NULL = none are watched */
 };
 
 struct gpu_timing;
@@ -98,6 +102,19 @@ bool gpu_timing_failed(const struct gpu_timing *timing);
 double gpu_timing_now_ns(const struct gpu_timing *timing);
 /* The time at which the last threadgroup is complete and its stores are visible. */
 double gpu_timing_end_ns(const struct gpu_timing *timing);
+
+/* The laps of a loop that a simdgroup has timed since gpu_timing_restart_laps. */
+struct gpu_laps {
+    uint32_t loop; /* the jump, 1 more than its number; 0 = none yet */
+    uint32_t passed;
+    double lap_ns[16]; /* when the latest ones ended: a ring */
+};
+#define GPU_LAPS_KEPT 16
+/* Fills laps[] for the simdgroups in a slot of a core that have not ended, and returns their number; 0 when the slot is free. */
+unsigned gpu_timing_laps(const struct gpu_timing *timing, unsigned core, unsigned slot, struct gpu_laps laps[32]);
+void gpu_timing_restart_laps(struct gpu_timing *timing, unsigned core);
+/* When the last threadgroup so far of a core is complete and its stores are visible. */
+double gpu_timing_core_end_ns(const struct gpu_timing *timing, unsigned core);
 
 /* Cycles of a core since the launch began, by reason; they add up to *total. */
 void gpu_timing_stalls(const struct gpu_timing *timing, unsigned core, double cycles[GPU_STALL_COUNT], double *total);

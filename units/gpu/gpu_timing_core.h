@@ -21,6 +21,16 @@ __attribute__((cold, noinline)) static void tell(const struct gpu_core_timing *c
     t->watch->gpu(t->watch->context, core->number, &told);
 }
 
+/* A simdgroup jumps back. */
+__attribute__((noinline)) static void note_lap(struct gpu_core_timing *core, const struct gpu_simd *simd, uint32_t jump,
+                                               double now)
+{
+    struct gpu_laps *laps = &core->laps[simd - core->simd];
+    if (laps->loop != jump + 1)
+        *laps = (struct gpu_laps){.loop = jump + 1};
+    laps->lap_ns[laps->passed++ % GPU_LAPS_KEPT] = gpu_ns(core->timing, now);
+}
+
 static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigned place)
 {
     struct gpu_timing *t = core->timing;
@@ -44,6 +54,8 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
     }
     if (__builtin_expect(t->watch != NULL, 0))
         tell(core, simd, site, now, ported);
+    if (plan->act == GPU_DO_LAP)
+        note_lap(core, simd, t->site[site].instruction, now);
     if (plan->act == GPU_DO_BARRIER)
         arrive(core, simd, now);
     else
@@ -196,6 +208,7 @@ static bool place_simd(struct gpu_core_timing *core, unsigned slot, unsigned ind
                               .group_slot = (uint8_t)slot,
                               .index = (uint8_t)index,
                               .trace = source->trace(source->context, core->number, slot, index)};
+    core->laps[number] = (struct gpu_laps){0};
     memset(words, 0, core->timing->words * sizeof *words);
     memset(simd->history.recent, 0xff, sizeof simd->history.recent);
     s->simd[s->count] = number;
@@ -213,6 +226,7 @@ static bool core_place(struct gpu_core_timing *core, unsigned slot, unsigned sim
     *group = (struct gpu_resident_group){.simds = simds, .live = simds, .used = true};
     core->groups++;
     core->timing->running++;
+    gpu_timing_restart_laps(core->timing, core->number);
     for (unsigned i = 0; i < simds; i++)
         if (!place_simd(core, slot, i, start + i * core->timing->params.simdgroup_launch_cycles))
             return false;

@@ -136,6 +136,7 @@ static void leave(struct gpu_core_timing *core, struct gpu_simd *simd)
     group->used = false;
     core->groups--;
     core->timing->running--;
+    gpu_timing_restart_laps(core->timing, core->number);
     core->end = gpu_later(core->end, group->end);
     gpu_launch_next(core, slot, group->end);
 }

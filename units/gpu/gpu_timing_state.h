@@ -41,7 +41,8 @@ enum gpu_act {
     GPU_DO_ATOMIC,
     GPU_DO_WAIT,
     GPU_DO_BARRIER,
-    GPU_DO_STOP
+    GPU_DO_STOP,
+    GPU_DO_LAP
 };
 /* The delay that readers of a result suffer (gpu_params.stall_*). */
 enum gpu_stall_kind { GPU_HOLD_NONE, GPU_HOLD_16, GPU_HOLD_32, GPU_HOLD_FMA32, GPU_HOLD_COUNT };
@@ -146,6 +147,7 @@ struct gpu_core_timing {
     double launch_free;              /* threadgroups are started one after another */
     struct gpu_simd *simd;           /* schedulers x GPU_SIMDS_MAX */
     double *ready;                   /* registers of all simdgroups, gpu_timing.words each */
+    struct gpu_laps *laps;           /* by simdgroup */
     uint16_t *free_simd;
     unsigned free_count;
     struct gpu_resident_group *group; /* by slot */

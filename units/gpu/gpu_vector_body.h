@@ -60,5 +60,5 @@ static gpu_handler *pick(struct gpu_op *op)
 
 #define VECTOR_SET(set_name)                                                                                                     \
     {                                                                                                                            \
-        .name = (set_name), .pick = pick, .one_turn = one_turn, .enter = enter, .leave = leave                                   \
+        .name = (set_name), .pick = pick, .one_turn = one_turn, .inside = inside, .enter = enter, .leave = leave                 \
     }

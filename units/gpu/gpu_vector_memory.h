@@ -279,6 +279,19 @@ static bool one_turn(const struct gpu_simdgroup *group, const struct gpu_op *op)
     return other_row == 0 || apart == 0;
 }
 
+/* True when the lanes certainly stay inside the threadgroup's memory. */
+static bool inside(const struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    const uint32_t components = op->inst->component_mask & 15U, room = group->group->memory_bytes;
+    const uint32_t bytes = (32 - (unsigned)__builtin_clz(components | 1)) * op->small[0];
+    const struct lanes offset = threadgroup_offsets(group, op);
+    uint32_t beyond = 0;
+    if (bytes > room)
+        return false;
+    EACH_PART beyond |= vec_gt(offset.part[p], vec_all(room - bytes)) & part_bits(group->mask, p);
+    return beyond == 0;
+}
+
 static gpu_handler *pick_memory(struct gpu_op *op)
 {
     const struct agx_inst *inst = op->inst;

@@ -25,6 +25,8 @@ static void add_request(struct content_hash *h, const struct run_request *q)
         content_hash_add_integer(h, numbers[i]);
     if (q->evict || q->one_buffer)
         content_hash_add_text(h, q->evict && q->one_buffer ? "evict, one buffer" : q->evict ? "evict" : "one buffer");
+    if (q->idle_s > 0)
+        content_hash_add_number(h, q->idle_s);
 }
 
 /* Adds programs, their arguments and input files by their contents. */

@@ -23,7 +23,7 @@
 /* What all settings have in common. Everything pointed to must outlive the study. */
 struct study_base {
     const struct chip_db *chips;
-    struct chip_overrides sets;                /* for every setting; overrides of the setting itself come behind */
+    struct chip_overrides sets;                /* for every setting; overrides of the setting itself come after */
     struct run_request request;                /* `chip` is ignored; a setting may override workload, unit, precision and so on */
     const char *chip;                          /* id or alias; NULL = m1 */
     const char *device, *policy, *power_mode;  /* NULL = none */

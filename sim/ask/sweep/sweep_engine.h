@@ -1,5 +1,5 @@
 /* Runs a sweep: answers of earlier runs come from the database, the rest is simulated by an executor or interpolated, and all
- * answers go into the database in batches. After being killed at any moment, the next run continues behind the last batch. */
+ * answers go into the database in batches. After being killed at any moment, the next run continues after the last batch. */
 #ifndef ORCHARD_SIM_ASK_SWEEP_SWEEP_ENGINE_H
 #define ORCHARD_SIM_ASK_SWEEP_SWEEP_ENGINE_H
 

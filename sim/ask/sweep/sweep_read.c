@@ -1,5 +1,6 @@
 #include "sim/ask/sweep/sweep_read.h"
 
+#include "isa/list_grow.h"
 #include "sim/ask/sweep/sweep_design.h"
 
 #include <math.h>
@@ -14,15 +15,10 @@ struct reading {
 
 static bool reserve(struct reading *r)
 {
-    if (r->data->point_count < r->capacity)
-        return true;
-    const size_t capacity = r->capacity ? 2 * r->capacity : 256;
-    struct sweep_point *const grown = reallocarray(r->data->point, capacity, sizeof *grown);
-    if (!grown)
-        return false;
-    r->data->point = grown;
-    r->capacity = capacity;
-    return true;
+    struct sweep_point *const grown = list_grow(r->data->point, r->data->point_count, &r->capacity, sizeof *grown);
+    if (grown)
+        r->data->point = grown;
+    return grown != NULL;
 }
 
 static void count(struct sweep_data *data, const struct sweep_point *point)
@@ -59,7 +55,7 @@ static bool take(void *context, const struct db_sweep_point *row, struct orch_er
 
 static char *column_copy(sqlite3_stmt *row, int column)
 {
-    const char *const text = (const char *)sqlite3_column_text(row, column);
+    const char *const text = db_column_text(row, column);
     return strdup(text ? text : "");
 }
 
@@ -69,9 +65,9 @@ static bool read_head(struct orch_db *db, struct sweep_data *data, struct orch_e
         db_query(db, error, "SELECT hash, version, created, specification, name FROM sweep WHERE id = ?", "i", data->id);
     bool ok = row && db_step(db, row, error) == SQLITE_ROW;
     if (ok) {
-        const char *const text = (const char *)sqlite3_column_text(row, 3);
-        const char *const name = (const char *)sqlite3_column_text(row, 4);
-        snprintf(data->hash, sizeof data->hash, "%s", (const char *)sqlite3_column_text(row, 0));
+        const char *const text = db_column_text(row, 3);
+        const char *const name = db_column_text(row, 4);
+        snprintf(data->hash, sizeof data->hash, "%s", db_column_text(row, 0));
         data->version = column_copy(row, 1);
         data->created = column_copy(row, 2);
         data->spec = sweep_spec_parse("specification", text, strlen(text), error);

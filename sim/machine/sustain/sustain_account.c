@@ -1,3 +1,4 @@
+#include "isa/list_grow.h"
 #include "sim/machine/sustain/sustain_internal.h"
 
 #include <math.h>
@@ -9,13 +10,10 @@ bool sustain_sample(struct sustain_loop *l, enum thermal_pressure pressure, doub
     struct sustain_result *const r = l->result;
     if (l->sampled_s <= 0)
         return true;
-    if (r->samples == l->room) {
-        l->room = l->room ? l->room * 2 : 1024;
-        struct sustain_sample *const grown = realloc(r->sample, l->room * sizeof *grown);
-        if (!grown)
-            return orch_no_memory(error);
-        r->sample = grown;
-    }
+    struct sustain_sample *const grown = list_grow(r->sample, r->samples, &l->room, sizeof *grown);
+    if (!grown)
+        return orch_no_memory(error);
+    r->sample = grown;
     struct sustain_sample s = l->sum;
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
         s.watts[d] /= l->sampled_s;

@@ -23,7 +23,7 @@ struct calibrate_request {
     const char *const *chip; /* use only rows of these chips (ids); chip_count 0 = all */
     size_t chip_count;
     const char *rows;       /* ids of rows, separated by commas; NULL = all */
-    size_t most;            /* use at most so many rows, evenly spread; 0 = all */
+    size_t most;            /* use at most this many rows, evenly spread; 0 = all */
     const char *const *key; /* parameters to vary */
     size_t keys;
     unsigned folds;    /* folds of the cross-validation; 0 = none */

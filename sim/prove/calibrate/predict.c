@@ -28,7 +28,7 @@ char *calibrate_override(const struct chip *chip, const char *key, double log_fa
     return fclose(out) == 0 ? text : NULL;
 }
 
-/* The overrides of a chip: those of the request, then the moved parameters. The strings behind those given are owned. */
+/* The overrides of a chip: those of the request, then the moved parameters. The strings after those given are owned. */
 struct moved {
     const char **text;
     char *own[CALIBRATE_KEYS];

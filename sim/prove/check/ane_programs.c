@@ -133,7 +133,7 @@ static bool unwritten(const struct checker *c, uint64_t element)
     return c->marks[2 * element] == UNWRITTEN_BYTE && c->marks[2 * element + 1] == UNWRITTEN_BYTE;
 }
 
-/* Parts of an operation may leave room between and behind them, but as many elements must be written as the descriptors have. */
+/* Parts of an operation may leave room between and after them, but as many elements must be written as the descriptors have. */
 static bool all_written(struct checker *c, const struct ane_array *out)
 {
     const uint64_t count = ane_array_count(out), results = results_of(c, out);

@@ -34,7 +34,7 @@ struct ane_reference {
 
 /* Finds a reference by the name that the disassembler gives the operation; NULL when there is none. */
 const struct ane_reference *ane_reference_find(const char *operation);
-/* Computes the results of a case, including the activation behind the operation if there is one. */
+/* Computes the results of a case, including the activation after the operation if there is one. */
 bool ane_reference_run(const struct ane_reference *reference, struct ane_reference_case *c);
 
 #endif

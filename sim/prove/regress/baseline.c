@@ -1,3 +1,4 @@
+#include "isa/list_grow.h"
 #include "sim/prove/regress/baseline.h"
 
 #include <stdlib.h>
@@ -19,26 +20,12 @@ void baseline_free(struct baseline *b)
     *b = (struct baseline){0};
 }
 
-static bool make_room(void **array, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return true;
-    const size_t more = *room ? 2 * *room : 256;
-    void *const grown = realloc(*array, more * size);
-    if (grown) {
-        *array = grown;
-        *room = more;
-    }
-    return grown != NULL;
-}
-
 bool baseline_add_value(struct baseline *b, const char *chip, const char *name, double value, double tolerance)
 {
-    void *array = b->value;
-    const bool room = make_room(&array, b->values, &b->value_room, sizeof *b->value);
-    b->value = array;
-    if (!room)
+    struct baseline_value *const grown = list_grow(b->value, b->values, &b->value_room, sizeof *grown);
+    if (!grown)
         return false;
+    b->value = grown;
     struct baseline_value *const v = &b->value[b->values++];
     *v = (struct baseline_value){strdup(chip), strdup(name), value, tolerance};
     return v->chip && v->name;
@@ -46,11 +33,10 @@ bool baseline_add_value(struct baseline *b, const char *chip, const char *name, 
 
 bool baseline_add_parameter(struct baseline *b, const char *chip, const char *key, const char *json)
 {
-    void *array = b->parameter;
-    const bool room = make_room(&array, b->parameters, &b->parameter_room, sizeof *b->parameter);
-    b->parameter = array;
-    if (!room)
+    struct baseline_parameter *const grown = list_grow(b->parameter, b->parameters, &b->parameter_room, sizeof *grown);
+    if (!grown)
         return false;
+    b->parameter = grown;
     struct baseline_parameter *const p = &b->parameter[b->parameters++];
     *p = (struct baseline_parameter){strdup(chip), strdup(key), strdup(json)};
     return p->chip && p->key && p->json;

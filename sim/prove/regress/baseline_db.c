@@ -41,7 +41,7 @@ bool baseline_put(struct orch_db *db, const char *name, const struct baseline *b
 
 static const char *text_at(sqlite3_stmt *row, int column)
 {
-    const char *const text = (const char *)sqlite3_column_text(row, column);
+    const char *const text = db_column_text(row, column);
     return text ? text : "";
 }
 

@@ -2,7 +2,6 @@
 #include "isa/array_count.h"
 #include "sim/base/json_read.h"
 #include "sim/prove/regress/measure.h"
-#include "sim/prove/validate/validate_kernel.h"
 #include "sim/prove/validate/soc_runner.h"
 #include "sim/prove/validate/validate.h"
 
@@ -83,9 +82,7 @@ static void take_rows(struct regress_job *job, json_object *rows, bool modelled)
 
 static bool predict(const struct regress_worker *worker, struct regress_job *job, struct validation *v, struct orch_error *error)
 {
-    struct validate_kernel library = {worker->chips, &job->sets};
-    const struct validate_runner kernels = validate_kernel_runner(&library);
-    struct soc_runner *const runner = soc_runner_create(worker->chips, &job->sets, &kernels, NULL);
+    struct soc_runner *const runner = soc_runner_create(worker->chips, &job->sets, NULL);
     if (!runner)
         return orch_no_memory(error);
     const struct validate_runner hook = soc_runner_hook(runner);

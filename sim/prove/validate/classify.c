@@ -46,7 +46,7 @@ void validate_classify(struct validate_row *row, const struct validate_program *
     if (p->power)
         row->work = p->measure == VALIDATE_WATTS ? "watts" : "joules";
     else if (p->launches)
-        row->work = residual_work(p->launch[0].part[0][0] ? p->launch[0].part[0] : p->launch[0].workload);
+        row->work = residual_work(p->launch[0].workload);
     else if (p->workload[0])
         row->work = residual_work(p->workload);
     else

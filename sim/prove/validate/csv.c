@@ -1,5 +1,6 @@
 #include "sim/prove/validate/csv.h"
 
+#include "isa/list_grow.h"
 #include "sim/base/file_read.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 
 struct csv_table {
-    char *text; /* all cells, each with a NUL behind it */
+    char *text; /* all cells, each with a NUL after it */
     size_t text_size;
     size_t *cell; /* offsets into text, row by row, names first */
     size_t cells, cell_room;
@@ -39,14 +40,10 @@ static bool out_of_memory(struct reader *r)
 static bool add_cell(struct reader *r)
 {
     struct csv_table *const t = r->table;
-    if (t->cells == t->cell_room) {
-        const size_t room = t->cell_room ? t->cell_room * 2 : 256;
-        size_t *const grown = realloc(t->cell, room * sizeof *grown);
-        if (!grown)
-            return out_of_memory(r);
-        t->cell = grown;
-        t->cell_room = room;
-    }
+    size_t *const grown = list_grow(t->cell, t->cells, &t->cell_room, sizeof *grown);
+    if (!grown)
+        return out_of_memory(r);
+    t->cell = grown;
     t->cell[t->cells++] = t->text_size;
     return true;
 }
@@ -54,14 +51,10 @@ static bool add_cell(struct reader *r)
 static bool add_record(struct reader *r)
 {
     struct csv_table *const t = r->table;
-    if (t->records == t->record_room) {
-        const size_t room = t->record_room ? t->record_room * 2 : 64;
-        unsigned *const grown = realloc(t->line, room * sizeof *grown);
-        if (!grown)
-            return out_of_memory(r);
-        t->line = grown;
-        t->record_room = room;
-    }
+    unsigned *const grown = list_grow(t->line, t->records, &t->record_room, sizeof *grown);
+    if (!grown)
+        return out_of_memory(r);
+    t->line = grown;
     t->line[t->records++] = r->line;
     return true;
 }

@@ -1,6 +1,6 @@
 /* Rows from which a parameter was taken. They are scored apart: that they fit says nothing about the model. */
 #include "isa/array_count.h"
-#include "sim/prove/validate/launch.h"
+#include "sim/prove/validate/plan_launch.h"
 
 #include <string.h>
 

@@ -22,7 +22,7 @@ struct points {
 
 static void copy_text(char *to, size_t size, sqlite3_stmt *row, int column)
 {
-    const char *const text = (const char *)sqlite3_column_text(row, column);
+    const char *const text = db_column_text(row, column);
     snprintf(to, size, "%s", text ? text : "");
 }
 
@@ -113,9 +113,9 @@ static bool print_moved(struct orch_db *db, const struct point *last, const stru
     sqlite3_stmt *const row = moved(db, last, now, error);
     int code = SQLITE_ERROR;
     while (row && (code = db_step(db, row, error)) == SQLITE_ROW)
-        fprintf(out, "  %s %s %s: %.1f %% -> %.1f %% over %lld rows\n", now->file, (const char *)sqlite3_column_text(row, 0),
-                (const char *)sqlite3_column_text(row, 1), 100 * sqlite3_column_double(row, 2),
-                100 * sqlite3_column_double(row, 3), (long long)sqlite3_column_int64(row, 4));
+        fprintf(out, "  %s %s %s: %.1f %% -> %.1f %% over %lld rows\n", now->file, db_column_text(row, 0), db_column_text(row, 1),
+                100 * sqlite3_column_double(row, 2), 100 * sqlite3_column_double(row, 3),
+                (long long)sqlite3_column_int64(row, 4));
     sqlite3_finalize(row);
     return code == SQLITE_DONE;
 }
@@ -195,8 +195,8 @@ static struct json_object *moved_json(struct orch_db *db, const struct point *la
     sqlite3_stmt *const row = moved(db, last, now, error);
     while (row && db_step(db, row, error) == SQLITE_ROW) {
         struct json_object *const o = json_object_new_object();
-        json_add_text(o, "grouping", (const char *)sqlite3_column_text(row, 0));
-        json_add_text(o, "group", (const char *)sqlite3_column_text(row, 1));
+        json_add_text(o, "grouping", db_column_text(row, 0));
+        json_add_text(o, "group", db_column_text(row, 1));
         json_add_number(o, "symmetric_error_before", sqlite3_column_double(row, 2));
         json_add_number(o, "symmetric_error", sqlite3_column_double(row, 3));
         json_add_count(o, "modelled", (uint64_t)sqlite3_column_int64(row, 4));

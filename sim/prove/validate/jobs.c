@@ -1,6 +1,5 @@
 #include "sim/prove/validate/jobs.h"
 
-#include "sim/prove/validate/validate_kernel.h"
 #include "sim/prove/validate/soc_runner.h"
 
 #include <stdlib.h>
@@ -8,7 +7,6 @@
 /* Every job has a database of its own, since chips share JSON whose references are counted without locks. */
 struct job {
     struct chip_db *chips;
-    struct validate_kernel kernels;
     struct soc_runner *runner;
 };
 
@@ -18,9 +16,7 @@ static bool job_open(struct job *job, const char *chips, const struct chip_overr
     job->chips = chip_db_open(chips, error);
     if (!job->chips)
         return false;
-    job->kernels = (struct validate_kernel){job->chips, overrides};
-    const struct validate_runner kernels = validate_kernel_runner(&job->kernels);
-    job->runner = soc_runner_create(job->chips, overrides, &kernels, memory);
+    job->runner = soc_runner_create(job->chips, overrides, memory);
     return job->runner || orch_no_memory(error);
 }
 

@@ -1,3 +1,4 @@
+#include "isa/list_grow.h"
 #include "sim/prove/validate/memo.h"
 
 #include <pthread.h>
@@ -53,14 +54,10 @@ static struct memo_entry *find(struct memo *memo, const char *key)
 /* Without memory the work is not noted, and everybody who asks does it. */
 static void begin(struct memo *memo, const char *key)
 {
-    if (memo->count == memo->room) {
-        const size_t room = memo->room ? 2 * memo->room : 64;
-        struct memo_entry *const grown = realloc(memo->entry, room * sizeof *grown);
-        if (!grown)
-            return;
-        memo->entry = grown;
-        memo->room = room;
-    }
+    struct memo_entry *const grown = list_grow(memo->entry, memo->count, &memo->room, sizeof *grown);
+    if (!grown)
+        return;
+    memo->entry = grown;
     char *const copy = strdup(key);
     if (copy)
         memo->entry[memo->count++] = (struct memo_entry){copy, NULL};

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct {
-    const char *what; /* beginning of the row's workload; behind '*', any part of it */
+    const char *what; /* beginning of the row's workload; after '*', any part of it */
     plan_ane *plan;
     bool engine_level;
 } plans[] = {

@@ -2,7 +2,7 @@
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_PLAN_ANE_H
 #define ORCHARD_SIM_PROVE_VALIDATE_PLAN_ANE_H
 
-#include "sim/prove/validate/launch.h"
+#include "sim/prove/validate/plan_launch.h"
 
 struct ane_row {
     struct validate_row *row;

@@ -79,11 +79,9 @@ bool plan_ane_layer(struct ane_row *a)
     const char *const at = strstr(a->row->what, "Cout ");
     if (!at || (c = (unsigned)strtoul(at + 5, NULL, 10)) == 0)
         return validate_refuse(a->row, "the size is not read");
-    struct validate_launch *const l = &a->program->launch[0];
-    if (!plan_ane_launch(a, 1, "conv-stack:layers=%d,c=%u,h=%d,w=%d,r=1,s=1", 2 * FEW, c, SIDE, SIDE) || !plan_ane_unit(a, 0))
+    if (!plan_ane_launch(a, 1, "conv-stack:layers=%d,c=%u,h=%d,w=%d,r=1,s=1", 2 * FEW, c, SIDE, SIDE) ||
+        !plan_ane_launch(a, -1, "conv-stack:layers=%d,c=%u,h=%d,w=%d,r=1,s=1", FEW, c, SIDE, SIDE) || !plan_ane_unit(a, 0))
         return false;
-    for (int i = 0; i < 2; i++)
-        snprintf(l->part[i], sizeof l->part[i], "conv-stack:layers=%d,c=%u,h=%d,w=%d,r=1,s=1", (1 + i) * FEW, c, SIDE, SIDE);
     a->program->slope = true;
     a->program->work *= FEW;
     plan_ane_note(a, "as many input as output channels; 32 layers less 16");
@@ -94,11 +92,9 @@ bool plan_ane_layer(struct ane_row *a)
 bool plan_ane_slope(struct ane_row *a)
 {
     enum { C = 128, SIDE = 64, FEW = 48, ALL = 96 };
-    struct validate_launch *const l = &a->program->launch[0];
-    if (!plan_ane_launch(a, 1, "conv-stack:layers=%d,c=%d,h=%d,w=%d,r=1,s=1", ALL, C, SIDE, SIDE))
+    if (!plan_ane_launch(a, 1, "conv-stack:layers=%d,c=%d,h=%d,w=%d,r=1,s=1", ALL, C, SIDE, SIDE) ||
+        !plan_ane_launch(a, -1, "conv-stack:layers=%d,c=%d,h=%d,w=%d,r=1,s=1", FEW, C, SIDE, SIDE))
         return false;
-    for (int i = 0; i < 2; i++)
-        snprintf(l->part[i], sizeof l->part[i], "conv-stack:layers=%d,c=%d,h=%d,w=%d,r=1,s=1", (1 + i) * FEW, C, SIDE, SIDE);
     a->program->slope = true;
     plan_ane_note(a, "chain of 96 products, 128 channels, 4096 rows (1 MB): the second half of it");
     return plan_ane_unit(a, 2.0 * FEW * C * C * SIDE * SIDE);

@@ -135,7 +135,7 @@ static bool plan_operation(struct validate_row *row, struct validate_program *pr
     const bool mix = strcmp(category, "mix") == 0;
     if (strstr(row->condition, "upper bound in the source"))
         return validate_refuse(row, "an upper bound in the source, not a value");
-    /* the second list of ballots comes behind the quad operations and belongs to them */
+    /* the second list of ballots comes after the quad operations and belongs to them */
     if (strcmp(category, "simd") == 0 && strstr(row->condition, "multi-instruction") && strstr(row->what, "BALLOT"))
         category = "quad";
     const char *const whole = mix ? NULL : gpu_atom_find(category, row->what, strlen(row->what));

@@ -5,7 +5,7 @@
  * how good its kernels are is left to the score.
  */
 #include "isa/array_count.h"
-#include "sim/prove/validate/launch.h"
+#include "sim/prove/validate/plan_launch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,22 +111,10 @@ static bool plan_concat(struct operation *o)
 
 /* ---- reductions ---- */
 
-/* "softmax:64x1000000": few and long rows occupy a threadgroup for a long time each, so two shorter operations stand for them. */
+/* "softmax:64x1000000" */
 static bool along_rows(struct operation *o, const char *kernel, const char *option, uint64_t rows, uint64_t columns)
 {
-    enum { SHARE = 16, LONG = 1 << 18, FEW = 4096 };
-    if (!launch(o, 1, "%s:%llux%llu%s", kernel, (unsigned long long)rows, (unsigned long long)columns, option))
-        return false;
-    if (columns < LONG || rows > FEW || rows * columns < 16 * (uint64_t)LONG)
-        return true;
-    struct validate_launch *const l = &o->program->launch[o->program->launches - 1];
-    for (unsigned i = 0; i < 2; i++) {
-        const uint64_t part = columns * (1 + i) / SHARE / 4 * 4;
-        l->part_of[i] = (double)part / (double)columns;
-        snprintf(l->part[i], sizeof l->part[i], "%s:%llux%llu%s", kernel, (unsigned long long)rows, (unsigned long long)part,
-                 option);
-    }
-    return true;
+    return launch(o, 1, "%s:%llux%llu%s", kernel, (unsigned long long)rows, (unsigned long long)columns, option);
 }
 
 /* Dimensions before and behind the axis are counted together: as many results from as many elements, in another order. */
@@ -172,19 +160,18 @@ static bool plan_softmax(struct operation *o)
 /* More rows than a kernel can take become several products of equal height. */
 static bool plan_product(struct operation *o, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, bool transposed)
 {
-    enum { ROWS_MAX = 65536, BATCH_MAX = 4096 };
-    char before[48], behind[48];
+    enum { ROWS_MAX = 65536, BATCH_MAX = 4096, LARGEST_SLC_BYTES = 96 << 20 };
     uint64_t pieces = 1;
     while (m / pieces > ROWS_MAX || m % pieces)
         pieces++;
     if (n > ROWS_MAX || batch > BATCH_MAX || pieces > 1024)
         return other_shape(o);
-    snprintf(before, sizeof before, "gemm:%llux%llux", (unsigned long long)(m / pieces), (unsigned long long)n);
-    snprintf(behind, sizeof behind, ",batch=%llu%s", (unsigned long long)batch, transposed ? ",tb=1" : "");
-    if (!launch(o, (double)pieces, "%s%llu%s", before, (unsigned long long)k, behind))
-        return false;
-    validate_launch_cut_k(o->program, k, before, behind);
-    return true;
+    /* Before a piece comes back the others have passed through the caches. A piece that no SLC holds does that to itself, and its
+     * warm run knows the write-backs as well. */
+    const uint64_t piece_bytes = 4 * (batch * (m / pieces * (k + n) + k * n));
+    o->program->beyond_caches |= pieces > 1 && piece_bytes <= LARGEST_SLC_BYTES;
+    return launch(o, (double)pieces, "gemm:%llux%llux%llu,batch=%llu%s", (unsigned long long)(m / pieces), (unsigned long long)n,
+                  (unsigned long long)k, (unsigned long long)batch, transposed ? ",tb=1" : "");
 }
 
 /* Reads "BxMxK * BxKxN", "BxMxK * KxN" (one tall product) or "MxK * KxN". */
@@ -226,21 +213,9 @@ static bool plan_conv2d(struct operation *o)
     const struct tensor *const x = &o->operand[0], *const w = &o->operand[1];
     if (o->operands != 2 || x->dimensions != 4 || w->dimensions != 4 || x->size[3] != w->size[3])
         return other_shape(o);
-    char before[32], behind[64];
-    const uint64_t channels = x->size[3];
-    snprintf(before, sizeof before, "conv2d:n=%llu,c=", (unsigned long long)x->size[0]);
-    snprintf(behind, sizeof behind, ",h=%llu,w=%llu,k=%llu,r=%llu,s=%llu", (unsigned long long)x->size[1],
-             (unsigned long long)x->size[2], (unsigned long long)w->size[0], (unsigned long long)w->size[1],
-             (unsigned long long)w->size[2]);
-    if (!launch(o, 1, "%s%llu%s", before, (unsigned long long)channels, behind))
-        return false;
-    /* for long sums, an eighth and a quarter of the channels stand for all */
-    struct validate_launch *const l = &o->program->launch[o->program->launches - 1];
-    for (unsigned i = 0; channels >= 64 && channels % 64 == 0 && i < 2; i++) {
-        l->part_of[i] = (1 + i) / 8.0;
-        snprintf(l->part[i], sizeof l->part[i], "%s%llu%s", before, (unsigned long long)channels * (1 + i) / 8, behind);
-    }
-    return true;
+    return launch(o, 1, "conv2d:n=%llu,c=%llu,h=%llu,w=%llu,k=%llu,r=%llu,s=%llu", (unsigned long long)x->size[0],
+                  (unsigned long long)x->size[3], (unsigned long long)x->size[1], (unsigned long long)x->size[2],
+                  (unsigned long long)w->size[0], (unsigned long long)w->size[1], (unsigned long long)w->size[2]);
 }
 
 /* Heads of 1024 elements are too wide to stay in registers, so scores go through memory. The numbers of queries and keys differ.

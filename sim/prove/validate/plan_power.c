@@ -1,7 +1,7 @@
 /* Rows of watts, joules and work per joule. Their loads are rebuilt: products and convolutions from the kernel libraries, loops
  * of CPU cores as AArch64 programs. A load that its source does not describe well enough is refused with the reason. */
 #include "isa/array_count.h"
-#include "sim/prove/validate/launch.h"
+#include "sim/prove/validate/plan_launch.h"
 #include "sim/prove/validate/power_loops.h"
 #include "sim/prove/validate/program.h"
 

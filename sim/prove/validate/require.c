@@ -43,7 +43,7 @@ static bool find_value(const struct score *score, const char *name, size_t lengt
                      suggest_phrase(&s, phrase, sizeof phrase));
 }
 
-/* Checks one bound and moves *at behind it. */
+/* Checks one bound and moves *at past it. */
 static bool check(const struct score *score, const char **at, char *missed, size_t size, struct orch_error *error)
 {
     const size_t name = strcspn(*at, "<>,");

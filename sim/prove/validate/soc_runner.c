@@ -2,28 +2,21 @@
 
 #include "sim/run/interval.h"
 #include "sim/workload/cpu/program_set.h"
-#include "sim/prove/validate/ane_runner.h"
 #include "sim/prove/validate/gpu_runner.h"
-#include "sim/prove/validate/launch_runner.h"
 #include "sim/prove/validate/power_runner.h"
+#include "sim/prove/validate/request.h"
+#include "sim/prove/validate/run_runner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct soc_runner {
-    const struct chip_db *db;
-    const struct chip_overrides *overrides;
-    struct validate_runner kernel;
-    struct launch_runner *launches;
-    struct ane_runner *requests;
-    struct power_runner *power;
-    struct soc_runner_memory *own; /* memory of this runner alone; NULL when it is shared */
-    struct chip *chip;             /* the last one used; tables list their rows chip by chip */
-    char name[192];
+    struct row_chip *chips;
+    struct soc_runner_memory *memory, *own; /* own: of this runner alone; NULL when it is shared */
 };
 
 struct soc_runner_memory {
-    struct memo *launches, *requests, *power;
+    struct memo *answers; /* holds struct run_answer */
 };
 
 struct soc_runner_memory *soc_runner_memory_create(void)
@@ -31,12 +24,10 @@ struct soc_runner_memory *soc_runner_memory_create(void)
     struct soc_runner_memory *const memory = calloc(1, sizeof *memory);
     if (!memory)
         return NULL;
-    memory->launches = memo_create(sizeof(struct launch_spent));
-    memory->requests = memo_create(sizeof(struct ane_spent));
-    memory->power = memo_create(sizeof(struct energy_run));
-    if (memory->launches && memory->requests && memory->power)
+    memory->answers = memo_create(sizeof(struct run_answer));
+    if (memory->answers)
         return memory;
-    soc_runner_memory_free(memory);
+    free(memory);
     return NULL;
 }
 
@@ -44,90 +35,35 @@ void soc_runner_memory_free(struct soc_runner_memory *memory)
 {
     if (!memory)
         return;
-    memo_free(memory->launches);
-    memo_free(memory->requests);
-    memo_free(memory->power);
+    memo_free(memory->answers);
     free(memory);
 }
 
 struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip_overrides *overrides,
-                                     const struct validate_runner *kernel, struct soc_runner_memory *memory)
+                                     struct soc_runner_memory *memory)
 {
     struct soc_runner *const runner = calloc(1, sizeof *runner);
     if (!runner)
         return NULL;
     runner->own = memory ? NULL : soc_runner_memory_create();
-    memory = memory ? memory : runner->own;
-    if (!memory) {
-        free(runner);
-        return NULL;
-    }
-    runner->db = db;
-    runner->overrides = overrides;
-    if (kernel)
-        runner->kernel = *kernel;
-    runner->launches = launch_runner_create(db, overrides, memory->launches);
-    runner->requests = ane_runner_create(db, overrides, memory->requests);
-    runner->power = power_runner_create(db, overrides, memory->power);
-    if (!runner->launches || !runner->requests || !runner->power) {
-        soc_runner_free(runner);
-        return NULL;
-    }
-    return runner;
-}
-
-static void close_chip(struct soc_runner *runner)
-{
-    chip_close(runner->chip);
-    runner->chip = NULL;
+    runner->memory = memory ? memory : runner->own;
+    runner->chips = row_chip_create(db, overrides);
+    if (runner->memory && runner->chips)
+        return runner;
+    soc_runner_free(runner);
+    return NULL;
 }
 
 void soc_runner_free(struct soc_runner *runner)
 {
     if (!runner)
         return;
-    close_chip(runner);
-    launch_runner_free(runner->launches);
-    ane_runner_free(runner->requests);
-    power_runner_free(runner->power);
+    row_chip_free(runner->chips);
     soc_runner_memory_free(runner->own);
     free(runner);
 }
 
-/* Opens a chip with overrides of the row, then those of the user, which win. */
-static struct chip *chip_with(const struct soc_runner *runner, const struct validate_program *program, struct orch_error *error)
-{
-    const size_t count = runner->overrides ? runner->overrides->count : 0;
-    size_t sets = 0;
-    const char **text = calloc(count + 2, sizeof *text);
-    if (!text) {
-        orch_no_memory(error);
-        return NULL;
-    }
-    for (size_t i = 0; i < 2; i++)
-        if (*program->set[i])
-            text[sets++] = program->set[i];
-    for (size_t i = 0; i < count; i++)
-        text[sets++] = runner->overrides->text[i];
-    const struct chip_overrides all = {text, sets};
-    struct chip *const chip = chip_open(runner->db, program->chip, &all, error);
-    free(text);
-    return chip;
-}
-
-static bool open_chip(struct soc_runner *runner, const struct validate_program *program, struct orch_error *error)
-{
-    char name[sizeof runner->name];
-    snprintf(name, sizeof name, "%.64s %.48s %.48s", program->chip, program->set[0], program->set[1]);
-    if (runner->chip && strcmp(runner->name, name) == 0)
-        return true;
-    close_chip(runner);
-    snprintf(runner->name, sizeof runner->name, "%s", name);
-    runner->chip = chip_with(runner, program, error);
-    return runner->chip != NULL;
-}
-
-static unsigned cores_wanted(const struct soc *soc, const struct validate_program *program)
+unsigned soc_runner_cores(const struct soc *soc, const struct validate_program *program)
 {
     const unsigned p = soc_core_count(soc, true), e = soc_core_count(soc, false);
     if (program->threads)
@@ -213,15 +149,15 @@ static bool pass(const struct run *run, bool keep_caches, struct validate_timing
 }
 
 /* Runs on a fresh machine, so that the answer does not depend on other rows. */
-static bool run_code(const struct soc_runner *runner, const struct validate_program *program, struct validate_timing *result,
+static bool run_code(const struct chip *chip, const struct validate_program *program, struct validate_timing *result,
                      struct orch_error *error)
 {
     static const enum soc_core_choice choices[] = {
         [VALIDATE_ANY_CORE] = SOC_ANY_CORE, [VALIDATE_P_CORE] = SOC_P_CORE, [VALIDATE_E_CORE] = SOC_E_CORE};
-    struct run run = {.program = program, .soc = soc_create(runner->chip, error)};
+    struct run run = {.program = program, .soc = soc_create(chip, error)};
     if (!run.soc)
         return false;
-    run.count = cores_wanted(run.soc, program);
+    run.count = soc_runner_cores(run.soc, program);
     bool ok = run.count <= VALIDATE_MAX_THREADS || orch_fail(error, ORCH_UNMODELLED, "%u threads", run.count);
     ok = ok && soc_place(run.soc, run.count, choices[program->core], run.cores, error);
     uint8_t *const file = ok ? validate_program_elf(program, false, &run.bytes, error) : NULL;
@@ -237,17 +173,13 @@ static bool run_program(void *context, const struct validate_program *program, s
 {
     struct soc_runner *const runner = context;
     if (program->power && !program->code)
-        return power_runner_run(runner->power, program, result, error);
-    if (program->ane)
-        return ane_runner_run(runner->requests, program, result, error);
-    if (program->launches)
-        return launch_runner_run(runner->launches, program, result, error);
-    if (program->workload[0])
-        return runner->kernel.run ? runner->kernel.run(runner->kernel.context, program, result, error)
-                                  : orch_fail(error, ORCH_UNMODELLED, "kernels of the library are not run here");
-    if (!open_chip(runner, program, error))
+        return power_runner_run(runner->chips, runner->memory->answers, program, result, error);
+    if (validate_request_count(program))
+        return run_runner_run(runner->chips, runner->memory->answers, program, result, error);
+    const struct chip *const chip = row_chip_open(runner->chips, program, error);
+    if (!chip)
         return false;
-    return program->gpu.text ? gpu_runner_run(runner->chip, program, result, error) : run_code(runner, program, result, error);
+    return program->gpu.text ? gpu_runner_run(chip, program, result, error) : run_code(chip, program, result, error);
 }
 
 struct validate_runner soc_runner_hook(struct soc_runner *runner)

@@ -50,13 +50,11 @@ struct validate_gpu {
     uint64_t data_bytes; /* zero-filled; validate_program.patch writes into it */
 };
 
-/* A kernel of the GPU library, as one of those that make up an operation. */
+/* A kernel of the library of GPU or Neural Engine, as one of those that make up an operation. */
 struct validate_launch {
     char workload[128]; /* "gemm:1024x256x64,batch=1000" */
     char precision[8];
-    double times;      /* how often the operation contains it */
-    char part[2][128]; /* if not empty: two smaller shapes that are run instead and extrapolated */
-    double part_of[2]; /* the share of `workload` that each of them is */
+    double times; /* how often the operation contains it; negative: its time is subtracted */
 };
 
 #define VALIDATE_LAUNCHES 8
@@ -86,9 +84,9 @@ struct validate_program {
 
     struct validate_launch launch[VALIDATE_LAUNCHES]; /* one after another on the GPU, or one request to the Neural Engine */
     bool ane;                                         /* they run on the Neural Engine */
-    bool slope;                 /* ane: the longer time less the shorter one, of the two parts of the only launch */
-    double idle_seconds;        /* ane: idle time before the request; power: between requests */
-    unsigned launches;          /* not 0: these run instead of code or workload */
+    bool slope;                                       /* ane: the time of the engine alone, of the first launch less the second */
+    double idle_seconds;                              /* ane: idle time before the request; power: between requests */
+    unsigned launches;                                /* not 0: these run instead of code or workload */
     bool submitted;             /* the time includes the way of a command buffer; otherwise it is that of the device */
     bool beyond_caches;         /* nothing is left in the caches from the run before */
     char framework[32];         /* if not empty: the framework whose time per operation and per byte is added ("mlx 0.5.0") */
@@ -172,8 +170,9 @@ struct json_object *validation_residuals_json(const struct validation *v, struct
  * given it, which reports call coverage across sources. Rows without other sources are left out. */
 bool validation_cross_validate(struct validation *v, struct orch_error *error);
 
-/* The program of one row as an ELF file, or as assembler text for a GPU row; the caller frees it. NULL when there is no such row
- * or it is not modelled. */
+/* The program of one row as an ELF file, as assembler text for a loop of the GPU, or as descriptors of the Neural Engine; the
+ * caller frees it. NULL when there is no such row, when it is not modelled, and for other kernels of the libraries, for which
+ * there is only a command (recipe.h). */
 uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error);
 
 /* Columns may be any column of the tables, separated by commas, or chip, file, level, part, work. NULL means "chip,source" in

@@ -1,7 +1,6 @@
 #include "sim/prove/validate/validation.h"
 
 #include "sim/run/interval.h"
-#include "sim/prove/validate/ane_runner.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -238,51 +237,4 @@ bool validation_run_jobs(struct validation *v, const struct validate_runner *run
     if (crew.ended && error)
         *error = crew.error;
     return !crew.ended;
-}
-
-static struct validate_row *find_row(const struct validation *v, const char *id)
-{
-    for (size_t i = 0; i < v->rows; i++)
-        if (strcmp(v->row[i].id, id) == 0)
-            return &v->row[i];
-    return NULL;
-}
-
-/* Dumps a GPU program, which is assembler text. */
-static uint8_t *dump_text(const char *text, size_t *bytes, struct orch_error *error)
-{
-    char *const copy = strdup(text);
-    *bytes = strlen(text);
-    if (!copy)
-        orch_no_memory(error);
-    return (uint8_t *)copy;
-}
-
-uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error)
-{
-    const struct validate_row *const found = find_row(v, id);
-    if (!found) {
-        orch_fail(error, ORCH_USAGE, "no row is called '%.100s'", id);
-        return NULL;
-    }
-    struct validate_row row = *found;
-    struct validate_program program;
-    if (!validate_plan(&row, &program)) {
-        orch_fail(error, ORCH_UNMODELLED, "%.100s: %s", id, row.why);
-        return NULL;
-    }
-    uint8_t *file = NULL;
-    if (program.ane)
-        file = ane_runner_dump(&program, bytes, error);
-    else if (program.launches)
-        orch_fail(error, ORCH_USAGE, "%.100s is run as '%s'%s; orchard kernel has its code", id, program.launch[0].workload,
-                  program.launches > 1 ? " and others" : "");
-    else if (program.workload[0])
-        orch_fail(error, ORCH_USAGE, "%.100s is run as '%s', which has no program of its own", id, program.workload);
-    else if (program.gpu.text)
-        file = dump_text(program.gpu.text, bytes, error);
-    else
-        file = validate_program_elf(&program, true, bytes, error);
-    validate_program_free(&program);
-    return file;
 }

@@ -39,6 +39,9 @@ struct validation_groups {
     struct validation_group engine;     /* only rows with engine_level */
 };
 
+/* The program of the row with this id; the caller frees it. ORCH_USAGE when there is no such row, ORCH_UNMODELLED with the reason
+ * when it is not modelled. */
+bool validation_plan_row(const struct validation *v, const char *id, struct validate_program *program, struct orch_error *error);
 /* Scores the rows of all tables, or of one. */
 bool validation_group_file(const struct validation *v, const struct csv_table *table, const char *group_by,
                            struct validation_groups *groups, struct orch_error *error);

@@ -1,5 +1,6 @@
 #include "sim/workload/amx/kernel.h"
 
+#include "isa/float_bits.h"
 #include "sim/base/checksum.h"
 #include "units/cpu/cpu_random.h"
 
@@ -17,20 +18,6 @@ static uint16_t f16_bits(double value)
     const _Float16 h = (_Float16)value;
     uint16_t bits;
     memcpy(&bits, &h, sizeof bits);
-    return bits;
-}
-
-static uint32_t f32_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static uint64_t f64_bits(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 

@@ -77,7 +77,7 @@ static bool parse_type(const char *word, struct program_arg *arg, struct orch_er
     return orch_fail(error, ORCH_USAGE, "unknown element type '%.60s'%s", word, suggest_phrase(&s, phrase, sizeof phrase));
 }
 
-/* Reads digits and an optional K, M or G; *end points behind them. */
+/* Reads digits and an optional K, M or G; *end points past them. */
 static bool parse_count(const char *text, char **end, uint64_t *count)
 {
     if (!isdigit((unsigned char)*text))

@@ -1,48 +1,27 @@
-#include "sim/workload/gpu/gpu_job.h"
+#include "sim/workload/gpu/gpu_job_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Instructions that a simdgroup runs ahead of its timing: so few that its trace stays in the host's caches. */
-#define RUN_AHEAD 256
-
-/* A place for one threadgroup on a core. */
-struct slot {
-    struct gpu_group *group; /* created at first use */
-    struct gpu_trace trace[GPU_SIMDGROUPS_MAX];
-    bool done[GPU_SIMDGROUPS_MAX];
-    unsigned simdgroups;
-};
-
-struct gpu_job {
-    const struct gpu_setup *setup;
-    const struct gpu_params *params;
-    struct gpu_timing *timing;
-    struct gpu_selection selection;
-    struct gpu_stretch whole; /* the only stretch when the selection names none */
-    unsigned stretch;         /* current one of the selection */
-    uint64_t next;            /* threadgroup of the stretch */
-    struct slot *slot;
-    unsigned slots; /* per core */
-    struct unit_fault fault;
-    uint64_t started, all; /* threadgroups of the selection */
-    bool no_memory, begun, failed_to_begin;
-    double begin_ns;
-};
-
-static struct slot *slot_of(const struct gpu_job *j, unsigned core, unsigned slot)
-{
-    return &j->slot[(size_t)core * j->slots + slot];
-}
+/* Instructions that a simdgroup runs ahead of its timing: so few that its trace stays in the host's caches. Where laps are leapt
+ * over, fewer, so that simdgroups which leap together land together. */
+#define RUN_AHEAD      256
+#define RUN_AHEAD_LEAP 24
 
 /* ---- the source of instructions ---- */
 
+/* Leaps are settled when a threadgroup begins, and marks are taken then. */
 static struct gpu_mark mark(const struct gpu_job *j)
 {
-    struct gpu_mark m = {.ns = gpu_timing_now_ns(j->timing)};
+    const struct gpu_reader *reader = &j->selection.reader;
+    struct gpu_mark m = {.ns = gpu_timing_now_ns(j->timing) + j->leapt.ns};
     for (size_t i = 0; i < (size_t)j->params->cores * j->slots; i++)
         if (j->slot[i].group)
             m.work += (double)gpu_group_counts(j->slot[i].group).instructions;
+    if (reader->read) {
+        reader->read(reader->context, &m.counts);
+        gpu_counted_add(&m.counts, &j->leapt.counts, 1);
+    }
     return m;
 }
 
@@ -82,22 +61,25 @@ static bool next_group(struct gpu_job *j, uint64_t *number, bool *left)
     return true;
 }
 
-static bool open_slot(struct gpu_job *j, struct slot *s)
+static bool open_slot(struct gpu_job *j, struct gpu_job_slot *s)
 {
-    const struct gpu_checks checks = {.instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
+    const struct gpu_checks checks = {.steer = true, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
     if (!s->group)
         s->group = gpu_group_create(&j->setup->launch, &checks);
     j->no_memory = j->no_memory || !s->group;
+    if (s->group && j->leaper)
+        gpu_group_mark_laps(s->group, j->selection.leaps->lap);
     return s->group != NULL;
 }
 
 static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
 {
     struct gpu_job *j = context;
-    struct slot *s = slot_of(j, core, slot);
+    struct gpu_job_slot *s = gpu_job_slot(j, core, slot);
     uint32_t position[3];
     uint64_t number = 0;
     bool left = false;
+    gpu_job_end_pace(j);
     *ok = next_group(j, &number, &left);
     if (!*ok || !left)
         return 0;
@@ -108,6 +90,7 @@ static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
     gpu_setup_position(j->setup, number, position);
     gpu_group_start(s->group, position, core);
     s->simdgroups = gpu_group_simdgroups(s->group);
+    s->looked = false;
     for (unsigned i = 0; i < s->simdgroups; i++) {
         gpu_trace_clear(&s->trace[i]);
         s->done[i] = false;
@@ -116,15 +99,17 @@ static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
 }
 
 /* Continues one simdgroup; false on a fault. *moved becomes true when the simdgroup did anything. */
-static bool advance(struct gpu_job *j, struct slot *s, unsigned simdgroup, bool *moved)
+static bool advance(struct gpu_job *j, struct gpu_job_slot *s, unsigned simdgroup, bool *moved)
 {
     struct gpu_trace *trace = &s->trace[simdgroup];
     if (s->done[simdgroup])
         return true;
     gpu_trace_compact(trace);
     const size_t before = trace->written - trace->read;
-    const enum gpu_step step = gpu_group_run(s->group, simdgroup, RUN_AHEAD, trace, &j->fault);
+    const enum gpu_step step = gpu_group_run(s->group, simdgroup, j->leaper ? RUN_AHEAD_LEAP : RUN_AHEAD, trace, &j->fault);
     s->done[simdgroup] = step == GPU_STEP_DONE;
+    if (step == GPU_STEP_LAP && s->looked && s->ahead.left[simdgroup]-- == 0)
+        s->looked = false; /* another loop */
     *moved = *moved || trace->written - trace->read != before || s->done[simdgroup];
     j->no_memory = j->no_memory || trace->failed;
     return step != GPU_STEP_FAULT && !trace->failed;
@@ -134,7 +119,7 @@ static bool advance(struct gpu_job *j, struct slot *s, unsigned simdgroup, bool 
 static bool refill(void *context, unsigned core, unsigned slot, unsigned simdgroup, bool *ok)
 {
     struct gpu_job *j = context;
-    struct slot *s = slot_of(j, core, slot);
+    struct gpu_job_slot *s = gpu_job_slot(j, core, slot);
     struct gpu_trace *trace = &s->trace[simdgroup];
     bool moved = true;
     *ok = true;
@@ -153,7 +138,7 @@ static bool refill(void *context, unsigned core, unsigned slot, unsigned simdgro
 
 static struct gpu_trace *trace_of(void *context, unsigned core, unsigned slot, unsigned simdgroup)
 {
-    return &slot_of(context, core, slot)->trace[simdgroup];
+    return &gpu_job_slot(context, core, slot)->trace[simdgroup];
 }
 
 /* ---- the task ---- */
@@ -180,7 +165,8 @@ static void job_start(void *context, double now_ns)
 {
     struct gpu_job *j = context;
     struct gpu_timing_launch launch = gpu_job_launch(j->setup);
-    launch.source = (struct gpu_source){j, start, refill, trace_of};
+    launch.source = (struct gpu_source){j, start, refill, trace_of, j->leaper ? gpu_job_leap : NULL};
+    launch.lap = j->leaper ? j->selection.leaps->lap : NULL;
     j->begin_ns = now_ns + 1e3 * j->params->submit_us;
     j->begun = gpu_timing_begin(j->timing, &launch, j->begin_ns);
     j->failed_to_begin = !j->begun;
@@ -202,6 +188,7 @@ static enum engine_progress job_step(void *context, double limit_ns, struct orch
         return failed(j, error);
     if (gpu_timing_advance(j->timing, limit_ns))
         return ENGINE_MORE;
+    gpu_job_end_pace(j);
     return gpu_timing_failed(j->timing) ? failed(j, error) : ENGINE_DONE;
 }
 
@@ -223,7 +210,11 @@ struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_p
         j->slots = gpu_timing_occupancy(params, &launch, &limit);
         j->slot = calloc((size_t)params->cores * (j->slots ? j->slots : 1), sizeof *j->slot);
     }
-    if (j && j->slot && j->slots)
+    const struct gpu_leaps *leaps = selection->leaps;
+    if (j && leaps) {
+        j->leaper = gpu_leaper_create(setup, leaps->lap, leaps->lines);
+    }
+    if (j && j->slot && j->slots && (!leaps || j->leaper))
         return j;
     if (j && j->slot)
         orch_fail(error, ORCH_USAGE, "%.200s: impossible launch: no threadgroup of %u threads fits a core: %s",
@@ -243,6 +234,7 @@ void gpu_job_free(struct gpu_job *j)
         for (unsigned t = 0; t < GPU_SIMDGROUPS_MAX; t++)
             gpu_trace_release(&j->slot[i].trace[t]);
     }
+    gpu_leaper_free(j->leaper);
     free(j->slot);
     free(j);
 }
@@ -260,7 +252,17 @@ double gpu_job_begin_ns(const struct gpu_job *job)
 
 double gpu_job_end_ns(const struct gpu_job *job)
 {
-    return gpu_timing_end_ns(job->timing);
+    return gpu_timing_end_ns(job->timing) + job->leapt.ns;
+}
+
+const struct gpu_counted *gpu_job_leapt(const struct gpu_job *job)
+{
+    return &job->leapt.counts;
+}
+
+double gpu_job_leapt_work(const struct gpu_job *job)
+{
+    return job->leapt.work;
 }
 
 void gpu_job_add_totals(const struct gpu_job *j, struct gpu_totals *totals)

@@ -4,6 +4,7 @@
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_JOB_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_JOB_H
 
+#include "sim/workload/gpu/gpu_counted.h"
 #include "sim/workload/gpu/gpu_functional.h"
 #include "sim/workload/gpu/gpu_warm.h"
 #include "sim/soc/engine.h"
@@ -19,6 +20,7 @@ struct gpu_stretch {
 /* How far the pass had come at some moment. */
 struct gpu_mark {
     double ns, work; /* time; instructions of the timed threadgroups */
+    struct gpu_counted counts;
 };
 
 /* The progress of a stretch. Its lead and its end are marked when the next threadgroup finds room. Timed threadgroups follow one
@@ -28,11 +30,20 @@ struct gpu_progress {
     double warm_work; /* instructions of the untimed threadgroups before the stretch */
 };
 
+/* How laps of long loops are leapt over. */
+struct gpu_leaps {
+    const bool *lap;              /* gpu_loops_find */
+    struct mem_port *const *port; /* one for each core */
+    double lines;                 /* that a threadgroup brings to the caches for each leap at most */
+};
+
 struct gpu_selection {
     const struct gpu_stretch *stretch; /* NULL = all threadgroups, in the order of the grid */
     unsigned stretches;
     struct gpu_warmer *warmer;     /* needed when a stretch has threadgroups to run before it */
     struct gpu_progress *progress; /* filled for each stretch; may be NULL */
+    const struct gpu_leaps *leaps; /* NULL = every lap of every loop is timed */
+    struct gpu_reader reader;      /* needed for marks and leaps */
 };
 
 struct gpu_job;
@@ -44,7 +55,11 @@ void gpu_job_free(struct gpu_job *job);
 struct engine_task gpu_job_task(struct gpu_job *job);
 
 double gpu_job_begin_ns(const struct gpu_job *job); /* when submission is done */
-double gpu_job_end_ns(const struct gpu_job *job);   /* when the last threadgroup's stores are visible */
+/* What the laps that were leapt over are taken to count. */
+const struct gpu_counted *gpu_job_leapt(const struct gpu_job *job);
+/* The instructions that were leapt over. */
+double gpu_job_leapt_work(const struct gpu_job *job);
+double gpu_job_end_ns(const struct gpu_job *job); /* when the last threadgroup's stores are visible */
 /* Adds the counts of what the pass executed. */
 void gpu_job_add_totals(const struct gpu_job *job, struct gpu_totals *totals);
 

@@ -168,7 +168,7 @@ static void fill_input(const struct gpu_kernel_buffer *b, uint8_t *to, uint64_t 
     }
 }
 
-static bool place(const struct gpu_library *l, unsigned i, struct mem_space *space, uint64_t given, uint64_t seed,
+static bool place(const struct gpu_library *l, unsigned i, struct mem_space *space, uint64_t given, bool contents, uint64_t seed,
                   uint64_t *address, struct orch_error *error)
 {
     const struct gpu_kernel_buffer *b = &l->kernel.buffer[i];
@@ -181,23 +181,38 @@ static bool place(const struct gpu_library *l, unsigned i, struct mem_space *spa
     if (!to)
         return orch_fail(error, ORCH_USAGE, "%.200s: %s does not fit the simulated memory; make the shape smaller", l->text,
                          b->name);
-    if (l->empty && !b->places)
+    if (given || !contents || (l->empty && !b->places))
         return true;
-    if (!given && (b->role == GPU_BUFFER_INPUT || b->role == GPU_BUFFER_IN_OUT))
+    if (b->role == GPU_BUFFER_INPUT || b->role == GPU_BUFFER_IN_OUT)
         fill_input(b, to, bytes, seed * GPU_KERNEL_BUFFERS + i);
-    else if (!given)
+    else
         memset(to, 0, bytes);
     return true;
 }
 
-bool gpu_library_place(const struct gpu_library *l, struct mem_space *space, const uint64_t *given, uint64_t seed,
+bool gpu_library_place(const struct gpu_library *l, struct mem_space *space, const uint64_t *given, bool contents, uint64_t seed,
                        uint64_t *address, struct orch_error *error)
 {
     unsigned next = 0;
     for (unsigned i = 0; i < l->kernel.buffers; i++) {
         const bool named = given && l->kernel.buffer[i].role != GPU_BUFFER_SCRATCH;
-        if (!place(l, i, space, named ? given[next++] : 0, seed, &address[i], error))
+        if (!place(l, i, space, named ? given[next++] : 0, contents, seed, &address[i], error))
             return false;
+    }
+    return true;
+}
+
+bool gpu_library_steered(const struct gpu_library *l, enum gpu_generation generation, bool *steered, struct orch_error *error)
+{
+    *steered = false;
+    for (unsigned i = 0; i < l->kernel.steps && !*steered; i++) {
+        const struct abi_kernel *k = &l->step[i];
+        struct unit_fault fault = {0};
+        struct gpu_program *program = gpu_program_create(k->code, k->code_bytes, k->main_offset, generation, &fault);
+        if (!program)
+            return orch_fail(error, ORCH_INTERNAL, "%.200s: %s", l->text, fault.text);
+        *steered = k->has_preamble || gpu_program_steered_by_memory(program);
+        gpu_program_free(program);
     }
     return true;
 }

@@ -36,10 +36,12 @@ void gpu_library_close(struct gpu_library *library);
 
 /* Fills in the addresses of all buffers. `given` (may be NULL) has the addresses of buffers that the caller has filled, in the
  * kernel's order without scratch buffers. Buffers without an address there are allocated and filled: inputs with reproducible
- * numbers within the range that the kernel asks for, the others with zeros. Empty ones read as zeros, except those whose values
- * are places in others: no program of the library branches on other values. False when memory is full or a given buffer is too
- * short. */
-bool gpu_library_place(const struct gpu_library *library, struct mem_space *space, const uint64_t *given, uint64_t seed,
-                       uint64_t *address, struct orch_error *error);
+ * numbers within the range that the kernel asks for, the others with zeros; without `contents` none is filled. Empty ones read as
+ * zeros, except those whose values are places in others. False when memory is full or a given buffer is too short. */
+bool gpu_library_place(const struct gpu_library *library, struct mem_space *space, const uint64_t *given, bool contents,
+                       uint64_t seed, uint64_t *address, struct orch_error *error);
+/* Finds whether contents of buffers have a say in the way or the addresses of any step. False on an error. */
+bool gpu_library_steered(const struct gpu_library *library, enum gpu_generation generation, bool *steered,
+                         struct orch_error *error);
 
 #endif

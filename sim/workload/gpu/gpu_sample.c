@@ -33,11 +33,12 @@ static struct shape shape_of(uint64_t waves)
 }
 
 /* Stretches are spread evenly; the last one ends the launch. */
-void gpu_sample_choose(uint64_t groups, uint64_t wave, uint64_t warm, struct gpu_sample *s)
+void gpu_sample_choose(uint64_t groups, uint64_t wave, uint64_t least, uint64_t warm, struct gpu_sample *s)
 {
     const struct shape shape = shape_of(groups / wave);
-    const uint64_t count = (1 + shape.counted) * wave, start = shape.first * wave;
-    const uint64_t gaps = groups - start - shape.behind * count;
+    const uint64_t count = (1 + shape.counted) * wave, behind = shape.behind * count, room = groups - behind;
+    const uint64_t wanted = least > shape.first * wave ? least : shape.first * wave, start = wanted < room ? wanted : room;
+    const uint64_t gaps = groups - start - behind;
     *s = (struct gpu_sample){.stretches = shape.behind + 1, .groups = groups, .groups_timed = groups - gaps};
     s->stretch[0] = (struct gpu_stretch){.count = start};
     uint64_t end = start;
@@ -95,7 +96,8 @@ static double spread(const struct gpu_sample *s)
     return mean > 0 && count > 1 ? sqrt(squares / (count - 1) / count) / mean : 0;
 }
 
-struct gpu_part gpu_sample_scale(const struct gpu_sample *s, struct gpu_part part, const uint32_t *work, double *uncertainty)
+struct gpu_part gpu_sample_scale(const struct gpu_sample *s, struct gpu_part part, const uint32_t *work, bool fresh,
+                                 double *uncertainty)
 {
     struct gpu_part whole = part;
     for (unsigned i = 1; i < s->stretches; i++) {
@@ -104,6 +106,10 @@ struct gpu_part gpu_sample_scale(const struct gpu_sample *s, struct gpu_part par
         whole.work += skipped;
         whole.ns += skipped * (here + before) / 2;
     }
+    const struct gpu_mark none = {.ns = 0}, *from = fresh ? &s->progress[0].end : &none;
+    const double factor = part.work > from->work ? (whole.work - part.work) / (part.work - from->work) : 0;
+    gpu_counted_add(&whole.beside, &part.counted, factor);
+    gpu_counted_add(&whole.beside, &from->counts, -factor);
     *uncertainty = whole.ns > 0 ? spread(s) * (whole.ns - part.ns) / whole.ns : 0;
     return whole;
 }

@@ -49,7 +49,7 @@ static void fill(const struct abi_arg *arg, uint8_t *to)
 
 void gpu_setup_restore(const struct gpu_setup *s)
 {
-    for (unsigned i = 0; i < s->kernel->args; i++) {
+    for (unsigned i = 0; s->contents && i < s->kernel->args; i++) {
         const struct abi_arg *arg = &s->kernel->arg[i];
         uint8_t *to = arg->buffer ? mem_at(s->space, s->address[i], arg->bytes, MEM_READ | MEM_WRITE) : NULL;
         if (to && s->kept[i])
@@ -71,7 +71,7 @@ static void gpu_setup_forget(struct gpu_setup *s)
 bool gpu_setup_keep(struct gpu_setup *s, struct orch_error *error)
 {
     gpu_setup_forget(s);
-    for (unsigned i = 0; i < s->kernel->args; i++) {
+    for (unsigned i = 0; s->contents && i < s->kernel->args; i++) {
         const struct abi_arg *arg = &s->kernel->arg[i];
         if (!arg->buffer || arg->unchanged)
             continue;
@@ -116,19 +116,20 @@ static bool run_preamble(struct gpu_setup *s, enum gpu_generation generation, st
     return ok || orch_fail_in((gpu_setup_explain(s, &fault, error), error), "preamble");
 }
 
-bool gpu_setup_open(struct gpu_setup *s, const struct abi_kernel *k, enum gpu_generation generation, struct mem_space *space,
-                    const uint64_t *given, struct orch_error *error)
+static bool open_setup(struct gpu_setup *s, const struct abi_kernel *k, enum gpu_generation generation, struct mem_space *space,
+                       const uint64_t *given, bool steering, struct orch_error *error)
 {
     struct unit_fault fault = {0};
     *s = (struct gpu_setup){.kernel = k, .space = space, .shared = given != NULL};
     if (!place_buffers(s, given, error))
         return false;
-    if (!given)
-        gpu_setup_restore(s);
-    fill_uniforms(s);
     s->program = gpu_program_create(k->code, k->code_bytes, k->main_offset, generation, &fault);
     if (!s->program)
         return gpu_setup_explain(s, &fault, error);
+    s->contents = !steering || k->has_preamble || gpu_program_steered_by_memory(s->program);
+    if (!given)
+        gpu_setup_restore(s);
+    fill_uniforms(s);
     const uint32_t named = gpu_program_register_halves(s->program);
     if (k->register_halves && named > k->register_halves)
         return orch_fail(error, ORCH_USAGE,
@@ -148,6 +149,18 @@ bool gpu_setup_open(struct gpu_setup *s, const struct abi_kernel *k, enum gpu_ge
     gpu_launch_groups(&s->launch, s->groups);
     s->group_count = (uint64_t)s->groups[0] * s->groups[1] * s->groups[2];
     return run_preamble(s, generation, error);
+}
+
+bool gpu_setup_open(struct gpu_setup *setup, const struct abi_kernel *kernel, enum gpu_generation generation,
+                    struct mem_space *space, const uint64_t *given, struct orch_error *error)
+{
+    return open_setup(setup, kernel, generation, space, given, false, error);
+}
+
+bool gpu_setup_open_steering(struct gpu_setup *setup, const struct abi_kernel *kernel, enum gpu_generation generation,
+                             struct mem_space *space, const uint64_t *given, struct orch_error *error)
+{
+    return open_setup(setup, kernel, generation, space, given, true, error);
 }
 
 void gpu_setup_close(struct gpu_setup *s)

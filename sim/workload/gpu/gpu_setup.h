@@ -16,6 +16,7 @@ struct gpu_setup {
     struct gpu_launch launch;
     struct gpu_buffer buffer[ABI_ARGS_MAX]; /* what the program is meant to touch */
     bool shared;                            /* the caller owns the buffers, and other launches use them as well */
+    bool contents;                          /* buffers have contents; without, nothing ever reads them */
     uint8_t *kept[ABI_ARGS_MAX];            /* start contents of shared buffers; NULL = not kept */
     uint32_t groups[3];
     uint64_t group_count;
@@ -26,9 +27,13 @@ struct gpu_setup {
  * allocated. Close in any case. */
 bool gpu_setup_open(struct gpu_setup *setup, const struct abi_kernel *kernel, enum gpu_generation generation,
                     struct mem_space *space, const uint64_t *given, struct orch_error *error);
+/* The same for passes that execute only what steers: buffers that it allocates have no contents unless their values steer. */
+bool gpu_setup_open_steering(struct gpu_setup *setup, const struct abi_kernel *kernel, enum gpu_generation generation,
+                             struct mem_space *space, const uint64_t *given, struct orch_error *error);
 void gpu_setup_close(struct gpu_setup *setup);
 
-/* Puts the start contents back into every buffer: those of the description or, for shared buffers, those that were kept last. */
+/* Puts the start contents back into every buffer that has any: those of the description or, for shared buffers, those that were
+ * kept last. */
 void gpu_setup_restore(const struct gpu_setup *setup);
 /* Keeps what shared buffers hold now as their start contents; inputs never change and are not kept. False when memory ran out. */
 bool gpu_setup_keep(struct gpu_setup *setup, struct orch_error *error);

@@ -1,5 +1,6 @@
 #include "sim/workload/gpu/gpu_warm.h"
 
+#include "sim/workload/gpu/gpu_touch.h"
 #include "units/gpu/gpu_trace.h"
 #include "units/mem/cache.h"
 
@@ -8,13 +9,6 @@
 /* Instructions that a simdgroup runs at a time: so few that its trace stays in the host's caches and simdgroups advance side by
  * side. */
 #define TURN 1024
-
-/* What an instruction does to the caches. */
-struct touch {
-    uint8_t act; /* enum act */
-    uint8_t lane_bytes;
-};
-enum act { NO_ACCESS, LOAD, STORE, ATOMIC };
 
 /* A store on its way. */
 struct pending {
@@ -32,40 +26,17 @@ struct gpu_warmer {
     unsigned cores;
     struct gpu_group *group;
     struct gpu_trace trace;
-    struct touch *touch;      /* of each instruction */
+    struct gpu_touches *touches;
     struct gpu_warmed counts; /* without the work */
     struct pending *pending;  /* a ring */
     size_t oldest, pendings;
     uint64_t resident, done; /* threadgroups held at a time; run so far */
 };
 
-static enum act act_of(const struct agx_effect *effect)
-{
-    switch (effect->unit_class) {
-    case AGX_CLASS_DEVICE_LOAD:
-    case AGX_CLASS_STACK_LOAD: return LOAD;
-    case AGX_CLASS_DEVICE_STORE:
-    case AGX_CLASS_STACK_STORE: return STORE;
-    case AGX_CLASS_DEVICE_ATOMIC: return ATOMIC;
-    default: return NO_ACCESS;
-    }
-}
-
-static struct touch *touches_of(const struct gpu_program *program)
-{
-    const uint32_t count = gpu_program_count(program);
-    struct touch *touch = calloc((size_t)count + 1, sizeof *touch);
-    for (uint32_t i = 0; touch && i < count; i++) {
-        const struct agx_effect *e = gpu_program_effect(program, i);
-        touch[i] = (struct touch){(uint8_t)act_of(e), (uint8_t)(e->element_bytes * (e->elements ? e->elements : 1))};
-    }
-    return touch;
-}
-
 struct gpu_warmer *gpu_warmer_create(const struct gpu_setup *setup, struct mem_port *const *port, unsigned cores,
                                      uint64_t resident)
 {
-    const struct gpu_checks checks = {.instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
+    const struct gpu_checks checks = {.steer = true, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
     struct gpu_warmer *w = calloc(1, sizeof *w);
     if (!w)
         return NULL;
@@ -73,11 +44,12 @@ struct gpu_warmer *gpu_warmer_create(const struct gpu_setup *setup, struct mem_p
                              .port = port,
                              .cores = cores,
                              .group = gpu_group_create(&setup->launch, &checks),
-                             .touch = touches_of(setup->program),
+                             .touches = gpu_touches_create(setup->program),
                              .pending = malloc(PENDING_MAX * sizeof *w->pending),
                              .resident = resident};
     gpu_trace_init(&w->trace);
-    if (w->group && w->touch && w->pending)
+    w->trace.lines_only = true;
+    if (w->group && w->touches && w->pending)
         return w;
     gpu_warmer_free(w);
     return NULL;
@@ -89,16 +61,9 @@ void gpu_warmer_free(struct gpu_warmer *w)
         return;
     gpu_group_free(w->group);
     gpu_trace_release(&w->trace);
-    free(w->touch);
+    gpu_touches_free(w->touches);
     free(w->pending);
     free(w);
-}
-
-/* Bytes per line of a load or atomic, as the timing side counts them: what the lanes want, spread evenly over the lines. */
-static uint32_t bytes_of_each(const struct gpu_trace_record *record, const struct touch *touch)
-{
-    const uint32_t bytes = (uint32_t)record->active_lanes * touch->lane_bytes / record->lines;
-    return bytes > GPU_LINE_BYTES ? GPU_LINE_BYTES : bytes ? bytes : 1;
 }
 
 static void warm_line(struct gpu_warmer *w, unsigned core, double now_ns, uint64_t address, uint32_t bytes,
@@ -125,30 +90,26 @@ static void warm_store(struct gpu_warmer *w, unsigned core, double now_ns, uint6
         (struct pending){.address = address, .due = w->done + w->resident, .bytes = bytes, .core = core};
 }
 
-static void warm_record(struct gpu_warmer *w, const struct gpu_trace_record *record, const struct gpu_trace_line *line,
-                        unsigned core, double now_ns)
+/* Where the lines of a threadgroup go. */
+struct target {
+    struct gpu_warmer *warmer;
+    unsigned core;
+    double now_ns;
+};
+
+static void warm_access(void *context, uint64_t address, uint32_t bytes, enum mem_access_kind kind)
 {
-    const struct touch *touch = &w->touch[record->instruction];
-    const uint32_t bytes = bytes_of_each(record, touch);
-    for (unsigned i = 0; i < record->lines; i++) {
-        if (touch->act == LOAD)
-            warm_line(w, core, now_ns, line[i].address, bytes, MEM_ACCESS_LOAD);
-        if (touch->act == ATOMIC)
-            warm_line(w, core, now_ns, line[i].address, bytes, MEM_ACCESS_FETCH);
-        if (touch->act != LOAD)
-            warm_store(w, core, now_ns, line[i].address, touch->act == STORE ? line[i].bytes : bytes);
-    }
+    const struct target *t = context;
+    if (kind == MEM_ACCESS_STORE)
+        warm_store(t->warmer, t->core, t->now_ns, address, bytes);
+    else
+        warm_line(t->warmer, t->core, t->now_ns, address, bytes, kind);
 }
 
 static void drain(struct gpu_warmer *w, unsigned core, double now_ns)
 {
-    const struct gpu_trace *t = &w->trace;
-    const struct gpu_trace_line *line = t->line;
-    for (size_t i = 0; i < t->written; i++) {
-        if (t->record[i].lines && w->touch[t->record[i].instruction].act != NO_ACCESS)
-            warm_record(w, &t->record[i], line, core, now_ns);
-        line += t->record[i].lines;
-    }
+    struct target target = {w, core, now_ns};
+    gpu_touches_each(w->touches, &w->trace, warm_access, &target);
     gpu_trace_clear(&w->trace);
 }
 
@@ -201,9 +162,4 @@ struct gpu_warmed gpu_warmer_counts(const struct gpu_warmer *w)
     struct gpu_warmed counts = w->counts;
     counts.work = gpu_group_counts(w->group).instructions;
     return counts;
-}
-
-void gpu_warmer_add_totals(const struct gpu_warmer *w, struct gpu_totals *totals)
-{
-    gpu_totals_add(totals, w->group);
 }

@@ -29,7 +29,5 @@ struct gpu_warmed {
     uint64_t work, into_l2, into_slc;
 };
 struct gpu_warmed gpu_warmer_counts(const struct gpu_warmer *warmer);
-/* Adds the counts of what was executed. */
-void gpu_warmer_add_totals(const struct gpu_warmer *warmer, struct gpu_totals *totals);
 
 #endif

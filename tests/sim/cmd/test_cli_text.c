@@ -70,7 +70,7 @@ static char *printed(const struct table *table, bool color)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    table_print(table, out, color);
+    CU_ASSERT_TRUE(table_print(table, out, color));
     fclose(out);
     return text;
 }
@@ -98,6 +98,22 @@ static void test_table(void)
     CU_ASSERT_FALSE(table_cell(table, "a fourth"));
     CU_ASSERT_EQUAL(table_rows(table), 2);
     table_free(table);
+}
+
+/* What table_create returns when memory has run out. */
+static void test_table_without_memory(void)
+{
+    CU_ASSERT_FALSE(table_row(NULL));
+    CU_ASSERT_FALSE(table_cell(NULL, "%d", 1));
+    CU_ASSERT_EQUAL(table_rows(NULL), 0);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_FALSE(table_print(NULL, out, true));
+    fclose(out);
+    CU_ASSERT_STRING_EQUAL(text, "");
+    free(text);
 }
 
 static void test_json(void)
@@ -217,6 +233,7 @@ static const struct suite_test tests[] = {
     {"numbers get units", test_units},
     {"columns are as wide as their characters", test_widths},
     {"columns of tables are aligned", test_table},
+    {"a table without memory prints nothing and says so", test_table_without_memory},
     {"JSON numbers read back to the same value", test_json},
     {"AMX assembly becomes words", test_assembly},
     {"AMX listings are assembler input", test_listing_round_trip},

@@ -5,6 +5,7 @@
 #include "isa/array_count.h"
 #include "isa/elf/elf_write.h"
 #include "sim/base/npy.h"
+#include "tests/sim/document_keys.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
@@ -154,46 +155,10 @@ static void test_wrong_use(void)
 
 static void check_document(json_object *d, const char *mode)
 {
-    static const char *const keys[] = {"run_id",
-                                       "chip",
-                                       "device",
-                                       "workload",
-                                       "unit",
-                                       "precision",
-                                       "detail",
-                                       "mode",
-                                       "seconds",
-                                       "seconds_low",
-                                       "seconds_high",
-                                       "device_seconds",
-                                       "overhead_seconds",
-                                       "host_seconds",
-                                       "cycles",
-                                       "flops",
-                                       "gflops",
-                                       "macs",
-                                       "dram_bytes",
-                                       "dram_gbps",
-                                       "joules",
-                                       "watts_avg",
-                                       "watts_peak",
-                                       "joules_by",
-                                       "celsius_max",
-                                       "throttled_seconds",
-                                       "tokens_per_second",
-                                       "prefill_seconds",
-                                       "utilisation",
-                                       "bound_by",
-                                       "stalls",
-                                       "placement",
-                                       "native_mac_share",
-                                       "assumptions",
-                                       "checksum",
-                                       "counters"};
     const bool timed = strcmp(mode, "functional") != 0;
     double sum = 0;
-    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
-        document_at(d, keys[i]);
+    for (size_t i = 0; i < ARRAY_COUNT(document_keys); i++)
+        document_at(d, document_keys[i]);
     CU_ASSERT_STRING_EQUAL(json_object_get_string(document_at(d, "mode")), mode);
     CU_ASSERT_EQUAL(document_at(d, "seconds") != NULL, timed);
     json_object_object_foreach(document_at(d, "stalls"), reason, share)

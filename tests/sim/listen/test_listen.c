@@ -4,53 +4,16 @@
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
 #include "tests/sim/db_example.h"
+#include "tests/sim/document_keys.h"
 
 #include <math.h>
 
-/* The keys of the command line's contract, and no others. */
-static const char *const contract[] = {"run_id",
-                                       "chip",
-                                       "device",
-                                       "workload",
-                                       "unit",
-                                       "precision",
-                                       "detail",
-                                       "mode",
-                                       "seconds",
-                                       "seconds_low",
-                                       "seconds_high",
-                                       "device_seconds",
-                                       "overhead_seconds",
-                                       "host_seconds",
-                                       "cycles",
-                                       "flops",
-                                       "gflops",
-                                       "macs",
-                                       "dram_bytes",
-                                       "dram_gbps",
-                                       "joules",
-                                       "watts_avg",
-                                       "watts_peak",
-                                       "joules_by",
-                                       "celsius_max",
-                                       "throttled_seconds",
-                                       "tokens_per_second",
-                                       "prefill_seconds",
-                                       "utilisation",
-                                       "bound_by",
-                                       "stalls",
-                                       "placement",
-                                       "native_mac_share",
-                                       "assumptions",
-                                       "checksum",
-                                       "counters"};
-
 static void expect_contract_keys(struct json_object *document)
 {
-    const size_t count = ARRAY_COUNT(contract);
+    const size_t count = ARRAY_COUNT(document_keys);
     CU_ASSERT_EQUAL(json_object_object_length(document), (int)count);
     for (size_t i = 0; i < count; i++)
-        CHECK(json_object_object_get_ex(document, contract[i], NULL), "%s is missing", contract[i]);
+        CHECK(json_object_object_get_ex(document, document_keys[i], NULL), "%s is missing", document_keys[i]);
 }
 
 static struct json_object *member(struct json_object *object, const char *key)
@@ -123,8 +86,8 @@ static void test_tables_agree_with_contract(void)
 {
     for (size_t i = 0; i < run_number_field_count(); i++) {
         bool found = false;
-        for (size_t k = 0; k < ARRAY_COUNT(contract); k++)
-            found = found || strcmp(contract[k], run_number_field(i)->name) == 0;
+        for (size_t k = 0; k < ARRAY_COUNT(document_keys); k++)
+            found = found || strcmp(document_keys[k], run_number_field(i)->name) == 0;
         CHECK(found, "%s", run_number_field(i)->name);
         CHECK(run_number_field(i)->definition[0] && run_number_field(i)->unit[0], "%s", run_number_field(i)->name);
     }

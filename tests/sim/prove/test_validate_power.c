@@ -59,7 +59,7 @@ static struct validation *run_text(const char *text)
 {
     struct orch_error error = {0};
     struct chip_db *db = chip_db_open(NULL, &error);
-    struct soc_runner *runner = db ? soc_runner_create(db, NULL, NULL, NULL) : NULL;
+    struct soc_runner *runner = db ? soc_runner_create(db, NULL, NULL) : NULL;
     struct validation *v = validation_create();
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(runner);
@@ -165,7 +165,7 @@ static void test_more_cores_more_watts(void)
 {
     struct orch_error error = {0};
     struct chip_db *db = chip_db_open(NULL, &error);
-    struct soc_runner *runner = db ? soc_runner_create(db, NULL, NULL, NULL) : NULL;
+    struct soc_runner *runner = db ? soc_runner_create(db, NULL, NULL) : NULL;
     double p[5] = {0}, e[5] = {0};
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(runner);

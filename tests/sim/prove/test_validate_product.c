@@ -24,11 +24,23 @@ static const char loops[] = NAMES P_ROW("FMLA/FMUL vector any type latency", "4"
                 P_ROW("something nobody knows", "1", "cycles",
                       "three") "M1 Pro,memcpy_threads threads=3,48,GB/s,measured,four,,m1_pro_8p2e_16g\n";
 
-static char *document(unsigned jobs)
+#define HW                                                                                                                       \
+    "id,family,chip,gpu_cores,unit,workload,precision,shape,metric,value,value_unit,power_W,condition,source,kind,flop,"         \
+    "min_bytes,note,chip_id\n"
+#define HW_ROW(id, chip, workload, shape)                                                                                        \
+    id ",M," chip ",,gpu," workload ",f32," shape ",time,1,ms,,mlx 0.5.0;,someone,measured,,1e6,," chip "\n"
+
+/* Different rows with the same kernels: whoever comes first runs them, whatever the number of jobs. */
+static const char kernels[] = HW HW_ROW("A", "m1", "softmax_mlx_gpu", "64x512 axis=all")
+    HW_ROW("B", "m1", "softmax_mps", "64x512 axis=all") HW_ROW("C", "m2", "softmax_mps", "64x512 axis=all")
+        HW_ROW("D", "m1", "matmul_mlx_gpu", "4x64x64 * 4x64x64") HW_ROW("E", "m1", "matmul_mps", "4x64x64 * 4x64x64")
+            HW_ROW("F", "m1", "relu_mps", "2 by 3") HW_ROW("G", "m2", "matmul_mps", "4x64x64 * 4x64x64");
+
+static char *document(const char *table, unsigned jobs)
 {
     struct orch_error error = {0};
     struct validation *v = validation_create();
-    CHECK(validation_add_text(v, "loops.csv", loops, strlen(loops), &error) &&
+    CHECK(validation_add_text(v, "table.csv", table, strlen(table), &error) &&
               validation_simulate(v, NULL, NULL, jobs, NULL, &error),
           "%s", error.text);
     struct json_object *o = validation_json(v, NULL, &error);
@@ -40,12 +52,15 @@ static char *document(unsigned jobs)
 
 static void test_jobs(void)
 {
-    char *one = document(1);
-    CHECK(strstr(one, "\"modelled\": 6") != NULL, "%.200s", one);
-    char *three = document(3);
-    CHECK(strcmp(one, three) == 0, "three jobs answer something else");
-    free(three);
-    free(one);
+    static const char *const tables[] = {loops, kernels};
+    for (size_t i = 0; i < ARRAY_COUNT(tables); i++) {
+        char *one = document(tables[i], 1);
+        CHECK(strstr(one, "\"modelled\": 6") != NULL, "%.200s", one);
+        char *three = document(tables[i], 3);
+        CHECK(strcmp(one, three) == 0, "three jobs answer something else");
+        free(three);
+        free(one);
+    }
 }
 
 /* ---- the memo of threads ---- */

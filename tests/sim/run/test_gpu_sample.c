@@ -26,7 +26,7 @@ static void test_choice(void)
     for (unsigned i = 0; i < 90; i++) {
         const uint64_t wave = wave_of[i / 10 % 3], groups = waves[i % 10] * wave + (i % 2 ? wave - 1 : 0), warm = warm_of[i / 30];
         struct gpu_sample s;
-        gpu_sample_choose(groups, wave, warm, &s);
+        gpu_sample_choose(groups, wave, i % 3 * groups / 4, warm, &s);
         uint64_t end = 0, timed = 0;
         for (unsigned k = 0; k < s.stretches; k++) {
             const struct gpu_stretch *t = &s.stretch[k];
@@ -52,13 +52,13 @@ static void test_scale(void)
     const uint64_t groups = 10000, wave = 100;
     const double first = 2, last = 4;
     struct gpu_sample s;
-    struct gpu_part part = {0};
+    struct gpu_part part = {.ns = 0};
     double uncertainty, whole_ns = 0;
-    gpu_sample_choose(groups, wave, 0, &s);
+    gpu_sample_choose(groups, wave, 0, 0, &s);
     uint64_t at = 0;
     for (unsigned k = 0; k < s.stretches; k++)
         for (at = s.stretch[k].first; at <= s.stretch[k].first + s.stretch[k].count; at++) {
-            const struct gpu_mark mark = {part.ns, part.work};
+            const struct gpu_mark mark = {.ns = part.ns, .work = part.work};
             if (at == s.stretch[k].first + s.stretch[k].lead)
                 s.progress[k].lead = mark;
             if (at == s.stretch[k].first + s.stretch[k].count) {
@@ -70,7 +70,7 @@ static void test_scale(void)
         }
     for (uint64_t i = 0; i < groups; i++)
         whole_ns += first + (last - first) * (double)i / (double)groups;
-    const struct gpu_part whole = gpu_sample_scale(&s, part, NULL, &uncertainty);
+    const struct gpu_part whole = gpu_sample_scale(&s, part, NULL, false, &uncertainty);
     CU_ASSERT_DOUBLE_EQUAL(whole.work, 7.0 * (double)groups, 1);
     CHECK(fabs(whole.ns / whole_ns - 1) < 0.02, "%g against %g", whole.ns, whole_ns);
     CHECK(uncertainty > 0.01 && uncertainty < 0.2, "%g", uncertainty);

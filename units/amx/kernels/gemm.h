@@ -51,7 +51,7 @@ const struct gemm_shape *gemm_shape_of(enum gemm_kind kind);
 uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k);
 uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks);
 
-/* Runs the product. ctx is NULL on AArch64. Arguments must be valid (gemm_check). */
+/* Runs the product. ctx is NULL on AArch64. The arguments must be valid; nothing checks them here. */
 void gemm_run(struct amx_ctx *ctx, const struct gemm_args *args);
 
 /* y = A x, A row-major m x n (f32 or f64); workspace of gemv_workspace_bytes(). */

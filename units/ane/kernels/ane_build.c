@@ -1,3 +1,4 @@
+#include "isa/rounding.h"
 #include "units/ane/kernels/ane_build.h"
 #include "isa/array_count.h"
 
@@ -90,11 +91,6 @@ bool ane_build_end(struct ane_builder *b)
 }
 
 /* ---- places ---- */
-
-static uint64_t round_up(uint64_t value, uint64_t step)
-{
-    return (value + step - 1) / step * step;
-}
 
 static void check_shape(struct ane_builder *b, uint32_t height, uint32_t width)
 {

@@ -1,4 +1,4 @@
-/* Writes programs: tensors in buffers or tile memory, one function per kind of descriptor, coefficients behind them.
+/* Writes programs: tensors in buffers or tile memory, one function per kind of descriptor, coefficients after them.
  *
  * Errors stay in the builder: after the first one the functions do nothing, and ane_build_end reports it. What the hardware
  * cannot do is refused with ane_build_limit, so that a scheduler can tell it from a wrong request.

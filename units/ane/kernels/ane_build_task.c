@@ -1,4 +1,6 @@
 /* Descriptors: one function per kind of work. */
+#include "isa/list_grow.h"
+#include "isa/rounding.h"
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_build.h"
 #include "units/ane/kernels/ane_constants.h"
@@ -22,16 +24,12 @@ static struct ane_task *next_task(struct ane_builder *b)
 {
     if (b->failed)
         return NULL;
-    if (b->count == b->room) {
-        const size_t room = b->room ? 2 * b->room : 8;
-        struct ane_task *task = realloc(b->task, room * sizeof *task);
-        if (!task) {
-            ane_build_fail(b, "out of memory");
-            return NULL;
-        }
-        b->task = task;
-        b->room = room;
+    struct ane_task *const grown = list_grow(b->task, b->count, &b->room, sizeof *grown);
+    if (!grown) {
+        ane_build_fail(b, "out of memory");
+        return NULL;
     }
+    b->task = grown;
     struct ane_task *task = &b->task[b->count++];
     *task = (struct ane_task){.post_scale = 1,
                               .pe_pre_scale = 1,
@@ -146,11 +144,6 @@ static float half_or_one(float scale)
 static bool is_ring(const struct ane_view *view)
 {
     return view->place == ANE_PLACE_CHAIN;
-}
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 /* Small images: an engine takes 64 pixels of 4 channels or 32 of 8 instead of 256 of one when that is less work for a tile

@@ -4,7 +4,7 @@
 
 #include "units/ane/kernels/ane_build.h"
 
-/* Packs weights and bias of a convolution in the format of the request, behind what is already packed; sets format and banks. */
+/* Packs weights and bias of a convolution in the format of the request, after what is already packed; sets format and banks. */
 void ane_constants_pack(struct ane_builder *b, const struct ane_conv *conv, struct ane_task *task);
 /* Appends bytes to the coefficients, at a multiple of 64. */
 bool ane_constants_append(struct ane_builder *b, const uint8_t *bytes, size_t size);

@@ -1,6 +1,7 @@
 /* gemm, gemv: a constant matrix becomes the weights of a 1 x 1 convolution, and the lines of the other one are its pixels.
  * matmul: both are inputs.
  */
+#include "isa/rounding.h"
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_fold.h"
 #include "units/ane/kernels/ane_function.h"
@@ -50,11 +51,6 @@ struct product {
     bool bias;
     int64_t act;
 };
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* Cycles per depth: an engine takes 256 pixels of one channel, 64 of four or 32 of eight (sbryngelson/ane-guide). */
 static double engine_steps(uint64_t pixels, uint64_t channels)

@@ -100,21 +100,27 @@ static struct ane_view of_rows(const struct ane_view *x, struct ane_view values)
     return values;
 }
 
+/* Multiplies each channel by its weight and adds its bias. */
+static struct ane_conv channel_affine(const float *weight, const float *bias)
+{
+    return (struct ane_conv){.kernel_width = 1,
+                             .kernel_height = 1,
+                             .stride_x = 1,
+                             .stride_y = 1,
+                             .groups = 1,
+                             .depthwise = true,
+                             .weight = weight,
+                             .bias = bias,
+                             .plain = true};
+}
+
 static void write_image(struct ane_builder *b, const struct group_norm *g, struct ane_view x, struct ane_view out)
 {
     const struct ane_planes *p = &g->planes;
     const uint32_t mark = ane_build_mark(b), rows = p->c * p->rows;
     const struct ane_planar minus = {.op = ANE_PE_ADD, .subtract = true}, times = {.op = ANE_PE_MUL},
                             shift = {.op = ANE_PE_ADD, .bias = g->eps};
-    const struct ane_conv affine = {.kernel_width = 1,
-                                    .kernel_height = 1,
-                                    .stride_x = 1,
-                                    .stride_y = 1,
-                                    .groups = 1,
-                                    .depthwise = true,
-                                    .weight = g->gamma,
-                                    .bias = g->beta,
-                                    .plain = true};
+    const struct ane_conv affine = channel_affine(g->gamma, g->beta);
     const struct ane_view sums = ane_build_column(b, rows), means = ane_build_column(b, p->c),
                           factors = ane_build_column(b, p->c);
     const struct ane_view centred = ane_build_between(b, x.channels, x.height, x.width);
@@ -187,15 +193,7 @@ static bool build_batchnorm(const struct ane_kernel_request *q, struct ane_kerne
     const struct ane_view out = ane_planes_output(&b, &p, "out");
     if (!b.failed)
         fold_statistics(p.c, q->decimal[BATCH_EPS], constant[0], constant[1], constant[2], constant[3]);
-    const struct ane_conv affine = {.kernel_width = 1,
-                                    .kernel_height = 1,
-                                    .stride_x = 1,
-                                    .stride_y = 1,
-                                    .groups = 1,
-                                    .depthwise = true,
-                                    .weight = constant[0],
-                                    .bias = constant[1],
-                                    .plain = true};
+    const struct ane_conv affine = channel_affine(constant[0], constant[1]);
     for (uint32_t i = 0; i < p.n && !b.failed; i++)
         ane_build_conv(&b, &affine, ane_view_image(x, i), ane_view_image(out, i));
     for (unsigned i = 0; i < 4; i++)

@@ -1,6 +1,6 @@
 #include "units/ane/kernels/ane_plane.h"
 
-/* Lines per row: the most that fit and divide the image, without a gap behind them. 0 = none. */
+/* Lines per row: the most that fit and divide the image, without a gap after them. 0 = none. */
 static uint32_t lines_per_row(const struct ane_builder *b, uint32_t h, uint32_t w)
 {
     for (uint32_t lines = h; lines > 0; lines--) {

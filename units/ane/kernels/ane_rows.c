@@ -1,13 +1,9 @@
+#include "isa/rounding.h"
 #include "units/ane/kernels/ane_rows.h"
 
 #include <math.h>
 
 enum { GROUPS_MAX = 8191 /* rows of a reduction: 13 bits */, BLOCKS_MAX = 256 /* more would be mostly descriptors */ };
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 struct ane_rows ane_rows_place(struct ane_builder *b, uint64_t rows, uint64_t columns)
 {

@@ -72,7 +72,7 @@ static void add_scores(struct gpu_flash *f, unsigned part)
 
 static void make_scores(struct gpu_flash *f)
 {
-    gpu_flash_clear(f->e, f->scores, 8 * f->row_tiles);
+    gpu_clear_words(f->e, f->scores, 8 * f->row_tiles);
     for (unsigned part = 0; part < f->parts; part++) {
         if (f->turns)
             gpu_flash_load_part(f, false, part);
@@ -83,7 +83,7 @@ static void make_scores(struct gpu_flash *f)
 /* Keeps `value` where `place` < limit (signed) and sets it to -infinity elsewhere. */
 static void keep_below(struct gpu_flash *f, unsigned value, unsigned place, uint32_t limit)
 {
-    const char *never = gpu_argument_u32(f->e, gpu_float_bits(-INFINITY));
+    const char *never = gpu_argument_u32(f->e, f32_bits(-INFINITY));
     gpu_emit(f->e, "icmpsel slt, r%u, r%u, %s, r%u, %s", value, place, gpu_argument_u32(f->e, limit), value, never);
 }
 
@@ -128,7 +128,7 @@ static void new_maximum(struct gpu_flash *f, unsigned i, const char *scale)
 static void weigh(struct gpu_flash *f, unsigned i)
 {
     struct gpu_emit *e = f->e;
-    const char *scale = gpu_argument_u32(e, gpu_float_bits((float)(1.4426950408889634 / sqrt((double)f->a->depth))));
+    const char *scale = gpu_argument_u32(e, f32_bits((float)(1.4426950408889634 / sqrt((double)f->a->depth))));
     new_maximum(f, i, scale);
     gpu_emit(e, "fmul32 r%u, r%u, r%u", f->sum + i, f->sum + i, f->factor);
     for (unsigned n = 0; n < 8; n++) {
@@ -261,9 +261,9 @@ bool gpu_attention_build(const struct gpu_attention *a, struct gpu_kernel *kerne
     gpu_flash_take_registers(&f);
     gpu_flash_find_place(&f);
     gpu_flash_load_queries(&f);
-    gpu_flash_clear(f.e, f.sum_out, 4 * f.row_tiles * f.depths);
+    gpu_clear_words(f.e, f.sum_out, 4 * f.row_tiles * f.depths);
     for (unsigned i = 0; i < f.row_tiles; i++) {
-        gpu_mov_imm(f.e, f.largest + i, gpu_float_bits(-INFINITY));
+        gpu_mov_imm(f.e, f.largest + i, f32_bits(-INFINITY));
         gpu_mov_imm(f.e, f.sum + i, 0);
     }
     all_keys(&f);

@@ -75,10 +75,4 @@ static inline unsigned gpu_flash_query_half(const struct gpu_flash *f, unsigned 
     return 2 * f->query + place * f->four_halves + h * f->four_halves / 2;
 }
 
-static inline void gpu_flash_clear(struct gpu_emit *e, unsigned first, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        gpu_mov_imm(e, first + i, 0);
-}
-
 #endif

@@ -141,7 +141,7 @@ void gpu_flash_stream_query(struct gpu_flash *f, unsigned depth)
     const unsigned half = gpu_flash_query_half(f, 0, depth, 0);
     const bool cut = 16 * (depth + 1) > f->a->depth;
     if (cut)
-        gpu_flash_clear(e, half / 2, f->four_halves / 2);
+        gpu_clear_words(e, half / 2, f->four_halves / 2);
     if (16 * depth >= f->a->depth)
         return;
     if (cut) {
@@ -163,7 +163,7 @@ void gpu_flash_load_queries(struct gpu_flash *f)
         gpu_mad_imm(e, f->query_place, f->p, FLASH_FOUR, f->query_place);
         return;
     }
-    gpu_flash_clear(e, f->query, f->row_tiles * f->depths * f->four_halves / 2);
+    gpu_clear_words(e, f->query, f->row_tiles * f->depths * f->four_halves / 2);
     for (unsigned i = 0; i < f->row_tiles; i++) {
         gpu_flash_query_element(f, f->scratch, i);
         gpu_mad_imm(e, f->scratch, f->p, FLASH_FOUR, f->scratch);
@@ -211,7 +211,7 @@ void gpu_flash_load_blocks(struct gpu_flash *f)
     for (unsigned first = 0; first < all; first += at_once) {
         const unsigned now = all - first < at_once ? all - first : at_once;
         if (cut) {
-            gpu_flash_clear(e, f->work, now * f->four_halves / 2);
+            gpu_clear_words(e, f->work, now * f->four_halves / 2);
             gpu_if(e, "ult", gpu_r(e, f->column), gpu_int(e, f->a->depth));
         }
         for (unsigned i = 0; i < now; i++)
@@ -241,7 +241,7 @@ void gpu_flash_load_part(struct gpu_flash *f, bool is_v, unsigned part)
     for (unsigned first = 0; first < all; first += at_once) {
         const unsigned now = all - first < at_once ? all - first : at_once;
         if (cut) {
-            gpu_flash_clear(e, stage, now * f->four_halves / 2);
+            gpu_clear_words(e, stage, now * f->four_halves / 2);
             gpu_if(e, "ult", gpu_r(e, f->column), gpu_int(e, left < width ? left : width));
         }
         for (unsigned i = 0; i < now; i++)

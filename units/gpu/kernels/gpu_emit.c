@@ -234,26 +234,19 @@ const char *gpu_int(struct gpu_emit *e, uint32_t value)
     return text;
 }
 
-uint32_t gpu_float_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 const char *gpu_float(struct gpu_emit *e, float value)
 {
     if (!e)
         return "";
     for (unsigned code = 0; code < 256; code++)
-        if (agx_minifloat_bits((uint8_t)code) == gpu_float_bits(value)) {
+        if (agx_minifloat_bits((uint8_t)code) == f32_bits(value)) {
             char *text = operand_text(e);
             snprintf(text, OPERAND_BYTES, "%.9g", (double)value);
             if (!strchr(text, '.'))
                 snprintf(text + strlen(text), OPERAND_BYTES - strlen(text), ".0");
             return text;
         }
-    return gpu_argument_u32(e, gpu_float_bits(value));
+    return gpu_argument_u32(e, f32_bits(value));
 }
 
 /* ---- arguments ---- */

@@ -18,6 +18,7 @@
 #ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_EMIT_H
 #define ORCHARD_UNITS_GPU_KERNELS_GPU_EMIT_H
 
+#include "isa/float_bits.h"
 #include "units/gpu/kernels/gpu_kernels.h"
 
 struct gpu_emit;
@@ -87,7 +88,8 @@ const char *gpu_argument_u16(struct gpu_emit *e, uint16_t value); /* "u8l" */
 
 /* ---- integers ---- */
 
-void gpu_mov_imm(struct gpu_emit *e, unsigned to, uint32_t value); /* 32-bit register */
+void gpu_mov_imm(struct gpu_emit *e, unsigned to, uint32_t value);        /* 32-bit register */
+void gpu_clear_words(struct gpu_emit *e, unsigned first, unsigned count); /* so many of them */
 void gpu_mov(struct gpu_emit *e, unsigned to, unsigned from);
 void gpu_add_imm(struct gpu_emit *e, unsigned to, unsigned from, int64_t value);
 void gpu_shl(struct gpu_emit *e, unsigned to, unsigned from, unsigned bits);
@@ -152,7 +154,5 @@ void gpu_lanes_reduce(struct gpu_emit *e, const char *op, unsigned value, unsign
 /* Adds a buffer and returns its index. Inputs are filled from [low, high). */
 unsigned gpu_kernel_add_buffer(struct gpu_kernel *kernel, const char *name, enum gpu_type type, uint64_t count,
                                enum gpu_buffer_role role, double low, double high);
-/* Bits of a float32. */
-uint32_t gpu_float_bits(float value);
 
 #endif

@@ -9,6 +9,12 @@ void gpu_mov_imm(struct gpu_emit *e, unsigned to, uint32_t value)
     gpu_emit(e, "mov_imm r%u, %u", to, (unsigned)value);
 }
 
+void gpu_clear_words(struct gpu_emit *e, unsigned first, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        gpu_mov_imm(e, first + i, 0);
+}
+
 void gpu_mov(struct gpu_emit *e, unsigned to, unsigned from)
 {
     gpu_emit(e, "mov r%u, r%u", to, from);

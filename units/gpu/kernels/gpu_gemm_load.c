@@ -93,7 +93,7 @@ static void load_rest_block(struct gemm_tile *t, const struct gemm_operand *o, u
 {
     struct gpu_emit *e = t->e;
     const unsigned four = gpu_register(e, 1), line = gpu_register(e, 1);
-    gemm_clear(e, o->staged / 2, o->passes * t->four_halves / 2);
+    gpu_clear_words(e, o->staged / 2, o->passes * t->four_halves / 2);
     gemm_thread_place(e, o, four, line);
     for (unsigned p = 0; p < o->passes; p++) {
         if (o->k_inner) {

@@ -42,12 +42,6 @@ uint32_t gemm_rest_of_k(const struct gpu_gemm *g)
     return g->k % gpu_gemm_step(g);
 }
 
-void gemm_clear(struct gpu_emit *e, unsigned first, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        gpu_mov_imm(e, first + i, 0);
-}
-
 /* ---- blocks ---- */
 
 /* Elements between lines that keep lanes off each other's banks of threadgroup memory (32 of 4 bytes): found by trial. */
@@ -365,7 +359,7 @@ static void start_lane(struct gemm_tile *t)
 static void clear_cut(struct gemm_tile *t, const struct gemm_operand *o)
 {
     if (o->cut)
-        gemm_clear(t->e, o->staged / 2, o->passes * t->four_halves / 2);
+        gpu_clear_words(t->e, o->staged / 2, o->passes * t->four_halves / 2);
 }
 
 void gemm_start(struct gemm_tile *t, unsigned part)
@@ -397,7 +391,7 @@ void gemm_start(struct gemm_tile *t, unsigned part)
     gpu_register_free(t->e, group_row, 1);
     gpu_register_free(t->e, group_column, 1);
     start_lane(t);
-    gemm_clear(t->e, t->acc, 2 * g->row_tiles * g->column_tiles);
+    gpu_clear_words(t->e, t->acc, 2 * g->row_tiles * g->column_tiles);
     clear_cut(t, &t->a);
     clear_cut(t, &t->b);
     gpu_register_free(t->e, batch, 1);

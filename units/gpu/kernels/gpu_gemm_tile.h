@@ -51,7 +51,6 @@ struct gemm_tile {
 /* ---- gpu_gemm_place.c: registers, threadgroup memory, who does what ---- */
 
 uint32_t gemm_element_bytes(const struct gpu_gemm *g);
-void gemm_clear(struct gpu_emit *e, unsigned first, unsigned count);
 /* Allocates all registers and finds all places; acc = 0. part = which part of k. */
 void gemm_start(struct gemm_tile *t, unsigned part);
 void gemm_free_operands(struct gemm_tile *t);

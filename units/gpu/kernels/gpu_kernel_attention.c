@@ -58,7 +58,7 @@ static void exponential(struct softmax *s)
 
 static void softmax_passes(struct softmax *s)
 {
-    gpu_mov_imm(s->e, s->largest, gpu_float_bits(-INFINITY));
+    gpu_mov_imm(s->e, s->largest, f32_bits(-INFINITY));
     pass_begin(s);
     gpu_emit(s->e, "fcmpsel gtn, r%u, r%u, r%u, r%u, r%u", s->largest, s->largest, s->value, s->largest, s->value);
     pass_end(s);

@@ -276,7 +276,7 @@ static bool build_window(const struct gpu_kernel_request *q, const struct window
     gpu_divide_imm(e, row, column, at, w->out_columns);
     gpu_add_imm(e, row, row, w->top);
     gpu_add_imm(e, column, column, w->left);
-    gpu_mov_imm(e, value, q->type < GPU_I32 ? gpu_float_bits(filler) : (uint32_t)(int64_t)filler);
+    gpu_mov_imm(e, value, q->type < GPU_I32 ? f32_bits(filler) : (uint32_t)(int64_t)filler);
     if (q->type < GPU_I32)
         gpu_narrow(e, q->type, 1, 2 * value, value, scratch);
     gpu_if(e, "ult", gpu_r(e, row), gpu_int(e, w->rows));

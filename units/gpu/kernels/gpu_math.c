@@ -11,7 +11,7 @@
 /* A constant for operands that take no float immediate: a uniform; "0" for 0. */
 static const char *gpu_math_constant(struct gpu_emit *e, float value)
 {
-    return gpu_float_bits(value) == 0 ? "0" : gpu_argument_u32(e, gpu_float_bits(value));
+    return f32_bits(value) == 0 ? "0" : gpu_argument_u32(e, f32_bits(value));
 }
 
 /* to = a (condition) b ? yes : no */
@@ -23,7 +23,7 @@ static void choose(struct gpu_emit *e, const char *condition, unsigned to, unsig
 /* to = c[0] + c[1] x + ... */
 static void polynomial(struct gpu_emit *e, unsigned to, unsigned x, const float *c, unsigned count)
 {
-    gpu_mov_imm(e, to, gpu_float_bits(c[count - 1]));
+    gpu_mov_imm(e, to, f32_bits(c[count - 1]));
     for (unsigned i = count - 1; i-- > 0;)
         gpu_emit(e, "fmadd32 r%u, r%u, r%u, %s", to, to, x, gpu_float(e, c[i]));
 }

@@ -1,12 +1,8 @@
+#include "isa/rounding.h"
 #include "units/gpu/kernels/gpu_rows.h"
 #include "isa/array_count.h"
 
 enum { SIMDGROUP = 32, SHORT_ROWS_PER_GROUP = 4 };
-
-static unsigned divide_up(uint64_t a, uint64_t b)
-{
-    return (unsigned)((a + b - 1) / b);
-}
 
 void gpu_rows_plan(struct gpu_rows *r)
 {

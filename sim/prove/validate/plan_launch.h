@@ -1,6 +1,6 @@
-/* Plans that consist of launches of the GPU library, for all recognisers. */
-#ifndef ORCHARD_SIM_PROVE_VALIDATE_LAUNCH_H
-#define ORCHARD_SIM_PROVE_VALIDATE_LAUNCH_H
+/* Plans that consist of kernels of the libraries, for all recognisers. */
+#ifndef ORCHARD_SIM_PROVE_VALIDATE_PLAN_LAUNCH_H
+#define ORCHARD_SIM_PROVE_VALIDATE_PLAN_LAUNCH_H
 
 #include "sim/prove/validate/row.h"
 
@@ -9,9 +9,6 @@
 /* Appends a launch whose workload is the formatted text. False when there are too many. */
 bool validate_launch_add(struct validate_program *program, double times, const char *precision, const char *format, va_list args)
     __attribute__((format(printf, 4, 0)));
-
-/* Shortens the last product if its sum is long: shapes with less of k stand for it, cut at the same place of a block. */
-void validate_launch_cut_k(struct validate_program *program, uint64_t k, const char *before, const char *behind);
 
 /* Text of a column of the row's table, "" when it has none. */
 const char *validate_cell(const struct validate_row *row, const char *column);

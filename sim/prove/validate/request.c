@@ -1,0 +1,101 @@
+#include "sim/prove/validate/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+unsigned validate_request_count(const struct validate_program *p)
+{
+    return p->launches ? p->launches : *p->workload ? 1 : 0;
+}
+
+/* Seed and everything that is left out are what the command line takes by default. */
+struct run_request validate_request(const struct validate_program *p, unsigned number)
+{
+    const struct validate_launch *const l = p->launches ? &p->launch[number] : NULL;
+    const char *const precision = l ? l->precision : p->precision;
+    struct run_request q = {
+        .workload = l ? l->workload : p->workload,
+        .unit = !l       ? "amx"
+                : p->ane ? "ane"
+                         : "gpu",
+        .precision = *precision ? precision : NULL,
+        .mode = RUN_TIMING,
+        .seed = 1,
+        .cold = l && p->beyond_caches,
+    };
+    if (!l)
+        q.core_choice = p->core == VALIDATE_E_CORE ? SOC_E_CORE : SOC_P_CORE;
+    else if (!p->ane)
+        q.detail = "sampled";
+    else if (!p->power)
+        q.idle_s = p->idle_seconds;
+    return q;
+}
+
+double validate_request_times(const struct validate_program *p, unsigned number)
+{
+    return p->launches ? p->launch[number].times : 1;
+}
+
+bool validate_request_whole(const struct validate_program *p, unsigned number)
+{
+    if (!p->launches || p->measure == VALIDATE_RATIO)
+        return true;
+    return number == 0 && (p->ane ? !p->slope : p->submitted);
+}
+
+/* Words are quoted when a shell would read more than a word. */
+static void write_word(FILE *out, const char *word)
+{
+    const bool plain =
+        strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=,.:/@%") == strlen(word) && *word;
+    if (plain) {
+        fprintf(out, " %s", word);
+        return;
+    }
+    fputs(" '", out);
+    for (; *word; word++)
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
+    fputc('\'', out);
+}
+
+static void write_option(FILE *out, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    fprintf(out, " --%s", name);
+    write_word(out, value);
+}
+
+char *validate_request_command(const struct run_request *q, const char *chip, const struct chip_overrides *sets)
+{
+    char *text = NULL, number[32];
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fputs("orchard run", out);
+    write_word(out, q->workload);
+    write_option(out, "unit", q->unit);
+    write_option(out, "precision", q->precision);
+    write_option(out, "core", q->core_choice == SOC_P_CORE ? "p" : q->core_choice == SOC_E_CORE ? "e" : NULL);
+    if (q->cores > 1) {
+        snprintf(number, sizeof number, "%u", q->cores);
+        write_option(out, "cores", number);
+    }
+    write_option(out, "chip", chip);
+    write_option(out, "mode", "timing");
+    write_option(out, "detail", q->detail);
+    if (q->cold)
+        fputs(" --cold", out);
+    if (q->idle_s > 0) {
+        snprintf(number, sizeof number, "%.17g", q->idle_s);
+        write_option(out, "idle", number);
+    }
+    for (size_t i = 0; i < sets->count; i++)
+        write_option(out, "set", sets->text[i]);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,238 @@
+/* Leaps over laps of long loops.
+ *
+ * A lap of a loop is like the lap before it, once all threadgroups of the GPU are in their loop and the caches have settled. So
+ * laps are timed until the pace is steady; then all threadgroups leap at once, and the time of the leap follows from the pace
+ * before it and the pace behind it. Those on equally crowded cores leap over equally many laps, so that what they are ahead of
+ * one another stays as it is, and with it what they find in the caches. The longer a pace has lasted, the longer the leap may be.
+ */
+#include "sim/workload/gpu/gpu_job_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Fewest laps that a leap is worth. */
+#define LEAST_LEAP 4
+/* Laps that stay behind a leap: a loop ends as it did. */
+#define LAST_LAPS 2
+/* Laps of the window whose pace is taken, and of the one before it; both together are kept. */
+#define WINDOW 3
+/* Largest relative difference of the paces of the two. */
+#define STEADY 0.02
+/* Most laps of a leap for each lap that the threadgroups have been at a pace. */
+#define GROWTH 3
+
+/* ---- what leaps are taken to count ---- */
+
+/* The counts per ns since all threadgroups were in their loop. */
+static void rate_now(const struct gpu_job *j, struct gpu_counted *rate)
+{
+    const double factor = 1 / (gpu_timing_now_ns(j->timing) - j->paced.begin_ns);
+    struct gpu_counted now;
+    j->selection.reader.read(j->selection.reader.context, &now);
+    *rate = (struct gpu_counted){.activity = {0}};
+    gpu_counted_add(rate, &now, factor);
+    gpu_counted_add(rate, &j->paced.counts, -factor);
+}
+
+/* Gives the latest leap its time and counts: the mean of those before it and those found after it. */
+static void settle_leap(struct gpu_job *j, double lap_ns, const struct gpu_counted *rate)
+{
+    const double ns = j->leapt.laps * (j->leapt.lap_ns + lap_ns) / 2;
+    gpu_counted_add(&j->leapt.counts, &j->leapt.rate, ns / 2);
+    gpu_counted_add(&j->leapt.counts, rate, ns / 2);
+    j->leapt.ns += ns;
+    j->leapt.laps = 0;
+}
+
+void gpu_job_end_pace(struct gpu_job *j)
+{
+    if (j->leapt.laps)
+        settle_leap(j, j->leapt.lap_ns, &j->leapt.rate);
+    j->paced.laps = 0;
+    j->paced.begin_ns = 0;
+}
+
+/* ---- the pace ---- */
+
+static double ago(const struct gpu_laps *laps, unsigned n)
+{
+    return laps->lap_ns[(laps->passed - 1 - n) % GPU_LAPS_KEPT];
+}
+
+/* Most simdgroups of a core. */
+#define RESIDENTS_MAX (GPU_SCHEDULERS_MAX * 32)
+
+/* Cores that hold equally many simdgroups. */
+struct crowd {
+    double now_ns, before_ns; /* sums over simdgroups of the time of a lap, in the two windows */
+    unsigned simdgroups;
+    uint32_t left; /* fewest laps that one of them has left */
+};
+
+/* The pace of the whole GPU. */
+struct pace {
+    struct crowd crowd[RESIDENTS_MAX + 1]; /* by simdgroups of a core */
+    uint32_t loop;                         /* that all are in */
+    unsigned largest;                      /* crowd with most simdgroups */
+};
+
+/* Adds the simdgroups of a slot; false when one of them is not at a pace, or in another loop. */
+static bool add_pace(struct pace *pace, struct crowd *crowd, const struct gpu_laps *laps, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        pace->loop = pace->loop ? pace->loop : laps[i].loop;
+        if (laps[i].loop != pace->loop || laps[i].passed < 2 * WINDOW + 2)
+            return false;
+        crowd->now_ns += (ago(&laps[i], 0) - ago(&laps[i], WINDOW)) / WINDOW;
+        crowd->before_ns += (ago(&laps[i], WINDOW) - ago(&laps[i], 2 * WINDOW)) / WINDOW;
+        crowd->simdgroups++;
+    }
+    return true;
+}
+
+static unsigned residents(const struct gpu_job *j, unsigned core)
+{
+    struct gpu_laps laps[GPU_SIMDGROUPS_MAX];
+    unsigned count = 0;
+    for (unsigned k = 0; k < j->slots; k++)
+        count += gpu_timing_laps(j->timing, core, k, laps);
+    return count;
+}
+
+static bool find_pace(const struct gpu_job *j, struct pace *pace)
+{
+    struct gpu_laps laps[GPU_SIMDGROUPS_MAX];
+    double now_ns = 0, before_ns = 0;
+    memset(pace, 0, sizeof *pace);
+    for (unsigned core = 0; core < j->params->cores; core++) {
+        struct crowd *crowd = &pace->crowd[residents(j, core)];
+        for (unsigned k = 0; k < j->slots; k++)
+            if (!add_pace(pace, crowd, laps, gpu_timing_laps(j->timing, core, k, laps)))
+                return false;
+    }
+    for (unsigned i = 1; i <= RESIDENTS_MAX; i++) {
+        now_ns += pace->crowd[i].now_ns;
+        before_ns += pace->crowd[i].before_ns;
+        pace->crowd[i].left = UINT32_MAX;
+        pace->largest = pace->crowd[i].simdgroups > pace->crowd[pace->largest].simdgroups ? i : pace->largest;
+    }
+    return now_ns > 0 && fabs(now_ns - before_ns) <= STEADY * now_ns;
+}
+
+static double lap_ns(const struct crowd *crowd)
+{
+    return (crowd->now_ns + crowd->before_ns) / (2 * crowd->simdgroups);
+}
+
+/* Finds the laps that are left. False on a fault. */
+static bool laps_left(struct gpu_job *j, struct pace *pace)
+{
+    struct gpu_laps laps[GPU_SIMDGROUPS_MAX];
+    for (unsigned core = 0; core < j->params->cores; core++) {
+        uint32_t *left = &pace->crowd[residents(j, core)].left;
+        for (unsigned k = 0; k < j->slots; k++) {
+            struct gpu_job_slot *s = gpu_job_slot(j, core, k);
+            if (!gpu_timing_laps(j->timing, core, k, laps))
+                continue;
+            if (!s->looked && !gpu_leaper_look(j->leaper, s->group, &s->ahead, &j->fault))
+                return false;
+            s->looked = true;
+            for (unsigned i = 0; i < s->simdgroups; i++)
+                *left = s->ahead.left[i] < *left ? s->ahead.left[i] : *left;
+            if (*left < LAST_LAPS + LEAST_LEAP)
+                return true;
+        }
+    }
+    return true;
+}
+
+/* The longest leap after which every threadgroup still has its last laps to run. */
+static double longest_leap_ns(const struct pace *pace)
+{
+    double least = INFINITY;
+    for (unsigned i = 1; i <= RESIDENTS_MAX; i++) {
+        const struct crowd *c = &pace->crowd[i];
+        if (!c->simdgroups)
+            continue;
+        const double room = c->left < LAST_LAPS + LEAST_LEAP ? 0 : (c->left - LAST_LAPS) * lap_ns(c);
+        least = room < least ? room : least;
+    }
+    return least;
+}
+
+static bool leap(struct gpu_job *j, const struct pace *pace, double ns)
+{
+    const double now_ns = gpu_timing_now_ns(j->timing);
+    struct gpu_laps laps[GPU_SIMDGROUPS_MAX];
+    for (unsigned core = 0; core < j->params->cores; core++) {
+        const unsigned count = residents(j, core);
+        const uint32_t over = count ? (uint32_t)(ns / lap_ns(&pace->crowd[count]) + 0.5) : 0;
+        for (unsigned k = 0; k < j->slots; k++) {
+            struct gpu_job_slot *s = gpu_job_slot(j, core, k);
+            if (!gpu_timing_laps(j->timing, core, k, laps))
+                continue;
+            const double before = (double)gpu_group_counts(s->group).instructions;
+            if (!gpu_leaper_leap(j->leaper, s->group, over, &s->ahead, j->selection.leaps->port[core], now_ns, &j->fault))
+                return false;
+            j->leapt.work += (double)gpu_group_counts(s->group).instructions - before;
+        }
+        gpu_timing_restart_laps(j->timing, core);
+    }
+    return true;
+}
+
+/* Begins to count when the first laps are over. */
+static void begin_counting(struct gpu_job *j)
+{
+    struct gpu_laps laps[GPU_SIMDGROUPS_MAX];
+    for (unsigned core = 0; core < j->params->cores; core++)
+        for (unsigned k = 0; k < j->slots; k++) {
+            const unsigned count = gpu_timing_laps(j->timing, core, k, laps);
+            for (unsigned i = 0; i < count; i++)
+                if (laps[i].passed < 2)
+                    return;
+        }
+    j->selection.reader.read(j->selection.reader.context, &j->paced.counts);
+    j->paced.begin_ns = gpu_timing_now_ns(j->timing);
+}
+
+static unsigned all_residents(const struct gpu_job *j)
+{
+    unsigned count = 0;
+    for (unsigned core = 0; core < j->params->cores; core++)
+        count += residents(j, core);
+    return count;
+}
+
+/* When all threadgroups run the same loop at a steady pace, all leap at once, and those of equally crowded cores leap over
+ * equally many laps: what they are ahead of one another, and what they find in the caches because of it, stays as it is. */
+bool gpu_job_leap(void *context)
+{
+    struct gpu_job *j = context;
+    struct pace pace;
+    if (all_residents(j) != j->paced.residents)
+        gpu_job_end_pace(j);
+    j->paced.residents = all_residents(j);
+    if (j->paced.begin_ns <= 0)
+        begin_counting(j);
+    if (j->paced.begin_ns <= 0 || !find_pace(j, &pace))
+        return true;
+    const double its_ns = lap_ns(&pace.crowd[pace.largest]), most_ns = GROWTH * (j->paced.laps + 2 * WINDOW + 2) * its_ns;
+    struct gpu_counted rate;
+    if (gpu_timing_now_ns(j->timing) < j->paced.begin_ns + WINDOW * its_ns)
+        return true;
+    rate_now(j, &rate);
+    if (j->leapt.laps)
+        settle_leap(j, its_ns, &rate);
+    if (!laps_left(j, &pace))
+        return false;
+    const double room_ns = longest_leap_ns(&pace), ns = room_ns < most_ns ? room_ns : most_ns;
+    if (ns <= 0)
+        return true;
+    j->leapt.rate = rate;
+    j->paced.begin_ns = 0;
+    j->leapt.laps = (uint32_t)(ns / its_ns + 0.5);
+    j->leapt.lap_ns = its_ns;
+    j->paced.laps += 2 * WINDOW + 2 + j->leapt.laps;
+    return leap(j, &pace, ns);
+}

@@ -1,0 +1,157 @@
+#include "sim/workload/gpu/gpu_leap.h"
+
+#include "sim/workload/gpu/gpu_functional.h"
+#include "sim/workload/gpu/gpu_touch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct gpu_leaper {
+    const struct gpu_setup *setup;
+    bool *head; /* by instruction: a watched loop begins here */
+    double lines;
+    struct gpu_group *ahead; /* looks ahead */
+    struct gpu_touches *touches;
+    struct gpu_trace trace;
+    double touched, fresh; /* lines that leaps touched so far; of these, new to the last cache */
+};
+
+struct gpu_leaper *gpu_leaper_create(const struct gpu_setup *setup, const bool *lap, double lines)
+{
+    const struct gpu_checks checks = {.steer = true, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
+    struct gpu_leaper *l = calloc(1, sizeof *l);
+    if (!l)
+        return NULL;
+    *l = (struct gpu_leaper){.setup = setup,
+                             .head = gpu_loops_heads(setup->program, lap),
+                             .lines = lines,
+                             .ahead = gpu_group_create(&setup->launch, &checks),
+                             .touches = gpu_touches_create(setup->program)};
+    gpu_trace_init(&l->trace);
+    l->trace.lines_only = true;
+    if (!l->ahead || !l->touches || !l->head) {
+        gpu_leaper_free(l);
+        return NULL;
+    }
+    gpu_group_mark_laps(l->ahead, lap);
+    return l;
+}
+
+void gpu_leaper_free(struct gpu_leaper *l)
+{
+    if (!l)
+        return;
+    gpu_group_free(l->ahead);
+    free(l->head);
+    gpu_touches_free(l->touches);
+    gpu_trace_release(&l->trace);
+    free(l);
+}
+
+/* ---- looking ahead ---- */
+
+static uint64_t progress(const struct gpu_group *group)
+{
+    return gpu_group_counts(group).instructions;
+}
+
+static bool out_of_laps(const struct gpu_leaper *l, unsigned simdgroup)
+{
+    return !l->head[gpu_group_at(l->ahead, simdgroup)];
+}
+
+bool gpu_leaper_look(struct gpu_leaper *l, const struct gpu_group *group, struct gpu_laps_ahead *ahead, struct unit_fault *fault)
+{
+    const unsigned count = gpu_group_simdgroups(group);
+    uint64_t first[GPU_SIMDGROUPS_MAX] = {0}, last[GPU_SIMDGROUPS_MAX] = {0};
+    bool out[GPU_SIMDGROUPS_MAX] = {false};
+    gpu_group_copy(l->ahead, group);
+    memset(ahead, 0, sizeof *ahead);
+    for (uint64_t before = UINT64_MAX; before != progress(l->ahead);) {
+        before = progress(l->ahead);
+        for (unsigned i = 0; i < count; i++) {
+            const enum gpu_step step = out[i] ? GPU_STEP_DONE : gpu_group_run(l->ahead, i, 0, NULL, fault);
+            if (step == GPU_STEP_FAULT)
+                return false;
+            if (step != GPU_STEP_LAP)
+                continue;
+            out[i] = out_of_laps(l, i);
+            if (out[i])
+                continue;
+            last[i] = gpu_group_executed(l->ahead, i);
+            first[i] = ahead->left[i]++ ? first[i] : last[i];
+        }
+    }
+    for (unsigned i = 0; i < count; i++)
+        ahead->instructions[i] = ahead->left[i] > 1 ? (last[i] - first[i]) / (ahead->left[i] - 1) : 0;
+    return true;
+}
+
+/* ---- leaping ---- */
+
+struct leap {
+    struct gpu_leaper *leaper;
+    struct gpu_group *group;
+    struct mem_port *port;
+    double now_ns;
+    uint64_t lines; /* touched so far */
+};
+
+static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem_access_kind kind)
+{
+    struct leap *p = context;
+    p->lines++;
+    p->leaper->touched++;
+    if (p->port)
+        p->leaper->fresh += mem_port_warm(p->port, p->now_ns, address, bytes, kind) >= MEM_DRAM;
+}
+
+static void touch(struct leap *p)
+{
+    gpu_touches_each(p->leaper->touches, &p->leaper->trace, touch_line, p);
+    gpu_trace_clear(&p->leaper->trace);
+}
+
+/* Instructions that a simdgroup runs at a time: so few that a trace stays in the host's caches. */
+#define TURN 1024
+
+/* Every simdgroup runs on until it has executed `end` instructions, or until it waits for another one that has. */
+static bool run_to(struct leap *p, const uint64_t end[GPU_SIMDGROUPS_MAX], bool touching, struct unit_fault *fault)
+{
+    const unsigned count = gpu_group_simdgroups(p->group);
+    for (uint64_t before = UINT64_MAX; before != progress(p->group);) {
+        before = progress(p->group);
+        for (unsigned i = 0; i < count; i++) {
+            const uint64_t at = gpu_group_executed(p->group, i), left = at < end[i] ? end[i] - at : 0;
+            struct gpu_trace *trace = touching ? &p->leaper->trace : NULL;
+            if (left == 0)
+                continue;
+            if (gpu_group_run(p->group, i, touching && left > TURN ? TURN : left, trace, fault) == GPU_STEP_FAULT)
+                return false;
+            if (touching)
+                touch(p);
+        }
+    }
+    return true;
+}
+
+bool gpu_leaper_leap(struct gpu_leaper *l, struct gpu_group *group, uint32_t laps, struct gpu_laps_ahead *ahead,
+                     struct mem_port *port, double now_ns, struct unit_fault *fault)
+{
+    struct leap p = {.leaper = l, .group = group, .port = port, .now_ns = now_ns};
+    const unsigned count = gpu_group_simdgroups(group);
+    uint64_t one[GPU_SIMDGROUPS_MAX], untouched[GPU_SIMDGROUPS_MAX], end[GPU_SIMDGROUPS_MAX];
+    for (unsigned i = 0; i < count; i++)
+        one[i] = gpu_group_executed(group, i) + ahead->instructions[i];
+    if (!run_to(&p, one, true, fault))
+        return false;
+    const double each = l->fresh > 0 ? (double)p.lines * l->fresh / l->touched : 0; /* new lines of a lap */
+    const double most = each > 0 ? l->lines / each : laps;
+    const uint32_t rest = laps - 1, last = most < rest ? (uint32_t)most : rest;
+    for (unsigned i = 0; i < count; i++) {
+        untouched[i] = one[i] + (rest - last) * ahead->instructions[i];
+        end[i] = one[i] + rest * ahead->instructions[i];
+        ahead->left[i] -= laps;
+    }
+    return run_to(&p, untouched, false, fault) && run_to(&p, end, true, fault);
+}

@@ -1,0 +1,29 @@
+/* Leaps over laps of a loop: threadgroups go on as if they had run them. What steers is executed, the lines that the last laps
+ * touch reach the caches, and time is left to whoever leaps. */
+#ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_LEAP_H
+#define ORCHARD_SIM_WORKLOAD_GPU_GPU_LEAP_H
+
+#include "sim/workload/gpu/gpu_loops.h"
+#include "units/mem/mem_timing.h"
+
+struct gpu_leaper;
+
+/* `lap` comes from gpu_loops_find. No leap lets more than `lines` lines reach the caches. Setup and lap must outlive the leaper.
+ * NULL when memory ran out. */
+struct gpu_leaper *gpu_leaper_create(const struct gpu_setup *setup, const bool *lap, double lines);
+void gpu_leaper_free(struct gpu_leaper *leaper);
+
+/* What the simdgroups of a threadgroup have ahead of them in the loop that they are in. */
+struct gpu_laps_ahead {
+    uint32_t left[GPU_SIMDGROUPS_MAX];         /* laps */
+    uint64_t instructions[GPU_SIMDGROUPS_MAX]; /* of a lap */
+};
+/* Looks ahead. The group itself stays as it is. False on a fault. */
+bool gpu_leaper_look(struct gpu_leaper *leaper, const struct gpu_group *group, struct gpu_laps_ahead *ahead,
+                     struct unit_fault *fault);
+/* Leaps over so many laps, fewer than any simdgroup has left; each stays at the same place of its lap. `port` is where
+ * what they touch reaches the caches; NULL = nowhere. */
+bool gpu_leaper_leap(struct gpu_leaper *leaper, struct gpu_group *group, uint32_t laps, struct gpu_laps_ahead *ahead,
+                     struct mem_port *port, double now_ns, struct unit_fault *fault);
+
+#endif

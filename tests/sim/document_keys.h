@@ -1,0 +1,42 @@
+/* The keys of the document of a run, as the contract of the command line has them: these and no others. */
+#ifndef ORCHARD_TESTS_SIM_DOCUMENT_KEYS_H
+#define ORCHARD_TESTS_SIM_DOCUMENT_KEYS_H
+
+static const char *const document_keys[] = {"run_id",
+                                            "chip",
+                                            "device",
+                                            "workload",
+                                            "unit",
+                                            "precision",
+                                            "detail",
+                                            "mode",
+                                            "seconds",
+                                            "seconds_low",
+                                            "seconds_high",
+                                            "device_seconds",
+                                            "overhead_seconds",
+                                            "host_seconds",
+                                            "cycles",
+                                            "flops",
+                                            "gflops",
+                                            "macs",
+                                            "dram_bytes",
+                                            "dram_gbps",
+                                            "joules",
+                                            "watts_avg",
+                                            "watts_peak",
+                                            "joules_by",
+                                            "celsius_max",
+                                            "throttled_seconds",
+                                            "tokens_per_second",
+                                            "prefill_seconds",
+                                            "utilisation",
+                                            "bound_by",
+                                            "stalls",
+                                            "placement",
+                                            "native_mac_share",
+                                            "assumptions",
+                                            "checksum",
+                                            "counters"};
+
+#endif

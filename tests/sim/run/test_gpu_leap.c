@@ -1,0 +1,197 @@
+/* Leaps over laps of long loops: a threadgroup goes on as if it had run them, and a launch that leaps has the time, the counts
+ * and the joules of one that does not. */
+#include "isa/array_count.h"
+#include "sim/chip/chip.h"
+#include "sim/run/run.h"
+#include "sim/workload/gpu/gpu_leap.h"
+#include "sim/workload/gpu/gpu_library.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct chip_db *db;
+
+/* ---- one threadgroup ---- */
+
+struct opened {
+    struct gpu_library library;
+    struct mem_space *space;
+    uint64_t address[GPU_KERNEL_BUFFERS];
+    struct gpu_setup setup;
+    bool *lap;
+};
+
+static bool open_kernel(struct opened *o, const char *workload)
+{
+    struct orch_error error = {0};
+    struct unit_fault fault = {0};
+    uint64_t given[ABI_ARGS_MAX] = {0};
+    unsigned found = 0;
+    memset(o, 0, sizeof *o);
+    o->space = mem_space_create(0);
+    bool ok = gpu_library_open(&o->library, workload, NULL, GPU_G13, 8, &error) &&
+              gpu_library_place(&o->library, o->space, NULL, false, 1, o->address, &error);
+    const struct abi_kernel *k = &o->library.step[0];
+    for (unsigned i = 0; ok && i < k->args; i++)
+        if (k->arg[i].buffer)
+            given[i] = o->address[o->library.place[0][i].buffer] + o->library.place[0][i].offset_bytes;
+    ok = ok && gpu_setup_open_steering(&o->setup, k, GPU_G13, o->space, given, &error);
+    o->lap = ok ? calloc(gpu_program_count(o->setup.program) + 1, sizeof *o->lap) : NULL;
+    ok = ok && o->lap && gpu_loops_find(&o->setup, 0, o->lap, &found, &fault);
+    CHECK(ok && found == 1, "%s: %u loops: %s%s", workload, found, error.text, fault.text);
+    return ok && found == 1;
+}
+
+static void close_kernel(struct opened *o)
+{
+    free(o->lap);
+    gpu_setup_close(&o->setup);
+    gpu_library_close(&o->library);
+    mem_space_free(o->space);
+}
+
+/* Runs the first threadgroup to its end, but after so many laps (0 = never) leaps over `over` laps; false on a fault. */
+static bool record(const struct opened *o, uint32_t after, uint32_t over, struct gpu_trace trace[GPU_SIMDGROUPS_MAX],
+                   struct gpu_laps_ahead *ahead)
+{
+    const struct gpu_checks checks = {.steer = true};
+    const uint32_t position[3] = {0};
+    struct unit_fault fault = {0};
+    struct gpu_group *g = gpu_group_create(&o->setup.launch, &checks);
+    struct gpu_leaper *leaper = gpu_leaper_create(&o->setup, o->lap, INFINITY);
+    bool ok = g && leaper;
+    gpu_group_mark_laps(g, o->lap);
+    gpu_group_start(g, position, 0);
+    uint32_t laps = 0;
+    for (bool busy = true; ok && busy;) {
+        busy = false;
+        for (unsigned i = 0; ok && i < gpu_group_simdgroups(g); i++) {
+            const enum gpu_step step = gpu_group_run(g, i, 100, &trace[i], &fault); /* simdgroups advance side by side */
+            ok = step != GPU_STEP_FAULT;
+            laps += i == 0 && step == GPU_STEP_LAP;
+            busy = busy || step != GPU_STEP_DONE;
+        }
+        if (ok && after && laps == after) {
+            struct mem_port *nowhere = NULL;
+            ok = gpu_leaper_look(leaper, g, ahead, &fault);
+            CU_ASSERT_FATAL(ahead->left[0] > over);
+            ok = ok && gpu_leaper_leap(leaper, g, over, ahead, nowhere, 0, &fault);
+            after = 0;
+        }
+    }
+    gpu_leaper_free(leaper);
+    gpu_group_free(g);
+    return ok;
+}
+
+/* What is recorded around a leap is what the whole record has there. */
+static void check_leap(const char *workload, uint32_t after, uint32_t over)
+{
+    struct gpu_trace whole[GPU_SIMDGROUPS_MAX], part[GPU_SIMDGROUPS_MAX];
+    struct gpu_laps_ahead ahead = {.left = {0}};
+    struct opened o;
+    for (unsigned i = 0; i < GPU_SIMDGROUPS_MAX; i++) {
+        gpu_trace_init(&whole[i]);
+        gpu_trace_init(&part[i]);
+    }
+    if (open_kernel(&o, workload) && record(&o, 0, 0, whole, &ahead) && record(&o, after, over, part, &ahead))
+        for (unsigned i = 0; whole[i].written; i++) {
+            const size_t gone = over * ahead.instructions[i];
+            size_t same = 0, rest = 0;
+            CHECK(whole[i].written == part[i].written + gone, "%s: %zu of %zu, without %zu", workload, part[i].written,
+                  whole[i].written, gone);
+            while (same < part[i].written && memcmp(&whole[i].record[same], &part[i].record[same], sizeof *part[i].record) == 0)
+                same++;
+            while (rest < part[i].written && memcmp(&whole[i].record[whole[i].written - 1 - rest],
+                                                    &part[i].record[part[i].written - 1 - rest], sizeof *part[i].record) == 0)
+                rest++;
+            CHECK(same + rest >= part[i].written, "%s: simdgroup %u differs", workload, i);
+            size_t lines = 0;
+            while (lines < part[i].lines_written && whole[i].line[whole[i].lines_written - 1 - lines].address ==
+                                                        part[i].line[part[i].lines_written - 1 - lines].address)
+                lines++;
+            CHECK(lines > 0 && lines < part[i].lines_written, "%s: %zu lines of %zu", workload, lines, part[i].lines_written);
+        }
+    close_kernel(&o);
+    for (unsigned i = 0; i < GPU_SIMDGROUPS_MAX; i++) {
+        gpu_trace_release(&whole[i]);
+        gpu_trace_release(&part[i]);
+    }
+}
+
+static void test_threadgroup(void)
+{
+    check_leap("gemm:64x64x2048", 5, 20);
+    check_leap("gemm:64x64x2048", 9, 1);
+    check_leap("attention:b=1,h=1,s=1024,d=64", 4, 13);
+    check_leap("gemv:8x65536", 3, 30);
+}
+
+/* ---- launches ---- */
+
+static bool run_one(const char *workload, const char *chip_name, const char *detail, struct run_result *result)
+{
+    struct orch_error error = {0};
+    struct chip *chip = chip_open(db, chip_name, NULL, &error);
+    const struct run_request request = {
+        .chip = chip, .workload = workload, .unit = "gpu", .detail = detail, .mode = RUN_TIMING, .threads = 1};
+    run_result_init(result);
+    struct run *run = chip ? run_prepare(&request, &error) : NULL;
+    const bool ok = run && run_execute(run, NULL, 1, result, &error) && strcmp(result->detail, detail) == 0;
+    CHECK(ok, "%s at %s: %s", workload, detail, error.text[0] ? error.text : result->detail ? result->detail : "");
+    run_free(run);
+    chip_close(chip);
+    return ok;
+}
+
+/* Bounds of errors, as shares. Times of whole simulations move by 0.7 % when a clock moves by 0.02 %. */
+#define MEAN_BOUND   0.015
+#define EACH_BOUND   0.035
+#define ENERGY_BOUND 0.05
+
+static const struct {
+    const char *workload, *chip;
+} launches[] = {
+    {"gemm:256x256x4096", "m1"},           {"gemm:512x384x2048", "m1"},     {"attention:b=1,h=4,s=1024,d=64", "m1"},
+    {"conv2d:c=64,h=28,w=28,k=128", "m1"}, {"gemm:512x512x2048", "m2-max"},
+};
+
+static void test_launches(void)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(launches); i++) {
+        struct run_result whole, part;
+        bool ok = run_one(launches[i].workload, launches[i].chip, "instr", &whole);
+        ok = run_one(launches[i].workload, launches[i].chip, "sampled", &part) && ok;
+        const double off = ok ? part.device_seconds / whole.device_seconds - 1 : 1;
+        CHECK(fabs(off) < EACH_BOUND, "%s: %+.2f %%", launches[i].workload, 100 * off);
+        CHECK(ok && fabs(part.joules / whole.joules - 1) < ENERGY_BOUND, "%s: %g J against %g", launches[i].workload, part.joules,
+              whole.joules);
+        CHECK(run_values_get(&whole.counters, "gpu.simdgroup_instructions") ==
+                  run_values_get(&part.counters, "gpu.simdgroup_instructions"),
+              "%s", launches[i].workload);
+        sum += fabs(off);
+        run_result_free(&whole);
+        run_result_free(&part);
+    }
+    CHECK(sum / ARRAY_COUNT(launches) < MEAN_BOUND, "mean %.2f %%", 100 * sum / ARRAY_COUNT(launches));
+}
+
+static const struct suite_test tests[] = {
+    {"a threadgroup goes on behind a leap as if it had run the laps", test_threadgroup},
+    {"launches that leap have the time, joules and instructions of the whole", test_launches},
+};
+
+int main(void)
+{
+    struct orch_error error = {0};
+    db = chip_db_open(NULL, &error);
+    if (!db)
+        return 70;
+    const int code = suite_run("gpu_leap", tests, ARRAY_COUNT(tests));
+    chip_db_close(db);
+    return code;
+}

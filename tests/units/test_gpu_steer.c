@@ -1,0 +1,208 @@
+/* What a timed pass executes: only the instructions that decide on the way and on addresses. Timing must see the same
+ * instructions, lanes and lines as when everything is executed, in random programs with nested masks and loops, too, whose
+ * registers serve as data here and as addresses there. */
+#include "isa/array_count.h"
+#include "tests/units/gpu_exec_example.h"
+#include "tests/units/gpu_steer_example.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- what steers ---- */
+
+static double steering_share(const char *text, bool *by_memory)
+{
+    struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
+    struct gpu_program *program = gpu_example_program(text, GPU_G13, &fault);
+    double count = 0;
+    if (!program)
+        return -1;
+    for (uint32_t i = 0; i < gpu_program_count(program); i++)
+        count += gpu_program_steers(program, i);
+    const double share = count / gpu_program_count(program);
+    *by_memory = gpu_program_steered_by_memory(program);
+    gpu_program_free(program);
+    return share;
+}
+
+static void test_choice(void)
+{
+    bool by_memory;
+    /* Of a copy through arithmetic, only the index and the end steer. */
+    const double copy =
+        steering_share("get_sr r1, sr80\ndevice_load 0, i32, x, r2, u0_u1, r1, unsigned\nwait 0\nfadd32 r2, r2, r2\n"
+                       "fmul32 r2, r2, r2\ndevice_store 0, i32, x, r2, u2_u3, r1, unsigned, 0\nstop\n",
+                       &by_memory);
+    CHECK(copy > 0 && copy < 0.5 && !by_memory, "%g", copy);
+    /* What is loaded as an index steers, and so does what was stored where it may come from. */
+    const double gather = steering_share("get_sr r1, sr80\ndevice_load 0, i32, x, r2, u0_u1, r1, unsigned\nwait 0\n"
+                                         "device_load 0, i32, x, r3, u0_u1, r2, unsigned\nwait 0\n"
+                                         "device_store 0, i32, x, r3, u2_u3, r1, unsigned, 0\nstop\n",
+                                         &by_memory);
+    CHECK(gather > 0.6 && by_memory, "%g", gather);
+    /* The register of an address is a number in between. */
+    steering_share("get_sr r1, sr80\nfadd32 r2, r1, r1\nmov r3, r2\nmov_imm r2, 4, 0b0\n"
+                   "device_store 0, i32, x, r3, u2_u3, r2, unsigned, 0\nstop\n",
+                   &by_memory);
+    CU_ASSERT_FALSE(by_memory);
+}
+
+/* ---- random programs ---- */
+
+enum { THREADS = 64, WORDS = 256, TEXT_BYTES = 16384 };
+
+struct writer {
+    uint64_t state;
+    char text[TEXT_BYTES];
+    size_t used;
+    unsigned labels, depth, loops;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct writer *w, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    w->used += (size_t)vsnprintf(w->text + w->used, sizeof w->text - w->used, format, arguments);
+    va_end(arguments);
+}
+
+static unsigned pick(struct writer *w, unsigned below)
+{
+    return (unsigned)(suite_random(&w->state) % below);
+}
+
+/* Values live in r2 to r13, so that each is data here, index or condition there, and often nothing of these. */
+static unsigned value(struct writer *w)
+{
+    return 2 + pick(w, 12);
+}
+
+static void put_access(struct writer *w, unsigned kind)
+{
+    put(w, "and r16, r%u, %u\n", value(w), kind < 2 ? WORDS - 1 : 252u);
+    switch (kind) {
+    case 0: put(w, "device_load 0, i32, x, r%u, u0_u1, r16, unsigned\nwait 0\n", value(w)); break;
+    case 1: put(w, "device_store 0, i32, x, r%u, u2_u3, r16, unsigned, 0\n", value(w)); break;
+    case 2: put(w, "threadgroup_load i32, x, r%u, r16l, 0\n", value(w)); break;
+    default: put(w, "threadgroup_store i32, x, r%u, r16l, 0\n", value(w)); break;
+    }
+}
+
+static void put_body(struct writer *w);
+
+/* A part without active lanes is jumped over, or runs without effect. */
+static void put_part(struct writer *w, const char *name, unsigned label)
+{
+    if (pick(w, 2)) {
+        put_body(w);
+        return;
+    }
+    put(w, "jmp_exec_none %s%u\n", name, label);
+    put_body(w);
+    put(w, "%s%u:\n", name, label);
+}
+
+static void put_choice(struct writer *w)
+{
+    const unsigned label = w->labels++;
+    put(w, "if_icmp r0l, ult, r15, %u, 1\n", pick(w, 32));
+    put_part(w, "then", label);
+    if (pick(w, 2)) {
+        put(w, "else_icmp r0l, ueq, r2, r2, 1\n");
+        put_part(w, "else", label);
+    }
+    put(w, "pop_exec r0l, 1\n");
+}
+
+/* Lanes leave after different numbers of laps. */
+static void put_loop(struct writer *w)
+{
+    const unsigned label = w->labels++, counter = 20 + w->loops++;
+    put(w, "push_exec r0l, 1\nand r%u, r15, 3\nlap%u:\n", counter, label);
+    put_body(w);
+    put(w, "isub r%u, r%u, 1\nwhile_icmp r0l, slt, 0, r%u, 1\njmp_exec_any lap%u\npop_exec r0l, 1\n", counter, counter, counter,
+        label);
+}
+
+static void put_body(struct writer *w)
+{
+    static const char *const operations[] = {"iadd", "isub", "xor", "and", "or", "imadd"};
+    w->depth++;
+    for (unsigned i = 1 + pick(w, 8); i > 0; i--) {
+        const unsigned what = pick(w, 16), operation = pick(w, 6);
+        if (what < 2)
+            put(w, operation == 5 ? "%s r%u, r%u, r%u, r%u\n" : "%s r%u, r%u, r%u\n", operations[operation], value(w), value(w),
+                value(w), value(w));
+        else if (what < 8) /* a fresh value, so that not everything depends on everything */
+            put(w, "iadd r%u, r15, %u\n", value(w), pick(w, 200));
+        else if (what < 11)
+            put(w, "mov_imm r%u, %u, 0b0\n", value(w), pick(w, 300));
+        else if (what == 11)
+            put_access(w, pick(w, 8) ? 1 : pick(w, 4)); /* mostly stores, which make nothing else steer */
+        else if (w->depth < 4 && w->used < TEXT_BYTES / 2)
+            (what < 15 ? put_choice : put_loop)(w);
+    }
+    w->depth--;
+}
+
+struct memory {
+    uint32_t *words, start[2 * WORDS];
+};
+
+static void put_back(void *context)
+{
+    const struct memory *m = context;
+    memcpy(m->words, m->start, sizeof m->start);
+}
+
+static void test_random(void)
+{
+    struct mem_space *space = mem_space_create(1 << 20);
+    const uint64_t address = mem_space_alloc(space, 8 * WORDS, MEM_PAGE_BYTES);
+    uint16_t uniforms[AGX_UNIFORM_HALVES] = {0};
+    struct memory memory = {.words = (uint32_t *)(void *)mem_at(space, address, 8 * WORDS, MEM_READ | MEM_WRITE)};
+    const uint64_t pointers[2] = {address, address + 2 * WORDS}; /* they overlap by half */
+    unsigned idle = 0;
+    memcpy(uniforms, pointers, sizeof pointers);
+    for (unsigned i = 0; i < 3000; i++) {
+        struct writer *w = calloc(1, sizeof *w);
+        struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
+        CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+        w->state = 1000 + i;
+        for (unsigned k = 0; k < 2 * WORDS; k++)
+            memory.start[k] = (uint32_t)suite_random(&w->state);
+        put(w, "mov_imm r0l, 0\nget_sr r2, sr51\nget_sr r3, sr52\nimadd r4, r2, r3, r2\nmov_imm r5, 7, 0b0\nmov r6, r4\n"
+               "mov r7, r2\nmov r8, r3\nmov_imm r9, 40, 0b0\niadd r10, r2, r9\nmov r11, r2\nmov r12, r3\nmov_imm r13, 3, "
+               "0b0\nmov r15, r3\n");
+        put_body(w);
+        put_body(w);
+        put(w, "stop\n");
+        struct gpu_program *program = gpu_example_program(w->text, GPU_G13, &fault);
+        const struct gpu_launch launch = {.program = program,
+                                          .uniforms = uniforms,
+                                          .grid_threads = {THREADS, 1, 1},
+                                          .group_threads = {THREADS, 1, 1},
+                                          .threadgroup_memory_bytes = 1024,
+                                          .space = space};
+        put_back(&memory);
+        CHECK(program && same_records(&launch, (const uint32_t[3]){0}, put_back, &memory), "program %u:\n%s%s", i, w->text,
+              fault.text);
+        for (uint32_t k = 0; program && k < gpu_program_count(program); k++)
+            idle += !gpu_program_steers(program, k);
+        gpu_program_free(program);
+        free(w);
+    }
+    CHECK(idle > 50000, "only %u instructions do not steer", idle);
+    mem_space_free(space);
+}
+
+static const struct suite_test tests[] = {
+    {"only what decides on the way and on addresses steers", test_choice},
+    {"random programs leave the same record with and without values", test_random},
+};
+
+int main(void)
+{
+    return suite_run("gpu_steer", tests, ARRAY_COUNT(tests));
+}

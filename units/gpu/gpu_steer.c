@@ -1,0 +1,261 @@
+/* Which instructions decide where execution goes and which addresses are accessed. Timing needs nothing else: most programs
+ * compute values that no branch and no address depends on.
+ *
+ * For every place of the program and every register half the search knows whether its value will steer, and if so, the level of
+ * nested masks at which it is read. A write hides earlier writes only from readers at its own level or further inside, because
+ * lanes that are inactive at the write keep what they had. An instruction steers when it changes the mask or the flow, or writes
+ * a half that will steer. A load that steers makes all stores to the same memory steer.
+ */
+#include "units/gpu/gpu_exec.h"
+
+#include <stdlib.h>
+
+enum memory { NO_MEMORY, DEVICE, THREADGROUP, STACK, MEMORIES };
+
+#define NEVER   UINT8_MAX /* level of a half that does not steer */
+#define DEEPEST 200       /* levels; more are no structured program */
+/* The level of the first instruction. Levels further out are those behind a loop whose lanes leave one by one: its pop_exec takes
+ * back what no instruction before it pushed. */
+#define FIRST 100
+
+struct search {
+    struct gpu_program *program;
+    uint8_t (*level)[AGX_HALVES]; /* before each instruction: the outermost level at which the half steers */
+    uint8_t *depth;               /* level of each instruction; NEVER: not reached yet */
+    bool memory[MEMORIES];        /* what was stored there steers */
+    bool levelled;                /* false: masks are not nested in a way that is understood, so no write hides another */
+    bool grew;
+};
+
+/* ---- operands ---- */
+
+static enum memory memory_of(const struct agx_effect *effect)
+{
+    switch (effect->unit_class) {
+    case AGX_CLASS_DEVICE_LOAD:
+    case AGX_CLASS_DEVICE_STORE:
+    case AGX_CLASS_DEVICE_ATOMIC: return DEVICE;
+    case AGX_CLASS_GROUP_LOAD:
+    case AGX_CLASS_GROUP_STORE:
+    case AGX_CLASS_GROUP_ATOMIC: return THREADGROUP;
+    case AGX_CLASS_STACK_LOAD:
+    case AGX_CLASS_STACK_STORE: return STACK;
+    default: return NO_MEMORY;
+    }
+}
+
+static bool stores(const struct agx_effect *effect)
+{
+    switch (effect->unit_class) {
+    case AGX_CLASS_DEVICE_STORE:
+    case AGX_CLASS_DEVICE_ATOMIC:
+    case AGX_CLASS_GROUP_STORE:
+    case AGX_CLASS_GROUP_ATOMIC:
+    case AGX_CLASS_STACK_STORE: return true;
+    default: return false;
+    }
+}
+
+/* Tells whether lanes read what other lanes hold, active or not. */
+static bool across_lanes(const struct agx_effect *effect)
+{
+    switch (effect->unit_class) {
+    case AGX_CLASS_SHUFFLE:
+    case AGX_CLASS_BALLOT:
+    case AGX_CLASS_REDUCE:
+    case AGX_CLASS_MATRIX_F32:
+    case AGX_CLASS_MATRIX_F16: return true;
+    default: return false;
+    }
+}
+
+static unsigned halves_of(const struct agx_operand *operand)
+{
+    const unsigned each = operand->place == AGX_PLACE_HALF ? 1 : operand->place == AGX_PLACE_WORD ? 2 : 4;
+    return each * (operand->count ? operand->count : 1u);
+}
+
+static void mark(uint8_t level[AGX_HALVES], const struct agx_operand *operand, uint8_t at)
+{
+    if (operand->place < AGX_PLACE_HALF || operand->place > AGX_PLACE_PAIR)
+        return;
+    for (unsigned i = operand->index; i < operand->index + halves_of(operand) && i < AGX_HALVES; i++)
+        level[i] = at < level[i] ? at : level[i];
+}
+
+static bool marked(const uint8_t level[AGX_HALVES], struct agx_range range)
+{
+    for (unsigned i = range.first; i < (unsigned)range.first + range.count && i < AGX_HALVES; i++)
+        if (level[i] != NEVER)
+            return true;
+    return false;
+}
+
+static void hide(uint8_t level[AGX_HALVES], struct agx_range range, uint8_t depth)
+{
+    for (unsigned i = range.first; i < (unsigned)range.first + range.count && i < AGX_HALVES; i++)
+        level[i] = level[i] >= depth ? NEVER : level[i];
+}
+
+/* ---- levels ---- */
+
+enum nest { STAY, PUSH, ELSE, WHILE, POP };
+
+static enum nest nest_of(const struct agx_inst *inst)
+{
+    switch (inst->op) {
+    case AGX_OP_IF_ICMP:
+    case AGX_OP_IF_FCMP: return PUSH;
+    case AGX_OP_ELSE_ICMP:
+    case AGX_OP_ELSE_FCMP: return ELSE;
+    case AGX_OP_WHILE_ICMP:
+    case AGX_OP_WHILE_FCMP: return WHILE;
+    case AGX_OP_POP_EXEC: return POP;
+    default: return STAY;
+    }
+}
+
+static bool ends(const struct agx_inst *inst)
+{
+    return inst->op == AGX_OP_STOP || inst->op == AGX_OP_TRAP || inst->op == AGX_OP_RET;
+}
+
+static bool jumps(const struct agx_inst *inst)
+{
+    return inst->op == AGX_OP_JMP_EXEC_ANY || inst->op == AGX_OP_JMP_EXEC_NONE || inst->op == AGX_OP_CALL;
+}
+
+/* The level behind an instruction; NEVER when nesting is not understood. */
+static uint8_t level_behind(const struct gpu_inst *at, uint8_t depth)
+{
+    switch (nest_of(&at->inst)) {
+    case PUSH: return depth + at->inst.nesting > DEEPEST ? NEVER : (uint8_t)(depth + at->inst.nesting);
+    case POP: return depth < at->inst.nesting ? NEVER : (uint8_t)(depth - at->inst.nesting);
+    default: return depth;
+    }
+}
+
+static bool reach(struct search *s, uint32_t index, uint8_t depth)
+{
+    if (index == GPU_NO_INSTRUCTION || s->depth[index] == depth)
+        return true;
+    if (s->depth[index] != NEVER)
+        return false;
+    s->depth[index] = depth;
+    s->grew = true;
+    return true;
+}
+
+/* Tells whether every instruction has one level, whichever way leads there. */
+static bool find_levels(struct search *s)
+{
+    const struct gpu_program *p = s->program;
+    s->depth[gpu_program_find(p, p->entry)] = FIRST;
+    for (s->grew = true; s->grew;) {
+        s->grew = false;
+        for (uint32_t i = 0; i < p->count; i++) {
+            const struct gpu_inst *at = &p->inst[i];
+            if (s->depth[i] == NEVER)
+                continue;
+            const uint8_t behind = level_behind(at, s->depth[i]);
+            const bool called = at->inst.op == AGX_OP_CALL || at->inst.op == AGX_OP_CALL_REGISTER;
+            const bool counter_set = nest_of(&at->inst) == STAY && at->effect.write.count && at->effect.write.first == 0;
+            if (behind == NEVER || called || (counter_set && s->depth[i] != FIRST) ||
+                (!ends(&at->inst) && !reach(s, at->next, behind)) || (jumps(&at->inst) && !reach(s, at->target, behind)))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Readers behind an instruction that lets lanes in again may be lanes that were inactive before it. */
+static void let_in(uint8_t level[AGX_HALVES], const struct gpu_inst *at, uint8_t depth)
+{
+    const unsigned n = at->inst.nesting;
+    unsigned most = NEVER;
+    switch (nest_of(&at->inst)) {
+    case PUSH: most = depth; break;
+    case POP: break; /* readers behind it are further out already */
+    case ELSE: most = depth > 0 ? depth - 1u : 0; break;
+    case WHILE: most = depth + 1u > n ? depth + 1u - n : 0; break;
+    case STAY: return;
+    }
+    for (unsigned i = 0; i < AGX_HALVES; i++)
+        level[i] = level[i] != NEVER && level[i] > most ? (uint8_t)most : level[i];
+}
+
+/* ---- the search ---- */
+
+/* Control flow, masks and the stack position: whatever else the program does, these must happen. */
+static bool must_happen(const struct gpu_inst *at)
+{
+    return !gpu_goes_straight(&at->inst) || at->effect.writes_mask || at->effect.unit_class == AGX_CLASS_STACK_ADJUST ||
+           at->effect.unit_class == AGX_CLASS_UNIFORM_STORE || (at->effect.write.count && at->effect.write.first == 0);
+}
+
+static void merge(uint8_t into[AGX_HALVES], const struct search *s, uint32_t from)
+{
+    if (from == GPU_NO_INSTRUCTION)
+        return;
+    for (unsigned i = 0; i < AGX_HALVES; i++)
+        into[i] = s->level[from][i] < into[i] ? s->level[from][i] : into[i];
+}
+
+/* Follows the halves that steer from behind an instruction to before it. */
+static void follow(struct search *s, uint32_t index)
+{
+    struct gpu_inst *at = &s->program->inst[index];
+    const enum memory memory = memory_of(&at->effect);
+    const uint8_t depth = s->levelled ? s->depth[index] : 0;
+    uint8_t level[AGX_HALVES];
+    memset(level, NEVER, sizeof level);
+    if (!ends(&at->inst))
+        merge(level, s, at->next);
+    if (jumps(&at->inst))
+        merge(level, s, at->target);
+    if (s->levelled)
+        let_in(level, at, depth);
+    const bool written = marked(level, at->effect.write);
+    const bool steers = at->steers || must_happen(at) || written || (stores(&at->effect) && s->memory[memory]);
+    if (written && memory != NO_MEMORY && !s->memory[memory])
+        s->memory[memory] = s->grew = true;
+    if (s->levelled && !stores(&at->effect))
+        hide(level, at->effect.write, depth);
+    for (unsigned i = 0; i < at->inst.source_count && i < AGX_MAX_SOURCES; i++)
+        if (steers || (memory != NO_MEMORY && i > 0)) /* of an access, base and offset, whatever the value is for */
+            mark(level, &at->inst.source[i], across_lanes(&at->effect) ? 0 : depth);
+    s->grew = s->grew || at->steers != steers || memcmp(level, s->level[index], sizeof level) != 0;
+    at->steers = steers;
+    memcpy(s->level[index], level, sizeof level);
+}
+
+bool gpu_program_find_steering(struct gpu_program *program)
+{
+    const size_t count = program->count;
+    struct search s = {.program = program, .level = malloc(count * sizeof *s.level), .depth = malloc(count)};
+    const bool ok = s.level && s.depth;
+    if (ok) {
+        memset(s.level, NEVER, count * sizeof *s.level);
+        memset(s.depth, NEVER, count);
+        s.levelled = find_levels(&s);
+        for (s.grew = true; s.grew;) {
+            s.grew = false;
+            for (uint32_t i = program->count; i-- > 0;)
+                follow(&s, i);
+        }
+        program->steered_by_memory = s.memory[DEVICE];
+    }
+    free(s.level);
+    free(s.depth);
+    return ok;
+}
+
+bool gpu_program_steers(const struct gpu_program *program, uint32_t index)
+{
+    return program->inst[index].steers;
+}
+
+bool gpu_program_steered_by_memory(const struct gpu_program *program)
+{
+    return program->steered_by_memory;
+}
