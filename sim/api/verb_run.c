@@ -40,6 +40,9 @@ static const struct orchard_option option_table[] = {
     {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
     {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
     {"repeat", 0, "N", false, "run it N times back to back"},
+    {"buffers", 0, "WORD", false,
+     "GPU: each repetition has a command buffer of its own (each, default), or one has them all (one)"},
+    {"evict", 0, NULL, false, "empty the caches before each repetition; includes " ORCH_OPTION("cold")},
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
     {"idle", 0, "SECONDS", false, "ane: the engine is idle for so long after the warm-up, and may have to wake up"},
     {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
@@ -78,11 +81,13 @@ struct session {
 static bool read_choices(struct session *s, struct orch_error *error)
 {
     const struct api_args *a = &s->context->args;
-    unsigned mode = 0, core = 0;
-    if (!api_chosen(a, "mode", "full|functional|timing", &mode, error) || !api_chosen(a, "core", "p|e", &core, error))
+    unsigned mode = 0, core = 0, buffers = 0;
+    if (!api_chosen(a, "mode", "full|functional|timing", &mode, error) || !api_chosen(a, "core", "p|e", &core, error) ||
+        !api_chosen(a, "buffers", "each|one", &buffers, error))
         return false;
     s->request.mode = (enum run_mode)mode;
     s->request.core_choice = !api_has(a, "core") ? SOC_ANY_CORE : core ? SOC_E_CORE : SOC_P_CORE;
+    s->request.one_buffer = buffers == 1;
     return true;
 }
 
@@ -106,7 +111,8 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->entry = api_value(a, "entry");
     q->arg_count = api_count(a, "args");
     q->home = api_value(a, "home");
-    q->cold = api_has(a, "cold");
+    q->evict = api_has(a, "evict");
+    q->cold = q->evict || api_has(a, "cold");
     q->repeat = (unsigned)repeat;
     q->seed = s->context->common.seed;
     q->threads = s->context->common.threads;
@@ -415,7 +421,8 @@ const struct api_verb verb_run = {
                     "instead of simulated again.\n"
                     "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode "
                     "detail cores core entry\n"
-                    "home repeat cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the CPU get cores "
+                    "home repeat buffers evict cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the "
+                    "CPU get cores "
                     "of their own.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"

@@ -37,6 +37,8 @@ static const struct orchard_option option_table[] = {
     {"home", 0, "HOME", false, "record: kernels: process or elf"},
     {"memory", 0, "GIB", false, "record: memory of the machine"},
     {"repeat", 0, "N", false, "record: so many times back to back"},
+    {"buffers", 0, "WORD", false, "record: as of run"},
+    {"evict", 0, NULL, false, "record: empty caches before each repetition"},
     {"cold", 0, NULL, false, "record: start with empty caches"},
     {"input", 0, "NAME=FILE", true, "record: another start content of a buffer"},
     {0},

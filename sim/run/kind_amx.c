@@ -134,6 +134,23 @@ static bool warm_up(const struct run *run, const struct kernel_data *data, struc
     return ok;
 }
 
+/* Passes that each begin with empty caches. */
+static bool evicted_passes(const struct run *run, const struct kernel_data *data, struct mem_space *space, struct soc_core *core,
+                           enum amx_job_mode mode, struct run_measure *m, struct orch_error *error)
+{
+    for (unsigned i = 0; i < run_repeats(run); i++) {
+        struct run_measure pass = {.soc = m->soc, .core_count = m->core_count};
+        memcpy(pass.cores, m->cores, sizeof pass.cores);
+        soc_restart(m->soc, false);
+        if (!one_pass(run, data, space, core->gen, core, mode, 1, "timing", &pass, error))
+            return false;
+        pass.cpu_instructions = cpu_timing_instructions(core->timing);
+        run_measure_finish(&pass);
+        run_measure_add(m, &pass);
+    }
+    return true;
+}
+
 static bool timed(const struct run *run, const struct kernel_data *data, struct mem_space *space, struct run_measure *m,
                   struct orch_error *error)
 {
@@ -150,7 +167,13 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
     soc_restart(m->soc, !q->cold);
     run_watch(run, m);
     const double begin = host_seconds();
-    if (!one_pass(run, data, space, gen, core, q->mode == RUN_TIMING ? AMX_JOB_TIMING : AMX_JOB_FULL, repeat, "timing", m, error))
+    const enum amx_job_mode mode = q->mode == RUN_TIMING ? AMX_JOB_TIMING : AMX_JOB_FULL;
+    if (q->evict) {
+        const bool ok = evicted_passes(run, data, space, core, mode, m, error);
+        m->host_seconds = host_seconds() - begin;
+        return ok;
+    }
+    if (!one_pass(run, data, space, gen, core, mode, repeat, "timing", m, error))
         return false;
     m->host_seconds = host_seconds() - begin;
     m->cpu_instructions = cpu_timing_instructions(core->timing);

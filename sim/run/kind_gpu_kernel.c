@@ -59,11 +59,7 @@ static const char *precision(const struct run *run)
 
 static double bytes(const struct run *run)
 {
-    const struct gpu_kernel *const kernel = &((const struct gpu_library *)run->work)->kernel;
-    double sum = 0;
-    for (unsigned i = 0; i < kernel->buffers; i++)
-        sum += (double)gpu_type_bytes(kernel->buffer[i].type, kernel->buffer[i].count);
-    return sum;
+    return gpu_library_bytes(run->work);
 }
 
 static struct run_operation operation(const struct run *run)
@@ -154,15 +150,15 @@ static bool work(struct chain *c, struct run_launch *l, bool last)
     struct gpu_totals again = {0};
     l->setup->progress = c->run->progress;
     l->m->gpu.groups = l->setup->group_count;
-    bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) && gpu_setup_keep(l->setup, c->error) &&
-              (mode == RUN_FUNCTIONAL || run_launch_open(l)) && (mode == RUN_FUNCTIONAL || run_launch_prepare(l)) &&
-              (mode == RUN_TIMING || run_launch_execute(l));
+    bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) &&
+              (c->library->empty || gpu_setup_keep(l->setup, c->error)) && (mode == RUN_FUNCTIONAL || run_launch_open(l)) &&
+              (mode == RUN_FUNCTIONAL || run_launch_prepare(l)) && (mode == RUN_TIMING || run_launch_execute(l));
     if (ok && last && mode != RUN_TIMING)
         ok = hand_over(c);
     if (ok && mode != RUN_FUNCTIONAL)
         ok = run_launch_time(l);
     const bool lost = mode == RUN_TIMING ? c->contents : mode == RUN_FULL && !run_launch_keeps_memory(l);
-    if (ok && lost && (!last || (c->given && mode != RUN_TIMING))) {
+    if (ok && lost && !c->library->empty && (!last || (c->given && mode != RUN_TIMING))) {
         const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->m->gpu.params.cores};
         gpu_setup_restore(l->setup);
         ok = gpu_totals_init(&again, l->setup->program, c->error) && gpu_functional_run(l->setup, &plain, &again, c->error);
@@ -203,14 +199,48 @@ static bool run_steps(struct chain *c)
            no_memory(c);
 }
 
+/* Bytes that the host holds: buffers, and the start contents of those that a launch writes (gpu_setup_keep). */
+static double host_bytes(const struct gpu_library *library)
+{
+    const double buffers = gpu_library_bytes(library);
+    double most = 0;
+    for (unsigned i = 0; i < library->kernel.steps; i++) {
+        double kept = 0;
+        for (unsigned a = 0; a < library->step[i].args; a++)
+            kept +=
+                library->step[i].arg[a].buffer && !library->step[i].arg[a].unchanged ? (double)library->step[i].arg[a].bytes : 0;
+        most = kept > most ? kept : most;
+    }
+    return buffers + most;
+}
+
+/* What is only timed needs contents where values steer, and those of places alone where the host would not hold all. Where there
+ * are contents, the host has to hold them. */
+static bool choose_contents(struct chain *c)
+{
+    const bool timing = c->run->request->mode == RUN_TIMING;
+    struct gpu_library *const library = c->run->work;
+    const double bytes = gpu_library_bytes(library);
+    char text[160];
+    c->contents = !timing;
+    if (timing && !gpu_library_steered(library, c->generation, &c->contents, c->error))
+        return false;
+    library->empty = timing && c->contents && !c->given && bytes > (double)ABI_BUFFERS_MAX;
+    if (!c->contents || c->given)
+        return true;
+    if (!library->empty)
+        return run_host_holds(library->text, host_bytes(library), "; " ORCH_OPTION("mode") " timing needs none", c->error);
+    snprintf(text, sizeof text, "buffers of %.1f GiB have no contents: the time of these kernels does not depend on values",
+             bytes / 0x1p30);
+    return run_assumption_add(&c->result->assumptions, "contents", "inferred", text) || orch_no_memory(c->error);
+}
+
 static bool time_at(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
                     struct run_result *result, struct orch_error *error)
 {
     struct chain c = {
         .run = run, .library = run->work, .space = space, .sum = m, .result = result, .error = error, .given = given != NULL};
-    c.contents = run->request->mode != RUN_TIMING;
-    return run_gpu_generation(run, &c.generation, result, error) &&
-           (c.contents || gpu_library_steered(c.library, c.generation, &c.contents, error)) &&
+    return run_gpu_generation(run, &c.generation, result, error) && choose_contents(&c) &&
            gpu_library_place(c.library, space, given, c.contents, run->request->seed, c.address, error) && run_steps(&c);
 }
 

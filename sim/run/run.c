@@ -44,6 +44,14 @@ static bool check_operator(const struct run_request *q, struct orch_error *error
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": an operator (" ORCH_OPTION("detail") " op) has no values", option);
 }
 
+static bool check_repetitions(const struct run *run, struct orch_error *error)
+{
+    if (run->request->one_buffer && run->kind->part != PART_GPU)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("buffers") " one: only the GPU has command buffers");
+    return !run->request->evict || run->request->cold ||
+           orch_fail(error, ORCH_INTERNAL, "repetitions that start with empty caches begin with a cold one");
+}
+
 static bool check_choices(const struct run *run, struct orch_error *error)
 {
     static const char *const units[] = {"auto", "cpu", "amx", "gpu", "ane", "hybrid"};
@@ -55,7 +63,7 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&
            check_word("detail", q->detail, details, ARRAY_COUNT(details), error) &&
            check_word("home", q->home, homes, ARRAY_COUNT(homes), error) && (!run_is_operator(q) || check_operator(q, error)) &&
-           run->kind->check(run, error);
+           check_repetitions(run, error) && run->kind->check(run, error);
 }
 
 struct run *run_prepare(const struct run_request *request, struct orch_error *error)
@@ -145,10 +153,17 @@ static bool fill_texts(const struct run *run, struct run_result *r, struct orch_
     return ok || orch_no_memory(error);
 }
 
+/* Kernels of the GPU find out themselves whether they need contents at all. */
+static bool host_holds(const struct run *run, struct orch_error *error)
+{
+    return run->kind->part == PART_GPU || run_host_holds(run->request->workload, run_memory_need(run), "", error);
+}
+
 bool run_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    return fill_texts(run, result, error) && run_compression(run, m, error) && run->kind->time_in(run, NULL, m, result, error) &&
-           run->kind->account(run, m, result, error) && run_add_memory_use(run, m, result, error);
+    return host_holds(run, error) && fill_texts(run, result, error) && run_compression(run, m, error) &&
+           run->kind->time_in(run, NULL, m, result, error) && run->kind->account(run, m, result, error) &&
+           run_add_memory_use(run, m, result, error);
 }
 
 bool run_time_given(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,

@@ -70,6 +70,8 @@ struct run_request {
     bool cold;            /* caches empty; else one untimed warm-up */
     double idle_s;        /* Neural Engine: idle time behind the warm-up, after which the engine has to wake up */
     unsigned repeat;      /* 0 = 1 */
+    bool evict;           /* each repetition starts with empty caches; goes with `cold` */
+    bool one_buffer;      /* GPU: one command buffer has all repetitions, so that its costs come once; else each has its own */
     uint64_t seed;
     const char *fitted; /* named set that decided choices or values: its kind, name and hash; NULL = none */
     double celsius;     /* of the die, for its leakage; 0 = where the chip file gives it */

@@ -139,13 +139,35 @@ static bool execute(struct work *k)
 
 /* ---- time ---- */
 
+/* Requests that each begin with empty caches: sums, and the last one in detail. */
+static bool time_evicted(const struct run *run, const struct ane_buffers *b, struct soc *soc, struct ane_timed *t,
+                         struct orch_error *error)
+{
+    const struct ane_time_options cold = {.cold = true, .repeat = 1};
+    bool ok = true;
+    for (unsigned i = 0; ok && i < run_repeats(run); i++) {
+        const struct ane_timed sum = *t;
+        ok = ane_time_run(b, soc, &cold, t, error);
+        for (unsigned s = 0; s < ANE_STALL_COUNT; s++)
+            t->cycles_by[s] += sum.cycles_by[s];
+        t->device_ns += sum.device_ns;
+        t->overhead_ns += sum.overhead_ns;
+        t->host_seconds += sum.host_seconds;
+        activity_add(&t->activity, &sum.activity);
+        run_memory_add(&t->memory, &sum.memory);
+        free(sum.task);
+    }
+    return ok;
+}
+
 static bool time_with(const struct run *run, const struct ane_buffers *b, struct run_measure *m, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     const struct ane_time_options options = {.cold = q->cold, .repeat = run_repeats(run), .idle_ns = q->idle_s * 1e9};
     struct ane_timed *t = &m->ane.timed;
     work_progress_tell(run->progress, "timing", NAN, 0);
-    if (!run_soc_open(run, m, error) || !ane_time_run(b, m->soc, &options, t, error))
+    if (!run_soc_open(run, m, error) ||
+        !(run->request->evict ? time_evicted(run, b, m->soc, t, error) : ane_time_run(b, m->soc, &options, t, error)))
         return false;
     m->host_seconds += t->host_seconds;
     activity_add(&m->activity, &t->activity);

@@ -53,6 +53,10 @@ static bool write_options(struct run *run)
     json_add_bool(o, "sanitize", q->sanitize);
     json_add_count(o, "skip", q->skip_cores);
     json_add_count(o, "others", q->other_cores);
+    if (q->evict)
+        json_add_bool(o, "evict", true);
+    if (q->one_buffer)
+        json_add_text(o, "buffers", "one");
     if (q->idle_s > 0)
         json_add_number(o, "idle", q->idle_s);
     if (q->fitted)

@@ -46,6 +46,10 @@ void run_energy_of_ane(const struct energy_model *model, const struct run_measur
 /* Bytes of all buffers as far as they are known before the run; whether so much fits a machine with `gib` (0 = the largest). */
 double run_memory_need(const struct run *run);
 bool run_memory_fits(const struct chip *chip, unsigned gib, const char *what, double bytes, struct orch_error *error);
+/* Memory of the computer that simulates; 0 = not known. */
+double run_host_memory_bytes(void);
+/* False with a text that ends in `hint` when it cannot hold the contents of so many bytes. */
+bool run_host_holds(const char *what, double bytes, const char *hint, struct orch_error *error);
 /* The address space of a run, no larger than the machine's memory; freeing notes how much of it was used. */
 struct mem_space *run_space_create(const struct run *run, struct orch_error *error);
 void run_space_free(struct mem_space *space, const struct run *run, struct run_measure *m);

@@ -124,7 +124,7 @@ static bool time_all(struct run_launch *l)
         return false;
     gpu_timing_set_watch(l->gpu->timing, l->run->request->watch);
     for (unsigned i = 0; i < run_repeats(l->run); i++) {
-        if (!run_launch_measure(l, &all, true, &part, run_launch_totals(l)))
+        if (!run_launch_measure(l, &all, !l->run->request->evict, &part, run_launch_totals(l)))
             return false;
         run_launch_count(l, &part.beside);
         g->device_ns += part.ns;
@@ -151,7 +151,8 @@ bool run_launch_open(struct run_launch *l)
     const struct gpu_timing_launch launch = gpu_job_launch(l->setup);
     g->params = l->gpu->params;
     g->occupancy = gpu_timing_occupancy(&g->params, &launch, &l->run->occupancy_limit);
-    g->overhead_ns = 1e3 * run_repeats(l->run) * (g->params.submit_us + g->params.round_trip_us);
+    const unsigned buffers = l->run->request->one_buffer ? 1 : run_repeats(l->run);
+    g->overhead_ns = 1e3 * buffers * (g->params.submit_us + g->params.round_trip_us);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define GIB 1073741824.0
 
@@ -41,10 +42,29 @@ bool run_memory_fits(const struct chip *chip, unsigned gib, const char *what, do
                      bytes / GIB, chip_id(chip), (double)memory.capacity_bytes / GIB, options, hint);
 }
 
+/* Addresses that suffice for workloads of so many bytes, and those beside the buffers: programs, guard pages. */
+#define USUAL_BYTES (48 * GIB)
+#define OTHER_BYTES (16 * GIB)
+
+double run_host_memory_bytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (double)pages * (double)size : 0;
+}
+
+bool run_host_holds(const char *what, double bytes, const char *hint, struct orch_error *error)
+{
+    const double host = run_host_memory_bytes();
+    return host <= 0 || bytes <= host ||
+           orch_fail(error, ORCH_USAGE, "%.120s: contents of %.1f GiB do not fit this computer, which has %.1f GiB%s", what,
+                     bytes / GIB, host / GIB, hint);
+}
+
 struct mem_space *run_space_create(const struct run *run, struct orch_error *error)
 {
     struct mem_pool_params memory;
-    struct mem_space *space = mem_space_create(0);
+    const double need = run_memory_need(run);
+    struct mem_space *space = mem_space_create(need > USUAL_BYTES ? (uint64_t)(need + OTHER_BYTES) : 0);
     if (!space) {
         orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
         return NULL;

@@ -99,12 +99,12 @@ static bool measured_pass(struct run_programs *s, bool last, struct run_measure 
     }
     ok = ok && (!last || collect_results(s, &set, r, error));
     if (sum->soc)
-        soc_restart(sum->soc, true);
+        soc_restart(sum->soc, !s->run->request->evict);
     program_set_close(&set);
     return ok;
 }
 
-/* Passes run back to back: each finds the caches as the one before left them. */
+/* Passes run back to back: each finds the caches as the one before left them, or empty. */
 static bool measured_passes(struct run_programs *s, struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     const unsigned repeat = run_repeats(s->run);

@@ -328,6 +328,9 @@ static bool simulate_all(struct run_sustained *run, struct run_result *result, s
     const struct run_sustained_request *const q = run->request;
     struct run_request once = q->run;
 
+    if (!run->together && once.one_buffer)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("buffers") " one: in a machine each repetition has a command buffer of its own");
     once.repeat = 1;
     once.progress = run->progress;
     if (run->together)

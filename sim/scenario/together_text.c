@@ -57,8 +57,8 @@ static bool word(const char *key, const char *value, const char *const *words, u
 
 static bool unknown(const char *key, struct orch_error *error)
 {
-    static const char *const keys[] = {"unit", "precision", "detail", "mode",     "cores",  "core", "entry",
-                                       "home", "repeat",    "cold",   "priority", "weight", "start"};
+    static const char *const keys[] = {"unit",   "precision", "detail", "mode", "cores",    "core",   "entry", "home",
+                                       "repeat", "buffers",   "evict",  "cold", "priority", "weight", "start"};
     struct suggest s;
     char phrase[96];
     suggest_start(&s, key);
@@ -71,6 +71,7 @@ static bool unknown(const char *key, struct orch_error *error)
 static bool set_option(struct together_part *p, const char *key, const char *value, struct orch_error *error)
 {
     static const char *const modes[] = {"full", "functional", "timing", NULL}, *const cores[] = {"any", "p", "e", NULL};
+    static const char *const buffers[] = {"each", "one", NULL};
     struct run_request *q = &p->request;
     unsigned choice;
     double number;
@@ -86,6 +87,8 @@ static bool set_option(struct together_part *p, const char *key, const char *val
         q->home = value;
     else if (strcmp(key, "cold") == 0)
         q->cold = true;
+    else if (strcmp(key, "evict") == 0)
+        q->cold = q->evict = true;
     else if (strcmp(key, "cores") == 0)
         return whole_number(key, value, 1, 64, &q->cores, error);
     else if (strcmp(key, "repeat") == 0)
@@ -103,6 +106,10 @@ static bool set_option(struct together_part *p, const char *key, const char *val
         if (!word(key, value, modes, &choice, error))
             return false;
         q->mode = (enum run_mode)choice;
+    } else if (strcmp(key, "buffers") == 0) {
+        if (!word(key, value, buffers, &choice, error))
+            return false;
+        q->one_buffer = choice == 1;
     } else if (strcmp(key, "core") == 0) {
         if (!word(key, value, cores, &choice, error))
             return false;
@@ -119,7 +126,7 @@ static bool read_options(struct together_part *p, char *text, struct orch_error 
         char *equals = strchr(item, '=');
         if (equals)
             *equals = 0;
-        else if (strcmp(item, "cold") != 0)
+        else if (strcmp(item, "cold") != 0 && strcmp(item, "evict") != 0)
             return orch_fail(error, ORCH_USAGE, "[%.40s]: expected NAME=VALUE", item);
         if (!set_option(p, item, equals ? equals + 1 : "", error))
             return false;

@@ -63,6 +63,8 @@ char *launch_settings_write(const struct together_part *part)
     put_number(f, "memory", q->memory_gib, 0);
     put_number(f, "repeat", q->repeat ? q->repeat : 1, 1);
     put_number(f, "seed", (double)(q->seed % (UINT64_C(1) << 53)), 1);
+    put_text(f, "buffers", q->one_buffer ? "one" : NULL);
+    put_number(f, "evict", q->evict, 0);
     put_number(f, "cold", q->cold, 0);
     put_number(f, "idle", q->idle_s, 0);
     put_number(f, "priority", part->priority, 0);
@@ -126,6 +128,8 @@ static bool set_word(struct run_request *q, const char *key, const char *value, 
         q->entry = value;
     else if (strcmp(key, "home") == 0)
         q->home = value;
+    else if (strcmp(key, "buffers") == 0 && (strcmp(value, "one") == 0 || strcmp(value, "each") == 0))
+        q->one_buffer = *value == 'o';
     else if (strcmp(key, "mode") == 0 && strcmp(value, "functional") == 0)
         q->mode = RUN_FUNCTIONAL;
     else if (strcmp(key, "mode") == 0 && strcmp(value, "timing") == 0)
@@ -154,10 +158,13 @@ static bool set_number(struct together_part *part, const char *key, const char *
     else if (strcmp(key, "seed") == 0)
         q->seed = number >= 0 ? (uint64_t)number : 0;
     else if (strcmp(key, "cold") == 0)
-        q->cold = number != 0;
+        q->cold = number != 0 || q->evict;
     else if (strcmp(key, "idle") == 0)
         q->idle_s = number > 0 ? number : 0;
-    else if (strcmp(key, "priority") == 0)
+    else if (strcmp(key, "evict") == 0) {
+        q->evict = number != 0;
+        q->cold = q->cold || q->evict;
+    } else if (strcmp(key, "priority") == 0)
         part->priority = number >= -100 && number <= 100 ? (int)number : 0;
     else if (strcmp(key, "weight") == 0)
         part->weight = number;
@@ -168,7 +175,7 @@ static bool set_number(struct together_part *part, const char *key, const char *
 
 static bool is_number_key(const char *key)
 {
-    static const char *const keys[] = {"cores", "memory", "repeat", "seed", "cold", "idle", "priority", "weight"};
+    static const char *const keys[] = {"cores", "memory", "repeat", "seed", "evict", "cold", "idle", "priority", "weight"};
     for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;

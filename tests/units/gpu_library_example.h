@@ -17,6 +17,7 @@ struct gpu_example {
     struct mem_space *space;
     uint64_t address[GPU_KERNEL_BUFFERS];
     uint64_t instructions; /* of all steps */
+    const uint32_t *only;  /* position of the one threadgroup to run of each step; NULL = all */
     char text[256];        /* what went wrong */
 };
 
@@ -194,8 +195,10 @@ static inline bool example_run_groups(struct gpu_example *x, const struct gpu_la
     for (uint64_t i = 0; ok && i < (uint64_t)groups[0] * groups[1] * groups[2]; i++) {
         const uint32_t position[3] = {(uint32_t)(i % groups[0]), (uint32_t)(i / groups[0] % groups[1]),
                                       (uint32_t)(i / groups[0] / groups[1])};
-        gpu_group_start(group, position, 0);
+        gpu_group_start(group, x->only ? x->only : position, 0);
         ok = gpu_group_finish(group, NULL, &fault);
+        if (x->only)
+            break;
     }
     if (!ok)
         snprintf(x->text, sizeof x->text, "pc %llx, address %llx: %.180s", (unsigned long long)fault.pc,

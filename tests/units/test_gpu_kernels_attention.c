@@ -93,6 +93,20 @@ static void test_attention_flash(void)
     }
 }
 
+/* Up to 112 elements of f32 keys and values fit threadgroup memory beside each other; more take turns, above 128 in parts. */
+static void test_attention_head_sizes(void)
+{
+    static const struct heads sizes[] = {
+        {1, 2, 33, 32, 0, 1},   {1, 4, 65, 80, 1, 2},  {2, 2, 67, 96, 1, 1},  {1, 1, 45, 112, 0, 1}, {1, 2, 97, 116, 1, 1},
+        {1, 2, 95, 120, 0, 2},  {2, 4, 67, 128, 1, 2}, {1, 1, 61, 132, 0, 1}, {1, 2, 70, 144, 1, 1}, {1, 2, 39, 160, 1, 2},
+        {1, 1, 100, 192, 0, 1}, {1, 2, 43, 200, 1, 2}, {2, 4, 75, 256, 1, 2}, {1, 1, 1, 256, 0, 1},  {1, 2, 64, 252, 0, 1},
+    };
+    for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+        check_attention(sizes[i], "f32", "flash");
+        check_attention(sizes[i], "f16", "flash");
+    }
+}
+
 static void test_attention_naive(void)
 {
     for (unsigned i = 0; i < ARRAY_COUNT(heads); i++) {
@@ -138,6 +152,7 @@ static void test_rope(void)
 
 static const struct suite_test tests[] = {
     {"attention in one pass", test_attention_flash},
+    {"attention of heads from 32 to 256 elements", test_attention_head_sizes},
     {"attention as two products", test_attention_naive},
     {"rope", test_rope},
 };

@@ -23,6 +23,8 @@ static void add_request(struct content_hash *h, const struct run_request *q)
         content_hash_add_text(h, texts[i]);
     for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         content_hash_add_integer(h, numbers[i]);
+    if (q->evict || q->one_buffer)
+        content_hash_add_text(h, q->evict && q->one_buffer ? "evict, one buffer" : q->evict ? "evict" : "one buffer");
     if (q->idle_s > 0)
         content_hash_add_number(h, q->idle_s);
 }

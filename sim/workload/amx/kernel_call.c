@@ -98,14 +98,14 @@ static bool parse_count(const char *text, const char **end, uint64_t *value)
     return errno == 0 && stop != text;
 }
 
-/* Reads "4x5x6": exactly `count` positive numbers up to 2^20. */
+/* Reads "4x5x6": exactly `count` positive numbers up to 2^28: the kernels count rows and their bytes in 32 bits. */
 static bool parse_shape(const char *text, const char **end, uint32_t *out, int count)
 {
     for (int i = 0; i < count; i++) {
         uint64_t v;
         if (i && *text++ != 'x')
             return false;
-        if (!parse_count(text, &text, &v) || v == 0 || v > (1u << 20))
+        if (!parse_count(text, &text, &v) || v == 0 || v > (1u << 28))
             return false;
         out[i] = (uint32_t)v;
     }
@@ -194,8 +194,8 @@ static bool parse_gemm(const char *shape, const char *precision, struct kernel_c
     uint32_t mnk[3];
     char acc[8] = "";
     if (!parse_shape(shape, &rest, mnk, 3))
-        return orch_fail(error, ORCH_USAGE, "gemm wants MxNxK, three numbers up to 1048576, as in gemm:1024x1024x1024; got '%s'",
-                         shape);
+        return orch_fail(error, ORCH_USAGE,
+                         "gemm wants MxNxK, three numbers up to 268435456, as in gemm:1024x1024x1024; got '%s'", shape);
     c->m = mnk[0];
     c->n = mnk[1];
     c->k = mnk[2];
@@ -220,7 +220,7 @@ static bool parse_gemv(const char *shape, const char *precision, struct kernel_c
     const char *rest;
     uint32_t mn[2];
     if (!parse_shape(shape, &rest, mn, 2))
-        return orch_fail(error, ORCH_USAGE, "gemv wants MxN, two numbers up to 1048576, as in gemv:4096x4096; got '%s'", shape);
+        return orch_fail(error, ORCH_USAGE, "gemv wants MxN, two numbers up to 268435456, as in gemv:4096x4096; got '%s'", shape);
     c->m = mn[0];
     c->n = mn[1];
     c->k = 1;

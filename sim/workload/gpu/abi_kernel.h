@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ABI_ARGS_MAX          64
+#define ABI_ARGS_MAX          128
 #define ABI_GROUP_THREADS_MAX 1024                /* Metal feature set tables */
 #define ABI_GROUP_MEMORY_MAX  (32u << 10)         /* bytes; Metal feature set tables */
 #define ABI_BUFFERS_MAX       (UINT64_C(8) << 30) /* bytes of all buffers: what a simulation may ask of its host */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(ABI_ARGS_MAX >= GPU_KERNEL_ARGUMENTS, "every kernel of the library can be described");
+
 bool gpu_library_has(const char *workload)
 {
     const char *colon = strchr(workload, ':');
@@ -53,15 +55,13 @@ static void set_scalar(struct abi_arg *arg, uint64_t value)
     memcpy(arg->scalar, &value, sizeof arg->scalar);
 }
 
-static bool set_arguments(struct gpu_library *l, unsigned number, struct orch_error *error)
+static void set_arguments(struct gpu_library *l, unsigned number)
 {
     const struct gpu_kernel_step *s = &l->kernel.step[number];
     struct abi_kernel *k = &l->step[number];
     for (unsigned i = 0; i < s->arguments; i++) {
         const struct gpu_kernel_argument *a = &s->argument[i];
         struct abi_arg *arg = &k->arg[k->args];
-        if (k->args == ABI_ARGS_MAX)
-            return orch_fail(error, ORCH_INTERNAL, "%s: more than %d arguments", l->text, ABI_ARGS_MAX);
         arg->offset = a->offset_bytes;
         if (a->kind == GPU_ARGUMENT_BUFFER)
             set_buffer(arg, &l->kernel.buffer[a->buffer], a->value);
@@ -69,7 +69,6 @@ static bool set_arguments(struct gpu_library *l, unsigned number, struct orch_er
             set_scalar(arg, a->value);
         l->place[number][k->args++] = (struct gpu_library_place){a->buffer, a->value};
     }
-    return true;
 }
 
 static bool set_step(struct gpu_library *l, unsigned number, struct orch_error *error)
@@ -97,7 +96,8 @@ static bool set_step(struct gpu_library *l, unsigned number, struct orch_error *
     memcpy(k->group, s->group_threads, sizeof k->group);
     copy_text(k->name, sizeof k->name, l->request.info->name);
     copy_text(k->code_name, sizeof k->code_name, s->variant);
-    return set_arguments(l, number, error);
+    set_arguments(l, number);
+    return true;
 }
 
 bool gpu_library_open(struct gpu_library *l, const char *workload, const char *precision, enum gpu_generation generation,
@@ -126,6 +126,14 @@ void gpu_library_close(struct gpu_library *l)
 }
 
 /* ---- buffers ---- */
+
+double gpu_library_bytes(const struct gpu_library *l)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < l->kernel.buffers; i++)
+        sum += (double)gpu_type_bytes(l->kernel.buffer[i].type, l->kernel.buffer[i].count);
+    return sum;
+}
 
 static double next_number(uint64_t *state, double low, double high)
 {
@@ -173,7 +181,7 @@ static bool place(const struct gpu_library *l, unsigned i, struct mem_space *spa
     if (!to)
         return orch_fail(error, ORCH_USAGE, "%.200s: %s does not fit the simulated memory; make the shape smaller", l->text,
                          b->name);
-    if (given || !contents)
+    if (given || !contents || (l->empty && !b->places))
         return true;
     if (b->role == GPU_BUFFER_INPUT || b->role == GPU_BUFFER_IN_OUT)
         fill_input(b, to, bytes, seed * GPU_KERNEL_BUFFERS + i);

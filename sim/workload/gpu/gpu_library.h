@@ -20,7 +20,11 @@ struct gpu_library {
         uint64_t offset_bytes;
     } place[GPU_KERNEL_STEPS][ABI_ARGS_MAX];
     char text[GPU_LIBRARY_TEXT_BYTES]; /* canonical: equal requests have equal texts */
+    bool empty; /* set by the owner: gpu_library_place leaves buffers as zeros that the host need not hold */
 };
+
+/* Bytes of all buffers. */
+double gpu_library_bytes(const struct gpu_library *library);
 
 /* Does the library have a kernel of that name ("softmax:...")? */
 bool gpu_library_has(const char *workload);
@@ -32,8 +36,8 @@ void gpu_library_close(struct gpu_library *library);
 
 /* Fills in the addresses of all buffers. `given` (may be NULL) has the addresses of buffers that the caller has filled, in the
  * kernel's order without scratch buffers. Buffers without an address there are allocated and filled: inputs with reproducible
- * numbers within the range that the kernel asks for, the others with zeros; without `contents` none is filled. False when memory
- * is full or a given buffer is too short. */
+ * numbers within the range that the kernel asks for, the others with zeros; without `contents` none is filled. Empty ones read as
+ * zeros, except those whose values are places in others. False when memory is full or a given buffer is too short. */
 bool gpu_library_place(const struct gpu_library *library, struct mem_space *space, const uint64_t *given, bool contents,
                        uint64_t seed, uint64_t *address, struct orch_error *error);
 /* Finds whether contents of buffers have a say in the way or the addresses of any step. False on an error. */

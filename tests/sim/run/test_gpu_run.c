@@ -6,6 +6,7 @@
 #include "tests/sim/run_example.h"
 
 #include <math.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static char folder[] = "/tmp/orchard-gpu-XXXXXX";
@@ -281,6 +282,53 @@ static void test_choices(void)
     }
 }
 
+/* Operands with more elements than 31 bits count: their launches add up, and the host holds none of the contents. */
+static void test_far_operands(void)
+{
+    const struct run_request request = {.unit = "gpu", .mode = RUN_TIMING};
+    struct outcome small = run_on(db, "m1", "stream-triad:256M", request), large = run_on(db, "m1", "stream-triad:5G", request);
+    struct rusage usage;
+    CHECK(small.ok && large.ok, "%s%s", small.error.text, large.error.text);
+    CHECK(fabs(large.result.device_seconds / small.result.device_seconds / 20 - 1) < 0.05, "20 x %g s became %g s",
+          small.result.device_seconds, large.result.device_seconds);
+    CHECK(fabs(large.result.dram_bytes / (15 * 0x1p30) - 1) < 0.05, "%g bytes of 15 GiB", large.result.dram_bytes);
+    getrusage(RUSAGE_SELF, &usage);
+    CHECK(usage.ru_maxrss < 1 << 20, "%ld KiB of the host's memory for buffers of 15 GiB", usage.ru_maxrss);
+    run_result_free(&small.result);
+    run_result_free(&large.result);
+}
+
+static void test_shapes_end_with_memory(void)
+{
+    static const char *const cases[][3] = {
+        {"gemm:102400x102400x64", "needs 39.1 GiB of memory", "has 16 GiB"},
+        {"stream-triad:6G", "needs 18.0 GiB of memory", "has 16 GiB"},
+        {"softmax:3000000x2048", "needs 45.8 GiB of memory", "has 16 GiB"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct outcome o = run_on(db, "m1", cases[i][0], (struct run_request){.unit = "gpu", .mode = RUN_TIMING});
+        CHECK(!o.ok && strstr(o.error.text, cases[i][1]) && strstr(o.error.text, cases[i][2]), "%s: %s", cases[i][0],
+              o.error.text);
+        run_result_free(&o.result);
+    }
+}
+
+/* The library's longest list of arguments: heads whose parts of threadgroup memory all have addresses of their own. */
+static void test_long_heads(void)
+{
+    static const char *const precisions[] = {"f32", "f16"};
+    static const unsigned depths[] = {32, 80, 96, 128, 256};
+    for (size_t i = 0; i < 2 * ARRAY_COUNT(depths); i++) {
+        char workload[64];
+        snprintf(workload, sizeof workload, "attention:h=4,s=70,d=%u,causal=1,kvh=2", depths[i / 2]);
+        struct outcome o =
+            run_on(db, "m1", workload, (struct run_request){.unit = "gpu", .precision = precisions[i % 2], .seed = 1});
+        CHECK(o.ok, "%s: %s", workload, o.error.text);
+        CU_ASSERT_TRUE(o.ok && o.result.device_seconds > 0 && o.result.checksum.count == 1);
+        run_result_free(&o.result);
+    }
+}
+
 static const struct suite_test tests[] = {
     {"results and counts do not depend on threads or chip", test_threads},
     {"times, stalls and counts add up", test_adds_up},
@@ -291,6 +339,9 @@ static const struct suite_test tests[] = {
     {"faults are reported with place and cause", test_faults},
     {"images that hold no code are refused", test_raw_code},
     {"options of other units are refused", test_choices},
+    {"operands beyond 2^31 elements are timed", test_far_operands},
+    {"shapes end where the memory of the chip ends", test_shapes_end_with_memory},
+    {"heads from 32 to 256 elements run", test_long_heads},
 };
 
 int main(void)

@@ -242,9 +242,9 @@ static void test_gemv(void)
 static void test_wrong_requests(void)
 {
     static const char *const wrong[] = {
-        "gem:4x4x4",        "gemm:4x4",           "gemm:4x4x0",   "gemm:4x4x4,bach=2",  "gemm:4x4x4,ta=2",
-        "gemm:8x8x8,lda=4", "gemm:4x4x4,batch=0", "gemm:4x4x4x4", "gemm:4x4x4,alpha=z", "gemm:",
-        "gemm:4x4x99999999"};
+        "gem:4x4x4",         "gemm:4x4",           "gemm:4x4x0",   "gemm:4x4x4,bach=2",  "gemm:4x4x4,ta=2",
+        "gemm:8x8x8,lda=4",  "gemm:4x4x4,batch=0", "gemm:4x4x4x4", "gemm:4x4x4,alpha=z", "gemm:",
+        "gemm:4x4x999999999"};
     for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         struct orch_error error = {0};
         struct kernel_call c;

@@ -1,5 +1,6 @@
 /* The one-pass program. A threadgroup has 4 simdgroups with 8 or 16 queries each; 32 keys and values at a time go through
- * threadgroup memory. Matrices are held as in gpu_gemm.c: lane (R, P) holds row R, columns 2P and 2P + 1.
+ * threadgroup memory. Matrices are held as in gpu_gemm.c: lane (R, P) holds row R, columns 2P and 2P + 1. Where keys and values
+ * do not fit beside each other they take turns, long heads in parts of up to 128 elements.
  *
  * Scores S = Q K^T: key 8P + 4c + 2q + j is column 2P + j of matrix (c, q). When the same registers are operand A of the product
  * with V, these keys are its columns, so V's row R of (c, q) is key 8 (R / 2) + 4c + 2q + R % 2; lines of V are put in that
@@ -16,7 +17,7 @@
  * conflicts. */
 static unsigned group_column(const struct gpu_flash *f, unsigned g)
 {
-    return f->depths % 2 ? 16 * g : 32 * (g / 2) + 4 * (g % 2);
+    return f->part % 2 ? 16 * g : 32 * (g / 2) + 4 * (g % 2);
 }
 
 static unsigned score(const struct gpu_flash *f, unsigned i, unsigned matrix)
@@ -46,18 +47,36 @@ static void take_keys(struct gpu_flash *f, unsigned step)
     }
 }
 
-static void make_scores(struct gpu_flash *f)
+/* Adds the products of one part of the elements. */
+static void add_scores(struct gpu_flash *f, unsigned part)
 {
-    gpu_clear_words(f->e, f->scores, 8 * f->row_tiles);
+    const bool streams = gpu_flash_streams(f);
+    if (streams)
+        gpu_flash_stream_query(f, part * f->part);
     take_keys(f, 0);
-    for (unsigned step = 0; step < 2 * f->depths; step++) {
-        if (step + 1 < 2 * f->depths)
+    for (unsigned step = 0; step < 2 * f->part; step++) {
+        const unsigned depth = part * f->part + step / 2;
+        if (streams && step % 2 == 0)
+            gpu_wait(f->e, 0);
+        if (streams && step % 2 == 0 && step / 2 + 1 < f->part)
+            gpu_flash_stream_query(f, depth + 1);
+        if (step + 1 < 2 * f->part)
             take_keys(f, step + 1);
         for (unsigned i = 0; i < f->row_tiles; i++)
             for (unsigned m = 0; m < 4; m++) {
-                const char *q = gpu_matrix_operand(f->e, f->a->type == GPU_F16, gpu_flash_query_half(f, i, step / 2, step % 2));
+                const char *q = gpu_matrix_operand(f->e, f->a->type == GPU_F16, gpu_flash_query_half(f, i, depth, step % 2));
                 gpu_matrix_fmadd(f->e, score(f, i, m), q, fragment(f, fragment_half(f, step % 2 * 2 + m / 2), m % 2));
             }
+    }
+}
+
+static void make_scores(struct gpu_flash *f)
+{
+    gpu_clear_words(f->e, f->scores, 8 * f->row_tiles);
+    for (unsigned part = 0; part < f->parts; part++) {
+        if (f->turns)
+            gpu_flash_load_part(f, false, part);
+        add_scores(f, part);
     }
 }
 
@@ -128,25 +147,35 @@ static void weigh(struct gpu_flash *f, unsigned i)
 /* Loads values; step = matrix (c, q) and group of columns of V. */
 static void take_values(struct gpu_flash *f, unsigned step)
 {
-    const unsigned matrix = step / f->depths, g = step % f->depths;
+    const unsigned matrix = step / f->part, g = step % f->part;
     const uint32_t line = 16 * (matrix / 2) + 8 * (matrix % 2);
     const uint32_t at = f->v_address + (line * f->pitch + group_column(f, g)) * gpu_flash_bytes(f);
     gpu_group_load_raw(f->e, GPU_F32, f->four_halves / 2, fragment_half(f, step % FLASH_SETS),
                        gpu_argument_u16(f->e, (uint16_t)at), gpu_h(f->e, f->take_v));
 }
 
-static void add_values(struct gpu_flash *f)
+static void add_part(struct gpu_flash *f, unsigned part)
 {
-    const unsigned steps = 4 * f->depths;
+    const unsigned steps = 4 * f->part;
     for (unsigned s = 0; s < FLASH_SETS - 1; s++)
         take_values(f, s);
     for (unsigned s = 0; s < steps; s++) {
+        const unsigned group = part * f->part + s % f->part;
         if (s + FLASH_SETS - 1 < steps)
             take_values(f, s + FLASH_SETS - 1);
         for (unsigned i = 0; i < f->row_tiles; i++)
             for (unsigned q = 0; q < 2; q++)
-                gpu_matrix_fmadd(f->e, f->sum_out + 4 * (f->depths * i + s % f->depths) + 2 * q,
-                                 gpu_run(f->e, score(f, i, s / f->depths), 2), fragment(f, fragment_half(f, s % FLASH_SETS), q));
+                gpu_matrix_fmadd(f->e, f->sum_out + 4 * (f->depths * i + group) + 2 * q,
+                                 gpu_run(f->e, score(f, i, s / f->part), 2), fragment(f, fragment_half(f, s % FLASH_SETS), q));
+    }
+}
+
+static void add_values(struct gpu_flash *f)
+{
+    for (unsigned part = 0; part < f->parts; part++) {
+        if (f->turns)
+            gpu_flash_load_part(f, true, part);
+        add_part(f, part);
     }
 }
 
@@ -157,7 +186,8 @@ static void all_keys(struct gpu_flash *f)
     struct gpu_emit *e = f->e;
     gpu_mov_imm(e, f->key, 0);
     gpu_do(e);
-    gpu_flash_load_blocks(f);
+    if (!f->turns)
+        gpu_flash_load_blocks(f);
     make_scores(f);
     for (unsigned i = 0; i < f->row_tiles; i++) {
         if (f->a->causal || f->a->length % FLASH_KEYS)
@@ -175,7 +205,7 @@ static void store_group(struct gpu_flash *f, unsigned i, unsigned g)
     const unsigned value = f->sum_out + 4 * (f->depths * i + g);
     const bool cut = 16 * f->depths > f->a->depth;
     gpu_mad_imm(e, f->other, f->p, gpu_flash_column_step(f), GPU_NO_REGISTER);
-    gpu_add_imm(e, f->other, f->other, group_column(f, g));
+    gpu_add_imm(e, f->other, f->other, 16 * f->part * (g / f->part) + group_column(f, g % f->part));
     for (unsigned n = 0; n < FLASH_FOUR; n++)
         gpu_emit(e, "fmul32 r%u, r%u, r%u", value + n, value + n, f->factor);
     gpu_narrow(e, f->a->type, FLASH_FOUR, 2 * value, value, GPU_NO_REGISTER);
@@ -202,6 +232,20 @@ static void store_results(struct gpu_flash *f)
     }
 }
 
+/* Chooses how much of keys and values is in threadgroup memory at a time. */
+static void divide_heads(struct gpu_flash *f)
+{
+    f->parts = (f->depths + FLASH_PART_MAX - 1) / FLASH_PART_MAX;
+    f->part = (f->depths + f->parts - 1) / f->parts;
+    f->depths = f->parts * f->part;
+    f->four_halves = f->a->type == GPU_F32 ? 8 : 4;
+    f->pitch = 16 * f->part + (f->a->type == GPU_F32 ? 1 : 6);
+    const uint32_t block = FLASH_KEYS * f->pitch * gpu_flash_bytes(f);
+    f->turns = f->parts > 1 || 2 * block > FLASH_GROUP_BYTES;
+    f->k_address = gpu_threadgroup_memory(f->e, block);
+    f->v_address = f->turns ? f->k_address : gpu_threadgroup_memory(f->e, block);
+}
+
 bool gpu_attention_build(const struct gpu_attention *a, struct gpu_kernel *kernel, struct isa_error *error)
 {
     char variant[32];
@@ -209,10 +253,7 @@ bool gpu_attention_build(const struct gpu_attention *a, struct gpu_kernel *kerne
     snprintf(variant, sizeof variant, "attention_flash_%s_%ux%u", gpu_type_name(a->type), (unsigned)gpu_flash_queries(&f),
              FLASH_KEYS);
     f.e = gpu_emit_begin(kernel, variant, error);
-    f.four_halves = a->type == GPU_F32 ? 8 : 4;
-    f.pitch = 16 * f.depths + (a->type == GPU_F32 ? 1 : 6);
-    f.k_address = gpu_threadgroup_memory(f.e, FLASH_KEYS * f.pitch * gpu_flash_bytes(&f));
-    f.v_address = gpu_threadgroup_memory(f.e, FLASH_KEYS * f.pitch * gpu_flash_bytes(&f));
+    divide_heads(&f);
     f.q_base = gpu_argument_buffer(f.e, a->q, 0);
     f.k_base = gpu_argument_buffer(f.e, a->k, 0);
     f.v_base = gpu_argument_buffer(f.e, a->v, 0);

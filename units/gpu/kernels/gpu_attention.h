@@ -6,7 +6,7 @@
 
 #include "units/gpu/kernels/gpu_emit.h"
 
-#define GPU_ATTENTION_DEPTH_MAX 128 /* of a head: limited by the registers */
+#define GPU_ATTENTION_DEPTH_MAX 256 /* of a head: limited by the registers */
 
 struct gpu_attention {
     uint32_t batch, heads, kv_heads, length, depth; /* depth: elements of a head, a multiple of 4 */

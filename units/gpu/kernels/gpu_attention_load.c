@@ -9,7 +9,7 @@
 static unsigned line_fours(const struct gpu_flash *f)
 {
     unsigned fours = FLASH_FOUR;
-    while (fours < f->depths * FLASH_FOUR)
+    while (fours < f->part * FLASH_FOUR)
         fours *= 2;
     return fours;
 }
@@ -24,11 +24,16 @@ void gpu_flash_take_registers(struct gpu_flash *f)
     struct gpu_emit *e = f->e;
     unsigned *const singles[] = {&f->factor, &f->scratch,  &f->other,    &f->row,  &f->p,
                                  &f->key,    &f->keys_end, &f->kv_start, &f->line, &f->column};
-    f->query = gpu_register(e, f->row_tiles * f->depths * f->four_halves / 2);
+    if (!gpu_flash_streams(f))
+        f->query = gpu_register(e, f->row_tiles * f->depths * f->four_halves / 2);
     f->sum_out = gpu_register(e, 4 * f->row_tiles * f->depths);
     f->work = gpu_register(e, FLASH_WORK);
     f->scores = f->work;
     f->fragments = f->work + 8 * f->row_tiles;
+    if (gpu_flash_streams(f)) {
+        f->query = f->fragments + FLASH_SETS * f->four_halves / 2;
+        f->query_place = gpu_register(e, 1);
+    }
     f->largest = gpu_register(e, f->row_tiles);
     f->sum = gpu_register(e, f->row_tiles);
     for (unsigned i = 0; i < ARRAY_COUNT(singles); i++)
@@ -130,10 +135,34 @@ void gpu_flash_query_element(struct gpu_flash *f, unsigned to, unsigned i)
     gpu_mad_imm(e, to, to, a->depth, GPU_NO_REGISTER);
 }
 
-/* Loads elements 16 depth + 4P .. + 3 of each query. */
+void gpu_flash_stream_query(struct gpu_flash *f, unsigned depth)
+{
+    struct gpu_emit *e = f->e;
+    const unsigned half = gpu_flash_query_half(f, 0, depth, 0);
+    const bool cut = 16 * (depth + 1) > f->a->depth;
+    if (cut)
+        gpu_clear_words(e, half / 2, f->four_halves / 2);
+    if (16 * depth >= f->a->depth)
+        return;
+    if (cut) {
+        gpu_mad_imm(e, f->other, f->p, FLASH_FOUR, GPU_NO_REGISTER);
+        gpu_if(e, "ult", gpu_r(e, f->other), gpu_int(e, f->a->depth - 16 * depth));
+    }
+    gpu_add_imm(e, f->scratch, f->query_place, 16 * depth);
+    gpu_load_raw(e, 0, f->a->type, FLASH_FOUR, half, f->q_base, gpu_r(e, f->scratch));
+    if (cut)
+        gpu_endif(e);
+}
+
+/* Loads elements 16 depth + 4P .. + 3 of each query; of streamed ones only finds the first. */
 void gpu_flash_load_queries(struct gpu_flash *f)
 {
     struct gpu_emit *e = f->e;
+    if (gpu_flash_streams(f)) {
+        gpu_flash_query_element(f, f->query_place, 0);
+        gpu_mad_imm(e, f->query_place, f->p, FLASH_FOUR, f->query_place);
+        return;
+    }
     gpu_clear_words(e, f->query, f->row_tiles * f->depths * f->four_halves / 2);
     for (unsigned i = 0; i < f->row_tiles; i++) {
         gpu_flash_query_element(f, f->scratch, i);
@@ -152,7 +181,7 @@ void gpu_flash_load_queries(struct gpu_flash *f)
     gpu_wait(e, 0);
 }
 
-static void load_pass(struct gpu_flash *f, struct gpu_base base, unsigned pass, unsigned to_half)
+static void load_pass(struct gpu_flash *f, struct gpu_base base, unsigned pass, uint32_t first_element, unsigned to_half)
 {
     struct gpu_emit *e = f->e;
     gpu_emit(e, "iadd r%u, r%u, r%u", f->scratch, f->key, f->line);
@@ -160,6 +189,8 @@ static void load_pass(struct gpu_flash *f, struct gpu_base base, unsigned pass, 
     gpu_min_imm(e, f->scratch, f->scratch, f->a->length - 1);
     gpu_mad_imm(e, f->scratch, f->scratch, f->a->depth, f->kv_start);
     gpu_emit(e, "iadd r%u, r%u, r%u", f->scratch, f->scratch, f->column);
+    if (first_element)
+        gpu_add_imm(e, f->scratch, f->scratch, first_element);
     gpu_load_raw(e, 0, f->a->type, FLASH_FOUR, to_half, base, gpu_r(e, f->scratch));
 }
 
@@ -184,7 +215,7 @@ void gpu_flash_load_blocks(struct gpu_flash *f)
             gpu_if(e, "ult", gpu_r(e, f->column), gpu_int(e, f->a->depth));
         }
         for (unsigned i = 0; i < now; i++)
-            load_pass(f, (first + i) % 2 ? f->v_base : f->k_base, (first + i) / 2, 2 * f->work + i * f->four_halves);
+            load_pass(f, (first + i) % 2 ? f->v_base : f->k_base, (first + i) / 2, 0, 2 * f->work + i * f->four_halves);
         if (cut)
             gpu_endif(e);
         gpu_wait(e, 0);
@@ -194,6 +225,36 @@ void gpu_flash_load_blocks(struct gpu_flash *f)
             gpu_if(e, "ult", gpu_r(e, f->column), gpu_int(e, 16 * f->depths));
         for (unsigned i = 0; i < now; i++)
             put_pass(f, (first + i) % 2, (first + i) / 2, 2 * f->work + i * f->four_halves);
+        if (cut)
+            gpu_endif(e);
+    }
+    gpu_barrier(e);
+}
+
+/* The scores are in use while values are loaded: blocks under way take the registers of the fragments. */
+void gpu_flash_load_part(struct gpu_flash *f, bool is_v, unsigned part)
+{
+    struct gpu_emit *e = f->e;
+    const unsigned all = passes(f), stage = f->fragments, at_once = (FLASH_WORK - 8 * f->row_tiles) * 2 / f->four_halves;
+    const uint32_t element = 16 * f->part * part, left = f->a->depth - element, width = 16 * f->part;
+    const bool cut = line_fours(f) * FLASH_FOUR > (left < width ? left : width);
+    for (unsigned first = 0; first < all; first += at_once) {
+        const unsigned now = all - first < at_once ? all - first : at_once;
+        if (cut) {
+            gpu_clear_words(e, stage, now * f->four_halves / 2);
+            gpu_if(e, "ult", gpu_r(e, f->column), gpu_int(e, left < width ? left : width));
+        }
+        for (unsigned i = 0; i < now; i++)
+            load_pass(f, is_v ? f->v_base : f->k_base, first + i, element, 2 * stage + i * f->four_halves);
+        if (cut)
+            gpu_endif(e);
+        gpu_wait(e, 0);
+        if (first == 0)
+            gpu_barrier(e); /* what was there has been used */
+        if (cut)
+            gpu_if(e, "ult", gpu_r(e, f->column), gpu_int(e, width));
+        for (unsigned i = 0; i < now; i++)
+            put_pass(f, is_v, first + i, 2 * stage + i * f->four_halves);
         if (cut)
             gpu_endif(e);
     }

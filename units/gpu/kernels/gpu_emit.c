@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { OPERAND_TEXTS = 64, OPERAND_BYTES = 48, NESTING_MAX = 24, FIRST_REGISTER = 1, THREADGROUP_ALIGN = 16 };
+enum { THREADGROUP_BYTES_MAX = 32 << 10 }; /* Metal feature set tables */
 
 struct nesting {
     bool is_loop;
@@ -89,6 +90,9 @@ bool gpu_emit_end(struct gpu_emit *e)
         return false;
     if (e->depth)
         gpu_emit_fail(e, "%s: an open block", e->step->variant);
+    if (e->threadgroup_bytes > THREADGROUP_BYTES_MAX)
+        gpu_emit_fail(e, "%s: %u bytes of threadgroup memory, of which there are %d", e->step->variant,
+                      (unsigned)e->threadgroup_bytes, THREADGROUP_BYTES_MAX);
     gpu_emit(e, "stop");
     directives(e);
     const bool ok = !e->failed && assemble(e);

@@ -79,6 +79,10 @@ struct gpu_base {
 };
 struct gpu_base gpu_argument_buffer(struct gpu_emit *e, unsigned buffer, uint64_t offset_bytes);
 struct gpu_base gpu_register_base(unsigned first);
+/* Indices of elements are 32-bit numbers. What lies further away has its own base, which is moved in 64 bits:
+ * first_first+1 = the base, then += place * bytes. */
+void gpu_far_begin(struct gpu_emit *e, unsigned first, struct gpu_base base);
+void gpu_far_add(struct gpu_emit *e, unsigned first, unsigned place, uint64_t bytes);
 const char *gpu_argument_u32(struct gpu_emit *e, uint32_t value); /* "u8": always a uniform */
 const char *gpu_argument_u16(struct gpu_emit *e, uint16_t value); /* "u8l" */
 

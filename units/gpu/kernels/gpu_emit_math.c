@@ -68,6 +68,24 @@ void gpu_mad_imm(struct gpu_emit *e, unsigned to, unsigned a, uint32_t factor, u
         gpu_emit(e, "imadd r%u, r%u, %s, %s", to, a, gpu_int(e, factor), addend);
 }
 
+void gpu_far_begin(struct gpu_emit *e, unsigned first, struct gpu_base base)
+{
+    const char file = base.in_registers ? 'r' : 'u';
+    gpu_emit(e, "mov r%u, %c%u", first, file, base.number);
+    gpu_emit(e, "mov r%u, %c%u", first + 1, file, base.number + 1);
+}
+
+/* The multiplier takes 32 bits by 32: the upper half of the factor only moves the upper word. */
+void gpu_far_add(struct gpu_emit *e, unsigned first, unsigned place, uint64_t bytes)
+{
+    const uint32_t low = (uint32_t)bytes, high = (uint32_t)(bytes >> 32);
+    const char *pair = gpu_run(e, first, 2);
+    if (low)
+        gpu_emit(e, "imadd %s, r%u, %s, %s", pair, place, gpu_int(e, low), pair);
+    if (high)
+        gpu_emit(e, "imadd r%u, r%u, %s, r%u", first + 1, place, gpu_int(e, high), first + 1);
+}
+
 void gpu_min_imm(struct gpu_emit *e, unsigned to, unsigned from, uint32_t most)
 {
     const char *bound = gpu_int(e, most);

@@ -213,7 +213,7 @@ bool gpu_gemm_build(const struct gpu_gemm *g, struct gpu_kernel *kernel, struct 
     snprintf(variant, sizeof variant, "gemm_%s_%ux%u%s%s%s", gpu_type_name(g->type), (unsigned)gpu_gemm_rows(g),
              (unsigned)gpu_gemm_columns(g), g->transposed_a ? "_ta" : "", g->transposed_b ? "_tb" : "",
              g->split > 1 ? "_split" : "");
-    struct gemm_tile t = {.g = g, .halves = g->type == GPU_F16, .column_groups = g->column_tiles / 2};
+    struct gemm_tile t = {.g = g, .halves = g->type == GPU_F16, .far = gpu_gemm_is_far(g), .column_groups = g->column_tiles / 2};
     t.e = gpu_emit_begin(kernel, variant, error);
     const unsigned part = gpu_register(t.e, 1);
     gemm_start(&t, part);

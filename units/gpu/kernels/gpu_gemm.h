@@ -21,6 +21,11 @@ struct gpu_gemm {
     unsigned a, b, c, partial;        /* buffers; partial: split x batch x m x n float32, when split > 1 */
 };
 
+/* Whether an operand has more elements than a 32-bit index reaches: places are then found in 64 bits. Lines of operands have at
+ * most so many elements then, because a threadgroup's part still has 32-bit indices. */
+bool gpu_gemm_is_far(const struct gpu_gemm *g);
+#define GPU_GEMM_FAR_ROW_MAX ((1U << 26) - 1)
+
 /* Rows and columns of the result that a threadgroup computes. */
 uint32_t gpu_gemm_rows(const struct gpu_gemm *g);
 uint32_t gpu_gemm_columns(const struct gpu_gemm *g);

@@ -16,6 +16,12 @@ uint32_t gpu_gemm_columns(const struct gpu_gemm *g)
     return 8 * g->column_tiles * GPU_GEMM_GROUP_COLUMNS;
 }
 
+bool gpu_gemm_is_far(const struct gpu_gemm *g)
+{
+    const double most = 0x1p31 - 1, m = g->m, n = g->n, k = g->k, batch = g->batch;
+    return m * k * batch > most || k * n * batch > most || m * n * batch > most;
+}
+
 uint32_t gemm_element_bytes(const struct gpu_gemm *g)
 {
     return (uint32_t)gpu_type_bytes(g->type, 1);
@@ -201,22 +207,40 @@ uint32_t gemm_advance_elements(const struct gemm_tile *t, const struct gemm_oper
 static void start_indices(struct gemm_tile *t, struct gemm_operand *o, unsigned four, unsigned line, unsigned group)
 {
     struct gpu_emit *e = t->e;
-    const unsigned at = gpu_register(e, 1);
-    if (!o->k_inner)
+    const unsigned at = gpu_register(e, 1), origin = t->far ? gpu_register(e, 1) : GPU_NO_REGISTER;
+    if (t->far)
+        gpu_mad_imm(e, origin, group, o->tile, GPU_NO_REGISTER);
+    if (!o->k_inner && !t->far)
         gpu_mad_imm(e, four, group, o->tile, four);
     if (o->cut)
         gpu_mov(e, o->edge, four);
+    if (o->cut && t->far)
+        gpu_emit(e, "iadd r%u, r%u, r%u", o->edge, o->edge, origin);
     if (o->k_inner)
         gpu_mad_imm(e, line, group, o->tile, line);
     for (unsigned p = 0; p < o->passes; p++) {
         gpu_add_imm(e, at, line, gemm_pass_line(o, p));
         if (o->k_inner && o->extent % o->tile)
             gpu_min_imm(e, at, at, o->extent - 1);
+        if (o->k_inner && t->far)
+            gpu_emit(e, "isub r%u, r%u, r%u", at, at, origin);
         gpu_mad_imm(e, o->index[p], at, o->stride, four);
         if (gemm_pass_inner(o, p))
             gpu_add_imm(e, o->index[p], o->index[p], gemm_pass_inner(o, p));
     }
     gpu_register_free(e, at, 1);
+    if (t->far)
+        gpu_register_free(e, origin, 1);
+}
+
+/* The base of a threadgroup's part of an operand; its indices count from there. */
+static void start_far(struct gemm_tile *t, const struct gemm_operand *o, unsigned batch, unsigned part, unsigned group)
+{
+    const uint64_t bytes = gemm_element_bytes(t->g);
+    gpu_far_add(t->e, o->base.number, group, bytes * o->tile * (o->k_inner ? o->stride : 1));
+    gpu_far_add(t->e, o->base.number, batch, bytes * o->extent * t->g->k);
+    if (t->g->split > 1)
+        gpu_far_add(t->e, o->base.number, part, bytes * gemm_part_steps(t->g) * gemm_advance_elements(t, o));
 }
 
 /* Converts a place in elements to the offset of word accesses, in a half register. */
@@ -256,13 +280,16 @@ static void start_operand(struct gemm_tile *t, struct gemm_operand *o, unsigned 
     gemm_thread_place(e, o, four, line);
     start_put(t, o, four, line);
     start_indices(t, o, four, line, group);
-    gpu_mad_imm(e, four, batch, o->extent * t->g->k, GPU_NO_REGISTER);
-    if (t->g->split > 1)
-        gpu_mad_imm(e, four, part, gemm_part_steps(t->g) * gemm_advance_elements(t, o), four);
-    for (unsigned p = 0; p < o->passes; p++)
-        gpu_emit(e, "iadd r%u, r%u, r%u", o->index[p], o->index[p], four);
-    gpu_emit(e, "mov r%u, u%u", o->base.number, uniform.number);
-    gpu_emit(e, "mov r%u, u%u", o->base.number + 1, uniform.number + 1);
+    if (!t->far) {
+        gpu_mad_imm(e, four, batch, o->extent * t->g->k, GPU_NO_REGISTER);
+        if (t->g->split > 1)
+            gpu_mad_imm(e, four, part, gemm_part_steps(t->g) * gemm_advance_elements(t, o), four);
+        for (unsigned p = 0; p < o->passes; p++)
+            gpu_emit(e, "iadd r%u, r%u, r%u", o->index[p], o->index[p], four);
+    }
+    gpu_far_begin(e, o->base.number, uniform);
+    if (t->far)
+        start_far(t, o, batch, part, group);
     gpu_register_free(e, four, 1);
     gpu_register_free(e, line, 1);
 }

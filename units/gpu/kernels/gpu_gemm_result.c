@@ -67,7 +67,10 @@ static void store_rows(struct gemm_tile *t, struct result *out, unsigned start)
             gpu_if(e, "ult", gpu_r(e, row), gpu_int(e, g->m));
         for (unsigned c = 0; c < t->column_groups; c++) {
             gpu_add_imm(e, column, t->column, GEMM_FOUR * c);
-            gpu_mad_imm(e, out->index, row, g->n, start);
+            if (t->far)
+                gpu_mov_imm(e, out->index, 4 * i * g->n);
+            else
+                gpu_mad_imm(e, out->index, row, g->n, start);
             gpu_emit(e, "iadd r%u, r%u, r%u", out->index, out->index, column);
             store_four(t, out, t->acc + 2 * (i * g->column_tiles + 2 * c), column);
         }
@@ -76,6 +79,17 @@ static void store_rows(struct gemm_tile *t, struct result *out, unsigned start)
     }
     gpu_register_free(e, row, 1);
     gpu_register_free(e, column, 1);
+}
+
+/* The base of this lane's first row: indices count from there. */
+static struct gpu_base far_rows(struct gemm_tile *t, const struct result *out, unsigned batch)
+{
+    const uint64_t row_bytes = gpu_type_bytes(out->type, t->g->n);
+    const struct gpu_base base = gpu_register_base(gpu_register(t->e, 2));
+    gpu_far_begin(t->e, base.number, out->base);
+    gpu_far_add(t->e, base.number, batch, row_bytes * t->g->m);
+    gpu_far_add(t->e, base.number, t->row, row_bytes);
+    return base;
 }
 
 void gemm_store_result(struct gemm_tile *t)
@@ -91,7 +105,10 @@ void gemm_store_result(struct gemm_tile *t)
     gemm_find_batch(t, batch, part);
     if (partial)
         gpu_mad_imm(e, batch, part, g->batch, batch);
-    gpu_mad_imm(e, start, batch, g->m * g->n, GPU_NO_REGISTER);
+    if (t->far)
+        out.base = far_rows(t, &out, batch);
+    else
+        gpu_mad_imm(e, start, batch, g->m * g->n, GPU_NO_REGISTER);
     gpu_register_free(e, batch, 1);
     gpu_register_free(e, part, 1);
     out.index = gpu_register(e, 1);

@@ -39,6 +39,7 @@ struct gemm_tile {
     const struct gpu_gemm *g;
     struct gpu_emit *e;
     bool halves; /* operands are used as halves */
+    bool far;    /* gpu_gemm_is_far */
     unsigned column_groups;
     unsigned acc;            /* [row_tiles][column_tiles] pairs */
     unsigned four_halves;    /* halves of four elements */

@@ -13,9 +13,9 @@ enum { FLASH, NAIVE };
 enum { LANES = 32, ROW_SIMDGROUPS = 4 };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "b", .missing = 1, .least = 1, .most = 4096},
+    {.name = "b", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = "h", .least = 1, .most = 4096, .required = true},
-    {.name = "s", .least = 1, .most = 1 << 20, .required = true},
+    {.name = "s", .least = 1, .most = 1 << 24, .required = true},
     {.name = "d", .least = 1, .most = 4096, .required = true},
     {.name = "causal", .least = 0, .most = 1},
     {.name = "kvh", .missing = 0, .least = 0, .most = 4096},
@@ -215,7 +215,7 @@ enum { HALVES, INTERLEAVED };
 enum { ROPE_POSITIONS = 8192, ROPE_GROUP = 128 };
 
 static const struct kernel_parameter rope_parameters[] = {
-    {.name = "b", .missing = 1, .least = 1, .most = 4096},
+    {.name = "b", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = "h", .least = 1, .most = 4096, .required = true},
     {.name = "s", .least = 1, .most = ROPE_POSITIONS, .required = true},
     {.name = "d", .least = 2, .most = 4096, .required = true},

@@ -8,7 +8,7 @@ enum { AUTO, DIRECT, MATRIX, WINOGRAD2, WINOGRAD4, WINOGRAD6 };
 enum { IMAGE_MAX = 32767 /* of a side: corners of taps are kept as two signed 16-bit numbers */ };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "n", .missing = 1, .least = 1, .most = 65536},
+    {.name = "n", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = IMAGE_MAX, .required = true},
     {.name = "w", .least = 1, .most = IMAGE_MAX, .required = true},

@@ -9,17 +9,18 @@ enum { COUNT, OP, FUSED, ALPHA, PERIOD };
 enum { PER_THREAD = 4, GROUP_THREADS = 256, CHAIN_MAX = 2 * KERNEL_CHAIN_WORDS, OPERANDS_MAX = 8 };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "n", .least = 1, .most = GPU_KERNEL_ELEMENTS_MAX, .required = true},
+    {.name = "n", .least = 1, .most = INT64_C(1) << 42, .required = true},
     {.name = "op", .words = GPU_MATH_WORDS, .chain = true},
     {.name = "fused", .words = GPU_MATH_WORDS, .chain = true},
     {.name = "alpha", .missing = 0, .least = -1000000, .most = 1000000, .decimal = true},
-    {.name = "period", .least = 0, .most = GPU_KERNEL_ELEMENTS_MAX},
+    {.name = "period", .least = 0, .most = INT64_C(1) << 42},
     {.name = NULL},
 };
 
 struct chain {
     struct gpu_emit *e;
     enum gpu_type type;
+    uint64_t all, all_period; /* count and period are those of one launch */
     enum gpu_math function[CHAIN_MAX];
     unsigned length, operands; /* arrays that are read: the first one, and one per binary function */
     float alpha;
@@ -127,39 +128,62 @@ static void add_operands(struct chain *c, struct gpu_kernel *kernel)
     const double low = lowest_input(c);
     for (unsigned k = 0; k < c->operands; k++) {
         const char name[2] = {(char)('a' + k), '\0'};
-        gpu_kernel_add_buffer(kernel, name, c->type, k && c->period ? c->period : c->count, GPU_BUFFER_INPUT, low, 4);
+        gpu_kernel_add_buffer(kernel, name, c->type, k && c->all_period ? c->all_period : c->all, GPU_BUFFER_INPUT, low, 4);
     }
-    gpu_kernel_add_buffer(kernel, "out", c->type, c->count, GPU_BUFFER_OUTPUT, 0, 0);
+    gpu_kernel_add_buffer(kernel, "out", c->type, c->all, GPU_BUFFER_OUTPUT, 0, 0);
+}
+
+/* Elements [first, first + c->count); those of the further arrays begin at `other`. */
+static bool build_launch(struct chain *c, struct gpu_kernel *kernel, uint64_t first, uint64_t other, struct isa_error *error)
+{
+    const uint64_t size = gpu_type_bytes(c->type, 1);
+    char variant[32];
+    snprintf(variant, sizeof variant, "%s%s_%s_x4", gpu_math_name(c->function[0]), c->length > 1 ? "_fused" : "",
+             gpu_type_name(c->type));
+    c->e = gpu_emit_begin(kernel, variant, error);
+    for (unsigned k = 0; k < c->operands; k++)
+        c->in[k] = gpu_argument_buffer(c->e, k, size * (k ? other : first));
+    c->out = gpu_argument_buffer(c->e, c->operands, size * first);
+    emit_body(c);
+    return gpu_emit_end(c->e);
+}
+
+/* A launch counts its elements in 32 bits: one takes whole periods, or part of a period when that is longer. */
+static bool build_launches(struct chain *c, struct gpu_kernel *kernel, struct isa_error *error)
+{
+    const uint64_t most = (uint64_t)GPU_KERNEL_ELEMENTS_MAX, period = c->all_period;
+    const bool repeats = period && period <= most / PER_THREAD;
+    const uint64_t whole = c->all <= most ? c->all : repeats ? most / (PER_THREAD * period) * PER_THREAD * period : most + 1;
+    bool ok = true;
+    for (uint64_t at = 0; ok && at < c->all; at += c->count) {
+        const uint64_t left = period && !repeats && c->all > most ? period - at % period : c->all - at;
+        c->count = (uint32_t)(left < whole ? left : whole);
+        c->period = repeats || c->all <= most ? (uint32_t)period : 0;
+        ok = build_launch(c, kernel, at, !period ? at : c->period ? 0 : at % period, error);
+    }
+    return ok;
 }
 
 static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
 {
     struct chain c = {.type = r->type,
                       .operands = 1,
-                      .count = (uint32_t)r->value[COUNT],
+                      .all = (uint64_t)r->value[COUNT],
                       .alpha = (float)r->decimal[ALPHA],
-                      .period = (uint32_t)r->value[PERIOD]};
+                      .all_period = (uint64_t)r->value[PERIOD]};
     append_functions(&c, r->value[OP]);
     append_functions(&c, r->value[FUSED]);
     if (c.length == 0)
         return kernel_refuse(error, "elementwise: op=NAME or fused=NAME+NAME is missing, of %s", GPU_MATH_WORDS);
     if (c.operands > OPERANDS_MAX)
         return kernel_refuse(error, "elementwise: at most %d functions of two operands in one chain", OPERANDS_MAX - 1);
-    if (c.period > c.count || (c.period && c.count % c.period))
+    if (c.all_period > c.all || (c.all_period && c.all % c.all_period))
         return kernel_refuse(error, "elementwise: n must be a multiple of period");
     add_operands(&c, kernel);
-    char variant[32];
-    snprintf(variant, sizeof variant, "%s%s_%s_x4", gpu_math_name(c.function[0]), c.length > 1 ? "_fused" : "",
-             gpu_type_name(r->type));
-    c.e = gpu_emit_begin(kernel, variant, error);
-    for (unsigned k = 0; k < c.operands; k++)
-        c.in[k] = gpu_argument_buffer(c.e, k, 0);
-    c.out = gpu_argument_buffer(c.e, c.operands, 0);
-    emit_body(&c);
-    kernel->flops = (double)c.length * c.count;
-    kernel->min_bytes = (double)gpu_type_bytes(r->type, 1) *
-                        ((c.period ? 2.0 : c.operands + 1.0) * c.count + (c.period ? (c.operands - 1.0) * c.period : 0.0));
-    return gpu_emit_end(c.e);
+    kernel->flops = (double)c.length * (double)c.all;
+    kernel->min_bytes = (double)gpu_type_bytes(r->type, 1) * ((c.all_period ? 2.0 : c.operands + 1.0) * (double)c.all +
+                                                              (c.all_period ? (c.operands - 1.0) * (double)c.all_period : 0.0));
+    return build_launches(&c, kernel, error);
 }
 
 static const struct gpu_kernel_info rows[] = {

@@ -9,10 +9,10 @@ enum { M, N, K, BATCH, TA, TB, ALPHA, BETA, SPLIT, TILE };
 enum { LEAST_PART = 128 /* of k: below that the sum of partial results costs more than it gains */, SPLIT_MAX = 64 };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "m", .least = 1, .most = 65536, .required = true},
-    {.name = "n", .least = 1, .most = 65536, .required = true},
-    {.name = "k", .least = 1, .most = 1 << 24, .required = true},
-    {.name = "batch", .missing = 1, .least = 1, .most = 4096},
+    {.name = "m", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "n", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "k", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "batch", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = "ta", .least = 0, .most = 1},
     {.name = "tb", .least = 0, .most = 1},
     {.name = "alpha", .missing = 1, .least = -1000000, .most = 1000000, .decimal = true},
@@ -24,11 +24,19 @@ static const struct kernel_parameter parameters[] = {
 
 static bool check_size(const struct gpu_gemm *g, struct isa_error *error)
 {
-    const uint64_t most = GPU_KERNEL_ELEMENTS_MAX, batch = g->batch;
-    const uint64_t a = (uint64_t)g->m * g->k, b = (uint64_t)g->k * g->n, c = (uint64_t)g->m * g->n;
-    if (a <= most / batch && b <= most / batch && c <= most / batch / g->split)
-        return true;
-    return kernel_refuse(error, "gemm: an operand has more than 2^31 - 1 elements");
+    const uint64_t a = gpu_kernel_count_of(g->m, g->k, g->batch), b = gpu_kernel_count_of(g->k, g->n, g->batch);
+    const uint64_t c = gpu_kernel_count_of(g->m, g->n, g->batch);
+    const uint32_t row_a = g->transposed_a ? g->m : g->k, row_b = g->transposed_b ? g->k : g->n;
+    const uint32_t most = row_a > row_b ? row_a : row_b, row = most > g->n ? most : g->n;
+    if (a == UINT64_MAX || b == UINT64_MAX || c == UINT64_MAX)
+        return kernel_refuse(error, "gemm: an operand has more elements than any memory holds");
+    if (g->split > 1 && c > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / g->split)
+        return kernel_refuse(error, "gemm: split=%u makes more than 2^31 - 1 partial results; split=1 makes none",
+                             (unsigned)g->split);
+    if (gpu_gemm_is_far(g) && row > GPU_GEMM_FAR_ROW_MAX)
+        return kernel_refuse(error, "gemm: rows of operands beyond 2^31 - 1 elements have at most %u, not %u",
+                             (unsigned)GPU_GEMM_FAR_ROW_MAX, (unsigned)row);
+    return true;
 }
 
 /* ---- tiles and parts ---- */
@@ -65,6 +73,9 @@ static void choose_split(struct gpu_gemm *g, int64_t asked, uint32_t cores)
     const uint64_t most = asked ? steps : g->k / LEAST_PART;
     split = split > most ? most : split;
     split = split > SPLIT_MAX ? SPLIT_MAX : split;
+    const uint64_t results = gpu_kernel_count_of(g->m, g->n, g->batch);
+    if (!asked && split && results > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / split)
+        split = 1;
     g->split = split ? (uint32_t)split : 1;
 }
 

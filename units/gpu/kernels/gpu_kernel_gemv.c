@@ -8,8 +8,8 @@
 enum { M, N, FOUR = 4, LANES = 32 };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "m", .least = 1, .most = 1 << 24, .required = true},
-    {.name = "n", .least = 1, .most = 1 << 24, .required = true},
+    {.name = "m", .least = 1, .most = INT64_C(1) << 40, .required = true},
+    {.name = "n", .least = 1, .most = 1 << 30, .required = true},
     {.name = NULL},
 };
 
@@ -143,13 +143,13 @@ static bool is_quantised(enum gpu_type type)
     return type == GPU_Q4_0 || type == GPU_Q8_0 || type == GPU_Q4_K;
 }
 
-static bool check_size(const struct gpu_gemv *g, struct isa_error *error)
+static bool check_size(const struct gpu_gemv *g, uint64_t rows, struct isa_error *error)
 {
     const uint32_t block = g->type == GPU_Q4_K ? 256 : is_quantised(g->type) ? 32 : 1;
     if (g->n % block)
         return kernel_refuse(error, "gemv: rows of %s are whole blocks of %u weights; n = %u is not", gpu_type_name(g->type),
                              (unsigned)block, (unsigned)g->n);
-    if ((uint64_t)g->m * g->n > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
+    if (rows > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / g->n)
         return kernel_refuse(error, "gemv: the matrix has more than 2^31 - 1 elements");
     return true;
 }
@@ -168,7 +168,7 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
     struct gpu_gemv g = {.m = (uint32_t)r->value[M], .n = (uint32_t)r->value[N], .type = r->type};
     const enum gpu_type vector = is_quantised(g.type) ? GPU_F32 : g.type;
     const uint64_t weights = (uint64_t)g.m * g.n;
-    if (!check_size(&g, error))
+    if (!check_size(&g, (uint64_t)r->value[M], error))
         return false;
     g.rows = choose_rows(g.m, r->cores ? r->cores : 1);
     g.a = gpu_kernel_add_buffer(kernel, "a", g.type, weights, GPU_BUFFER_INPUT, -1, 1);

@@ -43,9 +43,9 @@ enum { TILE = 32, PITCH = TILE + 1 /* neighbours of a column use different banks
 enum { TILE_THREADS_Y = 8, TILE_ROUNDS = TILE / TILE_THREADS_Y };
 
 static const struct kernel_parameter transpose_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "batch", .missing = 1, .least = 1, .most = 65536},
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "batch", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = NULL},
 };
 
@@ -56,7 +56,25 @@ struct tile_copy {
     uint32_t rows, columns; /* of the side that is accessed: device index = row * columns + column */
     uint32_t bytes;         /* of an element */
     unsigned row, column, local_x, local_y, start, value, address, at; /* registers; row, column: of the tile's first element */
+    bool far;        /* more elements than an index reaches: start is the number of the matrix, and each row has its base */
+    unsigned origin; /* a pair: that base */
 };
+
+/* Makes of t->at, a row, the index behind the base that is returned. */
+static struct gpu_base tile_place(struct tile_copy *t)
+{
+    const uint64_t row_bytes = (uint64_t)t->columns * t->bytes;
+    if (!t->far) {
+        gpu_mad_imm(t->e, t->at, t->at, t->columns, t->column);
+        gpu_emit(t->e, "iadd r%u, r%u, r%u", t->at, t->at, t->start);
+        return t->base;
+    }
+    gpu_far_begin(t->e, t->origin, t->base);
+    gpu_far_add(t->e, t->origin, t->start, row_bytes * t->rows);
+    gpu_far_add(t->e, t->origin, t->at, row_bytes);
+    gpu_mov(t->e, t->at, t->column);
+    return gpu_register_base(t->origin);
+}
 
 /* The element of this thread in round i: device memory at (row + local_y + 8 i, column + local_x). */
 static void tile_round(struct tile_copy *t, unsigned i, bool store)
@@ -71,13 +89,12 @@ static void tile_round(struct tile_copy *t, unsigned i, bool store)
     gpu_emit(e, "iadd r%u, r%u, r%u", t->at, t->at, t->row);
     gpu_if(e, "ult", gpu_r(e, t->at), gpu_int(e, t->rows));
     gpu_if(e, "ult", gpu_r(e, t->column), gpu_int(e, t->columns));
-    gpu_mad_imm(e, t->at, t->at, t->columns, t->column);
-    gpu_emit(e, "iadd r%u, r%u, r%u", t->at, t->at, t->start);
+    const struct gpu_base base = tile_place(t);
     if (store) {
         gpu_group_load_raw(e, t->type, 1, 2 * (t->value + i), gpu_h(e, 2 * t->address), "0");
-        gpu_store_raw(e, 1, t->type, 1, 2 * (t->value + i), t->base, gpu_r(e, t->at));
+        gpu_store_raw(e, 1, t->type, 1, 2 * (t->value + i), base, gpu_r(e, t->at));
     } else {
-        gpu_load_raw(e, 0, t->type, 1, 2 * (t->value + i), t->base, gpu_r(e, t->at));
+        gpu_load_raw(e, 0, t->type, 1, 2 * (t->value + i), base, gpu_r(e, t->at));
         gpu_wait(e, 0);
         gpu_group_store_raw(e, t->type, 1, 2 * (t->value + i), gpu_h(e, 2 * t->address), "0");
     }
@@ -100,23 +117,26 @@ static void tile_side(struct tile_copy *t, unsigned row_group, unsigned column_g
 static bool build_transpose(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)
 {
     const uint32_t rows = (uint32_t)q->value[ROWS], columns = (uint32_t)q->value[COLUMNS], batch = (uint32_t)q->value[BATCH];
-    if (!check_count(q, rows, columns, batch, error))
-        return false;
-    const uint64_t count = (uint64_t)rows * columns * batch;
+    const uint64_t count = gpu_kernel_count_of(rows, columns, batch);
+    if (count == UINT64_MAX)
+        return kernel_refuse(error, "transpose: an operand has more elements than any memory holds");
     const unsigned in = add_input(q, kernel, "x", count);
     const unsigned out = gpu_kernel_add_buffer(kernel, "out", q->type, count, GPU_BUFFER_OUTPUT, 0, 0);
     struct gpu_emit *e = begin(q, kernel, error);
     struct tile_copy t = {
         .e = e, .type = q->type, .rows = rows, .columns = columns, .bytes = (uint32_t)gpu_type_bytes(q->type, 1)};
+    t.far = count > (uint64_t)GPU_KERNEL_ELEMENTS_MAX;
     unsigned *const single[] = {&t.row, &t.column, &t.local_x, &t.local_y, &t.start, &t.address, &t.at};
     for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     t.value = gpu_register(e, TILE_ROUNDS);
+    t.origin = t.far ? gpu_register(e, 2) : GPU_NO_REGISTER;
     gpu_threadgroup_memory(e, TILE * PITCH * t.bytes);
     gpu_emit(e, "get_sr r%u, sr%d", t.local_x, GPU_SR_LOCAL_X);
     gpu_emit(e, "get_sr r%u, sr%d", t.local_y, GPU_SR_LOCAL_Y);
     gpu_emit(e, "get_sr r%u, sr%d", t.start, GPU_SR_GROUP_Z);
-    gpu_mad_imm(e, t.start, t.start, rows * columns, GPU_NO_REGISTER);
+    if (!t.far)
+        gpu_mad_imm(e, t.start, t.start, rows * columns, GPU_NO_REGISTER);
     t.base = gpu_argument_buffer(e, in, 0);
     tile_side(&t, GPU_SR_GROUP_Y, GPU_SR_GROUP_X, false);
     gpu_barrier(e);
@@ -135,11 +155,11 @@ static bool build_transpose(const struct gpu_kernel_request *q, struct gpu_kerne
 enum { CONCAT_ROWS, WIDTH_A, CONCAT_INPUTS = 4 };
 
 static const struct kernel_parameter concat_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "a", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "b", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "c", .least = 0, .most = 1 << 28},
-    {.name = "d", .least = 0, .most = 1 << 28},
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "a", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "b", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "c", .least = 0, .most = 1 << 30},
+    {.name = "d", .least = 0, .most = 1 << 30},
     {.name = NULL},
 };
 
@@ -194,9 +214,9 @@ static bool build_concat(const struct gpu_kernel_request *q, struct gpu_kernel *
 enum { VOCABULARY, DEPTH, COUNT };
 
 static const struct kernel_parameter gather_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "count", .least = 1, .most = 1 << 28, .required = true},
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "count", .least = 1, .most = 1 << 30, .required = true},
     {.name = NULL},
 };
 
@@ -209,6 +229,7 @@ static bool build_gather(const struct gpu_kernel_request *q, struct gpu_kernel *
     const unsigned table = add_input(q, kernel, "table", (uint64_t)rows * columns);
     const unsigned indices = gpu_kernel_add_buffer(kernel, "index", GPU_U32, count, GPU_BUFFER_INPUT, 0, rows);
     const unsigned out = gpu_kernel_add_buffer(kernel, "out", q->type, (uint64_t)count * columns, GPU_BUFFER_OUTPUT, 0, 0);
+    kernel->buffer[indices].places = true;
     struct gpu_emit *e = begin(q, kernel, error);
     const struct gpu_base from = gpu_argument_buffer(e, table, 0), which = gpu_argument_buffer(e, indices, 0);
     const struct gpu_base to = gpu_argument_buffer(e, out, 0);
@@ -274,8 +295,8 @@ static bool build_window(const struct gpu_kernel_request *q, const struct window
 enum { TOP = 2, BOTTOM, LEFT, RIGHT, FILLER };
 
 static const struct kernel_parameter pad_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
     {.name = "top", .least = 0, .most = 1 << 20},
     {.name = "bottom", .least = 0, .most = 1 << 20},
     {.name = "left", .least = 0, .most = 1 << 20},
@@ -301,8 +322,8 @@ static bool build_pad(const struct gpu_kernel_request *q, struct gpu_kernel *ker
 enum { FIRST_ROW = 2, FIRST_COLUMN, SLICE_ROWS, SLICE_COLUMNS };
 
 static const struct kernel_parameter slice_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
-    {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
     {.name = "row", .least = 0, .most = 1 << 28},
     {.name = "column", .least = 0, .most = 1 << 28},
     {.name = "h", .least = 1, .most = 1 << 28, .required = true},

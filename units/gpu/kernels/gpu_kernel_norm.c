@@ -14,8 +14,8 @@
 enum { ROWS, COLUMNS, LOG };
 
 static const struct kernel_parameter softmax_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 24, .required = true},
-    {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
+    {.name = "rows", .least = 1, .most = INT64_C(1) << 40, .required = true},
+    {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
     {.name = "log", .least = 0, .most = 1},
     {.name = NULL},
 };
@@ -69,7 +69,7 @@ static void write_softmax(struct gpu_rows *r, void *context, unsigned value, uns
 
 static bool check_elements(const char *name, uint64_t rows, uint64_t columns, struct isa_error *error)
 {
-    if (rows <= (uint64_t)GPU_KERNEL_ELEMENTS_MAX / columns)
+    if (rows <= (uint64_t)GPU_KERNEL_ELEMENTS_MAX / columns && rows <= GPU_KERNEL_ROWS_MAX)
         return true;
     return kernel_refuse(error, "%s: more than 2^31 - 1 elements", name);
 }
@@ -88,7 +88,7 @@ static bool build_softmax(const struct gpu_kernel_request *q, struct gpu_kernel 
     struct gpu_rows r = {.type = q->type, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS]};
     struct softmax s = {.log = q->value[LOG]};
     const uint64_t count = (uint64_t)r.rows * r.columns;
-    if (!check_elements("softmax", r.rows, r.columns, error))
+    if (!check_elements("softmax", (uint64_t)q->value[ROWS], r.columns, error))
         return false;
     gpu_kernel_add_buffer(kernel, "x", q->type, count, GPU_BUFFER_INPUT, -4, 4);
     gpu_kernel_add_buffer(kernel, "out", q->type, count, GPU_BUFFER_OUTPUT, 0, 0);
@@ -236,8 +236,6 @@ static bool build_norm(const struct gpu_kernel_request *q, struct gpu_rows *r, s
 {
     const uint64_t count = (uint64_t)r->rows * r->columns;
     const uint32_t parameters = n->of == OF_COLUMN ? r->columns : n->channels;
-    if (!check_elements(q->info->name, r->rows, r->columns, error))
-        return false;
     gpu_kernel_add_buffer(kernel, "x", q->type, count, GPU_BUFFER_INPUT, -2, 3);
     gpu_kernel_add_buffer(kernel, "out", q->type, count, GPU_BUFFER_OUTPUT, 0, 0);
     gpu_rows_plan(r);
@@ -265,8 +263,8 @@ static bool build_norm(const struct gpu_kernel_request *q, struct gpu_rows *r, s
 enum { EPS = 2, AFFINE };
 
 static const struct kernel_parameter norm_parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 24, .required = true},
-    {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
+    {.name = "rows", .least = 1, .most = INT64_C(1) << 40, .required = true},
+    {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
     {.name = "eps", .usual = 1e-5, .least = 0, .most = 1, .decimal = true},
     {.name = "affine", .missing = 1, .least = 0, .most = 1},
     {.name = NULL},
@@ -276,6 +274,8 @@ static bool build_of_rows(const struct gpu_kernel_request *q, struct gpu_kernel 
 {
     struct gpu_rows r = {.type = q->type, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS]};
     struct norm n = {.centred = centred, .of = OF_COLUMN, .eps = (float)q->decimal[EPS], .affine = q->value[AFFINE]};
+    if (!check_elements(q->info->name, (uint64_t)q->value[ROWS], r.columns, error))
+        return false;
     return build_norm(q, &r, &n, kernel, error);
 }
 
@@ -294,7 +294,7 @@ static bool build_rmsnorm(const struct gpu_kernel_request *q, struct gpu_kernel 
 enum { IMAGES, CHANNELS, HEIGHT, WIDTH, IMAGE_EPS, GROUPS };
 
 static const struct kernel_parameter image_parameters[] = {
-    {.name = "n", .missing = 1, .least = 1, .most = 65536},
+    {.name = "n", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = 65536, .required = true},
     {.name = "w", .least = 1, .most = 65536, .required = true},
@@ -303,7 +303,7 @@ static const struct kernel_parameter image_parameters[] = {
     {.name = NULL},
 };
 static const struct kernel_parameter batch_parameters[] = {
-    {.name = "n", .missing = 1, .least = 1, .most = 65536},
+    {.name = "n", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = 65536, .required = true},
     {.name = "w", .least = 1, .most = 65536, .required = true},

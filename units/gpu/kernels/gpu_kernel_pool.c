@@ -58,7 +58,7 @@ enum { N, C, H, W, R, S, STRIDE, PAD, OP, INCLUDE_PAD };
 enum { MAX, AVG };
 
 static const struct kernel_parameter pool_parameters[] = {
-    {.name = "n", .missing = 1, .least = 1, .most = 65536},
+    {.name = "n", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = SIDE_MAX, .required = true},
     {.name = "w", .least = 1, .most = SIDE_MAX, .required = true},
@@ -162,7 +162,7 @@ static bool build_pool(const struct gpu_kernel_request *q, struct gpu_kernel *ke
 enum { GLOBAL_OP = 4 };
 
 static const struct kernel_parameter global_parameters[] = {
-    {.name = "n", .missing = 1, .least = 1, .most = 65536},
+    {.name = "n", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = SIDE_MAX, .required = true},
     {.name = "w", .least = 1, .most = SIDE_MAX, .required = true},
@@ -185,7 +185,7 @@ enum { OUT_H = 4, OUT_W, MODE, ALIGN };
 enum { NEAREST, BILINEAR };
 
 static const struct kernel_parameter resize_parameters[] = {
-    {.name = "n", .missing = 1, .least = 1, .most = 65536},
+    {.name = "n", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = SIDE_MAX, .required = true},
     {.name = "w", .least = 1, .most = SIDE_MAX, .required = true},

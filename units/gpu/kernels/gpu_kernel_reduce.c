@@ -11,7 +11,7 @@ enum operation { SUM, MEAN, MAX, MIN, PROD, NORM2, ARGMAX, ARGMIN };
 enum { SIMDGROUP = 32, PARTS_MAX = 256, PART_COLUMNS = 8192 /* per threadgroup: fewer do not justify a second step */ };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
+    {.name = "rows", .least = 1, .most = INT64_C(1) << 40, .required = true},
     {.name = "columns", .least = 1, .most = GPU_KERNEL_ELEMENTS_MAX, .required = true},
     {.name = "op", .words = "sum|mean|max|min|prod|norm2|argmax|argmin"},
     {.name = "axis", .missing = 1, .least = 0, .most = 1},
@@ -188,9 +188,32 @@ struct columns {
     uint32_t values, places;                     /* threadgroup memory */
 };
 
+/* With more elements than an index reaches: each row has its base. */
+static void far_columns_loop(struct columns *c, const struct reduction *d, enum gpu_type type, struct gpu_base in)
+{
+    struct gpu_emit *e = d->e;
+    const uint64_t row_bytes = gpu_type_bytes(type, c->columns);
+    const unsigned base = gpu_register(e, 2), one = gpu_register(e, 1);
+    gpu_mov_imm(e, one, 1);
+    gpu_far_begin(e, base, in);
+    gpu_far_add(e, base, c->row, row_bytes);
+    gpu_do(e);
+    gpu_load_element(e, 0, type, c->value, gpu_register_base(base), gpu_r(e, c->column));
+    accumulate(d, c->value, c->row);
+    gpu_far_add(e, base, one, c->simdgroups * row_bytes);
+    gpu_add_imm(e, c->row, c->row, c->simdgroups);
+    gpu_while(e, "ult", gpu_r(e, c->row), gpu_int(e, c->rows));
+    gpu_register_free(e, base, 2);
+    gpu_register_free(e, one, 1);
+}
+
 static void columns_loop(struct columns *c, const struct reduction *d, enum gpu_type type, struct gpu_base in)
 {
     struct gpu_emit *e = d->e;
+    if ((uint64_t)c->rows * c->columns > (uint64_t)GPU_KERNEL_ELEMENTS_MAX) {
+        far_columns_loop(c, d, type, in);
+        return;
+    }
     gpu_mad_imm(e, c->index, c->row, c->columns, c->column);
     gpu_do(e);
     gpu_load_element(e, 0, type, c->value, in, gpu_r(e, c->index));
@@ -309,8 +332,10 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
     const bool product = d.operation == PROD;
     d.method = &methods[d.operation];
     d.out_type = is_place(d.operation) ? GPU_U32 : q->type;
-    if (rows > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / columns)
+    if (q->value[AXIS] && (rows > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / columns || rows > GPU_KERNEL_ROWS_MAX))
         return kernel_refuse(error, "reduce: more than 2^31 - 1 elements");
+    if (rows > (uint64_t)GPU_KERNEL_ELEMENTS_MAX || gpu_kernel_count_of(rows, columns, 1) == UINT64_MAX)
+        return kernel_refuse(error, "reduce: more than 2^31 - 1 rows, or more elements than any memory holds");
     gpu_kernel_add_buffer(kernel, "x", q->type, rows * columns, GPU_BUFFER_INPUT, product ? 0.5 : -1, product ? 1.5 : 1);
     gpu_kernel_add_buffer(kernel, "out", d.out_type, results, GPU_BUFFER_OUTPUT, 0, 0);
     kernel->flops = (double)(rows * columns) * (d.operation == NORM2 ? 2 : 1);

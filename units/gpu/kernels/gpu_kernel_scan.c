@@ -13,7 +13,7 @@ enum { ROWS, COLUMNS, EXCLUSIVE };
 enum { SIMDGROUP = 32, THREADS_MAX = 512, WIDE = 4, PART_ROUNDS = 4, PARTS_MAX = 1024 };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 24, .required = true},
+    {.name = "rows", .least = 1, .most = INT64_C(1) << 40, .required = true},
     {.name = "columns", .least = 1, .most = GPU_KERNEL_ELEMENTS_MAX, .required = true},
     {.name = "exclusive", .least = 0, .most = 1},
     {.name = NULL},
@@ -219,7 +219,7 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
                      .columns = (uint32_t)q->value[COLUMNS],
                      .exclusive = q->value[EXCLUSIVE]};
     const uint64_t count = (uint64_t)s.rows * s.columns;
-    if (count > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
+    if ((uint64_t)q->value[ROWS] > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / s.columns)
         return kernel_refuse(error, "scan: more than 2^31 - 1 elements");
     s.part = (s.columns + wanted - 1) / wanted;
     s.parts = (s.columns + s.part - 1) / s.part;

@@ -15,7 +15,7 @@ enum { ROWS, COLUMNS, DESCENDING };
 enum { BLOCK = 4096, THREADS_MAX = 512, FUSED = 4, FUSED_THREADS = 128, COLUMNS_MAX = 1 << 20 };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "rows", .least = 1, .most = 1 << 24, .required = true},
+    {.name = "rows", .least = 1, .most = INT64_C(1) << 40, .required = true},
     {.name = "columns", .least = 1, .most = COLUMNS_MAX, .required = true},
     {.name = "descending", .least = 0, .most = 1},
     {.name = NULL},
@@ -306,7 +306,7 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
     const uint64_t count = (uint64_t)s.rows * s.columns;
     s.padded = power_of_two(s.columns);
     s.block = s.padded < BLOCK ? s.padded : BLOCK;
-    if ((uint64_t)s.rows * s.padded > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
+    if ((uint64_t)q->value[ROWS] > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / s.padded)
         return kernel_refuse(error, "sort: more than 2^31 - 1 elements");
     const bool whole = q->type >= GPU_I32;
     const double low = q->type == GPU_U32 ? 0 : whole ? -1e6 : -4, high = whole ? 1e6 : 4;

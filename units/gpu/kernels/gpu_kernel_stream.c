@@ -8,11 +8,11 @@
 enum { BYTES, SCALAR, THREAD_BYTES = 16, GROUP_THREADS = 256 };
 
 static const struct kernel_parameter parameters_copy[] = {
-    {.name = "bytes", .least = 1, .most = INT64_C(1) << 34, .required = true},
+    {.name = "bytes", .least = 1, .most = INT64_C(1) << 44, .required = true},
     {.name = NULL},
 };
 static const struct kernel_parameter parameters_scaled[] = {
-    {.name = "bytes", .least = 4, .most = INT64_C(1) << 32, .required = true},
+    {.name = "bytes", .least = 4, .most = INT64_C(1) << 44, .required = true},
     {.name = "s", .missing = 3, .least = -65504, .most = 65504, .decimal = true},
     {.name = NULL},
 };
@@ -92,6 +92,32 @@ static void emit_body(struct stream *s, uint64_t count, unsigned per_thread)
     gpu_emit_grid(s->e, whole + (rest != 0), 1, 1, GROUP_THREADS, 1, 1);
 }
 
+/* How many of the bytes that are left one launch takes: its threads count words in 32 bits, and the last thread of those with a
+ * rest counts bytes. */
+static uint64_t bytes_of_launch(uint64_t left)
+{
+    const uint64_t most = UINT64_C(1) << 34, counted = UINT64_C(1) << 32;
+    if (left > most)
+        return most;
+    return left % THREAD_BYTES && left > counted ? left / counted * counted : left;
+}
+
+static bool scaled_launch(struct stream *s, struct gpu_kernel *kernel, const struct gpu_kernel_request *r, uint64_t first_byte,
+                          uint64_t bytes, struct isa_error *error)
+{
+    const uint64_t size = gpu_type_bytes(r->type, 1);
+    char variant[32], scalar[16];
+    snprintf(variant, sizeof variant, "%s_%s_x4", r->info->name, gpu_type_name(r->type));
+    s->e = gpu_emit_begin(kernel, variant, error);
+    s->in[0] = gpu_argument_buffer(s->e, 0, first_byte);
+    s->in[1] = gpu_argument_buffer(s->e, s->inputs - 1, first_byte);
+    s->out = gpu_argument_buffer(s->e, s->inputs, first_byte);
+    snprintf(scalar, sizeof scalar, "%s", s->operation == ADD ? "0" : gpu_float(s->e, (float)r->decimal[SCALAR]));
+    s->scalar = scalar;
+    emit_body(s, bytes / size, (unsigned)(THREAD_BYTES / size));
+    return gpu_emit_end(s->e);
+}
+
 static bool build_scaled(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, enum operation operation,
                          struct isa_error *error)
 {
@@ -100,22 +126,18 @@ static bool build_scaled(const struct gpu_kernel_request *r, struct gpu_kernel *
         return kernel_refuse(error, "%s: %lld bytes are no whole number of %s elements", r->info->name,
                              (long long)r->value[BYTES], gpu_type_name(r->type));
     struct stream s = {.type = r->type, .operation = operation, .inputs = operation == SCALE ? 1 : 2};
-    const unsigned a = gpu_kernel_add_buffer(kernel, "a", r->type, count, GPU_BUFFER_INPUT, -1, 1);
-    const unsigned b = operation == SCALE ? a : gpu_kernel_add_buffer(kernel, "b", r->type, count, GPU_BUFFER_INPUT, -1, 1);
-    const unsigned out = gpu_kernel_add_buffer(kernel, "out", r->type, count, GPU_BUFFER_OUTPUT, 0, 0);
-    char variant[32];
-    snprintf(variant, sizeof variant, "%s_%s_x4", r->info->name, gpu_type_name(r->type));
-    s.e = gpu_emit_begin(kernel, variant, error);
-    s.in[0] = gpu_argument_buffer(s.e, a, 0);
-    s.in[1] = gpu_argument_buffer(s.e, b, 0);
-    s.out = gpu_argument_buffer(s.e, out, 0);
-    char scalar[16];
-    snprintf(scalar, sizeof scalar, "%s", operation == ADD ? "0" : gpu_float(s.e, (float)r->decimal[SCALAR]));
-    s.scalar = scalar;
-    emit_body(&s, count, (unsigned)(THREAD_BYTES / size));
+    gpu_kernel_add_buffer(kernel, "a", r->type, count, GPU_BUFFER_INPUT, -1, 1);
+    if (s.inputs > 1)
+        gpu_kernel_add_buffer(kernel, "b", r->type, count, GPU_BUFFER_INPUT, -1, 1);
+    gpu_kernel_add_buffer(kernel, "out", r->type, count, GPU_BUFFER_OUTPUT, 0, 0);
     kernel->min_bytes = (double)(s.inputs + 1) * (double)r->value[BYTES];
     kernel->flops = (operation == TRIAD ? 2.0 : 1.0) * (double)count;
-    return gpu_emit_end(s.e);
+    bool ok = true;
+    for (uint64_t at = 0, bytes; ok && at < count * size; at += bytes) {
+        bytes = bytes_of_launch(count * size - at);
+        ok = scaled_launch(&s, kernel, r, at, bytes, error);
+    }
+    return ok;
 }
 
 static bool build_scale(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
@@ -146,19 +168,12 @@ static void copy_rest(struct gpu_emit *e, struct gpu_base in, struct gpu_base ou
     }
 }
 
-static bool build_copy(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
+static bool copy_launch(struct gpu_kernel *kernel, uint64_t first_byte, uint64_t bytes, struct isa_error *error)
 {
-    const uint64_t bytes = (uint64_t)r->value[BYTES], size = gpu_type_bytes(r->type, 1), whole = bytes / THREAD_BYTES;
+    const uint64_t whole = bytes / THREAD_BYTES;
     const unsigned rest = (unsigned)(bytes % THREAD_BYTES);
-    if (bytes % size)
-        return kernel_refuse(error, "copy: %llu bytes are no whole number of %s elements", (unsigned long long)bytes,
-                             gpu_type_name(r->type));
-    if (rest && bytes > UINT32_MAX)
-        return kernel_refuse(error, "copy: beyond 4 GiB bytes must be a multiple of %d", THREAD_BYTES);
-    const unsigned a = gpu_kernel_add_buffer(kernel, "a", r->type, bytes / size, GPU_BUFFER_INPUT, -1, 1);
-    const unsigned b = gpu_kernel_add_buffer(kernel, "out", r->type, bytes / size, GPU_BUFFER_OUTPUT, 0, 0);
     struct gpu_emit *e = gpu_emit_begin(kernel, "copy_16_bytes", error);
-    const struct gpu_base in = gpu_argument_buffer(e, a, 0), out = gpu_argument_buffer(e, b, 0);
+    const struct gpu_base in = gpu_argument_buffer(e, 0, first_byte), out = gpu_argument_buffer(e, 1, first_byte);
     const unsigned thread = gpu_register(e, 1), index = gpu_register(e, 5);
     gpu_emit(e, "get_sr r%u, sr%d", thread, GPU_SR_GRID_X);
     gpu_shl(e, index, thread, 2);
@@ -173,8 +188,24 @@ static bool build_copy(const struct gpu_kernel_request *r, struct gpu_kernel *ke
         gpu_endif(e);
     }
     gpu_emit_grid(e, (uint32_t)whole + (rest != 0), 1, 1, GROUP_THREADS, 1, 1);
-    kernel->min_bytes = 2.0 * (double)bytes;
     return gpu_emit_end(e);
+}
+
+static bool build_copy(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
+{
+    const uint64_t bytes = (uint64_t)r->value[BYTES], size = gpu_type_bytes(r->type, 1);
+    bool ok = true;
+    if (bytes % size)
+        return kernel_refuse(error, "copy: %llu bytes are no whole number of %s elements", (unsigned long long)bytes,
+                             gpu_type_name(r->type));
+    gpu_kernel_add_buffer(kernel, "a", r->type, bytes / size, GPU_BUFFER_INPUT, -1, 1);
+    gpu_kernel_add_buffer(kernel, "out", r->type, bytes / size, GPU_BUFFER_OUTPUT, 0, 0);
+    kernel->min_bytes = 2.0 * (double)bytes;
+    for (uint64_t at = 0, now; ok && at < bytes; at += now) {
+        now = bytes_of_launch(bytes - at);
+        ok = copy_launch(kernel, at, now, error);
+    }
+    return ok;
 }
 
 static const struct gpu_kernel_info rows[] = {

@@ -2,6 +2,7 @@
 
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
+#include "units/gpu/kernels/gpu_kernel_slices.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,6 +130,12 @@ bool gpu_kernel_build(const struct gpu_kernel_request *request, struct gpu_kerne
     if (request->info->build(request, kernel, error))
         return true;
     gpu_kernel_free(kernel);
+    struct isa_error slices = {0};
+    if (gpu_kernel_build_slices(request, kernel, &slices))
+        return true;
+    gpu_kernel_free(kernel);
+    if (slices.text[0])
+        *error = slices;
     return false;
 }
 

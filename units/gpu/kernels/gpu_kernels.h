@@ -22,8 +22,8 @@ uint64_t gpu_type_bytes(enum gpu_type type, uint64_t count);
 
 #define GPU_KERNEL_PARAMETERS 16
 #define GPU_KERNEL_BUFFERS    12
-#define GPU_KERNEL_STEPS      24
-#define GPU_KERNEL_ARGUMENTS  96
+#define GPU_KERNEL_STEPS      72
+#define GPU_KERNEL_ARGUMENTS  128
 
 struct gpu_kernel;
 struct gpu_kernel_request;
@@ -65,6 +65,7 @@ struct gpu_kernel_buffer {
     enum gpu_buffer_role role;
     /* Range of generated inputs: uniform in [low, high); integers in [low, high). */
     double low, high;
+    bool places; /* its values are places in other buffers: they decide what is touched */
 };
 
 struct gpu_kernel_argument {
