@@ -18,7 +18,8 @@ struct json_object;
 
 /* The options of the verb run that need a machine, for its table. */
 #define VERB_RUN_DEVICE_OPTIONS                                                                                                  \
-    {"device", 0, "NAME", false, "in this machine: cooling, clocks under limits, battery (orchard chips devices lists them)"},   \
+    {"device", 0, "NAME", false,                                                                                                 \
+     "machine around the chip: macbook-air, macbook-pro-13, macbook-pro-14, macbook-pro-16, mac-mini, mac-studio"},              \
         {"duration", 0, "SECONDS", false, "repeat the workload for so long (with --device)"},                                    \
         {"ambient", 0, "C", false, "temperature of the room (default: 23)"},                                                     \
         {"policy", 0, "NAME", false, &(GOVERNOR_POLICIES(VERB_RUN_POLICY) " (default: performance)")[2]},                        \

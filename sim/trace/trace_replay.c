@@ -251,7 +251,7 @@ static bool fill_result(struct replay *p, struct orch_error *error)
             ok = ok && run_values_add(&r->joules_by, orch_part_name((enum orch_part)part), p->unit_joules[part]);
     ok = ok && add_reasons(p, seconds) && add_counters(p) && add_assumptions(p) &&
          run_placement_add(&r->placement, "trace", p->begin.unit, "replay",
-                           "every launch on the unit that it was recorded on, or on " ORCH_OPTION("unit"));
+                           "every launch on the unit that it was recorded on, or on --unit");
     p->account->distinct = replay_costs_distinct(p->costs);
     snprintf(p->account->missing, sizeof p->account->missing, "%s", replay_costs_missing(p->costs));
     return ok || orch_no_memory(error);

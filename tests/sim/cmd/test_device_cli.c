@@ -1,5 +1,6 @@
 /* orchard run --device from outside: series, limits, refusals, rows in the database. */
 #include "isa/array_count.h"
+#include "sim/machine/device/device.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
@@ -237,6 +238,21 @@ static void test_impossible_requests_are_refused(void)
     refused("run gemm:64x64x64 + copy:1M[unti=gpu] --device macbook-air --duration 10", "unit");
 }
 
+static void test_the_help_names_every_machine(void)
+{
+    struct device_list list;
+    struct orch_error error;
+    CU_ASSERT_TRUE_FATAL(device_list_load(NULL, &list, &error));
+    CU_ASSERT(list.count > 0 && cli_ask(&home, "run --help") && home.outcome.code == 0);
+    for (size_t i = 0; i < list.count; i++) { /* macbook-pro-14-m1 is asked for as macbook-pro-14 */
+        const char *const id = list.device[i].id, *const chip = strrchr(id, '-');
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", chip ? (int)(chip - id) : 0, id);
+        CHECK(*name && strstr(home.outcome.out, name), "%s is not in the help", id);
+    }
+    device_list_free(&list);
+}
+
 static const struct suite_test tests[] = {
     {"the document has series and their sums", test_the_document_has_series_and_their_sums},
     {"workloads at once share the machine", test_workloads_at_once_share_the_machine},
@@ -246,6 +262,7 @@ static const struct suite_test tests[] = {
     {"limits lower the clock", test_limits_lower_the_clock},
     {"equal runs give equal bytes", test_equal_runs_give_equal_bytes},
     {"a real load throttles as measured", test_a_real_load_throttles_as_measured},
+    {"the help names every machine", test_the_help_names_every_machine},
     {"impossible requests are refused", test_impossible_requests_are_refused},
 };
 

@@ -237,6 +237,7 @@ static void test_estimates(void)
     CU_ASSERT_EQUAL(document_number(document, "/replay/estimates"), 2);
     CU_ASSERT_EQUAL(document_number(document, "/replay/no_work"), 1);
     CU_ASSERT(strstr(document_text(document, "/replay/missing"), "conv-stack") != NULL);
+    CU_ASSERT(strstr(document_text(document, "/placement/0/why"), "recorded on, or on --unit") != NULL);
     json_object_put(document);
     json_object_put(alone);
     CU_ASSERT(cli_home_remove(&home));
