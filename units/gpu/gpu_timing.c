@@ -318,12 +318,9 @@ unsigned gpu_timing_laps(const struct gpu_timing *t, unsigned core, unsigned slo
 
 void gpu_timing_restart_laps(struct gpu_timing *t, unsigned core)
 {
+    if (!t->launch.lap)
+        return;
     memset(t->core[core].laps, 0, (size_t)t->params.schedulers * GPU_SIMDS_MAX * sizeof *t->core[core].laps);
-}
-
-double gpu_timing_core_end_ns(const struct gpu_timing *t, unsigned core)
-{
-    return gpu_ns(t, t->core[core].end);
 }
 
 /* Schedulers have slept for different times: each one's time up to now gets the reason for which it sleeps. */

@@ -103,18 +103,16 @@ double gpu_timing_now_ns(const struct gpu_timing *timing);
 /* The time at which the last threadgroup is complete and its stores are visible. */
 double gpu_timing_end_ns(const struct gpu_timing *timing);
 
+#define GPU_LAPS_KEPT 16
 /* The laps of a loop that a simdgroup has timed since gpu_timing_restart_laps. */
 struct gpu_laps {
     uint32_t loop; /* the jump, 1 more than its number; 0 = none yet */
     uint32_t passed;
-    double lap_ns[16]; /* when the latest ones ended: a ring */
+    double lap_ns[GPU_LAPS_KEPT]; /* when the latest ones ended: a ring */
 };
-#define GPU_LAPS_KEPT 16
 /* Fills laps[] for the simdgroups in a slot of a core that have not ended, and returns their number; 0 when the slot is free. */
 unsigned gpu_timing_laps(const struct gpu_timing *timing, unsigned core, unsigned slot, struct gpu_laps laps[32]);
 void gpu_timing_restart_laps(struct gpu_timing *timing, unsigned core);
-/* When the last threadgroup so far of a core is complete and its stores are visible. */
-double gpu_timing_core_end_ns(const struct gpu_timing *timing, unsigned core);
 
 /* Cycles of a core since the launch began, by reason; they add up to *total. */
 void gpu_timing_stalls(const struct gpu_timing *timing, unsigned core, double cycles[GPU_STALL_COUNT], double *total);

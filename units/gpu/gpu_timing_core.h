@@ -208,7 +208,6 @@ static bool place_simd(struct gpu_core_timing *core, unsigned slot, unsigned ind
                               .group_slot = (uint8_t)slot,
                               .index = (uint8_t)index,
                               .trace = source->trace(source->context, core->number, slot, index)};
-    core->laps[number] = (struct gpu_laps){0};
     memset(words, 0, core->timing->words * sizeof *words);
     memset(simd->history.recent, 0xff, sizeof simd->history.recent);
     s->simd[s->count] = number;

@@ -21,7 +21,7 @@ struct gpu_laps_ahead {
 /* Looks ahead. The group itself stays as it is. False on a fault. */
 bool gpu_leaper_look(struct gpu_leaper *leaper, const struct gpu_group *group, struct gpu_laps_ahead *ahead,
                      struct unit_fault *fault);
-/* Leaps over so many laps, fewer than any simdgroup has left; each stays at the same place of its lap. `port` is where
+/* Leaps over so many laps (0: none), fewer than any simdgroup has left; each stays at the same place of its lap. `port` is where
  * what they touch reaches the caches; NULL = nowhere. */
 bool gpu_leaper_leap(struct gpu_leaper *leaper, struct gpu_group *group, uint32_t laps, struct gpu_laps_ahead *ahead,
                      struct mem_port *port, double now_ns, struct unit_fault *fault);
