@@ -6,6 +6,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_launch.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,14 +85,14 @@ static bool estimate_work(struct run_launch *l, double *work)
 {
     enum { TRIED = 8 };
     struct gpu_warmer *w = run_launch_warmer(l);
-    const uint64_t groups = l->setup->group_count;
+    const uint64_t groups = l->setup->group_count, tried = groups < TRIED ? groups : TRIED;
     bool ok = w != NULL;
     run_launch_rewind(l);
-    for (uint64_t i = 0; ok && i < TRIED; i++) {
-        const uint64_t group = groups * (2 * i + 1) / (2 * TRIED);
+    for (uint64_t i = 0; ok && i < tried; i++) {
+        const uint64_t group = groups * (2 * i + 1) / (2 * tried);
         ok = run_launch_skip(l, w, group, group + 1);
     }
-    *work = ok ? (double)gpu_warmer_counts(w).work / TRIED * (double)groups : 0;
+    *work = ok ? (double)gpu_warmer_counts(w).work / (double)tried * (double)groups : 0;
     gpu_warmer_free(w);
     return ok;
 }
@@ -151,7 +152,7 @@ bool run_launch_prepare(struct run_launch *l)
     struct mem_params memory;
     double work = 0;
     l->way = run_launch_was_sampled(l) ? RUN_WAY_SAMPLE : RUN_WAY_ALL;
-    if (l->way == RUN_WAY_SAMPLE)
+    if (l->way == RUN_WAY_SAMPLE || (!may_extend(l, INFINITY) && l->setup->group_count / run_launch_wave(l) < LEAST_WAVES))
         return true;
     l->error = full ? &unused : error; /* executing all threadgroups in grid order finds a fault again */
     const bool known = estimate_work(l, &work);

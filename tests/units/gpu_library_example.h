@@ -213,16 +213,10 @@ static inline bool example_run_groups(struct gpu_example *x, const struct gpu_la
     return ok;
 }
 
-static inline bool example_run_step(struct gpu_example *x, const struct gpu_kernel_step *step, bool sanitize)
+/* The launch of a step; program and uniforms, which are filled, must outlive it. */
+static inline struct gpu_launch example_launch(const struct gpu_example *x, const struct gpu_kernel_step *step,
+                                               const struct gpu_program *program, uint16_t uniforms[AGX_UNIFORM_HALVES])
 {
-    static uint16_t uniforms[AGX_UNIFORM_HALVES];
-    struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
-    struct gpu_program *program = gpu_program_create(step->code.code, step->code.code_bytes, (uint32_t)step->code.main_offset,
-                                                     x->request.generation, &fault);
-    if (!program) {
-        snprintf(x->text, sizeof x->text, "%s", fault.text);
-        return false;
-    }
     example_uniforms(x, step, uniforms);
     struct gpu_launch launch = {.program = program,
                                 .uniforms = uniforms,
@@ -231,6 +225,20 @@ static inline bool example_run_step(struct gpu_example *x, const struct gpu_kern
                                 .register_halves = step->code.register_halves};
     memcpy(launch.grid_threads, step->grid_threads, sizeof launch.grid_threads);
     memcpy(launch.group_threads, step->group_threads, sizeof launch.group_threads);
+    return launch;
+}
+
+static inline bool example_run_step(struct gpu_example *x, const struct gpu_kernel_step *step, bool sanitize)
+{
+    uint16_t uniforms[AGX_UNIFORM_HALVES];
+    struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
+    struct gpu_program *program = gpu_program_create(step->code.code, step->code.code_bytes, (uint32_t)step->code.main_offset,
+                                                     x->request.generation, &fault);
+    if (!program) {
+        snprintf(x->text, sizeof x->text, "%s", fault.text);
+        return false;
+    }
+    const struct gpu_launch launch = example_launch(x, step, program, uniforms);
     const bool ok = example_run_groups(x, &launch, sanitize);
     gpu_program_free(program);
     return ok;

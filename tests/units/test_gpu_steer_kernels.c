@@ -39,20 +39,13 @@ static const char *const library[][2] = {
 
 static void compare_step(struct gpu_example *x, const struct gpu_kernel_step *step, const char *name)
 {
-    static uint16_t uniforms[AGX_UNIFORM_HALVES];
+    uint16_t uniforms[AGX_UNIFORM_HALVES];
     struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
     struct gpu_program *program = gpu_program_create(step->code.code, step->code.code_bytes, (uint32_t)step->code.main_offset,
                                                      x->request.generation, &fault);
     uint32_t groups[3];
     CU_ASSERT_PTR_NOT_NULL_FATAL(program);
-    example_uniforms(x, step, uniforms);
-    struct gpu_launch launch = {.program = program,
-                                .uniforms = uniforms,
-                                .space = x->space,
-                                .threadgroup_memory_bytes = step->code.threadgroup_memory_bytes,
-                                .register_halves = step->code.register_halves};
-    memcpy(launch.grid_threads, step->grid_threads, sizeof launch.grid_threads);
-    memcpy(launch.group_threads, step->group_threads, sizeof launch.group_threads);
+    const struct gpu_launch launch = example_launch(x, step, program, uniforms);
     gpu_launch_groups(&launch, groups);
     for (unsigned i = 0; i < 3; i++) { /* the first threadgroup, one amid the grid, the last one */
         const uint32_t position[3] = {(groups[0] - 1) * i / 2, (groups[1] - 1) * i / 2, (groups[2] - 1) * i / 2};

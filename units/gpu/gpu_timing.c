@@ -305,14 +305,17 @@ double gpu_timing_now_ns(const struct gpu_timing *t)
 
 /* ---- laps ---- */
 
-unsigned gpu_timing_laps(const struct gpu_timing *t, unsigned core, unsigned slot, struct gpu_laps laps[32])
+unsigned gpu_timing_laps(const struct gpu_timing *t, unsigned core, unsigned slot, struct gpu_laps *laps)
 {
     const struct gpu_core_timing *c = &t->core[core];
     const struct gpu_resident_group *group = &c->group[slot];
     unsigned live = 0;
     for (unsigned i = 0; group->used && i < group->simds; i++)
-        if (group->simd[i] != UINT16_MAX)
-            laps[live++] = c->laps[group->simd[i]];
+        if (group->simd[i] != UINT16_MAX) {
+            if (laps)
+                laps[live] = c->laps[group->simd[i]];
+            live++;
+        }
     return live;
 }
 

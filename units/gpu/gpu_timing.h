@@ -110,8 +110,9 @@ struct gpu_laps {
     uint32_t passed;
     double lap_ns[GPU_LAPS_KEPT]; /* when the latest ones ended: a ring */
 };
-/* Fills laps[] for the simdgroups in a slot of a core that have not ended, and returns their number; 0 when the slot is free. */
-unsigned gpu_timing_laps(const struct gpu_timing *timing, unsigned core, unsigned slot, struct gpu_laps laps[32]);
+/* Fills laps[32] (NULL = only counts) for the simdgroups in a slot of a core that have not ended, and returns their number; 0
+ * when the slot is free. */
+unsigned gpu_timing_laps(const struct gpu_timing *timing, unsigned core, unsigned slot, struct gpu_laps *laps);
 void gpu_timing_restart_laps(struct gpu_timing *timing, unsigned core);
 
 /* Cycles of a core since the launch began, by reason; they add up to *total. */

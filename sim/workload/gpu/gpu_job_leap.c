@@ -92,10 +92,9 @@ static bool add_pace(struct pace *pace, struct crowd *crowd, const struct gpu_la
 
 static unsigned residents(const struct gpu_job *j, unsigned core)
 {
-    struct gpu_laps laps[GPU_SIMDGROUPS_MAX];
     unsigned count = 0;
     for (unsigned k = 0; k < j->slots; k++)
-        count += gpu_timing_laps(j->timing, core, k, laps);
+        count += gpu_timing_laps(j->timing, core, k, NULL);
     return count;
 }
 
@@ -127,12 +126,11 @@ static double lap_ns(const struct crowd *crowd)
 /* Finds the laps that are left. False on a fault. */
 static bool laps_left(struct gpu_job *j, struct pace *pace)
 {
-    struct gpu_laps laps[GPU_SIMDGROUPS_MAX];
     for (unsigned core = 0; core < j->params->cores; core++) {
         uint32_t *left = &pace->crowd[residents(j, core)].left;
         for (unsigned k = 0; k < j->slots; k++) {
             struct gpu_job_slot *s = gpu_job_slot(j, core, k);
-            if (!gpu_timing_laps(j->timing, core, k, laps))
+            if (!gpu_timing_laps(j->timing, core, k, NULL))
                 continue;
             if (!s->looked && !gpu_leaper_look(j->leaper, s->group, &s->ahead, &j->fault))
                 return false;
@@ -163,13 +161,12 @@ static double longest_leap_ns(const struct pace *pace)
 static bool leap(struct gpu_job *j, const struct pace *pace, double ns)
 {
     const double now_ns = gpu_timing_now_ns(j->timing);
-    struct gpu_laps laps[GPU_SIMDGROUPS_MAX];
     for (unsigned core = 0; core < j->params->cores; core++) {
         const unsigned count = residents(j, core);
         const uint32_t over = count ? (uint32_t)(ns / lap_ns(&pace->crowd[count]) + 0.5) : 0;
         for (unsigned k = 0; k < j->slots; k++) {
             struct gpu_job_slot *s = gpu_job_slot(j, core, k);
-            if (!gpu_timing_laps(j->timing, core, k, laps))
+            if (!gpu_timing_laps(j->timing, core, k, NULL))
                 continue;
             const double before = (double)gpu_group_counts(s->group).instructions;
             if (!gpu_leaper_leap(j->leaper, s->group, over, &s->ahead, j->selection.leaps->port[core], now_ns, &j->fault))
@@ -210,9 +207,10 @@ bool gpu_job_leap(void *context)
 {
     struct gpu_job *j = context;
     struct pace pace;
-    if (all_residents(j) != j->paced.residents)
+    const unsigned now = all_residents(j);
+    if (now != j->paced.residents)
         gpu_job_end_pace(j);
-    j->paced.residents = all_residents(j);
+    j->paced.residents = now;
     if (j->paced.begin_ns <= 0)
         begin_counting(j);
     if (j->paced.begin_ns <= 0 || !find_pace(j, &pace))
