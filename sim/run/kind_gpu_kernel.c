@@ -184,7 +184,6 @@ static bool run_step(struct chain *c, unsigned number)
     run_launch_close(&l);
     gpu_setup_close(&setup);
     gpu_totals_free(&m.gpu.totals);
-    free(m.gpu.work);
     return ok;
 }
 

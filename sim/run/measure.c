@@ -8,7 +8,6 @@
 void run_measure_release(struct run_measure *m)
 {
     gpu_totals_free(&m->gpu.totals);
-    free(m->gpu.work);
     ane_timed_free(&m->ane.timed);
     soc_free(m->soc);
 }

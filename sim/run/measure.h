@@ -12,7 +12,6 @@
 struct run_gpu {
     struct gpu_params params;
     struct gpu_totals totals; /* of the whole launch; exact except in --mode timing --detail sampled */
-    uint32_t *work;           /* instructions of each threadgroup, where sampling needs them */
     double device_ns, overhead_ns;
     double stalls[GPU_STALL_COUNT]; /* cycles of the core that was busy longest */
     double issue_share;             /* of all cores' time */

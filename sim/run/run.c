@@ -101,11 +101,6 @@ void run_free(struct run *run)
 
 /* ---- what there is to know of a run ---- */
 
-const struct run_paces *run_paces(const struct run *run)
-{
-    return &run->paces;
-}
-
 bool run_add_remark(struct run *run, const char *text, struct orch_error *error)
 {
     char(*const grown)[RUN_REMARK_BYTES] = realloc(run->remark, (run->remarks + 1) * sizeof *grown);

@@ -32,18 +32,6 @@ struct run_uncertainty {
 
 enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 
-/* Results of the launches of a run that were timed from samples, in order. With them, timing only the start of each launch is
- * enough to know how the same run goes at another clock. */
-#define RUN_PACES 32
-struct run_paces {
-    struct run_pace {
-        double ns;     /* 0 = timed as a whole */
-        double first;  /* ns per instruction of its first stretch */
-        uint64_t warm; /* threadgroups that fill the caches as the launch leaves them; 0 = what it leaves does not stay */
-    } launch[RUN_PACES];
-    unsigned launches;
-};
-
 struct run_request {
     const struct chip *chip;
     const char *workload;          /* KERNEL:SHAPE or a file */
@@ -79,7 +67,6 @@ struct run_request {
     const struct work_progress *progress;      /* who waits; NULL = only who listens to the events of the run */
     const struct unit_watch *watch;            /* CPU, AMX, GPU: sees every instruction of the timed passes; NULL = nobody does */
     FILE *program_output;                      /* what the simulated program writes; NULL = dropped */
-    const struct run_paces *paces;             /* GPU, --mode timing: of this run at other clocks; NULL = none */
 };
 
 /* Counters of a run that had effects besides its answer: bytes printed by the program, .npy files written. */
@@ -99,9 +86,6 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
 void run_free(struct run *run);
 /* What decides the answer; valid as long as the run. */
 const struct event_run_begin *run_begin_event(const struct run *run);
-
-/* After execution. */
-const struct run_paces *run_paces(const struct run *run);
 
 /* What its energy follows from, after execution with time; NULL for a chip without power keys. */
 const struct energy_run *run_energy(const struct run *run);

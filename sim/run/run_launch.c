@@ -61,6 +61,11 @@ static bool judge_findings(struct run_launch *l, const struct gpu_findings *foun
                                       l->setup->kernel->path, found->count, found->count == 1 ? "thing" : "things");
 }
 
+bool run_launch_fault(struct run_launch *l, const struct unit_fault *fault)
+{
+    return fault->kind == UNIT_FAULT_NONE ? orch_no_memory(l->error) : gpu_setup_explain(l->setup, fault, l->error);
+}
+
 bool run_launch_keeps_memory(const struct run_launch *l)
 {
     return !gpu_program_steered_by_memory(l->setup->program);
@@ -82,7 +87,6 @@ bool run_launch_execute(struct run_launch *l)
     const struct gpu_functional options = {
         .threads = q->threads,
         .cores = (unsigned)cores,
-        .work = g->work,
         .findings = &found,
         .checks = {.sanitize = q->sanitize, .poison = q->sanitize, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS}};
     bool ok = true;
@@ -104,7 +108,7 @@ bool run_launch_execute(struct run_launch *l)
 static bool warm_up(struct run_launch *l)
 {
     const struct gpu_selection all = {0};
-    struct gpu_part unused;
+    struct run_part unused;
     run_launch_restart(l, false);
     if (l->run->request->cold)
         return true;
@@ -119,7 +123,7 @@ static bool time_all(struct run_launch *l)
 {
     const struct gpu_selection all = {0};
     struct run_gpu *g = &l->m->gpu;
-    struct gpu_part part;
+    struct run_part part;
     if (!warm_up(l))
         return false;
     gpu_timing_set_watch(l->gpu->timing, l->run->request->watch);
@@ -159,10 +163,8 @@ bool run_launch_open(struct run_launch *l)
 bool run_launch_time(struct run_launch *l)
 {
     struct run_gpu *g = &l->m->gpu;
-    if (!(l->way == RUN_WAY_SAMPLE ? run_launch_sample(l) : time_all(l)))
+    if (!(l->way == RUN_WAY_FORWARD ? run_launch_forward(l) : time_all(l)))
         return false;
-    if (l->run->paces.launches < RUN_PACES)
-        l->run->paces.launches++;
     l->m->end_ns = g->device_ns + g->overhead_ns;
     return run_result_set_text(&l->run->detail, g->timed_share < 1 ? "sampled" : "instr") || orch_no_memory(l->error);
 }

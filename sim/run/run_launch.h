@@ -4,12 +4,12 @@
 #define ORCHARD_SIM_RUN_RUN_LAUNCH_H
 
 #include "sim/run/kind.h"
-#include "sim/workload/gpu/gpu_sample.h"
+#include "sim/workload/gpu/gpu_job.h"
 #include "sim/workload/gpu/gpu_warm.h"
 
 /* How a launch is timed: all its threadgroups behind a warm-up that times all of them too; all behind a warm-up that executes
- * most and times the end; or a sample. */
-enum run_way { RUN_WAY_ALL, RUN_WAY_WARM, RUN_WAY_SAMPLE };
+ * most and times the end; or from windows. */
+enum run_way { RUN_WAY_ALL, RUN_WAY_WARM, RUN_WAY_FORWARD };
 
 struct run_launch {
     struct run *run;
@@ -48,13 +48,17 @@ double run_launch_buffer_bytes(const struct run_launch *l);
 /* Remarks something about the kernel of the launch, with its name in front. */
 bool run_launch_remark(struct run_launch *l, const char *text);
 
-/* ---- run_launch_sample.c ---- */
+/* False, and explains a fault; without one, memory ran out. */
+bool run_launch_fault(struct run_launch *l, const struct unit_fault *fault);
 
-bool run_launch_sample(struct run_launch *l);
-bool run_launch_was_sampled(const struct run_launch *l); /* at the other clocks of request.paces */
+/* ---- run_launch_forward.c ---- */
+
+/* Times the launch from windows of it. */
+bool run_launch_forward(struct run_launch *l);
+/* Tells whether a launch of so many instructions of simdgroups is so large that windows stand for it. */
+bool run_launch_forward_worthwhile(const struct run_launch *l, double work);
 /* The SLC scatters pages over its sets: below this share of it hardly any set overflows. */
 #define RUN_SLC_FILLED 0.75
-
 /* ---- run_launch_warm.c: threadgroups that are executed only for what they leave in the caches ---- */
 
 /* How many threadgroups the GPU holds at a time. */
@@ -69,13 +73,19 @@ bool run_launch_warm(struct run_launch *l);
 
 /* ---- run_launch_pass.c: timed passes ---- */
 
+/* What a pass took. */
+struct run_part {
+    double ns, work;           /* time; instructions */
+    double timed_work;         /* instructions that were timed */
+    struct gpu_counted beside; /* what is taken to count in the parts that were not timed */
+};
 /* A pass over the selected threadgroups from memory as it is; `totals` (may be NULL) gets what they executed. */
-bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part,
+bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct run_part *part,
                      struct gpu_totals *totals);
 /* The border between two passes. */
 void run_launch_restart(struct run_launch *l, bool keep_caches);
 /* A pass from a border and the start contents; run_launch_count says what it did in the memory system and why it waited. */
-bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
+bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct run_part *part,
                         struct gpu_totals *totals);
 /* Adds what the latest pass counted, and `beside` it, to the measure. */
 void run_launch_count(struct run_launch *l, const struct gpu_counted *beside);

@@ -48,7 +48,7 @@ static void read_counts(void *context, struct gpu_counted *counts)
 
 /* ---- passes ---- */
 
-bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part,
+bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct run_part *part,
                      struct gpu_totals *totals)
 {
     struct gpu_totals own = {0};
@@ -69,12 +69,10 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
     }
     if (ok) {
         gpu_job_add_totals(job, &own);
-        *part = (struct gpu_part){.ns = gpu_job_end_ns(job) - gpu_job_begin_ns(job),
+        *part = (struct run_part){.ns = gpu_job_end_ns(job) - gpu_job_begin_ns(job),
                                   .work = (double)own.instructions,
                                   .timed_work = (double)own.instructions - gpu_job_leapt_work(job),
                                   .beside = *gpu_job_leapt(job)};
-        read_counts(l, &part->counted);
-        gpu_counted_add(&part->counted, gpu_job_leapt(job), 1);
         if (totals)
             gpu_job_add_totals(job, totals);
     }
@@ -91,7 +89,7 @@ void run_launch_restart(struct run_launch *l, bool keep_caches)
     soc_restart(l->m->soc, keep_caches);
 }
 
-bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
+bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct run_part *part,
                         struct gpu_totals *totals)
 {
     run_launch_restart(l, keep_caches);

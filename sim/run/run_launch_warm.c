@@ -1,6 +1,5 @@
 /* Untimed passes that bring the caches into the state in which a launch leaves them: most threadgroups are executed only, those
  * that end the launch are timed as well. */
-#include "sim/workload/gpu/gpu_sample.h"
 #include "sim/workload/gpu/gpu_loops.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
@@ -25,6 +24,9 @@
 #define MOST_FILLED 4.0
 #define DRAM_SHARE  0.75
 
+/* Threadgroups fall out of step over many waves, which laps that are leapt over do not show. */
+#define LEAP_WAVES 12
+
 /* Launches with more instructions are timed from a sample under `--detail auto`; this many take some seconds of simulation. */
 #define AUTO_WORK 0x1p24
 
@@ -48,9 +50,7 @@ bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t f
     struct unit_fault fault = {0};
     if (gpu_warmer_run(warmer, first, end, 0, &fault))
         return true;
-    if (fault.kind == UNIT_FAULT_NONE)
-        return orch_no_memory(l->error);
-    return gpu_setup_explain(l->setup, &fault, l->error);
+    return run_launch_fault(l, &fault);
 }
 
 /* ---- the caches at the end of a launch ---- */
@@ -58,9 +58,8 @@ bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t f
 bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last)
 {
     const uint64_t groups = l->setup->group_count, end = END_WAVES * run_launch_wave(l);
-    const struct gpu_stretch stretch = {.first = groups - end, .count = end, .warm_first = groups - end};
-    const struct gpu_selection selection = {.stretch = &stretch, .stretches = 1};
-    struct gpu_part unused;
+    const struct gpu_selection selection = {.first = groups - end, .count = end};
+    struct run_part unused;
     run_launch_rewind(l);
     if (!run_launch_skip(l, warmer, last > end ? groups - last : groups - end, groups - end))
         return false;
@@ -118,8 +117,8 @@ static bool may_extend(const struct run_launch *l, double work)
 static enum run_way way_of(const struct run_launch *l, const struct mem_params *memory, double work)
 {
     const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
-    if (may_extend(l, work) && gpu_sample_worthwhile(groups, wave, work))
-        return RUN_WAY_SAMPLE;
+    if (may_extend(l, work) && run_launch_forward_worthwhile(l, work))
+        return RUN_WAY_FORWARD;
     return groups / wave >= LEAST_WAVES && work >= LEAST_WORK && !order_matters(l, memory, work) ? RUN_WAY_WARM : RUN_WAY_ALL;
 }
 
@@ -132,7 +131,7 @@ static bool find_loops(struct run_launch *l, const struct mem_params *memory)
     if (!l->lap)
         return orch_no_memory(l->error);
     if (!gpu_loops_find(l->setup, l->setup->group_count / 2, l->lap, &found, &fault))
-        return fault.kind == UNIT_FAULT_NONE ? orch_no_memory(l->error) : gpu_setup_explain(l->setup, &fault, l->error);
+        return run_launch_fault(l, &fault);
     if (!found)
         run_launch_close(l);
     l->leap_lines = 1024.0 * memory->slc.kib * memory->dies / MEM_LINE_BYTES / (double)run_launch_wave(l);
@@ -151,8 +150,8 @@ bool run_launch_prepare(struct run_launch *l)
     const bool full = l->run->request->mode == RUN_FULL;
     struct mem_params memory;
     double work = 0;
-    l->way = run_launch_was_sampled(l) ? RUN_WAY_SAMPLE : RUN_WAY_ALL;
-    if (l->way == RUN_WAY_SAMPLE || (!may_extend(l, INFINITY) && l->setup->group_count / run_launch_wave(l) < LEAST_WAVES))
+    l->way = RUN_WAY_ALL;
+    if (!may_extend(l, INFINITY) && l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
         return true;
     l->error = full ? &unused : error; /* executing all threadgroups in grid order finds a fault again */
     const bool known = estimate_work(l, &work);
@@ -162,10 +161,6 @@ bool run_launch_prepare(struct run_launch *l)
     if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error))
         return false;
     l->way = way_of(l, &memory, work);
-    if (l->way != RUN_WAY_SAMPLE && may_extend(l, work) && !find_loops(l, &memory))
-        return false;
-    if (!full || l->way != RUN_WAY_SAMPLE)
-        return true;
-    l->m->gpu.work = calloc(l->setup->group_count, sizeof *l->m->gpu.work);
-    return l->m->gpu.work || orch_no_memory(l->error);
+    return l->way == RUN_WAY_FORWARD || !may_extend(l, work) || l->setup->group_count / run_launch_wave(l) >= LEAP_WAVES ||
+           find_loops(l, &memory);
 }

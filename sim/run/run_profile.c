@@ -65,7 +65,7 @@ static struct chip *chip_at_share(const struct chip_db *db, const struct chip *c
 }
 
 static bool simulate(const struct run_request *request, struct run_result *result, struct power_profile *profile,
-                     struct run_paces *paces, struct orch_error *error)
+                     struct orch_error *error)
 {
     struct run *const run = run_prepare(request, error);
 
@@ -80,8 +80,6 @@ static bool simulate(const struct run_request *request, struct run_result *resul
             ok = orch_fail(error, ORCH_UNMODELLED, "%s on %s: its energy is not known, which a run in a device needs",
                            request->workload, chip_id(request->chip));
     }
-    if (paces)
-        *paces = *run_paces(run);
     run_free(run);
     return ok;
 }
@@ -128,7 +126,7 @@ static double driver_seconds(const struct power_profile *p, bool cores)
 }
 
 bool run_profile_split(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
-                       const struct run_paces *paces, struct power_profile *profile, struct orch_error *error)
+                       struct power_profile *profile, struct orch_error *error)
 {
     struct run_request slower = *request;
     struct power_profile second;
@@ -141,11 +139,10 @@ bool run_profile_split(const struct run_request *request, const struct chip_db *
     slower.program_output = NULL;
     slower.output_folder = NULL;
     slower.sanitize = false;
-    slower.paces = paces;
     if (has_timing_mode(&slower))
         slower.mode = RUN_TIMING;
     run_result_init(&other);
-    const bool ok = simulate(&slower, &other, &second, NULL, error);
+    const bool ok = simulate(&slower, &other, &second, error);
     run_result_free(&other);
     chip_close(chip);
     if (!ok)
@@ -162,10 +159,8 @@ bool run_profile_split(const struct run_request *request, const struct chip_db *
 bool run_profile(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
                  struct power_profile *profile, struct run_result *result, struct orch_error *error)
 {
-    struct run_paces paces;
-
-    if (!simulate(request, result, profile, &paces, error))
+    if (!simulate(request, result, profile, error))
         return false;
     profile->dram_bytes = isnan(result->dram_bytes) ? 0 : result->dram_bytes;
-    return run_profile_split(request, db, overrides, &paces, profile, error);
+    return run_profile_split(request, db, overrides, profile, error);
 }

@@ -6,10 +6,9 @@
 #include "sim/run/run.h"
 
 /* Completes the profile of a run at one clock: fixed_s comes from the same run at a lower clock. That run computes no values
- * where the unit needs none, and of a sampled GPU launch it times only the start (`paces` of the run). Time in which cores wait
- * for one another is taken out. */
+ * where the unit needs none. Time in which cores wait for one another is taken out. */
 bool run_profile_split(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
-                       const struct run_paces *paces, struct power_profile *profile, struct orch_error *error);
+                       struct power_profile *profile, struct orch_error *error);
 
 /* Simulates the request as it is (into *result, initialised) and at a lower clock, without events. */
 bool run_profile(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,

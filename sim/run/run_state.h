@@ -23,7 +23,6 @@ struct run {
     unsigned gpu_group_threads;  /* of one threadgroup */
     const char *occupancy_limit; /* what limits the threadgroups of a GPU core; NULL = not known */
     char *detail;                /* at which GPU launches were timed; NULL = begin.detail */
-    struct run_paces paces;      /* of GPU launches */
     char (*remark)[RUN_REMARK_BYTES];
     size_t remarks;
     double parameters_sd;     /* what run_parameters_sd says */

@@ -69,7 +69,6 @@ bool run_timing_simulate(const struct run_request *request, struct run_timing *t
     q.detail = run_is_operator(request) ? NULL : request->detail;
     /* Drops what does not decide the timing and what would tie it to this moment. */
     q.known = NULL;
-    q.paces = NULL;
     q.watch = NULL;
     q.program_output = NULL;
     q.output_folder = NULL;

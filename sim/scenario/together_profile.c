@@ -70,7 +70,7 @@ static bool fill_profile(const struct member *w, const struct chip_db *db, const
         return orch_fail(error, ORCH_UNMODELLED, "%s on %s: its energy is not known, which a run in a device needs", q->workload,
                          chip_id(q->chip));
     *profile = w->energy.profile;
-    return run_profile_split(q, db, overrides, run_paces(w->run), profile, error);
+    return run_profile_split(q, db, overrides, profile, error);
 }
 
 bool together_profiles(struct together *t, const struct chip_db *db, const struct chip_overrides *overrides,

@@ -194,6 +194,8 @@ void gpu_launch_next(struct gpu_core_timing *core, unsigned slot, double now)
     if (t->none_left || t->failed)
         return;
     const unsigned simds = t->launch.source.start(t->launch.source.context, core->number, slot, &ok);
+    if (ok && simds == GPU_SLOT_EMPTY)
+        return;
     if (!ok || simds > 32)
         t->failed = true;
     if (simds == 0)
@@ -247,10 +249,17 @@ static double earliest_event(const struct gpu_timing *t)
     return next;
 }
 
+static enum gpu_look look(const struct gpu_timing *t)
+{
+    const struct gpu_source *source = &t->launch.source;
+    return source->look && t->quanta % GPU_LOOK_QUANTA == 0 ? source->look(source->context) : GPU_LOOK_ON;
+}
+
 bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
 {
     const double until = gpu_cycles(t, until_ns);
-    while (t->active && !t->failed && t->running > 0 && t->now < until) {
+    bool stopped = false;
+    while (t->active && !stopped && !t->failed && t->running > 0 && t->now < until) {
         const double next = earliest_event(t);
         if (next == GPU_NEVER) { /* every simdgroup waits: for a barrier that the source never opens */
             t->failed = true;
@@ -267,10 +276,11 @@ bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
         t->now = gpu_later(t->now, to);
         if (++t->quanta == GPU_TALLY_QUANTA)
             settle_tally(t);
-        if (t->launch.source.look && t->quanta % GPU_LOOK_QUANTA == 0 && !t->launch.source.look(t->launch.source.context))
-            t->failed = true;
+        const enum gpu_look found = look(t);
+        t->failed = t->failed || found == GPU_LOOK_FAULT;
+        stopped = found == GPU_LOOK_STOP;
     }
-    if (t->running == 0 || t->failed)
+    if (t->running == 0 || t->failed || stopped)
         t->active = false;
     return t->active;
 }
@@ -301,6 +311,14 @@ double gpu_timing_end_ns(const struct gpu_timing *t)
 double gpu_timing_now_ns(const struct gpu_timing *t)
 {
     return t->active ? gpu_ns(t, t->now) : gpu_timing_end_ns(t);
+}
+
+uint64_t gpu_timing_issued(const struct gpu_timing *t, unsigned core)
+{
+    uint64_t issued = 0;
+    for (unsigned i = 0; i < t->params.schedulers; i++)
+        issued += t->core[core].scheduler[i].issued;
+    return issued;
 }
 
 /* ---- laps ---- */

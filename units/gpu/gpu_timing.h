@@ -14,6 +14,8 @@
 #include "units/unit_params.h"
 #include "units/unit_watch.h"
 
+#include <limits.h>
+
 #define GPU_SCHEDULERS_MAX 8
 #define GPU_LOOK_QUANTA    8
 
@@ -58,18 +60,24 @@ enum gpu_stall {
 };
 const char *gpu_stall_name(enum gpu_stall stall);
 
+/* What becomes of the launch after a look at it. A launch that stops is over where it is. */
+enum gpu_look { GPU_LOOK_ON, GPU_LOOK_STOP, GPU_LOOK_FAULT };
+
+/* Returned by gpu_source.start when this slot shall stay empty though others may get threadgroups. */
+#define GPU_SLOT_EMPTY UINT_MAX
+
 /* The source of the instructions of resident threadgroups: the executing side, through sim. */
 struct gpu_source {
     void *context;
-    /* Gives the next threadgroup to (core, slot). Returns its number of simdgroups, 0 when none is left; sets *ok to false on a
-     * fault. */
+    /* Gives the next threadgroup to (core, slot). Returns its number of simdgroups, 0 when none is left for any slot, or
+     * GPU_SLOT_EMPTY; sets *ok to false on a fault. */
     unsigned (*start)(void *context, unsigned core, unsigned slot, bool *ok);
     /* Called when the trace of a simdgroup is read to its end: runs it (and, at a barrier, its neighbours) further. False when it
      * has stopped or on a fault (*ok false). */
     bool (*refill)(void *context, unsigned core, unsigned slot, unsigned simdgroup, bool *ok);
     struct gpu_trace *(*trace)(void *context, unsigned core, unsigned slot, unsigned simdgroup);
-    /* Called every GPU_LOOK_QUANTA quanta of simulation, when no instruction is half done; NULL = never. False on a fault. */
-    bool (*look)(void *context);
+    /* Called every GPU_LOOK_QUANTA quanta of simulation, when no instruction is half done; NULL = never. */
+    enum gpu_look (*look)(void *context);
 };
 
 struct gpu_timing_launch {
@@ -102,6 +110,9 @@ bool gpu_timing_failed(const struct gpu_timing *timing);
 double gpu_timing_now_ns(const struct gpu_timing *timing);
 /* The time at which the last threadgroup is complete and its stores are visible. */
 double gpu_timing_end_ns(const struct gpu_timing *timing);
+
+/* The instructions that a core has issued since the launch began. */
+uint64_t gpu_timing_issued(const struct gpu_timing *timing, unsigned core);
 
 #define GPU_LAPS_KEPT 16
 /* The laps of a loop that a simdgroup has timed since gpu_timing_restart_laps. */

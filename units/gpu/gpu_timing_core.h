@@ -182,18 +182,24 @@ static void core_run(struct gpu_core_timing *core, double until)
     }
 }
 
-static unsigned least_loaded(const struct gpu_core_timing *core)
+/* The scheduler for the next simdgroup of a threadgroup: one with as few of the same threadgroup as possible, which wait for one
+ * another at barriers and want the same pipes at the same time; of these, the one with the fewest in all. A guess: how the
+ * hardware distributes them is not published. */
+static unsigned choose_scheduler(const struct gpu_core_timing *core, const struct gpu_resident_group *group, unsigned index)
 {
-    unsigned best = 0;
+    unsigned own[GPU_SCHEDULERS_MAX] = {0}, best = 0;
+    for (unsigned i = 0; i < index; i++)
+        if (group->simd[i] != UINT16_MAX)
+            own[core->simd[group->simd[i]].scheduler]++;
     for (unsigned i = 1; i < core->timing->params.schedulers; i++)
-        if (core->scheduler[i].count < core->scheduler[best].count)
+        if (own[i] < own[best] || (own[i] == own[best] && core->scheduler[i].count < core->scheduler[best].count))
             best = i;
     return best;
 }
 
 static bool place_simd(struct gpu_core_timing *core, unsigned slot, unsigned index, double start)
 {
-    const unsigned chosen = least_loaded(core);
+    const unsigned chosen = choose_scheduler(core, &core->group[slot], index);
     struct gpu_scheduler *s = &core->scheduler[chosen];
     const struct gpu_source *source = &core->timing->launch.source;
     if (core->free_count == 0 || s->count == GPU_SIMDS_MAX)

@@ -10,91 +10,49 @@
 
 /* ---- the source of instructions ---- */
 
-/* Leaps are settled when a threadgroup begins, and marks are taken then. */
-static struct gpu_mark mark(const struct gpu_job *j)
+/* Tells whether a slot gets what is under way in it when the pass begins; *left is false when that is nothing. */
+static bool opening(const struct gpu_job *j, struct gpu_job_slot *s, bool *left)
 {
-    const struct gpu_reader *reader = &j->selection.reader;
-    struct gpu_mark m = {.ns = gpu_timing_now_ns(j->timing) + j->leapt.ns};
-    for (size_t i = 0; i < (size_t)j->params->cores * j->slots; i++)
-        if (j->slot[i].group)
-            m.work += (double)gpu_group_counts(j->slot[i].group).instructions;
-    if (reader->read) {
-        reader->read(reader->context, &m.counts);
-        gpu_counted_add(&m.counts, &j->leapt.counts, 1);
+    const struct gpu_schedule *open = j->selection.open;
+    const bool first = open && !s->opened;
+    s->opened = true;
+    if (first)
+        *left = gpu_schedule_slots(open)[s - j->slot].group != GPU_NO_GROUP;
+    return first;
+}
+
+static void fill_slot(struct gpu_job *j, struct gpu_job_slot *s, struct gpu_group *group)
+{
+    s->group = group;
+    if (j->leaper)
+        gpu_group_mark_laps(group, j->selection.leaps->lap);
+    s->simdgroups = gpu_group_simdgroups(group);
+    s->looked = false;
+    for (unsigned i = 0; i < s->simdgroups; i++) {
+        gpu_trace_clear(&s->trace[i]);
+        s->done[i] = false;
     }
-    return m;
-}
-
-/* Leaves a stretch and enters the next one; false on a fault of a threadgroup that runs between them. */
-static bool next_stretch(struct gpu_job *j)
-{
-    const struct gpu_selection *s = &j->selection;
-    if (s->progress)
-        s->progress[j->stretch].end = mark(j);
-    j->next = 0;
-    if (++j->stretch == s->stretches)
-        return true;
-    const struct gpu_stretch *to = &s->stretch[j->stretch];
-    if (to->warm_first == to->first)
-        return true;
-    const uint64_t before = gpu_warmer_counts(s->warmer).work;
-    const bool ok = gpu_warmer_run(s->warmer, to->warm_first, to->first, gpu_timing_now_ns(j->timing), &j->fault);
-    if (s->progress)
-        s->progress[j->stretch].warm_work = (double)(gpu_warmer_counts(s->warmer).work - before);
-    j->no_memory = j->no_memory || (!ok && j->fault.kind == UNIT_FAULT_NONE);
-    return ok;
-}
-
-/* Takes the next threadgroup of the selection; *left is false when there is none. False on a fault. */
-static bool next_group(struct gpu_job *j, uint64_t *number, bool *left)
-{
-    const struct gpu_selection *s = &j->selection;
-    if (j->stretch < s->stretches && j->next == s->stretch[j->stretch].count && !next_stretch(j))
-        return false;
-    *left = j->stretch < s->stretches;
-    if (!*left)
-        return true;
-    const struct gpu_stretch *in = &s->stretch[j->stretch];
-    if (s->progress && j->next == in->lead)
-        s->progress[j->stretch].lead = mark(j);
-    *number = in->first + j->next++;
-    return true;
-}
-
-static bool open_slot(struct gpu_job *j, struct gpu_job_slot *s)
-{
-    const struct gpu_checks checks = {.steer = true, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
-    if (!s->group)
-        s->group = gpu_group_create(&j->setup->launch, &checks);
-    j->no_memory = j->no_memory || !s->group;
-    if (s->group && j->leaper)
-        gpu_group_mark_laps(s->group, j->selection.leaps->lap);
-    return s->group != NULL;
 }
 
 static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
 {
     struct gpu_job *j = context;
     struct gpu_job_slot *s = gpu_job_slot(j, core, slot);
-    uint32_t position[3];
-    uint64_t number = 0;
-    bool left = false;
+    const unsigned number = (unsigned)(s - j->slot);
+    bool left = j->next < j->end;
+    uint64_t unused;
     gpu_job_end_pace(j);
-    *ok = next_group(j, &number, &left);
-    if (!*ok || !left)
+    const bool open = opening(j, s, &left);
+    *ok = true;
+    if (!left)
+        return open ? GPU_SLOT_EMPTY : 0;
+    struct gpu_group *group = open ? gpu_crowd_group(j->crowd, number, &unused) : gpu_crowd_start(j->crowd, number, j->next);
+    *ok = group != NULL;
+    j->no_memory = j->no_memory || !group;
+    if (!group)
         return 0;
-    *ok = slot < j->slots && open_slot(j, s);
-    if (!*ok)
-        return 0;
-    j->started++;
-    gpu_setup_position(j->setup, number, position);
-    gpu_group_start(s->group, position, core);
-    s->simdgroups = gpu_group_simdgroups(s->group);
-    s->looked = false;
-    for (unsigned i = 0; i < s->simdgroups; i++) {
-        gpu_trace_clear(&s->trace[i]);
-        s->done[i] = false;
-    }
+    j->next += !open;
+    fill_slot(j, s, group);
     return s->simdgroups;
 }
 
@@ -106,7 +64,8 @@ static bool advance(struct gpu_job *j, struct gpu_job_slot *s, unsigned simdgrou
         return true;
     gpu_trace_compact(trace);
     const size_t before = trace->written - trace->read;
-    const enum gpu_step step = gpu_group_run(s->group, simdgroup, j->leaper ? RUN_AHEAD_LEAP : RUN_AHEAD, trace, &j->fault);
+    const enum gpu_step step =
+        gpu_group_run(s->group, simdgroup, j->leaper || j->selection.window ? RUN_AHEAD_LEAP : RUN_AHEAD, trace, &j->fault);
     s->done[simdgroup] = step == GPU_STEP_DONE;
     if (step == GPU_STEP_LAP && s->looked && s->ahead.left[simdgroup]-- == 0)
         s->looked = false; /* another loop */
@@ -123,7 +82,7 @@ static bool refill(void *context, unsigned core, unsigned slot, unsigned simdgro
     struct gpu_trace *trace = &s->trace[simdgroup];
     bool moved = true;
     *ok = true;
-    work_progress_tell(j->setup->progress, "timing", (double)(j->started - 1) / (double)j->all, gpu_timing_now_ns(j->timing));
+    work_progress_tell(j->setup->progress, "timing", (double)(j->next - 1) / (double)j->end, gpu_timing_now_ns(j->timing));
     while (*ok && trace->read == trace->written && !s->done[simdgroup] && moved) {
         moved = false;
         *ok = advance(j, s, simdgroup, &moved);
@@ -139,6 +98,62 @@ static bool refill(void *context, unsigned core, unsigned slot, unsigned simdgro
 static struct gpu_trace *trace_of(void *context, unsigned core, unsigned slot, unsigned simdgroup)
 {
     return &gpu_job_slot(context, core, slot)->trace[simdgroup];
+}
+
+/* ---- windows ---- */
+
+static double issued(const struct gpu_job *j)
+{
+    double sum = 0;
+    for (unsigned core = 0; core < j->params->cores; core++)
+        sum += (double)gpu_timing_issued(j->timing, core);
+    return sum;
+}
+
+static void take_mark(const struct gpu_job *j, struct gpu_mark *mark)
+{
+    mark->ns = gpu_timing_now_ns(j->timing);
+    mark->issued = issued(j);
+    mark->next = j->next;
+    j->selection.reader.read(j->selection.reader.context, &mark->counts);
+}
+
+/* Takes the marks that are due. */
+static void look_through_window(struct gpu_job *j)
+{
+    struct gpu_window *w = j->selection.window;
+    if (!w || j->stopped)
+        return;
+    const double now = issued(j);
+    if (!j->settled && now >= w->settling) {
+        take_mark(j, &w->from);
+        j->settled = true;
+    }
+    if (now < w->end)
+        return;
+    take_mark(j, &w->to);
+    j->stopped = true;
+}
+
+/* Everything has ended before the window did. */
+static void end_window(struct gpu_job *j)
+{
+    struct gpu_window *w = j->selection.window;
+    if (!w || j->stopped)
+        return;
+    if (!j->settled)
+        take_mark(j, &w->from);
+    take_mark(j, &w->to);
+    w->all = true;
+}
+
+static enum gpu_look look(void *job)
+{
+    struct gpu_job *j = job;
+    look_through_window(j);
+    if (j->leaper && !gpu_job_leap(j))
+        return GPU_LOOK_FAULT;
+    return j->stopped ? GPU_LOOK_STOP : GPU_LOOK_ON;
 }
 
 /* ---- the task ---- */
@@ -165,9 +180,11 @@ static void job_start(void *context, double now_ns)
 {
     struct gpu_job *j = context;
     struct gpu_timing_launch launch = gpu_job_launch(j->setup);
-    launch.source = (struct gpu_source){j, start, refill, trace_of, j->leaper ? gpu_job_leap : NULL};
+    launch.source = (struct gpu_source){j, start, refill, trace_of, j->leaper || j->selection.window ? look : NULL};
     launch.lap = j->leaper ? j->selection.leaps->lap : NULL;
     j->begin_ns = now_ns + 1e3 * j->params->submit_us;
+    if (j->selection.window)
+        j->selection.window->begin_ns = j->begin_ns;
     j->begun = gpu_timing_begin(j->timing, &launch, j->begin_ns);
     j->failed_to_begin = !j->begun;
 }
@@ -188,8 +205,27 @@ static enum engine_progress job_step(void *context, double limit_ns, struct orch
         return failed(j, error);
     if (gpu_timing_advance(j->timing, limit_ns))
         return ENGINE_MORE;
+    if (j->stopped)
+        return ENGINE_DONE;
     gpu_job_end_pace(j);
+    end_window(j);
     return gpu_timing_failed(j->timing) ? failed(j, error) : ENGINE_DONE;
+}
+
+static bool refuse_launch(const struct gpu_setup *setup, unsigned threads, const char *limit, struct orch_error *error)
+{
+    return orch_fail(error, ORCH_USAGE, "%.200s: impossible launch: no threadgroup of %u threads fits a core: %s",
+                     setup->kernel->path, threads, limit[0] ? limit : "its resources");
+}
+
+static bool create_parts(struct gpu_job *j)
+{
+    const struct gpu_leaps *leaps = j->selection.leaps;
+    j->slot = calloc((size_t)j->params->cores * j->slots, sizeof *j->slot);
+    j->own = j->selection.crowd ? NULL : gpu_crowd_create(j->setup, j->params->cores, j->slots, NULL);
+    j->crowd = j->own ? j->own : j->selection.crowd;
+    j->leaper = leaps ? gpu_leaper_create(j->setup, leaps->lap, leaps->lines) : NULL;
+    return j->slot && j->crowd && (!leaps || j->leaper);
 }
 
 struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
@@ -197,31 +233,21 @@ struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_p
 {
     const struct gpu_timing_launch launch = gpu_job_launch(setup);
     const char *limit = "";
-    struct gpu_job *j = calloc(1, sizeof *j);
+    const unsigned slots = gpu_timing_occupancy(params, &launch, &limit);
+    struct gpu_job *j = slots ? calloc(1, sizeof *j) : NULL;
+    if (!slots) {
+        refuse_launch(setup, launch.threads_per_group, limit, error);
+        return NULL;
+    }
     if (j) {
-        *j = (struct gpu_job){
-            .setup = setup, .params = params, .timing = timing, .selection = *selection, .whole = {.count = setup->group_count}};
-        if (!selection->stretch) {
-            j->selection.stretch = &j->whole;
-            j->selection.stretches = 1;
-        }
-        for (unsigned i = 0; i < j->selection.stretches; i++)
-            j->all += j->selection.stretch[i].count;
-        j->slots = gpu_timing_occupancy(params, &launch, &limit);
-        j->slot = calloc((size_t)params->cores * (j->slots ? j->slots : 1), sizeof *j->slot);
+        *j = (struct gpu_job){.setup = setup, .params = params, .timing = timing, .selection = *selection, .slots = slots};
+        j->next = selection->open ? gpu_schedule_next(selection->open) : selection->first;
+        j->end = selection->count ? selection->first + selection->count : setup->group_count;
     }
-    const struct gpu_leaps *leaps = selection->leaps;
-    if (j && leaps) {
-        j->leaper = gpu_leaper_create(setup, leaps->lap, leaps->lines);
-    }
-    if (j && j->slot && j->slots && (!leaps || j->leaper))
+    if (j && create_parts(j))
         return j;
-    if (j && j->slot)
-        orch_fail(error, ORCH_USAGE, "%.200s: impossible launch: no threadgroup of %u threads fits a core: %s",
-                  setup->kernel->path, launch.threads_per_group, limit ? limit : "its resources");
-    else
-        orch_no_memory(error);
     gpu_job_free(j);
+    orch_no_memory(error);
     return NULL;
 }
 
@@ -229,12 +255,11 @@ void gpu_job_free(struct gpu_job *j)
 {
     if (!j)
         return;
-    for (size_t i = 0; j->slot && i < (size_t)j->params->cores * j->slots; i++) {
-        gpu_group_free(j->slot[i].group);
+    for (size_t i = 0; j->slot && i < (size_t)j->params->cores * j->slots; i++)
         for (unsigned t = 0; t < GPU_SIMDGROUPS_MAX; t++)
             gpu_trace_release(&j->slot[i].trace[t]);
-    }
     gpu_leaper_free(j->leaper);
+    gpu_crowd_free(j->own);
     free(j->slot);
     free(j);
 }
@@ -267,7 +292,5 @@ double gpu_job_leapt_work(const struct gpu_job *job)
 
 void gpu_job_add_totals(const struct gpu_job *j, struct gpu_totals *totals)
 {
-    for (size_t i = 0; i < (size_t)j->params->cores * j->slots; i++)
-        if (j->slot[i].group)
-            gpu_totals_add(totals, j->slot[i].group);
+    gpu_crowd_add_totals(j->crowd, totals);
 }

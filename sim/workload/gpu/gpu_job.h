@@ -1,4 +1,4 @@
-/* An engine task: one timed pass over a GPU launch, or over some of its threadgroups. The timing side asks for instructions, and
+/* An engine task: one timed pass over a GPU launch, or over a part of it. The timing side asks for instructions, and
  * the executing side supplies them as it goes.
  */
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_JOB_H
@@ -6,28 +6,24 @@
 
 #include "sim/workload/gpu/gpu_counted.h"
 #include "sim/workload/gpu/gpu_functional.h"
-#include "sim/workload/gpu/gpu_warm.h"
+#include "sim/workload/gpu/gpu_crowd.h"
+#include "sim/workload/gpu/gpu_schedule.h"
 #include "sim/soc/engine.h"
 #include "units/gpu/gpu_timing.h"
 
-/* Threadgroups that are timed, one after another. */
-struct gpu_stretch {
-    uint64_t first, count;
-    uint64_t warm_first; /* threadgroups [warm_first, first) run untimed before the stretch, for what they leave in the caches */
-    uint64_t lead;       /* how many of the count start before the first mark is taken */
-};
-
 /* How far the pass had come at some moment. */
 struct gpu_mark {
-    double ns, work; /* time; instructions of the timed threadgroups */
+    double ns, issued; /* time; instructions of all simdgroups */
+    uint64_t next;     /* the threadgroup that begins next */
     struct gpu_counted counts;
 };
 
-/* The progress of a stretch. Its lead and its end are marked when the next threadgroup finds room. Timed threadgroups follow one
- * another without a pause, whatever lies between stretches. */
-struct gpu_progress {
-    struct gpu_mark lead, end;
-    double warm_work; /* instructions of the untimed threadgroups before the stretch */
+/* A pass that begins amid a launch and ends when so many instructions have issued since, or everything has ended. */
+struct gpu_window {
+    double settling, end;     /* instructions issued at the marks */
+    struct gpu_mark from, to; /* filled: when `settling` instructions have issued, and at the end */
+    double begin_ns;          /* filled: when the pass began */
+    bool all;                 /* filled: no threadgroup was left */
 };
 
 /* How laps of long loops are leapt over. */
@@ -38,12 +34,12 @@ struct gpu_leaps {
 };
 
 struct gpu_selection {
-    const struct gpu_stretch *stretch; /* NULL = all threadgroups, in the order of the grid */
-    unsigned stretches;
-    struct gpu_warmer *warmer;     /* needed when a stretch has threadgroups to run before it */
-    struct gpu_progress *progress; /* filled for each stretch; may be NULL */
-    const struct gpu_leaps *leaps; /* NULL = every lap of every loop is timed */
-    struct gpu_reader reader;      /* needed for marks and leaps */
+    uint64_t first, count;           /* threadgroups; count 0 = all from the first one on */
+    const struct gpu_schedule *open; /* which threadgroups are under way already; `crowd` has them there. NULL = none */
+    struct gpu_crowd *crowd;         /* executes; NULL = one of the job's own */
+    struct gpu_window *window;       /* NULL = up to the end */
+    const struct gpu_leaps *leaps;   /* NULL = every lap of every loop is timed */
+    struct gpu_reader reader;        /* needed for windows and leaps */
 };
 
 struct gpu_job;

@@ -7,10 +7,11 @@
 
 /* A place for one threadgroup on a core. */
 struct gpu_job_slot {
-    struct gpu_group *group; /* created at first use */
+    struct gpu_group *group; /* of the crowd */
     struct gpu_trace trace[GPU_SIMDGROUPS_MAX];
     bool done[GPU_SIMDGROUPS_MAX];
     unsigned simdgroups;
+    bool opened; /* what was under way in it when the pass began has begun */
     bool looked; /* `ahead` is known, from where executing has come */
     struct gpu_laps_ahead ahead;
 };
@@ -38,9 +39,9 @@ struct gpu_job {
     const struct gpu_params *params;
     struct gpu_timing *timing;
     struct gpu_selection selection;
-    struct gpu_stretch whole; /* the only stretch when the selection names none */
-    unsigned stretch;         /* current one of the selection */
-    uint64_t next;            /* threadgroup of the stretch */
+    struct gpu_crowd *crowd, *own; /* own: to be freed */
+    uint64_t next, end;            /* threadgroups that have not begun */
+    bool settled, stopped;         /* the marks of the window are taken */
     struct gpu_job_slot *slot;
     unsigned slots; /* per core */
     struct unit_fault fault;

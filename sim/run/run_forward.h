@@ -1,0 +1,50 @@
+/* The inside of run_launch_forward.c: a launch that is timed from windows, and (run_launch_way.c) how it goes from one window to
+ * the next. */
+#ifndef ORCHARD_SIM_RUN_RUN_FORWARD_H
+#define ORCHARD_SIM_RUN_RUN_FORWARD_H
+
+#include "sim/run/run_launch.h"
+#include "sim/workload/gpu/gpu_schedule.h"
+
+/* More instructions than any simdgroup executes. */
+#define WHOLE 0x1p60
+
+/* Instructions of each simdgroup before a window counts, and then. */
+struct extent {
+    double settling, counted;
+};
+
+/* The pace of the launch at some moment. */
+struct point {
+    double work;               /* instructions of the launch before it */
+    double ns;                 /* time per instruction */
+    struct gpu_counted counts; /* per instruction */
+};
+
+struct forward {
+    struct run_launch *l;
+    struct gpu_schedule *schedule, *trial;
+    struct gpu_crowd *crowd;
+    struct gpu_work work;
+    unsigned cores, slots, simdgroups;
+    double resident; /* simdgroups of a full GPU */
+    double all;      /* instructions of the launch */
+    struct extent extent;
+    double slc_lines;
+    double *busy_ns; /* time per instruction of a slot, by the number of busy slots of its core */
+    struct point last;
+    double ends_missing; /* ends of threadgroups that windows should have seen, by their share of the work, less those seen */
+    double ns, timed;    /* time of the launch so far; instructions timed */
+    double squares;      /* of relative changes of the pace from window to window */
+    struct gpu_counted counts; /* of the launch so far */
+};
+
+/* Goes forward to a window about so many instructions of all simdgroups ahead, so that windows see as many ends of threadgroups
+ * as their share. */
+bool run_forward_go(struct forward *f, double work);
+/* Goes forward by exactly so many. */
+bool run_forward_go_exactly(struct forward *f, double work);
+/* Leaves the caches as the launch leaves them; the schedule stays where it is. */
+bool run_forward_leave_caches(struct forward *f);
+
+#endif

@@ -1,0 +1,317 @@
+/* The time of a large launch of GPU machine code from windows of it.
+ *
+ * Some windows of the launch are timed: its beginning, then, ever farther apart, moments amid it. From one window to the next the
+ * launch goes forward without being timed: where each slot of each core has come follows from how fast cores are, threadgroups
+ * are executed up to there for what steers them, and what slots access on the last part of the way reaches the caches in the
+ * order of time. The time of the launch is the integral of the pace over its work, and a tail in which cores run empty one slot
+ * after the other. So the cost of a launch depends on its kernel and its chip, hardly on its size.
+ *
+ * The idea of timing windows amid untimed stretches that keep the caches warm: Wunderlich et al., SMARTS, ISCA 2003.
+ */
+#include "sim/base/host_time.h"
+#include "sim/chip/chip_units.h"
+#include "sim/run/run_internal.h"
+#include "sim/run/run_forward.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Instructions of each simdgroup that a window issues before it counts, until pipes, queues and first caches have settled, and
+ * then; both at most. */
+#define SETTLING 400.0
+#define COUNTED  1600.0
+/* Many simdgroups need fewer instructions each for the same certainty: as many as count for so many simdgroups, but at least a
+ * share of them. */
+#define CERTAIN     768.0
+#define LEAST_SHARE 0.4
+/* How much farther than the launch has come the next window lies, and how many windows at the end share the launch. */
+#define GROWTH  3.0
+#define WINDOWS 5.0
+/* A launch that finds the SLC empty fills it. Writes begin to displace lines when it is filled by the first of these shares, and
+ * do so all the time after the second one: windows lie at both. */
+#define FILLING 0.7
+#define FILLED  1.4
+/* Launches end as a whole when that takes fewer instructions. */
+#define TAIL_WORK 0x1p19
+/* Fewest windows that fit into a launch that windows stand for, and fewest waves of it (a wave is as many threadgroups as the GPU
+ * holds at a time). */
+#define LEAST_WINDOWS 10.0
+#define LEAST_WAVES   12
+
+/* ---- the work of threadgroups ---- */
+
+static unsigned simdgroups_of(const struct run_launch *l)
+{
+    return gpu_job_launch(l->setup).simdgroups_per_group;
+}
+
+/* `life` is what a threadgroup's simdgroups execute each, `resident` the number of simdgroups of a full GPU. Where threadgroups
+ * are short, two of them end before the window counts, because their ends decide how those of a core fall out of step. */
+static struct extent extent_of(double life, double resident)
+{
+    const double share = fmax(LEAST_SHARE, fmin(1, CERTAIN / resident));
+    return (struct extent){fmin(SETTLING, 100 + 4 * life) + (life < COUNTED ? 2 * life : 0), COUNTED * share};
+}
+
+static bool find_work(struct forward *f)
+{
+    struct run_launch *l = f->l;
+    const uint64_t groups = l->setup->group_count, tried = groups < GPU_WORK_KNOWN ? groups : GPU_WORK_KNOWN;
+    struct unit_fault fault = {0};
+    run_launch_rewind(l);
+    for (unsigned i = 0; i < tried; i++) {
+        const uint64_t group = groups * (2 * i + 1) / (2 * tried);
+        if (!gpu_crowd_move(f->crowd, 0, group, WHOLE, false, 0, &fault))
+            return run_launch_fault(l, &fault);
+        f->work.group[f->work.known] = group;
+        f->work.instructions[f->work.known++] = gpu_crowd_done(f->crowd, 0);
+    }
+    run_launch_rewind(l);
+    return true;
+}
+
+static bool open_forward(struct forward *f)
+{
+    struct run_launch *l = f->l;
+    struct mem_params memory;
+    f->cores = l->m->gpu.params.cores;
+    f->slots = l->m->gpu.occupancy;
+    f->simdgroups = simdgroups_of(l);
+    f->crowd = gpu_crowd_create(l->setup, f->cores, f->slots, l->gpu->port);
+    f->schedule = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &f->work);
+    f->trial = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &f->work);
+    f->busy_ns = calloc(f->slots + 1, sizeof *f->busy_ns);
+    if (!f->crowd || !f->schedule || !f->trial || !f->busy_ns)
+        return orch_no_memory(l->error);
+    if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error) || !find_work(f))
+        return false;
+    f->slc_lines = 1024.0 * memory.slc.kib * memory.dies / MEM_LINE_BYTES;
+    f->all = gpu_work_before(&f->work, l->setup->group_count) * f->simdgroups;
+    f->resident = (double)f->cores * f->slots * f->simdgroups;
+    f->extent = extent_of(f->all / (double)l->setup->group_count / f->simdgroups, f->resident);
+    return true;
+}
+
+static void close_forward(struct forward *f)
+{
+    gpu_crowd_free(f->crowd);
+    gpu_schedule_free(f->schedule);
+    gpu_schedule_free(f->trial);
+    free(f->busy_ns);
+}
+
+/* ---- windows ---- */
+
+static struct point point_of(const struct gpu_window *w, double opened_at)
+{
+    const double issued = fmax(1, w->to.issued - w->from.issued);
+    struct point p = {.work = opened_at + (w->from.issued + w->to.issued) / 2, .ns = (w->to.ns - w->from.ns) / issued};
+    gpu_counted_add(&p.counts, &w->to.counts, 1 / issued);
+    gpu_counted_add(&p.counts, &w->from.counts, -1 / issued);
+    return p;
+}
+
+/* Adds the work since the last window at a pace that changes steadily. */
+static void account(struct forward *f, const struct point *to)
+{
+    const double work = fmax(0, to->work - f->last.work);
+    const double change = (to->ns - f->last.ns) / (to->ns + f->last.ns);
+    f->ns += work * (f->last.ns + to->ns) / 2;
+    gpu_counted_add(&f->counts, &f->last.counts, work / 2);
+    gpu_counted_add(&f->counts, &to->counts, work / 2);
+    f->squares += change * change * work * work;
+    f->last = *to;
+}
+
+/* Where the window left every slot. */
+static void read_crowd(struct forward *f)
+{
+    uint64_t next = 0;
+    for (unsigned i = 0; i < f->cores * f->slots; i++) {
+        struct gpu_slot s = {.group = GPU_NO_GROUP};
+        if (!gpu_crowd_group(f->crowd, i, &s.group))
+            continue;
+        s.done = gpu_crowd_done(f->crowd, i);
+        gpu_schedule_set(f->schedule, i, s);
+        next = s.group >= next ? s.group + 1 : next;
+    }
+    gpu_schedule_set_next(f->schedule, next);
+}
+
+/* Times a window from where the crowd is. */
+static bool time_window(struct forward *f, const struct gpu_schedule *open, double settling, double counted, struct gpu_window *w)
+{
+    struct run_launch *l = f->l;
+    struct run_part part;
+    *w = (struct gpu_window){.settling = settling, .end = settling + counted};
+    const struct gpu_selection selection = {.open = open, .crowd = f->crowd, .window = w};
+    const double begin = host_seconds();
+    if (open)
+        run_launch_restart(l, true);
+    if (!run_launch_pass(l, &selection, &part, NULL))
+        return false;
+    l->m->host_seconds += host_seconds() - begin;
+    f->timed += w->to.issued;
+    return true;
+}
+
+/* ---- the launch ---- */
+
+/* The launch begins: what it takes until all cores are at work counts as it is. */
+static bool time_beginning(struct forward *f)
+{
+    struct gpu_window w;
+    if (!time_window(f, NULL, (f->extent.settling + f->extent.counted / 2) * f->resident, f->extent.counted / 2 * f->resident,
+                     &w))
+        return false;
+    f->last = point_of(&w, 0);
+    f->last.work = w.to.issued;
+    f->ns = w.to.ns - w.begin_ns;
+    f->counts = w.to.counts;
+    read_crowd(f);
+    return true;
+}
+
+static bool time_amid(struct forward *f)
+{
+    struct gpu_window w;
+    const double opened_at = gpu_schedule_work(f->schedule, f->simdgroups);
+    if (!time_window(f, f->schedule, f->extent.settling * f->resident, f->extent.counted * f->resident, &w))
+        return false;
+    const struct point p = point_of(&w, opened_at);
+    account(f, &p);
+    f->ends_missing +=
+        (w.to.issued - w.from.issued) / f->all * (double)f->l->setup->group_count - (double)(w.to.next - w.from.next);
+    read_crowd(f);
+    return true;
+}
+
+/* The launch's end, timed from a moment at which threadgroups are left for every slot. */
+static bool time_end(struct forward *f)
+{
+    struct gpu_window w;
+    const double opened_at = gpu_schedule_work(f->schedule, f->simdgroups);
+    if (!time_window(f, f->schedule, f->extent.settling * f->resident, INFINITY, &w))
+        return false;
+    struct point p = f->last;
+    p.work = opened_at + w.from.issued;
+    account(f, &p);
+    f->ns += w.to.ns - w.from.ns;
+    gpu_counted_add(&f->counts, &w.to.counts, 1);
+    gpu_counted_add(&f->counts, &w.from.counts, -1);
+    return true;
+}
+
+/* Completes the times of slots by linear throughputs between those that are known. */
+static void complete_busy(struct forward *f)
+{
+    for (unsigned n = 1; n <= f->slots; n++)
+        f->busy_ns[n] = f->last.ns * f->resident * n / f->slots;
+}
+
+/* The end follows from how long cores take with fewer threadgroups. */
+static bool drain(struct forward *f)
+{
+    gpu_schedule_forward(f->schedule, INFINITY, NULL, NULL);
+    struct point p = f->last;
+    p.work = gpu_schedule_work(f->schedule, f->simdgroups);
+    account(f, &p);
+    complete_busy(f);
+    f->ns += gpu_schedule_drain(f->schedule, f->busy_ns, INFINITY);
+    gpu_counted_add(&f->counts, &f->last.counts, f->all - p.work);
+    return true;
+}
+
+/* The distance to the next window. */
+static double next_step(const struct forward *f, double at)
+{
+    const double *counted = f->last.counts.activity;
+    const double lines = (counted[ACT_DRAM_READ_BYTES] + counted[ACT_SLC_WRITE_BYTES]) / MEM_LINE_BYTES;
+    const double filling = lines > 0 ? FILLING * f->slc_lines / lines : INFINITY, filled = FILLED / FILLING * filling;
+    const double step = fmin(GROWTH * at, f->all / WINDOWS);
+    if (!f->l->run->request->cold || at >= filled)
+        return step;
+    return at < filling && at + step > filling ? filling - at : at + step > filled ? filled - at : step;
+}
+
+static bool time_launch(struct forward *f)
+{
+    const double life = f->all / (double)f->l->setup->group_count / f->simdgroups; /* of a threadgroup */
+    const double window = (f->extent.settling + f->extent.counted) * f->resident;
+    const bool short_end = 1.5 * life * f->resident + f->extent.settling * f->resident < TAIL_WORK;
+    const double end = f->all - life * f->resident - (short_end ? f->extent.settling * f->resident : window);
+    if ((!f->l->run->request->cold && !run_forward_leave_caches(f)) || !time_beginning(f))
+        return false;
+    for (;;) {
+        const double at = gpu_schedule_work(f->schedule, f->simdgroups);
+        const double step = next_step(f, at);
+        if (at + step + window > end)
+            break;
+        if (!run_forward_go(f, step) || !time_amid(f))
+            return false;
+    }
+    const double at = gpu_schedule_work(f->schedule, f->simdgroups);
+    if (end > at && !run_forward_go_exactly(f, end - at))
+        return false;
+    return short_end ? time_end(f) : time_amid(f) && drain(f);
+}
+
+/* ---- the result ---- */
+
+static uint64_t times(uint64_t count, double factor)
+{
+    return (uint64_t)llround((double)count * factor);
+}
+
+static void tell_totals(const struct forward *f, double repeats)
+{
+    struct gpu_totals *t = run_launch_totals(f->l);
+    const double executed = (double)gpu_crowd_counts(f->crowd).instructions, factor = repeats * f->all / fmax(1, executed);
+    if (!t)
+        return;
+    gpu_crowd_add_totals(f->crowd, t);
+    t->instructions = times(t->instructions, factor);
+    t->active_lanes = times(t->active_lanes, factor);
+    for (uint32_t i = 0; i < gpu_program_count(f->l->setup->program); i++)
+        t->issues[i] = times(t->issues[i], factor);
+}
+
+static void tell(const struct forward *f)
+{
+    struct run_measure *m = f->l->m;
+    const double repeats = run_repeats(f->l->run);
+    struct gpu_counted all = {.activity = {0}};
+    double cycles = 0;
+    gpu_counted_add(&all, &f->counts, repeats);
+    gpu_counted_give(&all, &m->activity, &m->memory);
+    for (unsigned i = 0; i < GPU_STALL_COUNT; i++) {
+        m->gpu.stalls[i] += all.stall_cycles[i];
+        cycles += all.stall_cycles[i];
+    }
+    m->gpu.issue_share = cycles > 0 ? all.stall_cycles[GPU_STALL_ISSUE] / cycles : 0;
+    m->gpu.device_ns = repeats * f->ns;
+    m->gpu.timed_share = fmin(1, f->timed / f->all);
+    m->gpu.groups_timed = (uint64_t)(m->gpu.timed_share * (double)f->l->setup->group_count);
+    m->gpu.scale_uncertainty = sqrt(f->squares) / f->all;
+    tell_totals(f, repeats);
+}
+
+bool run_launch_forward_worthwhile(const struct run_launch *l, double work)
+{
+    const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
+    const double simdgroups = simdgroups_of(l), resident = (double)wave * simdgroups;
+    const struct extent e = extent_of(work / (double)groups / simdgroups, resident);
+    return groups / wave >= LEAST_WAVES && work >= LEAST_WINDOWS * (e.settling + e.counted) * resident;
+}
+
+bool run_launch_forward(struct run_launch *l)
+{
+    struct forward f = {.l = l};
+    run_launch_restart(l, false);
+    const bool ok = open_forward(&f) && time_launch(&f);
+    if (ok)
+        tell(&f);
+    close_forward(&f);
+    return ok;
+}

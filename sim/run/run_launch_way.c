@@ -1,0 +1,173 @@
+/* How a launch that is timed from windows goes from one to the next: who runs where follows from the schedule, threadgroups are
+ * executed up to there for what steers them, and what slots access on the last part of the way reaches the caches in the order of
+ * time. */
+#include "sim/base/host_time.h"
+#include "sim/run/run_forward.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Instructions of a simdgroup that slots move in turn when what they access reaches the caches. */
+#define TURN 256.0
+/* New lines per place of a cache after which hardly any place holds its old line. */
+#define RENEWED 1.5
+/* Rounds of all slots, one threadgroup after another, before a window: as many let threadgroups fall out of step. */
+#define ROUNDS 24
+
+/* ---- between windows ---- */
+
+struct touching {
+    struct forward *f;
+    bool touch;
+    struct unit_fault *fault;
+};
+
+static bool move_piece(void *context, unsigned slot, uint64_t group, double from, double to)
+{
+    const struct touching *t = context;
+    (void)from;
+    return gpu_crowd_move(t->f->crowd, slot, group, to, t->touch, 0, t->fault);
+}
+
+/* Brings the crowd to where the schedule is. */
+static bool move_crowd(struct forward *f, bool settle, struct unit_fault *fault)
+{
+    const struct gpu_slot *slot = gpu_schedule_slots(f->schedule);
+    for (unsigned i = 0; i < f->cores * f->slots; i++)
+        if (slot[i].group != GPU_NO_GROUP && (!gpu_crowd_move(f->crowd, i, slot[i].group, slot[i].done, false, 0, fault) ||
+                                              (settle && !gpu_crowd_settle(f->crowd, i, fault))))
+            return false;
+    return true;
+}
+
+/* The instructions after which what was accessed before them has left the caches. */
+static double renewing_work(const struct forward *f)
+{
+    const double *counted = f->last.counts.activity;
+    const double lines = (counted[ACT_DRAM_READ_BYTES] + counted[ACT_DRAM_WRITE_BYTES]) / MEM_LINE_BYTES;
+    return lines > 0 ? RENEWED * f->slc_lines / lines : INFINITY;
+}
+
+/* The threadgroups that end in the counted part of a window after so much work. */
+static double ends_after(struct forward *f, double work)
+{
+    const double time = gpu_schedule_time(f->schedule, work / f->simdgroups);
+    gpu_schedule_copy(f->trial, f->schedule);
+    gpu_schedule_forward(f->trial, gpu_schedule_rounds(f->trial, time, ROUNDS) + f->extent.settling, NULL, NULL);
+    const uint64_t from = gpu_schedule_next(f->trial);
+    gpu_schedule_forward(f->trial, f->extent.counted, NULL, NULL);
+    return (double)(gpu_schedule_next(f->trial) - from);
+}
+
+/* Where threadgroups begin and end, the pace is another one than amid them, and a window sees few of them do so. Of some
+ * distances about as long as wanted, this takes the one by which windows see as many as their share. */
+static double choose_step(struct forward *f, double work)
+{
+    enum { TRIED = 16 };
+    const double groups = (double)f->l->setup->group_count, share = groups * f->extent.counted * f->resident / f->all;
+    const double round = f->all / groups * f->cores * f->slots;
+    double best = work, least = INFINITY;
+    for (unsigned i = 0; i < TRIED; i++) {
+        const double tried = work - fmin(round, work / 2) * i / TRIED;
+        const double missing = fabs(f->ends_missing + share - ends_after(f, tried));
+        if (missing < least) {
+            least = missing;
+            best = tried;
+        }
+    }
+    return best;
+}
+
+bool run_forward_go_exactly(struct forward *f, double work)
+{
+    struct unit_fault fault = {0};
+    const double touched = fmin(work, renewing_work(f));
+    struct touching context = {f, true, &fault};
+    const double begin = host_seconds();
+    run_launch_restart(f->l, true);
+    double time = gpu_schedule_time(f->schedule, (work - touched) / f->simdgroups);
+    time = gpu_schedule_rounds(f->schedule, time, ROUNDS);
+    bool ok = gpu_schedule_forward(f->schedule, time, NULL, NULL) && (touched == work || move_crowd(f, false, &fault));
+    for (double left = gpu_schedule_time(f->schedule, touched / f->simdgroups); ok && left > 0; left -= TURN)
+        ok = gpu_schedule_forward(f->schedule, fmin(left, TURN), move_piece, &context);
+    ok = ok && move_crowd(f, true, &fault);
+    f->l->m->host_seconds += host_seconds() - begin;
+    return ok || run_launch_fault(f->l, &fault);
+}
+
+bool run_forward_go(struct forward *f, double work)
+{
+    return run_forward_go_exactly(f, choose_step(f, work));
+}
+
+/* ---- the caches that a launch finds ---- */
+
+/* Touches every line of every buffer from begin to end, all buffers side by side. */
+static void sweep(struct run_launch *l)
+{
+    const struct abi_kernel *k = l->setup->kernel;
+    uint64_t longest = 0;
+    for (unsigned i = 0; i < k->args; i++)
+        longest = k->arg[i].bytes > longest ? k->arg[i].bytes : longest;
+    for (uint64_t at = 0; at < longest; at += MEM_LINE_BYTES)
+        for (unsigned i = 0; i < k->args; i++)
+            if (at < k->arg[i].bytes)
+                mem_port_warm(l->gpu->port[at / MEM_LINE_BYTES % l->gpu->params.cores], 0, l->setup->address[i] + at,
+                              MEM_LINE_BYTES, MEM_ACCESS_LOAD);
+}
+
+/* Runs what is under way to its end when no threadgroup is left to begin. */
+static bool finish_crowd(struct forward *f, double *even, struct unit_fault *fault)
+{
+    const struct gpu_slot *slot = gpu_schedule_slots(f->schedule);
+    bool ok = true;
+    for (unsigned n = 0; n <= f->slots; n++)
+        even[n] = 1;
+    while (ok && gpu_schedule_busy(f->schedule)) {
+        gpu_schedule_drain(f->schedule, even, TURN);
+        for (unsigned i = 0; ok && i < f->cores * f->slots; i++) {
+            uint64_t number;
+            if (gpu_crowd_group(f->crowd, i, &number))
+                ok = gpu_crowd_move(f->crowd, i, number, slot[i].group == GPU_NO_GROUP ? WHOLE : slot[i].done, true, 0, fault);
+        }
+    }
+    return ok;
+}
+
+/* The last instructions of the launch, so many, reach the caches. */
+static bool run_end(struct forward *f, double work)
+{
+    struct unit_fault fault = {0};
+    struct touching context = {f, true, &fault};
+    const double at = gpu_schedule_work(f->schedule, f->simdgroups), before = fmax(0, f->all - work - at);
+    double time = gpu_schedule_rounds(f->schedule, gpu_schedule_time(f->schedule, before / f->simdgroups), ROUNDS);
+    bool ok = gpu_schedule_forward(f->schedule, time, NULL, NULL) && move_crowd(f, false, &fault);
+    while (ok && gpu_schedule_next(f->schedule) < f->l->setup->group_count)
+        ok = gpu_schedule_forward(f->schedule, TURN, move_piece, &context);
+    ok = ok && finish_crowd(f, f->busy_ns, &fault);
+    return ok || run_launch_fault(f->l, &fault);
+}
+
+/* How many of its last instructions that takes is tried: threadgroups share lines. */
+bool run_forward_leave_caches(struct forward *f)
+{
+    struct run_launch *l = f->l;
+    const bool fits = run_launch_buffer_bytes(l) < RUN_SLC_FILLED * f->slc_lines * MEM_LINE_BYTES;
+    const double wave = f->all / (double)l->setup->group_count * f->cores * f->slots;
+    double work = wave;
+    if (fits)
+        sweep(l);
+    gpu_schedule_copy(f->trial, f->schedule);
+    for (;;) {
+        const uint64_t before = gpu_crowd_counts(f->crowd).into_slc;
+        if (!run_end(f, work))
+            return false;
+        gpu_schedule_copy(f->schedule, f->trial);
+        const double renewed = (double)(gpu_crowd_counts(f->crowd).into_slc - before) / f->slc_lines;
+        if (fits || renewed >= RENEWED || work >= f->all)
+            break;
+        work = fmin(f->all, work * fmin(16, fmax(2, 1.2 * RENEWED / fmax(renewed, 0.01))));
+    }
+    run_launch_rewind(l);
+    return true;
+}

@@ -1,0 +1,40 @@
+/* The threadgroups that a GPU holds at a time, by slot of a core: objects that execute one threadgroup after another, timed by a
+ * job or, between jobs, moved on without being timed. */
+#ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_CROWD_H
+#define ORCHARD_SIM_WORKLOAD_GPU_GPU_CROWD_H
+
+#include "sim/workload/gpu/gpu_functional.h"
+#include "units/mem/mem_timing.h"
+
+struct gpu_crowd;
+
+/* Slot i of core c has number c * slots + i; `port` has one port for each core (NULL = nothing reaches caches). Setup and ports
+ * must outlive the crowd. NULL when memory ran out. */
+struct gpu_crowd *gpu_crowd_create(const struct gpu_setup *setup, unsigned cores, unsigned slots, struct mem_port *const *port);
+void gpu_crowd_free(struct gpu_crowd *crowd);
+
+/* Begins a threadgroup in a slot. NULL when memory ran out. */
+struct gpu_group *gpu_crowd_start(struct gpu_crowd *crowd, unsigned slot, uint64_t group);
+/* The threadgroup in a slot, and its number; NULL when none has begun there. */
+struct gpu_group *gpu_crowd_group(const struct gpu_crowd *crowd, unsigned slot, uint64_t *number);
+/* How many instructions each of its simdgroups has executed, in the mean. */
+double gpu_crowd_done(const struct gpu_crowd *crowd, unsigned slot);
+unsigned gpu_crowd_simdgroups(const struct gpu_crowd *crowd, unsigned slot);
+
+/* Moves a slot to this threadgroup, `to` instructions of each simdgroup behind its beginning: it starts anew unless it is there
+ * already and not so far. With `touch`, what it accesses on the way reaches the caches, in no time. False on a fault, or, with
+ * *fault untouched, when memory ran out. */
+bool gpu_crowd_move(struct gpu_crowd *crowd, unsigned slot, uint64_t group, double to, bool touch, double now_ns,
+                    struct unit_fault *fault);
+/* Moves a slot a little, until none of its simdgroups waits for another one. */
+bool gpu_crowd_settle(struct gpu_crowd *crowd, unsigned slot, struct unit_fault *fault);
+
+/* Counts since creation: instructions of simdgroups, whoever moved them; accesses of moves that brought lines into the SLC. */
+struct gpu_crowd_counts {
+    uint64_t instructions, into_slc;
+};
+struct gpu_crowd_counts gpu_crowd_counts(const struct gpu_crowd *crowd);
+/* Adds what has been executed. */
+void gpu_crowd_add_totals(const struct gpu_crowd *crowd, struct gpu_totals *totals);
+
+#endif

@@ -1,0 +1,274 @@
+#include "sim/workload/gpu/gpu_schedule.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The pace of a core during one threadgroup after another differs from the mean by so much at most: cores meet other cores in the
+ * memory system at other moments. Lives of equal threadgroups in launches that are timed whole have standard deviations of 1 to
+ * 3 %, most of it in common on a core. Without it, threadgroups that begin together would stay together. */
+#define SCATTER 0.01
+
+struct gpu_schedule {
+    unsigned cores, per_core, slots;
+    uint64_t groups, next;
+    const struct gpu_work *work;
+    struct gpu_slot *slot;
+    double *ends;   /* by slot: when its threadgroup ends, while going forward */
+    unsigned *heap; /* busy slots, the one that ends first at the top; of equals, the first one */
+    unsigned heaped;
+};
+
+double gpu_work_of(const struct gpu_work *w, uint64_t group)
+{
+    unsigned i = 0;
+    while (i + 1 < w->known && w->group[i + 1] <= group)
+        i++;
+    if (i + 1 >= w->known || group <= w->group[i])
+        return w->instructions[i];
+    const double share = (double)(group - w->group[i]) / (double)(w->group[i + 1] - w->group[i]);
+    return w->instructions[i] + share * (w->instructions[i + 1] - w->instructions[i]);
+}
+
+double gpu_work_before(const struct gpu_work *w, uint64_t end)
+{
+    double sum = 0;
+    for (unsigned i = 0; i <= w->known; i++) {
+        const uint64_t from = i ? w->group[i - 1] : 0, next = i < w->known ? w->group[i] : end;
+        const uint64_t to = next < end ? next : end;
+        if (from < to)
+            sum += (double)(to - from) * (gpu_work_of(w, from) + gpu_work_of(w, to - 1)) / 2;
+    }
+    return sum;
+}
+
+struct gpu_schedule *gpu_schedule_create(unsigned cores, unsigned slots, uint64_t groups, const struct gpu_work *work)
+{
+    struct gpu_schedule *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (struct gpu_schedule){.cores = cores, .per_core = slots, .slots = cores * slots, .groups = groups, .work = work};
+    s->slot = calloc(s->slots, sizeof *s->slot);
+    s->ends = calloc(s->slots, sizeof *s->ends);
+    s->heap = calloc(s->slots, sizeof *s->heap);
+    if (!s->slot || !s->ends || !s->heap) {
+        gpu_schedule_free(s);
+        return NULL;
+    }
+    for (unsigned i = 0; i < s->slots; i++) {
+        const uint64_t group = (uint64_t)(i % slots) * cores + i / slots;
+        s->slot[i] = (struct gpu_slot){.group = group < groups ? group : GPU_NO_GROUP};
+    }
+    s->next = s->slots < groups ? s->slots : groups;
+    return s;
+}
+
+void gpu_schedule_free(struct gpu_schedule *s)
+{
+    if (!s)
+        return;
+    free(s->slot);
+    free(s->ends);
+    free(s->heap);
+    free(s);
+}
+
+void gpu_schedule_copy(struct gpu_schedule *to, const struct gpu_schedule *from)
+{
+    to->next = from->next;
+    memcpy(to->slot, from->slot, from->slots * sizeof *to->slot);
+}
+
+const struct gpu_slot *gpu_schedule_slots(const struct gpu_schedule *s)
+{
+    return s->slot;
+}
+
+uint64_t gpu_schedule_next(const struct gpu_schedule *s)
+{
+    return s->next;
+}
+
+unsigned gpu_schedule_busy(const struct gpu_schedule *s)
+{
+    unsigned busy = 0;
+    for (unsigned i = 0; i < s->slots; i++)
+        busy += s->slot[i].group != GPU_NO_GROUP;
+    return busy;
+}
+
+void gpu_schedule_set(struct gpu_schedule *s, unsigned slot, struct gpu_slot as)
+{
+    s->slot[slot] = as;
+}
+
+void gpu_schedule_set_next(struct gpu_schedule *s, uint64_t next)
+{
+    s->next = next;
+}
+
+/* Between -1 and 1, evenly: splitmix64 of the number. */
+static double scatter(uint64_t number)
+{
+    uint64_t x = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (double)((x ^ x >> 31) >> 11) * 0x1p-52 - 1;
+}
+
+/* Time per instruction of a slot, relative to the mean. It is that of its core, so that slots of a core keep their distances. */
+static double pace_of(const struct gpu_schedule *s, unsigned slot)
+{
+    return 1 + SCATTER * scatter((uint64_t)slot / s->per_core + (s->slot[slot].group / s->slots << 32));
+}
+
+static double left_of(const struct gpu_schedule *s, unsigned slot)
+{
+    return fmax(0, gpu_work_of(s->work, s->slot[slot].group) - s->slot[slot].done);
+}
+
+double gpu_schedule_time(const struct gpu_schedule *s, double instructions)
+{
+    return instructions / s->slots;
+}
+
+/* ---- the heap ---- */
+
+static bool before(const struct gpu_schedule *s, unsigned a, unsigned b)
+{
+    return s->ends[a] < s->ends[b] || (s->ends[a] == s->ends[b] && a < b);
+}
+
+static void sink(struct gpu_schedule *s, unsigned at)
+{
+    for (;;) {
+        unsigned least = at;
+        for (unsigned child = 2 * at + 1; child <= 2 * at + 2 && child < s->heaped; child++)
+            if (before(s, s->heap[child], s->heap[least]))
+                least = child;
+        if (least == at)
+            return;
+        const unsigned slot = s->heap[at];
+        s->heap[at] = s->heap[least];
+        s->heap[least] = slot;
+        at = least;
+    }
+}
+
+static void build_heap(struct gpu_schedule *s)
+{
+    s->heaped = 0;
+    for (unsigned i = 0; i < s->slots; i++) {
+        if (s->slot[i].group == GPU_NO_GROUP)
+            continue;
+        s->ends[i] = left_of(s, i) * pace_of(s, i);
+        s->heap[s->heaped++] = i;
+    }
+    for (unsigned i = s->heaped / 2; i > 0; i--)
+        sink(s, i - 1);
+}
+
+/* ---- going forward ---- */
+
+/* The first threadgroup to end makes room for the next one. */
+static bool replace_first(struct gpu_schedule *s, gpu_schedule_piece *piece, void *context)
+{
+    const unsigned first = s->heap[0];
+    const double work = gpu_work_of(s->work, s->slot[first].group);
+    const bool go_on = !piece || piece(context, first, s->slot[first].group, s->slot[first].done, work);
+    s->slot[first] = (struct gpu_slot){.group = s->next++};
+    s->ends[first] += gpu_work_of(s->work, s->slot[first].group) * pace_of(s, first);
+    sink(s, 0);
+    return go_on;
+}
+
+bool gpu_schedule_forward(struct gpu_schedule *s, double time, gpu_schedule_piece *piece, void *context)
+{
+    double until = time;
+    build_heap(s);
+    while (s->heaped && s->ends[s->heap[0]] <= time) {
+        if (s->next == s->groups) {
+            until = fmin(time, s->ends[s->heap[0]]);
+            break;
+        }
+        if (!replace_first(s, piece, context))
+            return false;
+    }
+    for (unsigned i = 0; i < s->slots; i++) {
+        if (s->slot[i].group == GPU_NO_GROUP)
+            continue;
+        const double from = s->slot[i].done, work = gpu_work_of(s->work, s->slot[i].group);
+        s->slot[i].done = fmax(from, work - fmax(0, s->ends[i] - until) / pace_of(s, i));
+        if (piece && !piece(context, i, s->slot[i].group, from, s->slot[i].done))
+            return false;
+    }
+    return true;
+}
+
+double gpu_schedule_rounds(struct gpu_schedule *s, double time, unsigned least)
+{
+    double life = 0;
+    for (unsigned i = 0; i < s->slots; i++)
+        life += s->slot[i].group == GPU_NO_GROUP ? 0 : gpu_work_of(s->work, s->slot[i].group) / s->slots;
+    if (life <= 0 || time < (least + 1) * life)
+        return time;
+    const uint64_t fit = (uint64_t)(time / life - least), most = (s->groups - s->next) / s->slots,
+                   rounds = fit < most ? fit : most;
+    for (unsigned i = 0; i < s->slots; i++)
+        if (s->slot[i].group != GPU_NO_GROUP)
+            s->slot[i].group += rounds * s->slots;
+    s->next += rounds * s->slots;
+    return time - (double)rounds * life;
+}
+
+/* ---- sums ---- */
+
+double gpu_schedule_work(const struct gpu_schedule *s, unsigned simdgroups)
+{
+    double sum = gpu_work_before(s->work, s->next);
+    for (unsigned i = 0; i < s->slots; i++)
+        if (s->slot[i].group != GPU_NO_GROUP)
+            sum -= left_of(s, i);
+    return sum * simdgroups;
+}
+
+/* ---- the end ---- */
+
+/* The busy slot of a core that has least left; slots when none is busy. */
+static unsigned shortest(const struct gpu_schedule *s, unsigned core, unsigned *busy)
+{
+    unsigned found = s->slots;
+    *busy = 0;
+    for (unsigned i = core * s->per_core; i < (core + 1) * s->per_core; i++) {
+        if (s->slot[i].group == GPU_NO_GROUP)
+            continue;
+        ++*busy;
+        if (found == s->slots || left_of(s, i) < left_of(s, found))
+            found = i;
+    }
+    return found;
+}
+
+static double drain_core(struct gpu_schedule *s, unsigned core, const double *time, double until)
+{
+    double now = 0;
+    unsigned busy, first;
+    while (now < until && (first = shortest(s, core, &busy)) < s->slots) {
+        const double left = left_of(s, first), step = fmin(left, (until - now) / time[busy]);
+        for (unsigned i = core * s->per_core; i < (core + 1) * s->per_core; i++)
+            if (s->slot[i].group != GPU_NO_GROUP)
+                s->slot[i].done += step;
+        now += step * time[busy];
+        if (step >= left)
+            s->slot[first].group = GPU_NO_GROUP;
+    }
+    return now;
+}
+
+double gpu_schedule_drain(struct gpu_schedule *s, const double *time, double until)
+{
+    double longest = 0;
+    for (unsigned c = 0; c < s->cores; c++)
+        longest = fmax(longest, drain_core(s, c, time, until));
+    return longest;
+}

@@ -1,0 +1,185 @@
+/* Launches that are timed from windows: the schedule that tells where slots are, the threadgroups that are moved there, and the
+ * whole against launches of which every threadgroup is timed. */
+#include "isa/array_count.h"
+#include "sim/chip/chip.h"
+#include "sim/run/run.h"
+#include "sim/workload/gpu/gpu_schedule.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EACH_BOUND 0.03
+#define MEAN_BOUND 0.012
+
+static struct chip_db *db;
+
+/* ---- the schedule ---- */
+
+struct pieces {
+    double end[64];     /* by slot: where its threadgroup has come */
+    uint64_t group[64]; /* and which one it is */
+    double sum;
+    const struct gpu_work *work;
+    unsigned bad;
+};
+
+/* Pieces of a slot follow one another without a gap, and a threadgroup ends before the next one begins. */
+static bool check_piece(void *context, unsigned slot, uint64_t group, double from, double to)
+{
+    struct pieces *p = context;
+    if (group != p->group[slot]) {
+        p->bad += fabs(p->end[slot] - gpu_work_of(p->work, p->group[slot])) > 1e-6 || from > 0;
+        p->group[slot] = group;
+        p->end[slot] = 0;
+    }
+    p->bad += fabs(from - p->end[slot]) > 1e-6 || to < from;
+    p->end[slot] = to;
+    p->sum += to - from;
+    return true;
+}
+
+static void test_forward(void)
+{
+    const struct gpu_work work = {.known = 3, .group = {0, 500, 999}, .instructions = {100, 300, 200}};
+    struct gpu_schedule *s = gpu_schedule_create(5, 4, 1000, &work);
+    struct pieces p = {.work = &work};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    for (unsigned i = 0; i < 20; i++)
+        p.group[i] = gpu_schedule_slots(s)[i].group;
+    CU_ASSERT_EQUAL(gpu_schedule_slots(s)[1].group, 5); /* the second slot of the first core comes in the second round */
+    const double begin = gpu_schedule_work(s, 1);
+    for (unsigned i = 0; i < 40; i++) {
+        gpu_schedule_forward(s, 37, check_piece, &p);
+        CU_ASSERT_DOUBLE_EQUAL(gpu_schedule_work(s, 1) - begin, p.sum, 1e-3);
+    }
+    CU_ASSERT_EQUAL(p.bad, 0);
+    CHECK(fabs(p.sum / (40 * 37 * 20) - 1) < 0.01, "20 slots executed %g instructions in %d", p.sum, 40 * 37);
+    gpu_schedule_free(s);
+}
+
+/* All instructions of a launch are executed once, whatever the steps. */
+static void test_whole(void)
+{
+    const struct gpu_work work = {.known = 2, .group = {10, 90}, .instructions = {80, 120}};
+    const double even[4] = {1, 1, 1, 1}, all = gpu_work_before(&work, 100);
+    double sum = 0;
+    for (uint64_t i = 0; i < 100; i++)
+        sum += gpu_work_of(&work, i);
+    CU_ASSERT_DOUBLE_EQUAL(all, sum, 1e-6);
+    struct gpu_schedule *s = gpu_schedule_create(4, 3, 100, &work);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    for (unsigned i = 0; i < 1000 && gpu_schedule_next(s) < 100; i++)
+        gpu_schedule_forward(s, 13, NULL, NULL);
+    CU_ASSERT_EQUAL(gpu_schedule_busy(s), 12);
+    const double left = all - gpu_schedule_work(s, 1), took = gpu_schedule_drain(s, even, INFINITY);
+    CHECK(took <= 120 && took * 12 >= left, "%g instructions took %g", left, took);
+    CU_ASSERT_EQUAL(gpu_schedule_busy(s), 0);
+    CU_ASSERT_DOUBLE_EQUAL(gpu_schedule_work(s, 1), all, 1e-6);
+    gpu_schedule_free(s);
+}
+
+/* Whole rounds move threadgroups on and leave the rest as it is. */
+static void test_rounds(void)
+{
+    const struct gpu_work work = {.known = 1, .instructions = {100}};
+    struct gpu_schedule *s = gpu_schedule_create(4, 2, 1000000, &work);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    gpu_schedule_forward(s, 250, NULL, NULL);
+    const uint64_t next = gpu_schedule_next(s);
+    const struct gpu_slot slot = gpu_schedule_slots(s)[3];
+    const double before = gpu_schedule_work(s, 4), left = gpu_schedule_rounds(s, 100060, 24);
+    CU_ASSERT_DOUBLE_EQUAL(left, 2460, 1e-6);
+    CU_ASSERT_EQUAL(gpu_schedule_next(s), next + 8 * 976);
+    CU_ASSERT_EQUAL(gpu_schedule_slots(s)[3].group, slot.group + 8 * 976);
+    CU_ASSERT_EQUAL(gpu_schedule_slots(s)[3].done, slot.done);
+    CU_ASSERT_DOUBLE_EQUAL(gpu_schedule_work(s, 4) - before, 4 * 8 * 97600.0, 1);
+    gpu_schedule_free(s);
+}
+
+/* ---- kernels of the library ---- */
+
+struct example {
+    const char *workload;
+    bool cold;
+};
+
+static bool run_one(const struct example *x, const char *detail, enum run_mode mode, struct run_result *result)
+{
+    struct orch_error error = {0};
+    struct chip *chip = chip_open(db, "m1", NULL, &error);
+    const struct run_request request = {
+        .chip = chip, .workload = x->workload, .unit = "gpu", .detail = detail, .mode = mode, .threads = 1, .cold = x->cold};
+    run_result_init(result);
+    struct run *run = chip ? run_prepare(&request, &error) : NULL;
+    const bool ok = run && run_execute(run, NULL, 1, result, &error) && strcmp(result->detail, detail) == 0;
+    CHECK(ok, "%s at %s: %s", x->workload, detail, error.text[0] ? error.text : result->detail ? result->detail : "");
+    run_free(run);
+    chip_close(chip);
+    return ok;
+}
+
+/* M1 has an SLC of 8 MiB. */
+static const struct example library[] = {
+    {"layernorm:32768x512", true},               /* sixteen times the SLC, which fills on the way */
+    {"gemm:4096x1024x256", true},                /* long loops */
+    {"conv2d:n=1,c=128,h=56,w=56,k=256", false}, /* fits the SLC */
+    {"attention:b=1,h=8,s=1024,d=64", false},    /* barriers in its loops */
+    {"gather:1000x512x200000", true},            /* random lines of a table that stays in the SLC */
+};
+
+static void test_library(void)
+{
+    double sum = 0;
+    unsigned count = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(library); i++) {
+        struct run_result whole, part;
+        bool ok = run_one(&library[i], "instr", RUN_TIMING, &whole);
+        ok = run_one(&library[i], "sampled", RUN_TIMING, &part) && ok;
+        const double off = ok ? part.device_seconds / whole.device_seconds - 1 : 1;
+        CHECK(fabs(off) < EACH_BOUND, "%s: %+.1f %%", library[i].workload, 100 * off);
+        const double all = run_values_get(&whole.counters, "gpu.simdgroup_instructions");
+        CHECK(fabs(run_values_get(&part.counters, "gpu.simdgroup_instructions") / all - 1) < 1e-3, "%s", library[i].workload);
+        sum += fabs(off);
+        count++;
+        run_result_free(&whole);
+        run_result_free(&part);
+    }
+    CHECK(sum / count < MEAN_BOUND, "mean %.1f %%", 100 * sum / count);
+}
+
+/* --mode full gives the results and counts of every threadgroup. */
+static void test_full(void)
+{
+    const struct example x = {"gemm:8192x512x256", false};
+    struct run_result whole, part;
+    bool ok = run_one(&x, "instr", RUN_FULL, &whole);
+    ok = run_one(&x, "sampled", RUN_FULL, &part) && ok;
+    CU_ASSERT_TRUE(ok && whole.checksum.count > 0);
+    CU_ASSERT_EQUAL(whole.checksum.count, part.checksum.count);
+    for (size_t i = 0; ok && i < whole.checksum.count; i++)
+        CU_ASSERT_EQUAL(whole.checksum.item[i].fnv1a64, part.checksum.item[i].fnv1a64);
+    CU_ASSERT_EQUAL(whole.flops, part.flops);
+    run_result_free(&whole);
+    run_result_free(&part);
+}
+
+static const struct suite_test tests[] = {
+    {"slots go forward without a gap, at the pace of the schedule", test_forward},
+    {"every instruction of a launch has its place", test_whole},
+    {"whole rounds keep slots where they are", test_rounds},
+    {"windows have the time of the whole", test_library},
+    {"results do not depend on windows", test_full},
+};
+
+int main(void)
+{
+    struct orch_error error = {0};
+    db = chip_db_open(NULL, &error);
+    if (!db)
+        return 70;
+    const int code = suite_run("gpu_forward", tests, ARRAY_COUNT(tests));
+    chip_db_close(db);
+    return code;
+}
