@@ -12,6 +12,7 @@
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_forward.h"
+#include "units/mem/cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,20 +55,38 @@ static struct extent extent_of(double life, double resident)
     return (struct extent){fmin(SETTLING, 100 + 4 * life) + (life < COUNTED ? 2 * life : 0), COUNTED * share};
 }
 
+/* The mean of two neighbours: programs may treat threadgroups by turns. */
+static bool find_work_at(struct forward *f, uint64_t group)
+{
+    struct unit_fault fault = {0};
+    double sum = 0;
+    for (uint64_t i = 0; i < 2; i++) {
+        if (!gpu_crowd_move(f->crowd, 0, group + i, WHOLE, false, 0, &fault))
+            return run_launch_fault(f->l, &fault);
+        sum += gpu_crowd_done(f->crowd, 0);
+    }
+    f->work.group[f->work.known] = group;
+    f->work.instructions[f->work.known++] = sum / 2;
+    return true;
+}
+
+/* Executes some threadgroups for how much they execute. Where all have been executed, their sum is known. */
 static bool find_work(struct forward *f)
 {
     struct run_launch *l = f->l;
-    const uint64_t groups = l->setup->group_count, tried = groups < GPU_WORK_KNOWN ? groups : GPU_WORK_KNOWN;
-    struct unit_fault fault = {0};
+    const uint64_t groups = l->setup->group_count, part = groups / GPU_WORK_KNOWN;
+    bool ok = true;
     run_launch_rewind(l);
-    for (unsigned i = 0; i < tried; i++) {
-        const uint64_t group = groups * (2 * i + 1) / (2 * tried);
-        if (!gpu_crowd_move(f->crowd, 0, group, WHOLE, false, 0, &fault))
-            return run_launch_fault(l, &fault);
-        f->work.group[f->work.known] = group;
-        f->work.instructions[f->work.known++] = gpu_crowd_done(f->crowd, 0);
-    }
+    for (unsigned i = 0; ok && i < GPU_WORK_KNOWN; i++)
+        ok = find_work_at(f, part * i + mem_page_hash(i) % (part - 1));
     run_launch_rewind(l);
+    f->all = ok ? gpu_work_before(&f->work, groups) * f->simdgroups : 0;
+    if (!ok || l->run->request->mode != RUN_FULL)
+        return ok;
+    const double all = (double)l->m->gpu.totals.instructions / run_repeats(l->run);
+    for (unsigned i = 0; i < GPU_WORK_KNOWN; i++)
+        f->work.instructions[i] *= all / f->all;
+    f->all = all;
     return true;
 }
 
@@ -87,7 +106,6 @@ static bool open_forward(struct forward *f)
     if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error) || !find_work(f))
         return false;
     f->slc_lines = 1024.0 * memory.slc.kib * memory.dies / MEM_LINE_BYTES;
-    f->all = gpu_work_before(&f->work, l->setup->group_count) * f->simdgroups;
     f->resident = (double)f->cores * f->slots * f->simdgroups;
     f->extent = extent_of(f->all / (double)l->setup->group_count / f->simdgroups, f->resident);
     return true;

@@ -72,17 +72,12 @@ static void note_fault(struct pass *p, uint64_t number, const struct unit_fault 
 static void run_group(struct worker *w, uint64_t number)
 {
     struct pass *p = w->pass;
-    const uint64_t before = p->options->work ? gpu_group_counts(w->group).instructions : 0;
     struct unit_fault fault = {0};
     uint32_t position[3];
     gpu_setup_position(p->setup, number, position);
     gpu_group_start(w->group, position, (uint32_t)(number % p->options->cores));
     if (!gpu_group_finish(w->group, NULL, &fault))
         note_fault(p, number, &fault);
-    if (p->options->work) {
-        const uint64_t done = gpu_group_counts(w->group).instructions - before;
-        p->options->work[number] = done < UINT32_MAX ? (uint32_t)done : UINT32_MAX;
-    }
 }
 
 static void *work(void *context)

@@ -34,7 +34,6 @@ struct gpu_functional {
     unsigned cores;   /* of the GPU, for the core number that programs can read */
     struct gpu_checks checks;
     struct gpu_findings *findings; /* may be NULL */
-    uint32_t *work;                /* receives the instructions of each of setup.group_count threadgroups; may be NULL */
 };
 
 /* False on a fault; *error explains that of the first faulting threadgroup in grid order, as gpu_setup_explain does. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Instructions that a simdgroup runs ahead of its timing: so few that its trace stays in the host's caches. Where laps are leapt
- * over, fewer, so that simdgroups which leap together land together. */
+ * over, or the pass ends amid the launch, fewer, so that simdgroups stay where the timing left them. */
 #define RUN_AHEAD      256
 #define RUN_AHEAD_LEAP 24
 

@@ -12,7 +12,7 @@
 
 /* How many instructions a simdgroup of a threadgroup executes: known for some threadgroups, in ascending order, and taken to lie
  * on straight lines between them. */
-#define GPU_WORK_KNOWN 16
+#define GPU_WORK_KNOWN 8
 struct gpu_work {
     unsigned known;
     uint64_t group[GPU_WORK_KNOWN];

