@@ -125,7 +125,7 @@ static const struct example library[] = {
     {"layernorm:65536x512", true},               /* sixteen times the SLC, which fills on the way */
     {"gemm:4096x1024x256", true},                /* long loops */
     {"conv2d:n=1,c=128,h=56,w=56,k=256", false}, /* fits the SLC */
-    {"gather:1000x512x130000", true},            /* random lines of a table that stays in the SLC */
+    {"gather:1000x512x200000", true},            /* random lines of a table that stays in the SLC */
 };
 
 static void test_library(void)
