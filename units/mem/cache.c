@@ -34,7 +34,7 @@ static void shape(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool s
     /* A single set has mask 0. The division by the number of sets, which is one, gives the same. */
     cache->set_mask = (cache->sets & (cache->sets - 1)) == 0 ? cache->sets - 1 : 0;
     cache->headers = (ways + MEM_SET_WAYS - 1) / MEM_SET_WAYS;
-    const size_t bytes = cache->headers * sizeof(struct mem_set_header) + ways * (sizeof(struct mem_way) + sizeof(double));
+    const size_t bytes = cache->headers * sizeof(struct mem_set_header) + ways * sizeof(struct mem_way);
     cache->set_bytes = (uint32_t)((bytes + HOST_LINE - 1) / HOST_LINE * HOST_LINE);
     cache->way_bits = (1u << (ways < MEM_SET_WAYS ? ways : MEM_SET_WAYS)) - 1;
     cache->scatter = scatter;
@@ -130,7 +130,7 @@ static void update_arrivals(struct mem_cache *cache, uint32_t set)
 {
     struct mem_way *way = mem_cache_ways(cache, set);
     for (uint32_t w = 0; w < cache->ways; w++)
-        *mem_cache_arrival(cache, way + w) = cache->settled_ns;
+        way[w].arrival_ns = cache->settled_ns;
     mem_cache_header(cache, set)->settled = cache->settled;
 }
 
@@ -163,7 +163,7 @@ void mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, d
     victim->line = way->tag - 1;
     victim->flags = header->flags[w % MEM_SET_WAYS];
     way->tag = line + 1;
-    *mem_cache_arrival(cache, way) = ready_ns;
+    way->arrival_ns = ready_ns;
     header->key[w % MEM_SET_WAYS] = mem_cache_key(line);
     header->flags[w % MEM_SET_WAYS] = flags;
 }
