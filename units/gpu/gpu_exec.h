@@ -83,14 +83,16 @@ struct gpu_sanitizer;
 
 struct gpu_vector_set;
 
-/* Passes over threadgroup memory that an instruction needed for addresses at these distances from that of lane 0. They repeat in
- * loops. */
+/* Passes over threadgroup memory that an access needed, for lanes at these distances from the first active one. They repeat: in
+ * loops, and from instruction to instruction of code that was a loop once. */
 struct gpu_turns {
-    uint32_t op, mask; /* op: index + 1; 0 = none */
-    uint16_t distance[GPU_LANES];
-    uint8_t rest, turns; /* rest: position of lane 0's address in a bank */
+    uint32_t mask; /* 0 = none */
+    uint8_t item_bytes, components;
+    uint8_t rest, turns;          /* rest: position of the first active lane's address in a bank */
+    uint16_t distance[GPU_LANES]; /* of active lanes, otherwise 0 */
 };
-#define GPU_TURNS_KEPT 32
+#define GPU_TURNS_BITS 6
+#define GPU_TURNS_KEPT (1 << GPU_TURNS_BITS)
 
 struct gpu_group {
     struct gpu_launch launch;
@@ -119,7 +121,7 @@ struct gpu_group {
     struct unit_fault fault;
     struct gpu_sanitizer *sanitizer;
     struct gpu_access last_access;          /* of the latest recorded access to device or stack memory */
-    struct gpu_turns turns[GPU_TURNS_KEPT]; /* by index of the instruction, modulo */
+    struct gpu_turns turns[GPU_TURNS_KEPT]; /* by a hash of the distances */
 };
 
 /* Fills op[] from the instructions; scalars come from `uniforms`. */

@@ -109,20 +109,34 @@ static unsigned count_turns(const struct gpu_access *access, uint32_t mask)
     return turns > least ? turns : least;
 }
 
+/* Where the passes for some distances are kept. */
+static unsigned turns_slot(const uint16_t distance[GPU_LANES], uint32_t components)
+{
+    uint64_t parts[GPU_LANES / 4], h = components;
+    memcpy(parts, distance, sizeof parts);
+    for (unsigned i = 0; i < GPU_LANES / 4; i++)
+        h = (h ^ parts[i]) * UINT64_C(0x9E3779B97F4A7C15);
+    return (unsigned)(h >> (64 - GPU_TURNS_BITS));
+}
+
 /* The passes are the same when all addresses move by whole words. Distances in 16 bits tell all addresses of a threadgroup's
  * memory apart. */
-static unsigned known_turns(struct gpu_turns *known, const struct gpu_op *op, const struct gpu_access *access, uint32_t mask)
+static unsigned known_turns(struct gpu_turns kept[GPU_TURNS_KEPT], const struct gpu_access *access, uint32_t mask)
 {
-    const uint8_t rest = (uint8_t)(access->address[0] % BANK_BYTES);
-    uint16_t distance[GPU_LANES];
+    const uint64_t origin = access->address[__builtin_ctz(mask)];
+    struct gpu_turns now = {.mask = mask,
+                            .item_bytes = (uint8_t)access->item_bytes,
+                            .components = (uint8_t)access->components,
+                            .rest = (uint8_t)(origin % BANK_BYTES)};
     for (unsigned lane = 0; lane < GPU_LANES; lane++)
-        distance[lane] = (uint16_t)(access->address[lane] - access->address[0]);
-    if (known->op == op->index + 1 && known->mask == mask && known->rest == rest &&
-        memcmp(known->distance, distance, sizeof distance) == 0)
-        return known->turns;
-    *known = (struct gpu_turns){.op = op->index + 1, .mask = mask, .rest = rest, .turns = (uint8_t)count_turns(access, mask)};
-    memcpy(known->distance, distance, sizeof distance);
-    return known->turns;
+        now.distance[lane] = (uint16_t)((access->address[lane] - origin) & -(uint64_t)(mask >> lane & 1));
+    struct gpu_turns *known = &kept[turns_slot(now.distance, access->components)];
+    now.turns = known->turns;
+    if (memcmp(known, &now, sizeof now) == 0)
+        return now.turns;
+    now.turns = (uint8_t)count_turns(access, mask);
+    *known = now;
+    return now.turns;
 }
 
 /* A pass reads one word of each bank and delivers one word to each lane: krrishnarraj/clpeak reads as many bytes per second with
@@ -137,7 +151,7 @@ static unsigned threadgroup_turns(const struct gpu_simdgroup *group, const struc
     if (vectors && op->vectorised && op->inst->format == AGX_FORMAT_I32 && vectors->one_turn(group, op))
         return components;
     gpu_access_of(group, op, &access);
-    return known_turns(&group->group->turns[op->index % GPU_TURNS_KEPT], op, &access, group->mask);
+    return known_turns(group->group->turns, &access, group->mask);
 }
 
 static unsigned distinct_addresses(const struct gpu_access *access, uint32_t mask)
