@@ -31,7 +31,7 @@ struct mem_set_header {
     uint64_t order; /* the ways from the most recently used one on, 4 bits each, xored with the order of a new cache */
     uint8_t flags[MEM_SET_WAYS];
     uint32_t settled; /* value of mem_cache.settled when the arrival times were last brought up to date */
-    uint32_t spare;
+    uint32_t present; /* bit w: way w holds a line */
 };
 _Static_assert(sizeof(struct mem_set_header) == 64, "a header is a host cache line");
 
