@@ -203,6 +203,13 @@ bool gpu_touches_memory(unsigned op);
 bool gpu_touches_lines(unsigned op);
 /* Records an instruction; `lanes` are the active ones. False when memory is out. */
 bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
+/* The lowest and the highest address of active lanes; without any, UINT64_MAX and 0. */
+void gpu_record_span(const struct gpu_access *access, uint32_t mask, uint64_t *low, uint64_t *high);
+/* gpu_record.h, once per host instruction set: the same. */
+bool gpu_record_portable(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
+void gpu_record_span_portable(const struct gpu_access *access, uint32_t mask, uint64_t *low, uint64_t *high);
+bool gpu_record_avx512(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
+void gpu_record_span_avx512(const struct gpu_access *access, uint32_t mask, uint64_t *low, uint64_t *high);
 
 struct gpu_sanitizer *gpu_sanitizer_create(const struct gpu_group *group);
 void gpu_sanitizer_free(struct gpu_sanitizer *sanitizer);
