@@ -245,5 +245,6 @@ void mem_system_flush(struct mem_system *system)
         mem_cache_clear(&system->cluster[i].l2);
     for (uint32_t i = 0; i < system->params.dies; i++)
         mem_cache_clear(&system->die[i].slc);
+    system->held = 0;
     memset(system->holders, 0, sizeof system->holders);
 }
