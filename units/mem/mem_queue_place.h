@@ -213,13 +213,16 @@ double PLACE_NS(struct mem_link *link, double now_ns, double ns)
 
 uint32_t MOVE_UP(double *free_ns, uint32_t low, uint32_t high, double until_ns)
 {
+    /* Whether all eight move is a guess that the host makes well, so that it need not wait for how many do. */
     while (high - low >= TIMES) {
         const uint32_t earlier = not_later(free_ns + high - TIMES, TIMES, until_ns);
-        const uint32_t later = TIMES - (uint32_t)__builtin_popcount(earlier);
-        shift_up(free_ns + high - later, later);
-        high -= later;
-        if (later < TIMES)
-            return high;
+        if (earlier) {
+            const uint32_t later = TIMES - (uint32_t)__builtin_popcount(earlier);
+            shift_up(free_ns + high - later, later);
+            return high - later;
+        }
+        high -= TIMES;
+        shift_up(free_ns + high, TIMES);
     }
     while (high > low && free_ns[high - 1] > until_ns) {
         free_ns[high] = free_ns[high - 1];
