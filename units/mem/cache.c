@@ -162,8 +162,8 @@ void mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, d
     victim->valid = header->present >> w % MEM_SET_WAYS & 1;
     header->present |= 1u << w % MEM_SET_WAYS;
     cache->used += !victim->valid;
-    victim->line = way->tag - 1;
     victim->flags = header->flags[w % MEM_SET_WAYS];
+    victim->line = cache->clean_unnamed && !(victim->flags & MEM_LINE_DIRTY) ? UINT64_MAX : way->tag - 1;
     way->tag = line + 1;
     way->arrival_ns = ready_ns;
     header->key[w % MEM_SET_WAYS] = mem_cache_key(line);

@@ -47,6 +47,7 @@ struct mem_cache {
     uint32_t headers;   /* per set */
     uint32_t set_bytes; /* distance between sets: headers and ways */
     uint32_t way_bits;  /* of a header: the ways that exist */
+    bool clean_unnamed; /* whoever inserts asks only for lines that are dirty: nobody waits for the name of a clean victim */
     bool scatter;       /* pages are spread over the sets by a hash (physically indexed, several interleaved parts) */
     unsigned char *set; /* aligned to host cache lines, in `room` */
     void *room;
@@ -226,7 +227,7 @@ static inline void mem_cache_touch(struct mem_cache *cache, const struct mem_ent
 struct mem_victim {
     bool valid;
     uint8_t flags;
-    uint64_t line;
+    uint64_t line; /* unknown in a clean victim of a cache with clean_unnamed */
 };
 
 /* Puts an absent line into its set, in the place of an empty way or of the least recently used line, which is returned. */
