@@ -211,6 +211,7 @@ double PLACE_NS(struct mem_link *link, double now_ns, double ns)
 
 /* ---- slots ---- */
 
+#if defined(__AVX512F__)
 uint32_t MOVE_UP(double *free_ns, uint32_t low, uint32_t high, double until_ns)
 {
     /* Whether all eight move is a guess that the host makes well, so that it need not wait for how many do. */
@@ -230,3 +231,20 @@ uint32_t MOVE_UP(double *free_ns, uint32_t low, uint32_t high, double until_ns)
     }
     return high;
 }
+#else
+uint32_t MOVE_UP(double *free_ns, uint32_t low, uint32_t high, double until_ns)
+{
+    uint32_t from = low, to = high;
+    if (low == high || free_ns[high - 1] <= until_ns)
+        return high;
+    while (from < to) {
+        const uint32_t middle = (from + to) / 2;
+        if (free_ns[middle] <= until_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    shift_up(free_ns + from, high - from);
+    return from;
+}
+#endif
