@@ -74,6 +74,121 @@ static void test_link_against_calendar(void)
     }
 }
 
+/* A plain list of intervals that follows the rules of mem_queue.h word by word. */
+struct naive_link {
+    double start_ns[MEM_LINK_INTERVALS + 1], end_ns[MEM_LINK_INTERVALS + 1], floor_ns;
+    unsigned count;
+};
+
+static void naive_remove(struct naive_link *n, unsigned i)
+{
+    n->count--;
+    memmove(n->start_ns + i, n->start_ns + i + 1, (n->count - i) * sizeof n->start_ns[0]);
+    memmove(n->end_ns + i, n->end_ns + i + 1, (n->count - i) * sizeof n->end_ns[0]);
+}
+
+static void naive_make_room(struct naive_link *n, double now_ns)
+{
+    unsigned best = 0;
+    if (n->count < MEM_LINK_INTERVALS)
+        return;
+    if (n->end_ns[0] < now_ns - MEM_LINK_LATE_NS) {
+        n->floor_ns = n->end_ns[0];
+        naive_remove(n, 0);
+        return;
+    }
+    for (unsigned i = 1; i + 1 < n->count; i++)
+        if (n->start_ns[i + 1] - n->end_ns[i] < n->start_ns[best + 1] - n->end_ns[best])
+            best = i;
+    n->end_ns[best] = n->end_ns[best + 1];
+    naive_remove(n, best + 1);
+}
+
+static double naive_place(struct naive_link *n, double now_ns, double ns)
+{
+    naive_make_room(n, now_ns);
+    double at = now_ns > n->floor_ns ? now_ns : n->floor_ns;
+    unsigned i = 0;
+    while (i < n->count && (n->end_ns[i] <= at || at + ns > n->start_ns[i] + MEM_LINK_EPSILON_NS)) {
+        at = n->end_ns[i] > at ? n->end_ns[i] : at;
+        i++;
+    }
+    for (unsigned k = n->count; k > i; k--) {
+        n->start_ns[k] = n->start_ns[k - 1];
+        n->end_ns[k] = n->end_ns[k - 1];
+    }
+    n->start_ns[i] = at;
+    n->end_ns[i] = at + ns;
+    n->count++;
+    if (i + 1 < n->count && n->end_ns[i] >= n->start_ns[i + 1] - MEM_LINK_EPSILON_NS) {
+        n->end_ns[i] = n->end_ns[i + 1];
+        naive_remove(n, i + 1);
+    }
+    if (i > 0 && n->start_ns[i] <= n->end_ns[i - 1] + MEM_LINK_EPSILON_NS) {
+        n->end_ns[i - 1] = n->end_ns[i];
+        naive_remove(n, i);
+    }
+    return at;
+}
+
+/* Requests of several cores that take turns, each ahead of the others by up to `ahead_ns`, on a link that is more or less busy.
+ */
+static unsigned compare_places(double (*place)(struct mem_link *, double, double), uint64_t *seed, double pace_ns, unsigned ahead)
+{
+    static struct naive_link naive;
+    struct mem_link link;
+    unsigned wrong = 0;
+    double begin_ns = 0;
+    naive = (struct naive_link){.count = 0};
+    mem_link_init(&link, 1.0);
+    for (unsigned turn = 0; turn < 400; turn++, begin_ns += turn % 4 == 0 ? ahead : 0) {
+        double now_ns = begin_ns;
+        for (unsigned i = 0; i < ahead && now_ns < begin_ns + ahead; i++) {
+            now_ns += pace_ns * (double)(suite_random(seed) % 64) / 16;
+            const double ns = 0.25 * (double)(1 + suite_random(seed) % 6);
+            wrong += place(&link, now_ns, ns) != naive_place(&naive, now_ns, ns);
+        }
+        wrong += link.count != naive.count || link.floor_ns != naive.floor_ns ||
+                 memcmp(link.start_ns + link.first, naive.start_ns, naive.count * sizeof naive.start_ns[0]) != 0 ||
+                 memcmp(link.end_ns + link.first, naive.end_ns, naive.count * sizeof naive.end_ns[0]) != 0;
+    }
+    return wrong;
+}
+
+static void test_links_agree_with_a_plain_list(void)
+{
+    static double (*const places[])(struct mem_link *, double, double) = {mem_link_place_portable, mem_link_place_ns};
+    uint64_t seed = 11;
+    for (unsigned p = 0; p < ARRAY_COUNT(places); p++)
+        for (unsigned pace = 1; pace < 16; pace++)
+            for (unsigned ahead = 30; ahead <= 240; ahead += 70) {
+                const unsigned wrong = compare_places(places[p], &seed, pace / 2.0, ahead);
+                CHECK(wrong == 0, "variant %u, pace %u, ahead %u: %u placements differ", p, pace, ahead, wrong);
+            }
+}
+
+static void test_slots_agree_with_a_sorted_list(void)
+{
+    uint64_t seed = 17;
+    for (uint32_t count = 1; count < 70; count += 1 + count / 8) {
+        struct mem_slots slots;
+        double naive[70] = {0};
+        unsigned wrong = 0;
+        CU_ASSERT_TRUE_FATAL(mem_slots_init(&slots, count));
+        for (unsigned i = 0; i < 3000; i++) {
+            const double until_ns = i / 4.0 + (double)(suite_random(&seed) % 40);
+            uint32_t least = 0;
+            for (uint32_t k = 1; k < count; k++)
+                least = naive[k] < naive[least] ? k : least;
+            wrong += mem_slots_ready(&slots, -1.0) != naive[least];
+            naive[least] = until_ns;
+            mem_slots_take(&slots, until_ns);
+        }
+        CHECK(wrong == 0, "%u slots: %u answers differ", count, wrong);
+        mem_slots_release(&slots);
+    }
+}
+
 static void test_slots_hand_out_the_earliest(void)
 {
     struct mem_slots slots;
@@ -242,6 +357,8 @@ static const struct suite_test tests[] = {
     {"a link fills gaps", test_link_fills_gaps},
     {"a link without a rate is free", test_link_without_rate_is_free},
     {"a link agrees with a calendar", test_link_against_calendar},
+    {"links agree with a plain list", test_links_agree_with_a_plain_list},
+    {"slots agree with a sorted list", test_slots_agree_with_a_sorted_list},
     {"slots hand out the earliest place", test_slots_hand_out_the_earliest},
     {"caches are true LRU", test_cache_is_lru},
     {"caches refuse nonsense", test_cache_refuses_nonsense},

@@ -83,14 +83,16 @@ struct gpu_sanitizer;
 
 struct gpu_vector_set;
 
-/* Passes over threadgroup memory that an instruction needed for addresses at these distances from that of lane 0. They repeat in
- * loops. */
+/* Passes over threadgroup memory that an access needed, for lanes at these distances from the first active one. They repeat: in
+ * loops, and from instruction to instruction of code that was a loop once. */
 struct gpu_turns {
-    uint32_t op, mask; /* op: index + 1; 0 = none */
-    uint16_t distance[GPU_LANES];
-    uint8_t rest, turns; /* rest: position of lane 0's address in a bank */
+    uint32_t mask; /* 0 = none */
+    uint8_t item_bytes, components;
+    uint8_t rest, turns;          /* rest: position of the first active lane's address in a bank */
+    uint16_t distance[GPU_LANES]; /* of active lanes, otherwise 0 */
 };
-#define GPU_TURNS_KEPT 32
+#define GPU_TURNS_BITS 6
+#define GPU_TURNS_KEPT (1 << GPU_TURNS_BITS)
 
 struct gpu_group {
     struct gpu_launch launch;
@@ -119,7 +121,7 @@ struct gpu_group {
     struct unit_fault fault;
     struct gpu_sanitizer *sanitizer;
     struct gpu_access last_access;          /* of the latest recorded access to device or stack memory */
-    struct gpu_turns turns[GPU_TURNS_KEPT]; /* by index of the instruction, modulo */
+    struct gpu_turns turns[GPU_TURNS_KEPT]; /* by a hash of the distances */
 };
 
 /* Fills op[] from the instructions; scalars come from `uniforms`. */
@@ -201,6 +203,13 @@ bool gpu_touches_memory(unsigned op);
 bool gpu_touches_lines(unsigned op);
 /* Records an instruction; `lanes` are the active ones. False when memory is out. */
 bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
+/* The lowest and the highest address of active lanes; without any, UINT64_MAX and 0. */
+void gpu_record_span(const struct gpu_access *access, uint32_t mask, uint64_t *low, uint64_t *high);
+/* gpu_record.h, once per host instruction set: the same. */
+bool gpu_record_portable(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
+void gpu_record_span_portable(const struct gpu_access *access, uint32_t mask, uint64_t *low, uint64_t *high);
+bool gpu_record_avx512(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
+void gpu_record_span_avx512(const struct gpu_access *access, uint32_t mask, uint64_t *low, uint64_t *high);
 
 struct gpu_sanitizer *gpu_sanitizer_create(const struct gpu_group *group);
 void gpu_sanitizer_free(struct gpu_sanitizer *sanitizer);

@@ -1,66 +1,11 @@
 /* Loads and stores: device memory, threadgroup memory, stack. They complete at once, in program order. */
 #include "units/gpu/gpu_exec_format.h"
 #include "units/gpu/gpu_exec_plain.h"
-
-static bool on_device(unsigned op)
-{
-    return op == AGX_OP_DEVICE_LOAD || op == AGX_OP_DEVICE_STORE || op == AGX_OP_ATOMIC;
-}
-
-static bool on_stack(unsigned op)
-{
-    return op == AGX_OP_STACK_LOAD || op == AGX_OP_STACK_STORE;
-}
-
-/* base + (offset << shift) * item, with the base rounded down to a multiple of the item. Threadgroup accesses do not shift, and
- * atomics count 4-byte words. */
-static void device_addresses(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access)
-{
-    const struct agx_inst *inst = op->inst;
-    const bool packed = inst->op != AGX_OP_ATOMIC && gpu_format_packed(inst->format);
-    const unsigned shift = packed || inst->op == AGX_OP_ATOMIC ? 0 : inst->shift > 2 ? 2 : inst->shift;
-    struct gpu_operand offset = op->source[2];
-    offset.sign_extend = !inst->zero_extend_offset;
-    uint64_t base[GPU_LANES], by[GPU_LANES];
-    gpu_read_int(group, &op->source[1], base);
-    gpu_read_int(group, &offset, by);
-    for (unsigned lane = 0; lane < GPU_LANES; lane++)
-        access->address[lane] = (base[lane] & ~(uint64_t)(access->item_bytes - 1)) + (by[lane] << shift) * access->item_bytes;
-}
-
-static void threadgroup_addresses(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access)
-{
-    uint64_t base[GPU_LANES], by[GPU_LANES];
-    gpu_read_int(group, &op->source[1], base);
-    gpu_read_int(group, &op->source[2], by);
-    for (unsigned lane = 0; lane < GPU_LANES; lane++)
-        access->address[lane] = base[lane] + by[lane] * access->item_bytes;
-}
-
-/* Byte offset from the current frame base. The stack grows down, so that the base is the stack position. */
-static void stack_addresses(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access)
-{
-    struct gpu_operand offset = op->source[2];
-    offset.sign_extend = true;
-    gpu_read_int(group, &offset, access->address);
-    for (unsigned lane = 0; lane < GPU_LANES; lane++)
-        access->address[lane] += group->stack_bytes_left;
-}
+#include "units/gpu/gpu_lanes.h"
 
 void gpu_access_of(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access)
 {
-    const struct agx_inst *inst = op->inst;
-    const bool atomic = inst->op == AGX_OP_ATOMIC || inst->op == AGX_OP_THREADGROUP_ATOMIC;
-    const bool wide = gpu_atomic_wide(inst, group->group->program->generation) != GPU_ATOMIC_NARROW;
-    access->item_bytes = atomic ? 4 : gpu_format_bytes(inst->format);
-    access->bytes = wide ? 8 : access->item_bytes;
-    access->components = atomic || gpu_format_packed(inst->format) ? 1 : inst->component_mask;
-    if (on_device(inst->op))
-        device_addresses(group, op, access);
-    else if (on_stack(inst->op))
-        stack_addresses(group, op, access);
-    else
-        threadgroup_addresses(group, op, access);
+    gpu_lanes_access(group, op, access);
 }
 
 /* --- where bytes are --- */
@@ -70,7 +15,7 @@ void gpu_access_of(const struct gpu_simdgroup *group, const struct gpu_op *op, s
 static uint8_t *bytes_at(const struct gpu_simdgroup *group, unsigned op, uint64_t address, uint32_t bytes, unsigned prot)
 {
     const struct gpu_group *all = group->group;
-    if (on_device(op))
+    if (gpu_on_device(op))
         return mem_at(all->launch.space, address, bytes, prot);
     return address < all->memory_bytes && bytes <= all->memory_bytes - address ? all->memory + address : NULL;
 }
@@ -93,9 +38,9 @@ static const struct gpu_op *refuse(struct gpu_simdgroup *group, const struct gpu
                                    uint32_t bytes, unsigned prot)
 {
     const struct gpu_group *all = group->group;
-    if (on_device(op->inst->op))
+    if (gpu_on_device(op->inst->op))
         return gpu_fault_device(group, op, lane, address, bytes, prot);
-    if (on_stack(op->inst->op))
+    if (gpu_on_stack(op->inst->op))
         return gpu_fault(group, op, UNIT_FAULT_UNMAPPED, address, "lane %u of simdgroup %u: stack byte %lld of %u", lane,
                          group->number, (long long)address, all->stack_words * 4);
     return gpu_fault(group, op, UNIT_FAULT_UNMAPPED, address, "lane %u of simdgroup %u: threadgroup memory byte %lld of %u", lane,
@@ -106,7 +51,7 @@ static const struct gpu_op *refuse(struct gpu_simdgroup *group, const struct gpu
 static bool move(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lane, uint64_t address, uint32_t bytes,
                  bool store, uint32_t *raw)
 {
-    if (on_stack(op->inst->op)) {
+    if (gpu_on_stack(op->inst->op)) {
         const uint32_t limit = group->group->stack_words * 4;
         if (address >= limit || bytes > limit - address)
             return false;
@@ -212,16 +157,12 @@ static unsigned prot_of(unsigned op)
 static bool all_reached(const struct gpu_simdgroup *group, const struct gpu_op *op, const struct gpu_access *access,
                         unsigned prot)
 {
-    uint64_t low = UINT64_MAX, high = 0;
-    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
-        const uint64_t address = access->address[lane], on = group->mask >> lane & 1;
-        low = on && address < low ? address : low;
-        high = on && address > high ? address : high;
-    }
+    uint64_t low, high;
+    gpu_record_span(access, group->mask, &low, &high);
     const uint64_t end = high + (access->components ? 32 - (unsigned)__builtin_clz(access->components) : 1) * access->item_bytes;
     if (low == UINT64_MAX || access->bytes > access->item_bytes || end <= low)
         return low == UINT64_MAX;
-    if (on_stack(op->inst->op))
+    if (gpu_on_stack(op->inst->op))
         return end <= group->group->stack_words * 4;
     return end - low <= UINT32_MAX && bytes_at(group, op->inst->op, low, (uint32_t)(end - low), prot) != NULL;
 }
@@ -230,23 +171,24 @@ static bool all_reached(const struct gpu_simdgroup *group, const struct gpu_op *
 const struct gpu_op *gpu_reach(struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     const unsigned prot = prot_of(op->inst->op);
-    const bool on_threadgroup = !on_device(op->inst->op) && !on_stack(op->inst->op);
+    const bool on_threadgroup = !gpu_on_device(op->inst->op) && !gpu_on_stack(op->inst->op);
     if (on_threadgroup && op->vectorised && group->group->vectors->inside(group, op))
         return op->next;
-    struct gpu_access access = group->group->last_access;
+    struct gpu_access own;
+    const struct gpu_access *access = on_threadgroup ? &own : &group->group->last_access;
     if (on_threadgroup)
-        gpu_access_of(group, op, &access);
-    if (all_reached(group, op, &access, prot))
+        gpu_access_of(group, op, &own);
+    if (all_reached(group, op, access, prot))
         return op->next;
     for (unsigned c = 0; c < 4; c++)
         for (unsigned lane = 0; lane < GPU_LANES; lane++) {
-            const uint64_t address = access.address[lane] + c * access.item_bytes;
-            if (!(access.components >> c & 1) || !(group->mask >> lane & 1))
+            const uint64_t address = access->address[lane] + c * access->item_bytes;
+            if (!(access->components >> c & 1) || !(group->mask >> lane & 1))
                 continue;
-            const bool reached = on_stack(op->inst->op) ? address + access.bytes <= group->group->stack_words * 4
-                                                        : bytes_at(group, op->inst->op, address, access.bytes, prot) != NULL;
+            const bool reached = gpu_on_stack(op->inst->op) ? address + access->bytes <= group->group->stack_words * 4
+                                                            : bytes_at(group, op->inst->op, address, access->bytes, prot) != NULL;
             if (!reached)
-                return refuse(group, op, lane, address, access.bytes, prot);
+                return refuse(group, op, lane, address, access->bytes, prot);
         }
     return op->next;
 }

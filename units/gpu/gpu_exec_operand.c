@@ -1,37 +1,11 @@
 /* Reading sources and writing destinations, all 32 lanes at a time. */
 #include "units/gpu/gpu_exec.h"
 #include "units/gpu/gpu_exec_numeric.h"
-
-static uint64_t extend(uint64_t value, unsigned bits, bool sign)
-{
-    if (!sign || bits >= 64)
-        return value;
-    const uint64_t top = UINT64_C(1) << (bits - 1);
-    return (value ^ top) - top;
-}
+#include "units/gpu/gpu_lanes.h"
 
 void gpu_read_int(const struct gpu_simdgroup *group, const struct gpu_operand *from, uint64_t out[GPU_LANES])
 {
-    const uint32_t *word = group->word[from->word];
-    switch (from->kind) {
-    case GPU_WORD:
-        for (unsigned lane = 0; lane < GPU_LANES; lane++)
-            out[lane] = extend(word[lane], 32, from->sign_extend);
-        break;
-    case GPU_LOW:
-    case GPU_HIGH:
-        for (unsigned lane = 0; lane < GPU_LANES; lane++)
-            out[lane] = extend(gpu_half_of(word, from->kind == GPU_HIGH, lane), 16, from->sign_extend);
-        break;
-    case GPU_PAIR:
-        for (unsigned lane = 0; lane < GPU_LANES; lane++)
-            out[lane] = word[lane] | (uint64_t)group->word[from->word + 1][lane] << 32;
-        break;
-    default:
-        for (unsigned lane = 0; lane < GPU_LANES; lane++)
-            out[lane] = from->kind == GPU_SCALAR ? from->scalar : 0;
-        break;
-    }
+    gpu_lanes_int(group, from, from->sign_extend, out);
 }
 
 void gpu_read_raw(const struct gpu_simdgroup *group, const struct gpu_operand *from, unsigned i, uint32_t out[GPU_LANES])

@@ -158,10 +158,12 @@ void mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, d
     const uint32_t w = take_last(cache, set);
     struct mem_way *way = mem_cache_ways(cache, set) + w;
     struct mem_set_header *header = mem_cache_header(cache, set) + w / MEM_SET_WAYS;
-    victim->valid = way->tag != 0;
+    /* The header says what there is, so that nobody waits for the way itself unless its line is written back. */
+    victim->valid = header->present >> w % MEM_SET_WAYS & 1;
+    header->present |= 1u << w % MEM_SET_WAYS;
     cache->used += !victim->valid;
-    victim->line = way->tag - 1;
     victim->flags = header->flags[w % MEM_SET_WAYS];
+    victim->line = cache->clean_unnamed && !(victim->flags & MEM_LINE_DIRTY) ? UINT64_MAX : way->tag - 1;
     way->tag = line + 1;
     *mem_cache_arrival(cache, way) = ready_ns;
     header->key[w % MEM_SET_WAYS] = mem_cache_key(line);
@@ -215,6 +217,7 @@ uint8_t mem_cache_remove(struct mem_cache *cache, uint64_t line, bool *present)
     cache->used--;
     entry.way->tag = 0;
     *entry.flags = 0;
+    entry.header[entry.number / MEM_SET_WAYS].present &= ~(1u << entry.number % MEM_SET_WAYS);
     put_last(cache, set_of(cache, &entry), entry.number);
     return flags;
 }

@@ -31,7 +31,7 @@ struct mem_set_header {
     uint64_t order; /* the ways from the most recently used one on, 4 bits each, xored with the order of a new cache */
     uint8_t flags[MEM_SET_WAYS];
     uint32_t settled; /* value of mem_cache.settled when the arrival times were last brought up to date */
-    uint32_t spare;
+    uint32_t present; /* bit w: way w holds a line */
 };
 _Static_assert(sizeof(struct mem_set_header) == 64, "a header is a host cache line");
 
@@ -46,6 +46,7 @@ struct mem_cache {
     uint32_t headers;   /* per set */
     uint32_t set_bytes; /* distance between sets: headers, ways and arrival times of the data */
     uint32_t way_bits;  /* of a header: the ways that exist */
+    bool clean_unnamed; /* whoever inserts asks only for lines that are dirty: nobody waits for the name of a clean victim */
     bool scatter;       /* pages are spread over the sets by a hash (physically indexed, several interleaved parts) */
     unsigned char *set; /* aligned to host cache lines, in `room` */
     void *room;
@@ -230,7 +231,7 @@ static inline void mem_cache_touch(struct mem_cache *cache, const struct mem_ent
 struct mem_victim {
     bool valid;
     uint8_t flags;
-    uint64_t line;
+    uint64_t line; /* unknown in a clean victim of a cache with clean_unnamed */
 };
 
 /* Puts an absent line into its set, in the place of an empty way or of the least recently used line, which is returned. */

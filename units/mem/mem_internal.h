@@ -75,6 +75,7 @@ struct mem_system {
     struct activity activity;
     struct mem_traffic traffic; /* since the last restart */
     double moved_share;         /* share of each byte that moves between SLC and DRAM, for compression */
+    uint64_t held;              /* lines in all of them: without any, nobody looks into the table, which is large */
     uint16_t holders[MEM_HOLDERS];
 };
 
@@ -108,7 +109,7 @@ void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz);
 void mem_coherence_clean_l1s(struct mem_port *port, double now_ns, uint64_t line);
 static inline void mem_coherence_read(struct mem_port *port, double now_ns, uint64_t line)
 {
-    if (port->system->holders[mem_holder_slot(line)] > 0)
+    if (port->system->held > 0 && port->system->holders[mem_holder_slot(line)] > 0)
         mem_coherence_clean_l1s(port, now_ns, line);
 }
 /* Called next, when the port's own L2 has no copy: dirty lines of other clusters go down to the memory side. */

@@ -50,6 +50,7 @@ double mem_port_l1_fill(struct mem_port *port, double now_ns, uint64_t line, dou
     if (!port->coherent_l1)
         return now_ns;
     port->system->holders[mem_holder_slot(line)]++;
+    port->system->held += !victim.valid;
     if (!victim.valid)
         return now_ns;
     port->system->holders[mem_holder_slot(victim.line)]--;
@@ -64,8 +65,10 @@ uint8_t mem_port_l1_drop(struct mem_port *port, uint64_t line, bool *present)
 {
     bool was;
     const uint8_t flags = mem_cache_remove(&port->l1, line, &was);
-    if (was && port->coherent_l1)
+    if (was && port->coherent_l1) {
         port->system->holders[mem_holder_slot(line)]--;
+        port->system->held--;
+    }
     if (present)
         *present = was;
     return flags;
@@ -102,7 +105,7 @@ static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, 
         const double place = mem_port_l1_fill(port, m.issued_ns, line, m.reply.ready_ns, (uint8_t)(flags | from));
         m.reply.ready_ns = later(m.reply.ready_ns, place);
     }
-    if (keep || m.reply.level != MEM_L2 || was_prefetched)
+    if (port->prefetcher.params.streams && (keep || m.reply.level != MEM_L2 || was_prefetched))
         mem_port_prefetch(port, m.issued_ns, line, pc);
     return m;
 }
@@ -285,9 +288,34 @@ static struct mem_reply access_piece(struct mem_port *port, double now_ns, const
     return port->has_l1 && (port->coherent_l1 || !store) ? access_l1(port, t, p) : store_below(port, t, p);
 }
 
+/* A load of one line through an L1 that is not coherent, in one pass: the same as mem_port_l1_hit, and after it what lies beyond.
+ */
+static struct mem_reply load_through(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, uint64_t pc)
+{
+    const struct piece p = {addr >> MEM_LINE_SHIFT, pc, (uint32_t)(addr % MEM_LINE_BYTES), bytes, MEM_ACCESS_LOAD};
+    const uint64_t page = addr >> MEM_PAGE_SHIFT;
+    const bool known = mem_tlb_hint(&port->tlb, page) || mem_tlb_first_level(&port->tlb, page);
+    struct mem_cache *l1 = &port->l1;
+    const struct mem_entry entry = mem_cache_find(l1, p.line);
+    port->l1_read_bytes += bytes;
+    if (known && entry.way && mem_cache_ready_ns(l1, &entry) <= now_ns && !(*entry.flags & MEM_LINE_PREFETCHED)) {
+        mem_cache_touch(l1, &entry);
+        port->counters.hits[MEM_L1]++;
+        return (struct mem_reply){now_ns + port->l1_latency_ns, MEM_L1};
+    }
+    const double t = known ? now_ns : translate(port, now_ns, page);
+    if (port->gather.held && mem_gather_take(&port->gather, p.line))
+        fill_gathered(port, t, p.line);
+    const struct mem_reply reply = entry.way ? l1_hit(port, t, &entry, &p) : l1_miss(port, t, &p);
+    return (struct mem_reply){later(now_ns, reply.ready_ns), reply.level};
+}
+
 struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind,
                                  uint64_t pc)
 {
+    const bool one_line = addr % MEM_LINE_BYTES + bytes <= MEM_LINE_BYTES;
+    if (kind == MEM_ACCESS_LOAD && port->has_l1 && !port->coherent_l1 && one_line)
+        return load_through(port, now_ns, addr, bytes, pc);
     if (kind != MEM_ACCESS_FETCH && mem_port_l1_hit(port, now_ns, addr, bytes, kind != MEM_ACCESS_LOAD))
         return (struct mem_reply){kind == MEM_ACCESS_LOAD ? now_ns + port->l1_latency_ns : now_ns, MEM_L1};
     return mem_port_access_beyond(port, now_ns, addr, bytes, kind, pc);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define MEM_LINK_INTERVALS 256
+#define MEM_LINK_SPARE     8 /* room for reading whole vectors */
 /* No request comes later than this after one for a later time. */
 #define MEM_LINK_LATE_NS 100.0
 /* The rounding of sums of transfer times must neither open nor close gaps. */
@@ -23,7 +24,8 @@ struct mem_link {
     double floor_ns;    /* history before this time is forgotten: nothing can be placed there */
     uint32_t count;     /* busy intervals, ascending, disjoint, not touching */
     uint32_t first;     /* start of the intervals in the arrays, which have room for the window to slide */
-    double start_ns[2 * MEM_LINK_INTERVALS], end_ns[2 * MEM_LINK_INTERVALS];
+    uint32_t near;      /* where in the arrays the last request was placed between others; the next search begins there */
+    double start_ns[2 * MEM_LINK_INTERVALS + MEM_LINK_SPARE], end_ns[2 * MEM_LINK_INTERVALS + MEM_LINK_SPARE];
 };
 
 void mem_link_init(struct mem_link *link, double gbps);
@@ -31,6 +33,12 @@ void mem_link_set_rate(struct mem_link *link, double gbps);
 void mem_link_restart(struct mem_link *link, double now_ns);
 /* Places a request between others; the slow half of mem_link_take_ns. */
 double mem_link_place_ns(struct mem_link *link, double now_ns, double ns);
+/* mem_queue_place.h, for hosts with and without wide vectors: the same, and how slots make room: the times from `low` on that are
+ * later than until_ns move up by one, into the place `high`. Returns the place that is left. */
+double mem_link_place_portable(struct mem_link *link, double now_ns, double ns);
+double mem_link_place_avx512(struct mem_link *link, double now_ns, double ns);
+uint32_t mem_slots_move_portable(double *free_ns, uint32_t low, uint32_t high, double until_ns);
+uint32_t mem_slots_move_avx512(double *free_ns, uint32_t low, uint32_t high, double until_ns);
 
 /* Occupies the link for `ns` at the earliest time from now_ns on. Returns the start. Most requests come after all others. */
 static inline double mem_link_take_ns(struct mem_link *link, double now_ns, double ns)

@@ -8,6 +8,7 @@ static bool init_die(struct mem_die *die, const struct mem_params *params)
     die->has_slc = params->slc.kib > 0;
     if (die->has_slc && !mem_cache_init(&die->slc, (uint64_t)params->slc.kib * 1024 / MEM_LINE_BYTES, params->slc.ways, true))
         return false;
+    die->slc.clean_unnamed = true;
     if (!mem_dram_init(&die->dram, params))
         return false;
     die->slc_slice = calloc(params->dram_channels, sizeof die->slc_slice[0]);

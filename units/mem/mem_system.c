@@ -64,6 +64,7 @@ static bool init_port(struct mem_port *port)
     set_port_clock(port);
     if (port->has_l1 && !mem_cache_init(&port->l1, (uint64_t)p->l1.kib * 1024 / MEM_LINE_BYTES, p->l1.ways, false))
         return false;
+    port->l1.clean_unnamed = !port->coherent_l1;
     const uint32_t tlb_entries = p->tlb_entries ? p->tlb_entries : s->tlb_entries_l1;
     return mem_tlb_init(&port->tlb, tlb_entries, s->tlb_entries_l2, s->tlb_l2_ns, s->tlb_miss_ns) &&
            mem_slots_init(&port->misses, p->outstanding) && mem_slots_init(&port->writes, port->has_l1 ? 0 : p->outstanding) &&
@@ -245,5 +246,6 @@ void mem_system_flush(struct mem_system *system)
         mem_cache_clear(&system->cluster[i].l2);
     for (uint32_t i = 0; i < system->params.dies; i++)
         mem_cache_clear(&system->die[i].slc);
+    system->held = 0;
     memset(system->holders, 0, sizeof system->holders);
 }
