@@ -31,6 +31,7 @@ struct forward {
     double all;      /* instructions of the launch */
     struct extent extent;
     double slc_lines;
+    double touches;  /* accesses per instruction on the latest way; 0 = not known */
     double *busy_ns; /* time per instruction of a slot, by the number of busy slots of its core */
     struct point last;
     double ends_missing; /* ends of threadgroups that windows should have seen, by their share of the work, less those seen */

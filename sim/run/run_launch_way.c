@@ -11,6 +11,8 @@
 #define TURN 256.0
 /* New lines per place of a cache after which hardly any place holds its old line. */
 #define RENEWED 1.5
+/* Accesses per place of the SLC after which what stays in it has been accessed again. */
+#define SEEN 16
 /* Rounds of all slots, one threadgroup after another, before a window: as many let threadgroups fall out of step. */
 #define ROUNDS 24
 
@@ -40,12 +42,13 @@ static bool move_crowd(struct forward *f, bool settle, struct unit_fault *fault)
     return true;
 }
 
-/* The instructions after which what was accessed before them has left the caches. */
+/* The instructions after which what was accessed before them has left the caches or has been accessed again. */
 static double renewing_work(const struct forward *f)
 {
     const double *counted = f->last.counts.activity;
     const double lines = (counted[ACT_DRAM_READ_BYTES] + counted[ACT_DRAM_WRITE_BYTES]) / MEM_LINE_BYTES;
-    return lines > 0 ? RENEWED * f->slc_lines / lines : INFINITY;
+    const double seen = f->touches > 0 ? SEEN * f->slc_lines / f->touches : INFINITY;
+    return fmin(seen, lines > 0 ? RENEWED * f->slc_lines / lines : INFINITY);
 }
 
 /* The threadgroups that end in the counted part of a window after so much work. */
@@ -84,6 +87,7 @@ bool run_forward_go_exactly(struct forward *f, double work)
     const double touched = fmin(work, renewing_work(f));
     struct touching context = {f, true, &fault};
     const double begin = host_seconds();
+    const uint64_t before = gpu_crowd_counts(f->crowd).touched;
     run_launch_restart(f->l, true);
     double time = gpu_schedule_time(f->schedule, (work - touched) / f->simdgroups);
     time = gpu_schedule_rounds(f->schedule, time, ROUNDS);
@@ -91,6 +95,7 @@ bool run_forward_go_exactly(struct forward *f, double work)
     for (double left = gpu_schedule_time(f->schedule, touched / f->simdgroups); ok && left > 0; left -= TURN)
         ok = gpu_schedule_forward(f->schedule, fmin(left, TURN), move_piece, &context);
     ok = ok && move_crowd(f, true, &fault);
+    f->touches = (double)(gpu_crowd_counts(f->crowd).touched - before) / touched;
     f->l->m->host_seconds += host_seconds() - begin;
     return ok || run_launch_fault(f->l, &fault);
 }

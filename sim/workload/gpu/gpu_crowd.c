@@ -97,6 +97,7 @@ static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem
 {
     const struct move *m = context;
     const enum mem_level from = mem_port_warm(m->port, m->now_ns, address, bytes, kind);
+    m->crowd->counts.touched++;
     m->crowd->counts.into_slc += from >= MEM_DRAM;
 }
 

@@ -29,9 +29,10 @@ bool gpu_crowd_move(struct gpu_crowd *crowd, unsigned slot, uint64_t group, doub
 /* Moves a slot a little, until none of its simdgroups waits for another one. */
 bool gpu_crowd_settle(struct gpu_crowd *crowd, unsigned slot, struct unit_fault *fault);
 
-/* Counts since creation: instructions of simdgroups, whoever moved them; accesses of moves that brought lines into the SLC. */
+/* Counts since creation: instructions of simdgroups, whoever moved them; accesses of moves that reached the caches, and those of
+ * them that brought lines into the SLC. */
 struct gpu_crowd_counts {
-    uint64_t instructions, into_slc;
+    uint64_t instructions, touched, into_slc;
 };
 struct gpu_crowd_counts gpu_crowd_counts(const struct gpu_crowd *crowd);
 /* Adds what has been executed. */
