@@ -1,0 +1,181 @@
+/* What no answer about a GPU launch may say: more than pipes, caches and DRAM can do; or that more of a machine is slower. Over
+ * the library of kernels, on small and large chips. */
+#include "isa/array_count.h"
+#include "sim/chip/chip.h"
+#include "sim/run/run.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CHIPS "m1", "m1-max", "m2-ultra", "m3-max"
+
+static struct chip_db *db;
+
+static const char *const library[] = {
+    "copy:6M",
+    "stream-triad:12M",
+    "gemm:384x384x384",
+    "gemm:1000x300x70",
+    "gemm:64x64x64,batch=50",
+    "gemv:2000x3000",
+    "attention:b=1,h=4,s=256,d=64",
+    "rope:b=1,h=8,s=512,d=64",
+    "elementwise:1000000,op=gelu",
+    "reduce:2000x700",
+    "reduce:2000x700,axis=0",
+    "softmax:1000x1000",
+    "layernorm:1000x768",
+    "rmsnorm:500x4096",
+    "groupnorm:n=1,c=32,h=56,w=56",
+    "batchnorm:n=1,c=64,h=56,w=56",
+    "conv2d:c=32,h=28,w=28,k=64",
+    "conv2d:c=64,h=28,w=28,k=64,r=1,s=1,pad=0",
+    "pool:c=32,h=56,w=56,r=3,s=3,stride=2",
+    "globalpool:n=4,c=256,h=28,w=28",
+    "resize:c=16,h=64,w=64,oh=128,ow=128",
+    "transpose:1000x1500",
+    "concat:500x700x300",
+    "gather:2000x256x3000",
+    "sort:16x2000",
+    "scan:500x3000",
+};
+
+static bool run_one(const char *chip_name, const char *set, const char *workload, const char *detail, bool cold,
+                    struct run_result *result, struct chip **chip)
+{
+    struct orch_error error = {0};
+    const struct chip_overrides overrides = {&set, set != NULL};
+    *chip = chip_open(db, chip_name, &overrides, &error);
+    const struct run_request request = {
+        .chip = *chip, .workload = workload, .unit = "gpu", .detail = detail, .mode = RUN_TIMING, .threads = 1, .cold = cold};
+    run_result_init(result);
+    struct run *run = *chip ? run_prepare(&request, &error) : NULL;
+    const bool ok = run && run_execute(run, NULL, 1, result, &error);
+    CHECK(ok, "%s on %s: %s", workload, chip_name, error.text);
+    run_free(run);
+    return ok;
+}
+
+/* ---- limits ---- */
+
+static double key(const struct chip *chip, const char *name)
+{
+    double value = 0;
+    struct orch_error error = {0};
+    CHECK(chip_number(chip, name, &value, &error), "%s", error.text);
+    return value;
+}
+
+static double counted(const struct run_result *r, const char *name)
+{
+    const double value = run_values_get(&r->counters, name);
+    return isnan(value) ? 0 : value;
+}
+
+struct limit {
+    const char *name;
+    double ns;
+};
+
+/* The least times of what a run counted, each at the full rate of one part of the machine. */
+static size_t limits(const struct chip *chip, const struct run_result *r, struct limit limit[8])
+{
+    double dies = 1;
+    chip_number(chip, "dies", &dies, NULL);
+    const double cycles = key(chip, "gpu.cores") * key(chip, "gpu.clock_ghz"); /* of all cores, per ns */
+    const double flops =
+        counted(r, "activity.gpu_f32_flops") + counted(r, "activity.gpu_matrix_f32_flops") + counted(r, "activity.gpu_f16_flops");
+    const struct limit all[] = {
+        {"issue",
+         counted(r, "gpu.simdgroup_instructions") / cycles / key(chip, "gpu.schedulers") / key(chip, "gpu.issue_per_cycle")},
+        {"arithmetic", flops / cycles / key(chip, "gpu_f32_flop_per_cycle_per_core")},
+        {"L1", (counted(r, "activity.gpu_l1_read_bytes") + counted(r, "activity.gpu_l1_write_bytes")) / cycles /
+                   key(chip, "gpu.l1_bytes_per_cycle")},
+        {"SLC",
+         (counted(r, "activity.slc_read_bytes") + counted(r, "activity.slc_write_bytes")) / key(chip, "mem.slc_gbps") / dies},
+        {"DRAM", r->dram_bytes / key(chip, "memory_peak_GBps")},
+        {"launch", counted(r, "gpu.threadgroups") * key(chip, "gpu.group_launch_cycles") / cycles},
+    };
+    memcpy(limit, all, sizeof all);
+    return ARRAY_COUNT(all);
+}
+
+static void check_limits(const char *chip_name, const char *workload, const char *detail, bool cold)
+{
+    struct chip *chip;
+    struct run_result r;
+    struct limit limit[8];
+    if (run_one(chip_name, NULL, workload, detail, cold, &r, &chip)) {
+        const size_t count = limits(chip, &r, limit);
+        for (size_t i = 0; i < count; i++)
+            CHECK(limit[i].ns <= 1.001e9 * r.device_seconds, "%s on %s: %s takes %g us, the whole %g us", workload, chip_name,
+                  limit[i].name, 1e-3 * limit[i].ns, 1e6 * r.device_seconds);
+    }
+    run_result_free(&r);
+    chip_close(chip);
+}
+
+static void test_limits(void)
+{
+    static const char *const chips[] = {CHIPS};
+    for (size_t c = 0; c < ARRAY_COUNT(chips); c++)
+        for (size_t i = 0; i < ARRAY_COUNT(library); i++)
+            check_limits(chips[c], library[i], "instr", i % 2 == 1);
+}
+
+/* Answers that follow from windows, or from leaps over laps, keep the limits, too. */
+static void test_limits_of_samples(void)
+{
+    static const char *const large[] = {"gemm:2048x2048x2048", "attention:b=1,h=16,s=2048,d=64", "softmax:16384x2048",
+                                        "conv2d:n=16,c=64,h=56,w=56,k=64", "gemm:1024x1024x1024"};
+    for (size_t i = 0; i < ARRAY_COUNT(large); i++)
+        check_limits("m1", large[i], "sampled", true);
+}
+
+/* ---- more of a machine ---- */
+
+static double seconds(const char *chip_name, const char *set, const char *workload)
+{
+    struct chip *chip;
+    struct run_result r;
+    const double result = run_one(chip_name, set, workload, "instr", true, &r, &chip) ? r.device_seconds : NAN;
+    run_result_free(&r);
+    chip_close(chip);
+    return result;
+}
+
+static void test_more(void)
+{
+    static const struct {
+        const char *chip, *more[3];
+    } chips[] = {{"m1", {"gpu_cores=10", "gpu_max_mhz=1400", "memory_peak_GBps=85"}},
+                 {"m3-max", {"gpu_cores=48", "gpu_max_mhz=1600", "memory_peak_GBps=500"}}};
+    for (size_t c = 0; c < ARRAY_COUNT(chips); c++)
+        for (size_t i = 0; i < ARRAY_COUNT(library); i++) {
+            const double before = seconds(chips[c].chip, NULL, library[i]);
+            for (size_t k = 0; k < ARRAY_COUNT(chips[c].more); k++) {
+                const double after = seconds(chips[c].chip, chips[c].more[k], library[i]);
+                CHECK(after <= 1.01 * before, "%s on %s: %g us, with %s %g us", library[i], chips[c].chip, 1e6 * before,
+                      chips[c].more[k], 1e6 * after);
+            }
+        }
+}
+
+static const struct suite_test tests[] = {
+    {"no kernel is faster than a part of the machine", test_limits},
+    {"no sampled launch is faster than a part of the machine", test_limits_of_samples},
+    {"more cores, clock or bandwidth slow nothing down", test_more},
+};
+
+int main(void)
+{
+    struct orch_error error = {0};
+    db = chip_db_open(NULL, &error);
+    if (!db)
+        return 70;
+    const int code = suite_run("gpu_limits", tests, ARRAY_COUNT(tests));
+    chip_db_close(db);
+    return code;
+}
