@@ -44,13 +44,16 @@ static void split_stalls(struct run_measure *m)
 {
     const struct soc_core *core = m->critical;
     double cpu[CPU_STALL_COUNT], amx[AMX_STALL_COUNT] = {0}, cpu_total, amx_total = 0, block_total = 0;
+    const double *const extra = m->sampled.extra, shown_ns = m->end_ns - m->sampled.extra_ns;
     cpu_timing_stalls(core->timing, cpu, &cpu_total);
+    for (int i = 0; i < CPU_STALL_COUNT; i++)
+        cpu[i] = fmax(0, cpu[i] + extra[i]);
     const double cpu_ns = 1 / core->clock_ghz;
-    double waited = cpu[CPU_STALL_AMX] * cpu_ns + fmax(0, m->end_ns - cpu_timing_done_at(core->timing));
+    double waited = cpu[CPU_STALL_AMX] * cpu_ns + fmax(0, shown_ns - cpu_timing_done_at(core->timing));
     if (core->amx)
         amx_block_stalls(core->amx, core->slot, amx, &block_total);
     for (int i = 0; i < AMX_STALL_COUNT; i++)
-        amx_total += i == AMX_STALL_CPU ? 0 : amx[i];
+        amx_total += i == AMX_STALL_CPU ? 0 : (amx[i] = fmax(0, amx[i] + extra[CPU_STALL_COUNT + i]));
     for (int i = 0; i < CPU_STALL_COUNT; i++)
         m->stalls[i] = i == CPU_STALL_AMX ? (amx_total > 0 ? 0 : waited) : cpu[i] * cpu_ns;
     for (int i = 0; i < AMX_STALL_COUNT; i++)
@@ -64,6 +67,8 @@ void run_measure_finish(struct run_measure *m)
     for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
         activity_add(&m->activity, &m->by[d]);
     energy_cores_add(&m->busy, m->cores, m->core_count);
+    if (m->sampled.sampled)
+        energy_cores_stretch(&m->busy, m->end_ns / fmax(m->end_ns - m->sampled.extra_ns, 1e-9));
     mem_system_counters(soc_memory(m->soc), &m->memory);
     split_stalls(m);
 }
@@ -85,5 +90,6 @@ void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
         activity_add(&sum->by[d], &pass->by[d]);
     energy_cores_sum(&sum->busy, &pass->busy);
     run_memory_add(&sum->memory, &pass->memory);
+    core_sampled_add(&sum->sampled, &pass->sampled);
     sum->critical = pass->critical;
 }

@@ -122,9 +122,9 @@ bool run_account(struct run *run, const struct run_measure *m, struct run_result
         return counted || orch_no_memory(error);
     }
     add_numbers(run, m, r);
-    if (!add_stalls(m, r) || !add_counters(m, &r->counters) || !run_add_memory(run->request->chip, &m->memory, &r->counters))
+    if (!run_sample_tell(run, m, r) || !add_stalls(m, r) || !add_counters(m, &r->counters) || !run_add_memory(run->request->chip, &m->memory, &r->counters))
         return orch_no_memory(error);
     struct interval_shares shares = {.count = 0};
     run_cpu_shares(run->request->chip, m, &shares);
-    return run_set_interval(run, &shares, 0, r, error);
+    return run_set_interval(run, &shares, m->sampled.sd_ns / fmax(m->end_ns, 1e-9), r, error);
 }

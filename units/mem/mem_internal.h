@@ -75,12 +75,35 @@ struct mem_system {
     struct activity activity;
     struct mem_traffic traffic; /* since the last restart */
     double moved_share;         /* share of each byte that moves between SLC and DRAM, for compression */
+    bool stopped;               /* accesses take no time: links, places and DRAM are left alone (mem_port_stop) */
     uint16_t holders[MEM_HOLDERS];
 };
 
 static inline uint32_t mem_holder_slot(uint64_t line)
 {
     return (uint32_t)((line ^ line >> 16 ^ line >> 41) % MEM_HOLDERS);
+}
+
+/* Links, places and latencies, unless time stands still. */
+static inline double mem_pass(const struct mem_system *system, struct mem_link *link, double now_ns, uint32_t bytes)
+{
+    return system->stopped ? now_ns : mem_link_take(link, now_ns, bytes);
+}
+
+static inline double mem_place(const struct mem_system *system, const struct mem_slots *slots, double now_ns)
+{
+    return system->stopped ? now_ns : mem_slots_ready(slots, now_ns);
+}
+
+static inline void mem_hold(const struct mem_system *system, struct mem_slots *slots, double until_ns)
+{
+    if (!system->stopped)
+        mem_slots_take(slots, until_ns);
+}
+
+static inline double mem_wait(const struct mem_system *system, double ns)
+{
+    return system->stopped ? 0.0 : ns;
 }
 
 /* mem_side.c: reads and writes of one line at the memory side. */

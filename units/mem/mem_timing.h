@@ -113,6 +113,10 @@ struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t 
  * level beyond the farthest cache that received a line: MEM_L1 = none, MEM_SLC = the L2 did, MEM_DRAM = the SLC did, too. */
 enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind);
 
+/* Lets time stand still for the whole system, or go on: accesses at one and the same moment, through any port, change caches,
+ * TLBs, prefetchers and counters as usual, but take no time and occupy nothing. For stretches of programs that are not timed. */
+void mem_port_stop(struct mem_port *port, bool stopped);
+
 /* Empties the port's own L1, which must hold nothing dirty (write_through), as a GPU does before a launch. */
 void mem_port_forget(struct mem_port *port);
 /* Sets the clock of a cluster and its cores' L1 (DVFS); latencies in cycles and widths in bytes per cycle follow it. */

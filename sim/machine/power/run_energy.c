@@ -154,6 +154,14 @@ void energy_cores_add(struct energy_cores *to, struct soc_core *const *cores, un
     }
 }
 
+void energy_cores_stretch(struct energy_cores *cores, double factor)
+{
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        cores->seconds[d] *= factor;
+        cores->shared_seconds[d] *= factor;
+    }
+}
+
 void energy_cores_sum(struct energy_cores *to, const struct energy_cores *pass)
 {
     struct energy_cores sum = *pass;

@@ -62,6 +62,7 @@ struct energy_cores {
     enum power_domain rail;
 };
 void energy_cores_add(struct energy_cores *to, struct soc_core *const *cores, unsigned count);
+void energy_cores_stretch(struct energy_cores *cores, double factor); /* Everything took that many times as long. */
 void energy_cores_sum(struct energy_cores *to, const struct energy_cores *pass); /* Adds another pass on the same cores. */
 void energy_run_set_cores(struct energy_run *run, const struct energy_model *model, const struct energy_cores *cores);
 

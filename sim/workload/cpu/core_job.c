@@ -18,6 +18,8 @@ struct core_job {
     enum cpu_stop stop;
     bool running;
     double begin_ns;
+    bool samples;
+    struct core_sample sample;
     const struct work_progress *progress;
     const char *doing;
     uint64_t first_instruction, max_instructions, amx_instructions, amx_count[32];
@@ -43,7 +45,8 @@ static void amx_finish(void *context)
 static uint64_t simulated_clock(void *context)
 {
     const struct core_job *j = context;
-    return (uint64_t)(cpu_timing_done_at(j->core->timing) - j->begin_ns);
+    const double extra_ns = j->samples ? core_sample_extra_ns(&j->sample) : 0;
+    return (uint64_t)(cpu_timing_done_at(j->core->timing) - j->begin_ns + extra_ns);
 }
 
 struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, enum amx_gen gen, struct soc_core *core,
@@ -98,17 +101,41 @@ static double job_now(void *context)
     return cpu_timing_now(j->core->timing);
 }
 
+static uint64_t stretch(const struct core_job *j)
+{
+    return j->samples && j->sample.left < STRETCH ? (uint64_t)ceil(j->sample.left) : STRETCH;
+}
+
+/* Times what was fed, or skips it. */
+static void sample_stretch(struct core_job *j, double instructions)
+{
+    struct cpu_timing *const timing = j->core->timing;
+    struct core_reading before, after;
+    if (!core_sample_times(&j->sample)) {
+        cpu_timing_skip(timing);
+        core_sample_skipped(&j->sample, 0, instructions);
+        return;
+    }
+    core_reading_take(&before, j->core, cpu_timing_done_at(timing));
+    while (cpu_timing_pending(timing))
+        cpu_timing_advance(timing, INFINITY);
+    core_reading_take(&after, j->core, cpu_timing_done_at(timing));
+    core_sample_timed(&j->sample, 0, instructions, &before, &after);
+}
+
 static void execute_stretch(struct core_job *j)
 {
     const uint64_t done = core_job_instructions(j);
-    const uint64_t left = j->max_instructions > done ? j->max_instructions - done : 0;
+    const uint64_t left = j->max_instructions > done ? j->max_instructions - done : 0, most = stretch(j);
     j->trace.blocks = j->trace.addresses = 0;
-    j->stop = cpu_core_run(j->cpu, left < STRETCH ? left : STRETCH, j->core ? &j->trace : NULL, &j->fault);
+    j->stop = cpu_core_run(j->cpu, left < most ? left : most, j->core ? &j->trace : NULL, &j->fault);
     j->running = j->stop == CPU_STOP_BUDGET && left > 0;
     if (!j->running)
         amx_core_finish(j->amx);
     if (j->core && j->trace.blocks)
         cpu_timing_feed(j->core->timing, &j->trace);
+    if (j->samples)
+        sample_stretch(j, (double)(core_job_instructions(j) - done));
     work_progress_tell(j->progress, j->doing, NAN, j->core ? cpu_timing_now(j->core->timing) : 0);
 }
 
@@ -137,6 +164,17 @@ void core_job_tell(struct core_job *job, const struct work_progress *progress, c
 {
     job->progress = progress;
     job->doing = doing;
+}
+
+void core_job_sample(struct core_job *job, const struct core_sample_shape *shape)
+{
+    job->samples = true;
+    core_sample_begin(&job->sample, shape);
+}
+
+struct core_sampled core_job_sampled(struct core_job *job)
+{
+    return job->samples ? core_sample_end(&job->sample) : (struct core_sampled){.sampled = false};
 }
 
 enum cpu_stop core_job_stop(const struct core_job *job)

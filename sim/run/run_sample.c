@@ -1,0 +1,62 @@
+/* Runs on one CPU core of which only a sample is timed: when that is done, and what is told of it. */
+#include "sim/run/run_internal.h"
+
+#include "sim/base/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Instructions that are timed from the start on. Whoever asks for a sample gets one as soon as it saves time; otherwise, only when
+ * timing everything would take seconds. */
+#define FIRST_SAMPLED 0x1p20
+#define FIRST_AUTO    0x1p26
+
+/* A lead lasts until the window of the core and the queues of the memory system are as they would be. The pieces of in-process
+ * kernels are loops of many thousand instructions. */
+static const struct core_sample_shape of_program = {.lead = 4096, .window = 8192, .gap = 65536},
+                                      of_kernel = {.lead = 8192, .window = 65536, .gap = 262144};
+
+static bool asked(const struct run *run, const char *word)
+{
+    return run->request->detail && strcmp(run->request->detail, word) == 0;
+}
+
+/* NULL when a sample may stand for the run. */
+static const char *why_whole(const struct run *run)
+{
+    if (run->request->watch)
+        return "somebody watches each of them";
+    return run_copies(run) > 1 ? "several cores meet in time" : NULL;
+}
+
+bool run_samples(const struct run *run)
+{
+    return run->request->mode != RUN_FUNCTIONAL && !asked(run, "instr") && !why_whole(run);
+}
+
+struct core_sample_shape run_sample_shape(const struct run *run, bool in_process, bool blind, double expected)
+{
+    struct core_sample_shape shape = in_process ? of_kernel : of_program;
+    shape.first = asked(run, "sampled") ? FIRST_SAMPLED : FIRST_AUTO;
+    shape.blind = blind;
+    shape.expected = expected;
+    return shape;
+}
+
+bool run_sample_tell(const struct run *run, const struct run_measure *m, struct run_result *r)
+{
+    const struct core_sampled *const s = &m->sampled;
+    const char *const why = asked(run, "sampled") ? why_whole(run) : NULL;
+    char text[200];
+    if (!run_result_set_text(&r->detail, s->sampled ? "sampled" : "instr"))
+        return false;
+    if (s->sampled)
+        snprintf(text, sizeof text,
+                 "%.2g %% of all instructions were timed, in %u windows; the rest was executed and goes on at their pace (known "
+                 "to %.2g %%)",
+                 100 * s->timed_work / s->work, s->windows, 100 * s->sd_ns / fmax(m->end_ns, 1e-9));
+    else
+        snprintf(text, sizeof text, "every instruction was timed, although a sample was asked for: %s", why ? why : "");
+    return (!s->sampled && !why) || run_assumption_add(&r->assumptions, "detail", "inferred", text);
+}

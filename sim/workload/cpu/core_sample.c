@@ -1,0 +1,188 @@
+#include "sim/workload/cpu/core_sample.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The gap before the next window is this part of the work so far: the longer the run, the longer the gaps, and phases that take a
+ * certain share of a run are seen by a certain number of windows. */
+#define GAP_PART 128
+
+static void add(struct core_reading *to, const struct core_reading *from, double factor)
+{
+    to->ns += factor * from->ns;
+    for (int i = 0; i < CORE_SAMPLE_STALLS; i++)
+        to->stall[i] += factor * from->stall[i];
+}
+
+static struct core_reading difference(const struct core_reading *after, const struct core_reading *before)
+{
+    struct core_reading d = *after;
+    add(&d, before, -1);
+    return d;
+}
+
+/* Between 0 and 1, by number: gaps of equal length would fall into step with what the program repeats. */
+static double jitter(unsigned number)
+{
+    uint64_t h = (number + UINT64_C(1)) * UINT64_C(0x9E3779B97F4A7C15);
+    h ^= h >> 32;
+    h *= UINT64_C(0xD6E8FEB86659FD93);
+    return (double)(h >> 40) / (double)(1 << 24);
+}
+
+void core_sample_begin(struct core_sample *s, const struct core_sample_shape *shape)
+{
+    *s = (struct core_sample){.shape = *shape, .part = CORE_SAMPLE_START};
+    s->left = fmax(0, shape->first - shape->window);
+}
+
+bool core_sample_times(const struct core_sample *s)
+{
+    return s->part != CORE_SAMPLE_GAP;
+}
+
+static double gap_of(const struct core_sample *s)
+{
+    const struct core_sample_shape *const p = &s->shape;
+    const double gap = fmax(p->gap, s->work / GAP_PART) * (0.5 + jitter(s->windows));
+    const double to_last = p->expected - p->lead - p->window - s->work;
+    if (p->blind)
+        return INFINITY;
+    return to_last > 0 && gap > to_last ? to_last : gap;
+}
+
+/* The paces of the window that ends are known: so is the time of what came before it. */
+static void close_window(struct core_sample *s)
+{
+    s->windows++;
+    for (unsigned i = 0; i < CORE_SAMPLE_KINDS; i++) {
+        struct core_sample_kind *const k = &s->kind[i];
+        struct core_reading pace = {0};
+        if (k->in_window <= 0)
+            continue;
+        add(&pace, &k->window, 1 / k->in_window);
+        k->step = k->known ? pace.ns - k->pace.ns : 0;
+        s->variance += k->pending * k->pending * k->step * k->step / 2;
+        add(&s->estimate, &pace, k->known ? k->pending / 2 : k->pending);
+        if (k->known)
+            add(&s->estimate, &k->pace, k->pending / 2);
+        *k = (struct core_sample_kind){.pace = pace, .step = k->step, .known = true};
+    }
+}
+
+static void next_part(struct core_sample *s)
+{
+    switch (s->part) {
+    case CORE_SAMPLE_START:
+    case CORE_SAMPLE_LEAD:
+        s->part = CORE_SAMPLE_WINDOW;
+        s->left = s->shape.window;
+        break;
+    case CORE_SAMPLE_WINDOW:
+        close_window(s);
+        s->part = CORE_SAMPLE_GAP;
+        s->left = gap_of(s);
+        break;
+    case CORE_SAMPLE_GAP:
+        s->part = CORE_SAMPLE_LEAD;
+        s->left = s->shape.lead;
+        break;
+    }
+}
+
+static void advance(struct core_sample *s, double work)
+{
+    s->work += work;
+    s->left -= work;
+    if (s->left <= 0)
+        next_part(s);
+}
+
+void core_sample_timed(struct core_sample *s, unsigned kind, double work, const struct core_reading *before,
+                       const struct core_reading *after)
+{
+    const struct core_reading took = difference(after, before);
+    struct core_sample_kind *const k = &s->kind[kind];
+    s->timed_work += work;
+    if (s->part == CORE_SAMPLE_LEAD) {
+        k->pending += work;
+        add(&s->lead, &took, 1);
+    } else {
+        add(&s->counted, &took, 1);
+    }
+    if (s->part == CORE_SAMPLE_WINDOW) {
+        k->in_window += work;
+        add(&k->window, &took, 1);
+    }
+    advance(s, work);
+}
+
+void core_sample_skipped(struct core_sample *s, unsigned kind, double work)
+{
+    s->kind[kind].pending += work;
+    advance(s, work);
+}
+
+void core_reading_take(struct core_reading *r, const struct soc_core *core, double now_ns)
+{
+    double total;
+    memset(r, 0, sizeof *r);
+    r->ns = now_ns;
+    cpu_timing_stalls(core->timing, r->stall, &total);
+    if (core->amx)
+        amx_block_stalls(core->amx, core->slot, r->stall + CPU_STALL_COUNT, &total);
+}
+
+/* Work of a kind that no window saw goes at the pace of all that counts. */
+static void estimate_rest(const struct core_sample *s, struct core_reading *sum, double *variance)
+{
+    for (unsigned i = 0; i < CORE_SAMPLE_KINDS; i++) {
+        const struct core_sample_kind *const k = &s->kind[i];
+        const double counted = s->timed_work > 0 ? k->pending / s->timed_work : 0;
+        if (k->known) {
+            add(sum, &k->pace, k->pending);
+        } else {
+            add(sum, &s->counted, counted);
+            add(sum, &s->lead, counted);
+        }
+        *variance += k->pending * k->pending * k->step * k->step / 2;
+    }
+}
+
+double core_sample_extra_ns(const struct core_sample *s)
+{
+    struct core_reading rest = {0};
+    double unused = 0;
+    estimate_rest(s, &rest, &unused);
+    return s->estimate.ns + rest.ns - s->lead.ns;
+}
+
+struct core_sampled core_sample_end(struct core_sample *s)
+{
+    struct core_sampled r = {.sampled = s->timed_work < s->work};
+    if (!r.sampled)
+        return r;
+    if (s->part == CORE_SAMPLE_WINDOW && s->left < s->shape.window / 2)
+        close_window(s);
+    estimate_rest(s, &s->estimate, &s->variance);
+    r.extra_ns = s->estimate.ns - s->lead.ns;
+    for (int i = 0; i < CORE_SAMPLE_STALLS; i++)
+        r.extra[i] = s->estimate.stall[i] - s->lead.stall[i];
+    r.sd_ns = sqrt(s->variance);
+    r.work = s->work;
+    r.timed_work = s->timed_work;
+    r.windows = s->windows;
+    return r;
+}
+
+void core_sampled_add(struct core_sampled *sum, const struct core_sampled *of)
+{
+    sum->sampled |= of->sampled;
+    sum->extra_ns += of->extra_ns;
+    for (int i = 0; i < CORE_SAMPLE_STALLS; i++)
+        sum->extra[i] += of->extra[i];
+    sum->sd_ns += of->sd_ns; /* equal runs err in the same direction */
+    sum->work += of->work;
+    sum->timed_work += of->timed_work;
+    sum->windows += of->windows;
+}

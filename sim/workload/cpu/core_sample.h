@@ -1,0 +1,78 @@
+/* Which parts of a long run on one core are timed, and what the others are taken to last.
+ *
+ * The start is timed as a whole. After it, windows follow at distances that grow with the run: each is a stretch of work that is
+ * timed and counts, behind a lead that is timed but does not count, so that what was skipped leaves no trace in it. What lies
+ * between two windows is executed and reaches caches and predictors, but takes no time there (cpu_timing_skip); it is taken to go
+ * at the mean of the paces of the two, each kind of work at its own. Systematic sampling with functional warming, after
+ * Wunderlich et al., "SMARTS" (ISCA 2003).
+ */
+#ifndef ORCHARD_SIM_WORKLOAD_CPU_CORE_SAMPLE_H
+#define ORCHARD_SIM_WORKLOAD_CPU_CORE_SAMPLE_H
+
+#include "sim/soc/soc.h"
+
+/* Work is counted in instructions; kinds of work have paces of their own. */
+#define CORE_SAMPLE_KINDS 4
+
+/* Cycles by reason: those of the core, then those of its AMX block. */
+#define CORE_SAMPLE_STALLS (CPU_STALL_COUNT + AMX_STALL_COUNT)
+
+struct core_sample_shape {
+    double first;    /* work that is timed from the start on */
+    double lead;     /* before each window */
+    double window;   /* of each window */
+    double gap;      /* least work between two windows */
+    double expected; /* of the whole run, so that its end is timed; 0 = not known */
+    bool blind;      /* without windows: the run only has to leave caches and predictors as they would be */
+};
+
+/* What a clock and the stall counters of a core show. */
+struct core_reading {
+    double ns, stall[CORE_SAMPLE_STALLS];
+};
+
+struct core_sample {
+    struct core_sample_shape shape;
+    enum core_sample_part { CORE_SAMPLE_START, CORE_SAMPLE_WINDOW, CORE_SAMPLE_GAP, CORE_SAMPLE_LEAD } part;
+    double left; /* work until the part ends */
+    double work, timed_work;
+    unsigned windows;
+    struct core_sample_kind {
+        double pending, in_window; /* work without a time yet; work of the present window */
+        struct core_reading window, pace;
+        double step; /* between the latest two paces */
+        bool known;  /* pace is */
+    } kind[CORE_SAMPLE_KINDS];
+    struct core_reading counted;  /* by the parts that count */
+    struct core_reading lead;     /* by leads */
+    struct core_reading estimate; /* for everything else */
+    double variance;              /* of the estimate's time */
+};
+
+void core_sample_begin(struct core_sample *sample, const struct core_sample_shape *shape);
+/* True when the next piece of work is to be timed. */
+bool core_sample_times(const struct core_sample *sample);
+/* Tells of a piece of work; a timed one lay between two readings. */
+void core_sample_timed(struct core_sample *sample, unsigned kind, double work, const struct core_reading *before,
+                       const struct core_reading *after);
+void core_sample_skipped(struct core_sample *sample, unsigned kind, double work);
+/* What the core shows now. */
+void core_reading_take(struct core_reading *reading, const struct soc_core *core, double now_ns);
+/* What has to be added to what the core shows: the time that skipped work takes, less that of leads. */
+double core_sample_extra_ns(const struct core_sample *sample);
+
+/* What a run that was sampled comes to. */
+struct core_sampled {
+    bool sampled;                     /* something was skipped; the rest is zero otherwise */
+    double extra_ns;                  /* to be added to the time that the core shows */
+    double extra[CORE_SAMPLE_STALLS]; /* cycles to be added to its stalls */
+    double sd_ns;                     /* standard deviation of extra_ns */
+    double work, timed_work;
+    unsigned windows;
+};
+/* Ends the run. */
+struct core_sampled core_sample_end(struct core_sample *sample);
+/* *sum += *of, a run of its own. */
+void core_sampled_add(struct core_sampled *sum, const struct core_sampled *of);
+
+#endif

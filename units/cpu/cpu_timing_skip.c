@@ -1,0 +1,77 @@
+/* Blocks that run without being timed, as between the timed parts of a sample: what they leave behind, and what they count.
+ *
+ * Called functional warming by Wunderlich et al., "SMARTS: accelerating microarchitecture simulation via rigorous statistical
+ * sampling" (ISCA 2003).
+ */
+#include "units/cpu/cpu_timing_internal.h"
+
+#include <string.h>
+
+/* Lines that were touched a moment ago are in L1: the access counts as a hit and leaves everything as it is. */
+static inline bool touched_lately(struct cpu_timing *t, uint64_t addr, uint32_t bytes, bool store)
+{
+    const uint64_t line = addr >> MEM_LINE_SHIFT, last = (addr + bytes - 1) >> MEM_LINE_SHIFT;
+    const uint64_t entry = t->skip_line[line % CPU_SKIP_LINES];
+    if (line != last || entry >> 1 != line + 1 || (store && !(entry & 1)))
+        return false;
+    mem_port_count_l1_hit(t->port, bytes, store);
+    return true;
+}
+
+static void touch(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
+{
+    const bool store = kind != MEM_ACCESS_LOAD;
+    if (touched_lately(t, addr, bytes, store))
+        return;
+    if (!mem_port_l1_hit(t->port, now_ns, addr, bytes, store))
+        mem_port_access_beyond(t->port, now_ns, addr, bytes, kind, pc);
+    if (mem_port_l1_has(t->port, addr, store))
+        t->skip_line[addr / MEM_LINE_BYTES % CPU_SKIP_LINES] = (addr / MEM_LINE_BYTES + 1) << 1 | store;
+}
+
+static void skip_accesses(struct cpu_timing *t, const struct cpu_plan *plan, uint32_t count, double now_ns,
+                          const uint64_t *address)
+{
+    for (uint32_t i = 0; i < plan->addresses; i++) {
+        const struct cpu_access *a = &plan->access[i];
+        if (a->pc_offset >= 4 * count)
+            return;
+        if (a->kind == CPU_ACCESS_AMX) {
+            if (t->has_amx && t->amx.skip)
+                t->amx.skip(t->amx.context, a->bytes, address[i]);
+            continue;
+        }
+        if (!t->port)
+            continue;
+        const uint64_t addr = address[i] + t->address_tag, pc = plan->pc + a->pc_offset;
+        touch(t, now_ns, addr, a->bytes, (enum mem_access_kind)a->kind, pc);
+        if (a->also_stores)
+            touch(t, now_ns, addr, a->bytes, MEM_ACCESS_STORE, pc);
+    }
+}
+
+void cpu_timing_skip(struct cpu_timing *t)
+{
+    const double now_ns = cpu_timing_now(t);
+    const struct cpu_trace *const trace = t->trace;
+    if (!trace)
+        return;
+    memset(t->skip_line, 0, sizeof t->skip_line);
+    if (t->port)
+        mem_port_stop(t->port, true);
+    while (t->trace_block < trace->blocks) {
+        const struct cpu_block *const block = trace->block[t->trace_block++];
+        const bool final = t->trace_block == trace->blocks;
+        const uint32_t count = final && trace->last_count < block->count ? trace->last_count : block->count;
+        struct cpu_plan *const plan = cpu_plan_of(t, block);
+        if (plan) {
+            cpu_branch_outcome(t, block->pc);
+            skip_accesses(t, plan, count, now_ns, trace->address + t->trace_address);
+            cpu_block_done(t, plan, block, count);
+        }
+        t->trace_address += block->mem_count;
+    }
+    if (t->port)
+        mem_port_stop(t->port, false);
+    t->trace = NULL;
+}
