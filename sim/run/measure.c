@@ -60,16 +60,42 @@ static void split_stalls(struct run_measure *m)
         m->stalls[CPU_STALL_COUNT + i] = amx_total > 0 && i != AMX_STALL_CPU ? waited * amx[i] / amx_total : 0;
 }
 
+static uint64_t accesses(const struct mem_counters *memory)
+{
+    uint64_t sum = 0;
+    for (int level = 0; level < MEM_LEVEL_COUNT; level++)
+        sum += memory->hits[level];
+    return sum;
+}
+
+/* What was skipped has been counted but for what depends on time. Where loads take data from stores under way, they do not read
+ * L1: fewer accesses are fewer bytes. */
+static void add_skipped(struct run_measure *m)
+{
+    const struct core_sampled *const s = &m->sampled;
+    const double *const amx = s->extra + CPU_STALL_COUNT;
+    const double counted = (double)accesses(&m->memory);
+    double block_cycles = 0;
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        block_cycles += i == AMX_STALL_CPU || i == AMX_STALL_SHARED ? 0 : amx[i];
+    energy_cores_more(&m->busy, m->critical, s->extra_ns * 1e-9,
+                      m->critical->amx ? block_cycles / (m->critical->amx_clock_ghz * 1e9) : 0);
+    mem_timed_counts_set(&m->memory, s->memory);
+    const double share = counted > 0 ? (double)accesses(&m->memory) / counted : 1;
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
+        m->by[d].count[ACT_L1D_READ_BYTES] = (uint64_t)llround((double)m->by[d].count[ACT_L1D_READ_BYTES] * share);
+}
+
 void run_measure_finish(struct run_measure *m)
 {
     m->critical = critical_core(m);
     soc_take_activity_by(m->soc, m->by);
+    energy_cores_add(&m->busy, m->cores, m->core_count);
+    mem_system_counters(soc_memory(m->soc), &m->memory);
+    if (m->sampled.sampled)
+        add_skipped(m);
     for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
         activity_add(&m->activity, &m->by[d]);
-    energy_cores_add(&m->busy, m->cores, m->core_count);
-    if (m->sampled.sampled)
-        energy_cores_stretch(&m->busy, m->end_ns / fmax(m->end_ns - m->sampled.extra_ns, 1e-9));
-    mem_system_counters(soc_memory(m->soc), &m->memory);
     split_stalls(m);
 }
 

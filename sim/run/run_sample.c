@@ -7,15 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Instructions that are timed from the start on. Whoever asks for a sample gets one as soon as it saves time; otherwise, only when
- * timing everything would take seconds. */
-#define FIRST_SAMPLED 0x1p20
-#define FIRST_AUTO    0x1p26
+/* Whoever asks for a sample gets one as soon as it saves time; otherwise so many instructions are timed from the start on, which
+ * takes about a second. */
+#define FIRST_UNASKED 0x1p26
 
 /* A lead lasts until the window of the core and the queues of the memory system are as they would be. The pieces of in-process
- * kernels are loops of many thousand instructions. */
-static const struct core_sample_shape of_program = {.lead = 4096, .window = 8192, .gap = 65536},
-                                      of_kernel = {.lead = 8192, .window = 65536, .gap = 262144};
+ * kernels are loops of many thousand instructions, of which most run at the same pace. */
+static const struct core_sample_shape of_program = {.first = 0x1p20,
+                                                    .lead = 4096,
+                                                    .window = 8192,
+                                                    .gap_least = 0x1p16,
+                                                    .gap_most = 0x1p19},
+                                      of_kernel = {.first = 0x1p18,
+                                                   .lead = 8192,
+                                                   .window = 0x1p15,
+                                                   .gap_least = 0x1p18,
+                                                   .gap_most = 0x1p20};
 
 static bool asked(const struct run *run, const char *word)
 {
@@ -38,7 +45,8 @@ bool run_samples(const struct run *run)
 struct core_sample_shape run_sample_shape(const struct run *run, bool in_process, bool blind, double expected)
 {
     struct core_sample_shape shape = in_process ? of_kernel : of_program;
-    shape.first = asked(run, "sampled") ? FIRST_SAMPLED : FIRST_AUTO;
+    if (!asked(run, "sampled"))
+        shape.first = FIRST_UNASKED;
     shape.blind = blind;
     shape.expected = expected;
     return shape;

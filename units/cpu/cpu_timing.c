@@ -168,21 +168,9 @@ static void place_block(struct cpu_timing *t, const struct cpu_plan *plan, const
     cpu_memo_end(t, plan, outcome);
 }
 
-void cpu_block_done(struct cpu_timing *t, struct cpu_plan *plan, const struct cpu_block *block, uint32_t count)
-{
-    const bool whole_block = count == plan->count;
-    if (whole_block)
-        plan->runs++;
-    else
-        cpu_plan_activity(block, count, &t->activity);
-    t->blocks++;
-    t->instructions += count;
-    t->last = whole_block ? plan : NULL;
-}
-
 static void do_block(struct cpu_timing *t, const struct cpu_block *block, uint32_t count, const uint64_t *address)
 {
-    struct cpu_plan *plan = cpu_plan_of(t, block);
+    struct cpu_plan *plan = cpu_plan_near(t, block);
     if (!plan)
         return; /* memory is out: the block is not timed */
     const unsigned outcome = cpu_branch_outcome(t, block->pc);

@@ -69,7 +69,7 @@ struct cpu_plan {
 
 struct cpu_timing;
 /* Returns the plan of a block, made at the first request; NULL when memory is out. */
-struct cpu_plan *cpu_plan_of(struct cpu_timing *timing, const struct cpu_block *block);
+struct cpu_plan *cpu_plan_of(struct cpu_timing *timing, const struct cpu_block *block); /* quickly: cpu_plan_near, below */
 void cpu_plan_forget(struct cpu_timing *timing);
 /* Allows blocks to go away. A plan is kept for a block of the same number that turns out to need the same one. */
 void cpu_plan_part(struct cpu_timing *timing);
@@ -140,7 +140,7 @@ struct cpu_answer {
 
 #define CPU_LOG_MAX 128 /* accesses of a block that can be remembered */
 
-#define CPU_SKIP_LINES 64 /* lines that were touched lately while blocks are skipped */
+#define CPU_SKIP_LINES 256 /* lines that were touched lately while blocks are skipped */
 
 struct cpu_memo;
 
@@ -184,12 +184,31 @@ struct cpu_timing {
     uint32_t answers, answers_used;
     struct cpu_answer answer[CPU_LOG_MAX];
 
-    uint64_t skip_line[CPU_SKIP_LINES]; /* 2 (line + 1) + (written), by the line's low bits */
+    uint64_t skip_line[CPU_SKIP_LINES]; /* 2 (line + 1) + (written), by a hash of the line */
 
     uint64_t instructions, blocks, remembered;
     uint64_t branches, mispredicts, activity_mispredicts;
     struct activity activity;
 };
+
+static inline struct cpu_plan *cpu_plan_near(struct cpu_timing *t, const struct cpu_block *block)
+{
+    struct cpu_plan *const plan = block->id < t->plan_capacity ? t->plan[block->id] : NULL;
+    return plan && !plan->stale ? plan : cpu_plan_of(t, block);
+}
+
+/* Counts that the first `count` instructions of a block ran; its branch is the last one now. */
+static inline void cpu_block_done(struct cpu_timing *t, struct cpu_plan *plan, const struct cpu_block *block, uint32_t count)
+{
+    const bool whole_block = count == plan->count;
+    if (whole_block)
+        plan->runs++;
+    else
+        cpu_plan_activity(block, count, &t->activity);
+    t->blocks++;
+    t->instructions += count;
+    t->last = whole_block ? plan : NULL;
+}
 
 static inline double cpu_ns_of(const struct cpu_timing *t, uint64_t cycle)
 {
@@ -295,8 +314,6 @@ enum { CPU_OUTCOME_TAKEN = 1, CPU_OUTCOME_WRONG = 2 };
 
 /* Resolves the branch at the end of the last block, now that the next block is known, and teaches the predictor. */
 unsigned cpu_branch_outcome(struct cpu_timing *timing, uint64_t next_pc);
-/* Counts that the first `count` instructions of a block ran; its branch is the last one now. */
-void cpu_block_done(struct cpu_timing *timing, struct cpu_plan *plan, const struct cpu_block *block, uint32_t count);
 
 /* ---- states ---- */
 

@@ -7,26 +7,34 @@
 
 #include <string.h>
 
-/* Lines that were touched a moment ago are in L1: the access counts as a hit and leaves everything as it is. */
-static inline bool touched_lately(struct cpu_timing *t, uint64_t addr, uint32_t bytes, bool store)
+static inline uint64_t *skip_slot(struct cpu_timing *t, uint64_t line)
 {
-    const uint64_t line = addr >> MEM_LINE_SHIFT, last = (addr + bytes - 1) >> MEM_LINE_SHIFT;
-    const uint64_t entry = t->skip_line[line % CPU_SKIP_LINES];
-    if (line != last || entry >> 1 != line + 1 || (store && !(entry & 1)))
-        return false;
-    mem_port_count_l1_hit(t->port, bytes, store);
-    return true;
+    return &t->skip_line[line * UINT64_C(0x9E3779B97F4A7C15) >> 56];
 }
+_Static_assert(CPU_SKIP_LINES == 256, "skip_slot takes eight bits of the hash");
 
-static void touch(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
+static void reach(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
 {
     const bool store = kind != MEM_ACCESS_LOAD;
-    if (touched_lately(t, addr, bytes, store))
-        return;
-    if (!mem_port_l1_hit(t->port, now_ns, addr, bytes, store))
+    const uint64_t line = addr >> MEM_LINE_SHIFT;
+    bool there = mem_port_l1_hit(t->port, now_ns, addr, bytes, store);
+    if (!there) {
         mem_port_access_beyond(t->port, now_ns, addr, bytes, kind, pc);
-    if (mem_port_l1_has(t->port, addr, store))
-        t->skip_line[addr / MEM_LINE_BYTES % CPU_SKIP_LINES] = (addr / MEM_LINE_BYTES + 1) << 1 | store;
+        there = mem_port_l1_has(t->port, addr, store);
+    }
+    if (there)
+        *skip_slot(t, line) = (line + 1) << 1 | store;
+}
+
+/* Lines that were touched a moment ago are in L1: the access counts as a hit and leaves everything as it is. */
+static inline void touch(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
+{
+    const bool store = kind != MEM_ACCESS_LOAD;
+    const uint64_t line = addr >> MEM_LINE_SHIFT, last = (addr + bytes - 1) >> MEM_LINE_SHIFT, entry = *skip_slot(t, line);
+    if (__builtin_expect(line == last && entry >> 1 == line + 1 && (entry & 1) >= store, 1))
+        mem_port_count_l1_hit(t->port, bytes, store);
+    else
+        reach(t, now_ns, addr, bytes, kind, pc);
 }
 
 static void skip_accesses(struct cpu_timing *t, const struct cpu_plan *plan, uint32_t count, double now_ns,
@@ -63,7 +71,7 @@ void cpu_timing_skip(struct cpu_timing *t)
         const struct cpu_block *const block = trace->block[t->trace_block++];
         const bool final = t->trace_block == trace->blocks;
         const uint32_t count = final && trace->last_count < block->count ? trace->last_count : block->count;
-        struct cpu_plan *const plan = cpu_plan_of(t, block);
+        struct cpu_plan *const plan = cpu_plan_near(t, block);
         if (plan) {
             cpu_branch_outcome(t, block->pc);
             skip_accesses(t, plan, count, now_ns, trace->address + t->trace_address);

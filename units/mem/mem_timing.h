@@ -165,6 +165,12 @@ struct mem_counters {
 void mem_port_counters(const struct mem_port *port, struct mem_counters *out);
 void mem_system_counters(const struct mem_system *system, struct mem_counters *out);
 
+/* Counts that depend on when data arrive, and are therefore not right while time stands still. The first MEM_LEVEL_COUNT are the
+ * hits by level. */
+#define MEM_TIMED_COUNTS (2 * MEM_LEVEL_COUNT + 4)
+void mem_timed_counts_get(const struct mem_counters *counters, double counts[MEM_TIMED_COUNTS]);
+void mem_timed_counts_set(struct mem_counters *counters, const double counts[MEM_TIMED_COUNTS]);
+
 /* Adds the traffic since the last call to `into` (L1D_*, L2_*, SLC_*, DRAM_*). */
 void mem_system_take_activity(struct mem_system *system, struct activity *into);
 /* Adds only the part of it in one cluster's caches (L1D_*, L2_*). */

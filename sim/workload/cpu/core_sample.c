@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The gap before the next window is this part of the work so far: the longer the run, the longer the gaps, and phases that take a
- * certain share of a run are seen by a certain number of windows. */
+/* Between its limits, the gap before the next window is this part of the work so far: short runs and short phases at their start
+ * are seen by enough windows, too. */
 #define GAP_PART 128
 
 static void add(struct core_reading *to, const struct core_reading *from, double factor)
@@ -12,6 +12,8 @@ static void add(struct core_reading *to, const struct core_reading *from, double
     to->ns += factor * from->ns;
     for (int i = 0; i < CORE_SAMPLE_STALLS; i++)
         to->stall[i] += factor * from->stall[i];
+    for (int i = 0; i < MEM_TIMED_COUNTS; i++)
+        to->memory[i] += factor * from->memory[i];
 }
 
 static struct core_reading difference(const struct core_reading *after, const struct core_reading *before)
@@ -44,7 +46,7 @@ bool core_sample_times(const struct core_sample *s)
 static double gap_of(const struct core_sample *s)
 {
     const struct core_sample_shape *const p = &s->shape;
-    const double gap = fmax(p->gap, s->work / GAP_PART) * (0.5 + jitter(s->windows));
+    const double gap = fmin(fmax(p->gap_least, s->work / GAP_PART), p->gap_most) * (0.5 + jitter(s->windows));
     const double to_last = p->expected - p->lead - p->window - s->work;
     if (p->blind)
         return INFINITY;
@@ -125,9 +127,16 @@ void core_sample_skipped(struct core_sample *s, unsigned kind, double work)
 
 void core_reading_take(struct core_reading *r, const struct soc_core *core, double now_ns)
 {
-    double total;
+    double total, amx[MEM_TIMED_COUNTS];
+    struct mem_counters counters;
     memset(r, 0, sizeof *r);
     r->ns = now_ns;
+    mem_port_counters(core->port, &counters);
+    mem_timed_counts_get(&counters, r->memory);
+    mem_port_counters(core->amx_port, &counters);
+    mem_timed_counts_get(&counters, amx);
+    for (int i = 0; i < MEM_TIMED_COUNTS; i++)
+        r->memory[i] += amx[i];
     cpu_timing_stalls(core->timing, r->stall, &total);
     if (core->amx)
         amx_block_stalls(core->amx, core->slot, r->stall + CPU_STALL_COUNT, &total);
@@ -168,6 +177,8 @@ struct core_sampled core_sample_end(struct core_sample *s)
     r.extra_ns = s->estimate.ns - s->lead.ns;
     for (int i = 0; i < CORE_SAMPLE_STALLS; i++)
         r.extra[i] = s->estimate.stall[i] - s->lead.stall[i];
+    for (int i = 0; i < MEM_TIMED_COUNTS; i++)
+        r.memory[i] = s->counted.memory[i] + s->estimate.memory[i];
     r.sd_ns = sqrt(s->variance);
     r.work = s->work;
     r.timed_work = s->timed_work;

@@ -21,14 +21,14 @@ struct core_sample_shape {
     double first;    /* work that is timed from the start on */
     double lead;     /* before each window */
     double window;   /* of each window */
-    double gap;      /* least work between two windows */
+    double gap_least, gap_most; /* work between two windows */
     double expected; /* of the whole run, so that its end is timed; 0 = not known */
     bool blind;      /* without windows: the run only has to leave caches and predictors as they would be */
 };
 
-/* What a clock and the stall counters of a core show. */
+/* What a clock and the counters show that depend on time. */
 struct core_reading {
-    double ns, stall[CORE_SAMPLE_STALLS];
+    double ns, stall[CORE_SAMPLE_STALLS], memory[MEM_TIMED_COUNTS];
 };
 
 struct core_sample {
@@ -56,7 +56,7 @@ bool core_sample_times(const struct core_sample *sample);
 void core_sample_timed(struct core_sample *sample, unsigned kind, double work, const struct core_reading *before,
                        const struct core_reading *after);
 void core_sample_skipped(struct core_sample *sample, unsigned kind, double work);
-/* What the core shows now. */
+/* What the core shows now; it has its two ports to itself. */
 void core_reading_take(struct core_reading *reading, const struct soc_core *core, double now_ns);
 /* What has to be added to what the core shows: the time that skipped work takes, less that of leads. */
 double core_sample_extra_ns(const struct core_sample *sample);
@@ -66,6 +66,7 @@ struct core_sampled {
     bool sampled;                     /* something was skipped; the rest is zero otherwise */
     double extra_ns;                  /* to be added to the time that the core shows */
     double extra[CORE_SAMPLE_STALLS]; /* cycles to be added to its stalls */
+    double memory[MEM_TIMED_COUNTS];  /* to be put in the place of what was counted */
     double sd_ns;                     /* standard deviation of extra_ns */
     double work, timed_work;
     unsigned windows;
