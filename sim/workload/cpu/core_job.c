@@ -1,5 +1,7 @@
 #include "sim/workload/cpu/core_job.h"
 
+#include "sim/workload/cpu/core_phases.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +10,8 @@
 #define TRACE_BLOCKS    4096
 #define TRACE_ADDRESSES 16384
 #define STRETCH         65536 /* most instructions of a stretch; a full trace ends it earlier */
+
+_Static_assert(CORE_PHASES <= CORE_SAMPLE_KINDS, "each phase is a kind of work");
 
 struct core_job {
     struct cpu_core *cpu;
@@ -20,6 +24,9 @@ struct core_job {
     double begin_ns;
     bool samples;
     struct core_sample sample;
+    struct core_phases phases;
+    struct core_reading before; /* of the piece under way */
+    double piece;               /* its instructions so far */
     const struct work_progress *progress;
     const char *doing;
     uint64_t first_instruction, max_instructions, amx_instructions, amx_count[32];
@@ -101,26 +108,45 @@ static double job_now(void *context)
     return cpu_timing_now(j->core->timing);
 }
 
+/* Most instructions of the next stretch; those of a sample end with their piece. */
 static uint64_t stretch(const struct core_job *j)
 {
-    return j->samples && j->sample.left < STRETCH ? (uint64_t)ceil(j->sample.left) : STRETCH;
+    if (!j->samples || j->sample.shape.blind)
+        return STRETCH;
+    return (uint64_t)ceil(fmax(1, fmin(j->sample.left, j->sample.shape.window) - j->piece));
+}
+
+/* A piece is over when it is as long as a window or its part of the sample ends. */
+static void end_piece(struct core_job *j, bool timed)
+{
+    struct core_sample *const s = &j->sample;
+    struct core_reading after;
+    if (j->running && j->piece < fmin(s->left, s->shape.window))
+        return;
+    const unsigned phase = core_phases_of(&j->phases);
+    if (timed) {
+        core_reading_take(&after, j->core, cpu_timing_done_at(j->core->timing));
+        core_sample_timed(s, phase, j->piece, &j->before, &after);
+    } else {
+        core_sample_skipped(s, phase, j->piece);
+    }
+    j->piece = 0;
 }
 
 /* Times what was fed, or skips it. */
 static void sample_stretch(struct core_job *j, double instructions)
 {
     struct cpu_timing *const timing = j->core->timing;
-    struct core_reading before, after;
-    if (!core_sample_times(&j->sample)) {
+    const bool timed = core_sample_times(&j->sample);
+    if (timed && j->piece == 0)
+        core_reading_take(&j->before, j->core, cpu_timing_done_at(timing));
+    core_phases_note(&j->phases, &j->trace);
+    if (!timed)
         cpu_timing_skip(timing);
-        core_sample_skipped(&j->sample, 0, instructions);
-        return;
-    }
-    core_reading_take(&before, j->core, cpu_timing_done_at(timing));
     while (cpu_timing_pending(timing))
         cpu_timing_advance(timing, INFINITY);
-    core_reading_take(&after, j->core, cpu_timing_done_at(timing));
-    core_sample_timed(&j->sample, 0, instructions, &before, &after);
+    j->piece += instructions;
+    end_piece(j, timed);
 }
 
 static void execute_stretch(struct core_job *j)

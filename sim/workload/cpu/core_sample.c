@@ -35,7 +35,7 @@ static double jitter(unsigned number)
 void core_sample_begin(struct core_sample *s, const struct core_sample_shape *shape)
 {
     *s = (struct core_sample){.shape = *shape, .part = CORE_SAMPLE_START};
-    s->left = fmax(0, shape->first - shape->window);
+    s->left = shape->first;
 }
 
 bool core_sample_times(const struct core_sample *s)
@@ -53,10 +53,11 @@ static double gap_of(const struct core_sample *s)
     return to_last > 0 && gap > to_last ? to_last : gap;
 }
 
-/* The paces of the window that ends are known: so is the time of what came before it. */
+/* The paces of the window that ends are known: so is the time of what came before it. The start is windows throughout. */
 static void close_window(struct core_sample *s)
 {
-    s->windows++;
+    s->windows += s->part == CORE_SAMPLE_WINDOW;
+    s->in_window = 0;
     for (unsigned i = 0; i < CORE_SAMPLE_KINDS; i++) {
         struct core_sample_kind *const k = &s->kind[i];
         struct core_reading pace = {0};
@@ -75,11 +76,11 @@ static void close_window(struct core_sample *s)
 static void next_part(struct core_sample *s)
 {
     switch (s->part) {
-    case CORE_SAMPLE_START:
     case CORE_SAMPLE_LEAD:
         s->part = CORE_SAMPLE_WINDOW;
         s->left = s->shape.window;
         break;
+    case CORE_SAMPLE_START:
     case CORE_SAMPLE_WINDOW:
         close_window(s);
         s->part = CORE_SAMPLE_GAP;
@@ -112,16 +113,22 @@ void core_sample_timed(struct core_sample *s, unsigned kind, double work, const 
     } else {
         add(&s->counted, &took, 1);
     }
-    if (s->part == CORE_SAMPLE_WINDOW) {
+    if (s->part != CORE_SAMPLE_LEAD) {
+        s->in_window += work;
         k->in_window += work;
         add(&k->window, &took, 1);
     }
+    if (s->part == CORE_SAMPLE_START && s->in_window >= s->shape.window)
+        close_window(s);
     advance(s, work);
 }
 
 void core_sample_skipped(struct core_sample *s, unsigned kind, double work)
 {
-    s->kind[kind].pending += work;
+    struct core_sample_kind *const k = &s->kind[kind];
+    k->pending += work;
+    if (!k->known && !s->shape.blind)
+        s->left = 0;
     advance(s, work);
 }
 
@@ -171,7 +178,7 @@ struct core_sampled core_sample_end(struct core_sample *s)
     struct core_sampled r = {.sampled = s->timed_work < s->work};
     if (!r.sampled)
         return r;
-    if (s->part == CORE_SAMPLE_WINDOW && s->left < s->shape.window / 2)
+    if (s->in_window > s->shape.window / 2)
         close_window(s);
     estimate_rest(s, &s->estimate, &s->variance);
     r.extra_ns = s->estimate.ns - s->lead.ns;

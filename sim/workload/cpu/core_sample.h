@@ -12,7 +12,7 @@
 #include "sim/soc/soc.h"
 
 /* Work is counted in instructions; kinds of work have paces of their own. */
-#define CORE_SAMPLE_KINDS 4
+#define CORE_SAMPLE_KINDS 32
 
 /* Cycles by reason: those of the core, then those of its AMX block. */
 #define CORE_SAMPLE_STALLS (CPU_STALL_COUNT + AMX_STALL_COUNT)
@@ -36,9 +36,10 @@ struct core_sample {
     enum core_sample_part { CORE_SAMPLE_START, CORE_SAMPLE_WINDOW, CORE_SAMPLE_GAP, CORE_SAMPLE_LEAD } part;
     double left; /* work until the part ends */
     double work, timed_work;
+    double in_window; /* work of the present window */
     unsigned windows;
     struct core_sample_kind {
-        double pending, in_window; /* work without a time yet; work of the present window */
+        double pending, in_window; /* work without a time yet; its work in the present window */
         struct core_reading window, pace;
         double step; /* between the latest two paces */
         bool known;  /* pace is */
@@ -52,7 +53,7 @@ struct core_sample {
 void core_sample_begin(struct core_sample *sample, const struct core_sample_shape *shape);
 /* True when the next piece of work is to be timed. */
 bool core_sample_times(const struct core_sample *sample);
-/* Tells of a piece of work; a timed one lay between two readings. */
+/* Tells of a piece of work; a timed one lay between two readings. Skipped work of a kind that was never seen ends the gap. */
 void core_sample_timed(struct core_sample *sample, unsigned kind, double work, const struct core_reading *before,
                        const struct core_reading *after);
 void core_sample_skipped(struct core_sample *sample, unsigned kind, double work);
