@@ -15,26 +15,68 @@ _Static_assert(CPU_SKIP_LINES == 256, "skip_slot takes eight bits of the hash");
 
 static void reach(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
 {
-    const bool store = kind != MEM_ACCESS_LOAD;
+    const bool stores = kind != MEM_ACCESS_LOAD;
     const uint64_t line = addr >> MEM_LINE_SHIFT;
-    bool there = mem_port_l1_hit(t->port, now_ns, addr, bytes, store);
+    bool there = mem_port_l1_hit(t->port, now_ns, addr, bytes, stores);
     if (!there) {
         mem_port_access_beyond(t->port, now_ns, addr, bytes, kind, pc);
-        there = mem_port_l1_has(t->port, addr, store);
+        there = mem_port_l1_has(t->port, addr, stores);
     }
     if (there)
-        *skip_slot(t, line) = (line + 1) << 1 | store;
+        *skip_slot(t, line) = (line + 1) << 1 | stores;
+}
+
+static inline struct cpu_skip_run *run_slot(struct cpu_timing *t, uint64_t line)
+{
+    return &t->skip_run[line * UINT64_C(0x9E3779B97F4A7C15) >> 60];
+}
+_Static_assert(CPU_SKIP_RUNS == 16, "run_slot takes four bits of the hash");
+
+static void make_run(struct cpu_timing *t, double now_ns, struct cpu_skip_run *run)
+{
+    if (run->end > run->begin)
+        reach(t, now_ns, run->begin, (uint32_t)(run->end - run->begin), run->kind, run->pc);
+    run->begin = run->end = 0;
+}
+
+/* Stores that go on where the last one to the line ended are made together, once the line is full or anything else touches it. */
+static void store(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
+{
+    struct cpu_skip_run *const run = run_slot(t, addr >> MEM_LINE_SHIFT);
+    if (run->end != addr || run->kind != kind || addr % MEM_LINE_BYTES == 0) {
+        make_run(t, now_ns, run);
+        *run = (struct cpu_skip_run){addr, addr, pc, kind};
+    }
+    run->end += bytes;
+    if (run->end % MEM_LINE_BYTES == 0)
+        make_run(t, now_ns, run);
+}
+
+static void touch_anew(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
+{
+    const uint64_t line = addr >> MEM_LINE_SHIFT;
+    const bool one_line = (addr + bytes - 1) >> MEM_LINE_SHIFT == line;
+    if (kind != MEM_ACCESS_LOAD && one_line) {
+        store(t, now_ns, addr, bytes, kind, pc);
+        return;
+    }
+    for (uint64_t l = line; l <= (addr + bytes - 1) >> MEM_LINE_SHIFT; l++) {
+        struct cpu_skip_run *const run = run_slot(t, l);
+        if (run->begin >> MEM_LINE_SHIFT == l)
+            make_run(t, now_ns, run);
+    }
+    reach(t, now_ns, addr, bytes, kind, pc);
 }
 
 /* Lines that were touched a moment ago are in L1: the access counts as a hit and leaves everything as it is. */
 static inline void touch(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
 {
-    const bool store = kind != MEM_ACCESS_LOAD;
+    const bool stores = kind != MEM_ACCESS_LOAD;
     const uint64_t line = addr >> MEM_LINE_SHIFT, last = (addr + bytes - 1) >> MEM_LINE_SHIFT, entry = *skip_slot(t, line);
-    if (__builtin_expect(line == last && entry >> 1 == line + 1 && (entry & 1) >= store, 1))
-        mem_port_count_l1_hit(t->port, bytes, store);
+    if (__builtin_expect(line == last && entry >> 1 == line + 1 && (entry & 1) >= stores, 1))
+        mem_port_count_l1_hit(t->port, bytes, stores);
     else
-        reach(t, now_ns, addr, bytes, kind, pc);
+        touch_anew(t, now_ns, addr, bytes, kind, pc);
 }
 
 static void skip_accesses(struct cpu_timing *t, const struct cpu_plan *plan, uint32_t count, double now_ns,
@@ -79,6 +121,8 @@ void cpu_timing_skip(struct cpu_timing *t)
         }
         t->trace_address += block->mem_count;
     }
+    for (unsigned i = 0; t->port && i < CPU_SKIP_RUNS; i++)
+        make_run(t, now_ns, &t->skip_run[i]);
     if (t->port)
         mem_port_stop(t->port, false);
     t->trace = NULL;
