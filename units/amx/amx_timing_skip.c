@@ -17,12 +17,17 @@ static bool moves(const struct amx_memo *memo)
 
 static void reach(const struct amx_timing_core *core, double now_ns, uint64_t operand, uint32_t bytes, bool load)
 {
-    const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
-    const enum mem_access_kind kind = load ? MEM_ACCESS_LOAD : MEM_ACCESS_STORE;
-    const uint64_t first = address >> MEM_LINE_SHIFT, last = (address + bytes - 1) >> MEM_LINE_SHIFT;
+    const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag, end = address + bytes;
     struct mem_reply unused;
-    if (!load || first != last || !mem_port_l2_hit(core->port, now_ns, first, &unused))
-        mem_port_access(core->port, now_ns, address, bytes, kind, 0);
+    if (!load) {
+        mem_port_access(core->port, now_ns, address, bytes, MEM_ACCESS_STORE, 0);
+        return;
+    }
+    for (uint64_t at = address; at < end; at = (at / MEM_LINE_BYTES + 1) * MEM_LINE_BYTES) {
+        const uint64_t room = MEM_LINE_BYTES - at % MEM_LINE_BYTES;
+        if (!mem_port_l2_hit(core->port, now_ns, at >> MEM_LINE_SHIFT, &unused))
+            mem_port_access_beyond(core->port, now_ns, at, (uint32_t)(room < end - at ? room : end - at), MEM_ACCESS_LOAD, 0);
+    }
 }
 
 void amx_block_skip(struct amx_block *block, unsigned number, double now_ns, unsigned op, uint64_t operand, enum amx_gen gen)

@@ -140,7 +140,6 @@ struct cpu_answer {
 
 #define CPU_LOG_MAX 128 /* accesses of a block that can be remembered */
 
-#define CPU_SKIP_RUNS  16  /* stores side by side that wait to be made as one */
 #define CPU_SKIP_LINES 256 /* lines that were touched lately while blocks are skipped */
 
 struct cpu_memo;
@@ -188,7 +187,7 @@ struct cpu_timing {
     struct cpu_skip_run {
         uint64_t begin, end, pc; /* addresses; empty when equal */
         enum mem_access_kind kind;
-    } skip_run[CPU_SKIP_RUNS];
+    } skip_run; /* stores side by side that wait to be made as one */
     uint64_t skip_line[CPU_SKIP_LINES]; /* 2 (line + 1) + (written), by a hash of the line */
 
     uint64_t instructions, blocks, remembered;

@@ -26,30 +26,26 @@ static void reach(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t b
         *skip_slot(t, line) = (line + 1) << 1 | stores;
 }
 
-static inline struct cpu_skip_run *run_slot(struct cpu_timing *t, uint64_t line)
+static void make_run(struct cpu_timing *t, double now_ns)
 {
-    return &t->skip_run[line * UINT64_C(0x9E3779B97F4A7C15) >> 60];
-}
-_Static_assert(CPU_SKIP_RUNS == 16, "run_slot takes four bits of the hash");
-
-static void make_run(struct cpu_timing *t, double now_ns, struct cpu_skip_run *run)
-{
+    struct cpu_skip_run *const run = &t->skip_run;
     if (run->end > run->begin)
         reach(t, now_ns, run->begin, (uint32_t)(run->end - run->begin), run->kind, run->pc);
     run->begin = run->end = 0;
 }
 
-/* Stores that go on where the last one to the line ended are made together, once the line is full or anything else touches it. */
+/* Stores that go on where the one before ended are made together, once the line is full or anything else touches it. More than
+ * one such run would be places beside those of the memory system, which gathers stores of more lines then than it can. */
 static void store(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
 {
-    struct cpu_skip_run *const run = run_slot(t, addr >> MEM_LINE_SHIFT);
+    struct cpu_skip_run *const run = &t->skip_run;
     if (run->end != addr || run->kind != kind || addr % MEM_LINE_BYTES == 0) {
-        make_run(t, now_ns, run);
+        make_run(t, now_ns);
         *run = (struct cpu_skip_run){addr, addr, pc, kind};
     }
     run->end += bytes;
     if (run->end % MEM_LINE_BYTES == 0)
-        make_run(t, now_ns, run);
+        make_run(t, now_ns);
 }
 
 static void touch_anew(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
@@ -60,11 +56,9 @@ static void touch_anew(struct cpu_timing *t, double now_ns, uint64_t addr, uint3
         store(t, now_ns, addr, bytes, kind, pc);
         return;
     }
-    for (uint64_t l = line; l <= (addr + bytes - 1) >> MEM_LINE_SHIFT; l++) {
-        struct cpu_skip_run *const run = run_slot(t, l);
-        if (run->begin >> MEM_LINE_SHIFT == l)
-            make_run(t, now_ns, run);
-    }
+    const uint64_t waits = t->skip_run.begin >> MEM_LINE_SHIFT;
+    if (waits >= line && waits <= (addr + bytes - 1) >> MEM_LINE_SHIFT)
+        make_run(t, now_ns);
     reach(t, now_ns, addr, bytes, kind, pc);
 }
 
@@ -121,9 +115,9 @@ void cpu_timing_skip(struct cpu_timing *t)
         }
         t->trace_address += block->mem_count;
     }
-    for (unsigned i = 0; t->port && i < CPU_SKIP_RUNS; i++)
-        make_run(t, now_ns, &t->skip_run[i]);
-    if (t->port)
+    if (t->port) {
+        make_run(t, now_ns);
         mem_port_stop(t->port, false);
+    }
     t->trace = NULL;
 }
