@@ -38,8 +38,10 @@ struct amx_timer {
     double send_step_ns;   /* between two sends */
     bool samples;
     struct core_sample sample;
-    bool apart;            /* a thread is wanted */
-    bool threaded;         /* it runs */
+    unsigned last_kind;                  /* of the piece before */
+    uint64_t last_operand[AMX_PASS_MAX]; /* of the loop before */
+    bool apart;                          /* a thread is wanted */
+    bool threaded;                       /* it runs */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -93,16 +95,33 @@ static void set_now(struct amx_timer *t, double now_ns)
 
 /* ---- timing ---- */
 
-/* Kinds of work have paces of their own. */
-enum sampled_kind { SAMPLED_BATCH, SAMPLED_PASSES, SAMPLED_COPY, SAMPLED_TRANSPOSE };
-_Static_assert(SAMPLED_TRANSPOSE < CORE_SAMPLE_KINDS, "a pace for each");
+/* Kinds of work have paces of their own. Those that come behind other work, and loops of which no operand comes from where those
+ * of the loop before came from, find the caches in another state. */
+enum sampled_kind { SAMPLED_BATCH, SAMPLED_PASSES, SAMPLED_COPY, SAMPLED_TRANSPOSE, SAMPLED_ANEW = 4 };
+_Static_assert(2 * SAMPLED_ANEW <= CORE_SAMPLE_KINDS, "a pace for each");
+
+static unsigned kind_of_passes(struct amx_timer *t, const struct amx_passes *passes)
+{
+    bool again = false;
+    for (uint32_t i = 0; i < passes->length; i++) {
+        again |= passes->step[i] && passes->operand[i] == t->last_operand[i];
+        t->last_operand[i] = passes->operand[i];
+    }
+    return again ? SAMPLED_PASSES : SAMPLED_PASSES + SAMPLED_ANEW;
+}
+
+static unsigned kind_of_scalar(const struct amx_timer *t, enum sampled_kind kind)
+{
+    return t->last_kind % SAMPLED_ANEW == kind ? kind : kind + SAMPLED_ANEW;
+}
 
 /* True when a piece of work is skipped, as was told to the sample. Otherwise *before is set for end_piece. */
-static bool skips_piece(struct amx_timer *t, enum sampled_kind kind, double work, struct core_reading *before)
+static bool skips_piece(struct amx_timer *t, unsigned kind, double work, struct core_reading *before)
 {
     if (!t->samples)
         return false;
-    if (core_sample_times(&t->sample)) {
+    t->last_kind = kind;
+    if (kind < SAMPLED_ANEW ? core_sample_times(&t->sample) : core_sample_times_rare(&t->sample, kind)) {
         core_reading_take(before, t->core, amx_timer_now(t));
         return false;
     }
@@ -110,7 +129,7 @@ static bool skips_piece(struct amx_timer *t, enum sampled_kind kind, double work
     return true;
 }
 
-static void end_piece(struct amx_timer *t, enum sampled_kind kind, double work, const struct core_reading *before)
+static void end_piece(struct amx_timer *t, unsigned kind, double work, const struct core_reading *before)
 {
     struct core_reading after;
     if (!t->samples)
@@ -133,13 +152,14 @@ static void time_batch(struct amx_timer *t, const uint8_t *op, const uint64_t *o
 static void time_passes(struct amx_timer *t, const struct amx_passes *passes)
 {
     const double work = (double)passes->passes * passes->length;
+    const unsigned kind = kind_of_passes(t, passes);
     struct core_reading before;
-    if (skips_piece(t, SAMPLED_PASSES, work, &before)) {
+    if (skips_piece(t, kind, work, &before)) {
         soc_core_skip_amx_passes(t->core, amx_timer_now(t), passes);
         return;
     }
     set_now(t, soc_core_send_amx_passes(t->core, amx_timer_now(t), t->send_step_ns, passes));
-    end_piece(t, SAMPLED_PASSES, work, &before);
+    end_piece(t, kind, work, &before);
 }
 
 /* The part that the host's loops play, on the core. */
@@ -163,7 +183,7 @@ static double scalar_work_of(enum work_kind kind, const struct scalar_work *w)
 
 static void time_scalar(struct amx_timer *t, enum work_kind kind, const struct scalar_work *w)
 {
-    const enum sampled_kind sampled = kind == WORK_COPY ? SAMPLED_COPY : SAMPLED_TRANSPOSE;
+    const unsigned sampled = kind_of_scalar(t, kind == WORK_COPY ? SAMPLED_COPY : SAMPLED_TRANSPOSE);
     const double work = scalar_work_of(kind, w);
     struct core_reading before;
     if (skips_piece(t, sampled, work, &before)) {

@@ -43,6 +43,17 @@ bool core_sample_times(const struct core_sample *s)
     return s->part != CORE_SAMPLE_GAP;
 }
 
+/* Of rare kinds, the first pieces and then one in so many. */
+#define RARE_FIRST 8
+#define RARE_SHARE 16
+
+bool core_sample_times_rare(const struct core_sample *s, unsigned kind)
+{
+    const struct core_sample_kind *const k = &s->kind[kind];
+    return core_sample_times(s) ||
+           (!s->shape.blind && (k->timed_pieces < RARE_FIRST || RARE_SHARE * k->timed_pieces < k->pieces));
+}
+
 static double gap_of(const struct core_sample *s)
 {
     const struct core_sample_shape *const p = &s->shape;
@@ -53,24 +64,31 @@ static double gap_of(const struct core_sample *s)
     return to_last > 0 && gap > to_last ? to_last : gap;
 }
 
-/* The paces of the window that ends are known: so is the time of what came before it. The start is windows throughout. */
+/* The pace of a kind in what was timed of it last is known: so is the time of what came before. */
+static void close_kind(struct core_sample *s, struct core_sample_kind *k)
+{
+    struct core_reading pace = {0};
+    if (k->in_window <= 0)
+        return;
+    add(&pace, &k->window, 1 / k->in_window);
+    k->step = k->known ? pace.ns - k->pace.ns : 0;
+    s->variance += k->pending * k->pending * k->step * k->step / 2;
+    add(&s->estimate, &pace, k->known ? k->pending / 2 : k->pending);
+    if (k->known)
+        add(&s->estimate, &k->pace, k->pending / 2);
+    k->pace = pace;
+    k->known = true;
+    k->pending = k->in_window = 0;
+    k->window = (struct core_reading){0};
+}
+
+/* The start is windows throughout. */
 static void close_window(struct core_sample *s)
 {
     s->windows += s->part == CORE_SAMPLE_WINDOW;
     s->in_window = 0;
-    for (unsigned i = 0; i < CORE_SAMPLE_KINDS; i++) {
-        struct core_sample_kind *const k = &s->kind[i];
-        struct core_reading pace = {0};
-        if (k->in_window <= 0)
-            continue;
-        add(&pace, &k->window, 1 / k->in_window);
-        k->step = k->known ? pace.ns - k->pace.ns : 0;
-        s->variance += k->pending * k->pending * k->step * k->step / 2;
-        add(&s->estimate, &pace, k->known ? k->pending / 2 : k->pending);
-        if (k->known)
-            add(&s->estimate, &k->pace, k->pending / 2);
-        *k = (struct core_sample_kind){.pace = pace, .step = k->step, .known = true};
-    }
+    for (unsigned i = 0; i < CORE_SAMPLE_KINDS; i++)
+        close_kind(s, &s->kind[i]);
 }
 
 static void next_part(struct core_sample *s)
@@ -107,6 +125,8 @@ void core_sample_timed(struct core_sample *s, unsigned kind, double work, const 
     const struct core_reading took = difference(after, before);
     struct core_sample_kind *const k = &s->kind[kind];
     s->timed_work += work;
+    k->pieces++;
+    k->timed_pieces++;
     if (s->part == CORE_SAMPLE_LEAD) {
         k->pending += work;
         add(&s->lead, &took, 1);
@@ -114,10 +134,12 @@ void core_sample_timed(struct core_sample *s, unsigned kind, double work, const 
         add(&s->counted, &took, 1);
     }
     if (s->part != CORE_SAMPLE_LEAD) {
-        s->in_window += work;
+        s->in_window += s->part == CORE_SAMPLE_GAP ? 0 : work;
         k->in_window += work;
         add(&k->window, &took, 1);
     }
+    if (s->part == CORE_SAMPLE_GAP)
+        close_kind(s, k);
     if (s->part == CORE_SAMPLE_START && s->in_window >= s->shape.window)
         close_window(s);
     advance(s, work);
@@ -127,6 +149,7 @@ void core_sample_skipped(struct core_sample *s, unsigned kind, double work)
 {
     struct core_sample_kind *const k = &s->kind[kind];
     k->pending += work;
+    k->pieces++;
     if (!k->known && !s->shape.blind)
         s->left = 0;
     advance(s, work);

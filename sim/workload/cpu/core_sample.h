@@ -43,6 +43,7 @@ struct core_sample {
         struct core_reading window, pace;
         double step; /* between the latest two paces */
         bool known;  /* pace is */
+        uint64_t pieces, timed_pieces;
     } kind[CORE_SAMPLE_KINDS];
     struct core_reading counted;  /* by the parts that count */
     struct core_reading lead;     /* by leads */
@@ -53,6 +54,9 @@ struct core_sample {
 void core_sample_begin(struct core_sample *sample, const struct core_sample_shape *shape);
 /* True when the next piece of work is to be timed. */
 bool core_sample_times(const struct core_sample *sample);
+/* The same for a piece of a kind that is rare and stands out, such as the first of a loop: windows would miss most of them, so some
+ * are timed wherever they are. */
+bool core_sample_times_rare(const struct core_sample *sample, unsigned kind);
 /* Tells of a piece of work; a timed one lay between two readings. Skipped work of a kind that was never seen ends the gap. */
 void core_sample_timed(struct core_sample *sample, unsigned kind, double work, const struct core_reading *before,
                        const struct core_reading *after);
