@@ -18,9 +18,9 @@ static const struct core_sample_shape of_program = {.first = 0x1p20,
                                                     .window = 8192,
                                                     .gap_least = 0x1p16,
                                                     .gap_most = 0x1p19},
-                                      of_kernel = {.first = 0x1p18,
+                                      of_kernel = {.first = 0x1p20,
                                                    .lead = 8192,
-                                                   .window = 0x1p15,
+                                                   .window = 0x1p14,
                                                    .gap_least = 0x1p18,
                                                    .gap_most = 0x1p20};
 

@@ -121,7 +121,7 @@ static bool skips_piece(struct amx_timer *t, unsigned kind, double work, struct 
     if (!t->samples)
         return false;
     t->last_kind = kind;
-    if (kind < SAMPLED_ANEW ? core_sample_times(&t->sample) : core_sample_times_rare(&t->sample, kind)) {
+    if (core_sample_times(&t->sample, kind)) {
         core_reading_take(before, t->core, amx_timer_now(t));
         return false;
     }
@@ -313,8 +313,10 @@ void amx_timer_transpose(struct amx_timer *t, uint64_t dst, uint64_t dst_row, ui
 
 void amx_timer_sample(struct amx_timer *t, const struct core_sample_shape *shape)
 {
+    struct core_sample_shape with_rare = *shape;
+    with_rare.rare = SAMPLED_ANEW;
     t->samples = true;
-    core_sample_begin(&t->sample, shape);
+    core_sample_begin(&t->sample, &with_rare);
 }
 
 struct core_sampled amx_timer_sampled(struct amx_timer *t)

@@ -137,7 +137,7 @@ static void end_piece(struct core_job *j, bool timed)
 static void sample_stretch(struct core_job *j, double instructions)
 {
     struct cpu_timing *const timing = j->core->timing;
-    const bool timed = core_sample_times(&j->sample);
+    const bool timed = core_sample_times(&j->sample, 0);
     if (timed && j->piece == 0)
         core_reading_take(&j->before, j->core, cpu_timing_done_at(timing));
     core_phases_note(&j->phases, &j->trace);

@@ -38,20 +38,21 @@ void core_sample_begin(struct core_sample *s, const struct core_sample_shape *sh
     s->left = shape->first;
 }
 
-bool core_sample_times(const struct core_sample *s)
-{
-    return s->part != CORE_SAMPLE_GAP;
-}
-
 /* Of rare kinds, the first pieces and then one in so many. */
 #define RARE_FIRST 8
 #define RARE_SHARE 16
 
-bool core_sample_times_rare(const struct core_sample *s, unsigned kind)
+static bool is_rare(const struct core_sample *s, unsigned kind)
+{
+    return s->shape.rare && kind >= s->shape.rare;
+}
+
+bool core_sample_times(const struct core_sample *s, unsigned kind)
 {
     const struct core_sample_kind *const k = &s->kind[kind];
-    return core_sample_times(s) ||
-           (!s->shape.blind && (k->timed_pieces < RARE_FIRST || RARE_SHARE * k->timed_pieces < k->pieces));
+    if (s->part != CORE_SAMPLE_GAP || s->shape.blind || !is_rare(s, kind))
+        return s->part != CORE_SAMPLE_GAP;
+    return k->timed_pieces < RARE_FIRST || RARE_SHARE * k->timed_pieces < k->pieces;
 }
 
 static double gap_of(const struct core_sample *s)
@@ -124,21 +125,20 @@ void core_sample_timed(struct core_sample *s, unsigned kind, double work, const 
 {
     const struct core_reading took = difference(after, before);
     struct core_sample_kind *const k = &s->kind[kind];
+    const bool alone = is_rare(s, kind) && (s->part == CORE_SAMPLE_GAP || s->part == CORE_SAMPLE_LEAD);
     s->timed_work += work;
     k->pieces++;
     k->timed_pieces++;
-    if (s->part == CORE_SAMPLE_LEAD) {
+    if (s->part == CORE_SAMPLE_LEAD && !alone) {
         k->pending += work;
         add(&s->lead, &took, 1);
     } else {
         add(&s->counted, &took, 1);
-    }
-    if (s->part != CORE_SAMPLE_LEAD) {
-        s->in_window += s->part == CORE_SAMPLE_GAP ? 0 : work;
+        s->in_window += alone ? 0 : work;
         k->in_window += work;
         add(&k->window, &took, 1);
     }
-    if (s->part == CORE_SAMPLE_GAP)
+    if (alone)
         close_kind(s, k);
     if (s->part == CORE_SAMPLE_START && s->in_window >= s->shape.window)
         close_window(s);

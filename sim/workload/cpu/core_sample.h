@@ -23,6 +23,8 @@ struct core_sample_shape {
     double window;   /* of each window */
     double gap_least, gap_most; /* work between two windows */
     double expected; /* of the whole run, so that its end is timed; 0 = not known */
+    unsigned rare;   /* kinds from this number on are rare and stand out, such as the first of many loops: windows would miss most
+                      * of them, so some are timed wherever they are; 0 = none are */
     bool blind;      /* without windows: the run only has to leave caches and predictors as they would be */
 };
 
@@ -53,10 +55,7 @@ struct core_sample {
 
 void core_sample_begin(struct core_sample *sample, const struct core_sample_shape *shape);
 /* True when the next piece of work is to be timed. */
-bool core_sample_times(const struct core_sample *sample);
-/* The same for a piece of a kind that is rare and stands out, such as the first of a loop: windows would miss most of them, so some
- * are timed wherever they are. */
-bool core_sample_times_rare(const struct core_sample *sample, unsigned kind);
+bool core_sample_times(const struct core_sample *sample, unsigned kind);
 /* Tells of a piece of work; a timed one lay between two readings. Skipped work of a kind that was never seen ends the gap. */
 void core_sample_timed(struct core_sample *sample, unsigned kind, double work, const struct core_reading *before,
                        const struct core_reading *after);
