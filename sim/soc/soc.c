@@ -301,6 +301,12 @@ void soc_core_skip_amx_passes(struct soc_core *core, double now_ns, const struct
     mem_port_stop(core->amx_port, false);
 }
 
+void soc_core_resume(struct soc_core *core, double now_ns)
+{
+    mem_port_resume(core->port, now_ns);
+    mem_port_resume(core->amx_port, now_ns);
+}
+
 double soc_core_send_step_ns(const struct soc_core *core)
 {
     return 1.0 / (core->amx_issue_per_cycle * core->clock_ghz);

@@ -161,6 +161,19 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
     return (struct mem_reply){ready + extra, MEM_DRAM};
 }
 
+double mem_side_again(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, enum mem_level level)
+{
+    const uint32_t home = mem_fabric_home(&system->fabric, line, port->die);
+    struct mem_die *die = &system->die[home];
+    const struct place place = place_of(die, line);
+    double extra, t = fabric_pass(system, port, now_ns, MEM_LINE_BYTES, false, home, &extra) + extra;
+    if (die->has_slc)
+        t = slc_pass(system, die, t, &place, MEM_LINE_BYTES);
+    if (level == MEM_SLC)
+        return t + system->params.slc_latency_ns;
+    return mem_dram_take(&die->dram, t, place.channel, moved(system, MEM_LINE_BYTES), false) + system->params.dram_latency_ns;
+}
+
 double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, uint32_t bytes)
 {
     const uint32_t home = mem_fabric_home(&system->fabric, line, port->die);

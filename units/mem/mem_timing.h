@@ -116,6 +116,9 @@ enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr
 /* Lets time stand still for the whole system, or go on: accesses at one and the same moment, through any port, change caches,
  * TLBs, prefetchers and counters as usual, but take no time and occupy nothing. For stretches of programs that are not timed. */
 void mem_port_stop(struct mem_port *port, bool stopped);
+/* To be called when time has gone on: what the port's prefetcher fetched ahead while time stood still is on its way only now. If
+ * it were there already, a program that waits for DRAM would find more than DRAM can deliver. */
+void mem_port_resume(struct mem_port *port, double now_ns);
 
 /* Empties the port's own L1, which must hold nothing dirty (write_through), as a GPU does before a launch. */
 void mem_port_forget(struct mem_port *port);

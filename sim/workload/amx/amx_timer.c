@@ -36,7 +36,7 @@ struct amx_timer {
     struct scalar_trace *scalar;
     _Atomic double now_ns; /* when the core can send its next AMX instruction */
     double send_step_ns;   /* between two sends */
-    bool samples;
+    bool samples, skipped; /* the latest piece was */
     struct core_sample sample;
     unsigned last_kind;                  /* of the piece before */
     uint64_t last_operand[AMX_PASS_MAX]; /* of the loop before */
@@ -122,9 +122,13 @@ static bool skips_piece(struct amx_timer *t, unsigned kind, double work, struct 
         return false;
     t->last_kind = kind;
     if (core_sample_times(&t->sample, kind)) {
+        if (t->skipped)
+            soc_core_resume(t->core, amx_timer_now(t));
+        t->skipped = false;
         core_reading_take(before, t->core, amx_timer_now(t));
         return false;
     }
+    t->skipped = true;
     core_sample_skipped(&t->sample, kind, work);
     return true;
 }

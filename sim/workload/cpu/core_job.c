@@ -22,7 +22,7 @@ struct core_job {
     enum cpu_stop stop;
     bool running;
     double begin_ns;
-    bool samples;
+    bool samples, skipped; /* the latest stretch was */
     struct core_sample sample;
     struct core_phases phases;
     struct core_reading before; /* of the piece under way */
@@ -143,6 +143,9 @@ static void sample_stretch(struct core_job *j, double instructions)
     core_phases_note(&j->phases, &j->trace);
     if (!timed)
         cpu_timing_skip(timing);
+    else if (j->skipped)
+        soc_core_resume(j->core, cpu_timing_now(timing));
+    j->skipped = !timed;
     while (cpu_timing_pending(timing))
         cpu_timing_advance(timing, INFINITY);
     j->piece += instructions;
