@@ -13,7 +13,7 @@
 
 /* A lead lasts until the window of the core and the queues of the memory system are as they would be. The pieces of in-process
  * kernels are loops of many thousand instructions, of which most run at the same pace. */
-static const struct core_sample_shape of_program = {.first = 0x1p20,
+static const struct core_sample_shape of_program = {.first = 0x1p22,
                                                     .lead = 4096,
                                                     .window = 8192,
                                                     .gap_least = 0x1p16,
