@@ -96,12 +96,12 @@ struct pass {
 
 static struct pass warming(const struct run *run)
 {
-    return (struct pass){"warming up for", run_sample_shape(run, true, true, 0)};
+    return (struct pass){"warming up for", run_sample_shape(run, RUN_SAMPLE_KERNEL, true, 0)};
 }
 
 static struct pass timing(const struct run *run)
 {
-    return (struct pass){"timing", run_sample_shape(run, true, false, 0)};
+    return (struct pass){"timing", run_sample_shape(run, RUN_SAMPLE_KERNEL, false, 0)};
 }
 
 /* One pass over the kernel on one core; with time unless mode is FUNCTIONAL. */

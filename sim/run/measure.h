@@ -42,7 +42,7 @@ struct run_measure {
     struct mem_counters memory;
     const struct soc_core *critical;                  /* the core that ended last */
     double stalls[CPU_STALL_COUNT + AMX_STALL_COUNT]; /* ns of the critical core: CPU reasons, then AMX reasons */
-    struct core_sampled sampled; /* CPU: of what was not timed; end_ns and the rest include it */
+    struct core_sampled sampled;                      /* CPU: of what was not timed; end_ns and the rest include it */
     struct run_gpu gpu;
     struct run_ane ane;
     double memory_bytes;     /* simulated memory mapped at most */

@@ -122,7 +122,8 @@ bool run_account(struct run *run, const struct run_measure *m, struct run_result
         return counted || orch_no_memory(error);
     }
     add_numbers(run, m, r);
-    if (!run_sample_tell(run, m, r) || !add_stalls(m, r) || !add_counters(m, &r->counters) || !run_add_memory(run->request->chip, &m->memory, &r->counters))
+    if (!run_sample_tell(run, m, r) || !add_stalls(m, r) || !add_counters(m, &r->counters) ||
+        !run_add_memory(run->request->chip, &m->memory, &r->counters))
         return orch_no_memory(error);
     struct interval_shares shares = {.count = 0};
     run_cpu_shares(run->request->chip, m, &shares);

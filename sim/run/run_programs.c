@@ -57,9 +57,10 @@ static bool collect_results(const struct run_programs *s, const struct program_s
 /* Of a program that has the chip to itself, a sample may be enough. */
 static void sample_set(const struct run_programs *s, const struct program_set *set, bool blind)
 {
-    const struct core_sample_shape shape = run_sample_shape(s->run, false, blind, s->expected);
+    const struct core_sample_shape shape = run_sample_shape(s->run, RUN_SAMPLE_PROGRAM, blind, s->expected);
+    const struct core_sample_shape with_amx = run_sample_shape(s->run, RUN_SAMPLE_AMX_PROGRAM, blind, s->expected);
     if (run_samples(s->run) && set->count == 1)
-        core_job_sample(set->job[0], &shape);
+        core_job_sample(set->job[0], &shape, &with_amx);
 }
 
 /* Timing keeps what it learned about a program's blocks until it is restarted, so the restart comes before the program is closed.

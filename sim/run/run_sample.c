@@ -11,18 +11,15 @@
  * takes about a second. */
 #define FIRST_UNASKED 0x1p26
 
-/* A lead lasts until the window of the core and the queues of the memory system are as they would be. The pieces of in-process
- * kernels are loops of many thousand instructions, of which most run at the same pace. */
-static const struct core_sample_shape of_program = {.first = 0x1p22,
-                                                    .lead = 4096,
-                                                    .window = 8192,
-                                                    .gap_least = 0x1p16,
-                                                    .gap_most = 0x1p19},
-                                      of_kernel = {.first = 0x1p20,
-                                                   .lead = 8192,
-                                                   .window = 0x1p14,
-                                                   .gap_least = 0x1p18,
-                                                   .gap_most = 0x1p20};
+/* A lead lasts until the window of the core and the queues of the memory system are as they would be. Programs with AMX words
+ * move ten times as many bytes with an instruction: prefetches for many rows, all under way at once when timing goes on, take
+ * turns with phases without any for some 50000 instructions, and leads of one length would end in the same phase. The pieces of
+ * in-process kernels are loops of many thousand instructions, of which most run at the same pace. */
+static const struct core_sample_shape shapes[RUN_SAMPLES] = {
+    [RUN_SAMPLE_PROGRAM] = {.first = 0x1p22, .lead = 4096, .window = 8192, .gap_least = 0x1p16, .gap_most = 0x1p19},
+    [RUN_SAMPLE_AMX_PROGRAM] =
+        {.first = 0x1p22, .lead = 65536, .spread = 32768, .window = 32768, .gap_least = 0x1p18, .gap_most = 0x1p21},
+    [RUN_SAMPLE_KERNEL] = {.first = 0x1p20, .lead = 8192, .window = 0x1p14, .gap_least = 0x1p18, .gap_most = 0x1p20}};
 
 static bool asked(const struct run *run, const char *word)
 {
@@ -42,9 +39,9 @@ bool run_samples(const struct run *run)
     return run->request->mode != RUN_FUNCTIONAL && !asked(run, "instr") && !why_whole(run);
 }
 
-struct core_sample_shape run_sample_shape(const struct run *run, bool in_process, bool blind, double expected)
+struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample_of of, bool blind, double expected)
 {
-    struct core_sample_shape shape = in_process ? of_kernel : of_program;
+    struct core_sample_shape shape = shapes[of];
     if (!asked(run, "sampled"))
         shape.first = FIRST_UNASKED;
     shape.blind = blind;

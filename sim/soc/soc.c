@@ -285,8 +285,7 @@ double soc_core_send_amx_passes(struct soc_core *core, double sent_ns, double st
     return amx_block_send_passes(core->amx, core->slot, passes, core->gen, step_ns, sent_ns);
 }
 
-void soc_core_skip_amx_batch(struct soc_core *core, double now_ns, const uint8_t *op, const uint64_t *operand,
-                             uint32_t count)
+void soc_core_skip_amx_batch(struct soc_core *core, double now_ns, const uint8_t *op, const uint64_t *operand, uint32_t count)
 {
     mem_port_stop(core->amx_port, true);
     for (uint32_t i = 0; i < count; i++)

@@ -60,9 +60,9 @@ struct cpu_plan {
     uint32_t count, addresses;
     enum cpu_branch_kind branch;
     bool has_amx;
-    bool stale;           /* its block may be gone: the plan must be compared before it is used again */
-    uint64_t runs;        /* complete runs since activity was last taken */
-    struct activity once; /* what one complete run does */
+    bool stale;                /* its block may be gone: the plan must be compared before it is used again */
+    uint64_t runs;             /* complete runs since activity was last taken */
+    struct activity once;      /* what one complete run does */
     struct cpu_access *access; /* `addresses` of them, behind the operations */
     struct cpu_op op[];
 };
@@ -187,7 +187,7 @@ struct cpu_timing {
     struct cpu_skip_run {
         uint64_t begin, end, pc; /* addresses; empty when equal */
         enum mem_access_kind kind;
-    } skip_run; /* stores side by side that wait to be made as one */
+    } skip_run;                         /* stores side by side that wait to be made as one */
     uint64_t skip_line[CPU_SKIP_LINES]; /* 2 (line + 1) + (written), by a hash of the line */
 
     uint64_t instructions, blocks, remembered;

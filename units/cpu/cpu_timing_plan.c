@@ -94,9 +94,9 @@ static void list_accesses(struct cpu_plan *plan)
         if (!(op->kind & (CPU_OP_LOAD | CPU_OP_STORE | CPU_OP_AMX)))
             continue;
         const bool loads = op->kind & CPU_OP_LOAD;
-        const enum mem_access_kind kind = loads                        ? MEM_ACCESS_LOAD
+        const enum mem_access_kind kind = loads                      ? MEM_ACCESS_LOAD
                                           : op->kind & CPU_OP_STREAM ? MEM_ACCESS_STORE_STREAM
-                                                                       : MEM_ACCESS_STORE;
+                                                                     : MEM_ACCESS_STORE;
         plan->access[n++] = (struct cpu_access){.kind = op->kind & CPU_OP_AMX ? CPU_ACCESS_AMX : (uint8_t)kind,
                                                 .bytes = op->kind & CPU_OP_AMX ? op->amx_op : op->bytes,
                                                 .also_stores = loads && (op->kind & CPU_OP_STORE),

@@ -17,7 +17,8 @@ struct cpu_predict_entry {
     uint8_t useful;
 };
 
-/* A branch that was guessed right and changed nothing but the history: as long as nothing else changes, it does the same again. */
+/* A branch that was guessed right and changed nothing but the history: as long as nothing else changes, it does the same again.
+ */
 #define CPU_PREDICT_STEADY 512
 struct cpu_predict_steady {
     uint64_t pc, history, changes;

@@ -63,7 +63,8 @@ static void touch_anew(struct cpu_timing *t, double now_ns, uint64_t addr, uint3
 }
 
 /* Lines that were touched a moment ago are in L1: the access counts as a hit and leaves everything as it is. */
-static inline void touch(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
+static inline void touch(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind,
+                         uint64_t pc)
 {
     const bool stores = kind != MEM_ACCESS_LOAD;
     const uint64_t line = addr >> MEM_LINE_SHIFT, last = (addr + bytes - 1) >> MEM_LINE_SHIFT, entry = *skip_slot(t, line);

@@ -43,8 +43,7 @@ static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_
 /* True when the line of an address is in L1 and, for stores, dirty. Changes nothing. */
 static inline bool mem_port_l1_has(const struct mem_port *port, uint64_t addr, bool store)
 {
-    const struct mem_entry entry =
-        port->has_l1 ? mem_cache_find(&port->l1, addr >> MEM_LINE_SHIFT) : (struct mem_entry){0};
+    const struct mem_entry entry = port->has_l1 ? mem_cache_find(&port->l1, addr >> MEM_LINE_SHIFT) : (struct mem_entry){0};
     return entry.way && (!store || (*entry.flags & MEM_LINE_DIRTY));
 }
 

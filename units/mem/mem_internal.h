@@ -112,7 +112,8 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
 /* Returns when the write was accepted. */
 double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, uint32_t bytes);
 /* When a line that is accounted for, and was found at `level`, arrives if it is requested now. */
-double mem_side_again(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, enum mem_level level);
+double mem_side_again(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line,
+                      enum mem_level level);
 /* Tells the host that a line will be requested, and later again that this is near. */
 void mem_side_expect(const struct mem_system *system, uint64_t line);
 void mem_side_expect_soon(const struct mem_system *system, uint64_t line);

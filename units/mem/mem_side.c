@@ -49,7 +49,8 @@ static struct place place_of(const struct mem_die *die, uint64_t line)
                           mem_dram_channel(&die->dram, line, hash)};
 }
 
-static double slc_pass(const struct mem_system *system, struct mem_die *die, double now_ns, const struct place *place, uint32_t bytes)
+static double slc_pass(const struct mem_system *system, struct mem_die *die, double now_ns, const struct place *place,
+                       uint32_t bytes)
 {
     return mem_pass(system, &die->slc_slice[place->channel], now_ns, bytes);
 }

@@ -24,6 +24,8 @@ struct core_job {
     double begin_ns;
     bool samples, skipped; /* the latest stretch was */
     struct core_sample sample;
+    struct core_sample_shape with_amx;
+    bool reshaped; /* to that */
     struct core_phases phases;
     struct core_reading before; /* of the piece under way */
     double piece;               /* its instructions so far */
@@ -131,6 +133,9 @@ static void end_piece(struct core_job *j, bool timed)
         core_sample_skipped(s, phase, j->piece);
     }
     j->piece = 0;
+    if (j->amx_instructions && !j->reshaped)
+        core_sample_reshape(s, &j->with_amx);
+    j->reshaped = j->amx_instructions > 0;
 }
 
 /* Times what was fed, or skips it. */
@@ -195,9 +200,10 @@ void core_job_tell(struct core_job *job, const struct work_progress *progress, c
     job->doing = doing;
 }
 
-void core_job_sample(struct core_job *job, const struct core_sample_shape *shape)
+void core_job_sample(struct core_job *job, const struct core_sample_shape *shape, const struct core_sample_shape *with_amx)
 {
     job->samples = true;
+    job->with_amx = *with_amx;
     core_sample_begin(&job->sample, shape);
 }
 

@@ -25,9 +25,9 @@ struct engine_task core_job_task(struct core_job *job);
 /* Who waits, and for what ("timing"); from now on. */
 void core_job_tell(struct core_job *job, const struct work_progress *progress, const char *doing);
 
-/* Times only a sample of the instructions; all of them are executed. To be called before the job runs, which must then have the
- * chip to itself. */
-void core_job_sample(struct core_job *job, const struct core_sample_shape *shape);
+/* Times only a sample of the instructions; all of them are executed. The second shape is for programs that use the AMX block. To
+ * be called before the job runs, which must then have the chip to itself. */
+void core_job_sample(struct core_job *job, const struct core_sample_shape *shape, const struct core_sample_shape *with_amx);
 /* After the job has run. */
 struct core_sampled core_job_sampled(struct core_job *job);
 

@@ -38,6 +38,15 @@ void core_sample_begin(struct core_sample *s, const struct core_sample_shape *sh
     s->left = shape->first;
 }
 
+void core_sample_reshape(struct core_sample *s, const struct core_sample_shape *shape)
+{
+    const double expected = s->shape.expected;
+    const bool blind = s->shape.blind;
+    s->shape = *shape;
+    s->shape.expected = expected;
+    s->shape.blind = blind;
+}
+
 /* Of rare kinds, the first pieces and then one in so many. */
 #define RARE_FIRST 8
 #define RARE_SHARE 16
@@ -58,8 +67,8 @@ bool core_sample_times(const struct core_sample *s, unsigned kind)
 static double gap_of(const struct core_sample *s)
 {
     const struct core_sample_shape *const p = &s->shape;
-    const double gap = fmin(fmax(p->gap_least, s->work / GAP_PART), p->gap_most) * (0.5 + jitter(s->windows));
-    const double to_last = p->expected - p->lead - p->window - s->work;
+    const double gap = fmin(fmax(p->gap_least, s->work / GAP_PART), p->gap_most) * (0.5 + jitter(2 * s->windows));
+    const double to_last = p->expected - p->lead - p->spread - p->window - s->work;
     if (p->blind)
         return INFINITY;
     return to_last > 0 && gap > to_last ? to_last : gap;
@@ -107,7 +116,7 @@ static void next_part(struct core_sample *s)
         break;
     case CORE_SAMPLE_GAP:
         s->part = CORE_SAMPLE_LEAD;
-        s->left = s->shape.lead;
+        s->left = s->shape.lead + s->shape.spread * jitter(2 * s->windows + 1);
         break;
     }
 }

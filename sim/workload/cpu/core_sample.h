@@ -18,14 +18,15 @@
 #define CORE_SAMPLE_STALLS (CPU_STALL_COUNT + AMX_STALL_COUNT)
 
 struct core_sample_shape {
-    double first;    /* work that is timed from the start on */
-    double lead;     /* before each window */
-    double window;   /* of each window */
+    double first;               /* work that is timed from the start on */
+    double lead;                /* before each window, at least */
+    double spread;              /* leads differ by up to so much */
+    double window;              /* of each window */
     double gap_least, gap_most; /* work between two windows */
-    double expected; /* of the whole run, so that its end is timed; 0 = not known */
-    unsigned rare;   /* kinds from this number on are rare and stand out, such as the first of many loops: windows would miss most
-                      * of them, so some are timed wherever they are; 0 = none are */
-    bool blind;      /* without windows: the run only has to leave caches and predictors as they would be */
+    double expected;            /* of the whole run, so that its end is timed; 0 = not known */
+    unsigned rare; /* kinds from this number on are rare and stand out, such as the first of many loops: windows would miss most
+                    * of them, so some are timed wherever they are; 0 = none are */
+    bool blind;    /* without windows: the run only has to leave caches and predictors as they would be */
 };
 
 /* What a clock and the counters show that depend on time. */
@@ -54,6 +55,8 @@ struct core_sample {
 };
 
 void core_sample_begin(struct core_sample *sample, const struct core_sample_shape *shape);
+/* Goes on in another shape; what has been timed stays. */
+void core_sample_reshape(struct core_sample *sample, const struct core_sample_shape *shape);
 /* True when the next piece of work is to be timed. */
 bool core_sample_times(const struct core_sample *sample, unsigned kind);
 /* Tells of a piece of work; a timed one lay between two readings. Skipped work of a kind that was never seen ends the gap. */
