@@ -5,7 +5,7 @@
 #include "sim/machine/power/run_energy.h"
 #include "sim/soc/soc.h"
 #include "sim/workload/ane/ane_time.h"
-#include "sim/workload/cpu/core_sample.h"
+#include "sim/workload/core_sample.h"
 #include "sim/workload/gpu/gpu_functional.h"
 #include "units/gpu/gpu_timing.h"
 

@@ -8,7 +8,7 @@
 #include "sim/soc/engine.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/soc/soc.h"
-#include "sim/workload/cpu/core_sample.h"
+#include "sim/workload/core_sample.h"
 #include "units/amx/amx_core.h"
 
 enum amx_job_mode { AMX_JOB_FULL, AMX_JOB_FUNCTIONAL, AMX_JOB_TIMING };

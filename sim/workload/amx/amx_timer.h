@@ -5,7 +5,7 @@
 #ifndef ORCHARD_SIM_WORKLOAD_AMX_AMX_TIMER_H
 #define ORCHARD_SIM_WORKLOAD_AMX_AMX_TIMER_H
 
-#include "sim/workload/cpu/core_sample.h"
+#include "sim/workload/core_sample.h"
 #include "sim/soc/soc.h"
 
 struct amx_timer;

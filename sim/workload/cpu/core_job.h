@@ -10,7 +10,7 @@
 #include "sim/base/work_progress.h"
 #include "sim/soc/engine.h"
 #include "sim/soc/soc.h"
-#include "sim/workload/cpu/core_sample.h"
+#include "sim/workload/core_sample.h"
 #include "units/amx/amx_core.h"
 #include "units/cpu/cpu_core.h"
 

@@ -6,8 +6,8 @@
  * at the mean of the paces of the two, each kind of work at its own. Systematic sampling with functional warming, after
  * Wunderlich et al., "SMARTS" (ISCA 2003).
  */
-#ifndef ORCHARD_SIM_WORKLOAD_CPU_CORE_SAMPLE_H
-#define ORCHARD_SIM_WORKLOAD_CPU_CORE_SAMPLE_H
+#ifndef ORCHARD_SIM_WORKLOAD_CORE_SAMPLE_H
+#define ORCHARD_SIM_WORKLOAD_CORE_SAMPLE_H
 
 #include "sim/soc/soc.h"
 

@@ -1,4 +1,4 @@
-#include "sim/workload/cpu/core_sample.h"
+#include "sim/workload/core_sample.h"
 
 #include <math.h>
 #include <string.h>
