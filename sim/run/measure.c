@@ -68,8 +68,8 @@ static uint64_t accesses(const struct mem_counters *memory)
     return sum;
 }
 
-/* What was skipped has been counted but for what depends on time. Where loads take data from stores under way, they do not read
- * L1: fewer accesses are fewer bytes. */
+/* What was skipped has been counted but for what depends on time. Loads that take their data from stores under way do not read L1:
+ * so many accesses are missing in windows, and each of them is the bytes of a load. */
 static void add_skipped(struct run_measure *m)
 {
     const struct core_sampled *const s = &m->sampled;
@@ -81,9 +81,12 @@ static void add_skipped(struct run_measure *m)
     energy_cores_more(&m->busy, m->critical, s->extra_ns * 1e-9,
                       m->critical->amx ? block_cycles / (m->critical->amx_clock_ghz * 1e9) : 0);
     mem_timed_counts_set(&m->memory, s->memory);
-    const double share = counted > 0 ? (double)accesses(&m->memory) / counted : 1;
-    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
-        m->by[d].count[ACT_L1D_READ_BYTES] = (uint64_t)llround((double)m->by[d].count[ACT_L1D_READ_BYTES] * share);
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        uint64_t *const count = m->by[d].count;
+        const double loads = (double)count[ACT_CPU_LOADS], fewer = counted - (double)accesses(&m->memory);
+        if (loads > 0)
+            count[ACT_L1D_READ_BYTES] = (uint64_t)llround((double)count[ACT_L1D_READ_BYTES] * fmin(1, fmax(0, 1 - fewer / loads)));
+    }
 }
 
 void run_measure_finish(struct run_measure *m)

@@ -83,6 +83,8 @@ enum run_sample_of { RUN_SAMPLE_PROGRAM, RUN_SAMPLE_AMX_PROGRAM, RUN_SAMPLE_KERN
 struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample_of of, bool blind, double expected);
 /* Fills in the level of detail and tells how the time was obtained; false = out of memory. */
 bool run_sample_tell(const struct run *run, const struct run_measure *m, struct run_result *result);
+/* The same in words, for people who ask how the answer came about. */
+void run_sample_explain(FILE *out, const struct run_result *result);
 
 /* ---- run_interval.c: elasticities of a measured run, and from them the interval and the assumptions of its result ---- */
 

@@ -65,3 +65,10 @@ bool run_sample_tell(const struct run *run, const struct run_measure *m, struct 
         snprintf(text, sizeof text, "every instruction was timed, although a sample was asked for: %s", why ? why : "");
     return (!s->sampled && !why) || run_assumption_add(&r->assumptions, "detail", "inferred", text);
 }
+
+void run_sample_explain(FILE *out, const struct run_result *r)
+{
+    for (size_t i = 0; i < r->assumptions.count; i++)
+        if (strcmp(r->assumptions.item[i].key, "detail") == 0)
+            fprintf(out, "timing       %s\n", r->assumptions.item[i].effect);
+}

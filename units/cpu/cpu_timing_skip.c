@@ -39,7 +39,9 @@ static void make_run(struct cpu_timing *t, double now_ns)
 static void store(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
 {
     struct cpu_skip_run *const run = &t->skip_run;
-    if (run->end != addr || run->kind != kind || addr % MEM_LINE_BYTES == 0) {
+    if (run->end == addr && run->kind == kind && addr % MEM_LINE_BYTES != 0) {
+        mem_port_count_l1_hit(t->port, 0, true); /* its bytes are counted with the run */
+    } else {
         make_run(t, now_ns);
         *run = (struct cpu_skip_run){addr, addr, pc, kind};
     }
