@@ -68,8 +68,8 @@ static uint64_t accesses(const struct mem_counters *memory)
     return sum;
 }
 
-/* What was skipped has been counted but for what depends on time. Loads that take their data from stores under way do not read L1:
- * so many accesses are missing in windows, and each of them is the bytes of a load. */
+/* What was skipped has been counted but for what depends on time. Loads that take their data from stores under way do not read
+ * L1: so many accesses are missing in windows, and each of them is the bytes of a load. */
 static void add_skipped(struct run_measure *m)
 {
     const struct core_sampled *const s = &m->sampled;
@@ -85,7 +85,8 @@ static void add_skipped(struct run_measure *m)
         uint64_t *const count = m->by[d].count;
         const double loads = (double)count[ACT_CPU_LOADS], fewer = counted - (double)accesses(&m->memory);
         if (loads > 0)
-            count[ACT_L1D_READ_BYTES] = (uint64_t)llround((double)count[ACT_L1D_READ_BYTES] * fmin(1, fmax(0, 1 - fewer / loads)));
+            count[ACT_L1D_READ_BYTES] =
+                (uint64_t)llround((double)count[ACT_L1D_READ_BYTES] * fmin(1, fmax(0, 1 - fewer / loads)));
     }
 }
 

@@ -117,7 +117,8 @@ bool run_account(struct run *run, const struct run_measure *m, struct run_result
 {
     r->host_seconds = m->host_seconds;
     if (run->request->mode == RUN_FUNCTIONAL) {
-        bool counted = run_result_set_text(&r->detail, "instr") && run_values_add(&r->counters, "cpu.instructions", (double)m->cpu_instructions) &&
+        bool counted = run_result_set_text(&r->detail, "instr") &&
+                       run_values_add(&r->counters, "cpu.instructions", (double)m->cpu_instructions) &&
                        run_values_add(&r->counters, "amx.instructions", (double)m->amx_instructions);
         return counted || orch_no_memory(error);
     }

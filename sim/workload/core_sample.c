@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* How far the time of skipped work is off although the paces of windows agree, relative, one standard deviation: what was found over
- * the programs and kernels of tests/sim/run/test_cpu_sample.c and some forty longer ones. */
+/* How far the time of skipped work is off although the paces of windows agree, relative, one standard deviation: what was found
+ * over the programs and kernels of tests/sim/run/test_cpu_sample.c and some forty longer ones. */
 #define SKIPPED_SD 0.003
 
 /* Between its limits, the gap before the next window is this part of the work so far: short runs and short phases at their start
