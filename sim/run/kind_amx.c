@@ -99,9 +99,10 @@ static struct pass warming(const struct run *run)
     return (struct pass){"warming up for", run_sample_shape(run, RUN_SAMPLE_KERNEL, true, 0)};
 }
 
-static struct pass timing(const struct run *run)
+/* `expected`: work of a warm-up that was sampled; 0 = not known. */
+static struct pass timing(const struct run *run, double expected)
 {
-    return (struct pass){"timing", run_sample_shape(run, RUN_SAMPLE_KERNEL, false, 0)};
+    return (struct pass){"timing", run_sample_shape(run, RUN_SAMPLE_KERNEL, false, expected)};
 }
 
 /* One pass over the kernel on one core; with time unless mode is FUNCTIONAL. */
@@ -158,7 +159,7 @@ static bool warm_up(const struct run *run, const struct kernel_data *data, struc
 static bool evicted_passes(const struct run *run, const struct kernel_data *data, struct mem_space *space, struct soc_core *core,
                            enum amx_job_mode mode, struct run_measure *m, struct orch_error *error)
 {
-    const struct pass how = timing(run);
+    const struct pass how = timing(run, 0);
     for (unsigned i = 0; i < run_repeats(run); i++) {
         struct run_measure pass = {.soc = m->soc, .core_count = m->core_count};
         memcpy(pass.cores, m->cores, sizeof pass.cores);
@@ -177,7 +178,6 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
 {
     const struct run_request *q = run->request;
     const unsigned repeat = run_repeats(run);
-    const struct pass how = timing(run);
     if (!run_place(run, 1, m, error))
         return false;
     struct soc_core *const core = m->cores[0];
@@ -186,6 +186,7 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
         return orch_fail(error, ORCH_UNMODELLED, "%s has no AMX block in this cluster", chip_id(q->chip));
     if (!q->cold && !warm_up(run, data, space, core, m, error))
         return false;
+    const struct pass how = timing(run, q->cold ? 0 : repeat * m->sampled.work);
     soc_restart(m->soc, !q->cold);
     run_watch(run, m);
     const double begin = host_seconds();

@@ -16,7 +16,7 @@
  * turns with phases without any for some 50000 instructions, and leads of one length would end in the same phase. The pieces of
  * in-process kernels are loops of many thousand instructions, of which most run at the same pace. */
 static const struct core_sample_shape shapes[RUN_SAMPLES] = {
-    [RUN_SAMPLE_PROGRAM] = {.first = 0x1p22, .lead = 4096, .window = 8192, .gap_least = 0x1p16, .gap_most = 0x1p19},
+    [RUN_SAMPLE_PROGRAM] = {.first = 0x1p20, .lead = 4096, .window = 8192, .gap_least = 0x1p16, .gap_most = 0x1p19},
     [RUN_SAMPLE_AMX_PROGRAM] =
         {.first = 0x1p22, .lead = 65536, .spread = 32768, .window = 32768, .gap_least = 0x1p18, .gap_most = 0x1p21},
     [RUN_SAMPLE_KERNEL] = {.first = 0x1p20, .lead = 8192, .window = 0x1p14, .gap_least = 0x1p18, .gap_most = 0x1p20}};

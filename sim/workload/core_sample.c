@@ -39,13 +39,16 @@ static double jitter(unsigned number)
 void core_sample_begin(struct core_sample *s, const struct core_sample_shape *shape)
 {
     *s = (struct core_sample){.shape = *shape, .part = CORE_SAMPLE_START};
-    s->left = shape->first;
+    /* Where little would be skipped, nothing is. */
+    s->left = shape->expected > 0 && shape->expected < 2 * shape->first ? INFINITY : shape->first;
 }
 
 void core_sample_reshape(struct core_sample *s, const struct core_sample_shape *shape)
 {
     const double expected = s->shape.expected;
     const bool blind = s->shape.blind;
+    if (s->part == CORE_SAMPLE_START)
+        s->left = fmax(1, s->left + shape->first - s->shape.first);
     s->shape = *shape;
     s->shape.expected = expected;
     s->shape.blind = blind;
