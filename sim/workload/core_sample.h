@@ -12,7 +12,7 @@
 #include "sim/soc/soc.h"
 
 /* Work is counted in instructions; kinds of work have paces of their own. */
-#define CORE_SAMPLE_KINDS 32
+#define CORE_SAMPLE_KINDS 64
 
 /* Cycles by reason: those of the core, then those of its AMX block. */
 #define CORE_SAMPLE_STALLS (CPU_STALL_COUNT + AMX_STALL_COUNT)

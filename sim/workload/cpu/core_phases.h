@@ -8,7 +8,7 @@
 
 #include "units/cpu/cpu_trace.h"
 
-#define CORE_PHASES        32
+#define CORE_PHASES        64
 #define CORE_PHASE_BUCKETS 64
 
 /* Zero-filled at first. */
