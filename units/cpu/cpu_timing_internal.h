@@ -140,7 +140,7 @@ struct cpu_answer {
 
 #define CPU_LOG_MAX 128 /* accesses of a block that can be remembered */
 
-#define CPU_SKIP_LINES 256 /* lines that were touched lately while blocks are skipped */
+#define CPU_SKIP_LINES 128 /* no more than an L1 has sets, so that lines of a set share a place */
 
 struct cpu_memo;
 
@@ -188,7 +188,7 @@ struct cpu_timing {
         uint64_t begin, end, pc; /* addresses; empty when equal */
         enum mem_access_kind kind;
     } skip_run;                         /* stores side by side that wait to be made as one */
-    uint64_t skip_line[CPU_SKIP_LINES]; /* 2 (line + 1) + (written), by a hash of the line */
+    uint64_t skip_line[CPU_SKIP_LINES]; /* 2 (line + 1) + (written), by the line's low bits */
 
     uint64_t instructions, blocks, remembered;
     uint64_t branches, mispredicts, activity_mispredicts;

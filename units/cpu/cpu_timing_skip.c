@@ -9,9 +9,8 @@
 
 static inline uint64_t *skip_slot(struct cpu_timing *t, uint64_t line)
 {
-    return &t->skip_line[line * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+    return &t->skip_line[line % CPU_SKIP_LINES];
 }
-_Static_assert(CPU_SKIP_LINES == 256, "skip_slot takes eight bits of the hash");
 
 static void reach(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
 {
@@ -64,7 +63,8 @@ static void touch_anew(struct cpu_timing *t, double now_ns, uint64_t addr, uint3
     reach(t, now_ns, addr, bytes, kind, pc);
 }
 
-/* Lines that were touched a moment ago are in L1: the access counts as a hit and leaves everything as it is. */
+/* The line that was touched last of those that share its place in L1 is there: the access counts as a hit and leaves everything
+ * as it is. */
 static inline void touch(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind,
                          uint64_t pc)
 {
