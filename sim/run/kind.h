@@ -29,7 +29,7 @@ struct run_kind {
     const char *name;         /* of the row; kept with characteristics */
     const char *program_kind; /* as the performance database groups programs: "elf", "kernel", "agx", "ane" */
     enum orch_part part;      /* the unit that the work is for */
-    bool may_sample;          /* --detail chooses between all threadgroups and a sample */
+    bool may_sample;          /* --detail chooses between timing everything and a sample */
     bool needs_values;        /* is timed while it executes: there is no timing without values */
     bool takes_buffers;       /* time_in accepts buffers of a caller */
 
@@ -82,9 +82,8 @@ const struct run_kind *run_kind_named(const char *name);
 
 /* Checks that several kinds share: an option that the request has and this kind refuses. The text ends "...; WORKLOAD <is>". */
 bool run_check_no_program_options(const struct run_request *request, const char *is, struct orch_error *error);
-/* What work of CPU cores and their AMX blocks refuses: buffers of launches and other units; levels of detail but instr. */
+/* What work of CPU cores and their AMX blocks refuses: buffers of launches and other units. */
 bool run_check_cpu_options(const struct run *run, struct orch_error *error);
-bool run_check_instr(const struct run *run, struct orch_error *error);
 /* `work` of kernels: by the kernel's name; of programs: by what they wait for; of those that belong to no group. */
 const char *run_work_named(const struct run *run, const struct run_result *result);
 const char *run_work_by_stalls(const struct run *run, const struct run_result *result);

@@ -55,7 +55,7 @@ static bool check(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("cores") " %u: a kernel runs on one core; " ORCH_OPTION("home") " elf runs a copy on each",
                          q->cores);
-    return run_check_instr(run, error);
+    return true;
 }
 
 static uint64_t hash(const struct run *run)
@@ -89,10 +89,26 @@ static unsigned threads_of(const struct run *run)
     return run->request->watch ? 1 : run->request->threads;
 }
 
+struct pass {
+    const char *doing;
+    struct core_sample_shape shape; /* where a sample is enough */
+};
+
+static struct pass warming(const struct run *run)
+{
+    return (struct pass){"warming up for", run_sample_shape(run, RUN_SAMPLE_KERNEL, true, 0)};
+}
+
+/* `expected`: work of a warm-up that was sampled; 0 = not known. */
+static struct pass timing(const struct run *run, double expected)
+{
+    return (struct pass){"timing", run_sample_shape(run, RUN_SAMPLE_KERNEL, false, expected)};
+}
+
 /* One pass over the kernel on one core; with time unless mode is FUNCTIONAL. */
 static bool one_pass(const struct run *run, const struct kernel_data *data, struct mem_space *space, enum amx_gen gen,
-                     struct soc_core *core, enum amx_job_mode mode, unsigned repeat, const char *doing, struct run_measure *m,
-                     struct orch_error *error)
+                     struct soc_core *core, enum amx_job_mode mode, unsigned repeat, const struct pass *pass,
+                     struct run_measure *m, struct orch_error *error)
 {
     struct engine *engine = engine_create();
     struct amx_job *job = amx_job_create(run->work, data, space, gen, core, mode, threads_of(run), error);
@@ -100,7 +116,9 @@ static bool one_pass(const struct run *run, const struct kernel_data *data, stru
     if (job && !engine)
         orch_no_memory(error);
     if (job)
-        amx_job_tell(job, run->progress, doing);
+        amx_job_tell(job, run->progress, pass->doing);
+    if (job && run_samples(run))
+        amx_job_sample(job, &pass->shape);
     for (unsigned i = 0; ok && i < repeat; i++) {
         const struct engine_task task = amx_job_task(job);
         const int before = (int)i - 1;
@@ -108,6 +126,8 @@ static bool one_pass(const struct run *run, const struct kernel_data *data, stru
     }
     ok = ok && engine_run(engine, &m->end_ns, error);
     if (ok) {
+        m->sampled = amx_job_sampled(job);
+        m->end_ns += m->sampled.extra_ns;
         m->amx_instructions = amx_job_instructions(job);
         memcpy(m->amx_counts, amx_job_op_counts(job), sizeof m->amx_counts);
     }
@@ -121,13 +141,14 @@ static bool warm_up(const struct run *run, const struct kernel_data *data, struc
                     struct run_measure *m, struct orch_error *error)
 {
     const struct kernel_call *const call = run->work;
+    const struct pass pass = warming(run);
     uint8_t *c = mem_at(space, data->c, data->c_bytes, MEM_READ | MEM_WRITE);
     uint8_t *kept = call->beta != 0 ? malloc(data->c_bytes) : NULL;
     if (call->beta != 0 && !kept)
         return orch_no_memory(error);
     if (kept)
         memcpy(kept, c, data->c_bytes);
-    const bool ok = one_pass(run, data, space, core->gen, core, AMX_JOB_TIMING, 1, "warming up for", m, error);
+    const bool ok = one_pass(run, data, space, core->gen, core, AMX_JOB_TIMING, 1, &pass, m, error);
     if (kept)
         memcpy(c, kept, data->c_bytes);
     free(kept);
@@ -138,11 +159,12 @@ static bool warm_up(const struct run *run, const struct kernel_data *data, struc
 static bool evicted_passes(const struct run *run, const struct kernel_data *data, struct mem_space *space, struct soc_core *core,
                            enum amx_job_mode mode, struct run_measure *m, struct orch_error *error)
 {
+    const struct pass how = timing(run, 0);
     for (unsigned i = 0; i < run_repeats(run); i++) {
         struct run_measure pass = {.soc = m->soc, .core_count = m->core_count};
         memcpy(pass.cores, m->cores, sizeof pass.cores);
         soc_restart(m->soc, false);
-        if (!one_pass(run, data, space, core->gen, core, mode, 1, "timing", &pass, error))
+        if (!one_pass(run, data, space, core->gen, core, mode, 1, &how, &pass, error))
             return false;
         pass.cpu_instructions = cpu_timing_instructions(core->timing);
         run_measure_finish(&pass);
@@ -164,6 +186,7 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
         return orch_fail(error, ORCH_UNMODELLED, "%s has no AMX block in this cluster", chip_id(q->chip));
     if (!q->cold && !warm_up(run, data, space, core, m, error))
         return false;
+    const struct pass how = timing(run, q->cold ? 0 : repeat * m->sampled.work);
     soc_restart(m->soc, !q->cold);
     run_watch(run, m);
     const double begin = host_seconds();
@@ -173,7 +196,7 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
         m->host_seconds = host_seconds() - begin;
         return ok;
     }
-    if (!one_pass(run, data, space, gen, core, mode, repeat, "timing", m, error))
+    if (!one_pass(run, data, space, gen, core, mode, repeat, &how, m, error))
         return false;
     m->host_seconds = host_seconds() - begin;
     m->cpu_instructions = cpu_timing_instructions(core->timing);
@@ -186,7 +209,8 @@ static bool functional(const struct run *run, const struct kernel_data *data, st
 {
     const unsigned repeat = run_repeats(run);
     const double begin = host_seconds();
-    const bool ok = one_pass(run, data, space, gen, NULL, AMX_JOB_FUNCTIONAL, repeat, "executing", m, error);
+    const struct pass how = {.doing = "executing"};
+    const bool ok = one_pass(run, data, space, gen, NULL, AMX_JOB_FUNCTIONAL, repeat, &how, m, error);
     m->host_seconds = host_seconds() - begin;
     return ok;
 }
@@ -334,6 +358,7 @@ const struct run_kind run_kind_amx = {
     .name = "amx",
     .program_kind = "kernel",
     .part = PART_AMX,
+    .may_sample = true,
     .takes_buffers = true,
     .has = has_in_process,
     .open = open_workload,
@@ -353,6 +378,7 @@ const struct run_kind run_kind_amx_program = {
     .name = "amx-program",
     .program_kind = "kernel",
     .part = PART_AMX,
+    .may_sample = true,
     .has = has_in_program,
     .open = open_workload,
     .check = check,

@@ -21,7 +21,7 @@ static bool open_workload(struct run *run, struct orch_error *error)
 
 static bool check(const struct run *run, struct orch_error *error)
 {
-    return run_check_cpu_options(run, error) && run_check_instr(run, error);
+    return run_check_cpu_options(run, error);
 }
 
 static uint64_t hash(const struct run *run)
@@ -42,6 +42,7 @@ const struct run_kind run_kind_elf = {
     .name = "elf",
     .program_kind = "elf",
     .part = PART_CPU,
+    .may_sample = true,
     .recognise = recognise,
     .open = open_workload,
     .check = check,

@@ -89,13 +89,6 @@ bool run_check_cpu_options(const struct run *run, struct orch_error *error)
     return true;
 }
 
-bool run_check_instr(const struct run *run, struct orch_error *error)
-{
-    const char *const detail = run->request->detail;
-    return !detail || strcmp(detail, "sampled") != 0 ||
-           orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("detail") " sampled: cpu and amx work at instr");
-}
-
 const char *run_work_named(const struct run *run, const struct run_result *result)
 {
     (void)result;

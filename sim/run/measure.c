@@ -43,27 +43,62 @@ static void split_stalls(struct run_measure *m)
 {
     const struct soc_core *core = m->critical;
     double cpu[CPU_STALL_COUNT], amx[AMX_STALL_COUNT] = {0}, cpu_total, amx_total = 0, block_total = 0;
+    const double *const extra = m->sampled.extra, shown_ns = m->end_ns - m->sampled.extra_ns;
     cpu_timing_stalls(core->timing, cpu, &cpu_total);
+    for (int i = 0; i < CPU_STALL_COUNT; i++)
+        cpu[i] = fmax(0, cpu[i] + extra[i]);
     const double cpu_ns = 1 / core->clock_ghz;
-    double waited = cpu[CPU_STALL_AMX] * cpu_ns + fmax(0, m->end_ns - cpu_timing_done_at(core->timing));
+    double waited = cpu[CPU_STALL_AMX] * cpu_ns + fmax(0, shown_ns - cpu_timing_done_at(core->timing));
     if (core->amx)
         amx_block_stalls(core->amx, core->slot, amx, &block_total);
     for (int i = 0; i < AMX_STALL_COUNT; i++)
-        amx_total += i == AMX_STALL_CPU ? 0 : amx[i];
+        amx_total += i == AMX_STALL_CPU ? 0 : (amx[i] = fmax(0, amx[i] + extra[CPU_STALL_COUNT + i]));
     for (int i = 0; i < CPU_STALL_COUNT; i++)
         m->stalls[i] = i == CPU_STALL_AMX ? (amx_total > 0 ? 0 : waited) : cpu[i] * cpu_ns;
     for (int i = 0; i < AMX_STALL_COUNT; i++)
         m->stalls[CPU_STALL_COUNT + i] = amx_total > 0 && i != AMX_STALL_CPU ? waited * amx[i] / amx_total : 0;
 }
 
+static uint64_t accesses(const struct mem_counters *memory)
+{
+    uint64_t sum = 0;
+    for (int level = 0; level < MEM_LEVEL_COUNT; level++)
+        sum += memory->hits[level];
+    return sum;
+}
+
+/* What was skipped has been counted but for what depends on time. Loads that take their data from stores under way do not read
+ * L1: so many accesses are missing in windows, and each of them is the bytes of a load. */
+static void add_skipped(struct run_measure *m)
+{
+    const struct core_sampled *const s = &m->sampled;
+    const double *const amx = s->extra + CPU_STALL_COUNT;
+    const double counted = (double)accesses(&m->memory);
+    double block_cycles = 0;
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        block_cycles += i == AMX_STALL_CPU || i == AMX_STALL_SHARED ? 0 : amx[i];
+    energy_cores_more(&m->busy, m->critical, s->extra_ns * 1e-9,
+                      m->critical->amx ? block_cycles / (m->critical->amx_clock_ghz * 1e9) : 0);
+    mem_timed_counts_set(&m->memory, s->memory);
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        uint64_t *const count = m->by[d].count;
+        const double loads = (double)count[ACT_CPU_LOADS], fewer = counted - (double)accesses(&m->memory);
+        if (loads > 0)
+            count[ACT_L1D_READ_BYTES] =
+                (uint64_t)llround((double)count[ACT_L1D_READ_BYTES] * fmin(1, fmax(0, 1 - fewer / loads)));
+    }
+}
+
 void run_measure_finish(struct run_measure *m)
 {
     m->critical = critical_core(m);
     soc_take_activity_by(m->soc, m->by);
-    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
-        activity_add(&m->activity, &m->by[d]);
     energy_cores_add(&m->busy, m->cores, m->core_count);
     mem_system_counters(soc_memory(m->soc), &m->memory);
+    if (m->sampled.sampled)
+        add_skipped(m);
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
+        activity_add(&m->activity, &m->by[d]);
     split_stalls(m);
 }
 
@@ -84,5 +119,6 @@ void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
         activity_add(&sum->by[d], &pass->by[d]);
     energy_cores_sum(&sum->busy, &pass->busy);
     run_memory_add(&sum->memory, &pass->memory);
+    core_sampled_add(&sum->sampled, &pass->sampled);
     sum->critical = pass->critical;
 }

@@ -5,6 +5,7 @@
 #include "sim/machine/power/run_energy.h"
 #include "sim/soc/soc.h"
 #include "sim/workload/ane/ane_time.h"
+#include "sim/workload/core_sample.h"
 #include "sim/workload/gpu/gpu_functional.h"
 #include "units/gpu/gpu_timing.h"
 
@@ -40,6 +41,7 @@ struct run_measure {
     struct mem_counters memory;
     const struct soc_core *critical;                  /* the core that ended last */
     double stalls[CPU_STALL_COUNT + AMX_STALL_COUNT]; /* ns of the critical core: CPU reasons, then AMX reasons */
+    struct core_sampled sampled;                      /* CPU: of what was not timed; end_ns and the rest include it */
     struct run_gpu gpu;
     struct run_ane ane;
     double memory_bytes;     /* simulated memory mapped at most */
@@ -48,7 +50,7 @@ struct run_measure {
 };
 
 void run_measure_release(struct run_measure *m);
-/* Reads stalls, activity and memory counters of the critical core after the engine has run. */
+/* Reads stalls, activity and memory counters of the critical core after the engine has run; end_ns and `sampled` are set. */
 void run_measure_finish(struct run_measure *m);
 /* Adds a pass that began when the ones before it had ended. */
 void run_measure_add(struct run_measure *sum, const struct run_measure *pass);

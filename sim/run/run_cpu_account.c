@@ -117,14 +117,16 @@ bool run_account(struct run *run, const struct run_measure *m, struct run_result
 {
     r->host_seconds = m->host_seconds;
     if (run->request->mode == RUN_FUNCTIONAL) {
-        bool counted = run_values_add(&r->counters, "cpu.instructions", (double)m->cpu_instructions) &&
+        bool counted = run_result_set_text(&r->detail, "instr") &&
+                       run_values_add(&r->counters, "cpu.instructions", (double)m->cpu_instructions) &&
                        run_values_add(&r->counters, "amx.instructions", (double)m->amx_instructions);
         return counted || orch_no_memory(error);
     }
     add_numbers(run, m, r);
-    if (!add_stalls(m, r) || !add_counters(m, &r->counters) || !run_add_memory(run->request->chip, &m->memory, &r->counters))
+    if (!run_sample_tell(run, m, r) || !add_stalls(m, r) || !add_counters(m, &r->counters) ||
+        !run_add_memory(run->request->chip, &m->memory, &r->counters))
         return orch_no_memory(error);
     struct interval_shares shares = {.count = 0};
     run_cpu_shares(run->request->chip, m, &shares);
-    return run_set_interval(run, &shares, 0, r, error);
+    return run_set_interval(run, &shares, m->sampled.sd_ns / fmax(m->end_ns, 1e-9), r, error);
 }

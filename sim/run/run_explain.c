@@ -83,6 +83,7 @@ static void energy_table(FILE *out, const struct run_result *r)
 void run_explain(FILE *out, const struct run *run, const struct run_result *r)
 {
     fprintf(out, "\nlimit        %s: %s\n", r->bound_by ? r->bound_by : "-", run_reason_meaning(r->bound_by));
+    run_sample_explain(out, r);
     if (run && run->kind->explain)
         run->kind->explain(out, run, r);
     energy_table(out, r);

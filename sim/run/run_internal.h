@@ -74,6 +74,18 @@ bool run_add_activity(const struct activity *activity, struct run_values *to);
 /* The folder of --output, made when it is not there. */
 bool run_output_folder(const char *folder, struct orch_error *error);
 
+/* ---- run_sample.c: samples of runs on one core ---- */
+
+/* True when the run's timing may be a sample. */
+bool run_samples(const struct run *run);
+enum run_sample_of { RUN_SAMPLE_PROGRAM, RUN_SAMPLE_AMX_PROGRAM, RUN_SAMPLE_KERNEL, RUN_SAMPLES };
+/* The shape of the sample. Warm-ups are blind; `expected` is the work that a warm-up did, or 0. */
+struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample_of of, bool blind, double expected);
+/* Fills in the level of detail and tells how the time was obtained; false = out of memory. */
+bool run_sample_tell(const struct run *run, const struct run_measure *m, struct run_result *result);
+/* The same in words, for people who ask how the answer came about. */
+void run_sample_explain(FILE *out, const struct run_result *result);
+
 /* ---- run_interval.c: elasticities of a measured run, and from them the interval and the assumptions of its result ---- */
 
 void run_cpu_shares(const struct chip *chip, const struct run_measure *m, struct interval_shares *shares);

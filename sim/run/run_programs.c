@@ -54,12 +54,26 @@ static bool collect_results(const struct run_programs *s, const struct program_s
     return (ok || orch_no_memory(error)) && program_save_results(p, error);
 }
 
+/* Of a program that has the chip to itself, a sample may be enough. */
+static void sample_set(const struct run_programs *s, const struct program_set *set, bool blind)
+{
+    const struct core_sample_shape shape = run_sample_shape(s->run, RUN_SAMPLE_PROGRAM, blind, s->expected);
+    const struct core_sample_shape with_amx = run_sample_shape(s->run, RUN_SAMPLE_AMX_PROGRAM, blind, s->expected);
+    if (run_samples(s->run) && set->count == 1)
+        core_job_sample(set->job[0], &shape, &with_amx);
+}
+
 /* Timing keeps what it learned about a program's blocks until it is restarted, so the restart comes before the program is closed.
  */
 static bool warm_up(struct run_programs *s, struct soc *soc, struct soc_core **cores, struct orch_error *error)
 {
     struct program_set set;
-    const bool ok = open_set(s, &set, cores, "warming up for", error) && program_set_run(&set, error);
+    bool ok = open_set(s, &set, cores, "warming up for", error);
+    if (ok)
+        sample_set(s, &set, true);
+    ok = ok && program_set_run(&set, error);
+    if (ok)
+        s->expected = (double)core_job_instructions(set.job[0]);
     soc_restart(soc, true);
     program_set_close(&set);
     return ok;
@@ -69,7 +83,8 @@ static void measure_set(const struct program_set *set, enum run_mode mode, struc
 {
     for (unsigned i = 0; i < set->count; i++)
         run_space_note(program_space(set->program[i]), mode, m);
-    m->end_ns = set->end_ns;
+    m->sampled = core_job_sampled(set->job[0]);
+    m->end_ns = set->end_ns + m->sampled.extra_ns;
     for (unsigned i = 0; i < set->count; i++) {
         m->cpu_instructions += core_job_instructions(set->job[i]);
         m->amx_instructions += core_job_amx_instructions(set->job[i]);
@@ -90,6 +105,8 @@ static bool measured_pass(struct run_programs *s, bool last, struct run_measure 
     bool ok = open_set(s, &set, sum->soc ? pass.cores : NULL, sum->soc ? "timing" : "executing", error);
     if (ok && s->run->request->program_output)
         program_set_sink(set.program[0], &(struct program_sink){show_output, s->run->request->program_output});
+    if (ok && sum->soc)
+        sample_set(s, &set, false);
     const double begin = host_seconds();
     ok = ok && program_set_run(&set, error);
     pass.host_seconds = host_seconds() - begin;

@@ -37,6 +37,12 @@ static double stores_done_at(void *context)
     return amx_block_stores_done_at(core->amx, core->slot);
 }
 
+static void skip_amx(void *context, unsigned op, uint64_t operand)
+{
+    const struct soc_core *const core = context;
+    amx_block_skip(core->amx, core->slot, cpu_timing_now(core->timing), op, operand, core->gen);
+}
+
 static bool open_core(struct soc *soc, struct soc_core *core, struct orch_error *error)
 {
     struct mem_port_params own, amx;
@@ -54,7 +60,7 @@ static bool open_core(struct soc *soc, struct soc_core *core, struct orch_error 
     if (!core->amx_port || !core->timing)
         return orch_no_memory(error);
     if (core->amx) {
-        const struct cpu_amx_link link = {send_amx, stores_done_at, core};
+        const struct cpu_amx_link link = {send_amx, stores_done_at, core, skip_amx};
         amx_block_set_port(core->amx, core->slot, core->amx_port, tag);
         cpu_timing_set_amx(core->timing, &link);
     }
@@ -277,6 +283,27 @@ double soc_core_send_amx_batch(struct soc_core *core, double sent_ns, double ste
 double soc_core_send_amx_passes(struct soc_core *core, double sent_ns, double step_ns, const struct amx_passes *passes)
 {
     return amx_block_send_passes(core->amx, core->slot, passes, core->gen, step_ns, sent_ns);
+}
+
+void soc_core_skip_amx_batch(struct soc_core *core, double now_ns, const uint8_t *op, const uint64_t *operand, uint32_t count)
+{
+    mem_port_stop(core->amx_port, true);
+    for (uint32_t i = 0; i < count; i++)
+        amx_block_skip(core->amx, core->slot, now_ns, op[i], operand[i], core->gen);
+    mem_port_stop(core->amx_port, false);
+}
+
+void soc_core_skip_amx_passes(struct soc_core *core, double now_ns, const struct amx_passes *passes)
+{
+    mem_port_stop(core->amx_port, true);
+    amx_block_skip_passes(core->amx, core->slot, now_ns, passes, core->gen);
+    mem_port_stop(core->amx_port, false);
+}
+
+void soc_core_resume(struct soc_core *core, double now_ns)
+{
+    mem_port_resume(core->port, now_ns);
+    mem_port_resume(core->amx_port, now_ns);
 }
 
 double soc_core_send_step_ns(const struct soc_core *core)

@@ -75,6 +75,11 @@ double soc_core_send_amx_batch(struct soc_core *core, double sent_ns, double ste
                                uint32_t count);
 /* Sends all passes of a loop; returns when the next instruction can leave. */
 double soc_core_send_amx_passes(struct soc_core *core, double sent_ns, double step_ns, const struct amx_passes *passes);
+/* Count AMX instructions that are not timed; their loads and stores reach the caches, and no time passes. */
+void soc_core_skip_amx_batch(struct soc_core *core, double now_ns, const uint8_t *op, const uint64_t *operand, uint32_t count);
+void soc_core_skip_amx_passes(struct soc_core *core, double now_ns, const struct amx_passes *passes);
+/* To be called when timing goes on after something was skipped. */
+void soc_core_resume(struct soc_core *core, double now_ns);
 /* Time between two AMX instructions that leave the core back to back, in ns. */
 double soc_core_send_step_ns(const struct soc_core *core);
 /* Time at which everything that the core and its block were given is complete. */

@@ -90,7 +90,7 @@ static struct outcome run_outcome(struct cpu_trace *trace, bool memo, double ste
 {
     struct rig r = example_rig();
     double busy = 0;
-    const struct cpu_amx_link link = {slow_send, slow_stores, &busy};
+    const struct cpu_amx_link link = {slow_send, slow_stores, &busy, NULL};
     cpu_timing_set_amx(r.timing, &link);
     cpu_timing_set_memo(r.timing, memo);
     cpu_timing_feed(r.timing, trace);

@@ -100,6 +100,11 @@ double amx_block_send_batch(struct amx_block *block, unsigned core, const struct
 /* The same for a loop that is written down once. */
 double amx_block_send_passes(struct amx_block *block, unsigned core, const struct amx_passes *passes, enum amx_gen gen,
                              double step_ns, double sent_ns);
+/* Count instructions that are not timed; no time passes. Loads and stores reach the caches. The memory system's time must stand
+ * still (mem_port_stop). */
+void amx_block_skip(struct amx_block *block, unsigned core, double now_ns, unsigned op, uint64_t operand, enum amx_gen gen);
+void amx_block_skip_passes(struct amx_block *block, unsigned core, double now_ns, const struct amx_passes *passes,
+                           enum amx_gen gen);
 /* Turns that recognition off or on (on at creation), for comparisons. */
 void amx_block_set_repeats(struct amx_block *block, bool on);
 /* Reports every instruction from now on, by its core of the block, and turns the recognition of loops off. NULL ends the reports.

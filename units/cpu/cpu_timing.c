@@ -131,10 +131,7 @@ void cpu_timing_restart(struct cpu_timing *t, double now_ns)
 
 /* ---- branches ---- */
 
-enum { OUTCOME_TAKEN = 1, OUTCOME_WRONG = 2 };
-
-/* Resolves the branch at the end of the last block, now that the next block is known. */
-static unsigned branch_outcome(struct cpu_timing *t, uint64_t next_pc)
+unsigned cpu_branch_outcome(struct cpu_timing *t, uint64_t next_pc)
 {
     const struct cpu_plan *last = t->last;
     if (!last || last->branch == CPU_BRANCH_NONE)
@@ -152,7 +149,7 @@ static unsigned branch_outcome(struct cpu_timing *t, uint64_t next_pc)
     if (last->branch == CPU_BRANCH_CALL || last->branch == CPU_BRANCH_INDIRECT_CALL)
         cpu_predict_call(&t->predict, last->end_pc);
     t->mispredicts += !right;
-    return (taken ? OUTCOME_TAKEN : 0u) | (right ? 0u : OUTCOME_WRONG);
+    return (taken ? CPU_OUTCOME_TAKEN : 0u) | (right ? 0u : CPU_OUTCOME_WRONG);
 }
 
 /* ---- traces ---- */
@@ -161,7 +158,7 @@ static void place_block(struct cpu_timing *t, const struct cpu_plan *plan, const
                         unsigned outcome, const uint64_t *address)
 {
     cpu_memo_begin(t);
-    cpu_board_resolve(t, outcome & OUTCOME_TAKEN, outcome & OUTCOME_WRONG);
+    cpu_board_resolve(t, outcome & CPU_OUTCOME_TAKEN, outcome & CPU_OUTCOME_WRONG);
     if (t->watch)
         cpu_board_run_watched(t, plan, block, count, address);
     else
@@ -173,22 +170,15 @@ static void place_block(struct cpu_timing *t, const struct cpu_plan *plan, const
 
 static void do_block(struct cpu_timing *t, const struct cpu_block *block, uint32_t count, const uint64_t *address)
 {
-    struct cpu_plan *plan = cpu_plan_of(t, block);
+    struct cpu_plan *plan = cpu_plan_near(t, block);
     if (!plan)
         return; /* memory is out: the block is not timed */
-    const unsigned outcome = branch_outcome(t, block->pc);
-    const bool whole_block = count == plan->count;
-    t->blocks++;
-    if (whole_block && cpu_memo_step(t, plan, outcome, address))
+    const unsigned outcome = cpu_branch_outcome(t, block->pc);
+    if (count == plan->count && cpu_memo_step(t, plan, outcome, address))
         t->remembered++;
     else
         place_block(t, plan, block, count, outcome, address);
-    if (whole_block)
-        plan->runs++;
-    else
-        cpu_plan_activity(block, count, &t->activity);
-    t->instructions += count;
-    t->last = whole_block ? plan : NULL;
+    cpu_block_done(t, plan, block, count);
 }
 
 void cpu_timing_feed(struct cpu_timing *t, const struct cpu_trace *trace)

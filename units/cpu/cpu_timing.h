@@ -62,6 +62,7 @@ struct cpu_amx_link {
     double (*send)(void *context, double sent_ns, unsigned op, uint64_t operand);
     double (*stores_done_at)(void *context); /* time at which AMX stores so far are visible to loads */
     void *context;
+    void (*skip)(void *context, unsigned op, uint64_t operand); /* counts one that is not timed; NULL = such words vanish */
 };
 
 struct cpu_timing;
@@ -87,6 +88,9 @@ void cpu_timing_forget_blocks(struct cpu_timing *timing);
 bool cpu_timing_pending(const struct cpu_timing *timing);
 /* Reads on until local time passes `limit_ns` or the trace is used up. */
 void cpu_timing_advance(struct cpu_timing *timing, double limit_ns);
+/* Reads the trace to its end without timing it: no time passes and nothing stalls, while caches, translations, the branch
+ * predictor and all counts of instructions and accesses end up as if it had been timed. */
+void cpu_timing_skip(struct cpu_timing *timing);
 /* Adds scalar work that is known only by its amount (in-process kernels): `instructions` dispatched back to back. */
 void cpu_timing_work(struct cpu_timing *timing, uint64_t instructions);
 

@@ -46,20 +46,30 @@ enum cpu_branch_kind {
     CPU_BRANCH_RETURN
 };
 
+/* A load, store or AMX word of a block. */
+struct cpu_access {
+    uint8_t kind;  /* enum mem_access_kind, or CPU_ACCESS_AMX */
+    uint8_t bytes; /* or the AMX op */
+    bool also_stores;
+    uint32_t pc_offset;
+};
+#define CPU_ACCESS_AMX 255
+
 struct cpu_plan {
     uint64_t pc, end_pc; /* first instruction; end of the last one */
     uint32_t count, addresses;
     enum cpu_branch_kind branch;
     bool has_amx;
-    bool stale;           /* its block may be gone: the plan must be compared before it is used again */
-    uint64_t runs;        /* complete runs since activity was last taken */
-    struct activity once; /* what one complete run does */
+    bool stale;                /* its block may be gone: the plan must be compared before it is used again */
+    uint64_t runs;             /* complete runs since activity was last taken */
+    struct activity once;      /* what one complete run does */
+    struct cpu_access *access; /* `addresses` of them, behind the operations */
     struct cpu_op op[];
 };
 
 struct cpu_timing;
 /* Returns the plan of a block, made at the first request; NULL when memory is out. */
-struct cpu_plan *cpu_plan_of(struct cpu_timing *timing, const struct cpu_block *block);
+struct cpu_plan *cpu_plan_of(struct cpu_timing *timing, const struct cpu_block *block); /* quickly: cpu_plan_near, below */
 void cpu_plan_forget(struct cpu_timing *timing);
 /* Allows blocks to go away. A plan is kept for a block of the same number that turns out to need the same one. */
 void cpu_plan_part(struct cpu_timing *timing);
@@ -119,7 +129,6 @@ struct cpu_memo_access {
     uint8_t bytes, kind; /* kind: enum mem_access_kind, or CPU_ACCESS_AMX, where bytes is the AMX op */
     uint8_t level;       /* enum mem_level of the answer */
 };
-#define CPU_ACCESS_AMX      255
 #define CPU_MEMO_CYCLES_MAX (1 << 24) /* slower answers are not remembered */
 
 /* The memory system's answer to an access: the cycle in which data are ready (loads) or were accepted (stores). The AMX block's:
@@ -130,6 +139,8 @@ struct cpu_answer {
 };
 
 #define CPU_LOG_MAX 128 /* accesses of a block that can be remembered */
+
+#define CPU_SKIP_LINES 128 /* no more than an L1 has sets, so that lines of a set share a place */
 
 struct cpu_memo;
 
@@ -173,10 +184,35 @@ struct cpu_timing {
     uint32_t answers, answers_used;
     struct cpu_answer answer[CPU_LOG_MAX];
 
+    struct cpu_skip_run {
+        uint64_t begin, end, pc; /* addresses; empty when equal */
+        enum mem_access_kind kind;
+    } skip_run;                         /* stores side by side that wait to be made as one */
+    uint64_t skip_line[CPU_SKIP_LINES]; /* 2 (line + 1) + (written), by the line's low bits */
+
     uint64_t instructions, blocks, remembered;
     uint64_t branches, mispredicts, activity_mispredicts;
     struct activity activity;
 };
+
+static inline struct cpu_plan *cpu_plan_near(struct cpu_timing *t, const struct cpu_block *block)
+{
+    struct cpu_plan *const plan = block->id < t->plan_capacity ? t->plan[block->id] : NULL;
+    return plan && !plan->stale ? plan : cpu_plan_of(t, block);
+}
+
+/* Counts that the first `count` instructions of a block ran; its branch is the last one now. */
+static inline void cpu_block_done(struct cpu_timing *t, struct cpu_plan *plan, const struct cpu_block *block, uint32_t count)
+{
+    const bool whole_block = count == plan->count;
+    if (whole_block)
+        plan->runs++;
+    else
+        cpu_plan_activity(block, count, &t->activity);
+    t->blocks++;
+    t->instructions += count;
+    t->last = whole_block ? plan : NULL;
+}
 
 static inline double cpu_ns_of(const struct cpu_timing *t, uint64_t cycle)
 {
@@ -277,6 +313,11 @@ static inline bool cpu_amx_line_waits(const struct cpu_timing *t, uint64_t addr,
             return true;
     return false;
 }
+
+enum { CPU_OUTCOME_TAKEN = 1, CPU_OUTCOME_WRONG = 2 };
+
+/* Resolves the branch at the end of the last block, now that the next block is known, and teaches the predictor. */
+unsigned cpu_branch_outcome(struct cpu_timing *timing, uint64_t next_pc);
 
 /* ---- states ---- */
 

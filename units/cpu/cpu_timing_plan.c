@@ -86,11 +86,31 @@ static enum cpu_branch_kind branch_kind(const struct a64_insn *insn)
     }
 }
 
+static void list_accesses(struct cpu_plan *plan)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < plan->count && n < plan->addresses; i++) {
+        const struct cpu_op *op = &plan->op[i];
+        if (!(op->kind & (CPU_OP_LOAD | CPU_OP_STORE | CPU_OP_AMX)))
+            continue;
+        const bool loads = op->kind & CPU_OP_LOAD;
+        const enum mem_access_kind kind = loads                      ? MEM_ACCESS_LOAD
+                                          : op->kind & CPU_OP_STREAM ? MEM_ACCESS_STORE_STREAM
+                                                                     : MEM_ACCESS_STORE;
+        plan->access[n++] = (struct cpu_access){.kind = op->kind & CPU_OP_AMX ? CPU_ACCESS_AMX : (uint8_t)kind,
+                                                .bytes = op->kind & CPU_OP_AMX ? op->amx_op : op->bytes,
+                                                .also_stores = loads && (op->kind & CPU_OP_STORE),
+                                                .pc_offset = op->pc_offset};
+    }
+}
+
 static struct cpu_plan *make_plan(const struct cpu_timing *t, const struct cpu_block *block)
 {
-    struct cpu_plan *plan = calloc(1, sizeof *plan + block->count * sizeof plan->op[0]);
+    const size_t bytes = sizeof(struct cpu_plan) + block->count * sizeof(struct cpu_op);
+    struct cpu_plan *plan = calloc(1, bytes + block->mem_count * sizeof plan->access[0]);
     if (!plan)
         return NULL;
+    plan->access = (struct cpu_access *)(void *)(plan->op + block->count);
     plan->pc = block->pc;
     plan->count = block->count;
     plan->addresses = block->mem_count;
@@ -99,6 +119,7 @@ static struct cpu_plan *make_plan(const struct cpu_timing *t, const struct cpu_b
         make_op(t, &block->insn[i], i, &plan->op[i]);
         plan->has_amx |= (plan->op[i].kind & CPU_OP_AMX) != 0;
     }
+    list_accesses(plan);
     plan->branch = block->count ? branch_kind(&block->insn[block->count - 1]) : CPU_BRANCH_NONE;
     cpu_plan_activity(block, block->count, &plan->once);
     return plan;

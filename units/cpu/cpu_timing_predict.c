@@ -12,6 +12,7 @@ bool cpu_predict_init(struct cpu_predict *predict, uint32_t bits)
 {
     memset(predict, 0, sizeof *predict);
     predict->bits = bits < 4 ? 4 : bits > 24 ? 24 : bits;
+    predict->changes = 1;
     const size_t count = (size_t)1 << predict->bits;
     predict->base = calloc(count, sizeof predict->base[0]);
     predict->target = calloc(count, sizeof predict->target[0]);
@@ -43,12 +44,15 @@ static uint64_t mix(uint64_t pc, uint64_t history, uint32_t length)
     return h ^ h >> 33;
 }
 
-static void learn(int8_t *counter, bool taken, int low, int high)
+/* Returns whether it changed. */
+static bool learn(int8_t *counter, bool taken, int low, int high)
 {
+    const int8_t before = *counter;
     if (taken && *counter < high)
         (*counter)++;
     if (!taken && *counter > low)
         (*counter)--;
+    return *counter != before;
 }
 
 static void remember(struct cpu_predict *predict, bool taken)
@@ -68,7 +72,19 @@ static void allocate(struct cpu_predict_entry *const *entry, const uint16_t *tag
     }
 }
 
-bool cpu_predict_conditional(struct cpu_predict *predict, uint64_t pc, bool taken)
+/* Of all histories, only as much as the longest table reads. */
+static uint64_t seen_history(const struct cpu_predict *predict)
+{
+    return predict->history << (64 - history_bits[CPU_PREDICT_TABLES - 1]);
+}
+
+static struct cpu_predict_steady *steady_of(struct cpu_predict *predict, uint64_t pc)
+{
+    const uint64_t h = (seen_history(predict) ^ pc << 7) * UINT64_C(0x9E3779B97F4A7C15);
+    return &predict->steady[h >> 32 & (CPU_PREDICT_STEADY - 1)];
+}
+
+static bool guess_conditional(struct cpu_predict *predict, uint64_t pc, bool taken, bool *changed)
 {
     const uint64_t mask = (UINT64_C(1) << predict->bits) - 1;
     struct cpu_predict_entry *entry[CPU_PREDICT_TABLES];
@@ -86,17 +102,34 @@ bool cpu_predict_conditional(struct cpu_predict *predict, uint64_t pc, bool take
     int8_t *base = &predict->base[pc >> 2 & mask];
     const bool other = second >= 0 ? entry[second]->counter >= 0 : *base >= 0;
     const bool guess = provider >= 0 ? entry[provider]->counter >= 0 : *base >= 0;
+    *changed = guess != taken;
     if (provider >= 0) {
-        learn(&entry[provider]->counter, taken, -4, 3);
-        if (guess != other && guess == taken && entry[provider]->useful < 3)
+        *changed |= learn(&entry[provider]->counter, taken, -4, 3);
+        if (guess != other && guess == taken && entry[provider]->useful < 3) {
             entry[provider]->useful++;
+            *changed = true;
+        }
     } else {
-        learn(base, taken, -2, 1);
+        *changed |= learn(base, taken, -2, 1);
     }
     if (guess != taken)
         allocate(entry, tag, provider, taken);
-    remember(predict, taken);
     return guess == taken;
+}
+
+bool cpu_predict_conditional(struct cpu_predict *predict, uint64_t pc, bool taken)
+{
+    struct cpu_predict_steady *const steady = steady_of(predict, pc);
+    const uint64_t history = seen_history(predict);
+    bool right = true, changed = false;
+    if (steady->changes != predict->changes || steady->pc != pc || steady->history != history || steady->taken != taken) {
+        right = guess_conditional(predict, pc, taken, &changed);
+        predict->changes += changed;
+        if (!changed)
+            *steady = (struct cpu_predict_steady){pc, history, predict->changes, taken};
+    }
+    remember(predict, taken);
+    return right;
 }
 
 bool cpu_predict_indirect(struct cpu_predict *predict, uint64_t pc, uint64_t target)

@@ -17,6 +17,14 @@ struct cpu_predict_entry {
     uint8_t useful;
 };
 
+/* A branch that was guessed right and changed nothing but the history: as long as nothing else changes, it does the same again.
+ */
+#define CPU_PREDICT_STEADY 512
+struct cpu_predict_steady {
+    uint64_t pc, history, changes;
+    bool taken;
+};
+
 struct cpu_predict {
     uint32_t bits;
     uint64_t history; /* recent outcomes, newest in bit 0 */
@@ -25,6 +33,8 @@ struct cpu_predict {
     uint64_t *target;
     uint64_t returns[CPU_RETURN_STACK];
     uint32_t returns_top;
+    uint64_t changes; /* of the tables for conditional branches, so far; starts at 1 */
+    struct cpu_predict_steady steady[CPU_PREDICT_STEADY];
 };
 
 bool cpu_predict_init(struct cpu_predict *predict, uint32_t bits);

@@ -33,9 +33,9 @@ void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz)
 /* Sends a dirty line to the memory side as soon as a buffer is free. Returns when the line has left the L2. */
 static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t line)
 {
-    const double start = mem_slots_ready(&cluster->misses, now_ns);
+    const double start = mem_place(cluster->system, &cluster->misses, now_ns);
     const double taken = mem_side_write(cluster->system, &cluster->fabric, start, line, MEM_LINE_BYTES);
-    mem_slots_take(&cluster->misses, taken);
+    mem_hold(cluster->system, &cluster->misses, taken);
     cluster->writebacks++;
     cluster->l2_read_bytes += MEM_LINE_BYTES;
     return start;
@@ -59,10 +59,10 @@ static struct mem_reply miss(struct mem_port *port, double now_ns, uint32_t set,
     mem_cache_expect_insert(&cluster->l2, set);
     if (cluster->system->params.cluster_count > 1)
         mem_coherence_clean_l2s(port, now_ns, line);
-    const double start = mem_slots_ready(&cluster->misses, now_ns);
+    const double start = mem_place(cluster->system, &cluster->misses, now_ns);
     struct mem_reply reply = mem_side_read(cluster->system, &cluster->fabric, start, line, MEM_LINE_BYTES);
-    reply.ready_ns += cluster->params.fabric_latency_ns;
-    mem_slots_take(&cluster->misses, reply.ready_ns);
+    reply.ready_ns += mem_wait(cluster->system, cluster->params.fabric_latency_ns);
+    mem_hold(cluster->system, &cluster->misses, reply.ready_ns);
     const double place =
         fill(port, now_ns, set, line, reply.ready_ns, (uint8_t)(flags | (uint8_t)reply.level << MEM_LINE_FROM_SHIFT));
     if (place > reply.ready_ns)
@@ -74,8 +74,8 @@ struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t
 {
     struct mem_cluster *cluster = port->cluster;
     const uint32_t set = mem_cache_set(&cluster->l2, line);
-    double t = mem_link_take(&port->l2_read, now_ns, MEM_LINE_BYTES);
-    t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
+    double t = mem_pass(cluster->system, &port->l2_read, now_ns, MEM_LINE_BYTES);
+    t = mem_pass(cluster->system, &cluster->l2_link, t, MEM_LINE_BYTES) + mem_wait(cluster->system, cluster->l2_latency_ns);
     *was_prefetched = false;
     mem_coherence_read(port, now_ns, line);
     const struct mem_entry entry = mem_cache_find_in(&cluster->l2, set, line);
@@ -98,8 +98,8 @@ double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
 {
     struct mem_cluster *cluster = port->cluster;
     const uint32_t set = mem_cache_set(&cluster->l2, line);
-    double t = mem_link_take(&port->l2_write, now_ns, MEM_LINE_BYTES);
-    t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES);
+    double t = mem_pass(cluster->system, &port->l2_write, now_ns, MEM_LINE_BYTES);
+    t = mem_pass(cluster->system, &cluster->l2_link, t, MEM_LINE_BYTES);
     const struct mem_entry entry = mem_cache_find_in(&cluster->l2, set, line);
     if (!entry.way)
         return fill(port, t, set, line, t, MEM_LINE_DIRTY);
@@ -119,9 +119,9 @@ bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, b
     cluster->prefetched = cluster->prefetched << 1 | !present;
     if (present)
         return true;
-    if (mem_slots_ready(&cluster->misses, now_ns) > now_ns)
+    if (mem_place(cluster->system, &cluster->misses, now_ns) > now_ns)
         return false;
-    miss(port, now_ns + cluster->l2_latency_ns, set, line, MEM_LINE_PREFETCHED);
+    miss(port, now_ns + mem_wait(cluster->system, cluster->l2_latency_ns), set, line, MEM_LINE_PREFETCHED);
     *issued = true;
     return true;
 }

@@ -8,6 +8,16 @@
 
 #include "units/mem/mem_internal.h"
 
+/* Counts a hit that changes nothing else. */
+static inline void mem_port_count_l1_hit(struct mem_port *port, uint32_t bytes, bool store)
+{
+    port->counters.hits[MEM_L1]++;
+    if (store)
+        port->l1_write_bytes += bytes;
+    else
+        port->l1_read_bytes += bytes;
+}
+
 /* True when the access is done: its data arrive after the L1 latency. A store needs the line dirty already (owned). */
 static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, bool store)
 {
@@ -26,12 +36,15 @@ static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_
     if ((flags & MEM_LINE_PREFETCHED) || (store && !(flags & MEM_LINE_DIRTY)))
         return false;
     mem_cache_touch(l1, &entry);
-    port->counters.hits[MEM_L1]++;
-    if (store)
-        port->l1_write_bytes += bytes;
-    else
-        port->l1_read_bytes += bytes;
+    mem_port_count_l1_hit(port, bytes, store);
     return true;
+}
+
+/* True when the line of an address is in L1 and, for stores, dirty. Changes nothing. */
+static inline bool mem_port_l1_has(const struct mem_port *port, uint64_t addr, bool store)
+{
+    const struct mem_entry entry = port->has_l1 ? mem_cache_find(&port->l1, addr >> MEM_LINE_SHIFT) : (struct mem_entry){0};
+    return entry.way && (!store || (*entry.flags & MEM_LINE_DIRTY));
 }
 
 #define MEM_EXPECT_LINES 8 /* how far ahead the host is told which sets come next */
@@ -50,9 +63,12 @@ static inline bool mem_port_l2_hit(struct mem_port *port, double now_ns, uint64_
     mem_cache_expect_near(l2, mem_cache_set(l2, line + MEM_EXPECT_LINES), entry.number);
     if (!entry.way || mem_cache_ready_ns(l2, &entry) > now_ns || (*entry.flags & MEM_LINE_PREFETCHED))
         return false;
-    double t = mem_link_take(&port->l2_read, mem_slots_ready(&port->misses, now_ns), MEM_LINE_BYTES);
-    t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
-    mem_slots_take(&port->misses, t);
+    double t = now_ns;
+    if (!port->system->stopped) {
+        t = mem_link_take(&port->l2_read, mem_slots_ready(&port->misses, now_ns), MEM_LINE_BYTES);
+        t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
+        mem_slots_take(&port->misses, t);
+    }
     mem_cache_touch(l2, &entry);
     cluster->l2_read_bytes += MEM_LINE_BYTES;
     port->counters.hits[MEM_L2]++;

@@ -75,6 +75,7 @@ struct mem_system {
     struct activity activity;
     struct mem_traffic traffic; /* since the last restart */
     double moved_share;         /* share of each byte that moves between SLC and DRAM, for compression */
+    bool stopped;               /* accesses take no time: links, places and DRAM are left alone (mem_port_stop) */
     uint64_t held;              /* lines in all of them: without any, nobody looks into the table, which is large */
     uint16_t holders[MEM_HOLDERS];
 };
@@ -84,11 +85,36 @@ static inline uint32_t mem_holder_slot(uint64_t line)
     return (uint32_t)((line ^ line >> 16 ^ line >> 41) % MEM_HOLDERS);
 }
 
+/* Links, places and latencies, unless time stands still. */
+static inline double mem_pass(const struct mem_system *system, struct mem_link *link, double now_ns, uint32_t bytes)
+{
+    return system->stopped ? now_ns : mem_link_take(link, now_ns, bytes);
+}
+
+static inline double mem_place(const struct mem_system *system, const struct mem_slots *slots, double now_ns)
+{
+    return system->stopped ? now_ns : mem_slots_ready(slots, now_ns);
+}
+
+static inline void mem_hold(const struct mem_system *system, struct mem_slots *slots, double until_ns)
+{
+    if (!system->stopped)
+        mem_slots_take(slots, until_ns);
+}
+
+static inline double mem_wait(const struct mem_system *system, double ns)
+{
+    return system->stopped ? 0.0 : ns;
+}
+
 /* mem_side.c: reads and writes of one line at the memory side. */
 struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line,
                                uint32_t bytes);
 /* Returns when the write was accepted. */
 double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, uint32_t bytes);
+/* When a line that is accounted for, and was found at `level`, arrives if it is requested now. */
+double mem_side_again(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line,
+                      enum mem_level level);
 /* Tells the host that a line will be requested, and later again that this is near. */
 void mem_side_expect(const struct mem_system *system, uint64_t line);
 void mem_side_expect_soon(const struct mem_system *system, uint64_t line);

@@ -95,9 +95,9 @@ static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, 
     expect_below(port, line);
     struct missed m;
     bool was_prefetched;
-    m.issued_ns = mem_slots_ready(&port->misses, now_ns);
+    m.issued_ns = mem_place(port->system, &port->misses, now_ns);
     m.reply = read_below(port, m.issued_ns, line, &was_prefetched);
-    mem_slots_take(&port->misses, m.reply.ready_ns);
+    mem_hold(port->system, &port->misses, m.reply.ready_ns);
     if (was_prefetched && port->cluster)
         mem_port_count_used(port, m.reply.ready_ns, m.issued_ns + port->cluster->l2_latency_ns);
     if (keep) {
@@ -246,7 +246,7 @@ static bool goes_straight_below(const struct mem_port *port, const struct piece 
 static struct mem_reply store_below(struct mem_port *port, double now_ns, const struct piece *p)
 {
     const enum mem_level level = port->cluster ? MEM_L2 : MEM_SLC;
-    const double start = mem_slots_ready(&port->writes, now_ns);
+    const double start = mem_place(port->system, &port->writes, now_ns);
     double taken;
     if (goes_straight_below(port, p)) {
         if (p->bytes == MEM_LINE_BYTES)
@@ -258,7 +258,7 @@ static struct mem_reply store_below(struct mem_port *port, double now_ns, const 
     } else {
         taken = fill_gathered(port, start, p->line);
     }
-    mem_slots_take(&port->writes, taken);
+    mem_hold(port->system, &port->writes, taken);
     port->counters.hits[level]++;
     return (struct mem_reply){taken, level};
 }
@@ -268,10 +268,12 @@ static double translate(struct mem_port *port, double now_ns, uint64_t page)
 {
     const double refill_ns = port->params.tlb_refill_ns;
     if (refill_ns == 0.0)
-        return now_ns + mem_tlb_access(&port->tlb, page);
+        return now_ns + mem_wait(port->system, mem_tlb_access(&port->tlb, page));
     if (mem_tlb_hint(&port->tlb, page) || mem_tlb_first_level(&port->tlb, page))
         return now_ns;
     mem_tlb_access(&port->tlb, page);
+    if (port->system->stopped)
+        return now_ns;
     port->tlb_free_ns = later(now_ns, port->tlb_free_ns) + refill_ns;
     return port->tlb_free_ns;
 }
@@ -337,6 +339,11 @@ struct mem_reply mem_port_access_beyond(struct mem_port *port, double now_ns, ui
         at += take;
     }
     return total;
+}
+
+void mem_port_stop(struct mem_port *port, bool stopped)
+{
+    port->system->stopped = stopped;
 }
 
 double mem_port_l1_latency_ns(const struct mem_port *port)

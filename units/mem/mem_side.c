@@ -50,9 +50,10 @@ static struct place place_of(const struct mem_die *die, uint64_t line)
                           mem_dram_channel(&die->dram, line, hash)};
 }
 
-static double slc_pass(struct mem_die *die, double now_ns, const struct place *place, uint32_t bytes)
+static double slc_pass(const struct mem_system *system, struct mem_die *die, double now_ns, const struct place *place,
+                       uint32_t bytes)
 {
-    return mem_link_take(&die->slc_slice[place->channel], now_ns, bytes);
+    return mem_pass(system, &die->slc_slice[place->channel], now_ns, bytes);
 }
 
 /* Bytes that DRAM moves for so many bytes. */
@@ -68,7 +69,7 @@ static double dram_write(struct mem_system *system, struct mem_die *die, uint32_
     system->activity.count[ACT_DRAM_WRITE_BYTES] += bytes;
     system->traffic.requester[requester][MEM_FLOW_DRAM_WRITE] += bytes;
     system->traffic.die[die - system->die][MEM_DIE_DRAM_WRITE] += bytes;
-    return mem_dram_take(&die->dram, now_ns, channel, bytes, true);
+    return system->stopped ? now_ns : mem_dram_take(&die->dram, now_ns, channel, bytes, true);
 }
 
 /* Inserts a line into the SLC. Returns when its victim, if dirty, could leave. */
@@ -85,11 +86,11 @@ static double slc_fill(struct mem_system *system, struct mem_die *die, uint32_t 
     return dram_write(system, die, requester, now_ns, place_of(die, victim.line).channel, MEM_LINE_BYTES);
 }
 
-static struct mem_reply slc_hit(const struct mem_params *params, struct mem_die *die, const struct mem_entry *entry,
+static struct mem_reply slc_hit(const struct mem_system *system, struct mem_die *die, const struct mem_entry *entry,
                                 double now_ns)
 {
     mem_cache_touch(&die->slc, entry);
-    const double ready = now_ns + params->slc_latency_ns;
+    const double ready = now_ns + mem_wait(system, system->params.slc_latency_ns);
     /* The line may still be on its way from DRAM for another requester's read. */
     const double arrival = mem_cache_ready_ns(&die->slc, entry);
     if (arrival > ready)
@@ -123,6 +124,13 @@ static void count_pass(struct mem_system *system, const struct mem_fabric_port *
     system->traffic.die[write ? port->die : home][MEM_DIE_LINK] += bytes;
 }
 
+static double fabric_pass(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint32_t bytes, bool write,
+                          uint32_t home, double *extra)
+{
+    *extra = 0;
+    return system->stopped ? now_ns : mem_fabric_pass(&system->fabric, port, now_ns, bytes, write, home, extra);
+}
+
 struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line,
                                uint32_t bytes)
 {
@@ -131,27 +139,41 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
     const struct place place = place_of(die, line);
     double extra;
     count_pass(system, port, home, bytes, false);
-    double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, false, home, &extra);
+    double t = fabric_pass(system, port, now_ns, bytes, false, home, &extra);
     if (die->has_slc) {
         const struct mem_entry entry = mem_cache_find_in(&die->slc, place.set, line);
-        t = slc_pass(die, t, &place, bytes);
+        t = slc_pass(system, die, t, &place, bytes);
         if (entry.way) {
             system->activity.count[ACT_SLC_READ_BYTES] += bytes;
-            struct mem_reply reply = slc_hit(&system->params, die, &entry, t);
+            struct mem_reply reply = slc_hit(system, die, &entry, t);
             reply.ready_ns += extra;
             return reply;
         }
         mem_cache_expect_insert(&die->slc, place.set);
     }
     bytes = moved(system, bytes);
-    t = mem_dram_take(&die->dram, t, place.channel, bytes, false);
+    if (!system->stopped)
+        t = mem_dram_take(&die->dram, t, place.channel, bytes, false);
     system->activity.count[ACT_DRAM_READ_BYTES] += bytes;
     system->traffic.requester[port->requester][MEM_FLOW_DRAM_READ] += bytes;
     system->traffic.die[home][MEM_DIE_DRAM_READ] += bytes;
-    const double ready = t + system->params.dram_latency_ns;
+    const double ready = t + mem_wait(system, system->params.dram_latency_ns);
     if (die->has_slc)
         slc_fill(system, die, port->requester, t, &place, ready, 0);
     return (struct mem_reply){ready + extra, MEM_DRAM};
+}
+
+double mem_side_again(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, enum mem_level level)
+{
+    const uint32_t home = mem_fabric_home(&system->fabric, line, port->die);
+    struct mem_die *die = &system->die[home];
+    const struct place place = place_of(die, line);
+    double extra, t = fabric_pass(system, port, now_ns, MEM_LINE_BYTES, false, home, &extra) + extra;
+    if (die->has_slc)
+        t = slc_pass(system, die, t, &place, MEM_LINE_BYTES);
+    if (level == MEM_SLC)
+        return t + system->params.slc_latency_ns;
+    return mem_dram_take(&die->dram, t, place.channel, moved(system, MEM_LINE_BYTES), false) + system->params.dram_latency_ns;
 }
 
 double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, uint32_t bytes)
@@ -161,10 +183,10 @@ double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, d
     const struct place place = place_of(die, line);
     double extra;
     count_pass(system, port, home, bytes, true);
-    double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, true, home, &extra) + extra;
+    double t = fabric_pass(system, port, now_ns, bytes, true, home, &extra) + extra;
     if (!die->has_slc)
         return dram_write(system, die, port->requester, t, place.channel, bytes);
-    t = slc_pass(die, t, &place, bytes);
+    t = slc_pass(system, die, t, &place, bytes);
     const struct mem_entry entry = mem_cache_find_in(&die->slc, place.set, line);
     if (!entry.way)
         return slc_fill(system, die, port->requester, t, &place, t, MEM_LINE_DIRTY);

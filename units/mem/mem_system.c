@@ -139,6 +139,37 @@ void mem_system_counters(const struct mem_system *system, struct mem_counters *o
         out->traffic.requester[i][MEM_FLOW_L2] += system->cluster[i].l2_read_bytes + system->cluster[i].l2_write_bytes;
 }
 
+void mem_timed_counts_get(const struct mem_counters *c, double counts[MEM_TIMED_COUNTS])
+{
+    double *to = counts;
+    for (int l = 0; l < MEM_LEVEL_COUNT; l++)
+        *to++ = (double)c->hits[l];
+    for (int l = 0; l < MEM_LEVEL_COUNT; l++)
+        *to++ = (double)c->misses[l];
+    *to++ = (double)c->prefetch_used;
+    *to++ = (double)c->prefetch_late;
+    *to++ = (double)c->prefetch_evicted_unused;
+    *to = (double)c->demand_evicted_by_prefetch;
+}
+
+static uint64_t whole(double count)
+{
+    return count > 0 ? (uint64_t)(count + 0.5) : 0;
+}
+
+void mem_timed_counts_set(struct mem_counters *c, const double counts[MEM_TIMED_COUNTS])
+{
+    const double *from = counts;
+    for (int l = 0; l < MEM_LEVEL_COUNT; l++)
+        c->hits[l] = whole(*from++);
+    for (int l = 0; l < MEM_LEVEL_COUNT; l++)
+        c->misses[l] = whole(*from++);
+    c->prefetch_used = whole(*from++);
+    c->prefetch_late = whole(*from++);
+    c->prefetch_evicted_unused = whole(*from++);
+    c->demand_evicted_by_prefetch = whole(*from);
+}
+
 void mem_system_set_compression(struct mem_system *system, double share)
 {
     system->moved_share = share > 0 && share < 1 ? share : 1;

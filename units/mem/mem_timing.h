@@ -113,6 +113,13 @@ struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t 
  * level beyond the farthest cache that received a line: MEM_L1 = none, MEM_SLC = the L2 did, MEM_DRAM = the SLC did, too. */
 enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind);
 
+/* Lets time stand still for the whole system, or go on: accesses at one and the same moment, through any port, change caches,
+ * TLBs, prefetchers and counters as usual, but take no time and occupy nothing. For stretches of programs that are not timed. */
+void mem_port_stop(struct mem_port *port, bool stopped);
+/* To be called when time has gone on: what the port's prefetcher fetched ahead while time stood still is on its way only now. If
+ * it were there already, a program that waits for DRAM would find more than DRAM can deliver. */
+void mem_port_resume(struct mem_port *port, double now_ns);
+
 /* Empties the port's own L1, which must hold nothing dirty (write_through), as a GPU does before a launch. */
 void mem_port_forget(struct mem_port *port);
 /* Sets the clock of a cluster and its cores' L1 (DVFS); latencies in cycles and widths in bytes per cycle follow it. */
@@ -160,6 +167,12 @@ struct mem_counters {
 };
 void mem_port_counters(const struct mem_port *port, struct mem_counters *out);
 void mem_system_counters(const struct mem_system *system, struct mem_counters *out);
+
+/* Counts that depend on when data arrive, and are therefore not right while time stands still. The first MEM_LEVEL_COUNT are the
+ * hits by level. */
+#define MEM_TIMED_COUNTS (2 * MEM_LEVEL_COUNT + 4)
+void mem_timed_counts_get(const struct mem_counters *counters, double counts[MEM_TIMED_COUNTS]);
+void mem_timed_counts_set(struct mem_counters *counters, const double counts[MEM_TIMED_COUNTS]);
 
 /* Adds the traffic since the last call to `into` (L1D_*, L2_*, SLC_*, DRAM_*). */
 void mem_system_take_activity(struct mem_system *system, struct activity *into);

@@ -75,3 +75,37 @@ void mem_port_prefetch(struct mem_port *port, double now_ns, uint64_t line, uint
     if (left)
         mem_prefetch_refuse(&port->prefetcher, stream, left);
 }
+
+/* Sets the time at which the data of a line are there. */
+static void arrive(struct mem_cache *cache, const struct mem_entry *entry, double ready_ns)
+{
+    if (entry->header->settled == cache->settled)
+        *mem_cache_arrival(cache, entry->way) = ready_ns;
+}
+
+static void send_for(struct mem_port *port, double now_ns, uint64_t line)
+{
+    struct mem_cluster *cluster = port->cluster;
+    const struct mem_entry far = mem_cache_find(&cluster->l2, line);
+    const struct mem_entry near = port->has_l1 ? mem_cache_find(&port->l1, line) : (struct mem_entry){0};
+    const uint8_t unused = (uint8_t)((far.way ? *far.flags : 0) | (near.way ? *near.flags : 0));
+    const enum mem_level level = far.way ? (enum mem_level)(*far.flags >> MEM_LINE_FROM_SHIFT) : MEM_L1;
+    if (!(unused & MEM_LINE_PREFETCHED) || level <= MEM_L2)
+        return;
+    const double start = mem_slots_ready(&cluster->misses, now_ns);
+    const double ready =
+        mem_side_again(cluster->system, &cluster->fabric, start, line, level) + cluster->params.fabric_latency_ns;
+    mem_slots_take(&cluster->misses, ready);
+    arrive(&cluster->l2, &far, ready);
+    if (near.way)
+        arrive(&port->l1, &near, ready);
+}
+
+void mem_port_resume(struct mem_port *port, double now_ns)
+{
+    const struct mem_prefetcher *const p = &port->prefetcher;
+    for (int64_t ahead = 1; port->cluster && ahead <= p->params.distance; ahead++)
+        for (uint32_t i = 0; i < p->params.streams; i++)
+            if (p->stream[i].used && ahead <= p->stream[i].far)
+                send_for(port, now_ns, p->stream[i].last + (uint64_t)(p->stream[i].stride * ahead));
+}

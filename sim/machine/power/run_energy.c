@@ -89,7 +89,7 @@ static enum power_domain domain_of(const struct soc_core *core)
 }
 
 /* Time in which the block worked for this core: neither while the core had sent nothing nor for other cores. */
-static double block_seconds(const struct soc_core *core)
+static double busy_seconds(const struct soc_core *core)
 {
     double cycles[AMX_STALL_COUNT], total;
     amx_block_stalls(core->amx, core->slot, cycles, &total);
@@ -110,7 +110,7 @@ static void add_block(struct energy_cores *to, struct soc_core *const *cores, un
     for (unsigned i = first; i < count; i++) {
         if (cores[i]->amx != cores[first]->amx)
             continue;
-        busy += block_seconds(cores[i]);
+        busy += busy_seconds(cores[i]);
         most = fmax(most, soc_core_done_at(cores[i]) * 1e-9);
     }
     if (busy <= 0)
@@ -152,6 +152,16 @@ void energy_cores_add(struct energy_cores *to, struct soc_core *const *cores, un
         if (cores[i]->amx)
             add_block(to, cores, count, i);
     }
+}
+
+void energy_cores_more(struct energy_cores *to, const struct soc_core *core, double core_seconds, double block_seconds)
+{
+    to->seconds[domain_of(core)] += core_seconds;
+    to->shared_seconds[domain_of(core)] += core_seconds;
+    if (!to->slices[POWER_AMX])
+        return;
+    to->seconds[POWER_AMX] += block_seconds;
+    to->shared_seconds[POWER_AMX] += block_seconds;
 }
 
 void energy_cores_sum(struct energy_cores *to, const struct energy_cores *pass)

@@ -231,6 +231,17 @@ struct engine_task amx_job_task(struct amx_job *job)
         .name = job->call.info->name, .now_ns = job_now, .step = job_step, .start = job_start, .context = job};
 }
 
+void amx_job_sample(struct amx_job *job, const struct core_sample_shape *shape)
+{
+    if (job->timer)
+        amx_timer_sample(job->timer, shape);
+}
+
+struct core_sampled amx_job_sampled(struct amx_job *job)
+{
+    return job->timer ? amx_timer_sampled(job->timer) : (struct core_sampled){.sampled = false};
+}
+
 uint64_t amx_job_instructions(const struct amx_job *job)
 {
     return job->instructions;

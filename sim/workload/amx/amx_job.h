@@ -8,6 +8,7 @@
 #include "sim/soc/engine.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/soc/soc.h"
+#include "sim/workload/core_sample.h"
 #include "units/amx/amx_core.h"
 
 enum amx_job_mode { AMX_JOB_FULL, AMX_JOB_FUNCTIONAL, AMX_JOB_TIMING };
@@ -24,6 +25,11 @@ void amx_job_free(struct amx_job *job);
 struct engine_task amx_job_task(struct amx_job *job);
 /* Who waits, and for what ("timing"). */
 void amx_job_tell(struct amx_job *job, const struct work_progress *progress, const char *doing);
+
+/* Times only a sample of the instructions; what is executed stays the same. To be called before the job runs. */
+void amx_job_sample(struct amx_job *job, const struct core_sample_shape *shape);
+/* After the job has run. */
+struct core_sampled amx_job_sampled(struct amx_job *job);
 
 uint64_t amx_job_instructions(const struct amx_job *job);
 /* Instructions by mnemonic number (isa/amx opnum). */

@@ -36,8 +36,12 @@ struct amx_timer {
     struct scalar_trace *scalar;
     _Atomic double now_ns; /* when the core can send its next AMX instruction */
     double send_step_ns;   /* between two sends */
-    bool apart;            /* a thread is wanted */
-    bool threaded;         /* it runs */
+    bool samples, skipped; /* the latest piece was */
+    struct core_sample sample;
+    unsigned last_kind;                  /* of the piece before */
+    uint64_t last_operand[AMX_PASS_MAX]; /* of the loop before */
+    bool apart;                          /* a thread is wanted */
+    bool threaded;                       /* it runs */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -91,25 +95,109 @@ static void set_now(struct amx_timer *t, double now_ns)
 
 /* ---- timing ---- */
 
+/* Kinds of work have paces of their own. Those that come behind other work, and loops of which no operand comes from where those
+ * of the loop before came from, find the caches in another state. */
+enum sampled_kind { SAMPLED_BATCH, SAMPLED_PASSES, SAMPLED_COPY, SAMPLED_TRANSPOSE, SAMPLED_ANEW = 4 };
+_Static_assert(2 * SAMPLED_ANEW <= CORE_SAMPLE_KINDS, "a pace for each");
+
+static unsigned kind_of_passes(struct amx_timer *t, const struct amx_passes *passes)
+{
+    bool again = false;
+    for (uint32_t i = 0; i < passes->length; i++) {
+        again |= passes->step[i] && passes->operand[i] == t->last_operand[i];
+        t->last_operand[i] = passes->operand[i];
+    }
+    return again ? SAMPLED_PASSES : SAMPLED_PASSES + SAMPLED_ANEW;
+}
+
+static unsigned kind_of_scalar(const struct amx_timer *t, enum sampled_kind kind)
+{
+    return t->last_kind % SAMPLED_ANEW == kind ? kind : kind + SAMPLED_ANEW;
+}
+
+/* True when a piece of work is skipped, as was told to the sample. Otherwise *before is set for end_piece. */
+static bool skips_piece(struct amx_timer *t, unsigned kind, double work, struct core_reading *before)
+{
+    if (!t->samples)
+        return false;
+    t->last_kind = kind;
+    if (core_sample_times(&t->sample, kind)) {
+        if (t->skipped)
+            soc_core_resume(t->core, amx_timer_now(t));
+        t->skipped = false;
+        core_reading_take(before, t->core, amx_timer_now(t));
+        return false;
+    }
+    t->skipped = true;
+    core_sample_skipped(&t->sample, kind, work);
+    return true;
+}
+
+static void end_piece(struct amx_timer *t, unsigned kind, double work, const struct core_reading *before)
+{
+    struct core_reading after;
+    if (!t->samples)
+        return;
+    core_reading_take(&after, t->core, amx_timer_now(t));
+    core_sample_timed(&t->sample, kind, work, before, &after);
+}
+
 static void time_batch(struct amx_timer *t, const uint8_t *op, const uint64_t *operand, uint32_t count)
 {
+    struct core_reading before;
+    if (skips_piece(t, SAMPLED_BATCH, count, &before)) {
+        soc_core_skip_amx_batch(t->core, amx_timer_now(t), op, operand, count);
+        return;
+    }
     set_now(t, soc_core_send_amx_batch(t->core, amx_timer_now(t), t->send_step_ns, op, operand, count));
+    end_piece(t, SAMPLED_BATCH, count, &before);
 }
 
 static void time_passes(struct amx_timer *t, const struct amx_passes *passes)
 {
+    const double work = (double)passes->passes * passes->length;
+    const unsigned kind = kind_of_passes(t, passes);
+    struct core_reading before;
+    if (skips_piece(t, kind, work, &before)) {
+        soc_core_skip_amx_passes(t->core, amx_timer_now(t), passes);
+        return;
+    }
     set_now(t, soc_core_send_amx_passes(t->core, amx_timer_now(t), t->send_step_ns, passes));
+    end_piece(t, kind, work, &before);
 }
 
-static void time_scalar(struct amx_timer *t, enum work_kind kind, const struct scalar_work *w)
+/* The part that the host's loops play, on the core. */
+static void trace_scalar(struct amx_timer *t, enum work_kind kind, const struct scalar_work *w, bool timed)
 {
-    struct cpu_timing *timing = t->core->timing;
-    cpu_timing_wait_until(timing, amx_timer_now(t), CPU_STALL_AMX);
+    struct cpu_timing *const timing = t->core->timing;
+    scalar_trace_time(t->scalar, timed);
     if (kind == WORK_COPY)
         scalar_trace_copy(t->scalar, timing, w->dst, w->src, w->rows, w->row_bytes, w->src_row);
     else
         scalar_trace_transpose(t->scalar, timing, w->dst, w->dst_row, w->src, w->src_row, w->vectors, w->count, w->element_bytes);
-    set_now(t, fmax(amx_timer_now(t), cpu_timing_now(timing)));
+}
+
+/* Roughly the instructions: some two for 16 bytes that are copied, three where they are transposed. */
+static double scalar_work_of(enum work_kind kind, const struct scalar_work *w)
+{
+    if (kind == WORK_COPY)
+        return w->rows * (9 + 9.0 * w->row_bytes / 64);
+    return 3.0 * w->vectors * w->count * w->element_bytes / 16;
+}
+
+static void time_scalar(struct amx_timer *t, enum work_kind kind, const struct scalar_work *w)
+{
+    const unsigned sampled = kind_of_scalar(t, kind == WORK_COPY ? SAMPLED_COPY : SAMPLED_TRANSPOSE);
+    const double work = scalar_work_of(kind, w);
+    struct core_reading before;
+    if (skips_piece(t, sampled, work, &before)) {
+        trace_scalar(t, kind, w, false);
+        return;
+    }
+    cpu_timing_wait_until(t->core->timing, amx_timer_now(t), CPU_STALL_AMX);
+    trace_scalar(t, kind, w, true);
+    set_now(t, fmax(amx_timer_now(t), cpu_timing_now(t->core->timing)));
+    end_piece(t, sampled, work, &before);
 }
 
 static void time_work(struct amx_timer *t, const struct work *w)
@@ -225,6 +313,19 @@ void amx_timer_transpose(struct amx_timer *t, uint64_t dst, uint64_t dst_row, ui
                                      .count = count,
                                      .element_bytes = element_bytes};
     scalar(t, WORK_TRANSPOSE, &work);
+}
+
+void amx_timer_sample(struct amx_timer *t, const struct core_sample_shape *shape)
+{
+    struct core_sample_shape with_rare = *shape;
+    with_rare.rare = SAMPLED_ANEW;
+    t->samples = true;
+    core_sample_begin(&t->sample, &with_rare);
+}
+
+struct core_sampled amx_timer_sampled(struct amx_timer *t)
+{
+    return t->samples ? core_sample_end(&t->sample) : (struct core_sampled){.sampled = false};
 }
 
 double amx_timer_finish(struct amx_timer *t)

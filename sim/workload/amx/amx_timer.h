@@ -5,6 +5,7 @@
 #ifndef ORCHARD_SIM_WORKLOAD_AMX_AMX_TIMER_H
 #define ORCHARD_SIM_WORKLOAD_AMX_AMX_TIMER_H
 
+#include "sim/workload/core_sample.h"
 #include "sim/soc/soc.h"
 
 struct amx_timer;
@@ -24,6 +25,11 @@ void amx_timer_transpose(struct amx_timer *timer, uint64_t dst, uint64_t dst_row
                          uint32_t vectors, uint32_t count, uint32_t element_bytes);
 /* Returns the time at which everything is complete. */
 double amx_timer_finish(struct amx_timer *timer);
+
+/* Times only a sample of what comes. To be called before the start, with the block to itself. */
+void amx_timer_sample(struct amx_timer *timer, const struct core_sample_shape *shape);
+/* After the last finish. */
+struct core_sampled amx_timer_sampled(struct amx_timer *timer);
 
 /* How far it has come: when the core can send its next AMX instruction. Between start and finish it may be some way behind. */
 double amx_timer_now(const struct amx_timer *timer);

@@ -55,6 +55,7 @@ static const struct block_text texts[BLOCK_COUNT] = {
 struct scalar_trace {
     struct cpu_block block[BLOCK_COUNT];
     struct cpu_trace trace;
+    bool skips; /* instead of timing */
 };
 
 static int decode_block(struct cpu_block *b, uint32_t id)
@@ -104,12 +105,19 @@ void scalar_trace_free(struct scalar_trace *s)
     free(s);
 }
 
+void scalar_trace_time(struct scalar_trace *s, bool timed)
+{
+    s->skips = !timed;
+}
+
 static void drain(struct scalar_trace *s, struct cpu_timing *timing)
 {
     if (!s->trace.blocks)
         return;
     s->trace.last_count = s->trace.block[s->trace.blocks - 1]->count;
     cpu_timing_feed(timing, &s->trace);
+    if (s->skips)
+        cpu_timing_skip(timing);
     while (cpu_timing_pending(timing))
         cpu_timing_advance(timing, INFINITY);
     s->trace.blocks = s->trace.addresses = 0;

@@ -11,6 +11,9 @@ struct scalar_trace;
 struct scalar_trace *scalar_trace_create(void);
 void scalar_trace_free(struct scalar_trace *trace);
 
+/* Whether what follows is timed (at first it is) or only leaves the caches as if it had been. */
+void scalar_trace_time(struct scalar_trace *trace, bool timed);
+
 /* Times a copy of `rows` rows of row_bytes from strided src to dense dst, 64 bytes per iteration. Addresses are simulated ones.
  */
 void scalar_trace_copy(struct scalar_trace *trace, struct cpu_timing *timing, uint64_t dst, uint64_t src, uint32_t rows,

@@ -1,5 +1,7 @@
 #include "sim/workload/cpu/core_job.h"
 
+#include "sim/workload/cpu/core_phases.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +10,8 @@
 #define TRACE_BLOCKS    4096
 #define TRACE_ADDRESSES 16384
 #define STRETCH         65536 /* most instructions of a stretch; a full trace ends it earlier */
+
+_Static_assert(CORE_PHASES <= CORE_SAMPLE_KINDS, "each phase is a kind of work");
 
 struct core_job {
     struct cpu_core *cpu;
@@ -18,6 +22,13 @@ struct core_job {
     enum cpu_stop stop;
     bool running;
     double begin_ns;
+    bool samples, skipped; /* the latest stretch was */
+    struct core_sample sample;
+    struct core_sample_shape with_amx;
+    bool reshaped; /* to that */
+    struct core_phases phases;
+    struct core_reading before; /* of the piece under way */
+    double piece;               /* its instructions so far */
     const struct work_progress *progress;
     const char *doing;
     uint64_t first_instruction, max_instructions, amx_instructions, amx_count[32];
@@ -43,7 +54,8 @@ static void amx_finish(void *context)
 static uint64_t simulated_clock(void *context)
 {
     const struct core_job *j = context;
-    return (uint64_t)(cpu_timing_done_at(j->core->timing) - j->begin_ns);
+    const double extra_ns = j->samples ? core_sample_extra_ns(&j->sample) : 0;
+    return (uint64_t)(cpu_timing_done_at(j->core->timing) - j->begin_ns + extra_ns);
 }
 
 struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, enum amx_gen gen, struct soc_core *core,
@@ -98,17 +110,66 @@ static double job_now(void *context)
     return cpu_timing_now(j->core->timing);
 }
 
+/* Most instructions of the next stretch; those of a sample end with their piece. */
+static uint64_t stretch(const struct core_job *j)
+{
+    if (!j->samples || j->sample.shape.blind)
+        return STRETCH;
+    return (uint64_t)ceil(fmax(1, fmin(j->sample.left, j->sample.shape.window) - j->piece));
+}
+
+/* A piece is over when it is as long as a window or its part of the sample ends. */
+static void end_piece(struct core_job *j, bool timed)
+{
+    struct core_sample *const s = &j->sample;
+    struct core_reading after;
+    if (j->running && j->piece < fmin(s->left, s->shape.window))
+        return;
+    const unsigned phase = core_phases_of(&j->phases);
+    if (timed) {
+        core_reading_take(&after, j->core, cpu_timing_done_at(j->core->timing));
+        core_sample_timed(s, phase, j->piece, &j->before, &after);
+    } else {
+        core_sample_skipped(s, phase, j->piece);
+    }
+    j->piece = 0;
+    if (j->amx_instructions && !j->reshaped)
+        core_sample_reshape(s, &j->with_amx);
+    j->reshaped = j->amx_instructions > 0;
+}
+
+/* Times what was fed, or skips it. */
+static void sample_stretch(struct core_job *j, double instructions)
+{
+    struct cpu_timing *const timing = j->core->timing;
+    const bool timed = core_sample_times(&j->sample, 0);
+    if (timed && j->piece == 0)
+        core_reading_take(&j->before, j->core, cpu_timing_done_at(timing));
+    core_phases_note(&j->phases, &j->trace);
+    if (!timed)
+        cpu_timing_skip(timing);
+    else if (j->skipped)
+        soc_core_resume(j->core, cpu_timing_now(timing));
+    j->skipped = !timed;
+    while (cpu_timing_pending(timing))
+        cpu_timing_advance(timing, INFINITY);
+    j->piece += instructions;
+    end_piece(j, timed);
+}
+
 static void execute_stretch(struct core_job *j)
 {
     const uint64_t done = core_job_instructions(j);
-    const uint64_t left = j->max_instructions > done ? j->max_instructions - done : 0;
+    const uint64_t left = j->max_instructions > done ? j->max_instructions - done : 0, most = stretch(j);
     j->trace.blocks = j->trace.addresses = 0;
-    j->stop = cpu_core_run(j->cpu, left < STRETCH ? left : STRETCH, j->core ? &j->trace : NULL, &j->fault);
+    j->stop = cpu_core_run(j->cpu, left < most ? left : most, j->core ? &j->trace : NULL, &j->fault);
     j->running = j->stop == CPU_STOP_BUDGET && left > 0;
     if (!j->running)
         amx_core_finish(j->amx);
     if (j->core && j->trace.blocks)
         cpu_timing_feed(j->core->timing, &j->trace);
+    if (j->samples)
+        sample_stretch(j, (double)(core_job_instructions(j) - done));
     work_progress_tell(j->progress, j->doing, NAN, j->core ? cpu_timing_now(j->core->timing) : 0);
 }
 
@@ -137,6 +198,18 @@ void core_job_tell(struct core_job *job, const struct work_progress *progress, c
 {
     job->progress = progress;
     job->doing = doing;
+}
+
+void core_job_sample(struct core_job *job, const struct core_sample_shape *shape, const struct core_sample_shape *with_amx)
+{
+    job->samples = true;
+    job->with_amx = *with_amx;
+    core_sample_begin(&job->sample, shape);
+}
+
+struct core_sampled core_job_sampled(struct core_job *job)
+{
+    return job->samples ? core_sample_end(&job->sample) : (struct core_sampled){.sampled = false};
 }
 
 enum cpu_stop core_job_stop(const struct core_job *job)

@@ -10,6 +10,7 @@
 #include "sim/base/work_progress.h"
 #include "sim/soc/engine.h"
 #include "sim/soc/soc.h"
+#include "sim/workload/core_sample.h"
 #include "units/amx/amx_core.h"
 #include "units/cpu/cpu_core.h"
 
@@ -23,6 +24,12 @@ struct engine_task core_job_task(struct core_job *job);
 
 /* Who waits, and for what ("timing"); from now on. */
 void core_job_tell(struct core_job *job, const struct work_progress *progress, const char *doing);
+
+/* Times only a sample of the instructions; all of them are executed. The second shape is for programs that use the AMX block. To
+ * be called before the job runs, which must then have the chip to itself. */
+void core_job_sample(struct core_job *job, const struct core_sample_shape *shape, const struct core_sample_shape *with_amx);
+/* After the job has run. */
+struct core_sampled core_job_sampled(struct core_job *job);
 
 enum cpu_stop core_job_stop(const struct core_job *job);
 const struct unit_fault *core_job_fault(const struct core_job *job);

@@ -1,0 +1,74 @@
+/* Runs on one CPU core of which only a sample is timed: when that is done, and what is told of it. */
+#include "sim/run/run_internal.h"
+
+#include "sim/base/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whoever asks for a sample gets one as soon as it saves time; otherwise so many instructions are timed from the start on, which
+ * takes about a second. */
+#define FIRST_UNASKED 0x1p26
+
+/* A lead lasts until the window of the core and the queues of the memory system are as they would be. Programs with AMX words
+ * move ten times as many bytes with an instruction: prefetches for many rows, all under way at once when timing goes on, take
+ * turns with phases without any for some 50000 instructions, and leads of one length would end in the same phase. The pieces of
+ * in-process kernels are loops of many thousand instructions, of which most run at the same pace. */
+static const struct core_sample_shape shapes[RUN_SAMPLES] = {
+    [RUN_SAMPLE_PROGRAM] = {.first = 0x1p20, .lead = 4096, .window = 8192, .gap_least = 0x1p16, .gap_most = 0x1p19},
+    [RUN_SAMPLE_AMX_PROGRAM] =
+        {.first = 0x1p22, .lead = 65536, .spread = 32768, .window = 32768, .gap_least = 0x1p18, .gap_most = 0x1p21},
+    [RUN_SAMPLE_KERNEL] = {.first = 0x1p20, .lead = 8192, .window = 0x1p14, .gap_least = 0x1p18, .gap_most = 0x1p20}};
+
+static bool asked(const struct run *run, const char *word)
+{
+    return run->request->detail && strcmp(run->request->detail, word) == 0;
+}
+
+/* NULL when a sample may stand for the run. */
+static const char *why_whole(const struct run *run)
+{
+    if (run->request->watch)
+        return "somebody watches each of them";
+    return run_copies(run) > 1 ? "several cores meet in time" : NULL;
+}
+
+bool run_samples(const struct run *run)
+{
+    return run->request->mode != RUN_FUNCTIONAL && !asked(run, "instr") && !why_whole(run);
+}
+
+struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample_of of, bool blind, double expected)
+{
+    struct core_sample_shape shape = shapes[of];
+    if (!asked(run, "sampled"))
+        shape.first = FIRST_UNASKED;
+    shape.blind = blind;
+    shape.expected = expected;
+    return shape;
+}
+
+bool run_sample_tell(const struct run *run, const struct run_measure *m, struct run_result *r)
+{
+    const struct core_sampled *const s = &m->sampled;
+    const char *const why = asked(run, "sampled") ? why_whole(run) : NULL;
+    char text[200];
+    if (!run_result_set_text(&r->detail, s->sampled ? "sampled" : "instr"))
+        return false;
+    if (s->sampled)
+        snprintf(text, sizeof text,
+                 "%.2g %% of all instructions were timed, in %u windows; the rest was executed and goes on at their pace (known "
+                 "to %.2g %%)",
+                 100 * s->timed_work / s->work, s->windows, 100 * s->sd_ns / fmax(m->end_ns, 1e-9));
+    else
+        snprintf(text, sizeof text, "every instruction was timed, although a sample was asked for: %s", why ? why : "");
+    return (!s->sampled && !why) || run_assumption_add(&r->assumptions, "detail", "inferred", text);
+}
+
+void run_sample_explain(FILE *out, const struct run_result *r)
+{
+    for (size_t i = 0; i < r->assumptions.count; i++)
+        if (strcmp(r->assumptions.item[i].key, "detail") == 0)
+            fprintf(out, "timing       %s\n", r->assumptions.item[i].effect);
+}

@@ -1,0 +1,86 @@
+/* Which parts of a long run on one core are timed, and what the others are taken to last.
+ *
+ * The start is timed as a whole. After it, windows follow at distances that grow with the run: each is a stretch of work that is
+ * timed and counts, behind a lead that is timed but does not count, so that what was skipped leaves no trace in it. What lies
+ * between two windows is executed and reaches caches and predictors, but takes no time there (cpu_timing_skip); it is taken to go
+ * at the mean of the paces of the two, each kind of work at its own. Systematic sampling with functional warming, after
+ * Wunderlich et al., "SMARTS" (ISCA 2003).
+ */
+#ifndef ORCHARD_SIM_WORKLOAD_CORE_SAMPLE_H
+#define ORCHARD_SIM_WORKLOAD_CORE_SAMPLE_H
+
+#include "sim/soc/soc.h"
+
+/* Work is counted in instructions; kinds of work have paces of their own. */
+#define CORE_SAMPLE_KINDS 64
+
+/* Cycles by reason: those of the core, then those of its AMX block. */
+#define CORE_SAMPLE_STALLS (CPU_STALL_COUNT + AMX_STALL_COUNT)
+
+struct core_sample_shape {
+    double first;               /* work that is timed from the start on */
+    double lead;                /* before each window, at least */
+    double spread;              /* leads differ by up to so much */
+    double window;              /* of each window */
+    double gap_least, gap_most; /* work between two windows */
+    double expected;            /* of the whole run, so that its end is timed; 0 = not known */
+    unsigned rare; /* kinds from this number on are rare and stand out, such as the first of many loops: windows would miss most
+                    * of them, so some are timed wherever they are; 0 = none are */
+    bool blind;    /* without windows: the run only has to leave caches and predictors as they would be */
+};
+
+/* What a clock and the counters show that depend on time. */
+struct core_reading {
+    double ns, stall[CORE_SAMPLE_STALLS], memory[MEM_TIMED_COUNTS];
+};
+
+struct core_sample {
+    struct core_sample_shape shape;
+    enum core_sample_part { CORE_SAMPLE_START, CORE_SAMPLE_WINDOW, CORE_SAMPLE_GAP, CORE_SAMPLE_LEAD } part;
+    double left; /* work until the part ends */
+    double work, timed_work;
+    double in_window; /* work of the present window */
+    unsigned windows;
+    struct core_sample_kind {
+        double pending, in_window; /* work without a time yet; its work in the present window */
+        struct core_reading window, pace;
+        double step; /* between the latest two paces */
+        bool known;  /* pace is */
+        uint64_t pieces, timed_pieces;
+    } kind[CORE_SAMPLE_KINDS];
+    struct core_reading counted;  /* by the parts that count */
+    struct core_reading lead;     /* by leads */
+    struct core_reading estimate; /* for everything else */
+    double variance;              /* of the estimate's time */
+};
+
+void core_sample_begin(struct core_sample *sample, const struct core_sample_shape *shape);
+/* Goes on in another shape; what has been timed stays. */
+void core_sample_reshape(struct core_sample *sample, const struct core_sample_shape *shape);
+/* True when the next piece of work is to be timed. */
+bool core_sample_times(const struct core_sample *sample, unsigned kind);
+/* Tells of a piece of work; a timed one lay between two readings. Skipped work of a kind that was never seen ends the gap. */
+void core_sample_timed(struct core_sample *sample, unsigned kind, double work, const struct core_reading *before,
+                       const struct core_reading *after);
+void core_sample_skipped(struct core_sample *sample, unsigned kind, double work);
+/* What the core shows now; it has its two ports to itself. */
+void core_reading_take(struct core_reading *reading, const struct soc_core *core, double now_ns);
+/* What has to be added to what the core shows: the time that skipped work takes, less that of leads. */
+double core_sample_extra_ns(const struct core_sample *sample);
+
+/* What a run that was sampled comes to. */
+struct core_sampled {
+    bool sampled;                     /* something was skipped; the rest is zero otherwise */
+    double extra_ns;                  /* to be added to the time that the core shows */
+    double extra[CORE_SAMPLE_STALLS]; /* cycles to be added to its stalls */
+    double memory[MEM_TIMED_COUNTS];  /* to be put in the place of what was counted */
+    double sd_ns;                     /* standard deviation of extra_ns */
+    double work, timed_work;
+    unsigned windows;
+};
+/* Ends the run. */
+struct core_sampled core_sample_end(struct core_sample *sample);
+/* *sum += *of, a run of its own. */
+void core_sampled_add(struct core_sampled *sum, const struct core_sampled *of);
+
+#endif

@@ -1,0 +1,263 @@
+/* A sample of a run on one core stands for the whole: kernels of the CPU and of the AMX block, and programs, on three chips. What
+ * they compute and count is the same to the bit, whatever the number of host threads; where a sample cannot stand for the run,
+ * everything is timed. Also what a sample makes of the paces that it is told.
+ */
+#include "isa/array_count.h"
+#include "sim/workload/core_sample.h"
+#include "tests/guest/host/guest_files.h"
+#include "tests/sim/run_example.h"
+#include "units/unit_watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MEAN_BOUND 0.01
+#define EACH_BOUND 0.03
+
+static struct chip_db *db;
+
+/* ---- what a sample makes of paces ---- */
+
+/* Work of two kinds, the second of which is slower and comes in the middle of the run only; the first slows down evenly. */
+static double pace_of(double at, double all, unsigned kind)
+{
+    return kind ? 7 : 1 + at / all;
+}
+
+static unsigned kind_at(double at, double all)
+{
+    return at > 0.4 * all && at < 0.5 * all;
+}
+
+/* Leads are told to take far too long: they must not count. */
+static void tell_piece(struct core_sample *s, double at, double all, double piece, double *clock_ns, double *true_ns)
+{
+    const unsigned kind = kind_at(at, all);
+    const double ns = piece * pace_of(at, all, kind);
+    struct core_reading before = {.ns = *clock_ns}, after = before;
+    *true_ns += ns;
+    if (!core_sample_times(s, kind)) {
+        core_sample_skipped(s, kind, piece);
+        return;
+    }
+    after.ns += s->part == CORE_SAMPLE_LEAD ? 100 * ns : ns;
+    after.stall[CPU_STALL_L1] = after.ns / 2;
+    before.stall[CPU_STALL_L1] = before.ns / 2;
+    *clock_ns = after.ns;
+    core_sample_timed(s, kind, piece, &before, &after);
+}
+
+static void test_paces(void)
+{
+    const struct core_sample_shape shape = {
+        .first = 10000, .lead = 200, .window = 500, .gap_least = 4000, .gap_most = 20000, .expected = 2e6};
+    struct core_sample s;
+    double clock_ns = 0, true_ns = 0;
+    core_sample_begin(&s, &shape);
+    for (double at = 0; at < shape.expected; at += 100)
+        tell_piece(&s, at, shape.expected, 100, &clock_ns, &true_ns);
+    const struct core_sampled r = core_sample_end(&s);
+    CU_ASSERT_TRUE(r.sampled);
+    CU_ASSERT_DOUBLE_EQUAL(r.work, shape.expected, 1);
+    CHECK(r.timed_work < 0.2 * r.work, "%g of %g timed", r.timed_work, r.work);
+    CHECK(fabs((clock_ns + r.extra_ns) / true_ns - 1) < 0.002, "%g of %g ns", clock_ns + r.extra_ns, true_ns);
+    CHECK(fabs((clock_ns / 2 + r.extra[CPU_STALL_L1]) / (true_ns / 2) - 1) < 0.002, "%g of %g cycles",
+          clock_ns / 2 + r.extra[CPU_STALL_L1], true_ns / 2);
+    CHECK(r.sd_ns > 0 && r.sd_ns < 0.02 * true_ns, "%g ns", r.sd_ns);
+}
+
+static void test_short_runs_are_timed_whole(void)
+{
+    const struct core_sample_shape shape = {.first = 10000, .lead = 200, .window = 500, .gap_least = 4000, .gap_most = 20000};
+    struct core_sample s;
+    double clock_ns = 0, true_ns = 0;
+    core_sample_begin(&s, &shape);
+    for (double at = 0; at < shape.first; at += 100)
+        tell_piece(&s, at, shape.first, 100, &clock_ns, &true_ns);
+    const struct core_sampled r = core_sample_end(&s);
+    CU_ASSERT_FALSE(r.sampled);
+    CU_ASSERT_EQUAL(r.extra_ns, 0);
+    CU_ASSERT_DOUBLE_EQUAL(clock_ns, true_ns, 1e-6);
+}
+
+/* ---- runs ---- */
+
+struct sampled_case {
+    const char *chip, *workload, *unit, *precision, *home;
+    bool cold;
+    enum run_mode mode;
+};
+
+static const struct sampled_case cases[] = {
+    {"m1", "stream-triad:48M", "cpu", "f32", NULL, true, RUN_FULL},
+    {"m2-max", "stream-scale:48M", "cpu", "f32", NULL, true, RUN_FULL},
+    {"m3-max", "stream-add:64M", "cpu", "f64", NULL, true, RUN_FULL},
+    {"m1", "gemm:800x700x800", "amx", "f64", NULL, false, RUN_TIMING},
+    {"m2-max", "gemm:900x800x1024", "amx", "f32", NULL, false, RUN_FULL},
+    {"m3-max", "gemm:1024x1024x1024,beta=1", "amx", "f16", NULL, true, RUN_FULL},
+    {"m1", "gemm:800x800x800", "amx", "f32", "elf", true, RUN_FULL},
+    {"m1", "memory", "cpu", NULL, NULL, true, RUN_FULL}, /* a guest of tests/guest */
+};
+
+static struct outcome run_case(const struct sampled_case *c, const char *detail, unsigned threads)
+{
+    const struct run_request request = {.unit = c->unit,
+                                        .precision = c->precision,
+                                        .home = c->home,
+                                        .cold = c->cold,
+                                        .mode = c->mode,
+                                        .detail = detail,
+                                        .threads = threads,
+                                        .seed = 3};
+    struct outcome o = run_on(db, c->chip, strchr(c->workload, ':') ? c->workload : guest_path(c->workload), request);
+    CHECK(o.ok, "%s on %s: %s", c->workload, c->chip, o.error.text);
+    return o;
+}
+
+/* Programs are built where there is a cross compiler. */
+static bool can_run(const struct sampled_case *c)
+{
+    size_t size = 0;
+    uint8_t *const guest = strchr(c->workload, ':') ? NULL : guest_read(c->workload, &size);
+    const bool can = size > 0 || strchr(c->workload, ':');
+    free(guest);
+    return can;
+}
+
+static const char *effect_of(const struct outcome *o, const char *key)
+{
+    for (size_t i = 0; i < o->result.assumptions.count; i++)
+        if (strcmp(o->result.assumptions.item[i].key, key) == 0)
+            return o->result.assumptions.item[i].effect;
+    return NULL;
+}
+
+/* What follows from the instructions alone is the same; bytes of DRAM depend a little on what prefetches come in time. */
+static void check_counts(const struct sampled_case *c, const struct outcome *whole, const struct outcome *part)
+{
+    static const char *const same[] = {"cpu.instructions",           "amx.instructions",       "activity.cpu_branches",
+                                       "activity.cpu_fp_lane_ops",   "activity.cpu_loads",     "activity.cpu_stores",
+                                       "activity.amx_instructions",  "activity.amx_f32_macs",  "activity.amx_f64_macs",
+                                       "activity.amx_z_write_bytes", "activity.amx_load_bytes"};
+    for (size_t i = 0; i < ARRAY_COUNT(same); i++) {
+        const double a = counter(whole, same[i]), b = counter(part, same[i]);
+        CHECK(a == b || (isnan(a) && isnan(b)), "%s, %s: %g, sampled %g", c->workload, same[i], a, b);
+    }
+    CHECK(whole->result.checksum.count == part->result.checksum.count, "%s", c->workload);
+    for (size_t i = 0; i < whole->result.checksum.count; i++)
+        CHECK(whole->result.checksum.item[i].fnv1a64 == part->result.checksum.item[i].fnv1a64, "%s: results differ", c->workload);
+    CHECK(fabs(part->result.dram_bytes - whole->result.dram_bytes) < 0.02 * whole->result.dram_bytes + 1e6,
+          "%s: DRAM bytes %g, sampled %g", c->workload, whole->result.dram_bytes, part->result.dram_bytes);
+    CHECK(fabs(part->result.joules / whole->result.joules - 1) < 0.05, "%s: %g J, sampled %g", c->workload, whole->result.joules,
+          part->result.joules);
+}
+
+static void test_sampled_against_instr(void)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct sampled_case *const c = &cases[i];
+        if (!can_run(c))
+            continue;
+        struct outcome whole = run_case(c, "instr", 1), part = run_case(c, "sampled", 1);
+        if (whole.ok && part.ok) {
+            const double error = fabs(part.result.seconds / whole.result.seconds - 1);
+            sum += error;
+            CHECK(error < EACH_BOUND, "%s on %s: %g s, sampled %g", c->workload, c->chip, whole.result.seconds,
+                  part.result.seconds);
+            CU_ASSERT_STRING_EQUAL(whole.result.detail, "instr");
+            CU_ASSERT_STRING_EQUAL(part.result.detail, "sampled");
+            CHECK(!effect_of(&whole, "detail") && effect_of(&part, "detail"), "%s: assumptions", c->workload);
+            CHECK(part.result.seconds_low < part.result.seconds && part.result.seconds < part.result.seconds_high, "%s: interval",
+                  c->workload);
+            check_counts(c, &whole, &part);
+        }
+        run_result_free(&whole.result);
+        run_result_free(&part.result);
+    }
+    CHECK(sum / ARRAY_COUNT(cases) < MEAN_BOUND, "mean error %.2f %%", 100 * sum / ARRAY_COUNT(cases));
+}
+
+static void test_threads_change_nothing(void)
+{
+    static const size_t of[] = {3, 4};
+    for (size_t i = 0; i < ARRAY_COUNT(of); i++) {
+        struct outcome one = run_case(&cases[of[i]], "sampled", 1), two = run_case(&cases[of[i]], "sampled", 2);
+        CU_ASSERT_EQUAL(one.result.seconds, two.result.seconds);
+        CU_ASSERT_EQUAL(one.result.seconds_high, two.result.seconds_high);
+        CU_ASSERT_EQUAL(one.result.joules, two.result.joules);
+        CU_ASSERT_EQUAL(one.result.counters.count, two.result.counters.count);
+        for (size_t k = 0; k < one.result.counters.count && k < two.result.counters.count; k++)
+            CHECK(one.result.counters.item[k].value == two.result.counters.item[k].value, "%s", one.result.counters.item[k].name);
+        run_result_free(&one.result);
+        run_result_free(&two.result);
+    }
+}
+
+/* ---- where everything is timed ---- */
+
+static void count_instruction(void *context, unsigned core, const struct unit_instruction *instruction)
+{
+    (void)core;
+    (void)instruction;
+    ++*(uint64_t *)context;
+}
+
+static void check_whole(const char *workload, struct run_request request, const char *why)
+{
+    request.seed = 3;
+    request.detail = "sampled";
+    struct outcome part = run_on(db, "m1", workload, request);
+    request.detail = "instr";
+    struct outcome whole = run_on(db, "m1", workload, request);
+    CHECK(part.ok && whole.ok, "%s: %s %s", workload, part.error.text, whole.error.text);
+    CU_ASSERT_EQUAL(part.result.seconds, whole.result.seconds);
+    CU_ASSERT_STRING_EQUAL(part.result.detail, "instr");
+    const char *const told = effect_of(&part, "detail");
+    CHECK(why ? told && strstr(told, why) : !told, "%s: %s", workload, told ? told : "-");
+    run_result_free(&part.result);
+    run_result_free(&whole.result);
+}
+
+static void test_everything_is_timed(void)
+{
+    uint64_t seen = 0;
+    const struct unit_watch watch = {.cpu = count_instruction, .amx = count_instruction, .context = &seen};
+    check_whole("copy:1M", (struct run_request){.unit = "cpu"}, NULL);
+    check_whole("gemm:256x256x256", (struct run_request){.unit = "amx"}, NULL);
+    check_whole("copy:8M", (struct run_request){.unit = "cpu", .cores = 2, .cold = true}, "several cores");
+    check_whole("gemm:640x640x640", (struct run_request){.unit = "amx", .precision = "f16", .cold = true, .watch = &watch},
+                "watches");
+    CHECK(seen > 100000, "%llu instructions", (unsigned long long)seen);
+}
+
+static void test_auto_times_what_is_quick(void)
+{
+    const struct sampled_case *const c = &cases[4];
+    struct outcome whole = run_case(c, "instr", 1), usual = run_case(c, NULL, 1);
+    CU_ASSERT_STRING_EQUAL(usual.result.detail, "instr");
+    CU_ASSERT_EQUAL(usual.result.seconds, whole.result.seconds);
+    CU_ASSERT_EQUAL(usual.result.joules, whole.result.joules);
+    run_result_free(&whole.result);
+    run_result_free(&usual.result);
+}
+
+static const struct suite_test tests[] = {
+    {"skipped work goes at the pace of the windows beside it, each kind at its own", test_paces},
+    {"short runs are timed whole", test_short_runs_are_timed_whole},
+    {"sampled runs are as long as whole ones, and count and compute the same", test_sampled_against_instr},
+    {"host threads change nothing", test_threads_change_nothing},
+    {"everything is timed where a sample cannot stand for it", test_everything_is_timed},
+    {"auto times everything that is quick", test_auto_times_what_is_quick},
+};
+
+int main(void)
+{
+    struct orch_error error = {0};
+    db = chip_db_open(NULL, &error);
+    if (!db)
+        return 70;
+    const int code = suite_run("cpu_sample", tests, ARRAY_COUNT(tests));
+    chip_db_close(db);
+    return code;
+}

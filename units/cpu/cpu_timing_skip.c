@@ -1,0 +1,126 @@
+/* Blocks that run without being timed, as between the timed parts of a sample: what they leave behind, and what they count.
+ *
+ * Called functional warming by Wunderlich et al., "SMARTS: accelerating microarchitecture simulation via rigorous statistical
+ * sampling" (ISCA 2003).
+ */
+#include "units/cpu/cpu_timing_internal.h"
+
+#include <string.h>
+
+static inline uint64_t *skip_slot(struct cpu_timing *t, uint64_t line)
+{
+    return &t->skip_line[line % CPU_SKIP_LINES];
+}
+
+static void reach(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
+{
+    const bool stores = kind != MEM_ACCESS_LOAD;
+    const uint64_t line = addr >> MEM_LINE_SHIFT;
+    bool there = mem_port_l1_hit(t->port, now_ns, addr, bytes, stores);
+    if (!there) {
+        mem_port_access_beyond(t->port, now_ns, addr, bytes, kind, pc);
+        there = mem_port_l1_has(t->port, addr, stores);
+    }
+    if (there)
+        *skip_slot(t, line) = (line + 1) << 1 | stores;
+}
+
+static void make_run(struct cpu_timing *t, double now_ns)
+{
+    struct cpu_skip_run *const run = &t->skip_run;
+    if (run->end > run->begin)
+        reach(t, now_ns, run->begin, (uint32_t)(run->end - run->begin), run->kind, run->pc);
+    run->begin = run->end = 0;
+}
+
+/* Stores that go on where the one before ended are made together, once the line is full or anything else touches it. More than
+ * one such run would be places beside those of the memory system, which gathers stores of more lines then than it can. */
+static void store(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
+{
+    struct cpu_skip_run *const run = &t->skip_run;
+    if (run->end == addr && run->kind == kind && addr % MEM_LINE_BYTES != 0) {
+        mem_port_count_l1_hit(t->port, 0, true); /* its bytes are counted with the run */
+    } else {
+        make_run(t, now_ns);
+        *run = (struct cpu_skip_run){addr, addr, pc, kind};
+    }
+    run->end += bytes;
+    if (run->end % MEM_LINE_BYTES == 0)
+        make_run(t, now_ns);
+}
+
+static void touch_anew(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
+{
+    const uint64_t line = addr >> MEM_LINE_SHIFT;
+    const bool one_line = (addr + bytes - 1) >> MEM_LINE_SHIFT == line;
+    if (kind != MEM_ACCESS_LOAD && one_line) {
+        store(t, now_ns, addr, bytes, kind, pc);
+        return;
+    }
+    const uint64_t waits = t->skip_run.begin >> MEM_LINE_SHIFT;
+    if (waits >= line && waits <= (addr + bytes - 1) >> MEM_LINE_SHIFT)
+        make_run(t, now_ns);
+    reach(t, now_ns, addr, bytes, kind, pc);
+}
+
+/* The line that was touched last of those that share its place in L1 is there: the access counts as a hit and leaves everything
+ * as it is. */
+static inline void touch(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind,
+                         uint64_t pc)
+{
+    const bool stores = kind != MEM_ACCESS_LOAD;
+    const uint64_t line = addr >> MEM_LINE_SHIFT, last = (addr + bytes - 1) >> MEM_LINE_SHIFT, entry = *skip_slot(t, line);
+    if (__builtin_expect(line == last && entry >> 1 == line + 1 && (entry & 1) >= stores, 1))
+        mem_port_count_l1_hit(t->port, bytes, stores);
+    else
+        touch_anew(t, now_ns, addr, bytes, kind, pc);
+}
+
+static void skip_accesses(struct cpu_timing *t, const struct cpu_plan *plan, uint32_t count, double now_ns,
+                          const uint64_t *address)
+{
+    for (uint32_t i = 0; i < plan->addresses; i++) {
+        const struct cpu_access *a = &plan->access[i];
+        if (a->pc_offset >= 4 * count)
+            return;
+        if (a->kind == CPU_ACCESS_AMX) {
+            if (t->has_amx && t->amx.skip)
+                t->amx.skip(t->amx.context, a->bytes, address[i]);
+            continue;
+        }
+        if (!t->port)
+            continue;
+        const uint64_t addr = address[i] + t->address_tag, pc = plan->pc + a->pc_offset;
+        touch(t, now_ns, addr, a->bytes, (enum mem_access_kind)a->kind, pc);
+        if (a->also_stores)
+            touch(t, now_ns, addr, a->bytes, MEM_ACCESS_STORE, pc);
+    }
+}
+
+void cpu_timing_skip(struct cpu_timing *t)
+{
+    const double now_ns = cpu_timing_now(t);
+    const struct cpu_trace *const trace = t->trace;
+    if (!trace)
+        return;
+    memset(t->skip_line, 0, sizeof t->skip_line);
+    if (t->port)
+        mem_port_stop(t->port, true);
+    while (t->trace_block < trace->blocks) {
+        const struct cpu_block *const block = trace->block[t->trace_block++];
+        const bool final = t->trace_block == trace->blocks;
+        const uint32_t count = final && trace->last_count < block->count ? trace->last_count : block->count;
+        struct cpu_plan *const plan = cpu_plan_near(t, block);
+        if (plan) {
+            cpu_branch_outcome(t, block->pc);
+            skip_accesses(t, plan, count, now_ns, trace->address + t->trace_address);
+            cpu_block_done(t, plan, block, count);
+        }
+        t->trace_address += block->mem_count;
+    }
+    if (t->port) {
+        make_run(t, now_ns);
+        mem_port_stop(t->port, false);
+    }
+    t->trace = NULL;
+}
