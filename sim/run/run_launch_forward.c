@@ -130,14 +130,13 @@ static struct point point_of(const struct gpu_window *w, double opened_at)
     return p;
 }
 
-/* Adds the work since the last window at a pace that changes steadily. */
+/* Adds the work since the last window. */
 static void account(struct forward *f, const struct point *to)
 {
     const double work = fmax(0, to->work - f->last.work);
     const double change = (to->ns - f->last.ns) / (to->ns + f->last.ns);
-    f->ns += work * (f->last.ns + to->ns) / 2;
-    gpu_counted_add(&f->counts, &f->last.counts, work / 2);
-    gpu_counted_add(&f->counts, &to->counts, work / 2);
+    f->ns += gpu_counted_between(f->last.ns, to->ns, f->last.work, to->work);
+    gpu_counted_add_between(&f->counts, &f->last.counts, &to->counts, f->last.work, to->work);
     f->squares += change * change * work * work;
     f->last = *to;
 }

@@ -10,7 +10,7 @@
 /* Instructions of a simdgroup that slots move in turn when what they access reaches the caches. */
 #define TURN 256.0
 /* New lines per place of a cache after which hardly any place holds its old line. */
-#define RENEWED 1.5
+#define RENEWED 1.0
 /* Accesses per place of the SLC after which what stays in it has been accessed again. */
 #define SEEN 16
 /* Rounds of all slots, one threadgroup after another, before a window: as many let threadgroups fall out of step. */

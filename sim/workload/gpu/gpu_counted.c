@@ -27,6 +27,30 @@ void gpu_counted_add(struct gpu_counted *into, const struct gpu_counted *from, d
         into->stall_cycles[i] += factor * from->stall_cycles[i];
 }
 
+double gpu_counted_between(double first_rate, double last_rate, double begin, double end)
+{
+    if (first_rate <= 0 || last_rate <= 0 || begin <= 0 || end <= begin)
+        return fmax(0, end - begin) * (first_rate + last_rate) / 2;
+    const double power = log(first_rate / last_rate) / log(end / begin);
+    if (fabs(power - 1) < 1e-6)
+        return first_rate * begin * log(end / begin);
+    return (end * last_rate - begin * first_rate) / (1 - power);
+}
+
+static void add_between(double *into, const double *first, const double *last, size_t count, double begin, double end)
+{
+    for (size_t i = 0; i < count; i++)
+        into[i] += gpu_counted_between(first[i], last[i], begin, end);
+}
+
+void gpu_counted_add_between(struct gpu_counted *into, const struct gpu_counted *first, const struct gpu_counted *last,
+                             double begin, double end)
+{
+    add_between(into->activity, first->activity, last->activity, ACT_COUNT, begin, end);
+    add_between(into->memory, first->memory, last->memory, GPU_MEMORY_COUNTS, begin, end);
+    add_between(into->stall_cycles, first->stall_cycles, last->stall_cycles, GPU_STALL_COUNT, begin, end);
+}
+
 static uint64_t more(uint64_t count, double by)
 {
     const double sum = (double)count + by;

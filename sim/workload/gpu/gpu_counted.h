@@ -26,6 +26,12 @@ void gpu_counted_set(struct gpu_counted *counts, const struct activity *activity
                      const double stall_cycles[GPU_STALL_COUNT]);
 /* *into += factor times *from. */
 void gpu_counted_add(struct gpu_counted *into, const struct gpu_counted *from, double factor);
+/* The sum of a rate over work from `begin` to `end` that is a power of the work: what a launch reads for the first time grows
+ * ever more slowly. Where a rate is zero, it changes steadily instead. */
+double gpu_counted_between(double first_rate, double last_rate, double begin, double end);
+/* Adds the same for all counts per work. */
+void gpu_counted_add_between(struct gpu_counted *into, const struct gpu_counted *first, const struct gpu_counted *last,
+                             double begin, double end);
 /* Adds the counts, rounded, to those of a pass; results below zero become zero. */
 void gpu_counted_give(const struct gpu_counted *counts, struct activity *activity, struct mem_counters *memory);
 
