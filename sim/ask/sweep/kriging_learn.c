@@ -105,10 +105,14 @@ static void learn_with(struct kriging *k, struct learning *l)
     gsl_vector *const try = gsl_vector_alloc(d + 1);
     double best = INFINITY;
     static const double starts[] = {1.0, 0.2};
-    for (size_t s = 0; s < (k->learned ? 1 : 2); s++) {
+    double before[KRIGING_DIMENSIONS_MAX];
+    const double nugget = k->nugget;
+    memcpy(before, k->length, sizeof before);
+    const bool known = k->learned;
+    for (size_t s = known ? 0 : 1; s < 3; s++) {
         for (size_t i = 0; i < d; i++)
-            gsl_vector_set(try, i, log(k->learned ? k->length[i] : starts[s]));
-        gsl_vector_set(try, d, log(k->learned ? k->nugget : 1e-4));
+            gsl_vector_set(try, i, log(s == 0 ? before[i] : starts[s - 1]));
+        gsl_vector_set(try, d, log(s == 0 ? nugget : 1e-4));
         const double value = search(l, try);
         if (!(value < best))
             continue;

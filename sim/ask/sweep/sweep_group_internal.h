@@ -17,6 +17,7 @@ struct group {
     double *place;                     /* count * dimensions */
     struct sweep_deals *deals;         /* ways in which threadgroups are dealt out; NULL = no kernel of the GPU */
     const struct sweep_answer **known; /* answers of the points of the fit */
+    size_t judged_count;               /* how many were chosen when deals were judged last */
     size_t *chosen, chosen_count;      /* members whose answers were asked for */
     double *noise;                     /* of the chosen ones: how much they scatter */
     bool *scattering;                  /* those under wild deals */

@@ -9,10 +9,18 @@
  * doubling them must pay; where threadgroups are dealt out, the numbers of cores have to show how they scatter first. CANDIDATES:
  * bound on the work of a round. UNCERTAIN_SHARE: one
  * in so many points may be left uncertain and simulated for that. */
-enum { FIRST = 20, MOST = 600, CHECK_FROM = 40, CHECK_DEALS_FROM = 300, CANDIDATES = 800, UNCERTAIN_SHARE = 50 };
+enum {
+    FIRST = 20,
+    MOST = 600,
+    CHECK_FROM = 40,
+    CHECK_DEALS_FROM = 300,
+    FOUND_OUT_FROM = 150,
+    CANDIDATES = 800,
+    UNCERTAIN_SHARE = 50
+};
 #define GREATEST  2.0 /* no left-out point may be off by more than this many tolerances */
 #define PAYS      0.8 /* doubling the points must lower the error to this share, or the answers are not smooth */
-#define WILD_MOST 0.7 /* share of a group's points whose answers may scatter, or there is nothing to interpolate */
+#define WILD_MOST 0.7 /* share of a group's points whose answers may scatter, or hardly anything can be interpolated */
 #define UNCERTAIN 1.5 /* tolerances that a GPU kernel's point may be off: its answers scatter, so that their sum decides */
 
 /* ---- asking ---- */
@@ -220,11 +228,15 @@ static bool grow_dealt(struct sweep_groups *g, struct group *group, struct orch_
 {
     if (!judge(g, group, error))
         return false;
-    const size_t before = g->want_count;
+    const size_t before = g->want_count, scattered = group->wild.wild, asked = group->chosen_count - group->judged_count;
     group->wild = sweep_deals_sum(group->deals);
     group->error_at[group->chosen_count] = group->wild.all;
     const bool last = at_end(group) || does_not_pay(group);
-    if ((last || group->wild.wild <= group->chosen_count) && (double)group->wild.wild <= WILD_MOST * (double)group->count) {
+    /* More questions that find fewer calm points than they are do not help either. */
+    const bool found_out = group->chosen_count >= FOUND_OUT_FROM && group->wild.wild + asked > scattered;
+    group->judged_count = group->chosen_count;
+    if ((last || found_out || group->wild.wild <= group->chosen_count) &&
+        (double)group->wild.wild <= WILD_MOST * (double)group->count) {
         if (!fit_calm(group, error))
             return false;
         const bool fits = group->left_out.rms <= g->spec->tolerance * (last ? UNCERTAIN : 1);
