@@ -231,12 +231,15 @@ static bool evaluate(struct api_context *context, struct sweep_run *run, uint64_
         return orch_no_memory(error);
     if (!pool)
         return false;
+    run->study = study_create(&base, NULL, error);
     run->executor = sweep_pool_executor(pool);
     run->progress = tell;
     run->progress_context = context;
-    const bool ok = sweep_run(run, done, error);
+    const bool ok = run->study && sweep_run(run, done, error);
     api_progress(context, &(struct orchard_progress){NULL, 1, (double)done->points, (double)done->points, NAN});
     sweep_pool_free(pool);
+    study_free(run->study);
+    run->study = NULL;
     return ok;
 }
 

@@ -1,7 +1,8 @@
 /* Sweeps of 10,000 points at the level of operators, in one process: CPU seconds of the first time and of a second time (when all
  * points are there), bytes of the database per point, and the error of interpolated points against fresh simulations.
  *
- * The last sweep varies the number of GPU cores, where the time of a small kernel jumps without order: its groups are simulated.
+ * The last sweep varies the number of GPU cores, where the time of a small kernel jumps with what threadgroups are left for the
+ * last round.
  */
 #include "tests/sim/sweep_example.h"
 
@@ -76,7 +77,7 @@ static bool bench(const struct case_row *row, const struct chip_db *chips, const
     char path[128];
 
     snprintf(path, sizeof path, "%s/%s-%zu.db", folder, row->unit, strlen(row->workload));
-    const struct sweep_run run = {.spec = spec, .db = path, .executor = {&simulator, simulator_run}};
+    const struct sweep_run run = {.spec = spec, .db = path, .executor = {&simulator, simulator_run}, .study = simulator.study};
     const double begin = now_s();
     bool ok = sweep_run(&run, &done, &error);
     const double cold = now_s() - begin;

@@ -26,8 +26,9 @@ struct study {
     size_t chips, last;
     struct device_list devices;
     bool has_devices;
-    uint8_t *energy;    /* what the energy of the last answer read, by key */
-    const char **names; /* for study_last_reads: parameters of the timing, then those of the energy */
+    struct run_launch_lists *launches; /* NULL = nobody has asked yet */
+    uint8_t *energy;                   /* what the energy of the last answer read, by key */
+    const char **names;                /* for study_last_reads: parameters of the timing, then those of the energy */
 };
 
 /* ---- answers ---- */
@@ -76,6 +77,7 @@ void study_free(struct study *study)
     if (study->has_devices)
         device_list_free(&study->devices);
     known_free(study->known);
+    run_launch_lists_free(study->launches);
     fitted_close(&study->fitted);
     free(study->energy);
     free(study->names);
@@ -279,6 +281,29 @@ bool study_evaluate_fresh(struct study *study, const struct study_setting *setti
                           struct orch_error *error)
 {
     return evaluate_timed(study, setting, true, answer, error);
+}
+
+/* ---- launches ---- */
+
+bool study_launches(struct study *s, const struct study_setting *setting, struct run_launch_list *list, struct orch_error *error)
+{
+    struct study_asked asked;
+    struct chip *chip = NULL;
+    *list = (struct run_launch_list){.count = 0};
+    s->launches = s->launches ? s->launches : run_launch_lists_create();
+    if (!s->launches)
+        return orch_no_memory(error);
+    bool ok = study_ask(&asked, s->base, setting, error);
+    /* A fitted set may run another unit's kernel. */
+    if (ok && !asked.fitted) {
+        const struct chip_base *const base = base_of(s, asked.chip, error);
+        chip = base ? chip_open_on(base, &asked.sets, error) : NULL;
+        asked.request.chip = chip;
+        ok = chip && run_launch_list_of(s->launches, &asked.request, list, error);
+    }
+    chip_close(chip);
+    study_asked_free(&asked);
+    return ok;
 }
 
 /* ---- reads ---- */

@@ -18,6 +18,7 @@
 #include "sim/chip/chip.h"
 #include "sim/db/db.h"
 #include "sim/run/run.h"
+#include "sim/run/run_launch_list.h"
 #include "sim/ask/study/setting.h"
 
 /* What all settings have in common. Everything pointed to must outlive the study. */
@@ -55,6 +56,11 @@ bool study_evaluate(struct study *study, const struct study_setting *setting, st
 /* Simulates in any case and uses no characteristics: tests compare with it. */
 bool study_evaluate_fresh(struct study *study, const struct study_setting *setting, struct study_answer *answer,
                           struct orch_error *error);
+
+/* The launches that the answer at a setting would take the time of, without simulating; none for what is no kernel of the GPU's
+ * library. Fails as study_evaluate does. */
+bool study_launches(struct study *study, const struct study_setting *setting, struct run_launch_list *list,
+                    struct orch_error *error);
 
 /* Keys of the chip database on which the last answer depended: what its timing read, and what its energy read. Valid until the
  * next evaluation. */

@@ -37,8 +37,9 @@ static void drop_fit(struct kriging *k)
         *all[i] = NULL;
     }
     free(k->x);
+    free(k->scaled);
     free(k->q);
-    k->x = k->q = NULL;
+    k->x = k->scaled = k->q = NULL;
     k->count = 0;
 }
 
@@ -53,26 +54,44 @@ void kriging_free(struct kriging *k)
 
 /* ---- covariance and trend ---- */
 
-double kriging_correlation(const double *length, const double *a, const double *b, size_t dimensions)
+/* Places in units in which the correlation of each dimension is (1 + r) exp(-r). */
+static void scale(const double *length, const double *x, size_t count, size_t dimensions, double *scaled)
+{
+    for (size_t d = 0; d < dimensions; d++)
+        for (size_t i = 0; i < count; i++)
+            scaled[i * dimensions + d] = x[i * dimensions + d] * (sqrt(3.0) / length[d]);
+}
+
+static double correlation(const double *a, const double *b, size_t dimensions)
 {
     double sum = 0, product = 1;
     for (size_t d = 0; d < dimensions; d++) {
-        const double r = sqrt(3.0) * fabs(a[d] - b[d]) / length[d];
+        const double r = fabs(a[d] - b[d]);
         sum += r;
         product *= 1 + r;
     }
     return product * exp(-sum);
 }
 
-void kriging_fill_covariance(gsl_matrix *m, const double *x, size_t dimensions, const double *length, double nugget)
+double kriging_correlation(const double *length, const double *a, const double *b, size_t dimensions)
 {
+    double from[KRIGING_DIMENSIONS_MAX], to[KRIGING_DIMENSIONS_MAX];
+    scale(length, a, 1, dimensions, from);
+    scale(length, b, 1, dimensions, to);
+    return correlation(from, to, dimensions);
+}
+
+void kriging_fill_covariance(gsl_matrix *m, const double *x, const double *noise, double *scaled, size_t dimensions,
+                             const double *length, double nugget)
+{
+    scale(length, x, m->size1, dimensions, scaled);
     for (size_t i = 0; i < m->size1; i++) {
         for (size_t j = 0; j < i; j++) {
-            const double c = kriging_correlation(length, x + i * dimensions, x + j * dimensions, dimensions);
+            const double c = correlation(scaled + i * dimensions, scaled + j * dimensions, dimensions);
             gsl_matrix_set(m, i, j, c);
             gsl_matrix_set(m, j, i, c);
         }
-        gsl_matrix_set(m, i, i, 1 + nugget);
+        gsl_matrix_set(m, i, i, 1 + nugget * (noise ? noise[i] : 1));
     }
 }
 
@@ -96,6 +115,7 @@ static bool allocate(struct kriging *k, size_t count)
     const size_t p = k->dimensions + 1;
     drop_fit(k);
     k->x = calloc(count * k->dimensions + 1, sizeof *k->x);
+    k->scaled = calloc(count * k->dimensions + 1, sizeof *k->scaled);
     k->q = calloc(count, sizeof *k->q);
     k->inverse = gsl_matrix_alloc(count, count);
     k->w = gsl_matrix_alloc(count, p);
@@ -103,7 +123,7 @@ static bool allocate(struct kriging *k, size_t count)
     k->weight = gsl_matrix_alloc(count, k->responses);
     k->beta = gsl_matrix_alloc(p, k->responses);
     k->count = count;
-    return k->x && k->q && k->inverse && k->w && k->trend && k->weight && k->beta;
+    return k->x && k->scaled && k->q && k->inverse && k->w && k->trend && k->weight && k->beta;
 }
 
 /* Diagonal of Q = R^-1 - W (F' W)^-1 W'. */
@@ -120,12 +140,12 @@ static void diagonal(struct kriging *k)
     gsl_vector_free(row);
 }
 
-static bool solve(struct kriging *k, const double *y)
+static bool solve(struct kriging *k, const double *y, const double *noise)
 {
     const size_t n = k->count;
     gsl_matrix *const f = gsl_matrix_alloc(n, k->dimensions + 1);
     const gsl_matrix_const_view given = gsl_matrix_const_view_array(y, n, k->responses);
-    kriging_fill_covariance(k->inverse, k->x, k->dimensions, k->length, k->nugget);
+    kriging_fill_covariance(k->inverse, k->x, noise, k->scaled, k->dimensions, k->length, k->nugget);
     kriging_fill_trend(f, k->x, k->dimensions);
     bool ok = gsl_linalg_cholesky_decomp1(k->inverse) == GSL_SUCCESS && gsl_linalg_cholesky_invert(k->inverse) == GSL_SUCCESS;
     if (ok) {
@@ -154,19 +174,25 @@ static bool solve(struct kriging *k, const double *y)
 bool kriging_fit(struct kriging *k, const double *x, const double *y, size_t count, size_t leading, bool learn_too,
                  struct orch_error *error)
 {
+    return kriging_fit_noisy(k, x, y, NULL, count, leading, learn_too, error);
+}
+
+bool kriging_fit_noisy(struct kriging *k, const double *x, const double *y, const double *noise, size_t count, size_t leading,
+                       bool learn_too, struct orch_error *error)
+{
     if (count < k->dimensions + 2)
         return orch_fail(error, ORCH_INTERNAL, "interpolation of %zu points in %zu dimensions", count, k->dimensions);
     gsl_error_handler_t *const handler =
         gsl_set_error_handler_off(); /* a matrix that is not positive definite is an answer, not an error */
     if (learn_too || !k->learned)
-        kriging_learn(k, x, y, count, leading);
+        kriging_learn(k, x, y, noise, count, leading);
     bool ok = allocate(k, count);
     if (ok) {
         memcpy(k->x, x, count * k->dimensions * sizeof *x);
-        ok = solve(k, y);
+        ok = solve(k, y, noise);
         for (int more = 0; !ok && more < 4; more++) { /* places that nearly coincide need a nugget */
             k->nugget = fmax(k->nugget * 100, 1e-8);
-            ok = solve(k, y);
+            ok = solve(k, y, noise);
         }
     }
     gsl_set_error_handler(handler);
@@ -177,8 +203,10 @@ bool kriging_fit(struct kriging *k, const double *x, const double *y, size_t cou
 
 void kriging_covariances(const struct kriging *k, const double *place, gsl_vector *c)
 {
+    double at[KRIGING_DIMENSIONS_MAX];
+    scale(k->length, place, 1, k->dimensions, at);
     for (size_t i = 0; i < k->count; i++)
-        gsl_vector_set(c, i, kriging_correlation(k->length, k->x + i * k->dimensions, place, k->dimensions));
+        gsl_vector_set(c, i, correlation(k->scaled + i * k->dimensions, at, k->dimensions));
 }
 
 /* u = L^-1 (f - W' c), L being the factor of the trend's matrix: the uncertainty of the trend itself adds u'u. */

@@ -33,6 +33,10 @@ void kriging_free(struct kriging *k);
 bool kriging_fit(struct kriging *k, const double *x, const double *y, size_t count, size_t leading, bool learn,
                  struct orch_error *error);
 
+/* The same when the nugget of point i counts noise[i] times (NULL = once): what is known to scatter more is followed less. */
+bool kriging_fit_noisy(struct kriging *k, const double *x, const double *y, const double *noise, size_t count, size_t leading,
+                       bool learn, struct orch_error *error);
+
 /* Values of the responses at a place, and their standard deviations (either may be NULL). */
 void kriging_predict(const struct kriging *k, const double *place, double *value, double *deviation);
 /* Predicts response r at point i from all other points: returns predicted - given, and the standard deviation expected of it. */

@@ -9,7 +9,8 @@
 
 struct kriging {
     size_t dimensions, responses, count;
-    double *x; /* count * dimensions */
+    double *x;      /* count * dimensions */
+    double *scaled; /* the same in units of the lengths */
     double length[KRIGING_DIMENSIONS_MAX], nugget;
     bool learned;
     gsl_matrix *inverse;       /* inverse of the covariance R */
@@ -21,12 +22,14 @@ struct kriging {
 
 /* Product of a Matern 3/2 correlation for each dimension. */
 double kriging_correlation(const double *length, const double *a, const double *b, size_t dimensions);
-/* Correlations of the points with each other; 1 + nugget on the diagonal. */
-void kriging_fill_covariance(gsl_matrix *m, const double *x, size_t dimensions, const double *length, double nugget);
+/* Correlations of the points with each other; 1 + nugget times noise (NULL = 1) on the diagonal. `scaled` gets x in
+ * units of the lengths. */
+void kriging_fill_covariance(gsl_matrix *m, const double *x, const double *noise, double *scaled, size_t dimensions,
+                             const double *length, double nugget);
 void kriging_fill_trend(gsl_matrix *m, const double *x, size_t dimensions);
 
 /* Sets lengths and nugget to those under which the first `leading` responses are likeliest. */
-void kriging_learn(struct kriging *k, const double *x, const double *y, size_t count, size_t leading);
+void kriging_learn(struct kriging *k, const double *x, const double *y, const double *noise, size_t count, size_t leading);
 
 /* Correlations of a place with the points of the fit. */
 void kriging_covariances(const struct kriging *k, const double *place, gsl_vector *c);

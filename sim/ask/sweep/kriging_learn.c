@@ -18,7 +18,8 @@ enum { LEARN_POINTS = 200, LEARN_STEPS = 60 };
 
 struct learning {
     const struct kriging *k;
-    const double *x;
+    const double *x, *noise;
+    double *scaled;
     const gsl_matrix *y; /* count * leading */
     gsl_matrix *r, *f, *z, *a;
 };
@@ -64,7 +65,8 @@ static double unlikely(const gsl_vector *parameter, void *context)
         length[i] = clamped(gsl_vector_get(parameter, i), LENGTH_LEAST, LENGTH_MOST);
         sum += 0.05 * pow(gsl_vector_get(parameter, i), 2);
     }
-    kriging_fill_covariance(l->r, l->x, d, length, clamped(gsl_vector_get(parameter, d), NUGGET_LEAST, NUGGET_MOST));
+    kriging_fill_covariance(l->r, l->x, l->noise, l->scaled, d, length,
+                            clamped(gsl_vector_get(parameter, d), NUGGET_LEAST, NUGGET_MOST));
     kriging_fill_trend(l->f, l->x, d);
     gsl_matrix_memcpy(l->z, l->y);
     if (!whiten(l->r, l->f, l->z, &log_det))
@@ -103,10 +105,14 @@ static void learn_with(struct kriging *k, struct learning *l)
     gsl_vector *const try = gsl_vector_alloc(d + 1);
     double best = INFINITY;
     static const double starts[] = {1.0, 0.2};
-    for (size_t s = 0; s < (k->learned ? 1 : 2); s++) {
+    double before[KRIGING_DIMENSIONS_MAX];
+    const double nugget = k->nugget;
+    memcpy(before, k->length, sizeof before);
+    const bool known = k->learned;
+    for (size_t s = known ? 0 : 1; s < 3; s++) {
         for (size_t i = 0; i < d; i++)
-            gsl_vector_set(try, i, log(k->learned ? k->length[i] : starts[s]));
-        gsl_vector_set(try, d, log(k->learned ? k->nugget : 1e-4));
+            gsl_vector_set(try, i, log(s == 0 ? before[i] : starts[s - 1]));
+        gsl_vector_set(try, d, log(s == 0 ? nugget : 1e-4));
         const double value = search(l, try);
         if (!(value < best))
             continue;
@@ -119,20 +125,24 @@ static void learn_with(struct kriging *k, struct learning *l)
 }
 
 /* The covariance is a property of the whole, so an even selection of the points is enough to learn it. */
-void kriging_learn(struct kriging *k, const double *x, const double *y, size_t count, size_t leading)
+void kriging_learn(struct kriging *k, const double *x, const double *y, const double *noise, size_t count, size_t leading)
 {
     const size_t stride = (count + LEARN_POINTS - 1) / LEARN_POINTS, n = (count + stride - 1) / stride, d = k->dimensions;
-    double *const place = calloc(n * d + 1, sizeof *place);
+    double *const place = calloc(n * d + 1, sizeof *place), *const scaled = calloc(n * d + 1, sizeof *scaled),
+                  *const noisy = calloc(n, sizeof *noisy);
     gsl_matrix *const given = gsl_matrix_alloc(n, leading);
     struct learning l = {k,
                          place,
+                         noisy,
+                         scaled,
                          given,
                          gsl_matrix_alloc(n, n),
                          gsl_matrix_alloc(n, d + 1),
                          gsl_matrix_alloc(n, leading),
                          gsl_matrix_alloc(d + 1, d + 1)};
-    if (place && given && l.r && l.f && l.z && l.a) {
+    if (place && scaled && noisy && given && l.r && l.f && l.z && l.a) {
         for (size_t i = 0; i < n; i++) {
+            noisy[i] = noise ? noise[i * stride] : 1;
             memcpy(place + i * d, x + i * stride * d, d * sizeof *x);
             for (size_t r = 0; r < leading; r++)
                 gsl_matrix_set(given, i, r, y[i * stride * k->responses + r]);
@@ -141,6 +151,8 @@ void kriging_learn(struct kriging *k, const double *x, const double *y, size_t c
         k->learned = true;
     }
     free(place);
+    free(scaled);
+    free(noisy);
     gsl_matrix_free(given);
     gsl_matrix_free(l.r);
     gsl_matrix_free(l.f);

@@ -52,7 +52,8 @@ struct engine {
     const struct sweep_run *run;
     struct sweep_design *design;
     struct sweep_groups *groups;
-    uint64_t *point; /* of this share, in rising order */
+    struct sweep_rounds *rounds; /* by index of the point; NULL = not known */
+    uint64_t *point;             /* of this share, in rising order */
     size_t count;
     bool *done; /* in the database, or pending */
     struct pending *pending;
@@ -245,14 +246,33 @@ static bool rounds(struct engine *e, struct orch_error *error)
     return true;
 }
 
+/* Works out how threadgroups are dealt out at each point. What is wrong with a point is told when it is simulated. */
+static bool deal(struct engine *e)
+{
+    if (!e->run->study || !(e->run->spec->tolerance > 0))
+        return true;
+    e->rounds = calloc(e->count + 1, sizeof *e->rounds);
+    for (size_t i = 0; e->rounds && i < e->count; i++) {
+        struct study_setting setting = {0};
+        struct orch_error unused = {0};
+        struct run_launch_list list;
+        if (!sweep_design_setting(e->design, e->point[i], &setting))
+            return false;
+        if (study_launches(e->run->study, &setting, &list, &unused))
+            e->rounds[i] = sweep_rounds_of(&list);
+        study_setting_free(&setting);
+    }
+    return e->rounds != NULL;
+}
+
 bool sweep_run(const struct sweep_run *run, struct sweep_done *done, struct orch_error *error)
 {
     struct engine e = {.run = run, .began = host_seconds(), .flushed = host_seconds(), .result = done};
     *done = (struct sweep_done){0};
     e.design = sweep_design_create(run->spec);
-    bool ok = e.design && share(&e);
+    bool ok = e.design && share(&e) && deal(&e);
     if (ok) {
-        e.groups = sweep_groups_create(run->spec, e.design, e.point, e.count);
+        e.groups = sweep_groups_create(run->spec, e.design, e.point, e.count, e.rounds);
         ok = e.groups != NULL;
     }
     ok = ok ? open_sweep(&e, error) : orch_no_memory(error);
@@ -267,6 +287,7 @@ bool sweep_run(const struct sweep_run *run, struct sweep_done *done, struct orch
     done->host_seconds = host_seconds() - e.began;
     sweep_groups_free(e.groups);
     sweep_design_free(e.design);
+    free(e.rounds);
     free(e.point);
     free(e.done);
     free(e.pending);

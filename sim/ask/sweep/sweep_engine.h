@@ -33,6 +33,7 @@ struct sweep_run {
     const char *db;         /* path */
     uint64_t shard, shards; /* points with number % shards == shard; shards 0 = all */
     struct sweep_executor executor;
+    struct study *study; /* tells how threadgroups of GPU kernels are dealt out to cores; NULL = nobody knows */
     void (*progress)(void *context, const struct sweep_progress *progress); /* may be NULL */
     void *progress_context;
 };

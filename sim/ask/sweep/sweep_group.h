@@ -8,15 +8,18 @@
 #define ORCHARD_SIM_ASK_SWEEP_SWEEP_GROUP_H
 
 #include "sim/ask/sweep/sweep_design.h"
+#include "sim/ask/sweep/sweep_rounds.h"
 
 /* Smaller groups are simulated completely. */
 enum { SWEEP_GROUP_LEAST = 40 };
 
 struct sweep_groups;
 
-/* Groups the points given by their numbers in the design, in rising order; the array is copied. NULL when memory is out. */
+/* Groups the points given by their numbers in the design, in rising order; the array is copied. `rounds`, by index
+ * of the point, says how threadgroups are dealt out to cores; it must outlive the groups, NULL = nothing is known of that. NULL
+ * when memory is out. */
 struct sweep_groups *sweep_groups_create(const struct sweep_spec *spec, const struct sweep_design *design, const uint64_t *point,
-                                         size_t count);
+                                         size_t count, const struct sweep_rounds *rounds);
 void sweep_groups_free(struct sweep_groups *groups);
 
 /* The next round: indices of points that need simulated answers. *count 0 when all is done. *want stays valid until the next
@@ -32,6 +35,8 @@ struct sweep_groups_stats {
     size_t groups, interpolating;           /* groups, and how many of them ended with interpolation */
     size_t left_out_points;                 /* their simulated points */
     double left_out_rms, left_out_greatest; /* relative error of seconds at left-out points; NAN when there are none */
+    size_t scattering;  /* points that are simulated because answers scatter under the way in which threadgroups are dealt out */
+    double scatter_rms; /* by so much, relative, of seconds; NAN when there are none */
 };
 void sweep_groups_stats(const struct sweep_groups *groups, struct sweep_groups_stats *stats);
 

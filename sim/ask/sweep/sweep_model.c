@@ -65,7 +65,7 @@ static double part_of(const struct sweep_answer *answer, enum part part)
 
 /* ---- fit ---- */
 
-static bool fit_part(struct sweep_model *m, enum part which, struct orch_error *error)
+static bool fit_part(struct sweep_model *m, enum part which, const double *noise, struct orch_error *error)
 {
     struct part_model *const p = &m->part[which];
     double least = INFINITY, most = -INFINITY;
@@ -87,26 +87,38 @@ static bool fit_part(struct sweep_model *m, enum part which, struct orch_error *
         p->kriging = kriging_create(m->dimensions, 1);
     if (!p->kriging)
         return orch_no_memory(error);
-    return kriging_fit(p->kriging, m->place, p->y, m->count, 1, m->count >= m->learned_at, error);
+    return kriging_fit_noisy(p->kriging, m->place, p->y, noise, m->count, 1, m->count >= m->learned_at, error);
 }
 
-bool sweep_model_fit(struct sweep_model *model, const double *place, const struct sweep_answer *const *answer, size_t count,
-                     struct orch_error *error)
+static bool fit_parts(struct sweep_model *model, const double *place, const struct sweep_answer *const *answer,
+                      const double *noise, size_t count, enum part end, struct orch_error *error)
 {
     model->place = place;
     model->answer = answer;
     model->count = count;
-    for (int p = 0; p < PART_TOTAL; p++) {
+    for (int p = 0; p < (int)end; p++) {
         double *const y = reallocarray(model->part[p].y, count, sizeof *y);
         if (!y)
             return orch_no_memory(error);
         model->part[p].y = y;
-        if (!fit_part(model, (enum part)p, error))
+        if (!fit_part(model, (enum part)p, noise, error))
             return false;
     }
     if (count >= model->learned_at)
         model->learned_at = count + count / 4 + 1; /* the covariance changes slowly as points are added */
     return true;
+}
+
+bool sweep_model_fit(struct sweep_model *model, const double *place, const struct sweep_answer *const *answer,
+                     const double *noise, size_t count, struct orch_error *error)
+{
+    return fit_parts(model, place, answer, noise, count, PART_TOTAL, error);
+}
+
+bool sweep_model_fit_seconds(struct sweep_model *model, const double *place, const struct sweep_answer *const *answer,
+                             const double *noise, size_t count, struct orch_error *error)
+{
+    return fit_parts(model, place, answer, noise, count, JOULES, error);
 }
 
 /* ---- errors ---- */
@@ -130,12 +142,21 @@ static double relative(double value, double truth)
     return truth == 0 || isnan(truth) ? 0 : fabs(value / truth - 1);
 }
 
-struct sweep_left_out sweep_model_left_out(const struct sweep_model *model)
+double sweep_model_left_out_at(const struct sweep_model *m, size_t i)
 {
+    return relative(left_out_value(m, BUSY, i) + left_out_value(m, REST, i), m->answer[i]->response[SWEEP_seconds]);
+}
+
+struct sweep_left_out sweep_model_left_out(const struct sweep_model *model, const bool *skip)
+{
+    size_t count = 0;
     double squares[3] = {0}, greatest = 0;
     for (size_t i = 0; i < model->count; i++) {
+        if (skip && skip[i])
+            continue;
+        count++;
         const double *const truth = model->answer[i]->response;
-        const double error[3] = {relative(left_out_value(model, BUSY, i) + left_out_value(model, REST, i), truth[SWEEP_seconds]),
+        const double error[3] = {sweep_model_left_out_at(model, i),
                                  relative(left_out_value(model, JOULES, i), truth[SWEEP_joules]),
                                  relative(left_out_value(model, CELSIUS, i), truth[SWEEP_celsius_max])};
         for (int e = 0; e < 3; e++) {
@@ -144,8 +165,8 @@ struct sweep_left_out sweep_model_left_out(const struct sweep_model *model)
         }
     }
     for (int e = 0; e < 3; e++)
-        squares[e] = sqrt(squares[e] / (double)model->count);
-    return (struct sweep_left_out){fmax(squares[0], fmax(squares[1], squares[2])), greatest, squares[0]};
+        squares[e] = sqrt(squares[e] / fmax((double)count, 1));
+    return (struct sweep_left_out){fmax(squares[0], fmax(squares[1], squares[2])), greatest, squares[0], count};
 }
 
 /* ---- answers ---- */

@@ -18,16 +18,23 @@ struct sweep_model *sweep_model_create(size_t dimensions);
 void sweep_model_free(struct sweep_model *model);
 /* Whether the answers can be interpolated at all: all are done and have the same responses. */
 bool sweep_model_suits(const struct sweep_answer *const *answer, size_t count);
-/* The answers must live as long as the model uses them. */
-bool sweep_model_fit(struct sweep_model *model, const double *place, const struct sweep_answer *const *answer, size_t count,
-                     struct orch_error *error);
+/* The answers must live as long as the model uses them. noise[i] is how many times as much as others answer i scatters, as
+ * variance; NULL = all alike. */
+bool sweep_model_fit(struct sweep_model *model, const double *place, const struct sweep_answer *const *answer,
+                     const double *noise, size_t count, struct orch_error *error);
+/* The same for a model that is only asked about seconds. */
+bool sweep_model_fit_seconds(struct sweep_model *model, const double *place, const struct sweep_answer *const *answer,
+                             const double *noise, size_t count, struct orch_error *error);
 
-/* Relative errors of left-out points, the worst of seconds, joules and celsius_max: root mean square and greatest. *seconds_rms
- * is that of seconds alone. */
+/* Relative errors of left-out points, without those that skip[] names (NULL = of all): the worst of seconds, joules and
+ * celsius_max: root mean square and greatest. *seconds_rms is that of seconds alone. */
 struct sweep_left_out {
     double rms, greatest, seconds_rms;
+    size_t count;
 };
-struct sweep_left_out sweep_model_left_out(const struct sweep_model *model);
+struct sweep_left_out sweep_model_left_out(const struct sweep_model *model, const bool *skip);
+/* The relative error of seconds at point i when it is left out. */
+double sweep_model_left_out_at(const struct sweep_model *model, size_t i);
 /* Interpolates an answer, with the expected relative error of seconds; returns the worst expected error of all responses. */
 double sweep_model_answer(const struct sweep_model *model, const double *place, struct sweep_answer *answer);
 /* Chooses up to `wanted` candidates where a simulated answer would help most. */

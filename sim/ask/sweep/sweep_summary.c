@@ -232,6 +232,11 @@ static void print_head(FILE *out, const struct sweep_data *data, const struct sw
                 "square), %.2f %% at most\n",
                 done->groups.interpolating, done->groups.groups, done->groups.left_out_points, 100 * done->groups.left_out_rms,
                 100 * done->groups.left_out_greatest);
+    if (done->groups.scattering)
+        fprintf(out,
+                "scatter: %zu points are simulated because the last threadgroups decide there, and answers scatter by %.1f %% "
+                "(root mean square)\n",
+                done->groups.scattering, 100 * done->groups.scatter_rms);
     if (done->failed)
         fprintf(out, "%llu failed%s%s\n", (unsigned long long)done->failed, *done->first_error ? ", the first: " : "",
                 done->first_error);

@@ -128,6 +128,8 @@ static json_object *interpolation_json(const struct sweep_groups_stats *s)
     json_add_count(o, "left_out_points", s->left_out_points);
     json_add_number(o, "left_out_rms", s->left_out_rms);
     json_add_number(o, "left_out_greatest", s->left_out_greatest);
+    json_add_count(o, "scattering", s->scattering);
+    json_add_number(o, "scatter_rms", s->scatter_rms);
     return o;
 }
 
