@@ -28,7 +28,8 @@ struct gpu_leapt {
 
 /* The pace at which threadgroups run their loop. */
 struct gpu_paced {
-    uint32_t laps;             /* timed and leapt over since a threadgroup began or ended */
+    uint32_t loop;             /* that all threadgroups are in */
+    uint32_t laps;             /* of it, timed and leapt over since a threadgroup began or ended */
     unsigned residents;        /* simdgroups under way at the last look */
     double begin_ns;           /* when all threadgroups were in their loop; 0 = they are not yet */
     struct gpu_counted counts; /* what had been counted then */

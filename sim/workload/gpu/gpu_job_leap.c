@@ -215,6 +215,11 @@ bool gpu_job_leap(void *context)
         begin_counting(j);
     if (j->paced.begin_ns <= 0 || !find_pace(j, &pace))
         return true;
+    if (pace.loop != j->paced.loop) {
+        gpu_job_end_pace(j);
+        j->paced.loop = pace.loop;
+        return true;
+    }
     const double its_ns = lap_ns(&pace.crowd[pace.largest]), most_ns = GROWTH * (j->paced.laps + 2 * WINDOW + 2) * its_ns;
     struct gpu_counted rate;
     if (gpu_timing_now_ns(j->timing) < j->paced.begin_ns + WINDOW * its_ns)
