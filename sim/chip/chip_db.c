@@ -309,7 +309,7 @@ bool chip_db_experimental(const struct chip_db *db, size_t index)
 
 static json_object *aliases_of(const struct chip_db *db, size_t index)
 {
-    return index < db->chips ? json_peek(db->file[db->chip[index]].root, "aliases", json_type_array) : NULL;
+    return index < db->chips ? db->file[db->chip[index]].aliases : NULL;
 }
 
 size_t chip_db_alias_count(const struct chip_db *db, size_t index)
