@@ -42,14 +42,12 @@ static bool fail_out_of_memory(struct unit_fault *fault)
 
 static bool check_inst(const struct discovery *d, const struct agx_inst *inst, uint32_t pc)
 {
+    const char *const why = gpu_inst_unmodelled(inst, d->program->generation);
+    if (!why && !inst->invalid)
+        return true;
     char text[AGX_TEXT_BYTES];
     agx_disasm(inst, text, sizeof text);
-    const char *why = gpu_inst_unmodelled(inst, d->program->generation);
-    if (why)
-        return fail(d->fault, UNIT_FAULT_UNMODELLED, pc, "%.120s: %s", text, why);
-    if (inst->invalid)
-        return fail(d->fault, UNIT_FAULT_UNDEFINED, pc, "%.120s: %s", text, inst->invalid);
-    return true;
+    return fail(d->fault, why ? UNIT_FAULT_UNMODELLED : UNIT_FAULT_UNDEFINED, pc, "%.120s: %s", text, why ? why : inst->invalid);
 }
 
 /* --- discovery --- */
@@ -184,9 +182,7 @@ struct gpu_program *gpu_program_create(const uint8_t *code, size_t bytes, uint32
     ok = ok && (gpu_program_find_steering(d.program) || fail_out_of_memory(fault));
     if (ok)
         return d.program;
-    if (d.program && !d.program->found)
-        free(d.found);
-    else if (!d.program)
+    if (!d.program || !d.program->found)
         free(d.found);
     gpu_program_free(d.program);
     return NULL;
