@@ -1,5 +1,6 @@
 #include "units/gpu/gpu_program.h"
 
+#include "isa/list_grow.h"
 #include "units/gpu/gpu_program_internal.h"
 
 #include <stdarg.h>
@@ -14,7 +15,7 @@ struct discovery {
     uint32_t *found;   /* per half-word of code */
     uint32_t *pending; /* byte offsets still to decode */
     uint32_t pending_count;
-    uint32_t room;
+    size_t room;
     struct unit_fault *fault;
 };
 
@@ -68,14 +69,10 @@ static bool queue(struct discovery *d, int64_t target, uint32_t from)
 
 static bool grow(struct discovery *d)
 {
-    if (d->program->count < d->room)
-        return true;
-    const uint32_t room = d->room ? 2 * d->room : 64;
-    struct gpu_inst *bigger = realloc(d->program->inst, room * sizeof *bigger);
-    if (!bigger)
+    struct gpu_inst *const inst = list_grow(d->program->inst, d->program->count, &d->room, sizeof *inst);
+    if (!inst)
         return fail_out_of_memory(d->fault);
-    d->program->inst = bigger;
-    d->room = room;
+    d->program->inst = inst;
     return true;
 }
 
