@@ -108,14 +108,13 @@ bool run_launch_execute(struct run_launch *l)
 static bool warm_up(struct run_launch *l)
 {
     const struct gpu_selection all = {0};
-    struct run_part unused;
     run_launch_restart(l, false);
     if (l->run->request->cold)
         return true;
     if (l->way == RUN_WAY_WARM)
         return run_launch_warm(l);
     run_launch_rewind(l);
-    return run_launch_pass(l, &all, &unused, NULL);
+    return run_launch_pass(l, &all, NULL, NULL);
 }
 
 /* Times passes over all threadgroups. */
@@ -133,7 +132,7 @@ static bool time_all(struct run_launch *l)
         run_launch_count(l, &part.beside);
         g->device_ns += part.ns;
         g->groups_timed += l->setup->group_count;
-        g->timed_share = part.work > 0 ? part.timed_work / part.work : 1;
+        g->timed_share = part.timed_share;
     }
     return true;
 }

@@ -61,7 +61,7 @@ static bool find_work_at(struct forward *f, uint64_t group)
     struct unit_fault fault = {0};
     double sum = 0;
     for (uint64_t i = 0; i < 2; i++) {
-        if (!gpu_crowd_move(f->crowd, 0, group + i, WHOLE, false, 0, &fault))
+        if (!gpu_crowd_move(f->crowd, 0, group + i, WHOLE, false, &fault))
             return run_launch_fault(f->l, &fault);
         sum += gpu_crowd_done(f->crowd, 0);
     }
@@ -160,13 +160,12 @@ static void read_crowd(struct forward *f)
 static bool time_window(struct forward *f, const struct gpu_schedule *open, double settling, double counted, struct gpu_window *w)
 {
     struct run_launch *l = f->l;
-    struct run_part part;
     *w = (struct gpu_window){.settling = settling, .end = settling + counted};
     const struct gpu_selection selection = {.open = open, .crowd = f->crowd, .window = w};
     const double begin = host_seconds();
     if (open)
         run_launch_restart(l, true);
-    if (!run_launch_pass(l, &selection, &part, NULL))
+    if (!run_launch_pass(l, &selection, NULL, NULL))
         return false;
     l->m->host_seconds += host_seconds() - begin;
     f->timed += w->to.issued;

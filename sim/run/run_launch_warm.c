@@ -1,9 +1,10 @@
 /* Untimed passes that bring the caches into the state in which a launch leaves them: most threadgroups are executed only, those
  * that end the launch are timed as well. */
-#include "sim/workload/gpu/gpu_loops.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_launch.h"
+#include "sim/workload/gpu/gpu_loops.h"
+#include "sim/workload/gpu/gpu_warm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,70 +31,40 @@
 /* Launches with more instructions are timed from a sample under `--detail auto`; this many take some seconds of simulation. */
 #define AUTO_WORK 0x1p24
 
-/* ---- threadgroups that are not timed ---- */
-
 uint64_t run_launch_wave(const struct run_launch *l)
 {
     return (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
 }
 
-struct gpu_warmer *run_launch_warmer(struct run_launch *l)
-{
-    struct gpu_warmer *w = gpu_warmer_create(l->setup, l->gpu->port, l->m->gpu.params.cores, run_launch_wave(l));
-    if (!w)
-        orch_no_memory(l->error);
-    return w;
-}
-
-bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end)
-{
-    struct unit_fault fault = {0};
-    if (gpu_warmer_run(warmer, first, end, 0, &fault))
-        return true;
-    return run_launch_fault(l, &fault);
-}
-
 /* ---- the caches at the end of a launch ---- */
-
-bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last)
-{
-    const uint64_t groups = l->setup->group_count, end = END_WAVES * run_launch_wave(l);
-    const struct gpu_selection selection = {.first = groups - end, .count = end};
-    struct run_part unused;
-    run_launch_rewind(l);
-    if (!run_launch_skip(l, warmer, last > end ? groups - last : groups - end, groups - end))
-        return false;
-    gpu_warmer_settle(warmer, 0);
-    run_launch_restart(l, true);
-    return run_launch_pass(l, &selection, &unused, NULL);
-}
 
 bool run_launch_warm(struct run_launch *l)
 {
-    struct gpu_warmer *w = run_launch_warmer(l);
-    run_launch_restart(l, false);
-    const bool ok = w && run_launch_leave(l, w, l->setup->group_count);
-    gpu_warmer_free(w);
-    return ok;
+    struct unit_fault fault = {0};
+    const uint64_t wave = run_launch_wave(l);
+    const struct gpu_selection end = {.first = l->setup->group_count - END_WAVES * wave};
+    run_launch_rewind(l);
+    if (!gpu_warm(l->setup, l->gpu->port, l->m->gpu.params.cores, wave, end.first, &fault))
+        return run_launch_fault(l, &fault);
+    run_launch_restart(l, true);
+    return run_launch_pass(l, &end, NULL, NULL);
 }
 
 /* ---- how a launch is timed ---- */
 
-/* Estimates the instructions of the launch from a few of its threadgroups. */
 static bool estimate_work(struct run_launch *l, double *work)
 {
     enum { TRIED = 8 };
-    struct gpu_warmer *w = run_launch_warmer(l);
     const uint64_t groups = l->setup->group_count, tried = groups < TRIED ? groups : TRIED;
-    bool ok = w != NULL;
+    struct gpu_crowd *crowd = gpu_crowd_create(l->setup, 1, 1, NULL);
+    struct unit_fault fault = {0};
+    bool ok = crowd != NULL;
     run_launch_rewind(l);
-    for (uint64_t i = 0; ok && i < tried; i++) {
-        const uint64_t group = groups * (2 * i + 1) / (2 * tried);
-        ok = run_launch_skip(l, w, group, group + 1);
-    }
-    *work = ok ? (double)gpu_warmer_counts(w).work / (double)tried * (double)groups : 0;
-    gpu_warmer_free(w);
-    return ok;
+    for (uint64_t i = 0; ok && i < tried; i++)
+        ok = gpu_crowd_move(crowd, 0, groups * (2 * i + 1) / (2 * tried), 0x1p60, false, &fault);
+    *work = ok ? (double)gpu_crowd_counts(crowd).instructions / (double)tried * (double)groups : 0;
+    gpu_crowd_free(crowd);
+    return ok || run_launch_fault(l, &fault);
 }
 
 /* Tells whether only a fully timed warm-up leaves the right lines in the SLC. */

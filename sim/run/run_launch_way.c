@@ -20,7 +20,6 @@
 
 struct touching {
     struct forward *f;
-    bool touch;
     struct unit_fault *fault;
 };
 
@@ -28,7 +27,7 @@ static bool move_piece(void *context, unsigned slot, uint64_t group, double from
 {
     const struct touching *t = context;
     (void)from;
-    return gpu_crowd_move(t->f->crowd, slot, group, to, t->touch, 0, t->fault);
+    return gpu_crowd_move(t->f->crowd, slot, group, to, true, t->fault);
 }
 
 /* Brings the crowd to where the schedule is. */
@@ -36,7 +35,7 @@ static bool move_crowd(struct forward *f, bool settle, struct unit_fault *fault)
 {
     const struct gpu_slot *slot = gpu_schedule_slots(f->schedule);
     for (unsigned i = 0; i < f->cores * f->slots; i++)
-        if (slot[i].group != GPU_NO_GROUP && (!gpu_crowd_move(f->crowd, i, slot[i].group, slot[i].done, false, 0, fault) ||
+        if (slot[i].group != GPU_NO_GROUP && (!gpu_crowd_move(f->crowd, i, slot[i].group, slot[i].done, false, fault) ||
                                               (settle && !gpu_crowd_settle(f->crowd, i, fault))))
             return false;
     return true;
@@ -85,7 +84,7 @@ bool run_forward_go_exactly(struct forward *f, double work)
 {
     struct unit_fault fault = {0};
     const double touched = fmin(work, renewing_work(f));
-    struct touching context = {f, true, &fault};
+    struct touching context = {f, &fault};
     const double begin = host_seconds();
     const uint64_t before = gpu_crowd_counts(f->crowd).touched;
     run_launch_restart(f->l, true);
@@ -133,7 +132,7 @@ static bool finish_crowd(struct forward *f, double *even, struct unit_fault *fau
         for (unsigned i = 0; ok && i < f->cores * f->slots; i++) {
             uint64_t number;
             if (gpu_crowd_group(f->crowd, i, &number))
-                ok = gpu_crowd_move(f->crowd, i, number, slot[i].group == GPU_NO_GROUP ? WHOLE : slot[i].done, true, 0, fault);
+                ok = gpu_crowd_move(f->crowd, i, number, slot[i].group == GPU_NO_GROUP ? WHOLE : slot[i].done, true, fault);
         }
     }
     return ok;
@@ -143,7 +142,7 @@ static bool finish_crowd(struct forward *f, double *even, struct unit_fault *fau
 static bool run_end(struct forward *f, double work)
 {
     struct unit_fault fault = {0};
-    struct touching context = {f, true, &fault};
+    struct touching context = {f, &fault};
     const double at = gpu_schedule_work(f->schedule, f->simdgroups), before = fmax(0, f->all - work - at);
     double time = gpu_schedule_rounds(f->schedule, gpu_schedule_time(f->schedule, before / f->simdgroups), ROUNDS);
     bool ok = gpu_schedule_forward(f->schedule, time, NULL, NULL) && move_crowd(f, false, &fault);

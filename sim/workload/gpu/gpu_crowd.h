@@ -19,13 +19,11 @@ struct gpu_group *gpu_crowd_start(struct gpu_crowd *crowd, unsigned slot, uint64
 struct gpu_group *gpu_crowd_group(const struct gpu_crowd *crowd, unsigned slot, uint64_t *number);
 /* How many instructions each of its simdgroups has executed, in the mean. */
 double gpu_crowd_done(const struct gpu_crowd *crowd, unsigned slot);
-unsigned gpu_crowd_simdgroups(const struct gpu_crowd *crowd, unsigned slot);
 
 /* Moves a slot to this threadgroup, `to` instructions of each simdgroup behind its beginning: it starts anew unless it is there
  * already and not so far. With `touch`, what it accesses on the way reaches the caches, in no time. False on a fault, or, with
  * *fault untouched, when memory ran out. */
-bool gpu_crowd_move(struct gpu_crowd *crowd, unsigned slot, uint64_t group, double to, bool touch, double now_ns,
-                    struct unit_fault *fault);
+bool gpu_crowd_move(struct gpu_crowd *crowd, unsigned slot, uint64_t group, double to, bool touch, struct unit_fault *fault);
 /* Moves a slot a little, until none of its simdgroups waits for another one. */
 bool gpu_crowd_settle(struct gpu_crowd *crowd, unsigned slot, struct unit_fault *fault);
 

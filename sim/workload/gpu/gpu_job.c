@@ -39,7 +39,7 @@ static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
     struct gpu_job *j = context;
     struct gpu_job_slot *s = gpu_job_slot(j, core, slot);
     const unsigned number = (unsigned)(s - j->slot);
-    bool left = j->next < j->end;
+    bool left = j->next < j->setup->group_count;
     uint64_t unused;
     gpu_job_end_pace(j);
     const bool open = opening(j, s, &left);
@@ -82,7 +82,8 @@ static bool refill(void *context, unsigned core, unsigned slot, unsigned simdgro
     struct gpu_trace *trace = &s->trace[simdgroup];
     bool moved = true;
     *ok = true;
-    work_progress_tell(j->setup->progress, "timing", (double)(j->next - 1) / (double)j->end, gpu_timing_now_ns(j->timing));
+    work_progress_tell(j->setup->progress, "timing", (double)(j->next - 1) / (double)j->setup->group_count,
+                       gpu_timing_now_ns(j->timing));
     while (*ok && trace->read == trace->written && !s->done[simdgroup] && moved) {
         moved = false;
         *ok = advance(j, s, simdgroup, &moved);
@@ -144,7 +145,6 @@ static void end_window(struct gpu_job *j)
     if (!j->settled)
         take_mark(j, &w->from);
     take_mark(j, &w->to);
-    w->all = true;
 }
 
 static enum gpu_look look(void *job)
@@ -242,7 +242,6 @@ struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_p
     if (j) {
         *j = (struct gpu_job){.setup = setup, .params = params, .timing = timing, .selection = *selection, .slots = slots};
         j->next = selection->open ? gpu_schedule_next(selection->open) : selection->first;
-        j->end = selection->count ? selection->first + selection->count : setup->group_count;
     }
     if (j && create_parts(j))
         return j;
@@ -285,9 +284,10 @@ const struct gpu_counted *gpu_job_leapt(const struct gpu_job *job)
     return &job->leapt.counts;
 }
 
-double gpu_job_leapt_work(const struct gpu_job *job)
+double gpu_job_timed_share(const struct gpu_job *job)
 {
-    return job->leapt.work;
+    const double executed = (double)gpu_crowd_counts(job->crowd).instructions;
+    return executed > 0 ? (executed - job->leapt.work) / executed : 1;
 }
 
 void gpu_job_add_totals(const struct gpu_job *j, struct gpu_totals *totals)

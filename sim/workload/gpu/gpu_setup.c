@@ -170,11 +170,24 @@ void gpu_setup_close(struct gpu_setup *s)
     s->program = NULL;
 }
 
-void gpu_setup_position(const struct gpu_setup *s, uint64_t group, uint32_t position[3])
+void gpu_setup_position(const struct gpu_setup *s, uint64_t number, uint32_t position[3])
 {
-    position[0] = (uint32_t)(group % s->groups[0]);
-    position[1] = (uint32_t)(group / s->groups[0] % s->groups[1]);
-    position[2] = (uint32_t)(group / s->groups[0] / s->groups[1]);
+    position[0] = (uint32_t)(number % s->groups[0]);
+    position[1] = (uint32_t)(number / s->groups[0] % s->groups[1]);
+    position[2] = (uint32_t)(number / s->groups[0] / s->groups[1]);
+}
+
+void gpu_setup_start(const struct gpu_setup *s, struct gpu_group *group, uint64_t number, uint32_t core)
+{
+    uint32_t position[3];
+    gpu_setup_position(s, number, position);
+    gpu_group_start(group, position, core);
+}
+
+struct gpu_group *gpu_setup_steering_group(const struct gpu_setup *s)
+{
+    const struct gpu_checks checks = {.steer = true, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
+    return gpu_group_create(&s->launch, &checks);
 }
 
 /* ---- faults ---- */
