@@ -17,9 +17,11 @@ struct run_launch {
     struct soc_gpu *gpu;
     struct orch_error *error;
     enum run_way way;
-    bool *lap;             /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
-    double leap_lines;     /* that a leap of a threadgroup brings to the last cache at most */
-    struct activity taken; /* of the present pass, so far */
+    struct gpu_work work;    /* of threadgroups; zeros where neither the way nor the time depends on it */
+    struct gpu_crowd *crowd; /* executes some threadgroups for `work`, then windows and what lies between them; NULL = no work */
+    double slc_lines;        /* known with the work */
+    bool *lap;               /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
+    struct activity taken;   /* of the present pass, so far */
 };
 
 /* The variant of machine code that a chip wants, and its GPU's generation; false names what is not known. */
@@ -62,6 +64,8 @@ bool run_launch_forward_worthwhile(const struct run_launch *l, double work);
 
 /* How many threadgroups the GPU holds at a time. */
 uint64_t run_launch_wave(const struct run_launch *l);
+/* The instructions of all simdgroups of the launch, by the work of its threadgroups. */
+double run_launch_work(const struct run_launch *l);
 /* Leaves the caches as the launch does; most of its threadgroups are executed only. */
 bool run_launch_warm(struct run_launch *l);
 

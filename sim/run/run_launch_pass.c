@@ -53,7 +53,7 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
 {
     struct engine *engine = engine_create();
     struct gpu_selection with = *selection;
-    const struct gpu_leaps leaps = {l->lap, l->gpu->port, l->leap_lines};
+    const struct gpu_leaps leaps = {l->lap, l->gpu->port, l->slc_lines / (double)run_launch_wave(l)};
     with.leaps = l->lap ? &leaps : NULL;
     with.reader = (struct gpu_reader){read_counts, l};
     memset(&l->taken, 0, sizeof l->taken);

@@ -8,6 +8,9 @@
 
 struct gpu_crowd;
 
+/* More instructions than any simdgroup executes. */
+#define GPU_WHOLE_GROUP 0x1p60
+
 /* Slot i of core c has number c * slots + i; `port` has one port for each core (NULL = nothing reaches caches). Setup and ports
  * must outlive the crowd. NULL when memory ran out. */
 struct gpu_crowd *gpu_crowd_create(const struct gpu_setup *setup, unsigned cores, unsigned slots, struct mem_port *const *port);
