@@ -25,8 +25,7 @@ struct forward {
     double resident; /* simdgroups of a full GPU */
     double all;      /* instructions of the launch */
     struct extent extent;
-    double touches;  /* accesses per instruction on the latest way; 0 = not known */
-    double *busy_ns; /* time per instruction of a slot, by the number of busy slots of its core */
+    double touches; /* accesses per instruction on the latest way; 0 = not known */
     struct point last;
     double ends_missing; /* ends of threadgroups that windows should have seen, by their share of the work, less those seen */
     double ns, timed;    /* time of the launch so far; instructions timed */

@@ -69,8 +69,7 @@ static bool open_forward(struct forward *f)
     f->simdgroups = simdgroups_of(l);
     f->schedule = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
     f->trial = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
-    f->busy_ns = calloc(f->slots + 1, sizeof *f->busy_ns);
-    if (!f->schedule || !f->trial || !f->busy_ns)
+    if (!f->schedule || !f->trial)
         return orch_no_memory(l->error);
     run_launch_rewind(l);
     if (l->run->request->mode == RUN_FULL)
@@ -85,7 +84,6 @@ static void close_forward(struct forward *f)
 {
     gpu_schedule_free(f->schedule);
     gpu_schedule_free(f->trial);
-    free(f->busy_ns);
 }
 
 /* ---- windows ---- */
@@ -188,24 +186,15 @@ static bool time_end(struct forward *f)
     return true;
 }
 
-/* Completes the times of slots by linear throughputs between those that are known. */
-static void complete_busy(struct forward *f)
-{
-    for (unsigned n = 1; n <= f->slots; n++)
-        f->busy_ns[n] = f->last.ns * f->resident * n / f->slots;
-}
-
-/* The end follows from how long cores take with fewer threadgroups. */
-static bool drain(struct forward *f)
+/* The end follows from the last pace: a core with fewer threadgroups does as much as a full one, until it has none. */
+static void drain(struct forward *f)
 {
     gpu_schedule_forward(f->schedule, INFINITY, NULL, NULL);
     struct point p = f->last;
     p.work = gpu_schedule_work(f->schedule, f->simdgroups);
     account(f, &p);
-    complete_busy(f);
-    f->ns += gpu_schedule_drain(f->schedule, f->busy_ns, INFINITY);
+    f->ns += gpu_schedule_most_left(f->schedule) * f->simdgroups * f->cores * f->last.ns;
     gpu_counted_add(&f->counts, &f->last.counts, f->all - p.work);
-    return true;
 }
 
 /* The distance to the next window. */
@@ -239,7 +228,12 @@ static bool time_launch(struct forward *f)
     const double at = gpu_schedule_work(f->schedule, f->simdgroups);
     if (end > at && !run_forward_go_exactly(f, end - at))
         return false;
-    return short_end ? time_end(f) : time_amid(f) && drain(f);
+    if (short_end)
+        return time_end(f);
+    if (!time_amid(f))
+        return false;
+    drain(f);
+    return true;
 }
 
 /* ---- the result ---- */

@@ -121,14 +121,12 @@ static void sweep(struct run_launch *l)
 }
 
 /* Runs what is under way to its end when no threadgroup is left to begin. */
-static bool finish_crowd(struct forward *f, double *even, struct unit_fault *fault)
+static bool finish_crowd(struct forward *f, struct unit_fault *fault)
 {
     const struct gpu_slot *slot = gpu_schedule_slots(f->schedule);
     bool ok = true;
-    for (unsigned n = 0; n <= f->slots; n++)
-        even[n] = 1;
     while (ok && gpu_schedule_busy(f->schedule)) {
-        gpu_schedule_drain(f->schedule, even, TURN);
+        gpu_schedule_drain(f->schedule, TURN);
         for (unsigned i = 0; ok && i < f->cores * f->slots; i++) {
             uint64_t number;
             if (gpu_crowd_group(f->l->crowd, i, &number))
@@ -149,7 +147,7 @@ static bool run_end(struct forward *f, double work)
     bool ok = gpu_schedule_forward(f->schedule, time, NULL, NULL) && move_crowd(f, false, &fault);
     while (ok && gpu_schedule_next(f->schedule) < f->l->setup->group_count)
         ok = gpu_schedule_forward(f->schedule, TURN, move_piece, &context);
-    ok = ok && finish_crowd(f, f->busy_ns, &fault);
+    ok = ok && finish_crowd(f, &fault);
     return ok || run_launch_fault(f->l, &fault);
 }
 

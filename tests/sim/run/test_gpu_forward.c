@@ -63,7 +63,7 @@ static void test_forward(void)
 static void test_whole(void)
 {
     const struct gpu_work work = {.known = 2, .group = {10, 90}, .instructions = {80, 120}};
-    const double even[4] = {1, 1, 1, 1}, all = gpu_work_before(&work, 100);
+    const double all = gpu_work_before(&work, 100);
     double sum = 0;
     for (uint64_t i = 0; i < 100; i++)
         sum += gpu_work_of(&work, i);
@@ -73,8 +73,12 @@ static void test_whole(void)
     for (unsigned i = 0; i < 1000 && gpu_schedule_next(s) < 100; i++)
         gpu_schedule_forward(s, 13, NULL, NULL);
     CU_ASSERT_EQUAL(gpu_schedule_busy(s), 12);
-    const double left = all - gpu_schedule_work(s, 1), took = gpu_schedule_drain(s, even, INFINITY);
-    CHECK(took <= 120 && took * 12 >= left, "%g instructions took %g", left, took);
+    const double left = all - gpu_schedule_work(s, 1), most = gpu_schedule_most_left(s);
+    CHECK(most <= 3 * 120 && most * 4 >= left, "%g instructions are left, %g on one core", left, most);
+    gpu_schedule_drain(s, 20);
+    const double drained = gpu_schedule_work(s, 1) - (all - left);
+    CHECK(drained > 0 && drained <= 12 * 20, "%g of %g instructions", drained, left);
+    gpu_schedule_drain(s, INFINITY);
     CU_ASSERT_EQUAL(gpu_schedule_busy(s), 0);
     CU_ASSERT_DOUBLE_EQUAL(gpu_schedule_work(s, 1), all, 1e-6);
     gpu_schedule_free(s);
