@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EACH_BOUND 0.03
-#define MEAN_BOUND 0.02
+#define EACH_BOUND 0.025
+#define MEAN_BOUND 0.015
 
 static struct chip_db *db;
 

@@ -132,8 +132,8 @@ static void test_threadgroup(void)
 
 /* Bounds of errors, as shares. Times of whole simulations move by 0.7 % when a clock moves by 0.02 %. */
 #define MEAN_BOUND   0.015
-#define EACH_BOUND   0.035
-#define ENERGY_BOUND 0.05
+#define EACH_BOUND   0.03
+#define ENERGY_BOUND 0.04
 
 static const struct {
     const char *workload, *chip;

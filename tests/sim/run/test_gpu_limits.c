@@ -57,7 +57,7 @@ static double counted(const struct run_result *r, const char *name)
 }
 
 /* Cores run ahead of one another, so that links take requests that are so late (units/mem/mem_queue.h). */
-#define LATE_NS 100
+#define LATE_NS 50
 
 struct limit {
     const char *name;
@@ -130,7 +130,7 @@ static double seconds(const char *chip_name, const char *set, const char *worklo
 }
 
 /* The order in which requests meet changes with everything, and with it the end of a launch by a few latencies of DRAM. */
-#define LATENCIES_S 0.6e-6
+#define LATENCIES_S 0.3e-6
 
 static void test_more(void)
 {
