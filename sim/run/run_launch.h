@@ -64,6 +64,8 @@ bool run_launch_forward_worthwhile(const struct run_launch *l, double work);
 
 /* How many threadgroups the GPU holds at a time. */
 uint64_t run_launch_wave(const struct run_launch *l);
+/* How many simdgroups a threadgroup has. */
+unsigned run_launch_simdgroups(const struct run_launch *l);
 /* The instructions of all simdgroups of the launch, by the work of its threadgroups. */
 double run_launch_work(const struct run_launch *l);
 /* Leaves the caches as the launch does; most of its threadgroups are executed only. */

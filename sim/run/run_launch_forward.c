@@ -40,11 +40,6 @@
 
 /* ---- the work of threadgroups ---- */
 
-static unsigned simdgroups_of(const struct run_launch *l)
-{
-    return gpu_job_launch(l->setup).simdgroups_per_group;
-}
-
 /* `life` is what a threadgroup's simdgroups execute each, `resident` the number of simdgroups of a full GPU. Where threadgroups
  * are short, two of them end before the window counts, because their ends decide how those of a core fall out of step. */
 static struct extent extent_of(double life, double resident)
@@ -66,7 +61,7 @@ static bool open_forward(struct forward *f)
     struct run_launch *l = f->l;
     f->cores = l->m->gpu.params.cores;
     f->slots = l->m->gpu.occupancy;
-    f->simdgroups = simdgroups_of(l);
+    f->simdgroups = run_launch_simdgroups(l);
     f->schedule = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
     f->trial = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
     if (!f->schedule || !f->trial)
@@ -279,7 +274,7 @@ static void tell(const struct forward *f)
 bool run_launch_forward_worthwhile(const struct run_launch *l, double work)
 {
     const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
-    const double simdgroups = simdgroups_of(l), resident = (double)wave * simdgroups;
+    const double simdgroups = run_launch_simdgroups(l), resident = (double)wave * simdgroups;
     const struct extent e = extent_of(work / (double)groups / simdgroups, resident);
     return groups / wave >= LEAST_WAVES && work >= LEAST_WINDOWS * (e.settling + e.counted) * resident;
 }

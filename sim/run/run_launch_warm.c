@@ -37,9 +37,14 @@ uint64_t run_launch_wave(const struct run_launch *l)
     return (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
 }
 
+unsigned run_launch_simdgroups(const struct run_launch *l)
+{
+    return gpu_job_launch(&l->setup->launch).simdgroups_per_group;
+}
+
 double run_launch_work(const struct run_launch *l)
 {
-    return gpu_work_before(&l->work, l->setup->group_count) * gpu_job_launch(l->setup).simdgroups_per_group;
+    return gpu_work_before(&l->work, l->setup->group_count) * run_launch_simdgroups(l);
 }
 
 /* ---- the caches at the end of a launch ---- */

@@ -158,16 +158,15 @@ static enum gpu_look look(void *job)
 
 /* ---- the task ---- */
 
-struct gpu_timing_launch gpu_job_launch(const struct gpu_setup *s)
+struct gpu_timing_launch gpu_job_launch(const struct gpu_launch *launch)
 {
-    const uint32_t *g = s->launch.group_threads;
+    const uint32_t *g = launch->group_threads;
     const uint32_t threads = g[0] * g[1] * g[2];
-    return (struct gpu_timing_launch){.program = s->program,
+    return (struct gpu_timing_launch){.program = launch->program,
                                       .threads_per_group = threads,
                                       .simdgroups_per_group = (threads + GPU_LANES - 1) / GPU_LANES,
-                                      .register_halves = s->launch.register_halves,
-                                      .threadgroup_memory_bytes = s->launch.threadgroup_memory_bytes,
-                                      .code_address = s->code_address};
+                                      .register_halves = launch->register_halves,
+                                      .threadgroup_memory_bytes = launch->threadgroup_memory_bytes};
 }
 
 static double job_now(void *context)
@@ -179,7 +178,8 @@ static double job_now(void *context)
 static void job_start(void *context, double now_ns)
 {
     struct gpu_job *j = context;
-    struct gpu_timing_launch launch = gpu_job_launch(j->setup);
+    struct gpu_timing_launch launch = gpu_job_launch(&j->setup->launch);
+    launch.code_address = j->setup->code_address;
     launch.source = (struct gpu_source){j, start, refill, trace_of, j->leaper || j->selection.window ? look : NULL};
     launch.lap = j->leaper ? j->selection.leaps->lap : NULL;
     j->begin_ns = now_ns + 1e3 * j->params->submit_us;
@@ -231,7 +231,7 @@ static bool create_parts(struct gpu_job *j)
 struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
                                const struct gpu_selection *selection, struct orch_error *error)
 {
-    const struct gpu_timing_launch launch = gpu_job_launch(setup);
+    const struct gpu_timing_launch launch = gpu_job_launch(&setup->launch);
     const char *limit = "";
     const unsigned slots = gpu_timing_occupancy(params, &launch, &limit);
     struct gpu_job *j = slots ? calloc(1, sizeof *j) : NULL;

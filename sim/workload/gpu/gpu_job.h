@@ -58,7 +58,7 @@ double gpu_job_end_ns(const struct gpu_job *job); /* when the last threadgroup's
 /* Adds the counts of what the pass executed. */
 void gpu_job_add_totals(const struct gpu_job *job, struct gpu_totals *totals);
 
-/* Describes the launch for the timing model, without a source of instructions. */
-struct gpu_timing_launch gpu_job_launch(const struct gpu_setup *setup);
+/* Describes a launch for the timing model, without a source of instructions and without the place of the code. */
+struct gpu_timing_launch gpu_job_launch(const struct gpu_launch *launch);
 
 #endif

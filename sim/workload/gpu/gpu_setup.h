@@ -28,6 +28,9 @@ struct gpu_setup {
     const struct work_progress *progress; /* who waits for passes; NULL = nobody */
 };
 
+/* The launch of a kernel without its place in memory. */
+struct gpu_launch gpu_setup_launch(const struct abi_kernel *kernel, const struct gpu_program *program);
+
 /* `given` (may be NULL) has, by argument, the addresses of buffers that the caller owns and has filled; a buffer without one is
  * allocated. Close in any case. */
 bool gpu_setup_open(struct gpu_setup *setup, const struct abi_kernel *kernel, enum gpu_generation generation,
