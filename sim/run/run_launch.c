@@ -151,9 +151,10 @@ bool run_launch_open(struct run_launch *l)
     l->gpu = run_soc_open(l->run, l->m, l->error) ? soc_gpu(l->m->soc, l->error) : NULL;
     if (!l->gpu)
         return false;
-    const struct gpu_timing_launch launch = gpu_job_launch(&l->setup->launch);
     g->params = l->gpu->params;
-    g->occupancy = gpu_timing_occupancy(&g->params, &launch, &l->run->occupancy_limit);
+    g->occupancy = gpu_job_slots(l->setup, &g->params, &l->run->occupancy_limit, l->error);
+    if (!g->occupancy)
+        return false;
     const unsigned buffers = l->run->request->one_buffer ? 1 : run_repeats(l->run);
     g->overhead_ns = 1e3 * buffers * (g->params.submit_us + g->params.round_trip_us);
     return true;

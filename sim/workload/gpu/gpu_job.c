@@ -212,10 +212,15 @@ static enum engine_progress job_step(void *context, double limit_ns, struct orch
     return gpu_timing_failed(j->timing) ? failed(j, error) : ENGINE_DONE;
 }
 
-static bool refuse_launch(const struct gpu_setup *setup, unsigned threads, const char *limit, struct orch_error *error)
+unsigned gpu_job_slots(const struct gpu_setup *setup, const struct gpu_params *params, const char **limit,
+                       struct orch_error *error)
 {
-    return orch_fail(error, ORCH_USAGE, "%.200s: impossible launch: no threadgroup of %u threads fits a core: %s",
-                     setup->kernel->path, threads, limit[0] ? limit : "its resources");
+    const struct gpu_timing_launch launch = gpu_job_launch(&setup->launch);
+    const unsigned slots = gpu_timing_occupancy(params, &launch, limit);
+    if (!slots)
+        orch_fail(error, ORCH_USAGE, "%.200s: impossible launch: no threadgroup of %u threads fits a core: %s",
+                  setup->kernel->path, launch.threads_per_group, (*limit)[0] ? *limit : "its resources");
+    return slots;
 }
 
 static bool create_parts(struct gpu_job *j)
@@ -231,14 +236,11 @@ static bool create_parts(struct gpu_job *j)
 struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
                                const struct gpu_selection *selection, struct orch_error *error)
 {
-    const struct gpu_timing_launch launch = gpu_job_launch(&setup->launch);
     const char *limit = "";
-    const unsigned slots = gpu_timing_occupancy(params, &launch, &limit);
-    struct gpu_job *j = slots ? calloc(1, sizeof *j) : NULL;
-    if (!slots) {
-        refuse_launch(setup, launch.threads_per_group, limit, error);
+    const unsigned slots = gpu_job_slots(setup, params, &limit, error);
+    if (!slots)
         return NULL;
-    }
+    struct gpu_job *j = calloc(1, sizeof *j);
     if (j) {
         *j = (struct gpu_job){.setup = setup, .params = params, .timing = timing, .selection = *selection, .slots = slots};
         j->next = selection->open ? gpu_schedule_next(selection->open) : selection->first;

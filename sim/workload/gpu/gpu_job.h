@@ -58,6 +58,9 @@ double gpu_job_end_ns(const struct gpu_job *job); /* when the last threadgroup's
 /* Adds the counts of what the pass executed. */
 void gpu_job_add_totals(const struct gpu_job *job, struct gpu_totals *totals);
 
+/* How many threadgroups a core holds at a time, and what limits that. 0 when none fits, and *error says why. */
+unsigned gpu_job_slots(const struct gpu_setup *setup, const struct gpu_params *params, const char **limit,
+                       struct orch_error *error);
 /* Describes a launch for the timing model, without a source of instructions and without the place of the code. */
 struct gpu_timing_launch gpu_job_launch(const struct gpu_launch *launch);
 
