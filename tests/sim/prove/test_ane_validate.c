@@ -252,6 +252,11 @@ static void test_dump(void)
         ane_program_free(&program);
     }
     free(file);
+    /* Of a chip that the user has changed, they are those that the commands run. */
+    const char *const few_channels = "ane.channels_max=64";
+    CHECK(!validation_dump(v, "ane:2", chips, &(struct chip_overrides){&few_channels, 1}, &bytes, &error) &&
+              error.exit_code == ORCH_UNMODELLED,
+          "%s", error.text);
     chip_db_close(chips);
     validation_free(v);
 }
