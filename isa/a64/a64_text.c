@@ -1,4 +1,5 @@
 /* Renders a row's text, whose letters a64_table.h explains. The syntax of operands is that of binutils. */
+#include "isa/float_bits.h"
 #include "isa/a64/a64_table.h"
 
 #include "isa/amx/amx_isa.h"
@@ -6,7 +7,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 struct writer {
     char *text;
@@ -186,10 +186,7 @@ static void put_system_register(struct writer *w, unsigned reg)
 /* FMOV immediates are n/16 * 2^r; binutils writes the value with %.18e. */
 static void put_fp_imm(struct writer *w, const struct a64_insn *insn)
 {
-    const uint64_t as_double = a64_fp_imm(insn->amount, 3);
-    double value;
-    memcpy(&value, &as_double, sizeof value);
-    put(w, "#%.18e", value);
+    put(w, "#%.18e", f64_of_bits(a64_fp_imm(insn->amount, 3)));
 }
 
 static void put_vector_imm(struct writer *w, const struct a64_insn *insn)

@@ -2,6 +2,7 @@
 #include "isa/agx/agx_asm.h"
 #include "isa/agx/agx_asm_names.h"
 #include "isa/list_grow.h"
+#include "isa/rounding.h"
 #include "isa/agx/agx_asm_parts.h"
 
 #include <ctype.h>
@@ -291,11 +292,6 @@ static bool check_section(struct program *p, struct section *section, const char
     return resolve(p, section);
 }
 
-static size_t align_up(size_t value)
-{
-    return (value + AGX_ASSEMBLY_ALIGN - 1) / AGX_ASSEMBLY_ALIGN * AGX_ASSEMBLY_ALIGN;
-}
-
 /* Fills the gap with trap, as compilers do after stop. */
 static void fill_traps(uint8_t *code, size_t from, size_t to)
 {
@@ -325,10 +321,10 @@ static bool lay_out(struct program *p)
     struct agx_assembly *a = p->assembly;
     const struct section *code = &p->sections[0], *preamble = &p->sections[1];
     const size_t constant_bytes = 2 * (size_t)p->symbols.constant_halves;
-    a->main_offset = align_up(constant_bytes);
+    a->main_offset = round_up(constant_bytes, AGX_ASSEMBLY_ALIGN);
     a->main_end = a->main_offset + code->bytes;
     a->has_preamble = preamble->bytes;
-    a->preamble_offset = a->has_preamble ? align_up(a->main_end) : 0;
+    a->preamble_offset = a->has_preamble ? round_up(a->main_end, AGX_ASSEMBLY_ALIGN) : 0;
     a->preamble_end = a->preamble_offset + preamble->bytes;
     a->code_bytes = a->has_preamble ? a->preamble_end : a->main_end;
     a->code = calloc(a->code_bytes, 1);

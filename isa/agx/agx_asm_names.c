@@ -1,4 +1,5 @@
 /* Names that a program declares (.reg .half .arg .uniform .const), and their replacement by registers in operands. */
+#include "isa/float_bits.h"
 #include "isa/list_grow.h"
 #include "isa/agx/agx_asm_names.h"
 #include "isa/array_count.h"
@@ -182,15 +183,13 @@ static bool constant_bits(const char *text, const struct type *type, uint64_t *b
     float value;
     bool absolute, negate;
     if (type->is_float) {
-        uint32_t word;
         if (!agx_asm_float(text, &value, &absolute, &negate) || absolute || negate) {
             if (text[0] != '0' || text[1] != 'x' || !agx_asm_number(text, &number)) /* the bits themselves */
                 return false;
             *bits = (uint64_t)number;
             return type->bytes == 8 || (uint64_t)number >> 8 * type->bytes == 0;
         }
-        memcpy(&word, &value, sizeof word);
-        *bits = type->bytes == 2 ? agx_asm_half_bits(value) : word;
+        *bits = type->bytes == 2 ? agx_asm_half_bits(value) : f32_bits(value);
         return true;
     }
     if (!agx_asm_number(text, &number))

@@ -1,6 +1,8 @@
 /* Operands that are numbers, words, branch targets, single registers or places in memory, and what all readers share. */
 #include "isa/agx/agx_asm_operand.h"
 
+#include "isa/float_bits.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
@@ -70,9 +72,7 @@ static bool read_literal(struct agx_asm_build *build, const struct agx_operand_r
     }
     if (!agx_asm_float(word, &value, &absolute, &negate) || absolute || negate)
         return agx_asm_wants(build, word, "a number");
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return agx_asm_set(build, row->v, wide ? bits : agx_asm_half_bits(value));
+    return agx_asm_set(build, row->v, wide ? f32_bits(value) : agx_asm_half_bits(value));
 }
 
 static bool read_number(struct agx_asm_build *build, const struct agx_operand_row *row)

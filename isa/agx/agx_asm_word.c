@@ -1,4 +1,5 @@
 /* Words of operands: registers with their modifiers, and numbers. */
+#include "isa/float_bits.h"
 #include "isa/agx/agx_asm_parts.h"
 #include "isa/array_count.h"
 
@@ -129,8 +130,7 @@ static uint32_t round_shift(uint32_t value, unsigned shift)
 
 uint16_t agx_asm_half_bits(float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
+    const uint32_t bits = f32_bits(value);
     const uint32_t sign = bits >> 16 & 0x8000, exponent = bits >> 23 & 255, fraction = bits & 0x7fffff;
     if (exponent == 255)
         return (uint16_t)(sign | 0x7c00 | (fraction ? 0x200 : 0));

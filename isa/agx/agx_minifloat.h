@@ -4,9 +4,10 @@
 #ifndef ORCHARD_ISA_AGX_AGX_MINIFLOAT_H
 #define ORCHARD_ISA_AGX_AGX_MINIFLOAT_H
 
+#include "isa/float_bits.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 static inline float agx_minifloat_value(uint8_t bits)
 {
@@ -18,17 +19,13 @@ static inline float agx_minifloat_value(uint8_t bits)
 /* The bits of the float32 of the same value. */
 static inline uint32_t agx_minifloat_bits(uint8_t bits)
 {
-    const float value = agx_minifloat_value(bits);
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
-    return word;
+    return f32_bits(agx_minifloat_value(bits));
 }
 
 /* Finds the minifloat of exactly this value, including the sign of zero; false when there is none. */
 static inline bool agx_minifloat_find(float value, uint8_t *bits)
 {
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
+    const uint32_t word = f32_bits(value);
     for (unsigned i = 0; i < 256; i++)
         if (agx_minifloat_bits((uint8_t)i) == word) {
             *bits = (uint8_t)i;

@@ -83,8 +83,12 @@ struct amx_effect {
  * The effect depends only on op, operand (without the pointer bits of loads and stores) and generation. */
 void amx_effect_of(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *effect);
 
-/* The operand bits that are a data address: the low 56 bits for ops 0..7, none for others. */
-uint64_t amx_pointer_mask(unsigned op);
+/* The operand bits that are a data address: these for ops 0..7, none for others. */
+#define AMX_ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
+static inline uint64_t amx_pointer_mask(unsigned op)
+{
+    return op <= AMX_STZI ? AMX_ADDRESS_MASK : 0;
+}
 
 /* amx_disasm_word writes the register form, as in a listing: "fma32 x5". amx_disasm_operand writes the fields of the operand that
  * differ from 0, in assembler syntax: "x=64, y=0, z=1, skip_z". Both return the length of the whole text, as snprintf does;

@@ -111,14 +111,11 @@ bool amx_word_is_defined(uint32_t word)
     return amx_word_op(word) != AMX_SETCLR || amx_word_register(word) <= 1;
 }
 
+_Static_assert(AMX_ADDRESS_MASK == (UINT64_C(1) << AMX_LEN_LOAD_XY_ADDR) - 1, "the field of the address");
+
 uint32_t amx_encode(unsigned op, unsigned register_or_immediate)
 {
     return AMX_WORD_BASE | (op & 31) << 5 | (register_or_immediate & 31);
-}
-
-uint64_t amx_pointer_mask(unsigned op)
-{
-    return op <= AMX_STZI ? (UINT64_C(1) << AMX_LEN_LOAD_XY_ADDR) - 1 : 0;
 }
 
 const char *amx_op_name(unsigned op, uint64_t operand)

@@ -1,9 +1,10 @@
 /* Words and numbers of a listing. */
 #include "isa/ane/ane_asm_scan.h"
 
+#include "isa/list_grow.h"
+
 #include <ctype.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool ane_asm_fail(struct isa_error *error, unsigned long line, const char *format, ...)
@@ -23,16 +24,12 @@ bool ane_asm_complain(struct ane_asm_reader *r, const char *what, const char *wo
 
 bool ane_asm_grow(struct ane_asm_reader *r, void *array, size_t count, size_t *room, size_t size)
 {
-    void *old, *bigger;
-    if (count < *room)
-        return true;
-    memcpy(&old, array, sizeof old);
-    const size_t wanted = *room ? 2 * *room : 64;
-    bigger = realloc(old, wanted * size);
-    if (!bigger)
+    void *items;
+    memcpy(&items, array, sizeof items);
+    items = list_grow(items, count, room, size);
+    if (!items)
         return ane_asm_complain(r, "out of memory", NULL);
-    memcpy(array, &bigger, sizeof bigger);
-    *room = wanted;
+    memcpy(array, &items, sizeof items);
     return true;
 }
 

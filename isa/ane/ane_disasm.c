@@ -1,4 +1,5 @@
 /* The listing of a program: notes, fields, and every byte that no field explains, so that it assembles to the same file. */
+#include "isa/float_bits.h"
 #include "isa/ane/ane_disasm_parts.h"
 #include "isa/ane/ane_expression.h"
 #include "isa/ane/ane_half.h"
@@ -75,15 +76,13 @@ unsigned ane_field_float_bits(enum ane_field field)
 static bool write_float(unsigned bits, uint32_t value, FILE *out)
 {
     char text[40];
-    float single;
-    memcpy(&single, &value, sizeof single);
-    const double number = bits == 16 ? ane_half_value((uint16_t)value) : (double)single;
+    const double number = bits == 16 ? ane_half_value((uint16_t)value) : (double)f32_of_bits(value);
     if (isinf(number) || isnan(number) || number == 0)
         return false; /* these are written as bits */
     bool same = false;
     for (int digits = 3; digits <= 9 && !same; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, number);
-        same = bits == 16 ? ane_half_bits(strtod(text, NULL)) == value : strtof(text, NULL) == single;
+        same = bits == 16 ? ane_half_bits(strtod(text, NULL)) == value : strtof(text, NULL) == f32_of_bits(value);
     }
     if (!same)
         return false;

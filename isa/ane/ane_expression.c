@@ -1,6 +1,7 @@
 /* Tasks to expressions. */
 #include "isa/ane/ane_expression.h"
 #include "isa/ane/ane_line.h"
+#include "isa/list_grow.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,16 +31,12 @@ static uint32_t intern(struct ane_expressions *e, const char *op, double p, doub
         if (strcmp(n->op, op) == 0 && n->p == p && n->q == q && n->arg[0] == first && n->arg[1] == second)
             return i;
     }
-    if (e->count == e->room) {
-        const uint32_t room = e->room ? 2 * e->room : 32;
-        struct ane_node *node = realloc(e->node, room * sizeof *node);
-        if (!node) {
-            e->failed = true;
-            return 0;
-        }
-        e->node = node;
-        e->room = room;
+    struct ane_node *const node = list_grow(e->node, e->count, &e->room, sizeof *node);
+    if (!node) {
+        e->failed = true;
+        return 0;
     }
+    e->node = node;
     e->node[e->count] = (struct ane_node){op, p, q, {first, second}};
     return e->count++;
 }

@@ -19,7 +19,8 @@ struct ane_node {
 
 struct ane_expressions {
     struct ane_node *node; /* owned */
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
     uint32_t *result; /* of each task, owned */
     uint32_t *output; /* the different values of the outputs, in the order in which they are written; owned */
     uint32_t outputs;

@@ -2,10 +2,11 @@
 #ifndef ORCHARD_ISA_ANE_ANE_HALF_H
 #define ORCHARD_ISA_ANE_ANE_HALF_H
 
+#include "isa/float_bits.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 /* The exponents of double and fp16 begin at -1023 and -15; their fractions have 52 and 10 bits. */
 #define ANE_HALF_DROPPED 42
@@ -15,23 +16,17 @@ static inline double ane_half_value(uint16_t bits)
 {
     const uint64_t sign = (uint64_t)(bits & 0x8000u) << 48, rest = bits & 0x7fffu;
     uint64_t wide;
-    double value;
-    if (rest < 0x400) { /* denormals step by 2^-24 */
-        value = (double)rest * 0x1p-24;
-        memcpy(&wide, &value, sizeof wide);
-    } else {
+    if (rest < 0x400) /* denormals step by 2^-24 */
+        wide = f64_bits((double)rest * 0x1p-24);
+    else
         wide = rest < 0x7c00 ? (rest + ANE_HALF_REBIAS) << ANE_HALF_DROPPED
                              : UINT64_C(0x7ff) << 52 | (rest & 1023) << ANE_HALF_DROPPED;
-    }
-    wide |= sign;
-    memcpy(&value, &wide, sizeof value);
-    return value;
+    return f64_of_bits(wide | sign);
 }
 
 static inline uint16_t ane_half_bits(double value)
 {
-    uint64_t wide;
-    memcpy(&wide, &value, sizeof wide);
+    uint64_t wide = f64_bits(value);
     const uint16_t sign = (uint16_t)(wide >> 48 & 0x8000u);
     const double size = fabs(value);
     if (isnan(value))

@@ -1,4 +1,5 @@
 /* Descriptors to tasks. */
+#include "isa/float_bits.h"
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_task_parts.h"
 #include "isa/array_count.h"
@@ -217,7 +218,7 @@ static void decode_pe(const struct ane_td *td, struct ane_task *task)
     task->pe_pre_scale = half_at(td, ANE_PE_PRE_SCALE_PRE_SCALE);
     task->pe_scale = half_at(td, ANE_PE_BIAS_SCALE_SCALE);
     task->pe_bias = half_at(td, ANE_PE_BIAS_SCALE_BIAS);
-    memcpy(&task->pe_final_scale, &final_scale, sizeof task->pe_final_scale);
+    task->pe_final_scale = f32_of_bits(final_scale);
     task->planar_tile =
         (uint8_t)(ane_get(td, ANE_COMMON_PLANAR_CFG_TILE_WIDTH_LOG2) | ane_get(td, ANE_COMMON_PLANAR_CFG_TILE_HEIGHT_LOG2) << 4);
 }

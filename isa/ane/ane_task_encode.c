@@ -1,8 +1,7 @@
 /* Tasks to descriptors. */
+#include "isa/float_bits.h"
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_task_parts.h"
-
-#include <string.h>
 
 /* The first value that has no encoding stops the encoder. */
 struct encoder {
@@ -303,8 +302,6 @@ static uint32_t pe_kind(enum ane_pe_reduce reduce)
 
 static void put_pe(struct encoder *e, const struct ane_task *task)
 {
-    uint32_t final_scale;
-    memcpy(&final_scale, &task->pe_final_scale, sizeof final_scale);
     put(e, ANE_PE_CFG_KIND, pe_kind(task->pe_reduce));
     put(e, ANE_PE_CFG_OP_MODE, task->pe_op);
     put(e, ANE_PE_CFG_RELU_EN, task->pe_relu);
@@ -314,7 +311,7 @@ static void put_pe(struct encoder *e, const struct ane_task *task)
     put_half(e, ANE_PE_BIAS_SCALE_BIAS, task->pe_bias);
     put_half(e, ANE_PE_BIAS_SCALE_SCALE, task->pe_scale);
     put_half(e, ANE_PE_PRE_SCALE_PRE_SCALE, task->pe_pre_scale);
-    put(e, ANE_PE_FINAL_SCALE_FINAL_SCALE, final_scale);
+    put(e, ANE_PE_FINAL_SCALE_FINAL_SCALE, f32_bits(task->pe_final_scale));
 }
 
 /* Elements go around the multipliers (mode 4) unless a bias is added first (mode 0 in eiln inv and rsqrt). Matmul is our own

@@ -27,9 +27,7 @@ static bool show(struct api_context *context, const char *text, struct orch_erro
     struct orch_db *db = db_open(context->common.db, DB_READ, error);
     run_result_init(&result);
     bool ok = db && db_resolve_run(db, text, &id, error) && db_read_run(db, id, &result, error);
-    if (ok) {
-        ok = api_summary(context, &result, 64, 8, error);
-    }
+    ok = ok && api_summary(context, &result, 64, 8, error);
     if (ok)
         explain(context, &result);
     run_result_free(&result);

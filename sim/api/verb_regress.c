@@ -210,8 +210,7 @@ static void print_moved(struct api_context *context, const struct regress_compar
         table_cell(table, "%s", format_number(text, 100 * m->metric.tolerance, 3));
         table_cell(table, "%s", m->cause);
     }
-    if (table && r->moved_count)
-        api_table(context, table);
+    api_table(context, table);
 }
 
 static json_object *moved_json(const struct regress_comparison *r)

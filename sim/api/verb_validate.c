@@ -35,11 +35,11 @@ static const struct orchard_option option_table[] = {
 
 /* ---- the program of a row, and the commands that give its number ---- */
 
-static bool write_program(struct api_context *context, const struct validation *v, const char *id, const char *path,
-                          struct orch_error *error)
+static bool write_program(struct api_context *context, const struct validation *v, const char *id,
+                          const struct chip_overrides *overrides, const char *path, struct orch_error *error)
 {
     size_t bytes;
-    uint8_t *const file = validation_dump(v, id, &bytes, error);
+    uint8_t *const file = validation_dump(v, id, context->chip_db, overrides, &bytes, error);
     if (!file)
         return false;
     const bool elf = bytes > 4 && memcmp(file, "\177ELF", 4) == 0, ane = !elf && ane_program_recognise(file, bytes);
@@ -97,7 +97,7 @@ static bool dump(struct api_context *context, const struct validation *v, const 
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
     const struct chip_db *const db = api_chip_db(context, error);
     const bool ok = db && validation_recipe(v, id, db, &overrides, api_value(&context->args, "output"), &r, error) &&
-                    (!*r.file || write_program(context, v, id, r.file, error));
+                    (!*r.file || write_program(context, v, id, &overrides, r.file, error));
     if (ok && api_wants_document(context))
         give_recipe(context, id, &r);
     if (ok && api_wants_text(context))

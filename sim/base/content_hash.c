@@ -1,5 +1,7 @@
 #include "sim/base/content_hash.h"
 
+#include "isa/float_bits.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -95,13 +97,11 @@ void content_hash_add_text(struct content_hash *h, const char *text)
 
 void content_hash_add_number(struct content_hash *h, double number)
 {
-    uint64_t bits;
     if (isnan(number))
         number = (double)NAN;
     if (number == 0)
         number = 0; /* drops the sign */
-    memcpy(&bits, &number, sizeof bits);
-    add_tagged(h, 'd', bits);
+    add_tagged(h, 'd', f64_bits(number));
 }
 
 void content_hash_add_integer(struct content_hash *h, uint64_t number)

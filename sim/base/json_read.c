@@ -169,6 +169,24 @@ static bool no_object(const struct json_node *node)
     return json_wrong(node, NULL, "expected an object { ... }, got %.60s", json_of(node->value));
 }
 
+/* The place of a word in a list; `count` when it is not there. */
+static size_t find_word(const char *word, const char *const *words, size_t count)
+{
+    size_t i = 0;
+    while (i < count && strcmp(words[i], word) != 0)
+        i++;
+    return i;
+}
+
+static struct suggest nearest_of(const char *word, const char *const *words, size_t count)
+{
+    struct suggest s;
+    suggest_start(&s, word);
+    for (size_t i = 0; i < count; i++)
+        suggest_offer(&s, words[i]);
+    return s;
+}
+
 /* Refuses the first member that is none of the names; with `near_only`, only if it is nearly one. */
 static bool check_names(const struct json_node *node, const char *const *names, size_t count, bool near_only)
 {
@@ -176,15 +194,11 @@ static bool check_names(const struct json_node *node, const char *const *names, 
     if (json_ok(node) && node->present && !json_object_is_type(node->value, json_type_object))
         return no_object(node);
     for (struct json_walk walk = {.of = node}; json_next(&walk, &member);) {
-        struct suggest s;
+        if (find_word(member.name, names, count) < count)
+            continue;
         char hint[96];
-        bool found = false;
-        suggest_start(&s, member.name);
-        for (size_t i = 0; i < count && !found; i++) {
-            found = strcmp(names[i], member.name) == 0;
-            suggest_offer(&s, names[i]);
-        }
-        if (!found && (!near_only || suggest_best(&s)))
+        const struct suggest s = nearest_of(member.name, names, count);
+        if (!near_only || suggest_best(&s))
             json_wrong(node, NULL, "unknown member \"%.60s\"%s", member.name, suggest_phrase(&s, hint, sizeof hint));
     }
     return json_ok(node);
@@ -344,26 +358,28 @@ const char *json_get_scalar(const struct json_node *node, const char *name)
                                                                                            : "";
 }
 
+/* Refuses a word that is none of the list. */
+static void no_such_word(const struct json_node *node, const char *name, const char *word, const char *const *words, size_t count)
+{
+    const struct suggest s = nearest_of(word, words, count);
+    char all[160] = "", hint[96];
+    size_t used = 0;
+    for (size_t i = 0; i < count && used + 1 < sizeof all; i++)
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s\"%s\"",
+                                 i == 0          ? ""
+                                 : i + 1 < count ? ", "
+                                                 : " or ",
+                                 words[i]);
+    json_wrong(node, name, "expected %s, got \"%.60s\"%s", all, word, suggest_phrase(&s, hint, sizeof hint));
+}
+
 unsigned json_get_word(const struct json_node *node, const char *name, const char *const *words, size_t count)
 {
     const char *const word = json_get_string(node, name);
-    struct suggest s;
-    char all[160] = "", hint[96];
-    size_t used = 0;
-    suggest_start(&s, word);
-    for (size_t i = 0; json_ok(node) && i < count; i++) {
-        if (strcmp(words[i], word) == 0)
-            return (unsigned)i;
-        suggest_offer(&s, words[i]);
-        if (used + 1 < sizeof all)
-            used += (size_t)snprintf(all + used, sizeof all - used, "%s\"%s\"",
-                                     i == 0          ? ""
-                                     : i + 1 < count ? ", "
-                                                     : " or ",
-                                     words[i]);
-    }
-    if (json_ok(node))
-        json_wrong(node, name, "expected %s, got \"%.60s\"%s", all, word, suggest_phrase(&s, hint, sizeof hint));
+    const size_t found = json_ok(node) ? find_word(word, words, count) : 0;
+    if (found < count)
+        return (unsigned)found;
+    no_such_word(node, name, word, words, count);
     return 0;
 }
 

@@ -14,11 +14,16 @@
 enum { NAME_SIZE = 96 };
 
 /* Names are compared in lower case with blanks and underscores as hyphens. */
+static char canonical_letter(char letter)
+{
+    return letter == ' ' || letter == '_' ? '-' : (char)tolower((unsigned char)letter);
+}
+
 static void canonical(const char *name, char text[NAME_SIZE])
 {
     size_t n = 0;
     for (; name[n] && n < NAME_SIZE - 1; n++)
-        text[n] = name[n] == ' ' || name[n] == '_' ? '-' : (char)tolower((unsigned char)name[n]);
+        text[n] = canonical_letter(name[n]);
     text[n] = 0;
 }
 
@@ -309,7 +314,7 @@ bool chip_db_experimental(const struct chip_db *db, size_t index)
 
 static json_object *aliases_of(const struct chip_db *db, size_t index)
 {
-    return index < db->chips ? json_peek(db->file[db->chip[index]].root, "aliases", json_type_array) : NULL;
+    return index < db->chips ? db->file[db->chip[index]].aliases : NULL;
 }
 
 size_t chip_db_alias_count(const struct chip_db *db, size_t index)
@@ -325,11 +330,13 @@ const char *chip_db_alias(const struct chip_db *db, size_t index, size_t alias)
                : NULL;
 }
 
+/* Tells whether a name has this canonical spelling. Most differ in the first letters. */
 static bool same_name(const char *name, const char *wanted)
 {
-    char text[NAME_SIZE];
-    canonical(name, text);
-    return strcmp(text, wanted) == 0;
+    size_t n = 0;
+    while (name[n] && n < NAME_SIZE - 1 && canonical_letter(name[n]) == wanted[n])
+        n++;
+    return (!name[n] || n == NAME_SIZE - 1) && !wanted[n];
 }
 
 /* The id of the chip with this id or alias, in canonical spelling; NULL when there is none. */

@@ -32,6 +32,7 @@ static void read_members(struct chip_file *file, const struct json_node *top)
     for (struct json_walk walk = {.of = &aliases}; json_next(&walk, &alias);)
         json_get_string(&alias, NULL);
     file->values = values.value;
+    file->aliases = aliases.value;
     if (file->chip && strcmp(file->chip, file->stem) != 0)
         json_wrong(top, NULL, "describes chip \"%.60s\": file and chip must have one name", file->chip);
     else if (aliases.present && !file->chip)

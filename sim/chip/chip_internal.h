@@ -11,7 +11,7 @@ enum { CHIP_MAX_PARENTS = 16, CHIP_MAX_DEPTH = 8, CHIP_LIST_MAX = 4096, CHIP_FIL
  */
 struct chip_file {
     char *stem; /* file name without .json */
-    json_object *root, *values;
+    json_object *root, *values, *aliases;
     const char *chip; /* its id when the file describes a chip, else NULL */
     bool experimental;
     struct {

@@ -6,9 +6,6 @@
 #include "sim/run/run_launch.h"
 #include "sim/workload/gpu/gpu_schedule.h"
 
-/* More instructions than any simdgroup executes. */
-#define WHOLE 0x1p60
-
 /* Instructions of each simdgroup before a window counts, and then. */
 struct extent {
     double settling, counted;
@@ -24,15 +21,11 @@ struct point {
 struct forward {
     struct run_launch *l;
     struct gpu_schedule *schedule, *trial;
-    struct gpu_crowd *crowd;
-    struct gpu_work work;
     unsigned cores, slots, simdgroups;
     double resident; /* simdgroups of a full GPU */
     double all;      /* instructions of the launch */
     struct extent extent;
-    double slc_lines;
-    double touches;  /* accesses per instruction on the latest way; 0 = not known */
-    double *busy_ns; /* time per instruction of a slot, by the number of busy slots of its core */
+    double touches; /* accesses per instruction on the latest way; 0 = not known */
     struct point last;
     double ends_missing; /* ends of threadgroups that windows should have seen, by their share of the work, less those seen */
     double ns, timed;    /* time of the launch so far; instructions timed */

@@ -108,14 +108,13 @@ bool run_launch_execute(struct run_launch *l)
 static bool warm_up(struct run_launch *l)
 {
     const struct gpu_selection all = {0};
-    struct run_part unused;
     run_launch_restart(l, false);
     if (l->run->request->cold)
         return true;
     if (l->way == RUN_WAY_WARM)
         return run_launch_warm(l);
     run_launch_rewind(l);
-    return run_launch_pass(l, &all, &unused, NULL);
+    return run_launch_pass(l, &all, NULL, NULL);
 }
 
 /* Times passes over all threadgroups. */
@@ -133,7 +132,7 @@ static bool time_all(struct run_launch *l)
         run_launch_count(l, &part.beside);
         g->device_ns += part.ns;
         g->groups_timed += l->setup->group_count;
-        g->timed_share = part.work > 0 ? part.timed_work / part.work : 1;
+        g->timed_share = part.timed_share;
     }
     return true;
 }
@@ -152,9 +151,10 @@ bool run_launch_open(struct run_launch *l)
     l->gpu = run_soc_open(l->run, l->m, l->error) ? soc_gpu(l->m->soc, l->error) : NULL;
     if (!l->gpu)
         return false;
-    const struct gpu_timing_launch launch = gpu_job_launch(l->setup);
     g->params = l->gpu->params;
-    g->occupancy = gpu_timing_occupancy(&g->params, &launch, &l->run->occupancy_limit);
+    g->occupancy = gpu_job_slots(l->setup, &g->params, &l->run->occupancy_limit, l->error);
+    if (!g->occupancy)
+        return false;
     const unsigned buffers = l->run->request->one_buffer ? 1 : run_repeats(l->run);
     g->overhead_ns = 1e3 * buffers * (g->params.submit_us + g->params.round_trip_us);
     return true;

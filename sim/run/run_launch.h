@@ -5,7 +5,6 @@
 
 #include "sim/run/kind.h"
 #include "sim/workload/gpu/gpu_job.h"
-#include "sim/workload/gpu/gpu_warm.h"
 
 /* How a launch is timed: all its threadgroups behind a warm-up that times all of them too; all behind a warm-up that executes
  * most and times the end; or from windows. */
@@ -18,9 +17,11 @@ struct run_launch {
     struct soc_gpu *gpu;
     struct orch_error *error;
     enum run_way way;
-    bool *lap;             /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
-    double leap_lines;     /* that a leap of a threadgroup brings to the last cache at most */
-    struct activity taken; /* of the present pass, so far */
+    struct gpu_work work;    /* of threadgroups; zeros where neither the way nor the time depends on it */
+    struct gpu_crowd *crowd; /* executes some threadgroups for `work`, then windows and what lies between them; NULL = no work */
+    double slc_lines;        /* known with the work */
+    bool *lap;               /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
+    struct activity taken;   /* of the present pass, so far */
 };
 
 /* The variant of machine code that a chip wants, and its GPU's generation; false names what is not known. */
@@ -59,27 +60,27 @@ bool run_launch_forward(struct run_launch *l);
 bool run_launch_forward_worthwhile(const struct run_launch *l, double work);
 /* The SLC scatters pages over its sets: below this share of it hardly any set overflows. */
 #define RUN_SLC_FILLED 0.75
-/* ---- run_launch_warm.c: threadgroups that are executed only for what they leave in the caches ---- */
+/* ---- run_launch_warm.c ---- */
 
 /* How many threadgroups the GPU holds at a time. */
 uint64_t run_launch_wave(const struct run_launch *l);
-struct gpu_warmer *run_launch_warmer(struct run_launch *l);
-/* Executes threadgroups [first, end). */
-bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end);
-/* Leaves the caches as the last `last` threadgroups of the launch do; what was there before goes aside. */
-bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last);
-/* Leaves the caches as the whole launch does. */
+/* How many simdgroups a threadgroup has. */
+unsigned run_launch_simdgroups(const struct run_launch *l);
+/* The instructions of all simdgroups of the launch, by the work of its threadgroups. */
+double run_launch_work(const struct run_launch *l);
+/* Leaves the caches as the launch does; most of its threadgroups are executed only. */
 bool run_launch_warm(struct run_launch *l);
 
 /* ---- run_launch_pass.c: timed passes ---- */
 
 /* What a pass took. */
 struct run_part {
-    double ns, work;           /* time; instructions */
-    double timed_work;         /* instructions that were timed */
+    double ns;
+    double timed_share;        /* of the instructions */
     struct gpu_counted beside; /* what is taken to count in the parts that were not timed */
 };
-/* A pass over the selected threadgroups from memory as it is; `totals` (may be NULL) gets what they executed. */
+/* A pass over the selected threadgroups from memory as it is; `totals` gets what they executed. `part` and `totals` may be NULL.
+ */
 bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct run_part *part,
                      struct gpu_totals *totals);
 /* The border between two passes. */

@@ -9,10 +9,8 @@
  * The idea of timing windows amid untimed stretches that keep the caches warm: Wunderlich et al., SMARTS, ISCA 2003.
  */
 #include "sim/base/host_time.h"
-#include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_forward.h"
-#include "units/mem/cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,11 +40,6 @@
 
 /* ---- the work of threadgroups ---- */
 
-static unsigned simdgroups_of(const struct run_launch *l)
-{
-    return gpu_job_launch(l->setup).simdgroups_per_group;
-}
-
 /* `life` is what a threadgroup's simdgroups execute each, `resident` the number of simdgroups of a full GPU. Where threadgroups
  * are short, two of them end before the window counts, because their ends decide how those of a core fall out of step. */
 static struct extent extent_of(double life, double resident)
@@ -55,57 +48,28 @@ static struct extent extent_of(double life, double resident)
     return (struct extent){fmin(SETTLING, 100 + 4 * life) + (life < COUNTED ? 2 * life : 0), COUNTED * share};
 }
 
-/* The mean of two neighbours: programs may treat threadgroups by turns. */
-static bool find_work_at(struct forward *f, uint64_t group)
+/* Where all threadgroups have been executed, the sum of what they execute is known. */
+static void scale_work(struct run_launch *l)
 {
-    struct unit_fault fault = {0};
-    double sum = 0;
-    for (uint64_t i = 0; i < 2; i++) {
-        if (!gpu_crowd_move(f->crowd, 0, group + i, WHOLE, false, 0, &fault))
-            return run_launch_fault(f->l, &fault);
-        sum += gpu_crowd_done(f->crowd, 0);
-    }
-    f->work.group[f->work.known] = group;
-    f->work.instructions[f->work.known++] = sum / 2;
-    return true;
-}
-
-/* Executes some threadgroups for how much they execute. Where all have been executed, their sum is known. */
-static bool find_work(struct forward *f)
-{
-    struct run_launch *l = f->l;
-    const uint64_t groups = l->setup->group_count, part = groups / GPU_WORK_KNOWN;
-    bool ok = true;
-    run_launch_rewind(l);
-    for (unsigned i = 0; ok && i < GPU_WORK_KNOWN; i++)
-        ok = find_work_at(f, part * i + mem_page_hash(i) % (part - 1));
-    run_launch_rewind(l);
-    f->all = ok ? gpu_work_before(&f->work, groups) * f->simdgroups : 0;
-    if (!ok || l->run->request->mode != RUN_FULL)
-        return ok;
-    const double all = (double)l->m->gpu.totals.instructions / run_repeats(l->run);
-    for (unsigned i = 0; i < GPU_WORK_KNOWN; i++)
-        f->work.instructions[i] *= all / f->all;
-    f->all = all;
-    return true;
+    const double factor = (double)l->m->gpu.totals.instructions / run_repeats(l->run) / run_launch_work(l);
+    for (unsigned i = 0; i < l->work.known; i++)
+        l->work.instructions[i] *= factor;
 }
 
 static bool open_forward(struct forward *f)
 {
     struct run_launch *l = f->l;
-    struct mem_params memory;
     f->cores = l->m->gpu.params.cores;
     f->slots = l->m->gpu.occupancy;
-    f->simdgroups = simdgroups_of(l);
-    f->crowd = gpu_crowd_create(l->setup, f->cores, f->slots, l->gpu->port);
-    f->schedule = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &f->work);
-    f->trial = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &f->work);
-    f->busy_ns = calloc(f->slots + 1, sizeof *f->busy_ns);
-    if (!f->crowd || !f->schedule || !f->trial || !f->busy_ns)
+    f->simdgroups = run_launch_simdgroups(l);
+    f->schedule = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
+    f->trial = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
+    if (!f->schedule || !f->trial)
         return orch_no_memory(l->error);
-    if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error) || !find_work(f))
-        return false;
-    f->slc_lines = 1024.0 * memory.slc.kib * memory.dies / MEM_LINE_BYTES;
+    run_launch_rewind(l);
+    if (l->run->request->mode == RUN_FULL)
+        scale_work(l);
+    f->all = run_launch_work(l);
     f->resident = (double)f->cores * f->slots * f->simdgroups;
     f->extent = extent_of(f->all / (double)l->setup->group_count / f->simdgroups, f->resident);
     return true;
@@ -113,10 +77,8 @@ static bool open_forward(struct forward *f)
 
 static void close_forward(struct forward *f)
 {
-    gpu_crowd_free(f->crowd);
     gpu_schedule_free(f->schedule);
     gpu_schedule_free(f->trial);
-    free(f->busy_ns);
 }
 
 /* ---- windows ---- */
@@ -147,9 +109,9 @@ static void read_crowd(struct forward *f)
     uint64_t next = 0;
     for (unsigned i = 0; i < f->cores * f->slots; i++) {
         struct gpu_slot s = {.group = GPU_NO_GROUP};
-        if (!gpu_crowd_group(f->crowd, i, &s.group))
+        if (!gpu_crowd_group(f->l->crowd, i, &s.group))
             continue;
-        s.done = gpu_crowd_done(f->crowd, i);
+        s.done = gpu_crowd_done(f->l->crowd, i);
         gpu_schedule_set(f->schedule, i, s);
         next = s.group >= next ? s.group + 1 : next;
     }
@@ -160,13 +122,12 @@ static void read_crowd(struct forward *f)
 static bool time_window(struct forward *f, const struct gpu_schedule *open, double settling, double counted, struct gpu_window *w)
 {
     struct run_launch *l = f->l;
-    struct run_part part;
     *w = (struct gpu_window){.settling = settling, .end = settling + counted};
-    const struct gpu_selection selection = {.open = open, .crowd = f->crowd, .window = w};
+    const struct gpu_selection selection = {.open = open, .crowd = f->l->crowd, .window = w};
     const double begin = host_seconds();
     if (open)
         run_launch_restart(l, true);
-    if (!run_launch_pass(l, &selection, &part, NULL))
+    if (!run_launch_pass(l, &selection, NULL, NULL))
         return false;
     l->m->host_seconds += host_seconds() - begin;
     f->timed += w->to.issued;
@@ -220,24 +181,15 @@ static bool time_end(struct forward *f)
     return true;
 }
 
-/* Completes the times of slots by linear throughputs between those that are known. */
-static void complete_busy(struct forward *f)
-{
-    for (unsigned n = 1; n <= f->slots; n++)
-        f->busy_ns[n] = f->last.ns * f->resident * n / f->slots;
-}
-
-/* The end follows from how long cores take with fewer threadgroups. */
-static bool drain(struct forward *f)
+/* The end follows from the last pace: a core with fewer threadgroups does as much as a full one, until it has none. */
+static void drain(struct forward *f)
 {
     gpu_schedule_forward(f->schedule, INFINITY, NULL, NULL);
     struct point p = f->last;
     p.work = gpu_schedule_work(f->schedule, f->simdgroups);
     account(f, &p);
-    complete_busy(f);
-    f->ns += gpu_schedule_drain(f->schedule, f->busy_ns, INFINITY);
+    f->ns += gpu_schedule_most_left(f->schedule) * f->simdgroups * f->cores * f->last.ns;
     gpu_counted_add(&f->counts, &f->last.counts, f->all - p.work);
-    return true;
 }
 
 /* The distance to the next window. */
@@ -245,7 +197,7 @@ static double next_step(const struct forward *f, double at)
 {
     const double *counted = f->last.counts.activity;
     const double lines = (counted[ACT_DRAM_READ_BYTES] + counted[ACT_SLC_WRITE_BYTES]) / MEM_LINE_BYTES;
-    const double filling = lines > 0 ? FILLING * f->slc_lines / lines : INFINITY, filled = FILLED / FILLING * filling;
+    const double filling = lines > 0 ? FILLING * f->l->slc_lines / lines : INFINITY, filled = FILLED / FILLING * filling;
     const double step = fmin(GROWTH * at, f->all / WINDOWS);
     if (!f->l->run->request->cold || at >= filled)
         return step;
@@ -271,7 +223,12 @@ static bool time_launch(struct forward *f)
     const double at = gpu_schedule_work(f->schedule, f->simdgroups);
     if (end > at && !run_forward_go_exactly(f, end - at))
         return false;
-    return short_end ? time_end(f) : time_amid(f) && drain(f);
+    if (short_end)
+        return time_end(f);
+    if (!time_amid(f))
+        return false;
+    drain(f);
+    return true;
 }
 
 /* ---- the result ---- */
@@ -284,10 +241,10 @@ static uint64_t times(uint64_t count, double factor)
 static void tell_totals(const struct forward *f, double repeats)
 {
     struct gpu_totals *t = run_launch_totals(f->l);
-    const double executed = (double)gpu_crowd_counts(f->crowd).instructions, factor = repeats * f->all / fmax(1, executed);
+    const double executed = (double)gpu_crowd_counts(f->l->crowd).instructions, factor = repeats * f->all / fmax(1, executed);
     if (!t)
         return;
-    gpu_crowd_add_totals(f->crowd, t);
+    gpu_crowd_add_totals(f->l->crowd, t);
     t->instructions = times(t->instructions, factor);
     t->active_lanes = times(t->active_lanes, factor);
     for (uint32_t i = 0; i < gpu_program_count(f->l->setup->program); i++)
@@ -317,7 +274,7 @@ static void tell(const struct forward *f)
 bool run_launch_forward_worthwhile(const struct run_launch *l, double work)
 {
     const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
-    const double simdgroups = simdgroups_of(l), resident = (double)wave * simdgroups;
+    const double simdgroups = run_launch_simdgroups(l), resident = (double)wave * simdgroups;
     const struct extent e = extent_of(work / (double)groups / simdgroups, resident);
     return groups / wave >= LEAST_WAVES && work >= LEAST_WINDOWS * (e.settling + e.counted) * resident;
 }

@@ -10,8 +10,7 @@
 /* A launch as it was built, for any chip that runs this program. */
 struct built_launch {
     struct gpu_program *program;
-    uint64_t groups;
-    uint32_t threads, register_halves, threadgroup_memory_bytes;
+    struct gpu_launch launch;
 };
 
 struct built {
@@ -58,13 +57,9 @@ static bool take_step(const struct abi_kernel *k, enum gpu_generation generation
 {
     struct unit_fault fault = {0};
     const enum gpu_generation code = generation == GPU_G15 ? GPU_G14 : generation; /* as run_gpu_generation */
-    *to = (struct built_launch){.groups = 1, .threads = 1, .threadgroup_memory_bytes = k->threadgroup_memory_bytes};
-    for (int d = 0; d < 3; d++) {
-        to->groups *= (k->grid[d] + k->group[d] - 1) / k->group[d];
-        to->threads *= k->group[d];
-    }
     to->program = gpu_program_create(k->code, k->code_bytes, k->main_offset, code, &fault);
-    to->register_halves = k->register_halves || !to->program ? k->register_halves : gpu_program_register_halves(to->program);
+    if (to->program)
+        to->launch = gpu_setup_launch(k, to->program);
     return to->program != NULL;
 }
 
@@ -134,13 +129,11 @@ bool run_launch_list_of(struct run_launch_lists *lists, const struct run_request
     list->cores = params.cores;
     list->count = b->count;
     for (unsigned i = 0; i < b->count; i++) {
-        const struct built_launch *const l = &b->launch[i];
-        const struct gpu_timing_launch launch = {.program = l->program,
-                                                 .threads_per_group = l->threads,
-                                                 .simdgroups_per_group = (l->threads + GPU_LANES - 1) / GPU_LANES,
-                                                 .register_halves = l->register_halves,
-                                                 .threadgroup_memory_bytes = l->threadgroup_memory_bytes};
-        list->launch[i] = (struct run_launch_entry){l->groups, l->threads, gpu_timing_occupancy(&params, &launch, NULL)};
+        const struct gpu_timing_launch launch = gpu_job_launch(&b->launch[i].launch);
+        uint32_t groups[3];
+        gpu_launch_groups(&b->launch[i].launch, groups);
+        list->launch[i] = (struct run_launch_entry){(uint64_t)groups[0] * groups[1] * groups[2], launch.threads_per_group,
+                                                    gpu_timing_occupancy(&params, &launch, NULL)};
     }
     return true;
 }

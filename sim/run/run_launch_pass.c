@@ -51,32 +51,25 @@ static void read_counts(void *context, struct gpu_counted *counts)
 bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct run_part *part,
                      struct gpu_totals *totals)
 {
-    struct gpu_totals own = {0};
     struct engine *engine = engine_create();
     struct gpu_selection with = *selection;
-    const struct gpu_leaps leaps = {l->lap, l->gpu->port, l->leap_lines};
+    const struct gpu_leaps leaps = {l->lap, l->gpu->port, l->slc_lines / (double)run_launch_wave(l)};
     with.leaps = l->lap ? &leaps : NULL;
     with.reader = (struct gpu_reader){read_counts, l};
     memset(&l->taken, 0, sizeof l->taken);
     struct gpu_job *job = gpu_job_create(l->setup, &l->gpu->params, l->gpu->timing, &with, l->error);
     double end_ns;
-    bool ok = job && gpu_totals_init(&own, l->setup->program, l->error);
-    if (ok && !engine)
-        ok = orch_no_memory(l->error);
+    bool ok = job && (engine || orch_no_memory(l->error));
     if (ok) {
         const struct engine_task task = gpu_job_task(job);
         ok = (engine_add(engine, &task, NULL, 0) >= 0 || orch_no_memory(l->error)) && engine_run(engine, &end_ns, l->error);
     }
-    if (ok) {
-        gpu_job_add_totals(job, &own);
+    if (ok && part)
         *part = (struct run_part){.ns = gpu_job_end_ns(job) - gpu_job_begin_ns(job),
-                                  .work = (double)own.instructions,
-                                  .timed_work = (double)own.instructions - gpu_job_leapt_work(job),
+                                  .timed_share = gpu_job_timed_share(job),
                                   .beside = *gpu_job_leapt(job)};
-        if (totals)
-            gpu_job_add_totals(job, totals);
-    }
-    gpu_totals_free(&own);
+    if (ok && totals)
+        gpu_job_add_totals(job, totals);
     gpu_job_free(job);
     engine_free(engine);
     return ok;

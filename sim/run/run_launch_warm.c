@@ -1,9 +1,11 @@
-/* Untimed passes that bring the caches into the state in which a launch leaves them: most threadgroups are executed only, those
- * that end the launch are timed as well. */
-#include "sim/workload/gpu/gpu_loops.h"
+/* How a launch is timed, by what some of its threadgroups execute; and untimed passes that bring the caches into the state in
+ * which a launch leaves them: most threadgroups are executed only, those that end the launch are timed as well. */
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_launch.h"
+#include "sim/workload/gpu/gpu_loops.h"
+#include "sim/workload/gpu/gpu_warm.h"
+#include "units/mem/cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,77 +32,68 @@
 /* Launches with more instructions are timed from a sample under `--detail auto`; this many take some seconds of simulation. */
 #define AUTO_WORK 0x1p24
 
-/* ---- threadgroups that are not timed ---- */
-
 uint64_t run_launch_wave(const struct run_launch *l)
 {
     return (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
 }
 
-struct gpu_warmer *run_launch_warmer(struct run_launch *l)
+unsigned run_launch_simdgroups(const struct run_launch *l)
 {
-    struct gpu_warmer *w = gpu_warmer_create(l->setup, l->gpu->port, l->m->gpu.params.cores, run_launch_wave(l));
-    if (!w)
-        orch_no_memory(l->error);
-    return w;
+    return gpu_job_launch(&l->setup->launch).simdgroups_per_group;
 }
 
-bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end)
+double run_launch_work(const struct run_launch *l)
 {
-    struct unit_fault fault = {0};
-    if (gpu_warmer_run(warmer, first, end, 0, &fault))
-        return true;
-    return run_launch_fault(l, &fault);
+    return gpu_work_before(&l->work, l->setup->group_count) * run_launch_simdgroups(l);
 }
 
 /* ---- the caches at the end of a launch ---- */
 
-bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last)
-{
-    const uint64_t groups = l->setup->group_count, end = END_WAVES * run_launch_wave(l);
-    const struct gpu_selection selection = {.first = groups - end, .count = end};
-    struct run_part unused;
-    run_launch_rewind(l);
-    if (!run_launch_skip(l, warmer, last > end ? groups - last : groups - end, groups - end))
-        return false;
-    gpu_warmer_settle(warmer, 0);
-    run_launch_restart(l, true);
-    return run_launch_pass(l, &selection, &unused, NULL);
-}
-
 bool run_launch_warm(struct run_launch *l)
 {
-    struct gpu_warmer *w = run_launch_warmer(l);
-    run_launch_restart(l, false);
-    const bool ok = w && run_launch_leave(l, w, l->setup->group_count);
-    gpu_warmer_free(w);
-    return ok;
+    struct unit_fault fault = {0};
+    const uint64_t wave = run_launch_wave(l);
+    const struct gpu_selection end = {.first = l->setup->group_count - END_WAVES * wave};
+    run_launch_rewind(l);
+    if (!gpu_warm(l->setup, l->gpu->port, l->m->gpu.params.cores, wave, end.first, &fault))
+        return run_launch_fault(l, &fault);
+    run_launch_restart(l, true);
+    return run_launch_pass(l, &end, NULL, NULL);
 }
 
 /* ---- how a launch is timed ---- */
 
-/* Estimates the instructions of the launch from a few of its threadgroups. */
-static bool estimate_work(struct run_launch *l, double *work)
+/* Executes some threadgroups for how much they execute: of each part of the launch the mean of two neighbours, because programs
+ * may treat threadgroups by turns. */
+static bool find_work(struct run_launch *l)
 {
-    enum { TRIED = 8 };
-    struct gpu_warmer *w = run_launch_warmer(l);
-    const uint64_t groups = l->setup->group_count, tried = groups < TRIED ? groups : TRIED;
-    bool ok = w != NULL;
+    const uint64_t groups = l->setup->group_count, part = groups / GPU_WORK_KNOWN;
+    const unsigned known = part ? GPU_WORK_KNOWN : (unsigned)groups, neighbours = part > 1 ? 2 : 1;
+    struct unit_fault fault = {0};
+    l->crowd = gpu_crowd_create(l->setup, l->m->gpu.params.cores, l->m->gpu.occupancy, l->gpu->port);
+    if (!l->crowd)
+        return orch_no_memory(l->error);
     run_launch_rewind(l);
-    for (uint64_t i = 0; ok && i < tried; i++) {
-        const uint64_t group = groups * (2 * i + 1) / (2 * tried);
-        ok = run_launch_skip(l, w, group, group + 1);
+    for (unsigned i = 0; i < known; i++) {
+        const uint64_t group = part > 1 ? part * i + mem_page_hash(i) % (part - 1) : i;
+        double sum = 0;
+        for (unsigned k = 0; k < neighbours; k++) {
+            if (!gpu_crowd_move(l->crowd, 0, group + k, GPU_WHOLE_GROUP, false, &fault))
+                return run_launch_fault(l, &fault);
+            sum += gpu_crowd_done(l->crowd, 0);
+        }
+        l->work.group[i] = group;
+        l->work.instructions[i] = sum / neighbours;
+        l->work.known++;
     }
-    *work = ok ? (double)gpu_warmer_counts(w).work / (double)tried * (double)groups : 0;
-    gpu_warmer_free(w);
-    return ok;
+    return true;
 }
 
 /* Tells whether only a fully timed warm-up leaves the right lines in the SLC. */
 static bool order_matters(const struct run_launch *l, const struct mem_params *memory, double work)
 {
     const struct gpu_params *gpu = &l->m->gpu.params;
-    const double bytes = run_launch_buffer_bytes(l), slc_bytes = 1024.0 * memory->slc.kib * memory->dies;
+    const double bytes = run_launch_buffer_bytes(l), slc_bytes = l->slc_lines * MEM_LINE_BYTES;
     const double dram_ns = bytes / (memory->dram_peak_gbps * memory->dies);
     const double issue_ns = work / (gpu->cores * gpu->schedulers * gpu->issue_per_cycle * gpu->clock_ghz);
     return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes && dram_ns > DRAM_SHARE * issue_ns;
@@ -122,8 +115,14 @@ static enum run_way way_of(const struct run_launch *l, const struct mem_params *
     return groups / wave >= LEAST_WAVES && work >= LEAST_WORK && !order_matters(l, memory, work) ? RUN_WAY_WARM : RUN_WAY_ALL;
 }
 
+static void forget_loops(struct run_launch *l)
+{
+    free(l->lap);
+    l->lap = NULL;
+}
+
 /* Finds the long loops of a launch that is timed whole, so that their laps need not be. */
-static bool find_loops(struct run_launch *l, const struct mem_params *memory)
+static bool find_loops(struct run_launch *l)
 {
     struct unit_fault fault = {0};
     unsigned found;
@@ -133,15 +132,15 @@ static bool find_loops(struct run_launch *l, const struct mem_params *memory)
     if (!gpu_loops_find(l->setup, l->setup->group_count / 2, l->lap, &found, &fault))
         return run_launch_fault(l, &fault);
     if (!found)
-        run_launch_close(l);
-    l->leap_lines = 1024.0 * memory->slc.kib * memory->dies / MEM_LINE_BYTES / (double)run_launch_wave(l);
+        forget_loops(l);
     return true;
 }
 
 void run_launch_close(struct run_launch *l)
 {
-    free(l->lap);
-    l->lap = NULL;
+    forget_loops(l);
+    gpu_crowd_free(l->crowd);
+    l->crowd = NULL;
 }
 
 bool run_launch_prepare(struct run_launch *l)
@@ -149,18 +148,19 @@ bool run_launch_prepare(struct run_launch *l)
     struct orch_error *error = l->error, unused = {0};
     const bool full = l->run->request->mode == RUN_FULL;
     struct mem_params memory;
-    double work = 0;
     l->way = RUN_WAY_ALL;
     if (!may_extend(l, INFINITY) && l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
         return true;
     l->error = full ? &unused : error; /* executing all threadgroups in grid order finds a fault again */
-    const bool known = estimate_work(l, &work);
+    const bool known = find_work(l);
     l->error = error;
     if (!known)
         return full;
     if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error))
         return false;
+    l->slc_lines = 1024.0 * memory.slc.kib * memory.dies / MEM_LINE_BYTES;
+    const double work = run_launch_work(l);
     l->way = way_of(l, &memory, work);
     return l->way == RUN_WAY_FORWARD || !may_extend(l, work) || l->setup->group_count / run_launch_wave(l) >= LEAP_WAVES ||
-           find_loops(l, &memory);
+           find_loops(l);
 }

@@ -20,7 +20,6 @@
 
 struct touching {
     struct forward *f;
-    bool touch;
     struct unit_fault *fault;
 };
 
@@ -28,7 +27,7 @@ static bool move_piece(void *context, unsigned slot, uint64_t group, double from
 {
     const struct touching *t = context;
     (void)from;
-    return gpu_crowd_move(t->f->crowd, slot, group, to, t->touch, 0, t->fault);
+    return gpu_crowd_move(t->f->l->crowd, slot, group, to, true, t->fault);
 }
 
 /* Brings the crowd to where the schedule is. */
@@ -36,8 +35,8 @@ static bool move_crowd(struct forward *f, bool settle, struct unit_fault *fault)
 {
     const struct gpu_slot *slot = gpu_schedule_slots(f->schedule);
     for (unsigned i = 0; i < f->cores * f->slots; i++)
-        if (slot[i].group != GPU_NO_GROUP && (!gpu_crowd_move(f->crowd, i, slot[i].group, slot[i].done, false, 0, fault) ||
-                                              (settle && !gpu_crowd_settle(f->crowd, i, fault))))
+        if (slot[i].group != GPU_NO_GROUP && (!gpu_crowd_move(f->l->crowd, i, slot[i].group, slot[i].done, false, fault) ||
+                                              (settle && !gpu_crowd_settle(f->l->crowd, i, fault))))
             return false;
     return true;
 }
@@ -47,8 +46,8 @@ static double renewing_work(const struct forward *f)
 {
     const double *counted = f->last.counts.activity;
     const double lines = (counted[ACT_DRAM_READ_BYTES] + counted[ACT_DRAM_WRITE_BYTES]) / MEM_LINE_BYTES;
-    const double seen = f->touches > 0 ? SEEN * f->slc_lines / f->touches : INFINITY;
-    return fmin(seen, lines > 0 ? RENEWED * f->slc_lines / lines : INFINITY);
+    const double seen = f->touches > 0 ? SEEN * f->l->slc_lines / f->touches : INFINITY;
+    return fmin(seen, lines > 0 ? RENEWED * f->l->slc_lines / lines : INFINITY);
 }
 
 /* The threadgroups that end in the counted part of a window after so much work. */
@@ -85,9 +84,9 @@ bool run_forward_go_exactly(struct forward *f, double work)
 {
     struct unit_fault fault = {0};
     const double touched = fmin(work, renewing_work(f));
-    struct touching context = {f, true, &fault};
+    struct touching context = {f, &fault};
     const double begin = host_seconds();
-    const uint64_t before = gpu_crowd_counts(f->crowd).touched;
+    const uint64_t before = gpu_crowd_counts(f->l->crowd).touched;
     run_launch_restart(f->l, true);
     double time = gpu_schedule_time(f->schedule, (work - touched) / f->simdgroups);
     time = gpu_schedule_rounds(f->schedule, time, ROUNDS);
@@ -95,7 +94,7 @@ bool run_forward_go_exactly(struct forward *f, double work)
     for (double left = gpu_schedule_time(f->schedule, touched / f->simdgroups); ok && left > 0; left -= TURN)
         ok = gpu_schedule_forward(f->schedule, fmin(left, TURN), move_piece, &context);
     ok = ok && move_crowd(f, true, &fault);
-    f->touches = (double)(gpu_crowd_counts(f->crowd).touched - before) / touched;
+    f->touches = (double)(gpu_crowd_counts(f->l->crowd).touched - before) / touched;
     f->l->m->host_seconds += host_seconds() - begin;
     return ok || run_launch_fault(f->l, &fault);
 }
@@ -122,18 +121,17 @@ static void sweep(struct run_launch *l)
 }
 
 /* Runs what is under way to its end when no threadgroup is left to begin. */
-static bool finish_crowd(struct forward *f, double *even, struct unit_fault *fault)
+static bool finish_crowd(struct forward *f, struct unit_fault *fault)
 {
     const struct gpu_slot *slot = gpu_schedule_slots(f->schedule);
     bool ok = true;
-    for (unsigned n = 0; n <= f->slots; n++)
-        even[n] = 1;
     while (ok && gpu_schedule_busy(f->schedule)) {
-        gpu_schedule_drain(f->schedule, even, TURN);
+        gpu_schedule_drain(f->schedule, TURN);
         for (unsigned i = 0; ok && i < f->cores * f->slots; i++) {
             uint64_t number;
-            if (gpu_crowd_group(f->crowd, i, &number))
-                ok = gpu_crowd_move(f->crowd, i, number, slot[i].group == GPU_NO_GROUP ? WHOLE : slot[i].done, true, 0, fault);
+            if (gpu_crowd_group(f->l->crowd, i, &number))
+                ok = gpu_crowd_move(f->l->crowd, i, number, slot[i].group == GPU_NO_GROUP ? GPU_WHOLE_GROUP : slot[i].done, true,
+                                    fault);
         }
     }
     return ok;
@@ -143,13 +141,13 @@ static bool finish_crowd(struct forward *f, double *even, struct unit_fault *fau
 static bool run_end(struct forward *f, double work)
 {
     struct unit_fault fault = {0};
-    struct touching context = {f, true, &fault};
+    struct touching context = {f, &fault};
     const double at = gpu_schedule_work(f->schedule, f->simdgroups), before = fmax(0, f->all - work - at);
     double time = gpu_schedule_rounds(f->schedule, gpu_schedule_time(f->schedule, before / f->simdgroups), ROUNDS);
     bool ok = gpu_schedule_forward(f->schedule, time, NULL, NULL) && move_crowd(f, false, &fault);
     while (ok && gpu_schedule_next(f->schedule) < f->l->setup->group_count)
         ok = gpu_schedule_forward(f->schedule, TURN, move_piece, &context);
-    ok = ok && finish_crowd(f, f->busy_ns, &fault);
+    ok = ok && finish_crowd(f, &fault);
     return ok || run_launch_fault(f->l, &fault);
 }
 
@@ -157,18 +155,18 @@ static bool run_end(struct forward *f, double work)
 bool run_forward_leave_caches(struct forward *f)
 {
     struct run_launch *l = f->l;
-    const bool fits = run_launch_buffer_bytes(l) < RUN_SLC_FILLED * f->slc_lines * MEM_LINE_BYTES;
+    const bool fits = run_launch_buffer_bytes(l) < RUN_SLC_FILLED * f->l->slc_lines * MEM_LINE_BYTES;
     const double wave = f->all / (double)l->setup->group_count * f->cores * f->slots;
     double work = wave;
     if (fits)
         sweep(l);
     gpu_schedule_copy(f->trial, f->schedule);
     for (;;) {
-        const uint64_t before = gpu_crowd_counts(f->crowd).into_slc;
+        const uint64_t before = gpu_crowd_counts(f->l->crowd).into_slc;
         if (!run_end(f, work))
             return false;
         gpu_schedule_copy(f->schedule, f->trial);
-        const double renewed = (double)(gpu_crowd_counts(f->crowd).into_slc - before) / f->slc_lines;
+        const double renewed = (double)(gpu_crowd_counts(f->l->crowd).into_slc - before) / f->l->slc_lines;
         if (fits || renewed >= RENEWED || work >= f->all)
             break;
         work = fmin(f->all, work * fmin(16, fmax(2, 1.2 * RENEWED / fmax(renewed, 0.01))));

@@ -2,7 +2,6 @@
 #include "sim/soc/engine.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,6 @@ struct engine {
     struct entry *entry;
     int count;
     size_t capacity;
-    volatile sig_atomic_t interrupted;
 };
 
 struct engine *engine_create(void)
@@ -144,8 +142,6 @@ bool engine_run(struct engine *e, double *end_ns, struct orch_error *error)
         struct entry *const t = pick(e, &limit_ns);
         if (!t)
             return explain_deadlock(e, error);
-        if (e->interrupted)
-            return orch_fail(error, ORCH_INTERRUPTED, "interrupted");
         switch (t->task.step(t->task.context, limit_ns, error)) {
         case ENGINE_MORE: break;
         case ENGINE_DONE:
@@ -162,9 +158,4 @@ bool engine_run(struct engine *e, double *end_ns, struct orch_error *error)
 double engine_done_at(const struct engine *e, int task)
 {
     return task >= 0 && task < e->count ? e->entry[task].done_ns : 0;
-}
-
-void engine_interrupt(struct engine *e)
-{
-    e->interrupted = 1;
 }

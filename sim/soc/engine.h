@@ -36,7 +36,5 @@ int engine_add(struct engine *engine, const struct engine_task *task, const int 
 bool engine_run(struct engine *engine, double *end_ns, struct orch_error *error);
 /* Local time at which a task ended. */
 double engine_done_at(const struct engine *engine, int task);
-/* Asks a running engine to stop at the next step. Signal handlers may call it. */
-void engine_interrupt(struct engine *engine);
 
 #endif

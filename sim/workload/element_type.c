@@ -1,5 +1,7 @@
 #include "sim/workload/element_type.h"
 
+#include "isa/float_bits.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -76,9 +78,7 @@ double element_read(enum element_type type, const uint8_t *at)
     case ELEMENT_F16: memcpy(&half, at, sizeof half); return (double)half;
     case ELEMENT_BF16: {
         memcpy(&upper, at, sizeof upper);
-        const uint32_t bits = (uint32_t)upper << 16;
-        memcpy(&single, &bits, sizeof single);
-        return single;
+        return f32_of_bits((uint32_t)upper << 16);
     }
     case ELEMENT_F64: memcpy(&number, at, sizeof number); return number;
     default: return read_integer(type, at);
@@ -101,8 +101,7 @@ static bool write_integer(enum element_type type, double number, uint8_t *at)
 /* Rounds to nearest, ties to even; a carry out of the fraction increments the exponent, as it should. */
 static uint16_t bf16_bits(float single)
 {
-    uint32_t bits;
-    memcpy(&bits, &single, sizeof bits);
+    const uint32_t bits = f32_bits(single);
     if (isnan(single))
         return (uint16_t)(bits >> 16 | 0x40);
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);

@@ -1,6 +1,7 @@
 /* AGX words against Mesa's own disassembler (src/asahi/isa/test/cases.txt): lengths and operations of all 555 words, and operands
  * where the spelling can be mapped. This is independent of applegpu, from which the table comes. */
 #include "isa/array_count.h"
+#include "isa/float_bits.h"
 #include "tests/isa/agx_words.h"
 
 /* How Mesa writes the operands of its operations. The letters are: D destination, A B C X Y sources, k condition, K condition
@@ -142,10 +143,8 @@ static void put_registers(struct spelling *s, const struct agx_operand *o)
 
 static void put_float(struct spelling *s, int32_t bits)
 {
-    float value;
     char number[32];
-    memcpy(&value, &bits, sizeof value);
-    snprintf(number, sizeof number, "%.9g", (double)value);
+    snprintf(number, sizeof number, "%.9g", (double)f32_of_bits((uint32_t)bits));
     put(s, "%s%s", number, strchr(number, '.') ? "" : ".0");
 }
 

@@ -5,6 +5,8 @@
 #include "sim/chip/chip.h"
 #include "tests/support/suite.h"
 
+#include <stdio.h>
+
 /* All chips. NULL and a failed check when they cannot be read. */
 static inline struct chip_db *example_chips(void)
 {
@@ -22,6 +24,18 @@ static inline struct chip *example_chip(const struct chip_db *db, const char *id
     struct chip *chip = chip_open(db, id, &overrides, &error);
     CHECK(chip != NULL, "%s: %s", id, error.text);
     return chip;
+}
+
+/* The main function of a suite that keeps all chips in *db while it runs. */
+static inline int example_chips_run(const char *name, const struct suite_test *tests, size_t count, struct chip_db **db)
+{
+    struct orch_error error = {0};
+    *db = chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error);
+    if (!*db)
+        fprintf(stderr, "%s\n", error.text);
+    const int code = *db ? suite_run(name, tests, count) : 1;
+    chip_db_close(*db);
+    return code;
 }
 
 #endif

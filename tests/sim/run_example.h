@@ -2,8 +2,8 @@
 #ifndef ORCHARD_TESTS_SIM_RUN_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_RUN_EXAMPLE_H
 
-#include "sim/chip/chip.h"
 #include "sim/run/run.h"
+#include "tests/sim/chip_example.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
@@ -16,11 +16,13 @@ struct outcome {
     char remark[400]; /* the first one */
 };
 
-static inline struct outcome run_on(const struct chip_db *db, const char *chip_name, const char *workload,
-                                    struct run_request request)
+/* With "KEY=VALUE" of the chip set unless it is NULL. */
+static inline struct outcome run_on_set(const struct chip_db *db, const char *chip_name, const char *set, const char *workload,
+                                        struct run_request request)
 {
     struct outcome o = {.ok = false};
-    struct chip *chip = chip_open(db, chip_name, NULL, &o.error);
+    const struct chip_overrides overrides = {&set, set != NULL};
+    struct chip *chip = chip_open(db, chip_name, &overrides, &o.error);
     run_result_init(&o.result);
     if (!chip)
         return o;
@@ -35,6 +37,12 @@ static inline struct outcome run_on(const struct chip_db *db, const char *chip_n
     return o;
 }
 
+static inline struct outcome run_on(const struct chip_db *db, const char *chip_name, const char *workload,
+                                    struct run_request request)
+{
+    return run_on_set(db, chip_name, NULL, workload, request);
+}
+
 /* Checksum of the output of that name; 0 when there is none. */
 static inline uint64_t checksum(const struct outcome *o, const char *output)
 {
@@ -47,6 +55,48 @@ static inline uint64_t checksum(const struct outcome *o, const char *output)
 static inline double counter(const struct outcome *o, const char *name)
 {
     return run_values_get(&o->result.counters, name);
+}
+
+/* ---- kernels of the GPU library ---- */
+
+/* Runs one; a failed check unless it runs, at the level of detail that was asked for. */
+static inline struct outcome run_gpu(const struct chip_db *db, const char *chip_name, const char *set, const char *workload,
+                                     struct run_request request)
+{
+    request.unit = "gpu";
+    request.threads = 1;
+    struct outcome o = run_on_set(db, chip_name, set, workload, request);
+    const bool as_asked = !o.ok || request.mode == RUN_FUNCTIONAL || strcmp(o.result.detail, request.detail) == 0;
+    CHECK(o.ok && as_asked, "%s on %s: %s", workload, chip_name, o.ok ? o.result.detail : o.error.text);
+    o.ok = o.ok && as_asked;
+    return o;
+}
+
+/* The same launch timed whole, and from a sample. */
+struct whole_and_sample {
+    struct outcome whole, sample;
+    bool ok;    /* both */
+    double off; /* error of the sample's time, as a share; 1 = unknown */
+};
+
+static inline struct whole_and_sample run_gpu_both(const struct chip_db *db, const char *chip_name, const char *workload,
+                                                   struct run_request request)
+{
+    struct whole_and_sample both = {.off = 1};
+    request.detail = "instr";
+    both.whole = run_gpu(db, chip_name, NULL, workload, request);
+    request.detail = "sampled";
+    both.sample = run_gpu(db, chip_name, NULL, workload, request);
+    both.ok = both.whole.ok && both.sample.ok;
+    if (both.ok)
+        both.off = both.sample.result.device_seconds / both.whole.result.device_seconds - 1;
+    return both;
+}
+
+static inline void free_both(struct whole_and_sample *both)
+{
+    run_result_free(&both->whole.result);
+    run_result_free(&both->sample.result);
 }
 
 #endif

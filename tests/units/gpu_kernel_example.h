@@ -2,6 +2,7 @@
 #ifndef ORCHARD_TESTS_UNITS_GPU_KERNEL_EXAMPLE_H
 #define ORCHARD_TESTS_UNITS_GPU_KERNEL_EXAMPLE_H
 
+#include "isa/float_bits.h"
 #include "tests/support/suite.h"
 #include "units/gpu/gpu_core.h"
 
@@ -59,8 +60,7 @@ static inline void kernel_fill(uint8_t *bytes, const struct kernel_argument *a)
     for (uint32_t i = 0; i < a->count; i++) {
         uint32_t word = 0;
         if (a->kind == 'f') {
-            const float x = ((float)(suite_random(&seed) >> 40) * 0x1p-23f - 1) * (a->scale != 0 ? a->scale : 1);
-            memcpy(&word, &x, 4);
+            word = f32_bits(((float)(suite_random(&seed) >> 40) * 0x1p-23f - 1) * (a->scale != 0 ? a->scale : 1));
         } else if (a->kind == 'u') {
             word = (uint32_t)(suite_random(&seed) >> 32);
         } else if (a->kind == 'i') {

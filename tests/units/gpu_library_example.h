@@ -2,6 +2,7 @@
 #ifndef ORCHARD_TESTS_UNITS_GPU_LIBRARY_EXAMPLE_H
 #define ORCHARD_TESTS_UNITS_GPU_LIBRARY_EXAMPLE_H
 
+#include "isa/float_bits.h"
 #include "tests/support/suite.h"
 #include "units/gpu/gpu_core.h"
 #include "units/gpu/kernels/gpu_kernels.h"
@@ -40,16 +41,12 @@ static inline uint16_t example_float_to_half(float value)
 
 static inline float example_bf16_to_float(uint16_t bits)
 {
-    const uint32_t wide = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &wide, sizeof value);
-    return value;
+    return f32_of_bits((uint32_t)bits << 16);
 }
 
 static inline uint16_t example_float_to_bf16(float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
+    const uint32_t bits = f32_bits(value);
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 

@@ -1,6 +1,7 @@
 /* Vector handlers of functions, conversions, 16-bit arithmetic and wide integers against the plain path, number by number: every
  * half, random words, words that lie badly (around zero, one, the ends of ranges, the middle between two results). */
 #include "isa/array_count.h"
+#include "isa/float_bits.h"
 #include "tests/units/gpu_exec_example.h"
 
 #include <inttypes.h>
@@ -30,10 +31,7 @@ static uint32_t near_middle(uint64_t x)
 {
     const double middle = 1.0 + (double)((x >> 20 & 0x7fffff) * 2 + 1) * 0x1p-24;
     const float root = (float)(1.0 / (middle * middle)), power = (float)log2(middle), inverse = (float)exp2(middle);
-    const float number = x & 1 ? root : x & 2 ? power : inverse;
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
+    return f32_bits(x & 1 ? root : x & 2 ? power : inverse);
 }
 
 static uint32_t mixed_word(uint64_t *seed)

@@ -1,6 +1,7 @@
 /* Rules of the Apple GPU that no published vector tells apart, worked by hand or held to plain loops in double: numbers, masks
  * and lanes that do not exist, moves between lanes, reductions, matrices, memory, control flow. */
 #include "isa/array_count.h"
+#include "isa/float_bits.h"
 #include "tests/units/gpu_exec_example.h"
 
 #include <math.h>
@@ -14,20 +15,6 @@ static bool runs_on(const char *text, const char *path)
     const bool good = gpu_example_run(&e, &out, &fault, NULL) == GPU_STEP_DONE;
     CHECK(good, "%s: %s", path, fault.text);
     return good && out.mask != 0; /* 0: the host lacks this instruction set */
-}
-
-static float as_float(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
-static uint32_t as_bits(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, 4);
-    return bits;
 }
 
 static void clear(void)
@@ -121,8 +108,8 @@ static void check_function(const char *text, long double (*truth)(long double x)
         if (!runs_on(text, "reference"))
             return;
         for (unsigned lane = 0; lane < GPU_LANES; lane++) {
-            const long double wanted = truth((long double)as_float(in.word[1][lane]));
-            const float got = as_float(out.word[4][lane]);
+            const long double wanted = truth((long double)f32_of_bits(in.word[1][lane]));
+            const float got = f32_of_bits(out.word[4][lane]);
             const long double ulp = (long double)nextafterf(fabsf(got), INFINITY) - (long double)fabsf(got);
             const long double error = fabsl((long double)got - wanted) / ulp;
             if (error > 0.50001L && fabsl(wanted) > 1e-37L) {
@@ -158,7 +145,7 @@ static void number_lanes(void)
     clear();
     for (unsigned lane = 0; lane < GPU_LANES; lane++) {
         in.word[1][lane] = 100 + lane;
-        in.word[2][lane] = as_bits((float)lane - 7.25f);
+        in.word[2][lane] = f32_bits((float)lane - 7.25f);
         in.word[3][lane] = lane;
     }
 }
@@ -217,16 +204,16 @@ static void test_reductions(void)
         if (!(in.mask >> lane & 1))
             continue;
         total += in.word[1][lane];
-        sum += (double)as_float(in.word[2][lane]); /* multiples of 1/4: exact in any order */
-        least = fmin(least, (double)as_float(in.word[2][lane]));
+        sum += (double)f32_of_bits(in.word[2][lane]); /* multiples of 1/4: exact in any order */
+        least = fmin(least, (double)f32_of_bits(in.word[2][lane]));
     }
     if (!runs_on("simd_iadd r4, r1\nsimd_fadd r5, r2\nsimd_min.f r6, r2\nsimd_prefix_iadd r7, r1\nstop", "reference"))
         return;
     for (unsigned lane = 0; lane < GPU_LANES; lane++) {
         const bool on = in.mask >> lane & 1;
         CHECK(out.word[4][lane] == (on ? total : 0), "sum in lane %u", lane);
-        CHECK(out.word[5][lane] == (on ? as_bits((float)sum) : 0), "float sum in lane %u", lane);
-        CHECK(out.word[6][lane] == (on ? as_bits((float)least) : 0), "minimum in lane %u", lane);
+        CHECK(out.word[5][lane] == (on ? f32_bits((float)sum) : 0), "float sum in lane %u", lane);
+        CHECK(out.word[6][lane] == (on ? f32_bits((float)least) : 0), "minimum in lane %u", lane);
         CHECK(out.word[7][lane] == (on ? prefix[lane] : 0), "prefix in lane %u", lane);
     }
 }
@@ -242,7 +229,7 @@ static void test_matrix(void)
             for (unsigned i = 0; i < 2; i++) {
                 const float x = (float)(suite_random(&seed) >> 40) * 0x1p-23f - 1;
                 const unsigned row = (lane >> 4 & 1) * 4 + (lane >> 1 & 3), column = (lane >> 3 & 1) * 4 + (lane & 1) * 2;
-                in.word[2 + 2 * k + i][lane] = as_bits(x);
+                in.word[2 + 2 * k + i][lane] = f32_bits(x);
                 m[k][row][column + i] = x;
             }
     for (unsigned row = 0; row < 8; row++)
@@ -256,8 +243,8 @@ static void test_matrix(void)
             continue;
         for (unsigned lane = 0; lane < GPU_LANES; lane++) {
             const unsigned row = (lane >> 4 & 1) * 4 + (lane >> 1 & 3), column = (lane >> 3 & 1) * 4 + (lane & 1) * 2;
-            CHECK(out.word[8][lane] == as_bits(d[row][column]) && out.word[9][lane] == as_bits(d[row][column + 1]), "%s lane %u",
-                  gpu_paths[p], lane);
+            CHECK(out.word[8][lane] == f32_bits(d[row][column]) && out.word[9][lane] == f32_bits(d[row][column + 1]),
+                  "%s lane %u", gpu_paths[p], lane);
         }
     }
 }

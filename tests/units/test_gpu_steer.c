@@ -48,6 +48,34 @@ static void test_choice(void)
     CU_ASSERT_FALSE(by_memory);
 }
 
+/* ---- faults ---- */
+
+/* An access that nothing depends on is a fault all the same, also where its addresses go once around. */
+static void test_faults(void)
+{
+    static const char *const texts[] = {
+        "mov_imm r4, 4294967230, 0b0\nstack_load r5, i32, x, r4\nstop\n", /* 64 - 66 */
+        "get_sr r3, sr52\nmov_imm r4, 4294967230, 0b0\nimadd r4, r3, 2, r4\nstack_store i32, x, r6, r4\nstop\n",
+        "get_sr r3, sr52\nshl r4, r3, 2\nthreadgroup_load i32, xy, r6_r7, r4l, -1\nstop\n",
+        "get_sr r3, sr52\nshl r4, r3, 2\nthreadgroup_store i32, xy, r6_r7, r4l, -1\nstop\n",
+        "mov_imm r3, 500, 0b0\nthreadgroup_load i32, xyzw, r6_r7_r8_r9, r3l, 0\nstop\n"};
+    for (unsigned i = 0; i < ARRAY_COUNT(texts); i++) {
+        struct gpu_example e = {.text = texts[i], .threadgroup_memory = 512, .stack_bytes = 64};
+        struct unit_fault all = {.kind = UNIT_FAULT_NONE}, some = all;
+        static struct gpu_lanes out;
+        static struct gpu_trace traces[GPU_SIMDGROUPS_MAX];
+        gpu_trace_init(&traces[0]);
+        e.traces = traces;
+        const enum gpu_step full = gpu_example_run(&e, &out, &all, NULL);
+        e.checks.steer = true;
+        const enum gpu_step steered = gpu_example_run(&e, &out, &some, NULL);
+        CHECK(full == GPU_STEP_FAULT && steered == full, "%s%s%s", texts[i], all.text, some.text);
+        CHECK(some.kind == all.kind && some.pc == all.pc && strcmp(some.text, all.text) == 0, "%s%s; %s", texts[i], all.text,
+              some.text);
+        gpu_trace_release(&traces[0]);
+    }
+}
+
 /* ---- random programs ---- */
 
 enum { THREADS = 64, WORDS = 256, TEXT_BYTES = 16384 };
@@ -199,6 +227,7 @@ static void test_random(void)
 
 static const struct suite_test tests[] = {
     {"only what decides on the way and on addresses steers", test_choice},
+    {"faults are the same with and without values", test_faults},
     {"random programs leave the same record with and without values", test_random},
 };
 

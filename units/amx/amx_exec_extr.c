@@ -27,8 +27,8 @@ static uint64_t convert(const struct amx_decoded *d, const uint8_t *element)
     const uint64_t bits = amx_load_lane(element, e->z_bytes);
     switch (e->convert) {
     case AMX_EXTRACT_INT: return (uint64_t)amx_narrow_value(amx_extend(bits, e->z_bytes, d->narrow.signed_input), &d->narrow);
-    case AMX_EXTRACT_F16: return amx_fp_round(AMX_FP_F16, (double)amx_float_of((uint32_t)bits));
-    case AMX_EXTRACT_BF16: return amx_fp_round(AMX_FP_BF16, (double)amx_float_of((uint32_t)bits));
+    case AMX_EXTRACT_F16: return amx_fp_round(AMX_FP_F16, (double)f32_of_bits((uint32_t)bits));
+    case AMX_EXTRACT_BF16: return amx_fp_round(AMX_FP_BF16, (double)f32_of_bits((uint32_t)bits));
     default: return bits;
     }
 }

@@ -7,10 +7,11 @@
 #ifndef ORCHARD_UNITS_AMX_AMX_EXEC_FP_H
 #define ORCHARD_UNITS_AMX_AMX_EXEC_FP_H
 
+#include "isa/float_bits.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 enum amx_fp { AMX_FP_F16, AMX_FP_BF16, AMX_FP_F32, AMX_FP_F64 };
 
@@ -62,34 +63,6 @@ AMX_FP_INLINE bool amx_fp_is_nan(enum amx_fp format, uint64_t bits)
     return (bits & (amx_fp_sign(format) - 1)) > amx_fp_infinity(format);
 }
 
-AMX_FP_INLINE float amx_float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, 4);
-    return value;
-}
-
-AMX_FP_INLINE uint32_t amx_bits_of_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, 4);
-    return bits;
-}
-
-AMX_FP_INLINE double amx_double_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, 8);
-    return value;
-}
-
-AMX_FP_INLINE uint64_t amx_bits_of_double(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, 8);
-    return bits;
-}
-
 /* Widens f16 or bf16 to f32, exactly; a NaN becomes the default NaN. */
 AMX_FP_INLINE uint32_t amx_fp_widen(enum amx_fp format, uint16_t bits)
 {
@@ -102,7 +75,7 @@ AMX_FP_INLINE uint32_t amx_fp_widen(enum amx_fp format, uint16_t bits)
     if (rest == 0x7c00)
         return sign | 0x7f800000;
     if (rest < 0x0400) /* a denormal is `rest` units of 2^-24 */
-        return sign | amx_bits_of_float((float)rest * 0x1p-24f);
+        return sign | f32_bits((float)rest * 0x1p-24f);
     return sign | ((rest << 13) + (UINT32_C(112) << 23));
 }
 
@@ -112,7 +85,7 @@ AMX_FP_INLINE uint16_t amx_fp_round(enum amx_fp format, double value)
 {
     const unsigned fraction_bits = format == AMX_FP_F16 ? 10 : 7;
     const int lowest = format == AMX_FP_F16 ? -14 : -126; /* exponent of the smallest normal number */
-    const uint64_t bits = amx_bits_of_double(value);
+    const uint64_t bits = f64_bits(value);
     const uint64_t magnitude = bits & INT64_MAX;
     const uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
     if (magnitude > amx_fp_infinity(AMX_FP_F64))
@@ -123,8 +96,8 @@ AMX_FP_INLINE uint16_t amx_fp_round(enum amx_fp format, double value)
     if (exponent > 127)
         return (uint16_t)(sign | amx_fp_infinity(format));
     const uint64_t anchor = (uint64_t)(exponent - (int)fraction_bits + 52 + 1023) << 52;
-    const double sum = amx_double_of(magnitude) + amx_double_of(anchor);
-    const uint64_t units = amx_bits_of_double(sum) - anchor;
+    const double sum = f64_of_bits(magnitude) + f64_of_bits(anchor);
+    const uint64_t units = f64_bits(sum) - anchor;
     const uint64_t result = ((uint64_t)(exponent - lowest) << fraction_bits) + units;
     return (uint16_t)(sign | (result < amx_fp_infinity(format) ? result : amx_fp_infinity(format)));
 }
@@ -135,28 +108,28 @@ AMX_FP_INLINE double amx_add_to_odd(double a, double b)
     const double sum = a + b;
     const double b_part = sum - a;
     const double lost = (a - (sum - b_part)) + (b - b_part);
-    uint64_t bits = amx_bits_of_double(sum);
+    uint64_t bits = f64_bits(sum);
     if (lost == 0 || lost != lost || (bits & 1))
         return sum;
     bits += ((lost > 0) == (sum > 0)) ? 1 : UINT64_MAX;
-    return amx_double_of(bits);
+    return f64_of_bits(bits);
 }
 
 AMX_FP_INLINE double amx_fp_to_double(enum amx_fp format, uint64_t bits)
 {
-    return (double)amx_float_of(amx_fp_widen(format, (uint16_t)bits));
+    return (double)f32_of_bits(amx_fp_widen(format, (uint16_t)bits));
 }
 
 /* x*y + z with one rounding. */
 AMX_FP_INLINE uint64_t amx_fp_fma(enum amx_fp format, uint64_t x, uint64_t y, uint64_t z)
 {
     if (format == AMX_FP_F64) {
-        const double r = fma(amx_double_of(x), amx_double_of(y), amx_double_of(z));
-        return r != r ? amx_fp_default_nan(format) : amx_bits_of_double(r);
+        const double r = fma(f64_of_bits(x), f64_of_bits(y), f64_of_bits(z));
+        return r != r ? amx_fp_default_nan(format) : f64_bits(r);
     }
     if (format == AMX_FP_F32) {
-        const float r = fmaf(amx_float_of((uint32_t)x), amx_float_of((uint32_t)y), amx_float_of((uint32_t)z));
-        return r != r ? amx_fp_default_nan(format) : amx_bits_of_float(r);
+        const float r = fmaf(f32_of_bits((uint32_t)x), f32_of_bits((uint32_t)y), f32_of_bits((uint32_t)z));
+        return r != r ? amx_fp_default_nan(format) : f32_bits(r);
     }
     const double product = amx_fp_to_double(format, x) * amx_fp_to_double(format, y); /* exact */
     const double addend = amx_fp_to_double(format, z);

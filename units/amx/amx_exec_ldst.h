@@ -7,8 +7,7 @@
 #include "units/mem/mem_space.h"
 #include "units/unit_fault.h"
 
-#define AMX_ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
-#define AMX_PAIR_BIT     (UINT64_C(1) << 62)
+#define AMX_PAIR_BIT (UINT64_C(1) << 62)
 
 struct amx_transfer {
     uint8_t *host;               /* the bytes in host memory */

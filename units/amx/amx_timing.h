@@ -60,7 +60,7 @@ const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned 
 static inline const struct amx_effect *amx_effect_cached(struct amx_effect_cache *cache, unsigned op, uint64_t operand,
                                                          enum amx_gen gen)
 {
-    const uint64_t fields = op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
+    const uint64_t fields = operand & ~amx_pointer_mask(op);
     const uint64_t hash = (fields ^ (uint64_t)op << 40) * UINT64_C(0x9E3779B97F4A7C15);
     struct amx_effect_slot *slot = &cache->slot[hash >> 56];
     if (slot->operand == fields && slot->tag == ((uint32_t)op << 8 | ((uint32_t)gen + 1)))

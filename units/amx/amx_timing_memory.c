@@ -8,11 +8,9 @@
 #include "units/amx/amx_timing_state.h"
 #include "units/mem/mem_fast.h"
 
-#define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
-
 static void lines_of(const struct amx_timing_core *core, uint64_t operand, uint32_t bytes, uint64_t *first, uint64_t *last)
 {
-    const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
+    const uint64_t address = amx_address_of(core, operand);
     *first = address >> AMX_LINE_SHIFT;
     *last = (address + (bytes ? bytes - 1 : 0)) >> AMX_LINE_SHIFT;
 }
@@ -23,7 +21,7 @@ static int64_t access_done(const struct amx_block *block, const struct amx_timin
     *level = MEM_L1;
     if (!core->port)
         return tick;
-    const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
+    const uint64_t address = amx_address_of(core, operand);
     const uint64_t line = address >> AMX_LINE_SHIFT;
     const double now_ns = amx_ns_of(block, tick);
     struct mem_reply reply;
@@ -111,7 +109,7 @@ bool amx_timing_load_again(struct amx_block *block, const struct amx_timing_core
     uint64_t first, last;
     lines_of(core, operand, bytes, &first, &last);
     if (wait_for_stores(block, first, last, load->asked) != load->asked ||
-        wait_for_repeats(block, (operand & ADDRESS_MASK) | core->address_tag, load->asked) != load->asked)
+        wait_for_repeats(block, amx_address_of(core, operand), load->asked) != load->asked)
         return false;
     load->done = load_done(block, core, load->asked, operand, bytes, &load->level);
     return true;
@@ -138,7 +136,7 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
     const int64_t free = amx_later(issue, block->request_ready - (request ? 0 : t->load_request));
     int64_t asked = free;
     asked = wait_for_stores(block, first, last, asked);
-    asked = wait_for_repeats(block, (operand & ADDRESS_MASK) | core->address_tag, asked);
+    asked = wait_for_repeats(block, amx_address_of(core, operand), asked);
     block->load_ready = issue + transfer(t->load_issue, t->load_per_byte, bytes);
     if (request)
         block->request_ready = asked + t->load_request;
@@ -203,7 +201,7 @@ int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, 
 {
     const struct amx_ticks *t = &block->ticks;
     const uint32_t bytes = memo->effect.memory_bytes;
-    const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
+    const uint64_t address = amx_address_of(core, operand);
     uint64_t first, last;
     lines_of(core, operand, bytes, &first, &last);
     unsigned lanes;

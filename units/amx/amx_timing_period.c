@@ -86,11 +86,6 @@ static void *take(struct amx_periods *p, size_t bytes)
 
 /* ---- patterns ---- */
 
-static uint64_t fields_of(unsigned op, uint64_t operand)
-{
-    return op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
-}
-
 static bool same_pattern(const struct amx_pattern *x, const struct amx_pattern *y)
 {
     return x->gen == y->gen && x->step == y->step && x->count == y->count && memcmp(x->op, y->op, x->count) == 0 &&
@@ -111,7 +106,7 @@ const struct amx_pattern *amx_period_pattern(struct amx_block *block, const stru
     for (uint32_t i = 0; i < period; i++) {
         const uint8_t op = batch->op[from + i];
         wanted.op[i] = op;
-        wanted.fields[i] = fields_of(op, batch->operand[from + i]);
+        wanted.fields[i] = batch->operand[from + i] & ~amx_pointer_mask(op);
         if (op == AMX_LDX || op == AMX_LDY)
             wanted.load_at[wanted.loads++] = (uint8_t)i;
     }

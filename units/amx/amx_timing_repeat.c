@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-#define TRIES_MAX    48 /* periods that are sent one by one until one repeats */
-#define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
+#define TRIES_MAX 48 /* periods that are sent one by one until one repeats */
 
 /* True for a load of whole 64-byte blocks within a line, or of whole lines, that steps to other lines: it then finds a line
  * that is already under way in every period or in none. */
@@ -30,7 +29,7 @@ static bool fill_steady(struct amx_loop *l, struct mem_steady *s)
         const uint32_t at = l->load_at[i];
         const uint64_t operand = l->pass.operand[at];
         const struct amx_memo *memo = amx_memo_of(l->block, l->core, l->pass.op[at], operand, l->batch.gen);
-        const uint64_t address = (operand & ADDRESS_MASK) | l->core->address_tag;
+        const uint64_t address = amx_address_of(l->core, operand);
         const uint32_t bytes = memo->effect.memory_bytes;
         if (!is_simple(address, l->pass.step[at], bytes))
             return false;

@@ -198,7 +198,7 @@ static __attribute__((noinline)) void decode_memo(struct amx_block *block, struc
 static inline __attribute__((always_inline)) struct amx_memo *memo_of(struct amx_block *block, struct amx_timing_core *core,
                                                                       unsigned op, uint64_t operand, enum amx_gen gen)
 {
-    const uint64_t fields = op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
+    const uint64_t fields = operand & ~amx_pointer_mask(op);
     const uint32_t tag = op << 8 | (uint32_t)gen << 1 | 1;
     const uint64_t hash = (fields ^ (uint64_t)op << 40) * UINT64_C(0x9E3779B97F4A7C15);
     struct amx_memo *memo = &core->memo[hash >> 56];

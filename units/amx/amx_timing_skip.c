@@ -3,8 +3,6 @@
 #include "units/amx/amx_timing_state.h"
 #include "units/mem/mem_fast.h"
 
-#define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
-
 static bool is_load(const struct amx_memo *memo)
 {
     return memo->effect.unit_class == AMX_CLASS_LOAD;
@@ -17,7 +15,7 @@ static bool moves(const struct amx_memo *memo)
 
 static void reach(const struct amx_timing_core *core, double now_ns, uint64_t operand, uint32_t bytes, bool load)
 {
-    const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag, end = address + bytes;
+    const uint64_t address = amx_address_of(core, operand), end = address + bytes;
     struct mem_reply unused;
     if (!load) {
         mem_port_access(core->port, now_ns, address, bytes, MEM_ACCESS_STORE, 0);

@@ -138,6 +138,12 @@ static inline int64_t amx_cycle_ticks(double cycles)
     return (int64_t)(cycles * AMX_TICKS + 0.5);
 }
 
+/* Where a core's load or store goes. */
+static inline uint64_t amx_address_of(const struct amx_timing_core *core, uint64_t operand)
+{
+    return (operand & AMX_ADDRESS_MASK) | core->address_tag;
+}
+
 static inline int64_t amx_tick_of(const struct amx_block *block, double ns)
 {
     return block->base_tick + (int64_t)((ns - block->base_ns) * block->ticks_per_ns + 0.5);

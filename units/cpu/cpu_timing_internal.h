@@ -299,7 +299,7 @@ static inline bool cpu_amx_stores(unsigned op)
 /* The lines that an AMX store writes: the first and the last one. */
 static inline uint64_t cpu_amx_lines(const struct cpu_timing *t, uint64_t operand, uint64_t *last)
 {
-    const uint64_t addr = (operand & ((UINT64_C(1) << 56) - 1)) + t->address_tag;
+    const uint64_t addr = (operand & AMX_ADDRESS_MASK) + t->address_tag;
     const uint64_t bytes = operand >> 62 & 1 ? 128 : 64;
     *last = (addr + bytes - 1) / MEM_LINE_BYTES;
     return addr / MEM_LINE_BYTES;

@@ -151,6 +151,7 @@ static void bind_op(struct gpu_group *group, uint32_t index, const uint16_t *uni
     for (unsigned i = 0; i < op->source_count; i++)
         bind_operand(&op->source[i], &inst->source[i], uniforms, signed_by_operation(inst, i));
     op->touches = gpu_touches_memory(inst->op);
+    op->touches_lines = gpu_touches_lines(inst->op);
     op->plain = gpu_plain_handler(inst);
     if (!op->plain)
         op->plain = no_handler;
@@ -203,7 +204,7 @@ static void set_blocks(struct gpu_group *group)
         struct gpu_op *op = &group->op[i];
         const bool passes = op->run == gpu_pass || op->run == gpu_reach;
         set_idle(op, 0, passes);
-        set_idle(op, 1, passes && !gpu_touches_lines(op->inst->op));
+        set_idle(op, 1, passes && !op->touches_lines);
         op->straight = gpu_goes_straight(op->inst) ? op->next->straight + 1 : 1;
     }
 }

@@ -304,8 +304,7 @@ static inline __attribute__((always_inline)) const struct gpu_op *blocks(struct 
                 next = op->next;
                 continue;
             }
-            next = how == RECORD_NOTHING || (how == RECORD_LINES && !gpu_touches_lines(op->inst->op)) ||
-                           put_record(s, op, lanes, trace)
+            next = how == RECORD_NOTHING || (how == RECORD_LINES && !op->touches_lines) || put_record(s, op, lanes, trace)
                        ? op->run(s, op)
                        : no_room(s, op);
         } while (--rest > 0 && next);

@@ -49,6 +49,7 @@ struct gpu_op {
     bool lap;                /* gpu_group_mark_laps */
     struct gpu_idle idle[2]; /* unless everything is recorded: without a record; where lines alone are recorded */
     bool touches;            /* its record says more than that it was executed: gpu_record */
+    bool touches_lines;      /* it accesses device or stack memory: its record has lines */
     uint32_t straight; /* instructions from here to the end of the block: the next one that may jump, stop or change the mask */
     struct gpu_operand source[4];
     gpu_handler *plain;

@@ -47,13 +47,19 @@ static const struct gpu_op *refuse(struct gpu_simdgroup *group, const struct gpu
                      group->number, (long long)address, all->memory_bytes);
 }
 
+/* Whether a lane may touch these bytes of its stack. */
+static bool on_its_stack(const struct gpu_simdgroup *group, uint64_t address, uint64_t bytes)
+{
+    const uint32_t limit = group->group->stack_words * 4;
+    return address < limit && bytes <= limit - address;
+}
+
 /* Moves one component between memory and `raw`. */
 static bool move(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lane, uint64_t address, uint32_t bytes,
                  bool store, uint32_t *raw)
 {
     if (gpu_on_stack(op->inst->op)) {
-        const uint32_t limit = group->group->stack_words * 4;
-        if (address >= limit || bytes > limit - address)
+        if (!on_its_stack(group, address, bytes))
             return false;
         uint8_t part[4] = {0};
         memcpy(part, raw, sizeof part);
@@ -153,18 +159,23 @@ static unsigned prot_of(unsigned op)
     }
 }
 
+static bool may_touch(const struct gpu_simdgroup *group, unsigned op, uint64_t address, uint32_t bytes, unsigned prot)
+{
+    return gpu_on_stack(op) ? on_its_stack(group, address, bytes) : bytes_at(group, op, address, bytes, prot) != NULL;
+}
+
 /* Tells whether all bytes between the lowest and the highest one that active lanes touch may be reached. */
 static bool all_reached(const struct gpu_simdgroup *group, const struct gpu_op *op, const struct gpu_access *access,
                         unsigned prot)
 {
     uint64_t low, high;
     gpu_record_span(access, group->mask, &low, &high);
+    if (low > high) /* no lane is active */
+        return true;
     const uint64_t end = high + (access->components ? 32 - (unsigned)__builtin_clz(access->components) : 1) * access->item_bytes;
-    if (low == UINT64_MAX || access->bytes > access->item_bytes || end <= low)
-        return low == UINT64_MAX;
-    if (gpu_on_stack(op->inst->op))
-        return end <= group->group->stack_words * 4;
-    return end - low <= UINT32_MAX && bytes_at(group, op->inst->op, low, (uint32_t)(end - low), prot) != NULL;
+    if (end < high || end - low > UINT32_MAX || access->bytes > access->item_bytes)
+        return false;
+    return may_touch(group, op->inst->op, low, (uint32_t)(end - low), prot);
 }
 
 /* The access has just been recorded. Lane by lane, in the order of loads and stores, so that a fault names the same byte. */
@@ -185,9 +196,7 @@ const struct gpu_op *gpu_reach(struct gpu_simdgroup *group, const struct gpu_op 
             const uint64_t address = access->address[lane] + c * access->item_bytes;
             if (!(access->components >> c & 1) || !(group->mask >> lane & 1))
                 continue;
-            const bool reached = gpu_on_stack(op->inst->op) ? address + access->bytes <= group->group->stack_words * 4
-                                                            : bytes_at(group, op->inst->op, address, access->bytes, prot) != NULL;
-            if (!reached)
+            if (!may_touch(group, op->inst->op, address, access->bytes, prot))
                 return refuse(group, op, lane, address, access->bytes, prot);
         }
     return op->next;

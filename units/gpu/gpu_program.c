@@ -1,5 +1,6 @@
 #include "units/gpu/gpu_program.h"
 
+#include "isa/list_grow.h"
 #include "units/gpu/gpu_program_internal.h"
 
 #include <stdarg.h>
@@ -14,7 +15,7 @@ struct discovery {
     uint32_t *found;   /* per half-word of code */
     uint32_t *pending; /* byte offsets still to decode */
     uint32_t pending_count;
-    uint32_t room;
+    size_t room;
     struct unit_fault *fault;
 };
 
@@ -42,14 +43,12 @@ static bool fail_out_of_memory(struct unit_fault *fault)
 
 static bool check_inst(const struct discovery *d, const struct agx_inst *inst, uint32_t pc)
 {
+    const char *const why = gpu_inst_unmodelled(inst, d->program->generation);
+    if (!why && !inst->invalid)
+        return true;
     char text[AGX_TEXT_BYTES];
     agx_disasm(inst, text, sizeof text);
-    const char *why = gpu_inst_unmodelled(inst, d->program->generation);
-    if (why)
-        return fail(d->fault, UNIT_FAULT_UNMODELLED, pc, "%.120s: %s", text, why);
-    if (inst->invalid)
-        return fail(d->fault, UNIT_FAULT_UNDEFINED, pc, "%.120s: %s", text, inst->invalid);
-    return true;
+    return fail(d->fault, why ? UNIT_FAULT_UNMODELLED : UNIT_FAULT_UNDEFINED, pc, "%.120s: %s", text, why ? why : inst->invalid);
 }
 
 /* --- discovery --- */
@@ -70,14 +69,10 @@ static bool queue(struct discovery *d, int64_t target, uint32_t from)
 
 static bool grow(struct discovery *d)
 {
-    if (d->program->count < d->room)
-        return true;
-    const uint32_t room = d->room ? 2 * d->room : 64;
-    struct gpu_inst *bigger = realloc(d->program->inst, room * sizeof *bigger);
-    if (!bigger)
+    struct gpu_inst *const inst = list_grow(d->program->inst, d->program->count, &d->room, sizeof *inst);
+    if (!inst)
         return fail_out_of_memory(d->fault);
-    d->program->inst = bigger;
-    d->room = room;
+    d->program->inst = inst;
     return true;
 }
 
@@ -184,9 +179,7 @@ struct gpu_program *gpu_program_create(const uint8_t *code, size_t bytes, uint32
     ok = ok && (gpu_program_find_steering(d.program) || fail_out_of_memory(fault));
     if (ok)
         return d.program;
-    if (d.program && !d.program->found)
-        free(d.found);
-    else if (!d.program)
+    if (!d.program || !d.program->found)
         free(d.found);
     gpu_program_free(d.program);
     return NULL;

@@ -31,8 +31,6 @@ uint32_t gpu_program_register_halves(const struct gpu_program *program);
 /* True when threadgroups of this program may run on several host threads with the same results: it has no device atomics whose
  * outcome depends on order (returned old values, exchange, float sums by compare-exchange). */
 bool gpu_program_order_free(const struct gpu_program *program);
-/* True when the program can tell which core a threadgroup runs on. */
-bool gpu_program_reads_core(const struct gpu_program *program);
 
 /* True when the instruction has a say in where execution goes or in which addresses are accessed, so that a group whose checks
  * say `steer` executes it. */

@@ -119,14 +119,6 @@ bool gpu_program_order_free(const struct gpu_program *program)
     return (classes & (classes - 1)) == 0;
 }
 
-bool gpu_program_reads_core(const struct gpu_program *program)
-{
-    for (uint32_t i = 0; i < program->count; i++)
-        if (program->inst[i].inst.op == AGX_OP_GET_SR && program->inst[i].inst.special == GPU_SPECIAL_CORE)
-            return true;
-    return false;
-}
-
 enum gpu_atomic_wide gpu_atomic_wide(const struct agx_inst *inst, enum gpu_generation generation)
 {
     if (inst->op != AGX_OP_ATOMIC || inst->atomic != AGX_ATOMIC_CMPXCHG || inst->dst.place != AGX_PLACE_NONE ||

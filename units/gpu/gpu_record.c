@@ -6,28 +6,16 @@
 bool gpu_touches_memory(unsigned op)
 {
     switch (op) {
-    case AGX_OP_DEVICE_LOAD:
-    case AGX_OP_DEVICE_STORE:
-    case AGX_OP_ATOMIC:
-    case AGX_OP_STACK_LOAD:
-    case AGX_OP_STACK_STORE:
     case AGX_OP_THREADGROUP_LOAD:
     case AGX_OP_THREADGROUP_STORE:
     case AGX_OP_THREADGROUP_ATOMIC: return true;
-    default: return false;
+    default: return gpu_touches_lines(op);
     }
 }
 
 bool gpu_touches_lines(unsigned op)
 {
-    switch (op) {
-    case AGX_OP_DEVICE_LOAD:
-    case AGX_OP_DEVICE_STORE:
-    case AGX_OP_ATOMIC:
-    case AGX_OP_STACK_LOAD:
-    case AGX_OP_STACK_STORE: return true;
-    default: return false;
-    }
+    return gpu_on_device(op) || gpu_on_stack(op);
 }
 
 #if defined(__x86_64__)

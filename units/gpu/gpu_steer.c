@@ -193,12 +193,13 @@ static bool must_happen(const struct gpu_inst *at)
            at->effect.unit_class == AGX_CLASS_UNIFORM_STORE || (at->effect.write.count && at->effect.write.first == 0);
 }
 
-static void merge(uint8_t into[AGX_HALVES], const struct search *s, uint32_t from)
+static void merge(uint8_t *restrict into, const struct search *s, uint32_t from)
 {
     if (from == GPU_NO_INSTRUCTION)
         return;
+    const uint8_t *restrict const other = s->level[from];
     for (unsigned i = 0; i < AGX_HALVES; i++)
-        into[i] = s->level[from][i] < into[i] ? s->level[from][i] : into[i];
+        into[i] = other[i] < into[i] ? other[i] : into[i];
 }
 
 /* Follows the halves that steer from behind an instruction to before it. */

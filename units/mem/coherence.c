@@ -38,7 +38,7 @@ void mem_coherence_clean_l2s(struct mem_port *port, double now_ns, uint64_t line
 void mem_coherence_write(struct mem_port *port, uint64_t line, bool own)
 {
     struct mem_system *system = port->system;
-    if (system->held > 0 && system->holders[mem_holder_slot(line)] > (own ? 1 : 0))
+    if (mem_held_by_more(system, line, own))
         for (uint32_t i = 0; i < system->port_count; i++)
             if (system->port[i] != port && system->port[i]->coherent_l1)
                 mem_port_l1_drop(system->port[i], line, NULL);

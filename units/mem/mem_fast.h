@@ -55,7 +55,7 @@ static inline bool mem_port_l2_hit(struct mem_port *port, double now_ns, uint64_
 {
     struct mem_cluster *cluster = port->cluster;
     if (port->has_l1 || !cluster || !mem_tlb_hint(&port->tlb, line >> MEM_LINES_PER_PAGE_SHIFT) ||
-        port->system->holders[mem_holder_slot(line)] > 0 || mem_gather_has(&port->gather, line))
+        mem_held_by_more(port->system, line, 0) || mem_gather_has(&port->gather, line))
         return false;
     struct mem_cache *l2 = &cluster->l2;
     const struct mem_entry entry = mem_cache_find(l2, line);

@@ -85,6 +85,12 @@ static inline uint32_t mem_holder_slot(uint64_t line)
     return (uint32_t)((line ^ line >> 16 ^ line >> 41) % MEM_HOLDERS);
 }
 
+/* Whether more coherent L1s than so many may have a line. */
+static inline bool mem_held_by_more(const struct mem_system *system, uint64_t line, unsigned than)
+{
+    return system->held > 0 && system->holders[mem_holder_slot(line)] > than;
+}
+
 /* Links, places and latencies, unless time stands still. */
 static inline double mem_pass(const struct mem_system *system, struct mem_link *link, double now_ns, uint32_t bytes)
 {
@@ -135,7 +141,7 @@ void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz);
 void mem_coherence_clean_l1s(struct mem_port *port, double now_ns, uint64_t line);
 static inline void mem_coherence_read(struct mem_port *port, double now_ns, uint64_t line)
 {
-    if (port->system->held > 0 && port->system->holders[mem_holder_slot(line)] > 0)
+    if (mem_held_by_more(port->system, line, 0))
         mem_coherence_clean_l1s(port, now_ns, line);
 }
 /* Called next, when the port's own L2 has no copy: dirty lines of other clusters go down to the memory side. */

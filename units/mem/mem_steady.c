@@ -126,7 +126,7 @@ static inline bool probe(const struct mem_steady *s, const struct mem_steady_loa
             return false;
         walk->page = page + 1;
     }
-    const bool held = port->system->holders[mem_holder_slot(line)] > 0;
+    const bool held = mem_held_by_more(port->system, line, 0);
     if (load->level == MEM_L1)
         return held && shared_l1_answers(s, line, found);
     if (__builtin_expect(held, 0) && !l1s_stay_out(s, line))

@@ -294,8 +294,9 @@ bool study_launches(struct study *s, const struct study_setting *setting, struct
     if (!s->launches)
         return orch_no_memory(error);
     bool ok = study_ask(&asked, s->base, setting, error);
-    /* A fitted set may run another unit's kernel. */
-    if (ok && !asked.fitted) {
+    /* Sweeps ask this of every point, and opening a chip is most of the cost. A fitted set may run another unit's kernel. */
+    const char *const unit = ok ? asked.request.unit : NULL;
+    if (ok && !asked.fitted && unit && strcmp(unit, "gpu") == 0) {
         const struct chip_base *const base = base_of(s, asked.chip, error);
         chip = base ? chip_open_on(base, &asked.sets, error) : NULL;
         asked.request.chip = chip;

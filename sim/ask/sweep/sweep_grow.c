@@ -5,18 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FIRST: least number of points in the first round, so that a share of odd answers shows. CHECK_FROM: from so many points on,
- * doubling them must pay; where threadgroups are dealt out, the numbers of cores have to show how they scatter first. CANDIDATES:
- * bound on the work of a round. UNCERTAIN_SHARE: one
- * in so many points may be left uncertain and simulated for that. */
+/* What bounds the work. Where threadgroups are dealt out, each number of cores has to show how much its answers scatter before
+ * anything is concluded, so more points come first there. */
 enum {
-    FIRST = 20,
-    MOST = 600,
-    CHECK_FROM = 40,
-    CHECK_DEALS_FROM = 300,
-    FOUND_OUT_FROM = 150,
-    CANDIDATES = 800,
-    UNCERTAIN_SHARE = 50
+    FIRST = 20,             /* least number of points in the first round, so that a share of odd answers shows */
+    MOST = 600,             /* of points to fit: the cost of a fit grows with their number cubed */
+    CHECK_FROM = 40,        /* from so many points on, doubling them must pay */
+    CHECK_DEALS_FROM = 300, /* the same where threadgroups are dealt out */
+    FOUND_OUT_FROM = 150,   /* from so many on, rounds that find fewer calm points than they ask for are the last */
+    CANDIDATES = 800,       /* members that a round looks at */
+    UNCERTAIN_SHARE = 50,   /* one in so many points may be left uncertain and simulated for that */
+    JUDGED = 3              /* times; over 4 to 40 cores, no verdict on gemm of 256 and 512 cubed changed at the third */
 };
 #define GREATEST  2.0 /* no left-out point may be off by more than this many tolerances */
 #define PAYS      0.8 /* doubling the points must lower the error to this share, or the answers are not smooth */
@@ -177,12 +176,12 @@ static bool fit(struct group *group, struct sweep_model *model, struct orch_erro
                                                                                group->noise, group->chosen_count, error);
 }
 
-/* Judges the deals by left-out points, the second time without following those that scattered the first time. */
+/* Judges the deals by left-out points, again and again following those less that scattered the time before. */
 static bool judge(struct sweep_groups *g, struct group *group, struct orch_error *error)
 {
     double *const off = calloc(group->chosen_count, sizeof *off);
     bool ok = off || orch_no_memory(error);
-    for (int time = 0; ok && time < 3; time++) {
+    for (int time = 0; ok && time < JUDGED; time++) {
         ok = fit(group, group->judge, error);
         for (size_t i = 0; ok && i < group->chosen_count; i++)
             off[i] = sweep_model_left_out_at(group->judge, i);

@@ -1,4 +1,5 @@
 /* The program of a row as a file: an ELF file, assembler text of the GPU, or descriptors of the Neural Engine. */
+#include "sim/prove/validate/row_chip.h"
 #include "sim/prove/validate/validation.h"
 #include "sim/workload/ane/ane_workload.h"
 
@@ -33,33 +34,32 @@ static uint8_t *copy_of(const void *bytes, size_t size, struct orch_error *error
 }
 
 /* The descriptors of the first kernel. */
-static uint8_t *dump_descriptors(const struct validate_program *p, size_t *bytes, struct orch_error *error)
+static uint8_t *dump_descriptors(const struct validate_program *p, struct row_chip *chips, size_t *bytes,
+                                 struct orch_error *error)
 {
     const struct validate_launch *const l = &p->launch[0];
     struct ane_workload workload = {.arrays = 0};
     uint8_t *copy = NULL;
-    struct chip_db *const db = chip_db_open(NULL, error);
-    struct chip *const chip = db ? chip_open(db, p->chip, NULL, error) : NULL;
+    const struct chip *const chip = row_chip_open(chips, p, error);
     if (chip && ane_workload_open_kernel(&workload, l->workload, *l->precision ? l->precision : NULL, chip, 1, NULL, 0, error)) {
         *bytes = workload.kernel.program.size;
         copy = copy_of(workload.kernel.program.bytes, *bytes, error);
     }
     ane_workload_close(&workload);
-    if (chip)
-        chip_close(chip);
-    if (db)
-        chip_db_close(db);
     return copy;
 }
 
-uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error)
+uint8_t *validation_dump(const struct validation *v, const char *id, const struct chip_db *db,
+                         const struct chip_overrides *overrides, size_t *bytes, struct orch_error *error)
 {
     struct validate_program program;
     uint8_t *file = NULL;
     if (!validation_plan_row(v, id, &program, error))
         return NULL;
     if (program.ane) {
-        file = dump_descriptors(&program, bytes, error);
+        struct row_chip *const chips = row_chip_create(db, overrides);
+        file = chips ? dump_descriptors(&program, chips, bytes, error) : (orch_no_memory(error), NULL);
+        row_chip_free(chips);
     } else if (program.code) {
         file = validate_program_elf(&program, true, bytes, error);
     } else if (program.gpu.text) {

@@ -59,9 +59,7 @@ static bool add_own(struct validate_recipe *r, unsigned cores, const struct vali
     const struct run_request request = {
         .workload = r->file,
         .cores = cores,
-        .core_choice = p->core == VALIDATE_P_CORE   ? SOC_P_CORE
-                       : p->core == VALIDATE_E_CORE ? SOC_E_CORE
-                                                    : SOC_ANY_CORE,
+        .core_choice = validate_core_choice(p->core),
         .cold = !p->warm,
     };
     return add_run(r, &request, p, sets, error);

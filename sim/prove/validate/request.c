@@ -3,6 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum soc_core_choice validate_core_choice(enum validate_core core)
+{
+    static const enum soc_core_choice choices[] = {
+        [VALIDATE_ANY_CORE] = SOC_ANY_CORE, [VALIDATE_P_CORE] = SOC_P_CORE, [VALIDATE_E_CORE] = SOC_E_CORE};
+    return choices[core];
+}
+
 unsigned validate_request_count(const struct validate_program *p)
 {
     return p->launches ? p->launches : *p->workload ? 1 : 0;

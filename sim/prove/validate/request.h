@@ -6,6 +6,9 @@
 #include "sim/prove/validate/validate.h"
 #include "sim/run/run.h"
 
+/* On which cores of a chip a program runs that names them so. */
+enum soc_core_choice validate_core_choice(enum validate_core core);
+
 /* How many kernels the program asks for; 0 = it is code of its own. */
 unsigned validate_request_count(const struct validate_program *program);
 

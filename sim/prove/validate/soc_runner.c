@@ -152,14 +152,12 @@ static bool pass(const struct run *run, bool keep_caches, struct validate_timing
 static bool run_code(const struct chip *chip, const struct validate_program *program, struct validate_timing *result,
                      struct orch_error *error)
 {
-    static const enum soc_core_choice choices[] = {
-        [VALIDATE_ANY_CORE] = SOC_ANY_CORE, [VALIDATE_P_CORE] = SOC_P_CORE, [VALIDATE_E_CORE] = SOC_E_CORE};
     struct run run = {.program = program, .soc = soc_create(chip, error)};
     if (!run.soc)
         return false;
     run.count = soc_runner_cores(run.soc, program);
     bool ok = run.count <= VALIDATE_MAX_THREADS || orch_fail(error, ORCH_UNMODELLED, "%u threads", run.count);
-    ok = ok && soc_place(run.soc, run.count, choices[program->core], run.cores, error);
+    ok = ok && soc_place(run.soc, run.count, validate_core_choice(program->core), run.cores, error);
     uint8_t *const file = ok ? validate_program_elf(program, false, &run.bytes, error) : NULL;
     run.file = file;
     ok = file && (!program->warm || pass(&run, true, NULL, error)) && pass(&run, false, result, error);

@@ -13,6 +13,7 @@
 
 #include "power/energy.h"
 #include "sim/base/error.h"
+#include "sim/chip/chip.h"
 #include "units/mem/mem_space.h"
 
 #include <json-c/json.h>
@@ -172,8 +173,9 @@ bool validation_cross_validate(struct validation *v, struct orch_error *error);
 
 /* The program of one row as an ELF file, as assembler text for a loop of the GPU, or as descriptors of the Neural Engine; the
  * caller frees it. NULL when there is no such row, when it is not modelled, and for other kernels of the libraries, for which
- * there is only a command (recipe.h). */
-uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error);
+ * there is only a command (recipe.h). Descriptors are those for the row's chip with the overrides, which may be NULL. */
+uint8_t *validation_dump(const struct validation *v, const char *id, const struct chip_db *chips,
+                         const struct chip_overrides *overrides, size_t *bytes, struct orch_error *error);
 
 /* Columns may be any column of the tables, separated by commas, or chip, file, level, part, work. NULL means "chip,source" in
  * JSON; in text, sources, chips and files one after another. */

@@ -96,9 +96,9 @@ static void set_now(struct amx_timer *t, double now_ns)
 /* ---- timing ---- */
 
 /* Kinds of work have paces of their own. Those that come behind other work, and loops of which no operand comes from where those
- * of the loop before came from, find the caches in another state. */
-enum sampled_kind { SAMPLED_BATCH, SAMPLED_PASSES, SAMPLED_COPY, SAMPLED_TRANSPOSE, SAMPLED_ANEW = 4 };
-_Static_assert(2 * SAMPLED_ANEW <= CORE_SAMPLE_KINDS, "a pace for each");
+ * of the loop before came from, find the caches in another state: they are kinds of a second set. */
+enum { ANEW = WORK_END };
+_Static_assert(2 * ANEW <= CORE_SAMPLE_KINDS, "a pace for each");
 
 static unsigned kind_of_passes(struct amx_timer *t, const struct amx_passes *passes)
 {
@@ -107,12 +107,12 @@ static unsigned kind_of_passes(struct amx_timer *t, const struct amx_passes *pas
         again |= passes->step[i] && passes->operand[i] == t->last_operand[i];
         t->last_operand[i] = passes->operand[i];
     }
-    return again ? SAMPLED_PASSES : SAMPLED_PASSES + SAMPLED_ANEW;
+    return again ? WORK_PASSES : WORK_PASSES + ANEW;
 }
 
-static unsigned kind_of_scalar(const struct amx_timer *t, enum sampled_kind kind)
+static unsigned kind_of_scalar(const struct amx_timer *t, enum work_kind kind)
 {
-    return t->last_kind % SAMPLED_ANEW == kind ? kind : kind + SAMPLED_ANEW;
+    return t->last_kind % ANEW == kind ? kind : kind + ANEW;
 }
 
 /* True when a piece of work is skipped, as was told to the sample. Otherwise *before is set for end_piece. */
@@ -145,12 +145,12 @@ static void end_piece(struct amx_timer *t, unsigned kind, double work, const str
 static void time_batch(struct amx_timer *t, const uint8_t *op, const uint64_t *operand, uint32_t count)
 {
     struct core_reading before;
-    if (skips_piece(t, SAMPLED_BATCH, count, &before)) {
+    if (skips_piece(t, WORK_BATCH, count, &before)) {
         soc_core_skip_amx_batch(t->core, amx_timer_now(t), op, operand, count);
         return;
     }
     set_now(t, soc_core_send_amx_batch(t->core, amx_timer_now(t), t->send_step_ns, op, operand, count));
-    end_piece(t, SAMPLED_BATCH, count, &before);
+    end_piece(t, WORK_BATCH, count, &before);
 }
 
 static void time_passes(struct amx_timer *t, const struct amx_passes *passes)
@@ -187,7 +187,7 @@ static double scalar_work_of(enum work_kind kind, const struct scalar_work *w)
 
 static void time_scalar(struct amx_timer *t, enum work_kind kind, const struct scalar_work *w)
 {
-    const unsigned sampled = kind_of_scalar(t, kind == WORK_COPY ? SAMPLED_COPY : SAMPLED_TRANSPOSE);
+    const unsigned sampled = kind_of_scalar(t, kind);
     const double work = scalar_work_of(kind, w);
     struct core_reading before;
     if (skips_piece(t, sampled, work, &before)) {
@@ -318,7 +318,7 @@ void amx_timer_transpose(struct amx_timer *t, uint64_t dst, uint64_t dst_row, ui
 void amx_timer_sample(struct amx_timer *t, const struct core_sample_shape *shape)
 {
     struct core_sample_shape with_rare = *shape;
-    with_rare.rare = SAMPLED_ANEW;
+    with_rare.rare = ANEW;
     t->samples = true;
     core_sample_begin(&t->sample, &with_rare);
 }

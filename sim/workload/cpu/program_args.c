@@ -1,6 +1,7 @@
 #include "sim/workload/cpu/program_args.h"
 
 #include "isa/array_count.h"
+#include "isa/float_bits.h"
 #include "sim/base/suggest.h"
 #include "units/cpu/cpu_random.h"
 
@@ -208,17 +209,14 @@ static bool parse_float(const char *text, struct program_arg *arg, struct orch_e
     if (end == text)
         return orch_fail(error, ORCH_USAGE, "not an argument; `run " ORCH_OPTION("help") "` lists the forms");
     if (strcmp(end, "f") == 0) {
-        const float single = strtof(text, NULL); /* rounded once, from the decimal text */
-        uint32_t bits;
-        memcpy(&bits, &single, sizeof bits);
-        arg->bits = bits;
+        arg->bits = f32_bits(strtof(text, NULL)); /* rounded once, from the decimal text */
         arg->kind = PROGRAM_ARG_FLOAT;
         return true;
     }
     if (strcmp(end, "d") != 0)
         return orch_fail(error, ORCH_USAGE, "a number that is not an integer needs its type: %.40sf (float) or %.40sd (double)",
                          *end ? "3.5" : text, *end ? "3.5" : text);
-    memcpy(&arg->bits, &value, sizeof value);
+    arg->bits = f64_bits(value);
     arg->kind = PROGRAM_ARG_DOUBLE;
     return true;
 }

@@ -8,6 +8,9 @@
 
 struct gpu_crowd;
 
+/* More instructions than any simdgroup executes. */
+#define GPU_WHOLE_GROUP 0x1p60
+
 /* Slot i of core c has number c * slots + i; `port` has one port for each core (NULL = nothing reaches caches). Setup and ports
  * must outlive the crowd. NULL when memory ran out. */
 struct gpu_crowd *gpu_crowd_create(const struct gpu_setup *setup, unsigned cores, unsigned slots, struct mem_port *const *port);
@@ -19,13 +22,11 @@ struct gpu_group *gpu_crowd_start(struct gpu_crowd *crowd, unsigned slot, uint64
 struct gpu_group *gpu_crowd_group(const struct gpu_crowd *crowd, unsigned slot, uint64_t *number);
 /* How many instructions each of its simdgroups has executed, in the mean. */
 double gpu_crowd_done(const struct gpu_crowd *crowd, unsigned slot);
-unsigned gpu_crowd_simdgroups(const struct gpu_crowd *crowd, unsigned slot);
 
 /* Moves a slot to this threadgroup, `to` instructions of each simdgroup behind its beginning: it starts anew unless it is there
  * already and not so far. With `touch`, what it accesses on the way reaches the caches, in no time. False on a fault, or, with
  * *fault untouched, when memory ran out. */
-bool gpu_crowd_move(struct gpu_crowd *crowd, unsigned slot, uint64_t group, double to, bool touch, double now_ns,
-                    struct unit_fault *fault);
+bool gpu_crowd_move(struct gpu_crowd *crowd, unsigned slot, uint64_t group, double to, bool touch, struct unit_fault *fault);
 /* Moves a slot a little, until none of its simdgroups waits for another one. */
 bool gpu_crowd_settle(struct gpu_crowd *crowd, unsigned slot, struct unit_fault *fault);
 

@@ -73,9 +73,7 @@ static void run_group(struct worker *w, uint64_t number)
 {
     struct pass *p = w->pass;
     struct unit_fault fault = {0};
-    uint32_t position[3];
-    gpu_setup_position(p->setup, number, position);
-    gpu_group_start(w->group, position, (uint32_t)(number % p->options->cores));
+    gpu_setup_start(p->setup, w->group, number, (uint32_t)(number % p->options->cores));
     if (!gpu_group_finish(w->group, NULL, &fault))
         note_fault(p, number, &fault);
 }

@@ -6,11 +6,6 @@
 
 #include "sim/workload/gpu/gpu_setup.h"
 
-/* A simdgroup that has executed this many instructions is taken to run for ever. On hardware the driver ends command buffers
- * after some seconds (guess: the limit is not published; a core issues this many instructions of one simdgroup in about three
- * seconds). */
-#define GPU_WATCHDOG_INSTRUCTIONS (UINT64_C(1) << 32)
-
 /* Dynamic counts of a pass. `issues` has one number per instruction of the program. */
 struct gpu_totals {
     uint64_t instructions, active_lanes;

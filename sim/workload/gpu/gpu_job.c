@@ -39,7 +39,7 @@ static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
     struct gpu_job *j = context;
     struct gpu_job_slot *s = gpu_job_slot(j, core, slot);
     const unsigned number = (unsigned)(s - j->slot);
-    bool left = j->next < j->end;
+    bool left = j->next < j->setup->group_count;
     uint64_t unused;
     gpu_job_end_pace(j);
     const bool open = opening(j, s, &left);
@@ -82,7 +82,8 @@ static bool refill(void *context, unsigned core, unsigned slot, unsigned simdgro
     struct gpu_trace *trace = &s->trace[simdgroup];
     bool moved = true;
     *ok = true;
-    work_progress_tell(j->setup->progress, "timing", (double)(j->next - 1) / (double)j->end, gpu_timing_now_ns(j->timing));
+    work_progress_tell(j->setup->progress, "timing", (double)(j->next - 1) / (double)j->setup->group_count,
+                       gpu_timing_now_ns(j->timing));
     while (*ok && trace->read == trace->written && !s->done[simdgroup] && moved) {
         moved = false;
         *ok = advance(j, s, simdgroup, &moved);
@@ -144,7 +145,6 @@ static void end_window(struct gpu_job *j)
     if (!j->settled)
         take_mark(j, &w->from);
     take_mark(j, &w->to);
-    w->all = true;
 }
 
 static enum gpu_look look(void *job)
@@ -158,16 +158,15 @@ static enum gpu_look look(void *job)
 
 /* ---- the task ---- */
 
-struct gpu_timing_launch gpu_job_launch(const struct gpu_setup *s)
+struct gpu_timing_launch gpu_job_launch(const struct gpu_launch *launch)
 {
-    const uint32_t *g = s->launch.group_threads;
+    const uint32_t *g = launch->group_threads;
     const uint32_t threads = g[0] * g[1] * g[2];
-    return (struct gpu_timing_launch){.program = s->program,
+    return (struct gpu_timing_launch){.program = launch->program,
                                       .threads_per_group = threads,
                                       .simdgroups_per_group = (threads + GPU_LANES - 1) / GPU_LANES,
-                                      .register_halves = s->launch.register_halves,
-                                      .threadgroup_memory_bytes = s->launch.threadgroup_memory_bytes,
-                                      .code_address = s->code_address};
+                                      .register_halves = launch->register_halves,
+                                      .threadgroup_memory_bytes = launch->threadgroup_memory_bytes};
 }
 
 static double job_now(void *context)
@@ -179,7 +178,8 @@ static double job_now(void *context)
 static void job_start(void *context, double now_ns)
 {
     struct gpu_job *j = context;
-    struct gpu_timing_launch launch = gpu_job_launch(j->setup);
+    struct gpu_timing_launch launch = gpu_job_launch(&j->setup->launch);
+    launch.code_address = j->setup->code_address;
     launch.source = (struct gpu_source){j, start, refill, trace_of, j->leaper || j->selection.window ? look : NULL};
     launch.lap = j->leaper ? j->selection.leaps->lap : NULL;
     j->begin_ns = now_ns + 1e3 * j->params->submit_us;
@@ -212,10 +212,15 @@ static enum engine_progress job_step(void *context, double limit_ns, struct orch
     return gpu_timing_failed(j->timing) ? failed(j, error) : ENGINE_DONE;
 }
 
-static bool refuse_launch(const struct gpu_setup *setup, unsigned threads, const char *limit, struct orch_error *error)
+unsigned gpu_job_slots(const struct gpu_setup *setup, const struct gpu_params *params, const char **limit,
+                       struct orch_error *error)
 {
-    return orch_fail(error, ORCH_USAGE, "%.200s: impossible launch: no threadgroup of %u threads fits a core: %s",
-                     setup->kernel->path, threads, limit[0] ? limit : "its resources");
+    const struct gpu_timing_launch launch = gpu_job_launch(&setup->launch);
+    const unsigned slots = gpu_timing_occupancy(params, &launch, limit);
+    if (!slots)
+        orch_fail(error, ORCH_USAGE, "%.200s: impossible launch: no threadgroup of %u threads fits a core: %s",
+                  setup->kernel->path, launch.threads_per_group, (*limit)[0] ? *limit : "its resources");
+    return slots;
 }
 
 static bool create_parts(struct gpu_job *j)
@@ -231,18 +236,14 @@ static bool create_parts(struct gpu_job *j)
 struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
                                const struct gpu_selection *selection, struct orch_error *error)
 {
-    const struct gpu_timing_launch launch = gpu_job_launch(setup);
     const char *limit = "";
-    const unsigned slots = gpu_timing_occupancy(params, &launch, &limit);
-    struct gpu_job *j = slots ? calloc(1, sizeof *j) : NULL;
-    if (!slots) {
-        refuse_launch(setup, launch.threads_per_group, limit, error);
+    const unsigned slots = gpu_job_slots(setup, params, &limit, error);
+    if (!slots)
         return NULL;
-    }
+    struct gpu_job *j = calloc(1, sizeof *j);
     if (j) {
         *j = (struct gpu_job){.setup = setup, .params = params, .timing = timing, .selection = *selection, .slots = slots};
         j->next = selection->open ? gpu_schedule_next(selection->open) : selection->first;
-        j->end = selection->count ? selection->first + selection->count : setup->group_count;
     }
     if (j && create_parts(j))
         return j;
@@ -285,9 +286,10 @@ const struct gpu_counted *gpu_job_leapt(const struct gpu_job *job)
     return &job->leapt.counts;
 }
 
-double gpu_job_leapt_work(const struct gpu_job *job)
+double gpu_job_timed_share(const struct gpu_job *job)
 {
-    return job->leapt.work;
+    const double executed = (double)gpu_crowd_counts(job->crowd).instructions;
+    return executed > 0 ? (executed - job->leapt.work) / executed : 1;
 }
 
 void gpu_job_add_totals(const struct gpu_job *j, struct gpu_totals *totals)

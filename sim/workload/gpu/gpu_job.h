@@ -23,7 +23,6 @@ struct gpu_window {
     double settling, end;     /* instructions issued at the marks */
     struct gpu_mark from, to; /* filled: when `settling` instructions have issued, and at the end */
     double begin_ns;          /* filled: when the pass began */
-    bool all;                 /* filled: no threadgroup was left */
 };
 
 /* How laps of long loops are leapt over. */
@@ -34,7 +33,7 @@ struct gpu_leaps {
 };
 
 struct gpu_selection {
-    uint64_t first, count;           /* threadgroups; count 0 = all from the first one on */
+    uint64_t first;                  /* threadgroup; all from it on */
     const struct gpu_schedule *open; /* which threadgroups are under way already; `crowd` has them there. NULL = none */
     struct gpu_crowd *crowd;         /* executes; NULL = one of the job's own */
     struct gpu_window *window;       /* NULL = up to the end */
@@ -53,13 +52,16 @@ struct engine_task gpu_job_task(struct gpu_job *job);
 double gpu_job_begin_ns(const struct gpu_job *job); /* when submission is done */
 /* What the laps that were leapt over are taken to count. */
 const struct gpu_counted *gpu_job_leapt(const struct gpu_job *job);
-/* The instructions that were leapt over. */
-double gpu_job_leapt_work(const struct gpu_job *job);
+/* The share of the executed instructions that was not leapt over. */
+double gpu_job_timed_share(const struct gpu_job *job);
 double gpu_job_end_ns(const struct gpu_job *job); /* when the last threadgroup's stores are visible */
 /* Adds the counts of what the pass executed. */
 void gpu_job_add_totals(const struct gpu_job *job, struct gpu_totals *totals);
 
-/* Describes the launch for the timing model, without a source of instructions. */
-struct gpu_timing_launch gpu_job_launch(const struct gpu_setup *setup);
+/* How many threadgroups a core holds at a time, and what limits that. 0 when none fits, and *error says why. */
+unsigned gpu_job_slots(const struct gpu_setup *setup, const struct gpu_params *params, const char **limit,
+                       struct orch_error *error);
+/* Describes a launch for the timing model, without a source of instructions and without the place of the code. */
+struct gpu_timing_launch gpu_job_launch(const struct gpu_launch *launch);
 
 #endif

@@ -41,12 +41,11 @@ struct gpu_job {
     struct gpu_timing *timing;
     struct gpu_selection selection;
     struct gpu_crowd *crowd, *own; /* own: to be freed */
-    uint64_t next, end;            /* threadgroups that have not begun */
+    uint64_t next;                 /* the first threadgroup that has not begun */
     bool settled, stopped;         /* the marks of the window are taken */
     struct gpu_job_slot *slot;
     unsigned slots; /* per core */
     struct unit_fault fault;
-    uint64_t started, all; /* threadgroups of the selection */
     bool no_memory, begun, failed_to_begin;
     double begin_ns;
     struct gpu_leaper *leaper; /* NULL when no laps are leapt over */

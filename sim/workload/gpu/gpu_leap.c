@@ -1,34 +1,27 @@
 #include "sim/workload/gpu/gpu_leap.h"
 
-#include "sim/workload/gpu/gpu_functional.h"
 #include "sim/workload/gpu/gpu_touch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct gpu_leaper {
-    const struct gpu_setup *setup;
     bool *head; /* by instruction: a watched loop begins here */
     double lines;
     struct gpu_group *ahead; /* looks ahead */
     struct gpu_touches *touches;
-    struct gpu_trace trace;
     double touched, fresh; /* lines that leaps touched so far; of these, new to the last cache */
 };
 
 struct gpu_leaper *gpu_leaper_create(const struct gpu_setup *setup, const bool *lap, double lines)
 {
-    const struct gpu_checks checks = {.steer = true, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
     struct gpu_leaper *l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
-    *l = (struct gpu_leaper){.setup = setup,
-                             .head = gpu_loops_heads(setup->program, lap),
+    *l = (struct gpu_leaper){.head = gpu_loops_heads(setup->program, lap),
                              .lines = lines,
-                             .ahead = gpu_group_create(&setup->launch, &checks),
+                             .ahead = gpu_setup_steering_group(setup),
                              .touches = gpu_touches_create(setup->program)};
-    gpu_trace_init(&l->trace);
-    l->trace.lines_only = true;
     if (!l->ahead || !l->touches || !l->head) {
         gpu_leaper_free(l);
         return NULL;
@@ -44,7 +37,6 @@ void gpu_leaper_free(struct gpu_leaper *l)
     gpu_group_free(l->ahead);
     free(l->head);
     gpu_touches_free(l->touches);
-    gpu_trace_release(&l->trace);
     free(l);
 }
 
@@ -91,7 +83,6 @@ bool gpu_leaper_look(struct gpu_leaper *l, const struct gpu_group *group, struct
 
 struct leap {
     struct gpu_leaper *leaper;
-    struct gpu_group *group;
     struct mem_port *port;
     double now_ns;
     uint64_t lines; /* touched so far */
@@ -106,46 +97,17 @@ static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem
         p->leaper->fresh += mem_port_warm(p->port, p->now_ns, address, bytes, kind) >= MEM_DRAM;
 }
 
-static void touch(struct leap *p)
-{
-    gpu_touches_each(p->leaper->touches, &p->leaper->trace, touch_line, p);
-    gpu_trace_clear(&p->leaper->trace);
-}
-
-/* Instructions that a simdgroup runs at a time: so few that a trace stays in the host's caches. */
-#define TURN 1024
-
-/* Every simdgroup runs on until it has executed `end` instructions, or until it waits for another one that has. */
-static bool run_to(struct leap *p, const uint64_t end[GPU_SIMDGROUPS_MAX], bool touching, struct unit_fault *fault)
-{
-    const unsigned count = gpu_group_simdgroups(p->group);
-    for (uint64_t before = UINT64_MAX; before != progress(p->group);) {
-        before = progress(p->group);
-        for (unsigned i = 0; i < count; i++) {
-            const uint64_t at = gpu_group_executed(p->group, i), left = at < end[i] ? end[i] - at : 0;
-            struct gpu_trace *trace = touching ? &p->leaper->trace : NULL;
-            if (left == 0)
-                continue;
-            if (gpu_group_run(p->group, i, touching && left > TURN ? TURN : left, trace, fault) == GPU_STEP_FAULT)
-                return false;
-            if (touching)
-                touch(p);
-        }
-    }
-    return true;
-}
-
 bool gpu_leaper_leap(struct gpu_leaper *l, struct gpu_group *group, uint32_t laps, struct gpu_laps_ahead *ahead,
                      struct mem_port *port, double now_ns, struct unit_fault *fault)
 {
-    struct leap p = {.leaper = l, .group = group, .port = port, .now_ns = now_ns};
+    struct leap p = {.leaper = l, .port = port, .now_ns = now_ns};
     const unsigned count = gpu_group_simdgroups(group);
     uint64_t one[GPU_SIMDGROUPS_MAX], untouched[GPU_SIMDGROUPS_MAX], end[GPU_SIMDGROUPS_MAX];
     if (laps == 0)
         return true;
     for (unsigned i = 0; i < count; i++)
         one[i] = gpu_group_executed(group, i) + ahead->instructions[i];
-    if (!run_to(&p, one, true, fault))
+    if (!gpu_touches_run(l->touches, group, one, touch_line, &p, fault))
         return false;
     const double each = l->fresh > 0 ? (double)p.lines * l->fresh / l->touched : 0; /* new lines of a lap */
     const double most = each > 0 ? l->lines / each : laps;
@@ -155,5 +117,6 @@ bool gpu_leaper_leap(struct gpu_leaper *l, struct gpu_group *group, uint32_t lap
         end[i] = one[i] + rest * ahead->instructions[i];
         ahead->left[i] -= laps;
     }
-    return run_to(&p, untouched, false, fault) && run_to(&p, end, true, fault);
+    return gpu_touches_run(l->touches, group, untouched, NULL, NULL, fault) &&
+           gpu_touches_run(l->touches, group, end, touch_line, &p, fault);
 }

@@ -1,7 +1,5 @@
 #include "sim/workload/gpu/gpu_loops.h"
 
-#include "sim/workload/gpu/gpu_functional.h"
-
 #include <stdlib.h>
 
 /* Fewest laps of a loop, each time it is entered, that is worth leaping over. */
@@ -53,13 +51,10 @@ static void choose(const struct loop *all, unsigned count, double simdgroups, bo
 static bool count_issues(const struct gpu_setup *setup, uint64_t group, uint64_t *issues, unsigned *simdgroups,
                          struct unit_fault *fault)
 {
-    const struct gpu_checks checks = {.steer = true, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
-    struct gpu_group *g = gpu_group_create(&setup->launch, &checks);
-    uint32_t position[3];
+    struct gpu_group *g = gpu_setup_steering_group(setup);
     if (!g)
         return false;
-    gpu_setup_position(setup, group, position);
-    gpu_group_start(g, position, 0);
+    gpu_setup_start(setup, g, group, 0);
     *simdgroups = gpu_group_simdgroups(g);
     const bool ok = gpu_group_finish(g, NULL, fault);
     if (ok)

@@ -234,41 +234,26 @@ double gpu_schedule_work(const struct gpu_schedule *s, unsigned simdgroups)
 
 /* ---- the end ---- */
 
-/* The busy slot of a core that has least left; slots when none is busy. */
-static unsigned shortest(const struct gpu_schedule *s, unsigned core, unsigned *busy)
+double gpu_schedule_most_left(const struct gpu_schedule *s)
 {
-    unsigned found = s->slots;
-    *busy = 0;
-    for (unsigned i = core * s->per_core; i < (core + 1) * s->per_core; i++) {
+    double most = 0;
+    for (unsigned core = 0; core < s->cores; core++) {
+        double left = 0;
+        for (unsigned i = core * s->per_core; i < (core + 1) * s->per_core; i++)
+            left += s->slot[i].group == GPU_NO_GROUP ? 0 : left_of(s, i);
+        most = fmax(most, left);
+    }
+    return most;
+}
+
+void gpu_schedule_drain(struct gpu_schedule *s, double instructions)
+{
+    for (unsigned i = 0; i < s->slots; i++) {
         if (s->slot[i].group == GPU_NO_GROUP)
             continue;
-        ++*busy;
-        if (found == s->slots || left_of(s, i) < left_of(s, found))
-            found = i;
+        if (left_of(s, i) <= instructions)
+            s->slot[i].group = GPU_NO_GROUP;
+        else
+            s->slot[i].done += instructions;
     }
-    return found;
-}
-
-static double drain_core(struct gpu_schedule *s, unsigned core, const double *time, double until)
-{
-    double now = 0;
-    unsigned busy, first;
-    while (now < until && (first = shortest(s, core, &busy)) < s->slots) {
-        const double left = left_of(s, first), step = fmin(left, (until - now) / time[busy]);
-        for (unsigned i = core * s->per_core; i < (core + 1) * s->per_core; i++)
-            if (s->slot[i].group != GPU_NO_GROUP)
-                s->slot[i].done += step;
-        now += step * time[busy];
-        if (step >= left)
-            s->slot[first].group = GPU_NO_GROUP;
-    }
-    return now;
-}
-
-double gpu_schedule_drain(struct gpu_schedule *s, const double *time, double until)
-{
-    double longest = 0;
-    for (unsigned c = 0; c < s->cores; c++)
-        longest = fmax(longest, drain_core(s, c, time, until));
-    return longest;
 }

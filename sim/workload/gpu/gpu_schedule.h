@@ -60,8 +60,9 @@ bool gpu_schedule_forward(struct gpu_schedule *schedule, double time, gpu_schedu
 double gpu_schedule_rounds(struct gpu_schedule *schedule, double time, unsigned least);
 /* All instructions of all simdgroups before this state, when each threadgroup has so many simdgroups. */
 double gpu_schedule_work(const struct gpu_schedule *schedule, unsigned simdgroups);
-/* Goes on for some time when no threadgroup is left to begin: cores do not influence one another, and time[n] is the time per
- * instruction of a slot while n slots of its core are busy. Returns the time until the last threadgroup has ended, or `time`. */
-double gpu_schedule_drain(struct gpu_schedule *schedule, const double *time, double until);
+/* Of all cores, the most instructions that the threadgroups of one have left together. */
+double gpu_schedule_most_left(const struct gpu_schedule *schedule);
+/* Goes on by so many instructions of every slot when no threadgroup is left to begin. */
+void gpu_schedule_drain(struct gpu_schedule *schedule, double instructions);
 
 #endif

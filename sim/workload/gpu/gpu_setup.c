@@ -116,6 +116,19 @@ static bool run_preamble(struct gpu_setup *s, enum gpu_generation generation, st
     return ok || orch_fail_in((gpu_setup_explain(s, &fault, error), error), "preamble");
 }
 
+struct gpu_launch gpu_setup_launch(const struct abi_kernel *k, const struct gpu_program *program)
+{
+    struct gpu_launch launch = {.program = program,
+                                .threadgroup_memory_bytes = k->threadgroup_memory_bytes,
+                                .stack_bytes_per_thread = 4 * k->stack_words,
+                                .register_halves = k->register_halves};
+    if (!launch.register_halves)
+        launch.register_halves = gpu_program_register_halves(program);
+    memcpy(launch.grid_threads, k->grid, sizeof k->grid);
+    memcpy(launch.group_threads, k->group, sizeof k->group);
+    return launch;
+}
+
 static bool open_setup(struct gpu_setup *s, const struct abi_kernel *k, enum gpu_generation generation, struct mem_space *space,
                        const uint64_t *given, bool steering, struct orch_error *error)
 {
@@ -136,16 +149,12 @@ static bool open_setup(struct gpu_setup *s, const struct abi_kernel *k, enum gpu
                          "%.200s: gpr_halfregs: the program names %u register halves, %u are stated; leave "
                          "gpr_halfregs out to have them counted",
                          k->path, named, k->register_halves);
-    s->launch = (struct gpu_launch){.program = s->program,
-                                    .uniforms = s->uniforms,
-                                    .threadgroup_memory_bytes = k->threadgroup_memory_bytes,
-                                    .stack_bytes_per_thread = 4 * k->stack_words,
-                                    .register_halves = k->register_halves ? k->register_halves : named,
-                                    .space = space,
-                                    .buffer = s->buffer,
-                                    .buffer_count = s->launch.buffer_count};
-    memcpy(s->launch.grid_threads, k->grid, sizeof k->grid);
-    memcpy(s->launch.group_threads, k->group, sizeof k->group);
+    const size_t buffers = s->launch.buffer_count;
+    s->launch = gpu_setup_launch(k, s->program);
+    s->launch.uniforms = s->uniforms;
+    s->launch.space = space;
+    s->launch.buffer = s->buffer;
+    s->launch.buffer_count = buffers;
     gpu_launch_groups(&s->launch, s->groups);
     s->group_count = (uint64_t)s->groups[0] * s->groups[1] * s->groups[2];
     return run_preamble(s, generation, error);
@@ -170,11 +179,24 @@ void gpu_setup_close(struct gpu_setup *s)
     s->program = NULL;
 }
 
-void gpu_setup_position(const struct gpu_setup *s, uint64_t group, uint32_t position[3])
+void gpu_setup_position(const struct gpu_setup *s, uint64_t number, uint32_t position[3])
 {
-    position[0] = (uint32_t)(group % s->groups[0]);
-    position[1] = (uint32_t)(group / s->groups[0] % s->groups[1]);
-    position[2] = (uint32_t)(group / s->groups[0] / s->groups[1]);
+    position[0] = (uint32_t)(number % s->groups[0]);
+    position[1] = (uint32_t)(number / s->groups[0] % s->groups[1]);
+    position[2] = (uint32_t)(number / s->groups[0] / s->groups[1]);
+}
+
+void gpu_setup_start(const struct gpu_setup *s, struct gpu_group *group, uint64_t number, uint32_t core)
+{
+    uint32_t position[3];
+    gpu_setup_position(s, number, position);
+    gpu_group_start(group, position, core);
+}
+
+struct gpu_group *gpu_setup_steering_group(const struct gpu_setup *s)
+{
+    const struct gpu_checks checks = {.steer = true, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
+    return gpu_group_create(&s->launch, &checks);
 }
 
 /* ---- faults ---- */

@@ -6,6 +6,11 @@
 #include "sim/workload/gpu/abi_kernel.h"
 #include "units/gpu/gpu_core.h"
 
+/* A simdgroup that has executed this many instructions is taken to run for ever. On hardware the driver ends command buffers
+ * after some seconds (guess: the limit is not published; a core issues this many instructions of one simdgroup in about three
+ * seconds). */
+#define GPU_WATCHDOG_INSTRUCTIONS (UINT64_C(1) << 32)
+
 struct gpu_setup {
     const struct abi_kernel *kernel;
     struct mem_space *space;
@@ -22,6 +27,9 @@ struct gpu_setup {
     uint64_t group_count;
     const struct work_progress *progress; /* who waits for passes; NULL = nobody */
 };
+
+/* The launch of a kernel without its place in memory. */
+struct gpu_launch gpu_setup_launch(const struct abi_kernel *kernel, const struct gpu_program *program);
 
 /* `given` (may be NULL) has, by argument, the addresses of buffers that the caller owns and has filled; a buffer without one is
  * allocated. Close in any case. */
@@ -40,7 +48,11 @@ bool gpu_setup_keep(struct gpu_setup *setup, struct orch_error *error);
 /* The present contents of a buffer. */
 const uint8_t *gpu_setup_bytes(const struct gpu_setup *setup, unsigned arg);
 /* The position in the grid of the threadgroup with this number. */
-void gpu_setup_position(const struct gpu_setup *setup, uint64_t group, uint32_t position[3]);
+void gpu_setup_position(const struct gpu_setup *setup, uint64_t number, uint32_t position[3]);
+/* Begins the threadgroup with this number. */
+void gpu_setup_start(const struct gpu_setup *setup, struct gpu_group *group, uint64_t number, uint32_t core);
+/* Makes an object that executes threadgroups for what steers them only. NULL when memory ran out. */
+struct gpu_group *gpu_setup_steering_group(const struct gpu_setup *setup);
 
 /* Turns a fault into exit code 4 (3 for what is not modelled, 2 for what is no instruction at all) and one line of text: pc,
  * instruction, what happened, and which buffer was near. Returns false. */

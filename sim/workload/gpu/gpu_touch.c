@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+/* Instructions that a simdgroup runs at a time when its accesses are handed on: so few that its trace stays in the host's caches
+ * and simdgroups advance side by side. */
+#define TURN 1024
+
 /* What an instruction does to the caches. */
 struct touch {
     uint8_t act; /* enum act */
@@ -10,6 +14,7 @@ struct touch {
 enum act { NO_ACCESS, LOAD, STORE, ATOMIC };
 
 struct gpu_touches {
+    struct gpu_trace trace;
     struct touch touch[1]; /* of each instruction; there is room for all */
 };
 
@@ -29,7 +34,11 @@ struct gpu_touches *gpu_touches_create(const struct gpu_program *program)
 {
     const uint32_t count = gpu_program_count(program);
     struct gpu_touches *t = calloc(1, sizeof *t + count * sizeof t->touch[0]);
-    for (uint32_t i = 0; t && i < count; i++) {
+    if (!t)
+        return NULL;
+    gpu_trace_init(&t->trace);
+    t->trace.lines_only = true;
+    for (uint32_t i = 0; i < count; i++) {
         const struct agx_effect *e = gpu_program_effect(program, i);
         t->touch[i] = (struct touch){(uint8_t)act_of(e), (uint8_t)(e->element_bytes * (e->elements ? e->elements : 1))};
     }
@@ -38,6 +47,8 @@ struct gpu_touches *gpu_touches_create(const struct gpu_program *program)
 
 void gpu_touches_free(struct gpu_touches *touches)
 {
+    if (touches)
+        gpu_trace_release(&touches->trace);
     free(touches);
 }
 
@@ -62,13 +73,46 @@ static void touch_lines(const struct touch *touch, const struct gpu_trace_record
     }
 }
 
-void gpu_touches_each(const struct gpu_touches *t, const struct gpu_trace *trace, gpu_touch_line *take, void *context)
+/* Hands on what the trace has, and clears it. */
+static void hand_on(struct gpu_touches *t, gpu_touch_line *take, void *context)
 {
-    const struct gpu_trace_line *line = trace->line;
-    for (size_t i = 0; i < trace->written; i++) {
-        const struct touch *touch = &t->touch[trace->record[i].instruction];
-        if (trace->record[i].lines && touch->act != NO_ACCESS)
-            touch_lines(touch, &trace->record[i], line, take, context);
-        line += trace->record[i].lines;
+    const struct gpu_trace_record *record = t->trace.record;
+    const struct gpu_trace_line *line = t->trace.line;
+    for (size_t i = 0; i < t->trace.written; i++) {
+        const struct touch *touch = &t->touch[record[i].instruction];
+        if (record[i].lines && touch->act != NO_ACCESS)
+            touch_lines(touch, &record[i], line, take, context);
+        line += record[i].lines;
     }
+    gpu_trace_clear(&t->trace);
+}
+
+/* ---- executing ---- */
+
+/* Runs one simdgroup on for a turn. *moved becomes true when it did anything. */
+static bool run_turn(struct gpu_touches *t, struct gpu_group *group, unsigned simdgroup, uint64_t end, bool touching, bool *moved,
+                     struct unit_fault *fault)
+{
+    const uint64_t at = gpu_group_executed(group, simdgroup), left = at < end ? end - at : 0;
+    if (left == 0)
+        return true;
+    const enum gpu_step step =
+        gpu_group_run(group, simdgroup, touching && left > TURN ? TURN : left, touching ? &t->trace : NULL, fault);
+    *moved = *moved || gpu_group_executed(group, simdgroup) > at;
+    return step != GPU_STEP_FAULT && !t->trace.failed;
+}
+
+bool gpu_touches_run(struct gpu_touches *t, struct gpu_group *group, const uint64_t end[GPU_SIMDGROUPS_MAX], gpu_touch_line *take,
+                     void *context, struct unit_fault *fault)
+{
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (unsigned i = 0; i < gpu_group_simdgroups(group); i++) {
+            if (!run_turn(t, group, i, end[i], take != NULL, &moved, fault))
+                return false;
+            if (take)
+                hand_on(t, take, context);
+        }
+    }
+    return true;
 }

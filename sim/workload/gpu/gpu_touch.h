@@ -1,9 +1,8 @@
-/* The accesses of untimed instructions, line by line: what they do to the caches. */
+/* Executes threadgroups without timing them, and hands on what they access line by line: what they do to the caches. */
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_TOUCH_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_TOUCH_H
 
-#include "units/gpu/gpu_program.h"
-#include "units/gpu/gpu_trace.h"
+#include "units/gpu/gpu_core.h"
 #include "units/mem/mem_timing.h"
 
 struct gpu_touches;
@@ -14,7 +13,10 @@ void gpu_touches_free(struct gpu_touches *touches);
 
 /* Receives one access to a line. */
 typedef void gpu_touch_line(void *context, uint64_t address, uint32_t bytes, enum mem_access_kind kind);
-/* Hands on the accesses of a trace in order; an atomic is a fetch and a store. */
-void gpu_touches_each(const struct gpu_touches *touches, const struct gpu_trace *trace, gpu_touch_line *take, void *context);
+/* Runs the simdgroups of a threadgroup side by side until each has executed end[i] instructions of it, has ended, or waits for
+ * one that has. Hands on their accesses in order; an atomic is a fetch and a store. `take` may be NULL. False on a fault, or,
+ * with *fault untouched, when memory ran out. */
+bool gpu_touches_run(struct gpu_touches *touches, struct gpu_group *group, const uint64_t end[GPU_SIMDGROUPS_MAX],
+                     gpu_touch_line *take, void *context, struct unit_fault *fault);
 
 #endif

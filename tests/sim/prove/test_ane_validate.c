@@ -242,7 +242,8 @@ static void test_dump(void)
     const char *text =
         HEADER "M4 Max,,ANE,inmem_peak 128ch sp64 7 layers,fp16,log,0.16,ms,measured,dev-erik/ANE,m4_max_12p4e_40g\n";
     CU_ASSERT_FATAL(validation_add_text(v, "ane.csv", text, strlen(text), &error));
-    uint8_t *file = validation_dump(v, "ane:2", &bytes, &error);
+    struct chip_db *const chips = example_chips();
+    uint8_t *file = validation_dump(v, "ane:2", chips, NULL, &bytes, &error);
     CHECK(file && ane_program_parse(file, bytes, &program, &why), "%s%s", error.text, why.text);
     if (file && !why.text[0]) {
         CU_ASSERT_EQUAL(program.count, 7);
@@ -251,6 +252,12 @@ static void test_dump(void)
         ane_program_free(&program);
     }
     free(file);
+    /* Of a chip that the user has changed, they are those that the commands run. */
+    const char *const few_channels = "ane.channels_max=64";
+    CHECK(!validation_dump(v, "ane:2", chips, &(struct chip_overrides){&few_channels, 1}, &bytes, &error) &&
+              error.exit_code == ORCH_UNMODELLED,
+          "%s", error.text);
+    chip_db_close(chips);
     validation_free(v);
 }
 

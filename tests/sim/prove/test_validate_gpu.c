@@ -82,7 +82,7 @@ static void test_dump(void)
     struct validation *v = validation_create();
     size_t bytes = 0;
     CHECK(validation_add_text(v, "gpu.csv", text, sizeof text - 1, &error), "%s", error.text);
-    uint8_t *file = validation_dump(v, "gpu:2", &bytes, &error);
+    uint8_t *file = validation_dump(v, "gpu:2", NULL, NULL, &bytes, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     CHECK(agx_assemble((const char *)file, bytes, &assembly, &why), "line %lu: %s", why.line, why.text);
     CU_ASSERT_EQUAL(assembly.argument_count, 2);

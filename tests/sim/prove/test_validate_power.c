@@ -191,7 +191,7 @@ static void test_loop_is_a_program(void)
 
     snprintf(text, sizeof text, "%s%s", HEADER, modelled[0].row);
     CHECK(validation_add_text(v, "power.csv", text, strlen(text), &error), "%s", error.text);
-    uint8_t *elf = validation_dump(v, "power:2", &bytes, &error);
+    uint8_t *elf = validation_dump(v, "power:2", NULL, NULL, &bytes, &error);
     CHECK(elf && bytes > 64 && memcmp(elf, "\177ELF", 4) == 0, "%s", error.text);
     free(elf);
     validation_free(v);

@@ -130,7 +130,7 @@ static unsigned run_rows(const char *name, const char *text, size_t bytes, unsig
     for (size_t i = 0; i < json_object_array_length(rows); i += step) {
         const char *id = json_text(json_object_array_get_idx(rows, i), "id");
         size_t size = 0;
-        uint8_t *file = validation_dump(v, id, &size, &error);
+        uint8_t *file = validation_dump(v, id, NULL, NULL, &size, &error);
         if (file)
             run_to_exit(id, file, size), ran++;
         else
@@ -194,10 +194,10 @@ static void test_dump(void)
     struct orch_error error = {0};
     struct validation *v = example_validated(example_table);
     size_t bytes = 0;
-    CHECK(validation_dump(v, "t:99", &bytes, &error) == NULL && error.exit_code == ORCH_USAGE, "%s", error.text);
-    CHECK(validation_dump(v, "t:5", &bytes, &error) == NULL && error.exit_code == ORCH_UNMODELLED, "%s", error.text);
-    CHECK(validation_dump(v, "t:7", &bytes, &error) == NULL && strstr(error.text, "gemm:64x64x64"), "%s", error.text);
-    uint8_t *file = validation_dump(v, "t:2", &bytes, &error);
+    CHECK(validation_dump(v, "t:99", NULL, NULL, &bytes, &error) == NULL && error.exit_code == ORCH_USAGE, "%s", error.text);
+    CHECK(validation_dump(v, "t:5", NULL, NULL, &bytes, &error) == NULL && error.exit_code == ORCH_UNMODELLED, "%s", error.text);
+    CHECK(validation_dump(v, "t:7", NULL, NULL, &bytes, &error) == NULL && strstr(error.text, "gemm:64x64x64"), "%s", error.text);
+    uint8_t *file = validation_dump(v, "t:2", NULL, NULL, &bytes, &error);
     struct elf_file elf;
     struct isa_error why = {0};
     CHECK(file && elf_open(&elf, file, bytes, &why), "%s", why.text);

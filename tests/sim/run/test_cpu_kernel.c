@@ -99,13 +99,5 @@ static const struct suite_test tests[] = {
 
 int main(void)
 {
-    struct orch_error error = {0};
-    db = chip_db_open(NULL, &error);
-    if (!db) {
-        fprintf(stderr, "%s\n", error.text);
-        return 1;
-    }
-    const int failed = suite_run("cpu kernel", tests, ARRAY_COUNT(tests));
-    chip_db_close(db);
-    return failed;
+    return example_chips_run("cpu kernel", tests, ARRAY_COUNT(tests), &db);
 }

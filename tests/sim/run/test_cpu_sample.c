@@ -47,16 +47,22 @@ static void tell_piece(struct core_sample *s, double at, double all, double piec
     core_sample_timed(s, kind, piece, &before, &after);
 }
 
+static struct core_sampled sample_until(const struct core_sample_shape *shape, double end, double *clock_ns, double *true_ns)
+{
+    struct core_sample s;
+    *clock_ns = *true_ns = 0;
+    core_sample_begin(&s, shape);
+    for (double at = 0; at < end; at += 100)
+        tell_piece(&s, at, end, 100, clock_ns, true_ns);
+    return core_sample_end(&s);
+}
+
 static void test_paces(void)
 {
     const struct core_sample_shape shape = {
         .first = 10000, .lead = 200, .window = 500, .gap_least = 4000, .gap_most = 20000, .expected = 2e6};
-    struct core_sample s;
-    double clock_ns = 0, true_ns = 0;
-    core_sample_begin(&s, &shape);
-    for (double at = 0; at < shape.expected; at += 100)
-        tell_piece(&s, at, shape.expected, 100, &clock_ns, &true_ns);
-    const struct core_sampled r = core_sample_end(&s);
+    double clock_ns, true_ns;
+    const struct core_sampled r = sample_until(&shape, shape.expected, &clock_ns, &true_ns);
     CU_ASSERT_TRUE(r.sampled);
     CU_ASSERT_DOUBLE_EQUAL(r.work, shape.expected, 1);
     CHECK(r.timed_work < 0.2 * r.work, "%g of %g timed", r.timed_work, r.work);
@@ -69,12 +75,8 @@ static void test_paces(void)
 static void test_short_runs_are_timed_whole(void)
 {
     const struct core_sample_shape shape = {.first = 10000, .lead = 200, .window = 500, .gap_least = 4000, .gap_most = 20000};
-    struct core_sample s;
-    double clock_ns = 0, true_ns = 0;
-    core_sample_begin(&s, &shape);
-    for (double at = 0; at < shape.first; at += 100)
-        tell_piece(&s, at, shape.first, 100, &clock_ns, &true_ns);
-    const struct core_sampled r = core_sample_end(&s);
+    double clock_ns, true_ns;
+    const struct core_sampled r = sample_until(&shape, shape.first, &clock_ns, &true_ns);
     CU_ASSERT_FALSE(r.sampled);
     CU_ASSERT_EQUAL(r.extra_ns, 0);
     CU_ASSERT_DOUBLE_EQUAL(clock_ns, true_ns, 1e-6);
@@ -253,11 +255,5 @@ static const struct suite_test tests[] = {
 
 int main(void)
 {
-    struct orch_error error = {0};
-    db = chip_db_open(NULL, &error);
-    if (!db)
-        return 70;
-    const int code = suite_run("cpu_sample", tests, ARRAY_COUNT(tests));
-    chip_db_close(db);
-    return code;
+    return example_chips_run("cpu_sample", tests, ARRAY_COUNT(tests), &db);
 }

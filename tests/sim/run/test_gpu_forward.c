@@ -1,17 +1,15 @@
 /* Launches that are timed from windows: the schedule that tells where slots are, the threadgroups that are moved there, and the
  * whole against launches of which every threadgroup is timed. */
 #include "isa/array_count.h"
-#include "sim/chip/chip.h"
-#include "sim/run/run.h"
 #include "sim/workload/gpu/gpu_schedule.h"
-#include "tests/support/suite.h"
+#include "tests/sim/run_example.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EACH_BOUND 0.03
-#define MEAN_BOUND 0.02
+#define EACH_BOUND 0.025
+#define MEAN_BOUND 0.015
 
 static struct chip_db *db;
 
@@ -63,7 +61,7 @@ static void test_forward(void)
 static void test_whole(void)
 {
     const struct gpu_work work = {.known = 2, .group = {10, 90}, .instructions = {80, 120}};
-    const double even[4] = {1, 1, 1, 1}, all = gpu_work_before(&work, 100);
+    const double all = gpu_work_before(&work, 100);
     double sum = 0;
     for (uint64_t i = 0; i < 100; i++)
         sum += gpu_work_of(&work, i);
@@ -73,8 +71,12 @@ static void test_whole(void)
     for (unsigned i = 0; i < 1000 && gpu_schedule_next(s) < 100; i++)
         gpu_schedule_forward(s, 13, NULL, NULL);
     CU_ASSERT_EQUAL(gpu_schedule_busy(s), 12);
-    const double left = all - gpu_schedule_work(s, 1), took = gpu_schedule_drain(s, even, INFINITY);
-    CHECK(took <= 120 && took * 12 >= left, "%g instructions took %g", left, took);
+    const double left = all - gpu_schedule_work(s, 1), most = gpu_schedule_most_left(s);
+    CHECK(most <= 3 * 120 && most * 4 >= left, "%g instructions are left, %g on one core", left, most);
+    gpu_schedule_drain(s, 20);
+    const double drained = gpu_schedule_work(s, 1) - (all - left);
+    CHECK(drained > 0 && drained <= 12 * 20, "%g of %g instructions", drained, left);
+    gpu_schedule_drain(s, INFINITY);
     CU_ASSERT_EQUAL(gpu_schedule_busy(s), 0);
     CU_ASSERT_DOUBLE_EQUAL(gpu_schedule_work(s, 1), all, 1e-6);
     gpu_schedule_free(s);
@@ -100,28 +102,11 @@ static void test_rounds(void)
 
 /* ---- kernels of the library ---- */
 
-struct example {
+/* M1 has an SLC of 8 MiB. */
+static const struct {
     const char *workload;
     bool cold;
-};
-
-static bool run_one(const struct example *x, const char *detail, enum run_mode mode, struct run_result *result)
-{
-    struct orch_error error = {0};
-    struct chip *chip = chip_open(db, "m1", NULL, &error);
-    const struct run_request request = {
-        .chip = chip, .workload = x->workload, .unit = "gpu", .detail = detail, .mode = mode, .threads = 1, .cold = x->cold};
-    run_result_init(result);
-    struct run *run = chip ? run_prepare(&request, &error) : NULL;
-    const bool ok = run && run_execute(run, NULL, 1, result, &error) && strcmp(result->detail, detail) == 0;
-    CHECK(ok, "%s at %s: %s", x->workload, detail, error.text[0] ? error.text : result->detail ? result->detail : "");
-    run_free(run);
-    chip_close(chip);
-    return ok;
-}
-
-/* M1 has an SLC of 8 MiB. */
-static const struct example library[] = {
+} library[] = {
     {"layernorm:65536x512", true},               /* sixteen times the SLC, which fills on the way */
     {"gemm:4096x1024x256", true},                /* long loops */
     {"conv2d:n=1,c=128,h=56,w=56,k=256", false}, /* fits the SLC */
@@ -131,37 +116,30 @@ static const struct example library[] = {
 static void test_library(void)
 {
     double sum = 0;
-    unsigned count = 0;
     for (size_t i = 0; i < ARRAY_COUNT(library); i++) {
-        struct run_result whole, part;
-        bool ok = run_one(&library[i], "instr", RUN_TIMING, &whole);
-        ok = run_one(&library[i], "sampled", RUN_TIMING, &part) && ok;
-        const double off = ok ? part.device_seconds / whole.device_seconds - 1 : 1;
-        CHECK(fabs(off) < EACH_BOUND, "%s: %+.1f %%", library[i].workload, 100 * off);
-        const double all = run_values_get(&whole.counters, "gpu.simdgroup_instructions");
-        CHECK(fabs(run_values_get(&part.counters, "gpu.simdgroup_instructions") / all - 1) < 1e-3, "%s", library[i].workload);
-        sum += fabs(off);
-        count++;
-        run_result_free(&whole);
-        run_result_free(&part);
+        const char *workload = library[i].workload;
+        struct whole_and_sample both =
+            run_gpu_both(db, "m1", workload, (struct run_request){.mode = RUN_TIMING, .cold = library[i].cold});
+        CHECK(fabs(both.off) < EACH_BOUND, "%s: %+.2f %%", workload, 100 * both.off);
+        const char *name = "gpu.simdgroup_instructions";
+        CHECK(fabs(counter(&both.sample, name) / counter(&both.whole, name) - 1) < 1e-3, "%s", workload);
+        sum += fabs(both.off);
+        free_both(&both);
     }
-    CHECK(sum / count < MEAN_BOUND, "mean %.1f %%", 100 * sum / count);
+    CHECK(sum / ARRAY_COUNT(library) < MEAN_BOUND, "mean %.2f %%", 100 * sum / ARRAY_COUNT(library));
 }
 
 /* --mode full gives the results and counts of every threadgroup. */
 static void test_full(void)
 {
-    const struct example x = {"gemm:8192x512x256", false};
-    struct run_result whole, part;
-    bool ok = run_one(&x, "instr", RUN_FULL, &whole);
-    ok = run_one(&x, "sampled", RUN_FULL, &part) && ok;
-    CU_ASSERT_TRUE(ok && whole.checksum.count > 0);
-    CU_ASSERT_EQUAL(whole.checksum.count, part.checksum.count);
-    for (size_t i = 0; ok && i < whole.checksum.count; i++)
-        CU_ASSERT_EQUAL(whole.checksum.item[i].fnv1a64, part.checksum.item[i].fnv1a64);
-    CU_ASSERT_EQUAL(whole.flops, part.flops);
-    run_result_free(&whole);
-    run_result_free(&part);
+    struct whole_and_sample both = run_gpu_both(db, "m1", "gemm:8192x512x256", (struct run_request){.mode = RUN_FULL});
+    const struct run_result *whole = &both.whole.result, *sample = &both.sample.result;
+    CU_ASSERT_TRUE(both.ok && whole->checksum.count > 0);
+    CU_ASSERT_EQUAL(whole->checksum.count, sample->checksum.count);
+    for (size_t i = 0; both.ok && i < whole->checksum.count; i++)
+        CU_ASSERT_EQUAL(whole->checksum.item[i].fnv1a64, sample->checksum.item[i].fnv1a64);
+    CU_ASSERT_EQUAL(whole->flops, sample->flops);
+    free_both(&both);
 }
 
 static const struct suite_test tests[] = {
@@ -174,11 +152,5 @@ static const struct suite_test tests[] = {
 
 int main(void)
 {
-    struct orch_error error = {0};
-    db = chip_db_open(NULL, &error);
-    if (!db)
-        return 70;
-    const int code = suite_run("gpu_forward", tests, ARRAY_COUNT(tests));
-    chip_db_close(db);
-    return code;
+    return example_chips_run("gpu_forward", tests, ARRAY_COUNT(tests), &db);
 }

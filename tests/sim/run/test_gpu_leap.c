@@ -1,11 +1,9 @@
 /* Leaps over laps of long loops: a threadgroup goes on as if it had run them, and a launch that leaps has the time, the counts
  * and the joules of one that does not. */
 #include "isa/array_count.h"
-#include "sim/chip/chip.h"
-#include "sim/run/run.h"
 #include "sim/workload/gpu/gpu_leap.h"
 #include "sim/workload/gpu/gpu_library.h"
-#include "tests/support/suite.h"
+#include "tests/sim/run_example.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -132,25 +130,10 @@ static void test_threadgroup(void)
 
 /* ---- launches ---- */
 
-static bool run_one(const char *workload, const char *chip_name, const char *detail, struct run_result *result)
-{
-    struct orch_error error = {0};
-    struct chip *chip = chip_open(db, chip_name, NULL, &error);
-    const struct run_request request = {
-        .chip = chip, .workload = workload, .unit = "gpu", .detail = detail, .mode = RUN_TIMING, .threads = 1};
-    run_result_init(result);
-    struct run *run = chip ? run_prepare(&request, &error) : NULL;
-    const bool ok = run && run_execute(run, NULL, 1, result, &error) && strcmp(result->detail, detail) == 0;
-    CHECK(ok, "%s at %s: %s", workload, detail, error.text[0] ? error.text : result->detail ? result->detail : "");
-    run_free(run);
-    chip_close(chip);
-    return ok;
-}
-
 /* Bounds of errors, as shares. Times of whole simulations move by 0.7 % when a clock moves by 0.02 %. */
 #define MEAN_BOUND   0.015
-#define EACH_BOUND   0.035
-#define ENERGY_BOUND 0.05
+#define EACH_BOUND   0.03
+#define ENERGY_BOUND 0.04
 
 static const struct {
     const char *workload, *chip;
@@ -163,19 +146,15 @@ static void test_launches(void)
 {
     double sum = 0;
     for (size_t i = 0; i < ARRAY_COUNT(launches); i++) {
-        struct run_result whole, part;
-        bool ok = run_one(launches[i].workload, launches[i].chip, "instr", &whole);
-        ok = run_one(launches[i].workload, launches[i].chip, "sampled", &part) && ok;
-        const double off = ok ? part.device_seconds / whole.device_seconds - 1 : 1;
-        CHECK(fabs(off) < EACH_BOUND, "%s: %+.2f %%", launches[i].workload, 100 * off);
-        CHECK(ok && fabs(part.joules / whole.joules - 1) < ENERGY_BOUND, "%s: %g J against %g", launches[i].workload, part.joules,
-              whole.joules);
-        CHECK(run_values_get(&whole.counters, "gpu.simdgroup_instructions") ==
-                  run_values_get(&part.counters, "gpu.simdgroup_instructions"),
-              "%s", launches[i].workload);
-        sum += fabs(off);
-        run_result_free(&whole);
-        run_result_free(&part);
+        const char *workload = launches[i].workload;
+        struct whole_and_sample both = run_gpu_both(db, launches[i].chip, workload, (struct run_request){.mode = RUN_TIMING});
+        const double whole_j = both.whole.result.joules, sample_j = both.sample.result.joules;
+        CHECK(fabs(both.off) < EACH_BOUND, "%s: %+.2f %%", workload, 100 * both.off);
+        CHECK(fabs(sample_j / whole_j - 1) < ENERGY_BOUND, "%s: %g J against %g", workload, sample_j, whole_j);
+        const char *name = "gpu.simdgroup_instructions";
+        CHECK(counter(&both.sample, name) == counter(&both.whole, name), "%s", workload);
+        sum += fabs(both.off);
+        free_both(&both);
     }
     CHECK(sum / ARRAY_COUNT(launches) < MEAN_BOUND, "mean %.2f %%", 100 * sum / ARRAY_COUNT(launches));
 }
@@ -187,11 +166,5 @@ static const struct suite_test tests[] = {
 
 int main(void)
 {
-    struct orch_error error = {0};
-    db = chip_db_open(NULL, &error);
-    if (!db)
-        return 70;
-    const int code = suite_run("gpu_leap", tests, ARRAY_COUNT(tests));
-    chip_db_close(db);
-    return code;
+    return example_chips_run("gpu_leap", tests, ARRAY_COUNT(tests), &db);
 }

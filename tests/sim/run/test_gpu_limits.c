@@ -1,9 +1,7 @@
 /* What no answer about a GPU launch may say: more than pipes, caches and DRAM can do; or that more of a machine is slower. Over
  * the library of kernels, on small and large chips. */
 #include "isa/array_count.h"
-#include "sim/chip/chip.h"
-#include "sim/run/run.h"
-#include "tests/support/suite.h"
+#include "tests/sim/run_example.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,22 +40,6 @@ static const char *const library[] = {
     "scan:500x3000",
 };
 
-static bool run_one(const char *chip_name, const char *set, const char *workload, const char *detail, bool cold,
-                    struct run_result *result, struct chip **chip)
-{
-    struct orch_error error = {0};
-    const struct chip_overrides overrides = {&set, set != NULL};
-    *chip = chip_open(db, chip_name, &overrides, &error);
-    const struct run_request request = {
-        .chip = *chip, .workload = workload, .unit = "gpu", .detail = detail, .mode = RUN_TIMING, .threads = 1, .cold = cold};
-    run_result_init(result);
-    struct run *run = *chip ? run_prepare(&request, &error) : NULL;
-    const bool ok = run && run_execute(run, NULL, 1, result, &error);
-    CHECK(ok, "%s on %s: %s", workload, chip_name, error.text);
-    run_free(run);
-    return ok;
-}
-
 /* ---- limits ---- */
 
 static double key(const struct chip *chip, const char *name)
@@ -75,7 +57,7 @@ static double counted(const struct run_result *r, const char *name)
 }
 
 /* Cores run ahead of one another, so that links take requests that are so late (units/mem/mem_queue.h). */
-#define LATE_NS 100
+#define LATE_NS 50
 
 struct limit {
     const char *name;
@@ -107,16 +89,15 @@ static size_t limits(const struct chip *chip, const struct run_result *r, struct
 
 static void check_limits(const char *chip_name, const char *workload, const char *detail, bool cold)
 {
-    struct chip *chip;
-    struct run_result r;
+    struct chip *chip = example_chip(db, chip_name, NULL);
+    struct outcome o =
+        run_gpu(db, chip_name, NULL, workload, (struct run_request){.detail = detail, .mode = RUN_TIMING, .cold = cold});
     struct limit limit[8];
-    if (run_one(chip_name, NULL, workload, detail, cold, &r, &chip)) {
-        const size_t count = limits(chip, &r, limit);
-        for (size_t i = 0; i < count; i++)
-            CHECK(limit[i].ns <= 1e9 * r.device_seconds + LATE_NS, "%s on %s: %s takes %g us, the whole %g us", workload,
-                  chip_name, limit[i].name, 1e-3 * limit[i].ns, 1e6 * r.device_seconds);
-    }
-    run_result_free(&r);
+    const size_t count = o.ok ? limits(chip, &o.result, limit) : 0;
+    for (size_t i = 0; i < count; i++)
+        CHECK(limit[i].ns <= 1e9 * o.result.device_seconds + LATE_NS, "%s on %s: %s takes %g us, the whole %g us", workload,
+              chip_name, limit[i].name, 1e-3 * limit[i].ns, 1e6 * o.result.device_seconds);
+    run_result_free(&o.result);
     chip_close(chip);
 }
 
@@ -141,16 +122,15 @@ static void test_limits_of_samples(void)
 
 static double seconds(const char *chip_name, const char *set, const char *workload)
 {
-    struct chip *chip;
-    struct run_result r;
-    const double result = run_one(chip_name, set, workload, "instr", true, &r, &chip) ? r.device_seconds : NAN;
-    run_result_free(&r);
-    chip_close(chip);
+    struct outcome o =
+        run_gpu(db, chip_name, set, workload, (struct run_request){.detail = "instr", .mode = RUN_TIMING, .cold = true});
+    const double result = o.ok ? o.result.device_seconds : NAN;
+    run_result_free(&o.result);
     return result;
 }
 
 /* The order in which requests meet changes with everything, and with it the end of a launch by a few latencies of DRAM. */
-#define LATENCIES_S 0.6e-6
+#define LATENCIES_S 0.3e-6
 
 static void test_more(void)
 {
@@ -177,11 +157,5 @@ static const struct suite_test tests[] = {
 
 int main(void)
 {
-    struct orch_error error = {0};
-    db = chip_db_open(NULL, &error);
-    if (!db)
-        return 70;
-    const int code = suite_run("gpu_limits", tests, ARRAY_COUNT(tests));
-    chip_db_close(db);
-    return code;
+    return example_chips_run("gpu_limits", tests, ARRAY_COUNT(tests), &db);
 }

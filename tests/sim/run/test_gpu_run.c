@@ -282,6 +282,14 @@ static void test_choices(void)
     }
 }
 
+static void test_no_room(void)
+{
+    struct outcome o = run_on_set(db, "m1", "gpu_register_file_kB_per_core=8", "gemm:64x64x64",
+                                  (struct run_request){.unit = "gpu", .mode = RUN_TIMING});
+    CHECK(!o.ok && o.error.exit_code == ORCH_USAGE && strstr(o.error.text, "fits a core: registers"), "%s", o.error.text);
+    run_result_free(&o.result);
+}
+
 /* Operands with more elements than 31 bits count: their launches add up, and the host holds none of the contents. */
 static void test_far_operands(void)
 {
@@ -339,6 +347,7 @@ static const struct suite_test tests[] = {
     {"faults are reported with place and cause", test_faults},
     {"images that hold no code are refused", test_raw_code},
     {"options of other units are refused", test_choices},
+    {"a launch that no core has room for is refused", test_no_room},
     {"operands beyond 2^31 elements are timed", test_far_operands},
     {"shapes end where the memory of the chip ends", test_shapes_end_with_memory},
     {"heads from 32 to 256 elements run", test_long_heads},

@@ -5,9 +5,7 @@
  * the SLC or are four times as large; the whole warm-up of any other launch is timed (sim/run/run_launch_warm.c).
  */
 #include "isa/array_count.h"
-#include "sim/chip/chip.h"
-#include "sim/run/run.h"
-#include "tests/support/suite.h"
+#include "tests/sim/run_example.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,25 +23,10 @@ struct launch {
 
 #define SLC_2_MIB "slc_MB=2"
 
-static bool run_one(const struct launch *launch, enum run_mode mode, unsigned repeat, struct run_result *result)
+static struct outcome run_one(const struct launch *launch, enum run_mode mode, unsigned repeat)
 {
-    struct orch_error error = {0};
-    const struct chip_overrides overrides = {&launch->slc, launch->slc != NULL};
-    struct chip *chip = chip_open(db, "m1", &overrides, &error);
-    const struct run_request request = {.chip = chip,
-                                        .workload = launch->workload,
-                                        .unit = "gpu",
-                                        .detail = "instr",
-                                        .mode = mode,
-                                        .threads = 1,
-                                        .repeat = repeat};
-    run_result_init(result);
-    struct run *run = chip ? run_prepare(&request, &error) : NULL;
-    const bool ok = run && run_execute(run, NULL, 1, result, &error);
-    CHECK(ok, "%s: %s", launch->workload, error.text);
-    run_free(run);
-    chip_close(chip);
-    return ok;
+    return run_gpu(db, "m1", launch->slc, launch->workload,
+                   (struct run_request){.detail = "instr", .mode = mode, .repeat = repeat});
 }
 
 static const struct launch library[] = {
@@ -59,9 +42,9 @@ static const struct launch library[] = {
 static void test_state(void)
 {
     for (size_t i = 0; i < ARRAY_COUNT(library); i++) {
-        struct run_result one, two;
-        bool ok = run_one(&library[i], RUN_TIMING, 1, &one);
-        ok = run_one(&library[i], RUN_TIMING, 2, &two) && ok;
+        const struct outcome once = run_one(&library[i], RUN_TIMING, 1), twice = run_one(&library[i], RUN_TIMING, 2);
+        struct run_result one = once.result, two = twice.result;
+        const bool ok = once.ok && twice.ok;
         const double off = ok ? (two.device_seconds - one.device_seconds) / one.device_seconds - 1 : 1;
         const double bytes = ok ? two.dram_bytes - 2 * one.dram_bytes : 0;
         CHECK(fabs(off) < BOUND, "%s: %+.2f %%", library[i].workload, 100 * off);
@@ -94,13 +77,11 @@ static void test_results(void)
         {"elementwise:1600000,op=gelu", NULL}, /* the whole warm-up is timed */
     };
     for (size_t i = 0; i < ARRAY_COUNT(several); i++) {
-        struct run_result full, functional;
-        bool ok = run_one(&several[i], RUN_FULL, 1, &full);
-        ok = run_one(&several[i], RUN_FUNCTIONAL, 1, &functional) && ok;
-        if (ok)
-            check_same(several[i].workload, &full, &functional);
-        run_result_free(&full);
-        run_result_free(&functional);
+        struct outcome full = run_one(&several[i], RUN_FULL, 1), functional = run_one(&several[i], RUN_FUNCTIONAL, 1);
+        if (full.ok && functional.ok)
+            check_same(several[i].workload, &full.result, &functional.result);
+        run_result_free(&full.result);
+        run_result_free(&functional.result);
     }
 }
 
@@ -111,11 +92,5 @@ static const struct suite_test tests[] = {
 
 int main(void)
 {
-    struct orch_error error = {0};
-    db = chip_db_open(NULL, &error);
-    if (!db)
-        return 70;
-    const int code = suite_run("gpu_warm", tests, ARRAY_COUNT(tests));
-    chip_db_close(db);
-    return code;
+    return example_chips_run("gpu_warm", tests, ARRAY_COUNT(tests), &db);
 }

@@ -137,11 +137,5 @@ static const struct suite_test tests[] = {
 
 int main(void)
 {
-    struct orch_error error = {0};
-    db = chip_db_open(NULL, &error);
-    if (!db)
-        return 70;
-    const int code = suite_run("repetitions", tests, ARRAY_COUNT(tests));
-    chip_db_close(db);
-    return code;
+    return example_chips_run("repetitions", tests, ARRAY_COUNT(tests), &db);
 }

@@ -5,6 +5,7 @@
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
 #include "sim/scenario/together.h"
+#include "tests/sim/chip_example.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
@@ -367,11 +368,5 @@ static const struct suite_test tests[] = {
 
 int main(void)
 {
-    struct orch_error error = {0};
-    db = chip_db_open(NULL, &error);
-    if (!db)
-        return 70;
-    const int code = suite_run("concurrent", tests, ARRAY_COUNT(tests));
-    chip_db_close(db);
-    return code;
+    return example_chips_run("concurrent", tests, ARRAY_COUNT(tests), &db);
 }

@@ -128,27 +128,11 @@ static void test_a_deadlock_names_who_waits_for_whom(void)
     engine_free(e);
 }
 
-static void test_an_interrupt_ends_the_run(void)
-{
-    struct log log = {""};
-    struct fake a = {&log, 'a', 0, 10, 30, 0};
-    struct engine *e = engine_create();
-    struct engine_task ta = task_of(&a);
-    double end;
-    struct orch_error error = {0};
-    engine_add(e, &ta, NULL, 0);
-    engine_interrupt(e);
-    CU_ASSERT(!engine_run(e, &end, &error));
-    CU_ASSERT_EQUAL(error.exit_code, ORCH_INTERRUPTED);
-    engine_free(e);
-}
-
 static const struct suite_test tests[] = {
     {"the task with the smallest local time goes first", test_smallest_time_first},
     {"a lone task runs in one go", test_a_lone_task_is_not_interrupted},
     {"a task starts when the latest of its dependencies ends", test_dependencies_start_at_the_end_of_the_latest},
     {"a failure stops everything", test_a_failure_stops_everything},
     {"a deadlock names who waits for whom", test_a_deadlock_names_who_waits_for_whom},
-    {"an interrupt ends the run", test_an_interrupt_ends_the_run},
 };
 SUITE_MAIN("engine", tests)

@@ -4,6 +4,7 @@
 #include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
+#include "tests/sim/chip_example.h"
 #include "tests/support/suite.h"
 #include "units/mem/mem_pool.h"
 
@@ -189,11 +190,5 @@ static const struct suite_test tests[] = {
 
 int main(void)
 {
-    struct orch_error error = {0};
-    db = chip_db_open(NULL, &error);
-    if (!db)
-        return 70;
-    const int code = suite_run("memory pool", tests, ARRAY_COUNT(tests));
-    chip_db_close(db);
-    return code;
+    return example_chips_run("memory pool", tests, ARRAY_COUNT(tests), &db);
 }

@@ -1,5 +1,6 @@
 #include "units/amx/kernels/gemm.h"
 
+#include "isa/rounding.h"
 #include "units/amx/kernels/gemm_pack.h"
 #include "units/amx/kernels/gemm_tile.h"
 
@@ -22,11 +23,6 @@ const struct gemm_shape *gemm_shape_of(enum gemm_kind kind)
     return (unsigned)kind < GEMM_KIND_COUNT ? &shapes[kind] : NULL;
 }
 
-static uint32_t round_up(uint32_t value, uint32_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
 static uint32_t min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -42,25 +38,25 @@ struct plan {
 static uint64_t place(uint64_t *at, uint64_t bytes)
 {
     const uint64_t start = *at;
-    *at += (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+    *at += round_up(bytes, LINE_BYTES);
     return start;
 }
 
 static uint32_t block_of(uint32_t asked, uint32_t most, uint32_t unit)
 {
-    return asked ? round_up(asked, unit) : most;
+    return asked ? (uint32_t)round_up(asked, unit) : most;
 }
 
 static void make_plan(struct plan *p, enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks)
 {
     const struct gemm_shape *s = &shapes[kind];
     p->shape = s;
-    p->block_k = min_u32(round_up(k, s->k_unit), block_of(blocks->k, BLOCK_K_BYTES / s->in_bytes, s->k_unit));
+    p->block_k = min_u32((uint32_t)round_up(k, s->k_unit), block_of(blocks->k, BLOCK_K_BYTES / s->in_bytes, s->k_unit));
     const uint32_t line = p->block_k * s->in_bytes;
     const uint32_t most_m = block_of(blocks->m, BLOCK_A_BYTES / line / s->tile_m * s->tile_m, s->tile_m);
     const uint32_t most_n = block_of(blocks->n, BLOCK_B_BYTES / line / s->tile_n * s->tile_n, s->tile_n);
-    p->block_m = min_u32(round_up(m, s->tile_m), most_m);
-    p->block_n = min_u32(round_up(n, s->tile_n), most_n);
+    p->block_m = min_u32((uint32_t)round_up(m, s->tile_m), most_m);
+    p->block_n = min_u32((uint32_t)round_up(n, s->tile_n), most_n);
     uint64_t at = 0;
     const uint64_t tile_bytes = (uint64_t)s->tile_m * s->tile_n * s->out_bytes;
     p->tile_at = place(&at, tile_bytes);
@@ -219,7 +215,7 @@ static void run_one(const struct run *r)
     for (uint32_t j0 = 0; j0 < g->n; j0 += p->block_n) {
         const uint32_t columns = min_u32(p->block_n, g->n - j0);
         for (uint32_t k0 = 0; k0 < g->k; k0 += p->block_k) {
-            const uint32_t k = min_u32(p->block_k, g->k - k0), k_padded = round_up(k, p->shape->k_unit);
+            const uint32_t k = min_u32(p->block_k, g->k - k0), k_padded = (uint32_t)round_up(k, p->shape->k_unit);
             pack_b(r, j0, k0, columns, k, k_padded);
             for (uint32_t i0 = 0; i0 < g->m; i0 += p->block_m) {
                 const uint32_t rows = min_u32(p->block_m, g->m - i0);

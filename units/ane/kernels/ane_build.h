@@ -95,7 +95,6 @@ struct ane_view ane_view_image(struct ane_view view, uint64_t index); /* image `
 struct ane_view ane_view_channels(struct ane_view view, uint32_t first, uint32_t count);
 struct ane_view ane_view_rows(struct ane_view view, uint32_t first, uint32_t count);
 /* The elements of each plane as one row when rows are full, height = 1; otherwise unchanged. */
-struct ane_view ane_view_flat(struct ane_view view);
 
 /* Names a tensor of the user, with the shape and strides (elements of rank) of `view`. */
 struct ane_kernel_tensor *ane_build_tensor(struct ane_builder *b, const char *name, enum ane_tensor_role role,

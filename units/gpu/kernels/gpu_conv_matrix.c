@@ -10,6 +10,7 @@
  * repeat the last one and are not stored.
  */
 #include "isa/array_count.h"
+#include "isa/rounding.h"
 #include "units/gpu/kernels/gpu_conv.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_matrix.h"
@@ -39,11 +40,6 @@ struct matrix {
     unsigned weights_at, image_at, a_at, b_at; /* in a buffer of threadgroup memory, in bytes */
     unsigned t, u;
 };
-
-static uint32_t divide_up(uint32_t a, uint32_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static uint32_t pixels(const struct gpu_conv *v)
 {
@@ -424,7 +420,7 @@ static bool build_products(struct matrix *m, struct gpu_kernel *kernel, struct i
 /* As many as there are output channels for; fewer when that would leave cores without work. */
 static unsigned choose_row_tiles(const struct gpu_conv *v)
 {
-    const uint64_t others = (uint64_t)divide_up(pixels(v), GROUP_PIXELS) * v->n * v->groups;
+    const uint64_t others = divide_up(pixels(v), GROUP_PIXELS) * v->n * v->groups;
     unsigned tiles = v->group_k > 32 ? 4 : v->group_k > 16 ? 2 : 1;
     while (tiles > 1 && others * divide_up(v->group_k, 8 * GROUP * tiles) < v->cores)
         tiles /= 2;
@@ -433,9 +429,9 @@ static unsigned choose_row_tiles(const struct gpu_conv *v)
 
 bool gpu_conv_matrix(const struct gpu_conv *v, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    struct matrix m = {.v = v, .row_tiles = choose_row_tiles(v), .blocks = divide_up(v->group_c, STEP)};
+    struct matrix m = {.v = v, .row_tiles = choose_row_tiles(v), .blocks = (uint32_t)divide_up(v->group_c, STEP)};
     m.rows = 8 * GROUP * m.row_tiles;
-    m.group_rows = divide_up(v->group_k, m.rows) * m.rows;
+    m.group_rows = (uint32_t)round_up(v->group_k, m.rows);
     m.staged = v->type == GPU_BF16 ? GPU_F32 : v->type;
     m.staged_bytes = (uint32_t)gpu_type_bytes(m.staged, 1);
     m.weights_bytes = m.rows * STEP * m.staged_bytes;
