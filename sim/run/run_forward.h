@@ -30,6 +30,8 @@ struct forward {
     double ends_missing; /* ends of threadgroups that windows should have seen, by their share of the work, less those seen */
     double ns, timed;    /* time of the launch so far; instructions timed */
     double squares;      /* of relative changes of the pace from window to window */
+    unsigned windows;    /* amid the launch so far */
+    double changes;      /* squares of relative changes from one of them to the next */
     struct gpu_counted counts; /* of the launch so far */
 };
 

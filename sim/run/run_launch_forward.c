@@ -24,6 +24,16 @@
  * share of them. */
 #define CERTAIN     768.0
 #define LEAST_SHARE 0.4
+/* A threadgroup does one thing after another, each at its own pace. So windows count whole lives of threadgroups where a life is
+ * at most so many times as long as a window need be. */
+#define WHOLE_LIVES 4
+/* Windows whose paces scatter are as many as bring the standard deviation of their mean to this share, but between two of them
+ * at least half of the work is not timed. */
+#define SURE      0.01
+#define MOST_TIMED 0.5
+/* Ends of the first threadgroup of a slot and its successors that are timed, and the share of a window before such an end. */
+#define ENDS_IN_STEP 2
+#define BEFORE_END   0.25
 /* How much farther than the launch has come the next window lies, and how many windows at the end share the launch. */
 #define GROWTH  3.0
 #define WINDOWS 5.0
@@ -45,7 +55,9 @@
 static struct extent extent_of(double life, double resident)
 {
     const double share = fmax(LEAST_SHARE, fmin(1, CERTAIN / resident));
-    return (struct extent){fmin(SETTLING, 100 + 4 * life) + (life < COUNTED ? 2 * life : 0), COUNTED * share};
+    const double counted = COUNTED * share;
+    const double whole = life < WHOLE_LIVES * counted ? life * ceil(counted / life) : counted;
+    return (struct extent){fmin(SETTLING, 100 + 4 * life) + (life < COUNTED ? 2 * life : 0), whole};
 }
 
 /* Where all threadgroups have been executed, the sum of what they execute is known. */
@@ -158,6 +170,8 @@ static bool time_amid(struct forward *f)
     if (!time_window(f, f->schedule, f->extent.settling * f->resident, f->extent.counted * f->resident, &w))
         return false;
     const struct point p = point_of(&w, opened_at);
+    const double change = 2 * (p.ns - f->last.ns) / (p.ns + f->last.ns);
+    f->changes += f->windows++ ? change * change : 0;
     account(f, &p);
     f->ends_missing +=
         (w.to.issued - w.from.issued) / f->all * (double)f->l->setup->group_count - (double)(w.to.next - w.from.next);
@@ -165,20 +179,45 @@ static bool time_amid(struct forward *f)
     return true;
 }
 
-/* The launch's end, timed from a moment at which threadgroups are left for every slot. */
-static bool time_end(struct forward *f)
+/* Times so many instructions of each simdgroup for themselves: they stand for no others. */
+static bool time_once(struct forward *f, double counted)
 {
     struct gpu_window w;
     const double opened_at = gpu_schedule_work(f->schedule, f->simdgroups);
-    if (!time_window(f, f->schedule, f->extent.settling * f->resident, INFINITY, &w))
+    if (!time_window(f, f->schedule, f->extent.settling * f->resident, counted * f->resident, &w))
         return false;
     struct point p = f->last;
     p.work = opened_at + w.from.issued;
     account(f, &p);
+    f->last.work = opened_at + w.to.issued;
     f->ns += w.to.ns - w.from.ns;
     gpu_counted_add(&f->counts, &w.to.counts, 1);
     gpu_counted_add(&f->counts, &w.from.counts, -1);
     return true;
+}
+
+/* Instructions of a simdgroup until the first of the threadgroups that run ends. */
+static double first_end(const struct forward *f)
+{
+    const struct gpu_slot *slot = gpu_schedule_slots(f->schedule);
+    double least = INFINITY;
+    for (unsigned i = 0; i < f->cores * f->slots; i++)
+        if (slot[i].group != GPU_NO_GROUP)
+            least = fmin(least, gpu_work_of(&f->l->work, slot[i].group) - slot[i].done);
+    return least;
+}
+
+/* The threadgroups of a core begin in step. Whether they fall out of step decides how well they hide one another's latencies,
+ * and when they do so is when the first ones end: these moments are timed where a window would not see them. */
+static bool time_first_ends(struct forward *f)
+{
+    bool ok = true;
+    for (unsigned i = 0; ok && i < ENDS_IN_STEP; i++) {
+        const double ahead = first_end(f) - f->extent.settling - f->extent.counted * BEFORE_END;
+        if (ahead > 0)
+            ok = run_forward_go_exactly(f, ahead * f->resident) && time_once(f, f->extent.counted) && (read_crowd(f), true);
+    }
+    return ok;
 }
 
 /* The end follows from the last pace: a core with fewer threadgroups does as much as a full one, until it has none. */
@@ -198,10 +237,18 @@ static double next_step(const struct forward *f, double at)
     const double *counted = f->last.counts.activity;
     const double lines = (counted[ACT_DRAM_READ_BYTES] + counted[ACT_SLC_WRITE_BYTES]) / MEM_LINE_BYTES;
     const double filling = lines > 0 ? FILLING * f->l->slc_lines / lines : INFINITY, filled = FILLED / FILLING * filling;
-    const double step = fmin(GROWTH * at, f->all / WINDOWS);
+    const double variance = f->windows > 1 ? f->changes / 2 / (f->windows - 1) : 0;
+    const double windows = fmax(WINDOWS, variance / (SURE * SURE));
+    const double window = (f->extent.settling + f->extent.counted) * f->resident;
+    const double step = fmax(window * (1 / MOST_TIMED - 1), fmin(GROWTH * at, f->all / windows));
     if (!f->l->run->request->cold || at >= filled)
         return step;
     return at < filling && at + step > filling ? filling - at : at + step > filled ? filled - at : step;
+}
+
+static bool begin_launch(struct forward *f)
+{
+    return (f->l->run->request->cold || run_forward_leave_caches(f)) && time_beginning(f) && time_first_ends(f);
 }
 
 static bool time_launch(struct forward *f)
@@ -210,7 +257,7 @@ static bool time_launch(struct forward *f)
     const double window = (f->extent.settling + f->extent.counted) * f->resident;
     const bool short_end = 1.5 * life * f->resident + f->extent.settling * f->resident < TAIL_WORK;
     const double end = f->all - life * f->resident - (short_end ? f->extent.settling * f->resident : window);
-    if ((!f->l->run->request->cold && !run_forward_leave_caches(f)) || !time_beginning(f))
+    if (!begin_launch(f))
         return false;
     for (;;) {
         const double at = gpu_schedule_work(f->schedule, f->simdgroups);
@@ -224,7 +271,7 @@ static bool time_launch(struct forward *f)
     if (end > at && !run_forward_go_exactly(f, end - at))
         return false;
     if (short_end)
-        return time_end(f);
+        return time_once(f, INFINITY); /* threadgroups are left for every slot */
     if (!time_amid(f))
         return false;
     drain(f);

@@ -29,8 +29,8 @@
 /* Threadgroups fall out of step over many waves, which laps that are leapt over do not show. */
 #define LEAP_WAVES 12
 
-/* Launches with more instructions are timed from a sample under `--detail auto`; this many take some seconds of simulation. */
-#define AUTO_WORK 0x1p24
+/* Launches with more instructions may be timed from a part of them; this many take a second of simulation or two. */
+#define LARGE_WORK 0x1p24
 
 uint64_t run_launch_wave(const struct run_launch *l)
 {
@@ -103,8 +103,7 @@ static bool order_matters(const struct run_launch *l, const struct mem_params *m
 static bool may_extend(const struct run_launch *l, double work)
 {
     const char *detail = l->run->request->detail;
-    const bool automatic = !detail || strcmp(detail, "auto") == 0;
-    return automatic ? work > AUTO_WORK : strcmp(detail, "instr") != 0;
+    return work > LARGE_WORK && (!detail || strcmp(detail, "instr") != 0);
 }
 
 static enum run_way way_of(const struct run_launch *l, const struct mem_params *memory, double work)
