@@ -19,6 +19,8 @@
 /* Instructions of each simdgroup that a window issues before it counts, until pipes, queues and first caches have settled, and
  * then; both at most. */
 #define SETTLING 400.0
+/* Short threadgroups wait for the memory more than long ones; in which order they do settles over many of them. */
+#define SETTLING_SHORT 1200.0
 #define COUNTED  1600.0
 /* Many simdgroups need fewer instructions each for the same certainty: as many as count for so many simdgroups, but at least a
  * share of them. */
@@ -57,7 +59,7 @@ static struct extent extent_of(double life, double resident)
     const double share = fmax(LEAST_SHARE, fmin(1, CERTAIN / resident));
     const double counted = COUNTED * share;
     const double whole = life < WHOLE_LIVES * counted ? life * ceil(counted / life) : counted;
-    return (struct extent){fmin(SETTLING, 100 + 4 * life) + (life < COUNTED ? 2 * life : 0), whole};
+    return (struct extent){life < COUNTED ? fmax(SETTLING_SHORT, SETTLING + 2 * life) : SETTLING, whole};
 }
 
 /* Where all threadgroups have been executed, the sum of what they execute is known. */
