@@ -16,14 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Instructions of each simdgroup that a window issues before it counts, until pipes, queues and first caches have settled, and
- * then; both at most. */
-#define SETTLING 400.0
-/* Short threadgroups wait for the memory more than long ones; in which order they do settles over many of them. */
+/* Instructions of each simdgroup that a window issues before it counts, until pipes, queues and first caches have settled. Short
+ * threadgroups wait for the memory more than long ones; in which order they do settles over many of them. */
+#define SETTLING       400.0
 #define SETTLING_SHORT 1200.0
-#define COUNTED  1600.0
-/* Many simdgroups need fewer instructions each for the same certainty: as many as count for so many simdgroups, but at least a
- * share of them. */
+/* Instructions of each simdgroup that count then, at most. Many simdgroups need fewer instructions each for the same certainty:
+ * as many as count for so many simdgroups, but at least a share of them. */
+#define COUNTED     1600.0
 #define CERTAIN     768.0
 #define LEAST_SHARE 0.4
 /* A threadgroup does one thing after another, each at its own pace. So windows count whole lives of threadgroups where a life is
@@ -31,7 +30,7 @@
 #define WHOLE_LIVES 4
 /* Windows whose paces scatter are as many as bring the standard deviation of their mean to this share, but between two of them
  * at least half of the work is not timed. */
-#define SURE      0.01
+#define SURE       0.01
 #define MOST_TIMED 0.5
 /* Ends of the first threadgroup of a slot and its successors that are timed, and the share of a window before such an end. */
 #define ENDS_IN_STEP 2
@@ -243,8 +242,10 @@ static double next_step(const struct forward *f, double at)
     const double windows = fmax(WINDOWS, variance / (SURE * SURE));
     const double window = (f->extent.settling + f->extent.counted) * f->resident;
     const double step = fmax(window * (1 / MOST_TIMED - 1), fmin(GROWTH * at, f->all / windows));
-    if (!f->l->run->request->cold || at >= filled)
+    if (!f->l->run->request->cold || (at >= filled && f->windows > 0))
         return step;
+    if (at >= filling && f->windows == 0)
+        return fmin(step, fmax(at / 2, filled - at)); /* it was filled while the beginning was timed */
     return at < filling && at + step > filling ? filling - at : at + step > filled ? filled - at : step;
 }
 
