@@ -130,8 +130,8 @@ static void test_threadgroup(void)
 
 /* ---- launches ---- */
 
-/* Bounds of errors, as shares. Times of whole simulations move by as much when a clock moves by 0.02 %: which core takes the last
- * threadgroups is a matter of chance, and few waves of threadgroups do not even it out. */
+/* Bounds of errors, as shares. Times of whole simulations of so few waves of threadgroups move by 2 % when a clock moves by
+ * 0.02 %, some by 7 %: which cores take the last threadgroups hangs on little where they are no whole wave. */
 #define MEAN_BOUND   0.015
 #define EACH_BOUND   0.03
 #define ENERGY_BOUND 0.04
@@ -145,7 +145,7 @@ static const struct {
     {"gemm:512x512x20480", "m1-max", true},
     {"attention:b=1,h=2,s=3584,d=64", "m1", false},
     {"attention:b=1,h=1,s=4096,d=128", "m1", true},
-    {"conv2d:c=512,h=48,w=48,k=256", "m1", true},
+    {"conv2d:c=512,h=64,w=64,k=128", "m1", true},
     {"softmax:32x1310720", "m1", true},
 };
 
