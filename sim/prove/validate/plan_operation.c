@@ -157,21 +157,10 @@ static bool plan_softmax(struct operation *o)
 
 /* ---- products ---- */
 
-/* More rows than a kernel can take become several products of equal height. */
 static bool plan_product(struct operation *o, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, bool transposed)
 {
-    enum { ROWS_MAX = 65536, BATCH_MAX = 4096, LARGEST_SLC_BYTES = 96 << 20 };
-    uint64_t pieces = 1;
-    while (m / pieces > ROWS_MAX || m % pieces)
-        pieces++;
-    if (n > ROWS_MAX || batch > BATCH_MAX || pieces > 1024)
-        return other_shape(o);
-    /* Before a piece comes back the others have passed through the caches. A piece that no SLC holds does that to itself, and its
-     * warm run knows the write-backs as well. */
-    const uint64_t piece_bytes = 4 * (batch * (m / pieces * (k + n) + k * n));
-    o->program->beyond_caches |= pieces > 1 && piece_bytes <= LARGEST_SLC_BYTES;
-    return launch(o, (double)pieces, "gemm:%llux%llux%llu,batch=%llu%s", (unsigned long long)(m / pieces), (unsigned long long)n,
-                  (unsigned long long)k, (unsigned long long)batch, transposed ? ",tb=1" : "");
+    return launch(o, 1, "gemm:%llux%llux%llu,batch=%llu%s", (unsigned long long)m, (unsigned long long)n, (unsigned long long)k,
+                  (unsigned long long)batch, transposed ? ",tb=1" : "");
 }
 
 /* Reads "BxMxK * BxKxN", "BxMxK * KxN" (one tall product) or "MxK * KxN". */

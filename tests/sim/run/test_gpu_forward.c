@@ -102,15 +102,18 @@ static void test_rounds(void)
 
 /* ---- kernels of the library ---- */
 
-/* M1 has an SLC of 8 MiB. */
+/* Launches with fewer than 2^24 instructions are timed whole. M1 has an SLC of 8 MiB. */
 static const struct {
-    const char *workload;
+    const char *workload, *precision;
     bool cold;
 } library[] = {
-    {"layernorm:65536x512", true},               /* sixteen times the SLC, which fills on the way */
-    {"gemm:4096x1024x256", true},                /* long loops */
-    {"conv2d:n=1,c=128,h=56,w=56,k=256", false}, /* fits the SLC */
-    {"gather:1000x512x200000", true},            /* random lines of a table that stays in the SLC */
+    {"layernorm:65536x512", NULL, true},                         /* sixteen times the SLC, which fills on the way */
+    {"gemm:2048x2048x1280", NULL, false},                        /* long loops; the warm-up leaves a full SLC */
+    {"attention:b=1,h=8,s=1152,d=128", NULL, true},              /* twelve waves, the fewest of which windows are timed */
+    {"conv2d:c=64,h=96,w=96,k=192,r=5,s=5,pad=2", "f16", false}, /* fits the SLC */
+    {"transpose:4864x4864", NULL, true},                         /* scattered lines, each written in parts */
+    {"sort:2560x1024", NULL, true},                              /* barriers and threadgroup memory */
+    {"gather:1000x512x286000", NULL, true},                      /* random lines of a table that stays in the SLC */
 };
 
 static void test_library(void)
@@ -118,8 +121,8 @@ static void test_library(void)
     double sum = 0;
     for (size_t i = 0; i < ARRAY_COUNT(library); i++) {
         const char *workload = library[i].workload;
-        struct whole_and_sample both =
-            run_gpu_both(db, "m1", workload, (struct run_request){.mode = RUN_TIMING, .cold = library[i].cold});
+        const struct run_request request = {.mode = RUN_TIMING, .precision = library[i].precision, .cold = library[i].cold};
+        struct whole_and_sample both = run_gpu_both(db, "m1", workload, request);
         CHECK(fabs(both.off) < EACH_BOUND, "%s: %+.2f %%", workload, 100 * both.off);
         const char *name = "gpu.simdgroup_instructions";
         CHECK(fabs(counter(&both.sample, name) / counter(&both.whole, name) - 1) < 1e-3, "%s", workload);
@@ -132,7 +135,8 @@ static void test_library(void)
 /* --mode full gives the results and counts of every threadgroup. */
 static void test_full(void)
 {
-    struct whole_and_sample both = run_gpu_both(db, "m1", "gemm:8192x512x256", (struct run_request){.mode = RUN_FULL});
+    struct whole_and_sample both =
+        run_gpu_both(db, "m1", "attention:b=1,h=8,s=1152,d=128", (struct run_request){.mode = RUN_FULL, .cold = true});
     const struct run_result *whole = &both.whole.result, *sample = &both.sample.result;
     CU_ASSERT_TRUE(both.ok && whole->checksum.count > 0);
     CU_ASSERT_EQUAL(whole->checksum.count, sample->checksum.count);

@@ -112,8 +112,8 @@ static void test_limits(void)
 /* Answers that follow from windows, or from leaps over laps, keep the limits, too. */
 static void test_limits_of_samples(void)
 {
-    static const char *const large[] = {"gemm:2048x2048x2048", "attention:b=1,h=16,s=2048,d=64", "softmax:16384x2048",
-                                        "conv2d:n=16,c=64,h=56,w=56,k=64", "gemm:1024x1024x1024"};
+    static const char *const large[] = {"gemm:2048x2048x2048", "attention:b=1,h=16,s=2048,d=64", "softmax:81920x512",
+                                        "conv2d:n=16,c=64,h=56,w=56,k=128", "gemm:512x512x20480"};
     for (size_t i = 0; i < ARRAY_COUNT(large); i++)
         check_limits("m1", large[i], "sampled", true);
 }
