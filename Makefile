@@ -34,7 +34,7 @@ CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-
 LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lzstd -lz -lm -pthread
 
 # Folders without hot loops, where compiling fast matters more than running fast.
-COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/prove sim/trace sim/report sim/api sim/cmd reports
+COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
 
 # Kernels per host instruction set: the file name says which. Where the host has a better set, the portable one is small rather than fast.
 HOST := $(shell uname -m)
@@ -158,6 +158,13 @@ $(O)/sim/run/run_version.o: $(O)/model_hash
 $(O)/model_hash: FORCE
 	@mkdir -p $(@D)
 	@echo $(MODEL_HASH) | cmp -s - $@ || echo $(MODEL_HASH) > $@
+# Compiled kernels are kept under a hash of the code that compiled them.
+COMPILER_HASH := $(shell find isa/agx sim/compile -type f -not -name '*.md' | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
+$(O)/sim/compile/compile_cache.o: CFLAGS_ALL += -DORCHARD_COMPILER_HASH='"$(COMPILER_HASH)"'
+$(O)/sim/compile/compile_cache.o: $(O)/compiler_hash
+$(O)/compiler_hash: FORCE
+	@mkdir -p $(@D)
+	@echo $(COMPILER_HASH) | cmp -s - $@ || echo $(COMPILER_HASH) > $@
 # Validations also depend on how rows become programs. Tables of accuracy name the commit; only the program carries it, so that
 # commits do not link everything anew.
 VALIDATE_HASH := $(shell cat $(sort $(wildcard sim/prove/validate/*.[ch] sim/prove/validate/*.inc)) | cksum | cut -d' ' -f1)
