@@ -70,6 +70,7 @@ static bool read_request(const struct api_context *context, struct compile_reque
     q->entry = api_value(&context->args, "entry");
     q->fresh = api_has(&context->args, "fresh");
     q->shown = context->out;
+    q->show_only = !api_has(&context->args, "output");
     if (!verb_compile_read(&context->args, q, error) || !api_chosen(&context->args, "print", COMPILE_STAGES, &stage, error))
         return false;
     if (api_has(&context->args, "print"))
@@ -164,7 +165,7 @@ static int ask(struct api_context *context, int words, const char *const *word)
          compile_source(&q, &r, &error);
     if (ok && folder && folder[0])
         ok = kernel_launch_outline(&r.kernel, &launch, &error) && write_folder(&r, folder, &error);
-    if (ok)
+    if (ok && r.kernel.code)
         tell(context, &r, folder);
     compile_result_free(&r);
     verb_compile_free(&q);
@@ -187,8 +188,8 @@ const struct api_verb verb_compile = {
                 "Group, grid and arguments of the description are those of the options; otherwise it has one threadgroup, "
                 "buffers of zeros\n"
                 "with an element for each thread, and is there to be edited. A vector or structure passed by value is one "
-                "argument for each number in it.\n"
-                "What was compiled is kept in orchard/compile of the XDG cache folder.",
+                "argument for each\n"
+                "number in it. What was compiled is kept in orchard/compile of the XDG cache folder.",
             .examples = "orchard compile saxpy.cl -o saxpy\n"
                         "orchard compile kernels.cl --entry sgemm -D TILE=16 -I include -o sgemm\n"
                         "orchard compile saxpy.cl --print asm\n"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION_LEAST = 16, VERSION_MOST = 19, WORDS = 200, NAME_BYTES = PATH_MAX + 8 };
+enum { VERSION_LEAST = 16, VERSION_MOST = 19, WORDS = 200, NAME_BYTES = PATH_MAX + 8, FIRST_CRASH = 70 };
 
 /* A kernel takes a fraction of a second and 200 MB; the largest known files of Metal kernels ten seconds. */
 static const struct process_limits limits = {
@@ -154,9 +154,12 @@ static bool take_error(const struct process_result *r, const char *path, struct 
     unsigned more = 0;
     if (r->timed_out || r->signal == SIGXCPU || r->signal == SIGKILL)
         return orch_fail(error, ORCH_USAGE, "%.200s: compiling takes more than %u s", path, limits.cpu_seconds);
-    if (!mark)
-        return orch_fail(error, ORCH_USAGE, "%.200s: clang ended by %s %d: %.200s", path, r->signal ? "signal" : "exit code",
-                         r->signal ? r->signal : r->code, said);
+    if (strstr(said, "out of memory"))
+        return orch_fail(error, ORCH_USAGE, "%.200s: compiling takes more than %u GiB of memory", path,
+                         (unsigned)(limits.memory_bytes >> 30));
+    if (!mark || r->signal || r->code >= FIRST_CRASH)
+        return orch_fail(error, ORCH_USAGE, "%.200s: clang crashed (%s %d): %.150s", path, r->signal ? "signal" : "exit code",
+                         r->signal ? r->signal : r->code, mark ? mark : said);
     for (const char *next = mark; (next = strstr(next + 1, "error: "));)
         more++;
     const char *line = mark;
@@ -287,8 +290,16 @@ bool clang_compile(const struct clang *clang, const struct compile_request *q, c
 {
     /* Without a cost model for spir64, clang leaves loops alone that compilers for GPUs unroll: the threshold makes up for that.
      */
-    static const char *const own[] = {
-        "-emit-llvm", "-S", "-mllvm", "-unroll-threshold=300", "-gline-tables-only", "-cl-kernel-arg-info", "-o", "-", "-"};
+    static const char *const own[] = {"-emit-llvm",
+                                      "-S",
+                                      "-mllvm",
+                                      "-unroll-threshold=300",
+                                      "-gline-tables-only",
+                                      "-cl-kernel-arg-info",
+                                      "-fno-discard-value-names",
+                                      "-o",
+                                      "-",
+                                      "-"};
     char level[4];
     struct command c;
     struct process_result r = {.code = -1};

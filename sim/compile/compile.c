@@ -9,6 +9,7 @@
 #include "sim/compile/clang.h"
 #include "sim/compile/compile_cache.h"
 #include "sim/compile/kernel_arguments.h"
+#include "sim/compile/kernel_launch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct job {
     char key[CONTENT_HASH_SIZE];
     struct ir_module *module;
     struct ir_function *kernel;
+    bool shown; /* all that was wanted */
     struct orch_error *error;
 };
 
@@ -154,17 +156,20 @@ static bool refuse(const struct job *j, int code, const char *what, const struct
     return orch_fail(j->error, code, "%.200s%s: %s", path, what, why->text);
 }
 
-static void show(const struct job *j, enum compile_stage stage)
+/* False when nothing is wanted beyond what was shown. */
+static bool show(struct job *j, enum compile_stage stage)
 {
     const struct compile_request *const q = j->request;
     if (q->show != stage)
-        return;
+        return true;
     if (stage == COMPILE_SHOW_LLVM)
         fwrite(j->llvm, 1, j->llvm_bytes, q->shown);
     else if (stage == COMPILE_SHOW_READ)
         ir_print_module(q->shown, j->module);
     else if (stage == COMPILE_SHOW_LOWERED)
         ir_print_function(q->shown, j->kernel);
+    j->shown = q->show_only;
+    return !j->shown;
 }
 
 /* ---- from the representation to code ---- */
@@ -190,18 +195,31 @@ static bool take_lines(struct job *j, const struct agx_compiled *c)
     return true;
 }
 
-/* The back end lays out the block by itself: both must agree on where each argument lies. */
-static bool same_places(const struct job *j, const struct agx_assembly *a)
+/* The back end lays out the block by itself: both must agree on where each argument lies. It adds what the launch itself knows.
+ */
+static bool take_places(struct job *j, const struct agx_assembly *a)
 {
-    const struct abi_kernel *const k = &j->result->kernel;
+    struct abi_kernel *const k = &j->result->kernel;
+    const unsigned own = k->args;
     for (unsigned i = 0; i < a->argument_count; i++) {
+        const struct agx_argument *const p = &a->arguments[i];
+        struct abi_arg added = {.type = ELEMENT_U32, .offset = p->offset_bytes, .size = p->bytes};
         bool there = false;
-        for (unsigned n = 0; n < k->args && !there; n++)
-            there = k->arg[n].offset == a->arguments[i].offset_bytes;
-        if (!there)
+        for (unsigned n = 0; n < own && !there; n++)
+            there = k->arg[n].offset == p->offset_bytes;
+        snprintf(added.name, sizeof added.name, "%s", p->name);
+        if (there)
+            continue;
+        if (!kernel_launch_knows(&added) || k->args == ABI_ARGS_MAX)
             return orch_fail(j->error, ORCH_INTERNAL, "%.200s: the code has argument %.48s at byte %u, where none is",
-                             j->request->path, a->arguments[i].name, a->arguments[i].offset_bytes);
+                             j->request->path, p->name, p->offset_bytes);
+        k->arg[k->args++] = added;
+        if (k->argument_bytes < p->offset_bytes + 4u)
+            k->argument_bytes = p->offset_bytes + 4u;
     }
+    for (unsigned n = 0; n < own; n++)
+        if (kernel_launch_knows(&k->arg[n]))
+            return orch_fail(j->error, ORCH_USAGE, "%.200s: the argument name %s is reserved", j->request->path, k->arg[n].name);
     return true;
 }
 
@@ -226,7 +244,7 @@ static bool take_code(struct job *j, const struct agx_assembly *a)
     if (k->threadgroup_memory_bytes > ABI_GROUP_MEMORY_MAX)
         return orch_fail(j->error, ORCH_USAGE, "%.200s: %s uses %u bytes of threadgroup memory, a threadgroup has at most %u",
                          j->request->path, k->name, k->threadgroup_memory_bytes, ABI_GROUP_MEMORY_MAX);
-    return same_places(j, a);
+    return take_places(j, a);
 }
 
 static bool back(struct job *j)
@@ -238,7 +256,8 @@ static bool back(struct job *j)
     struct isa_error why = {0};
     if (!ir_lower(j->module, j->kernel, &lower, &why) || !ir_verify_lowered(j->kernel, &why))
         return refuse(j, ORCH_UNMODELLED, "", &why);
-    show(j, COMPILE_SHOW_LOWERED);
+    if (!show(j, COMPILE_SHOW_LOWERED))
+        return true;
     if (!agx_compile(j->kernel, &options, &c, &why))
         return refuse(j, ORCH_UNMODELLED, "", &why);
     if (q->show == COMPILE_SHOW_ASM)
@@ -253,13 +272,15 @@ static bool middle(struct job *j)
 {
     struct abi_kernel *const k = &j->result->kernel;
     struct isa_error why = {0};
-    show(j, COMPILE_SHOW_LLVM);
+    if (!show(j, COMPILE_SHOW_LLVM))
+        return true;
     j->module = ir_read(j->llvm, j->llvm_bytes, &why);
     if (!j->module && j->language == COMPILE_LLVM)
         return refuse(j, ORCH_USAGE, "", &why);
     if (!j->module)
         return refuse(j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
-    show(j, COMPILE_SHOW_READ);
+    if (!show(j, COMPILE_SHOW_READ))
+        return true;
     if (!choose(j))
         return false;
     snprintf(k->name, sizeof k->name, "%s", name_of(j->kernel));
@@ -290,14 +311,14 @@ bool compile_source(const struct compile_request *request, struct compile_result
     bool ok = compile_language_of(request->path, &j.language) ||
               orch_fail(error, ORCH_USAGE, "%.300s: the name must end in .cl, .metal or .ll", request->path);
     ok = ok && read_source(&j) && front(&j, &found) && (found || middle(&j));
-    if (ok) {
+    if (ok && !j.shown) {
         result->kernel.hash = hash(&result->kernel);
         snprintf(result->kernel.code_name, sizeof result->kernel.code_name, "%.127s", request->path);
         if (!result->kernel.path)
             result->kernel.path = strdup(request->path);
         ok = result->kernel.path != NULL || orch_no_memory(error);
     }
-    if (ok && !found)
+    if (ok && !found && !j.shown)
         compile_cache_keep(j.key, result);
     ir_module_free(j.module);
     free(j.source);

@@ -42,7 +42,8 @@ struct compile_request {
     bool fast_math;
     bool fresh; /* compile even when the cache has it */
     enum compile_stage show;
-    FILE *shown; /* where `show` goes */
+    FILE *shown;    /* where `show` goes */
+    bool show_only; /* nothing is compiled beyond that stage; there is no result then */
 };
 
 /* Which line of the source code from `offset` on belongs to. */

@@ -1,5 +1,6 @@
 #include "sim/compile/kernel_launch.h"
 
+#include "isa/agx/compiler/agx_compile.h"
 #include "isa/float_bits.h"
 #include "sim/base/checksum.h"
 #include "sim/workload/cpu/program_args.h"
@@ -132,17 +133,45 @@ static bool set_arg(struct abi_kernel *k, unsigned i, const char *text, struct o
     return ok || orch_fail_in(error, "argument '%.80s': %s", text, a->name);
 }
 
+/* The axis of an argument with this name in front of "_x"; -1 for another. */
+static int axis(const struct abi_arg *a, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *const end = a->name + length;
+    const bool is =
+        !a->buffer && strncmp(a->name, name, length) == 0 && end[0] == '_' && end[1] >= 'x' && end[1] <= 'z' && !end[2];
+    return is ? end[1] - 'x' : -1;
+}
+
+bool kernel_launch_knows(const struct abi_arg *a)
+{
+    return axis(a, AGX_GLOBAL_SIZE) >= 0 || axis(a, AGX_GROUP_COUNT) >= 0;
+}
+
+void kernel_launch_sizes(struct abi_kernel *k)
+{
+    for (unsigned i = 0; i < k->args; i++) {
+        const int threads = axis(&k->arg[i], AGX_GLOBAL_SIZE), groups = axis(&k->arg[i], AGX_GROUP_COUNT);
+        const uint32_t number = threads >= 0 ? k->grid[threads] : groups >= 0 ? (k->grid[groups] - 1) / k->group[groups] + 1 : 0;
+        if (number)
+            memcpy(k->arg[i].scalar, &number, sizeof number);
+    }
+}
+
 static bool set_args(struct abi_kernel *k, const struct kernel_launch *l, struct orch_error *error)
 {
     uint64_t bytes = 0;
-    if (l->arg_count != k->args) {
-        orch_fail(error, ORCH_USAGE, "%s has %u argument%s, not %zu:", k->name, k->args, k->args == 1 ? "" : "s", l->arg_count);
-        for (unsigned i = 0; i < k->args; i++)
+    unsigned count = 0;
+    while (count < k->args && !kernel_launch_knows(&k->arg[count])) /* those behind are the launch's */
+        count++;
+    if (l->arg_count != count) {
+        orch_fail(error, ORCH_USAGE, "%s has %u argument%s, not %zu:", k->name, count, count == 1 ? "" : "s", l->arg_count);
+        for (unsigned i = 0; i < count; i++)
             orch_fail_more(error, " %s (%s%s)", k->arg[i].name, k->arg[i].buffer ? "buffer of " : "",
                            element_type_name(k->arg[i].type));
         return false;
     }
-    for (unsigned i = 0; i < k->args; i++) {
+    for (unsigned i = 0; i < count; i++) {
         if (!set_arg(k, i, l->args[i], error))
             return false;
         bytes += k->arg[i].bytes;
@@ -156,6 +185,7 @@ static bool set_args(struct abi_kernel *k, const struct kernel_launch *l, struct
 
 static void add_sizes(struct abi_kernel *k)
 {
+    kernel_launch_sizes(k);
     k->hash = checksum_add(k->hash, k->grid, sizeof k->grid);
     k->hash = checksum_add(k->hash, k->group, sizeof k->group);
 }

@@ -1,5 +1,6 @@
 #include "sim/prove/check/gpu_sources.h"
 
+#include "sim/compile/kernel_launch.h"
 #include "sim/prove/check/case_folders.h"
 #include "sim/workload/gpu/gpu_functional.h"
 
@@ -33,10 +34,16 @@ static bool find_source(const char *folder, char path[CASE_PATH_BYTES + 16])
     return false;
 }
 
-/* Arguments meet by name. One that the folder lists and the code does not use keeps no place in the block. */
+/* Arguments meet by name; those that the compiler added come behind. */
 static bool place_arguments(struct abi_kernel *launch, const struct abi_kernel *code, struct orch_error *error)
 {
+    unsigned added = 0;
     for (unsigned i = 0; i < code->args; i++) {
+        if (kernel_launch_knows(&code->arg[i]) && launch->args < ABI_ARGS_MAX) {
+            launch->arg[launch->args++] = code->arg[i];
+            added++;
+            continue;
+        }
         struct abi_arg *const a = abi_kernel_arg(launch, code->arg[i].name);
         if (!a)
             return orch_fail(error, ORCH_USAGE, "the source has the argument %s, the description has not", code->arg[i].name);
@@ -46,8 +53,9 @@ static bool place_arguments(struct abi_kernel *launch, const struct abi_kernel *
                 a->name, code->arg[i].buffer ? "buffer" : "scalar", code->arg[i].size, a->buffer ? "buffer" : "scalar", a->size);
         a->offset = code->arg[i].offset;
     }
-    return launch->args == code->args ||
-           orch_fail(error, ORCH_USAGE, "the description has %u arguments, the source has %u", launch->args, code->args);
+    kernel_launch_sizes(launch);
+    return launch->args == code->args || orch_fail(error, ORCH_USAGE, "the description has %u arguments, the source has %u",
+                                                   launch->args - added, code->args - added);
 }
 
 /* Moves the code into the launch. */
