@@ -120,9 +120,9 @@ static bool begin(struct command *c, const struct compile_request *q, struct orc
 {
     static const char *const common[] = {"-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-nostdlibinc", "-Xclang",
                                          /* the GPU has no double precision: literals are single, as OpenCL C 6.1.1 says */
-                                         "-cl-ext=-cl_khr_fp64,-__opencl_c_fp64", "-Xclang", "-finclude-default-header",
-                                         "-fno-caret-diagnostics", "-fno-color-diagnostics", "-fno-crash-diagnostics",
-                                         "-Wno-unused-command-line-argument"};
+                                         "-cl-ext=-cl_khr_fp64,-__opencl_c_fp64", "-cl-single-precision-constant", "-Xclang",
+                                         "-finclude-default-header", "-fno-caret-diagnostics", "-fno-color-diagnostics",
+                                         "-fno-crash-diagnostics", "-Wno-unused-command-line-argument"};
     *c = (struct command){.made = calloc(q->includes + 1, sizeof *c->made)};
     if (!c->made)
         return orch_no_memory(error);
