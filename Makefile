@@ -1,4 +1,4 @@
-# orchard: make demo | test | bench | fuzz | install | deps | clean      MODE=opt|asan|ubsan|tsan
+# orchard: make demo | test | bench | fuzz | install | deps | deps-compile | clean      MODE=opt|asan|ubsan|tsan
 #
 # Sources are found by folder: a new .c file under isa units power traces reports sim belongs to liborchard, a new
 # test_*.c below tests/ is a suite of its own. Only sim/cmd/ belongs to the command line alone.
@@ -60,7 +60,7 @@ TEST_BIN := $(TEST_SRC:tests/%.c=$(O)/tests/%)
 BENCH_BIN := $(BENCH_SRC:tests/%.c=$(O)/tests/%)
 FUZZ_SMOKE := $(FUZZ_SRC:tests/%.c=$(O)/tests/%_smoke)
 
-.PHONY: all demo run-demo test run-tests bench run-bench fuzz install deps deps-test deps-bench clean native
+.PHONY: all demo run-demo test run-tests bench run-bench fuzz install deps deps-test deps-bench deps-compile clean native
 all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 
 # ---- what must be installed ----
@@ -68,6 +68,8 @@ PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev lib
 PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd
 PACKAGES_FUZZ := $(PACKAGES) clang llvm
+# Recommended: compiles sources of GPU kernels. Everything else works without, and tests that need it say that they were skipped.
+PACKAGES_COMPILE := clang-16
 
 deps:
 	@.ci/deps.sh $(PACKAGES)
@@ -75,6 +77,8 @@ deps-test:
 	@.ci/deps.sh $(PACKAGES_TEST)
 deps-bench:
 	@.ci/deps.sh $(PACKAGES_BENCH)
+deps-compile:
+	@.ci/deps.sh $(PACKAGES_COMPILE)
 
 JOBS := -j$(shell nproc 2>/dev/null || echo 2)
 QUIET := $(if $(V),,-s)

@@ -43,10 +43,22 @@ bool compile_language_of(const char *path, enum compile_language *language)
     return false;
 }
 
-bool compile_is_possible(enum compile_language language, struct orch_error *error)
+bool compile_tool(enum compile_language language, char *text, size_t size, struct orch_error *error)
 {
     struct clang clang;
-    return language == COMPILE_LLVM || clang_find(&clang, error);
+    snprintf(text, size, "%s", "");
+    if (language == COMPILE_LLVM)
+        return true;
+    if (!clang_find(&clang, error))
+        return false;
+    snprintf(text, size, "%.200s: %s", clang.path, clang.version);
+    return true;
+}
+
+bool compile_is_possible(enum compile_language language, struct orch_error *error)
+{
+    char unused[8];
+    return compile_tool(language, unused, sizeof unused, error);
 }
 
 /* ---- source to the text of LLVM's representation ---- */

@@ -72,5 +72,7 @@ void compile_result_free(struct compile_result *result);
 bool compile_language_of(const char *path, enum compile_language *language);
 /* Whether the machine has what the language needs; false with *error says what to install. */
 bool compile_is_possible(enum compile_language language, struct orch_error *error);
+/* The same, with the path and version of the tool in `text`; "" when the language needs none. */
+bool compile_tool(enum compile_language language, char *text, size_t size, struct orch_error *error);
 
 #endif
