@@ -83,7 +83,8 @@ static int report_sources(struct api_context *context, const struct check_report
         api_document(context, document);
     }
     if (api_wants_text(context)) {
-        show_rows(context, rows);
+        if (rows->count)
+            show_rows(context, rows);
         check_print_details(report, context->out);
         check_print_closing(report, context->out);
     }
