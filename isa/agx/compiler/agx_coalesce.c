@@ -53,7 +53,7 @@ static unsigned deepest(const struct agx_tree *tree)
 static void join_depth(struct agx_compiler *c, const struct agx_tree *tree, unsigned depth)
 {
     for (; tree; tree = tree->next) {
-        for (const struct agx_op *op = tree->depth == depth ? tree->ops.first : NULL; op; op = op->next)
+        for (const struct agx_step *op = tree->depth == depth ? tree->ops.first : NULL; op; op = op->next)
             for (unsigned i = 0; i < op->copies; i++)
                 join_copy(c, &op->copy[i]);
         join_depth(c, tree->then, depth);

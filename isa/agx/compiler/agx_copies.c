@@ -27,7 +27,7 @@ static bool touches(const struct move *reader, const struct move *writer)
            writer->to < reader->source + reader->part / 16;
 }
 
-static void line_of(struct agx_compiler *c, const struct agx_op *op, const char *format, struct agx_ref to, struct agx_ref a,
+static void line_of(struct agx_compiler *c, const struct agx_step *op, const char *format, struct agx_ref to, struct agx_ref a,
                     struct agx_ref b)
 {
     struct agx_line *const line = agx_add_line(c, op);
@@ -38,7 +38,7 @@ static void line_of(struct agx_compiler *c, const struct agx_op *op, const char 
     line->reads = 2;
 }
 
-static void write_move(struct agx_compiler *c, const struct agx_op *op, const struct move *m)
+static void write_move(struct agx_compiler *c, const struct agx_step *op, const struct move *m)
 {
     struct agx_ref from = m->from;
     if (from.kind == AGX_REF_REGISTER)
@@ -49,7 +49,7 @@ static void write_move(struct agx_compiler *c, const struct agx_op *op, const st
 }
 
 /* What is left goes in circles: exchanging two registers by three exclusive ors shortens a circle by one. */
-static void write_exchange(struct agx_compiler *c, const struct agx_op *op, struct move *moves, unsigned count, struct move *m)
+static void write_exchange(struct agx_compiler *c, const struct agx_step *op, struct move *moves, unsigned count, struct move *m)
 {
     const struct agx_ref a = fixed(m->to, m->part), b = fixed(m->source, m->part);
     for (unsigned i = 0; i < 3; i++)
@@ -68,7 +68,7 @@ static void write_exchange(struct agx_compiler *c, const struct agx_op *op, stru
     }
 }
 
-static unsigned collect(struct agx_compiler *c, const struct agx_op *op, struct move *moves)
+static unsigned collect(struct agx_compiler *c, const struct agx_step *op, struct move *moves)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < op->copies; i++) {
@@ -92,13 +92,13 @@ static unsigned collect(struct agx_compiler *c, const struct agx_op *op, struct 
     return count;
 }
 
-bool agx_copies_nothing(struct agx_compiler *c, const struct agx_op *op)
+bool agx_copies_nothing(struct agx_compiler *c, const struct agx_step *op)
 {
     struct move moves[MOVES_MAX];
     return collect(c, op, moves) == 0;
 }
 
-void agx_write_copies(struct agx_compiler *c, const struct agx_op *op)
+void agx_write_copies(struct agx_compiler *c, const struct agx_step *op)
 {
     struct move moves[MOVES_MAX];
     const unsigned count = collect(c, op, moves);

@@ -4,9 +4,9 @@
 
 #include "isa/agx/compiler/agx_machine.h"
 
-struct agx_line *agx_add_line(struct agx_compiler *c, const struct agx_op *op);
-void agx_write_copies(struct agx_compiler *c, const struct agx_op *op);
+struct agx_line *agx_add_line(struct agx_compiler *c, const struct agx_step *op);
+void agx_write_copies(struct agx_compiler *c, const struct agx_step *op);
 /* Whether all of it is in place already. */
-bool agx_copies_nothing(struct agx_compiler *c, const struct agx_op *op);
+bool agx_copies_nothing(struct agx_compiler *c, const struct agx_step *op);
 
 #endif

@@ -66,7 +66,7 @@ static void write_ref(struct life *l, uint64_t *live, const struct agx_ref *ref,
     live[ref->index / 64] &= ~(UINT64_C(1) << ref->index % 64);
 }
 
-static void one(struct life *l, uint64_t *live, struct agx_op *op)
+static void one(struct life *l, uint64_t *live, struct agx_step *op)
 {
     if (l->record)
         add_live(l, live, op->at + 1, op->at + 2);
@@ -81,7 +81,7 @@ static void one(struct life *l, uint64_t *live, struct agx_op *op)
         add_live(l, live, op->at, op->at + 1);
 }
 
-static void walk_ops(struct life *l, uint64_t *live, struct agx_op *op)
+static void walk_ops(struct life *l, uint64_t *live, struct agx_step *op)
 {
     if (!op)
         return;
@@ -158,7 +158,7 @@ static void number(struct life *l, struct agx_tree *tree)
 {
     for (; tree; tree = tree->next) {
         tree->live = NULL;
-        for (struct agx_op *op = tree->ops.first; op; op = op->next, l->at += 2)
+        for (struct agx_step *op = tree->ops.first; op; op = op->next, l->at += 2)
             op->at = l->at;
         if (tree->kind == AGX_TREE_IF) {
             tree->at = l->at;

@@ -163,7 +163,7 @@ struct agx_ref agx_part(struct agx_ref ref, unsigned first, unsigned part)
 
 /* ---- instructions ---- */
 
-static struct agx_op *append(struct agx_compiler *c, struct agx_op *op)
+static struct agx_step *append(struct agx_compiler *c, struct agx_step *op)
 {
     if (c->what) {
         op->line = c->what->line;
@@ -177,10 +177,10 @@ static struct agx_op *append(struct agx_compiler *c, struct agx_op *op)
     return op;
 }
 
-struct agx_op *agx_emit_op(struct agx_compiler *c, const char *format, struct agx_ref to, const struct agx_ref *from,
+struct agx_step *agx_emit_op(struct agx_compiler *c, const char *format, struct agx_ref to, const struct agx_ref *from,
                            unsigned sources)
 {
-    struct agx_op *const op = agx_alloc(c, sizeof *op);
+    struct agx_step *const op = agx_alloc(c, sizeof *op);
     op->format = format;
     op->to = to;
     op->sources = (uint8_t)sources;
@@ -188,9 +188,9 @@ struct agx_op *agx_emit_op(struct agx_compiler *c, const char *format, struct ag
     return append(c, op);
 }
 
-struct agx_op *agx_emit_copies(struct agx_compiler *c, unsigned copies)
+struct agx_step *agx_emit_copies(struct agx_compiler *c, unsigned copies)
 {
-    struct agx_op *const op = agx_alloc(c, sizeof *op);
+    struct agx_step *const op = agx_alloc(c, sizeof *op);
     op->kind = AGX_DO_COPIES;
     op->copies = copies;
     op->copy = agx_alloc(c, (copies + 1) * sizeof *op->copy);
@@ -199,6 +199,6 @@ struct agx_op *agx_emit_copies(struct agx_compiler *c, unsigned copies)
 
 void agx_emit_copy(struct agx_compiler *c, struct agx_ref to, struct agx_ref from)
 {
-    struct agx_op *const op = agx_emit_copies(c, 1);
+    struct agx_step *const op = agx_emit_copies(c, 1);
     op->copy[0] = (struct agx_copy){to, from};
 }

@@ -43,7 +43,7 @@ struct agx_register {
 
 /* ---- instructions ---- */
 
-enum agx_op_kind {
+enum agx_step_kind {
     AGX_DO_PLAIN,
     AGX_DO_LOAD,    /* writes its destination when its slot has been waited for */
     AGX_DO_STORE,   /* takes a slot, writes no register */
@@ -53,7 +53,7 @@ enum agx_op_kind {
 struct agx_copy {
     struct agx_ref to, from;
 };
-struct agx_op {
+struct agx_step {
     const char *format; /* "%d" is the destination, "%0".."%4" the sources, "%s" the slot */
     struct agx_ref to, from[AGX_OP_SOURCES];
     uint8_t sources, kind, slot;
@@ -61,10 +61,10 @@ struct agx_op {
     uint32_t line, file;
     struct agx_copy *copy;
     unsigned copies;
-    struct agx_op *next;
+    struct agx_step *next;
 };
-struct agx_ops {
-    struct agx_op *first, *last;
+struct agx_steps {
+    struct agx_step *first, *last;
 };
 
 /* A compare that an instruction can hold: code is that of agx_isa.h. */
@@ -90,7 +90,7 @@ struct agx_tree {
     enum agx_tree_kind kind;
     struct agx_tree *next;
     const struct ir_block *from, *to; /* CODE: from; EDGE: both */
-    struct agx_ops ops;               /* CODE, EDGE */
+    struct agx_steps ops;               /* CODE, EDGE */
     const struct ir_value *decides;   /* IF: an i1, or what is compared with `equal` */
     const struct ir_value *equal;
     bool swapped; /* IF: `then` is for when it does not hold */
@@ -127,10 +127,10 @@ enum agx_line_kind { AGX_LINE_CODE, AGX_LINE_LABEL, AGX_LINE_JUMP };
 #define AGX_LINE_READS 6
 struct agx_line { /* of the finished program */
     uint8_t kind;       /* enum agx_line_kind */
-    uint8_t does;       /* enum agx_op_kind */
+    uint8_t does;       /* enum agx_step_kind */
     uint8_t slot, wait; /* wait: a bit for each slot that is waited for in front of it */
     uint8_t reads;
-    const char *format; /* as of struct agx_op */
+    const char *format; /* as of struct agx_step */
     struct agx_ref write, read[AGX_LINE_READS];
     unsigned label;
     uint32_t line, file;
@@ -160,7 +160,7 @@ struct agx_compiler {
     unsigned group_variables;
     uint32_t group_bytes;
     uint32_t stack_bytes;
-    struct agx_ops pending;      /* of the value being selected */
+    struct agx_steps pending;      /* of the value being selected */
     const struct ir_value *what; /* being selected, for places and messages */
     bool has_masks;
     unsigned register_halves; /* most that may be used */
@@ -183,12 +183,12 @@ struct agx_ref agx_constant(struct agx_compiler *c, uint32_t bits, unsigned part
 struct agx_ref agx_pooled(struct agx_compiler *c, uint32_t bits, unsigned part);
 struct agx_ref agx_new(struct agx_compiler *c, unsigned part, unsigned count); /* a new virtual register */
 struct agx_ref agx_part(struct agx_ref ref, unsigned first, unsigned part);    /* one of its registers, the `first` of so many bits */
-struct agx_op *agx_emit_op(struct agx_compiler *c, const char *format, struct agx_ref to, const struct agx_ref *from,
+struct agx_step *agx_emit_op(struct agx_compiler *c, const char *format, struct agx_ref to, const struct agx_ref *from,
                            unsigned sources);
 #define AGX_EMIT(c, format, to, ...)                                  \
     agx_emit_op(c, format, to, (const struct agx_ref[]){__VA_ARGS__}, \
                 sizeof((const struct agx_ref[]){__VA_ARGS__}) / sizeof(struct agx_ref))
-struct agx_op *agx_emit_copies(struct agx_compiler *c, unsigned copies); /* to be filled */
+struct agx_step *agx_emit_copies(struct agx_compiler *c, unsigned copies); /* to be filled */
 void agx_emit_copy(struct agx_compiler *c, struct agx_ref to, struct agx_ref from);
 unsigned agx_bits(const struct ir_type *type); /* of a scalar in registers: 16, 32, 64 */
 unsigned agx_lanes(const struct ir_type *type); /* of a vector; 1 of others */

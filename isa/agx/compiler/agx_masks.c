@@ -17,7 +17,7 @@ struct masker {
     unsigned label[LEVELS_MAX]; /* in front of what closes a level, + 1 */
 };
 
-struct agx_line *agx_add_line(struct agx_compiler *c, const struct agx_op *op)
+struct agx_line *agx_add_line(struct agx_compiler *c, const struct agx_step *op)
 {
     if (c->lines == c->line_room) {
         const unsigned room = 2 * c->line_room + 256;
@@ -93,7 +93,7 @@ static void close_level(struct masker *m)
     m->depth--;
 }
 
-static void write_op(struct masker *m, const struct agx_op *op)
+static void write_op(struct masker *m, const struct agx_step *op)
 {
     if (op->kind == AGX_DO_COPIES) {
         agx_write_copies(m->c, op);
@@ -113,7 +113,7 @@ static bool is_empty(struct masker *m, const struct agx_tree *tree)
     for (; tree; tree = tree->next) {
         if (tree->kind == AGX_TREE_LEAVE || tree->kind == AGX_TREE_LOOP)
             return false;
-        for (const struct agx_op *op = tree->ops.first; op; op = op->next)
+        for (const struct agx_step *op = tree->ops.first; op; op = op->next)
             if (op->kind != AGX_DO_COPIES || !agx_copies_nothing(m->c, op))
                 return false;
         if (!is_empty(m, tree->then) || !is_empty(m, tree->other))
@@ -126,7 +126,7 @@ static bool is_empty(struct masker *m, const struct agx_tree *tree)
 static const struct agx_tree *only_leaves(struct masker *m, const struct agx_tree *tree)
 {
     while (tree && tree->kind == AGX_TREE_EDGE) {
-        for (const struct agx_op *op = tree->ops.first; op; op = op->next)
+        for (const struct agx_step *op = tree->ops.first; op; op = op->next)
             if (!agx_copies_nothing(m->c, op))
                 return NULL;
         tree = tree->next;
@@ -161,7 +161,7 @@ static unsigned size_of(const struct agx_tree *tree)
 {
     unsigned size = 0;
     for (; tree; tree = tree->next) {
-        for (const struct agx_op *op = tree->ops.first; op; op = op->next)
+        for (const struct agx_step *op = tree->ops.first; op; op = op->next)
             size += op->kind != AGX_DO_COPIES;
         size += tree->conditions + size_of(tree->then) + size_of(tree->other);
     }
@@ -280,7 +280,7 @@ static void sequence(struct masker *m, struct agx_tree *tree, bool ends_level)
         switch (tree->kind) {
         case AGX_TREE_CODE:
         case AGX_TREE_EDGE:
-            for (const struct agx_op *op = tree->ops.first; op; op = op->next)
+            for (const struct agx_step *op = tree->ops.first; op; op = op->next)
                 write_op(m, op);
             break;
         case AGX_TREE_IF: write_if(m, tree, last); break;

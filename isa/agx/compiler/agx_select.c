@@ -8,7 +8,7 @@ struct selector {
 };
 
 /* Puts what was just emitted in front of the others. */
-static void prepend(struct agx_compiler *c, struct agx_ops *ops)
+static void prepend(struct agx_compiler *c, struct agx_steps *ops)
 {
     if (!c->pending.first)
         return;
@@ -16,7 +16,7 @@ static void prepend(struct agx_compiler *c, struct agx_ops *ops)
     if (!ops->last)
         ops->last = c->pending.last;
     ops->first = c->pending.first;
-    c->pending = (struct agx_ops){0};
+    c->pending = (struct agx_steps){0};
 }
 
 static void instruction(struct agx_compiler *c, const struct ir_value *v)
@@ -54,7 +54,7 @@ static void select_value(struct agx_compiler *c, const struct ir_value *v)
     const struct agx_ref low = agx_new(c, 32, 1), high = agx_new(c, 32, 1);
     agx_emit_select(c, &condition, low, agx_low(c, v->operand[1]), agx_low(c, v->operand[2]));
     agx_emit_select(c, &condition, high, agx_high(c, v->operand[1]), agx_high(c, v->operand[2]));
-    struct agx_op *const both = agx_emit_copies(c, 2);
+    struct agx_step *const both = agx_emit_copies(c, 2);
     both->copy[0] = (struct agx_copy){agx_part(to, 0, 32), low};
     both->copy[1] = (struct agx_copy){agx_part(to, 1, 32), high};
 }
@@ -109,8 +109,8 @@ static void edge(struct agx_compiler *c, struct agx_tree *tree)
     c->what = tree->from->last;
     if (!phis)
         return;
-    struct agx_op *const op = agx_emit_copies(c, phis);
-    c->pending = (struct agx_ops){0};
+    struct agx_step *const op = agx_emit_copies(c, phis);
+    c->pending = (struct agx_steps){0};
     for (const struct ir_value *v = tree->to->first; v && v->op == IR_PHI; v = v->next) {
         if (!agx_note_of(c, v)->uses)
             continue;

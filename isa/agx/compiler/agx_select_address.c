@@ -253,7 +253,7 @@ static void device_pointer(struct agx_compiler *c, const struct ir_value *v)
         high = agx_new(c, 32, 1);
         AGX_EMIT(c, "iadd %d, %0, %1", high, agx_part(sum, 1, 32), agx_part(from, 1, 32));
     }
-    struct agx_op *const both = agx_emit_copies(c, 2);
+    struct agx_step *const both = agx_emit_copies(c, 2);
     both->copy[0] = (struct agx_copy){agx_part(to, 0, 32), agx_part(sum, 0, 32)};
     both->copy[1] = (struct agx_copy){agx_part(to, 1, 32), high};
 }

@@ -55,7 +55,7 @@ static void barrier(struct agx_compiler *c, const struct ir_value *v)
 static struct agx_ref exchange_pair(struct agx_compiler *c, const struct ir_value *v)
 {
     const struct agx_ref pair = agx_new(c, 32, 2), now = agx_exact(c, v->operand[2]), expected = agx_exact(c, v->operand[1]);
-    struct agx_op *const both = agx_emit_copies(c, 2);
+    struct agx_step *const both = agx_emit_copies(c, 2);
     both->copy[0] = (struct agx_copy){agx_part(pair, 0, 32), now};
     both->copy[1] = (struct agx_copy){agx_part(pair, 1, 32), expected};
     return pair;
@@ -78,7 +78,7 @@ bool agx_select_atomic(struct agx_compiler *c, const struct ir_value *v)
         return true;
     }
     const struct agx_device_address at = agx_device_address(c, v, v->operand[0], 4, 0);
-    struct agx_op *const op = AGX_EMIT(c,
+    struct agx_step *const op = AGX_EMIT(c,
                                        agx_text(c, "atomic %s, %%s, %s, %%0, %%1, %s, %%2, 1, 0, 1, 4, 2", name, result,
                                                 at.is_signed ? "signed" : "unsigned"),
                                        to, at.base, at.index, data);

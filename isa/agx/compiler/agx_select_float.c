@@ -98,7 +98,7 @@ static void extend(struct agx_compiler *c, const struct ir_value *v)
         if (v->type->bits == 64) {
             const struct agx_ref word = agx_new(c, 32, 1);
             agx_emit_select(c, &condition, word, yes, zero);
-            struct agx_op *const both = agx_emit_copies(c, 2);
+            struct agx_step *const both = agx_emit_copies(c, 2);
             both->copy[0] = (struct agx_copy){agx_part(to, 0, 32), word};
             both->copy[1] = (struct agx_copy){agx_part(to, 1, 32), sign ? word : zero};
             return;

@@ -37,7 +37,7 @@ static void device(struct agx_compiler *c, const struct ir_value *v, const struc
                    struct agx_ref data, bool store)
 {
     const struct agx_device_address at = agx_device_address(c, v, pointer, a->bytes, 2);
-    struct agx_op *op;
+    struct agx_step *op;
     const char *const sign = at.is_signed ? "signed" : "unsigned", *const shift = at.shift == 0 ? "" : at.shift == 1 ? ", lsl 1" : ", lsl 2";
     if (store) {
         op = AGX_EMIT(c, agx_text(c, "device_store %%s, %s, %s, %%0, %%1, %%2, %s%s, 0", a->format, masks[a->count], sign, shift),
@@ -68,7 +68,7 @@ static void stack(struct agx_compiler *c, const struct ir_value *v, const struct
                   struct agx_ref data, bool store)
 {
     struct agx_ref at = agx_exact(c, pointer);
-    struct agx_op *op;
+    struct agx_step *op;
     if (a->bytes == 1) {
         agx_refuse(c, v, "bytes in private memory");
         return;
@@ -126,7 +126,7 @@ static bool insert(struct agx_compiler *c, const struct ir_value *v)
             from[i] = agx_exact(c, element[i]);
         else if (at->op != IR_UNDEFINED)
             from[i] = agx_part(agx_to(c, at), i, bits);
-    struct agx_op *const op = agx_emit_copies(c, lanes);
+    struct agx_step *const op = agx_emit_copies(c, lanes);
     for (unsigned i = 0; i < lanes; i++)
         if (element[i] || at->op != IR_UNDEFINED)
             op->copy[count++] = (struct agx_copy){agx_part(to, i, bits), from[i]};

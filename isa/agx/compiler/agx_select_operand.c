@@ -158,8 +158,8 @@ struct agx_ref agx_in_register(struct agx_compiler *c, const struct ir_value *v)
     for (unsigned i = 0; i < ref.count; i++)
         agx_emit_copy(c, agx_part(made, i, ref.part), agx_part(ref, i, ref.part));
     if (ref.count == 2) { /* both words at once, so that the pair begins to live once */
-        struct agx_op *const second = c->pending.last;
-        struct agx_op *first = c->pending.first;
+        struct agx_step *const second = c->pending.last;
+        struct agx_step *first = c->pending.first;
         while (first->next != second && first->next)
             first = first->next;
         first->copy[1] = second->copy[0];

@@ -23,14 +23,14 @@ static void by_word(struct agx_compiler *c, const struct ir_value *v, const char
     const struct agx_ref to = agx_to(c, v), low = agx_new(c, 32, 1), high = agx_new(c, 32, 1);
     AGX_EMIT(c, format, low, agx_low(c, v->operand[0]), agx_low(c, v->operand[1]));
     AGX_EMIT(c, format, high, agx_high(c, v->operand[0]), agx_high(c, v->operand[1]));
-    struct agx_op *const join = agx_emit_copies(c, 2);
+    struct agx_step *const join = agx_emit_copies(c, 2);
     join->copy[0] = (struct agx_copy){agx_part(to, 0, 32), low};
     join->copy[1] = (struct agx_copy){agx_part(to, 1, 32), high};
 }
 
 static void join(struct agx_compiler *c, struct agx_ref to, struct agx_ref low, struct agx_ref high)
 {
-    struct agx_op *const both = agx_emit_copies(c, 2);
+    struct agx_step *const both = agx_emit_copies(c, 2);
     both->copy[0] = (struct agx_copy){agx_part(to, 0, 32), low};
     both->copy[1] = (struct agx_copy){agx_part(to, 1, 32), high};
 }

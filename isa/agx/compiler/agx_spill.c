@@ -20,7 +20,7 @@ static void weigh(struct agx_compiler *c, const struct agx_tree *tree)
 {
     for (; tree; tree = tree->next) {
         const uint32_t weight = 1u << 3 * (tree->depth < 6 ? tree->depth : 6);
-        for (const struct agx_op *op = tree->ops.first; op; op = op->next) {
+        for (const struct agx_step *op = tree->ops.first; op; op = op->next) {
             weigh_ref(c, &op->to, weight);
             for (unsigned i = 0; i < op->sources; i++)
                 weigh_ref(c, &op->from[i], weight);
@@ -40,10 +40,10 @@ static void weigh(struct agx_compiler *c, const struct agx_tree *tree)
     }
 }
 
-static struct agx_op *transfer(struct agx_compiler *c, struct agx_ref value, uint32_t offset, bool store, const struct agx_op *at)
+static struct agx_step *transfer(struct agx_compiler *c, struct agx_ref value, uint32_t offset, bool store, const struct agx_step *at)
 {
     static const char *const masks[] = {"", "x", "xy", "xyz", "xyzw"};
-    struct agx_op *const op = agx_alloc(c, sizeof *op);
+    struct agx_step *const op = agx_alloc(c, sizeof *op);
     const char *const format = value.part == 16 ? "i16" : "i32";
     op->format = store ? agx_text(c, "stack_store %s, 1, 0, %s, 4, %%0, %u, %%s", format, masks[value.count], offset)
                        : agx_text(c, "stack_load %%d, %s, 1, 0, %s, 4, %u, %%s", format, masks[value.count], offset);
@@ -76,11 +76,11 @@ static void rename_to(struct agx_ref *ref, const struct agx_ref *now)
     ref->index = now->index;
 }
 
-static void rewrite(struct spill *s, struct agx_ops *ops)
+static void rewrite(struct spill *s, struct agx_steps *ops)
 {
-    struct agx_op **at = &ops->first;
+    struct agx_step **at = &ops->first;
     while (*at && !s->c->failed) {
-        struct agx_op *const op = *at;
+        struct agx_step *const op = *at;
         bool reads = false, writes = is_it(s, &op->to);
         for (unsigned i = 0; i < op->sources; i++)
             reads = reads || is_it(s, &op->from[i]);
@@ -107,13 +107,13 @@ static void rewrite(struct spill *s, struct agx_ops *ops)
         if (is_it(s, &op->to))
             rename_to(&op->to, &made);
         if (reads) {
-            struct agx_op *const load = transfer(s->c, in, s->offset, false, op);
+            struct agx_step *const load = transfer(s->c, in, s->offset, false, op);
             load->next = op;
             *at = load;
         }
         at = &op->next;
         if (writes) {
-            struct agx_op *const store = transfer(s->c, made, s->offset, true, op);
+            struct agx_step *const store = transfer(s->c, made, s->offset, true, op);
             store->next = op->next;
             op->next = store;
             at = &store->next;

@@ -83,7 +83,7 @@ void agx_waits(struct agx_compiler *c)
 {
     struct pending *const at_label = agx_alloc(c, (c->labels + 1) * sizeof *at_label);
     for (bool changed = true; changed && !c->failed;) {
-        struct pending now = {{{0}}};
+        struct pending now = {.count = {0}};
         changed = false;
         for (unsigned i = 0; i < c->lines; i++) {
             struct agx_line *const line = &c->line[i];
