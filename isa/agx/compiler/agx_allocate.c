@@ -39,8 +39,7 @@ static void take(struct allocator *a, struct half *half, const struct agx_regist
     unsigned from = r->spans, have = half->spans, to = have + from;
     half->spans = to;
     while (from) /* merged from the end */
-        half->span[--to] =
-            have && half->span[have - 1].first > r->span[from - 1].first ? half->span[--have] : r->span[--from];
+        half->span[--to] = have && half->span[have - 1].first > r->span[from - 1].first ? half->span[--have] : r->span[--from];
 }
 
 static int by_first(const void *a, const void *b)

@@ -9,7 +9,8 @@ enum { SPILL_ROUNDS = 64 };
 /* Register halves and the threads per core that they leave room for; source: Mesa, agx_performance.c. */
 static const struct occupancy {
     uint16_t halves, threads;
-} occupancy[] = {{256, 384}, {232, 448}, {208, 512}, {184, 576}, {160, 640}, {144, 704}, {136, 768}, {128, 832}, {112, 896}, {104, 1024}};
+} occupancy[] = {{256, 384}, {232, 448}, {208, 512}, {184, 576}, {160, 640},
+                 {144, 704}, {136, 768}, {128, 832}, {112, 896}, {104, 1024}};
 
 static unsigned most_halves(const struct ir_function *f, const struct agx_compile_options *options)
 {

@@ -141,10 +141,8 @@ struct agx_ref agx_new(struct agx_compiler *c, unsigned part, unsigned count)
     }
     c->reg[c->regs] = (struct agx_register){.halves = (uint16_t)(part / 16 * count), .even = part != 16};
     const uint8_t words = part == 64 ? 2 : 1;
-    return (struct agx_ref){.kind = AGX_REF_REGISTER,
-                            .part = part == 16 ? 16 : 32,
-                            .count = (uint8_t)(count * words),
-                            .index = c->regs++};
+    return (struct agx_ref){
+        .kind = AGX_REF_REGISTER, .part = part == 16 ? 16 : 32, .count = (uint8_t)(count * words), .index = c->regs++};
 }
 
 struct agx_ref agx_part(struct agx_ref ref, unsigned first, unsigned part)
@@ -178,7 +176,7 @@ static struct agx_step *append(struct agx_compiler *c, struct agx_step *op)
 }
 
 struct agx_step *agx_emit_op(struct agx_compiler *c, const char *format, struct agx_ref to, const struct agx_ref *from,
-                           unsigned sources)
+                             unsigned sources)
 {
     struct agx_step *const op = agx_alloc(c, sizeof *op);
     op->format = format;

@@ -13,7 +13,15 @@
 
 /* ---- operands ---- */
 
-enum agx_ref_kind { AGX_REF_NONE, AGX_REF_REGISTER, AGX_REF_UNIFORM, AGX_REF_NUMBER, AGX_REF_CONSTANT, AGX_REF_FLOAT, AGX_REF_FIXED };
+enum agx_ref_kind {
+    AGX_REF_NONE,
+    AGX_REF_REGISTER,
+    AGX_REF_UNIFORM,
+    AGX_REF_NUMBER,
+    AGX_REF_CONSTANT,
+    AGX_REF_FLOAT,
+    AGX_REF_FIXED
+};
 
 struct agx_ref {
     uint8_t kind;
@@ -21,7 +29,8 @@ struct agx_ref {
     uint8_t count; /* consecutive registers: 1, but 2 for 64 bits and more for vectors */
     bool negate, absolute, sign_extend;
     uint16_t offset; /* REGISTER: in halves from the first of the virtual register */
-    uint32_t index;  /* REGISTER: virtual register; UNIFORM: half; NUMBER: value; CONSTANT: in the pool; FLOAT: float32 bits; FIXED: half */
+    uint32_t index;  /* REGISTER: virtual register; UNIFORM: half; NUMBER: value; CONSTANT: in the pool; FLOAT: float32 bits;
+                        FIXED: half */
 };
 
 /* A virtual register and where it is live. Instructions have even positions: they read at their position and write one later. */
@@ -90,7 +99,7 @@ struct agx_tree {
     enum agx_tree_kind kind;
     struct agx_tree *next;
     const struct ir_block *from, *to; /* CODE: from; EDGE: both */
-    struct agx_steps ops;               /* CODE, EDGE */
+    struct agx_steps ops;             /* CODE, EDGE */
     const struct ir_value *decides;   /* IF: an i1, or what is compared with `equal` */
     const struct ir_value *equal;
     bool swapped; /* IF: `then` is for when it does not hold */
@@ -103,8 +112,8 @@ struct agx_tree {
     unsigned point;                /* where control is behind this node; equal numbers are the same place */
     unsigned depth;                /* loops around */
     unsigned level;                /* agx_masks.c: of the counter r0l */
-    unsigned label; /* simplifying: the point at the end of the body; agx_masks.c: a jump target */
-    uint32_t at; /* IF: position of its compares */
+    unsigned label;                /* simplifying: the point at the end of the body; agx_masks.c: a jump target */
+    uint32_t at;                   /* IF: position of its compares */
     uint32_t line, file;
     uint64_t *live; /* agx_live.c: behind this node; LOOP: at its top */
 };
@@ -125,7 +134,7 @@ struct agx_group_memory { /* a variable in threadgroup memory */
 };
 enum agx_line_kind { AGX_LINE_CODE, AGX_LINE_LABEL, AGX_LINE_JUMP };
 #define AGX_LINE_READS 6
-struct agx_line { /* of the finished program */
+struct agx_line {       /* of the finished program */
     uint8_t kind;       /* enum agx_line_kind */
     uint8_t does;       /* enum agx_step_kind */
     uint8_t slot, wait; /* wait: a bit for each slot that is waited for in front of it */
@@ -160,7 +169,7 @@ struct agx_compiler {
     unsigned group_variables;
     uint32_t group_bytes;
     uint32_t stack_bytes;
-    struct agx_steps pending;      /* of the value being selected */
+    struct agx_steps pending;    /* of the value being selected */
     const struct ir_value *what; /* being selected, for places and messages */
     bool has_masks;
     unsigned register_halves; /* most that may be used */
@@ -182,15 +191,16 @@ struct agx_ref agx_number(uint32_t value, unsigned part);
 struct agx_ref agx_constant(struct agx_compiler *c, uint32_t bits, unsigned part); /* a number when it fits one */
 struct agx_ref agx_pooled(struct agx_compiler *c, uint32_t bits, unsigned part);
 struct agx_ref agx_new(struct agx_compiler *c, unsigned part, unsigned count); /* a new virtual register */
-struct agx_ref agx_part(struct agx_ref ref, unsigned first, unsigned part);    /* one of its registers, the `first` of so many bits */
+struct agx_ref agx_part(struct agx_ref ref, unsigned first,
+                        unsigned part); /* one of its registers, the `first` of so many bits */
 struct agx_step *agx_emit_op(struct agx_compiler *c, const char *format, struct agx_ref to, const struct agx_ref *from,
-                           unsigned sources);
-#define AGX_EMIT(c, format, to, ...)                                  \
-    agx_emit_op(c, format, to, (const struct agx_ref[]){__VA_ARGS__}, \
+                             unsigned sources);
+#define AGX_EMIT(c, format, to, ...)                                                                                             \
+    agx_emit_op(c, format, to, (const struct agx_ref[]){__VA_ARGS__},                                                            \
                 sizeof((const struct agx_ref[]){__VA_ARGS__}) / sizeof(struct agx_ref))
 struct agx_step *agx_emit_copies(struct agx_compiler *c, unsigned copies); /* to be filled */
 void agx_emit_copy(struct agx_compiler *c, struct agx_ref to, struct agx_ref from);
-unsigned agx_bits(const struct ir_type *type); /* of a scalar in registers: 16, 32, 64 */
+unsigned agx_bits(const struct ir_type *type);  /* of a scalar in registers: 16, 32, 64 */
 unsigned agx_lanes(const struct ir_type *type); /* of a vector; 1 of others */
 
 /* ---- passes ---- */

@@ -185,8 +185,9 @@ static bool leave_if_not(struct masker *m, struct agx_tree *tree, const struct a
     static const char *const integer[] = {"ueq", "ult", "ugt", "", "seq", "slt", "sgt", ""};
     static const char *const real[] = {"eq", "lt", "gt", "ltn", "", "gte", "lte", "gtn"};
     struct agx_line *const line =
-        plain(m, tree, agx_text(m->c, "%ccmpsel %s, r0l, %%0, %%1, %u, %u", k->is_float ? 'f' : 'i',
-                                k->is_float ? real[k->code] : integer[k->code], k->invert ? levels : 0, k->invert ? 0 : levels));
+        plain(m, tree,
+              agx_text(m->c, "%ccmpsel %s, r0l, %%0, %%1, %u, %u", k->is_float ? 'f' : 'i',
+                       k->is_float ? real[k->code] : integer[k->code], k->invert ? levels : 0, k->invert ? 0 : levels));
     line->read[0] = k->a;
     line->read[1] = k->b;
     line->reads = 2;

@@ -41,12 +41,13 @@ struct index {
     int64_t offset; /* in elements */
 };
 
-static struct index index_of(const struct ir_value *v, int64_t offset)
+static struct index index_of(const struct ir_value *gep)
 {
-    struct index index = {.value = v, .is_signed = true, .offset = offset};
+    const struct ir_value *v = gep->operand[1];
+    struct index index = {.value = v, .is_signed = !gep->exact, .offset = gep->offset};
     uint64_t bits;
     if (agx_is_constant(v, &bits)) {
-        index.offset += v->type->bits == 64 ? (int64_t)bits : (int32_t)bits;
+        index.offset += v->type->bits == 64 ? (int64_t)bits : gep->exact ? (int64_t)(uint32_t)bits : (int32_t)bits;
         index.value = NULL;
         return index;
     }
@@ -55,7 +56,8 @@ static struct index index_of(const struct ir_value *v, int64_t offset)
         index.shift = (unsigned)bits;
         index.value = v = v->operand[0];
     }
-    if ((v->op == IR_ZEXT || v->op == IR_SEXT) && v->operand[0]->type->bits <= 32 && v->operand[0]->type->bits > 1) {
+    if ((v->op == IR_ZEXT || (v->op == IR_SEXT && v->type->bits == 64)) && v->operand[0]->type->bits <= 32 &&
+        v->operand[0]->type->bits > 1) {
         index.is_signed = v->op == IR_SEXT;
         index.value = v = v->operand[0];
     }
@@ -86,7 +88,7 @@ struct agx_device_address agx_device_address(struct agx_compiler *c, const struc
     while (pointer->op == IR_FREEZE || pointer->op == IR_SPACECAST)
         pointer = pointer->operand[0];
     const unsigned element = pointer->op == IR_GEP ? log2_of(pointer->held->bytes) : 0, component = log2_of(bytes);
-    const struct index index = pointer->op == IR_GEP ? index_of(pointer->operand[1], pointer->offset) : (struct index){.shift = 9};
+    const struct index index = pointer->op == IR_GEP ? index_of(pointer) : (struct index){.shift = 9};
     if (!index.value && pointer->op == IR_GEP) {
         const int64_t distance = index.offset * (INT64_C(1) << element);
         if (distance % bytes == 0 && distance / bytes >= INT16_MIN && distance / bytes <= INT16_MAX) {
@@ -160,7 +162,6 @@ struct agx_group_address agx_group_address(struct agx_compiler *c, const struct 
     struct agx_group_address at = {.index = agx_number(0, 32)};
     int64_t constant = 0;
     const struct ir_value *base = pointer, *index = NULL;
-    unsigned element = 0;
     while (base->op == IR_GEP || base->op == IR_FREEZE) { /* constant ones, and one that varies */
         uint64_t bits;
         int64_t elements = base->op == IR_GEP ? base->offset : 0;
@@ -168,14 +169,13 @@ struct agx_group_address agx_group_address(struct agx_compiler *c, const struct 
         if (!fixed && (index || base->held->bytes != bytes))
             break;
         if (fixed && base->op == IR_GEP)
-            elements += base->operand[1]->type->bits == 64 ? (int64_t)bits : (int32_t)bits;
+            elements += index_of(base).offset - base->offset;
         else if (!fixed)
             index = without_constant(base->operand[1], &elements);
         if (base->op == IR_GEP)
             constant += elements * (int64_t)base->held->bytes;
         base = base->operand[0];
     }
-    (void)element;
     if (base->op == IR_GLOBAL) {
         constant += agx_variable_address(c, base).index;
         if (constant < 0 || constant > GROUP_BYTES_MAX) {
@@ -206,7 +206,7 @@ static void short_pointer(struct agx_compiler *c, const struct ir_value *v)
     const unsigned element = log2_of(v->held->bytes);
     const struct ir_value *const from = v->operand[0];
     const struct agx_ref base = is_variable(from) ? agx_variable_address(c, from) : agx_exact(c, from);
-    const struct index index = index_of(v->operand[1], v->offset);
+    const struct index index = index_of(v);
     const int64_t distance = index.offset * (INT64_C(1) << element);
     struct agx_ref start = base;
     if (base.kind == AGX_REF_NUMBER)
@@ -227,7 +227,7 @@ static void short_pointer(struct agx_compiler *c, const struct ir_value *v)
 static void device_pointer(struct agx_compiler *c, const struct ir_value *v)
 {
     const unsigned element = log2_of(v->held->bytes);
-    const struct index index = index_of(v->operand[1], v->offset);
+    const struct index index = index_of(v);
     const int64_t distance = index.offset * (INT64_C(1) << element);
     const struct agx_ref from = agx_exact(c, v->operand[0]), to = agx_to(c, v);
     const bool uniform = from.kind == AGX_REF_UNIFORM;

@@ -1,10 +1,10 @@
 /* What kernels ask of their target: positions, functions, barriers, atomics. */
 #include "isa/agx/compiler/agx_select_address.h"
 
-static const char *const atomic_names[] = {[IR_ATOMIC_ADD] = "add",   [IR_ATOMIC_SUB] = "sub",   [IR_ATOMIC_XCHG] = "xchg",
-                                           [IR_ATOMIC_UMIN] = "umin", [IR_ATOMIC_SMIN] = "imin", [IR_ATOMIC_UMAX] = "umax",
-                                           [IR_ATOMIC_SMAX] = "imax", [IR_ATOMIC_AND] = "and",   [IR_ATOMIC_OR] = "or",
-                                           [IR_ATOMIC_XOR] = "xor"};
+static const char *const atomic_names[] = {
+    [IR_ATOMIC_ADD] = "add",   [IR_ATOMIC_SUB] = "sub",   [IR_ATOMIC_XCHG] = "xchg", [IR_ATOMIC_UMIN] = "umin",
+    [IR_ATOMIC_SMIN] = "imin", [IR_ATOMIC_UMAX] = "umax", [IR_ATOMIC_SMAX] = "imax", [IR_ATOMIC_AND] = "and",
+    [IR_ATOMIC_OR] = "or",     [IR_ATOMIC_XOR] = "xor"};
 
 static unsigned dimension(const struct ir_value *v)
 {
@@ -36,7 +36,8 @@ static bool position(struct agx_compiler *c, const struct ir_value *v)
     case IR_B_SIMDGROUP_COUNT:
         if (!size[0])
             return agx_refuse(c, v, "the number of simdgroups of a threadgroup whose size is not stated");
-        agx_emit_copy(c, agx_to(c, v), agx_constant(c, (size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1) + 31) / 32, 32));
+        agx_emit_copy(c, agx_to(c, v),
+                      agx_constant(c, (size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1) + 31) / 32, 32));
         return true;
     default: return false;
     }
@@ -78,10 +79,10 @@ bool agx_select_atomic(struct agx_compiler *c, const struct ir_value *v)
         return true;
     }
     const struct agx_device_address at = agx_device_address(c, v, v->operand[0], 4, 0);
-    struct agx_step *const op = AGX_EMIT(c,
-                                       agx_text(c, "atomic %s, %%s, %s, %%0, %%1, %s, %%2, 1, 0, 1, 4, 2", name, result,
-                                                at.is_signed ? "signed" : "unsigned"),
-                                       to, at.base, at.index, data);
+    struct agx_step *const op = AGX_EMIT(
+        c,
+        agx_text(c, "atomic %s, %%s, %s, %%0, %%1, %s, %%2, 1, 0, 1, 4, 2", name, result, at.is_signed ? "signed" : "unsigned"),
+        to, at.base, at.index, data);
     op->kind = wanted ? AGX_DO_LOAD : AGX_DO_STORE;
     op->slot = !wanted;
     return true;
@@ -94,8 +95,8 @@ static bool unary(struct agx_compiler *c, const struct ir_value *v)
     static const struct {
         uint16_t builtin;
         const char *format;
-    } functions[] = {{IR_B_FLOOR, "floor %d, %0"}, {IR_B_CEIL, "ceil %d, %0"}, {IR_B_TRUNCATE, "trunc %d, %0"},
-                     {IR_B_RINT, "rint %d, %0"},   {IR_B_EXP2, "exp2 %d, %0"}, {IR_B_LOG2, "log2 %d, %0"},
+    } functions[] = {{IR_B_FLOOR, "floor %d, %0"}, {IR_B_CEIL, "ceil %d, %0"},  {IR_B_TRUNCATE, "trunc %d, %0"},
+                     {IR_B_RINT, "rint %d, %0"},   {IR_B_EXP2, "exp2 %d, %0"},  {IR_B_LOG2, "log2 %d, %0"},
                      {IR_B_RCP, "rcp %d, %0"},     {IR_B_RSQRT, "rsqrt %d, %0"}};
     for (unsigned i = 0; i < sizeof functions / sizeof *functions; i++)
         if (functions[i].builtin == v->builtin) {
@@ -131,7 +132,8 @@ static bool least_or_most(struct agx_compiler *c, const struct ir_value *v)
             const unsigned bits = agx_bits(v->type);
             if (bits == 64)
                 return agx_refuse(c, v, "minimum and maximum of 64 bits");
-            AGX_EMIT(c, kinds[i].format, agx_to(c, v), is_float && x.kind != AGX_REF_REGISTER ? agx_float_source(c, v->operand[0], bits) : x,
+            AGX_EMIT(c, kinds[i].format, agx_to(c, v),
+                     is_float && x.kind != AGX_REF_REGISTER ? agx_float_source(c, v->operand[0], bits) : x,
                      is_float && y.kind != AGX_REF_REGISTER ? agx_float_source(c, v->operand[1], bits) : y, x, y);
             return true;
         }

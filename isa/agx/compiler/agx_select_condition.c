@@ -15,10 +15,17 @@ static const struct code integer_codes[] = {
 };
 /* By ir_condition of FCMP; the unordered ones are inverted ordered ones. ONE, UEQ, ORD and UNO need two compares. */
 static const struct code float_codes[] = {
-    [IR_OEQ] = {AGX_FEQ, false, false, true},  [IR_OGT] = {AGX_FGT, false, false, true}, [IR_OGE] = {AGX_FGE, false, false, true},
-    [IR_OLT] = {AGX_FLT, false, false, true},  [IR_OLE] = {AGX_FLE, false, false, true}, [IR_FUGT] = {AGX_FLE, false, true, true},
-    [IR_FUGE] = {AGX_FLT, false, true, true},  [IR_FULT] = {AGX_FGE, false, true, true}, [IR_FULE] = {AGX_FGT, false, true, true},
-    [IR_UNE] = {AGX_FEQ, false, true, true},   [IR_TRUE] = {0},
+    [IR_OEQ] = {AGX_FEQ, false, false, true},
+    [IR_OGT] = {AGX_FGT, false, false, true},
+    [IR_OGE] = {AGX_FGE, false, false, true},
+    [IR_OLT] = {AGX_FLT, false, false, true},
+    [IR_OLE] = {AGX_FLE, false, false, true},
+    [IR_FUGT] = {AGX_FLE, false, true, true},
+    [IR_FUGE] = {AGX_FLT, false, true, true},
+    [IR_FULT] = {AGX_FGE, false, true, true},
+    [IR_FULE] = {AGX_FGT, false, true, true},
+    [IR_UNE] = {AGX_FEQ, false, true, true},
+    [IR_TRUE] = {0},
 };
 static const char *const integer_names[] = {"ueq", "ult", "ugt", "", "seq", "slt", "sgt", ""};
 static const char *const float_names[] = {"eq", "lt", "gt", "ltn", "", "gte", "lte", "gtn"};
@@ -77,9 +84,7 @@ struct agx_condition agx_condition_of(struct agx_compiler *c, const struct ir_va
     bool inverted = false;
     for (; is_not(v) || v->op == IR_FREEZE; v = v->operand[0])
         inverted = inverted != is_not(v);
-    struct agx_condition condition = !is_single(v)        ? of_boolean(c, v)
-                                     : v->op == IR_FCMP ? of_float(c, v)
-                                                        : of_integer(c, v);
+    struct agx_condition condition = !is_single(v) ? of_boolean(c, v) : v->op == IR_FCMP ? of_float(c, v) : of_integer(c, v);
     condition.invert = condition.invert != inverted;
     return condition;
 }
@@ -100,7 +105,8 @@ static bool is_both(const struct ir_value *v, bool inverted, const struct ir_val
     return true;
 }
 
-unsigned agx_conjunction(struct agx_compiler *c, const struct ir_value *v, bool inverted, struct agx_condition *out, unsigned room)
+unsigned agx_conjunction(struct agx_compiler *c, const struct ir_value *v, bool inverted, struct agx_condition *out,
+                         unsigned room)
 {
     const struct ir_value *a, *b;
     for (; is_not(v) || v->op == IR_FREEZE; v = v->operand[0])

@@ -33,7 +33,8 @@ static bool arithmetic(struct agx_compiler *c, const struct ir_value *v, struct 
         const struct ir_value *const product = v->operand[i];
         if (!is_product(c, v, product))
             continue;
-        const struct agx_ref a = agx_float_source(c, product->operand[0], bits), b = agx_float_source(c, product->operand[1], bits),
+        const struct agx_ref a = agx_float_source(c, product->operand[0], bits),
+                             b = agx_float_source(c, product->operand[1], bits),
                              rest = agx_float_source(c, v->operand[1 - i], bits);
         AGX_EMIT(c, agx_text(c, "fmadd%u%s %%d, %%0, %%1, %%2", bits, suffix), to, subtract && i == 1 ? negated(a) : a, b,
                  subtract && i == 0 ? negated(rest) : rest);

@@ -56,8 +56,8 @@ static void add(struct agx_compiler *c, const struct ir_value *v)
         if (by <= 4)
             AGX_EMIT(c, shifted(c, "iadd %d, %0, %1", by), agx_to(c, v), term(c, other), term(c, shift->operand[0]));
         else
-            AGX_EMIT(c, "imadd %d, %0, %1, %2", agx_to(c, v), term(c, shift->operand[0]),
-                     agx_constant(c, UINT32_C(1) << by, 32), term(c, other));
+            AGX_EMIT(c, "imadd %d, %0, %1, %2", agx_to(c, v), term(c, shift->operand[0]), agx_constant(c, UINT32_C(1) << by, 32),
+                     term(c, other));
         return;
     }
     uint64_t bits;
@@ -158,9 +158,7 @@ bool agx_select_integer(struct agx_compiler *c, const struct ir_value *v)
     switch (v->op) {
     case IR_ADD: add(c, v); return true;
     case IR_SUB: subtract(c, v); return true;
-    case IR_MUL:
-        AGX_EMIT(c, "imadd %d, %0, %1, 0", agx_to(c, v), term(c, v->operand[0]), term(c, v->operand[1]));
-        return true;
+    case IR_MUL: AGX_EMIT(c, "imadd %d, %0, %1, 0", agx_to(c, v), term(c, v->operand[0]), term(c, v->operand[1])); return true;
     case IR_SHL: shift_left(c, v); return true;
     case IR_LSHR:
         AGX_EMIT(c, "bfeil %d, 0, %0, %1", agx_to(c, v), agx_view(c, v->operand[0]), agx_view(c, v->operand[1]));

@@ -38,7 +38,9 @@ static void device(struct agx_compiler *c, const struct ir_value *v, const struc
 {
     const struct agx_device_address at = agx_device_address(c, v, pointer, a->bytes, 2);
     struct agx_step *op;
-    const char *const sign = at.is_signed ? "signed" : "unsigned", *const shift = at.shift == 0 ? "" : at.shift == 1 ? ", lsl 1" : ", lsl 2";
+    const char *const sign = at.is_signed ? "signed" : "unsigned", *const shift = at.shift == 0   ? ""
+                                                                                  : at.shift == 1 ? ", lsl 1"
+                                                                                                  : ", lsl 2";
     if (store) {
         op = AGX_EMIT(c, agx_text(c, "device_store %%s, %s, %s, %%0, %%1, %%2, %s%s, 0", a->format, masks[a->count], sign, shift),
                       (struct agx_ref){0}, data, at.base, at.index);

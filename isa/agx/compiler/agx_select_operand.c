@@ -33,10 +33,8 @@ struct agx_ref agx_to(struct agx_compiler *c, const struct ir_value *v)
         note->reg = made.index + 1;
         return made;
     }
-    return (struct agx_ref){.kind = AGX_REF_REGISTER,
-                            .part = bits == 16 ? 16 : 32,
-                            .count = (uint8_t)(lanes * words),
-                            .index = note->reg - 1};
+    return (struct agx_ref){
+        .kind = AGX_REF_REGISTER, .part = bits == 16 ? 16 : 32, .count = (uint8_t)(lanes * words), .index = note->reg - 1};
 }
 
 struct agx_ref agx_argument(struct agx_compiler *c, const struct ir_value *v)

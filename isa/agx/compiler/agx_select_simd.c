@@ -1,10 +1,10 @@
 /* Functions over the lanes of a simdgroup, and matrices. */
 #include "isa/agx/compiler/agx_select.h"
 
-static const char *const reductions[] = {[IR_REDUCE_ADD] = "iadd",   [IR_REDUCE_FADD] = "fadd", [IR_REDUCE_FMUL] = "fmul",
-                                         [IR_REDUCE_FMIN] = "min.f", [IR_REDUCE_FMAX] = "max.f", [IR_REDUCE_UMIN] = "min.u",
-                                         [IR_REDUCE_UMAX] = "max.u", [IR_REDUCE_SMIN] = "min.s", [IR_REDUCE_SMAX] = "max.s",
-                                         [IR_REDUCE_AND] = "and",    [IR_REDUCE_OR] = "or",      [IR_REDUCE_XOR] = "xor"};
+static const char *const reductions[] = {
+    [IR_REDUCE_ADD] = "iadd",   [IR_REDUCE_FADD] = "fadd",  [IR_REDUCE_FMUL] = "fmul",  [IR_REDUCE_FMIN] = "min.f",
+    [IR_REDUCE_FMAX] = "max.f", [IR_REDUCE_UMIN] = "min.u", [IR_REDUCE_UMAX] = "max.u", [IR_REDUCE_SMIN] = "min.s",
+    [IR_REDUCE_SMAX] = "max.s", [IR_REDUCE_AND] = "and",    [IR_REDUCE_OR] = "or",      [IR_REDUCE_XOR] = "xor"};
 
 static bool reduce(struct agx_compiler *c, const struct ir_value *v)
 {
@@ -79,7 +79,8 @@ static bool shuffle(struct agx_compiler *c, const struct ir_value *v)
 static void ballot(struct agx_compiler *c, const struct ir_value *v)
 {
     const struct agx_condition k = agx_condition_of(c, v->operand[0]);
-    AGX_EMIT(c, agx_text(c, "%ccmp_ballot %%d, %s%s, %%0, %%1", k.is_float ? 'f' : 'i', k.invert ? "n" : "", agx_condition_name(&k)),
+    AGX_EMIT(c,
+             agx_text(c, "%ccmp_ballot %%d, %s%s, %%0, %%1", k.is_float ? 'f' : 'i', k.invert ? "n" : "", agx_condition_name(&k)),
              agx_to(c, v), k.a, k.b);
 }
 
@@ -95,8 +96,8 @@ static bool matrix(struct agx_compiler *c, const struct ir_value *v)
     for (unsigned i = 0; i < 3; i++)
         if (agx_lanes(v->operand[i]->type) != 2 || v->operand[i]->op == IR_UNDEFINED)
             return agx_refuse(c, v, "a matrix operand that is not two elements");
-    AGX_EMIT(c, agx_bits(v->type) == 16 ? "simd_matrix_fmadd16 %d, %0, %1, %2" : "simd_matrix_fmadd32 %d, %0, %1, %2", agx_to(c, v),
-             agx_to(c, v->operand[0]), agx_to(c, v->operand[1]), agx_to(c, v->operand[2]));
+    AGX_EMIT(c, agx_bits(v->type) == 16 ? "simd_matrix_fmadd16 %d, %0, %1, %2" : "simd_matrix_fmadd32 %d, %0, %1, %2",
+             agx_to(c, v), agx_to(c, v->operand[0]), agx_to(c, v->operand[1]), agx_to(c, v->operand[2]));
     return true;
 }
 

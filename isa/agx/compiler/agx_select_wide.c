@@ -55,14 +55,14 @@ static void shift_by_constant(struct agx_compiler *c, const struct ir_value *v, 
     const struct agx_ref low = agx_low(c, v->operand[0]), high = agx_high(c, v->operand[0]);
     const struct agx_ref a = agx_new(c, 32, 1), b = agx_new(c, 32, 1), zero = agx_number(0, 32), to = agx_to(c, v);
     const bool left = v->op == IR_SHL;
-    const struct agx_ref first = left ? low : high, second = left ? high : low; /* bits move from first to second */
+    const struct agx_ref first = left ? low : high; /* the word that bits leave */
     if (by == 0) {
         join(c, to, low, high);
         return;
     }
     const char *const sign = agx_text(c, "asr %%d, %%0, %u", by >= 32 && by < 64 ? by - 32 : by);
     const char *const plain = agx_text(c, left ? "bfi %%d, 0, %%0, %u" : "bfeil %%d, 0, %%0, %u", by >= 32 ? by - 32 : by);
-    AGX_EMIT(c, v->op == IR_ASHR ? sign : plain, a, first); /* the part of first that stays, or that reaches second */
+    AGX_EMIT(c, v->op == IR_ASHR ? sign : plain, a, first); /* what stays, or what reaches the other word */
     if (by >= 32) {
         struct agx_ref rest = zero;
         if (v->op == IR_ASHR) {
@@ -73,7 +73,6 @@ static void shift_by_constant(struct agx_compiler *c, const struct ir_value *v, 
         return;
     }
     AGX_EMIT(c, agx_text(c, "extr %%d, %%0, %%1, %u", left ? 32 - by : by), b, low, high);
-    (void)second;
     join(c, to, left ? a : b, left ? b : a);
 }
 
@@ -157,6 +156,6 @@ void agx_select_wide_compare(struct agx_compiler *c, const struct ir_value *v)
     const struct agx_ref yes = agx_number(!inverted, 16), no = agx_number(inverted, 16);
     AGX_EMIT(c, less ? "icmpsel ult, %d, %0, %1, %2, %3" : "icmpsel ugt, %d, %0, %1, %2, %3", low, al, bl, yes, no);
     AGX_EMIT(c, "icmpsel ueq, %d, %0, %1, %2, %3", same, ah, bh, low, no);
-    AGX_EMIT(c, agx_text(c, "icmpsel %c%s, %%d, %%0, %%1, %%2, %%3", is_signed ? 's' : 'u', less ? "lt" : "gt"), agx_to(c, v),
-             ah, bh, yes, same);
+    AGX_EMIT(c, agx_text(c, "icmpsel %c%s, %%d, %%0, %%1, %%2, %%3", is_signed ? 's' : 'u', less ? "lt" : "gt"), agx_to(c, v), ah,
+             bh, yes, same);
 }

@@ -40,7 +40,8 @@ static void weigh(struct agx_compiler *c, const struct agx_tree *tree)
     }
 }
 
-static struct agx_step *transfer(struct agx_compiler *c, struct agx_ref value, uint32_t offset, bool store, const struct agx_step *at)
+static struct agx_step *transfer(struct agx_compiler *c, struct agx_ref value, uint32_t offset, bool store,
+                                 const struct agx_step *at)
 {
     static const char *const masks[] = {"", "x", "xy", "xyz", "xyzw"};
     struct agx_step *const op = agx_alloc(c, sizeof *op);

@@ -11,13 +11,13 @@ struct agx_flow_block {
     uint32_t *from; /* predecessors, as often as edges come from them */
     unsigned froms;
     uint32_t dominator;
-    uint32_t loop;     /* header of the innermost loop around, itself if it is one; AGX_NOWHERE = none */
-    uint32_t around;   /* of a header: the header of the next loop around */
-    uint8_t *members;  /* of a header: a byte per block */
-    uint32_t parent;   /* block whose tree it is built with ... */
-    bool outside;      /* ... behind the loop that the parent heads */
-    bool labelled;     /* reached by leaving a scope rather than by falling into it */
-    uint32_t child, sibling; /* blocks built with this one, ascending */
+    uint32_t loop;                  /* header of the innermost loop around, itself if it is one; AGX_NOWHERE = none */
+    uint32_t around;                /* of a header: the header of the next loop around */
+    uint8_t *members;               /* of a header: a byte per block */
+    uint32_t parent;                /* block whose tree it is built with ... */
+    bool outside;                   /* ... behind the loop that the parent heads */
+    bool labelled;                  /* reached by leaving a scope rather than by falling into it */
+    uint32_t child, sibling;        /* blocks built with this one, ascending */
     struct agx_tree *scope, *again; /* left to reach it; left to repeat the loop */
 };
 struct agx_flow {

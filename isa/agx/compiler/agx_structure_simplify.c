@@ -59,7 +59,9 @@ static void flatten(struct agx_tree *tree)
         flatten(tree->other);
         if (tree->kind != AGX_TREE_IF)
             continue;
-        struct agx_tree **const out = !falls_through(tree->then) ? &tree->other : !falls_through(tree->other) ? &tree->then : NULL;
+        struct agx_tree **const out = !falls_through(tree->then)    ? &tree->other
+                                      : !falls_through(tree->other) ? &tree->then
+                                                                    : NULL;
         if (!out || !*out)
             continue;
         struct agx_tree *const moved = *out, *const rest = tree->next;
