@@ -7,7 +7,8 @@
  * Lowered form, which the back end takes (ir_lower.h makes it): one function without calls; integers of 1, 16, 32 and 64 bits,
  * floats of 16 and 32; vectors only as what a LOAD gives and EXTRACT takes, or what INSERTs make for a STORE or a MATRIX_FMA; the
  * pointer of every LOAD, STORE and ATOMIC in space DEVICE, CONSTANT, THREADGROUP or PRIVATE; a GEP has one index, of 32 or 64
- * bits, counting elements of 1, 2, 4 or 8 bytes (`held` is an integer type of so many bytes) and `offset` elements to be added.
+ * bits, counting elements of 1, 2, 4 or 8 bytes (`held` is an integer type of so many bytes) and `offset` elements to be added:
+ * base + (index + offset) * bytes in 64 bits, where an index of 32 bits is unsigned if `exact` is set on the GEP and else signed.
  */
 #ifndef ORCHARD_ISA_AGX_COMPILER_IR_H
 #define ORCHARD_ISA_AGX_COMPILER_IR_H
@@ -142,7 +143,7 @@ struct ir_value {
     uint16_t builtin;  /* enum ir_builtin, of BUILTIN */
     uint8_t condition; /* enum ir_condition */
     bool fast;         /* floats: contraction and reassociation allowed (flags contract or fast) */
-    bool exact;        /* nuw of integers: does not wrap as an unsigned number */
+    bool exact;        /* nuw of integers: does not wrap as an unsigned number; GEP: its index of 32 bits is unsigned */
     bool is_volatile;
     const struct ir_type *type; /* of the result; VOID when there is none */
     const struct ir_type *held; /* ALLOCA, GEP, GLOBAL; LOAD and STORE: the type in memory where it is another (i8) */
