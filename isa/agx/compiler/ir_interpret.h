@@ -2,7 +2,8 @@
  *
  * Threads run in simdgroups of 32 lanes, in threadgroups with barriers, over the whole grid; a last group that the grid cuts has
  * the fewer threads. Lanes that part run on their own until they meet again: always those at the lowest place in an order of the
- * blocks in which loops stand together, and in front of what follows them. Simdgroup functions act on the lanes that are together.
+ * blocks in which loops stand together, and in front of what follows them. Simdgroup functions act on the lanes that are
+ * together.
  *
  * Arithmetic is IEEE, rounded to nearest, each operation once. Values that nothing has defined, and memory of threadgroups and
  * threads before its first write, read as bytes of IR_POISON_BYTE. What cannot be run is refused, with the source line.

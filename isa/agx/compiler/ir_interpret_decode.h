@@ -69,7 +69,7 @@ void decode_moves(struct decoder *d, const uint32_t *to, const uint32_t *from, u
 /* ---- values ---- */
 struct slots decode_operand(struct decoder *d, const struct frame *frame, const struct ir_value *v);
 uint32_t decode_scalar(struct decoder *d, const struct frame *frame, const struct ir_value *v);
-bool decode_number(const struct ir_value *v, uint64_t *bits); /* of a constant integer */
+bool decode_number(const struct ir_value *v, uint64_t *bits);                /* of a constant integer */
 uint32_t decode_variable(struct decoder *d, uint64_t bytes, uint64_t align); /* a new private one: its address */
 
 /* ---- instructions ---- */
@@ -77,12 +77,13 @@ struct slots decode_instruction(struct decoder *d, const struct frame *frame, co
 struct slots decode_plain(struct decoder *d, const struct frame *frame, const struct ir_value *v, pure_function *pure);
 struct slots decode_memory(struct decoder *d, const struct frame *frame, const struct ir_value *v);
 struct slots decode_builtin(struct decoder *d, const struct frame *frame, const struct ir_value *v);
+/* `first`: the first operand that counts; `list`: an enum ir_atomic or ir_reduction. */
 struct slots decode_builtin_of(struct decoder *d, const struct frame *frame, const struct ir_value *v, unsigned builtin,
-                               unsigned first_operand);
+                               unsigned first, unsigned list);
 struct slots decode_call(struct decoder *d, const struct frame *frame, const struct ir_value *v);
 struct slots decode_library(struct decoder *d, const struct frame *frame, const struct ir_value *v, const char *name);
-void decode_load_parts(struct decoder *d, const struct ir_type *type, const struct ir_type *held, uint32_t pointer, enum ir_space space,
-                       uint32_t align, struct slots *out);
+void decode_load_parts(struct decoder *d, const struct ir_type *type, const struct ir_type *held, uint32_t pointer,
+                       enum ir_space space, uint32_t align, struct slots *out);
 void decode_store_parts(struct decoder *d, const struct ir_type *type, const struct ir_type *held, const struct slots *value,
                         uint32_t pointer, enum ir_space space, uint32_t align);
 void decode_atomic(struct decoder *d, uint32_t result, unsigned bits, enum ir_atomic atomic, const struct ir_value *pointer,

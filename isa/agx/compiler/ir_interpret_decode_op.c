@@ -166,8 +166,8 @@ static struct slots select_op(struct decoder *d, const struct frame *frame, cons
 
 /* ---- memory ---- */
 
-static void gep_index(struct decoder *d, const struct frame *frame, const struct ir_value *index, bool is_unsigned, uint64_t stride,
-                      uint32_t *address, uint64_t *bytes)
+static void gep_index(struct decoder *d, const struct frame *frame, const struct ir_value *index, bool is_unsigned,
+                      uint64_t stride, uint32_t *address, uint64_t *bytes)
 {
     uint64_t number;
     if (decode_number(index, &number)) {

@@ -138,6 +138,8 @@ struct step *decode_step(struct decoder *d, enum step_kind kind)
         }
     }
     *step = (struct step){.kind = (uint8_t)kind, .line = d->line, .a = CONSTANT_SLOT, .b = CONSTANT_SLOT, .c = CONSTANT_SLOT};
+    /* What is copied or filled may lie anywhere; other accesses have the space of their pointer. */
+    step->space = kind == STEP_COPY || kind == STEP_FILL ? IR_GENERIC : IR_PRIVATE;
     return step;
 }
 

@@ -23,7 +23,8 @@ uint32_t decode_variable(struct decoder *d, uint64_t bytes, uint64_t align)
     uint64_t offset = 0;
     struct objects *const o = &d->program->private;
     if (bytes > PRIVATE_BYTES_MAX || o->bytes > PRIVATE_BYTES_MAX)
-        decode_refuse(d, "variables of a thread of more than %llu bytes are not supported", (unsigned long long)PRIVATE_BYTES_MAX);
+        decode_refuse(d, "variables of a thread of more than %llu bytes are not supported",
+                      (unsigned long long)PRIVATE_BYTES_MAX);
     else if (!program_object(o, bytes, align, &offset))
         decode_refuse(d, "out of memory");
     return decode_bits(d, (uint64_t)REGION_PRIVATE << REGION_SHIFT | offset);
@@ -71,8 +72,8 @@ static uint64_t module_variable(struct decoder *d, const struct ir_value *v)
     struct program *const p = d->program;
     const uint64_t before = p->module.bytes;
     uint64_t offset;
-    const bool placed = v->held->bytes < UINT32_MAX &&
-                        program_object(&p->module, v->held->bytes, v->align ? v->align : v->held->align, &offset);
+    const bool placed =
+        v->held->bytes < UINT32_MAX && program_object(&p->module, v->held->bytes, v->align ? v->align : v->held->align, &offset);
     uint8_t *const grown = placed ? realloc(p->module_bytes, p->module.bytes + 8) : NULL;
     if (!grown) {
         decode_refuse(d, "out of memory for a variable of the module");

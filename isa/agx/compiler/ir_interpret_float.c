@@ -207,7 +207,33 @@ PURE(float_of_signed)
 
 /* ---- functions ---- */
 
-enum float_function { FN_FLOOR, FN_CEIL, FN_TRUNCATE, FN_RINT, FN_EXP2, FN_LOG2, FN_RCP, FN_RSQRT, FN_SQRT, FN_SINPI2, FN_SATURATE };
+enum float_function {
+    FN_FLOOR,
+    FN_CEIL,
+    FN_TRUNCATE,
+    FN_RINT,
+    FN_EXP2,
+    FN_LOG2,
+    FN_RCP,
+    FN_RSQRT,
+    FN_SQRT,
+    FN_SINPI2,
+    FN_SATURATE
+};
+
+/* Sine of so many quarter turns; what is left of whole quarters is exact. */
+static double sine_of_quarters(double x)
+{
+    const double within = fmod(x, 4), quarter = rint(within), angle = (within - quarter) * M_PI_2;
+    if (!isfinite(x))
+        return NAN;
+    switch ((int)quarter & 3) {
+    case 0: return sin(angle);
+    case 1: return cos(angle);
+    case 2: return -sin(angle);
+    default: return -cos(angle);
+    }
+}
 
 static double plain_function(enum float_function f, double x)
 {
@@ -221,17 +247,14 @@ static double plain_function(enum float_function f, double x)
     case FN_RCP: return 1 / x;
     case FN_RSQRT: return 1 / sqrt(x);
     case FN_SQRT: return sqrt(x);
-    case FN_SINPI2: return sin(x * M_PI_2);
+    case FN_SINPI2: return sine_of_quarters(x);
     default: return x > 0 ? x < 1 ? x : 1 : 0;
     }
 }
 
 static long double long_function(enum float_function f, long double x)
 {
-    return f == FN_EXP2   ? exp2l(x)
-           : f == FN_LOG2 ? log2l(x)
-           : f == FN_RSQRT ? 1 / sqrtl(x)
-                           : sinl(x * 1.57079632679489661923132169163975144L);
+    return f == FN_EXP2 ? exp2l(x) : f == FN_LOG2 ? log2l(x) : 1 / sqrtl(x);
 }
 
 /* Rounded as the exact result would be, as far as 64 bits of it tell: where the double is too near the middle of two results,
@@ -239,7 +262,7 @@ static long double long_function(enum float_function f, long double x)
 static uint64_t rounded_function(enum float_function f, double x, unsigned bits)
 {
     const double y = plain_function(f, x);
-    if (bits == 64 || f == FN_SATURATE || !(f == FN_EXP2 || f == FN_LOG2 || f == FN_RSQRT || f == FN_SINPI2))
+    if (bits == 64 || !(f == FN_EXP2 || f == FN_LOG2 || f == FN_RSQRT))
         return number_bits(y, bits);
     const uint64_t low = number_bits(y * (1 - 0x1p-50), bits), high = number_bits(y * (1 + 0x1p-50), bits);
     if (low == high)

@@ -133,8 +133,8 @@ INTEGER(integer_umin, x < y ? x : y)
 INTEGER(integer_umax, x > y ? x : y)
 INTEGER(integer_smin, SX < SY ? x : y)
 INTEGER(integer_smax, SX > SY ? x : y)
-INTEGER(integer_high_unsigned, (uint64_t)((unsigned __int128)x * y >> bits))
-INTEGER(integer_high_signed, (uint64_t)((__int128)SX * SY >> bits))
+INTEGER(integer_high_unsigned, (uint64_t)((unsigned __int128)x *y >> bits))
+INTEGER(integer_high_signed, (uint64_t)((__int128)SX *SY >> bits))
 INTEGER(integer_popcount, (uint64_t)__builtin_popcountll(x))
 INTEGER(integer_clz, x ? (uint64_t)__builtin_clzll(x) - (64 - bits) : bits)
 INTEGER(integer_ctz, x ? (uint64_t)__builtin_ctzll(x) : bits)
@@ -162,10 +162,10 @@ static PURE(integer_compared)
 }
 
 static pure_function *const integer_ops[IR_OP_COUNT] = {
-    [IR_ADD] = integer_add,   [IR_SUB] = integer_sub,   [IR_MUL] = integer_mul,        [IR_UDIV] = integer_udiv,
-    [IR_SDIV] = integer_sdiv, [IR_UREM] = integer_urem, [IR_SREM] = integer_srem,      [IR_SHL] = integer_shl,
-    [IR_LSHR] = integer_lshr, [IR_ASHR] = integer_ashr, [IR_AND] = integer_and,        [IR_OR] = integer_or,
-    [IR_XOR] = integer_xor,   [IR_TRUNC] = integer_trunc, [IR_ZEXT] = integer_trunc,   [IR_SEXT] = integer_sext,
+    [IR_ADD] = integer_add,       [IR_SUB] = integer_sub,     [IR_MUL] = integer_mul,    [IR_UDIV] = integer_udiv,
+    [IR_SDIV] = integer_sdiv,     [IR_UREM] = integer_urem,   [IR_SREM] = integer_srem,  [IR_SHL] = integer_shl,
+    [IR_LSHR] = integer_lshr,     [IR_ASHR] = integer_ashr,   [IR_AND] = integer_and,    [IR_OR] = integer_or,
+    [IR_XOR] = integer_xor,       [IR_TRUNC] = integer_trunc, [IR_ZEXT] = integer_trunc, [IR_SEXT] = integer_sext,
     [IR_ICMP] = integer_compared,
 };
 
@@ -195,5 +195,7 @@ pure_function *pure_of_op(unsigned op)
 
 pure_function *pure_of_builtin(unsigned builtin)
 {
-    return builtin >= IR_BUILTIN_COUNT ? NULL : integer_builtins[builtin] ? integer_builtins[builtin] : float_pure_of_builtin(builtin);
+    return builtin >= IR_BUILTIN_COUNT ? NULL
+           : integer_builtins[builtin] ? integer_builtins[builtin]
+                                       : float_pure_of_builtin(builtin);
 }

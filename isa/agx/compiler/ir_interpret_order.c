@@ -1,6 +1,6 @@
 /* An order of blocks in which loops stand together: components of the graph that reach one another, in the order of the edges
- * between them, each with the edges back to its entry left out ordered likewise (R. E. Tarjan, Depth-first search and linear graph
- * algorithms, 1972). */
+ * between them, each with the edges back to its entry left out ordered likewise (R. E. Tarjan, Depth-first search and linear
+ * graph algorithms, 1972). */
 #include "isa/agx/compiler/ir_interpret_parts.h"
 
 #include <stdlib.h>

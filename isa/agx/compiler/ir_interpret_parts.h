@@ -29,15 +29,15 @@ enum step_kind {
     STEP_SWITCH, /* on `a`: `extra` has pairs of constant slot and target; else to `other` */
     STEP_END,
     STEP_TRAP,
-    STEP_BARRIER, /* `which`: of the simdgroup */
-    STEP_LOAD,    /* d = bytes at a + imm */
-    STEP_STORE,   /* a to b + imm */
-    STEP_ATOMIC,  /* d = old at a, with b; `which` is an enum ir_atomic */
+    STEP_BARRIER,     /* `which`: of the simdgroup */
+    STEP_LOAD,        /* d = bytes at a + imm */
+    STEP_STORE,       /* a to b + imm */
+    STEP_ATOMIC,      /* d = old at a, with b; `which` is an enum ir_atomic */
     STEP_EXCHANGE_IF, /* d = old at a; new value c when it is b; `target` is the slot of success or NO_SLOT */
-    STEP_COPY,    /* to a, from b, c bytes */
-    STEP_FILL,    /* at a, value b, c bytes */
-    STEP_CROSS,   /* `which` is an enum ir_builtin, `list` a reduction */
-    STEP_MATRIX   /* `extra`: slots of a, b, c, d, two each */
+    STEP_COPY,        /* to a, from b, c bytes */
+    STEP_FILL,        /* at a, value b, c bytes */
+    STEP_CROSS,       /* `which` is an enum ir_builtin, `list` a reduction */
+    STEP_MATRIX       /* `extra`: slots of a, b, c, d, two each */
 };
 
 struct step;
@@ -144,14 +144,12 @@ void thread_place(const struct machine *m, const struct simdgroup *s, unsigned l
 
 /* ---- pure functions ---- */
 
-pure_function *pure_of_op(unsigned op);            /* an enum ir_op; NULL = none */
-pure_function *pure_of_builtin(unsigned builtin);  /* an enum ir_builtin; NULL = none */
+pure_function *pure_of_op(unsigned op);           /* an enum ir_op; NULL = none */
+pure_function *pure_of_builtin(unsigned builtin); /* an enum ir_builtin; NULL = none */
 pure_function *float_pure_of_op(unsigned op);
 pure_function *float_pure_of_builtin(unsigned builtin);
 pure_function pure_copy, pure_gep, pure_select, pure_select_sign, pure_pick;
-/* Two numbers of a reduction. */
-uint64_t reduce_pair(unsigned reduction, unsigned bits, uint64_t a, uint64_t b);
-uint64_t reduce_identity(unsigned reduction, unsigned bits);
+pure_function *reduction_pair(unsigned reduction); /* two numbers of it */
 
 static inline uint64_t mask_of(unsigned bits)
 {
