@@ -114,10 +114,9 @@ static struct ir_value *intrinsic_reduce(struct library_whole *w, const char *ki
     static const struct {
         const char *name;
         unsigned op, builtin;
-    } kinds[] = {{"add", IR_ADD, 0},           {"mul", IR_MUL, 0},           {"and", IR_AND, 0},
-                 {"or", IR_OR, 0},             {"xor", IR_XOR, 0},           {"fadd", IR_FADD, 0},
-                 {"fmul", IR_FMUL, 0},         {"umin", 0, IR_B_UMIN},       {"umax", 0, IR_B_UMAX},
-                 {"smin", 0, IR_B_SMIN},       {"smax", 0, IR_B_SMAX},       {"fmin", 0, IR_B_FMIN},
+    } kinds[] = {{"add", IR_ADD, 0},     {"mul", IR_MUL, 0},     {"and", IR_AND, 0},     {"or", IR_OR, 0},
+                 {"xor", IR_XOR, 0},     {"fadd", IR_FADD, 0},   {"fmul", IR_FMUL, 0},   {"umin", 0, IR_B_UMIN},
+                 {"umax", 0, IR_B_UMAX}, {"smin", 0, IR_B_SMIN}, {"smax", 0, IR_B_SMAX}, {"fmin", 0, IR_B_FMIN},
                  {"fmax", 0, IR_B_FMAX}};
     const size_t length = strcspn(kind, ".");
     for (unsigned i = 0; i < ARRAY_COUNT(kinds); i++) {

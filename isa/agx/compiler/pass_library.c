@@ -1,5 +1,5 @@
-/* Calls of library functions and of LLVM's intrinsics to operations and builtins. What works lane by lane is expanded for scalars and
- * applied to every lane. */
+/* Calls of library functions and of LLVM's intrinsics to operations and builtins. What works lane by lane is expanded for scalars
+ * and applied to every lane. */
 #include "isa/agx/compiler/pass_library.h"
 #include "isa/array_count.h"
 
@@ -10,7 +10,8 @@ static struct ir_value *library_pick(struct build *b, struct ir_value *v, unsign
     return v && v->type->kind == IR_VECTOR ? build_extract(b, v, lane) : v;
 }
 
-struct ir_value *library_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one, unsigned code)
+struct ir_value *library_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one,
+                               unsigned code)
 {
     struct library_lane l = {.p = w->p, .b = w->b, .type = type, .is_signed = is_signed};
     struct ir_value *in[3] = {NULL, NULL, NULL}, *lane[16];
@@ -152,7 +153,8 @@ static struct ir_value *library_named(struct library_whole *w)
     const struct ir_library_name *name = w->call->name;
     const struct ir_type *type = w->v->type;
     const bool is_signed = w->call->parameter[0].is_signed;
-    const unsigned code = library_code(w->call, w->operands ? w->operand[w->operands > 1 && w->call->parameter[0].is_pointer]->type : type);
+    const unsigned code =
+        library_code(w->call, w->operands ? w->operand[w->operands > 1 && w->call->parameter[0].is_pointer]->type : type);
     struct ir_value *r;
     switch (name->kind) {
     case IR_LIBRARY_ID: return library_id(w);
@@ -161,8 +163,7 @@ static struct ir_value *library_named(struct library_whole *w)
     case IR_LIBRARY_OP: return library_lanes(w, type, is_signed, one_op, code);
     case IR_LIBRARY_BUILTIN: return library_lanes(w, type, is_signed, one_builtin, code);
     case IR_LIBRARY_EXPAND: return library_lanes(w, type, is_signed, one_expansion, code);
-    case IR_LIBRARY_SIMD:
-        return library_with_kind(&w->b, (enum ir_builtin)name->detail, code, type, w->operand, 1);
+    case IR_LIBRARY_SIMD: return library_with_kind(&w->b, (enum ir_builtin)name->detail, code, type, w->operand, 1);
     case IR_LIBRARY_ATOMIC: return library_atomic_make(&w->b, code, w->operand[0], w->operand[1]);
     case IR_LIBRARY_SPECIAL:
         r = library_special(w, (enum ir_special)code);

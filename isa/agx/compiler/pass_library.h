@@ -35,8 +35,8 @@ struct ir_value *library_special(struct library_whole *w, enum ir_special code);
 struct ir_value *library_atomic(struct library_whole *w, enum ir_special code);
 struct ir_value *library_geometry(struct library_whole *w, enum ir_special code);
 struct ir_value *library_simd(struct library_whole *w, enum ir_special code);
-struct ir_value *library_memory(struct library_whole *w);  /* vload and vstore by name */
-struct ir_value *library_convert(struct library_whole *w); /* convert_ and as_ by name */
+struct ir_value *library_memory(struct library_whole *w);                      /* vload and vstore by name */
+struct ir_value *library_convert(struct library_whole *w);                     /* convert_ and as_ by name */
 struct ir_value *library_intrinsic(struct library_whole *w, const char *name); /* llvm.* */
 /* __ir_NAME or __ir_NAME_KIND: any builtin by its name in ir_builtins.inc, as our Metal headers ask for it. */
 struct ir_value *library_by_builtin(struct library_whole *w);
@@ -46,7 +46,8 @@ struct ir_value *library_with_kind(struct build *b, enum ir_builtin builtin, uns
                                    struct ir_value *const *operand, unsigned operands);
 /* Does `one` for every lane of the operands (scalars stand for all lanes), of which there are at most three. */
 typedef struct ir_value *library_one(struct library_lane *l, unsigned code);
-struct ir_value *library_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one, unsigned code);
+struct ir_value *library_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one,
+                               unsigned code);
 /* The number of the library's exponential and so on, for others of the same folder. */
 struct ir_value *library_exp2_precise(struct build *b, struct ir_value *x);
 

@@ -42,7 +42,8 @@ struct ir_value *library_atomic(struct library_whole *w, enum ir_special code)
     case IR_S_ATOMIC_CMPXCHG: return atomic_exchange_if(w, w->operand[1], w->operand[2]);
     case IR_S_ATOMIC_COMPARE_EXCHANGE: return atomic_compare_exchange(w);
     case IR_S_ATOMIC_LOAD: {
-        struct ir_value *old = library_atomic_make(BUILD, IR_ATOMIC_OR, w->operand[0], build_bits(BUILD, ir_int(w->p->m, w->v->type->bits), 0));
+        struct ir_value *old =
+            library_atomic_make(BUILD, IR_ATOMIC_OR, w->operand[0], build_bits(BUILD, ir_int(w->p->m, w->v->type->bits), 0));
         return build_convert(BUILD, IR_BITCAST, old, w->v->type);
     }
     case IR_S_ATOMIC_STORE: library_atomic_make(BUILD, IR_ATOMIC_XCHG, w->operand[0], w->operand[1]); return gone(w);

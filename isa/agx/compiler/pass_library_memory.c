@@ -39,8 +39,8 @@ static bool read_access(const char *text, struct access *a)
     return a->lanes >= 1 && a->lanes <= 16;
 }
 
-static struct ir_value *place(struct library_whole *w, const struct access *a, const struct ir_type *element, struct ir_value *pointer,
-                              struct ir_value *index, unsigned lane)
+static struct ir_value *place(struct library_whole *w, const struct access *a, const struct ir_type *element,
+                              struct ir_value *pointer, struct ir_value *index, unsigned lane)
 {
     const unsigned room = a->lanes == 3 && a->aligned ? 4 : a->lanes;
     const struct ir_type *i64 = ir_int(w->p->m, 64);
@@ -163,7 +163,8 @@ static struct ir_value *convert_float_to_int(struct library_lane *l, const struc
 static struct ir_value *convert_to_float(struct library_lane *l, const struct conversion *c)
 {
     if (c->rounding > ROUND_EVEN && (l->x->type->kind != IR_FLOAT || l->x->type->bits > l->type->bits))
-        return pass_refuse(l->p, l->b.at, "conversion to floating point with rounding other than to the nearest is not supported");
+        return pass_refuse(l->p, l->b.at,
+                           "conversion to floating point with rounding other than to the nearest is not supported");
     if (l->x->type->kind == IR_FLOAT)
         return l->x->type->bits == l->type->bits
                    ? l->x

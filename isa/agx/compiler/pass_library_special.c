@@ -20,9 +20,9 @@ static struct ir_value *position(struct library_whole *w, enum ir_builtin builti
 
 static struct ir_value *linear_id(struct library_whole *w)
 {
-    struct ir_value *row = build_2(BUILD, IR_ADD,
-                                   build_2(BUILD, IR_MUL, position(w, IR_B_GLOBAL_ID, 2), position(w, IR_B_GLOBAL_SIZE, 1)),
-                                   position(w, IR_B_GLOBAL_ID, 1));
+    struct ir_value *row =
+        build_2(BUILD, IR_ADD, build_2(BUILD, IR_MUL, position(w, IR_B_GLOBAL_ID, 2), position(w, IR_B_GLOBAL_SIZE, 1)),
+                position(w, IR_B_GLOBAL_ID, 1));
     return build_2(BUILD, IR_ADD, build_2(BUILD, IR_MUL, row, position(w, IR_B_GLOBAL_SIZE, 0)), position(w, IR_B_GLOBAL_ID, 0));
 }
 
@@ -97,8 +97,7 @@ struct ir_value *library_simd(struct library_whole *w, enum ir_special code)
         struct ir_value *zero = build_i32(BUILD, 0), *const lane[] = {ballot(w, x), zero, zero, zero};
         return build_vector(BUILD, lane, 4);
     }
-    case IR_S_SUB_GROUP_ELECT:
-        return build_resize(BUILD, build_builtin(BUILD, IR_B_SIMD_FIRST, truth, NULL, 0), type, false);
+    case IR_S_SUB_GROUP_ELECT: return build_resize(BUILD, build_builtin(BUILD, IR_B_SIMD_FIRST, truth, NULL, 0), type, false);
     case IR_S_SUB_GROUP_BROADCAST_FIRST: {
         struct ir_value *first = build_b1(BUILD, IR_B_CTZ, ballot(w, build_bits(BUILD, truth, 1)));
         struct ir_value *const operand[] = {x, first};
