@@ -80,7 +80,9 @@ static struct pair logarithm_pair(struct library_lane *l, struct ir_value *x)
     /* The exponent is zero or larger than the rest. */
     struct ir_value *e = build_any(BUILD, IR_SITOFP, f32, &exponent, 1), *whole = build_2(BUILD, IR_FADD, e, high);
     struct ir_value *lost = build_2(BUILD, IR_FSUB, high, build_2(BUILD, IR_FSUB, whole, e));
-    return (struct pair){whole, build_2(BUILD, IR_FADD, lost, low)};
+    low = build_2(BUILD, IR_FADD, lost, low);
+    struct ir_value *sum_high = build_2(BUILD, IR_FADD, whole, low);
+    return (struct pair){sum_high, build_2(BUILD, IR_FSUB, low, build_2(BUILD, IR_FSUB, sum_high, whole))};
 }
 
 static struct ir_value *power_of_size(struct library_lane *l, struct ir_value *size, struct ir_value *y)
@@ -184,10 +186,10 @@ static struct ir_value *cube_root(struct library_lane *l)
     struct library_lane sign = *l;
     sign.x = build_select(BUILD, usual, better, size);
     sign.y = l->x;
-    return library_rounding(&sign, IR_X_COPYSIGN);
+    return lower_rounding(&sign, IR_X_COPYSIGN);
 }
 
-struct ir_value *library_math(struct library_lane *l, enum ir_expansion code)
+struct ir_value *lower_math(struct library_lane *l, enum ir_expansion code)
 {
     const bool fast = l->b.fast;
     l->b.fast = fast || code == IR_X_NATIVE_EXP || code == IR_X_NATIVE_EXP10 || code == IR_X_NATIVE_POWR;
