@@ -31,6 +31,8 @@ static bool registers(struct agx_compiler *c)
         if (!agx_live(c))
             return false;
         agx_coalesce(c);
+        if (!agx_hoist(c))
+            return false;
         if (agx_allocate(c))
             return true;
         if (!c->failed && !agx_spill(c))
@@ -87,6 +89,7 @@ bool agx_compile(const struct ir_function *lowered, const struct agx_compile_opt
     bool ok = agx_arena_start(&c) || agx_refuse(&c, NULL, "out of memory");
     ok = ok && agx_structure(&c) && agx_select(&c) && registers(&c) && agx_masks(&c);
     if (ok) {
+        agx_known(&c);
         agx_waits(&c);
         ok = !c.failed && finish(&c, out);
     }

@@ -209,9 +209,11 @@ bool agx_structure(struct agx_compiler *c);
 bool agx_select(struct agx_compiler *c);
 bool agx_live(struct agx_compiler *c);
 void agx_coalesce(struct agx_compiler *c);
+bool agx_hoist(struct agx_compiler *c);
 bool agx_allocate(struct agx_compiler *c);
 bool agx_spill(struct agx_compiler *c);
 bool agx_masks(struct agx_compiler *c);
+void agx_known(struct agx_compiler *c);
 void agx_waits(struct agx_compiler *c);
 char *agx_print(struct agx_compiler *c, size_t *bytes);
 

@@ -122,6 +122,14 @@ static bool is_empty(struct masker *m, const struct agx_tree *tree)
     return true;
 }
 
+/* The same of a single node. */
+static bool is_nothing(struct masker *m, const struct agx_tree *tree)
+{
+    struct agx_tree one = *tree;
+    one.next = NULL;
+    return is_empty(m, &one);
+}
+
 /* The node that a part consists of when it does nothing but leave. */
 static const struct agx_tree *only_leaves(struct masker *m, const struct agx_tree *tree)
 {
@@ -234,7 +242,7 @@ static void write_if(struct masker *m, struct agx_tree *tree, bool last)
     const bool no_then = is_empty(m, tree->then), no_other = is_empty(m, tree->other);
     if (no_then && no_other)
         return;
-    if (tree->conditions == 1 && (no_then || (!no_other && only_leaves(m, tree->then))))
+    if (tree->conditions == 1 && (only_leaves(m, tree->then) || (no_then && !only_leaves(m, tree->other))))
         swap_parts(tree);
     const struct agx_tree *const leave = only_leaves(m, tree->other);
     if (leave && leave_if_not(m, tree, leave)) {
@@ -277,7 +285,7 @@ static void sequence(struct masker *m, struct agx_tree *tree, bool ends_level)
     for (; tree && !m->c->failed; tree = tree->next) {
         bool last = ends_level;
         for (const struct agx_tree *next = tree->next; next && last; next = next->next)
-            last = next->kind == AGX_TREE_EDGE && is_empty(m, next) ? last : false;
+            last = is_nothing(m, next);
         switch (tree->kind) {
         case AGX_TREE_CODE:
         case AGX_TREE_EDGE:
