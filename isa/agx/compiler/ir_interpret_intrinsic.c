@@ -66,14 +66,14 @@ static bool is_named(const char *text, const char *name)
 
 static struct slots memory(struct library *l, bool fill)
 {
-    const uint32_t a = decode_scalar(l->d, l->frame, library_operand(l, 0)),
-                   b = decode_scalar(l->d, l->frame, library_operand(l, 1)),
-                   c = decode_scalar(l->d, l->frame, library_operand(l, 2));
+    const uint32_t a = decode_scalar(l->d, l->frame, decode_library_operand(l, 0)),
+                   b = decode_scalar(l->d, l->frame, decode_library_operand(l, 1)),
+                   c = decode_scalar(l->d, l->frame, decode_library_operand(l, 2));
     struct step *const step = decode_step(l->d, fill ? STEP_FILL : STEP_COPY);
     step->a = a;
     step->b = b;
     step->c = c;
-    return library_nothing(l);
+    return decode_library_nothing(l);
 }
 
 /* ---- several steps ---- */
@@ -82,7 +82,7 @@ static struct slots swap_bytes(struct library *l)
 {
     struct decoder *const d = l->d;
     const struct slots out = decode_slots(d, type_parts(l->v->type));
-    const unsigned bits = library_bits(l->v->type);
+    const unsigned bits = decode_library_bits(l->v->type);
     for (uint32_t i = 0; i < out.count && !d->failed; i++) {
         out.slot[i] = decode_bits(d, 0);
         for (unsigned byte = 0; byte < bits / 8; byte++) {
@@ -106,7 +106,7 @@ static struct slots reduce(struct library *l, const char *kind)
                  {"xor", false, IR_REDUCE_XOR},   {"umin", false, IR_REDUCE_UMIN}, {"umax", false, IR_REDUCE_UMAX},
                  {"smin", false, IR_REDUCE_SMIN}, {"smax", false, IR_REDUCE_SMAX}, {"fmin", false, IR_REDUCE_FMIN},
                  {"fmax", false, IR_REDUCE_FMAX}, {"fadd", true, IR_REDUCE_FADD},  {"fmul", true, IR_REDUCE_FMUL}};
-    const unsigned bits = library_bits(l->v->type);
+    const unsigned bits = decode_library_bits(l->v->type);
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (!is_named(kind, kinds[i].name))
             continue;
@@ -119,36 +119,36 @@ static struct slots reduce(struct library *l, const char *kind)
         return out;
     }
     decode_refuse(l->d, "llvm.vector.reduce.%s is not supported by the interpreter", kind);
-    return library_nothing(l);
+    return decode_library_nothing(l);
 }
 
-struct slots library_intrinsic(struct library *l, const char *name)
+struct slots decode_library_intrinsic(struct library *l, const char *name)
 {
     const struct intrinsic *found = NULL;
     for (unsigned i = 0; i < sizeof intrinsics / sizeof intrinsics[0] && !found; i++)
         found = is_named(name, intrinsics[i].name) ? &intrinsics[i] : NULL;
     if (found && found->kind == AS_NOTHING)
-        return library_nothing(l);
+        return decode_library_nothing(l);
     if (is_named(name, "memcpy") || is_named(name, "memmove") || is_named(name, "memset"))
         return memory(l, is_named(name, "memset"));
     for (unsigned i = 0; i < l->operands && i < 3 && !l->d->failed; i++)
-        l->in[i] = decode_operand(l->d, l->frame, library_operand(l, i));
+        l->in[i] = decode_operand(l->d, l->frame, decode_library_operand(l, i));
     if (l->d->failed)
-        return library_nothing(l);
+        return decode_library_nothing(l);
     if (found)
-        return library_each(l,
-                            found->kind == BY_OP        ? pure_of_op(found->code)
-                            : found->kind == BY_BUILTIN ? pure_of_builtin(found->code)
-                                                        : pure_expand_float,
-                            found->code, 0);
+        return decode_library_each(l,
+                                   found->kind == BY_OP        ? pure_of_op(found->code)
+                                   : found->kind == BY_BUILTIN ? pure_of_builtin(found->code)
+                                                               : pure_expand_float,
+                                   found->code, 0);
     if (is_named(name, "bswap"))
         return swap_bytes(l);
     if (is_named(name, "expect"))
         return l->in[0];
     if (is_named(name, "abs"))
-        return library_each(l, pure_expand_integer, IR_X_ABS, LIBRARY_SIGNED);
+        return decode_library_each(l, pure_expand_integer, IR_X_ABS, LIBRARY_SIGNED);
     if (strncmp(name, "vector.reduce.", 14) == 0)
         return reduce(l, name + 14);
     decode_refuse(l->d, "llvm.%s is not supported by the interpreter", name);
-    return library_nothing(l);
+    return decode_library_nothing(l);
 }

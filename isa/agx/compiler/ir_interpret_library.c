@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-unsigned library_bits(const struct ir_type *type)
+unsigned decode_library_bits(const struct ir_type *type)
 {
     const struct ir_type *const part = type_part(type, 0).type;
     return part->kind == IR_POINTER ? 64 : part->bits;
 }
 
-const struct ir_value *library_operand(const struct library *l, unsigned index)
+const struct ir_value *decode_library_operand(const struct library *l, unsigned index)
 {
     return l->v->operand[index + 1];
 }
 
-struct slots library_nothing(struct library *l)
+struct slots decode_library_nothing(struct library *l)
 {
     return (struct slots){&l->d->spare_slot, 0};
 }
@@ -24,11 +24,12 @@ static bool is_float(const struct ir_type *type)
     return type_part(type, 0).type->kind == IR_FLOAT;
 }
 
-struct slots library_each(struct library *l, pure_function *pure, unsigned which, unsigned list)
+struct slots decode_library_each(struct library *l, pure_function *pure, unsigned which, unsigned list)
 {
     const struct ir_type *const type = l->v->type;
     const struct slots out = decode_slots(l->d, type_parts(type));
-    const unsigned bits = library_bits(type), from = l->operands ? library_bits(library_operand(l, 0)->type) : bits;
+    const unsigned bits = decode_library_bits(type),
+                   from = l->operands ? decode_library_bits(decode_library_operand(l, 0)->type) : bits;
     for (uint32_t i = 0; i < out.count && !l->d->failed; i++) {
         uint32_t operand[3] = {CONSTANT_SLOT, CONSTANT_SLOT, CONSTANT_SLOT};
         for (unsigned k = 0; k < 3 && k < l->operands; k++)
@@ -49,7 +50,7 @@ static struct slots select_call(struct library *l)
 {
     const struct slots a = l->in[0];
     const bool vector = l->v->type->kind == IR_VECTOR;
-    const unsigned from = library_bits(library_operand(l, 2)->type);
+    const unsigned from = decode_library_bits(decode_library_operand(l, 2)->type);
     l->in[0] = l->in[2];
     l->in[2] = a;
     const struct slots out = decode_slots(l->d, type_parts(l->v->type));
@@ -63,7 +64,7 @@ static struct slots expand(struct library *l, unsigned expansion)
 {
     if (expansion == IR_X_SELECT)
         return select_call(l);
-    const struct ir_type *const first = library_operand(l, 0)->type;
+    const struct ir_type *const first = decode_library_operand(l, 0)->type;
     const bool number = is_float(first);
     const bool integers = expansion == IR_X_ABS || expansion == IR_X_ABS_DIFF || expansion == IR_X_BITSELECT ||
                           expansion == IR_X_CLAMP || expansion == IR_X_HADD || expansion == IR_X_RHADD ||
@@ -71,10 +72,10 @@ static struct slots expand(struct library *l, unsigned expansion)
                           expansion == IR_X_ROTATE || expansion == IR_X_UPSAMPLE || expansion == IR_X_NAN;
     if (!number && !integers) {
         decode_refuse(l->d, "the function %s on integers is not known", l->call.text);
-        return library_nothing(l);
+        return decode_library_nothing(l);
     }
-    return library_each(l, number ? pure_expand_float : pure_expand_integer, expansion,
-                        l->call.parameter[0].is_signed ? LIBRARY_SIGNED : 0);
+    return decode_library_each(l, number ? pure_expand_float : pure_expand_integer, expansion,
+                               l->call.parameter[0].is_signed ? LIBRARY_SIGNED : 0);
 }
 
 static unsigned code_of(const struct library *l)
@@ -82,7 +83,7 @@ static unsigned code_of(const struct library *l)
     const struct ir_library_name *const name = l->call.name;
     /* Behind the pointer of an atomic operation stands its value. */
     const unsigned value = l->operands > 1 && l->call.parameter[0].is_pointer ? 1 : 0;
-    if (is_float(l->operands ? library_operand(l, value)->type : l->v->type))
+    if (is_float(l->operands ? decode_library_operand(l, value)->type : l->v->type))
         return name->code_float;
     return l->call.parameter[0].is_signed ? name->code_signed : name->code;
 }
@@ -95,17 +96,17 @@ static struct slots named(struct library *l)
     switch (name->kind) {
     case IR_LIBRARY_ID:
     case IR_LIBRARY_COUNT: return decode_builtin_of(d, l->frame, l->v, code, 1, 0);
-    case IR_LIBRARY_OP: return library_each(l, pure_of_op(code), 0, 0);
+    case IR_LIBRARY_OP: return decode_library_each(l, pure_of_op(code), 0, 0);
     case IR_LIBRARY_BUILTIN:
-        return pure_of_builtin(code) ? library_each(l, pure_of_builtin(code), 0, 0)
+        return pure_of_builtin(code) ? decode_library_each(l, pure_of_builtin(code), 0, 0)
                                      : decode_builtin_of(d, l->frame, l->v, code, 1, 0);
     case IR_LIBRARY_EXPAND: return expand(l, code);
     case IR_LIBRARY_SIMD: return decode_builtin_of(d, l->frame, l->v, name->detail, 1, code);
     case IR_LIBRARY_ATOMIC:
-        if (is_float(library_operand(l, 1)->type) && code != IR_ATOMIC_XCHG)
+        if (is_float(decode_library_operand(l, 1)->type) && code != IR_ATOMIC_XCHG)
             decode_refuse(d, "%s on floating-point numbers is not supported", l->call.text);
         return decode_builtin_of(d, l->frame, l->v, IR_B_ATOMIC, 1, code);
-    default: return library_special(l);
+    default: return decode_library_special(l);
     }
 }
 
@@ -136,25 +137,25 @@ static struct slots by_builtin(struct library *l, const char *text)
         return decode_builtin_of(l->d, l->frame, l->v, i, 1, kind);
     }
     decode_refuse(l->d, "the builtin %s with %u operands is not known", text, l->operands);
-    return library_nothing(l);
+    return decode_library_nothing(l);
 }
 
 struct slots decode_library(struct decoder *d, const struct frame *frame, const struct ir_value *v, const char *name)
 {
     struct library l = {.d = d, .frame = frame, .v = v, .operands = v->operands - 1};
     if (strncmp(name, "llvm.", 5) == 0)
-        return library_intrinsic(&l, name + 5);
+        return decode_library_intrinsic(&l, name + 5);
     if (!ir_library_find(name, &l.call) || l.operands > 8 || l.operands != l.call.parameters) {
         decode_refuse(d, "the function %s is neither defined nor a library function that is known", name);
-        return library_nothing(&l);
+        return decode_library_nothing(&l);
     }
     for (unsigned i = 0; i < l.operands && !d->failed; i++)
         l.in[i] = decode_operand(d, frame, v->operand[i + 1]);
     if (d->failed)
-        return library_nothing(&l);
+        return decode_library_nothing(&l);
     if (l.call.name)
         return named(&l);
     if (strncmp(l.call.text, "__ir_", 5) == 0)
         return by_builtin(&l, l.call.text + 5);
-    return l.call.text[0] == 'v' ? library_vector_memory(&l) : library_convert(&l);
+    return l.call.text[0] == 'v' ? decode_library_vector_memory(&l) : decode_library_convert(&l);
 }

@@ -22,14 +22,14 @@ struct library {
 /* `which` of a step is an enum ir_expansion, `list` the flags above. */
 pure_function pure_expand_float, pure_expand_integer, pure_saturate_integer, pure_select_nonzero;
 
-unsigned library_bits(const struct ir_type *type); /* of its first scalar */
-const struct ir_value *library_operand(const struct library *l, unsigned index);
+unsigned decode_library_bits(const struct ir_type *type); /* of its first scalar */
+const struct ir_value *decode_library_operand(const struct library *l, unsigned index);
 /* A function on each scalar of the result. */
-struct slots library_each(struct library *l, pure_function *pure, unsigned which, unsigned list);
-struct slots library_nothing(struct library *l);
-struct slots library_special(struct library *l);
-struct slots library_convert(struct library *l);
-struct slots library_vector_memory(struct library *l);
-struct slots library_intrinsic(struct library *l, const char *name);
+struct slots decode_library_each(struct library *l, pure_function *pure, unsigned which, unsigned list);
+struct slots decode_library_nothing(struct library *l);
+struct slots decode_library_special(struct library *l);
+struct slots decode_library_convert(struct library *l);
+struct slots decode_library_vector_memory(struct library *l);
+struct slots decode_library_intrinsic(struct library *l, const char *name);
 
 #endif

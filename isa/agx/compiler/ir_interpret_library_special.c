@@ -13,7 +13,7 @@ static struct slots one(struct library *l, uint32_t slot)
 static struct slots refuse(struct library *l)
 {
     decode_refuse(l->d, "the library function %s is not supported by the interpreter", l->call.text);
-    return library_nothing(l);
+    return decode_library_nothing(l);
 }
 
 static uint32_t pure(struct library *l, pure_function *f, unsigned bits, unsigned from, uint32_t a, uint32_t b, uint32_t c)
@@ -32,14 +32,14 @@ static struct slots rounded_first(struct library *l, const char *rounding)
                              : rounding[3] == 'p' ? IR_B_CEIL
                              : rounding[3] == 'n' ? IR_B_FLOOR
                                                   : IR_B_TRUNCATE;
-    const unsigned bits = library_bits(library_operand(l, 0)->type);
+    const unsigned bits = decode_library_bits(decode_library_operand(l, 0)->type);
     const struct slots out = decode_slots(l->d, l->in[0].count);
     for (uint32_t i = 0; i < out.count && !l->d->failed; i++)
         out.slot[i] = pure(l, pure_of_builtin(builtin), bits, bits, l->in[0].slot[i], CONSTANT_SLOT, CONSTANT_SLOT);
     return out;
 }
 
-struct slots library_convert(struct library *l)
+struct slots decode_library_convert(struct library *l)
 {
     const char *const to = strncmp(l->call.text, "convert_", 8) == 0 ? l->call.text + 8 : NULL;
     if (!to)
@@ -50,16 +50,16 @@ struct slots library_convert(struct library *l)
     if (from_float && !to_float) {
         if (rounding)
             l->in[0] = rounded_first(l, rounding);
-        return library_each(l, pure_of_op(to_signed ? IR_FPTOSI : IR_FPTOUI), 0, 0);
+        return decode_library_each(l, pure_of_op(to_signed ? IR_FPTOSI : IR_FPTOUI), 0, 0);
     }
     if (to_float && rounding && rounding[3] != 'e')
         return refuse(l);
     if (to_float)
-        return library_each(l, pure_of_op(from_float ? IR_FPEXT : from_signed ? IR_SITOFP : IR_UITOFP), 0, 0);
+        return decode_library_each(l, pure_of_op(from_float ? IR_FPEXT : from_signed ? IR_SITOFP : IR_UITOFP), 0, 0);
     if (strstr(to, "_sat"))
-        return library_each(l, pure_saturate_integer, 0,
-                            (from_signed ? LIBRARY_SIGNED : 0) | (to_signed ? LIBRARY_TO_SIGNED : 0));
-    return library_each(l, pure_of_op(from_signed ? IR_SEXT : IR_ZEXT), 0, 0);
+        return decode_library_each(l, pure_saturate_integer, 0,
+                                   (from_signed ? LIBRARY_SIGNED : 0) | (to_signed ? LIBRARY_TO_SIGNED : 0));
+    return decode_library_each(l, pure_of_op(from_signed ? IR_SEXT : IR_ZEXT), 0, 0);
 }
 
 /* ---- vloadN, vstoreN: elements one after another, three without a hole ---- */
@@ -71,7 +71,7 @@ static uint32_t of_half(struct library *l, uint32_t slot, bool store, unsigned b
                  : pure(l, pure_of_op(IR_FPEXT), bits, 16, slot, CONSTANT_SLOT, CONSTANT_SLOT);
 }
 
-struct slots library_vector_memory(struct library *l)
+struct slots decode_library_vector_memory(struct library *l)
 {
     struct decoder *const d = l->d;
     const char *text = l->call.text;
@@ -82,13 +82,13 @@ struct slots library_vector_memory(struct library *l)
     const size_t digits = strspn(text, "0123456789");
     if (l->operands != (store ? 3U : 2U) || (!half && aligned) || (text[digits] && strcmp(text + digits, "_rte") != 0))
         return refuse(l);
-    const struct ir_type *const type = store ? library_operand(l, 0)->type : l->v->type;
-    const struct ir_value *const pointer = library_operand(l, store ? 2 : 1);
+    const struct ir_type *const type = store ? decode_library_operand(l, 0)->type : l->v->type;
+    const struct ir_value *const pointer = decode_library_operand(l, store ? 2 : 1);
     const uint32_t count = type_parts(type), each = aligned && count == 3 ? 4 : count;
-    const unsigned bits = library_bits(type), bytes = half ? 2 : bits / 8;
+    const unsigned bits = decode_library_bits(type), bytes = half ? 2 : bits / 8;
     const uint32_t at = pure(l, pure_gep, 64, 64, l->in[store ? 2 : 1].slot[0], l->in[store ? 1 : 0].slot[0], CONSTANT_SLOT);
     if (d->failed)
-        return library_nothing(l);
+        return decode_library_nothing(l);
     d->program->step[d->program->steps - 1].imm = (uint64_t)each * bytes;
     const struct slots out = decode_new_slots(d, store ? 0 : count);
     for (uint32_t i = 0; i < count && !d->failed; i++) {
@@ -118,22 +118,22 @@ static void part_step(struct library *l, bool store, unsigned pointer, const str
     step->a = store ? value : address;
     step->b = store ? address : CONSTANT_SLOT;
     step->d = result;
-    step->bits = (uint8_t)library_bits(type);
+    step->bits = (uint8_t)decode_library_bits(type);
     step->mask = mask_of(step->bits);
     step->align = step->bits / 8U;
-    step->space = (uint8_t)library_operand(l, pointer)->type->space;
+    step->space = (uint8_t)decode_library_operand(l, pointer)->type->space;
 }
 
 /* What was found goes to where the expected value came from, whether or not it was equal. */
 static struct slots compare_exchange(struct library *l)
 {
-    const struct ir_type *const type = library_operand(l, 2)->type;
+    const struct ir_type *const type = decode_library_operand(l, 2)->type;
     const uint32_t expected = decode_new(l->d), found = decode_new(l->d), equal = decode_new(l->d);
     part_step(l, false, 1, type, 0, expected);
     struct step *const step = decode_step(l->d, STEP_EXCHANGE_IF);
-    step->bits = (uint8_t)library_bits(type);
+    step->bits = (uint8_t)decode_library_bits(type);
     step->mask = mask_of(step->bits);
-    step->space = (uint8_t)library_operand(l, 0)->type->space;
+    step->space = (uint8_t)decode_library_operand(l, 0)->type->space;
     step->a = l->in[0].slot[0];
     step->b = expected;
     step->c = l->in[2].slot[0];
@@ -147,17 +147,17 @@ static struct slots atomic_call(struct library *l, enum ir_special special)
 {
     struct decoder *const d = l->d;
     const struct slots out = decode_new_slots(d, type_parts(l->v->type));
-    const struct ir_value *const pointer = library_operand(l, 0);
+    const struct ir_value *const pointer = decode_library_operand(l, 0);
     const uint32_t address = l->in[0].slot[0];
     switch (special) {
     case IR_S_ATOMIC_INC:
     case IR_S_ATOMIC_DEC:
-        decode_atomic(d, out.slot[0], library_bits(l->v->type), special == IR_S_ATOMIC_INC ? IR_ATOMIC_ADD : IR_ATOMIC_SUB,
+        decode_atomic(d, out.slot[0], decode_library_bits(l->v->type), special == IR_S_ATOMIC_INC ? IR_ATOMIC_ADD : IR_ATOMIC_SUB,
                       pointer, address, decode_bits(d, 1));
         return out;
     case IR_S_ATOMIC_LOAD: part_step(l, false, 0, l->v->type, 0, out.slot[0]); return out;
     case IR_S_ATOMIC_STORE:
-    case IR_S_ATOMIC_INIT: part_step(l, true, 0, library_operand(l, 1)->type, l->in[1].slot[0], 0); return out;
+    case IR_S_ATOMIC_INIT: part_step(l, true, 0, decode_library_operand(l, 1)->type, l->in[1].slot[0], 0); return out;
     case IR_S_ATOMIC_CMPXCHG: return decode_builtin_of(d, l->frame, l->v, IR_B_ATOMIC_CMPXCHG, 1, 0);
     case IR_S_ATOMIC_COMPARE_EXCHANGE: return compare_exchange(l);
     default: return refuse(l);
@@ -168,7 +168,7 @@ static struct slots atomic_call(struct library *l, enum ir_special special)
 
 static uint32_t dot(struct library *l, const struct slots *a, const struct slots *b)
 {
-    const unsigned bits = library_bits(library_operand(l, 0)->type);
+    const unsigned bits = decode_library_bits(decode_library_operand(l, 0)->type);
     uint32_t sum = pure(l, pure_of_op(IR_FMUL), bits, bits, a->slot[0], b->slot[0], CONSTANT_SLOT);
     for (uint32_t i = 1; i < a->count && !l->d->failed; i++)
         sum = pure(l, pure_of_op(IR_FMA), bits, bits, a->slot[i], slot_at(b, i), sum);
@@ -177,7 +177,7 @@ static uint32_t dot(struct library *l, const struct slots *a, const struct slots
 
 static struct slots geometry(struct library *l, enum ir_special special)
 {
-    const unsigned bits = library_bits(library_operand(l, 0)->type);
+    const unsigned bits = decode_library_bits(decode_library_operand(l, 0)->type);
     pure_function *const minus = pure_of_op(IR_FSUB), *const root = pure_of_builtin(IR_B_SQRT),
                          *const times = pure_of_op(IR_FMUL);
     struct slots a = l->in[0];
@@ -232,7 +232,7 @@ static struct slots inclusive(struct library *l)
         {"_add", IR_REDUCE_ADD, IR_REDUCE_ADD, IR_REDUCE_FADD},   {"_min", IR_REDUCE_UMIN, IR_REDUCE_SMIN, IR_REDUCE_FMIN},
         {"_max", IR_REDUCE_UMAX, IR_REDUCE_SMAX, IR_REDUCE_FMAX}, {"_and", IR_REDUCE_AND, IR_REDUCE_AND, IR_REDUCE_AND},
         {"_or", IR_REDUCE_OR, IR_REDUCE_OR, IR_REDUCE_OR},        {"_xor", IR_REDUCE_XOR, IR_REDUCE_XOR, IR_REDUCE_XOR}};
-    const unsigned bits = library_bits(l->v->type);
+    const unsigned bits = decode_library_bits(l->v->type);
     const char *const end = strrchr(l->call.text, '_');
     for (unsigned i = 0; end && i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(end, kinds[i].text) == 0) {
@@ -249,7 +249,7 @@ static struct slots sub_group(struct library *l, enum ir_special special)
 {
     struct decoder *const d = l->d;
     const uint32_t zero = decode_bits(d, 0), first = l->operands ? l->in[0].slot[0] : zero;
-    const unsigned bits = l->operands ? library_bits(library_operand(l, 0)->type) : 1;
+    const unsigned bits = l->operands ? decode_library_bits(decode_library_operand(l, 0)->type) : 1;
     uint32_t vote = 0;
     if (special == IR_S_SUB_GROUP_ANY || special == IR_S_SUB_GROUP_ALL || special == IR_S_SUB_GROUP_BALLOT) {
         vote = decode_pure(d, pure_of_op(IR_ICMP), 1, bits, first, zero, CONSTANT_SLOT);
@@ -279,7 +279,7 @@ static struct slots sub_group(struct library *l, enum ir_special special)
 
 static struct slots vote_of_signs(struct library *l, bool all)
 {
-    const unsigned bits = library_bits(library_operand(l, 0)->type);
+    const unsigned bits = decode_library_bits(decode_library_operand(l, 0)->type);
     uint32_t so_far = l->in[0].slot[0];
     for (uint32_t i = 1; i < l->in[0].count && !l->d->failed; i++)
         so_far = pure(l, pure_of_op(all ? IR_AND : IR_OR), bits, bits, so_far, l->in[0].slot[i], CONSTANT_SLOT);
@@ -289,8 +289,9 @@ static struct slots vote_of_signs(struct library *l, bool all)
 /* A sine with a cosine stored, a fraction with the whole part stored. */
 static struct slots with_pointer(struct library *l, enum ir_special special)
 {
-    struct slots sine = library_each(l, pure_expand_float, IR_X_SIN, 0), other = library_each(l, pure_expand_float, IR_X_COS, 0);
-    const unsigned bits = library_bits(l->v->type);
+    struct slots sine = decode_library_each(l, pure_expand_float, IR_X_SIN, 0),
+                 other = decode_library_each(l, pure_expand_float, IR_X_COS, 0);
+    const unsigned bits = decode_library_bits(l->v->type);
     /* The largest number below 1. */
     const uint32_t limit = decode_bits(l->d, bits == 32 ? 0x3f7fffff : bits == 16 ? 0x3bff : UINT64_C(0x3fefffffffffffff));
     for (uint32_t i = 0; i < sine.count && special != IR_S_SINCOS && !l->d->failed; i++) {
@@ -301,7 +302,7 @@ static struct slots with_pointer(struct library *l, enum ir_special special)
         if (special == IR_S_FRACT)
             sine.slot[i] = pure(l, pure_of_builtin(IR_B_FMIN), bits, bits, sine.slot[i], limit, CONSTANT_SLOT);
     }
-    decode_store_parts(l->d, l->v->type, NULL, &other, l->in[1].slot[0], library_operand(l, 1)->type->space, 0);
+    decode_store_parts(l->d, l->v->type, NULL, &other, l->in[1].slot[0], decode_library_operand(l, 1)->type->space, 0);
     return sine;
 }
 
@@ -315,13 +316,13 @@ static struct slots linear_id(struct library *l)
     return one(l, id);
 }
 
-struct slots library_special(struct library *l)
+struct slots decode_library_special(struct library *l)
 {
     const enum ir_special special = (enum ir_special)l->call.name->code;
     switch (special) {
     case IR_S_BARRIER: return decode_builtin_of(l->d, l->frame, l->v, IR_B_BARRIER, 1, 0);
     case IR_S_SUB_GROUP_BARRIER: return decode_builtin_of(l->d, l->frame, l->v, IR_B_SIMD_BARRIER, 1, 0);
-    case IR_S_FENCE: return library_nothing(l);
+    case IR_S_FENCE: return decode_library_nothing(l);
     case IR_S_ALL:
     case IR_S_ANY: return vote_of_signs(l, special == IR_S_ALL);
     case IR_S_CROSS:
