@@ -245,6 +245,21 @@ static struct ir_value *read_member(struct ir_reader *r, enum ir_op op)
 
 /* ---- phi ---- */
 
+/* Whether two values are one, or the same constant expression. */
+static bool same_value(const struct ir_value *a, const struct ir_value *b, unsigned depth)
+{
+    if (a == b)
+        return true;
+    if (a->op != b->op || a->op == IR_PHI || a->type != b->type || a->held != b->held || a->condition != b->condition ||
+        a->operands != b->operands || !a->operands || a->lists || depth >= 8 || ir_flags(a) & IR_E || a->op == IR_LOAD ||
+        a->op == IR_BUILTIN)
+        return false;
+    for (unsigned i = 0; i < a->operands; i++)
+        if (!same_value(a->operand[i], b->operand[i], depth + 1))
+            return false;
+    return true;
+}
+
 /* The operands and blocks since `from`, without blocks that come again: such a block gives one value, the same each time. */
 static bool drop_repeated(struct ir_reader *r, size_t from)
 {
@@ -254,7 +269,7 @@ static bool drop_repeated(struct ir_reader *r, size_t from)
         struct ir_block *const b = r->target[i];
         if (b->note) {
             const size_t first = (size_t)(uintptr_t)b->note - 1;
-            good = good && r->operand[from + first] == r->operand[from + i];
+            good = good && same_value(r->operand[from + first], r->operand[from + i], 0);
             continue;
         }
         r->operand[from + kept] = r->operand[from + i];
