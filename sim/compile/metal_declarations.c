@@ -122,9 +122,23 @@ static void array_parameter(struct metal_pass *p, uint32_t i)
     }
 }
 
+/* Attributes of Metal that still stand somewhere, on members of structures or in types of functions, say nothing to clang. */
+static void attributes(struct metal_pass *p, uint32_t i)
+{
+    static const char *const known[] = {"nodiscard", "maybe_unused", "fallthrough", "likely",
+                                        "unlikely",  "noreturn",     "deprecated",  "::"};
+    for (uint32_t j = i; j < p->token[i].match; j++)
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            if (metal_is(p, j, known[k]))
+                return;
+    metal_replace(p, i, p->token[i].match, "");
+}
+
 void metal_declarations(struct metal_pass *p)
 {
     for (uint32_t i = 0; i < p->tokens; i++) {
+        if (metal_is_attributes(p, i))
+            attributes(p, i);
         if (metal_is(p, i, "threadgroup") && !metal_is(p, i + 1, "(") && !metal_is(p, i + 1, ")"))
             threadgroup_variable(p, i);
         if (is_space(p, i) && !metal_is(p, i, "thread"))

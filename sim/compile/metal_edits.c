@@ -107,6 +107,11 @@ static void add(struct metal_pass *p, struct metal_edit edit)
     all[p->edits++] = edit;
 }
 
+void metal_remove(struct metal_pass *p, uint32_t at, uint32_t bytes)
+{
+    add(p, (struct metal_edit){.at = at, .removed = bytes, .rank = UINT32_MAX, .text = ""});
+}
+
 void metal_insert(struct metal_pass *p, uint32_t at, const char *text, uint32_t rank)
 {
     add(p, (struct metal_edit){.at = at, .text = text, .rank = rank});

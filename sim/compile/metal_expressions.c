@@ -13,7 +13,7 @@ static void literal(struct metal_pass *p, uint32_t i)
     const bool hex = n > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
     const bool fraction =
         memchr(s, '.', n) || (hex ? memchr(s, 'p', n) || memchr(s, 'P', n) : memchr(s, 'e', n) || memchr(s, 'E', n));
-    if (hex && !fraction)
+    if ((hex && !fraction) || (n > 3 && memcmp(s + n - 3, "f16", 3) == 0))
         return;
     const char last = s[n - 1], before = n > 1 ? s[n - 2] : '0';
     if ((last == 'f' || last == 'F') && (before == 'b' || before == 'B')) {
@@ -44,7 +44,8 @@ static bool unwrappable(const struct metal_pass *p, uint32_t first, uint32_t end
 
 static void wrap(struct metal_pass *p, uint32_t first, uint32_t end)
 {
-    metal_insert_before(p, first, "__orchard_rv(");
+    const bool one_or_none = first + 1 == end && (metal_is(p, first, "0") || metal_is(p, first, "1"));
+    metal_insert_before(p, first, one_or_none && p->token[first].in_template ? "__orchard_literal(" : "__orchard_rv(");
     metal_insert_after(p, end - 1, ")", METAL_RANK_CLOSE);
 }
 

@@ -72,6 +72,7 @@ bool metal_wrong(struct metal_pass *p, uint32_t i, const char *what);
 
 /* ---- edits ---- */
 enum { METAL_RANK_VALUE, METAL_RANK_CLOSE, METAL_RANK_OPEN };
+void metal_remove(struct metal_pass *p, uint32_t at, uint32_t bytes);
 void metal_insert(struct metal_pass *p, uint32_t at, const char *text, uint32_t rank);
 void metal_insert_before(struct metal_pass *p, uint32_t i, const char *text);
 void metal_insert_after(struct metal_pass *p, uint32_t i, const char *text, uint32_t rank);

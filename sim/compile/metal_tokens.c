@@ -129,6 +129,21 @@ static void skip_line(struct scan *n)
         n->s++;
 }
 
+/* #pragma unroll (MIN(N, 4)): clang expands no macro there, and preprocessing has lost it; what remains asks for all. */
+static void read_directive(struct metal_pass *p, struct scan *n)
+{
+    static const char unroll[] = "#pragma unroll";
+    const char *from = n->s;
+    skip_line(n);
+    if ((size_t)(n->s - from) < sizeof unroll || memcmp(from, unroll, sizeof unroll - 1) != 0)
+        return;
+    for (const char *s = from + sizeof unroll; s < n->s; s++)
+        if (*s == '(' && name_part(s[-1])) {
+            metal_remove(p, (uint32_t)(from + sizeof unroll - 1 - p->text), (uint32_t)(n->s - from - (sizeof unroll - 1)));
+            return;
+        }
+}
+
 bool metal_tokenize(struct metal_pass *p)
 {
     struct scan n = {.s = p->text, .end = p->text + p->bytes, .line = 1, .fresh = true};
@@ -141,7 +156,7 @@ bool metal_tokenize(struct metal_pass *p)
             n.s++;
         } else if (n.fresh && *n.s == '#') {
             if (!read_marker(p, &n))
-                skip_line(&n);
+                read_directive(p, &n);
         } else if (n.system) {
             skip_line(&n);
         } else if (isspace((unsigned char)*n.s) || *n.s == '\0' || *n.s == '\\') {
