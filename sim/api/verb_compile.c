@@ -27,22 +27,26 @@ bool verb_compile_read(const struct api_args *a, struct compile_request *q, stru
     q->fast_math = api_has(a, "fast-math");
     q->defines = api_count(a, "define");
     q->includes = api_count(a, "include");
-    const char **const list = calloc(q->defines + q->includes + 1, sizeof *list);
+    q->constants = api_count(a, "constant");
+    const char **const list = calloc(q->defines + q->includes + q->constants + 1, sizeof *list);
     if (!list)
         return orch_no_memory(error);
     for (size_t i = 0; i < q->defines; i++)
         list[i] = api_value_at(a, "define", i);
     for (size_t i = 0; i < q->includes; i++)
         list[q->defines + i] = api_value_at(a, "include", i);
+    for (size_t i = 0; i < q->constants; i++)
+        list[q->defines + q->includes + i] = api_value_at(a, "constant", i);
     q->define = list;
     q->include = list + q->defines;
+    q->constant = q->include + q->includes;
     return true;
 }
 
 void verb_compile_free(struct compile_request *q)
 {
     free((void *)q->define);
-    q->define = q->include = NULL;
+    q->define = q->include = q->constant = NULL;
 }
 
 bool verb_launch_read(const struct api_args *a, struct kernel_launch *l, struct orch_error *error)
@@ -57,7 +61,7 @@ bool verb_compile_source(const struct api_args *a, struct compile_request *sourc
 {
     if (!verb_compile_read(a, source, error) || !verb_launch_read(a, launch, error))
         return false;
-    if (source->defines || source->includes || source->fast_math || api_has(a, "optimise"))
+    if (source->defines || source->includes || source->constants || source->fast_math || api_has(a, "optimise"))
         request->source = source;
     if (launch->grid[0] || launch->group[0])
         request->launch = launch;

@@ -11,6 +11,7 @@
 #define VERB_COMPILE_OPTIONS \
     {"define", 'D', "NAME[=VALUE]", true, "GPU source: define a macro"}, \
     {"include", 'I', "DIR", true, "GPU source: a folder for #include; no other file is visible"}, \
+    {"constant", 0, "NAME=VALUE", true, "Metal source: value of a function constant, by name or number (others are 0)"}, \
     {"optimise", 'O', "LEVEL", false, "GPU source: how hard clang optimises, 0 to 3 (default 2)"}, \
     {"fast-math", 0, NULL, false, "GPU source: quotients and functions as the hardware gives them, free reassociation"}
 #define VERB_LAUNCH_OPTIONS \

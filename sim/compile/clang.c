@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "sim/compile/clang.h"
 
+#include "sim/compile/metal_prepass.h"
 #include "sim/compile/process.h"
 
 #include <ctype.h>
@@ -87,6 +88,7 @@ struct command {
     const char *word[WORDS];
     char (*made)[NAME_BYTES]; /* texts of words that belong to the command */
     size_t words, mades;
+    bool metal; /* its headers may be opened */
 };
 
 static void add(struct command *c, const char *word)
@@ -115,32 +117,83 @@ static bool add_folder(struct command *c, const char *folder, struct orch_error 
     return true;
 }
 
-/* What preprocessing and compiling have in common. */
-static bool begin(struct command *c, const struct compile_request *q, struct orch_error *error)
+const char *clang_metal_headers(void)
 {
-    static const char *const common[] = {"-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-nostdlibinc", "-Xclang",
-                                         /* the GPU has no double precision: literals are single, as OpenCL C 6.1.1 says */
-                                         "-cl-ext=-cl_khr_fp64,-__opencl_c_fp64", "-cl-single-precision-constant", "-Xclang",
-                                         "-finclude-default-header", "-fno-caret-diagnostics", "-fno-color-diagnostics",
-                                         "-fno-crash-diagnostics", "-Wno-unused-command-line-argument"};
-    *c = (struct command){.made = calloc(q->includes + 1, sizeof *c->made)};
+    static const char *const places[] = {ORCHARD_SOURCE_DIR "/sim/compile/metal", ORCHARD_DATA_DIR "/metal"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (access(places[i], R_OK | X_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
+static void add_all(struct command *c, const char *const *words)
+{
+    for (; *words; words++)
+        add(c, *words);
+}
+
+/* What the language wants in a step. */
+static bool add_language(struct command *c, enum compile_language language, bool preprocess, struct orch_error *error)
+{
+    /* The GPU has no double precision: literals are single, as OpenCL C 6.1.1 says. */
+    static const char *const opencl[] = {"-x",
+                                         "cl",
+                                         "-cl-std=CL3.0",
+                                         "-target",
+                                         "spir64",
+                                         "-nostdlibinc",
+                                         "-Xclang",
+                                         "-cl-ext=-cl_khr_fp64,-__opencl_c_fp64",
+                                         "-cl-single-precision-constant",
+                                         "-Xclang",
+                                         "-finclude-default-header",
+                                         NULL};
+    const char *const headers = clang_metal_headers();
+    if (language != COMPILE_METAL) {
+        add_all(c, opencl);
+        if (preprocess)
+            add(c, "-E");
+        return true;
+    }
+    add_all(c, preprocess ? metal_preprocess_options() : metal_compile_options());
+    if (!preprocess)
+        return true;
+    if (!headers)
+        return orch_fail(error, ORCH_USAGE, "the headers of Metal are neither in %s nor in %s",
+                         ORCHARD_SOURCE_DIR "/sim/compile/metal", ORCHARD_DATA_DIR "/metal");
+    add(c, "-isystem");
+    add(c, headers);
+    return true;
+}
+
+/* What both steps have in common. */
+static bool begin(struct command *c, const struct compile_request *q, enum compile_language language, bool preprocess,
+                  struct orch_error *error)
+{
+    static const char *const common[] = {"-fno-caret-diagnostics", "-fno-color-diagnostics", "-fno-crash-diagnostics",
+                                         "-Wno-unused-command-line-argument", NULL};
+    *c = (struct command){.made = calloc(q->includes + 1, sizeof *c->made), .metal = language == COMPILE_METAL};
     if (!c->made)
         return orch_no_memory(error);
     if (q->defines + q->includes > WORDS / 2)
         return orch_fail(error, ORCH_USAGE, "more than %d definitions and folders", WORDS / 2);
-    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
-        add(c, common[i]);
+    if (!add_language(c, language, preprocess, error))
+        return false;
+    add_all(c, common);
     for (size_t i = 0; i < q->defines; i++) {
         if (!is_definition(q->define[i]))
             return orch_fail(error, ORCH_USAGE, ORCH_LETTER("D", "define") " %.100s: expected NAME or NAME=VALUE", q->define[i]);
-        add(c, "-D");
-        add(c, q->define[i]);
+        /* Metal was preprocessed with them. */
+        if (preprocess || language != COMPILE_METAL) {
+            add(c, "-D");
+            add(c, q->define[i]);
+        }
     }
     for (size_t i = 0; i < q->includes; i++)
         if (!add_folder(c, q->include[i], error))
             return false;
     if (q->fast_math)
-        add(c, "-cl-fast-relaxed-math");
+        add(c, language == COMPILE_METAL ? "-ffast-math" : "-cl-fast-relaxed-math");
     return true;
 }
 
@@ -212,7 +265,7 @@ static bool allowed(const struct clang *clang, const struct command *c, const ch
     char real[PATH_MAX];
     const char *const names[2] = {name, realpath(name, real) ? real : name};
     for (int i = 0; i < 2; i++) {
-        if (inside(names[i], clang->own))
+        if (inside(names[i], clang->own) || (c->metal && inside(names[i], clang_metal_headers())))
             return true;
         for (size_t k = 0; k < c->mades; k++)
             if (inside(names[i], c->made[k] + 2))
@@ -248,14 +301,13 @@ static bool check_opened(const struct clang *clang, const struct command *c, con
 
 /* ---- the two steps ---- */
 
-bool clang_preprocess(const struct clang *clang, const struct compile_request *q, const char *source, size_t bytes, char **text,
-                      size_t *text_bytes, struct orch_error *error)
+bool clang_preprocess(const struct clang *clang, const struct compile_request *q, enum compile_language language,
+                      const char *source, size_t bytes, char **text, size_t *text_bytes, struct orch_error *error)
 {
     struct command c;
     struct process_result r = {.code = -1};
-    bool ok = begin(&c, q, error);
+    bool ok = begin(&c, q, language, true, error);
     if (ok) {
-        add(&c, "-E");
         add(&c, "-");
         ok = run(clang, &c, q->path, source, bytes, &r, error) && check_opened(clang, &c, q->path, (const char *)r.out, error);
     }
@@ -285,30 +337,24 @@ static char *take_warnings(struct process_result *r)
     return text;
 }
 
-bool clang_compile(const struct clang *clang, const struct compile_request *q, const char *source, size_t bytes, char **text,
-                   size_t *text_bytes, char **warnings, struct orch_error *error)
+bool clang_compile(const struct clang *clang, const struct compile_request *q, enum compile_language language, const char *source,
+                   size_t bytes, char **text, size_t *text_bytes, char **warnings, struct orch_error *error)
 {
     /* Without a cost model for spir64, clang leaves loops alone that compilers for GPUs unroll: the threshold makes up for that.
      */
-    static const char *const own[] = {"-emit-llvm",
-                                      "-S",
-                                      "-mllvm",
-                                      "-unroll-threshold=300",
-                                      "-gline-tables-only",
-                                      "-cl-kernel-arg-info",
-                                      "-fno-discard-value-names",
-                                      "-o",
-                                      "-",
-                                      "-"};
+    static const char *const own[] = {
+        "-emit-llvm", "-S", "-mllvm", "-unroll-threshold=300", "-gline-tables-only", "-fno-discard-value-names", NULL};
     char level[4];
     struct command c;
     struct process_result r = {.code = -1};
-    bool ok = begin(&c, q, error);
+    bool ok = begin(&c, q, language, false, error);
     if (ok) {
         snprintf(level, sizeof level, "-O%u", q->optimise % 10);
         add(&c, level);
-        for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-            add(&c, own[i]);
+        add_all(&c, own);
+        if (language == COMPILE_OPENCL)
+            add(&c, "-cl-kernel-arg-info");
+        add_all(&c, (const char *const[]){"-o", "-", "-", NULL});
         ok = run(clang, &c, q->path, source, bytes, &r, error);
     }
     if (ok) {

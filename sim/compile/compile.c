@@ -10,6 +10,7 @@
 #include "sim/compile/compile_cache.h"
 #include "sim/compile/kernel_arguments.h"
 #include "sim/compile/kernel_launch.h"
+#include "sim/compile/metal_prepass.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -87,27 +88,80 @@ static bool read_source(struct job *j)
     return strlen(j->source) == j->source_bytes || orch_fail(j->error, ORCH_USAGE, "%.300s: is not text", q->path);
 }
 
+/* "NAME=VALUE" and "NUMBER=VALUE" of function constants. `text` (from malloc) holds the names. */
+static bool read_constants(const struct job *j, struct metal_value **values, char **text)
+{
+    const struct compile_request *const q = j->request;
+    size_t bytes = 1;
+    for (size_t i = 0; i < q->constants; i++)
+        bytes += strlen(q->constant[i]) + 1;
+    *values = calloc(q->constants + 1, sizeof **values);
+    char *at = *text = malloc(bytes);
+    if (!*values || !*text)
+        return orch_no_memory(j->error);
+    for (size_t i = 0; i < q->constants; i++) {
+        const size_t length = strlen(q->constant[i]);
+        memcpy(at, q->constant[i], length + 1);
+        char *const equals = strchr(at, '=');
+        if (!equals || equals == at || !equals[1])
+            return orch_fail(j->error, ORCH_USAGE, ORCH_OPTION("constant") " %.100s: expected NAME=VALUE or NUMBER=VALUE", at);
+        *equals = 0;
+        char *end;
+        const long number = strtol(at, &end, 10);
+        (*values)[i] = (struct metal_value){.name = *end ? at : NULL, .index = number, .text = equals + 1};
+        at += length + 1;
+    }
+    return true;
+}
+
+/* Metal after the preprocessor becomes what clang takes for C++. */
+static bool compile_metal(struct job *j, const struct clang *clang, const char *text, size_t bytes)
+{
+    struct metal_unit unit = {.wanted = j->request->entry, .values = j->request->constants};
+    struct metal_value *values = NULL;
+    char *names = NULL;
+    bool ok = read_constants(j, &values, &names);
+    unit.value = values;
+    ok = ok && metal_prepass(text, bytes, &unit, j->error) &&
+         clang_compile(clang, j->request, COMPILE_METAL, unit.text, unit.bytes, &j->llvm, &j->llvm_bytes, &j->result->warnings,
+                       j->error);
+    metal_unit_free(&unit);
+    free(values);
+    free(names);
+    return ok;
+}
+
+/* The same for a source; `found` when the cache has what will come of it. */
+static bool front_source(struct job *j, bool look, bool *found)
+{
+    struct clang clang;
+    char *text = NULL;
+    size_t bytes = 0;
+    if (!clang_find(&clang, j->error) ||
+        !clang_preprocess(&clang, j->request, j->language, j->source, j->source_bytes, &text, &bytes, j->error))
+        return false;
+    compile_cache_key(j->request, clang.version, text, bytes, j->key);
+    *found = look && compile_cache_find(j->key, j->result);
+    bool ok = true;
+    if (!*found && j->language == COMPILE_METAL)
+        ok = compile_metal(j, &clang, text, bytes);
+    else if (!*found)
+        ok = clang_compile(&clang, j->request, j->language, j->source, j->source_bytes, &j->llvm, &j->llvm_bytes,
+                           &j->result->warnings, j->error);
+    free(text);
+    return ok;
+}
+
 /* Fills in the text of the representation, unless the cache has what will come of it. */
 static bool front(struct job *j, bool *found)
 {
-    const struct compile_request *const q = j->request;
-    const bool look = !q->fresh && q->show == COMPILE_SHOW_NONE;
-    struct clang clang = {.version = ""};
-    char *text = j->source;
-    size_t bytes = j->source_bytes;
-    if (j->language == COMPILE_METAL)
-        return orch_fail(j->error, ORCH_UNMODELLED, "%.300s: Metal source is not supported yet; OpenCL C (.cl) is", q->path);
-    if (j->language != COMPILE_LLVM &&
-        (!clang_find(&clang, j->error) || !clang_preprocess(&clang, q, j->source, j->source_bytes, &text, &bytes, j->error)))
-        return false;
-    compile_cache_key(q, clang.version, text, bytes, j->key);
-    if (text != j->source)
-        free(text);
+    const bool look = !j->request->fresh && j->request->show == COMPILE_SHOW_NONE;
+    if (j->language != COMPILE_LLVM)
+        return front_source(j, look, found);
+    compile_cache_key(j->request, "", j->source, j->source_bytes, j->key);
     *found = look && compile_cache_find(j->key, j->result);
     if (*found)
         return true;
-    if (j->language != COMPILE_LLVM)
-        return clang_compile(&clang, q, j->source, j->source_bytes, &j->llvm, &j->llvm_bytes, &j->result->warnings, j->error);
     j->llvm = j->source;
     j->llvm_bytes = j->source_bytes;
     j->source = NULL;

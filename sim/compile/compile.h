@@ -38,6 +38,8 @@ struct compile_request {
     size_t defines;
     const char *const *include; /* folders that #include may reach; nothing else of the host is visible */
     size_t includes;
+    const char *const *constant; /* of Metal: "NAME=VALUE" or "NUMBER=VALUE", function constants; others are 0 */
+    size_t constants;
     unsigned optimise; /* clang's level, 0 to 3 */
     bool fast_math;
     bool fresh; /* compile even when the cache has it */

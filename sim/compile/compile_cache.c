@@ -25,6 +25,9 @@ void compile_cache_key(const struct compile_request *q, const char *clang, const
     content_hash_add_text(&h, ORCHARD_VERSION "+" ORCHARD_COMPILER_HASH);
     content_hash_add_text(&h, clang);
     content_hash_add_text(&h, q->entry);
+    for (size_t i = 0; i < q->constants; i++)
+        content_hash_add_text(&h, q->constant[i]);
+    content_hash_add_integer(&h, q->constants);
     content_hash_add_integer(&h, q->optimise);
     content_hash_add_integer(&h, q->fast_math);
     content_hash_add_integer(&h, bytes);

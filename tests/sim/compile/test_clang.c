@@ -25,8 +25,8 @@ static bool compile(const char *source, const struct compile_request *how, char 
     q.optimise = 2;
     *llvm = *warnings = NULL;
     *error = (struct orch_error){0};
-    const bool ok = clang_preprocess(&clang, &q, source, strlen(source), &text, &bytes, error) &&
-                    clang_compile(&clang, &q, source, strlen(source), llvm, &bytes, warnings, error);
+    const bool ok = clang_preprocess(&clang, &q, COMPILE_OPENCL, source, strlen(source), &text, &bytes, error) &&
+                    clang_compile(&clang, &q, COMPILE_OPENCL, source, strlen(source), llvm, &bytes, warnings, error);
     free(text);
     return ok;
 }
@@ -42,7 +42,8 @@ static void test_compiles(void)
           error.text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(llvm);
     CHECK(strstr(llvm, "define") && strstr(llvm, "spir_kernel void @f(ptr addrspace(1)") != NULL, "%s", llvm);
-    CHECK(strstr(llvm, "%here") && strstr(llvm, "!kernel_arg_base_type") && strstr(llvm, "float 3.500000e+00") != NULL, "%s", llvm);
+    CHECK(strstr(llvm, "%here") && strstr(llvm, "!kernel_arg_base_type") && strstr(llvm, "float 3.500000e+00") != NULL, "%s",
+          llvm);
     CU_ASSERT_STRING_EQUAL(warnings, "");
     free(llvm);
     free(warnings);
