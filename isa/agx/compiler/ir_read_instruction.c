@@ -75,7 +75,7 @@ static struct ir_value *put(struct ir_reader *r, struct ir_value *v, size_t from
     r->operands = from;
     if (r->m->failed)
         return ir_read_no_memory(r), NULL;
-    v->line = (uint32_t)r->place.token.line;
+    v->line = (uint32_t)r->line.line;
     struct ir_block *const entry = r->listeds ? r->listed[0] : r->block;
     if (!r->hoist)
         ir_append(r->block, v);
@@ -138,7 +138,11 @@ static struct ir_value *read_convert(struct ir_reader *r, enum ir_op op)
     if (!ir_push_typed(r) || !ir_want(r, "to"))
         return NULL;
     const struct ir_type *const type = ir_read_type(r);
-    struct ir_value *const v = type ? ir_put(r, op, type, from) : NULL;
+    if (!type)
+        return NULL;
+    /* Clang 16 writes a bitcast for some conversions to the generic space. */
+    const bool pointers = type->kind == IR_POINTER && r->operand[from]->type->kind == IR_POINTER;
+    struct ir_value *const v = ir_put(r, pointers ? IR_SPACECAST : op, type, from);
     if (v)
         v->fast = flags.fast;
     return v;
@@ -421,6 +425,7 @@ bool ir_read_line(struct ir_reader *r)
 {
     const char *name = NULL;
     size_t length = 0;
+    r->line = r->place.token;
     if (r->place.token.kind == IR_T_GROUP) { /* #dbg_value(...) of clang 19 */
         ir_skip_line(r);
         return true;

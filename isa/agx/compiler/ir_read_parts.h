@@ -95,6 +95,7 @@ struct ir_reader {
     /* the function being read */
     struct ir_function *f;
     struct ir_block *block; /* NULL between an end and the next label */
+    struct ir_token line;   /* where the instruction being read begins */
     bool hoist;             /* constant expressions go to the end of the entry */
     bool loose;             /* pointers of all spaces are one: in llvm.global.annotations */
     uint64_t next_number;
