@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct ir_library_name library_names[] = {
-#define IR_LIBRARY(text, kind, code, code_signed, code_float, detail)                                                                 \
+#define IR_LIBRARY(text, kind, code, code_signed, code_float, detail)                                                            \
     {text, IR_LIBRARY_##kind, code, code_signed, code_float, detail},
 #include "isa/agx/compiler/ir_builtin_names.inc"
 };

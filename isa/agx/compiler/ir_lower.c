@@ -12,11 +12,19 @@ struct step {
 static const struct step simplify[] = {{"fold", pass_fold}, {"common", pass_common}, {"dead", pass_dead}, {"flow", pass_flow}};
 
 static const struct step steps[] = {
-    {"inline", pass_inline},   {"library", pass_library}, {"arguments", pass_arguments}, {"aggregates", pass_aggregates},
-    {"promote", pass_promote}, {"spaces", pass_spaces},   {"scalarise", pass_scalarise}, {"switches", pass_switches},
-    {NULL, NULL},              {"widen", pass_widen},     {"divide", pass_divide},       {NULL, NULL},
-    {"addresses", pass_addresses}, {NULL, NULL},          {"wide", pass_wide},           {NULL, NULL},
-    {"merge", pass_merge},     {NULL, NULL},
+    {"inline", pass_inline},
+    {"library", pass_library},
+    {"spaces", pass_spaces},
+    {"scalarise", pass_scalarise},
+    {"switches", pass_switches},
+    {NULL, NULL},
+    {"widen", pass_widen},
+    {"divide", pass_divide},
+    {NULL, NULL},
+    {"addresses", pass_addresses},
+    {NULL, NULL},
+    {"wide", pass_wide},
+    {NULL, NULL},
 };
 
 static bool lower_run(struct pass *p, const struct step *step)

@@ -16,7 +16,8 @@ struct pass {
 };
 
 /* Says why the function cannot be lowered; `v` (may be NULL) gives the line. Returns NULL. */
-struct ir_value *pass_refuse(struct pass *p, const struct ir_value *v, const char *format, ...) __attribute__((format(printf, 3, 4)));
+struct ir_value *pass_refuse(struct pass *p, const struct ir_value *v, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- walking ---- */
 
@@ -54,7 +55,8 @@ struct ir_value *build_f32(struct build *b, float x);
 /* The number x in the floating-point type of `like`. */
 struct ir_value *build_float_like(struct build *b, const struct ir_value *like, double x);
 struct ir_value *build_like(struct build *b, const struct ir_value *like, uint64_t bits);
-struct ir_value *build_any(struct build *b, enum ir_op op, const struct ir_type *type, struct ir_value *const *operand, unsigned n);
+struct ir_value *build_any(struct build *b, enum ir_op op, const struct ir_type *type, struct ir_value *const *operand,
+                           unsigned n);
 struct ir_value *build_1(struct build *b, enum ir_op op, struct ir_value *x);
 struct ir_value *build_2(struct build *b, enum ir_op op, struct ir_value *x, struct ir_value *y);
 struct ir_value *build_2n(struct build *b, enum ir_op op, struct ir_value *x, uint64_t y); /* y a constant of x's type */
@@ -66,15 +68,16 @@ struct ir_value *build_icmpn(struct build *b, enum ir_condition c, struct ir_val
 struct ir_value *build_fcmp(struct build *b, enum ir_condition c, struct ir_value *x, struct ir_value *y);
 struct ir_value *build_not(struct build *b, struct ir_value *x);
 struct ir_value *build_select(struct build *b, struct ir_value *c, struct ir_value *x, struct ir_value *y);
-struct ir_value *build_builtin(struct build *b, enum ir_builtin builtin, const struct ir_type *type, struct ir_value *const *operand,
-                               unsigned n);
+struct ir_value *build_builtin(struct build *b, enum ir_builtin builtin, const struct ir_type *type,
+                               struct ir_value *const *operand, unsigned n);
 struct ir_value *build_b1(struct build *b, enum ir_builtin builtin, struct ir_value *x); /* gives the type of x */
 struct ir_value *build_b2(struct build *b, enum ir_builtin builtin, struct ir_value *x, struct ir_value *y);
 struct ir_value *build_b3(struct build *b, enum ir_builtin builtin, struct ir_value *x, struct ir_value *y, struct ir_value *z);
 struct ir_value *build_extract(struct build *b, struct ir_value *vector, unsigned lane);
 struct ir_value *build_insert(struct build *b, struct ir_value *vector, struct ir_value *element, unsigned lane);
 struct ir_value *build_vector(struct build *b, struct ir_value *const *lane, unsigned lanes);
-struct ir_value *build_gep(struct build *b, struct ir_value *base, const struct ir_type *held, struct ir_value *index, int32_t offset);
+struct ir_value *build_gep(struct build *b, struct ir_value *base, const struct ir_type *held, struct ir_value *index,
+                           int32_t offset);
 struct ir_value *build_load(struct build *b, const struct ir_type *type, struct ir_value *pointer, uint32_t align);
 struct ir_value *build_store(struct build *b, struct ir_value *value, struct ir_value *pointer, uint32_t align);
 const struct ir_type *build_int(struct build *b, unsigned bits);
@@ -98,7 +101,7 @@ bool pass_addresses(struct pass *p); /* getelementptr to one index */
 bool pass_fold(struct pass *p);      /* constants and algebra */
 bool pass_common(struct pass *p);    /* common subexpressions */
 bool pass_dead(struct pass *p);
-bool pass_flow(struct pass *p);      /* branches on constants, blocks in a row, ifs to selects */
-bool pass_merge(struct pass *p);     /* adjacent loads and stores to vectors */
+bool pass_flow(struct pass *p);  /* branches on constants, blocks in a row, ifs to selects */
+bool pass_merge(struct pass *p); /* adjacent loads and stores to vectors */
 
 #endif

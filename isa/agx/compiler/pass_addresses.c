@@ -1,8 +1,8 @@
 /* Addresses to the form the hardware computes: a base, one index times the size of an element, and a constant.
  *
- * An address is taken apart into its root, terms of a value times a number of bytes, and a constant; then one getelementptr is made of
- * them that counts elements of what is loaded or stored there. Threadgroup and private memory is so small that their indices are
- * computed in 32 bits: whatever wraps on the way, the address is right when it is one of that memory. */
+ * An address is taken apart into its root, terms of a value times a number of bytes, and a constant; then one getelementptr is
+ * made of them that counts elements of what is loaded or stored there. Threadgroup and private memory is so small that their
+ * indices are computed in 32 bits: whatever wraps on the way, the address is right when it is one of that memory. */
 #include "isa/agx/compiler/pass_fold.h"
 
 #define MOST_TERMS 8
@@ -43,7 +43,8 @@ static bool add_term(struct build *b, struct address *a, struct ir_value *value,
             value = fold_low_bits(b, value, ir_int(b->m, 32));
             is_signed = true;
             continue;
-        } else if (value->type->bits == 64 && (value->op == IR_ZEXT || value->op == IR_SEXT) && value->operand[0]->type->bits == 32) {
+        } else if (value->type->bits == 64 && (value->op == IR_ZEXT || value->op == IR_SEXT) &&
+                   value->operand[0]->type->bits == 32) {
             is_signed = value->op == IR_SEXT;
         } else {
             break;
@@ -135,7 +136,8 @@ static struct ir_value *sum_terms(struct build *b, const struct address *a, uint
     struct ir_value *sum = NULL;
     for (unsigned i = 0; i < a->terms; i++) {
         const struct term *t = &a->term[i];
-        struct ir_value *one = times(b, build_resize(b, t->value, type, t->is_signed), (uint64_t)((int64_t)t->scale / (int64_t)size));
+        struct ir_value *one =
+            times(b, build_resize(b, t->value, type, t->is_signed), (uint64_t)((int64_t)t->scale / (int64_t)size));
         sum = sum ? build_2(b, IR_ADD, sum, one) : one;
     }
     return sum;

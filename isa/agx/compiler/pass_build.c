@@ -49,7 +49,8 @@ struct ir_value *build_like(struct build *b, const struct ir_value *like, uint64
     return build_bits(b, like->type, bits);
 }
 
-struct ir_value *build_any(struct build *b, enum ir_op op, const struct ir_type *type, struct ir_value *const *operand, unsigned n)
+struct ir_value *build_any(struct build *b, enum ir_op op, const struct ir_type *type, struct ir_value *const *operand,
+                           unsigned n)
 {
     struct ir_value *v = ir_make(b->f, op, type, operand, n);
     v->fast = b->fast && (op == IR_FADD || op == IR_FSUB || op == IR_FMUL || op == IR_FMA);
@@ -134,8 +135,8 @@ struct ir_value *build_select(struct build *b, struct ir_value *c, struct ir_val
     return x == y ? x : build_any(b, IR_SELECT, x->type, operand, 3);
 }
 
-struct ir_value *build_builtin(struct build *b, enum ir_builtin builtin, const struct ir_type *type, struct ir_value *const *operand,
-                               unsigned n)
+struct ir_value *build_builtin(struct build *b, enum ir_builtin builtin, const struct ir_type *type,
+                               struct ir_value *const *operand, unsigned n)
 {
     return build_place(b, ir_make_builtin(b->f, builtin, type, operand, n));
 }
@@ -177,7 +178,8 @@ struct ir_value *build_vector(struct build *b, struct ir_value *const *lane, uns
     return v;
 }
 
-struct ir_value *build_gep(struct build *b, struct ir_value *base, const struct ir_type *held, struct ir_value *index, int32_t offset)
+struct ir_value *build_gep(struct build *b, struct ir_value *base, const struct ir_type *held, struct ir_value *index,
+                           int32_t offset)
 {
     struct ir_value *const operand[] = {base, index};
     struct ir_value *v = build_any(b, IR_GEP, base->type, operand, 2);

@@ -78,7 +78,8 @@ static struct ir_value *divide_unknown(struct build *b, enum ir_op op, struct ir
 static struct ir_value *divide_32(struct build *b, enum ir_op op, struct ir_value *x, struct ir_value *y)
 {
     uint64_t d;
-    if (!pass_is_constant(y, &d) || (uint32_t)d < 2 || (op == IR_SDIV && ((uint32_t)d == 0x80000000 || (uint32_t)d == UINT32_MAX)) ||
+    if (!pass_is_constant(y, &d) || (uint32_t)d < 2 ||
+        (op == IR_SDIV && ((uint32_t)d == 0x80000000 || (uint32_t)d == UINT32_MAX)) ||
         (op == IR_SREM && ((uint32_t)d == 0x80000000 || (uint32_t)d == UINT32_MAX)))
         return divide_unknown(b, op, x, y);
     struct ir_value *q;
@@ -101,7 +102,8 @@ static struct ir_value *divide_integers(struct pass *p, struct ir_value *v)
         return divide_32(&b, (enum ir_op)v->op, x, y);
     const bool fits = pass_most(p, x) <= UINT32_MAX && pass_most(p, y) <= UINT32_MAX;
     if (v->type->bits < 32 || (fits && !is_signed)) {
-        struct ir_value *r = divide_32(&b, (enum ir_op)v->op, build_resize(&b, x, i32, is_signed), build_resize(&b, y, i32, is_signed));
+        struct ir_value *r =
+            divide_32(&b, (enum ir_op)v->op, build_resize(&b, x, i32, is_signed), build_resize(&b, y, i32, is_signed));
         return build_resize(&b, r, v->type, is_signed);
     }
     return v->type->bits == 64 ? divide_long(p, v) : NULL;
@@ -116,8 +118,8 @@ static bool constant_float(const struct ir_value *v, float *x)
     return v->op == IR_CONSTANT;
 }
 
-/* q = x * (1/y) corrected by its remainder. A huge y is made smaller first, for its reciprocal would be subnormal. Where the remainder
- * is not a number the quotient is zero, infinite or not a number already. */
+/* q = x * (1/y) corrected by its remainder. A huge y is made smaller first, for its reciprocal would be subnormal. Where the
+ * remainder is not a number the quotient is zero, infinite or not a number already. */
 static struct ir_value *divide_single(struct build *b, struct ir_value *x, struct ir_value *y)
 {
     float by = 0;

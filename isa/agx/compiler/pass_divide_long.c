@@ -1,5 +1,5 @@
-/* 64-bit division: one bit of the quotient at a time, unrolled. The quotient's bits come into the low end of what is divided while its
- * own leave at the high end. */
+/* 64-bit division: one bit of the quotient at a time, unrolled. The quotient's bits come into the low end of what is divided
+ * while its own leave at the high end. */
 #include "isa/agx/compiler/pass_divide.h"
 
 static struct ir_value *negated_if(struct build *b, struct ir_value *x, struct ir_value *negative)

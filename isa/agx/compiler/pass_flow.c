@@ -153,7 +153,8 @@ static bool flow_select(struct pass *p, struct ir_block *head)
         flow_hoist(no, head);
     struct build b = build_at(p, head->last);
     for (struct ir_value *phi = join->first; phi->op == IR_PHI; phi = phi->next) {
-        struct ir_value *now = build_select(&b, head->last->operand[0], flow_incoming(phi, from_yes), flow_incoming(phi, from_no));
+        struct ir_value *now =
+            build_select(&b, head->last->operand[0], flow_incoming(phi, from_yes), flow_incoming(phi, from_no));
         for (unsigned i = 0; i < phi->blocks; i++)
             if (phi->block[i] == from_yes)
                 phi->operand[i] = now;

@@ -102,7 +102,7 @@ static struct ir_value *fold_extend(struct pass *p, struct ir_value *v)
     if (v->op == IR_SEXT)
         return x->op == IR_SEXT ? build_convert(&b, IR_SEXT, x->operand[0], v->type)
                : x->type->bits > 1 && pass_most(p, x) <= mask_of(x->type) >> 1 ? build_convert(&b, IR_ZEXT, x, v->type)
-                                                                              : NULL;
+                                                                               : NULL;
     if (x->op == IR_TRUNC && x->operand[0]->type == v->type && x->type->bits > 1) {
         if (pass_most(p, x->operand[0]) <= mask_of(x->type))
             return x->operand[0];
@@ -296,7 +296,8 @@ static enum ir_condition swapped(unsigned condition)
 
 static enum ir_condition unsigned_of(unsigned condition)
 {
-    return condition >= IR_SGT && condition <= IR_SLE ? (enum ir_condition)(condition - IR_SGT + IR_UGT) : (enum ir_condition)condition;
+    return condition >= IR_SGT && condition <= IR_SLE ? (enum ir_condition)(condition - IR_SGT + IR_UGT)
+                                                      : (enum ir_condition)condition;
 }
 
 static enum ir_condition opposite(unsigned condition)

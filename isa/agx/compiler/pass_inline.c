@@ -125,8 +125,9 @@ static void inline_call(struct pass *p, struct ir_value *call)
     if (ir_module_failed(p->m))
         return;
     for (unsigned i = 0; i < callee->arguments && i + 1 < call->operands; i++)
-        c.value[callee->argument[i]->id] =
-            callee->by_value && callee->by_value[i] ? by_value(p, call, call->operand[i + 1], callee->by_value[i]) : call->operand[i + 1];
+        c.value[callee->argument[i]->id] = callee->by_value && callee->by_value[i]
+                                               ? by_value(p, call, call->operand[i + 1], callee->by_value[i])
+                                               : call->operand[i + 1];
     struct ir_block *before = call->home, *last = before;
     c.after = split_behind(p, call);
     for (const struct ir_block *b = callee->first; b; b = b->next)

@@ -59,7 +59,8 @@ static struct ir_value *normalize(struct library_whole *w, struct ir_value *x, b
     struct ir_value *none = build_fcmp(BUILD, IR_OEQ, size, build_f32(BUILD, 0));
     for (unsigned i = 0; i < lanes_of(x); i++) {
         struct ir_value *one = lane_of(w, x, i);
-        struct ir_value *part = fast ? build_2(BUILD, IR_FMUL, one, build_b1(BUILD, IR_B_RCP, size)) : build_2(BUILD, IR_FDIV, one, size);
+        struct ir_value *part =
+            fast ? build_2(BUILD, IR_FMUL, one, build_b1(BUILD, IR_B_RCP, size)) : build_2(BUILD, IR_FDIV, one, size);
         lane[i] = back(w, build_select(BUILD, none, one, part));
     }
     return w->v->type->kind == IR_VECTOR ? build_vector(BUILD, lane, lanes_of(x)) : lane[0];
@@ -94,7 +95,8 @@ static struct ir_value *shuffle(struct library_whole *w, unsigned sources)
         struct ir_value *which = build_2n(BUILD, IR_AND, lane_of(w, mask, i), (uint64_t)lanes * sources - 1);
         lane[i] = lane_of(w, w->operand[0], 0);
         for (unsigned k = 1; k < lanes * sources; k++)
-            lane[i] = build_select(BUILD, build_icmpn(BUILD, IR_EQ, which, k), lane_of(w, w->operand[k / lanes], k % lanes), lane[i]);
+            lane[i] =
+                build_select(BUILD, build_icmpn(BUILD, IR_EQ, which, k), lane_of(w, w->operand[k / lanes], k % lanes), lane[i]);
     }
     return build_vector(BUILD, lane, lanes_of(mask));
 }
@@ -108,17 +110,18 @@ static struct ir_value *one_fraction(struct library_lane *l, unsigned code)
     if (code == IR_S_FRACT) {
         struct ir_value *part = build_2(b, IR_FSUB, l->x, build_b1(b, IR_B_FLOOR, l->x));
         const double most = l->x->type->bits == 16 ? 0x1.ffcp-1 : 0x1.fffffep-1;
-        part = build_select(b, build_fcmp(b, IR_OGT, part, build_float_like(b, l->x, most)), build_float_like(b, l->x, most), part);
+        part =
+            build_select(b, build_fcmp(b, IR_OGT, part, build_float_like(b, l->x, most)), build_float_like(b, l->x, most), part);
         struct ir_value *size = build_b1(b, IR_B_FABS, l->x);
-        return build_select(b, build_fcmp(b, IR_OEQ, size, build_float_like(b, l->x, __builtin_inf())), build_float_like(b, l->x, 0), part);
+        return build_select(b, build_fcmp(b, IR_OEQ, size, build_float_like(b, l->x, __builtin_inf())),
+                            build_float_like(b, l->x, 0), part);
     }
     struct ir_value *part = build_2(b, IR_FSUB, l->x, build_b1(b, IR_B_TRUNCATE, l->x));
-    struct ir_value *endless =
-        build_fcmp(b, IR_OEQ, build_b1(b, IR_B_FABS, l->x), build_float_like(b, l->x, __builtin_inf()));
+    struct ir_value *endless = build_fcmp(b, IR_OEQ, build_b1(b, IR_B_FABS, l->x), build_float_like(b, l->x, __builtin_inf()));
     struct library_lane sign = *l;
     sign.y = l->x;
     sign.x = build_select(b, endless, build_float_like(b, l->x, 0), part);
-    return library_rounding(&sign, IR_X_COPYSIGN);
+    return lower_rounding(&sign, IR_X_COPYSIGN);
 }
 
 static struct ir_value *one_builtin(struct library_lane *l, unsigned code)
@@ -130,7 +133,7 @@ static struct ir_value *one_math(struct library_lane *l, unsigned code)
 {
     struct library_lane wide = *l;
     wide.x = build_convert(&l->b, IR_FPEXT, l->x, ir_float(l->p->m, 32));
-    return build_convert(&l->b, IR_FPTRUNC, library_trigonometry(&wide, (enum ir_expansion)code), l->type);
+    return build_convert(&l->b, IR_FPTRUNC, lower_trigonometry(&wide, (enum ir_expansion)code), l->type);
 }
 
 /* frexp: a number in [1/2, 1) and its exponent; zero, infinities and not-a-numbers stay. */
@@ -153,20 +156,20 @@ static struct ir_value *two_results(struct library_whole *w, enum ir_special cod
     const struct ir_type *type = w->v->type;
     struct ir_value *first, *second;
     if (code == IR_S_SINCOS) {
-        first = library_lanes(w, type, false, one_math, IR_X_SIN);
-        second = library_lanes(w, type, false, one_math, IR_X_COS);
+        first = lower_lanes(w, type, false, one_math, IR_X_SIN);
+        second = lower_lanes(w, type, false, one_math, IR_X_COS);
     } else if (code == IR_S_FREXP) {
-        first = library_lanes(w, type, false, one_frexp, 0);
-        second = library_lanes(w, build_shape(BUILD, type, ir_int(w->p->m, 32)), false, one_frexp, 1);
+        first = lower_lanes(w, type, false, one_frexp, 0);
+        second = lower_lanes(w, build_shape(BUILD, type, ir_int(w->p->m, 32)), false, one_frexp, 1);
     } else {
-        first = library_lanes(w, type, false, one_fraction, code);
-        second = library_lanes(w, type, false, one_builtin, code == IR_S_FRACT ? IR_B_FLOOR : IR_B_TRUNCATE);
+        first = lower_lanes(w, type, false, one_fraction, code);
+        second = lower_lanes(w, type, false, one_builtin, code == IR_S_FRACT ? IR_B_FLOOR : IR_B_TRUNCATE);
     }
     build_store(BUILD, second, w->operand[1], 0);
     return first;
 }
 
-struct ir_value *library_geometry(struct library_whole *w, enum ir_special code)
+struct ir_value *lower_geometry(struct library_whole *w, enum ir_special code)
 {
     struct ir_value *x = w->operands ? w->operand[0] : NULL;
     switch (code) {

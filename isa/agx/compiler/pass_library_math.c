@@ -1,8 +1,8 @@
-/* Exponentials, logarithms, powers and roots of single precision in terms of what the hardware gives (EXP2, LOG2, RCP, RSQRT). The
- * bounds are those of the OpenCL C 3.0 specification, table 38; native_* and fast ones have none. */
+/* Exponentials, logarithms, powers and roots of single precision in terms of what the hardware gives (EXP2, LOG2, RCP, RSQRT).
+ * The bounds are those of the OpenCL C 3.0 specification, table 38; native_* and fast ones have none. */
 #include "isa/agx/compiler/pass_library.h"
 
-#define BUILD &l->b
+#define BUILD     &l->b
 #define F(number) build_f32(BUILD, number)
 
 /* 2 to the power of x * (high + low): the product's error goes into a factor. 2^t overflows and underflows by itself. */
@@ -80,7 +80,9 @@ static struct pair logarithm_pair(struct library_lane *l, struct ir_value *x)
     /* The exponent is zero or larger than the rest. */
     struct ir_value *e = build_any(BUILD, IR_SITOFP, f32, &exponent, 1), *whole = build_2(BUILD, IR_FADD, e, high);
     struct ir_value *lost = build_2(BUILD, IR_FSUB, high, build_2(BUILD, IR_FSUB, whole, e));
-    return (struct pair){whole, build_2(BUILD, IR_FADD, lost, low)};
+    low = build_2(BUILD, IR_FADD, lost, low);
+    struct ir_value *sum_high = build_2(BUILD, IR_FADD, whole, low);
+    return (struct pair){sum_high, build_2(BUILD, IR_FSUB, low, build_2(BUILD, IR_FSUB, sum_high, whole))};
 }
 
 static struct ir_value *power_of_size(struct library_lane *l, struct ir_value *size, struct ir_value *y)
@@ -115,7 +117,8 @@ static struct ir_value *power(struct library_lane *l, struct ir_value *y, struct
     none = build_2(BUILD, IR_AND, none, build_fcmp(BUILD, IR_OLT, size, F(__builtin_inff())));
     none = build_2(BUILD, IR_OR, none, build_fcmp(BUILD, IR_UNO, x, y));
     r = build_select(BUILD, none, F(__builtin_nanf("")), r);
-    struct ir_value *minus = build_fcmp(BUILD, IR_OEQ, x, F(-1)), *endless = build_fcmp(BUILD, IR_OEQ, build_b1(BUILD, IR_B_FABS, y), F(__builtin_inff()));
+    struct ir_value *minus = build_fcmp(BUILD, IR_OEQ, x, F(-1)),
+                    *endless = build_fcmp(BUILD, IR_OEQ, build_b1(BUILD, IR_B_FABS, y), F(__builtin_inff()));
     struct ir_value *one = build_2(BUILD, IR_OR, build_fcmp(BUILD, IR_OEQ, x, F(1)), build_fcmp(BUILD, IR_OEQ, y, F(0)));
     one = build_2(BUILD, IR_OR, one, build_2(BUILD, IR_AND, minus, endless));
     return build_select(BUILD, one, F(1), r);
@@ -133,7 +136,8 @@ static struct ir_value *power_of_float(struct library_lane *l)
 static struct ir_value *power_of_integer(struct library_lane *l, bool root)
 {
     struct ir_value *n = build_resize(BUILD, l->y, ir_int(l->p->m, 32), true);
-    struct ir_value *odd = build_icmpn(BUILD, IR_NE, build_2n(BUILD, IR_AND, n, 1), 0), *always = build_bits(BUILD, ir_int(l->p->m, 1), 1);
+    struct ir_value *odd = build_icmpn(BUILD, IR_NE, build_2n(BUILD, IR_AND, n, 1), 0),
+                    *always = build_bits(BUILD, ir_int(l->p->m, 1), 1);
     struct ir_value *y = build_any(BUILD, IR_SITOFP, ir_float(l->p->m, 32), &n, 1);
     if (!root)
         return power(l, y, odd, always);
@@ -182,10 +186,10 @@ static struct ir_value *cube_root(struct library_lane *l)
     struct library_lane sign = *l;
     sign.x = build_select(BUILD, usual, better, size);
     sign.y = l->x;
-    return library_rounding(&sign, IR_X_COPYSIGN);
+    return lower_rounding(&sign, IR_X_COPYSIGN);
 }
 
-struct ir_value *library_math(struct library_lane *l, enum ir_expansion code)
+struct ir_value *lower_math(struct library_lane *l, enum ir_expansion code)
 {
     const bool fast = l->b.fast;
     l->b.fast = fast || code == IR_X_NATIVE_EXP || code == IR_X_NATIVE_EXP10 || code == IR_X_NATIVE_POWR;
@@ -203,8 +207,7 @@ struct ir_value *library_math(struct library_lane *l, enum ir_expansion code)
     case IR_X_LOG2: return build_b1(BUILD, IR_B_LOG2, l->x);
     case IR_X_LOG1P: return logarithm_of_more(l);
     case IR_X_POW: return power_of_float(l);
-    case IR_X_NATIVE_POWR:
-        return build_b1(BUILD, IR_B_EXP2, build_2(BUILD, IR_FMUL, l->y, build_b1(BUILD, IR_B_LOG2, l->x)));
+    case IR_X_NATIVE_POWR: return build_b1(BUILD, IR_B_EXP2, build_2(BUILD, IR_FMUL, l->y, build_b1(BUILD, IR_B_LOG2, l->x)));
     case IR_X_POWR: return power_of_float(l);
     case IR_X_POWN: return power_of_integer(l, false);
     case IR_X_ROOTN: return power_of_integer(l, true);

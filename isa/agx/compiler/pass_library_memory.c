@@ -39,8 +39,8 @@ static bool read_access(const char *text, struct access *a)
     return a->lanes >= 1 && a->lanes <= 16;
 }
 
-static struct ir_value *place(struct library_whole *w, const struct access *a, const struct ir_type *element, struct ir_value *pointer,
-                              struct ir_value *index, unsigned lane)
+static struct ir_value *place(struct library_whole *w, const struct access *a, const struct ir_type *element,
+                              struct ir_value *pointer, struct ir_value *index, unsigned lane)
 {
     const unsigned room = a->lanes == 3 && a->aligned ? 4 : a->lanes;
     const struct ir_type *i64 = ir_int(w->p->m, 64);
@@ -59,7 +59,7 @@ static struct ir_value *to_half(struct library_whole *w, const struct access *a,
     return build_convert(BUILD, IR_FPTRUNC, x, f16);
 }
 
-struct ir_value *library_memory(struct library_whole *w)
+struct ir_value *lower_memory(struct library_whole *w)
 {
     struct access a;
     if (!read_access(w->call->text, &a) || w->operands != (a.store ? 3U : 2U))
@@ -163,7 +163,8 @@ static struct ir_value *convert_float_to_int(struct library_lane *l, const struc
 static struct ir_value *convert_to_float(struct library_lane *l, const struct conversion *c)
 {
     if (c->rounding > ROUND_EVEN && (l->x->type->kind != IR_FLOAT || l->x->type->bits > l->type->bits))
-        return pass_refuse(l->p, l->b.at, "conversion to floating point with rounding other than to the nearest is not supported");
+        return pass_refuse(l->p, l->b.at,
+                           "conversion to floating point with rounding other than to the nearest is not supported");
     if (l->x->type->kind == IR_FLOAT)
         return l->x->type->bits == l->type->bits
                    ? l->x
@@ -179,7 +180,7 @@ static struct ir_value *convert_one(struct library_lane *l, unsigned code)
     return l->x->type->kind == IR_FLOAT ? convert_float_to_int(l, &c) : convert_int_to_int(l, &c);
 }
 
-struct ir_value *library_convert(struct library_whole *w)
+struct ir_value *lower_convert(struct library_whole *w)
 {
     struct conversion c;
     if (w->operands != 1)
@@ -189,5 +190,5 @@ struct ir_value *library_convert(struct library_whole *w)
     if (!read_conversion(w->call, &c))
         return NULL;
     const unsigned code = c.to_signed | c.from_signed << 1 | c.saturate << 2 | (unsigned)c.rounding << 3;
-    return library_lanes(w, w->v->type, c.from_signed, convert_one, code);
+    return lower_lanes(w, w->v->type, c.from_signed, convert_one, code);
 }

@@ -1,7 +1,7 @@
 /* Library functions of rounding, signs and simple mixtures, lane by lane; they work on half and single precision alike. */
 #include "isa/agx/compiler/pass_library.h"
 
-#define BUILD &l->b
+#define BUILD     &l->b
 #define N(number) build_float_like(BUILD, l->x, number)
 
 static struct ir_value *bits_of(struct library_lane *l, struct ir_value *x)
@@ -12,7 +12,8 @@ static struct ir_value *bits_of(struct library_lane *l, struct ir_value *x)
 static struct ir_value *copy_sign(struct library_lane *l, struct ir_value *size, struct ir_value *sign)
 {
     const uint64_t mask = UINT64_C(1) << (size->type->bits - 1);
-    struct ir_value *low = build_2n(BUILD, IR_AND, bits_of(l, size), mask - 1), *high = build_2n(BUILD, IR_AND, bits_of(l, sign), mask);
+    struct ir_value *low = build_2n(BUILD, IR_AND, bits_of(l, size), mask - 1),
+                    *high = build_2n(BUILD, IR_AND, bits_of(l, sign), mask);
     return build_convert(BUILD, IR_BITCAST, build_2(BUILD, IR_OR, low, high), size->type);
 }
 
@@ -43,7 +44,8 @@ static struct ir_value *smooth_step(struct library_lane *l)
 static struct ir_value *by_size(struct library_lane *l, bool larger)
 {
     struct ir_value *x = build_b1(BUILD, IR_B_FABS, l->x), *y = build_b1(BUILD, IR_B_FABS, l->y);
-    struct ir_value *first = build_fcmp(BUILD, larger ? IR_OGT : IR_OLT, x, y), *second = build_fcmp(BUILD, larger ? IR_OGT : IR_OLT, y, x);
+    struct ir_value *first = build_fcmp(BUILD, larger ? IR_OGT : IR_OLT, x, y),
+                    *second = build_fcmp(BUILD, larger ? IR_OGT : IR_OLT, y, x);
     struct ir_value *other = build_b2(BUILD, larger ? IR_B_FMAX : IR_B_FMIN, l->x, l->y);
     return build_select(BUILD, first, l->x, build_select(BUILD, second, l->y, other));
 }
@@ -95,7 +97,8 @@ static struct ir_value *next_after(struct library_lane *l)
     struct ir_value *negative = build_icmpn(BUILD, IR_SLT, x, 0);
     struct ir_value *up = build_fcmp(BUILD, IR_OGT, l->y, l->x);
     struct ir_value *away = build_2(BUILD, IR_XOR, negative, up);
-    struct ir_value *next = build_2(BUILD, IR_ADD, x, build_select(BUILD, away, build_like(BUILD, x, 1), build_like(BUILD, x, UINT64_MAX)));
+    struct ir_value *next =
+        build_2(BUILD, IR_ADD, x, build_select(BUILD, away, build_like(BUILD, x, 1), build_like(BUILD, x, UINT64_MAX)));
     struct ir_value *least = build_2n(BUILD, IR_OR, build_2n(BUILD, IR_AND, bits_of(l, l->y), sign), 1);
     next = build_select(BUILD, build_fcmp(BUILD, IR_OEQ, l->x, N(0)), least, next);
     struct ir_value *r = build_convert(BUILD, IR_BITCAST, next, l->x->type);
@@ -103,7 +106,7 @@ static struct ir_value *next_after(struct library_lane *l)
     return build_select(BUILD, build_fcmp(BUILD, IR_UNO, l->x, l->y), build_2(BUILD, IR_FADD, l->x, l->y), r);
 }
 
-struct ir_value *library_rounding(struct library_lane *l, enum ir_expansion code)
+struct ir_value *lower_rounding(struct library_lane *l, enum ir_expansion code)
 {
     switch (code) {
     case IR_X_ROUND: return round_away(l);

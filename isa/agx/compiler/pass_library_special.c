@@ -20,13 +20,13 @@ static struct ir_value *position(struct library_whole *w, enum ir_builtin builti
 
 static struct ir_value *linear_id(struct library_whole *w)
 {
-    struct ir_value *row = build_2(BUILD, IR_ADD,
-                                   build_2(BUILD, IR_MUL, position(w, IR_B_GLOBAL_ID, 2), position(w, IR_B_GLOBAL_SIZE, 1)),
-                                   position(w, IR_B_GLOBAL_ID, 1));
+    struct ir_value *row =
+        build_2(BUILD, IR_ADD, build_2(BUILD, IR_MUL, position(w, IR_B_GLOBAL_ID, 2), position(w, IR_B_GLOBAL_SIZE, 1)),
+                position(w, IR_B_GLOBAL_ID, 1));
     return build_2(BUILD, IR_ADD, build_2(BUILD, IR_MUL, row, position(w, IR_B_GLOBAL_SIZE, 0)), position(w, IR_B_GLOBAL_ID, 0));
 }
 
-struct ir_value *library_special(struct library_whole *w, enum ir_special code)
+struct ir_value *lower_special(struct library_whole *w, enum ir_special code)
 {
     const struct ir_type *type = w->v->type;
     switch (code) {
@@ -78,14 +78,14 @@ static unsigned kind_for(const struct library_whole *w, unsigned kind)
     }
 }
 
-struct ir_value *library_simd(struct library_whole *w, enum ir_special code)
+struct ir_value *lower_simd(struct library_whole *w, enum ir_special code)
 {
     struct ir_value *x = w->operands ? w->operand[0] : NULL;
     const struct ir_type *type = w->v->type, *truth = ir_int(w->p->m, 1);
     switch (code) {
     case IR_S_SCAN_INCLUSIVE: {
         const unsigned kind = kind_for(w, w->call->name->detail);
-        return combine(w, kind, library_with_kind(BUILD, IR_B_SIMD_PREFIX, kind, type, &x, 1), x);
+        return combine(w, kind, lower_with_kind(BUILD, IR_B_SIMD_PREFIX, kind, type, &x, 1), x);
     }
     case IR_S_SUB_GROUP_ANY: return build_resize(BUILD, build_icmpn(BUILD, IR_NE, ballot(w, x), 0), type, false);
     case IR_S_SUB_GROUP_ALL: {
@@ -97,8 +97,7 @@ struct ir_value *library_simd(struct library_whole *w, enum ir_special code)
         struct ir_value *zero = build_i32(BUILD, 0), *const lane[] = {ballot(w, x), zero, zero, zero};
         return build_vector(BUILD, lane, 4);
     }
-    case IR_S_SUB_GROUP_ELECT:
-        return build_resize(BUILD, build_builtin(BUILD, IR_B_SIMD_FIRST, truth, NULL, 0), type, false);
+    case IR_S_SUB_GROUP_ELECT: return build_resize(BUILD, build_builtin(BUILD, IR_B_SIMD_FIRST, truth, NULL, 0), type, false);
     case IR_S_SUB_GROUP_BROADCAST_FIRST: {
         struct ir_value *first = build_b1(BUILD, IR_B_CTZ, ballot(w, build_bits(BUILD, truth, 1)));
         struct ir_value *const operand[] = {x, first};

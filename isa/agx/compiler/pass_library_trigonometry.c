@@ -1,10 +1,11 @@
 /* Circular and hyperbolic functions of single precision.
  *
- * Sine and cosine bring x to r in [-pi/4, pi/4] by subtracting a multiple n of pi/2 in three parts (Cody and Waite), the first with
- * its error, which keeps the bound of 4 units in the last place for |x| up to about 2^20; polynomials are the series of both. */
+ * Sine and cosine bring x to r in [-pi/4, pi/4] by subtracting a multiple n of pi/2 in three parts (Cody and Waite), the first
+ * with its error, which keeps the bound of 4 units in the last place for |x| up to about 2^20; polynomials are the series of
+ * both. */
 #include "isa/agx/compiler/pass_library.h"
 
-#define BUILD &l->b
+#define BUILD     &l->b
 #define F(number) build_f32(BUILD, number)
 
 static struct ir_value *series(struct library_lane *l, struct ir_value *x, const float *coefficient, unsigned count)
@@ -88,7 +89,8 @@ static struct ir_value *arc_tangent_of_part(struct library_lane *l, struct ir_va
     struct ir_value *far = build_fcmp(BUILD, IR_OGT, t, F(0x1.a82798p-2F));
     struct ir_value *near = quotient(l, build_2(BUILD, IR_FSUB, t, F(1)), build_2(BUILD, IR_FADD, t, F(1)));
     struct ir_value *u = build_select(BUILD, far, near, t), *square = build_2(BUILD, IR_FMUL, u, u);
-    static const float coefficient[] = {0x1.3b13b2p-4F, -0x1.745d18p-4F, 0x1.c71c72p-4F, -0x1.24924ap-3F, 0x1.99999ap-3F, -0x1.555556p-2F};
+    static const float coefficient[] = {0x1.3b13b2p-4F,  -0x1.745d18p-4F, 0x1.c71c72p-4F,
+                                        -0x1.24924ap-3F, 0x1.99999ap-3F,  -0x1.555556p-2F};
     struct ir_value *r = build_fma(BUILD, build_2(BUILD, IR_FMUL, square, u), SERIES(square, coefficient), u);
     return build_2(BUILD, IR_FADD, r, build_select(BUILD, far, F(0x1.921fb6p-1F), F(0)));
 }
@@ -110,7 +112,7 @@ static struct ir_value *with_sign(struct library_lane *l, struct ir_value *size,
     struct library_lane one = *l;
     one.x = size;
     one.y = sign;
-    return library_rounding(&one, IR_X_COPYSIGN);
+    return lower_rounding(&one, IR_X_COPYSIGN);
 }
 
 static struct ir_value *arc_tangent(struct library_lane *l)
@@ -147,7 +149,7 @@ static struct ir_value *math_of(struct library_lane *l, struct ir_value *x, enum
 {
     struct library_lane one = *l;
     one.x = x;
-    return library_math(&one, code);
+    return lower_math(&one, code);
 }
 
 static struct ir_value *hyperbolic(struct library_lane *l, enum ir_expansion code)
@@ -180,7 +182,7 @@ static struct ir_value *over_pi(struct library_lane *l, struct ir_value *x)
     return build_2(BUILD, IR_FMUL, x, F(0x1.45f306p-2F));
 }
 
-struct ir_value *library_trigonometry(struct library_lane *l, enum ir_expansion code)
+struct ir_value *lower_trigonometry(struct library_lane *l, enum ir_expansion code)
 {
     const bool fast = l->b.fast;
     l->b.fast = fast || code == IR_X_NATIVE_SIN || code == IR_X_NATIVE_COS || code == IR_X_NATIVE_TAN;

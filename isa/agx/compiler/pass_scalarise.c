@@ -1,5 +1,5 @@
-/* Vectors to their lanes. Each vector value gets a record of its lanes as scalars; what is left of vectors afterwards is what a load
- * gives, of which lanes are extracted, and what inserts make for a store or a matrix product. */
+/* Vectors to their lanes. Each vector value gets a record of its lanes as scalars; what is left of vectors afterwards is what a
+ * load gives, of which lanes are extracted, and what inserts make for a store or a matrix product. */
 #include "isa/agx/compiler/pass.h"
 
 #include <string.h>
@@ -127,7 +127,8 @@ static struct ir_value *extract(struct scalarise *s, struct ir_value *v)
 
 /* ---- bit casts: through the narrower of both elements ---- */
 
-static struct ir_value *join(struct build *b, struct ir_value *const *part, unsigned parts, unsigned bits, const struct ir_type *type)
+static struct ir_value *join(struct build *b, struct ir_value *const *part, unsigned parts, unsigned bits,
+                             const struct ir_type *type)
 {
     const struct ir_type *whole = ir_int(b->m, bits * parts);
     struct ir_value *r = NULL;
@@ -173,9 +174,11 @@ static struct lanes *lanes_of_cast(struct scalarise *s, struct ir_value *v)
 /* Comparing the bits of a vector of truths with all or none of them: the usual way to ask for any or all. */
 static struct ir_value *compare_truths(struct scalarise *s, struct ir_value *v)
 {
-    const struct ir_value *cast = v->operand[0];
     uint64_t with;
-    if (v->op != IR_ICMP || cast->op != IR_BITCAST || !is_vector(cast->operand[0]) || cast->operand[0]->type->element->bits != 1 ||
+    if (v->op != IR_ICMP)
+        return NULL;
+    const struct ir_value *cast = v->operand[0];
+    if (cast->op != IR_BITCAST || !is_vector(cast->operand[0]) || cast->operand[0]->type->element->bits != 1 ||
         (v->condition != IR_EQ && v->condition != IR_NE) || !pass_is_constant(v->operand[1], &with))
         return NULL;
     const uint64_t all = UINT64_MAX >> (64 - cast->type->bits);
@@ -245,8 +248,8 @@ static struct lanes *lanes_of_load(struct scalarise *s, struct ir_value *v)
     struct build b = build_at(s->p, v);
     struct lanes *result = lanes_make(s->p, (unsigned)v->type->count);
     for (unsigned i = 0; i < result->count; i++) {
-        result->lane[i] = build_load(&b, v->type->element, pointer_to_lane(&b, v->operand[0], v->type->element, i),
-                                     lane_align(v, v->type, i));
+        result->lane[i] =
+            build_load(&b, v->type->element, pointer_to_lane(&b, v->operand[0], v->type->element, i), lane_align(v, v->type, i));
         result->lane[i]->is_volatile = v->is_volatile;
     }
     return result;
@@ -290,6 +293,12 @@ static bool scalarise_result(struct scalarise *s, struct ir_value *v)
     return true;
 }
 
+static void replace_scalar(struct scalarise *s, const struct ir_value *v, struct ir_value *now)
+{
+    s->of[v->id] = lanes_make(s->p, 1);
+    s->of[v->id]->lane[0] = now;
+}
+
 static void scalarise_value(struct scalarise *s, struct ir_value *v)
 {
     struct ir_value *now = NULL;
@@ -299,20 +308,16 @@ static void scalarise_value(struct scalarise *s, struct ir_value *v)
         now = extract(s, v);
     else if (v->op == IR_BITCAST && is_vector(v->operand[0]))
         now = lanes_of_cast(s, v)->lane[0];
-    else
-        now = compare_truths(s, v);
-    if (now) {
-        s->of[v->id] = lanes_make(s->p, 1);
-        s->of[v->id]->lane[0] = now;
-    } else if (v->op == IR_STORE && is_vector(v->operand[0])) {
+    if (now)
+        replace_scalar(s, v, now);
+    else if (v->op == IR_STORE && is_vector(v->operand[0])) {
         if (fits_memory(v->operand[0]->type))
             v->operand[0] = rebuilt(s, v, v->operand[0]);
         else
             store_lanes(s, v);
-    } else if (needs_vector(v)) {
+    } else if (needs_vector(v))
         for (unsigned i = 0; i < v->operands; i++)
             v->operand[i] = rebuilt(s, v, v->operand[i]);
-    }
 }
 
 /* Scalars that took the place of scalars (extracts and casts) reach their uses. */
@@ -328,9 +333,12 @@ static void scalarise_blocks(struct scalarise *s, struct ir_block **order, unsig
     for (unsigned i = 0; i < blocks; i++)
         for (struct ir_value *v = order[i]->first, *next; v; v = next) {
             next = v->next;
+            struct ir_value *truth = compare_truths(s, v); /* looks at what its operand was */
+            if (truth)
+                replace_scalar(s, v, truth);
             for (unsigned k = 0; k < v->operands; k++)
                 v->operand[k] = scalarise_follow(s, v->operand[k]);
-            if (v->id < s->known)
+            if (v->id < s->known && !truth)
                 scalarise_value(s, v);
         }
     for (unsigned i = 0; i < blocks; i++)

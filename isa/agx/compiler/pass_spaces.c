@@ -1,5 +1,5 @@
-/* Which memory a generic pointer points to: what it was cast from, through getelementptr, phis and selects, until nothing changes.
- * Device and constant memory are one for the hardware, and what MSL calls constant (space 6) is OpenCL's constant. */
+/* Which memory a generic pointer points to: what it was cast from, through getelementptr, phis and selects, until nothing
+ * changes. Device and constant memory are one for the hardware, and what MSL calls constant (space 6) is OpenCL's constant. */
 #include "isa/agx/compiler/pass.h"
 
 /* 0: not known yet, else the space and one more. */
@@ -98,7 +98,8 @@ static struct ir_value *space_casts(struct pass *p, struct ir_value *v)
     else if (v->op == IR_STORE)
         type = v->operand[1]->type;
     if (type && type->kind == IR_POINTER && type->space == IR_GENERIC)
-        return pass_refuse(p, v, "a generic pointer may point to several kinds of memory here, which the GPU cannot access as one");
+        return pass_refuse(p, v,
+                           "a generic pointer may point to several kinds of memory here, which the GPU cannot access as one");
     return NULL;
 }
 

@@ -59,8 +59,10 @@ static struct ir_value *multiply_high(struct build *b, struct ir_value *x, struc
     struct ir_value *sum = add_carry(b, build_b2(b, IR_B_MUL_HIGH_U, p.low, q.low), build_2(b, IR_MUL, p.low, q.high), &c0);
     add_carry(b, sum, build_2(b, IR_MUL, p.high, q.low), &c1);
     const struct ir_type *i64 = ir_int(b->m, 64);
-    struct ir_value *r = whole(b, (struct halves){build_2(b, IR_MUL, p.high, q.high), build_b2(b, IR_B_MUL_HIGH_U, p.high, q.high)});
-    struct ir_value *const more[] = {build_b2(b, IR_B_MUL_HIGH_U, p.low, q.high), build_b2(b, IR_B_MUL_HIGH_U, p.high, q.low), c0, c1};
+    struct ir_value *r =
+        whole(b, (struct halves){build_2(b, IR_MUL, p.high, q.high), build_b2(b, IR_B_MUL_HIGH_U, p.high, q.high)});
+    struct ir_value *const more[] = {build_b2(b, IR_B_MUL_HIGH_U, p.low, q.high), build_b2(b, IR_B_MUL_HIGH_U, p.high, q.low), c0,
+                                     c1};
     for (unsigned i = 0; i < 4; i++)
         r = build_2(b, IR_ADD, r, build_convert(b, IR_ZEXT, more[i], i64));
     if (!is_signed)
@@ -96,7 +98,8 @@ static struct ir_value *shift_by_constant(struct build *b, struct ir_value *x, u
     struct ir_value *sign = build_2n(b, IR_ASHR, h.high, 31);
     if (n >= 32)
         return whole(b, (struct halves){n == 32 ? h.high : build_2n(b, IR_ASHR, h.high, n - 32), sign});
-    return whole(b, (struct halves){build_b3(b, IR_B_FUNNEL_RIGHT, h.high, h.low, build_i32(b, n)), build_2n(b, IR_ASHR, h.high, n)});
+    return whole(
+        b, (struct halves){build_b3(b, IR_B_FUNNEL_RIGHT, h.high, h.low, build_i32(b, n)), build_2n(b, IR_ASHR, h.high, n)});
 }
 
 /* ---- builtins ---- */
@@ -128,15 +131,16 @@ static struct ir_value *saturating(struct build *b, const struct ir_value *v)
         return build_select(b, build_icmp(b, IR_ULT, x, y), build_like(b, x, 0), r);
     struct ir_value *differs = build_2(b, IR_XOR, r, x), *other = build_2(b, IR_XOR, add ? r : x, y);
     struct ir_value *over = build_icmpn(b, IR_SLT, build_2(b, IR_AND, differs, other), 0);
-    struct ir_value *limit = build_select(b, build_icmpn(b, IR_SLT, x, 0), build_like(b, x, UINT64_C(1) << 63),
-                                          build_like(b, x, INT64_MAX));
+    struct ir_value *limit =
+        build_select(b, build_icmpn(b, IR_SLT, x, 0), build_like(b, x, UINT64_C(1) << 63), build_like(b, x, INT64_MAX));
     return build_select(b, over, limit, r);
 }
 
 static struct ir_value *count(struct build *b, const struct ir_value *v)
 {
     const struct halves h = split(b, v->operand[0]);
-    struct ir_value *low = build_b1(b, (enum ir_builtin)v->builtin, h.low), *high = build_b1(b, (enum ir_builtin)v->builtin, h.high);
+    struct ir_value *low = build_b1(b, (enum ir_builtin)v->builtin, h.low),
+                    *high = build_b1(b, (enum ir_builtin)v->builtin, h.high);
     struct ir_value *r;
     if (v->builtin == IR_B_POPCOUNT)
         r = build_2(b, IR_ADD, low, high);

@@ -1,6 +1,6 @@
-/* Integers of widths that the hardware has not, in the next larger width: 32 bits for up to 31 (but 1 and 16), 64 for up to 63. Bits
- * above a value's own width are undefined in its container; what looks at them clears or extends first. Builtins of 16 bits are done
- * in 32 as well. */
+/* Integers of widths that the hardware has not, in the next larger width: 32 bits for up to 31 (but 1 and 16), 64 for up to 63.
+ * Bits above a value's own width are undefined in its container; what looks at them clears or extends first. Builtins of 16 bits
+ * are done in 32 as well. */
 #include "isa/agx/compiler/pass.h"
 
 static bool is_odd(const struct ir_type *type)
@@ -148,15 +148,17 @@ static struct ir_value *widen_use(struct pass *p, struct build *b, struct ir_val
     struct ir_value *x = v->operand[0], *now;
     switch (v->op) {
     case IR_ICMP:
-        now = compares_signed(v) ? build_icmp(b, (enum ir_condition)v->condition, extended(b, x, from), extended(b, v->operand[1], from))
-                                 : build_icmp(b, (enum ir_condition)v->condition, cleared(b, x, from), cleared(b, v->operand[1], from));
+        now = compares_signed(v)
+                  ? build_icmp(b, (enum ir_condition)v->condition, extended(b, x, from), extended(b, v->operand[1], from))
+                  : build_icmp(b, (enum ir_condition)v->condition, cleared(b, x, from), cleared(b, v->operand[1], from));
         return now;
     case IR_ZEXT: return build_resize(b, cleared(b, x, from), v->type, false);
     case IR_SEXT: return build_resize(b, extended(b, x, from), v->type, true);
     case IR_TRUNC: return build_resize(b, contained(b, x, from), v->type, false);
     case IR_UITOFP: x = cleared(b, x, from); return build_any(b, IR_UITOFP, v->type, &x, 1);
     case IR_SITOFP: x = extended(b, x, from); return build_any(b, IR_SITOFP, v->type, &x, 1);
-    case IR_INTTOPTR: return build_convert(b, IR_INTTOPTR, build_resize(b, cleared(b, x, from), ir_int(p->m, 64), false), v->type);
+    case IR_INTTOPTR:
+        return build_convert(b, IR_INTTOPTR, build_resize(b, cleared(b, x, from), ir_int(p->m, 64), false), v->type);
     case IR_STORE:
         if (from != 8)
             return pass_refuse(p, v, "storing an integer of %u bits is not supported", from);
@@ -204,8 +206,8 @@ static void widen_phi(struct pass *p, struct ir_value *v)
 
 bool pass_widen(struct pass *p)
 {
-    /* The width that the first operand has now is not seen any more when its container took its place: kept in `bits`, which has no
-     * other use in these operations. */
+    /* The width that the first operand has now is not seen any more when its container took its place: kept in `bits`, which has
+     * no other use in these operations. */
     for (struct ir_block *block = p->f->first; block; block = block->next)
         for (struct ir_value *v = block->first; v; v = v->next)
             v->bits = v->operands && v->operand[0]->type->kind == IR_INT ? v->operand[0]->type->bits : 0;
