@@ -92,7 +92,8 @@ static float a_float(uint64_t *state, enum numbers kind)
         return corners[(r >> 8) % ARRAY_COUNT(corners)];
     if ((r & 7) == 1)
         return unit * 1000;
-    return ldexpf(unit, (int)(r >> 8 & 0xff) - 125);
+    const float x = ldexpf(unit, (int)(r >> 8 & 0xff) - 125);
+    return isnormal(x) ? x : 0; /* what the hardware takes a subnormal for */
 }
 
 static void fill(unsigned char *to, const char *type, enum numbers kind, uint64_t seed)

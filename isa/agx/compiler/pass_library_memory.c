@@ -162,7 +162,10 @@ static struct ir_value *convert_float_to_int(struct library_lane *l, const struc
 
 static struct ir_value *convert_to_float(struct library_lane *l, const struct conversion *c)
 {
-    if (c->rounding > ROUND_EVEN && (l->x->type->kind != IR_FLOAT || l->x->type->bits > l->type->bits))
+    /* From numbers that all fit nothing is rounded. */
+    const unsigned significand = l->type->bits == 16 ? 11 : 24;
+    const bool fits = l->x->type->kind == IR_FLOAT ? l->x->type->bits <= l->type->bits : l->x->type->bits <= significand;
+    if (c->rounding > ROUND_EVEN && !fits)
         return pass_refuse(l->p, l->b.at,
                            "conversion to floating point with rounding other than to the nearest is not supported");
     if (l->x->type->kind == IR_FLOAT)
