@@ -15,7 +15,9 @@ static const struct step steps[] = {
     {"inline", pass_inline},
     {"library", pass_library},
     {"spaces", pass_spaces},
+    {"aggregates", pass_aggregates},
     {"scalarise", pass_scalarise},
+    {"promote", pass_promote},
     {"switches", pass_switches},
     {NULL, NULL},
     {"widen", pass_widen},
@@ -24,6 +26,8 @@ static const struct step steps[] = {
     {"addresses", pass_addresses},
     {NULL, NULL},
     {"wide", pass_wide},
+    {NULL, NULL},
+    {"merge", pass_merge},
     {NULL, NULL},
 };
 

@@ -83,17 +83,17 @@ static struct ir_value *intrinsic_one(struct library_lane *l, unsigned index)
         return build_any(&l->b, (enum ir_op)i->code, l->type, operand, 3);
     if (i->kind == INTRINSIC_BUILTIN)
         return build_builtin(&l->b, (enum ir_builtin)i->code, l->type, operand, ir_builtin_operands(i->code));
-    struct ir_value *r = library_rounding(l, (enum ir_expansion)i->code);
+    struct ir_value *r = lower_rounding(l, (enum ir_expansion)i->code);
     if (!r)
-        r = library_math(l, (enum ir_expansion)i->code);
-    return r ? r : library_trigonometry(l, (enum ir_expansion)i->code);
+        r = lower_math(l, (enum ir_expansion)i->code);
+    return r ? r : lower_trigonometry(l, (enum ir_expansion)i->code);
 }
 
 static struct ir_value *intrinsic_abs(struct library_lane *l, unsigned code)
 {
     (void)code;
     l->is_signed = true;
-    return library_integer(l, IR_X_ABS);
+    return lower_integer(l, IR_X_ABS);
 }
 
 static struct ir_value *intrinsic_bswap(struct library_lane *l, unsigned code)
@@ -137,7 +137,7 @@ static struct ir_value *intrinsic_reduce(struct library_whole *w, const char *ki
     return NULL;
 }
 
-struct ir_value *library_intrinsic(struct library_whole *w, const char *name)
+struct ir_value *lower_intrinsic(struct library_whole *w, const char *name)
 {
     const struct intrinsic *i = intrinsic_find(name);
     if (!i)
@@ -146,12 +146,12 @@ struct ir_value *library_intrinsic(struct library_whole *w, const char *name)
     switch (i->kind) {
     case INTRINSIC_NOTHING: ir_remove(w->v); return w->v;
     case INTRINSIC_OTHER: break;
-    default: return library_lanes(w, type, false, intrinsic_one, (unsigned)(i - intrinsics));
+    default: return lower_lanes(w, type, false, intrinsic_one, (unsigned)(i - intrinsics));
     }
     switch ((enum intrinsic_other)i->code) {
     case OTHER_EXPECT: return w->operand[0];
-    case OTHER_ABS: return library_lanes(w, type, true, intrinsic_abs, 0);
-    case OTHER_BSWAP: return library_lanes(w, type, false, intrinsic_bswap, 0);
+    case OTHER_ABS: return lower_lanes(w, type, true, intrinsic_abs, 0);
+    case OTHER_BSWAP: return lower_lanes(w, type, false, intrinsic_bswap, 0);
     case OTHER_REDUCE: return intrinsic_reduce(w, name + strlen("vector.reduce."));
     default: return NULL;
     }

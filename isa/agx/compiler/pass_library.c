@@ -10,7 +10,7 @@ static struct ir_value *library_pick(struct build *b, struct ir_value *v, unsign
     return v && v->type->kind == IR_VECTOR ? build_extract(b, v, lane) : v;
 }
 
-struct ir_value *library_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one,
+struct ir_value *lower_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one,
                                unsigned code)
 {
     struct library_lane l = {.p = w->p, .b = w->b, .type = type, .is_signed = is_signed};
@@ -46,11 +46,11 @@ static struct ir_value *one_builtin(struct library_lane *l, unsigned code)
 
 static struct ir_value *one_expansion(struct library_lane *l, unsigned code)
 {
-    struct ir_value *r = library_integer(l, (enum ir_expansion)code);
+    struct ir_value *r = lower_integer(l, (enum ir_expansion)code);
     if (!r)
-        r = library_relation(l, (enum ir_expansion)code);
+        r = lower_relation(l, (enum ir_expansion)code);
     if (!r)
-        r = library_rounding(l, (enum ir_expansion)code);
+        r = lower_rounding(l, (enum ir_expansion)code);
     if (r)
         return r;
     /* The others are computed in single precision. */
@@ -63,9 +63,9 @@ static struct ir_value *one_expansion(struct library_lane *l, unsigned code)
             if (*at && (*at)->type->kind == IR_FLOAT)
                 *at = build_convert(&wide.b, IR_FPEXT, *at, f32);
     }
-    r = library_math(&wide, (enum ir_expansion)code);
+    r = lower_math(&wide, (enum ir_expansion)code);
     if (!r)
-        r = library_trigonometry(&wide, (enum ir_expansion)code);
+        r = lower_trigonometry(&wide, (enum ir_expansion)code);
     return r && half ? build_convert(&wide.b, IR_FPTRUNC, r, l->type) : r;
 }
 
@@ -93,7 +93,7 @@ static struct ir_value *library_id(struct library_whole *w)
     return build_resize(&w->b, result, w->v->type, false);
 }
 
-struct ir_value *library_with_kind(struct build *b, enum ir_builtin builtin, unsigned kind, const struct ir_type *type,
+struct ir_value *lower_with_kind(struct build *b, enum ir_builtin builtin, unsigned kind, const struct ir_type *type,
                                    struct ir_value *const *operand, unsigned operands)
 {
     struct ir_value *v = build_builtin(b, builtin, type, operand, operands);
@@ -119,7 +119,7 @@ static bool library_kind(enum ir_builtin builtin, const char *text, unsigned *ki
     return false;
 }
 
-struct ir_value *library_by_builtin(struct library_whole *w)
+struct ir_value *lower_by_builtin(struct library_whole *w)
 {
     const char *text = w->call->text + strlen("__ir_");
     for (unsigned i = 0; i < IR_BUILTIN_COUNT; i++) {
@@ -130,7 +130,7 @@ struct ir_value *library_by_builtin(struct library_whole *w)
         unsigned kind = 0;
         if (text[length] && !library_kind((enum ir_builtin)i, text + length + 1, &kind))
             continue;
-        struct ir_value *v = library_with_kind(&w->b, (enum ir_builtin)i, kind, w->v->type, w->operand, w->operands);
+        struct ir_value *v = lower_with_kind(&w->b, (enum ir_builtin)i, kind, w->v->type, w->operand, w->operands);
         v->lists = text[length] ? 1 : 0;
         if (v->type->kind != IR_VOID)
             return v;
@@ -160,18 +160,18 @@ static struct ir_value *library_named(struct library_whole *w)
     case IR_LIBRARY_ID: return library_id(w);
     case IR_LIBRARY_COUNT:
         return build_resize(&w->b, build_builtin(&w->b, (enum ir_builtin)code, ir_int(w->p->m, 32), NULL, 0), type, false);
-    case IR_LIBRARY_OP: return library_lanes(w, type, is_signed, one_op, code);
-    case IR_LIBRARY_BUILTIN: return library_lanes(w, type, is_signed, one_builtin, code);
-    case IR_LIBRARY_EXPAND: return library_lanes(w, type, is_signed, one_expansion, code);
-    case IR_LIBRARY_SIMD: return library_with_kind(&w->b, (enum ir_builtin)name->detail, code, type, w->operand, 1);
-    case IR_LIBRARY_ATOMIC: return library_atomic_make(&w->b, code, w->operand[0], w->operand[1]);
+    case IR_LIBRARY_OP: return lower_lanes(w, type, is_signed, one_op, code);
+    case IR_LIBRARY_BUILTIN: return lower_lanes(w, type, is_signed, one_builtin, code);
+    case IR_LIBRARY_EXPAND: return lower_lanes(w, type, is_signed, one_expansion, code);
+    case IR_LIBRARY_SIMD: return lower_with_kind(&w->b, (enum ir_builtin)name->detail, code, type, w->operand, 1);
+    case IR_LIBRARY_ATOMIC: return lower_atomic_make(&w->b, code, w->operand[0], w->operand[1]);
     case IR_LIBRARY_SPECIAL:
-        r = library_special(w, (enum ir_special)code);
+        r = lower_special(w, (enum ir_special)code);
         if (!r)
-            r = library_atomic(w, (enum ir_special)code);
+            r = lower_atomic(w, (enum ir_special)code);
         if (!r)
-            r = library_geometry(w, (enum ir_special)code);
-        return r ? r : library_simd(w, (enum ir_special)code);
+            r = lower_geometry(w, (enum ir_special)code);
+        return r ? r : lower_simd(w, (enum ir_special)code);
     default: return NULL;
     }
 }
@@ -188,17 +188,17 @@ static struct ir_value *rewrite_call(struct pass *p, struct ir_value *v)
     struct library_whole w = {p, build_at(p, v), v, v->operand + 1, v->operands - 1, &call};
     struct ir_value *r = NULL;
     if (strncmp(name, "llvm.", 5) == 0)
-        r = library_intrinsic(&w, name + 5);
+        r = lower_intrinsic(&w, name + 5);
     else if (!ir_library_find(name, &call))
         return pass_refuse(p, v, "function %s is neither defined nor a library function known here", name);
     else if (call.name)
         r = library_named(&w);
     else if (strncmp(call.text, "__ir_", 5) == 0)
-        r = library_by_builtin(&w);
+        r = lower_by_builtin(&w);
     else if (call.text[0] == 'v')
-        r = library_memory(&w);
+        r = lower_memory(&w);
     else
-        r = library_convert(&w);
+        r = lower_convert(&w);
     return r || p->failed ? r : pass_refuse(p, v, "library function %s is not supported", name);
 }
 

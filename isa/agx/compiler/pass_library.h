@@ -25,30 +25,28 @@ struct library_whole {
 };
 
 /* Each gives the result, or NULL when it does not know the code. */
-struct ir_value *library_math(struct library_lane *l, enum ir_expansion code);
-struct ir_value *library_trigonometry(struct library_lane *l, enum ir_expansion code);
-struct ir_value *library_rounding(struct library_lane *l, enum ir_expansion code);
-struct ir_value *library_integer(struct library_lane *l, enum ir_expansion code);
-struct ir_value *library_relation(struct library_lane *l, enum ir_expansion code);
+struct ir_value *lower_math(struct library_lane *l, enum ir_expansion code);
+struct ir_value *lower_trigonometry(struct library_lane *l, enum ir_expansion code);
+struct ir_value *lower_rounding(struct library_lane *l, enum ir_expansion code);
+struct ir_value *lower_integer(struct library_lane *l, enum ir_expansion code);
+struct ir_value *lower_relation(struct library_lane *l, enum ir_expansion code);
 /* Each gives the result, the call itself when it has none any more, or NULL when it does not know the code. */
-struct ir_value *library_special(struct library_whole *w, enum ir_special code);
-struct ir_value *library_atomic(struct library_whole *w, enum ir_special code);
-struct ir_value *library_geometry(struct library_whole *w, enum ir_special code);
-struct ir_value *library_simd(struct library_whole *w, enum ir_special code);
-struct ir_value *library_memory(struct library_whole *w);                      /* vload and vstore by name */
-struct ir_value *library_convert(struct library_whole *w);                     /* convert_ and as_ by name */
-struct ir_value *library_intrinsic(struct library_whole *w, const char *name); /* llvm.* */
+struct ir_value *lower_special(struct library_whole *w, enum ir_special code);
+struct ir_value *lower_atomic(struct library_whole *w, enum ir_special code);
+struct ir_value *lower_geometry(struct library_whole *w, enum ir_special code);
+struct ir_value *lower_simd(struct library_whole *w, enum ir_special code);
+struct ir_value *lower_memory(struct library_whole *w);                      /* vload and vstore by name */
+struct ir_value *lower_convert(struct library_whole *w);                     /* convert_ and as_ by name */
+struct ir_value *lower_intrinsic(struct library_whole *w, const char *name); /* llvm.* */
 /* __ir_NAME or __ir_NAME_KIND: any builtin by its name in ir_builtins.inc, as our Metal headers ask for it. */
-struct ir_value *library_by_builtin(struct library_whole *w);
+struct ir_value *lower_by_builtin(struct library_whole *w);
 
-struct ir_value *library_atomic_make(struct build *b, unsigned kind, struct ir_value *pointer, struct ir_value *value);
-struct ir_value *library_with_kind(struct build *b, enum ir_builtin builtin, unsigned kind, const struct ir_type *type,
+struct ir_value *lower_atomic_make(struct build *b, unsigned kind, struct ir_value *pointer, struct ir_value *value);
+struct ir_value *lower_with_kind(struct build *b, enum ir_builtin builtin, unsigned kind, const struct ir_type *type,
                                    struct ir_value *const *operand, unsigned operands);
 /* Does `one` for every lane of the operands (scalars stand for all lanes), of which there are at most three. */
 typedef struct ir_value *library_one(struct library_lane *l, unsigned code);
-struct ir_value *library_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one,
+struct ir_value *lower_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one,
                                unsigned code);
-/* The number of the library's exponential and so on, for others of the same folder. */
-struct ir_value *library_exp2_precise(struct build *b, struct ir_value *x);
 
 #endif

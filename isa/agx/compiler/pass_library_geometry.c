@@ -121,7 +121,7 @@ static struct ir_value *one_fraction(struct library_lane *l, unsigned code)
     struct library_lane sign = *l;
     sign.y = l->x;
     sign.x = build_select(b, endless, build_float_like(b, l->x, 0), part);
-    return library_rounding(&sign, IR_X_COPYSIGN);
+    return lower_rounding(&sign, IR_X_COPYSIGN);
 }
 
 static struct ir_value *one_builtin(struct library_lane *l, unsigned code)
@@ -133,7 +133,7 @@ static struct ir_value *one_math(struct library_lane *l, unsigned code)
 {
     struct library_lane wide = *l;
     wide.x = build_convert(&l->b, IR_FPEXT, l->x, ir_float(l->p->m, 32));
-    return build_convert(&l->b, IR_FPTRUNC, library_trigonometry(&wide, (enum ir_expansion)code), l->type);
+    return build_convert(&l->b, IR_FPTRUNC, lower_trigonometry(&wide, (enum ir_expansion)code), l->type);
 }
 
 /* frexp: a number in [1/2, 1) and its exponent; zero, infinities and not-a-numbers stay. */
@@ -156,20 +156,20 @@ static struct ir_value *two_results(struct library_whole *w, enum ir_special cod
     const struct ir_type *type = w->v->type;
     struct ir_value *first, *second;
     if (code == IR_S_SINCOS) {
-        first = library_lanes(w, type, false, one_math, IR_X_SIN);
-        second = library_lanes(w, type, false, one_math, IR_X_COS);
+        first = lower_lanes(w, type, false, one_math, IR_X_SIN);
+        second = lower_lanes(w, type, false, one_math, IR_X_COS);
     } else if (code == IR_S_FREXP) {
-        first = library_lanes(w, type, false, one_frexp, 0);
-        second = library_lanes(w, build_shape(BUILD, type, ir_int(w->p->m, 32)), false, one_frexp, 1);
+        first = lower_lanes(w, type, false, one_frexp, 0);
+        second = lower_lanes(w, build_shape(BUILD, type, ir_int(w->p->m, 32)), false, one_frexp, 1);
     } else {
-        first = library_lanes(w, type, false, one_fraction, code);
-        second = library_lanes(w, type, false, one_builtin, code == IR_S_FRACT ? IR_B_FLOOR : IR_B_TRUNCATE);
+        first = lower_lanes(w, type, false, one_fraction, code);
+        second = lower_lanes(w, type, false, one_builtin, code == IR_S_FRACT ? IR_B_FLOOR : IR_B_TRUNCATE);
     }
     build_store(BUILD, second, w->operand[1], 0);
     return first;
 }
 
-struct ir_value *library_geometry(struct library_whole *w, enum ir_special code)
+struct ir_value *lower_geometry(struct library_whole *w, enum ir_special code)
 {
     struct ir_value *x = w->operands ? w->operand[0] : NULL;
     switch (code) {

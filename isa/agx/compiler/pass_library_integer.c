@@ -65,7 +65,7 @@ static struct ir_value *integer_mad_sat(struct library_lane *l)
     return build_convert(BUILD, IR_TRUNC, sum, l->type);
 }
 
-struct ir_value *library_integer(struct library_lane *l, enum ir_expansion code)
+struct ir_value *lower_integer(struct library_lane *l, enum ir_expansion code)
 {
     const enum ir_builtin high = l->is_signed ? IR_B_MUL_HIGH_S : IR_B_MUL_HIGH_U;
     switch (code) {
@@ -108,7 +108,7 @@ static struct ir_value *relation_class(struct library_lane *l, enum ir_expansion
     }
 }
 
-struct ir_value *library_relation(struct library_lane *l, enum ir_expansion code)
+struct ir_value *lower_relation(struct library_lane *l, enum ir_expansion code)
 {
     enum ir_condition c;
     switch (code) {

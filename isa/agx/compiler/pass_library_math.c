@@ -80,7 +80,9 @@ static struct pair logarithm_pair(struct library_lane *l, struct ir_value *x)
     /* The exponent is zero or larger than the rest. */
     struct ir_value *e = build_any(BUILD, IR_SITOFP, f32, &exponent, 1), *whole = build_2(BUILD, IR_FADD, e, high);
     struct ir_value *lost = build_2(BUILD, IR_FSUB, high, build_2(BUILD, IR_FSUB, whole, e));
-    return (struct pair){whole, build_2(BUILD, IR_FADD, lost, low)};
+    low = build_2(BUILD, IR_FADD, lost, low);
+    struct ir_value *sum_high = build_2(BUILD, IR_FADD, whole, low);
+    return (struct pair){sum_high, build_2(BUILD, IR_FSUB, low, build_2(BUILD, IR_FSUB, sum_high, whole))};
 }
 
 static struct ir_value *power_of_size(struct library_lane *l, struct ir_value *size, struct ir_value *y)
@@ -172,6 +174,9 @@ static struct ir_value *hypotenuse(struct library_lane *l)
 static struct ir_value *cube_root(struct library_lane *l)
 {
     struct ir_value *size = build_b1(BUILD, IR_B_FABS, l->x);
+    /* Small numbers are made larger by 2^60, so that the remainder of the cube is no subnormal. */
+    struct ir_value *small = build_fcmp(BUILD, IR_OLT, size, F(0x1p-60F));
+    size = build_2(BUILD, IR_FMUL, size, build_select(BUILD, small, F(0x1p+60F), F(1)));
     struct ir_value *r = build_b1(BUILD, IR_B_EXP2, build_2(BUILD, IR_FMUL, build_b1(BUILD, IR_B_LOG2, size), F(0x1.555556p-2F)));
     /* r - (r^3 - x) / (3 r^2), the cube with its error */
     struct ir_value *square = build_2(BUILD, IR_FMUL, r, r), *lost = build_fma(BUILD, r, r, build_1(BUILD, IR_FNEG, square));
@@ -179,15 +184,16 @@ static struct ir_value *cube_root(struct library_lane *l)
     off = build_fma(BUILD, lost, r, off);
     struct ir_value *by = build_2(BUILD, IR_FMUL, build_b1(BUILD, IR_B_RCP, square), F(-0x1.555556p-2F));
     struct ir_value *better = build_fma(BUILD, off, by, r);
-    struct ir_value *usual = build_2(BUILD, IR_AND, build_fcmp(BUILD, IR_OGE, size, F(0x1p-126F)),
+    better = build_2(BUILD, IR_FMUL, better, build_select(BUILD, small, F(0x1p-20F), F(1)));
+    struct ir_value *usual = build_2(BUILD, IR_AND, build_fcmp(BUILD, IR_OGT, size, F(0)),
                                      build_fcmp(BUILD, IR_OLT, size, F(__builtin_inff())));
     struct library_lane sign = *l;
     sign.x = build_select(BUILD, usual, better, size);
     sign.y = l->x;
-    return library_rounding(&sign, IR_X_COPYSIGN);
+    return lower_rounding(&sign, IR_X_COPYSIGN);
 }
 
-struct ir_value *library_math(struct library_lane *l, enum ir_expansion code)
+struct ir_value *lower_math(struct library_lane *l, enum ir_expansion code)
 {
     const bool fast = l->b.fast;
     l->b.fast = fast || code == IR_X_NATIVE_EXP || code == IR_X_NATIVE_EXP10 || code == IR_X_NATIVE_POWR;

@@ -59,7 +59,7 @@ static struct ir_value *to_half(struct library_whole *w, const struct access *a,
     return build_convert(BUILD, IR_FPTRUNC, x, f16);
 }
 
-struct ir_value *library_memory(struct library_whole *w)
+struct ir_value *lower_memory(struct library_whole *w)
 {
     struct access a;
     if (!read_access(w->call->text, &a) || w->operands != (a.store ? 3U : 2U))
@@ -162,7 +162,10 @@ static struct ir_value *convert_float_to_int(struct library_lane *l, const struc
 
 static struct ir_value *convert_to_float(struct library_lane *l, const struct conversion *c)
 {
-    if (c->rounding > ROUND_EVEN && (l->x->type->kind != IR_FLOAT || l->x->type->bits > l->type->bits))
+    /* From numbers that all fit nothing is rounded. */
+    const unsigned significand = l->type->bits == 16 ? 11 : 24;
+    const bool fits = l->x->type->kind == IR_FLOAT ? l->x->type->bits <= l->type->bits : l->x->type->bits <= significand;
+    if (c->rounding > ROUND_EVEN && !fits)
         return pass_refuse(l->p, l->b.at,
                            "conversion to floating point with rounding other than to the nearest is not supported");
     if (l->x->type->kind == IR_FLOAT)
@@ -180,7 +183,7 @@ static struct ir_value *convert_one(struct library_lane *l, unsigned code)
     return l->x->type->kind == IR_FLOAT ? convert_float_to_int(l, &c) : convert_int_to_int(l, &c);
 }
 
-struct ir_value *library_convert(struct library_whole *w)
+struct ir_value *lower_convert(struct library_whole *w)
 {
     struct conversion c;
     if (w->operands != 1)
@@ -190,5 +193,5 @@ struct ir_value *library_convert(struct library_whole *w)
     if (!read_conversion(w->call, &c))
         return NULL;
     const unsigned code = c.to_signed | c.from_signed << 1 | c.saturate << 2 | (unsigned)c.rounding << 3;
-    return library_lanes(w, w->v->type, c.from_signed, convert_one, code);
+    return lower_lanes(w, w->v->type, c.from_signed, convert_one, code);
 }

@@ -106,7 +106,7 @@ static struct ir_value *next_after(struct library_lane *l)
     return build_select(BUILD, build_fcmp(BUILD, IR_UNO, l->x, l->y), build_2(BUILD, IR_FADD, l->x, l->y), r);
 }
 
-struct ir_value *library_rounding(struct library_lane *l, enum ir_expansion code)
+struct ir_value *lower_rounding(struct library_lane *l, enum ir_expansion code)
 {
     switch (code) {
     case IR_X_ROUND: return round_away(l);

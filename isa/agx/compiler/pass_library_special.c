@@ -26,7 +26,7 @@ static struct ir_value *linear_id(struct library_whole *w)
     return build_2(BUILD, IR_ADD, build_2(BUILD, IR_MUL, row, position(w, IR_B_GLOBAL_SIZE, 0)), position(w, IR_B_GLOBAL_ID, 0));
 }
 
-struct ir_value *library_special(struct library_whole *w, enum ir_special code)
+struct ir_value *lower_special(struct library_whole *w, enum ir_special code)
 {
     const struct ir_type *type = w->v->type;
     switch (code) {
@@ -78,14 +78,14 @@ static unsigned kind_for(const struct library_whole *w, unsigned kind)
     }
 }
 
-struct ir_value *library_simd(struct library_whole *w, enum ir_special code)
+struct ir_value *lower_simd(struct library_whole *w, enum ir_special code)
 {
     struct ir_value *x = w->operands ? w->operand[0] : NULL;
     const struct ir_type *type = w->v->type, *truth = ir_int(w->p->m, 1);
     switch (code) {
     case IR_S_SCAN_INCLUSIVE: {
         const unsigned kind = kind_for(w, w->call->name->detail);
-        return combine(w, kind, library_with_kind(BUILD, IR_B_SIMD_PREFIX, kind, type, &x, 1), x);
+        return combine(w, kind, lower_with_kind(BUILD, IR_B_SIMD_PREFIX, kind, type, &x, 1), x);
     }
     case IR_S_SUB_GROUP_ANY: return build_resize(BUILD, build_icmpn(BUILD, IR_NE, ballot(w, x), 0), type, false);
     case IR_S_SUB_GROUP_ALL: {

@@ -112,7 +112,7 @@ static struct ir_value *with_sign(struct library_lane *l, struct ir_value *size,
     struct library_lane one = *l;
     one.x = size;
     one.y = sign;
-    return library_rounding(&one, IR_X_COPYSIGN);
+    return lower_rounding(&one, IR_X_COPYSIGN);
 }
 
 static struct ir_value *arc_tangent(struct library_lane *l)
@@ -149,7 +149,7 @@ static struct ir_value *math_of(struct library_lane *l, struct ir_value *x, enum
 {
     struct library_lane one = *l;
     one.x = x;
-    return library_math(&one, code);
+    return lower_math(&one, code);
 }
 
 static struct ir_value *hyperbolic(struct library_lane *l, enum ir_expansion code)
@@ -182,7 +182,7 @@ static struct ir_value *over_pi(struct library_lane *l, struct ir_value *x)
     return build_2(BUILD, IR_FMUL, x, F(0x1.45f306p-2F));
 }
 
-struct ir_value *library_trigonometry(struct library_lane *l, enum ir_expansion code)
+struct ir_value *lower_trigonometry(struct library_lane *l, enum ir_expansion code)
 {
     const bool fast = l->b.fast;
     l->b.fast = fast || code == IR_X_NATIVE_SIN || code == IR_X_NATIVE_COS || code == IR_X_NATIVE_TAN;
