@@ -66,14 +66,16 @@ static inline double sum_to_odd(double a, double b)
     return f64_of_bits((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
 }
 
-/* a * b + c rounded once: products of halves are exact in double. */
+/* a * b + c rounded once. For halves double is enough: their product of 22 bits is exact in it, and their sum is unless its first
+ * and last bits are 53 places or more apart. Then either the product is at least 2^28, so that the result is infinite, or c is
+ * more than 2^31 times the product, which changes no half of that size. */
 static inline uint64_t fma_bits(uint64_t a, uint64_t b, uint64_t c, unsigned width)
 {
     if (width == 32)
         return number_bits((double)fmaf(f32_of_bits((uint32_t)a), f32_of_bits((uint32_t)b), f32_of_bits((uint32_t)c)), 32);
     if (width == 64)
         return number_bits(fma(f64_of_bits(a), f64_of_bits(b), f64_of_bits(c)), 64);
-    return half_of_number(sum_to_odd(number_of_half(a) * number_of_half(b), number_of_half(c)));
+    return half_of_number(number_of_half(a) * number_of_half(b) + number_of_half(c));
 }
 
 #endif
