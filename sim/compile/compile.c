@@ -171,9 +171,10 @@ static bool front(struct job *j, bool *found)
 
 /* ---- the kernel ---- */
 
+/* Kernels of Metal are functions to which the pre-pass gave a name for the host. */
 static bool is_kernel(const struct ir_function *f)
 {
-    return f->kernel && !f->declared_only;
+    return (f->kernel || f->host_name) && !f->declared_only;
 }
 
 static bool has_name(const struct ir_function *f, const char *name)
@@ -205,6 +206,8 @@ static bool choose(struct job *j)
     }
     if (kernels == 0)
         return orch_fail(j->error, ORCH_USAGE, "%.200s: there is no kernel in it", path);
+    if (j->kernel)
+        j->kernel->kernel = true;
     if (entry && !j->kernel)
         return orch_fail(j->error, ORCH_USAGE, "%.200s: no kernel is named %.100s%s", path, entry,
                          suggest_phrase(&s, phrase, sizeof phrase));
