@@ -168,7 +168,9 @@ static bool compile(const struct source_check *c, const char *path, const char *
     if (!strstr(why->text, " kernels ("))
         return false;
     q.entry = name;
-    return compile_source(&q, r, &named) || (*why = named, false);
+    const bool ok = compile_source(&q, r, &named);
+    *why = named;
+    return ok;
 }
 
 static void check_folder(void *context, const char *path)
