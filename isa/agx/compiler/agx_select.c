@@ -66,10 +66,10 @@ static void code(struct agx_compiler *c, struct agx_tree *tree)
         if (!agx_note_of(c, v)->reg && !(ir_flags(v) & IR_E) && !(v->op == IR_LOAD && v->is_volatile))
             continue;
         c->what = v;
-        if (v->op == IR_SELECT && v->type->bits != 1)
-            select_value(c, v);
-        else
+        if (v->op != IR_SELECT)
             instruction(c, v);
+        else if (!agx_select_boolean(c, v))
+            select_value(c, v);
         prepend(c, &tree->ops);
     }
 }

@@ -104,14 +104,23 @@ static struct agx_ref variable(struct agx_compiler *c, struct agx_ref number)
     return agx_constant(c, number.index, 32);
 }
 
+static struct agx_ref wide_constant(struct agx_compiler *c, uint64_t bits)
+{
+    const struct agx_ref made = agx_new(c, 64, 1);
+    struct agx_step *const op = agx_emit_copies(c, 2);
+    op->copy[0] = (struct agx_copy){agx_part(made, 0, 32), agx_number((uint32_t)bits, 32)};
+    op->copy[1] = (struct agx_copy){agx_part(made, 1, 32), agx_number((uint32_t)(bits >> 32), 32)};
+    return made;
+}
+
 static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool exact)
 {
     uint64_t bits;
     const unsigned width = agx_bits(v->type);
     if (agx_is_constant(v, &bits))
-        return width == 64 ? agx_to(c, v) : agx_constant(c, (uint32_t)bits, width);
+        return width == 64 ? wide_constant(c, bits) : agx_constant(c, (uint32_t)bits, width);
     switch (v->op) {
-    case IR_UNDEFINED: return agx_number(0, width == 16 ? 16 : 32);
+    case IR_UNDEFINED: return width == 64 ? wide_constant(c, 0) : agx_number(0, width);
     case IR_ARGUMENT: return agx_argument(c, v);
     case IR_GLOBAL:
     case IR_ALLOCA: return variable(c, agx_variable_address(c, v));
