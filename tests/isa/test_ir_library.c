@@ -384,8 +384,11 @@ static void test_arguments(void)
 }
 
 static const struct suite_test tests[] = {
-    {"functions on scalars", test_scalars},      {"vectors in memory, conversions, choices", test_vectors},
-    {"sub-groups and atomics", test_sub_groups}, {"structures by value, copies, tables of the module", test_memory},
+    {"functions on scalars", test_scalars},
+    {"vectors in memory, conversions, choices", test_vectors},
+    {"sub-groups and atomics", test_sub_groups},
+    {"builtins by their own names", test_builtin_names},
+    {"structures by value, copies, tables of the module", test_memory},
     {"arguments of all kinds", test_arguments},
 };
 
