@@ -75,7 +75,7 @@ static struct ir_value *put(struct ir_reader *r, struct ir_value *v, size_t from
     r->operands = from;
     if (r->m->failed)
         return ir_read_no_memory(r), NULL;
-    v->line = (uint32_t)r->place.token.line;
+    v->line = (uint32_t)r->line.line;
     struct ir_block *const entry = r->listeds ? r->listed[0] : r->block;
     if (!r->hoist)
         ir_append(r->block, v);
@@ -138,7 +138,11 @@ static struct ir_value *read_convert(struct ir_reader *r, enum ir_op op)
     if (!ir_push_typed(r) || !ir_want(r, "to"))
         return NULL;
     const struct ir_type *const type = ir_read_type(r);
-    struct ir_value *const v = type ? ir_put(r, op, type, from) : NULL;
+    if (!type)
+        return NULL;
+    /* Clang 16 writes a bitcast for some conversions to the generic space. */
+    const bool pointers = type->kind == IR_POINTER && r->operand[from]->type->kind == IR_POINTER;
+    struct ir_value *const v = ir_put(r, pointers ? IR_SPACECAST : op, type, from);
     if (v)
         v->fast = flags.fast;
     return v;
@@ -245,6 +249,21 @@ static struct ir_value *read_member(struct ir_reader *r, enum ir_op op)
 
 /* ---- phi ---- */
 
+/* Whether two values are one, or the same constant expression. */
+static bool same_value(const struct ir_value *a, const struct ir_value *b, unsigned depth)
+{
+    if (a == b)
+        return true;
+    if (a->op != b->op || a->op == IR_PHI || a->type != b->type || a->held != b->held || a->condition != b->condition ||
+        a->operands != b->operands || !a->operands || a->lists || depth >= 8 || ir_flags(a) & IR_E || a->op == IR_LOAD ||
+        a->op == IR_BUILTIN)
+        return false;
+    for (unsigned i = 0; i < a->operands; i++)
+        if (!same_value(a->operand[i], b->operand[i], depth + 1))
+            return false;
+    return true;
+}
+
 /* The operands and blocks since `from`, without blocks that come again: such a block gives one value, the same each time. */
 static bool drop_repeated(struct ir_reader *r, size_t from)
 {
@@ -254,7 +273,7 @@ static bool drop_repeated(struct ir_reader *r, size_t from)
         struct ir_block *const b = r->target[i];
         if (b->note) {
             const size_t first = (size_t)(uintptr_t)b->note - 1;
-            good = good && r->operand[from + first] == r->operand[from + i];
+            good = good && same_value(r->operand[from + first], r->operand[from + i], 0);
             continue;
         }
         r->operand[from + kept] = r->operand[from + i];
@@ -406,6 +425,7 @@ bool ir_read_line(struct ir_reader *r)
 {
     const char *name = NULL;
     size_t length = 0;
+    r->line = r->place.token;
     if (r->place.token.kind == IR_T_GROUP) { /* #dbg_value(...) of clang 19 */
         ir_skip_line(r);
         return true;
