@@ -286,6 +286,24 @@ static void test_sub_groups(void)
     CU_ASSERT_EQUAL(b.out[100], 63);
 }
 
+/* Builtins by their own names, as our Metal headers call them: some begin like others. */
+static void test_builtin_names(void)
+{
+    struct bench b = bench_new(32, 32);
+    run_text("declare i32 @_Z21__ir_simd_shuffle_xorij(i32, i32)\n"
+             "declare i32 @_Z17__ir_simd_shuffleij(i32, i32)\n"
+             "declare i32 @_Z21__ir_simd_reduce_umaxj(i32)\n"
+             "declare i32 @_Z9__ir_lanev()\n" HEAD "  %x = call i32 @_Z9__ir_lanev()\n"
+             "  %a = call i32 @_Z21__ir_simd_shuffle_xorij(i32 %x, i32 5)\n"
+             "  %c = call i32 @_Z17__ir_simd_shuffleij(i32 %x, i32 9)\n"
+             "  %d = call i32 @_Z21__ir_simd_reduce_umaxj(i32 %x)\n"
+             "  %e = mul i32 %a, 10000\n  %f = mul i32 %c, 100\n  %g = add i32 %e, %f\n  %h = add i32 %g, %d\n"
+             "  %q = getelementptr inbounds i32, ptr addrspace(1) %out, i64 %id\n"
+             "  store i32 %h, ptr addrspace(1) %q, align 4\n  ret void\n}\n",
+             &b);
+    EXPECT(b, 32, i, (i ^ 5) * 10000 + 931);
+}
+
 /* A structure by value to a function that changes its own copy; copies and fills of memory; a table of the module. */
 static void test_memory(void)
 {
@@ -315,11 +333,63 @@ static void test_memory(void)
     EXPECT(b, 32, i, b.in[4 * i + 2] + (i % 4 + 1) * 11 - 0x05050505);
 }
 
+/* Small numbers, a structure by value, which the kernel changes for itself alone, and threadgroup memory that the launch gives.
+ */
+static void test_arguments(void)
+{
+    static const char text[] =
+        "%pair = type { i8, i32 }\n"
+        "declare i64 @_Z12get_local_idj(i32)\n"
+        "declare void @_Z7barrierj(i32)\n"
+        "define spir_kernel void @k(ptr addrspace(1) %out, i8 %a, i8 %b, ptr byval(%pair) %p, ptr addrspace(3) %s, half %h) {\n"
+        "  %id = call i64 @_Z12get_local_idj(i32 0)\n  %x = trunc i64 %id to i32\n"
+        "  %at = getelementptr inbounds i32, ptr addrspace(3) %s, i64 %id\n  store i32 %x, ptr addrspace(3) %at\n"
+        "  call void @_Z7barrierj(i32 1)\n"
+        "  %back = sub i64 63, %id\n"
+        "  %from = getelementptr inbounds i32, ptr addrspace(3) %s, i64 %back\n  %y = load i32, ptr addrspace(3) %from\n"
+        "  %m = getelementptr inbounds %pair, ptr %p, i64 0, i32 1\n  %z = load i32, ptr %m\n"
+        "  %more = add i32 %z, %x\n  store i32 %more, ptr %m\n  %w = load i32, ptr %m\n"
+        "  %a32 = sext i8 %a to i32\n  %b32 = zext i8 %b to i32\n  %h32 = fptosi half %h to i32\n"
+        "  %s1 = add i32 %a32, %b32\n  %s2 = add i32 %s1, %w\n  %s3 = mul i32 %s2, %y\n  %s4 = add i32 %s3, %h32\n"
+        "  %q = getelementptr inbounds i32, ptr addrspace(1) %out, i64 %id\n  store i32 %s4, ptr addrspace(1) %q\n  ret "
+        "void\n}\n";
+    const struct {
+        uint64_t out;
+        int8_t a, none, b, none_2[1];
+        struct {
+            int8_t first;
+            int32_t second;
+        } p;
+        uint64_t s;
+        uint16_t h;
+    } block = {OUT_ADDRESS, -3, 0, 7, {0}, {1, 100}, 0, 0xc500 /* -5 */};
+    struct bench b = bench_new(64, 64);
+    struct isa_error error = {.text = ""};
+    struct ir_module *const m = ir_read(text, strlen(text), &error);
+    struct ir_launch launch = {.grid = {64, 1, 1},
+                               .group = {64, 1, 1},
+                               .arguments = &block,
+                               .argument_bytes = offsetof(__typeof__(block), h) + 2,
+                               .threadgroup_bytes = 256,
+                               .memory = {memory_at, &b}};
+    CHECK(m && ir_interpret(ir_find_function(m, "k"), &launch, &error), "line %lu: %s", error.line, error.text);
+    EXPECT(b, 64, i, (-3 + 7 + 100 + i) * (63 - i) - 5);
+    launch.threadgroup_bytes = 252;
+    CU_ASSERT(m && !ir_interpret(ir_find_function(m, "k"), &launch, &error));
+    launch.argument_bytes--;
+    CHECK(m && !ir_interpret(ir_find_function(m, "k"), &launch, &error) && strstr(error.text, "argument 5 of k"), "%s",
+          error.text);
+    if (m)
+        ir_module_free(m);
+}
+
 static const struct suite_test tests[] = {
     {"functions on scalars", test_scalars},
     {"vectors in memory, conversions, choices", test_vectors},
     {"sub-groups and atomics", test_sub_groups},
+    {"builtins by their own names", test_builtin_names},
     {"structures by value, copies, tables of the module", test_memory},
+    {"arguments of all kinds", test_arguments},
 };
 
 SUITE_MAIN("ir_library", tests)

@@ -2,8 +2,8 @@
  *
  * Threads run in simdgroups of 32 lanes, in threadgroups with barriers, over the whole grid; a last group that the grid cuts has
  * the fewer threads. Lanes that part run on their own until they meet again: always those at the lowest place in an order of the
- * blocks in which loops stand together, and in front of what follows them. Simdgroup functions act on the lanes that are
- * together.
+ * blocks in which loops stand together, and in front of what follows them. What leads out of a loop counts as behind it,
+ * so lanes that leave in different turns go on together. Simdgroup functions act on the lanes that are together.
  *
  * Arithmetic is IEEE, rounded to nearest, each operation once. Values that nothing has defined, and memory of threadgroups and
  * threads before its first write, read as bytes of IR_POISON_BYTE. What cannot be run is refused, with the source line.
@@ -27,11 +27,12 @@ struct ir_counts {
 
 struct ir_launch {
     uint32_t grid[3], group[3]; /* threads */
-    /* As in abi.json: arguments in order, naturally aligned; pointers as u64 addresses; a threadgroup pointer as the byte in
-     * `threadgroup_bytes`; what is passed by value as itself. */
+    /* As in abi.json: arguments in order, naturally aligned, but single bytes to two; pointers as u64 addresses; a threadgroup
+     * pointer as the byte in `threadgroup_bytes`; what is passed by value as itself. */
     const void *arguments;
     size_t argument_bytes;
-    uint64_t threadgroup_bytes; /* for threadgroup pointers among the arguments */
+    const uint32_t *argument_offset; /* where each argument lies in the block, when it is elsewhere; NULL = as said above */
+    uint64_t threadgroup_bytes;      /* for threadgroup pointers among the arguments */
     struct ir_memory memory;
     uint64_t most_instructions; /* steps of simdgroups in all; 0 = no limit */
     bool flush_subnormals;      /* of f32, in what goes into arithmetic and what comes out, as AGX does */

@@ -255,7 +255,8 @@ static void kernel_arguments(struct decoder *d, struct frame *frame, uint64_t th
     for (unsigned i = 0; i < f->arguments && !d->failed; i++) {
         const struct ir_type *const by_value = f->by_value ? f->by_value[i] : NULL;
         const struct ir_type *const type = by_value ? by_value : f->argument[i]->type;
-        offset = round_up(offset, type->align ? type->align : 1);
+        const uint64_t align = f->argument[i]->align > type->align ? f->argument[i]->align : type->align;
+        offset = d->launch->argument_offset ? d->launch->argument_offset[i] : round_up(offset, align < 2 ? 2 : align);
         if (offset + type->bytes > d->launch->argument_bytes) {
             decode_refuse(d, "argument %u of %s lies behind the end of the argument block of %zu bytes", i, f->name,
                           d->launch->argument_bytes);

@@ -301,8 +301,20 @@ struct slots decode_memory(struct decoder *d, const struct frame *frame, const s
     }
 }
 
+/* Slots have 64 bits. */
+static bool too_wide(const struct ir_type *type)
+{
+    while (type->kind == IR_VECTOR || type->kind == IR_ARRAY)
+        type = type->element;
+    return (type->kind == IR_INT || type->kind == IR_FLOAT) && type->bits > 64;
+}
+
 struct slots decode_instruction(struct decoder *d, const struct frame *frame, const struct ir_value *v)
 {
+    if (too_wide(v->type) || (v->operands && too_wide(v->operand[0]->type))) {
+        decode_refuse(d, "numbers of more than 64 bits are not supported");
+        return (struct slots){&d->spare_slot, 0};
+    }
     switch (v->op) {
     case IR_FREEZE:
     case IR_PTRTOINT:

@@ -118,6 +118,8 @@ static bool kind_of(unsigned builtin, const char *text, unsigned *kind)
     static const char *const reductions[] = {"add",  "fadd", "fmul", "fmin", "fmax", "umin", "umax",
                                              "smin", "smax", "and",  "or",   "xor",  NULL};
     const char *const *const names = builtin == IR_B_ATOMIC ? atomics : reductions;
+    if (builtin != IR_B_ATOMIC && builtin != IR_B_SIMD_REDUCE && builtin != IR_B_SIMD_PREFIX && builtin != IR_B_QUAD_REDUCE)
+        return false;
     for (*kind = 0; names[*kind]; ++*kind)
         if (strcmp(names[*kind], text) == 0)
             return true;

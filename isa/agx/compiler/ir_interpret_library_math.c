@@ -191,6 +191,14 @@ static __int128 held_within(__int128 value, unsigned bits, bool is_signed)
     return value < bottom ? bottom : value > top ? top : value;
 }
 
+static __int128 product_and_sum(__int128 x, __int128 y, __int128 z)
+{
+    __int128 product;
+    if (__builtin_mul_overflow(x, y, &product) || __builtin_add_overflow(product, z, &product))
+        return (__int128)1 << 126; /* of numbers without sign: beyond all that 64 bits hold */
+    return product;
+}
+
 static uint64_t expand_integer(const struct step *step, uint64_t a, uint64_t b, uint64_t c)
 {
     const unsigned bits = step->from;
@@ -206,7 +214,7 @@ static uint64_t expand_integer(const struct step *step, uint64_t a, uint64_t b, 
     case IR_X_RHADD: return (uint64_t)((x + y + 1) >> 1);
     case IR_X_MAD24: return a * b + c;
     case IR_X_MAD_HI: return (uint64_t)((is_signed ? x * y >> bits : (__int128)((unsigned __int128)a * b >> bits)) + z);
-    case IR_X_MAD_SAT: return (uint64_t)held_within(x * y + z, bits, is_signed);
+    case IR_X_MAD_SAT: return (uint64_t)held_within(product_and_sum(x, y, z), bits, is_signed);
     case IR_X_ROTATE: return turn ? a << turn | a >> (bits - turn) : a;
     case IR_X_UPSAMPLE: return a << bits | b;
     default: return number_bits(NAN, step->bits); /* NAN */
