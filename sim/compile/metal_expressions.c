@@ -25,6 +25,19 @@ static void literal(struct metal_pass *p, uint32_t i)
     }
 }
 
+/* Texts lie in constant memory: as arguments they are of that kind. */
+static void quoted(struct metal_pass *p, uint32_t i)
+{
+    const uint32_t parent = p->token[i].parent;
+    if (i == 0 || p->text[p->token[i].at] != '"' || parent == METAL_NONE || parent == 0 || !metal_is(p, parent, "("))
+        return;
+    if (!metal_is(p, i - 1, "(") && !metal_is(p, i - 1, ","))
+        return;
+    if (metal_is(p, parent - 1, "static_assert") || metal_is(p, parent - 1, "asm") || metal_is(p, p->token[parent].parent, "["))
+        return;
+    metal_insert_before(p, i, "(constant char *)");
+}
+
 /* ---- c ? a : b ---- */
 
 /* Whether an arm is a number, or a null pointer: of these the type matters and the address space does not. */
@@ -154,6 +167,8 @@ void metal_expressions(struct metal_pass *p)
     for (uint32_t i = 0; i < p->tokens; i++) {
         if (p->token[i].kind == METAL_NUMBER)
             literal(p, i);
+        else if (p->token[i].kind == METAL_STRING)
+            quoted(p, i);
         else if (metal_is(p, i, "?"))
             choice(p, i);
         else if (p->token[i].in_template && is_swizzle(p, i))

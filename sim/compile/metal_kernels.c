@@ -63,8 +63,11 @@ static struct metal_kernel *add_kernel(struct metal_pass *p, uint32_t at, const 
 }
 
 /* The variable that holds the kernel's address keeps it in the program and tells its host name. */
-static const char *entry_text(struct metal_pass *p, const struct metal_kernel *k)
+static const char *entry_text(struct metal_pass *p, const struct metal_kernel *k, const char *parameters)
 {
+    if (parameters) /* which of several functions of that name it is */
+        return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] void (*const %s)(%s) = &%s;", k->name,
+                            k->entry, parameters, k->function);
     return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] auto *const %s = &%s;", k->name,
                         k->entry, k->function);
 }
@@ -77,8 +80,13 @@ static bool instantiation(struct metal_pass *p, uint32_t first, uint32_t end)
         if (metal_is(p, i, "host_name") && metal_is(p, i + 1, "("))
             host_name = joined_strings(p, i + 1);
     uint32_t last = end - 1;
-    if (metal_is(p, last, ")"))
-        last = metal_skip_back(p, last);
+    const char *parameters = NULL;
+    if (metal_is(p, last, ")")) {
+        const uint32_t open = p->token[last].match;
+        last = open - 1;
+        if (!metal_is(p, last, ">") && !(parameters = metal_bound(p, open)))
+            return false;
+    }
     uint32_t name = last;
     if (name != METAL_NONE && metal_is(p, name, ">"))
         name = metal_skip_back(p, name);
@@ -89,7 +97,7 @@ static bool instantiation(struct metal_pass *p, uint32_t first, uint32_t end)
     const char *function = metal_text(p, name, last);
     const struct metal_kernel *k = add_kernel(p, first, host_name ? host_name : function, function);
     if (k)
-        metal_replace(p, first, end, k->entry ? entry_text(p, k) : "");
+        metal_replace(p, first, end, k->entry ? entry_text(p, k, parameters) : "");
     return true;
 }
 
@@ -143,7 +151,7 @@ static bool function(struct metal_pass *p, struct found *f)
     }
     if (!metal_parameters(p, f->open, k, f->body))
         return false;
-    metal_insert_after(p, f->end, entry_text(p, k), METAL_RANK_CLOSE);
+    metal_insert_after(p, f->end, entry_text(p, k, NULL), METAL_RANK_CLOSE);
     return true;
 }
 

@@ -201,3 +201,22 @@ bool metal_parameters(struct metal_pass *p, uint32_t open, struct metal_kernel *
         remove_positions(p, open, &list, body);
     return !k || describe(p, &list, k);
 }
+
+const char *metal_bound(struct metal_pass *p, uint32_t open)
+{
+    struct list list = {0};
+    if (!split(p, open, &list))
+        return NULL;
+    const char *text = "";
+    for (size_t i = 0; i < list.count; i++) {
+        struct parameter *a = &list.at[i];
+        if (!read_parameter(p, a))
+            return NULL;
+        uint32_t last = a->first;
+        while (last < a->last && !metal_is_attributes(p, last + 1))
+            last++;
+        if (!a->position)
+            text = metal_format(p, "%s%s%s", text, *text ? ", " : "", metal_text(p, a->first, last));
+    }
+    return text;
+}
