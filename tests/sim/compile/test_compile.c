@@ -2,6 +2,7 @@
 #include "sim/compile/compile.h"
 #include "sim/compile/kernel_launch.h"
 #include "sim/prove/check/gpu_sources.h"
+#include "sim/workload/gpu/gpu_functional.h"
 #include "tests/sim/agx_example.h"
 
 #include <glob.h>
@@ -185,10 +186,63 @@ static void test_golden(void)
     check_source_rows_free(&rows);
 }
 
+/* ---- Metal ---- */
+
+static void check_sums(const struct abi_kernel *k, bool real)
+{
+    struct gpu_setup setup = {.program = NULL};
+    struct gpu_totals totals = {0};
+    struct orch_error error = {0};
+    struct mem_space *const space = mem_space_create(0);
+    const struct gpu_functional functional = {.threads = 1, .cores = 8, .checks = {.poison = true}};
+    const bool ok = gpu_setup_open(&setup, k, GPU_G14, space, NULL, &error) && gpu_totals_init(&totals, setup.program, &error) &&
+                    gpu_functional_run(&setup, &functional, &totals, &error);
+    CHECK(ok, "%s: %s", k->name, error.text);
+    for (unsigned row = 0; ok && row < 4; row++) {
+        const double sum = element_read(real ? ELEMENT_F32 : ELEMENT_I32, gpu_setup_bytes(&setup, 1) + 4 * row);
+        CHECK(sum == 256.0 * 256 * row + 255 * 128, "%s: row %u has %g", k->name, row, sum);
+    }
+    gpu_totals_free(&totals);
+    gpu_setup_close(&setup);
+    mem_space_free(space);
+}
+
+/* Row sums of 0, 1, 2 ... in rows of 256: templates, function constants, simdgroup functions, threadgroup memory. */
+static void test_metal(void)
+{
+    static const struct {
+        const char *entry, *type;
+    } rows[] = {{"row_sum_f32", "f32"}, {"row_sum_i32", "i32"}};
+    struct orch_error error = {0};
+    if (!compile_is_possible(COMPILE_METAL, &error)) {
+        suite_skip(error.text);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        const char *const constant[] = {"WIDTH=256"};
+        const struct compile_request q = {.path = suite_golden("agx/source/row_sum.metal"),
+                                          .entry = rows[i].entry,
+                                          .constant = constant,
+                                          .constants = 1,
+                                          .optimise = 2};
+        char x[40], y[40];
+        const char *const args[] = {x, y};
+        const struct kernel_launch l = {{512, 1, 1}, {128, 1, 1}, args, 2};
+        struct compile_result r;
+        snprintf(x, sizeof x, "%s:4x256:seq", rows[i].type);
+        snprintf(y, sizeof y, "%s:4", rows[i].type);
+        const bool ok = compile_source(&q, &r, &error) && kernel_launch_complete(&r.kernel, &l, &error);
+        CHECK(ok, "%s: %s", rows[i].entry, error.text);
+        if (ok)
+            check_sums(&r.kernel, i == 0);
+        compile_result_free(&r);
+    }
+}
+
 static const struct suite_test tests[] = {
     {"the cache", test_cache}, /* first: it says where the cache is */
     {"stored text", test_stored_text},   {"sizes of the launch", test_sizes},
     {"what is refused", test_refused},   {"a folder with a stored text", test_folder},
-    {"the golden kernels", test_golden},
+    {"the golden kernels", test_golden}, {"Metal", test_metal},
 };
 SUITE_MAIN("compile", tests)
