@@ -1,7 +1,9 @@
 /* The back end: a lowered kernel (ir.h) to Apple GPU machine code, by way of text for the assembler (agx_asm.h).
  *
- * The kernel's arguments are the program's, in order. What the hardware does not tell a program and the kernel asks for follows
- * them as arguments of the names AGX_GLOBAL_SIZE and AGX_GROUP_COUNT with _x, _y, _z behind, which the launcher fills.
+ * The kernel's arguments are the program's, in order, pointers of 64 bits. Of a pointer to threadgroup memory the low 32 bits
+ * count: its byte in threadgroup memory, behind the variables that the program has there (program.threadgroup_memory_bytes). What
+ * the hardware does not tell a program and the kernel asks for follows them as arguments of the names AGX_GLOBAL_SIZE and
+ * AGX_GROUP_COUNT with _x, _y, _z behind, which the launcher fills.
  */
 #ifndef ORCHARD_ISA_AGX_COMPILER_AGX_COMPILE_H
 #define ORCHARD_ISA_AGX_COMPILER_AGX_COMPILE_H

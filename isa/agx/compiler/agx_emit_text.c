@@ -53,7 +53,7 @@ static void directives(const struct agx_compiler *c, FILE *out)
     for (unsigned i = 0; i < c->f->arguments; i++) {
         const struct ir_type *const type = c->f->argument[i]->type;
         const bool is_float = type->kind == IR_FLOAT;
-        const unsigned bits = agx_bits(type);
+        const unsigned bits = type->kind == IR_POINTER ? 64 : agx_bits(type);
         fprintf(out, ".arg arg%u %c%u\n", i, is_float ? 'f' : 'u', bits);
     }
     for (unsigned half = 0; half < c->argument_bytes / 2; half++)
@@ -70,7 +70,6 @@ static void directives(const struct agx_compiler *c, FILE *out)
         fprintf(out, ".stack %u\n", ((c->stack_bytes + 3) / 4 + 10 + 3) / 4 * 4);
 }
 
-/* What agx_place needs: which line of text is which. The first line of text is number 1. */
 char *agx_print(struct agx_compiler *c, size_t *bytes)
 {
     char *text = NULL;

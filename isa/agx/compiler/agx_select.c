@@ -163,9 +163,9 @@ static bool lay_out_arguments(struct agx_compiler *c)
     c->argument_offset = agx_alloc(c, (c->f->arguments + 1) * sizeof *c->argument_offset);
     for (unsigned i = 0; i < c->f->arguments; i++) {
         const struct ir_type *const type = c->f->argument[i]->type;
-        if (type->kind == IR_VECTOR || (type->kind == IR_POINTER && agx_bits(type) == 32) || type->bits == 1)
+        if (type->kind == IR_VECTOR || (type->kind == IR_POINTER && type->space == IR_PRIVATE) || type->bits == 1)
             return agx_refuse(c, c->f->argument[i], "argument %u of this type", i);
-        const uint32_t bytes = agx_bits(type) / 8;
+        const uint32_t bytes = type->kind == IR_POINTER ? 8 : agx_bits(type) / 8;
         c->argument_bytes = (c->argument_bytes + bytes - 1) / bytes * bytes;
         c->argument_offset[i] = c->argument_bytes;
         c->argument_bytes += bytes;

@@ -192,7 +192,8 @@ struct agx_group_address agx_group_address(struct agx_compiler *c, const struct 
         at.base = agx_new(c, 16, 1);
         AGX_EMIT(c, "iadd %d, %0, %1", at.base, half_of(c, base), agx_pooled(c, (uint32_t)constant & 0xffff, 16));
     } else {
-        at.base = half_of(c, base);
+        const struct agx_ref start = agx_exact(c, base);
+        at.base = start.kind == AGX_REF_UNIFORM ? agx_part(start, 0, 16) : half_of(c, base);
     }
     if (index)
         at.index = half_of(c, index);
