@@ -174,7 +174,7 @@ const struct ir_type *ir_truth_type(struct ir_reader *r, const struct ir_type *c
 
 typedef struct ir_value *ir_read_instruction(struct ir_reader *r, enum ir_op op);
 ir_read_instruction ir_read_load, ir_read_store, ir_read_gep, ir_read_alloca, ir_read_rmw, ir_read_cmpxchg, ir_read_fence;
-ir_read_instruction ir_read_call, ir_read_builtin;
+ir_read_instruction ir_read_call, ir_read_builtin, ir_read_phi;
 ir_read_instruction ir_read_br, ir_read_switch, ir_read_ret, ir_read_unreachable;
 /* Reads one instruction with what is attached to it. */
 bool ir_read_line(struct ir_reader *r);
