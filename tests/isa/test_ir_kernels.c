@@ -1,6 +1,7 @@
-/* The interpreter against kernels whose results are known: their OpenCL source through clang, read as text, run as their abi.json
+/* The interpreter, and lowering, against kernels whose results are known: their OpenCL source through clang, read as text, run as their abi.json
  * says, and compared by its rules. Needs clang 16 and the kernels next to the checkout. */
 #include "isa/agx/compiler/ir_interpret.h"
+#include "isa/agx/compiler/ir_lower.h"
 #include "isa/agx/compiler/ir_read.h"
 #include "sim/workload/gpu/abi_kernel.h"
 #include "tests/support/suite.h"
@@ -121,9 +122,15 @@ static bool check_kernel(const char *folder, const char *name, int level, struct
     CHECK(opened, "%s: %s", name, why.text);
     CHECK(text != NULL, "clang does not take %s", name);
     struct ir_module *const m = text ? ir_read(text, size, &error) : NULL;
-    const struct ir_function *const function = m ? ir_find_function(m, name) : NULL;
+    struct ir_function *const function = m ? ir_find_function(m, name) : NULL;
     CHECK(function != NULL, "%s, line %lu: %s", name, error.line, error.text);
-    const bool ran = opened && function && run(&kernel, function, name, &counts);
+    bool ran = opened && function && run(&kernel, function, name, &counts);
+    if (ran) {
+        const struct ir_lower_options options = {.fast_math = false};
+        const bool lowered = ir_lower(m, function, &options, &error);
+        CHECK(lowered, "%s is not lowered, line %lu: %s", name, error.line, error.text);
+        ran = lowered && run(&kernel, function, name, &counts);
+    }
     all->lane_steps += counts.lane_steps;
     all->simdgroup_steps += counts.simdgroup_steps;
     if (m)
@@ -174,7 +181,7 @@ static void test_plain(void)
 }
 
 static const struct suite_test tests[] = {
-    {"compiled kernels give their results", test_optimised},
+    {"compiled kernels give their results, also when lowered", test_optimised},
     {"so they do without optimisation", test_plain},
 };
 
