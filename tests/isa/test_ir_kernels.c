@@ -1,5 +1,5 @@
-/* The interpreter, and lowering, against kernels whose results are known: their OpenCL source through clang, read as text, run as their abi.json
- * says, and compared by its rules. Needs clang 16 and the kernels next to the checkout. */
+/* The interpreter, and lowering, against kernels whose results are known: their OpenCL source through clang, read as text, run as
+ * their abi.json says, and compared by its rules. Needs clang 16 and the kernels next to the checkout. */
 #include "isa/agx/compiler/ir_interpret.h"
 #include "isa/agx/compiler/ir_lower.h"
 #include "isa/agx/compiler/ir_read.h"
