@@ -109,10 +109,12 @@ static bool merge_loads(struct pass *p, struct ir_value *first)
     const struct ir_type *unit = ir_int(p->m, first->type->bits);
     struct ir_value *pointer = pointer_at(&b, first->operand[0], unit, low - 3);
     struct ir_value *vector = build_load(&b, ir_vector(p->m, first->type, count), pointer, (uint32_t)first->type->bytes);
+    struct ir_value *part[4];
+    for (unsigned i = 0; i < count; i++)
+        part[i] = build_extract(&b, vector, i);
     for (unsigned i = 0; i < count; i++) {
-        struct ir_value *v = lane[low + (int)i];
-        ir_replace(p->f, v, build_extract(&b, vector, i));
-        ir_remove(v);
+        ir_replace(p->f, lane[low + (int)i], part[i]);
+        ir_remove(lane[low + (int)i]);
     }
     p->changed = true;
     return true;
