@@ -14,8 +14,10 @@ static const struct step simplify[] = {{"fold", pass_fold}, {"common", pass_comm
 static const struct step steps[] = {
     {"inline", pass_inline},
     {"library", pass_library},
-    {"spaces", pass_spaces},
+    {"arguments", pass_arguments},
     {"aggregates", pass_aggregates},
+    {"promote", pass_promote},
+    {"spaces", pass_spaces},
     {"scalarise", pass_scalarise},
     {"promote", pass_promote},
     {"switches", pass_switches},

@@ -37,8 +37,10 @@ static uintptr_t space_found(const struct ir_value *v)
         for (unsigned i = 0; i < v->operands; i++)
             found = space_join(found, space_known(v->operand[i]));
         return found;
-    case IR_LOAD:
-    case IR_INTTOPTR: return 1 + IR_DEVICE; /* pointers that stand in memory lead to buffers */
+    case IR_LOAD: /* pointers that stand in buffers lead to buffers; what stands elsewhere may lead anywhere */
+        found = space_known(v->operand[0]);
+        return !found || space_is_device(found) ? found : 1 + IR_GENERIC;
+    case IR_INTTOPTR: return 1 + IR_DEVICE;
     default: return 1 + IR_GENERIC;
     }
 }
