@@ -1,4 +1,4 @@
-# orchard: make demo | test | bench | fuzz | install | deps | clean      MODE=opt|asan|ubsan|tsan
+# orchard: make demo | test | bench | fuzz | install | deps | deps-compile | clean      MODE=opt|asan|ubsan|tsan
 #
 # Sources are found by folder: a new .c file under isa units power traces reports sim belongs to liborchard, a new
 # test_*.c below tests/ is a suite of its own. Only sim/cmd/ belongs to the command line alone.
@@ -34,7 +34,7 @@ CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-
 LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lzstd -lz -lm -pthread
 
 # Folders without hot loops, where compiling fast matters more than running fast.
-COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/prove sim/trace sim/report sim/api sim/cmd reports
+COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
 
 # Kernels per host instruction set: the file name says which. Where the host has a better set, the portable one is small rather than fast.
 HOST := $(shell uname -m)
@@ -60,7 +60,7 @@ TEST_BIN := $(TEST_SRC:tests/%.c=$(O)/tests/%)
 BENCH_BIN := $(BENCH_SRC:tests/%.c=$(O)/tests/%)
 FUZZ_SMOKE := $(FUZZ_SRC:tests/%.c=$(O)/tests/%_smoke)
 
-.PHONY: all demo run-demo test run-tests bench run-bench fuzz install deps deps-test deps-bench clean native
+.PHONY: all demo run-demo test run-tests bench run-bench fuzz install deps deps-test deps-bench deps-compile clean native
 all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 
 # ---- what must be installed ----
@@ -68,6 +68,8 @@ PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev lib
 PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd
 PACKAGES_FUZZ := $(PACKAGES) clang llvm
+# Recommended: compiles sources of GPU kernels. Everything else works without, and tests that need it say that they were skipped.
+PACKAGES_COMPILE := clang-16
 
 deps:
 	@.ci/deps.sh $(PACKAGES)
@@ -75,6 +77,8 @@ deps-test:
 	@.ci/deps.sh $(PACKAGES_TEST)
 deps-bench:
 	@.ci/deps.sh $(PACKAGES_BENCH)
+deps-compile:
+	@.ci/deps.sh $(PACKAGES_COMPILE)
 
 JOBS := -j$(shell nproc 2>/dev/null || echo 2)
 QUIET := $(if $(V),,-s)
@@ -137,6 +141,8 @@ install: all
 	install -m 644 sim/orchard.h $(DESTDIR)$(PREFIX)/include/orchard.h
 	install -m 644 sim/chips/*.json $(DESTDIR)$(PREFIX)/share/orchard/chips/
 	install -m 644 sim/devices/*.json $(DESTDIR)$(PREFIX)/share/orchard/devices/
+	for f in $$(cd sim/compile/metal && find . -type f -not -name '*.sh' -not -name '*.md'); do \
+	    install -D -m 644 sim/compile/metal/$$f $(DESTDIR)$(PREFIX)/share/orchard/metal/$$f; done
 	install -m 644 sim/prove/regress/default.baseline $(DESTDIR)$(PREFIX)/share/orchard/default.baseline
 	if [ -f $(O)/programs/amx_kernels.elf ]; then install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/orchard/programs \
 	    $(O)/programs/*.elf; fi
@@ -158,6 +164,13 @@ $(O)/sim/run/run_version.o: $(O)/model_hash
 $(O)/model_hash: FORCE
 	@mkdir -p $(@D)
 	@echo $(MODEL_HASH) | cmp -s - $@ || echo $(MODEL_HASH) > $@
+# Compiled kernels are kept under a hash of the code that compiled them.
+COMPILER_HASH := $(shell find isa/agx sim/compile -type f -not -name '*.md' | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
+$(O)/sim/compile/compile_cache.o: CFLAGS_ALL += -DORCHARD_COMPILER_HASH='"$(COMPILER_HASH)"'
+$(O)/sim/compile/compile_cache.o: $(O)/compiler_hash
+$(O)/compiler_hash: FORCE
+	@mkdir -p $(@D)
+	@echo $(COMPILER_HASH) | cmp -s - $@ || echo $(COMPILER_HASH) > $@
 # Validations also depend on how rows become programs. Tables of accuracy name the commit; only the program carries it, so that
 # commits do not link everything anew.
 VALIDATE_HASH := $(shell cat $(sort $(wildcard sim/prove/validate/*.[ch] sim/prove/validate/*.inc)) | cksum | cut -d' ' -f1)

@@ -3,6 +3,7 @@
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/api/api.h"
+#include "sim/compile/compile.h"
 
 #include <errno.h>
 #include <gsl/gsl_version.h>
@@ -83,6 +84,14 @@ static void versions(struct report *report)
     add(report, "zlib", true, "%s", zlibVersion());
 }
 
+/* Optional: only sources of GPU kernels need it. */
+static void clang_of_gpu(struct report *report)
+{
+    char text[400];
+    struct orch_error error = {0};
+    add(report, "clang for GPU sources", true, "%s", compile_tool(COMPILE_OPENCL, text, sizeof text, &error) ? text : error.text);
+}
+
 /* Opens every chip, so that a broken file shows here before it shows in a run. */
 static void data_folder(struct report *report, struct api_context *context)
 {
@@ -139,6 +148,7 @@ static int ask(struct api_context *context, int words, const char *const *word)
     add(&report, "orchard", true, ORCHARD_VERSION);
     host_path(&report);
     versions(&report);
+    clang_of_gpu(&report);
     data_folder(&report, context);
     database(&report, context->common.db);
     if (api_wants_document(context)) {

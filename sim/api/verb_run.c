@@ -5,6 +5,7 @@
 #include "sim/base/table.h"
 #include "sim/api/api.h"
 #include "sim/api/record.h"
+#include "sim/api/verb_compile.h"
 #include "sim/api/verb_run.h"
 #include "sim/api/verb_run_device.h"
 #include "sim/api/verb_run_together.h"
@@ -35,8 +36,10 @@ static const struct orchard_option option_table[] = {
      "characteristics) or auto"},
     {"cores", 0, "N", false, "copies of a program, one a core, spread over the clusters (default 1)"},
     {"core", 0, "KIND", false, "p or e: which cores to use (default: P cores first)"},
-    {"entry", 0, "NAME", false, "call this function of the program instead of starting it"},
+    {"entry", 0, "NAME", false, "call this function of the program instead of starting it; GPU source: its kernel"},
     {"args", 0, "ARG", true, "an argument of the program or function; repeat for more (see below)"},
+    VERB_LAUNCH_OPTIONS,
+    VERB_COMPILE_OPTIONS,
     {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
     {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
     {"repeat", 0, "N", false, "run it N times back to back"},
@@ -64,6 +67,8 @@ struct session {
     struct api_context *context;
     struct run_request request;
     const char **args;
+    struct compile_request source; /* how GPU sources are compiled */
+    struct kernel_launch launch;
     struct api_record record;
     const struct api_recording *recording; /* of the verb trace; NULL = of run */
     struct known *known;                   /* characteristics, for detail op */
@@ -95,9 +100,9 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
 {
     const struct api_args *a = &s->context->args;
     uint64_t cores = 1, repeat = 1, memory = 0;
-    if (!read_choices(s, error) || !api_unsigned(a, "cores", 1, 64, &cores, error) ||
-        !api_unsigned(a, "memory", 1, 65536, &memory, error) || !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) ||
-        !api_number(a, "idle", 0, 1e6, &s->request.idle_s, error))
+    if (!read_choices(s, error) || !verb_compile_source(a, &s->source, &s->launch, &s->request, error) ||
+        !api_unsigned(a, "cores", 1, 64, &cores, error) || !api_unsigned(a, "memory", 1, 65536, &memory, error) ||
+        !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) || !api_number(a, "idle", 0, 1e6, &s->request.idle_s, error))
         return false;
     struct run_request *q = &s->request;
     if (q->idle_s > 0 && (verb_run_wants_device(s->context) || together_is(workload)))
@@ -393,6 +398,7 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
     db_close(s.record.db);
     api_chips_close(&chips);
     free(s.args);
+    verb_compile_free(&s.source);
     free(workload);
     if (!ok)
         return api_fail(context, &error);
@@ -413,21 +419,25 @@ const struct api_verb verb_run = {
                         "FILE [options]\n"
                         "A + B [+ C] [options]",
             .summary = "simulates a program or kernel on one chip or several",
-            .text = "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, "
-                    "AMX words\n"
-                    "included, the description of a GPU launch (abi.json, or the folder that holds it), or a Neural Engine "
-                    "program (.hwx, .anec, raw\n"
-                    "descriptors; gzip too). The answer is recorded in the performance database; an equal run is found there "
-                    "instead of simulated again.\n"
-                    "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode "
-                    "detail cores core entry\n"
-                    "home repeat buffers evict cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the "
-                    "CPU get cores "
-                    "of their own.",
+            .text =
+                "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, "
+                "AMX words\n"
+                "included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a GPU kernel "
+                "(.cl, .metal, .ll: see\n"
+                "orchard compile), or a Neural Engine program (.hwx, .anec, raw descriptors; gzip too). The answer is recorded "
+                "in the performance\n"
+                "database; an equal run is found there instead of simulated again.\n"
+                "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode "
+                "detail cores core entry\n"
+                "home repeat buffers evict cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the "
+                "CPU get cores "
+                "of their own.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
                 "orchard run program.elf --chip m1 --explain\n"
                 "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
+                "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
+                "4096\n"
                 "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
                 "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",
             .options = option_table,

@@ -10,6 +10,7 @@
 #define VERBS(X) \
     X(run) \
     X(build) \
+    X(compile) \
     X(sweep) \
     X(whatif) \
     X(explain) \

@@ -1,5 +1,6 @@
 /* Kind "gpu-code": a launch description (abi.json) with GPU machine code, as a file or a folder. */
 #include "sim/base/checksum.h"
+#include "sim/run/kind_gpu_code.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_launch.h"
 
@@ -30,6 +31,17 @@ static bool set_input(struct abi_kernel *kernel, const char *text, struct orch_e
     return abi_kernel_set_input(kernel, name, equals + 1, error);
 }
 
+bool run_gpu_code_inputs(struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    struct abi_kernel *const kernel = run->work;
+    for (size_t i = 0; i < q->input_count; i++)
+        if (!set_input(kernel, q->inputs[i], error))
+            return false;
+    snprintf(run->program_name, sizeof run->program_name, "%s", kernel->name);
+    return true;
+}
+
 static bool open_workload(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
@@ -38,38 +50,38 @@ static bool open_workload(struct run *run, struct orch_error *error)
     enum gpu_generation generation;
     if (!kernel)
         return orch_no_memory(error);
-    if (!run_gpu_target(q->chip, &target, &generation, error) || !abi_kernel_open(kernel, q->workload, &target, error))
-        return false;
-    for (size_t i = 0; i < q->input_count; i++)
-        if (!set_input(kernel, q->inputs[i], error))
-            return false;
-    snprintf(run->program_name, sizeof run->program_name, "%s", kernel->name);
-    return true;
+    return run_gpu_target(q->chip, &target, &generation, error) && abi_kernel_open(kernel, q->workload, &target, error) &&
+           run_gpu_code_inputs(run, error);
 }
 
-static void close_workload(struct run *run)
+void run_gpu_code_close(struct run *run)
 {
     abi_kernel_free(run->work);
+}
+
+bool run_gpu_code_check(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    if (q->unit && strcmp(q->unit, "auto") != 0 && strcmp(q->unit, "gpu") != 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " %s: GPU machine code runs on the gpu", q->unit);
+    return !q->precision ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("precision") " %s: machine code has its own element types", q->precision);
 }
 
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    if (q->unit && strcmp(q->unit, "auto") != 0 && strcmp(q->unit, "gpu") != 0)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " %s: GPU machine code runs on the gpu", q->unit);
-    if (!run_check_no_program_options(q, "describes a GPU launch", error))
-        return false;
-    return !q->precision ||
-           orch_fail(error, ORCH_USAGE, ORCH_OPTION("precision") " %s: machine code has its own element types", q->precision);
+    const bool elsewhere = q->unit && strcmp(q->unit, "auto") != 0 && strcmp(q->unit, "gpu") != 0;
+    return (elsewhere || run_check_no_program_options(q, "describes a GPU launch", error)) && run_gpu_code_check(run, error);
 }
 
-static uint64_t hash(const struct run *run)
+uint64_t run_gpu_code_hash(const struct run *run)
 {
     const struct abi_kernel *const kernel = run->work;
     return kernel->hash;
 }
 
-static double bytes(const struct run *run)
+double run_gpu_code_bytes(const struct run *run)
 {
     const struct abi_kernel *const kernel = run->work;
     double sum = 0;
@@ -93,6 +105,15 @@ static bool save_output(const struct run_launch *l, unsigned arg)
     return npy_measure(&array) && npy_save(path, &array, l->error);
 }
 
+/* The file that an argument of the launch names. */
+static bool save_as_asked(const struct run_launch *l, unsigned arg)
+{
+    const struct abi_save *const save = l->setup->kernel->arg[arg].save;
+    struct npy_array array = save->array;
+    array.data = gpu_setup_bytes(l->setup, arg);
+    return npy_save(save->path, &array, l->error);
+}
+
 /* A buffer that the description calls unchanged is no output; compare() reports it when it did change. */
 static bool hand_over(struct run_launch *l, struct run_result *r)
 {
@@ -106,6 +127,10 @@ static bool hand_over(struct run_launch *l, struct run_result *r)
              orch_no_memory(l->error);
         if (ok && l->run->request->output_folder) {
             ok = save_output(l, i);
+            files++;
+        }
+        if (ok && k->arg[i].save) {
+            ok = save_as_asked(l, i);
             files++;
         }
     }
@@ -140,8 +165,8 @@ static bool run_launch(struct run_launch *l, struct run_result *r)
     return mode == RUN_FUNCTIONAL || run_launch_time(l);
 }
 
-static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
-                    struct orch_error *error)
+bool run_gpu_code_time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
+                          struct orch_error *error)
 {
     const struct abi_kernel *const k = run->work;
     (void)given;
@@ -171,12 +196,12 @@ const struct run_kind run_kind_gpu_code = {
     .may_sample = true,
     .recognise = recognise,
     .open = open_workload,
-    .close = close_workload,
+    .close = run_gpu_code_close,
     .check = check,
-    .hash = hash,
-    .bytes = bytes,
+    .hash = run_gpu_code_hash,
+    .bytes = run_gpu_code_bytes,
     .work = run_work_by_stalls,
-    .time_in = time_in,
+    .time_in = run_gpu_code_time_in,
     .account = run_gpu_account,
     .energy = run_energy_of_gpu,
     .explain = run_gpu_explain,

@@ -58,6 +58,9 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     static const char *const details[] = {"auto", "instr", "sampled", "op"};
     static const char *const homes[] = {"process", "elf"};
     const struct run_request *const q = run->request;
+    if (run->kind != &run_kind_gpu_source && (q->source || q->launch))
+        return orch_fail(error, ORCH_USAGE,
+                         "%s: sizes of a launch and options for compiling belong to GPU sources (.cl, .metal, .ll)", q->workload);
     if (q->idle_s > 0 && run->kind->part != PART_ANE)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
     return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&

@@ -30,6 +30,9 @@ struct run_uncertainty {
     unsigned runs; /* number of simulations; it is part of what decides the answer */
 };
 
+struct compile_request;
+struct kernel_launch;
+
 enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 
 struct run_request {
@@ -46,10 +49,13 @@ struct run_request {
     unsigned other_cores;    /* number of cores after its own that are busy as well; clocks are set for all of them */
     unsigned memory_gib;     /* of the machine, one of the chip's options; 0 = the largest */
     const char *entry;       /* function of a program; NULL = its start */
-    const char *const *args; /* of a program */
+    const char *const *args; /* of a program, or of a GPU kernel that is a source */
     size_t arg_count;
-    const char *output_folder; /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
-    const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
+    const struct compile_request *source; /* GPU sources: how they are compiled; path, text and entry are not looked at. NULL = by
+                                             default */
+    const struct kernel_launch *launch;   /* GPU sources: grid and group; args are those above. NULL = not stated */
+    const char *output_folder;            /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
+    const char *const *inputs;            /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
     bool sanitize;        /* GPU: races, bounds, barrier divergence, reads before their wait */
     unsigned threads;     /* of the host, for execution without time, or beside the timing; 0 = 1 */

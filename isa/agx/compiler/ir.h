@@ -7,7 +7,8 @@
  * Lowered form, which the back end takes (ir_lower.h makes it): one function without calls; integers of 1, 16, 32 and 64 bits,
  * floats of 16 and 32; vectors only as what a LOAD gives and EXTRACT takes, or what INSERTs make for a STORE or a MATRIX_FMA; the
  * pointer of every LOAD, STORE and ATOMIC in space DEVICE, CONSTANT, THREADGROUP or PRIVATE; a GEP has one index, of 32 or 64
- * bits, counting elements of 1, 2, 4 or 8 bytes (`held` is an integer type of so many bytes) and `offset` elements to be added.
+ * bits, counting elements of 1, 2, 4 or 8 bytes (`held` is an integer type of so many bytes) and `offset` elements to be added:
+ * base + (index + offset) * bytes in 64 bits, where an index of 32 bits is unsigned if `exact` is set on the GEP and else signed.
  */
 #ifndef ORCHARD_ISA_AGX_COMPILER_IR_H
 #define ORCHARD_ISA_AGX_COMPILER_IR_H
@@ -142,7 +143,7 @@ struct ir_value {
     uint16_t builtin;  /* enum ir_builtin, of BUILTIN */
     uint8_t condition; /* enum ir_condition */
     bool fast;         /* floats: contraction and reassociation allowed (flags contract or fast) */
-    bool exact;        /* nuw of integers: does not wrap as an unsigned number */
+    bool exact;        /* nuw of integers: does not wrap as an unsigned number; GEP: its index of 32 bits is unsigned */
     bool is_volatile;
     const struct ir_type *type; /* of the result; VOID when there is none */
     const struct ir_type *held; /* ALLOCA, GEP, GLOBAL; LOAD and STORE: the type in memory where it is another (i8) */
@@ -153,11 +154,11 @@ struct ir_value {
     uint32_t line;              /* in the source; 0 = not known */
     uint32_t file;              /* number in the module's list of files */
     unsigned operands, blocks, lists;
-    struct ir_value **operand;    /* PHI: one for each of `block` */
+    struct ir_value **operand;    /* PHI: one for each of `block`, which are the predecessors, each once */
     struct ir_block **block;      /* PHI: where operands come from; END: where it goes */
     uint32_t *list;               /* lanes, indices, kinds */
     const char *name;             /* GLOBAL, FUNCTION, ARGUMENT and named values; NULL = none */
-    const char *annotation;       /* llvm.var.annotation, llvm.global.annotations; NULL = none */
+    const char *annotation;       /* llvm.var.annotation, llvm.global.annotations, one on each line; NULL = none */
     struct ir_value *initial;     /* GLOBAL: NULL = undefined */
     struct ir_function *function; /* FUNCTION */
     struct ir_block *home;        /* of an instruction */
@@ -171,7 +172,7 @@ struct ir_block {
     struct ir_value *first, *last;
     struct ir_block *next;
     struct ir_function *function;
-    unsigned predecessors; /* filled by ir_number */
+    unsigned predecessors; /* filled by ir_number; each once, however many edges lead from it */
     struct ir_block **predecessor;
     void *note;
 };
@@ -199,7 +200,8 @@ uint32_t ir_module_add_file(struct ir_module *m, const char *name);
 struct ir_function *ir_find_function(const struct ir_module *m, const char *name);
 /* True once any allocation failed; results of functions that ran out are then harmless values of the module. */
 bool ir_module_failed(const struct ir_module *m);
-/* Memory that lives as long as the module, zeroed. Never NULL: see ir_module_failed. */
+/* Memory that lives as long as the module, zeroed. Never NULL up to IR_ALLOC_MOST bytes at a time: see ir_module_failed. */
+#define IR_ALLOC_MOST ((size_t)4 << 20)
 void *ir_alloc(struct ir_module *m, size_t bytes);
 char *ir_text(struct ir_module *m, const char *text, size_t length);
 
@@ -211,6 +213,10 @@ struct ir_block *ir_add_block(struct ir_function *f, const char *name, struct ir
 struct ir_value *ir_add_global(struct ir_module *m, const char *name, const struct ir_type *held, enum ir_space space);
 struct ir_value *ir_constant(struct ir_module *m, const struct ir_type *type, uint64_t bits); /* interned */
 struct ir_value *ir_undefined(struct ir_module *m, const struct ir_type *type);
+/* A constant of constants, interned; vectors always are this, arrays and structures of nothing but zero a CONSTANT with bits 0.
+ */
+struct ir_value *ir_aggregate(struct ir_module *m, const struct ir_type *type, struct ir_value *const *member, unsigned members);
+struct ir_value *ir_function_value(struct ir_function *f); /* the one FUNCTION value of a function */
 /* An instruction in no block yet. Operands are copied. */
 struct ir_value *ir_make(struct ir_function *f, enum ir_op op, const struct ir_type *type, struct ir_value *const *operand,
                          unsigned operands);
@@ -241,7 +247,8 @@ bool ir_dominates(const struct ir_block *a, const struct ir_block *b);
 void ir_print_type(FILE *out, const struct ir_type *type);
 void ir_print_function(FILE *out, const struct ir_function *f);
 void ir_print_module(FILE *out, const struct ir_module *m);
-/* Whether types and control flow fit: operands dominate their uses, phis have one value for each predecessor, types agree. */
+/* Whether types and control flow fit: operands dominate their uses, phis have one value for each predecessor, types agree.
+ * Numbers blocks and values anew (ir_dominate). */
 bool ir_verify(const struct ir_function *f, struct isa_error *error);
 /* Whether the function is in lowered form. */
 bool ir_verify_lowered(const struct ir_function *f, struct isa_error *error);

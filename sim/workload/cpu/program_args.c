@@ -324,7 +324,7 @@ static void fill_elements(const struct program_arg *arg, uint8_t *host)
     const uint64_t constant = isnan(arg->value) ? 0 : to_integer(arg->value);
     uint64_t state = arg->seed;
     if (arg->fill == PROGRAM_FILL_ZERO)
-        return; /* fresh pages are zero */
+        return;
     for (uint64_t i = 0; i < arg->array.count; i++) {
         if (arg->fill == PROGRAM_FILL_SEQUENCE) {
             store_element(arg, host + i * step, (double)i, i);
@@ -337,6 +337,16 @@ static void fill_elements(const struct program_arg *arg, uint8_t *host)
     }
 }
 
+void program_arg_fill(const struct program_arg *arg, uint8_t *zeros)
+{
+    if (arg->text)
+        memcpy(zeros, arg->text, arg->array.bytes);
+    else if (arg->array.data)
+        memcpy(zeros, arg->array.data, arg->array.bytes);
+    else
+        fill_elements(arg, zeros);
+}
+
 bool program_arg_place(struct program_arg *arg, struct mem_space *space, struct orch_error *error)
 {
     if (arg->kind != PROGRAM_ARG_POINTER)
@@ -345,12 +355,7 @@ bool program_arg_place(struct program_arg *arg, struct mem_space *space, struct 
     uint8_t *host = arg->bits ? mem_at(space, arg->bits, arg->array.bytes, MEM_WRITE) : NULL;
     if (!host)
         return orch_fail(error, ORCH_USAGE, "a buffer of %zu bytes does not fit the simulated address space", arg->array.bytes);
-    if (arg->text)
-        memcpy(host, arg->text, arg->array.bytes);
-    else if (arg->array.data)
-        memcpy(host, arg->array.data, arg->array.bytes);
-    else
-        fill_elements(arg, host);
+    program_arg_fill(arg, host);
     if (arg->read_only && !mem_space_protect(space, arg->bits, arg->array.bytes, MEM_READ))
         return orch_fail(error, ORCH_INTERNAL, "a buffer could not be protected");
     return true;

@@ -40,6 +40,8 @@ struct program_arg {
 bool program_arg_parse(const char *text, struct program_arg *arg, struct orch_error *error);
 void program_arg_release(struct program_arg *arg);
 
+/* Writes the start contents of a POINTER into array.bytes bytes, which are zeros. */
+void program_arg_fill(const struct program_arg *arg, uint8_t *zeros);
 /* Allocates the buffer in the space (fresh pages) and fills it. Does nothing for numbers. */
 bool program_arg_place(struct program_arg *arg, struct mem_space *space, struct orch_error *error);
 

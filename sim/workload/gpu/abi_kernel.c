@@ -169,8 +169,8 @@ static bool read_name(const struct json_node *top, struct abi_kernel *k)
     return json_ok(top);
 }
 
-bool abi_kernel_parse(struct abi_kernel *kernel, const char *path, const char *text, size_t size, const struct abi_files *files,
-                      const struct abi_target *target, struct orch_error *error)
+static bool parse(struct abi_kernel *kernel, const char *path, const char *text, size_t size, const struct abi_files *files,
+                  const struct abi_target *target, bool code, struct orch_error *error)
 {
     struct json_reader document;
     struct orch_error own = {0};
@@ -182,7 +182,7 @@ bool abi_kernel_parse(struct abi_kernel *kernel, const char *path, const char *t
         document.null_is_absent = true;
         const struct json_node top = json_top(&document);
         ok = json_no_misspelling(&top, known_members, ARRAY_COUNT(known_members)) && read_name(&top, kernel) &&
-             abi_read_code(&reader, &top) && read_launch(&top, kernel) && read_resources(&top, kernel) &&
+             (!code || abi_read_code(&reader, &top)) && read_launch(&top, kernel) && read_resources(&top, kernel) &&
              abi_read_args(&reader, &top) && read_reference(&top, kernel);
         ok = json_reader_close(&document) && ok;
     }
@@ -193,11 +193,20 @@ bool abi_kernel_parse(struct abi_kernel *kernel, const char *path, const char *t
     return ok;
 }
 
+bool abi_kernel_parse(struct abi_kernel *kernel, const char *path, const char *text, size_t size, const struct abi_files *files,
+                      const struct abi_target *target, struct orch_error *error)
+{
+    return parse(kernel, path, text, size, files, target, true, error);
+}
+
 void abi_kernel_free(struct abi_kernel *kernel)
 {
     for (unsigned i = 0; i < kernel->args; i++) {
         free(kernel->arg[i].initial);
         free(kernel->arg[i].expected);
+        if (kernel->arg[i].save)
+            free(kernel->arg[i].save->path);
+        free(kernel->arg[i].save);
     }
     free(kernel->mnemonic);
     free(kernel->code);
@@ -242,7 +251,8 @@ static bool read_beside(void *context, const char *name, uint8_t **bytes, size_t
     return read_whole(path, bytes, size, error);
 }
 
-bool abi_kernel_open(struct abi_kernel *kernel, const char *path, const struct abi_target *target, struct orch_error *error)
+static bool open_description(struct abi_kernel *kernel, const char *path, const struct abi_target *target, bool code,
+                             struct orch_error *error)
 {
     char file[4096];
     struct stat st;
@@ -255,9 +265,20 @@ bool abi_kernel_open(struct abi_kernel *kernel, const char *path, const struct a
     if (!read_whole(file, &text, &size, error))
         return false;
     const struct abi_files files = {read_beside, file};
-    const bool ok = abi_kernel_parse(kernel, file, (const char *)text, size, &files, target, error);
+    const bool ok = parse(kernel, file, (const char *)text, size, &files, target, code, error);
     free(text);
     return ok;
+}
+
+bool abi_kernel_open(struct abi_kernel *kernel, const char *path, const struct abi_target *target, struct orch_error *error)
+{
+    return open_description(kernel, path, target, true, error);
+}
+
+bool abi_kernel_open_launch(struct abi_kernel *kernel, const char *path, struct orch_error *error)
+{
+    const struct abi_target target = {.name = ""};
+    return open_description(kernel, path, &target, false, error);
 }
 
 bool abi_is_description(const uint8_t *text, size_t size)

@@ -29,6 +29,12 @@
 
 enum abi_start { ABI_START_ZEROS, ABI_START_GENERATED, ABI_START_BYTES };
 
+/* A file that the contents of a buffer are written to after the launch. */
+struct abi_save {
+    char *path;
+    struct npy_array array; /* type and shape; no data */
+};
+
 struct abi_arg {
     char name[48];
     bool buffer; /* otherwise a scalar */
@@ -44,6 +50,7 @@ struct abi_arg {
     bool has_digest;   /* `digest` is the SHA-256 of the expected bytes, given in their place */
     uint8_t digest[ABI_DIGEST_BYTES];
     struct abi_compare compare;
+    struct abi_save *save; /* NULL = nowhere; never read from a description */
 };
 
 struct abi_mnemonic {
@@ -91,6 +98,8 @@ bool abi_kernel_parse(struct abi_kernel *kernel, const char *path, const char *t
                       const struct abi_target *target, struct orch_error *error);
 /* `path` is abi.json or the folder that holds it. */
 bool abi_kernel_open(struct abi_kernel *kernel, const char *path, const struct abi_target *target, struct orch_error *error);
+/* The same without the code, whose file need not be there: launch, arguments, expectations and counts. */
+bool abi_kernel_open_launch(struct abi_kernel *kernel, const char *path, struct orch_error *error);
 void abi_kernel_free(struct abi_kernel *kernel);
 
 /* Is the file a JSON object? No other workload is one. */

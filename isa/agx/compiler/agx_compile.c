@@ -1,0 +1,108 @@
+/* The back end's passes in order. */
+#include "isa/agx/compiler/agx_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPILL_ROUNDS = 64 };
+
+/* Register halves and the threads per core that they leave room for; source: Mesa, agx_performance.c. */
+static const struct occupancy {
+    uint16_t halves, threads;
+} occupancy[] = {{256, 384}, {232, 448}, {208, 512}, {184, 576}, {160, 640},
+                 {144, 704}, {136, 768}, {128, 832}, {112, 896}, {104, 1024}};
+
+static unsigned most_halves(const struct ir_function *f, const struct agx_compile_options *options)
+{
+    uint64_t threads = 1;
+    for (unsigned i = 0; i < 3; i++)
+        threads *= f->group_size[i] ? f->group_size[i] : 1;
+    if (options && options->register_halves)
+        return options->register_halves < AGX_HALVES ? options->register_halves : AGX_HALVES;
+    unsigned i = 0;
+    while (i + 1 < sizeof occupancy / sizeof *occupancy && occupancy[i].threads < threads)
+        i++;
+    return occupancy[i].halves;
+}
+
+static bool registers(struct agx_compiler *c)
+{
+    for (unsigned round = 0; round < SPILL_ROUNDS && !c->failed; round++) {
+        if (!agx_live(c))
+            return false;
+        agx_coalesce(c);
+        if (!agx_hoist(c))
+            return false;
+        if (agx_allocate(c))
+            return true;
+        if (!c->failed && !agx_spill(c))
+            return false;
+    }
+    return agx_refuse(c, NULL, "the kernel needs more than %u register halves", c->register_halves);
+}
+
+/* Which source line each line of text belongs to; waits belong to the instruction that they stand in front of. */
+static bool find_places(struct agx_compiler *c, struct agx_compiled *out)
+{
+    const struct agx_assembly *const p = &out->program;
+    out->place = calloc(p->line_count + 1, sizeof *out->place);
+    if (!out->place)
+        return agx_refuse(c, NULL, "out of memory");
+    unsigned at = 0;
+    uint32_t text_line = 1;
+    for (const char *t = out->assembly; *t == '.'; t = strchr(t, '\n') + 1)
+        text_line++;
+    for (size_t i = 0; i < p->line_count; i++) {
+        while (at < c->lines) {
+            const struct agx_line *const line = &c->line[at];
+            const uint32_t length = 1u + (line->wait & 1u) + (line->wait >> 1 & 1u);
+            if (p->lines[i].line < text_line + length)
+                break;
+            text_line += length;
+            at++;
+        }
+        if (at < c->lines && c->line[at].line)
+            out->place[out->places++] = (struct agx_source_place){p->lines[i].offset, c->line[at].line, c->line[at].file};
+    }
+    return true;
+}
+
+static bool finish(struct agx_compiler *c, struct agx_compiled *out)
+{
+    struct isa_error error = {.line = 0};
+    out->assembly = agx_print(c, &out->assembly_bytes);
+    if (!out->assembly)
+        return false;
+    if (!agx_assemble(out->assembly, out->assembly_bytes, &out->program, &error))
+        return agx_refuse(c, NULL, "the compiler made line %lu, which the assembler refuses: %.150s", error.line, error.text);
+    out->spills = c->spills;
+    return find_places(c, out);
+}
+
+bool agx_compile(const struct ir_function *lowered, const struct agx_compile_options *options, struct agx_compiled *out,
+                 struct isa_error *error)
+{
+    struct agx_compiler c = {.f = lowered, .error = error};
+    *out = (struct agx_compiled){.assembly = NULL};
+    *error = (struct isa_error){.line = 0};
+    c.register_halves = most_halves(lowered, options);
+    bool ok = agx_arena_start(&c) || agx_refuse(&c, NULL, "out of memory");
+    ok = ok && agx_structure(&c) && agx_select(&c) && registers(&c) && agx_masks(&c);
+    if (ok) {
+        agx_known(&c);
+        agx_waits(&c);
+        ok = !c.failed && finish(&c, out);
+    }
+    agx_arena_free(&c);
+    if (!ok)
+        agx_compiled_free(out);
+    return ok;
+}
+
+void agx_compiled_free(struct agx_compiled *compiled)
+{
+    free(compiled->assembly);
+    free(compiled->place);
+    agx_assembly_free(&compiled->program);
+    *compiled = (struct agx_compiled){.assembly = NULL};
+}

@@ -1,0 +1,410 @@
+#include "sim/compile/compile.h"
+
+#include "isa/agx/compiler/agx_compile.h"
+#include "isa/agx/compiler/ir_lower.h"
+#include "isa/agx/compiler/ir_own_names.h"
+#include "isa/agx/compiler/ir_read.h"
+#include "sim/base/checksum.h"
+#include "sim/base/file_read.h"
+#include "sim/base/suggest.h"
+#include "sim/compile/clang.h"
+#include "sim/compile/compile_cache.h"
+#include "sim/compile/kernel_arguments.h"
+#include "sim/compile/kernel_launch.h"
+#include "sim/compile/metal_prepass.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SOURCE_BYTES_MAX = 64 << 20 };
+
+/* One source on its way. */
+struct job {
+    const struct compile_request *request;
+    struct compile_result *result;
+    enum compile_language language;
+    char *source, *llvm;
+    size_t source_bytes, llvm_bytes;
+    char key[CONTENT_HASH_SIZE];
+    struct ir_module *module;
+    struct ir_function *kernel;
+    bool shown; /* all that was wanted */
+    struct orch_error *error;
+};
+
+bool compile_language_of(const char *path, enum compile_language *language)
+{
+    static const char *const suffix[] = {[COMPILE_OPENCL] = ".cl", [COMPILE_METAL] = ".metal", [COMPILE_LLVM] = ".ll"};
+    const char *const slash = strrchr(path, '/'), *const dot = strrchr(slash ? slash : path, '.');
+    for (size_t i = 0; dot && i < sizeof suffix / sizeof suffix[0]; i++)
+        if (strcmp(dot, suffix[i]) == 0) {
+            *language = (enum compile_language)i;
+            return true;
+        }
+    return false;
+}
+
+bool compile_tool(enum compile_language language, char *text, size_t size, struct orch_error *error)
+{
+    struct clang clang;
+    snprintf(text, size, "%s", "");
+    if (language == COMPILE_LLVM)
+        return true;
+    if (!clang_find(&clang, error))
+        return false;
+    snprintf(text, size, "%.200s: %s", clang.path, clang.version);
+    return true;
+}
+
+bool compile_is_possible(enum compile_language language, struct orch_error *error)
+{
+    char unused[8];
+    return compile_tool(language, unused, sizeof unused, error);
+}
+
+/* ---- source to the text of LLVM's representation ---- */
+
+static bool read_source(struct job *j)
+{
+    const struct compile_request *const q = j->request;
+    uint8_t *bytes = NULL;
+    if (q->text) {
+        j->source = malloc(q->text_bytes + 1);
+        if (!j->source)
+            return orch_no_memory(j->error);
+        memcpy(j->source, q->text, q->text_bytes);
+        j->source_bytes = q->text_bytes;
+        j->source[j->source_bytes] = 0;
+    } else {
+        FILE *const f = fopen(q->path, "rb");
+        const bool ok = f && file_read_all(f, SOURCE_BYTES_MAX, &bytes, &j->source_bytes);
+        const int why = errno;
+        if (f)
+            fclose(f);
+        if (!ok)
+            return orch_fail(j->error, ORCH_USAGE, "%.300s: %s", q->path, strerror(why));
+        j->source = (char *)bytes;
+    }
+    return strlen(j->source) == j->source_bytes || orch_fail(j->error, ORCH_USAGE, "%.300s: is not text", q->path);
+}
+
+/* "NAME=VALUE" and "NUMBER=VALUE" of function constants. `text` (from malloc) holds the names. */
+static bool read_constants(const struct job *j, struct metal_value **values, char **text)
+{
+    const struct compile_request *const q = j->request;
+    size_t bytes = 1;
+    for (size_t i = 0; i < q->constants; i++)
+        bytes += strlen(q->constant[i]) + 1;
+    *values = calloc(q->constants + 1, sizeof **values);
+    char *at = *text = malloc(bytes);
+    if (!*values || !*text)
+        return orch_no_memory(j->error);
+    for (size_t i = 0; i < q->constants; i++) {
+        const size_t length = strlen(q->constant[i]);
+        memcpy(at, q->constant[i], length + 1);
+        char *const equals = strchr(at, '=');
+        if (!equals || equals == at || !equals[1])
+            return orch_fail(j->error, ORCH_USAGE, ORCH_OPTION("constant") " %.100s: expected NAME=VALUE or NUMBER=VALUE", at);
+        *equals = 0;
+        char *end;
+        const long number = strtol(at, &end, 10);
+        (*values)[i] = (struct metal_value){.name = *end ? at : NULL, .index = number, .text = equals + 1};
+        at += length + 1;
+    }
+    return true;
+}
+
+/* Metal after the preprocessor becomes what clang takes for C++. */
+static bool compile_metal(struct job *j, const struct clang *clang, const char *text, size_t bytes)
+{
+    struct metal_unit unit = {.wanted = j->request->entry, .values = j->request->constants};
+    struct metal_value *values = NULL;
+    char *names = NULL;
+    bool ok = read_constants(j, &values, &names);
+    unit.value = values;
+    ok = ok && metal_prepass(text, bytes, &unit, j->error) &&
+         clang_compile(clang, j->request, COMPILE_METAL, unit.text, unit.bytes, &j->llvm, &j->llvm_bytes, &j->result->warnings,
+                       j->error);
+    metal_unit_free(&unit);
+    free(values);
+    free(names);
+    return ok;
+}
+
+/* The same for a source; `found` when the cache has what will come of it. */
+static bool front_source(struct job *j, bool look, bool *found)
+{
+    struct clang clang;
+    char *text = NULL;
+    size_t bytes = 0;
+    if (!clang_find(&clang, j->error) ||
+        !clang_preprocess(&clang, j->request, j->language, j->source, j->source_bytes, &text, &bytes, j->error))
+        return false;
+    compile_cache_key(j->request, clang.version, text, bytes, j->key);
+    *found = look && compile_cache_find(j->key, j->result);
+    bool ok = true;
+    if (!*found && j->language == COMPILE_METAL)
+        ok = compile_metal(j, &clang, text, bytes);
+    else if (!*found)
+        ok = clang_compile(&clang, j->request, j->language, j->source, j->source_bytes, &j->llvm, &j->llvm_bytes,
+                           &j->result->warnings, j->error);
+    free(text);
+    return ok;
+}
+
+/* Fills in the text of the representation, unless the cache has what will come of it. */
+static bool front(struct job *j, bool *found)
+{
+    const bool look = !j->request->fresh && j->request->show == COMPILE_SHOW_NONE;
+    if (j->language != COMPILE_LLVM)
+        return front_source(j, look, found);
+    compile_cache_key(j->request, "", j->source, j->source_bytes, j->key);
+    *found = look && compile_cache_find(j->key, j->result);
+    if (*found)
+        return true;
+    j->llvm = j->source;
+    j->llvm_bytes = j->source_bytes;
+    j->source = NULL;
+    j->result->warnings = strdup("");
+    return j->result->warnings != NULL || orch_no_memory(j->error);
+}
+
+/* ---- the kernel ---- */
+
+/* Kernels of Metal are functions to which the pre-pass gave a name for the host. */
+static bool is_kernel(const struct ir_function *f)
+{
+    return (f->kernel || f->host_name) && !f->declared_only;
+}
+
+static bool has_name(const struct ir_function *f, const char *name)
+{
+    return strcmp(f->name, name) == 0 || (f->host_name && strcmp(f->host_name, name) == 0);
+}
+
+static const char *name_of(const struct ir_function *f)
+{
+    return f->host_name ? f->host_name : f->name;
+}
+
+static bool choose(struct job *j)
+{
+    const char *const path = j->request->path, *const entry = j->request->entry;
+    struct suggest s;
+    char phrase[96], list[200] = "";
+    unsigned kernels = 0;
+    suggest_start(&s, entry ? entry : "");
+    for (struct ir_function *f = ir_module_functions(j->module); f; f = f->next) {
+        if (!is_kernel(f))
+            continue;
+        if (!entry ? kernels == 0 : has_name(f, entry))
+            j->kernel = f;
+        suggest_offer(&s, name_of(f));
+        const size_t used = strlen(list);
+        if (kernels++ < 8 && used < sizeof list - 1)
+            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", name_of(f));
+    }
+    if (kernels == 0)
+        return orch_fail(j->error, ORCH_USAGE, "%.200s: there is no kernel in it", path);
+    if (j->kernel)
+        j->kernel->kernel = true;
+    if (entry && !j->kernel)
+        return orch_fail(j->error, ORCH_USAGE, "%.200s: no kernel is named %.100s%s", path, entry,
+                         suggest_phrase(&s, phrase, sizeof phrase));
+    return entry || kernels == 1 ||
+           orch_fail(j->error, ORCH_USAGE, "%.150s has %u kernels (%s%s); choose one with " ORCH_OPTION("entry"), path, kernels,
+                     list, kernels > 8 ? ", ..." : "");
+}
+
+/* What the compiler refuses: of stored text, with the line of that text; of a source, with the line of the source where known. */
+static bool refuse(const struct job *j, int code, const char *what, const struct isa_error *why)
+{
+    const char *const path = j->request->path;
+    if (why->line)
+        return orch_fail(j->error, code, "%.200s%s:%lu: %s", path, what, why->line, why->text);
+    return orch_fail(j->error, code, "%.200s%s: %s", path, what, why->text);
+}
+
+/* False when nothing is wanted beyond what was shown. */
+static bool show(struct job *j, enum compile_stage stage)
+{
+    const struct compile_request *const q = j->request;
+    if (q->show != stage)
+        return true;
+    if (stage == COMPILE_SHOW_LLVM)
+        fwrite(j->llvm, 1, j->llvm_bytes, q->shown);
+    else if (stage == COMPILE_SHOW_READ)
+        ir_print_module(q->shown, j->module);
+    else if (stage == COMPILE_SHOW_LOWERED)
+        ir_print_function(q->shown, j->kernel);
+    j->shown = q->show_only;
+    return !j->shown;
+}
+
+/* ---- from the representation to code ---- */
+
+static bool take_lines(struct job *j, const struct agx_compiled *c)
+{
+    struct compile_result *const r = j->result;
+    size_t files = 0;
+    for (size_t i = 0; i < c->places; i++)
+        if (c->place[i].file >= files)
+            files = (size_t)c->place[i].file + 1;
+    r->line = calloc(c->places + 1, sizeof *r->line);
+    r->file = calloc(files + 1, sizeof *r->file);
+    if (!r->line || !r->file)
+        return orch_no_memory(j->error);
+    for (r->files = 0; r->files < files; r->files++) {
+        const char *const name = ir_module_file(j->module, (uint32_t)r->files);
+        if (!(r->file[r->files] = strdup(name ? name : "")))
+            return orch_no_memory(j->error);
+    }
+    for (r->lines = 0; r->lines < c->places; r->lines++)
+        r->line[r->lines] = (struct compile_line){c->place[r->lines].offset, c->place[r->lines].file, c->place[r->lines].line};
+    return true;
+}
+
+/* The back end lays out the block by itself: both must agree on where each argument lies. It adds what the launch itself knows.
+ */
+static bool take_places(struct job *j, const struct agx_assembly *a)
+{
+    struct abi_kernel *const k = &j->result->kernel;
+    const unsigned own = k->args;
+    for (unsigned i = 0; i < a->argument_count; i++) {
+        const struct agx_argument *const p = &a->arguments[i];
+        struct abi_arg added = {.type = ELEMENT_U32, .offset = p->offset_bytes, .size = p->bytes};
+        bool there = false;
+        for (unsigned n = 0; n < own && !there; n++)
+            there = k->arg[n].offset == p->offset_bytes;
+        snprintf(added.name, sizeof added.name, "%s", p->name);
+        if (there)
+            continue;
+        if (!kernel_launch_knows(&added) || k->args == ABI_ARGS_MAX)
+            return orch_fail(j->error, ORCH_INTERNAL, "%.200s: the code has argument %.48s at byte %u, where none is",
+                             j->request->path, p->name, p->offset_bytes);
+        k->arg[k->args++] = added;
+        if (k->argument_bytes < p->offset_bytes + 4u)
+            k->argument_bytes = p->offset_bytes + 4u;
+    }
+    for (unsigned n = 0; n < own; n++)
+        if (kernel_launch_knows(&k->arg[n]))
+            return orch_fail(j->error, ORCH_USAGE, "%.200s: the argument name %s is reserved", j->request->path, k->arg[n].name);
+    return true;
+}
+
+static bool take_code(struct job *j, const struct agx_assembly *a)
+{
+    struct abi_kernel *const k = &j->result->kernel;
+    k->code = malloc(a->code_bytes + 1);
+    k->path = strdup(j->request->path);
+    if (!k->code || !k->path)
+        return orch_no_memory(j->error);
+    memcpy(k->code, a->code, a->code_bytes);
+    k->code_bytes = a->code_bytes;
+    k->main_offset = (uint32_t)a->main_offset;
+    k->has_preamble = a->has_preamble;
+    k->preamble_offset = (uint32_t)a->preamble_offset;
+    k->constants_offset = (uint32_t)a->constants_offset;
+    k->constants_first = a->constant_first_half;
+    k->constants_count = a->constant_halves;
+    k->register_halves = a->register_halves;
+    k->threadgroup_memory_bytes = a->threadgroup_memory_bytes;
+    k->stack_words = a->stack_words;
+    if (k->threadgroup_memory_bytes > ABI_GROUP_MEMORY_MAX)
+        return orch_fail(j->error, ORCH_USAGE, "%.200s: %s uses %u bytes of threadgroup memory, a threadgroup has at most %u",
+                         j->request->path, k->name, k->threadgroup_memory_bytes, ABI_GROUP_MEMORY_MAX);
+    return take_places(j, a);
+}
+
+static bool back(struct job *j)
+{
+    const struct compile_request *const q = j->request;
+    const struct ir_lower_options lower = {.fast_math = q->fast_math, .print = q->show == COMPILE_SHOW_PASSES ? q->shown : NULL};
+    const struct agx_compile_options options = {0};
+    struct agx_compiled c = {.assembly = NULL};
+    struct isa_error why = {0};
+    if (!ir_own_names(j->module, &why))
+        return refuse(j, ORCH_UNMODELLED, "", &why);
+    if (!ir_lower(j->module, j->kernel, &lower, &why) || !ir_verify_lowered(j->kernel, &why))
+        return refuse(j, ORCH_UNMODELLED, "", &why);
+    if (!show(j, COMPILE_SHOW_LOWERED))
+        return true;
+    if (!agx_compile(j->kernel, &options, &c, &why))
+        return refuse(j, ORCH_UNMODELLED, "", &why);
+    if (q->show == COMPILE_SHOW_ASM)
+        fwrite(c.assembly, 1, c.assembly_bytes, q->shown);
+    j->result->spills = c.spills;
+    const bool ok = take_code(j, &c.program) && take_lines(j, &c);
+    agx_compiled_free(&c);
+    return ok;
+}
+
+static bool middle(struct job *j)
+{
+    struct abi_kernel *const k = &j->result->kernel;
+    struct isa_error why = {0};
+    if (!show(j, COMPILE_SHOW_LLVM))
+        return true;
+    j->module = ir_read(j->llvm, j->llvm_bytes, &why);
+    if (!j->module && j->language == COMPILE_LLVM)
+        return refuse(j, ORCH_USAGE, "", &why);
+    if (!j->module)
+        return refuse(j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
+    if (!show(j, COMPILE_SHOW_READ))
+        return true;
+    if (!choose(j))
+        return false;
+    snprintf(k->name, sizeof k->name, "%s", name_of(j->kernel));
+    memcpy(k->group, j->kernel->group_size, sizeof k->group);
+    return kernel_arguments(j->kernel, j->llvm, k, j->error) && back(j);
+}
+
+/* Of what a launch of it depends on. */
+static uint64_t hash(const struct abi_kernel *k)
+{
+    const uint32_t numbers[] = {
+        k->main_offset,     k->preamble_offset, k->has_preamble,    k->constants_offset,         k->constants_first,
+        k->constants_count, k->argument_bytes,  k->register_halves, k->threadgroup_memory_bytes, k->stack_words};
+    uint64_t h = checksum_add(CHECKSUM_START, k->code, k->code_bytes);
+    h = checksum_add(h, numbers, sizeof numbers);
+    for (unsigned i = 0; i < k->args; i++) {
+        const uint32_t place[] = {k->arg[i].offset, k->arg[i].size, k->arg[i].buffer, k->arg[i].type};
+        h = checksum_add(h, place, sizeof place);
+    }
+    return h;
+}
+
+bool compile_source(const struct compile_request *request, struct compile_result *result, struct orch_error *error)
+{
+    struct job j = {.request = request, .result = result, .error = error};
+    bool found = false;
+    *result = (struct compile_result){.lines = 0};
+    bool ok = compile_language_of(request->path, &j.language) ||
+              orch_fail(error, ORCH_USAGE, "%.300s: the name must end in .cl, .metal or .ll", request->path);
+    ok = ok && read_source(&j) && front(&j, &found) && (found || middle(&j));
+    if (ok && !j.shown) {
+        result->kernel.hash = hash(&result->kernel);
+        snprintf(result->kernel.code_name, sizeof result->kernel.code_name, "%.127s", request->path);
+        if (!result->kernel.path)
+            result->kernel.path = strdup(request->path);
+        ok = result->kernel.path != NULL || orch_no_memory(error);
+    }
+    if (ok && !found && !j.shown)
+        compile_cache_keep(j.key, result);
+    ir_module_free(j.module);
+    free(j.source);
+    free(j.llvm);
+    return ok;
+}
+
+void compile_result_free(struct compile_result *r)
+{
+    abi_kernel_free(&r->kernel);
+    for (size_t i = 0; i < r->files; i++)
+        free(r->file[i]);
+    free(r->file);
+    free(r->line);
+    free(r->warnings);
+    *r = (struct compile_result){.lines = 0};
+}
