@@ -1,4 +1,5 @@
-/* Structures and arrays as values to their members. Each such value gets a list of its leaves, depth first, as scalars or vectors. */
+/* Structures and arrays as values to their members. Each such value gets a list of its leaves, depth first, as scalars or
+ * vectors. */
 #include "isa/agx/compiler/pass.h"
 
 #define MOST_LEAVES 256

@@ -10,8 +10,7 @@ static struct ir_value *library_pick(struct build *b, struct ir_value *v, unsign
     return v && v->type->kind == IR_VECTOR ? build_extract(b, v, lane) : v;
 }
 
-struct ir_value *lower_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one,
-                               unsigned code)
+struct ir_value *lower_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one, unsigned code)
 {
     struct library_lane l = {.p = w->p, .b = w->b, .type = type, .is_signed = is_signed};
     struct ir_value *in[3] = {NULL, NULL, NULL}, *lane[16];
@@ -94,7 +93,7 @@ static struct ir_value *library_id(struct library_whole *w)
 }
 
 struct ir_value *lower_with_kind(struct build *b, enum ir_builtin builtin, unsigned kind, const struct ir_type *type,
-                                   struct ir_value *const *operand, unsigned operands)
+                                 struct ir_value *const *operand, unsigned operands)
 {
     struct ir_value *v = build_builtin(b, builtin, type, operand, operands);
     v->list = ir_alloc(b->m, sizeof *v->list);

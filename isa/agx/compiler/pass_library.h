@@ -43,10 +43,10 @@ struct ir_value *lower_by_builtin(struct library_whole *w);
 
 struct ir_value *lower_atomic_make(struct build *b, unsigned kind, struct ir_value *pointer, struct ir_value *value);
 struct ir_value *lower_with_kind(struct build *b, enum ir_builtin builtin, unsigned kind, const struct ir_type *type,
-                                   struct ir_value *const *operand, unsigned operands);
+                                 struct ir_value *const *operand, unsigned operands);
 /* Does `one` for every lane of the operands (scalars stand for all lanes), of which there are at most three. */
 typedef struct ir_value *library_one(struct library_lane *l, unsigned code);
 struct ir_value *lower_lanes(struct library_whole *w, const struct ir_type *type, bool is_signed, library_one *one,
-                               unsigned code);
+                             unsigned code);
 
 #endif

@@ -185,8 +185,8 @@ static struct ir_value *cube_root(struct library_lane *l)
     struct ir_value *by = build_2(BUILD, IR_FMUL, build_b1(BUILD, IR_B_RCP, square), F(-0x1.555556p-2F));
     struct ir_value *better = build_fma(BUILD, off, by, r);
     better = build_2(BUILD, IR_FMUL, better, build_select(BUILD, small, F(0x1p-20F), F(1)));
-    struct ir_value *usual = build_2(BUILD, IR_AND, build_fcmp(BUILD, IR_OGT, size, F(0)),
-                                     build_fcmp(BUILD, IR_OLT, size, F(__builtin_inff())));
+    struct ir_value *usual =
+        build_2(BUILD, IR_AND, build_fcmp(BUILD, IR_OGT, size, F(0)), build_fcmp(BUILD, IR_OLT, size, F(__builtin_inff())));
     struct library_lane sign = *l;
     sign.x = build_select(BUILD, usual, better, size);
     sign.y = l->x;

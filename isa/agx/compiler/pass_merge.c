@@ -1,6 +1,6 @@
-/* Adjacent loads and stores of device and private memory to vectors of up to four: components of 16 or 32 bits, without a hole, at
- * the same base and index. Loads move up to the first of them when nothing in between has an effect; stores move down to the last
- * when nothing in between has an effect or reads memory. */
+/* Adjacent loads and stores of device and private memory to vectors of up to four: components of 16 or 32 bits, without a hole,
+ * at the same base and index. Loads move up to the first of them when nothing in between has an effect; stores move down to the
+ * last when nothing in between has an effect or reads memory. */
 #include "isa/agx/compiler/pass.h"
 
 #define FAR 96 /* instructions looked at */
@@ -17,7 +17,8 @@ static struct place place_of(const struct ir_value *pointer)
     if (pointer->op != IR_GEP)
         return (struct place){pointer, NULL, NULL, true, 0};
     const bool plain = pointer->operand[1]->op == IR_CONSTANT && pointer->operand[1]->bits == 0;
-    return (struct place){pointer->operand[0], plain ? NULL : pointer->operand[1], pointer->held, plain || pointer->exact, pointer->offset};
+    return (struct place){pointer->operand[0], plain ? NULL : pointer->operand[1], pointer->held, plain || pointer->exact,
+                          pointer->offset};
 }
 
 static bool may_merge(const struct ir_value *v, enum ir_op op)

@@ -73,7 +73,8 @@ static void find_pointers(struct promote *s, struct ir_block **order, unsigned b
                 struct ir_value *variable = variable_of(s, v->operand[k]);
                 if (!variable)
                     continue;
-                const bool access = v->operand[k] == pointer_of(v) && !(v->op == IR_STORE && k == 0) && !v->is_volatile && !v->held;
+                const bool access =
+                    v->operand[k] == pointer_of(v) && !(v->op == IR_STORE && k == 0) && !v->is_volatile && !v->held;
                 if (v->op == IR_GEP && k == 0 && constant_offset(v, &n)) {
                     s->variable[v->id] = variable;
                     s->offset[v->id] = s->offset[v->operand[0]->id] + n;
@@ -86,8 +87,8 @@ static void find_pointers(struct promote *s, struct ir_block **order, unsigned b
 
 static bool same_bits(const struct ir_type *a, const struct ir_type *b)
 {
-    return a == b || (a->kind != IR_POINTER && b->kind != IR_POINTER && a->kind != IR_VECTOR && b->kind != IR_VECTOR &&
-                      a->bits == b->bits);
+    return a == b ||
+           (a->kind != IR_POINTER && b->kind != IR_POINTER && a->kind != IR_VECTOR && b->kind != IR_VECTOR && a->bits == b->bits);
 }
 
 static void find_part(struct promote *s, const struct ir_value *v)
