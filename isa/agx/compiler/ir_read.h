@@ -1,5 +1,7 @@
 /* Textual LLVM IR, as clang 16 writes it for spir64 with opaque pointers, to a module; text of 15 to 19 is taken where it says
  * the same. What ir_print_module writes is read as well. What the representation cannot hold is refused.
+ * As clang writes it, the text has named types before the heads that use them, an instruction on a line of its own (a switch may
+ * take several), and the brace that ends a function first on its line.
  *
  * Locations become `line` and `file`; names of arguments come from !kernel_arg_name, group sizes from !reqd_work_group_size;
  * llvm.var.annotation and llvm.global.annotations become `annotation` (of the variable, and of the argument that is kept in it),
