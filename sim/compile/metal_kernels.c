@@ -66,8 +66,8 @@ static struct metal_kernel *add_kernel(struct metal_pass *p, uint32_t at, const 
 static const char *entry_text(struct metal_pass *p, const struct metal_kernel *k, const char *parameters)
 {
     if (parameters) /* which of several functions of that name it is */
-        return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] void (*const %s)(%s) = &%s;", k->name,
-                            k->entry, parameters, k->function);
+        return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] void (*const %s)(%s) = &%s;",
+                            k->name, k->entry, parameters, k->function);
     return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] auto *const %s = &%s;", k->name,
                         k->entry, k->function);
 }

@@ -84,7 +84,7 @@ bool metal_kernels(struct metal_pass *p); /* kernels, instantiations, stages of 
 bool metal_parameters(struct metal_pass *p, uint32_t open, struct metal_kernel *k, uint32_t body); /* body METAL_NONE: none */
 /* The list of what the host binds, without attributes; NULL when it is wrong. */
 const char *metal_bound(struct metal_pass *p, uint32_t open);
-bool metal_constants(struct metal_pass *p);                                                        /* function constants */
+bool metal_constants(struct metal_pass *p);    /* function constants */
 void metal_methods(struct metal_pass *p);      /* member functions with address spaces */
 void metal_declarations(struct metal_pass *p); /* threadgroup variables, arrays as parameters, coherent */
 void metal_expressions(struct metal_pass *p);  /* literals, c ? a : b, swizzles in templates */

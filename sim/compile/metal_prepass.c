@@ -40,7 +40,7 @@ const char *const *metal_compile_options(void)
                                          "-Xclang",
                                          "-fsycl-is-device",
                                          "-fdeclspec",
-                                         "-ffreestanding",
+                                         "-fno-math-errno",
                                          "-fno-exceptions",
                                          "-fno-rtti",
                                          "-fno-threadsafe-statics",
