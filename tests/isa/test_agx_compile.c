@@ -32,7 +32,7 @@ static void test_guarded(void)
     check(&k);
 }
 
-/* do { (a, b, c) = (b, c, a + 1) } while (++j < (i & 7)): three values change places at once. */
+/* do { (a, b, c) = (b, c, a) } while (++j < (i & 7)): three values change places at once. */
 static void test_rotating_phis(void)
 {
     struct kit k = kit_kernel();
@@ -41,9 +41,9 @@ static void test_rotating_phis(void)
     jump(&k, loop);
     k.b = loop;
     const val j = phi(&k, k.i32), a = phi(&k, k.i32), b = phi(&k, k.i32), c = phi(&k, k.i32);
-    const val more = op2(&k, IR_ADD, k.i32, j, number(&k, 1)), last = op2(&k, IR_ADD, k.i32, a, number(&k, 1));
+    const val more = op2(&k, IR_ADD, k.i32, j, number(&k, 1));
     branch(&k, compare(&k, IR_ULT, more, most), loop, end);
-    const val first[] = {number(&k, 0), i, number(&k, 1000), most}, next[] = {more, b, c, last}, all[] = {j, a, b, c};
+    const val first[] = {number(&k, 0), i, number(&k, 1000), most}, next[] = {more, b, c, a}, all[] = {j, a, b, c};
     for (unsigned p = 0; p < 4; p++) {
         ir_add_incoming(all[p], first[p], entry);
         ir_add_incoming(all[p], next[p], loop);
@@ -89,6 +89,58 @@ static void test_spilling(void)
     CU_ASSERT_EQUAL(none, 0);
     CU_ASSERT_TRUE(spills > 0);
     ir_module_free(k.m);
+}
+
+/* Each function over the lanes of a simdgroup, for lanes that are all on. */
+static void test_lanes(void)
+{
+    static const struct {
+        enum ir_builtin builtin;
+        int kind; /* of reductions; -1 = none */
+    } functions[] = {{IR_B_SIMD_REDUCE, IR_REDUCE_ADD}, {IR_B_SIMD_REDUCE, IR_REDUCE_SMAX}, {IR_B_SIMD_REDUCE, IR_REDUCE_XOR},
+                     {IR_B_SIMD_PREFIX, IR_REDUCE_ADD}, {IR_B_QUAD_REDUCE, IR_REDUCE_UMIN}, {IR_B_SIMD_SHUFFLE, -1},
+                     {IR_B_SIMD_SHUFFLE_XOR, -1},       {IR_B_SIMD_BROADCAST, -1},          {IR_B_SIMD_BALLOT, -1}};
+    for (unsigned n = 0; n < ARRAY_COUNT(functions); n++) {
+        struct kit k = kit_kernel();
+        const enum ir_builtin builtin = functions[n].builtin;
+        const val i = position(&k, IR_B_GLOBAL_ID), a = load(&k, k.i32, k.f->argument[0], i);
+        const val lane = op2(&k, IR_AND, k.i32, a, number(&k, 31));
+        val got;
+        if (functions[n].kind >= 0) {
+            got = builtin1(&k, builtin, k.i32, a);
+            kit_list(&k, got, (uint32_t)functions[n].kind);
+        } else if (builtin == IR_B_SIMD_BALLOT) {
+            got = builtin1(&k, builtin, k.i32, compare(&k, IR_UGE, a, number(&k, 1u << 30)));
+        } else {
+            got = builtin2(&k, builtin, k.i32, a, builtin == IR_B_SIMD_SHUFFLE ? lane : number(&k, 5));
+        }
+        store(&k, got, k.f->argument[1], i);
+        give(&k, NULL);
+        check(&k);
+    }
+}
+
+/* Matrices of 8 times 8 whose elements are small numbers, so that every order of additions gives the same. */
+static void test_matrices(void)
+{
+    struct kit k = kit_kernel();
+    const struct ir_type *const two = ir_vector(k.m, k.f32, 2);
+    const val i = position(&k, IR_B_GLOBAL_ID);
+    val matrix[3];
+    for (unsigned m = 0; m < 3; m++) {
+        matrix[m] = ir_undefined(k.m, two);
+        for (unsigned e = 0; e < 2; e++) {
+            const val bits = op2(&k, IR_LSHR, k.i32, load(&k, k.i32, k.f->argument[0], i), number(&k, 4 * (2 * m + e)));
+            const val small = op1(&k, IR_UITOFP, k.f32, op2(&k, IR_AND, k.i32, bits, number(&k, 15)));
+            matrix[m] = op3(&k, IR_INSERT, two, matrix[m], small, number(&k, e));
+        }
+    }
+    const val product = builtin3(&k, IR_B_MATRIX_FMA, two, matrix[0], matrix[1], matrix[2]);
+    const val sum = op3(&k, IR_FMA, k.f32, op2(&k, IR_EXTRACT, k.f32, product, number(&k, 0)),
+                        ir_constant(k.m, k.f32, 0x44800000), op2(&k, IR_EXTRACT, k.f32, product, number(&k, 1)));
+    store(&k, op1(&k, IR_BITCAST, k.i32, sum), k.f->argument[1], i);
+    give(&k, NULL);
+    check(&k);
 }
 
 /* ---- random control flow: variables in private memory, loops ended by fuel ---- */
@@ -286,6 +338,8 @@ static const struct suite_test tests[] = {
     {"a guarded statement", test_guarded},
     {"values that change places at once", test_rotating_phis},
     {"threadgroup memory and a barrier", test_barrier},
+    {"functions over lanes", test_lanes},
+    {"matrices", test_matrices},
     {"more values than registers", test_spilling},
     {"random control flow", test_random_control_flow},
     {"irreducible control flow is refused", test_irreducible},

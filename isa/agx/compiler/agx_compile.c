@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPILL_ROUNDS = 64 };
+enum { SPILL_ROUNDS = 128 };
 
 /* Register halves and the threads per core that they leave room for; source: Mesa, agx_performance.c. */
 static const struct occupancy {

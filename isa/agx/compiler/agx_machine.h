@@ -83,6 +83,9 @@ struct agx_condition {
     struct agx_ref a, b;
 };
 
+/* As the assembler spells it; selects cannot invert. */
+const char *agx_condition_name(const struct agx_condition *condition, bool may_invert);
+
 /* ---- structure ---- */
 
 enum agx_tree_kind {

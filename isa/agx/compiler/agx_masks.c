@@ -152,13 +152,8 @@ static unsigned distance(struct masker *m, const struct agx_tree *leave)
 
 static void compare(struct masker *m, const struct agx_tree *tree, const struct agx_condition *k, const char *what)
 {
-    static const char *const integer[] = {"ueq", "ult", "ugt", "", "seq", "slt", "sgt", ""};
-    static const char *const inverted[] = {"nueq", "ugte", "ulte", "", "nseq", "sgte", "slte", ""};
-    static const char *const real[] = {"eq", "lt", "gt", "ltn", "", "gte", "lte", "gtn"};
-    static const char *const not_real[] = {"neq", "nlt", "ngt", "nltn", "", "ngte", "nlte", "ngtn"};
-    const char *const *const names = k->is_float ? (k->invert ? not_real : real) : k->invert ? inverted : integer;
-    struct agx_line *const line =
-        plain(m, tree, agx_text(m->c, "%s_%ccmp r0l, %s, %%0, %%1, 1", what, k->is_float ? 'f' : 'i', names[k->code]));
+    struct agx_line *const line = plain(
+        m, tree, agx_text(m->c, "%s_%ccmp r0l, %s, %%0, %%1, 1", what, k->is_float ? 'f' : 'i', agx_condition_name(k, true)));
     line->read[0] = k->a;
     line->read[1] = k->b;
     line->reads = 2;
@@ -190,12 +185,9 @@ static bool leave_if_not(struct masker *m, struct agx_tree *tree, const struct a
     if (tree->conditions > 1)
         return false;
     const struct agx_condition *const k = &tree->condition[0];
-    static const char *const integer[] = {"ueq", "ult", "ugt", "", "seq", "slt", "sgt", ""};
-    static const char *const real[] = {"eq", "lt", "gt", "ltn", "", "gte", "lte", "gtn"};
-    struct agx_line *const line =
-        plain(m, tree,
-              agx_text(m->c, "%ccmpsel %s, r0l, %%0, %%1, %u, %u", k->is_float ? 'f' : 'i',
-                       k->is_float ? real[k->code] : integer[k->code], k->invert ? levels : 0, k->invert ? 0 : levels));
+    struct agx_line *const line = plain(m, tree,
+                                        agx_text(m->c, "%ccmpsel %s, r0l, %%0, %%1, %u, %u", k->is_float ? 'f' : 'i',
+                                                 agx_condition_name(k, false), k->invert ? levels : 0, k->invert ? 0 : levels));
     line->read[0] = k->a;
     line->read[1] = k->b;
     line->reads = 2;

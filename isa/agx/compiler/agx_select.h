@@ -38,7 +38,6 @@ struct agx_ref agx_high(struct agx_compiler *c, const struct ir_value *v);
 struct agx_condition agx_condition_of(struct agx_compiler *c, const struct ir_value *v);
 unsigned agx_conjunction(struct agx_compiler *c, const struct ir_value *v, bool inverted, struct agx_condition *out,
                          unsigned room);
-const char *agx_condition_name(const struct agx_condition *condition); /* as if not inverted */
 void agx_emit_select(struct agx_compiler *c, const struct agx_condition *condition, struct agx_ref to, struct agx_ref yes,
                      struct agx_ref no);
 bool agx_select_boolean(struct agx_compiler *c, const struct ir_value *v); /* AND, OR, XOR, SELECT of i1 */

@@ -1,4 +1,5 @@
 /* Compares: held by branches and selects, combined, or made 0 and 1. */
+#include "isa/agx/agx_table.h"
 #include "isa/agx/compiler/agx_select.h"
 
 struct code {
@@ -27,12 +28,9 @@ static const struct code float_codes[] = {
     [IR_UNE] = {AGX_FEQ, false, true, true},
     [IR_TRUE] = {0},
 };
-static const char *const integer_names[] = {"ueq", "ult", "ugt", "", "seq", "slt", "sgt", ""};
-static const char *const float_names[] = {"eq", "lt", "gt", "ltn", "", "gte", "lte", "gtn"};
-
-const char *agx_condition_name(const struct agx_condition *condition)
+const char *agx_condition_name(const struct agx_condition *condition, bool may_invert)
 {
-    return condition->is_float ? float_names[condition->code] : integer_names[condition->code];
+    return agx_condition_text(condition->is_float, condition->code | (may_invert && condition->invert ? 8U : 0U));
 }
 
 static struct agx_condition of_boolean(struct agx_compiler *c, const struct ir_value *v)
@@ -123,8 +121,8 @@ unsigned agx_conjunction(struct agx_compiler *c, const struct ir_value *v, bool 
 void agx_emit_select(struct agx_compiler *c, const struct agx_condition *condition, struct agx_ref to, struct agx_ref yes,
                      struct agx_ref no)
 {
-    const char *const format =
-        agx_text(c, "%s %s, %%d, %%0, %%1, %%2, %%3", condition->is_float ? "fcmpsel" : "icmpsel", agx_condition_name(condition));
+    const char *const format = agx_text(c, "%s %s, %%d, %%0, %%1, %%2, %%3", condition->is_float ? "fcmpsel" : "icmpsel",
+                                        agx_condition_name(condition, false));
     if (condition->invert)
         AGX_EMIT(c, format, to, condition->a, condition->b, no, yes);
     else

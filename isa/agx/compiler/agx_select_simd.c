@@ -79,9 +79,8 @@ static bool shuffle(struct agx_compiler *c, const struct ir_value *v)
 static void ballot(struct agx_compiler *c, const struct ir_value *v)
 {
     const struct agx_condition k = agx_condition_of(c, v->operand[0]);
-    AGX_EMIT(c,
-             agx_text(c, "%ccmp_ballot %%d, %s%s, %%0, %%1", k.is_float ? 'f' : 'i', k.invert ? "n" : "", agx_condition_name(&k)),
-             agx_to(c, v), k.a, k.b);
+    AGX_EMIT(c, agx_text(c, "%ccmp_ballot %%d, %s, %%0, %%1", k.is_float ? 'f' : 'i', agx_condition_name(&k, true)), agx_to(c, v),
+             k.a, k.b);
 }
 
 static void first_lane(struct agx_compiler *c, const struct ir_value *v)

@@ -131,13 +131,11 @@ static void rewrite_tree(struct spill *s, struct agx_tree *tree)
     }
 }
 
-bool agx_spill(struct agx_compiler *c)
+/* The value whose absence gives most room for each transfer that it costs; UINT32_MAX = none is left. */
+static uint32_t choose(const struct agx_compiler *c)
 {
     uint32_t best = UINT32_MAX;
     double most = 0;
-    for (uint32_t i = 0; i < c->regs; i++)
-        c->reg[i].weight = 0;
-    weigh(c, c->tree);
     for (uint32_t i = 0; i < c->regs; i++) {
         const struct agx_register *const r = &c->reg[i];
         const double gain = (double)length_of(r) * r->halves / (1.0 + r->weight);
@@ -146,14 +144,36 @@ bool agx_spill(struct agx_compiler *c)
         most = gain;
         best = i;
     }
-    if (best == UINT32_MAX)
-        return agx_refuse(c, NULL, "the kernel needs more than %u register halves, also with values on the stack",
-                          c->register_halves);
-    struct agx_register *const r = &c->reg[best];
-    struct spill s = {.c = c, .reg = best, .offset = (c->stack_bytes + 3) & ~3u};
+    return best;
+}
+
+static void spill_one(struct agx_compiler *c, uint32_t reg)
+{
+    struct agx_register *const r = &c->reg[reg];
+    struct spill s = {.c = c, .reg = reg, .offset = (c->stack_bytes + 3) & ~3u};
     s.whole = (struct agx_ref){.part = r->even ? 32 : 16, .count = (uint8_t)(r->halves / (r->even ? 2 : 1))};
     c->stack_bytes = s.offset + 2u * r->halves;
     c->spills++;
+    r->unspillable = true;
     rewrite_tree(&s, c->tree);
+}
+
+/* More at a time the more there were already: each time, everything is allocated anew. */
+bool agx_spill(struct agx_compiler *c)
+{
+    for (uint32_t i = 0; i < c->regs; i++)
+        c->reg[i].weight = 0;
+    weigh(c, c->tree);
+    const unsigned before = c->spills;
+    for (unsigned n = 1 + before / 8; n > 0 && !c->failed; n--) {
+        const uint32_t best = choose(c);
+        if (best != UINT32_MAX)
+            spill_one(c, best);
+        else if (c->spills == before)
+            return agx_refuse(c, NULL, "the kernel needs more than %u register halves, also with values on the stack",
+                              c->register_halves);
+        else
+            break;
+    }
     return !c->failed;
 }
