@@ -38,6 +38,7 @@ struct ir_value *lower_simd(struct library_whole *w, enum ir_special code);
 struct ir_value *lower_memory(struct library_whole *w);                      /* vload and vstore by name */
 struct ir_value *lower_convert(struct library_whole *w);                     /* convert_ and as_ by name */
 struct ir_value *lower_intrinsic(struct library_whole *w, const char *name); /* llvm.* */
+struct ir_value *lower_copy(struct library_whole *w, const char *name);      /* llvm.memcpy, memmove, memset */
 /* __ir_NAME or __ir_NAME_KIND: any builtin by its name in ir_builtins.inc, as our Metal headers ask for it. */
 struct ir_value *lower_by_builtin(struct library_whole *w);
 
