@@ -143,9 +143,13 @@ static bool read_rest(struct ir_reader *r)
         if (!ir_read_body(r, pending->function))
             return false;
     }
-    for (size_t i = 0; i < r->pendings; i++)
-        if (r->pending[i].hidden)
-            unlink_global(r->m, r->pending[i].global);
+    for (size_t i = 0; i < r->pendings; i++) {
+        const struct ir_pending *const pending = &r->pending[i];
+        if (pending->hidden && !pending->global->note)
+            unlink_global(r->m, pending->global);
+        else if (pending->global)
+            pending->global->note = NULL;
+    }
     return true;
 }
 

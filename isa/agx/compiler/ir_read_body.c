@@ -200,6 +200,7 @@ bool ir_read_body(struct ir_reader *r, struct ir_function *f)
             return ir_read_fail(r, "the function does not end");
         if (!(r->place.token.kind == IR_T_LABEL ? begin_block(r) : ir_read_line(r)))
             return false;
+        r->line.start = NULL;
     }
     return finish(r, f, line);
 }

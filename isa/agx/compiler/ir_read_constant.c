@@ -190,6 +190,8 @@ static struct ir_value *read_global_name(struct ir_reader *r, const struct ir_ty
         return ir_read_fail(r, "@%.*s is not defined", shown, name), NULL;
     if (v->type != type && !(r->loose && type->kind == IR_POINTER))
         return ir_read_fail(r, "@%.*s is of another type", shown, name), NULL;
+    if (v->op == IR_GLOBAL && !r->unused)
+        v->note = v; /* used, until the module is whole */
     ir_next(r);
     return v;
 }

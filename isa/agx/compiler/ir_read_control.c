@@ -129,7 +129,11 @@ static struct ir_value *annotate(struct ir_reader *r, const char *callee, size_t
     if (!text || variable->op == IR_OP_COUNT)
         return ir_read_fail(r, "%.40s: the annotation is no text, or stands before its variable", callee), NULL;
     ir_annotate(r, variable, text);
-    return begins(callee, "llvm.var.annotation") ? ir_no_value(r) : v;
+    if (begins(callee, "llvm.var.annotation"))
+        return ir_no_value(r);
+    if (v->op == IR_GLOBAL) /* used under the name of the annotated value */
+        v->note = v;
+    return v;
 }
 
 static bool read_arguments(struct ir_reader *r)
@@ -182,8 +186,12 @@ static bool skip_function_type(struct ir_reader *r)
 static struct ir_value *put_call(struct ir_reader *r, const struct ir_type *type, const char *callee, size_t length, bool fast)
 {
     const size_t from = r->operands;
-    if (begins(callee, "llvm.var.annotation") || begins(callee, "llvm.ptr.annotation") || begins(callee, "llvm.annotation"))
-        return read_arguments(r) && skip_call_end(r, callee) ? annotate(r, callee, from) : NULL;
+    if (begins(callee, "llvm.var.annotation") || begins(callee, "llvm.ptr.annotation") || begins(callee, "llvm.annotation")) {
+        r->unused = true;
+        const bool good = read_arguments(r) && skip_call_end(r, callee);
+        r->unused = false;
+        return good ? annotate(r, callee, from) : NULL;
+    }
     void **const item = ir_names_at(&r->globals, callee, length);
     struct ir_value *const function = item ? *item : NULL;
     if (!function || function->op != IR_FUNCTION)

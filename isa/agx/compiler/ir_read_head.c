@@ -305,7 +305,7 @@ bool ir_read_global(struct ir_reader *r)
     pending->global = v;
     pending->annotations = strcmp(name, "llvm.global.annotations") == 0;
     pending->hidden = pending->annotations;
-    v->note = external ? v : NULL; /* until its line is read */
+    pending->external = external;
     ir_skip_line(r);
     return true;
 }
@@ -350,16 +350,15 @@ bool ir_read_initial(struct ir_reader *r, const struct ir_pending *pending)
     struct ir_value *const v = pending->global;
     bool hidden = pending->hidden;
     r->place = pending->place;
-    r->loose = pending->annotations;
-    if (!v->note) {
+    r->loose = r->unused = pending->annotations;
+    if (!pending->external) {
         v->initial = ir_read_constant(r, v->held);
         if (!v->initial)
             return false;
         if (v->initial->op == IR_UNDEFINED)
             v->initial = NULL;
     }
-    v->note = NULL;
-    r->loose = false;
+    r->loose = r->unused = false;
     if (!read_global_tail(r, v, &hidden))
         return false;
     r->pending[pending - r->pending].hidden = hidden;

@@ -75,7 +75,7 @@ static struct ir_value *put(struct ir_reader *r, struct ir_value *v, size_t from
     r->operands = from;
     if (r->m->failed)
         return ir_read_no_memory(r), NULL;
-    v->line = (uint32_t)r->place.token.line;
+    v->line = (uint32_t)r->line.line;
     struct ir_block *const entry = r->listeds ? r->listed[0] : r->block;
     if (!r->hoist)
         ir_append(r->block, v);
@@ -138,7 +138,11 @@ static struct ir_value *read_convert(struct ir_reader *r, enum ir_op op)
     if (!ir_push_typed(r) || !ir_want(r, "to"))
         return NULL;
     const struct ir_type *const type = ir_read_type(r);
-    struct ir_value *const v = type ? ir_put(r, op, type, from) : NULL;
+    if (!type)
+        return NULL;
+    /* Clang 16 writes a bitcast for some conversions to the generic space. */
+    const bool pointers = type->kind == IR_POINTER && r->operand[from]->type->kind == IR_POINTER;
+    struct ir_value *const v = ir_put(r, pointers ? IR_SPACECAST : op, type, from);
     if (v)
         v->fast = flags.fast;
     return v;
@@ -243,62 +247,6 @@ static struct ir_value *read_member(struct ir_reader *r, enum ir_op op)
     return v && ir_read_list(r, v, list, count) ? v : NULL;
 }
 
-/* ---- phi ---- */
-
-/* The operands and blocks since `from`, without blocks that come again: such a block gives one value, the same each time. */
-static bool drop_repeated(struct ir_reader *r, size_t from)
-{
-    size_t kept = 0;
-    bool good = true;
-    for (size_t i = 0; i < r->targets; i++) {
-        struct ir_block *const b = r->target[i];
-        if (b->note) {
-            const size_t first = (size_t)(uintptr_t)b->note - 1;
-            good = good && r->operand[from + first] == r->operand[from + i];
-            continue;
-        }
-        r->operand[from + kept] = r->operand[from + i];
-        r->target[kept++] = b;
-        b->note = (void *)(uintptr_t)kept;
-    }
-    for (size_t i = 0; i < kept; i++)
-        r->target[i]->note = NULL;
-    r->targets = kept;
-    r->operands = from + kept;
-    return good || ir_read_fail(r, "phi has two values for one block");
-}
-
-static bool read_incoming(struct ir_reader *r, const struct ir_type *type)
-{
-    r->hoist = true;
-    const bool good = ir_want_sign(r, '[') && ir_push(r, ir_read_operand(r, type)) && ir_want_sign(r, ',');
-    r->hoist = false;
-    return good && ir_push_target(r, ir_block_named(r)) && ir_want_sign(r, ']');
-}
-
-static struct ir_value *read_phi(struct ir_reader *r, enum ir_op op)
-{
-    const size_t from = r->operands;
-    const struct ir_flags_read flags = ir_read_flags(r);
-    const struct ir_type *const type = ir_read_type(r);
-    r->targets = 0;
-    for (struct ir_place back = r->place; type && (!r->targets || ir_take_sign(r, ',')); back = r->place) {
-        if (r->targets && r->place.token.kind == IR_T_META) {
-            r->place = back;
-            break;
-        }
-        if (!read_incoming(r, type))
-            return NULL;
-    }
-    if (!type || !drop_repeated(r, from))
-        return NULL;
-    struct ir_value *const v = ir_put(r, op, type, from);
-    if (!v || !ir_read_blocks(r, v))
-        return NULL;
-    v->fast = flags.fast;
-    return v;
-}
-
 /* ---- a whole line ---- */
 
 struct operation {
@@ -346,7 +294,7 @@ static const struct operation operations[] = {
     {"musttail", IR_CALL, ir_read_call},
     {"notail", IR_CALL, ir_read_call},
     {"or", IR_OR, read_binary},
-    {"phi", IR_PHI, read_phi},
+    {"phi", IR_PHI, ir_read_phi},
     {"ptrtoint", IR_PTRTOINT, read_convert},
     {"ret", IR_RETURN, ir_read_ret},
     {"sdiv", IR_SDIV, read_binary},
@@ -406,6 +354,7 @@ bool ir_read_line(struct ir_reader *r)
 {
     const char *name = NULL;
     size_t length = 0;
+    r->line = r->place.token;
     if (r->place.token.kind == IR_T_GROUP) { /* #dbg_value(...) of clang 19 */
         ir_skip_line(r);
         return true;

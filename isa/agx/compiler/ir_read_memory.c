@@ -62,7 +62,7 @@ static struct ir_value *put_access(struct ir_reader *r, enum ir_op op, const str
 {
     if (order.before) { /* in front of the operands' instruction, behind those of the operands */
         struct ir_value *const fence = ir_make_builtin(r->f, IR_B_FENCE, ir_void(r->m), NULL, 0);
-        fence->line = (uint32_t)r->place.token.line;
+        fence->line = (uint32_t)r->line.line;
         ir_append(r->block, fence);
     }
     struct ir_value *const v = ir_put(r, op, type, from);

@@ -198,12 +198,24 @@ struct ir_value *ir_behind_casts(struct ir_value *v)
     return v;
 }
 
+/* Whether the lines of `text` stand in `all` already. */
+static bool holds_lines(const char *all, const char *text)
+{
+    const size_t length = strlen(text);
+    for (const char *line = all; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (strncmp(line, text, length) == 0 && (line[length] == '\0' || line[length] == '\n'))
+            return true;
+    return false;
+}
+
 void ir_annotate(struct ir_reader *r, struct ir_value *v, const char *text)
 {
     if (!v->annotation) {
         v->annotation = text;
         return;
     }
+    if (holds_lines(v->annotation, text))
+        return;
     const size_t before = strlen(v->annotation), length = strlen(text);
     char *const joined = ir_alloc(r->m, before + length + 2);
     if (r->m->failed)

@@ -72,7 +72,7 @@ struct ir_pending { /* initial value of a global, body of a function */
     struct ir_place place;
     struct ir_value *global;
     struct ir_function *function;
-    bool annotations, hidden;
+    bool annotations, hidden, external;
     bool has_group, has_names; /* of a function: whether these nodes say more */
     uint64_t group_node, names_node;
 };
@@ -95,8 +95,10 @@ struct ir_reader {
     /* the function being read */
     struct ir_function *f;
     struct ir_block *block; /* NULL between an end and the next label */
+    struct ir_token line;   /* where the instruction being read begins */
     bool hoist;             /* constant expressions go to the end of the entry */
     bool loose;             /* pointers of all spaces are one: in llvm.global.annotations */
+    bool unused;            /* names do not count as uses: of annotations' texts */
     uint64_t next_number;
     struct ir_value **operand; /* stack of operands being collected */
     size_t operands, operand_room;
@@ -172,7 +174,7 @@ const struct ir_type *ir_truth_type(struct ir_reader *r, const struct ir_type *c
 
 typedef struct ir_value *ir_read_instruction(struct ir_reader *r, enum ir_op op);
 ir_read_instruction ir_read_load, ir_read_store, ir_read_gep, ir_read_alloca, ir_read_rmw, ir_read_cmpxchg, ir_read_fence;
-ir_read_instruction ir_read_call, ir_read_builtin;
+ir_read_instruction ir_read_call, ir_read_builtin, ir_read_phi;
 ir_read_instruction ir_read_br, ir_read_switch, ir_read_ret, ir_read_unreachable;
 /* Reads one instruction with what is attached to it. */
 bool ir_read_line(struct ir_reader *r);

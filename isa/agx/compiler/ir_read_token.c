@@ -17,7 +17,9 @@ bool ir_read_fail(struct ir_reader *r, const char *format, ...)
     va_start(rest, format);
     vsnprintf(what, sizeof what, format, rest);
     va_end(rest);
-    const struct ir_token *const token = &r->place.token;
+    const struct ir_token *token = &r->place.token;
+    if (r->line.start && token->first) /* what is wrong was found behind the end of its line */
+        token = &r->line;
     const char *start = token->start, *stop;
     while (start > r->text && start[-1] != '\n')
         start--;
