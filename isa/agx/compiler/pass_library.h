@@ -39,7 +39,9 @@ struct ir_value *lower_memory(struct library_whole *w);                      /* 
 struct ir_value *lower_convert(struct library_whole *w);                     /* convert_ and as_ by name */
 struct ir_value *lower_intrinsic(struct library_whole *w, const char *name); /* llvm.* */
 struct ir_value *lower_copy(struct library_whole *w, const char *name);      /* llvm.memcpy, memmove, memset */
-/* __ir_NAME or __ir_NAME_KIND: any builtin by its name in ir_builtins.inc, as our Metal headers ask for it. */
+/* __orchard_NAME with kind, type and space behind: any builtin by its name in ir_builtins.inc, as our Metal headers ask for it.
+ */
+#define LIBRARY_OWN "__orchard_"
 struct ir_value *lower_by_builtin(struct library_whole *w);
 
 struct ir_value *lower_atomic_make(struct build *b, unsigned kind, struct ir_value *pointer, struct ir_value *value);
