@@ -342,8 +342,15 @@ bool clang_compile(const struct clang *clang, const struct compile_request *q, e
 {
     /* Without a cost model for spir64, clang leaves loops alone that compilers for GPUs unroll: the threshold makes up for that.
      */
-    static const char *const own[] = {
-        "-emit-llvm", "-S", "-mllvm", "-unroll-threshold=300", "-gline-tables-only", "-fno-discard-value-names", NULL};
+    static const char *const own[] = {"-emit-llvm",
+                                      "-S",
+                                      "-mllvm",
+                                      "-unroll-threshold=300",
+                                      "-mllvm",
+                                      "-replexitval=never",
+                                      "-gline-tables-only",
+                                      "-fno-discard-value-names",
+                                      NULL};
     char level[4];
     struct command c;
     struct process_result r = {.code = -1};

@@ -2,7 +2,6 @@
 
 #include "isa/agx/compiler/agx_compile.h"
 #include "isa/agx/compiler/ir_lower.h"
-#include "isa/agx/compiler/ir_own_names.h"
 #include "isa/agx/compiler/ir_read.h"
 #include "sim/base/checksum.h"
 #include "sim/base/file_read.h"
@@ -324,8 +323,6 @@ static bool back(struct job *j)
     const struct agx_compile_options options = {0};
     struct agx_compiled c = {.assembly = NULL};
     struct isa_error why = {0};
-    if (!ir_own_names(j->module, &why))
-        return refuse(j, ORCH_UNMODELLED, "", &why);
     if (!ir_lower(j->module, j->kernel, &lower, &why) || !ir_verify_lowered(j->kernel, &why))
         return refuse(j, ORCH_UNMODELLED, "", &why);
     if (!show(j, COMPILE_SHOW_LOWERED))

@@ -149,7 +149,7 @@ bool ir_library_find(const char *mangled, struct ir_library_call *call)
             return false;
     }
     call->name = bsearch(call->text, library_names, ARRAY_COUNT(library_names), sizeof library_names[0], library_compare);
-    static const char *const parts[] = {"convert_", "as_", "vload", "vstore", "__ir_"};
+    static const char *const parts[] = {"convert_", "as_", "vload", "vstore", "__orchard_"};
     for (unsigned i = 0; i < ARRAY_COUNT(parts) && !call->name; i++)
         if (strncmp(call->text, parts[i], strlen(parts[i])) == 0)
             return true;

@@ -141,7 +141,7 @@ struct ir_value *lower_intrinsic(struct library_whole *w, const char *name)
 {
     const struct intrinsic *i = intrinsic_find(name);
     if (!i)
-        return NULL;
+        return lower_copy(w, name);
     const struct ir_type *type = w->v->type;
     switch (i->kind) {
     case INTRINSIC_NOTHING: ir_remove(w->v); return w->v;

@@ -118,9 +118,23 @@ static bool library_kind(enum ir_builtin builtin, const char *text, unsigned *ki
     return false;
 }
 
+/* Cuts "_as1" and "_as3", then the type ("_u32", "_f16"), from the end of the name: the operands tell both. */
+static void lower_cut_type(char *name)
+{
+    char *last = strrchr(name, '_');
+    if (last && strncmp(last, "_as", 3) == 0 && strlen(last) == 4) {
+        *last = '\0';
+        last = strrchr(name, '_');
+    }
+    if (last && strchr("uif", last[1]) && last[1] && strspn(last + 2, "0123456789") == strlen(last + 2) && last[2])
+        *last = '\0';
+}
+
 struct ir_value *lower_by_builtin(struct library_whole *w)
 {
-    const char *text = w->call->text + strlen("__ir_");
+    char text[64];
+    snprintf(text, sizeof text, "%s", w->call->text + strlen(LIBRARY_OWN));
+    lower_cut_type(text);
     for (unsigned i = 0; i < IR_BUILTIN_COUNT; i++) {
         const char *name = ir_builtin_name(i);
         const size_t length = strlen(name);
@@ -192,7 +206,7 @@ static struct ir_value *rewrite_call(struct pass *p, struct ir_value *v)
         return pass_refuse(p, v, "function %s is neither defined nor a library function known here", name);
     else if (call.name)
         r = library_named(&w);
-    else if (strncmp(call.text, "__ir_", 5) == 0)
+    else if (strncmp(call.text, LIBRARY_OWN, strlen(LIBRARY_OWN)) == 0)
         r = lower_by_builtin(&w);
     else if (call.text[0] == 'v')
         r = lower_memory(&w);
