@@ -290,13 +290,13 @@ static void test_sub_groups(void)
 static void test_builtin_names(void)
 {
     struct bench b = bench_new(32, 32);
-    run_text("declare i32 @_Z21__ir_simd_shuffle_xorij(i32, i32)\n"
-             "declare i32 @_Z17__ir_simd_shuffleij(i32, i32)\n"
-             "declare i32 @_Z21__ir_simd_reduce_umaxj(i32)\n"
-             "declare i32 @_Z9__ir_lanev()\n" HEAD "  %x = call i32 @_Z9__ir_lanev()\n"
-             "  %a = call i32 @_Z21__ir_simd_shuffle_xorij(i32 %x, i32 5)\n"
-             "  %c = call i32 @_Z17__ir_simd_shuffleij(i32 %x, i32 9)\n"
-             "  %d = call i32 @_Z21__ir_simd_reduce_umaxj(i32 %x)\n"
+    run_text("declare i32 @__orchard_simd_shuffle_xor_i32(i32, i32)\n"
+             "declare i32 @__orchard_simd_shuffle_i32(i32, i32)\n"
+             "declare i32 @__orchard_simd_reduce_umax_u32(i32)\n"
+             "declare i32 @__orchard_lane()\n" HEAD "  %x = call i32 @__orchard_lane()\n"
+             "  %a = call i32 @__orchard_simd_shuffle_xor_i32(i32 %x, i32 5)\n"
+             "  %c = call i32 @__orchard_simd_shuffle_i32(i32 %x, i32 9)\n"
+             "  %d = call i32 @__orchard_simd_reduce_umax_u32(i32 %x)\n"
              "  %e = mul i32 %a, 10000\n  %f = mul i32 %c, 100\n  %g = add i32 %e, %f\n  %h = add i32 %g, %d\n"
              "  %q = getelementptr inbounds i32, ptr addrspace(1) %out, i64 %id\n"
              "  store i32 %h, ptr addrspace(1) %q, align 4\n  ret void\n}\n",

@@ -149,9 +149,58 @@ bool ir_library_find(const char *mangled, struct ir_library_call *call)
             return false;
     }
     call->name = bsearch(call->text, library_names, ARRAY_COUNT(library_names), sizeof library_names[0], library_compare);
-    static const char *const parts[] = {"convert_", "as_", "vload", "vstore", "__orchard_"};
+    static const char *const parts[] = {"convert_", "as_", "vload", "vstore", IR_OWN};
     for (unsigned i = 0; i < ARRAY_COUNT(parts) && !call->name; i++)
         if (strncmp(call->text, parts[i], strlen(parts[i])) == 0)
             return true;
     return call->name != NULL;
+}
+
+/* ---- builtins by their own names ---- */
+
+static bool find_kind(enum ir_builtin builtin, const char *text, unsigned *kind)
+{
+    static const char *const reductions[] = {"add",  "fadd", "fmul", "fmin", "fmax", "umin",
+                                             "umax", "smin", "smax", "and",  "or",   "xor"};
+    static const char *const atomics[] = {"add", "sub", "xchg", "umin", "smin", "umax", "smax", "and", "or", "xor"};
+    const bool atomic = builtin == IR_B_ATOMIC;
+    if (!atomic && builtin != IR_B_SIMD_REDUCE && builtin != IR_B_SIMD_PREFIX && builtin != IR_B_QUAD_REDUCE)
+        return false;
+    for (*kind = 0; *kind < (atomic ? ARRAY_COUNT(atomics) : ARRAY_COUNT(reductions)); ++*kind)
+        if (strcmp((atomic ? atomics : reductions)[*kind], text) == 0)
+            return true;
+    return false;
+}
+
+/* Cuts "_as1" and "_as3", then the type ("_u32", "_f16"), from the end of the name. */
+static void cut_type(char *name)
+{
+    char *last = strrchr(name, '_');
+    if (last && strncmp(last, "_as", 3) == 0 && strlen(last) == 4) {
+        *last = '\0';
+        last = strrchr(name, '_');
+    }
+    if (last && last[1] && strchr("uif", last[1]) && last[2] && strspn(last + 2, "0123456789") == strlen(last + 2))
+        *last = '\0';
+}
+
+bool ir_builtin_by_name(const char *name, unsigned operands, enum ir_builtin *builtin, unsigned *kind, bool *has_kind)
+{
+    char text[64];
+    if (strncmp(name, IR_OWN, strlen(IR_OWN)) != 0)
+        return false;
+    snprintf(text, sizeof text, "%s", name + strlen(IR_OWN));
+    cut_type(text);
+    for (unsigned i = 0; i < IR_BUILTIN_COUNT; i++) {
+        const char *const own = ir_builtin_name(i);
+        const size_t length = strlen(own);
+        if (strncmp(text, own, length) != 0 || operands != ir_builtin_operands(i))
+            continue;
+        *builtin = (enum ir_builtin)i;
+        *kind = 0;
+        *has_kind = text[length] == '_';
+        if (!text[length] || (*has_kind && find_kind(*builtin, text + length + 1, kind)))
+            return true;
+    }
+    return false;
 }

@@ -54,4 +54,10 @@ struct ir_library_call {
 /* False when `mangled` is not a library function known here; `call->text` is then still filled where it can be. */
 bool ir_library_find(const char *mangled, struct ir_library_call *call);
 
+/* Builtins by their own names, as our headers for Metal call them: __orchard_NAME, then what the builtin has of a kind ("add",
+ * "fmax"), a type ("_u32", "_f16") and a space ("_as1"); the operands tell the last two as well. */
+#define IR_OWN "__orchard_"
+/* Finds such a builtin. `*kind` is an enum ir_atomic or ir_reduction, 0 when it has none. */
+bool ir_builtin_by_name(const char *name, unsigned operands, enum ir_builtin *builtin, unsigned *kind, bool *has_kind);
+
 #endif

@@ -110,35 +110,16 @@ static struct slots named(struct library *l)
     }
 }
 
-/* ---- __ir_NAME and __ir_NAME_KIND: a builtin by its name ---- */
+/* ---- a builtin by its name ---- */
 
-static bool kind_of(unsigned builtin, const char *text, unsigned *kind)
+static struct slots by_builtin(struct library *l)
 {
-    static const char *const atomics[] = {"add", "sub", "xchg", "umin", "smin", "umax", "smax", "and", "or", "xor", NULL};
-    static const char *const reductions[] = {"add",  "fadd", "fmul", "fmin", "fmax", "umin", "umax",
-                                             "smin", "smax", "and",  "or",   "xor",  NULL};
-    const char *const *const names = builtin == IR_B_ATOMIC ? atomics : reductions;
-    if (builtin != IR_B_ATOMIC && builtin != IR_B_SIMD_REDUCE && builtin != IR_B_SIMD_PREFIX && builtin != IR_B_QUAD_REDUCE)
-        return false;
-    for (*kind = 0; names[*kind]; ++*kind)
-        if (strcmp(names[*kind], text) == 0)
-            return true;
-    return false;
-}
-
-static struct slots by_builtin(struct library *l, const char *text)
-{
-    for (unsigned i = 0; i < IR_BUILTIN_COUNT; i++) {
-        const char *const name = ir_builtin_name(i);
-        const size_t length = strlen(name);
-        unsigned kind = 0;
-        if (strncmp(text, name, length) != 0 || l->operands != ir_builtin_operands(i))
-            continue;
-        if (text[length] && (text[length] != '_' || !kind_of(i, text + length + 1, &kind)))
-            continue;
-        return decode_builtin_of(l->d, l->frame, l->v, i, 1, kind);
-    }
-    decode_refuse(l->d, "the builtin %s with %u operands is not known", text, l->operands);
+    enum ir_builtin builtin;
+    unsigned kind;
+    bool has_kind;
+    if (ir_builtin_by_name(l->call.text, l->operands, &builtin, &kind, &has_kind))
+        return decode_builtin_of(l->d, l->frame, l->v, builtin, 1, kind);
+    decode_refuse(l->d, "the builtin %s with %u operands is not known", l->call.text, l->operands);
     return decode_library_nothing(l);
 }
 
@@ -147,7 +128,8 @@ struct slots decode_library(struct decoder *d, const struct frame *frame, const 
     struct library l = {.d = d, .frame = frame, .v = v, .operands = v->operands - 1};
     if (strncmp(name, "llvm.", 5) == 0)
         return decode_library_intrinsic(&l, name + 5);
-    if (!ir_library_find(name, &l.call) || l.operands > 8 || l.operands != l.call.parameters) {
+    const bool found = ir_library_find(name, &l.call), own = found && strncmp(l.call.text, IR_OWN, strlen(IR_OWN)) == 0;
+    if (!found || l.operands > 8 || (!own && l.operands != l.call.parameters)) {
         decode_refuse(d, "the function %s is neither defined nor a library function that is known", name);
         return decode_library_nothing(&l);
     }
@@ -157,7 +139,7 @@ struct slots decode_library(struct decoder *d, const struct frame *frame, const 
         return decode_library_nothing(&l);
     if (l.call.name)
         return named(&l);
-    if (strncmp(l.call.text, "__ir_", 5) == 0)
-        return by_builtin(&l, l.call.text + 5);
+    if (own)
+        return by_builtin(&l);
     return l.call.text[0] == 'v' ? decode_library_vector_memory(&l) : decode_library_convert(&l);
 }

@@ -104,53 +104,19 @@ struct ir_value *lower_with_kind(struct build *b, enum ir_builtin builtin, unsig
 
 /* ---- by name ---- */
 
-static const char *const reduction_names[] = {"add",  "fadd", "fmul", "fmin", "fmax", "umin",
-                                              "umax", "smin", "smax", "and",  "or",   "xor"};
-static const char *const atomic_names[] = {"add", "sub", "xchg", "umin", "smin", "umax", "smax", "and", "or", "xor"};
-
-static bool library_kind(enum ir_builtin builtin, const char *text, unsigned *kind)
-{
-    const bool atomic = builtin == IR_B_ATOMIC;
-    const char *const *names = atomic ? atomic_names : reduction_names;
-    for (*kind = 0; *kind < (atomic ? ARRAY_COUNT(atomic_names) : ARRAY_COUNT(reduction_names)); ++*kind)
-        if (strcmp(names[*kind], text) == 0)
-            return true;
-    return false;
-}
-
-/* Cuts "_as1" and "_as3", then the type ("_u32", "_f16"), from the end of the name: the operands tell both. */
-static void lower_cut_type(char *name)
-{
-    char *last = strrchr(name, '_');
-    if (last && strncmp(last, "_as", 3) == 0 && strlen(last) == 4) {
-        *last = '\0';
-        last = strrchr(name, '_');
-    }
-    if (last && strchr("uif", last[1]) && last[1] && strspn(last + 2, "0123456789") == strlen(last + 2) && last[2])
-        *last = '\0';
-}
-
 struct ir_value *lower_by_builtin(struct library_whole *w)
 {
-    char text[64];
-    snprintf(text, sizeof text, "%s", w->call->text + strlen(LIBRARY_OWN));
-    lower_cut_type(text);
-    for (unsigned i = 0; i < IR_BUILTIN_COUNT; i++) {
-        const char *name = ir_builtin_name(i);
-        const size_t length = strlen(name);
-        if (strncmp(text, name, length) != 0 || (text[length] && text[length] != '_') || w->operands != ir_builtin_operands(i))
-            continue;
-        unsigned kind = 0;
-        if (text[length] && !library_kind((enum ir_builtin)i, text + length + 1, &kind))
-            continue;
-        struct ir_value *v = lower_with_kind(&w->b, (enum ir_builtin)i, kind, w->v->type, w->operand, w->operands);
-        v->lists = text[length] ? 1 : 0;
-        if (v->type->kind != IR_VOID)
-            return v;
-        ir_remove(w->v);
-        return w->v;
-    }
-    return NULL;
+    enum ir_builtin builtin;
+    unsigned kind;
+    bool has_kind;
+    if (!ir_builtin_by_name(w->call->text, w->operands, &builtin, &kind, &has_kind))
+        return NULL;
+    struct ir_value *v = lower_with_kind(&w->b, builtin, kind, w->v->type, w->operand, w->operands);
+    v->lists = has_kind ? 1 : 0;
+    if (v->type->kind != IR_VOID)
+        return v;
+    ir_remove(w->v);
+    return w->v;
 }
 
 static unsigned library_code(const struct ir_library_call *call, const struct ir_type *type)
@@ -206,7 +172,7 @@ static struct ir_value *rewrite_call(struct pass *p, struct ir_value *v)
         return pass_refuse(p, v, "function %s is neither defined nor a library function known here", name);
     else if (call.name)
         r = library_named(&w);
-    else if (strncmp(call.text, LIBRARY_OWN, strlen(LIBRARY_OWN)) == 0)
+    else if (strncmp(call.text, IR_OWN, strlen(IR_OWN)) == 0)
         r = lower_by_builtin(&w);
     else if (call.text[0] == 'v')
         r = lower_memory(&w);

@@ -41,7 +41,6 @@ struct ir_value *lower_intrinsic(struct library_whole *w, const char *name); /* 
 struct ir_value *lower_copy(struct library_whole *w, const char *name);      /* llvm.memcpy, memmove, memset */
 /* __orchard_NAME with kind, type and space behind: any builtin by its name in ir_builtins.inc, as our Metal headers ask for it.
  */
-#define LIBRARY_OWN "__orchard_"
 struct ir_value *lower_by_builtin(struct library_whole *w);
 
 struct ir_value *lower_atomic_make(struct build *b, unsigned kind, struct ir_value *pointer, struct ir_value *value);
