@@ -176,6 +176,15 @@ static bool add_value(struct lister *l, const char *name, const struct ir_type *
     return add(l, name, fits ? named : type, false, offset);
 }
 
+/* What the code takes is the byte of threadgroup memory. */
+static bool add_threadgroup(struct lister *l, const char *name, uint32_t offset)
+{
+    if (!add(l, name, ELEMENT_U64, false, offset))
+        return false;
+    l->kernel->arg[l->kernel->args - 1].threadgroup = true;
+    return true;
+}
+
 static bool add_argument(struct lister *l, const struct ir_function *f, unsigned i, const char *types, const char *names)
 {
     const struct ir_value *const v = f->argument[i];
@@ -193,10 +202,11 @@ static bool add_argument(struct lister *l, const struct ir_function *f, unsigned
     l->next = (uint32_t)(offset + t->bytes);
     if (by_value || t->kind != IR_POINTER)
         return add_value(l, name, t, type, (uint32_t)offset);
+    if (t->space == IR_THREADGROUP)
+        return add_threadgroup(l, name, (uint32_t)offset);
     if (t->space != IR_DEVICE && t->space != IR_CONSTANT_SPACE && t->space != IR_CONSTANT_HOST)
-        return orch_fail(l->error, ORCH_UNMODELLED,
-                         "%s: argument %s points to threadgroup or private memory; declare an array of fixed size in the kernel",
-                         f->name, name);
+        return orch_fail(l->error, ORCH_UNMODELLED, "%s: argument %s points to private memory, which no launch has", f->name,
+                         name);
     if (type == ELEMENT_TYPE_COUNT)
         type = type_by_use(f, v);
     return add(l, name, type == ELEMENT_TYPE_COUNT ? ELEMENT_U8 : type, true, (uint32_t)offset);

@@ -2,12 +2,20 @@
 
 #include "isa/agx/compiler/agx_compile.h"
 #include "isa/float_bits.h"
+#include "isa/rounding.h"
 #include "sim/base/checksum.h"
 #include "sim/workload/cpu/program_args.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Threadgroup memory that a launch gives, as an argument: "threadgroup:4096". It begins at multiples of 16 bytes, as Metal's
+ * setThreadgroupMemoryLength wants lengths; an outline gives as many bytes for each thread. */
+#define THREADGROUP_FORM  "threadgroup:"
+#define THREADGROUP_ALIGN 16
+#define THREADGROUP_USUAL 16
 
 bool kernel_launch_extent(const char *option, const char *text, uint32_t extent[3], struct orch_error *error)
 {
@@ -119,10 +127,36 @@ static bool set_buffer(const struct program_arg *p, struct abi_arg *a, struct or
     return set_save(p, a, error);
 }
 
+/* Gives a part of threadgroup memory so many bytes, behind what there is. */
+static bool place_threadgroup(struct abi_kernel *k, struct abi_arg *a, uint64_t bytes, struct orch_error *error)
+{
+    const uint64_t begin = round_up(k->threadgroup_memory_bytes, THREADGROUP_ALIGN);
+    if (bytes > ABI_GROUP_MEMORY_MAX || begin + bytes > ABI_GROUP_MEMORY_MAX)
+        return orch_fail(error, ORCH_USAGE, "%" PRIu64 " bytes of threadgroup memory in all, a threadgroup has at most %u",
+                         begin + bytes, ABI_GROUP_MEMORY_MAX);
+    memcpy(a->scalar, &begin, sizeof a->scalar);
+    k->threadgroup_memory_bytes = (uint32_t)(begin + bytes);
+    return true;
+}
+
+static bool set_threadgroup(struct abi_kernel *k, struct abi_arg *a, const char *text, struct orch_error *error)
+{
+    const size_t length = strlen(THREADGROUP_FORM);
+    uint64_t bytes;
+    char *end;
+    if (strncmp(text, THREADGROUP_FORM, length) != 0 || !program_arg_count(text + length, &end, &bytes) || *end)
+        return orch_fail(error, ORCH_USAGE, "is threadgroup memory: " THREADGROUP_FORM "BYTES");
+    return place_threadgroup(k, a, bytes, error);
+}
+
 static bool set_arg(struct abi_kernel *k, unsigned i, const char *text, struct orch_error *error)
 {
     struct abi_arg *const a = &k->arg[i];
     struct program_arg p;
+    if (a->threadgroup) {
+        k->hash = checksum_add(k->hash, text, strlen(text) + 1);
+        return set_threadgroup(k, a, text, error) || orch_fail_in(error, "argument '%.80s': %s", text, a->name);
+    }
     if (!program_arg_parse(text, &p, error))
         return false;
     const bool ok = (a->buffer ? set_buffer : set_scalar)(&p, a, error);
@@ -168,7 +202,7 @@ static bool set_args(struct abi_kernel *k, const struct kernel_launch *l, struct
         orch_fail(error, ORCH_USAGE, "%s has %u argument%s, not %zu:", k->name, count, count == 1 ? "" : "s", l->arg_count);
         for (unsigned i = 0; i < count; i++)
             orch_fail_more(error, " %s (%s%s)", k->arg[i].name, k->arg[i].buffer ? "buffer of " : "",
-                           element_type_name(k->arg[i].type));
+                           k->arg[i].threadgroup ? "threadgroup memory" : element_type_name(k->arg[i].type));
         return false;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -209,6 +243,9 @@ bool kernel_launch_outline(struct abi_kernel *k, const struct kernel_launch *l, 
         return set_args(k, l, error);
     const uint64_t threads = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2];
     for (unsigned i = 0; i < k->args; i++) {
+        const uint64_t group_threads = (uint64_t)k->group[0] * k->group[1] * k->group[2];
+        if (k->arg[i].threadgroup && !place_threadgroup(k, &k->arg[i], group_threads * THREADGROUP_USUAL, error))
+            return false;
         if (!k->arg[i].buffer)
             continue;
         k->arg[i].count = threads;

@@ -24,6 +24,7 @@ const char program_args_help[] =
     "  inout:FILE.npy[:OUT.npy]  the array of a file; written to OUT.npy afterwards if that is given\n"
     "  out:TYPE:SHAPE[:FILE.npy]  zeroed buffer; written to FILE.npy afterwards if that is given\n"
     "  str:TEXT                address of a zero-terminated string\n"
+    "  threadgroup:BYTES       threadgroup memory, for a pointer to it of a GPU source\n"
     "INIT: zero (default), seq (0, 1, 2, ...), rand:SEED (floats in [-1, 1), integers of any value), fill:VALUE.\n"
     "Every buffer that is not read-only is reported with a checksum (FNV-1a, 64 bits) of its bytes.\n";
 
@@ -78,8 +79,7 @@ static bool parse_type(const char *word, struct program_arg *arg, struct orch_er
     return orch_fail(error, ORCH_USAGE, "unknown element type '%.60s'%s", word, suggest_phrase(&s, phrase, sizeof phrase));
 }
 
-/* Reads digits and an optional K, M or G; *end points past them. */
-static bool parse_count(const char *text, char **end, uint64_t *count)
+bool program_arg_count(const char *text, char **end, uint64_t *count)
 {
     if (!isdigit((unsigned char)*text))
         return false;
@@ -97,7 +97,7 @@ static bool parse_shape(const char *word, struct program_arg *arg, struct orch_e
     a->dims = 0;
     for (;;) {
         char *end = NULL;
-        if (a->dims == NPY_MAX_DIMS || !parse_count(at, &end, &a->shape[a->dims]) || a->shape[a->dims] == 0 ||
+        if (a->dims == NPY_MAX_DIMS || !program_arg_count(at, &end, &a->shape[a->dims]) || a->shape[a->dims] == 0 ||
             (*end && *end != 'x'))
             return orch_fail(error, ORCH_USAGE, "'%.60s' is not a shape; expected one to 32 sizes like 1024 or 64x64x3", word);
         a->dims++;

@@ -36,6 +36,8 @@ struct program_arg {
     char *save_path;  /* file that the buffer is written to afterwards; NULL = none. Owned. */
 };
 
+/* Reads digits and an optional K, M or G (1024, ...); *end points past them. */
+bool program_arg_count(const char *text, char **end, uint64_t *count);
 /* Parses one argument and reads the file of in: and inout:. Errors start with the argument's own text. */
 bool program_arg_parse(const char *text, struct program_arg *arg, struct orch_error *error);
 void program_arg_release(struct program_arg *arg);

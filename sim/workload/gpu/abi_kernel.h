@@ -37,7 +37,8 @@ struct abi_save {
 
 struct abi_arg {
     char name[48];
-    bool buffer; /* otherwise a scalar */
+    bool buffer;      /* otherwise a scalar */
+    bool threadgroup; /* a scalar: the byte of threadgroup memory where a part begins whose size the launch gives */
     enum element_type type;
     uint32_t offset, size; /* bytes in the argument block */
     uint8_t scalar[8];

@@ -74,8 +74,7 @@ static void test_refused(void)
         {"k.ll", NULL, "define spir_kernel void @f() {\n  ret voidd\n}\n", ORCH_USAGE, "k.ll:2:"},
         {"k.txt", NULL, "", ORCH_USAGE, "must end in .cl, .metal or .ll"},
         {"/nonexistent/k.ll", NULL, NULL, ORCH_USAGE, "No such file"},
-        {"k.ll", NULL, "define spir_kernel void @f(ptr addrspace(3) %x) {\n  ret void\n}\n", ORCH_UNMODELLED,
-         "argument x points to thr"},
+        {"k.ll", NULL, "define spir_kernel void @f(ptr %x) {\n  ret void\n}\n", ORCH_UNMODELLED, "argument x points to priv"},
         {"k.ll", NULL, "declare void @g()\ndefine spir_kernel void @f() {\n  call void @g()\n  ret void\n}\n", ORCH_UNMODELLED,
          "g"},
     };

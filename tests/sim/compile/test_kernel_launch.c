@@ -65,12 +65,42 @@ static void test_listing(void)
 static void test_refused(void)
 {
     struct ir_module *const m = ir_module_create();
-    const struct ir_type *const local = ir_pointer(m, IR_THREADGROUP);
+    const struct ir_type *const local = ir_pointer(m, IR_PRIVATE);
     struct ir_function *const f = ir_add_function(m, "k", ir_void(m), &local, 1);
     struct abi_kernel k = {.path = NULL};
     struct orch_error error = {0};
     CU_ASSERT_FALSE(kernel_arguments(f, "", &k, &error));
-    CHECK(error.exit_code == ORCH_UNMODELLED && strstr(error.text, "threadgroup"), "%s", error.text);
+    CHECK(error.exit_code == ORCH_UNMODELLED && strstr(error.text, "private"), "%s", error.text);
+    ir_module_free(m);
+}
+
+/* Parts of threadgroup memory follow what the program has there, at multiples of 16 bytes; all together fit a threadgroup. */
+static void test_threadgroup_memory(void)
+{
+    static const struct {
+        const char *args[2], *says; /* NULL: 24 bytes are rounded to 32, then 100 to 112 */
+    } rows[] = {{{"threadgroup:100", "threadgroup:1K"}, NULL},
+                {{"threadgroup:100", "100"}, "threadgroup:BYTES"},
+                {{"threadgroup:16K", "threadgroup:16K"}, "32"},
+                {{"threadgroup:1x", "threadgroup:1"}, "threadgroup:BYTES"}};
+    struct ir_module *const m = ir_module_create();
+    const struct ir_type *const local[] = {ir_pointer(m, IR_THREADGROUP), ir_pointer(m, IR_THREADGROUP)};
+    const struct ir_function *const f = ir_add_function(m, "k", ir_void(m), local, 2);
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct abi_kernel k = {.name = "k", .threadgroup_memory_bytes = 24};
+        struct orch_error error = {0};
+        const struct kernel_launch l = {{32, 1, 1}, {32, 1, 1}, rows[i].args, 2};
+        uint64_t begin[2];
+        CHECK(kernel_arguments(f, "", &k, &error) && k.args == 2 && !k.arg[0].buffer, "%s", error.text);
+        const bool ok = kernel_launch_complete(&k, &l, &error);
+        CHECK(ok == !rows[i].says && (ok || strstr(error.text, rows[i].says)), "row %zu: %s", i, error.text);
+        if (!ok)
+            continue;
+        memcpy(&begin[0], k.arg[0].scalar, 8);
+        memcpy(&begin[1], k.arg[1].scalar, 8);
+        CHECK(begin[0] == 32 && begin[1] == 144 && k.threadgroup_memory_bytes == 144 + 1024, "%u bytes",
+              k.threadgroup_memory_bytes);
+    }
     ir_module_free(m);
 }
 
@@ -249,7 +279,8 @@ static void test_cache_keys(void)
 
 static const struct suite_test tests[] = {
     {"arguments are listed", test_listing},
-    {"threadgroup pointers are refused", test_refused},
+    {"pointers to private memory are refused", test_refused},
+    {"parts of threadgroup memory are placed", test_threadgroup_memory},
     {"launches are completed", test_complete},
     {"wrong launches", test_wrong_launches},
     {"extents", test_extents},
