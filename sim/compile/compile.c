@@ -295,21 +295,11 @@ static bool take_places(struct job *j, const struct agx_assembly *a)
 static bool take_code(struct job *j, const struct agx_assembly *a)
 {
     struct abi_kernel *const k = &j->result->kernel;
-    k->code = malloc(a->code_bytes + 1);
     k->path = strdup(j->request->path);
-    if (!k->code || !k->path)
+    if (!k->path)
         return orch_no_memory(j->error);
-    memcpy(k->code, a->code, a->code_bytes);
-    k->code_bytes = a->code_bytes;
-    k->main_offset = (uint32_t)a->main_offset;
-    k->has_preamble = a->has_preamble;
-    k->preamble_offset = (uint32_t)a->preamble_offset;
-    k->constants_offset = (uint32_t)a->constants_offset;
-    k->constants_first = a->constant_first_half;
-    k->constants_count = a->constant_halves;
-    k->register_halves = a->register_halves;
-    k->threadgroup_memory_bytes = a->threadgroup_memory_bytes;
-    k->stack_words = a->stack_words;
+    if (!abi_kernel_take_code(k, a, j->error))
+        return false;
     if (k->threadgroup_memory_bytes > ABI_GROUP_MEMORY_MAX)
         return orch_fail(j->error, ORCH_USAGE, "%.200s: %s uses %u bytes of threadgroup memory, a threadgroup has at most %u",
                          j->request->path, k->name, k->threadgroup_memory_bytes, ABI_GROUP_MEMORY_MAX);

@@ -43,14 +43,15 @@ static bool has_phi(const struct ir_block *b)
     return b->first && b->first->op == IR_PHI;
 }
 
-/* Where to go for this edge: the block, or moves that come behind the end at work (decode_stubs). */
+/* Where to go for this edge: the block, or moves that come behind the end at work. */
 static uint32_t edge_label(struct decoder *d, const struct frame *frame, const struct ir_block *to)
 {
     return has_phi(to) ? decode_label(d) : frame->label[to->id];
 }
 
-static void edge_stub(struct decoder *d, const struct frame *frame, const struct ir_block *from, const struct ir_block *to,
-                      uint32_t label)
+/* The moves of an edge that has some, and the way on from them. */
+static void place_edge(struct decoder *d, const struct frame *frame, const struct ir_block *from, const struct ir_block *to,
+                       uint32_t label)
 {
     if (!has_phi(to) || d->failed)
         return;
@@ -75,7 +76,7 @@ static void decode_switch(struct decoder *d, const struct frame *frame, const st
     step->extra = pair.slot + 2;
     step->extras = v->blocks - 1;
     for (unsigned i = 0; i < v->blocks; i++)
-        edge_stub(d, frame, v->home, v->block[i], pair.slot[2 * i + 1]);
+        place_edge(d, frame, v->home, v->block[i], pair.slot[2 * i + 1]);
 }
 
 static void decode_return(struct decoder *d, const struct frame *frame, const struct ir_value *v)
@@ -110,8 +111,8 @@ static void decode_end(struct decoder *d, const struct frame *frame, const struc
         step->a = condition;
         step->target = yes;
         step->other = no;
-        edge_stub(d, frame, v->home, v->block[0], yes);
-        edge_stub(d, frame, v->home, v->block[1], no);
+        place_edge(d, frame, v->home, v->block[0], yes);
+        place_edge(d, frame, v->home, v->block[1], no);
         break;
     }
     case IR_SWITCH: decode_switch(d, frame, v); break;

@@ -1,4 +1,5 @@
 /* Integer operations, comparisons and selections on all lanes. */
+#include "isa/agx/compiler/ir_compare.h"
 #include "isa/agx/compiler/ir_interpret_parts.h"
 
 #include <stddef.h>
@@ -95,22 +96,6 @@ static uint64_t funnel_left(uint64_t high, uint64_t low, unsigned amount, unsign
     return amount ? high << amount | low >> (bits - amount) : high;
 }
 
-static bool compare_integers(unsigned condition, uint64_t x, uint64_t y, int64_t sx, int64_t sy)
-{
-    switch (condition) {
-    case IR_EQ: return x == y;
-    case IR_NE: return x != y;
-    case IR_UGT: return x > y;
-    case IR_UGE: return x >= y;
-    case IR_ULT: return x < y;
-    case IR_ULE: return x <= y;
-    case IR_SGT: return sx > sy;
-    case IR_SGE: return sx >= sy;
-    case IR_SLT: return sx < sy;
-    default: return sx <= sy;
-    }
-}
-
 #define SUM_OVER(x, y) ((__int128)(x) + (__int128)(y))
 
 INTEGER(integer_add, x + y)
@@ -128,7 +113,7 @@ INTEGER(integer_or, x | y)
 INTEGER(integer_xor, x ^ y)
 INTEGER(integer_trunc, x)
 INTEGER(integer_sext, (uint64_t)sign_extended(x, from))
-INTEGER(integer_compare, compare_integers(step->which, x, y, sign_extended(x, from), sign_extended(y, from)))
+INTEGER(integer_compare, ir_compare(step->which, x, y, sign_extended(x, from), sign_extended(y, from)))
 INTEGER(integer_umin, x < y ? x : y)
 INTEGER(integer_umax, x > y ? x : y)
 INTEGER(integer_smin, SX < SY ? x : y)

@@ -1,4 +1,5 @@
 /* Constants and algebra: one instruction at a time, looking at what its operands are. */
+#include "isa/agx/compiler/ir_compare.h"
 #include "isa/agx/compiler/pass_fold.h"
 
 /* ---- bits ---- */
@@ -273,19 +274,7 @@ static struct ir_value *fold_integers(struct pass *p, struct ir_value *v)
 static bool compare_bits(unsigned condition, const struct ir_type *type, uint64_t x, uint64_t y)
 {
     const unsigned up = 64 - type->bits;
-    const int64_t sx = (int64_t)(x << up), sy = (int64_t)(y << up);
-    switch (condition) {
-    case IR_EQ: return x == y;
-    case IR_NE: return x != y;
-    case IR_UGT: return x > y;
-    case IR_UGE: return x >= y;
-    case IR_ULT: return x < y;
-    case IR_ULE: return x <= y;
-    case IR_SGT: return sx > sy;
-    case IR_SGE: return sx >= sy;
-    case IR_SLT: return sx < sy;
-    default: return sx <= sy;
-    }
+    return ir_compare(condition, x, y, (int64_t)(x << up), (int64_t)(y << up));
 }
 
 static enum ir_condition swapped(unsigned condition)

@@ -60,8 +60,8 @@ static void compare_counts(const struct gpu_setup *s, const struct gpu_totals *t
         snprintf(text, size, "%" PRIu64 " instructions have a mnemonic that by_mnemonic does not list", t->instructions - listed);
 }
 
-static bool execute(const struct gpu_setup *s, const struct check_gpu_options *o, struct gpu_totals *totals,
-                    struct gpu_findings *found, struct orch_error *error)
+bool check_gpu_execute(const struct gpu_setup *s, const struct check_gpu_options *o, struct gpu_totals *totals,
+                       struct gpu_findings *found, struct orch_error *error)
 {
     const struct gpu_functional functional = {.threads = o->threads,
                                               .cores = CORES,
@@ -98,7 +98,7 @@ static void check_image(const struct abi_kernel *k, const struct check_gpu_optio
     snprintf(title, sizeof title, "%s (%s)", k->name, k->code_name);
     if (!space)
         orch_fail(&why, ORCH_INTERNAL, "no address space for the simulated memory");
-    else if (gpu_setup_open(&setup, k, GPU_G14, space, NULL, &why) && execute(&setup, o, &totals, &found, &why))
+    else if (gpu_setup_open(&setup, k, GPU_G14, space, NULL, &why) && check_gpu_execute(&setup, o, &totals, &found, &why))
         judge(k, title, &setup, &totals, &found, report);
     if (why.exit_code)
         check_fail(report, "%s: %s", title, why.text);

@@ -18,4 +18,11 @@ struct check_gpu_options {
 bool check_gpu_kernels(const char *folder, const char *const *names, size_t name_count, const struct check_gpu_options *options,
                        struct check_report *report, struct orch_error *error);
 
+struct gpu_setup;
+struct gpu_totals;
+struct gpu_findings;
+/* Executes a launch that is to be checked, with poisoned registers; counts and findings are the caller's to free. */
+bool check_gpu_execute(const struct gpu_setup *setup, const struct check_gpu_options *options, struct gpu_totals *totals,
+                       struct gpu_findings *found, struct orch_error *error);
+
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CORES = 8, TEXT_BYTES = 320 };
+enum { TEXT_BYTES = 320 };
 
 struct source_check {
     const struct check_gpu_options *options;
@@ -84,16 +84,6 @@ static bool put_code(struct abi_kernel *launch, struct abi_kernel *code, struct 
     return true;
 }
 
-static bool execute(const struct gpu_setup *s, const struct check_gpu_options *o, struct gpu_totals *totals,
-                    struct gpu_findings *found, struct orch_error *error)
-{
-    const struct gpu_functional functional = {.threads = o->threads,
-                                              .cores = CORES,
-                                              .findings = found,
-                                              .checks = {.reference = o->reference, .sanitize = o->sanitize, .poison = true}};
-    return gpu_totals_init(totals, s->program, error) && gpu_functional_run(s, &functional, totals, error);
-}
-
 static void judge(struct source_check *c, const struct gpu_setup *s, const struct gpu_findings *found, const char *title,
                   struct check_source_row *row)
 {
@@ -129,7 +119,8 @@ static void run_kernel(struct source_check *c, const struct abi_kernel *k, unsig
     struct mem_space *const space = mem_space_create(0);
     if (!space) {
         orch_fail(why, ORCH_INTERNAL, "no address space for the simulated memory");
-    } else if (gpu_setup_open(&setup, k, GPU_G14, space, NULL, why) && execute(&setup, c->options, &totals, &found, why)) {
+    } else if (gpu_setup_open(&setup, k, GPU_G14, space, NULL, why) &&
+               check_gpu_execute(&setup, c->options, &totals, &found, why)) {
         struct check_source_row row = {.instructions = totals.instructions,
                                        .reference = k->has_reference ? k->simdgroup_instructions : 0,
                                        .code_bytes = (uint32_t)k->code_bytes,

@@ -4,16 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool abi_assemble(struct abi_reader *r, const struct json_node *node)
+bool abi_kernel_take_code(struct abi_kernel *k, const struct agx_assembly *a, struct orch_error *error)
 {
-    struct abi_kernel *k = r->kernel;
-    struct isa_error why = {0};
-    struct agx_assembly *a = &r->assembly;
-    if (!agx_assemble((const char *)k->code, k->code_bytes, a, &why))
-        return json_wrong(node, "code", "%.100s:%lu: %s", k->code_name, why.line, why.text);
     uint8_t *code = malloc(a->code_bytes + 1);
     if (!code)
-        return orch_no_memory(r->error);
+        return orch_no_memory(error);
     memcpy(code, a->code, a->code_bytes);
     free(k->code);
     k->code = code;
@@ -27,6 +22,18 @@ bool abi_assemble(struct abi_reader *r, const struct json_node *node)
     k->register_halves = a->register_halves;
     k->threadgroup_memory_bytes = a->threadgroup_memory_bytes;
     k->stack_words = a->stack_words;
+    return true;
+}
+
+bool abi_assemble(struct abi_reader *r, const struct json_node *node)
+{
+    struct abi_kernel *k = r->kernel;
+    struct isa_error why = {0};
+    struct agx_assembly *a = &r->assembly;
+    if (!agx_assemble((const char *)k->code, k->code_bytes, a, &why))
+        return json_wrong(node, "code", "%.100s:%lu: %s", k->code_name, why.line, why.text);
+    if (!abi_kernel_take_code(k, a, r->error))
+        return false;
     memcpy(k->group, a->local_size, sizeof k->group);
     r->assembled = true;
     return true;

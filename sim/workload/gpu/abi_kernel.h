@@ -110,4 +110,8 @@ struct abi_arg *abi_kernel_arg(struct abi_kernel *kernel, const char *name); /* 
 /* Gives a buffer other start contents, from a .npy or raw file of the same size. Results are not compared any more. */
 bool abi_kernel_set_input(struct abi_kernel *kernel, const char *name, const char *path, struct orch_error *error);
 
+struct agx_assembly;
+/* Gives the kernel a copy of assembled code and what goes with it, in place of what it had. Arguments and sizes stay. */
+bool abi_kernel_take_code(struct abi_kernel *kernel, const struct agx_assembly *assembly, struct orch_error *error);
+
 #endif
