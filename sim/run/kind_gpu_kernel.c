@@ -1,8 +1,7 @@
 /* Kind "gpu": a kernel of the GPU library. Its steps run one after another in one command buffer, over the same buffers. */
 #include "sim/base/checksum.h"
+#include "sim/run/run_chain.h"
 #include "sim/run/run_internal.h"
-#include "sim/run/run_launch.h"
-#include "sim/workload/gpu/gpu_functional.h"
 #include "sim/workload/gpu/gpu_library.h"
 
 #include <stdio.h>
@@ -68,134 +67,39 @@ static struct run_operation operation(const struct run *run)
     return (struct run_operation){library->kernel.flops, library->kernel.macs};
 }
 
-struct chain {
-    struct run *run;
+/* What hand_over and place need of the library's own. */
+struct operands {
     const struct gpu_library *library;
-    struct mem_space *space;
     uint64_t address[GPU_KERNEL_BUFFERS];
-    enum gpu_generation generation;
-    struct run_measure *sum;
-    struct run_result *result;
-    struct orch_error *error;
-    double longest_ns;
-    bool sampled, given; /* somebody else reads the buffers afterwards */
-    bool contents;       /* buffers have contents */
 };
 
-static bool no_memory(struct chain *c)
+static bool hand_over(struct run_chain *c)
 {
-    return orch_no_memory(c->error);
-}
-
-/* ---- sums over steps ---- */
-
-static void add_gpu(struct chain *c, const struct run_launch *l)
-{
-    const struct run_gpu *g = &l->m->gpu;
-    struct run_gpu *sum = &c->sum->gpu;
-    const double all = sum->device_ns + g->device_ns;
-    if (all > 0) {
-        sum->issue_share = (sum->issue_share * sum->device_ns + g->issue_share * g->device_ns) / all;
-        sum->scale_uncertainty = (sum->scale_uncertainty * sum->device_ns + g->scale_uncertainty * g->device_ns) / all;
-    }
-    sum->params = g->params;
-    sum->device_ns = all;
-    sum->overhead_ns = g->overhead_ns; /* of the one command buffer */
-    sum->groups += g->groups;
-    sum->groups_timed += g->groups_timed;
-    sum->timed_share = all > 0 ? (sum->timed_share * (all - g->device_ns) + g->timed_share * g->device_ns) / all : 1;
-    for (int i = 0; i < GPU_STALL_COUNT; i++)
-        sum->stalls[i] += g->stalls[i];
-    if (g->device_ns < c->longest_ns)
-        return;
-    c->longest_ns = g->device_ns;
-    sum->occupancy = g->occupancy;
-    c->run->gpu_group_threads = l->setup->kernel->group[0] * l->setup->kernel->group[1] * l->setup->kernel->group[2];
-}
-
-static bool add_step(struct chain *c, struct run_launch *l)
-{
-    struct run_measure *m = l->m;
-    add_gpu(c, l);
-    activity_add(&c->sum->activity, &m->activity);
-    run_memory_add(&c->sum->memory, &m->memory);
-    c->sum->host_seconds += m->host_seconds;
-    c->sampled |= c->run->detail && strcmp(c->run->detail, "sampled") == 0;
-    return run_gpu_counters(l->setup, m, c->result, c->error) &&
-           (run_placement_add(&c->result->placement, l->setup->kernel->name, "gpu", l->setup->kernel->code_name,
-                              "a program of the kernel library") ||
-            no_memory(c));
-}
-
-/* ---- one step ---- */
-
-static bool hand_over(struct chain *c)
-{
-    for (unsigned i = 0; i < c->library->kernel.buffers; i++) {
-        const struct gpu_kernel_buffer *b = &c->library->kernel.buffer[i];
+    const struct operands *const o = c->context;
+    for (unsigned i = 0; i < o->library->kernel.buffers; i++) {
+        const struct gpu_kernel_buffer *b = &o->library->kernel.buffer[i];
         const uint64_t bytes = gpu_type_bytes(b->type, b->count);
         if (b->role != GPU_BUFFER_OUTPUT && b->role != GPU_BUFFER_IN_OUT)
             continue;
-        const uint8_t *at = mem_at(c->space, c->address[i], bytes, MEM_READ);
+        const uint8_t *at = mem_at(c->space, o->address[i], bytes, MEM_READ);
         if (at && !run_checksum_add(&c->result->checksum, b->name, checksum_fnv1a64(at, bytes)))
-            return no_memory(c);
+            return orch_no_memory(c->error);
     }
     return true;
 }
 
-/* A step is timed from the buffers as they are, then they get what the step makes of them. */
-static bool work(struct chain *c, struct run_launch *l, bool last)
+/* Where the buffers of each step are. */
+static bool address_steps(struct run_chain *c)
 {
-    const enum run_mode mode = c->run->request->mode;
-    struct gpu_totals again = {0};
-    l->setup->progress = c->run->progress;
-    l->m->gpu.groups = l->setup->group_count;
-    bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) &&
-              (c->library->empty || gpu_setup_keep(l->setup, c->error)) && (mode == RUN_FUNCTIONAL || run_launch_open(l)) &&
-              (mode == RUN_FUNCTIONAL || run_launch_prepare(l)) && (mode == RUN_TIMING || run_launch_execute(l));
-    if (ok && last && mode != RUN_TIMING)
-        ok = hand_over(c);
-    if (ok && mode != RUN_FUNCTIONAL)
-        ok = run_launch_time(l);
-    const bool lost = mode == RUN_TIMING ? c->contents : mode == RUN_FULL && !run_launch_keeps_memory(l);
-    if (ok && lost && !c->library->empty && (!last || (c->given && mode != RUN_TIMING))) {
-        const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->m->gpu.params.cores};
-        gpu_setup_restore(l->setup);
-        ok = gpu_totals_init(&again, l->setup->program, c->error) && gpu_functional_run(l->setup, &plain, &again, c->error);
-        gpu_totals_free(&again);
-    }
-    return ok && add_step(c, l);
-}
-
-static bool run_step(struct chain *c, unsigned number)
-{
-    struct run_measure m = {.soc = c->sum->soc, .moved_share = c->sum->moved_share};
-    struct gpu_setup setup = {.program = NULL};
-    struct run_launch l = {.run = c->run, .setup = &setup, .m = &m, .error = c->error};
-    const struct abi_kernel *k = &c->library->step[number];
-    uint64_t given[ABI_ARGS_MAX] = {0};
-    for (unsigned i = 0; i < k->args; i++)
-        if (k->arg[i].buffer)
-            given[i] = c->address[c->library->place[number][i].buffer] + c->library->place[number][i].offset_bytes;
-    const bool ok =
-        (c->contents ? gpu_setup_open : gpu_setup_open_steering)(&setup, k, c->generation, c->space, given, c->error) &&
-        work(c, &l, number + 1 == c->library->kernel.steps);
-    c->sum->soc = m.soc;
-    run_launch_close(&l);
-    gpu_setup_close(&setup);
-    gpu_totals_free(&m.gpu.totals);
-    return ok;
-}
-
-static bool run_steps(struct chain *c)
-{
-    for (unsigned i = 0; i < c->library->kernel.steps; i++)
-        if (!run_step(c, i))
-            return false;
-    c->run->gpu_bytes = c->library->kernel.min_bytes;
-    c->sum->end_ns = c->sum->gpu.device_ns + c->sum->gpu.overhead_ns;
-    return c->run->request->mode == RUN_FUNCTIONAL || run_result_set_text(&c->run->detail, c->sampled ? "sampled" : "instr") ||
-           no_memory(c);
+    const struct operands *const o = c->context;
+    c->address = calloc(c->steps, sizeof *c->address);
+    if (!c->address)
+        return orch_no_memory(c->error);
+    for (unsigned s = 0; s < c->steps; s++)
+        for (unsigned i = 0; i < c->step[s].args; i++)
+            if (c->step[s].arg[i].buffer)
+                c->address[s][i] = o->address[o->library->place[s][i].buffer] + o->library->place[s][i].offset_bytes;
+    return true;
 }
 
 /* Bytes that the host holds: buffers, and the start contents of those that a launch writes (gpu_setup_keep). */
@@ -215,7 +119,7 @@ static double host_bytes(const struct gpu_library *library)
 
 /* What is only timed needs contents where values steer, and those of places alone where the host would not hold all. Where there
  * are contents, the host has to hold them. */
-static bool choose_contents(struct chain *c)
+static bool choose_contents(struct run_chain *c)
 {
     const bool timing = c->run->request->mode == RUN_TIMING;
     struct gpu_library *const library = c->run->work;
@@ -224,7 +128,7 @@ static bool choose_contents(struct chain *c)
     c->contents = !timing;
     if (timing && !gpu_library_steered(library, c->generation, &c->contents, c->error))
         return false;
-    library->empty = timing && c->contents && !c->given && bytes > (double)ABI_BUFFERS_MAX;
+    c->empty = library->empty = timing && c->contents && !c->given && bytes > (double)ABI_BUFFERS_MAX;
     if (!c->contents || c->given)
         return true;
     if (!library->empty)
@@ -237,10 +141,25 @@ static bool choose_contents(struct chain *c)
 static bool time_at(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
                     struct run_result *result, struct orch_error *error)
 {
-    struct chain c = {
-        .run = run, .library = run->work, .space = space, .sum = m, .result = result, .error = error, .given = given != NULL};
-    return run_gpu_generation(run, &c.generation, result, error) && choose_contents(&c) &&
-           gpu_library_place(c.library, space, given, c.contents, run->request->seed, c.address, error) && run_steps(&c);
+    const struct gpu_library *const library = run->work;
+    struct operands operands = {.library = library};
+    struct run_chain c = {.run = run,
+                          .step = library->step,
+                          .steps = library->kernel.steps,
+                          .space = space,
+                          .sum = m,
+                          .result = result,
+                          .error = error,
+                          .why = "a program of the kernel library",
+                          .given = given != NULL,
+                          .hand_over = hand_over,
+                          .context = &operands};
+    const bool ok = run_gpu_generation(run, &c.generation, result, error) && choose_contents(&c) &&
+                    gpu_library_place(library, space, given, c.contents, run->request->seed, operands.address, error) &&
+                    address_steps(&c) && run_chain(&c);
+    run->gpu_bytes = library->kernel.min_bytes;
+    free(c.address);
+    return ok;
 }
 
 static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
