@@ -204,7 +204,9 @@ struct orchard_answer;
  * @param session  NULL = a session of zeros
  * @param verb     "run"; see orchard_verb_at()
  * @param words    the words after the verb: {"gemm:512x512x512", NULL}
- * @param options  "NAME=VALUE", a switch "NAME": {"unit=gpu", "chip=m1,m2", "set=gpu_cores=10", "cold", NULL}
+ * @param options  "NAME=VALUE", a switch "NAME": {"unit=gpu", "chip=m1,m2", "set=gpu_cores=10", "cold", NULL}. Of workloads
+ * joined by "+", each may have options of its own: a text "+" in the list begins those of the first, another "+" those of the
+ * second ...: {"chip=m2", "+", "entry=a", "grid=64", "+", "entry=b", "grid=32", NULL}
  * @param answer   where the answer goes, to be freed by orchard_answer_free(); NULL = not wanted (then only the text counts).
  *                 After an error it is NULL, unless there is an answer in spite of it.
  * @param error    what went wrong; cleared first, and left so when the answer is that a check does not hold

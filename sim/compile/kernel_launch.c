@@ -105,8 +105,32 @@ static bool set_save(const struct program_arg *p, struct abi_arg *a, struct orch
     return true;
 }
 
+/* A number for constant memory: a buffer of that number, as Metal's setBytes makes one. How the source reads it does not say
+ * whether an integer has a sign. */
+static bool set_constant(const struct program_arg *p, struct abi_arg *a, struct orch_error *error)
+{
+    static const enum element_type is_signed[ELEMENT_TYPE_COUNT] = {
+        [ELEMENT_U8] = ELEMENT_I8, [ELEMENT_U16] = ELEMENT_I16, [ELEMENT_U32] = ELEMENT_I32, [ELEMENT_U64] = ELEMENT_I64};
+    struct abi_arg number = {.type = a->type};
+    if (p->kind == PROGRAM_ARG_INTEGER && (int64_t)p->bits < 0 && is_signed[a->type])
+        number.type = is_signed[a->type];
+    if (!set_scalar(p, &number, error))
+        return false;
+    a->count = 1;
+    a->bytes = element_type_bytes(a->type);
+    a->unchanged = true;
+    a->start = ABI_START_BYTES;
+    a->initial = calloc(1, a->bytes);
+    if (!a->initial)
+        return orch_no_memory(error);
+    memcpy(a->initial, number.scalar, a->bytes);
+    return true;
+}
+
 static bool set_buffer(const struct program_arg *p, struct abi_arg *a, struct orch_error *error)
 {
+    if (p->kind != PROGRAM_ARG_POINTER && a->constant)
+        return set_constant(p, a, error);
     if (p->kind != PROGRAM_ARG_POINTER)
         return orch_fail(error, ORCH_USAGE, "is a buffer: %s:1024, in:FILE.npy, out:%s:1024:FILE.npy ...",
                          element_type_name(a->type), element_type_name(a->type));

@@ -32,6 +32,7 @@ struct run_uncertainty {
 
 struct compile_request;
 struct kernel_launch;
+struct kernel_step;
 
 enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 
@@ -54,6 +55,9 @@ struct run_request {
     const struct compile_request *source; /* GPU sources: how they are compiled; path, text and entry are not looked at. NULL = by
                                              default */
     const struct kernel_launch *launch;   /* GPU sources: grid and group; args are those above. NULL = not stated */
+    const struct kernel_step *step;       /* GPU sources in a row: `steps` of them, in place of `source`, `launch` and `args` */
+    unsigned steps;                       /* 0 = the workload is none, or a file that says so itself */
+    bool step_buffers;                    /* of such a row: each step has a command buffer of its own */
     const char *output_folder;            /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
     const char *const *inputs;            /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;

@@ -20,7 +20,7 @@ struct run_chain {
     bool empty;      /* but only those whose values are places */
     bool given;      /* somebody else reads the buffers afterwards */
     bool separate;   /* each step has a command buffer of its own */
-    bool tell_steps; /* counters say how long each step was on the device */
+    bool tell_steps; /* counters (RUN_COUNTER_STEP) say how long each step was on the device */
     /* After the last step has been executed, while memory has its results. */
     bool (*hand_over)(struct run_chain *chain);
     void *context;
@@ -31,7 +31,5 @@ struct run_chain {
 
 /* Executes and times all steps as the request's mode says. The detail of the run is set. */
 bool run_chain(struct run_chain *chain);
-/* The counter that has the device time of a step, from 1. */
-#define RUN_CHAIN_COUNTER "gpu.step%u.device_seconds"
 
 #endif
