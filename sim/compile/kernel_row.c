@@ -255,11 +255,35 @@ bool kernel_row_open(const struct kernel_row_request *request, struct kernel_row
     return ok;
 }
 
+bool kernel_row_of(const struct abi_kernel *kernel, struct kernel_row *row, struct orch_error *error)
+{
+    *row = (struct kernel_row){.borrowed = true,
+                               .step = malloc(sizeof *row->step),
+                               .steps = 1,
+                               .place = calloc(1, sizeof *row->place),
+                               .buffer = calloc(ABI_ARGS_MAX, sizeof *row->buffer),
+                               .warnings = strdup(""),
+                               .hash = kernel->hash};
+    if (!row->step || !row->place || !row->buffer || !row->warnings)
+        return orch_no_memory(error);
+    row->step[0] = *kernel;
+    for (unsigned i = 0; i < kernel->args; i++) {
+        const struct abi_arg *const a = &kernel->arg[i];
+        if (!a->buffer)
+            continue;
+        row->place[0][i] = row->buffers;
+        row->buffer[row->buffers] = (struct kernel_row_buffer){
+            .bytes = a->bytes, .count = a->count, .type = a->type, .read_only = a->unchanged, .initial = a->initial};
+        memcpy(row->buffer[row->buffers++].name, a->name, sizeof a->name);
+    }
+    return true;
+}
+
 void kernel_row_free(struct kernel_row *row)
 {
-    for (unsigned i = 0; row->step && i < row->steps; i++)
+    for (unsigned i = 0; row->step && i < row->steps && !row->borrowed; i++)
         abi_kernel_free(&row->step[i]);
-    for (unsigned i = 0; i < row->buffers; i++) {
+    for (unsigned i = 0; i < row->buffers && !row->borrowed; i++) {
         free(row->buffer[i].initial);
         if (row->buffer[i].save)
             free(row->buffer[i].save->path);

@@ -46,10 +46,13 @@ struct kernel_row {
     unsigned buffers;
     char *warnings; /* of clang about all sources; "" = none */
     uint64_t hash;  /* of everything that decides what comes out */
+    bool borrowed;  /* kernels and contents belong to somebody else */
 };
 
 /* Compiles every source and gives every buffer its place. False with *error, which names the step. To be freed in any case. */
 bool kernel_row_open(const struct kernel_row_request *request, struct kernel_row *row, struct orch_error *error);
+/* A row of one kernel that is complete already and outlives the row; each argument that is a buffer has one of its own. */
+bool kernel_row_of(const struct abi_kernel *kernel, struct kernel_row *row, struct orch_error *error);
 void kernel_row_free(struct kernel_row *row);
 double kernel_row_bytes(const struct kernel_row *row); /* of all buffers */
 

@@ -1,5 +1,6 @@
 /* Kind "gpu-row": GPU kernels of a user one after another, as sources with their launches or as a file that lists them. All steps
  * are in one command buffer, unless each is to have its own. */
+#include "isa/rounding.h"
 #include "sim/compile/kernel_row.h"
 #include "sim/base/checksum.h"
 #include "sim/run/run_chain.h"
@@ -32,6 +33,10 @@ static bool open_workload(struct run *run, struct orch_error *error)
     struct kernel_row_request wanted = {.step = q->step, .steps = q->steps};
     if (!row)
         return orch_no_memory(error);
+    if (q->kernel) {
+        snprintf(run->program_name, sizeof run->program_name, "%s", q->kernel->name);
+        return kernel_row_of(q->kernel, row, error);
+    }
     struct kernel_row_file *const file =
         q->steps ? NULL : kernel_row_read(q->workload, (const char *)run->file.bytes, run->file.size, &wanted, error);
     const bool ok = (q->steps || file) && kernel_row_open(&wanted, row, error) && add_warnings(run, row->warnings, error);
@@ -86,11 +91,38 @@ struct operands {
     uint64_t *address; /* of buffers */
 };
 
+/* Buffers of one compiled kernel that a caller has filled are where he says; a file brings its own. */
+static bool take_given(struct operands *o, const struct run_given *given, bool compiled, struct orch_error *error)
+{
+    for (unsigned i = 0; given && i < given->count; i++) {
+        if (given->address[i] && !compiled)
+            return orch_fail(error, ORCH_USAGE, "kernels in a row bring their own buffers");
+        if (compiled && i < o->row->step[0].args && o->row->step[0].arg[i].buffer)
+            o->address[o->row->place[0][i]] = given->address[i];
+    }
+    return true;
+}
+
+/* Gives back what place() has taken of a caller's memory. */
+static void release(const struct run_chain *c, const struct run_given *given)
+{
+    const struct operands *const o = c->context;
+    for (unsigned i = 0; i < o->row->buffers; i++) {
+        bool own = o->address[i] != 0;
+        for (unsigned k = 0; k < given->count; k++)
+            own &= o->address[i] != given->address[k];
+        if (own)
+            mem_space_unmap(c->space, o->address[i], round_up(o->row->buffer[i].bytes, MEM_PAGE_BYTES));
+    }
+}
+
 static bool place(struct run_chain *c)
 {
     const struct operands *const o = c->context;
     for (unsigned i = 0; i < o->row->buffers; i++) {
         const struct kernel_row_buffer *const b = &o->row->buffer[i];
+        if (o->address[i])
+            continue;
         o->address[i] = mem_space_alloc(c->space, b->bytes, MEM_PAGE_BYTES);
         uint8_t *const at = o->address[i] ? mem_at(c->space, o->address[i], b->bytes, MEM_READ | MEM_WRITE) : NULL;
         if (!at)
@@ -138,6 +170,8 @@ static bool hand_over(struct run_chain *c)
 {
     const struct operands *const o = c->context;
     unsigned files = 0, inputs = 0, kept = 0;
+    if (c->given)
+        return true;
     for (unsigned i = 0; i < o->row->buffers; i++) {
         const struct kernel_row_buffer *const b = &o->row->buffer[i];
         const uint8_t *const at = mem_at(c->space, o->address[i], b->bytes, MEM_READ);
@@ -166,21 +200,25 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                           .step = row->step,
                           .steps = row->steps,
                           .address = calloc(row->steps, sizeof *c.address),
-                          .space = run_space_create(run, error),
+                          .space = given ? given->space : run_space_create(run, error),
                           .sum = m,
                           .result = result,
                           .error = error,
                           .why = "GPU machine code runs on the GPU",
                           .contents = true,
+                          .given = given != NULL,
                           .separate = run->request->step_buffers,
                           .tell_steps = true,
                           .hand_over = hand_over,
                           .context = &operands};
-    (void)given;
     bool ok = (operands.address && c.address) || orch_no_memory(error);
+    ok = ok && take_given(&operands, given, run->request->kernel, error);
     ok = ok && c.space && run_gpu_generation(run, &c.generation, result, error) && place(&c) && run_chain(&c);
     run->gpu_bytes = ok ? kernel_row_bytes(row) : 0;
-    run_space_free(c.space, run, m);
+    if (given && operands.address)
+        release(&c, given);
+    else if (!given)
+        run_space_free(c.space, run, m);
     free(operands.address);
     free(c.address);
     return ok;
@@ -191,6 +229,7 @@ const struct run_kind run_kind_gpu_row = {
     .program_kind = "agx",
     .part = PART_GPU,
     .may_sample = true,
+    .takes_buffers = true,
     .recognise = recognise,
     .open = open_workload,
     .close = close_workload,

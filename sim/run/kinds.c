@@ -57,7 +57,7 @@ static const struct run_kind *kernel_kind(const struct run_request *q, struct or
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    if (q->steps)
+    if (q->steps || q->kernel)
         return &run_kind_gpu_row;
     if (kernel_is_workload(q->workload))
         return kernel_kind(q, error);

@@ -30,6 +30,7 @@ struct run_uncertainty {
     unsigned runs; /* number of simulations; it is part of what decides the answer */
 };
 
+struct abi_kernel;
 struct compile_request;
 struct kernel_launch;
 struct kernel_step;
@@ -57,6 +58,7 @@ struct run_request {
     const struct kernel_launch *launch;   /* GPU sources: grid and group; args are those above. NULL = not stated */
     const struct kernel_step *step;       /* GPU sources in a row: `steps` of them, in place of `source`, `launch` and `args` */
     unsigned steps;                       /* 0 = the workload is none, or a file that says so itself */
+    const struct abi_kernel *kernel;      /* compiled, with its launch: runs in place of a workload, on buffers that are given */
     bool step_buffers;                    /* of such a row: each step has a command buffer of its own */
     const char *output_folder;            /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
     const char *const *inputs;            /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
