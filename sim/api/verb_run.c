@@ -51,6 +51,8 @@ static const struct orchard_option option_table[] = {
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
     {"idle", 0, "SECONDS", false, "ane: the engine is idle for so long after the warm-up, and may have to wake up"},
     {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
+    {"kernel", 0, "OP=FILE", true,
+     "GPU: a source or description to run in place of the library's kernel for an operator, checked against it"},
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
     VERB_RUN_DEVICE_OPTIONS,
@@ -68,7 +70,7 @@ static const struct orchard_option option_table[] = {
 struct session {
     struct api_context *context;
     struct run_request request;
-    const char **inputs;
+    const char **lists;
     struct verb_run_part part;   /* what holds for all workloads */
     struct verb_run_parts parts; /* what workloads have of their own */
     struct api_record record;
@@ -130,13 +132,9 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->threads = s->context->common.threads;
     q->output_folder = s->recording ? NULL : api_value(a, "output");
     q->sanitize = api_has(a, "sanitize");
-    q->input_count = api_count(a, "input");
     q->program_output = s->context->session->program_output;
-    q->inputs = s->inputs = calloc(q->input_count + 1, sizeof *s->inputs);
-    if (!s->inputs)
-        return orch_no_memory(error);
-    for (size_t i = 0; i < q->input_count; i++)
-        s->inputs[i] = api_value_at(a, "input", i);
+    if (!verb_run_lists(a, q, &s->lists, error))
+        return false;
     s->rerun = api_has(a, "rerun") || s->record.trace;
     q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
     s->explain = api_has(a, "explain");
@@ -386,7 +384,7 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
     known_free(s.known);
     db_close(s.record.db);
     api_chips_close(&chips);
-    free(s.inputs);
+    free(s.lists);
     verb_run_part_free(&s.part);
     verb_run_parts_free(&s.parts);
     free(workload);

@@ -132,6 +132,22 @@ void verb_run_parts_apply(const struct verb_run_parts *parts, struct together_pa
     }
 }
 
+bool verb_run_lists(const struct api_args *args, struct run_request *request, const char ***list, struct orch_error *error)
+{
+    const size_t inputs = request->input_count = api_count(args, "input");
+    const size_t own = request->own_count = api_count(args, "kernel");
+    *list = calloc(inputs + own + 1, sizeof **list);
+    if (!*list)
+        return orch_no_memory(error);
+    for (size_t i = 0; i < inputs; i++)
+        (*list)[i] = api_value_at(args, "input", i);
+    for (size_t i = 0; i < own; i++)
+        (*list)[inputs + i] = api_value_at(args, "kernel", i);
+    request->inputs = *list;
+    request->own = *list + inputs;
+    return true;
+}
+
 bool verb_run_join_words(int words, const char *const *word, char **text)
 {
     size_t length = 1;

@@ -39,6 +39,8 @@ bool verb_run_parts_read(const struct api_args *args, const char *text, bool tra
 void verb_run_parts_apply(const struct verb_run_parts *parts, struct together_part *part, unsigned count);
 void verb_run_parts_free(struct verb_run_parts *parts);
 
+/* Reads the options "input" and "kernel". *list (from malloc) holds both. */
+bool verb_run_lists(const struct api_args *args, struct run_request *request, const char ***list, struct orch_error *error);
 /* Joins "A", "+", "B" ... into one text: a shell makes several words of them. */
 bool verb_run_join_words(int words, const char *const *word, char **text);
 

@@ -112,6 +112,8 @@ static bool set_constant(const struct program_arg *p, struct abi_arg *a, struct 
     static const enum element_type is_signed[ELEMENT_TYPE_COUNT] = {
         [ELEMENT_U8] = ELEMENT_I8, [ELEMENT_U16] = ELEMENT_I16, [ELEMENT_U32] = ELEMENT_I32, [ELEMENT_U64] = ELEMENT_I64};
     struct abi_arg number = {.type = a->type};
+    if (a->type == ELEMENT_U64 && p->kind != PROGRAM_ARG_INTEGER) /* nothing reads it: kernel_arguments.c */
+        number.type = p->kind == PROGRAM_ARG_FLOAT ? ELEMENT_F32 : ELEMENT_F64;
     if (p->kind == PROGRAM_ARG_INTEGER && (int64_t)p->bits < 0 && is_signed[a->type])
         number.type = is_signed[a->type];
     if (!set_scalar(p, &number, error))

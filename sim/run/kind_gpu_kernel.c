@@ -1,5 +1,6 @@
 /* Kind "gpu": a kernel of the GPU library. Its steps run one after another in one command buffer, over the same buffers. */
 #include "sim/base/checksum.h"
+#include "sim/run/own_kernel.h"
 #include "sim/run/run_chain.h"
 #include "sim/run/run_internal.h"
 #include "sim/workload/gpu/gpu_library.h"
@@ -7,6 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What run->work points to. */
+struct gpu_operator {
+    struct gpu_library library;
+    struct own_kernel own;
+};
 
 static bool has(const struct run_request *q)
 {
@@ -16,7 +23,8 @@ static bool has(const struct run_request *q)
 static bool open_workload(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    struct gpu_library *const library = run->work = calloc(1, sizeof *library);
+    struct gpu_operator *const work = run->work = calloc(1, sizeof *work);
+    struct gpu_library *const library = work ? &work->library : NULL;
     enum gpu_generation generation;
     struct abi_target target;
     double cores = 1;
@@ -27,18 +35,23 @@ static bool open_workload(struct run *run, struct orch_error *error)
         !gpu_library_open(library, q->workload, q->precision, generation, (uint32_t)cores, error))
         return false;
     snprintf(run->program_name, sizeof run->program_name, "%s", library->request.info->name);
-    return true;
+    return own_kernel_open(&work->own, run, library, error);
 }
 
 static void close_workload(struct run *run)
 {
-    gpu_library_close(run->work);
+    struct gpu_operator *const work = run->work;
+    own_kernel_free(&work->own);
+    gpu_library_close(&work->library);
 }
 
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    if (!run_check_no_program_options(q, "is a kernel of the GPU", error))
+    const struct gpu_operator *const work = run->work;
+    struct run_request without = *q; /* an entry is that of the user's kernel */
+    without.entry = work->own.file ? NULL : q->entry;
+    if (!run_check_no_program_options(&without, "is a kernel of the GPU", error))
         return false;
     const char *const option = q->input_count ? "input" : q->output_folder ? "output" : NULL;
     return !option || orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to GPU launches (abi.json)", option);
@@ -46,36 +59,40 @@ static bool check(const struct run *run, struct orch_error *error)
 
 static uint64_t hash(const struct run *run)
 {
-    const struct gpu_library *const library = run->work;
-    return checksum_add(checksum_add(CHECKSUM_START, "gpu", 3), library->text, strlen(library->text));
+    const struct gpu_operator *const work = run->work;
+    const uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "gpu", 3), work->library.text, strlen(work->library.text));
+    return work->own.file ? checksum_add(h, &work->own.kernel.hash, sizeof work->own.kernel.hash) : h;
 }
 
 static const char *precision(const struct run *run)
 {
-    const struct gpu_library *const library = run->work;
+    const struct gpu_library *const library = &((const struct gpu_operator *)run->work)->library;
     return gpu_type_name(library->request.type);
 }
 
 static double bytes(const struct run *run)
 {
-    return gpu_library_bytes(run->work);
+    return gpu_library_bytes(&((const struct gpu_operator *)run->work)->library);
 }
 
 static struct run_operation operation(const struct run *run)
 {
-    const struct gpu_library *const library = run->work;
+    const struct gpu_library *const library = &((const struct gpu_operator *)run->work)->library;
     return (struct run_operation){library->kernel.flops, library->kernel.macs};
 }
 
 /* What hand_over and place need of the library's own. */
 struct operands {
     const struct gpu_library *library;
+    struct own_kernel *own;
     uint64_t address[GPU_KERNEL_BUFFERS];
 };
 
 static bool hand_over(struct run_chain *c)
 {
     const struct operands *const o = c->context;
+    if (o->own->file && !own_kernel_compare(o->own, c, o->library, o->address))
+        return false;
     for (unsigned i = 0; i < o->library->kernel.buffers; i++) {
         const struct gpu_kernel_buffer *b = &o->library->kernel.buffer[i];
         const uint64_t bytes = gpu_type_bytes(b->type, b->count);
@@ -88,6 +105,19 @@ static bool hand_over(struct run_chain *c)
     return true;
 }
 
+/* Where a buffer of the user's kernel is: an operand, or a number in constant memory. 0 = there is no room. */
+static uint64_t own_address(const struct run_chain *c, unsigned arg)
+{
+    const struct operands *const o = c->context;
+    const struct abi_arg *const a = &o->own->kernel.arg[arg];
+    if (!a->initial)
+        return o->address[o->own->place[arg]];
+    const uint64_t address = mem_space_alloc(c->space, a->bytes, MEM_PAGE_BYTES);
+    if (address)
+        memcpy(mem_at(c->space, address, a->bytes, MEM_WRITE), a->initial, a->bytes);
+    return address;
+}
+
 /* Where the buffers of each step are. */
 static bool address_steps(struct run_chain *c)
 {
@@ -95,10 +125,16 @@ static bool address_steps(struct run_chain *c)
     c->address = calloc(c->steps, sizeof *c->address);
     if (!c->address)
         return orch_no_memory(c->error);
-    for (unsigned s = 0; s < c->steps; s++)
-        for (unsigned i = 0; i < c->step[s].args; i++)
-            if (c->step[s].arg[i].buffer)
-                c->address[s][i] = o->address[o->library->place[s][i].buffer] + o->library->place[s][i].offset_bytes;
+    for (unsigned s = 0; s < c->steps; s++) {
+        for (unsigned i = 0; i < c->step[s].args; i++) {
+            const struct gpu_library_place *const place = &o->library->place[s][i];
+            if (!c->step[s].arg[i].buffer)
+                continue;
+            c->address[s][i] = o->own->file ? own_address(c, i) : o->address[place->buffer] + place->offset_bytes;
+            if (!c->address[s][i])
+                return orch_fail(c->error, ORCH_USAGE, "the simulated memory is full; make the shape smaller");
+        }
+    }
     return true;
 }
 
@@ -122,10 +158,14 @@ static double host_bytes(const struct gpu_library *library)
 static bool choose_contents(struct run_chain *c)
 {
     const bool timing = c->run->request->mode == RUN_TIMING;
-    struct gpu_library *const library = c->run->work;
+    struct gpu_library *const library = &((struct gpu_operator *)c->run->work)->library;
     const double bytes = gpu_library_bytes(library);
     char text[160];
     c->contents = !timing;
+    if (c->step != library->step) {
+        c->contents = true;
+        return run_host_holds(library->text, 2 * host_bytes(library), "", c->error);
+    }
     if (timing && !gpu_library_steered(library, c->generation, &c->contents, c->error))
         return false;
     c->empty = library->empty = timing && c->contents && !c->given && bytes > (double)ABI_BUFFERS_MAX;
@@ -141,21 +181,24 @@ static bool choose_contents(struct run_chain *c)
 static bool time_at(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
                     struct run_result *result, struct orch_error *error)
 {
-    const struct gpu_library *const library = run->work;
-    struct operands operands = {.library = library};
+    struct gpu_operator *const work = run->work;
+    const struct gpu_library *const library = &work->library;
+    const bool own = work->own.file != NULL;
+    struct operands operands = {.library = library, .own = &work->own};
     struct run_chain c = {.run = run,
-                          .step = library->step,
-                          .steps = library->kernel.steps,
+                          .step = own ? &work->own.kernel : library->step,
+                          .steps = own ? 1 : library->kernel.steps,
                           .space = space,
                           .sum = m,
                           .result = result,
                           .error = error,
-                          .why = "a program of the kernel library",
+                          .why = own ? "a kernel of the user for the operator" : "a program of the kernel library",
                           .given = given != NULL,
                           .hand_over = hand_over,
                           .context = &operands};
     const bool ok = run_gpu_generation(run, &c.generation, result, error) && choose_contents(&c) &&
                     gpu_library_place(library, space, given, c.contents, run->request->seed, operands.address, error) &&
+                    (!own || run->request->mode == RUN_TIMING || own_kernel_expect(&work->own, &c, library, operands.address)) &&
                     address_steps(&c) && run_chain(&c);
     run->gpu_bytes = library->kernel.min_bytes;
     free(c.address);

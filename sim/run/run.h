@@ -59,9 +59,12 @@ struct run_request {
     const struct kernel_step *step;       /* GPU sources in a row: `steps` of them, in place of `source`, `launch` and `args` */
     unsigned steps;                       /* 0 = the workload is none, or a file that says so itself */
     const struct abi_kernel *kernel;      /* compiled, with its launch: runs in place of a workload, on buffers that are given */
-    bool step_buffers;                    /* of such a row: each step has a command buffer of its own */
-    const char *output_folder;            /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
-    const char *const *inputs;            /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
+    const char *const *own;               /* GPU: "OPERATOR=FILE", kernels to run in place of the library's; for these are source,
+                                             launch and entry above */
+    size_t own_count;
+    bool step_buffers;         /* of such a row: each step has a command buffer of its own */
+    const char *output_folder; /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
+    const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
     bool sanitize;        /* GPU: races, bounds, barrier divergence, reads before their wait */
     unsigned threads;     /* of the host, for execution without time, or beside the timing; 0 = 1 */
