@@ -29,6 +29,7 @@ struct job {
     struct ir_module *module;
     struct ir_function *kernel;
     bool shown; /* all that was wanted */
+    int lock;   /* others wait for this entry of the cache; -1 = they do not */
     struct orch_error *error;
 };
 
@@ -131,6 +132,15 @@ static bool compile_metal(struct job *j, const struct clang *clang, const char *
     return ok;
 }
 
+/* Whether the cache has it, now or after somebody else has compiled it. */
+static bool look_up(struct job *j, bool look)
+{
+    if (!look || compile_cache_find(j->key, j->result))
+        return look;
+    j->lock = compile_cache_lock(j->key);
+    return j->lock >= 0 && compile_cache_find(j->key, j->result);
+}
+
 /* The same for a source; `found` when the cache has what will come of it. */
 static bool front_source(struct job *j, bool look, bool *found)
 {
@@ -140,8 +150,8 @@ static bool front_source(struct job *j, bool look, bool *found)
     if (!clang_find(&clang, j->error) ||
         !clang_preprocess(&clang, j->request, j->language, j->source, j->source_bytes, &text, &bytes, j->error))
         return false;
-    compile_cache_key(j->request, clang.version, text, bytes, j->key);
-    *found = look && compile_cache_find(j->key, j->result);
+    compile_cache_key(j->request, j->language, clang.version, text, bytes, j->key);
+    *found = look_up(j, look);
     bool ok = true;
     if (!*found && j->language == COMPILE_METAL)
         ok = compile_metal(j, &clang, text, bytes);
@@ -158,8 +168,8 @@ static bool front(struct job *j, bool *found)
     const bool look = !j->request->fresh && j->request->show == COMPILE_SHOW_NONE;
     if (j->language != COMPILE_LLVM)
         return front_source(j, look, found);
-    compile_cache_key(j->request, "", j->source, j->source_bytes, j->key);
-    *found = look && compile_cache_find(j->key, j->result);
+    compile_cache_key(j->request, j->language, "", j->source, j->source_bytes, j->key);
+    *found = look_up(j, look);
     if (*found)
         return true;
     j->llvm = j->source;
@@ -364,7 +374,7 @@ static uint64_t hash(const struct abi_kernel *k)
 
 bool compile_source(const struct compile_request *request, struct compile_result *result, struct orch_error *error)
 {
-    struct job j = {.request = request, .result = result, .error = error};
+    struct job j = {.request = request, .result = result, .lock = -1, .error = error};
     bool found = false;
     *result = (struct compile_result){.lines = 0};
     bool ok = compile_language_of(request->path, &j.language) ||
@@ -379,6 +389,7 @@ bool compile_source(const struct compile_request *request, struct compile_result
     }
     if (ok && !found && !j.shown)
         compile_cache_keep(j.key, result);
+    compile_cache_unlock(j.lock);
     ir_module_free(j.module);
     free(j.source);
     free(j.llvm);

@@ -175,6 +175,8 @@ static bool hand_over(struct run_chain *c)
     for (unsigned i = 0; i < o->row->buffers; i++) {
         const struct kernel_row_buffer *const b = &o->row->buffer[i];
         const uint8_t *const at = mem_at(c->space, o->address[i], b->bytes, MEM_READ);
+        if (b->number)
+            continue;
         if (!b->read_only && !hand_over_one(c, b, at, &files))
             return false;
         const bool same = b->read_only && memcmp(at, b->initial, b->bytes) == 0;

@@ -293,14 +293,14 @@ static void test_cache_keys(void)
                                                                    {.optimise = 2, .entry = "f"},
                                                                    {.optimise = 2}};
     char first[CONTENT_HASH_SIZE], key[CONTENT_HASH_SIZE];
-    compile_cache_key(&base, "clang 16", "text", 4, first);
+    compile_cache_key(&base, COMPILE_OPENCL, "clang 16", "text", 4, first);
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-        compile_cache_key(&rows[i], "clang 16", "text", 4, key);
+        compile_cache_key(&rows[i], COMPILE_OPENCL, "clang 16", "text", 4, key);
         CHECK((strcmp(key, first) == 0) == (i == 3), "row %zu", i);
     }
-    compile_cache_key(&base, "clang 17", "text", 4, key);
+    compile_cache_key(&base, COMPILE_OPENCL, "clang 17", "text", 4, key);
     CU_ASSERT_STRING_NOT_EQUAL(key, first);
-    compile_cache_key(&base, "clang 16", "texu", 4, key);
+    compile_cache_key(&base, COMPILE_OPENCL, "clang 16", "texu", 4, key);
     CU_ASSERT_STRING_NOT_EQUAL(key, first);
 }
 
