@@ -108,8 +108,13 @@ static bool add_buffer(struct builder *b, unsigned step, struct abi_arg *a, cons
         b->room = room;
     }
     struct kernel_row_buffer *const k = &row->buffer[row->buffers];
-    *k = (struct kernel_row_buffer){
-        .bytes = a->bytes, .count = a->count, .type = a->type, .read_only = a->unchanged, .initial = a->initial, .save = a->save};
+    *k = (struct kernel_row_buffer){.bytes = a->bytes,
+                                    .count = a->count,
+                                    .type = a->type,
+                                    .read_only = a->unchanged,
+                                    .number = a->unchanged && a->constant,
+                                    .initial = a->initial,
+                                    .save = a->save};
     if (named)
         snprintf(k->name, sizeof k->name, "%.*s", (int)named->length, named->name);
     else

@@ -79,6 +79,8 @@ static void test_readme(void)
         return;
     const unsigned commands = run_commands(ORCHARD_SOURCE_DIR "/tests/examples/gpu/README.md");
     CHECK(commands >= 11, "%u commands", commands);
+    const unsigned shown = run_commands(ORCHARD_SOURCE_DIR "/README.md");
+    CHECK(shown >= 2, "%u commands of the front page", shown);
 }
 
 /* peak and saxpy against plain C: y = 2 i + 1 for i = 0, 1 ..., whose peaks are the last of each 256. */
