@@ -115,15 +115,35 @@ static bool read_constants(const struct job *j, struct metal_value **values, cha
     return true;
 }
 
+/* A value for a constant that the source does not have is a mistake. */
+static bool check_constants(const struct job *j, const struct metal_unit *unit)
+{
+    for (size_t i = 0; i < unit->values; i++) {
+        const struct metal_value *const v = &unit->value[i];
+        struct suggest s;
+        char phrase[96];
+        bool found = false;
+        suggest_start(&s, v->name ? v->name : "");
+        for (size_t k = 0; k < unit->constants; k++) {
+            found |= v->name ? strcmp(v->name, unit->constant[k].name) == 0 : v->index == unit->constant[k].index;
+            suggest_offer(&s, unit->constant[k].name);
+        }
+        if (!found)
+            return orch_fail(j->error, ORCH_USAGE, ORCH_OPTION("constant") " %.100s: %.200s has no such function constant%s",
+                             j->request->constant[i], j->request->path, suggest_phrase(&s, phrase, sizeof phrase));
+    }
+    return true;
+}
+
 /* Metal after the preprocessor becomes what clang takes for C++. */
 static bool compile_metal(struct job *j, const struct clang *clang, const char *text, size_t bytes)
 {
-    struct metal_unit unit = {.wanted = j->request->entry, .values = j->request->constants};
+    struct metal_unit unit = {.source = j->request->path, .wanted = j->request->entry, .values = j->request->constants};
     struct metal_value *values = NULL;
     char *names = NULL;
     bool ok = read_constants(j, &values, &names);
     unit.value = values;
-    ok = ok && metal_prepass(text, bytes, &unit, j->error) &&
+    ok = ok && metal_prepass(text, bytes, &unit, j->error) && check_constants(j, &unit) &&
          clang_compile(clang, j->request, COMPILE_METAL, unit.text, unit.bytes, &j->llvm, &j->llvm_bytes, &j->result->warnings,
                        j->error);
     metal_unit_free(&unit);
@@ -165,6 +185,11 @@ static bool front_source(struct job *j, bool look, bool *found)
 /* Fills in the text of the representation, unless the cache has what will come of it. */
 static bool front(struct job *j, bool *found)
 {
+    if (j->request->constants && j->language != COMPILE_METAL)
+        return orch_fail(
+            j->error, ORCH_USAGE,
+            ORCH_OPTION("constant") " %.100s: only Metal has function constants; give macros by " ORCH_LETTER("D", "define"),
+            j->request->constant[0]);
     const bool look = !j->request->fresh && j->request->show == COMPILE_SHOW_NONE;
     if (j->language != COMPILE_LLVM)
         return front_source(j, look, found);

@@ -34,7 +34,7 @@ struct kernel_row_buffer {
     uint64_t bytes, count;
     enum element_type type;
     bool read_only;
-    bool number; /* given by number, in constant memory */
+    bool number;           /* given by number, in constant memory */
     uint8_t *initial;      /* NULL = zeros */
     struct abi_save *save; /* NULL = nowhere */
 };

@@ -111,8 +111,8 @@ static bool no_such_kernel(const struct metal_pass *p, struct orch_error *error)
     suggest_start(&s, p->unit->wanted);
     for (size_t i = 0; i < p->kernels; i++)
         suggest_offer(&s, p->kernel[i].name);
-    orch_fail(error, ORCH_USAGE, "%.100s: the source has no kernel of that name%s (it has", p->unit->wanted,
-              suggest_phrase(&s, phrase, sizeof phrase));
+    orch_fail(error, ORCH_USAGE, "%.200s%sno kernel is named '%.100s'%s (there is", p->unit->source ? p->unit->source : "",
+              p->unit->source ? ": " : "", p->unit->wanted, suggest_phrase(&s, phrase, sizeof phrase));
     for (size_t i = 0; i < p->kernels && i < NAMES_TOLD; i++)
         orch_fail_more(error, "%s %.60s", i ? "," : "", p->kernel[i].name);
     if (p->kernels > NAMES_TOLD)

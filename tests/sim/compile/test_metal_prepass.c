@@ -161,7 +161,7 @@ static void test_wanted(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(unit.text, "&scale<int>"));
     CU_ASSERT_EQUAL(unit.kernels, 3);
     unit.wanted = "missing";
-    fails(scale, ORCH_USAGE, "missing: the source has no kernel of that name (it has scale_f32");
+    fails(scale, ORCH_USAGE, "no kernel is named 'missing' (there is scale_f32");
     reset();
 }
 
