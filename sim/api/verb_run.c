@@ -424,7 +424,8 @@ const struct api_verb verb_run = {
                 "stand behind it.\n"
                 "An argument NAME=FORM names a buffer, which later arguments NAME are as well. A JSON file says the same: "
                 "{\"buffers\": {NAME: FORM},\n"
-                "\"steps\": [{\"kernel\": FILE, \"entry\": .., \"grid\": .., \"group\": .., \"args\": [..], \"define\": [..]}]}.",
+                "\"steps\": [{\"kernel\": FILE, \"entry\": .., \"grid\": .., \"group\": .., \"args\": [..], \"define\": [..]}], "
+                "\"expect\": {NAME: FILE.npy}}.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
                 "orchard run program.elf --chip m1 --explain\n"

@@ -4,6 +4,7 @@
 #include "sim/base/suggest.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,6 +211,30 @@ static bool add_step(struct builder *b, unsigned number)
                                   : false);
 }
 
+/* The buffer of that name gets what the file has. */
+static bool add_expected(struct builder *b, const char *name, const char *file)
+{
+    const struct named *const named = find_name(b, name, strlen(name));
+    struct npy_array array;
+    if (!named || named->buffer == NONE)
+        return named ? orch_fail(b->error, ORCH_USAGE, "expect.%.60s: no step uses that buffer", name) : unknown_name(b, name);
+    struct kernel_row_buffer *const k = &b->row->buffer[named->buffer];
+    if (!npy_load(file, &array, b->error))
+        return false;
+    const bool fits = array.bytes == k->bytes && array.type == element_type_npy(k->type);
+    k->expected = fits ? malloc(k->bytes) : NULL;
+    if (k->expected)
+        memcpy(k->expected, array.data, k->bytes);
+    if (!fits)
+        orch_fail(b->error, ORCH_USAGE,
+                  "%.200s: %zu bytes of another type or length than buffer %.60s (%s, %" PRIu64 " elements)", file, array.bytes,
+                  name, element_type_name(k->type), k->count);
+    else if (!k->expected)
+        orch_no_memory(b->error);
+    npy_release(&array);
+    return k->expected != NULL;
+}
+
 static uint64_t hash(const struct kernel_row *row)
 {
     uint64_t h = CHECKSUM_START;
@@ -219,9 +244,13 @@ static uint64_t hash(const struct kernel_row *row)
             if (row->step[s].arg[i].buffer)
                 h = checksum_add(h, &row->place[s][i], sizeof row->place[s][i]);
     }
-    for (unsigned i = 0; i < row->buffers; i++)
+    for (unsigned i = 0; i < row->buffers; i++) {
         h = checksum_add(h, row->buffer[i].name, strlen(row->buffer[i].name) + 1);
-    return h;
+        if (row->buffer[i].expected)
+            h = checksum_add(h, row->buffer[i].expected, row->buffer[i].bytes);
+    }
+    const double limits[] = {row->compare.rtol, row->compare.atol};
+    return row->compare.mode == ABI_COMPARE_TOL ? checksum_add(h, limits, sizeof limits) : h;
 }
 
 static bool begin(struct builder *b)
@@ -254,6 +283,9 @@ bool kernel_row_open(const struct kernel_row_request *request, struct kernel_row
         ok = add_step(&b, row->steps++);
     for (unsigned i = 0; ok && i < request->names; i++)
         ok = b.named[i].buffer != NONE || orch_fail(error, ORCH_USAGE, "buffer %.60s: no step uses it", request->name[i]);
+    row->compare = request->compare;
+    for (unsigned i = 0; ok && i < request->expects; i++)
+        ok = add_expected(&b, request->expect_name[i], request->expect_file[i]);
     if (ok)
         row->hash = hash(row);
     free(b.named);
@@ -290,6 +322,7 @@ void kernel_row_free(struct kernel_row *row)
         abi_kernel_free(&row->step[i]);
     for (unsigned i = 0; i < row->buffers && !row->borrowed; i++) {
         free(row->buffer[i].initial);
+        free(row->buffer[i].expected);
         if (row->buffer[i].save)
             free(row->buffer[i].save->path);
         free(row->buffer[i].save);

@@ -5,7 +5,8 @@
  *
  *     {"buffers": {"x": "f32:1024:rand:1", "y": "out:f32:1024:y.npy"},
  *      "steps": [{"kernel": "scale.metal", "entry": "scale", "grid": "1024", "group": "64", "args": ["x", "t=f32:1024", "2f"]},
- *                {"kernel": "add.cl", "grid": "1024", "args": ["t", "y"], "define": ["N=1024"]}]}
+ *                {"kernel": "add.cl", "grid": "1024", "args": ["t", "y"], "define": ["N=1024"]}],
+ *      "expect": {"y": "want.npy"}, "rtol": 1e-5}
  */
 #ifndef ORCHARD_SIM_COMPILE_KERNEL_ROW_H
 #define ORCHARD_SIM_COMPILE_KERNEL_ROW_H
@@ -27,6 +28,10 @@ struct kernel_row_request {
     const char *const *name; /* of buffers that are there from the beginning, with their forms */
     const char *const *form;
     unsigned names;
+    const char *const *expect_name; /* buffers that have to end as .npy files say: within `compare` */
+    const char *const *expect_file;
+    unsigned expects;
+    struct abi_compare compare;
 };
 
 struct kernel_row_buffer {
@@ -37,6 +42,7 @@ struct kernel_row_buffer {
     bool number;           /* given by number, in constant memory */
     uint8_t *initial;      /* NULL = zeros */
     struct abi_save *save; /* NULL = nowhere */
+    uint8_t *expected;     /* NULL = not stated */
 };
 
 struct kernel_row {
@@ -45,9 +51,10 @@ struct kernel_row {
     unsigned (*place)[ABI_ARGS_MAX]; /* by step and argument: its buffer; no meaning for numbers */
     struct kernel_row_buffer *buffer;
     unsigned buffers;
-    char *warnings; /* of clang about all sources; "" = none */
-    uint64_t hash;  /* of everything that decides what comes out */
-    bool borrowed;  /* kernels and contents belong to somebody else */
+    struct abi_compare compare; /* for what is expected */
+    char *warnings;             /* of clang about all sources; "" = none */
+    uint64_t hash;              /* of everything that decides what comes out */
+    bool borrowed;              /* kernels and contents belong to somebody else */
 };
 
 /* Compiles every source and gives every buffer its place. False with *error, which names the step. To be freed in any case. */

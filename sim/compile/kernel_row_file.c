@@ -12,7 +12,7 @@ enum { NAMES_MAX = 1024, LIST_MAX = 256 };
 struct kernel_row_file {
     struct json_reader reader;
     struct kernel_step step[KERNEL_ROW_STEPS];
-    const char *name[NAMES_MAX], *form[NAMES_MAX];
+    const char *name[NAMES_MAX], *form[NAMES_MAX], *expect_name[NAMES_MAX], *expect_file[NAMES_MAX];
     const char *list[KERNEL_ROW_STEPS][4][LIST_MAX + 1]; /* args, define, include, constant */
     char *made[KERNEL_ROW_STEPS * (LIST_MAX + 1)];       /* names with the folder in front */
     size_t mades;
@@ -90,21 +90,35 @@ static void read_step(struct kernel_row_file *f, unsigned number, const struct j
         include[i] = beside(f, node, include[i]);
 }
 
+/* Members that are texts, with their names; their number. */
+static unsigned read_texts(const struct json_node *object, const char **name, const char **text)
+{
+    struct json_node item;
+    unsigned count = 0;
+    for (struct json_walk walk = {.of = object}; json_next(&walk, &item); count++) {
+        if (count == NAMES_MAX) {
+            json_wrong(&item, NULL, "more than %d buffers", NAMES_MAX);
+            return count;
+        }
+        name[count] = item.name;
+        text[count] = json_get_string(&item, NULL);
+    }
+    return count;
+}
+
 static void read_top(struct kernel_row_file *f, const struct json_node *top, struct kernel_row_request *q)
 {
-    static const char *const known[] = {"buffers", "steps"};
+    static const char *const known[] = {"buffers", "steps", "expect", "rtol", "atol"};
     struct json_node item;
     if (!json_known(top, known, ARRAY_COUNT(known)))
         return;
     const struct json_node buffers = json_find_object(top, "buffers"), steps = json_get_array(top, "steps", 1, KERNEL_ROW_STEPS);
-    for (struct json_walk walk = {.of = &buffers}; json_next(&walk, &item);) {
-        if (q->names == NAMES_MAX) {
-            json_wrong(&item, NULL, "more than %d buffers", NAMES_MAX);
-            return;
-        }
-        f->name[q->names] = item.name;
-        f->form[q->names++] = json_get_string(&item, NULL);
-    }
+    const struct json_node expect = json_find_object(top, "expect");
+    q->names = read_texts(&buffers, f->name, f->form);
+    q->expects = read_texts(&expect, f->expect_name, f->expect_file);
+    q->compare.rtol = json_find_number(top, "rtol", 0, 1e9, 0);
+    q->compare.atol = json_find_number(top, "atol", 0, 1e30, 0);
+    q->compare.mode = json_has(top, "rtol") || json_has(top, "atol") ? ABI_COMPARE_TOL : ABI_COMPARE_BITS;
     for (struct json_walk walk = {.of = &steps}; json_next(&walk, &item);)
         read_step(f, q->steps++, &item);
 }
@@ -118,7 +132,8 @@ struct kernel_row_file *kernel_row_read(const char *path, const char *text, size
         orch_no_memory(error);
         return NULL;
     }
-    *request = (struct kernel_row_request){.step = f->step, .name = f->name, .form = f->form};
+    *request = (struct kernel_row_request){
+        .step = f->step, .name = f->name, .form = f->form, .expect_name = f->expect_name, .expect_file = f->expect_file};
     if (slash)
         snprintf(f->folder, sizeof f->folder, "%.*s", (int)(slash - path) + 1, path);
     if (!json_reader_open(&f->reader, path, text, size, error)) {

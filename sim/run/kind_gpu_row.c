@@ -165,11 +165,30 @@ static bool hand_over_one(struct run_chain *c, const struct kernel_row_buffer *b
     return true;
 }
 
-/* Inputs have to be what they were. */
+/* Inputs have to be what they were, and others what is expected. False when memory is out. */
+static bool compare_one(struct run_chain *c, const struct kernel_row_buffer *b, const uint8_t *at, unsigned *expected,
+                        unsigned *right)
+{
+    const struct kernel_row *const row = c->run->work;
+    const struct abi_compare same = {.mode = ABI_COMPARE_BITS};
+    const uint8_t *const wanted = b->read_only ? b->initial : b->expected;
+    char why[256], text[RUN_REMARK_BYTES];
+    if (!wanted)
+        return true;
+    const bool is = abi_compare(b->read_only ? &same : &row->compare, b->type, b->count, at, wanted, why, sizeof why);
+    ++*expected;
+    *right += is;
+    if (is)
+        return true;
+    snprintf(text, sizeof text, "buffer %s%s: %s", b->name,
+             b->read_only ? " is an input (in:), and a step has written to it" : "", why);
+    return run_add_remark(c->run, text, c->error);
+}
+
 static bool hand_over(struct run_chain *c)
 {
     const struct operands *const o = c->context;
-    unsigned files = 0, inputs = 0, kept = 0;
+    unsigned files = 0, expected = 0, right = 0;
     if (c->given)
         return true;
     for (unsigned i = 0; i < o->row->buffers; i++) {
@@ -177,19 +196,12 @@ static bool hand_over(struct run_chain *c)
         const uint8_t *const at = mem_at(c->space, o->address[i], b->bytes, MEM_READ);
         if (b->number)
             continue;
-        if (!b->read_only && !hand_over_one(c, b, at, &files))
+        if ((!b->read_only && !hand_over_one(c, b, at, &files)) || !compare_one(c, b, at, &expected, &right))
             return false;
-        const bool same = b->read_only && memcmp(at, b->initial, b->bytes) == 0;
-        char text[RUN_REMARK_BYTES];
-        snprintf(text, sizeof text, "buffer %s is an input (in:), and a step has written to it", b->name);
-        if (b->read_only && !same && !run_add_remark(c->run, text, c->error))
-            return false;
-        inputs += b->read_only;
-        kept += same;
     }
     return ((!files || run_values_add(&c->result->counters, RUN_COUNTER_FILES, files)) &&
-            (!inputs || (run_values_add(&c->result->counters, RUN_COUNTER_EXPECTED, inputs) &&
-                         run_values_add(&c->result->counters, RUN_COUNTER_AS_EXPECTED, kept)))) ||
+            (!expected || (run_values_add(&c->result->counters, RUN_COUNTER_EXPECTED, expected) &&
+                           run_values_add(&c->result->counters, RUN_COUNTER_AS_EXPECTED, right)))) ||
            orch_no_memory(c->error);
 }
 

@@ -136,6 +136,45 @@ static void test_file(void)
     CHECK(file == numbers[0], "%g s as a file, %g s as options", file, numbers[0]);
 }
 
+#define EXPECT_ROW(expect)                                                                                                       \
+    "{\"buffers\":{\"x\":\"f32:256:seq\",\"y\":\"f32:256\"},\"steps\":[" FILE_STEP(                                              \
+        "two.ll") "[\"x\",\"y\",\"1.5f\",256]}]," expect "}"
+
+/* What another run wrote is expected: right, wrong, within bounds, of another size. */
+static void test_expected(void)
+{
+    static const struct {
+        const char *text, *factor;
+        int code;
+        const char *says;
+    } rows[] = {
+        {EXPECT_ROW("\"expect\":{\"y\":\"@/e.npy\"}"), "1.5f", 0, "1 of 1 as expected"},
+        {EXPECT_ROW("\"expect\":{\"y\":\"@/e.npy\"}"), "1.501f", 1, "buffer y: 255 of 256 elements differ"},
+        {EXPECT_ROW("\"expect\":{\"y\":\"@/e.npy\"},\"rtol\":0.01"), "1.501f", 0, "1 of 1 as expected"},
+        {EXPECT_ROW("\"expect\":{\"y\":\"@/e.npy\"},\"atol\":0.1"), "1.501f", 1, "buffer y: 156 of 256 elements differ"},
+        {EXPECT_ROW("\"expect\":{\"z\":\"@/e.npy\"}"), "1.5f", 2, "no buffer is named 'z'"},
+        {EXPECT_ROW("\"expect\":{\"y\":\"@/none.npy\"}"), "1.5f", 2, "none.npy"},
+        {EXPECT_ROW("\"expect\":{\"y\":3}"), "1.5f", 2, "expect.y"},
+    };
+    use_own_cache();
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        char text[600] = "";
+        for (const char *at = rows[i].text; *at; at++) {
+            const size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, *at == '@' ? "%s" : "%.1s", *at == '@' ? home.folder : at);
+        }
+        write_text("expect.json", text);
+        if (!cli_ask(&home, "run %s" STEP "--args f32:256:seq --args out:f32:256:$/e.npy --args %s --args 256", two(),
+                     rows[i].factor))
+            return;
+        CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+        cli_ask(&home, "run $/expect.json --rerun");
+        CHECK(home.outcome.code == rows[i].code, "row %zu: code %d: %s", i, home.outcome.code, home.outcome.err);
+        CHECK(strstr(home.outcome.out, rows[i].says) || strstr(home.outcome.err, rows[i].says), "row %zu: %s", i,
+              home.outcome.err);
+    }
+}
+
 /* Options behind the last workload alone hold for all, as do those in front. */
 static void test_common_options(void)
 {
@@ -206,6 +245,7 @@ static const struct suite_test tests[] = {
     {"steps share buffers, one command buffer or three", test_row},
     {"timing alone gives the same time", test_only_time},
     {"a file says the same", test_file},
+    {"expected contents", test_expected},
     {"options of all", test_common_options},
     {"wrong use", test_wrong_use},
     {"nothing is left", test_cleans_up},
