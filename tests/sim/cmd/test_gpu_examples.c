@@ -155,6 +155,68 @@ static void test_description(void)
     CHECK(start("build/orchard run gemm:96x64x64 --kernel gemm=m") == 1 && strstr(out, "0 of 1 as expected"), "%s", out);
 }
 
+static void write_text(const char *name, const char *text)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *const f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Each mistake is told in one line that names the place and what to do. */
+static void test_bad_input(void)
+{
+#define SAXPY "build/orchard run tests/examples/gpu/saxpy.metal --entry saxpy --grid 64 --group 32 "
+#define ARGS  "--args f32:64 --args f32:64 --args 1f --args 64"
+    static const struct {
+        const char *line;
+        int code;
+        const char *says;
+    } rows[] = {
+        {"build/orchard run tests/examples/gpu/saxpy.metal --grid 64", 2, "has 2 kernels (saxpy, peak); choose one with --entry"},
+        {"build/orchard run tests/examples/gpu/saxpy.metal --entry saxpi --grid 64", 2,
+         "saxpy.metal: no kernel is named 'saxpi'; did you mean saxpy?"},
+        {SAXPY "--args f32:64", 2, "saxpy has 4 arguments, not 1: x (buffer of f32) y (buffer of f32) a (buffer of f32)"},
+        {SAXPY "--args f32:64 --args 3 --args 1f --args 64", 2, "argument '3': y: is a buffer"},
+        {SAXPY "--args f32:64 --args f32:64 --args 1f --args 1.5f", 2, "argument '1.5f': count: is an integer"},
+        {SAXPY "--args f32:3G:rand:1 --args f32:64 --args 1f --args 1", 2,
+         "argument 'f32:3G:rand:1': x: has more than the 8 GiB"},
+        {SAXPY "--args f32:64 --args out:f32:64:none/y.npy --args 1f --args 1", 2, "none/y.npy cannot be created"},
+        {SAXPY ARGS " -D 1=2", 2, "-D 1=2: expected NAME or NAME=VALUE"},
+        {SAXPY ARGS " -I none", 2, "-I none: not a folder"},
+        {SAXPY ARGS " --constant wide=1", 2, "--constant wide=1: tests/examples/gpu/saxpy.metal has no such function constant"},
+        {SAXPY ARGS " --grid 4", 2, "--grid is given twice"},
+        {"build/orchard run tests/examples/gpu/saxpy.metal --entry saxpy --grid 65536 --group 32 --args f32:8 --args f32:65536 "
+         "--args "
+         "1f --args 65536",
+         4, "element 4096 of buffer x, which has 8"},
+        {"build/orchard run tests/examples/gpu/matmul.cl --constant wide=1", 2, "only Metal has function constants"},
+        {"build/orchard run constants.metal --grid 4 --group 4 --args f32:4 --constant wid=1", 2, "did you mean wide?"},
+        {"build/orchard run include.cl --grid 4", 2,
+         "include.cl:1:10: 'none.h' file not found; name the folder that it is in: -I DIR"},
+        {"build/orchard run host.cl --grid 4", 2, "host.cl includes /etc/passwd, which is in no folder of -I"},
+        {"build/orchard run texture.metal --grid 4", 3, "texture.metal:2: texture2d"},
+        {"ORCHARD_CLANG=/none " SAXPY ARGS, 2, "package clang-16"},
+        {"ORCHARD_CLANG=none " SAXPY ARGS, 2, "package clang-16"},
+        {"env PATH=/none $PWD/" SAXPY ARGS, 2, "install the Debian package clang-16"},
+    };
+    if (!possible())
+        return;
+    write_text("constants.metal",
+               "constant bool wide [[function_constant(3)]];\nkernel void f(device float *x) { x[0] = wide; }\n");
+    write_text("include.cl", "#include \"none.h\"\nkernel void f(global float *x) { }\n");
+    write_text("host.cl", "#include \"/etc/passwd\"\nkernel void f(global float *x) { }\n");
+    write_text("texture.metal", "#include <metal_stdlib>\nkernel void f(metal::texture2d<float> t) { }\n");
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        const int code = start(rows[i].line);
+        const char *const end = strchr(out, '\n');
+        CHECK(code == rows[i].code && strstr(out, rows[i].says), "%s: exit code %d: %s", rows[i].line, code, out);
+        CHECK(end && !end[1], "%s: more than a line: %s", rows[i].line, out);
+    }
+}
+
 static void test_nothing_is_left(void)
 {
     CU_ASSERT_TRUE(suite_remove(folder));
@@ -166,6 +228,7 @@ static const struct suite_test tests[] = {
     {"saxpy and peak against C", test_values},
     {"kernels for an operator", test_own_kernels},
     {"a description for an operator", test_description},
+    {"mistakes", test_bad_input},
     {"files are deleted", test_nothing_is_left},
 };
 SUITE_MAIN("gpu examples", tests)
