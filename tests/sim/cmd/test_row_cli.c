@@ -134,6 +134,11 @@ static void test_file(void)
     CU_ASSERT_TRUE(ask_row("--rerun"));
     take_document();
     CHECK(file == numbers[0], "%g s as a file, %g s as options", file, numbers[0]);
+    CU_ASSERT_TRUE(cli_ask(&home, "sweep $/row.json -L gpu_cores=7,8"));
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "gpu_cores"), "%s", home.outcome.err);
+    CU_ASSERT_TRUE(cli_ask(&home, "run $/row.json --trace $/row.trace --rerun"));
+    CU_ASSERT_TRUE(cli_ask(&home, "trace replay $/row.trace --chip m2"));
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "m2"), "%s", home.outcome.err);
 }
 
 #define EXPECT_ROW(expect)                                                                                                       \
