@@ -122,6 +122,7 @@ static void test_own_kernels(void)
         {"gemm:64x64x64 --precision f16 " MATMUL, 1, "0 of 1 as expected"},
         {"gemm:64x64x64 --mode timing " MATMUL, 0, "time"},
         {"gemm:64x64x64 --mode functional " MATMUL, 0, "1 of 1 as expected"},
+        {"gemm:64x64x64 --device macbook-air --duration 0.1 " MATMUL, 0, "macbook-air"},
         {"softmax:64x64 " MATMUL, 2, "there is no such operator in softmax"},
         {"gemm:64x64x64 --unit amx " MATMUL, 2, "--kernel belongs to operators of the GPU library"},
         {"gemm:64x64x64 --args 3 " MATMUL, 2, "--args"},
