@@ -405,7 +405,8 @@ const struct api_verb verb_run = {
             .name = "run",
             .synopsis = "KERNEL:SHAPE [options]\n"
                         "FILE [options]\n"
-                        "A + B [+ C] [options]",
+                        "A + B [+ C] [options]\n"
+                        "K.metal [options] + K.cl [options] [+ ...]",
             .summary = "simulates a program or kernel on one chip or several",
             .text =
                 "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, "
