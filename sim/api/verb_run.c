@@ -8,10 +8,12 @@
 #include "sim/api/verb_compile.h"
 #include "sim/api/verb_run.h"
 #include "sim/api/verb_run_device.h"
+#include "sim/api/verb_run_profile.h"
 #include "sim/api/verb_run_together.h"
 #include "sim/api/verb_trace.h"
 #include "sim/db/db.h"
 #include "sim/listen/perfetto_listener.h"
+#include "sim/listen/profile_text.h"
 #include "sim/listen/run_json.h"
 #include "sim/run/run.h"
 #include "sim/run/run_explain.h"
@@ -58,6 +60,8 @@ static const struct orchard_option option_table[] = {
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
     {"uncertainty", 0, "N", false,
      "find the interval by N simulations at uncertain parameters (Latin hypercube); without it by estimate"},
+    {"profile", 0, "[asm]", false,
+     "GPU: list lines of the source with instructions, cycles and stall reasons, and warnings; asm: with machine code"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
     {0},
 };
@@ -76,7 +80,8 @@ struct session {
     struct uncertainty uncertainty; /* of the option uncertainty */
     struct run_uncertainty sampled;
     bool rerun, explain, many;
-    bool differs; /* some output differs from what its description expects */
+    bool assembly; /* in the profile */
+    bool differs;  /* some output differs from what its description expects */
     json_object *rows;
     struct table *table;
     uint64_t number;
@@ -137,7 +142,7 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     s->rerun = api_has(a, "rerun") || s->record.trace;
     q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
     s->explain = api_has(a, "explain");
-    return true;
+    return verb_run_profile_read(s->context, s->recording != NULL, q, &s->assembly, error);
 }
 
 /* Option uncertainty: the interval is found by running the workload again and again. */
@@ -223,7 +228,7 @@ static bool show(struct session *s, const struct run *run, const struct run_resu
         return false;
     if (s->explain)
         run_explain(c->out, run, r);
-    return true;
+    return !r->profile || profile_print(c->out, r->profile, s->assembly) || orch_no_memory(error);
 }
 
 static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)
@@ -322,20 +327,6 @@ static bool one_fitted_chip(struct session *s, const struct chip *chip, struct o
     return ok;
 }
 
-/* Joins "A", "+", "B" ... into one text: a shell makes several words of them. */
-static bool join_words(int words, const char *const *word, char **text)
-{
-    size_t length = 1;
-    for (int i = 0; i < words; i++)
-        length += strlen(word[i]) + 1;
-    *text = calloc(1, length);
-    for (int i = 0; *text && i < words; i++) {
-        strcat(*text, i ? " " : "");
-        strcat(*text, word[i]);
-    }
-    return *text != NULL;
-}
-
 /* Opens the trace that is to be written. The request is read afterwards, since the level decides what is watched. */
 static bool open_trace(struct session *s, const char *workload, struct orch_error *error)
 {
@@ -366,7 +357,7 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
     struct orch_error error = {0};
     struct api_chips chips = {0};
     char *workload = NULL;
-    if (words > 0 && !join_words(words, word, &workload))
+    if (words > 0 && !verb_run_join(words, word, &workload))
         orch_no_memory(&error);
     if (words == 0 || (words > 1 && workload && !together_is(workload))) {
         free(workload);

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static json_object *outcome_json(const struct together_outcome *o)
 {
@@ -121,4 +122,17 @@ bool verb_run_together(const struct verb_together *c, struct orch_error *error)
     together_free(t);
     free(storage);
     return ok;
+}
+
+bool verb_run_join(int words, const char *const *word, char **text)
+{
+    size_t length = 1;
+    for (int i = 0; i < words; i++)
+        length += strlen(word[i]) + 1;
+    *text = calloc(1, length);
+    for (int i = 0; *text && i < words; i++) {
+        strcat(*text, i ? " " : "");
+        strcat(*text, word[i]);
+    }
+    return *text != NULL;
 }

@@ -19,4 +19,7 @@ struct verb_together {
 /* Simulates and records on one chip; prints the text and adds the document to `rows`. */
 bool verb_run_together(const struct verb_together *together, struct orch_error *error);
 
+/* Joins "A", "+", "B" ... into one text, to be freed: a shell makes several words of them. False when memory is out. */
+bool verb_run_join(int words, const char *const *word, char **text);
+
 #endif
