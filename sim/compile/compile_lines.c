@@ -8,18 +8,6 @@
 
 enum { TEXT_BYTES_MAX = 16 << 20 };
 
-static const char *last_part(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* The header in which our own code around a kernel stands (sim/compile/metal). */
-static bool is_ours(const char *file)
-{
-    return strstr(file, "sim/compile/metal/") || strstr(file, "orchard/metal/") || strcmp(last_part(file), "orchard_kernel") == 0;
-}
-
 /* Whether the file lies in one of the folders that #include may reach. */
 static bool may_read(const struct compile_request *q, const char *file)
 {
@@ -75,7 +63,7 @@ bool compile_lines(const struct compile_result *r, const struct compile_request 
             return orch_no_memory(error);
     for (; s->lines < r->lines; s->lines++) {
         const struct compile_line *const l = &r->line[s->lines];
-        s->line[s->lines] = (struct abi_source_line){l->offset, l->file, is_ours(r->file[l->file]) ? 0 : l->line};
+        s->line[s->lines] = (struct abi_source_line){l->offset, l->file, l->line};
     }
     return take_texts(s, q) || orch_no_memory(error);
 }

@@ -6,8 +6,7 @@
 #include "sim/workload/gpu/abi_source.h"
 
 /* Texts are taken from the source itself and from files in folders that the request lets #include reach: a #line directive or
- * stored text may name any file of the host. What the compiler adds around a kernel (arguments, positions) belongs to no line.
- * Free with abi_source_free. */
+ * stored text may name any file of the host. Free with abi_source_free. */
 bool compile_lines(const struct compile_result *result, const struct compile_request *request, struct abi_source **source,
                    struct orch_error *error);
 

@@ -71,7 +71,7 @@ static void print_line(FILE *out, const struct line_profile *p, const struct pro
     else if (line->line)
         fprintf(out, "%7" PRIu32 "  %s", line->line, line->text ? line->text : "");
     else
-        fprintf(out, "%7s  %s", "-", "(arguments and positions)");
+        fprintf(out, "%7s  %s", "-", "(of no line)");
     fputc('\n', out);
 }
 
@@ -99,7 +99,7 @@ static bool print_kernel(FILE *out, const struct line_profile *p, const struct p
         return false;
     print_head(out, k);
     for (size_t i = 0; i < count; i++) {
-        if (k->files > 1 && line[i].line && line[i].file != file)
+        if (line[i].line && line[i].file != file)
             fprintf(out, "  %s\n", k->file[file = line[i].file]);
         else if (i && line[i].line > line[i - 1].line + 1 && line[i - 1].line)
             fprintf(out, "  %10s\n", "...");
