@@ -27,14 +27,20 @@ static inline unsigned lines_of(const struct gpu_simd *simd, const struct gpu_tr
 }
 
 static inline void profile_access(struct gpu_profile_row *row, const struct gpu_simd *simd, const struct gpu_plan *plan,
-                                  const struct gpu_trace_record *record)
+                                  const struct agx_effect *effect)
 {
-    const unsigned bytes = (unsigned)record->active_lanes * plan->lane_bytes, words = plan->lane_bytes / 4u;
+    const struct gpu_trace_record *record = &simd->record;
+    const unsigned bytes = (unsigned)record->active_lanes * plan->lane_bytes;
     if (!record->active_lanes || plan->act < GPU_DO_GROUP_MEMORY || plan->act > GPU_DO_ATOMIC)
         return;
     row->accesses++;
-    row->units += plan->act == GPU_DO_GROUP_MEMORY ? record->passes : lines_of(simd, record);
-    row->least_units += plan->act == GPU_DO_GROUP_MEMORY ? (words ? words : 1) : (bytes + GPU_LINE_BYTES - 1) / GPU_LINE_BYTES;
+    if (plan->act == GPU_DO_GROUP_MEMORY) {
+        row->units += record->passes;
+        row->least_units += effect->elements ? effect->elements : 1;
+    } else {
+        row->units += lines_of(simd, record);
+        row->least_units += (bytes + GPU_LINE_BYTES - 1) / GPU_LINE_BYTES;
+    }
 }
 
 /* An instruction issues. To be called before its lines are taken from the trace. */
@@ -51,7 +57,7 @@ static inline void profile_issue(const struct gpu_core_timing *core, struct gpu_
     row->empty += simd->record.active_lanes == 0;
     row->cycles[GPU_STALL_ISSUE] += plan->issue_cycles;
     row->cycles[GPU_STALL_REGISTER_CACHE] += plan->port_cycles;
-    profile_access(row, simd, plan, &simd->record);
+    profile_access(row, simd, plan, &t->effect[instruction]);
     s->waiting = instruction;
 }
 
