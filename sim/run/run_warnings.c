@@ -9,7 +9,7 @@
 
 enum { TEXT_BYTES = 360 };
 
-/* Something that takes a smaller share of the launch is not worth a programmer's time, and it is within what the model does not
+/* What would win less of the launch's time is not worth a programmer's time, and it is within what the model does not
  * know. */
 #define WORTH 0.05
 /* Blocks 8 elements wide, which tiles and matrix loads are made of, use a quarter of each line at least, and an access that
@@ -57,12 +57,18 @@ static bool same_line(const struct profile_instruction *a, const struct profile_
     return a->line ? a->line == b->line && a->file == b->file : a->offset == b->offset;
 }
 
+/* Programs without a table of lines are one place. */
+static bool same_place(const struct profile_instruction *a, const struct profile_instruction *b)
+{
+    return a->line == b->line && (!a->line || a->file == b->file);
+}
+
 bool run_review_said(const struct run_review *r, uint32_t i, const char *kind)
 {
     for (size_t n = 0; n < r->profile->warnings; n++) {
         const struct profile_warning *const w = &r->profile->warning[n];
         const struct profile_instruction at = {.offset = w->offset, .file = w->file, .line = w->line};
-        if (w->kernel == r->kernel && strcmp(w->kind, kind) == 0 && same_line(&at, &r->k->instruction[i]))
+        if (w->kernel == r->kernel && strcmp(w->kind, kind) == 0 && same_place(&at, &r->k->instruction[i]))
             return true;
     }
     return false;
@@ -77,25 +83,68 @@ double run_review_share(const struct run_review *r, uint32_t i)
     return r->cycles > 0 ? sum / r->cycles : 0;
 }
 
+/* ---- accesses ---- */
+
+/* A way in which accesses are bad. */
+struct pattern {
+    const char *kind;
+    bool (*has)(const struct run_review *r, uint32_t instruction);
+    bool (*say)(const struct run_review *r, uint32_t instruction, const char *others);
+};
+
+static double excess(const struct run_review *r, uint32_t i)
+{
+    const struct profile_instruction *const x = &r->k->instruction[i];
+    return x->units > x->least_units ? (double)x->issued * (x->units - x->least_units) : 0;
+}
+
+/* Says it once for each line, at its worst instruction; without lines, once for the kernel. */
+static bool review_accesses(const struct run_review *r, const struct pattern *pattern)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < r->k->instructions; i++) {
+        uint32_t worst = i, found = 0;
+        char others[48] = "";
+        if (!pattern->has(r, i) || run_review_said(r, i, pattern->kind))
+            continue;
+        for (uint32_t n = i; n < r->k->instructions; n++) {
+            if (!same_place(&r->k->instruction[n], &r->k->instruction[i]) || !pattern->has(r, n))
+                continue;
+            worst = excess(r, n) > excess(r, worst) ? n : worst;
+            found++;
+        }
+        if (found > 1)
+            snprintf(others, sizeof others, "; so do %u more instructions", found - 1);
+        ok = pattern->say(r, worst, others);
+    }
+    return ok;
+}
+
 /* ---- device memory ---- */
 
-static bool review_lines(const struct run_review *r, uint32_t i)
+static bool is_uncoalesced(const struct run_review *r, uint32_t i)
+{
+    const struct profile_instruction *const x = &r->k->instruction[i];
+    const enum agx_class unit_class = run_review_class(r, i);
+    return (unit_class == AGX_CLASS_DEVICE_LOAD || unit_class == AGX_CLASS_DEVICE_STORE) &&
+           x->units > UNCOALESCED * x->least_units &&
+           (r->waits[GPU_STALL_MEMORY] + r->waits[GPU_STALL_MEMORY_QUEUE]) * r->excess_lines >= WORTH;
+}
+
+static bool say_uncoalesced(const struct run_review *r, uint32_t i, const char *others)
 {
     const struct profile_instruction *const x = &r->k->instruction[i];
     const struct gpu_profile_row *const row = &r->l->profile.row[i];
     const struct agx_effect *const effect = gpu_program_effect(r->program, i);
     const bool load = effect->unit_class == AGX_CLASS_DEVICE_LOAD;
-    const unsigned bytes = effect->element_bytes * (effect->elements ? effect->elements : 1u);
+    const double bytes = effect->element_bytes * (effect->elements ? effect->elements : 1u);
     const double waits = r->waits[GPU_STALL_MEMORY] + r->waits[GPU_STALL_MEMORY_QUEUE];
     char evidence[TEXT_BYTES];
-    if ((!load && effect->unit_class != AGX_CLASS_DEVICE_STORE) || !(x->units > UNCOALESCED * x->least_units) || waits < WORTH ||
-        run_review_said(r, i, "uncoalesced"))
-        return true;
     snprintf(evidence, sizeof evidence,
-             "each %s of a simdgroup touches %.3g lines of memory where %.3g would do, so that %.2g %% of their bytes are "
-             "used; %.0f %% of the kernel's cycles wait for memory",
+             "each %s of a simdgroup touches %.3g lines of memory where %.3g would do: %.2g %% of their bytes are used%s; "
+             "%.0f %% of the kernel's cycles wait for memory",
              load ? "load" : "store", x->units, x->least_units,
-             100 * (double)row->lanes * bytes / ((double)row->units * GPU_LINE_BYTES), 100 * waits);
+             100 * (double)row->lanes * bytes / ((double)row->units * GPU_LINE_BYTES), others, 100 * waits);
     return run_review_say(r, i, "uncoalesced", evidence,
                           load
                               ? "let neighbouring threads read neighbouring elements (the fastest index from the thread's x), or "
@@ -106,19 +155,23 @@ static bool review_lines(const struct run_review *r, uint32_t i)
 
 /* ---- threadgroup memory ---- */
 
-static bool review_banks(const struct run_review *r, uint32_t i)
+static bool has_conflicts(const struct run_review *r, uint32_t i)
 {
     const struct profile_instruction *const x = &r->k->instruction[i];
     const enum agx_class unit_class = run_review_class(r, i);
-    const double waits = r->waits[GPU_STALL_THREADGROUP_MEMORY];
+    return (unit_class == AGX_CLASS_GROUP_LOAD || unit_class == AGX_CLASS_GROUP_STORE) &&
+           x->units >= CONFLICTS * x->least_units && r->waits[GPU_STALL_THREADGROUP_MEMORY] * r->excess_passes >= WORTH;
+}
+
+static bool say_conflicts(const struct run_review *r, uint32_t i, const char *others)
+{
+    const struct profile_instruction *const x = &r->k->instruction[i];
     char evidence[TEXT_BYTES];
-    if ((unit_class != AGX_CLASS_GROUP_LOAD && unit_class != AGX_CLASS_GROUP_STORE) ||
-        !(x->units >= CONFLICTS * x->least_units) || waits < WORTH || run_review_said(r, i, "bank conflict"))
-        return true;
     snprintf(evidence, sizeof evidence,
-             "each %s of threadgroup memory takes %.3g passes of its 32 banks where %.3g would do; %.0f %% of the kernel's "
+             "each %s of threadgroup memory takes %.3g passes of its 32 banks where %.3g would do%s; %.0f %% of the kernel's "
              "cycles wait for threadgroup memory",
-             unit_class == AGX_CLASS_GROUP_LOAD ? "load" : "store", x->units, x->least_units, 100 * waits);
+             run_review_class(r, i) == AGX_CLASS_GROUP_LOAD ? "load" : "store", x->units, x->least_units, others,
+             100 * r->waits[GPU_STALL_THREADGROUP_MEMORY]);
     return run_review_say(r, i, "bank conflict", evidence,
                           "make rows one element longer, as in [16][17], so that a column lies in different banks");
 }
@@ -162,6 +215,23 @@ static bool review_spills(const struct run_review *r)
 
 /* ---- the whole ---- */
 
+/* What accesses move beyond the least, as a share of all that they move. */
+static double excess_share(const struct run_review *r, bool group_memory)
+{
+    double more = 0, all = 0;
+    for (uint32_t i = 0; i < r->k->instructions; i++) {
+        const struct profile_instruction *const x = &r->k->instruction[i];
+        const enum agx_class unit_class = run_review_class(r, i);
+        const bool group = unit_class == AGX_CLASS_GROUP_LOAD || unit_class == AGX_CLASS_GROUP_STORE;
+        const bool device = unit_class == AGX_CLASS_DEVICE_LOAD || unit_class == AGX_CLASS_DEVICE_STORE;
+        if (isnan(x->units) || !(group_memory ? group : device))
+            continue;
+        more += excess(r, i);
+        all += (double)x->issued * x->units;
+    }
+    return all > 0 ? more / all : 0;
+}
+
 static struct run_review review_of(const struct run_launch *l, struct line_profile *profile)
 {
     struct run_review r = {.l = l, .program = l->setup->program, .profile = profile, .kernel = (uint32_t)profile->kernels - 1};
@@ -172,14 +242,18 @@ static struct run_review review_of(const struct run_launch *l, struct line_profi
     for (size_t i = 0; i < r.k->instructions; i++)
         for (unsigned reason = 0; reason < GPU_STALL_COUNT; reason++)
             r.waits[reason] += r.cycles > 0 ? r.k->instruction[i].cycles[reason] / r.cycles : 0;
+    r.excess_lines = excess_share(&r, false);
+    r.excess_passes = excess_share(&r, true);
     return r;
 }
 
 bool run_warnings(const struct run_launch *l, struct line_profile *profile, struct orch_error *error)
 {
+    static const struct pattern patterns[] = {{"uncoalesced", is_uncoalesced, say_uncoalesced},
+                                              {"bank conflict", has_conflicts, say_conflicts}};
     const struct run_review r = review_of(l, profile);
     bool ok = true;
-    for (uint32_t i = 0; ok && i < r.k->instructions; i++)
-        ok = review_lines(&r, i) && review_banks(&r, i);
+    for (size_t i = 0; ok && i < sizeof patterns / sizeof patterns[0]; i++)
+        ok = review_accesses(&r, &patterns[i]);
     return (ok && review_spills(&r) && run_review_work(&r)) || orch_no_memory(error);
 }

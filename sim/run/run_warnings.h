@@ -14,13 +14,14 @@ struct run_review {
     uint32_t kernel; /* its number in the profile */
     double cycles;   /* of the launch */
     double issued;
-    double waits[GPU_STALL_COUNT]; /* share of the cycles, by reason */
-    double simdgroups;             /* that the launch started */
+    double waits[GPU_STALL_COUNT];      /* share of the cycles, by reason */
+    double excess_lines, excess_passes; /* share of what device and threadgroup accesses move that is beyond the least */
+    double simdgroups;                  /* that the launch started */
 };
 
 /* Adds a warning at an instruction; text and fix are complete sentences without a full stop. */
 bool run_review_say(const struct run_review *r, uint32_t instruction, const char *kind, const char *evidence, const char *fix);
-/* Whether a warning of this kind stands at the instruction's line already. */
+/* Whether a warning of this kind stands at the instruction's line already; a program without lines is one place. */
 bool run_review_said(const struct run_review *r, uint32_t instruction, const char *kind);
 /* The share of the launch's cycles that the line of an instruction took. */
 double run_review_share(const struct run_review *r, uint32_t instruction);
