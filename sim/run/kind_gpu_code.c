@@ -204,5 +204,5 @@ const struct run_kind run_kind_gpu_code = {
     .time_in = run_gpu_code_time_in,
     .account = run_gpu_account,
     .energy = run_energy_of_gpu,
-    .explain = run_gpu_explain,
+    .explain = run_gpu_code_explain,
 };
