@@ -184,7 +184,8 @@ static bool find_earlier(struct session *s, const struct run *run, struct run_re
         return true;
     if (!db_read_run(s->record.db, id, result, error))
         return false;
-    if (run_values_get(&result->counters, RUN_COUNTER_OUTPUT) > 0 || run_values_get(&result->counters, RUN_COUNTER_FILES) > 0) {
+    if (run_values_get(&result->counters, RUN_COUNTER_OUTPUT) > 0 || run_values_get(&result->counters, RUN_COUNTER_FILES) > 0 ||
+        (s->request.profile && !result->profile)) {
         run_result_free(result);
         run_result_init(result);
         return true;

@@ -27,9 +27,13 @@ const char *profile_why(const struct line_profile *p, const double *cycles, char
         if (cycles[most] < SHARE_SHOWN * all)
             break;
         told[most] = true;
-        const int length = snprintf(text + used, PROFILE_WHY_BYTES - used, "%s%s %.0f %%", used ? ", " : "", p->reason[most],
-                                    100 * cycles[most] / all);
-        used += (size_t)length < PROFILE_WHY_BYTES - used ? (size_t)length : PROFILE_WHY_BYTES - 1 - used;
+        char one[PROFILE_WHY_BYTES];
+        const int length =
+            snprintf(one, sizeof one, "%s%.30s %.0f %%", used ? ", " : "", p->reason[most], 100 * cycles[most] / all);
+        if (used + (size_t)length >= PROFILE_WHY_BYTES)
+            break;
+        memcpy(text + used, one, (size_t)length + 1);
+        used += (size_t)length;
     }
     return text;
 }

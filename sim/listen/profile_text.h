@@ -9,8 +9,8 @@
 /* With `assembly`, every line is followed by its instructions. False when memory has run out or writing failed. */
 bool profile_print(FILE *out, const struct line_profile *profile, bool assembly);
 
-/* "memory 83 %, issue 12 %": what cycles by reason went to, largest first, at most three; "" = no cycles. */
-#define PROFILE_WHY_BYTES 96
+/* "memory 83 %, issue 12 %": what cycles by reason went to, largest first, as many as there is room for; "" = no cycles. */
+#define PROFILE_WHY_BYTES 43
 const char *profile_why(const struct line_profile *profile, const double *cycles, char text[PROFILE_WHY_BYTES]);
 
 #endif
