@@ -216,6 +216,11 @@ static void table_line(struct session *s, const struct run_result *r)
     table_cell(s->table, "%lld", (long long)r->run_id);
 }
 
+static bool show_profile(const struct session *s, const struct run_result *r, struct orch_error *error)
+{
+    return !r->profile || profile_print(s->context->out, r->profile, r->chip, s->assembly) || orch_no_memory(error);
+}
+
 static bool show(struct session *s, const struct run *run, const struct run_result *r, struct orch_error *error)
 {
     struct api_context *c = s->context;
@@ -223,13 +228,15 @@ static bool show(struct session *s, const struct run *run, const struct run_resu
         json_object_array_add(s->rows, run_json(r));
     if (s->many)
         table_line(s, r);
-    if (s->many || !api_wants_text(c))
+    if (!api_wants_text(c))
         return true;
+    if (s->many)
+        return show_profile(s, r, error);
     if (!api_summary(c, r, s->explain ? 64 : 8, 4, error))
         return false;
     if (s->explain)
         run_explain(c->out, run, r);
-    return !r->profile || profile_print(c->out, r->profile, s->assembly) || orch_no_memory(error);
+    return show_profile(s, r, error);
 }
 
 static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)

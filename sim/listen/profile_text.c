@@ -79,11 +79,12 @@ static void print_line(FILE *out, const struct line_profile *p, const struct pro
     fputc('\n', out);
 }
 
-static void print_head(FILE *out, const struct profile_kernel *k)
+static void print_head(FILE *out, const struct profile_kernel *k, const char *chip)
 {
     char issued[FORMAT_SIZE], cycles[FORMAT_SIZE];
-    fprintf(out, "\nprofile      %s: %s instructions of simdgroups, %s cycles of a core\n", k->name ? k->name : "kernel",
-            format_count(issued, (double)profile_kernel_issued(k)), format_count(cycles, profile_kernel_cycles(k)));
+    fprintf(out, "\nprofile      %s on %s: %s instructions of simdgroups, %s cycles of a core\n", k->name ? k->name : "kernel",
+            chip ? chip : "?", format_count(issued, (double)profile_kernel_issued(k)),
+            format_count(cycles, profile_kernel_cycles(k)));
     if (k->timed_share < 1)
         fprintf(out,
                 "             cycles are scaled: %.2g %% of the instructions were timed ("
@@ -93,7 +94,7 @@ static void print_head(FILE *out, const struct profile_kernel *k)
             k->files ? "source" : "instruction");
 }
 
-static bool print_kernel(FILE *out, const struct line_profile *p, const struct profile_kernel *k, bool assembly)
+static bool print_kernel(FILE *out, const struct line_profile *p, const struct profile_kernel *k, const char *chip, bool assembly)
 {
     const double all = profile_kernel_cycles(k);
     size_t count;
@@ -101,7 +102,7 @@ static bool print_kernel(FILE *out, const struct line_profile *p, const struct p
     uint32_t file = UINT32_MAX;
     if (!line)
         return false;
-    print_head(out, k);
+    print_head(out, k, chip);
     for (size_t i = 0; i < count; i++) {
         if (line[i].line && line[i].file != file)
             fprintf(out, "  %s\n", k->file[file = line[i].file]);
@@ -117,11 +118,11 @@ static bool print_kernel(FILE *out, const struct line_profile *p, const struct p
     return true;
 }
 
-bool profile_print(FILE *out, const struct line_profile *p, bool assembly)
+bool profile_print(FILE *out, const struct line_profile *p, const char *chip, bool assembly)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < p->kernels; i++)
-        ok = print_kernel(out, p, &p->kernel[i], assembly);
+        ok = print_kernel(out, p, &p->kernel[i], chip, assembly);
     for (size_t i = 0; ok && i < p->warnings; i++) {
         const struct profile_warning *const w = &p->warning[i];
         fprintf(out, "%s%s: %s: %s\n             %s\n", i ? "" : "\n", w->place, w->kind, w->evidence, w->fix);

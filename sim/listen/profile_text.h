@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* With `assembly`, every line is followed by its instructions. False when memory has run out or writing failed. */
-bool profile_print(FILE *out, const struct line_profile *profile, bool assembly);
+bool profile_print(FILE *out, const struct line_profile *profile, const char *chip, bool assembly);
 
 /* "memory 83 %, issue 12 %": what cycles by reason went to, largest first, as many as there is room for; "" = no cycles. */
 #define PROFILE_WHY_BYTES 43
