@@ -23,6 +23,7 @@ struct run_launch {
     bool *lap;               /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
     struct activity taken;   /* of the present pass, so far */
     struct gpu_profile profile; /* of the passes that count; row NULL = nobody asked */
+    double idle_beside;         /* cycles of a core without a simdgroup in laps that were leapt over */
 };
 
 /* The variant of machine code that a chip wants, and its GPU's generation; false names what is not known. */

@@ -102,6 +102,7 @@ void run_launch_count(struct run_launch *l, const struct gpu_counted *beside)
     mem_system_counters(soc_memory(l->m->soc), &memory);
     gpu_counted_give(beside, &l->taken, &memory);
     activity_add(&l->m->activity, &l->taken);
+    l->idle_beside += beside->stall_cycles[GPU_STALL_LAUNCH];
     run_memory_add(&l->m->memory, &memory);
     read_stalls(l, beside);
 }

@@ -37,11 +37,23 @@ static double cycles_of(const struct gpu_profile_row *row)
     return sum;
 }
 
+/* Cycles of a core, in the mean, without a simdgroup or while its simdgroups are being started. Windows tell their share. */
+static double idle_cycles(const struct run_launch *l, double all)
+{
+    const struct run_gpu *g = &l->m->gpu;
+    double stalls = 0;
+    for (unsigned r = 0; r < GPU_STALL_COUNT; r++)
+        stalls += g->stalls[r];
+    if (l->way == RUN_WAY_FORWARD)
+        return stalls > 0 ? g->stalls[GPU_STALL_LAUNCH] / stalls * all : 0;
+    return fmin(all, l->profile.idle_cycles / (g->params.cores * g->params.schedulers) + l->idle_beside);
+}
+
 static struct scale scale_of(const struct run_launch *l)
 {
     const struct run_gpu *g = &l->m->gpu;
     const double all = g->device_ns * g->params.clock_ghz;
-    double counted = 0, issues = 0, stalls = 0, expected = 0;
+    double counted = 0, issues = 0, expected = 0;
     struct scale s = {.cycles = 0};
     for (uint32_t i = 0; i < l->profile.count; i++) {
         counted += cycles_of(&l->profile.row[i]);
@@ -52,11 +64,7 @@ static struct scale scale_of(const struct run_launch *l)
         const struct gpu_profile_row *row = &l->profile.row[i];
         expected += row->issues ? cycles_of(row) * repeated(row, g->totals.issues[i]) : s.each * (double)g->totals.issues[i];
     }
-    for (unsigned r = 0; r < GPU_STALL_COUNT; r++)
-        stalls += g->stalls[r];
-    const double idle = g->timed_share < 1 ? (stalls > 0 ? g->stalls[GPU_STALL_LAUNCH] / stalls : 0)
-                                           : l->profile.idle_cycles / fmax(counted + l->profile.idle_cycles, 1);
-    s.idle_cycles = idle * all;
+    s.idle_cycles = idle_cycles(l, all);
     s.cycles = expected > 0 ? (all - s.idle_cycles) / expected : 0;
     return s;
 }
