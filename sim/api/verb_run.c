@@ -437,6 +437,7 @@ const struct api_verb verb_run = {
                 "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
                 "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
                 "4096\n"
+                "orchard run saxpy.metal --grid 4096 --group 256 --args f32:4096:rand:1 --args f32:4096 --args 4096 --profile\n"
                 "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
                 "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",
             .options = option_table,
