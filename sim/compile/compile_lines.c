@@ -36,10 +36,10 @@ static bool take_file(struct abi_source *s, uint32_t file, const char *path)
     return ok;
 }
 
-static bool take_texts(struct abi_source *s, const struct compile_request *q)
+static bool take_texts(struct abi_source *s, const struct compile_result *r, const struct compile_request *q)
 {
     for (uint32_t i = 0; i < s->files; i++) {
-        const char *const file = s->file[i];
+        const char *const file = r->file[i];
         bool ok = true;
         if (strcmp(file, q->path) == 0)
             ok = q->text ? abi_source_take_text(s, i, q->text) : take_file(s, i, q->path);
@@ -59,11 +59,11 @@ bool compile_lines(const struct compile_result *r, const struct compile_request 
         return orch_no_memory(error);
     s->spills = r->spills;
     for (; s->files < r->files; s->files++)
-        if (!(s->file[s->files] = strdup(r->file[s->files])))
+        if (!(s->file[s->files] = abi_source_clean(strdup(r->file[s->files]))))
             return orch_no_memory(error);
     for (; s->lines < r->lines; s->lines++) {
         const struct compile_line *const l = &r->line[s->lines];
         s->line[s->lines] = (struct abi_source_line){l->offset, l->file, l->line};
     }
-    return take_texts(s, q) || orch_no_memory(error);
+    return take_texts(s, r, q) || orch_no_memory(error);
 }

@@ -55,6 +55,29 @@ const struct abi_source_line *abi_source_find(const struct abi_source *s, uint32
 
 /* ---- texts ---- */
 
+/* The bytes of a character of UTF-8 that stands here whole; 0 = none does. */
+static size_t character(const unsigned char *at)
+{
+    const size_t length = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : at[0] >> 3 == 30 ? 4 : 0;
+    for (size_t i = 1; i < length; i++)
+        if (at[i] >> 6 != 2)
+            return 0;
+    const bool overlong = (length == 2 && at[0] < 0xc2) || (length == 3 && at[0] == 0xe0 && at[1] < 0xa0) ||
+                          (length == 4 && ((at[0] == 0xf0 && at[1] < 0x90) || at[0] > 0xf4));
+    return overlong || (length == 3 && at[0] == 0xed && at[1] >= 0xa0) ? 0 : length;
+}
+
+char *abi_source_clean(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; at && *at;) {
+        const size_t length = character(at);
+        if (!length || (*at < ' ' && *at != '\t') || *at == 0x7f)
+            *at = '?';
+        at += length ? length : 1;
+    }
+    return text;
+}
+
 static uint32_t last_line(const struct abi_source *s, uint32_t file)
 {
     uint32_t last = 0;
@@ -82,7 +105,8 @@ static bool add_text(struct abi_source *s, uint32_t file, uint32_t line, const c
     if (!list)
         return false;
     s->text = list;
-    list[s->texts] = (struct abi_source_text){file, line, strndup(text, length < TEXT_BYTES ? length : TEXT_BYTES)};
+    char *const copy = strndup(text, length < TEXT_BYTES ? length : TEXT_BYTES);
+    list[s->texts] = (struct abi_source_text){file, line, abi_source_clean(copy)};
     return list[s->texts].text && ++s->texts;
 }
 
@@ -153,7 +177,7 @@ bool abi_source_read(const struct json_node *top, struct abi_source **source, st
         return orch_no_memory(error);
     s->spills = (unsigned)json_find_integer(top, "spills", 0, 0, UINT32_MAX);
     for (struct json_walk walk = {.of = &files}; json_next(&walk, &item); s->files++)
-        if (!(s->file[s->files] = strdup(json_get_string(&item, NULL))))
+        if (!(s->file[s->files] = abi_source_clean(strdup(json_get_string(&item, NULL)))))
             return orch_no_memory(error);
     return read_entries(&lines, s) && (read_texts(&node, s) || orch_no_memory(error)) && json_ok(top);
 }

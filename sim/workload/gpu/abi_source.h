@@ -42,6 +42,10 @@ const struct abi_source_line *abi_source_find(const struct abi_source *source, u
  * False when memory is out. */
 bool abi_source_take_text(struct abi_source *source, uint32_t file, const char *text);
 
+/* Sources may hold anything: what is no UTF-8 and what would steer a terminal becomes '?'. Returns the text, which may be NULL.
+ */
+char *abi_source_clean(char *text);
+
 /* The member "source_lines" of a description. */
 bool abi_source_read(const struct json_node *top, struct abi_source **source, struct orch_error *error);
 struct json_object *abi_source_json(const struct abi_source *source);

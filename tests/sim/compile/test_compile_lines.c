@@ -85,7 +85,26 @@ static void test_nothing(void)
     abi_source_free(s);
 }
 
+/* What would steer a terminal, or is no UTF-8, is not shown; other letters are. */
+static void test_clean(void)
+{
+    static const struct {
+        const char *text, *clean;
+    } rows[] = {{"a\tb \xc3\xa4 \xe2\x82\xac \xf0\x9f\x8d\x8e", "a\tb \xc3\xa4 \xe2\x82\xac \xf0\x9f\x8d\x8e"},
+                {"\x1b[2Jx\x7f", "?[2Jx?"},
+                {"\xe4\xff\xc0\xaf\xed\xa0\x80", "???????"},
+                {"cut \xe2\x82", "cut ??"},
+                {"", ""}};
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s", rows[i].text);
+        CU_ASSERT_STRING_EQUAL(abi_source_clean(text), rows[i].clean);
+    }
+    CU_ASSERT_PTR_NULL(abi_source_clean(NULL));
+}
+
 static const struct suite_test tests[] = {
+    {"what is shown is text", test_clean},
     {"texts of lines", test_texts},
     {"nothing to show", test_nothing},
 };
