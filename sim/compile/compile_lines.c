@@ -31,7 +31,7 @@ static bool take_file(struct abi_source *s, uint32_t file, const char *path)
     const bool read = f && file_read_all(f, TEXT_BYTES_MAX, &bytes, &size);
     if (f)
         fclose(f);
-    const bool ok = !read || strlen((const char *)bytes) != size || abi_source_take_text(s, file, (const char *)bytes);
+    const bool ok = !read || strlen((const char *)bytes) != size || abi_source_take_text(s, file, (const char *)bytes, size);
     free(bytes);
     return ok;
 }
@@ -42,7 +42,7 @@ static bool take_texts(struct abi_source *s, const struct compile_result *r, con
         const char *const file = r->file[i];
         bool ok = true;
         if (strcmp(file, q->path) == 0)
-            ok = q->text ? abi_source_take_text(s, i, q->text) : take_file(s, i, q->path);
+            ok = q->text ? abi_source_take_text(s, i, q->text, q->text_bytes) : take_file(s, i, q->path);
         else if (may_read(q, file))
             ok = take_file(s, i, file);
         if (!ok)

@@ -110,9 +110,10 @@ static bool add_text(struct abi_source *s, uint32_t file, uint32_t line, const c
     return list[s->texts].text && ++s->texts;
 }
 
-bool abi_source_take_text(struct abi_source *s, uint32_t file, const char *text)
+bool abi_source_take_text(struct abi_source *s, uint32_t file, const char *text, size_t bytes)
 {
     const uint32_t code = last_line(s, file), last = code + AROUND;
+    const char *const end = text + bytes;
     bool ok = true;
     if (!code || code > LINE_MAX)
         return true;
@@ -120,11 +121,11 @@ bool abi_source_take_text(struct abi_source *s, uint32_t file, const char *text)
     if (!wanted)
         return false;
     mark(s, file, wanted, last);
-    for (uint32_t line = 1; ok && line <= last && *text; line++) {
-        const size_t length = strcspn(text, "\n");
-        const size_t shown = length && text[length - 1] == '\r' ? length - 1 : length;
+    for (uint32_t line = 1; ok && line <= last && text < end; line++) {
+        const char *const newline = memchr(text, '\n', (size_t)(end - text)), *const stop = newline ? newline : end;
+        const size_t length = (size_t)(stop - text), shown = length && stop[-1] == '\r' ? length - 1 : length;
         ok = !wanted[line] || add_text(s, file, line, text, shown);
-        text += length + (text[length] == '\n');
+        text = newline ? newline + 1 : end;
     }
     free(wanted);
     return ok;

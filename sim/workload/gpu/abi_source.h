@@ -38,9 +38,9 @@ void abi_source_free(struct abi_source *source);
 /* The entry that the code at an offset belongs to; NULL = none. */
 const struct abi_source_line *abi_source_find(const struct abi_source *source, uint32_t offset);
 
-/* Keeps those lines of a file's text that have code, and some around them. Does nothing for a file that the table does not name.
- * False when memory is out. */
-bool abi_source_take_text(struct abi_source *source, uint32_t file, const char *text);
+/* Keeps those lines of a file's text (it need not end with a NUL) that have code, and some around them. Does nothing for a file
+ * that the table does not name. False when memory is out. */
+bool abi_source_take_text(struct abi_source *source, uint32_t file, const char *text, size_t bytes);
 
 /* Sources may hold anything: what is no UTF-8 and what would steer a terminal becomes '?'. Returns the text, which may be NULL.
  */

@@ -44,13 +44,16 @@ static void test_texts(void)
     const struct compile_result r = {
         .line = lines, .lines = ARRAY_COUNT(lines), .file = files, .files = ARRAY_COUNT(files), .spills = 3};
     const char *const folders[] = {folder};
+    static const char text[] = {'\n', '\n', '\n', '\n', '\n', '6', '\n', '7', '\n', '\n', '\n', /* without a NUL behind it */
+                                't',  'e',  'n',  '\n', '1',  '1', '\n', '1', '2'};
     const struct compile_request q = {
-        .path = "main.metal", .text = "1\n2\n3\n4\n5\n6\n7\n8\n9\nten\n11\n12", .include = folders, .includes = 1};
+        .path = "main.metal", .text = text, .text_bytes = sizeof text, .include = folders, .includes = 1};
     struct abi_source *s;
     CU_ASSERT_FATAL(compile_lines(&r, &q, &s, &error));
     CU_ASSERT_EQUAL(s->spills, 3);
     CU_ASSERT(text_at(s, 0, 10) && strcmp(text_at(s, 0, 10), "ten") == 0);
-    CU_ASSERT(text_at(s, 0, 7) && text_at(s, 0, 12) && !text_at(s, 0, 6) && !text_at(s, 0, 13));
+    CU_ASSERT(text_at(s, 0, 7) && strcmp(text_at(s, 0, 7), "7") == 0 && !text_at(s, 0, 6) && !text_at(s, 0, 13));
+    CU_ASSERT(text_at(s, 0, 12) && strcmp(text_at(s, 0, 12), "12") == 0);
     CU_ASSERT(text_at(s, 1, 2) && strcmp(text_at(s, 1, 2), "two") == 0);
     CU_ASSERT(text_at(s, 1, 3) && strcmp(text_at(s, 1, 3), "\tthree") == 0);
     for (uint32_t file = 2; file < ARRAY_COUNT(files); file++)
