@@ -159,6 +159,14 @@ static void test_page(void)
     cli_ask(&home, "report --figure scale -o $/scale.svg");
 }
 
+static bool missing_clang(void)
+{
+    if (system("command -v clang-16 >/dev/null 2>&1") == 0)
+        return false;
+    suite_skip("clang-16 is not installed");
+    return true;
+}
+
 static const char metal[] = "#include <metal_stdlib>\n"
                             "using namespace metal;\n"
                             "\n"
@@ -174,10 +182,8 @@ static const char metal[] = "#include <metal_stdlib>\n"
 /* Code that comes from our headers (fma, the position) belongs to the lines that use it. */
 static void test_metal(void)
 {
-    if (system("command -v clang-16 >/dev/null 2>&1") != 0) {
-        suite_skip("clang-16 is not installed");
+    if (missing_clang())
         return;
-    }
     cli_home_open(&home);
     setenv("XDG_CACHE_HOME", home.folder, 1);
     write_text("columns.metal", metal);
@@ -211,6 +217,49 @@ static void test_metal(void)
     free(abi);
 }
 
+static void test_explain(void)
+{
+    if (!ask_profile("--explain"))
+        return;
+    CHECK(strstr(home.outcome.out, "registers    ") && strstr(home.outcome.out, " half registers a thread"), "%s",
+          home.outcome.out);
+    CHECK(strstr(home.outcome.out, "simdgroups   ") && strstr(home.outcome.out, "the launch is too small"), "%s",
+          home.outcome.out);
+    CHECK(strstr(home.outcome.out, "mix          ") && strstr(home.outcome.out, "device loads"), "%s", home.outcome.out);
+    CU_ASSERT_PTR_NULL(strstr(home.outcome.out, "spills  "));
+}
+
+/* More values than registers, all needed in a loop. */
+static void test_spills(void)
+{
+    static const char spilled[] = "#include <metal_stdlib>\nusing namespace metal;\n"
+                                  "kernel void k(device const float *a, device float *b, constant uint &n,\n"
+                                  "              uint i [[thread_position_in_grid]])\n{\n"
+                                  "    float v[112];\n"
+                                  "    #pragma unroll\n"
+                                  "    for (uint k = 0; k < 112; k++)\n        v[k] = a[i + k * 64];\n"
+                                  "    for (uint lap = 0; lap < n; lap++) {\n"
+                                  "        #pragma unroll\n"
+                                  "        for (uint k = 0; k < 112; k++)\n"
+                                  "            v[k] = v[k] * v[(k + 37) % 112] + 0.5f;\n"
+                                  "    }\n"
+                                  "    float sum = 0;\n"
+                                  "    #pragma unroll\n"
+                                  "    for (uint k = 0; k < 112; k++)\n        sum += v[k];\n"
+                                  "    b[i] = sum;\n}\n";
+    if (missing_clang())
+        return;
+    cli_home_open(&home);
+    setenv("XDG_CACHE_HOME", home.folder, 1);
+    write_text("spilled.metal", spilled);
+    if (!cli_ask(&home, "run $/spilled.metal --grid 4096 --group 256 --args f32:65536:rand:1 --args f32:4096 --args "
+                        "u32:1:fill:8 --profile --explain"))
+        return;
+    CHECK(strstr(home.outcome.out, "spilled.metal:13: spill in a loop: ") != NULL, "%s", home.outcome.out);
+    CHECK(strstr(home.outcome.out, "spills       ") && strstr(home.outcome.out, " bytes of stack a thread; "), "%s",
+          home.outcome.out);
+}
+
 static void test_cleans_up(void)
 {
     CU_ASSERT_TRUE(cli_home_remove(&home));
@@ -219,6 +268,7 @@ static void test_cleans_up(void)
 static const struct suite_test tests[] = {
     {"the listing", test_listing},     {"the document, found again", test_document},
     {"the database", test_database},   {"the page", test_page},
-    {"a source in Metal", test_metal}, {"nothing is left", test_cleans_up},
+    {"a source in Metal", test_metal}, {"explain of a kernel", test_explain},
+    {"spills in a loop", test_spills}, {"nothing is left", test_cleans_up},
 };
 SUITE_MAIN("profile cli", tests)
