@@ -42,7 +42,7 @@ static const struct row_shape shapes[ROW_TABLE_COUNT] = {
     [ROW_PROFILE_KERNEL] = {"INSERT INTO profile_kernel (run_id, kernel, name, timed_share, idle_cycles) VALUES (?,?,?,?,?)",
                             "itdd"},
     [ROW_PROFILE_FILE] = {"INSERT INTO profile_file (run_id, kernel, file, name_id) VALUES (?,?,?,?)", "iin"},
-    [ROW_PROFILE_TEXT] = {"INSERT INTO profile_text (run_id, kernel, file, line, text_id) VALUES (?,?,?,?,?)", "iiin"},
+    [ROW_PROFILE_TEXT] = {"INSERT OR IGNORE INTO profile_text (run_id, kernel, file, line, text_id) VALUES (?,?,?,?,?)", "iiin"},
     [ROW_PROFILE_INSTRUCTION] = {"INSERT INTO profile_instruction (run_id, kernel, position, file, line, text_id, issued, lanes, "
                                  "units, least_units, cycles) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
                                  "iiiinidddd"},
