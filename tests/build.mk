@@ -36,6 +36,7 @@ including = $(patsubst %.c,$(O)/%,$(shell grep -lE '^#include ["<]($1)' $(TEST_S
 
 # Suites that start the orchard binary.
 $(call including,tests/support/cli_binary\.h): $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/cmd/test_gpu_examples: | $(O)/orchard
 # Suites of the command line's own files.
 $(call including,sim/cmd/): $(filter-out $(O)/sim/cmd/main.o,$(CLI_OBJ))
 # Suites that run guests. Unicorn (GPL) is linked to tests and benchmarks alone.

@@ -9,5 +9,8 @@
  * being recorded has no room for a profile. */
 bool verb_run_profile_read(const struct api_context *context, bool recording, struct run_request *request, bool *assembly,
                            struct orch_error *error);
+/* Lists the profile of a result; nothing when it has none. */
+bool verb_run_profile_show(const struct api_context *context, const struct run_result *result, bool assembly,
+                           struct orch_error *error);
 
 #endif

@@ -114,25 +114,14 @@ bool verb_run_together(const struct verb_together *c, struct orch_error *error)
         return orch_fail(
             error, ORCH_UNMODELLED,
             "level instruction: one workload by itself; several at once are recorded at " ORCH_OPTION("level") " operator");
-    bool ok = together_parse(c->text, c->common, part, &count, &storage, error) &&
-              (!c->record->trace || trace_recorder_expect(c->record->trace, part, count, error));
+    bool ok = together_parse(c->text, c->common, part, &count, &storage, error);
+    if (ok)
+        verb_run_parts_apply(c->parts, part, count);
+    ok = ok && (!c->record->trace || trace_recorder_expect(c->record->trace, part, count, error));
     struct together *t = ok ? together_prepare(part, count, c->text, error) : NULL;
     ok = t && api_record_run(c->record, c->common->chip, execute, t, c->number, &whole, error) && show(c, t, &whole, error);
     run_result_free(&whole);
     together_free(t);
     free(storage);
     return ok;
-}
-
-bool verb_run_join(int words, const char *const *word, char **text)
-{
-    size_t length = 1;
-    for (int i = 0; i < words; i++)
-        length += strlen(word[i]) + 1;
-    *text = calloc(1, length);
-    for (int i = 0; *text && i < words; i++) {
-        strcat(*text, i ? " " : "");
-        strcat(*text, word[i]);
-    }
-    return *text != NULL;
 }

@@ -82,6 +82,9 @@ const char *orch_part_name(enum orch_part part);
     X(native_mac_share, "1", REAL, 1, "share of the multiply-accumulates that the asked unit executed")
 /* clang-format on */
 
+/* The counter that says how long a step of a row of kernels was on the device, numbered from 1. */
+#define RUN_COUNTER_STEP "gpu.step%u.device_seconds"
+
 struct run_named_value {
     char *name;
     double value;

@@ -5,6 +5,7 @@
 #include "sim/compile/process.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -62,10 +63,16 @@ bool clang_find(struct clang *clang, struct orch_error *error)
     const char *const named = getenv("ORCHARD_CLANG");
     unsigned major;
     clang->path[0] = 0;
+    if (named && named[0] && strchr(named, '/') && access(named, X_OK) != 0)
+        return orch_fail(error, ORCH_USAGE,
+                         "ORCHARD_CLANG names %.200s, which cannot be started: %s; Debian has clang 16 in the package clang-16",
+                         named, strerror(errno));
     if (named && named[0] && strchr(named, '/'))
         snprintf(clang->path, sizeof clang->path, "%s", named);
     else if (named && named[0] && !on_path(named, clang->path))
-        return orch_fail(error, ORCH_USAGE, "ORCHARD_CLANG names %.100s, which is not on the PATH", named);
+        return orch_fail(error, ORCH_USAGE,
+                         "ORCHARD_CLANG names %.100s, which is not on the PATH; Debian has clang 16 in the package clang-16",
+                         named);
     for (const char *const *n = names; !clang->path[0] && *n; n++)
         if (!on_path(*n, clang->path))
             clang->path[0] = 0;
@@ -225,6 +232,8 @@ static bool take_error(const struct process_result *r, const char *path, struct 
     const bool device = memmem(mark, (size_t)(end - mark), "requires cl_khr_", 16) != NULL;
     orch_fail(error, device ? ORCH_UNMODELLED : ORCH_USAGE, "%.*s%.*s", (int)(place_end - line), line, (int)(end - mark) - 7,
               mark + 7);
+    if (memmem(mark, (size_t)(end - mark), "file not found", 14))
+        orch_fail_more(error, "; name the folder that it is in: " ORCH_LETTER("I", "include") " DIR");
     if (more)
         orch_fail_more(error, " (and %u more error%s)", more, more == 1 ? "" : "s");
     return false;

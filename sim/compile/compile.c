@@ -29,6 +29,7 @@ struct job {
     struct ir_module *module;
     struct ir_function *kernel;
     bool shown; /* all that was wanted */
+    int lock;   /* others wait for this entry of the cache; -1 = they do not */
     struct orch_error *error;
 };
 
@@ -114,21 +115,50 @@ static bool read_constants(const struct job *j, struct metal_value **values, cha
     return true;
 }
 
+/* A value for a constant that the source does not have is a mistake. */
+static bool check_constants(const struct job *j, const struct metal_unit *unit)
+{
+    for (size_t i = 0; i < unit->values; i++) {
+        const struct metal_value *const v = &unit->value[i];
+        struct suggest s;
+        char phrase[96];
+        bool found = false;
+        suggest_start(&s, v->name ? v->name : "");
+        for (size_t k = 0; k < unit->constants; k++) {
+            found |= v->name ? strcmp(v->name, unit->constant[k].name) == 0 : v->index == unit->constant[k].index;
+            suggest_offer(&s, unit->constant[k].name);
+        }
+        if (!found)
+            return orch_fail(j->error, ORCH_USAGE, ORCH_OPTION("constant") " %.100s: %.200s has no such function constant%s",
+                             j->request->constant[i], j->request->path, suggest_phrase(&s, phrase, sizeof phrase));
+    }
+    return true;
+}
+
 /* Metal after the preprocessor becomes what clang takes for C++. */
 static bool compile_metal(struct job *j, const struct clang *clang, const char *text, size_t bytes)
 {
-    struct metal_unit unit = {.wanted = j->request->entry, .values = j->request->constants};
+    struct metal_unit unit = {.source = j->request->path, .wanted = j->request->entry, .values = j->request->constants};
     struct metal_value *values = NULL;
     char *names = NULL;
     bool ok = read_constants(j, &values, &names);
     unit.value = values;
-    ok = ok && metal_prepass(text, bytes, &unit, j->error) &&
+    ok = ok && metal_prepass(text, bytes, &unit, j->error) && check_constants(j, &unit) &&
          clang_compile(clang, j->request, COMPILE_METAL, unit.text, unit.bytes, &j->llvm, &j->llvm_bytes, &j->result->warnings,
                        j->error);
     metal_unit_free(&unit);
     free(values);
     free(names);
     return ok;
+}
+
+/* Whether the cache has it, now or after somebody else has compiled it. */
+static bool look_up(struct job *j, bool look)
+{
+    if (!look || compile_cache_find(j->key, j->result))
+        return look;
+    j->lock = compile_cache_lock(j->key);
+    return j->lock >= 0 && compile_cache_find(j->key, j->result);
 }
 
 /* The same for a source; `found` when the cache has what will come of it. */
@@ -140,8 +170,8 @@ static bool front_source(struct job *j, bool look, bool *found)
     if (!clang_find(&clang, j->error) ||
         !clang_preprocess(&clang, j->request, j->language, j->source, j->source_bytes, &text, &bytes, j->error))
         return false;
-    compile_cache_key(j->request, clang.version, text, bytes, j->key);
-    *found = look && compile_cache_find(j->key, j->result);
+    compile_cache_key(j->request, j->language, clang.version, text, bytes, j->key);
+    *found = look_up(j, look);
     bool ok = true;
     if (!*found && j->language == COMPILE_METAL)
         ok = compile_metal(j, &clang, text, bytes);
@@ -155,11 +185,16 @@ static bool front_source(struct job *j, bool look, bool *found)
 /* Fills in the text of the representation, unless the cache has what will come of it. */
 static bool front(struct job *j, bool *found)
 {
+    if (j->request->constants && j->language != COMPILE_METAL)
+        return orch_fail(
+            j->error, ORCH_USAGE,
+            ORCH_OPTION("constant") " %.100s: only Metal has function constants; give macros by " ORCH_LETTER("D", "define"),
+            j->request->constant[0]);
     const bool look = !j->request->fresh && j->request->show == COMPILE_SHOW_NONE;
     if (j->language != COMPILE_LLVM)
         return front_source(j, look, found);
-    compile_cache_key(j->request, "", j->source, j->source_bytes, j->key);
-    *found = look && compile_cache_find(j->key, j->result);
+    compile_cache_key(j->request, j->language, "", j->source, j->source_bytes, j->key);
+    *found = look_up(j, look);
     if (*found)
         return true;
     j->llvm = j->source;
@@ -364,7 +399,7 @@ static uint64_t hash(const struct abi_kernel *k)
 
 bool compile_source(const struct compile_request *request, struct compile_result *result, struct orch_error *error)
 {
-    struct job j = {.request = request, .result = result, .error = error};
+    struct job j = {.request = request, .result = result, .lock = -1, .error = error};
     bool found = false;
     *result = (struct compile_result){.lines = 0};
     bool ok = compile_language_of(request->path, &j.language) ||
@@ -379,6 +414,7 @@ bool compile_source(const struct compile_request *request, struct compile_result
     }
     if (ok && !found && !j.shown)
         compile_cache_keep(j.key, result);
+    compile_cache_unlock(j.lock);
     ir_module_free(j.module);
     free(j.source);
     free(j.llvm);

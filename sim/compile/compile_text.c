@@ -44,6 +44,7 @@ static json_object *arguments_json(const struct abi_kernel *k)
         json_object *const o = json_object_new_object();
         json_add_text(o, "name", k->arg[i].name);
         json_add_bool(o, "buffer", k->arg[i].buffer);
+        json_add_bool(o, "constant", k->arg[i].constant);
         json_add_bool(o, "threadgroup", k->arg[i].threadgroup);
         json_add_text(o, "type", element_type_name(k->arg[i].type));
         json_add_count(o, "offset", k->arg[i].offset);
@@ -109,6 +110,7 @@ static bool read_arguments(const struct json_node *top, struct abi_kernel *k)
         struct abi_arg *const a = &k->arg[k->args++];
         json_get_text(&item, "name", a->name, sizeof a->name);
         a->buffer = json_find_boolean(&item, "buffer", false);
+        a->constant = json_find_boolean(&item, "constant", false);
         a->threadgroup = json_find_boolean(&item, "threadgroup", false);
         a->type = element_type_find(json_get_string(&item, "type"));
         a->offset = (uint32_t)json_get_integer(&item, "offset", 0, 1022);

@@ -209,7 +209,12 @@ static bool add_argument(struct lister *l, const struct ir_function *f, unsigned
                          name);
     if (type == ELEMENT_TYPE_COUNT)
         type = type_by_use(f, v);
-    return add(l, name, type == ELEMENT_TYPE_COUNT ? ELEMENT_U8 : type, true, (uint32_t)offset);
+    if (type == ELEMENT_TYPE_COUNT) /* where nothing reads it, a number of any kind will do for constant memory */
+        type = t->space == IR_DEVICE ? ELEMENT_U8 : ELEMENT_U64;
+    if (!add(l, name, type, true, (uint32_t)offset))
+        return false;
+    l->kernel->arg[l->kernel->args - 1].constant = t->space != IR_DEVICE;
+    return true;
 }
 
 bool kernel_arguments(const struct ir_function *f, const char *llvm, struct abi_kernel *kernel, struct orch_error *error)

@@ -142,7 +142,9 @@ static bool function(struct metal_pass *p, struct found *f)
         metal_replace(p, f->first, f->end, "");
         return true;
     }
-    struct metal_kernel *k = add_kernel(p, f->name, f->host_name ? f->host_name : name, name);
+    /* A kernel may have the name of a function of the library, which is there by its first name as well. */
+    const char *const global = p->token[f->first].parent == METAL_NONE ? metal_format(p, "::%s", name) : name;
+    struct metal_kernel *k = global ? add_kernel(p, f->name, f->host_name ? f->host_name : name, global) : NULL;
     if (!k)
         return orch_no_memory(p->error);
     if (!k->entry) {

@@ -67,9 +67,13 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     static const char *const details[] = {"auto", "instr", "sampled", "op"};
     static const char *const homes[] = {"process", "elf"};
     const struct run_request *const q = run->request;
-    if (run->kind != &run_kind_gpu_source && (q->source || q->launch))
+    if (run->kind != &run_kind_gpu_source && !q->steps && !q->own_count && (q->source || q->launch))
         return orch_fail(error, ORCH_USAGE,
                          "%s: sizes of a launch and options for compiling belong to GPU sources (.cl, .metal, .ll)", q->workload);
+    if (q->own_count && (run->kind != &run_kind_gpu_kernel || run_is_operator(q)))
+        return orch_fail(
+            error, ORCH_USAGE,
+            ORCH_OPTION("kernel") " belongs to operators of the GPU library, and not to " ORCH_OPTION("detail") " op");
     if (q->idle_s > 0 && run->kind->part != PART_ANE)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
     return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&

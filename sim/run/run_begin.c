@@ -59,6 +59,8 @@ static bool write_options(struct run *run)
         json_add_bool(o, "profile", true);
     if (q->one_buffer)
         json_add_text(o, "buffers", "one");
+    if (q->step_buffers && run->kind == &run_kind_gpu_row)
+        json_add_text(o, "buffers", "each step");
     if (q->idle_s > 0)
         json_add_number(o, "idle", q->idle_s);
     if (q->fitted)

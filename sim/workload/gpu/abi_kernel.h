@@ -39,6 +39,7 @@ struct abi_save {
 struct abi_arg {
     char name[48];
     bool buffer;      /* otherwise a scalar */
+    bool constant;    /* a buffer in constant memory: a launch may give one number instead */
     bool threadgroup; /* a scalar: the byte of threadgroup memory where a part begins whose size the launch gives */
     enum element_type type;
     uint32_t offset, size; /* bytes in the argument block */

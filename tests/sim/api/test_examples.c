@@ -20,6 +20,7 @@ static const struct {
     {"chip", "vendor-spec", "did you mean m1-max?"},
     {"sweep", "16 cores", "('m2', 16): "},
     {"together", "limited by", "'slowdown': {'gpu': "},
+    {"kernel", "y[100] = 201", "out[31] is 961"},
 };
 
 static char folder[] = "/tmp/orchard-examples-XXXXXX";
@@ -66,6 +67,7 @@ static void test_installed_files(void)
     setenv("ORCHARD_DB", path, 1);
     snprintf(path, sizeof path, "%s/lib", folder);
     setenv("LD_LIBRARY_PATH", path, 1);
+    setenv("XDG_CACHE_HOME", folder, 1);
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
 }
 
@@ -93,6 +95,15 @@ static void check_output(const char *path, int code, bool python)
     CHECK(text && strstr(out, text), "%s prints\n%s", path, out);
 }
 
+/* Whether the example can run here: one of them compiles a kernel. */
+static bool possible(const char *path)
+{
+    if (strcmp(name_of(path), "kernel") != 0 || start("${ORCHARD_CLANG:-clang-16} --version") == 0)
+        return true;
+    printf("  %s is left out: clang-16 is not installed\n", path);
+    return false;
+}
+
 static void test_in_c(void)
 {
     glob_t found;
@@ -103,7 +114,8 @@ static void test_in_c(void)
         const int built =
             start(TEST_CC " -std=c11 -pedantic -Wall -Wextra -Werror -Iinclude %s -o %s -Llib -lorchard", path, name_of(path));
         CHECK(built == 0, "%s: %s", path, out);
-        check_output(path, start("./%s", name_of(path)), false);
+        if (possible(path))
+            check_output(path, start("./%s", name_of(path)), false);
     }
     globfree(&found);
 }
@@ -134,7 +146,7 @@ static void test_in_python(void)
     CU_ASSERT_EQUAL_FATAL(glob(EXAMPLES "/python/*.py", 0, NULL, &found), 0);
     CU_ASSERT_EQUAL(found.gl_pathc, ARRAY_COUNT(expected) + 1); /* orchard.py is what all of them import */
     for (size_t i = 0; i < found.gl_pathc; i++)
-        if (strcmp(name_of(found.gl_pathv[i]), "orchard") != 0)
+        if (strcmp(name_of(found.gl_pathv[i]), "orchard") != 0 && possible(found.gl_pathv[i]))
             check_output(found.gl_pathv[i], start("python3 %s", found.gl_pathv[i]), true);
     globfree(&found);
 }
