@@ -226,8 +226,10 @@ bool own_kernel_open(struct own_kernel *own, struct run *run, const struct gpu_l
     enum compile_language language;
     enum gpu_generation generation;
     struct abi_target target;
-    if (!find_file(own, q, library, error) || !own->file)
-        return !error->exit_code;
+    if (!find_file(own, q, library, error))
+        return false;
+    if (!own->file)
+        return true;
     const bool source = compile_language_of(own->file, &language);
     const bool ok = source
                         ? compile(own, run, error) && bind(own, run, library, error)
