@@ -299,6 +299,21 @@ static void test_occupancy(void)
     }
 }
 
+/* Code of another compiler that is as it should be is not warned of. */
+static void test_clean(void)
+{
+    static const char *const names[] = {"histogram", "sgemm_tiled", "stencil5"};
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        char path[64];
+        snprintf(path, sizeof path, "agx/kernels/%s", names[i]);
+        struct outcome o = run_on(db, "m1", suite_golden(path), (struct run_request){.profile = true, .threads = 1});
+        check_sums(&o, names[i], 0);
+        CHECK(o.ok && o.result.profile && o.result.profile->warnings == 0, "%s: %s", names[i],
+              o.ok && o.result.profile ? o.result.profile->warning->evidence : o.error.text);
+        run_result_free(&o.result);
+    }
+}
+
 /* ---- what is refused ---- */
 
 static void test_refused(void)
@@ -336,6 +351,7 @@ static const struct suite_test tests[] = {
     {"barriers of one simdgroup", test_barrier},
     {"f32 where f16 would do", test_width},
     {"low occupancy", test_occupancy},
+    {"kernels without fault", test_clean},
     {"what is refused", test_refused},
 };
 
