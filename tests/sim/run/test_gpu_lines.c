@@ -308,8 +308,8 @@ static void test_clean(void)
         snprintf(path, sizeof path, "agx/kernels/%s", names[i]);
         struct outcome o = run_on(db, "m1", suite_golden(path), (struct run_request){.profile = true, .threads = 1});
         check_sums(&o, names[i], 0);
-        CHECK(o.ok && o.result.profile && o.result.profile->warnings == 0, "%s: %s", names[i],
-              o.ok && o.result.profile ? o.result.profile->warning->evidence : o.error.text);
+        const struct line_profile *const p = o.result.profile;
+        CHECK(o.ok && p && p->warnings == 0, "%s: %s", names[i], p && p->warnings ? p->warning->evidence : o.error.text);
         run_result_free(&o.result);
     }
 }
