@@ -71,7 +71,8 @@ ORCHARD_API void orchard_end_on_signals(void (*end)(int exit_code));
 struct orchard_option {
     const char *name;     /**< "unit"; NULL ends a table */
     char letter;          /**< short form on the command line, 0 = none */
-    const char *argument; /**< a word for its value ("FILE"); NULL = a switch, which has none */
+    const char *argument; /**< a word for its value ("FILE"); in brackets ("[asm]") it may be left out; NULL = a switch, which has
+                               none */
     bool repeat;          /**< may be given more than once: all values count */
     const char *text;     /**< one line of help */
 };

@@ -57,7 +57,7 @@ static bool check(const struct orchard_option *option, bool has_value, struct or
 {
     if (!option->argument && has_value)
         return orch_fail(error, ORCH_USAGE, "option " ORCH_OPTION("%s") " takes no value", option->name);
-    if (option->argument && !has_value)
+    if (option->argument && option->argument[0] != '[' && !has_value)
         return orch_fail(error, ORCH_USAGE, "option " ORCH_OPTION("%s") " needs a value: %s", option->name, option->argument);
     return true;
 }

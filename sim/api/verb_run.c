@@ -9,6 +9,7 @@
 #include "sim/api/verb_run.h"
 #include "sim/api/verb_run_device.h"
 #include "sim/api/verb_run_parts.h"
+#include "sim/api/verb_run_profile.h"
 #include "sim/api/verb_run_together.h"
 #include "sim/api/verb_trace.h"
 #include "sim/db/db.h"
@@ -62,6 +63,8 @@ static const struct orchard_option option_table[] = {
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
     {"uncertainty", 0, "N", false,
      "find the interval by N simulations at uncertain parameters (Latin hypercube); without it by estimate"},
+    {"profile", 0, "[asm]", false,
+     "GPU: list lines of the source with instructions, cycles and stall reasons, and warnings; asm: with machine code"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
     {0},
 };
@@ -80,7 +83,8 @@ struct session {
     struct uncertainty uncertainty; /* of the option uncertainty */
     struct run_uncertainty sampled;
     bool rerun, explain, many;
-    bool differs; /* some output differs from what its description expects */
+    bool assembly; /* in the profile */
+    bool differs;  /* some output differs from what its description expects */
     json_object *rows;
     struct table *table;
     uint64_t number;
@@ -93,25 +97,11 @@ static bool several(const struct session *s)
     return together_is(s->request.workload) && !s->request.steps;
 }
 
-static bool read_choices(struct session *s, struct orch_error *error)
-{
-    const struct api_args *a = &s->context->args;
-    unsigned mode = 0, core = 0, buffers = 0;
-    if (!api_chosen(a, "mode", "full|functional|timing", &mode, error) || !api_chosen(a, "core", "p|e", &core, error) ||
-        !api_chosen(a, "buffers", "each|one", &buffers, error))
-        return false;
-    s->request.mode = (enum run_mode)mode;
-    s->request.core_choice = !api_has(a, "core") ? SOC_ANY_CORE : core ? SOC_E_CORE : SOC_P_CORE;
-    s->request.one_buffer = buffers == 1;
-    s->request.step_buffers = api_has(a, "buffers") && buffers == 0;
-    return true;
-}
-
 static bool read_request(struct session *s, const char *workload, struct orch_error *error)
 {
     const struct api_args *a = &s->context->args;
     uint64_t cores = 1, repeat = 1, memory = 0;
-    if (!read_choices(s, error) || !verb_run_common_part(a, &s->part, &s->request, error) ||
+    if (!verb_run_choices(a, &s->request, error) || !verb_run_common_part(a, &s->part, &s->request, error) ||
         !api_unsigned(a, "cores", 1, 64, &cores, error) || !api_unsigned(a, "memory", 1, 65536, &memory, error) ||
         !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) || !api_number(a, "idle", 0, 1e6, &s->request.idle_s, error))
         return false;
@@ -138,7 +128,8 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     s->rerun = api_has(a, "rerun") || s->record.trace;
     q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
     s->explain = api_has(a, "explain");
-    return !together_is(workload) || verb_run_parts_read(a, workload, s->record.trace, q, &s->parts, error);
+    return (!together_is(workload) || verb_run_parts_read(a, workload, s->record.trace, q, &s->parts, error)) &&
+           verb_run_profile_read(s->context, s->recording != NULL, q, &s->assembly, error);
 }
 
 /* Option uncertainty: the interval is found by running the workload again and again. */
@@ -180,7 +171,8 @@ static bool find_earlier(struct session *s, const struct run *run, struct run_re
         return true;
     if (!db_read_run(s->record.db, id, result, error))
         return false;
-    if (run_values_get(&result->counters, RUN_COUNTER_OUTPUT) > 0 || run_values_get(&result->counters, RUN_COUNTER_FILES) > 0) {
+    if (run_values_get(&result->counters, RUN_COUNTER_OUTPUT) > 0 || run_values_get(&result->counters, RUN_COUNTER_FILES) > 0 ||
+        (s->request.profile && !result->profile)) {
         run_result_free(result);
         run_result_init(result);
         return true;
@@ -218,13 +210,15 @@ static bool show(struct session *s, const struct run *run, const struct run_resu
         json_object_array_add(s->rows, run_json(r));
     if (s->many)
         table_line(s, r);
-    if (s->many || !api_wants_text(c))
+    if (!api_wants_text(c))
         return true;
+    if (s->many)
+        return verb_run_profile_show(c, r, s->assembly, error);
     if (!api_summary(c, r, s->explain ? 64 : 8, 4, error))
         return false;
     if (s->explain)
         run_explain(c->out, run, r);
-    return true;
+    return verb_run_profile_show(c, r, s->assembly, error);
 }
 
 static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)
@@ -433,6 +427,7 @@ const struct api_verb verb_run = {
                 "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
                 "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
                 "4096\n"
+                "orchard run saxpy.metal --grid 4096 --group 256 --args f32:4096:rand:1 --args f32:4096 --args 4096 --profile\n"
                 "orchard run a.metal --grid 4096 --group 64 --args f32:4096:rand:1 --args t=f32:4096 + b.metal --grid 4096 "
                 "--group "
                 "64 --args t --args out:f32:4096:y.npy\n"

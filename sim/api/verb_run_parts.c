@@ -167,3 +167,16 @@ void verb_run_parts_free(struct verb_run_parts *parts)
         verb_run_part_free(&parts->part[i]);
     free(parts->storage);
 }
+
+bool verb_run_choices(const struct api_args *a, struct run_request *request, struct orch_error *error)
+{
+    unsigned mode = 0, core = 0, buffers = 0;
+    if (!api_chosen(a, "mode", "full|functional|timing", &mode, error) || !api_chosen(a, "core", "p|e", &core, error) ||
+        !api_chosen(a, "buffers", "each|one", &buffers, error))
+        return false;
+    request->mode = (enum run_mode)mode;
+    request->core_choice = !api_has(a, "core") ? SOC_ANY_CORE : core ? SOC_E_CORE : SOC_P_CORE;
+    request->one_buffer = buffers == 1;
+    request->step_buffers = api_has(a, "buffers") && buffers == 0;
+    return true;
+}

@@ -43,5 +43,7 @@ void verb_run_parts_free(struct verb_run_parts *parts);
 bool verb_run_lists(const struct api_args *args, struct run_request *request, const char ***list, struct orch_error *error);
 /* Joins "A", "+", "B" ... into one text: a shell makes several words of them. */
 bool verb_run_join_words(int words, const char *const *word, char **text);
+/* Reads the options "mode", "core" and "buffers". */
+bool verb_run_choices(const struct api_args *args, struct run_request *request, struct orch_error *error);
 
 #endif

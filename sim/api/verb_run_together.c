@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static json_object *outcome_json(const struct together_outcome *o)
 {

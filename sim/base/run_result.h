@@ -14,6 +14,8 @@
 #ifndef ORCHARD_SIM_BASE_RUN_RESULT_H
 #define ORCHARD_SIM_BASE_RUN_RESULT_H
 
+#include "sim/base/line_profile.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -132,6 +134,7 @@ struct run_result {
     struct run_placements placement;
     struct run_assumptions assumptions;
     struct run_checksums checksum;
+    struct line_profile *profile; /* by line of a GPU program, when that was asked for; NULL = not */
 };
 
 /* The rows of the tables above, for code that treats all fields alike. */

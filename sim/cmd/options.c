@@ -73,13 +73,13 @@ static bool unknown(const struct orchard_option *const *tables, const char *word
                 : cli_fail(error, "unknown option '%s'", name);
 }
 
-/* "name=value", or "name" for a switch. */
+/* "name=value", or "name" without a value. */
 static char *given_text(const struct orchard_option *option, const char *value)
 {
-    const size_t size = strlen(option->name) + strlen(value) + 2;
+    const size_t size = strlen(option->name) + (value ? strlen(value) : 0) + 2;
     char *const text = malloc(size);
     if (text)
-        snprintf(text, size, "%s%s%s", option->name, option->argument ? "=" : "", value);
+        snprintf(text, size, "%s%s%s", option->name, value ? "=" : "", value ? value : "");
     return text;
 }
 
@@ -149,13 +149,14 @@ static bool parse_option(struct cli_args *args, const struct orchard_option *con
         return unknown(tables, word, error);
     if (!option->argument && value)
         return cli_fail(error, "option --%s takes no value", option->name);
-    if (option->argument && !value) {
+    const bool may_lack = option->argument && option->argument[0] == '[';
+    if (option->argument && !value && !may_lack) {
         if (*at + 1 >= argc)
             return cli_fail(error, "option --%s needs a value: %s", option->name, option->argument);
         value = argv[++*at];
     }
     ++*at;
-    return add_given(args, option, value ? value : "", error);
+    return add_given(args, option, value, error);
 }
 
 bool cli_parse(struct cli_args *args, const struct orchard_option *const *tables, int argc, char **argv, bool stop_at_word,

@@ -368,7 +368,7 @@ static bool middle(struct job *j)
     struct isa_error why = {0};
     if (!show(j, COMPILE_SHOW_LLVM))
         return true;
-    j->module = ir_read(j->llvm, j->llvm_bytes, &why);
+    j->module = ir_read_with_library(j->llvm, j->llvm_bytes, j->language == COMPILE_METAL ? clang_metal_headers() : NULL, &why);
     if (!j->module && j->language == COMPILE_LLVM)
         return refuse(j, ORCH_USAGE, "", &why);
     if (!j->module)

@@ -2,6 +2,7 @@
 
 #include "sim/base/checksum.h"
 #include "sim/base/suggest.h"
+#include "sim/compile/compile_lines.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -170,7 +171,8 @@ static bool add_warnings(struct kernel_row *row, const char *text)
 static bool compile(struct builder *b, unsigned number)
 {
     struct compile_result r;
-    bool ok = compile_source(&b->request->step[number].how, &r, b->error);
+    const struct compile_request *const how = &b->request->step[number].how;
+    bool ok = compile_source(how, &r, b->error) && compile_lines(&r, how, &r.kernel.source, b->error);
     if (ok) {
         b->row->step[number] = r.kernel;
         r.kernel = (struct abi_kernel){.path = NULL};

@@ -2,7 +2,7 @@
 
 #include "sim/base/checksum.h"
 #include "sim/base/suggest.h"
-#include "sim/compile/compile.h"
+#include "sim/compile/compile_lines.h"
 #include "sim/compile/kernel_launch.h"
 #include "sim/run/run_internal.h"
 #include "sim/workload/gpu/gpu_functional.h"
@@ -166,7 +166,7 @@ static bool compile(struct own_kernel *own, struct run *run, struct orch_error *
         how = *q->source;
     how.path = own->file;
     how.entry = q->entry;
-    const bool ok = compile_source(&how, &r, error);
+    const bool ok = compile_source(&how, &r, error) && compile_lines(&r, &how, &r.kernel.source, error);
     if (ok) {
         own->kernel = r.kernel;
         r.kernel = (struct abi_kernel){.path = NULL};

@@ -66,6 +66,7 @@ struct run_request {
     const char *output_folder; /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
     const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
+    bool profile;         /* GPU: where the time went, by line of the source and by instruction */
     bool sanitize;        /* GPU: races, bounds, barrier divergence, reads before their wait */
     unsigned threads;     /* of the host, for execution without time, or beside the timing; 0 = 1 */
     const char *home;     /* kernels: "process" or "elf"; NULL = process */

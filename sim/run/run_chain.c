@@ -74,7 +74,7 @@ static bool work(struct run_chain *c, struct run_launch *l, unsigned number)
     if (ok && last && mode != RUN_TIMING)
         ok = c->hand_over(c);
     if (ok && mode != RUN_FUNCTIONAL)
-        ok = run_launch_time(l);
+        ok = run_launch_time(l) && run_launch_end_profile(l, c->result);
     const bool lost = mode == RUN_TIMING ? c->contents : mode == RUN_FULL && !run_launch_keeps_memory(l);
     if (ok && lost && !c->empty && (!last || (c->given && mode != RUN_TIMING))) {
         const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->m->gpu.params.cores};

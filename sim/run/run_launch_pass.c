@@ -56,6 +56,7 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
     const struct gpu_leaps leaps = {l->lap, l->gpu->port, l->slc_lines / (double)run_launch_wave(l)};
     with.leaps = l->lap ? &leaps : NULL;
     with.reader = (struct gpu_reader){read_counts, l};
+    with.profile = l->profile.row && (part || selection->window) ? &l->profile : NULL;
     memset(&l->taken, 0, sizeof l->taken);
     struct gpu_job *job = gpu_job_create(l->setup, &l->gpu->params, l->gpu->timing, &with, l->error);
     double end_ns;
@@ -101,6 +102,7 @@ void run_launch_count(struct run_launch *l, const struct gpu_counted *beside)
     mem_system_counters(soc_memory(l->m->soc), &memory);
     gpu_counted_give(beside, &l->taken, &memory);
     activity_add(&l->m->activity, &l->taken);
+    l->idle_beside += beside->stall_cycles[GPU_STALL_LAUNCH];
     run_memory_add(&l->m->memory, &memory);
     read_stalls(l, beside);
 }

@@ -140,6 +140,7 @@ void run_launch_close(struct run_launch *l)
     forget_loops(l);
     gpu_crowd_free(l->crowd);
     l->crowd = NULL;
+    gpu_profile_free(&l->profile);
 }
 
 bool run_launch_prepare(struct run_launch *l)

@@ -287,6 +287,47 @@ static void test_kernel(void)
     ir_module_free(m);
 }
 
+/* What is inlined from a library belongs to the line of its call, however deep; what is not inlined has no line. */
+static void test_library(void)
+{
+    static const char text[] = "define spir_kernel void @k(i32 %x) {\n"
+                               "  %1 = add i32 %x, 1, !dbg !4\n"
+                               "  %2 = add i32 %1, 1, !dbg !6\n"
+                               "  %3 = add i32 %2, 1, !dbg !9\n"
+                               "  %4 = add i32 %3, 1, !dbg !11\n"
+                               "  ret void, !dbg !4\n"
+                               "}\n"
+                               "!1 = !DIFile(filename: \"a.metal\", directory: \"/d\")\n"
+                               "!2 = !DIFile(filename: \"/lib/inner\", directory: \"\")\n"
+                               "!3 = distinct !DISubprogram(name: \"k\", scope: !1, file: !1, line: 3)\n"
+                               "!4 = !DILocation(line: 12, scope: !3)\n"
+                               "!5 = distinct !DISubprogram(name: \"f\", scope: !2, file: !2, line: 30)\n"
+                               "!6 = !DILocation(line: 31, scope: !5, inlinedAt: !7)\n"
+                               "!7 = distinct !DILocation(line: 40, scope: !5, inlinedAt: !8)\n"
+                               "!8 = distinct !DILocation(line: 14, scope: !3)\n"
+                               "!9 = !DILocation(line: 33, scope: !5)\n"
+                               "!10 = !DIFile(filename: \"/library/other\", directory: \"\")\n"
+                               "!11 = !DILocation(line: 50, scope: !12, inlinedAt: !8)\n"
+                               "!12 = distinct !DISubprogram(name: \"g\", scope: !10, file: !10, line: 30)\n";
+    static const uint32_t without[] = {12, 31, 33, 50, 12}, with[] = {12, 14, 0, 50, 12};
+    for (unsigned library = 0; library < 2; library++) {
+        struct isa_error error = {0};
+        struct ir_module *const m = ir_read_with_library(text, strlen(text), library ? "/lib" : NULL, &error);
+        CHECK(m != NULL, "line %lu: %s", error.line, error.text);
+        if (!m)
+            return;
+        const struct ir_value *v = ir_find_function(m, "k")->first->first;
+        for (unsigned i = 0; i < ARRAY_COUNT(with) && v; i++, v = v->next)
+            CHECK(v->line == (library ? with : without)[i], "instruction %u is of line %u", i, v->line);
+        ir_module_free(m);
+    }
+    struct isa_error error = {0};
+    const char circle[] = "define void @f() {\n  ret void, !dbg !1\n}\n!1 = !DILocation(line: 1, scope: !2, inlinedAt: !1)\n"
+                          "!2 = !DIFile(filename: \"/lib/x\", directory: \"\")\n";
+    CU_ASSERT_PTR_NULL(ir_read_with_library(circle, strlen(circle), "/lib", &error));
+    CHECK(strstr(error.text, "circle") != NULL, "%s", error.text);
+}
+
 static void test_heads(void)
 {
     static const char text[] = "!file \"x.cl\"\n"
@@ -321,6 +362,7 @@ static const struct suite_test tests[] = {
     {"numbers", test_numbers},
     {"global variables", test_globals},
     {"kernels, places and annotations", test_kernel},
+    {"lines of a library", test_library},
     {"heads of functions", test_heads},
 };
 SUITE_MAIN("ir read", tests)

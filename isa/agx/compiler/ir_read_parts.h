@@ -60,6 +60,7 @@ struct ir_named_type {
 struct ir_node {
     struct ir_place body;
     uint32_t line, file;
+    uint32_t inlined; /* of a location: the node of the call that it was inlined to, + 1; 0 = to none */
     bool known, location, busy;
 };
 struct ir_param {
@@ -83,6 +84,7 @@ struct ir_pending { /* initial value of a global, body of a function */
 struct ir_reader {
     struct ir_module *m;
     const char *text, *end;
+    const char *library; /* folder of files whose lines belong to their callers; NULL = none */
     struct ir_place place;
     struct isa_error *error;
     bool failed;

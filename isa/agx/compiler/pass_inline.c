@@ -5,6 +5,7 @@
 
 struct copy {
     struct pass *p;
+    const struct ir_value *call;
     struct ir_value **value; /* of the called function's values, by id; arguments first */
     struct ir_block **block;
     struct ir_block *after;
@@ -18,11 +19,18 @@ static struct ir_value *copied(const struct copy *c, struct ir_value *v)
     return v;
 }
 
+/* What has no line of its own (code of a library) belongs to the line of the call. */
+static void put_place(const struct copy *c, const struct ir_value *from, struct ir_value *to)
+{
+    const struct ir_value *const place = from->line ? from : c->call;
+    to->line = place->line;
+    to->file = place->file;
+}
+
 static void copy_return(const struct copy *c, const struct ir_value *v, struct ir_block *to)
 {
     struct ir_value *jump = ir_make(c->p->f, IR_JUMP, ir_void(c->p->m), NULL, 0);
-    jump->line = v->line;
-    jump->file = v->file;
+    put_place(c, v, jump);
     jump->blocks = 1;
     jump->block = ir_alloc(c->p->m, sizeof *jump->block);
     jump->block[0] = c->after;
@@ -47,8 +55,7 @@ static void copy_value(const struct copy *c, const struct ir_value *v, struct ir
     now->align = v->align;
     now->bits = v->bits;
     now->offset = v->offset;
-    now->line = v->line;
-    now->file = v->file;
+    put_place(c, v, now);
     now->name = v->name;
     now->annotation = v->annotation;
     now->lists = v->lists;
@@ -115,7 +122,7 @@ static struct ir_value *by_value(struct pass *p, struct ir_value *call, struct i
 static void inline_call(struct pass *p, struct ir_value *call)
 {
     struct ir_function *callee = call->operand[0]->function;
-    struct copy c = {.p = p};
+    struct copy c = {.p = p, .call = call};
     ir_number(callee);
     unsigned blocks = 0;
     for (const struct ir_block *b = callee->first; b; b = b->next)

@@ -128,11 +128,13 @@ static void look_through_window(struct gpu_job *j)
     const double now = issued(j);
     if (!j->settled && now >= w->settling) {
         take_mark(j, &w->from);
+        gpu_timing_take_profile(j->timing, NULL);
         j->settled = true;
     }
     if (now < w->end)
         return;
     take_mark(j, &w->to);
+    gpu_timing_take_profile(j->timing, j->selection.profile);
     j->stopped = true;
 }
 
@@ -182,6 +184,7 @@ static void job_start(void *context, double now_ns)
     launch.code_address = j->setup->code_address;
     launch.source = (struct gpu_source){j, start, refill, trace_of, j->leaper || j->selection.window ? look : NULL};
     launch.lap = j->leaper ? j->selection.leaps->lap : NULL;
+    launch.profile = j->selection.profile != NULL;
     j->begin_ns = now_ns + 1e3 * j->params->submit_us;
     if (j->selection.window)
         j->selection.window->begin_ns = j->begin_ns;
@@ -209,6 +212,7 @@ static enum engine_progress job_step(void *context, double limit_ns, struct orch
         return ENGINE_DONE;
     gpu_job_end_pace(j);
     end_window(j);
+    gpu_timing_take_profile(j->timing, j->selection.profile);
     return gpu_timing_failed(j->timing) ? failed(j, error) : ENGINE_DONE;
 }
 

@@ -39,6 +39,7 @@ struct gpu_selection {
     struct gpu_window *window;       /* NULL = up to the end */
     const struct gpu_leaps *leaps;   /* NULL = every lap of every loop is timed */
     struct gpu_reader reader;        /* needed for windows and leaps */
+    struct gpu_profile *profile;     /* gets what the pass (of a window: between its marks) cost by instruction; NULL = nothing */
 };
 
 struct gpu_job;
