@@ -61,10 +61,10 @@ static bool position(struct agx_compiler *c, const struct ir_value *v)
     }
 }
 
+/* A barrier is for threadgroup memory; for device memory a fence stands in front of it. */
 static void barrier(struct agx_compiler *c, const struct ir_value *v)
 {
-    const bool device = v->lists && v->list[0] & 2;
-    if (v->builtin == IR_B_FENCE || device)
+    if (v->builtin == IR_B_FENCE)
         AGX_EMIT(c, "memory_barrier 1, 2, 9", (struct agx_ref){0}, agx_number(0, 32))->kind = AGX_DO_BARRIER;
     if (v->builtin == IR_B_BARRIER)
         AGX_EMIT(c, "threadgroup_barrier", (struct agx_ref){0}, agx_number(0, 32))->kind = AGX_DO_BARRIER;

@@ -178,6 +178,8 @@ static struct ir_value *library_named(struct library_whole *w)
             r = lower_atomic(w, (enum ir_special)code);
         if (!r)
             r = lower_geometry(w, (enum ir_special)code);
+        if (!r)
+            r = lower_async(w, (enum ir_special)code);
         if (!r && !w->p->failed)
             r = lower_group(w, (enum ir_special)code);
         return r ? r : lower_simd(w, (enum ir_special)code);

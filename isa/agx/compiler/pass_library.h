@@ -36,6 +36,7 @@ struct ir_value *lower_atomic(struct library_whole *w, enum ir_special code);
 struct ir_value *lower_geometry(struct library_whole *w, enum ir_special code);
 struct ir_value *lower_simd(struct library_whole *w, enum ir_special code);
 struct ir_value *lower_group(struct library_whole *w, enum ir_special code);
+struct ir_value *lower_async(struct library_whole *w, enum ir_special code);
 struct ir_value *lower_memory(struct library_whole *w);                      /* vload and vstore by name */
 struct ir_value *lower_convert(struct library_whole *w);                     /* convert_ and as_ by name */
 struct ir_value *lower_intrinsic(struct library_whole *w, const char *name); /* llvm.* */

@@ -5,6 +5,8 @@
 
 #define BUILD &w->b
 
+#define CLK_GLOBAL_MEM_FENCE 2u
+
 static struct ir_value *effect(struct library_whole *w, enum ir_builtin builtin)
 {
     build_builtin(BUILD, builtin, ir_void(w->p->m), NULL, 0);
@@ -28,9 +30,13 @@ static struct ir_value *linear_id(struct library_whole *w)
 
 struct ir_value *lower_special(struct library_whole *w, enum ir_special code)
 {
+    uint64_t flags;
     const struct ir_type *type = w->v->type;
     switch (code) {
-    case IR_S_BARRIER: return effect(w, IR_B_BARRIER);
+    case IR_S_BARRIER:
+        if (!w->operands || !pass_is_constant(w->operand[0], &flags) || (flags & CLK_GLOBAL_MEM_FENCE))
+            build_builtin(BUILD, IR_B_FENCE, ir_void(w->p->m), NULL, 0);
+        return effect(w, IR_B_BARRIER);
     case IR_S_SUB_GROUP_BARRIER: return effect(w, IR_B_SIMD_BARRIER);
     case IR_S_FENCE: return effect(w, IR_B_FENCE);
     case IR_S_GET_GLOBAL_OFFSET: return build_bits(BUILD, type, 0);

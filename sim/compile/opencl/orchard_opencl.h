@@ -1,5 +1,5 @@
-/* Functions of OpenCL C that the compiler has no instructions for, in OpenCL C. Every source gets them (-include), and what is not
- * called vanishes. Nobody else's text: each is made of its definition and of series; the polynomial of erfc is a Chebyshev
+/* Functions of OpenCL C that the compiler has no instructions for, in OpenCL C. Every source gets them (-include), and what is
+ * not called vanishes. Nobody else's text: each is made of its definition and of series; the polynomial of erfc is a Chebyshev
  * interpolation of log(erfc(x) / t) + x * x, with t = 2 / (2 + x). */
 #ifndef ORCHARD_OPENCL_H
 #define ORCHARD_OPENCL_H
@@ -168,13 +168,14 @@ ORCHARD_CL float orchard_cl_lgamma_positive(float x)
         return orchard_cl_lgamma_two(x - 1.0f) - log1p(x - 1.0f);
     if (x <= 2.5f)
         return orchard_cl_lgamma_two(x - 2.0f);
+    if (x > 6.5f)
+        return fma(x - 0.5f, log(x) - 1.0f, 0.41893853f + orchard_cl_stirling(x));
     float by = 1.0f;
-    while (x < 6.0f) {
+    while (x > 2.5f) {
+        x -= 1.0f;
         by *= x;
-        x += 1.0f;
     }
-    const float l = log(x);
-    return fma(x - 0.5f, l - 1.0f, 0.41893853f + orchard_cl_stirling(x)) - log(by);
+    return orchard_cl_lgamma_two(x - 2.0f) + log(by);
 }
 
 ORCHARD_CL float orchard_cl_lgamma(float x, int *sign)
@@ -230,21 +231,63 @@ ORCHARD_CL float tgamma(float x)
 /* ---- halves and vectors ---- */
 
 #define ORCHARD_CL_LANES_1(f, T)                                                                                                 \
-    ORCHARD_CL T##2 f(T##2 x) { return (T##2)(f(x.x), f(x.y)); }                                                                 \
-    ORCHARD_CL T##3 f(T##3 x) { return (T##3)(f(x.x), f(x.y), f(x.z)); }                                                         \
-    ORCHARD_CL T##4 f(T##4 x) { return (T##4)(f(x.lo), f(x.hi)); }                                                               \
-    ORCHARD_CL T##8 f(T##8 x) { return (T##8)(f(x.lo), f(x.hi)); }                                                               \
-    ORCHARD_CL T##16 f(T##16 x) { return (T##16)(f(x.lo), f(x.hi)); }
+    ORCHARD_CL T##2 f(T##2 x)                                                                                                    \
+    {                                                                                                                            \
+        return (T##2)(f(x.x), f(x.y));                                                                                           \
+    }                                                                                                                            \
+    ORCHARD_CL T##3 f(T##3 x)                                                                                                    \
+    {                                                                                                                            \
+        return (T##3)(f(x.x), f(x.y), f(x.z));                                                                                   \
+    }                                                                                                                            \
+    ORCHARD_CL T##4 f(T##4 x)                                                                                                    \
+    {                                                                                                                            \
+        return (T##4)(f(x.lo), f(x.hi));                                                                                         \
+    }                                                                                                                            \
+    ORCHARD_CL T##8 f(T##8 x)                                                                                                    \
+    {                                                                                                                            \
+        return (T##8)(f(x.lo), f(x.hi));                                                                                         \
+    }                                                                                                                            \
+    ORCHARD_CL T##16 f(T##16 x)                                                                                                  \
+    {                                                                                                                            \
+        return (T##16)(f(x.lo), f(x.hi));                                                                                        \
+    }
 #define ORCHARD_CL_LANES_2(f, T)                                                                                                 \
-    ORCHARD_CL T##2 f(T##2 x, T##2 y) { return (T##2)(f(x.x, y.x), f(x.y, y.y)); }                                               \
-    ORCHARD_CL T##3 f(T##3 x, T##3 y) { return (T##3)(f(x.x, y.x), f(x.y, y.y), f(x.z, y.z)); }                                  \
-    ORCHARD_CL T##4 f(T##4 x, T##4 y) { return (T##4)(f(x.lo, y.lo), f(x.hi, y.hi)); }                                           \
-    ORCHARD_CL T##8 f(T##8 x, T##8 y) { return (T##8)(f(x.lo, y.lo), f(x.hi, y.hi)); }                                           \
-    ORCHARD_CL T##16 f(T##16 x, T##16 y) { return (T##16)(f(x.lo, y.lo), f(x.hi, y.hi)); }
+    ORCHARD_CL T##2 f(T##2 x, T##2 y)                                                                                            \
+    {                                                                                                                            \
+        return (T##2)(f(x.x, y.x), f(x.y, y.y));                                                                                 \
+    }                                                                                                                            \
+    ORCHARD_CL T##3 f(T##3 x, T##3 y)                                                                                            \
+    {                                                                                                                            \
+        return (T##3)(f(x.x, y.x), f(x.y, y.y), f(x.z, y.z));                                                                    \
+    }                                                                                                                            \
+    ORCHARD_CL T##4 f(T##4 x, T##4 y)                                                                                            \
+    {                                                                                                                            \
+        return (T##4)(f(x.lo, y.lo), f(x.hi, y.hi));                                                                             \
+    }                                                                                                                            \
+    ORCHARD_CL T##8 f(T##8 x, T##8 y)                                                                                            \
+    {                                                                                                                            \
+        return (T##8)(f(x.lo, y.lo), f(x.hi, y.hi));                                                                             \
+    }                                                                                                                            \
+    ORCHARD_CL T##16 f(T##16 x, T##16 y)                                                                                         \
+    {                                                                                                                            \
+        return (T##16)(f(x.lo, y.lo), f(x.hi, y.hi));                                                                            \
+    }
 /* f(x, address) by g(x, private address); results through the address. */
 #define ORCHARD_CL_OUT_1(f, g, A, T)                                                                                             \
-    ORCHARD_CL T f(T x, A int *p) { int n; const T r = g(x, &n); *p = n; return r; }                                             \
-    ORCHARD_CL T##2 f(T##2 x, A int2 *p) { int a, b; const T##2 r = (T##2)(g(x.x, &a), g(x.y, &b)); *p = (int2)(a, b); return r; } \
+    ORCHARD_CL T f(T x, A int *p)                                                                                                \
+    {                                                                                                                            \
+        int n;                                                                                                                   \
+        const T r = g(x, &n);                                                                                                    \
+        *p = n;                                                                                                                  \
+        return r;                                                                                                                \
+    }                                                                                                                            \
+    ORCHARD_CL T##2 f(T##2 x, A int2 *p)                                                                                         \
+    {                                                                                                                            \
+        int a, b;                                                                                                                \
+        const T##2 r = (T##2)(g(x.x, &a), g(x.y, &b));                                                                           \
+        *p = (int2)(a, b);                                                                                                       \
+        return r;                                                                                                                \
+    }                                                                                                                            \
     ORCHARD_CL T##3 f(T##3 x, A int3 *p)                                                                                         \
     {                                                                                                                            \
         int a, b, c;                                                                                                             \
@@ -261,7 +304,13 @@ ORCHARD_CL float tgamma(float x)
         return r;                                                                                                                \
     }
 #define ORCHARD_CL_OUT_2(f, g, A, T)                                                                                             \
-    ORCHARD_CL T f(T x, T y, A int *p) { int n; const T r = g(x, y, &n); *p = n; return r; }                                     \
+    ORCHARD_CL T f(T x, T y, A int *p)                                                                                           \
+    {                                                                                                                            \
+        int n;                                                                                                                   \
+        const T r = g(x, y, &n);                                                                                                 \
+        *p = n;                                                                                                                  \
+        return r;                                                                                                                \
+    }                                                                                                                            \
     ORCHARD_CL T##2 f(T##2 x, T##2 y, A int2 *p)                                                                                 \
     {                                                                                                                            \
         int a, b;                                                                                                                \
@@ -303,13 +352,25 @@ ORCHARD_CL float tgamma(float x)
 #ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #define ORCHARD_CL_HALF_1(f)                                                                                                     \
-    ORCHARD_CL half f(half x) { return (half)f((float)x); }                                                                      \
+    ORCHARD_CL half f(half x)                                                                                                    \
+    {                                                                                                                            \
+        return (half)f((float)x);                                                                                                \
+    }                                                                                                                            \
     ORCHARD_CL_LANES_1(f, half)
 #define ORCHARD_CL_HALF_2(f)                                                                                                     \
-    ORCHARD_CL half f(half x, half y) { return (half)f((float)x, (float)y); }                                                    \
+    ORCHARD_CL half f(half x, half y)                                                                                            \
+    {                                                                                                                            \
+        return (half)f((float)x, (float)y);                                                                                      \
+    }                                                                                                                            \
     ORCHARD_CL_LANES_2(f, half)
-ORCHARD_CL half orchard_cl_lgamma(half x, int *sign) { return (half)orchard_cl_lgamma((float)x, sign); }
-ORCHARD_CL half orchard_cl_remquo(half x, half y, int *n) { return (half)orchard_cl_remquo((float)x, (float)y, n); }
+ORCHARD_CL half orchard_cl_lgamma(half x, int *sign)
+{
+    return (half)orchard_cl_lgamma((float)x, sign);
+}
+ORCHARD_CL half orchard_cl_remquo(half x, half y, int *n)
+{
+    return (half)orchard_cl_remquo((float)x, (float)y, n);
+}
 #else
 #define ORCHARD_CL_HALF_1(f)
 #define ORCHARD_CL_HALF_2(f)
