@@ -109,6 +109,7 @@ bool pass_promote(struct pass *p);   /* private variables to values */
 bool pass_spaces(struct pass *p);    /* generic pointers */
 bool pass_scalarise(struct pass *p); /* vectors to their lanes */
 bool pass_switches(struct pass *p);
+bool pass_entries(struct pass *p);   /* loops with several entries */
 bool pass_widen(struct pass *p);     /* integers of odd widths */
 bool pass_divide(struct pass *p);    /* integer division, remainders, quotients */
 bool pass_wide(struct pass *p);      /* 64-bit operations that the back end has not */

@@ -351,6 +351,43 @@ static void test_programs(void)
     }
 }
 
+/* ---- control flow that no loop of C makes ---- */
+
+#define TEXT_OF(...) #__VA_ARGS__
+#define TEXT(...)    TEXT_OF(__VA_ARGS__)
+/* clang-format off */
+#define TANGLE                                                                                                                   \
+    unsigned tangle(unsigned n)                                                                                                  \
+    {                                                                                                                            \
+        unsigned m = 0, t = 0;                                                                                                   \
+        if (n & 1) goto b;                                                                                                       \
+    a:  n += 3; m ^= n; if (n > 100) goto e;                                                                                     \
+    b:  n = n * 2 + 1; t += m; if (++m > 1000) goto e; if (n & 64) goto a;                                                       \
+    c:  n += 1; if ((n & 7) == 3) goto d; if (n < 50) goto a; if (n % 5) goto b; goto e;                                         \
+    d:  t ^= n << 3; if (t & 1) goto c; if (n < 90) goto b;                                                                      \
+        for (unsigned i = 0; i < (n & 3); i++) {                                                                                 \
+            if (t & 2) goto g;                                                                                                   \
+        f:  t += i; if (t % 11 == 3) break;                                                                                      \
+        g:  t = t * 5 + 1; if (t & 8) goto f;                                                                                    \
+        }                                                                                                                        \
+    e:  return n * 1000 + m * 7 + t;                                                                                             \
+    }
+/* clang-format on */
+static TANGLE
+
+    static void
+    test_tangles(void)
+{
+    static const char source[] = TEXT(TANGLE) "\nkernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
+                                              "  o[get_global_id(0)] = tangle(a[get_global_id(0)]); }\n";
+    struct data a, b, out;
+    for (size_t i = 0; i < COUNT; i++)
+        a.u32[i] = b.u32[i] = (uint32_t)(i % 97);
+    const bool ran = run(source, &a, &b, &out);
+    for (size_t i = 0; ran && i < COUNT; i++)
+        CHECK(out.u32[i] == tangle(a.u32[i]), "of %u: %u, not %u", a.u32[i], out.u32[i], tangle(a.u32[i]));
+}
+
 static bool no_clang(void)
 {
     struct orch_error error = {0};
@@ -370,12 +407,19 @@ static void integers(void)
     if (!no_clang())
         test_integers();
 }
+static void tangles(void)
+{
+    if (!no_clang())
+        test_tangles();
+}
 static void programs(void)
 {
     if (!no_clang())
         test_programs();
 }
 
-static const struct suite_test tests[] = {
-    {"functions of floats", floats}, {"functions of integers", integers}, {"memory and threads together", programs}};
+static const struct suite_test tests[] = {{"functions of floats", floats},
+                                          {"functions of integers", integers},
+                                          {"control flow", tangles},
+                                          {"memory and threads together", programs}};
 SUITE_MAIN("opencl", tests)
