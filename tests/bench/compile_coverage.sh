@@ -2,26 +2,28 @@
 # How much of public GPU sources compiles: one line for each kernel, what it came to or the first thing that is not supported, and
 # how long our part took without clang. The sources are the user's; nothing of them is kept here.
 #
-#   sh tests/bench/compile_coverage.sh [-j JOBS] [-k FOLDER] [-s] [-l SECONDS] FILE.metal|FILE.cl [-I DIR] [-D NAME] ...
+#   sh tests/bench/compile_coverage.sh [-j JOBS] [-k FOLDER] [-s | -t] [-l SECONDS] FILE.metal|FILE.cl [-I DIR] [-D NAME] ...
 #
 #   -k FOLDER   where clang's text of each kernel is kept, so that a second run needs no clang
 #   -s          of each function template one kernel for each class of each type argument, instead of all
+#   -t          of each function template one kernel
 #   -l SECONDS  kernels whose compilation takes longer are counted as slow (1)
 #
 # Output: KERNEL <tab> ok|refused|clang|broken <tab> seconds <tab> bytes, halves, spills or the message; then sums and the list of
 # the rest by message. Exit code 1 when a kernel broke the compiler (a signal, an internal error).
 jobs=2 keep= sample=0 limit=1
-while getopts j:k:sl: option; do
+while getopts j:k:stl: option; do
     case $option in
     j) jobs=$OPTARG ;;
     k) keep=$OPTARG ;;
     s) sample=1 ;;
+    t) sample=2 ;;
     l) limit=$OPTARG ;;
     *) exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))
-[ $# -ge 1 ] || { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 orchard=${ORCHARD:-$(dirname "$0")/../../build/orchard}
 case $orchard in */*) orchard=$(realpath "$orchard") ;; esac
 own=
@@ -54,6 +56,8 @@ awk -F'\t' -v sample="$sample" '
             if (!(key in seen)) new = 1
             seen[key] = 1
         }
+        if (sample == 2 && name in taken) next
+        taken[name] = 1
         if (!new) next
     }
     { print $1 }' "$scratch/all" >"$scratch/kernels"
