@@ -257,92 +257,93 @@ static void test_integers(void)
 /* ---- memory and threads together: each source says by itself what it wants, its result is 1 for every thread that got it ----
  */
 
+static const char *const programs_of[] = {
+    /* constant tables: scalars, structures in structures, vectors, bytes, words of 64 bits, through a chosen pointer */
+    "constant float t1[4] = {1, 2, 3, 5};\n"
+    "typedef struct { int n; float b[2]; uchar c; struct { short s; char z; } in[2]; } S;\n"
+    "constant S t2[3] = {{1, {2, 3}, 4, {{5, 6}, {7, 8}}}, {9, {10, 11}, 12, {{13, 14}, {15, 16}}}};\n"
+    "constant ulong t3[3] = {1, 1ul << 40, 77}; constant uchar4 t4[2] = {(uchar4)(1, 2, 3, 4), (uchar4)(5, 6, 7, 8)};\n"
+    "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
+    "  const uint i = get_global_id(0), j = i % 2; const float w[3] = {7, 8, 9}; constant float *p = j ? t1 : t2[1].b;\n"
+    "  float f = i % 4 == 3 ? 5 : i % 4 + 1;\n"
+    "  o[i] = t1[i % 4] == f && t2[j].n == (j ? 9 : 1) && t2[j].b[1] == (j ? 11 : 3) && t2[j].c == (j ? 12 : 4) &&\n"
+    "         t2[j].in[1].z == (j ? 16 : 8) && t2[2].n == 0 && t2[j].in[j].s == (j ? 15 : 5) &&\n"
+    "         t3[j] == (j ? 1ul << 40 : 1) && t4[j].z == (j ? 7 : 3) && w[i % 3] == 7 + i % 3 && p[j] == (j ? 2 : 10); }\n",
+    /* memset, memcpy and memmove of variable size, bytes of private arrays */
+    "kernel void k(global uint *o, global const uchar *a, global const uchar *b) {\n"
+    "  const uint i = get_global_id(0), n = 200 + i % 7; uchar s[300]; uint good = 1;\n"
+    "  for (uint j = 0; j < n; j++) s[j] = a[j];\n"
+    "  for (uint j = 0; j < n; j++) s[j + 1 + i % 3] = 9;\n"
+    "  s[(i * 37) % 150] = i; s[(i * 37) % 150 + 1] += 3;\n"
+    "  good &= s[(i * 37) % 150] == (uchar)i;\n"
+    "  good &= s[(i * 37) % 150 + 1] == ((i * 37) % 150 + 1 < 1 + i % 3 ? (uchar)(a[(i * 37) % 150 + 1] + 3) : 12);\n"
+    "  o[i] = good; }\n",
+    "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
+    "  const uint i = get_global_id(0); uint s[40], n = 20 + i % 5, good = 1;\n"
+    "  for (uint j = 0; j < 40; j++) s[j] = a[j];\n"
+    "  if (i & 1) for (int j = n; j >= 0; j--) s[j + 1] = s[j]; else for (uint j = 0; j < n; j++) s[j] = s[j + 1];\n"
+    "  for (uint j = 1; j < 40; j++)\n"
+    "    good &= s[j] == ((i & 1) ? a[j <= n + 1 ? j - 1 : j] : a[j < n ? j + 1 : j]);\n"
+    "  o[i] = good; }\n",
+    /* work-groups and sub-groups, 64 bits and floats */
+    "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
+    "  const uint i = get_global_id(0), l = get_local_id(0), g = i - l; long sum = 0, before = 0, least = LONG_MAX; float "
+    "top = 0;\n"
+    "  for (uint j = 0; j < 128; j++) { long x = (long)a[g + j] * 77777; sum += x; before += j < l ? x : 0;\n"
+    "    least = min(least, x - (1l << 40)); if (j < l) top = max(top, (float)(a[g + j] >> 8)); }\n"
+    "  const long x = (long)a[i] * 77777;\n"
+    "  uint good = work_group_reduce_add(x) == sum && work_group_scan_exclusive_add(x) == before;\n"
+    "  good &= work_group_scan_inclusive_add(x) == before + x && work_group_reduce_min(x - (1l << 40)) == least;\n"
+    "  good &= max(work_group_scan_exclusive_max((float)(a[i] >> 8)), 0.0f) == top;\n"
+    "  good &= work_group_broadcast(a[i], 77) == a[g + 77] && work_group_any(l == 100) && !work_group_all(l != 100);\n"
+    "  good &= get_num_sub_groups() == 4; o[i] = good; }\n",
+    "#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable\n"
+    "#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle_relative : enable\n"
+    "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
+    "  const uint i = get_global_id(0), l = i % 32, g = i - l; uint good = 1; long most = LONG_MIN;\n"
+    "  for (uint d = 16; d > 0; d >>= 1) { good &= sub_group_shuffle_xor(a[i], d) == a[g + (l ^ d)];\n"
+    "    const uint up = sub_group_shuffle_up(a[i], d), down = sub_group_shuffle_down(a[i], d);\n"
+    "    good &= (l < d || up == a[i - d]) && (l + d > 31 || down == a[i + d]); }\n"
+    "  for (uint d = b[0] % 2 + 1; d < 32; d++) { const uint x = sub_group_shuffle_xor(a[i], d);\n"
+    "    const uint up = sub_group_shuffle_up(a[i], d), down = sub_group_shuffle_down(a[i], d);\n"
+    "    good &= x == a[g + (l ^ d)] && (l < d || up == a[i - d]) && (l + d > 31 || down == a[i + d]); }\n"
+    "  for (uint j = 0; j < l; j++) most = max(most, ((long)a[g + j] << 20) - (1l << 51));\n"
+    "  good &= sub_group_scan_exclusive_max(((long)a[i] << 20) - (1l << 51)) == most; o[i] = good; }\n",
+    /* copies by the group */
+    "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
+    "  const uint i = get_global_id(0), l = get_local_id(0), g = i - l; local uint s[128]; local uint3 t[40];\n"
+    "  event_t e = async_work_group_copy(s, a + g, 128, 0);\n"
+    "  e = async_work_group_strided_copy(t, (global const uint3 *)a, 40, 2, e); wait_group_events(1, &e);\n"
+    "  o[i] = s[127 - l] == a[g + 127 - l] && t[l % 40].y == a[l % 40 * 8 + 1]; }\n",
+    /* directed rounding */
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+    "kernel void k(global uint *o, global const float *a, global const float *b) {\n"
+    "  const uint i = get_global_id(0); const float x = (float)(as_int(a[i]) >> 8) * 0x1p-10f;\n"
+    "  const float n = convert_half(x), z = convert_half_rtz(x), p = convert_half_rtp(x), m = convert_half_rtn(x);\n"
+    "  half h; vstore_half_rtp(x, 0, &h);\n"
+    "  o[i] = p >= x && m <= x && (x < 0 ? z == p : z == m) && (n == p || n == m) && (isinf(p) || isinf(m) || p == m ||\n"
+    "         as_short((half)fabs(p)) - as_short((half)fabs(m)) == (x < 0 ? -1 : 1)) && (float)h == p; }\n",
+    /* atomic functions that are compared and tried again */
+    "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
+    "  local atomic_int n; local int seen[128]; const uint l = get_local_id(0); seen[l] = 0;\n"
+    "  if (l == 0) atomic_init(&n, 0);\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE); int e = atomic_load(&n);\n"
+    "  while (!atomic_compare_exchange_weak_explicit(&n, &e, e + 1, memory_order_relaxed, memory_order_relaxed,\n"
+    "                                                memory_scope_work_group)) ;\n"
+    "  seen[e] = 1; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "  o[get_global_id(0)] = seen[l] == 1 && atomic_load(&n) == 128; }\n",
+};
+
 static void test_programs(void)
 {
-    static const char *const sources[] = {
-        /* constant tables: scalars, structures in structures, vectors, bytes, words of 64 bits, through a chosen pointer */
-        "constant float t1[4] = {1, 2, 3, 5};\n"
-        "typedef struct { int n; float b[2]; uchar c; struct { short s; char z; } in[2]; } S;\n"
-        "constant S t2[3] = {{1, {2, 3}, 4, {{5, 6}, {7, 8}}}, {9, {10, 11}, 12, {{13, 14}, {15, 16}}}};\n"
-        "constant ulong t3[3] = {1, 1ul << 40, 77}; constant uchar4 t4[2] = {(uchar4)(1, 2, 3, 4), (uchar4)(5, 6, 7, 8)};\n"
-        "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
-        "  const uint i = get_global_id(0), j = i % 2; const float w[3] = {7, 8, 9}; constant float *p = j ? t1 : t2[1].b;\n"
-        "  float f = i % 4 == 3 ? 5 : i % 4 + 1;\n"
-        "  o[i] = t1[i % 4] == f && t2[j].n == (j ? 9 : 1) && t2[j].b[1] == (j ? 11 : 3) && t2[j].c == (j ? 12 : 4) &&\n"
-        "         t2[j].in[1].z == (j ? 16 : 8) && t2[2].n == 0 && t2[j].in[j].s == (j ? 15 : 5) &&\n"
-        "         t3[j] == (j ? 1ul << 40 : 1) && t4[j].z == (j ? 7 : 3) && w[i % 3] == 7 + i % 3 && p[j] == (j ? 2 : 10); }\n",
-        /* memset, memcpy and memmove of variable size, bytes of private arrays */
-        "kernel void k(global uint *o, global const uchar *a, global const uchar *b) {\n"
-        "  const uint i = get_global_id(0), n = 200 + i % 7; uchar s[300]; uint good = 1;\n"
-        "  for (uint j = 0; j < n; j++) s[j] = a[j];\n"
-        "  for (uint j = 0; j < n; j++) s[j + 1 + i % 3] = 9;\n"
-        "  s[(i * 37) % 150] = i; s[(i * 37) % 150 + 1] += 3;\n"
-        "  good &= s[(i * 37) % 150] == (uchar)i;\n"
-        "  good &= s[(i * 37) % 150 + 1] == ((i * 37) % 150 + 1 < 1 + i % 3 ? (uchar)(a[(i * 37) % 150 + 1] + 3) : 12);\n"
-        "  o[i] = good; }\n",
-        "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
-        "  const uint i = get_global_id(0); uint s[40], n = 20 + i % 5, good = 1;\n"
-        "  for (uint j = 0; j < 40; j++) s[j] = a[j];\n"
-        "  if (i & 1) for (int j = n; j >= 0; j--) s[j + 1] = s[j]; else for (uint j = 0; j < n; j++) s[j] = s[j + 1];\n"
-        "  for (uint j = 1; j < 40; j++)\n"
-        "    good &= s[j] == ((i & 1) ? a[j <= n + 1 ? j - 1 : j] : a[j < n ? j + 1 : j]);\n"
-        "  o[i] = good; }\n",
-        /* work-groups and sub-groups, 64 bits and floats */
-        "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
-        "  const uint i = get_global_id(0), l = get_local_id(0), g = i - l; long sum = 0, before = 0, least = LONG_MAX; float "
-        "top = 0;\n"
-        "  for (uint j = 0; j < 128; j++) { long x = (long)a[g + j] * 77777; sum += x; before += j < l ? x : 0;\n"
-        "    least = min(least, x - (1l << 40)); if (j < l) top = max(top, (float)(a[g + j] >> 8)); }\n"
-        "  const long x = (long)a[i] * 77777;\n"
-        "  uint good = work_group_reduce_add(x) == sum && work_group_scan_exclusive_add(x) == before;\n"
-        "  good &= work_group_scan_inclusive_add(x) == before + x && work_group_reduce_min(x - (1l << 40)) == least;\n"
-        "  good &= max(work_group_scan_exclusive_max((float)(a[i] >> 8)), 0.0f) == top;\n"
-        "  good &= work_group_broadcast(a[i], 77) == a[g + 77] && work_group_any(l == 100) && !work_group_all(l != 100);\n"
-        "  good &= get_num_sub_groups() == 4; o[i] = good; }\n",
-        "#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable\n"
-        "#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle_relative : enable\n"
-        "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
-        "  const uint i = get_global_id(0), l = i % 32, g = i - l; uint good = 1; long most = LONG_MIN;\n"
-        "  for (uint d = 16; d > 0; d >>= 1) { good &= sub_group_shuffle_xor(a[i], d) == a[g + (l ^ d)];\n"
-        "    const uint up = sub_group_shuffle_up(a[i], d), down = sub_group_shuffle_down(a[i], d);\n"
-        "    good &= (l < d || up == a[i - d]) && (l + d > 31 || down == a[i + d]); }\n"
-        "  for (uint d = b[0] % 2 + 1; d < 32; d++) { const uint x = sub_group_shuffle_xor(a[i], d);\n"
-        "    const uint up = sub_group_shuffle_up(a[i], d), down = sub_group_shuffle_down(a[i], d);\n"
-        "    good &= x == a[g + (l ^ d)] && (l < d || up == a[i - d]) && (l + d > 31 || down == a[i + d]); }\n"
-        "  for (uint j = 0; j < l; j++) most = max(most, ((long)a[g + j] << 20) - (1l << 51));\n"
-        "  good &= sub_group_scan_exclusive_max(((long)a[i] << 20) - (1l << 51)) == most; o[i] = good; }\n",
-        /* copies by the group */
-        "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
-        "  const uint i = get_global_id(0), l = get_local_id(0), g = i - l; local uint s[128]; local uint3 t[40];\n"
-        "  event_t e = async_work_group_copy(s, a + g, 128, 0);\n"
-        "  e = async_work_group_strided_copy(t, (global const uint3 *)a, 40, 2, e); wait_group_events(1, &e);\n"
-        "  o[i] = s[127 - l] == a[g + 127 - l] && t[l % 40].y == a[l % 40 * 8 + 1]; }\n",
-        /* directed rounding */
-        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
-        "kernel void k(global uint *o, global const float *a, global const float *b) {\n"
-        "  const uint i = get_global_id(0); const float x = (float)(as_int(a[i]) >> 8) * 0x1p-10f;\n"
-        "  const float n = convert_half(x), z = convert_half_rtz(x), p = convert_half_rtp(x), m = convert_half_rtn(x);\n"
-        "  half h; vstore_half_rtp(x, 0, &h);\n"
-        "  o[i] = p >= x && m <= x && (x < 0 ? z == p : z == m) && (n == p || n == m) && (isinf(p) || isinf(m) || p == m ||\n"
-        "         as_short((half)fabs(p)) - as_short((half)fabs(m)) == (x < 0 ? -1 : 1)) && (float)h == p; }\n",
-        /* atomic functions that are compared and tried again */
-        "kernel void k(global uint *o, global const uint *a, global const uint *b) {\n"
-        "  local atomic_int n; local int seen[128]; const uint l = get_local_id(0); seen[l] = 0;\n"
-        "  if (l == 0) atomic_init(&n, 0);\n"
-        "  barrier(CLK_LOCAL_MEM_FENCE); int e = atomic_load(&n);\n"
-        "  while (!atomic_compare_exchange_weak_explicit(&n, &e, e + 1, memory_order_relaxed, memory_order_relaxed,\n"
-        "                                                memory_scope_work_group)) ;\n"
-        "  seen[e] = 1; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-        "  o[get_global_id(0)] = seen[l] == 1 && atomic_load(&n) == 128; }\n",
-    };
     struct data a, b, out;
     uint64_t state = 9;
     for (size_t i = 0; i < 2 * COUNT; i++)
         a.u8[4 * i] = (uint8_t)suite_random(&state);
     for (size_t i = 0; i < COUNT; i++)
         a.u32[i] = b.u32[i] = (uint32_t)suite_random(&state) & 0x7fffffff;
-    for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
-        if (!run(sources[i], &a, &b, &out))
+    for (size_t i = 0; i < ARRAY_COUNT(programs_of); i++) {
+        if (!run(programs_of[i], &a, &b, &out))
             continue;
         unsigned wrong = 0;
         for (size_t k = 0; k < COUNT; k++)
