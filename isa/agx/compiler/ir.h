@@ -181,6 +181,7 @@ struct ir_block {
 struct ir_function {
     const char *name, *host_name; /* host_name: of a Metal instantiation; else NULL */
     bool kernel, declared_only;
+    bool variadic; /* takes more arguments than it names */
     const struct ir_type *result;
     unsigned arguments;
     struct ir_value **argument;

@@ -67,13 +67,16 @@ static bool read_param_attributes(struct ir_reader *r, struct ir_param *param)
 static bool read_params(struct ir_reader *r)
 {
     r->params = 0;
+    r->variadic = false;
     if (!ir_want_sign(r, '('))
         return false;
     while (!ir_take_sign(r, ')')) {
         if (r->params && !ir_want_sign(r, ','))
             return false;
-        if (ir_take(r, "..."))
+        if (ir_take(r, "...")) {
+            r->variadic = true;
             return ir_want_sign(r, ')');
+        }
         struct ir_param param = {.type = ir_read_type(r)};
         if (!param.type || !read_param_attributes(r, &param))
             return false;
@@ -242,6 +245,7 @@ bool ir_read_function(struct ir_reader *r, bool defined)
     if (!f || !define_global(r, name, ir_function_value(f)) || !read_tail(r, f, &pending, defined))
         return false;
     f->kernel = kernel;
+    f->variadic = r->variadic;
     if (!defined) {
         for (unsigned i = 0; i < f->arguments; i++)
             f->argument[i]->note = NULL;

@@ -108,6 +108,11 @@ static void test_refused(void)
         {"k.txt", NULL, "", ORCH_USAGE, "must end in .cl, .metal or .ll"},
         {"/nonexistent/k.ll", NULL, NULL, ORCH_USAGE, "No such file"},
         {"k.ll", NULL, "define spir_kernel void @f(ptr %x) {\n  ret void\n}\n", ORCH_UNMODELLED, "argument x points to priv"},
+        {"k.ll", "f",
+         "declare i32 @printf(ptr addrspace(2), ...)\ndefine spir_kernel void @e() {\n  ret void\n}\n"
+         "define spir_kernel void @f() {\n  %x = call i32 (ptr addrspace(2), ...) @printf(ptr addrspace(2) null, i32 1)\n"
+         "  ret void\n}\n",
+         ORCH_UNMODELLED, "printf is not supported"},
         {"k.ll", NULL, "declare void @g()\ndefine spir_kernel void @f() {\n  call void @g()\n  ret void\n}\n", ORCH_UNMODELLED,
          "g"},
     };
