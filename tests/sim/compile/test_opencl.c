@@ -1,5 +1,5 @@
-/* Kernels in OpenCL C compute on the simulated GPU what the host computes: functions that the compiler expands, integers of 64
- * bits, constant tables, copies of memory, functions of sub-groups and work-groups. Needs clang. */
+/* Kernels in OpenCL C (and one in Metal) compute on the simulated GPU what the host computes: functions that the compiler
+ * expands, integers of 64 bits, constant tables, copies of memory, functions of sub-groups and work-groups. Needs clang. */
 #include "sim/compile/compile.h"
 #include "sim/compile/kernel_launch.h"
 #include "sim/workload/gpu/gpu_functional.h"
@@ -44,11 +44,11 @@ static void begin_with(struct abi_arg *a, const struct data *data)
 }
 
 /* kernel void k(global ... *o, global const ... *a, global const ... *b) by COUNT threads. */
-static bool run(const char *source, const struct data *a, const struct data *b, struct data *out)
+static bool run_file(const char *path, const char *source, const struct data *a, const struct data *b, struct data *out)
 {
     static const char *const args[] = {"u8:4096", "u8:4096", "u8:4096"};
     const struct kernel_launch l = {{COUNT, 1, 1}, {GROUP, 1, 1}, args, 3};
-    const struct compile_request q = {.path = "k.cl", .text = source, .text_bytes = strlen(source), .optimise = 2, .fresh = true};
+    const struct compile_request q = {.path = path, .text = source, .text_bytes = strlen(source), .optimise = 2, .fresh = true};
     struct compile_result r;
     struct orch_error error = {0};
     bool ok = compile_source(&q, &r, &error) && kernel_launch_complete(&r.kernel, &l, &error);
@@ -60,6 +60,11 @@ static bool run(const char *source, const struct data *a, const struct data *b, 
     CHECK(ok, "%s\n%s", error.text, source);
     compile_result_free(&r);
     return ok;
+}
+
+static bool run(const char *source, const struct data *a, const struct data *b, struct data *out)
+{
+    return run_file("k.cl", source, a, b, out);
 }
 
 /* ---- floats ---- */
@@ -389,6 +394,37 @@ static TANGLE
         CHECK(out.u32[i] == tangle(a.u32[i]), "of %u: %u, not %u", a.u32[i], out.u32[i], tangle(a.u32[i]));
 }
 
+/* Functions of Metal's library that no other suite runs: each thread says whether it got what it should. */
+static void test_metal(void)
+{
+    static const char source[] =
+        "#include <metal_stdlib>\nusing namespace metal;\nconstant uchar t[4] = {3, 1, 4, 1};\n"
+        "kernel void k(device uint *o, device const uint *a, device const uint *b, uint i [[thread_position_in_grid]],\n"
+        "              uint groups [[simdgroups_per_threadgroup]]) {\n"
+        "  const uint q = i & 3u, f = i - q; uint sum = 0, product = 1; bool good = true;\n"
+        "  for (uint j = 0; j < q; j++) { sum += a[f + j]; product *= a[f + j]; }\n"
+        "  good = good && quad_prefix_exclusive_sum(a[i]) == sum && quad_prefix_inclusive_sum(a[i]) == sum + a[i];\n"
+        "  good = good && quad_prefix_exclusive_product(a[i]) == product;\n"
+        "  good = good && quad_prefix_inclusive_product(a[i]) == product * a[i];\n"
+        "  good = good && quad_shuffle_rotate_up(a[i], ushort(1)) == a[f + ((q + 3) & 3)];\n"
+        "  good = good && quad_shuffle_rotate_down(a[i], ushort(1)) == a[f + ((q + 1) & 3)];\n"
+        "  int3 e; const float3 x = float3(a[i] >> 8, 12.0f, -0.375f), m = frexp(x, e);\n"
+        "  good = good && all(ldexp(m, e) == x) && e.y == 4 && m.z == -0.75f && e.z == -1;\n"
+        "  float2 w; const float2 p = modf(float2(-2.75f, 5.5f), w);\n"
+        "  good = good && p.x == -0.75f && w.x == -2.0f && p.y == 0.5f && w.y == 5.0f;\n"
+        "  good = good && nextafter(float2(1.0f), float2(2.0f)).y == 0x1.000002p+0f && precise::fract(2.25f) == 0.25f;\n"
+        "  good = good && fabs(tanpi(float2(0.25f)).y - 1.0f) < 1e-5f && t[i & 3u] == (q == 0 ? 3 : q == 2 ? 4 : 1) && groups == "
+        "4;\n"
+        "  o[i] = good; }\n";
+    struct data a, b, out;
+    uint64_t state = 3;
+    for (size_t i = 0; i < COUNT; i++)
+        a.u32[i] = b.u32[i] = (uint32_t)suite_random(&state);
+    const bool ran = run_file("k.metal", source, &a, &b, &out);
+    for (size_t i = 0; ran && i < COUNT; i++)
+        CHECK(out.u32[i] == 1, "thread %zu", i);
+}
+
 static bool no_clang(void)
 {
     struct orch_error error = {0};
@@ -413,6 +449,11 @@ static void tangles(void)
     if (!no_clang())
         test_tangles();
 }
+static void metal(void)
+{
+    if (!no_clang())
+        test_metal();
+}
 static void programs(void)
 {
     if (!no_clang())
@@ -422,5 +463,6 @@ static void programs(void)
 static const struct suite_test tests[] = {{"functions of floats", floats},
                                           {"functions of integers", integers},
                                           {"control flow", tangles},
+                                          {"functions of Metal", metal},
                                           {"memory and threads together", programs}};
 SUITE_MAIN("opencl", tests)
