@@ -19,6 +19,15 @@ struct data {
     };
 };
 
+static bool no_clang(void)
+{
+    struct orch_error error = {0};
+    const bool possible = compile_is_possible(COMPILE_OPENCL, &error);
+    if (!possible)
+        suite_skip(error.text);
+    return !possible;
+}
+
 static bool execute(const struct abi_kernel *k, struct data *out, struct orch_error *error)
 {
     struct gpu_setup setup = {.program = NULL};
@@ -140,6 +149,8 @@ static float number_in(uint64_t *state, enum range range)
 
 static void test_floats(void)
 {
+    if (no_clang())
+        return;
     static const struct {
         const char *expression;
         double (*host)(double, double);
@@ -222,6 +233,8 @@ static uint64_t of_round_down(uint64_t a, uint64_t b)
 
 static void test_integers(void)
 {
+    if (no_clang())
+        return;
     static const struct {
         const char *type, *expression;
         uint64_t (*host)(uint64_t, uint64_t);
@@ -341,6 +354,8 @@ static const char *const programs_of[] = {
 
 static void test_programs(void)
 {
+    if (no_clang())
+        return;
     struct data a, b, out;
     uint64_t state = 9;
     for (size_t i = 0; i < 2 * COUNT; i++)
@@ -397,6 +412,8 @@ static TANGLE
 /* Functions of Metal's library that no other suite runs: each thread says whether it got what it should. */
 static void test_metal(void)
 {
+    if (no_clang())
+        return;
     static const char source[] =
         "#include <metal_stdlib>\nusing namespace metal;\nconstant uchar t[4] = {3, 1, 4, 1};\n"
         "kernel void k(device uint *o, device const uint *a, device const uint *b, uint i [[thread_position_in_grid]],\n"
@@ -425,44 +442,9 @@ static void test_metal(void)
         CHECK(out.u32[i] == 1, "thread %zu", i);
 }
 
-static bool no_clang(void)
-{
-    struct orch_error error = {0};
-    const bool possible = compile_is_possible(COMPILE_OPENCL, &error);
-    if (!possible)
-        suite_skip(error.text);
-    return !possible;
-}
-
-static void floats(void)
-{
-    if (!no_clang())
-        test_floats();
-}
-static void integers(void)
-{
-    if (!no_clang())
-        test_integers();
-}
-static void tangles(void)
-{
-    if (!no_clang())
-        test_tangles();
-}
-static void metal(void)
-{
-    if (!no_clang())
-        test_metal();
-}
-static void programs(void)
-{
-    if (!no_clang())
-        test_programs();
-}
-
-static const struct suite_test tests[] = {{"functions of floats", floats},
-                                          {"functions of integers", integers},
-                                          {"control flow", tangles},
-                                          {"functions of Metal", metal},
-                                          {"memory and threads together", programs}};
+static const struct suite_test tests[] = {{"functions of floats", test_floats},
+                                          {"functions of integers", test_integers},
+                                          {"control flow", test_tangles},
+                                          {"functions of Metal", test_metal},
+                                          {"memory and threads together", test_programs}};
 SUITE_MAIN("opencl", tests)
