@@ -206,13 +206,13 @@ static void test_globals(void)
     check_global("@\"a b\" = internal unnamed_addr addrspace(3) global [16 x [17 x float]] undef, align 4",
                  "@\"a b\" = addrspace(3) global [16 x [17 x float]] undef, align 4");
     check_global("@s = private unnamed_addr addrspace(2) constant [5 x i8] c\"a\\0A\\22\\\\\\00\", comdat, align 1, !dbg !3",
-                 "@s = addrspace(2) global [5 x i8] [i8 97, i8 10, i8 34, i8 92, i8 0], align 1");
+                 "@s = addrspace(2) constant [5 x i8] [i8 97, i8 10, i8 34, i8 92, i8 0], align 1");
     check_global("@t = constant %t { i8 1, [2 x half] [half 0xH3C00, half poison] }",
-                 "@t = global { i8, [2 x half] } { i8 1, [2 x half] [half bits(0x3c00), half undef] }");
-    check_global("@v = constant <3 x i32> <i32 1, i32 0, i32 -1>", "@v = global <3 x i32> <i32 1, i32 0, i32 -1>");
-    check_global("@z = constant <2 x i32> zeroinitializer", "@z = global <2 x i32> <i32 0, i32 0>");
-    check_global("@w = constant <2 x i16> splat (i16 3)", "@w = global <2 x i16> <i16 3, i16 3>");
-    check_global("@k = constant <{ i8, i32 }> <{ i8 1, i32 2 }>", "@k = global <{ i8, i32 }> <{ i8 1, i32 2 }>");
+                 "@t = constant { i8, [2 x half] } { i8 1, [2 x half] [half bits(0x3c00), half undef] }");
+    check_global("@v = constant <3 x i32> <i32 1, i32 0, i32 -1>", "@v = constant <3 x i32> <i32 1, i32 0, i32 -1>");
+    check_global("@z = constant <2 x i32> zeroinitializer", "@z = constant <2 x i32> <i32 0, i32 0>");
+    check_global("@w = constant <2 x i16> splat (i16 3)", "@w = constant <2 x i16> <i16 3, i16 3>");
+    check_global("@k = constant <{ i8, i32 }> <{ i8 1, i32 2 }>", "@k = constant <{ i8, i32 }> <{ i8 1, i32 2 }>");
     check_global("@p = global { ptr, ptr } { ptr @fn, ptr @other }", "@p = global { ptr, ptr } { ptr @fn, ptr @other }");
     check_global("@e = external addrspace(1) global i32, align 8", "@e = addrspace(1) global i32 undef, align 8");
 }

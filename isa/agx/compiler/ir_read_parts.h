@@ -111,6 +111,7 @@ struct ir_reader {
     size_t forwards, stand_ins; /* values used before they were defined: not yet defined, all of the function */
     struct ir_param *param;     /* of the head being read */
     size_t params, param_room;
+    bool variadic; /* with more behind them */
 };
 
 void ir_next(struct ir_reader *r);
