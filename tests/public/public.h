@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PUBLIC_DIMS = 5, PUBLIC_TENSORS = 12, PUBLIC_BINDS = 40, PUBLIC_NUMBERS = 96, PUBLIC_CONSTANTS = 24, PUBLIC_NAME = 160 };
+enum { PUBLIC_DIMS = 5, PUBLIC_TENSORS = 32, PUBLIC_BINDS = 40, PUBLIC_NUMBERS = 96, PUBLIC_CONSTANTS = 24, PUBLIC_NAME = 160 };
 
 /* ---- tensors ---- */
 
@@ -58,6 +58,10 @@ struct public_case {
     size_t numbers;
     char bind[PUBLIC_BINDS][200];
     size_t binds;
+    struct public_argument {
+        char name[40], value[200];
+    } argument[PUBLIC_BINDS]; /* by name, of cases that bind nothing in order */
+    size_t arguments;
     uint32_t grid[3], group[3]; /* threads */
     char reference[64], out[32];
     double tolerance;
@@ -79,6 +83,16 @@ typedef void public_visit(void *context, struct public_case *c, const char *wron
  * file cannot be read. */
 bool public_cases(const char *path, const struct public_roots *roots, const char *pattern, public_visit *visit, void *context);
 
+typedef void public_name(void *context, const char *name);
+/* Visits the kernels of a case's source, in order. */
+bool public_list(const struct public_case *c, public_name *visit, void *context);
+
+/* Chooses of all kernels of a source whose name matches one of the patterns ("v_* vn_*") so many that every part of a name occurs
+ * with every class of types that it occurs with at all. */
+size_t public_cover(const struct public_case *c, const char *patterns, char (**names)[PUBLIC_NAME]);
+/* The type of elements that a kernel's name speaks of; "f32" when it speaks of none. */
+const char *public_type_of_name(const char *kernel);
+
 /* The bytes of a structure of a header in C, filled from the numbers and the tensors of a case. NULL with *why; from malloc. */
 uint8_t *public_struct(struct public_case *c, const char *name, size_t *bytes, char *why, size_t size);
 
@@ -92,6 +106,7 @@ enum public_result public_run(struct public_case *c, char *text, size_t size);
 /* Fills `expected` with what the output has to be, f64; false when there is no reference of that name. */
 bool public_reference(struct public_case *c, double *expected);
 bool public_reference_ggml(struct public_case *c, double *expected);
+bool public_reference_windows(struct public_case *c, double *expected);
 bool public_reference_mlx(struct public_case *c, double *expected);
 
 #endif

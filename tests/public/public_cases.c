@@ -155,6 +155,22 @@ static bool set_binds(struct public_case *c, char *text)
     return true;
 }
 
+/* "NAME=VALUE" of arguments */
+static bool set_arguments(struct public_case *c, char *text)
+{
+    char *rest = NULL;
+    for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        char *const at = strchr(w, '=');
+        if (!at || c->arguments == PUBLIC_BINDS)
+            return false;
+        *at = 0;
+        struct public_argument *const a = &c->argument[c->arguments++];
+        snprintf(a->name, sizeof a->name, "%.39s", w);
+        snprintf(a->value, sizeof a->value, "%.199s", at + 1);
+    }
+    return true;
+}
+
 static bool set_extent(uint32_t to[3], const char *text)
 {
     to[0] = to[1] = to[2] = 1;
@@ -192,6 +208,8 @@ static bool read_line(struct public_case *c, char *line, uint64_t *state, char *
         return set_numbers(c, text);
     if (strcmp(line, "bind") == 0)
         return set_binds(c, text);
+    if (strcmp(line, "arg") == 0)
+        return set_arguments(c, text);
     if (strcmp(line, "groups") == 0)
         return set_extent(c->grid, text);
     if (strcmp(line, "threads") == 0)
@@ -203,13 +221,8 @@ static bool read_line(struct public_case *c, char *line, uint64_t *state, char *
     return false;
 }
 
-static void make_case(const struct reader *r, const struct block *b, const struct choice *choice)
+static void start_case(const struct reader *r, const struct block *b, struct public_case *c)
 {
-    struct public_case *const c = calloc(1, sizeof *c);
-    char why[400] = "";
-    uint64_t state = 12345;
-    if (!c)
-        return;
     c->line = b->first;
     c->interpret = true;
     snprintf(c->source, sizeof c->source, "%s", r->source);
@@ -218,6 +231,16 @@ static void make_case(const struct reader *r, const struct block *b, const struc
         c->include[c->includes++] = r->include[i];
     for (unsigned i = 0; i < r->defines; i++)
         c->define[c->defines++] = r->define[i];
+}
+
+static void make_case(const struct reader *r, const struct block *b, const struct choice *choice)
+{
+    struct public_case *const c = calloc(1, sizeof *c);
+    char why[400] = "";
+    uint64_t state = 12345;
+    if (!c)
+        return;
+    start_case(r, b, c);
     bool ok = expand(b->line[0], choice, true, c->kernel, sizeof c->kernel, why, sizeof why);
     const bool wanted = !r->pattern || strstr(c->kernel, r->pattern);
     for (unsigned i = 1; i < b->lines && ok && wanted; i++) {
@@ -233,11 +256,34 @@ static void make_case(const struct reader *r, const struct block *b, const struc
     free(c);
 }
 
+/* "every PATTERN..." is a case for each kernel that stands for others. */
+static void make_every(const struct reader *r, struct block *b)
+{
+    struct public_case *const c = calloc(1, sizeof *c);
+    struct choice none = {.groups = 0};
+    char(*names)[PUBLIC_NAME] = NULL;
+    if (!c)
+        return;
+    start_case(r, b, c);
+    const size_t count = public_cover(c, b->line[0] + 1, &names);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(b->line[0], LINE, "%s", names[i]);
+        make_case(r, b, &none);
+    }
+    free(names);
+    free(c);
+}
+
 static void finish_block(const struct reader *r, struct block *b)
 {
     struct choice c;
     if (b->lines == 0 || !r->source[0])
         return;
+    if (b->line[0][0] == '@') {
+        make_every(r, b);
+        b->lines = 0;
+        return;
+    }
     groups_of(b->line[0], &c);
     do {
         texts_of(b->line[0], &c);
@@ -297,14 +343,15 @@ bool public_cases(const char *path, const struct public_roots *roots, const char
         size_t length = strlen(at);
         while (length > 0 && at[length - 1] == ' ')
             at[--length] = 0;
-        if (strncmp(at, "source ", 7) == 0 || strncmp(at, "case ", 5) == 0)
+        const bool every = strncmp(at, "every ", 6) == 0;
+        if (strncmp(at, "source ", 7) == 0 || strncmp(at, "case ", 5) == 0 || every)
             finish_block(&r, &b);
         if (strncmp(at, "source ", 7) == 0) {
             source_line(&r, at + 7);
-        } else if (strncmp(at, "case ", 5) == 0) {
+        } else if (strncmp(at, "case ", 5) == 0 || every) {
             b.first = number;
             b.lines = 1;
-            snprintf(b.line[0], LINE, "%s", at + 5);
+            snprintf(b.line[0], LINE, "%s%s", every ? "@" : "", at + (every ? 6 : 5));
         } else if (*at && b.lines > 0 && b.lines < LINES) {
             snprintf(b.line[b.lines++], LINE, "%s", at);
         }

@@ -20,5 +20,5 @@ bool public_compute(const struct public_formula *formula, size_t count, struct p
 
 bool public_reference(struct public_case *c, double *expected)
 {
-    return public_reference_ggml(c, expected) || public_reference_mlx(c, expected);
+    return public_reference_ggml(c, expected) || public_reference_windows(c, expected) || public_reference_mlx(c, expected);
 }

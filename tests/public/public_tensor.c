@@ -168,8 +168,14 @@ static void read_tq2_0(const uint8_t *p, double *v)
         v[i] = half(p + 64) * ((p[32 * (i / 128) + i % 32] >> 2 * (i / 32 % 4) & 3) - 1);
 }
 
-#define ELEMENT(name, type, bytes) {name, type, 1, bytes, {-1, -1}, NULL}
-#define BLOCK(name, count, bytes, one, two, read) {name, ELEMENT_TYPE_COUNT, count, bytes, {one, two}, read}
+#define ELEMENT(name, type, bytes)                                                                                               \
+    {                                                                                                                            \
+        name, type, 1, bytes, {-1, -1}, NULL                                                                                     \
+    }
+#define BLOCK(name, count, bytes, one, two, read)                                                                                \
+    {                                                                                                                            \
+        name, ELEMENT_TYPE_COUNT, count, bytes, {one, two}, read                                                                 \
+    }
 /* Blocks whose reading takes tables that only the source has are run against the interpreter alone. */
 static const struct public_type types[] = {
     ELEMENT("f32", ELEMENT_F32, 4),
@@ -230,8 +236,10 @@ bool public_type_is_float(const struct public_type *type)
 
 struct filling {
     double low, high, step; /* step: 0 = random, else low, low + step, ... */
-    char file[256];         /* "" = none */
-    uint64_t skip;          /* bytes of it */
+    double list[300];       /* over and over */
+    unsigned listed;
+    char file[256]; /* "" = none */
+    uint64_t skip;  /* bytes of it */
 };
 
 static double draw(uint64_t *state, double low, double high)
@@ -271,7 +279,9 @@ static void fill(struct public_tensor *t, const struct filling *f, uint64_t *sta
             fill_block(y, at, state);
             continue;
         }
-        double number = f->step != 0 ? f->low + f->step * (double)i : draw(state, f->low, f->high);
+        double number = f->listed      ? f->list[i % f->listed]
+                        : f->step != 0 ? f->low + f->step * (double)i
+                                       : draw(state, f->low, f->high);
         if (!element_type_float(y->element))
             number = floor(number);
         element_write(y->element, number, at);
@@ -285,6 +295,12 @@ static bool option(const char *word, struct filling *f)
         return true;
     if (sscanf(word, "file=%255s", f->file) == 1)
         return true;
+    if (strncmp(word, "list=", 5) == 0) {
+        char *end;
+        for (word += 5; *word && f->listed < ARRAY_COUNT(f->list); word = *end ? end + 1 : end)
+            f->list[f->listed++] = strtod(word, &end);
+        return f->listed > 0;
+    }
     if (sscanf(word, "skip=%llu", &skip) != 1)
         return false;
     f->skip = skip;
@@ -293,7 +309,7 @@ static bool option(const char *word, struct filling *f)
 
 bool public_tensor_make(struct public_tensor *t, const char *name, const char *text, uint64_t *state, char *why, size_t size)
 {
-    char copy[600], *rest = NULL;
+    char copy[2000], *rest = NULL;
     struct filling f = {.low = -1, .high = 1};
     *t = (struct public_tensor){.dims = 0};
     snprintf(t->name, sizeof t->name, "%s", name);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define MOST_OPERANDS 8
+
 struct lanes {
     unsigned count;
     struct ir_value *lane[];
@@ -58,16 +60,20 @@ static bool is_vector(const struct ir_value *v)
 static struct lanes *lanes_apart(struct scalarise *s, struct ir_value *v)
 {
     struct build b = build_at(s->p, v);
-    struct lanes *result = lanes_make(s->p, (unsigned)v->type->count), *in[3] = {NULL, NULL, NULL};
-    for (unsigned i = 0; i < v->operands && i < 3; i++)
+    if (v->operands > MOST_OPERANDS)
+        pass_refuse(s->p, v, "a vector of addresses with so many indices is not supported");
+    struct lanes *result = lanes_make(s->p, (unsigned)v->type->count), *in[MOST_OPERANDS] = {NULL};
+    for (unsigned i = 0; i < v->operands && i < MOST_OPERANDS; i++)
         in[i] = is_vector(v->operand[i]) ? lanes_get(s, v, v->operand[i]) : NULL;
     for (unsigned lane = 0; lane < result->count; lane++) {
-        struct ir_value *operand[3] = {NULL, NULL, NULL};
-        for (unsigned i = 0; i < v->operands && i < 3; i++)
+        struct ir_value *operand[MOST_OPERANDS] = {NULL};
+        for (unsigned i = 0; i < v->operands && i < MOST_OPERANDS; i++)
             operand[i] = in[i] ? in[i]->lane[lane] : v->operand[i];
         struct ir_value *one = v->op == IR_BUILTIN
                                    ? build_builtin(&b, (enum ir_builtin)v->builtin, v->type->element, operand, v->operands)
                                    : build_any(&b, (enum ir_op)v->op, v->type->element, operand, v->operands);
+        one->held = v->held;
+        one->offset = v->offset;
         one->condition = v->condition;
         one->fast = v->fast;
         one->exact = v->exact;
@@ -230,7 +236,8 @@ static struct ir_value *rebuilt(struct scalarise *s, struct ir_value *at, struct
 static bool fits_memory(const struct ir_value *v, const struct ir_type *type, const struct ir_value *pointer)
 {
     const bool aligned = v->align == 0 || v->align >= type->element->bytes;
-    return aligned && pointer->type->space != IR_PRIVATE && type->count <= 4 && (type->element->bits == 32 || type->element->bits == 16);
+    return aligned && pointer->type->space != IR_PRIVATE && type->count <= 4 &&
+           (type->element->bits == 32 || type->element->bits == 16);
 }
 
 static struct ir_value *pointer_to_lane(struct build *b, struct ir_value *pointer, const struct ir_type *element, unsigned lane)
