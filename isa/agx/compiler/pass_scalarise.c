@@ -60,23 +60,26 @@ static bool is_vector(const struct ir_value *v)
 static struct lanes *lanes_apart(struct scalarise *s, struct ir_value *v)
 {
     struct build b = build_at(s->p, v);
-    if (v->operands > MOST_OPERANDS)
-        pass_refuse(s->p, v, "a vector of addresses with so many indices is not supported");
     struct lanes *result = lanes_make(s->p, (unsigned)v->type->count), *in[MOST_OPERANDS] = {NULL};
-    for (unsigned i = 0; i < v->operands && i < MOST_OPERANDS; i++)
+    if (v->operands > MOST_OPERANDS) {
+        pass_refuse(s->p, v, "a vector of addresses with more than %d indices is not supported", MOST_OPERANDS - 1);
+        for (unsigned i = 0; i < result->count; i++)
+            result->lane[i] = ir_undefined(s->p->m, v->type->element);
+        return result;
+    }
+    for (unsigned i = 0; i < v->operands; i++)
         in[i] = is_vector(v->operand[i]) ? lanes_get(s, v, v->operand[i]) : NULL;
     for (unsigned lane = 0; lane < result->count; lane++) {
         struct ir_value *operand[MOST_OPERANDS] = {NULL};
-        for (unsigned i = 0; i < v->operands && i < MOST_OPERANDS; i++)
+        for (unsigned i = 0; i < v->operands; i++)
             operand[i] = in[i] ? in[i]->lane[lane] : v->operand[i];
         struct ir_value *one = v->op == IR_BUILTIN
                                    ? build_builtin(&b, (enum ir_builtin)v->builtin, v->type->element, operand, v->operands)
                                    : build_any(&b, (enum ir_op)v->op, v->type->element, operand, v->operands);
-        one->held = v->held;
-        one->offset = v->offset;
         one->condition = v->condition;
         one->fast = v->fast;
         one->exact = v->exact;
+        one->held = v->held; /* of a vector of addresses */
         if (v->lists) {
             one->list = v->list;
             one->lists = v->lists;
@@ -236,8 +239,7 @@ static struct ir_value *rebuilt(struct scalarise *s, struct ir_value *at, struct
 static bool fits_memory(const struct ir_value *v, const struct ir_type *type, const struct ir_value *pointer)
 {
     const bool aligned = v->align == 0 || v->align >= type->element->bytes;
-    return aligned && pointer->type->space != IR_PRIVATE && type->count <= 4 &&
-           (type->element->bits == 32 || type->element->bits == 16);
+    return aligned && pointer->type->space != IR_PRIVATE && type->count <= 4 && (type->element->bits == 32 || type->element->bits == 16);
 }
 
 static struct ir_value *pointer_to_lane(struct build *b, struct ir_value *pointer, const struct ir_type *element, unsigned lane)
@@ -391,5 +393,5 @@ bool pass_scalarise(struct pass *p)
                 ir_remove(v);
         }
     p->changed = true;
-    return true;
+    return !p->failed;
 }
