@@ -100,23 +100,35 @@ static bool give_bytes(struct abi_arg *arg, const uint8_t *bytes, uint64_t count
     return arg->initial != NULL;
 }
 
-/* "i32:4,-1" */
+/* "4,-1" of a type, behind what there is, naturally aligned; returns what follows. */
+static const char *add_numbers(enum element_type type, const char *at, uint8_t *bytes, size_t size, size_t *used)
+{
+    *used = round_up(*used, element_type_bytes(type));
+    while (*at && *at != ';' && *used + 8 < size) {
+        char *end;
+        if (!element_write(type, strtod(at, &end), bytes + *used) || end == at)
+            return NULL;
+        *used += element_type_bytes(type);
+        at = *end == ',' ? end + 1 : end;
+    }
+    return *at == ';' ? at + 1 : at;
+}
+
+/* "i32:4,-1;f32:0.5": a number, an array, or what a structure holds. */
 static bool give_numbers(struct abi_arg *arg, const char *text)
 {
-    uint8_t bytes[512];
+    uint8_t bytes[512] = {0};
     size_t used = 0;
-    char type[16];
-    const char *at = strchr(text, ':') + 1;
-    snprintf(type, sizeof type, "%.*s", (int)(at - text - 1), text);
-    const enum element_type t = element_type_find(type);
-    if (t == ELEMENT_TYPE_COUNT)
-        return false;
-    while (*at && used + 8 < sizeof bytes) {
-        char *end;
-        if (!element_write(t, strtod(at, &end), bytes + used) || end == at)
+    for (const char *at = text; at && *at;) {
+        char type[16];
+        const char *const colon = strchr(at, ':');
+        if (!colon)
             return false;
-        used += element_type_bytes(t);
-        at = *end == ',' ? end + 1 : end;
+        snprintf(type, sizeof type, "%.*s", (int)(colon - at), at);
+        const enum element_type t = element_type_find(type);
+        at = t == ELEMENT_TYPE_COUNT ? NULL : add_numbers(t, colon + 1, bytes, sizeof bytes, &used);
+        if (!at)
+            return false;
     }
     if (arg->buffer)
         return give_bytes(arg, bytes, used);
