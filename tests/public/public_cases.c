@@ -177,6 +177,22 @@ static bool set_extent(uint32_t to[3], const char *text)
     return sscanf(text, "%u %u %u", &to[0], &to[1], &to[2]) >= 1;
 }
 
+/* Of kernels whose names say how many simdgroups they have, in two dimensions: "wm2_wn2", "bm1_bn8". */
+static bool set_group(struct public_case *c, const char *text)
+{
+    unsigned m, n;
+    const char *at = strstr(c->kernel, "_wm");
+    if (strcmp(text, "named") != 0)
+        return set_extent(c->group, text);
+    at = at ? at : strstr(c->kernel, "_bm");
+    if (!at || (sscanf(at, "_wm%u_wn%u", &m, &n) != 2 && sscanf(at, "_bm%u_bn%u", &m, &n) != 2))
+        return false;
+    c->group[0] = 32;
+    c->group[1] = n;
+    c->group[2] = m;
+    return true;
+}
+
 static bool set_tensor(struct public_case *c, char *text, uint64_t *state, char *why, size_t size)
 {
     char *const space = strchr(text, ' ');
@@ -213,7 +229,7 @@ static bool read_line(struct public_case *c, char *line, uint64_t *state, char *
     if (strcmp(line, "groups") == 0)
         return set_extent(c->grid, text);
     if (strcmp(line, "threads") == 0)
-        return set_extent(c->group, text);
+        return set_group(c, text);
     if (strcmp(line, "ref") == 0)
         return set_reference(c, text);
     if (strcmp(line, "plain") == 0) /* too long for the interpreter */
