@@ -263,7 +263,8 @@ static void fill_block(const struct public_type *t, uint8_t *block, uint64_t *st
 
 static bool fill_file(struct public_tensor *t, const struct filling *f)
 {
-    FILE *const in = fopen(f->file, "rb");
+    const char *const path = strncmp(f->file, "shared:", 7) == 0 ? suite_shared(f->file + 7) : f->file;
+    FILE *const in = path ? fopen(path, "rb") : NULL;
     const bool ok = in && fseek(in, (long)f->skip, SEEK_SET) == 0 && fread(t->start, 1, t->bytes, in) == t->bytes;
     if (in)
         fclose(in);
@@ -340,7 +341,8 @@ bool public_tensor_make(struct public_tensor *t, const char *name, const char *t
     t->value = calloc(t->count + 1, sizeof *t->value);
     if (!t->start || !t->after || !t->value)
         return snprintf(why, size, "no memory") < 0;
-    if (!f.file[0])
+    const bool absent = strncmp(f.file, "shared:", 7) == 0 && !suite_shared(f.file + 7);
+    if (!f.file[0] || absent)
         fill(t, &f, state);
     else if (!fill_file(t, &f))
         return snprintf(why, size, "tensor %s: %s has no %llu bytes there", name, f.file, (unsigned long long)t->bytes) < 0;
