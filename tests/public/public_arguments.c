@@ -105,7 +105,8 @@ static bool bind_by_name(struct attempt *a, unsigned own)
         if (c->tensors == PUBLIC_TENSORS)
             return false;
         const char *const type = public_type_of_name(c->kernel);
-        snprintf(text, sizeof text, "%s %u%s", type, 16384u, strcmp(type, "u8") == 0 ? " range=0:2" : "");
+        const bool truth = strstr(c->kernel, "bool_") != NULL, real = *type == 'f' || *type == 'b';
+        snprintf(text, sizeof text, "%s 16384%s", type, real ? "" : truth ? " range=0:2" : " range=1:100"); /* divisors, too */
         if (!public_tensor_make(&c->tensor[c->tensors++], k->arg[i].name, text, &state, why, sizeof why))
             return false;
     }
