@@ -62,14 +62,17 @@ static struct metal_kernel *add_kernel(struct metal_pass *p, uint32_t at, const 
     return k;
 }
 
-/* The variable that holds the kernel's address keeps it in the program and tells its host name. */
+#define TYPES " extern \"C\" [[gnu::used]] const orchard::letters<decltype(%s)> %s_types = {};"
+
+/* The variable that holds the kernel's address keeps it in the program and tells its host name; another tells the types of its
+ * parameters. */
 static const char *entry_text(struct metal_pass *p, const struct metal_kernel *k, const char *parameters)
 {
     if (parameters) /* which of several functions of that name it is */
-        return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] void (*const %s)(%s) = &%s;",
-                            k->name, k->entry, parameters, k->function);
-    return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] auto *const %s = &%s;", k->name,
-                        k->entry, k->function);
+        return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] void (*const %s)(%s) = &%s;" TYPES,
+                            k->name, k->entry, parameters, k->function, k->entry, k->entry);
+    return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] auto *const %s = &%s;" TYPES, k->name,
+                        k->entry, k->function, k->entry, k->entry);
 }
 
 /* template [[host_name("scale_f32")]] [[kernel]] decltype(scale<float>) scale<float>; or with the parameters written out. */

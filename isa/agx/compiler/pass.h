@@ -108,6 +108,7 @@ bool pass_aggregates(struct pass *p);
 bool pass_promote(struct pass *p);   /* private variables to values */
 bool pass_spaces(struct pass *p);    /* generic pointers */
 bool pass_scalarise(struct pass *p); /* vectors to their lanes */
+bool pass_unaligned(struct pass *p); /* accesses to less than natural alignment, piece by piece */
 bool pass_switches(struct pass *p);
 bool pass_entries(struct pass *p);   /* loops with several entries */
 bool pass_widen(struct pass *p);     /* integers of odd widths */

@@ -236,9 +236,11 @@ static struct ir_value *rebuilt(struct scalarise *s, struct ir_value *at, struct
 
 /* A load of up to four lanes of at most 32 bits stays one; others are taken apart, and those of private
  * variables, so that these can become values. */
-static bool fits_memory(const struct ir_type *type, const struct ir_value *pointer)
+static bool fits_memory(const struct ir_value *v, const struct ir_type *type, const struct ir_value *pointer)
 {
-    return pointer->type->space != IR_PRIVATE && type->count <= 4 && (type->element->bits == 32 || type->element->bits == 16);
+    const bool aligned = v->align == 0 || v->align >= type->element->bytes;
+    return aligned && pointer->type->space != IR_PRIVATE && type->count <= 4 &&
+           (type->element->bits == 32 || type->element->bits == 16);
 }
 
 static struct ir_value *pointer_to_lane(struct build *b, struct ir_value *pointer, const struct ir_type *element, unsigned lane)
@@ -293,7 +295,7 @@ static bool scalarise_result(struct scalarise *s, struct ir_value *v)
         l = lanes_of_cast(s, v);
     else if (v->op == IR_PHI)
         l = lanes_of_phi(s, v);
-    else if (v->op == IR_LOAD && !fits_memory(v->type, v->operand[0]))
+    else if (v->op == IR_LOAD && !fits_memory(v, v->type, v->operand[0]))
         l = lanes_of_load(s, v);
     else if (v->op == IR_LOAD || needs_vector(v))
         return false;
@@ -321,7 +323,7 @@ static void scalarise_value(struct scalarise *s, struct ir_value *v)
     if (now)
         replace_scalar(s, v, now);
     else if (v->op == IR_STORE && is_vector(v->operand[0])) {
-        if (fits_memory(v->operand[0]->type, v->operand[1]))
+        if (fits_memory(v, v->operand[0]->type, v->operand[1]))
             v->operand[0] = rebuilt(s, v, v->operand[0]);
         else
             store_lanes(s, v);

@@ -276,6 +276,35 @@ static void test_metal(void)
     }
 }
 
+/* Element types of Metal's buffers, which LLVM's types do not tell: signs, halves of two kinds, elements of vectors, parameters
+ * of templates. */
+static void test_metal_types(void)
+{
+    static const char source[] =
+        "#include <metal_stdlib>\n"
+        "using namespace metal;\n"
+        "template <class T, class U> [[kernel]] void k(device const T *a, device U *b, device uchar *c, constant short &d,\n"
+        "    device packed_float3 *e, device atomic_int *f, device bfloat *g, device long *h, device half4 *l,\n"
+        "    uint i [[thread_position_in_grid]])\n"
+        "{ b[i] = U(a[i]) + c[i] + d; e[i] = packed_float3(1); g[i] = bfloat(1.0f); h[i] = i; l[i] = half4(1);\n"
+        "  atomic_fetch_add_explicit(f, 1, memory_order_relaxed); }\n"
+        "template [[host_name(\"k_iu\")]] [[kernel]] decltype(k<int, uint>) k<int, uint>;\n";
+    static const char *const wanted[] = {"i32", "u32", "u8", "i16", "f32", "i32", "bf16", "i64", "f16"};
+    const struct compile_request q = {.path = "types.metal", .text = source, .text_bytes = sizeof source - 1, .optimise = 2};
+    struct compile_result r;
+    struct orch_error error = {0};
+    if (!compile_is_possible(COMPILE_METAL, &error)) {
+        suite_skip(error.text);
+        return;
+    }
+    const bool ok = compile_source(&q, &r, &error);
+    CHECK(ok && r.kernel.args == ARRAY_COUNT(wanted), "%u arguments, %s", r.kernel.args, error.text);
+    for (unsigned i = 0; ok && i < ARRAY_COUNT(wanted) && i < r.kernel.args; i++)
+        CHECK(strcmp(element_type_name(r.kernel.arg[i].type), wanted[i]) == 0, "argument %u is %s, should be %s", i + 1,
+              element_type_name(r.kernel.arg[i].type), wanted[i]);
+    compile_result_free(&r);
+}
+
 static const struct suite_test tests[] = {
     {"the cache", test_cache}, /* first: it says where the cache is */
     {"stored text", test_stored_text},
@@ -285,5 +314,6 @@ static const struct suite_test tests[] = {
     {"a folder with a stored text", test_folder},
     {"the golden kernels", test_golden},
     {"Metal", test_metal},
+    {"element types of Metal", test_metal_types},
 };
 SUITE_MAIN("compile", tests)
