@@ -11,8 +11,8 @@
 static const struct {
     const char *name;
     size_t bytes;
-} types[OPENCL_TYPES] = {{"char", 1},  {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"int", 4},
-                         {"uint", 4},  {"long", 8},  {"ulong", 8}, {"half", 2},   {"float", 4}};
+} types[OPENCL_TYPES] = {{"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"int", 4},
+                         {"uint", 4}, {"long", 8},  {"ulong", 8}, {"half", 2},   {"float", 4}};
 
 size_t opencl_type_bytes(enum opencl_type type)
 {
@@ -46,8 +46,25 @@ uint64_t opencl_bits(enum opencl_type type, const void *at)
 
 static uint64_t whole(uint64_t *state, unsigned bits, const char *kind, size_t index)
 {
-    static const uint64_t corners[] = {0, 1, 2, 3, 7, 10, 100, 127, 128, 255, 32767, 32768, 65535, 65536, 0x7fffffff, 0x80000000,
-                                       UINT32_MAX, UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000)};
+    static const uint64_t corners[] = {0,
+                                       1,
+                                       2,
+                                       3,
+                                       7,
+                                       10,
+                                       100,
+                                       127,
+                                       128,
+                                       255,
+                                       32767,
+                                       32768,
+                                       65535,
+                                       65536,
+                                       0x7fffffff,
+                                       0x80000000,
+                                       UINT32_MAX,
+                                       UINT64_C(0x7fffffffffffffff),
+                                       UINT64_C(0x8000000000000000)};
     const uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, r = suite_random(state);
     if (strcmp(kind, "small") == 0)
         return r % 101;
@@ -68,8 +85,9 @@ static uint64_t whole(uint64_t *state, unsigned bits, const char *kind, size_t i
 
 static double real(uint64_t *state, const char *kind, size_t index)
 {
-    static const double corners[] = {0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5, 3, 100, 0x1p-126, 0x1p127, -0x1p100, INFINITY,
-                                     -INFINITY, 0x1.fffffep127, NAN, 65504, 0x1p-24, 0x1p-14, 0x1p23, 0x1p24, -0x1.fffffep22};
+    static const double corners[] = {0,    -0.0,  1,       -1,       0.5,     -0.5,     1.5,           -1.5,      2.5,
+                                     -2.5, 3,     100,     0x1p-126, 0x1p127, -0x1p100, INFINITY,      -INFINITY, 0x1.fffffep127,
+                                     NAN,  65504, 0x1p-24, 0x1p-14,  0x1p23,  0x1p24,   -0x1.fffffep22};
     const uint64_t r = suite_random(state);
     const double unit = (double)(r >> 12) * 0x1p-51 - 1;
     const char *const to = strchr(kind, '~');
@@ -91,7 +109,8 @@ static double real(uint64_t *state, const char *kind, size_t index)
     return r & 0x100 ? wide : -wide;
 }
 
-/* any: of all magnitudes, with corners; real: the same, finite and no zero; unit: -1 to 1; small: -80 to 80, of integers 0 to 100. */
+/* any: of all magnitudes, with corners; real: the same, finite and no zero; unit: -1 to 1; small: -80 to 80, of integers 0 to
+ * 100. */
 static void put_number(const struct opencl_arg *a, uint8_t *at, uint64_t *state, const char *kind, size_t index)
 {
     if (strcmp(kind, "zero") == 0) {
@@ -103,7 +122,8 @@ static void put_number(const struct opencl_arg *a, uint8_t *at, uint64_t *state,
         float single = (float)real(state, kind, index);
         if (fpclassify(single) == FP_SUBNORMAL) /* not every device has them */
             single = 0;
-        if (a->type == OPENCL_HALF && !strchr(kind, '~') && strcmp(kind, "unit") != 0 && fabsf(single) > 70000.0F && isfinite(single))
+        if (a->type == OPENCL_HALF && !strchr(kind, '~') && strcmp(kind, "unit") != 0 && fabsf(single) > 70000.0F &&
+            isfinite(single))
             single = (float)ldexp((double)single, -ilogbf(single) + (int)(suite_random(state) % 32) - 15);
         const _Float16 half = (_Float16)single;
         memcpy(at, a->type == OPENCL_HALF ? (const void *)&half : &single, types[a->type].bytes);

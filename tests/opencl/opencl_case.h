@@ -6,10 +6,10 @@
  *
  * Arguments, in order: out:TYPE:COUNT a buffer that the kernel writes; in:TYPE:COUNT[:NUMBERS] one that it reads;
  * io:TYPE:COUNT[:NUMBERS] both; val:TYPE:NUMBER[,NUMBER...] a scalar, vector or structure by value; local:BYTES memory of the
- * threadgroup. TYPE is a scalar type of OpenCL C. NUMBERS: any, small, shift, nonzero, index, zero, real, unit, positive, LOW~HIGH;
- * see opencl_case.c. grid:XxYxZ and group:XxYxZ count threads (256 and 64 when left out). ulp:N and abs:X are what results may be
- * off, in units of the last place or at all; without them every bit counts. ref:NAME is a function of the host's mathematics
- * library that tells the exact result of the inputs. own: no other OpenCL takes this kernel.
+ * threadgroup. TYPE is a scalar type of OpenCL C. NUMBERS: any, small, shift, nonzero, index, zero, real, unit, positive,
+ * LOW~HIGH; see opencl_case.c. grid:XxYxZ and group:XxYxZ count threads (256 and 64 when left out). ulp:N and abs:X are what
+ * results may be off, in units of the last place or at all; without them every bit counts. ref:NAME is a function of the host's
+ * mathematics library that tells the exact result of the inputs. own: no other OpenCL takes this kernel.
  */
 #ifndef ORCHARD_TESTS_OPENCL_CASE_H
 #define ORCHARD_TESTS_OPENCL_CASE_H
@@ -21,7 +21,7 @@
 enum { OPENCL_ARGS = 12, OPENCL_CASES = 256, OPENCL_VALUE_BYTES = 64 };
 
 enum opencl_type {
-    OPENCL_CHAR,
+    OPENCL_CHAR, /* signed types are even */
     OPENCL_UCHAR,
     OPENCL_SHORT,
     OPENCL_USHORT,

@@ -76,19 +76,19 @@ static const struct {
     double (*two)(double, double);
     double (*three)(double, double, double);
 } functions[] = {
-    {"acos", acos, 0, 0},     {"acosh", acosh, 0, 0},       {"acospi", acospi, 0, 0},   {"asin", asin, 0, 0},
-    {"asinh", asinh, 0, 0},   {"asinpi", asinpi, 0, 0},     {"atan", atan, 0, 0},       {"atanh", atanh, 0, 0},
-    {"atanpi", atanpi, 0, 0}, {"cbrt", cbrt, 0, 0},         {"ceil", ceil, 0, 0},       {"cos", cos, 0, 0},
-    {"cosh", cosh, 0, 0},     {"cospi", cospi, 0, 0},       {"erf", erf, 0, 0},         {"erfc", erfc, 0, 0},
-    {"exp", exp, 0, 0},       {"exp2", exp2, 0, 0},         {"exp10", exp10_, 0, 0},    {"expm1", expm1, 0, 0},
-    {"fabs", fabs, 0, 0},     {"floor", floor, 0, 0},       {"lgamma", lgamma, 0, 0},   {"log", log, 0, 0},
-    {"log2", log2, 0, 0},     {"log10", log10, 0, 0},       {"log1p", log1p, 0, 0},     {"logb", logb, 0, 0},
-    {"rint", rint, 0, 0},     {"round", round, 0, 0},       {"rsqrt", rsqrt, 0, 0},     {"sin", sin, 0, 0},
-    {"sinh", sinh, 0, 0},     {"sinpi", sinpi, 0, 0},       {"sqrt", sqrt, 0, 0},       {"tan", tan, 0, 0},
-    {"tanh", tanh, 0, 0},     {"tanpi", tanpi, 0, 0},       {"tgamma", tgamma, 0, 0},   {"trunc", trunc, 0, 0},
-    {"recip", recip, 0, 0},   {"atan2", 0, atan2, 0},       {"atan2pi", 0, atan2pi, 0}, {"divide", 0, divide, 0},
-    {"fdim", 0, fdim, 0},     {"fmax", 0, fmax, 0},         {"fmin", 0, fmin, 0},       {"fmod", 0, fmod, 0},
-    {"hypot", 0, hypot, 0},   {"pow", 0, pow, 0},           {"powr", 0, powr, 0},       {"remainder", 0, remainder, 0},
+    {"acos", acos, 0, 0},         {"acosh", acosh, 0, 0},   {"acospi", acospi, 0, 0},   {"asin", asin, 0, 0},
+    {"asinh", asinh, 0, 0},       {"asinpi", asinpi, 0, 0}, {"atan", atan, 0, 0},       {"atanh", atanh, 0, 0},
+    {"atanpi", atanpi, 0, 0},     {"cbrt", cbrt, 0, 0},     {"ceil", ceil, 0, 0},       {"cos", cos, 0, 0},
+    {"cosh", cosh, 0, 0},         {"cospi", cospi, 0, 0},   {"erf", erf, 0, 0},         {"erfc", erfc, 0, 0},
+    {"exp", exp, 0, 0},           {"exp2", exp2, 0, 0},     {"exp10", exp10_, 0, 0},    {"expm1", expm1, 0, 0},
+    {"fabs", fabs, 0, 0},         {"floor", floor, 0, 0},   {"lgamma", lgamma, 0, 0},   {"log", log, 0, 0},
+    {"log2", log2, 0, 0},         {"log10", log10, 0, 0},   {"log1p", log1p, 0, 0},     {"logb", logb, 0, 0},
+    {"rint", rint, 0, 0},         {"round", round, 0, 0},   {"rsqrt", rsqrt, 0, 0},     {"sin", sin, 0, 0},
+    {"sinh", sinh, 0, 0},         {"sinpi", sinpi, 0, 0},   {"sqrt", sqrt, 0, 0},       {"tan", tan, 0, 0},
+    {"tanh", tanh, 0, 0},         {"tanpi", tanpi, 0, 0},   {"tgamma", tgamma, 0, 0},   {"trunc", trunc, 0, 0},
+    {"recip", recip, 0, 0},       {"atan2", 0, atan2, 0},   {"atan2pi", 0, atan2pi, 0}, {"divide", 0, divide, 0},
+    {"fdim", 0, fdim, 0},         {"fmax", 0, fmax, 0},     {"fmin", 0, fmin, 0},       {"fmod", 0, fmod, 0},
+    {"hypot", 0, hypot, 0},       {"pow", 0, pow, 0},       {"powr", 0, powr, 0},       {"remainder", 0, remainder, 0},
     {"copysign", 0, copysign, 0}, {"fma", 0, 0, fma},
 };
 
@@ -127,7 +127,8 @@ static double off_by(enum opencl_type type, double expected, double got, double 
     if (fabs(expected) > most && isinf(got) && signbit(expected) == signbit(got))
         return 0;
     if (isinf(expected) || isinf(got)) /* the largest number is one unit from infinity */
-        return fabs(expected) >= most * 0.99999 && fabs(got) >= most * 0.99999 && signbit(expected) == signbit(got) ? 1 : INFINITY;
+        return fabs(expected) >= most * 0.99999 && fabs(got) >= most * 0.99999 && signbit(expected) == signbit(got) ? 1
+                                                                                                                    : INFINITY;
     return fabs(expected - got) <= absolute ? 0 : fabs(expected - got) / unit_at(type, expected);
 }
 
@@ -137,13 +138,14 @@ static void worse(struct opencl_off *worst, const struct opencl_off *one)
         *worst = *one;
 }
 
-static double value_of(enum opencl_type type, const uint8_t *at)
+double opencl_value(enum opencl_type type, const uint8_t *at)
 {
-    int64_t n = 0;
+    uint64_t n = 0;
+    const unsigned unused = 64 - 8 * (unsigned)opencl_type_bytes(type);
     if (type >= OPENCL_HALF)
         return opencl_number(type, at);
     memcpy(&n, at, opencl_type_bytes(type));
-    return (double)n;
+    return type % 2 ? (double)n : (double)((int64_t)(n << unused) >> unused);
 }
 
 static bool written(const struct opencl_arg *a)
@@ -160,7 +162,7 @@ struct opencl_off opencl_compare(const struct opencl_case *c, const struct openc
         const size_t size = opencl_type_bytes(a->type);
         for (size_t e = 0; a->start && e < a->count; e++) {
             const uint8_t *const p = expected->out[i] + e * size, *const q = got->out[i] + e * size;
-            struct opencl_off one = {INFINITY, i, e, value_of(a->type, p), value_of(a->type, q)};
+            struct opencl_off one = {INFINITY, i, e, opencl_value(a->type, p), opencl_value(a->type, q)};
             if (opencl_bits(a->type, p) == opencl_bits(a->type, q))
                 continue;
             if (a->type >= OPENCL_HALF && (c->ulp > 0 || c->absolute > 0))

@@ -8,7 +8,14 @@
 #include <string.h>
 
 /* Types and numbers from the Khronos OpenCL 1.2 specification. */
-enum { CL_DEVICE_CPU = 2, CL_COPY_HOST = 1 << 5, CL_READ_WRITE = 1, CL_BLOCKING = 1, CL_BUILD_LOG = 0x1183, CL_DEVICE_NAME = 0x102b };
+enum {
+    CL_DEVICE_CPU = 2,
+    CL_COPY_HOST = 1 << 5,
+    CL_READ_WRITE = 1,
+    CL_BLOCKING = 1,
+    CL_BUILD_LOG = 0x1183,
+    CL_DEVICE_NAME = 0x102b
+};
 
 struct opencl_native {
     int (*platforms)(uint32_t, void **, uint32_t *);
@@ -33,9 +40,10 @@ struct opencl_native {
 static bool load(struct opencl_native *n)
 {
     static const char *const names[] = {
-        "clGetPlatformIDs", "clGetDeviceIDs",        "clCreateContext",     "clCreateCommandQueue", "clCreateProgramWithSource",
-        "clBuildProgram",   "clGetProgramBuildInfo", "clCreateKernel",      "clCreateBuffer",       "clSetKernelArg",
-        "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFinish", "clReleaseMemObject", "clReleaseKernel", "clReleaseProgram"};
+        "clGetPlatformIDs",       "clGetDeviceIDs",        "clCreateContext", "clCreateCommandQueue", "clCreateProgramWithSource",
+        "clBuildProgram",         "clGetProgramBuildInfo", "clCreateKernel",  "clCreateBuffer",       "clSetKernelArg",
+        "clEnqueueNDRangeKernel", "clEnqueueReadBuffer",   "clFinish",        "clReleaseMemObject",   "clReleaseKernel",
+        "clReleaseProgram"};
     void *const library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     void **const function = (void **)n;
     for (size_t i = 0; library && i < ARRAY_COUNT(names); i++) {
@@ -78,7 +86,8 @@ bool opencl_native_build(struct opencl_native *n, const char *source)
     if (n->program)
         n->free_program(n->program);
     n->program = n->program_of(n->context, 1, &source, NULL, NULL);
-    if (n->program && n->build(n->program, 1, &n->device, "-cl-std=CL3.0 -DNATIVE -cl-single-precision-constant -w", NULL, NULL) == 0)
+    if (n->program &&
+        n->build(n->program, 1, &n->device, "-cl-std=CL3.0 -DNATIVE -cl-single-precision-constant -w", NULL, NULL) == 0)
         return true;
     char *const log = calloc(1, 1 << 16);
     if (n->program && log && n->build_info(n->program, n->device, CL_BUILD_LOG, (1 << 16) - 1, log, NULL) == 0)

@@ -135,8 +135,7 @@ static bool execute(struct launch *l, struct opencl_result *result)
                                            .checks = {.sanitize = true, .poison = true, .instruction_limit = INSTRUCTIONS_MAX},
                                            .findings = &findings};
     gpu_setup_restore(&l->setup);
-    bool good =
-        gpu_totals_init(&totals, l->setup.program, &error) && gpu_functional_run(&l->setup, &options, &totals, &error);
+    bool good = gpu_totals_init(&totals, l->setup.program, &error) && gpu_functional_run(&l->setup, &options, &totals, &error);
     if (!good)
         failed(l, "machine code", error.text);
     else if (findings.count)

@@ -298,7 +298,8 @@ static struct slots with_pointer(struct library *l, enum ir_special special)
         const uint32_t x = slot_at(&l->in[0], i);
         const unsigned whole = special == IR_S_FRACT ? IR_B_FLOOR : IR_B_TRUNCATE;
         other.slot[i] = pure(l, pure_of_builtin(whole), bits, bits, x, CONSTANT_SLOT, CONSTANT_SLOT);
-        sine.slot[i] = pure(l, pure_of_op(IR_FSUB), bits, bits, x, other.slot[i], CONSTANT_SLOT);
+        sine.slot[i] = special == IR_S_MODF ? pure(l, pure_rest, bits, bits, x, CONSTANT_SLOT, CONSTANT_SLOT)
+                                            : pure(l, pure_of_op(IR_FSUB), bits, bits, x, other.slot[i], CONSTANT_SLOT);
         if (special == IR_S_FRACT)
             sine.slot[i] = pure(l, pure_of_builtin(IR_B_FMIN), bits, bits, sine.slot[i], limit, CONSTANT_SLOT);
     }
