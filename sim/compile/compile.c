@@ -220,6 +220,8 @@ static bool choose(struct job *j)
 static bool refuse(const struct job *j, int code, const char *what, const struct isa_error *why)
 {
     const char *const path = j->request->path;
+    if (why->line && why->file[0] && strcmp(why->file, path) != 0)
+        return orch_fail(j->error, code, "%.200s%s: %s:%lu: %s", path, what, why->file, why->line, why->text);
     if (why->line)
         return orch_fail(j->error, code, "%.200s%s:%lu: %s", path, what, why->line, why->text);
     return orch_fail(j->error, code, "%.200s%s: %s", path, what, why->text);
@@ -282,7 +284,9 @@ static bool take_places(struct job *j, const struct agx_assembly *a)
     const uint32_t own_bytes = k->argument_bytes;
     for (unsigned i = 0; i < a->argument_count; i++) {
         const struct agx_argument *const p = &a->arguments[i];
-        struct abi_arg added = {.type = ELEMENT_U32, .offset = p->offset_bytes, .size = p->bytes};
+        const bool is_buffer = p->bytes == 8;
+        struct abi_arg added = {
+            .type = is_buffer ? ELEMENT_U8 : ELEMENT_U32, .buffer = is_buffer, .offset = p->offset_bytes, .size = p->bytes};
         bool there = false;
         for (unsigned n = 0; n < own && !there; n++)
             there = k->arg[n].offset == p->offset_bytes;
@@ -293,12 +297,33 @@ static bool take_places(struct job *j, const struct agx_assembly *a)
             return orch_fail(j->error, ORCH_INTERNAL, "%.200s: the code has argument %.48s at byte %u, where none is",
                              j->request->path, p->name, p->offset_bytes);
         k->arg[k->args++] = added;
-        if (k->argument_bytes < p->offset_bytes + 4u)
-            k->argument_bytes = p->offset_bytes + 4u;
+        if (k->argument_bytes < p->offset_bytes + (uint32_t)p->bytes)
+            k->argument_bytes = p->offset_bytes + (uint32_t)p->bytes;
     }
     for (unsigned n = 0; n < own; n++)
         if (kernel_launch_knows(&k->arg[n]))
             return orch_fail(j->error, ORCH_USAGE, "%.200s: the argument name %s is reserved", j->request->path, k->arg[n].name);
+    return true;
+}
+
+/* Buffers of constant tables get what stands in them. */
+static bool take_tables(struct job *j, const struct agx_compiled *c)
+{
+    struct abi_kernel *const k = &j->result->kernel;
+    char name[sizeof k->arg[0].name];
+    for (unsigned i = 0; i < c->tables; i++) {
+        snprintf(name, sizeof name, AGX_TABLE "_%u", i);
+        struct abi_arg *const a = abi_kernel_arg(k, name);
+        if (!a)
+            return orch_fail(j->error, ORCH_INTERNAL, "%.200s: the code has no argument %s", j->request->path, name);
+        a->count = a->bytes = c->table[i].byte_count;
+        a->start = ABI_START_BYTES;
+        a->unchanged = true;
+        a->initial = malloc(a->bytes + 1);
+        if (!a->initial)
+            return orch_no_memory(j->error);
+        memcpy(a->initial, c->table[i].bytes, a->bytes);
+    }
     return true;
 }
 
@@ -332,7 +357,7 @@ static bool back(struct job *j)
     if (q->show == COMPILE_SHOW_ASM)
         fwrite(c.assembly, 1, c.assembly_bytes, q->shown);
     j->result->spills = c.spills;
-    const bool ok = take_code(j, &c.program) && take_lines(j, &c);
+    const bool ok = take_code(j, &c.program) && take_tables(j, &c) && take_lines(j, &c);
     agx_compiled_free(&c);
     return ok;
 }
@@ -368,6 +393,8 @@ static uint64_t hash(const struct abi_kernel *k)
     for (unsigned i = 0; i < k->args; i++) {
         const uint32_t place[] = {k->arg[i].offset, k->arg[i].size, k->arg[i].buffer, k->arg[i].type};
         h = checksum_add(h, place, sizeof place);
+        if (k->arg[i].initial)
+            h = checksum_add(h, k->arg[i].initial, k->arg[i].bytes);
     }
     return h;
 }

@@ -135,6 +135,10 @@ struct agx_group_memory { /* a variable in threadgroup memory */
     const struct ir_value *global;
     uint32_t offset;
 };
+struct agx_table_place { /* a constant table and the first half of its address */
+    const struct ir_value *global;
+    uint32_t half;
+};
 enum agx_line_kind { AGX_LINE_CODE, AGX_LINE_LABEL, AGX_LINE_JUMP };
 #define AGX_LINE_READS 6
 struct agx_line {       /* of the finished program */
@@ -168,6 +172,8 @@ struct agx_compiler {
     uint32_t *argument_offset; /* bytes */
     uint32_t argument_bytes;
     uint32_t implicit[6]; /* half of AGX_GLOBAL_SIZE x, y, z, AGX_GROUP_COUNT x, y, z, + 1 */
+    struct agx_table_place *table;
+    unsigned tables;
     struct agx_group_memory *group_memory;
     unsigned group_variables;
     uint32_t group_bytes;
@@ -218,6 +224,7 @@ bool agx_spill(struct agx_compiler *c);
 bool agx_masks(struct agx_compiler *c);
 void agx_known(struct agx_compiler *c);
 void agx_waits(struct agx_compiler *c);
+bool agx_take_tables(struct agx_compiler *c, struct agx_compiled *out);
 char *agx_print(struct agx_compiler *c, size_t *bytes);
 
 /* Whether two virtual registers are ever live together. */

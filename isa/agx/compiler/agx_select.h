@@ -29,6 +29,7 @@ bool agx_is_constant(const struct ir_value *v, uint64_t *bits);
 bool agx_takes_over(struct agx_compiler *c, const struct ir_value *user, const struct ir_value *v);
 struct agx_ref agx_argument(struct agx_compiler *c, const struct ir_value *v);
 struct agx_ref agx_implicit(struct agx_compiler *c, unsigned which); /* AGX_GLOBAL_SIZE x, y, z, AGX_GROUP_COUNT x, y, z */
+struct agx_ref agx_table(struct agx_compiler *c, const struct ir_value *global); /* the address of a constant table */
 /* The low and high word of 64 bits. */
 struct agx_ref agx_low(struct agx_compiler *c, const struct ir_value *v);
 struct agx_ref agx_high(struct agx_compiler *c, const struct ir_value *v);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define MOST_OPERANDS 8
+
 struct lanes {
     unsigned count;
     struct ir_value *lane[];
@@ -58,12 +60,18 @@ static bool is_vector(const struct ir_value *v)
 static struct lanes *lanes_apart(struct scalarise *s, struct ir_value *v)
 {
     struct build b = build_at(s->p, v);
-    struct lanes *result = lanes_make(s->p, (unsigned)v->type->count), *in[3] = {NULL, NULL, NULL};
-    for (unsigned i = 0; i < v->operands && i < 3; i++)
+    struct lanes *result = lanes_make(s->p, (unsigned)v->type->count), *in[MOST_OPERANDS] = {NULL};
+    if (v->operands > MOST_OPERANDS) {
+        pass_refuse(s->p, v, "a vector of addresses with more than %d indices is not supported", MOST_OPERANDS - 1);
+        for (unsigned i = 0; i < result->count; i++)
+            result->lane[i] = ir_undefined(s->p->m, v->type->element);
+        return result;
+    }
+    for (unsigned i = 0; i < v->operands; i++)
         in[i] = is_vector(v->operand[i]) ? lanes_get(s, v, v->operand[i]) : NULL;
     for (unsigned lane = 0; lane < result->count; lane++) {
-        struct ir_value *operand[3] = {NULL, NULL, NULL};
-        for (unsigned i = 0; i < v->operands && i < 3; i++)
+        struct ir_value *operand[MOST_OPERANDS] = {NULL};
+        for (unsigned i = 0; i < v->operands; i++)
             operand[i] = in[i] ? in[i]->lane[lane] : v->operand[i];
         struct ir_value *one = v->op == IR_BUILTIN
                                    ? build_builtin(&b, (enum ir_builtin)v->builtin, v->type->element, operand, v->operands)
@@ -71,6 +79,7 @@ static struct lanes *lanes_apart(struct scalarise *s, struct ir_value *v)
         one->condition = v->condition;
         one->fast = v->fast;
         one->exact = v->exact;
+        one->held = v->held; /* of a vector of addresses */
         if (v->lists) {
             one->list = v->list;
             one->lists = v->lists;
@@ -383,5 +392,5 @@ bool pass_scalarise(struct pass *p)
                 ir_remove(v);
         }
     p->changed = true;
-    return true;
+    return !p->failed;
 }

@@ -13,6 +13,7 @@ struct ir_value *pass_refuse(struct pass *p, const struct ir_value *v, const cha
         va_end(arguments);
         p->error->line = v ? v->line : 0;
         p->error->offset = 0;
+        ir_error_file(v, p->f->module, p->error);
     }
     p->failed = true;
     return NULL;
