@@ -78,28 +78,39 @@ static void give_memory(struct launch *l, struct abi_arg *to, const struct openc
     l->threadgroup_bytes = k->threadgroup_memory_bytes - l->threadgroup_begin;
 }
 
-static bool give_argument(struct launch *l, const struct opencl_arg *from, unsigned *next)
+/* A value is several arguments of the kernel, one for each number in it, at their places. */
+static bool give_value(struct launch *l, const struct opencl_arg *from, unsigned *next)
 {
     struct abi_kernel *const k = l->kernel;
-    const unsigned parts = from->use == OPENCL_VALUE ? (unsigned)from->count : 1;
-    for (unsigned p = 0; p < parts; p++, ++*next) {
+    const uint32_t begin = *next < k->args ? k->arg[*next].offset : 0;
+    for (; *next < k->args; ++*next) {
         struct abi_arg *const to = &k->arg[*next];
-        if (*next >= k->args || to->buffer != (from->start != NULL) || to->threadgroup != (from->use == OPENCL_LOCAL))
-            return failed(l, "launch", "the arguments do not fit those of the kernel");
-        if (from->use == OPENCL_LOCAL) {
-            give_memory(l, to, from);
-        } else if (from->use == OPENCL_VALUE) {
-            const size_t size = opencl_type_bytes(from->type);
-            memcpy(to->scalar, from->value + p * size, size);
-        } else {
-            to->count = from->bytes / element_type_bytes(to->type);
-            to->bytes = from->bytes;
-            to->start = ABI_START_BYTES;
-            to->initial = malloc(from->bytes);
-            memcpy(to->initial, from->start, from->bytes);
-        }
+        if (to->offset + to->size > begin + from->bytes || to->buffer || to->threadgroup)
+            break;
+        memcpy(to->scalar, from->value + (to->offset - begin), to->size);
     }
     return true;
+}
+
+static bool give_argument(struct launch *l, const struct opencl_arg *from, unsigned *next)
+{
+    struct abi_arg *const to = &l->kernel->arg[*next];
+    if (from->use == OPENCL_VALUE)
+        return give_value(l, from, next);
+    if (*next >= l->kernel->args || to->buffer != (from->start != NULL) || to->threadgroup != (from->use == OPENCL_LOCAL))
+        return failed(l, "launch", "the arguments do not fit those of the kernel");
+    ++*next;
+    if (from->use == OPENCL_LOCAL) {
+        give_memory(l, to, from);
+        return true;
+    }
+    to->count = from->bytes / element_type_bytes(to->type);
+    to->bytes = from->bytes;
+    to->start = ABI_START_BYTES;
+    to->initial = malloc(from->bytes);
+    if (to->initial)
+        memcpy(to->initial, from->start, from->bytes);
+    return to->initial != NULL;
 }
 
 static bool prepare(struct launch *l)

@@ -111,8 +111,8 @@ static bool check_case(const struct opencl_case *c, const char *llvm, size_t byt
     double exact_units = 0, native_units = 0;
     if (good) {
         struct opencl_case strict = *c;
-        strict.ulp = c->ulp > 0 ? APPROXIMATE : 0;
-        strict.absolute = 0;
+        if (c->ulp > 0 && c->ulp < APPROXIMATE)
+            strict.ulp = APPROXIMATE;
         const struct opencl_off lowered = opencl_compare(&strict, &o.result[OPENCL_LOWERED], &o.result[OPENCL_MACHINE]);
         const struct opencl_off read = opencl_compare(c, &o.result[OPENCL_READ], &o.result[OPENCL_MACHINE]);
         good = within(c, "the lowered form and machine code", &lowered, strict.ulp);
