@@ -1,5 +1,6 @@
 #include "tests/opencl/opencl_ways.h"
 
+#include "isa/agx/compiler/agx_compile.h"
 #include "isa/agx/compiler/ir_interpret.h"
 #include "isa/agx/compiler/ir_lower.h"
 #include "isa/agx/compiler/ir_read.h"
@@ -199,7 +200,26 @@ static bool interpret(const struct launch *l, const struct ir_function *f, const
     return true;
 }
 
-static bool interpret_both(const struct launch *l, const char *llvm, size_t bytes, struct opencl_outcome *outcome)
+/* The same kernel with fewer registers, if that is possible, in the place of its code. */
+static bool execute_tight(struct launch *l, const struct ir_function *f, unsigned halves, struct opencl_outcome *outcome)
+{
+    const struct agx_compile_options options = {.register_halves = halves};
+    const uint32_t group_bytes = l->kernel->threadgroup_memory_bytes;
+    struct agx_compiled code;
+    struct isa_error why = {.text = ""};
+    struct orch_error error = {0};
+    if (!halves || !agx_compile(f, &options, &code, &why))
+        return !halves || strstr(why.text, "register halves") || failed(l, "machine code in few registers", why.text);
+    gpu_setup_close(&l->setup);
+    bool good = abi_kernel_take_code(l->kernel, &code.program, &error);
+    l->kernel->threadgroup_memory_bytes = group_bytes;
+    agx_compiled_free(&code);
+    good = good && gpu_setup_open(&l->setup, l->kernel, GPU_G13, l->space, NULL, &error);
+    outcome->tight = good && execute(l, &outcome->result[OPENCL_TIGHT]);
+    return outcome->tight || failed(l, "machine code in few registers", good ? l->text : error.text);
+}
+
+static bool run_all(struct launch *l, const char *llvm, size_t bytes, unsigned halves, struct opencl_outcome *outcome)
 {
     const struct ir_lower_options options = {.fast_math = false};
     struct isa_error error = {.text = ""};
@@ -209,11 +229,12 @@ static bool interpret_both(const struct launch *l, const char *llvm, size_t byte
     if (good && !ir_lower(m, f, &options, &error))
         good = failed(l, "lowering", error.text);
     good = good && interpret(l, f, "the interpreter, lowered", &outcome->result[OPENCL_LOWERED]);
+    good = good && execute(l, &outcome->result[OPENCL_MACHINE]) && execute_tight(l, f, halves, outcome);
     ir_module_free(m);
     return good;
 }
 
-bool opencl_run(const struct opencl_case *c, const char *llvm, size_t llvm_bytes, struct opencl_outcome *outcome)
+bool opencl_run(const struct opencl_case *c, const char *llvm, size_t llvm_bytes, unsigned halves, struct opencl_outcome *outcome)
 {
     const struct compile_request q = {
         .path = "kernels.ll", .text = llvm, .text_bytes = llvm_bytes, .entry = c->name, .optimise = 2, .fresh = true};
@@ -233,7 +254,7 @@ bool opencl_run(const struct opencl_case *c, const char *llvm, size_t llvm_bytes
     good = good && prepare(&l);
     if (good && !gpu_setup_open(&l.setup, l.kernel, GPU_G13, l.space, NULL, &error))
         good = failed(&l, "launch", error.text);
-    good = good && interpret_both(&l, llvm, llvm_bytes, outcome) && execute(&l, &outcome->result[OPENCL_MACHINE]);
+    good = good && run_all(&l, llvm, llvm_bytes, halves, outcome);
     if (l.space)
         gpu_setup_close(&l.setup);
     mem_space_free(l.space);

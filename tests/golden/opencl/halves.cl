@@ -17,9 +17,9 @@
 #define H(x) rounded(x)
 float rounded(float x)
 {
-    half h[1];
-    vstore_half(x, 0, h);
-    return vload_half(0, h);
+    ushort h;
+    vstore_half(x, 0, (half *)&h);
+    return vload_half(0, (const half *)&h);
 }
 typedef float real;
 #define GET(i, p) vload_half(i, p)
@@ -64,7 +64,7 @@ kernel void half_to_others(global int *o, global const half *a)
     o[i * 4] = (int)x;
     o[i * 4 + 1] = as_int((float)x);
     o[i * 4 + 2] = (short)(x * (real)0.25f);
-    o[i * 4 + 3] = x < 0 ? 0 : (uchar)(x * (real)0.001f);
+    o[i * 4 + 3] = x < 0 ? 0 : (uchar)(x * (real)0.00390625f);
 }
 
 kernel void half_of_others(global half *o, global const float *f, global const int *n, global const ushort *u)
