@@ -185,14 +185,54 @@ void pure_expand_float(const struct step *step, uint64_t *restrict d, const uint
     d[lane] = expand_float(step, a[lane], b[lane], c[lane]);
 }
 
+/* ---- parts of a number ---- */
+
+/* Above the whole number below it, but less than one. */
+static double fraction_of(double x, unsigned bits)
+{
+    const double most = bits == 32 ? 0x1.fffffep-1 : bits == 16 ? 0x1.ffcp-1 : 0x1.fffffffffffffp-1, part = x - floor(x);
+    return isinf(x) ? 0 : part > most ? most : part;
+}
+
 /* What is behind the point, with the sign of the number. */
-void pure_rest(const struct step *step, uint64_t *restrict d, const uint64_t *restrict a, const uint64_t *restrict b,
-               const uint64_t *restrict c)
+static double rest_of(double x, unsigned bits)
+{
+    double whole;
+    (void)bits;
+    return modf(x, &whole);
+}
+
+static double significand_of(double x, unsigned bits)
+{
+    int exponent;
+    (void)bits;
+    return frexp(x, &exponent);
+}
+
+#define PART(name, function)                                                                                                     \
+    void name(const struct step *step, uint64_t *restrict d, const uint64_t *restrict a, const uint64_t *restrict b,             \
+              const uint64_t *restrict c)                                                                                        \
+    {                                                                                                                            \
+        (void)b, (void)c;                                                                                                        \
+        EACH_LANE                                                                                                                \
+        d[lane] = number_bits(function(number_of(a[lane], step->from), step->from), step->bits);                                 \
+    }
+PART(pure_fraction, fraction_of)
+PART(pure_rest, rest_of)
+PART(pure_significand, significand_of)
+
+void pure_exponent(const struct step *step, uint64_t *restrict d, const uint64_t *restrict a, const uint64_t *restrict b,
+                   const uint64_t *restrict c)
 {
     (void)b, (void)c;
-    double whole;
     EACH_LANE
-    d[lane] = number_bits(modf(number_of(a[lane], step->from), &whole), step->bits);
+    {
+        int exponent = 0;
+        const double x = number_of(a[lane], step->from);
+        if (isfinite(x))
+            (void)frexp(x, &exponent);
+        d[lane] = (uint64_t)exponent & step->mask;
+    }
 }
 
 /* ---- integers ---- */
