@@ -219,6 +219,8 @@ static bool take_word(struct opencl_case *c, char *word)
         return snprintf(c->reference, sizeof c->reference, "%s", value) > 0;
     if (strcmp(word, "own") == 0)
         return c->own = true;
+    if (strcmp(word, "unsupported") == 0)
+        return c->unsupported = true;
     return take_argument(c, part) || wrong(c, all);
 }
 

@@ -10,6 +10,7 @@
  * LOW~HIGH; see opencl_case.c. grid:XxYxZ and group:XxYxZ count threads (256 and 64 when left out). ulp:N and abs:X are what
  * results may be off, in units of the last place or at all; without them every bit counts. ref:NAME is a function of the host's
  * mathematics library that tells the exact result of the inputs. own: no other OpenCL takes this kernel.
+ * unsupported: the compiler may say that it cannot do this (if it can, the results must be right).
  */
 #ifndef ORCHARD_TESTS_OPENCL_CASE_H
 #define ORCHARD_TESTS_OPENCL_CASE_H
@@ -52,7 +53,7 @@ struct opencl_case {
     unsigned args;
     double ulp, absolute;
     char reference[32]; /* "" = none */
-    bool own;
+    bool own, unsupported;
 };
 
 struct opencl_file {
