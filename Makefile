@@ -143,6 +143,7 @@ install: all
 	install -m 644 sim/devices/*.json $(DESTDIR)$(PREFIX)/share/orchard/devices/
 	for f in $$(cd sim/compile/metal && find . -type f -not -name '*.sh' -not -name '*.md'); do \
 	    install -D -m 644 sim/compile/metal/$$f $(DESTDIR)$(PREFIX)/share/orchard/metal/$$f; done
+	install -D -m 644 sim/compile/opencl/orchard_opencl.h $(DESTDIR)$(PREFIX)/share/orchard/opencl/orchard_opencl.h
 	install -m 644 sim/prove/regress/default.baseline $(DESTDIR)$(PREFIX)/share/orchard/default.baseline
 	if [ -f $(O)/programs/amx_kernels.elf ]; then install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/orchard/programs \
 	    $(O)/programs/*.elf; fi

@@ -126,6 +126,19 @@ const char *clang_metal_headers(void)
     return NULL;
 }
 
+#define LIBRARY_NAME "/orchard_opencl.h"
+
+/* What every source in OpenCL C gets in front. */
+static const char *clang_opencl_library(void)
+{
+    static const char *const places[] = {ORCHARD_SOURCE_DIR "/sim/compile/opencl" LIBRARY_NAME,
+                                         ORCHARD_DATA_DIR "/opencl" LIBRARY_NAME};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (access(places[i], R_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
 static void add_all(struct command *c, const char *const *words)
 {
     for (; *words; words++)
@@ -150,9 +163,15 @@ static bool add_language(struct command *c, enum compile_language language, bool
                                          NULL};
     const char *const headers = clang_metal_headers();
     if (language != COMPILE_METAL) {
+        const char *const library = clang_opencl_library();
         add_all(c, opencl);
         if (preprocess)
             add(c, "-E");
+        if (!library)
+            return orch_fail(error, ORCH_USAGE, "the library of OpenCL C is neither in %s nor in %s",
+                             ORCHARD_SOURCE_DIR "/sim/compile/opencl", ORCHARD_DATA_DIR "/opencl");
+        add(c, "-include");
+        add(c, library);
         return true;
     }
     add_all(c, preprocess ? metal_preprocess_options() : metal_compile_options());
@@ -266,6 +285,8 @@ static bool allowed(const struct clang *clang, const struct command *c, const ch
     const char *const names[2] = {name, realpath(name, real) ? real : name};
     for (int i = 0; i < 2; i++) {
         if (inside(names[i], clang->own) || (c->metal && inside(names[i], clang_metal_headers())))
+            return true;
+        if (!c->metal && clang_opencl_library() && strcmp(names[i], clang_opencl_library()) == 0)
             return true;
         for (size_t k = 0; k < c->mades; k++)
             if (inside(names[i], c->made[k] + 2))

@@ -114,6 +114,18 @@ static bool read_constants(const struct job *j, struct metal_value **values, cha
     return true;
 }
 
+/* Every kernel on a line, with the function that it is made of behind a tab. */
+static bool list_metal(struct job *j, const char *text, size_t bytes)
+{
+    struct metal_unit unit = {.wanted = NULL};
+    const bool ok = metal_prepass(text, bytes, &unit, j->error);
+    for (size_t i = 0; ok && i < unit.kernels; i++)
+        fprintf(j->request->shown, "%s\t%s\n", unit.kernel[i].name, unit.kernel[i].function);
+    j->shown = ok;
+    metal_unit_free(&unit);
+    return ok;
+}
+
 /* Metal after the preprocessor becomes what clang takes for C++. */
 static bool compile_metal(struct job *j, const struct clang *clang, const char *text, size_t bytes)
 {
@@ -143,7 +155,9 @@ static bool front_source(struct job *j, bool look, bool *found)
     compile_cache_key(j->request, clang.version, text, bytes, j->key);
     *found = look && compile_cache_find(j->key, j->result);
     bool ok = true;
-    if (!*found && j->language == COMPILE_METAL)
+    if (j->request->show == COMPILE_SHOW_KERNELS && j->language == COMPILE_METAL)
+        ok = list_metal(j, text, bytes);
+    else if (!*found && j->language == COMPILE_METAL)
         ok = compile_metal(j, &clang, text, bytes);
     else if (!*found)
         ok = clang_compile(&clang, j->request, j->language, j->source, j->source_bytes, &j->llvm, &j->llvm_bytes,
@@ -227,6 +241,13 @@ static bool refuse(const struct job *j, int code, const char *what, const struct
     return orch_fail(j->error, code, "%.200s%s: %s", path, what, why->text);
 }
 
+static void list_kernels(const struct job *j)
+{
+    for (const struct ir_function *f = ir_module_functions(j->module); f; f = f->next)
+        if (is_kernel(f))
+            fprintf(j->request->shown, "%s\n", name_of(f));
+}
+
 /* False when nothing is wanted beyond what was shown. */
 static bool show(struct job *j, enum compile_stage stage)
 {
@@ -235,11 +256,13 @@ static bool show(struct job *j, enum compile_stage stage)
         return true;
     if (stage == COMPILE_SHOW_LLVM)
         fwrite(j->llvm, 1, j->llvm_bytes, q->shown);
+    else if (stage == COMPILE_SHOW_KERNELS)
+        list_kernels(j);
     else if (stage == COMPILE_SHOW_READ)
         ir_print_module(q->shown, j->module);
     else if (stage == COMPILE_SHOW_LOWERED)
         ir_print_function(q->shown, j->kernel);
-    j->shown = q->show_only;
+    j->shown = q->show_only || stage == COMPILE_SHOW_KERNELS;
     return !j->shown;
 }
 
@@ -366,14 +389,14 @@ static bool middle(struct job *j)
 {
     struct abi_kernel *const k = &j->result->kernel;
     struct isa_error why = {0};
-    if (!show(j, COMPILE_SHOW_LLVM))
+    if (j->shown || !show(j, COMPILE_SHOW_LLVM))
         return true;
     j->module = ir_read(j->llvm, j->llvm_bytes, &why);
     if (!j->module && j->language == COMPILE_LLVM)
         return refuse(j, ORCH_USAGE, "", &why);
     if (!j->module)
         return refuse(j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
-    if (!show(j, COMPILE_SHOW_READ))
+    if (!show(j, COMPILE_SHOW_KERNELS) || !show(j, COMPILE_SHOW_READ))
         return true;
     if (!choose(j))
         return false;

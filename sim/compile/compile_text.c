@@ -65,8 +65,8 @@ struct json_object *compile_to_json(const struct compile_result *r, const char *
 {
     const struct abi_kernel *const k = &r->kernel;
     json_object *const top = json_object_new_object(), *const group = json_object_new_array(),
-                       *const lines = json_object_new_array(), *const files = json_object_new_array(), *const code = bytes_json(k->code, k->code_bytes),
-                       *const arguments = arguments_json(k);
+                       *const lines = json_object_new_array(), *const files = json_object_new_array(),
+                       *const code = bytes_json(k->code, k->code_bytes), *const arguments = arguments_json(k);
     if (!top || !group || !lines || !files || !code || !arguments)
         return NULL;
     json_add_text(top, "key", key);

@@ -1,4 +1,5 @@
 /* Kind "gpu-source": a GPU kernel in OpenCL C, Metal or LLVM's intermediate representation, compiled and launched in one step. */
+#include "isa/agx/agx_coherent.h"
 #include "sim/compile/compile.h"
 #include "sim/compile/kernel_launch.h"
 #include "sim/run/kind_gpu_code.h"
@@ -53,7 +54,14 @@ static bool open_workload(struct run *run, struct orch_error *error)
         memcpy(launch.grid, q->launch->grid, sizeof launch.grid);
         memcpy(launch.group, q->launch->group, sizeof launch.group);
     }
-    return compile(run, kernel, error) && kernel_launch_complete(kernel, &launch, error) && run_gpu_code_inputs(run, error);
+    struct abi_target target;
+    enum gpu_generation generation;
+    if (!run_gpu_target(q->chip, &target, &generation, error) || !compile(run, kernel, error) ||
+        !kernel_launch_complete(kernel, &launch, error))
+        return false;
+    if (target.coherent_atomics)
+        agx_make_coherent(kernel->code, kernel->main_offset, kernel->code_bytes);
+    return run_gpu_code_inputs(run, error);
 }
 
 static bool check(const struct run *run, struct orch_error *error)

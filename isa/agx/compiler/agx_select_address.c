@@ -180,6 +180,12 @@ struct agx_group_address agx_group_address(struct agx_compiler *c, const struct 
     }
     if (base->op == IR_GLOBAL) {
         constant += agx_variable_address(c, base).index;
+        if ((constant < 0 || constant > GROUP_BYTES_MAX) && index) { /* only the sum lies within */
+            at.base = agx_new(c, 16, 1);
+            AGX_EMIT(c, agx_text(c, "iadd %%d, %%0, %%1, lsl %u", log2_of(bytes)), at.base,
+                     agx_constant(c, (uint32_t)constant & 0xffff, 32), half_of(c, index));
+            return at;
+        }
         if (constant < 0 || constant > GROUP_BYTES_MAX) {
             agx_refuse(c, v, "an access outside of threadgroup memory");
             constant = 0;

@@ -21,6 +21,7 @@ static const struct step steps[] = {
     {"scalarise", pass_scalarise},
     {"promote", pass_promote},
     {"switches", pass_switches},
+    {"entries", pass_entries},
     {NULL, NULL},
     {"widen", pass_widen},
     {"divide", pass_divide},

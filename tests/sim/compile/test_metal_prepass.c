@@ -96,6 +96,8 @@ static void test_members(void)
            "struct s { int get() const  { return v; }  int v; };");
     expect("struct s { s(int x) thread : v{x} {} s(int x) device : v{x} {} int v; };",
            "struct s { s(int x)  : v{x} {}  int v; };");
+    expect("struct s { s(int x) : v{x} {} s() {} s() threadgroup {} s(int x) device : v{x} {} int v; };",
+           "struct s { s(int x) : v{x} {} s() {}   int v; };");
     expect("struct s { int f() thread; int g() thread; };", "struct s { int f() ; int g() ; };");
     expect("struct s { int f() thread {} }; struct t { int f() thread {} };",
            "struct s { int f()  {} }; struct t { int f()  {} };");
