@@ -14,6 +14,7 @@ struct opencl_result {
 
 struct opencl_outcome {
     struct opencl_result result[OPENCL_WAYS];
+    bool unread;    /* the interpreter does not know a function before it is lowered: that result is the next one's */
     bool tight;     /* it could do with fewer registers */
     bool refused;   /* the compiler says that it does not support something */
     char text[600]; /* why one of the ways failed; "" = none did */

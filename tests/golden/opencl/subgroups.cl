@@ -21,6 +21,7 @@
 //: parted out:int:256 in:int:256
 //: shuffled_lanes out:int:256 in:int:256:small
 //: ballots out:uint:256 in:int:256
+//: ballot_counts out:uint:256 in:int:256 unsupported
 
 #define I const size_t i = get_global_id(0)
 
@@ -168,6 +169,19 @@ kernel void ballots(global uint *o, global const int *a)
     o[i] = bits + popcount(bits);
 #else
     const uint4 b = sub_group_ballot(a[i] > 0);
-    o[i] = b.x + sub_group_ballot_bit_count(b);
+    o[i] = b.x + popcount(b.x);
+#endif
+}
+
+kernel void ballot_counts(global uint *o, global const int *a)
+{
+    I;
+#ifdef NATIVE
+    uint sum = 0;
+    for (uint k = 0; k < 32; k++)
+        sum += a[FIRST + k] > 0;
+    o[i] = sum;
+#else
+    o[i] = sub_group_ballot_bit_count(sub_group_ballot(a[i] > 0));
 #endif
 }
