@@ -289,15 +289,6 @@ static bool take_lines(struct job *j, const struct agx_compiled *c)
     return true;
 }
 
-/* Words between arguments that only keep those behind them in their places. */
-static bool is_padding(const struct abi_kernel *k, unsigned own, uint32_t own_bytes, const struct agx_argument *p)
-{
-    for (unsigned n = 0; n < own; n++)
-        if (k->arg[n].offset < p->offset_bytes + p->bytes && p->offset_bytes < k->arg[n].offset + k->arg[n].size)
-            return false;
-    return p->offset_bytes < own_bytes;
-}
-
 /* The back end lays out the block by itself: both must agree on where each argument lies. It adds what the launch itself knows.
  */
 static bool take_places(struct job *j, const struct agx_assembly *a)
@@ -314,7 +305,7 @@ static bool take_places(struct job *j, const struct agx_assembly *a)
         for (unsigned n = 0; n < own && !there; n++)
             there = k->arg[n].offset == p->offset_bytes;
         snprintf(added.name, sizeof added.name, "%s", p->name);
-        if (there || is_padding(k, own, own_bytes, p))
+        if (there || kernel_arguments_padding(k, own, own_bytes, p->offset_bytes, p->bytes))
             continue;
         if (!kernel_launch_knows(&added) || k->args == ABI_ARGS_MAX)
             return orch_fail(j->error, ORCH_INTERNAL, "%.200s: the code has argument %.48s at byte %u, where none is",
