@@ -54,3 +54,6 @@ $(O)/tests/sim/prove/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE
 .PHONY: parameters
 parameters: $(O)/tests/sim/chip/test_params_pages
 	$< --write
+# Comparison of the GPU compiler with another OpenCL: what its suites share.
+OPENCL_SHARED := $(addprefix $(O)/tests/opencl/,opencl_case.o opencl_compare.o opencl_generate.o opencl_generate_expression.o opencl_native.o opencl_ways.o)
+$(call including,tests/opencl/): $(OPENCL_SHARED)

@@ -330,6 +330,7 @@ static bool take_places(struct job *j, const struct agx_assembly *a)
 {
     struct abi_kernel *const k = &j->result->kernel;
     const unsigned own = k->args;
+    const uint32_t own_bytes = k->argument_bytes;
     for (unsigned i = 0; i < a->argument_count; i++) {
         const struct agx_argument *const p = &a->arguments[i];
         const bool is_buffer = p->bytes == 8;
@@ -339,7 +340,7 @@ static bool take_places(struct job *j, const struct agx_assembly *a)
         for (unsigned n = 0; n < own && !there; n++)
             there = k->arg[n].offset == p->offset_bytes;
         snprintf(added.name, sizeof added.name, "%s", p->name);
-        if (there)
+        if (there || kernel_arguments_padding(k, own, own_bytes, p->offset_bytes, p->bytes))
             continue;
         if (!kernel_launch_knows(&added) || k->args == ABI_ARGS_MAX)
             return orch_fail(j->error, ORCH_INTERNAL, "%.200s: the code has argument %.48s at byte %u, where none is",

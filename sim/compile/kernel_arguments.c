@@ -264,3 +264,11 @@ bool kernel_arguments(const struct ir_function *f, const char *llvm, struct abi_
     kernel->argument_bytes = (l.next + 1) & ~1u;
     return true;
 }
+
+bool kernel_arguments_padding(const struct abi_kernel *k, unsigned own, uint32_t own_bytes, uint32_t offset, uint32_t bytes)
+{
+    for (unsigned n = 0; n < own; n++)
+        if (k->arg[n].offset < offset + bytes && offset < k->arg[n].offset + k->arg[n].size)
+            return false;
+    return offset < own_bytes;
+}

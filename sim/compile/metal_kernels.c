@@ -176,11 +176,10 @@ static bool is_stage(const struct metal_pass *p, uint32_t i)
 {
     static const char *const stage[] = {"vertex", "fragment", "mesh", "object", "intersection", "visible"};
     const bool attribute = i > 1 && metal_is(p, i - 1, "[") && metal_is(p, i - 2, "[");
-    const bool word = p->token[i].parent == METAL_NONE && i + 1 < p->tokens && p->token[i + 1].kind == METAL_NAME &&
-                      metal_declaration(p, i) == i;
+    const bool word = p->token[i].parent == METAL_NONE && i + 1 < p->tokens && p->token[i + 1].kind == METAL_NAME;
     for (size_t s = 0; s < sizeof stage / sizeof *stage; s++)
         if (metal_is(p, i, stage[s]))
-            return attribute || (word && s < 2);
+            return attribute || (word && s < 2 && metal_declaration(p, i) == i);
     return false;
 }
 

@@ -98,7 +98,8 @@ static bool rewrite(struct metal_pass *p)
         return false;
     metal_methods(p);
     metal_declarations(p);
-    metal_expressions(p);
+    if (!metal_expressions(p))
+        return false;
     if (p->out_of_memory)
         return orch_no_memory(p->error);
     return metal_apply(p, front);

@@ -1,7 +1,7 @@
 /* Addresses: what the hardware adds up by itself, and the arithmetic for the rest. */
 #include "isa/agx/compiler/agx_select_address.h"
 
-enum { GROUP_BYTES_MAX = 32 << 10 };
+enum { GROUP_BYTES_MAX = 32 << 10, ADD_SHIFT_MAX = 4 /* of a term of iadd: beyond, there is nothing left of it */ };
 
 /* The place of a variable in threadgroup memory, or of an ALLOCA in the stack, given on first use. */
 struct agx_ref agx_variable_address(struct agx_compiler *c, const struct ir_value *variable)
@@ -33,6 +33,11 @@ struct agx_ref agx_variable_address(struct agx_compiler *c, const struct ir_valu
     return agx_number((uint32_t)offset, 32);
 }
 
+static unsigned log2_of(uint64_t bytes)
+{
+    return bytes >= 8 ? 3 : bytes >= 4 ? 2 : bytes >= 2 ? 1 : 0;
+}
+
 /* An index without what the hardware does by itself: its extension, and a shift that cannot lose bits. */
 struct index {
     const struct ir_value *value; /* NULL = only `offset` */
@@ -44,6 +49,7 @@ struct index {
 static struct index index_of(const struct ir_value *gep)
 {
     const struct ir_value *v = gep->operand[1];
+    const unsigned element = log2_of(gep->held->bytes), most = element + 2 > ADD_SHIFT_MAX ? ADD_SHIFT_MAX - element : 2;
     struct index index = {.value = v, .is_signed = !gep->exact, .offset = gep->offset};
     uint64_t bits;
     if (agx_is_constant(v, &bits)) {
@@ -51,7 +57,7 @@ static struct index index_of(const struct ir_value *gep)
         index.value = NULL;
         return index;
     }
-    if (v->op == IR_SHL && v->type->bits == 64 && agx_is_constant(v->operand[1], &bits) && bits < 3 &&
+    if (v->op == IR_SHL && v->type->bits == 64 && agx_is_constant(v->operand[1], &bits) && bits <= most &&
         (v->operand[0]->op == IR_ZEXT || v->operand[0]->op == IR_SEXT)) {
         index.shift = (unsigned)bits;
         index.value = v = v->operand[0];
@@ -61,16 +67,12 @@ static struct index index_of(const struct ir_value *gep)
         index.is_signed = v->op == IR_SEXT;
         index.value = v = v->operand[0];
     }
-    if (!index.shift && !index.is_signed && v->op == IR_SHL && v->exact && agx_is_constant(v->operand[1], &bits) && bits < 3) {
+    if (!index.shift && !index.is_signed && v->op == IR_SHL && v->exact && agx_is_constant(v->operand[1], &bits) &&
+        bits <= most) {
         index.shift = (unsigned)bits;
         index.value = v->operand[0];
     }
     return index;
-}
-
-static unsigned log2_of(uint64_t bytes)
-{
-    return bytes >= 8 ? 3 : bytes >= 4 ? 2 : bytes >= 2 ? 1 : 0;
 }
 
 static struct agx_ref base_of(struct agx_compiler *c, const struct ir_value *v, const struct ir_value *pointer)

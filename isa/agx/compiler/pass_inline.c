@@ -1,7 +1,10 @@
 /* Puts the bodies of called functions in the place of their calls. */
 #include "isa/agx/compiler/pass.h"
 
-#define MOST_CALLS 4000
+/* Calls within calls grow without bound; real kernels stay far below. */
+#define MOST_CALLS  4000
+#define MOST_VALUES 200000
+#define FIRST_ASKED 16
 
 struct copy {
     struct pass *p;
@@ -140,22 +143,62 @@ static void inline_call(struct pass *p, struct ir_value *call)
     p->changed = true;
 }
 
-static struct ir_value *find_call(const struct ir_function *f)
+/* In this block or behind it. */
+static struct ir_value *find_call(const struct ir_block *from)
 {
-    for (const struct ir_block *b = f->first; b; b = b->next)
+    for (const struct ir_block *b = from; b; b = b->next)
         for (struct ir_value *v = b->first; v; v = v->next)
             if (v->op == IR_CALL && v->operand[0]->op == IR_FUNCTION && v->operand[0]->function->first)
                 return v;
     return NULL;
 }
 
+/* Whether calls lead from one function to another. Each is looked into once: `seen` ends with NULL. */
+static bool leads_to(const struct ir_function *from, const struct ir_function *to, const struct ir_function **seen)
+{
+    for (; *seen; seen++)
+        if (*seen == from)
+            return false;
+    *seen = from;
+    for (const struct ir_block *b = from->first; b; b = b->next)
+        for (const struct ir_value *v = b->first; v; v = v->next)
+            if (v->op == IR_CALL && v->operand[0]->op == IR_FUNCTION &&
+                (v->operand[0]->function == to || leads_to(v->operand[0]->function, to, seen)))
+                return true;
+    return false;
+}
+
+static bool calls_itself(struct pass *p, const struct ir_function *f)
+{
+    size_t functions = 1;
+    for (const struct ir_function *other = ir_module_functions(p->m); other; other = other->next)
+        functions++;
+    const struct ir_function **seen = ir_alloc(p->m, (functions + 1) * sizeof *seen);
+    return !ir_module_failed(p->m) && (f == p->f || leads_to(f, f, seen));
+}
+
+/* Asked now and then only: most functions call nobody. */
+static bool may_inline(struct pass *p, const struct ir_value *call, unsigned calls, uint64_t values)
+{
+    const struct ir_function *callee = call->operand[0]->function;
+    const bool ask = callee == p->f || (calls >= FIRST_ASKED && (calls & (calls - 1)) == 0);
+    if (ask && calls_itself(p, callee))
+        return pass_refuse(p, call, "%s calls itself, which the GPU cannot", callee->name) != NULL;
+    return (calls < MOST_CALLS && values <= MOST_VALUES) ||
+           pass_refuse(p, call, "%s becomes too large: every call, here of %s, is code of its own", p->f->name, callee->name) !=
+               NULL;
+}
+
 bool pass_inline(struct pass *p)
 {
     struct ir_value *call;
-    for (unsigned calls = 0; (call = find_call(p->f)); calls++) {
-        const struct ir_function *callee = call->operand[0]->function;
-        if (callee == p->f || calls == MOST_CALLS)
-            return pass_refuse(p, call, "%s calls itself, which the GPU cannot", callee->name) != NULL;
+    const struct ir_block *from = p->f->first;
+    uint64_t values = 0;
+    for (unsigned calls = 0; (call = find_call(from)); calls++) {
+        from = call->home;
+        values += call->operand[0]->function->next_id;
+        if (!may_inline(p, call, calls, values))
+            return false;
         inline_call(p, call);
         if (ir_module_failed(p->m))
             return pass_refuse(p, NULL, "out of memory") != NULL;
