@@ -348,6 +348,8 @@ bool clang_compile(const struct clang *clang, const struct compile_request *q, e
                                       "-unroll-threshold=300",
                                       "-mllvm",
                                       "-replexitval=never",
+                                      "-mllvm",
+                                      "-inline-threshold=100000",
                                       "-gline-tables-only",
                                       "-fno-discard-value-names",
                                       NULL};
