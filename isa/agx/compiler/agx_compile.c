@@ -67,6 +67,19 @@ static bool find_places(struct agx_compiler *c, struct agx_compiled *out)
     return true;
 }
 
+/* The preamble has few values at a time: it never spills. */
+static bool preamble(struct agx_compiler *c)
+{
+    struct agx_compiler *const p = c->preamble;
+    if (!p)
+        return true;
+    if (!registers(p) || !agx_masks(p))
+        return false;
+    agx_known(p);
+    agx_waits(p);
+    return !p->failed;
+}
+
 static bool finish(struct agx_compiler *c, struct agx_compiled *out)
 {
     struct isa_error error = {.line = 0};
@@ -87,7 +100,7 @@ bool agx_compile(const struct ir_function *lowered, const struct agx_compile_opt
     *error = (struct isa_error){.line = 0};
     c.register_halves = most_halves(lowered, options);
     bool ok = agx_arena_start(&c) || agx_refuse(&c, NULL, "out of memory");
-    ok = ok && agx_structure(&c) && agx_select(&c) && registers(&c) && agx_masks(&c);
+    ok = ok && agx_structure(&c) && agx_select(&c) && registers(&c) && agx_masks(&c) && preamble(&c);
     if (ok) {
         agx_known(&c);
         agx_waits(&c);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { CHUNK_BYTES = 1 << 16, CONSTANTS_MAX = 160 };
+_Static_assert(AGX_RESULTS_END + 2 * CONSTANTS_MAX <= AGX_UNIFORM_HALVES, "constants have a place behind the results");
 
 struct chunk {
     struct chunk *next;

@@ -125,8 +125,12 @@ struct agx_tree {
 
 struct agx_note { /* of a value of the function */
     uint32_t uses;
-    uint32_t reg; /* virtual register + 1 */
+    uint32_t reg;    /* virtual register + 1 */
+    uint16_t result; /* half of the uniform in which the preamble leaves it, + 1 */
+    bool same;       /* in all threads */
 };
+#define AGX_NO_RESULT   UINT16_MAX
+#define AGX_RESULTS_END 192 /* half at which they end at the latest */
 struct agx_constant {
     uint32_t bits;
     uint8_t part; /* 16 or 32 */
@@ -157,6 +161,7 @@ struct agx_compiler {
     struct agx_arena *arena;
     struct agx_tree *tree;
     unsigned blocks;
+    uint32_t block_ids;
     uint8_t *block_depth;    /* loops around a block, by id */
     const void **block_loop; /* innermost, by id */
     struct agx_note *note;   /* by id of a value */
@@ -167,7 +172,11 @@ struct agx_compiler {
     unsigned constants, constant_room;
     uint32_t *argument_offset; /* bytes */
     uint32_t argument_bytes;
-    uint32_t implicit[6]; /* half of AGX_GLOBAL_SIZE x, y, z, AGX_GROUP_COUNT x, y, z, + 1 */
+    uint32_t implicit[6];          /* half of AGX_GLOBAL_SIZE x, y, z, AGX_GROUP_COUNT x, y, z, + 1 */
+    struct agx_compiler *preamble; /* what it shares with this one is at the same addresses; NULL = there is none */
+    bool is_preamble, no_preamble;
+    uint32_t result_end; /* half behind what the preamble makes */
+    unsigned results;
     struct agx_group_memory *group_memory;
     unsigned group_variables;
     uint32_t group_bytes;

@@ -89,6 +89,10 @@ struct agx_device_address agx_device_address(struct agx_compiler *c, const struc
         pointer = pointer->operand[0];
     const unsigned element = pointer->op == IR_GEP ? log2_of(pointer->held->bytes) : 0, component = log2_of(bytes);
     const struct index index = pointer->op == IR_GEP ? index_of(pointer) : (struct index){.shift = 9};
+    if (index.value && agx_is_result(c, pointer)) {
+        at.base = base_of(c, v, pointer);
+        return at;
+    }
     if (!index.value && pointer->op == IR_GEP) {
         const int64_t distance = index.offset * (INT64_C(1) << element);
         if (distance % bytes == 0 && distance / bytes >= INT16_MIN && distance / bytes <= INT16_MAX) {

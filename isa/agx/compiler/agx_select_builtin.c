@@ -31,8 +31,8 @@ static bool position(struct agx_compiler *c, const struct ir_value *v)
     case IR_B_LOCAL_INDEX: special(c, v, 51); return true;
     case IR_B_LANE: special(c, v, 52); return true;
     case IR_B_SIMDGROUP: special(c, v, 53); return true;
-    case IR_B_GLOBAL_SIZE: agx_emit_copy(c, agx_to(c, v), agx_implicit(c, d)); return true;
-    case IR_B_GROUP_COUNT: agx_emit_copy(c, agx_to(c, v), agx_implicit(c, 3 + d)); return true;
+    case IR_B_GLOBAL_SIZE:
+    case IR_B_GROUP_COUNT: agx_emit_copy(c, agx_to(c, v), agx_implicit_of(c, v)); return true;
     case IR_B_SIMDGROUP_COUNT:
         if (!size[0])
             return agx_refuse(c, v, "the number of simdgroups of a threadgroup whose size is not stated");

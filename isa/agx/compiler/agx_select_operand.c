@@ -46,14 +46,24 @@ struct agx_ref agx_argument(struct agx_compiler *c, const struct ir_value *v)
                             .index = c->argument_offset[v->bits] / 2};
 }
 
-struct agx_ref agx_implicit(struct agx_compiler *c, unsigned which)
+struct agx_ref agx_implicit_of(struct agx_compiler *c, const struct ir_value *v)
 {
+    uint64_t dimension = 0;
+    agx_is_constant(v->operand[0], &dimension);
+    const unsigned which = (dimension > 2 ? 0 : (unsigned)dimension) + (v->builtin == IR_B_GROUP_COUNT ? 3 : 0);
     if (!c->implicit[which]) {
         c->argument_bytes = (c->argument_bytes + 3) & ~3u;
         c->implicit[which] = c->argument_bytes / 2 + 1;
         c->argument_bytes += 4;
     }
     return (struct agx_ref){.kind = AGX_REF_UNIFORM, .part = 32, .count = 1, .index = c->implicit[which] - 1};
+}
+
+/* Where a value is: in a uniform or in its register. */
+static struct agx_ref own_place(struct agx_compiler *c, const struct ir_value *v)
+{
+    struct agx_ref ref;
+    return agx_result(c, v, &ref) ? ref : agx_to(c, v);
 }
 
 /* Reads the low 16 bits of a 32-bit operand, or its low word of 64. */
@@ -75,7 +85,7 @@ static struct agx_ref see_extension(struct agx_compiler *c, const struct ir_valu
 {
     const struct ir_value *const from = v->operand[0];
     if (agx_bits(v->type) == 64 || from->op == IR_ICMP || from->op == IR_FCMP)
-        return agx_to(c, v);
+        return own_place(c, v);
     return see(c, from, false);
 }
 
@@ -84,19 +94,19 @@ static struct agx_ref see_half(struct agx_compiler *c, const struct ir_value *v,
 {
     uint64_t bits;
     if (v->type->bits != 32 || !agx_is_constant(v->operand[1], &bits) || bits != wanted)
-        return agx_to(c, v);
+        return own_place(c, v);
     const struct agx_ref whole = see(c, v->operand[0], true);
-    return is_splittable(whole) && whole.part == 32 ? agx_part(whole, first, 16) : agx_to(c, v);
+    return is_splittable(whole) && whole.part == 32 ? agx_part(whole, first, 16) : own_place(c, v);
 }
 
 static struct agx_ref see_cast(struct agx_compiler *c, const struct ir_value *v, bool exact)
 {
     const unsigned from = agx_bits(v->operand[0]->type), to = agx_bits(v->type);
     if (agx_lanes(v->type) != agx_lanes(v->operand[0]->type))
-        return agx_to(c, v);
+        return own_place(c, v);
     if (from == to)
         return see(c, v->operand[0], exact);
-    return agx_to(c, v);
+    return own_place(c, v);
 }
 
 static struct agx_ref variable(struct agx_compiler *c, struct agx_ref number)
@@ -131,18 +141,22 @@ static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool
     case IR_SPACECAST: return see_cast(c, v, exact);
     case IR_TRUNC:
         if (v->type->bits == 1)
-            return agx_to(c, v);
+            return own_place(c, v);
         if (agx_bits(v->operand[0]->type) == 64)
             return narrow(c, agx_low(c, v->operand[0]), 0, width);
         return narrow(c, see(c, v->operand[0], true), 0, width);
-    case IR_ZEXT: return exact ? agx_to(c, v) : see_extension(c, v);
-    case IR_LSHR: return exact ? agx_to(c, v) : see_half(c, v, 16, 1);
-    case IR_AND: return exact ? agx_to(c, v) : see_half(c, v, 0xffff, 0);
+    case IR_ZEXT: return exact ? own_place(c, v) : see_extension(c, v);
+    case IR_LSHR: return exact ? own_place(c, v) : see_half(c, v, 16, 1);
+    case IR_AND: return exact ? own_place(c, v) : see_half(c, v, 0xffff, 0);
+    case IR_BUILTIN:
+        return v->builtin == IR_B_GLOBAL_SIZE || v->builtin == IR_B_GROUP_COUNT ? agx_implicit_of(c, v) : own_place(c, v);
     case IR_EXTRACT:
+        if (agx_is_result(c, v))
+            return own_place(c, v);
         if (agx_is_constant(v->operand[1], &bits) && v->operand[0]->op != IR_UNDEFINED)
-            return agx_bits(v->type) == 64 ? agx_to(c, v) : agx_part(agx_to(c, v->operand[0]), (unsigned)bits, width);
-        return agx_to(c, v);
-    default: return agx_to(c, v);
+            return agx_bits(v->type) == 64 ? own_place(c, v) : agx_part(agx_to(c, v->operand[0]), (unsigned)bits, width);
+        return own_place(c, v);
+    default: return own_place(c, v);
     }
 }
 
