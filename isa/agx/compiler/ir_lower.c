@@ -31,6 +31,7 @@ static const struct step steps[] = {
     {NULL, NULL},
     {"merge", pass_merge},
     {NULL, NULL},
+    {"invariant", pass_invariant},
 };
 
 static bool lower_run(struct pass *p, const struct step *step)
