@@ -130,7 +130,7 @@ static void store_result(struct agx_compiler *c, const struct ir_value *v, unsig
 {
     static const char *const masks[] = {"", "x", "xy", "", "xyzw"};
     const unsigned halves = agx_bits(v->type) / 16;
-    struct agx_ref from = agx_to(c, v);
+    struct agx_ref from = agx_in_register(c, v);
     from.part = 16;
     from.count = (uint8_t)halves;
     AGX_EMIT(c, agx_text(c, "uniform_store %s, %%0, %u", masks[halves], half), (struct agx_ref){0}, from);
