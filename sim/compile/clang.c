@@ -350,6 +350,8 @@ bool clang_compile(const struct clang *clang, const struct compile_request *q, e
                                       "-replexitval=never",
                                       "-mllvm",
                                       "-inline-threshold=100000",
+                                      "-mllvm",
+                                      "-jump-threading-threshold=0",
                                       "-gline-tables-only",
                                       "-fno-discard-value-names",
                                       NULL};

@@ -187,6 +187,12 @@ struct agx_step *agx_emit_op(struct agx_compiler *c, const char *format, struct 
     return append(c, op);
 }
 
+void agx_emit_part(struct agx_compiler *c, const char *format, struct agx_ref to, unsigned word, struct agx_ref other)
+{
+    const struct agx_ref part = agx_part(to, word, 32);
+    AGX_EMIT(c, format, part, part, other)->changes_part = true;
+}
+
 struct agx_step *agx_emit_copies(struct agx_compiler *c, unsigned copies)
 {
     struct agx_step *const op = agx_alloc(c, sizeof *op);

@@ -66,7 +66,8 @@ struct agx_step {
     const char *format; /* "%d" is the destination, "%0".."%4" the sources, "%s" the slot */
     struct agx_ref to, from[AGX_OP_SOURCES];
     uint8_t sources, kind, slot;
-    uint32_t at; /* position */
+    bool changes_part; /* of what its first source holds, too: the rest of the register stays */
+    uint32_t at;       /* position */
     uint32_t line, file;
     struct agx_copy *copy;
     unsigned copies;
@@ -210,6 +211,8 @@ struct agx_step *agx_emit_op(struct agx_compiler *c, const char *format, struct 
 #define AGX_EMIT(c, format, to, ...)                                                                                             \
     agx_emit_op(c, format, to, (const struct agx_ref[]){__VA_ARGS__},                                                            \
                 sizeof((const struct agx_ref[]){__VA_ARGS__}) / sizeof(struct agx_ref))
+/* A word of `to`, which has been written before, is changed in place: it is the first source. */
+void agx_emit_part(struct agx_compiler *c, const char *format, struct agx_ref to, unsigned word, struct agx_ref other);
 struct agx_step *agx_emit_copies(struct agx_compiler *c, unsigned copies); /* to be filled */
 void agx_emit_copy(struct agx_compiler *c, struct agx_ref to, struct agx_ref from);
 unsigned agx_bits(const struct ir_type *type);  /* of a scalar in registers: 16, 32, 64 */

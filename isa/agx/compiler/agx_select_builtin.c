@@ -73,7 +73,7 @@ bool agx_select_atomic(struct agx_compiler *c, const struct ir_value *v)
     const struct agx_ref to = wanted ? agx_to(c, v) : (struct agx_ref){0};
     const struct agx_ref data = exchange ? exchange_pair(c, v) : agx_in_register(c, v->operand[1]);
     if (v->operand[0]->type->space == IR_THREADGROUP) {
-        const struct agx_group_address at = agx_group_address(c, v, v->operand[0], 4);
+        const struct agx_group_address at = agx_group_address(c, v->operand[0], 4);
         AGX_EMIT(c, agx_text(c, "threadgroup_atomic %s, %s, %%0, %%1, %%2, 0, 2, 128, 0", name, result), to, at.base, at.index,
                  data);
         return true;

@@ -94,7 +94,8 @@ static void rewrite(struct spill *s, struct agx_steps *ops)
             continue;
         }
         const unsigned halves = s->whole.part / 16u;
-        const struct agx_ref in = agx_new(s->c, 16 * halves, s->whole.count), made = agx_new(s->c, 16 * halves, s->whole.count);
+        const struct agx_ref in = agx_new(s->c, 16 * halves, s->whole.count);
+        const struct agx_ref made = op->changes_part ? in : agx_new(s->c, 16 * halves, s->whole.count);
         s->c->reg[in.index].unspillable = s->c->reg[made.index].unspillable = true;
         for (unsigned i = 0; i < op->sources; i++)
             if (is_it(s, &op->from[i]))

@@ -11,10 +11,20 @@ struct loop {
     bool *inside;         /* by id of a block */
     struct ir_value *end; /* of the block in front, before which values are put */
     const uint32_t *uses;
+    bool *is_base; /* by id of a value: an address to which others add */
     unsigned moved;
 };
 
-static bool is_free(const struct ir_value *v)
+/* An address that the hardware does not add up by itself: it is a base for others, or its index has 64 bits. */
+static bool is_costly_address(const struct loop *l, const struct ir_value *v)
+{
+    const struct ir_value *const index = v->operand[1];
+    const bool is_short = index->type->bits == 32 || pass_is_value(index) || index->op == IR_ZEXT || index->op == IR_SEXT ||
+                          (index->op == IR_SHL && (index->operand[0]->op == IR_ZEXT || index->operand[0]->op == IR_SEXT));
+    return v->type->space != IR_THREADGROUP && v->type->space != IR_PRIVATE && (!is_short || l->is_base[v->id]);
+}
+
+static bool is_free(const struct loop *l, const struct ir_value *v)
 {
     uint64_t bits;
     switch (v->op) {
@@ -31,8 +41,8 @@ static bool is_free(const struct ir_value *v)
     case IR_ICMP:
     case IR_FCMP:
     case IR_EXTRACT:
-    case IR_INSERT:
-    case IR_GEP: return true;
+    case IR_INSERT: return true;
+    case IR_GEP: return !is_costly_address(l, v);
     case IR_SHL: return pass_is_constant(v->operand[1], &bits) && bits <= 4;
     case IR_BUILTIN: return v->builtin == IR_B_FABS || v->builtin == IR_B_GLOBAL_SIZE || v->builtin == IR_B_GROUP_COUNT;
     default: return v->type->kind == IR_INT && v->type->bits == 1;
@@ -80,7 +90,7 @@ static void move_all(struct loop *l, struct ir_block *const *order, unsigned blo
     for (unsigned i = 0; i < blocks; i++)
         for (struct ir_value *v = order[i]->first, *next; v && l->inside[order[i]->id] && l->moved < MOST_MOVED; v = next) {
             next = v->next;
-            if (is_free(v) || is_part_of_user(l, v) || !is_invariant(l, v, 0))
+            if (is_free(l, v) || is_part_of_user(l, v) || !is_invariant(l, v, 0))
                 continue;
             move(l, v);
             l->moved++;
@@ -139,9 +149,14 @@ bool pass_invariant(struct pass *p)
         ids = order[i]->id >= ids ? order[i]->id + 1 : ids;
     struct ir_block **const list = ir_alloc(p->m, ids * sizeof(void *));
     l.inside = ir_alloc(p->m, ids);
+    l.is_base = ir_alloc(p->m, p->f->next_id + 1);
     const uint32_t *const depth = find_depths(p, order, blocks, &l, list, ids);
     if (ir_module_failed(p->m))
         return pass_refuse(p, NULL, "out of memory") != NULL;
+    for (unsigned i = 0; i < blocks; i++)
+        for (const struct ir_value *v = order[i]->first; v; v = v->next)
+            if (v->op == IR_GEP && !pass_is_value(v->operand[0]))
+                l.is_base[v->operand[0]->id] = true;
     for (unsigned i = blocks; i-- > 0;) { /* inner loops first */
         struct ir_block *const before = ir_immediate_dominator(order[i]);
         if (!before || depth[before->id] >= depth[order[i]->id] || !find_loop(l.inside, order[i], list, ids))
