@@ -81,6 +81,13 @@ static bool is_splittable(struct agx_ref ref)
 
 static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool exact);
 
+/* A truth that is in a register anyway is 0 or 1 there, of 16 bits. */
+static bool is_kept_truth(const struct ir_value *v)
+{
+    const struct ir_value *const from = v->operand[0];
+    return from->type->bits == 1 && agx_bits(v->type) == 16 && (from->op == IR_PHI || from->op == IR_LOAD);
+}
+
 static struct agx_ref see_extension(struct agx_compiler *c, const struct ir_value *v)
 {
     const struct ir_value *const from = v->operand[0];
@@ -145,7 +152,7 @@ static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool
         if (agx_bits(v->operand[0]->type) == 64)
             return narrow(c, agx_low(c, v->operand[0]), 0, width);
         return narrow(c, see(c, v->operand[0], true), 0, width);
-    case IR_ZEXT: return exact ? own_place(c, v) : see_extension(c, v);
+    case IR_ZEXT: return exact && !is_kept_truth(v) ? own_place(c, v) : see_extension(c, v);
     case IR_LSHR: return exact ? own_place(c, v) : see_half(c, v, 16, 1);
     case IR_AND: return exact ? own_place(c, v) : see_half(c, v, 0xffff, 0);
     case IR_BUILTIN:

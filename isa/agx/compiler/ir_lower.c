@@ -32,6 +32,7 @@ static const struct step steps[] = {
     {"merge", pass_merge},
     {NULL, NULL},
     {"invariant", pass_invariant},
+    {NULL, NULL},
 };
 
 static bool lower_run(struct pass *p, const struct step *step)

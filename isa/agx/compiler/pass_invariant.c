@@ -97,6 +97,29 @@ static void move_all(struct loop *l, struct ir_block *const *order, unsigned blo
         }
 }
 
+/* A loop that goes on while i < n compares i + 1, which it needs anyway, with n + 1: i itself ends before. */
+static void compare_next(struct pass *p, struct ir_block *b)
+{
+    struct ir_value *const end = b->last, *const test = end->op == IR_BRANCH ? end->operand[0] : NULL;
+    uint64_t limit, by;
+    if (!test || test->op != IR_ICMP || test->home != b || !pass_is_constant(test->operand[1], &limit) ||
+        test->operand[0]->op != IR_PHI || test->operand[0]->type->bits != 32)
+        return;
+    const struct ir_value *const counter = test->operand[0];
+    struct ir_value *next = NULL;
+    for (unsigned i = 0; i < counter->operands; i++)
+        if (counter->block[i] == b && counter->operand[i]->op == IR_ADD && counter->operand[i]->home == b)
+            next = counter->operand[i];
+    if (!next || next->operand[0] != counter || !pass_is_constant(next->operand[1], &by))
+        return;
+    const bool equal = test->condition == IR_EQ || test->condition == IR_NE, is_unsigned = test->condition <= IR_ULE && !equal;
+    if (!equal && !(is_unsigned && next->exact && limit + by <= UINT32_MAX))
+        return;
+    struct build builder = build_at(p, end);
+    end->operand[0] = build_icmpn(&builder, (enum ir_condition)test->condition, next, (uint32_t)(limit + by));
+    p->changed = true;
+}
+
 /* Marks the blocks of the loop of `header`; false when there is none. `list` has room for all blocks. */
 static bool find_loop(bool *inside, struct ir_block *header, struct ir_block **list, uint32_t ids)
 {
@@ -157,6 +180,8 @@ bool pass_invariant(struct pass *p)
         for (const struct ir_value *v = order[i]->first; v; v = v->next)
             if (v->op == IR_GEP && !pass_is_value(v->operand[0]))
                 l.is_base[v->operand[0]->id] = true;
+    for (unsigned i = 0; i < blocks; i++)
+        compare_next(p, order[i]);
     for (unsigned i = blocks; i-- > 0;) { /* inner loops first */
         struct ir_block *const before = ir_immediate_dominator(order[i]);
         if (!before || depth[before->id] >= depth[order[i]->id] || !find_loop(l.inside, order[i], list, ids))
