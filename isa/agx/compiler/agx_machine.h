@@ -129,6 +129,8 @@ struct agx_note { /* of a value of the function */
     uint32_t reg;    /* virtual register + 1 */
     uint16_t result; /* half of the uniform in which the preamble leaves it, + 1 */
     bool same;       /* in all threads */
+    bool whole;      /* more is wanted of it than the low 16 bits */
+    bool half;       /* its register has 16 bits although the value has 32 */
 };
 #define AGX_NO_RESULT   UINT16_MAX
 #define AGX_RESULTS_END 192 /* half at which they end at the latest */
@@ -176,6 +178,7 @@ struct agx_compiler {
     uint32_t implicit[6];          /* half of AGX_GLOBAL_SIZE x, y, z, AGX_GROUP_COUNT x, y, z, + 1 */
     struct agx_compiler *preamble; /* what it shares with this one is at the same addresses; NULL = there is none */
     bool is_preamble, no_preamble;
+    bool wants_half;     /* of what is asked for, only the low 16 bits count */
     uint32_t result_end; /* half behind what the preamble makes */
     unsigned results;
     struct agx_group_memory *group_memory;

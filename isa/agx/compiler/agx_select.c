@@ -72,6 +72,7 @@ static void code(struct agx_compiler *c, struct agx_tree *tree)
         if (!agx_note_of(c, v)->reg && !(ir_flags(v) & IR_E) && !(v->op == IR_LOAD && v->is_volatile))
             continue;
         c->what = v;
+        agx_halve(c, v);
         agx_select_value(c, v);
         agx_prepend(c, &tree->ops);
     }

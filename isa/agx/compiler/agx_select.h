@@ -18,6 +18,8 @@ void agx_prepend(struct agx_compiler *c, struct agx_steps *ops);
 struct agx_note *agx_note_of(struct agx_compiler *c, const struct ir_value *v);
 /* The register of a value, which is thereby wanted. */
 struct agx_ref agx_to(struct agx_compiler *c, const struct ir_value *v);
+/* Gives a value of which only the low 16 bits are wanted a register of so many; before it is selected. */
+void agx_halve(struct agx_compiler *c, const struct ir_value *v);
 /* An operand of the value's own width: register, uniform, number or constant. */
 struct agx_ref agx_exact(struct agx_compiler *c, const struct ir_value *v);
 /* The same, but perhaps of 16 bits that are to be extended with zeros. */

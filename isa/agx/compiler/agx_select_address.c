@@ -134,7 +134,9 @@ static bool is_variable(const struct ir_value *v)
 
 static struct agx_ref half_of(struct agx_compiler *c, const struct ir_value *v)
 {
+    c->wants_half = true;
     struct agx_ref ref = agx_bits(v->type) == 64 ? agx_low(c, v) : agx_view(c, v);
+    c->wants_half = false;
     if (ref.kind != AGX_REF_REGISTER) {
         const struct agx_ref made = agx_new(c, 16, 1);
         agx_emit_copy(c, made, ref.part == 16 ? ref : agx_part(ref, 0, 16));

@@ -28,13 +28,28 @@ struct agx_ref agx_to(struct agx_compiler *c, const struct ir_value *v)
     struct agx_note *const note = agx_note_of(c, v);
     const unsigned bits = agx_bits(v->type), lanes = agx_lanes(v->type);
     const uint8_t words = bits == 64 ? 2 : 1;
+    note->whole = note->whole || (!c->wants_half && c->what != v);
     if (!note->reg) {
         const struct agx_ref made = agx_new(c, bits, lanes);
         note->reg = made.index + 1;
         return made;
     }
-    return (struct agx_ref){
-        .kind = AGX_REF_REGISTER, .part = bits == 16 ? 16 : 32, .count = (uint8_t)(lanes * words), .index = note->reg - 1};
+    return (struct agx_ref){.kind = AGX_REF_REGISTER,
+                            .part = bits == 16 || note->half ? 16 : 32,
+                            .count = (uint8_t)(lanes * words),
+                            .index = note->reg - 1};
+}
+
+void agx_halve(struct agx_compiler *c, const struct ir_value *v)
+{
+    struct agx_note *const note = agx_note_of(c, v);
+    const bool low_first = v->op == IR_ADD || v->op == IR_SUB || v->op == IR_MUL || v->op == IR_SHL || v->op == IR_AND ||
+                           v->op == IR_OR || v->op == IR_XOR;
+    if (!note->reg || note->whole || !low_first || v->type->kind != IR_INT || v->type->bits != 32)
+        return;
+    note->half = true;
+    c->reg[note->reg - 1].halves = 1;
+    c->reg[note->reg - 1].even = false;
 }
 
 struct agx_ref agx_argument(struct agx_compiler *c, const struct ir_value *v)
@@ -102,7 +117,10 @@ static struct agx_ref see_half(struct agx_compiler *c, const struct ir_value *v,
     uint64_t bits;
     if (v->type->bits != 32 || !agx_is_constant(v->operand[1], &bits) || bits != wanted)
         return own_place(c, v);
+    const bool wants_half = c->wants_half;
+    c->wants_half = wants_half && !first;
     const struct agx_ref whole = see(c, v->operand[0], true);
+    c->wants_half = wants_half;
     return is_splittable(whole) && whole.part == 32 ? agx_part(whole, first, 16) : own_place(c, v);
 }
 

@@ -11,7 +11,8 @@ struct loop {
     bool *inside;         /* by id of a block */
     struct ir_value *end; /* of the block in front, before which values are put */
     const uint32_t *uses;
-    bool *is_base; /* by id of a value: an address to which others add */
+    uint32_t values; /* ids below belong to values that were there before */
+    bool *is_base;   /* by id of a value: an address to which others add */
     unsigned moved;
 };
 
@@ -21,7 +22,8 @@ static bool is_costly_address(const struct loop *l, const struct ir_value *v)
     const struct ir_value *const index = v->operand[1];
     const bool is_short = index->type->bits == 32 || pass_is_value(index) || index->op == IR_ZEXT || index->op == IR_SEXT ||
                           (index->op == IR_SHL && (index->operand[0]->op == IR_ZEXT || index->operand[0]->op == IR_SEXT));
-    return v->type->space != IR_THREADGROUP && v->type->space != IR_PRIVATE && (!is_short || l->is_base[v->id]);
+    return v->type->space != IR_THREADGROUP && v->type->space != IR_PRIVATE &&
+           (!is_short || (v->id < l->values && l->is_base[v->id]));
 }
 
 static bool is_free(const struct loop *l, const struct ir_value *v)
@@ -49,10 +51,15 @@ static bool is_free(const struct loop *l, const struct ir_value *v)
     }
 }
 
+static bool has_one_use(const struct loop *l, const struct ir_value *v)
+{
+    return v->home && v->id < l->values && l->uses[v->id] == 1;
+}
+
 /* A product of one use becomes part of the addition that uses it. */
 static bool is_part_of_user(const struct loop *l, const struct ir_value *v)
 {
-    return (v->op == IR_MUL || v->op == IR_FMUL) && l->uses[v->id] == 1;
+    return (v->op == IR_MUL || v->op == IR_FMUL) && has_one_use(l, v);
 }
 
 static bool may_move(const struct ir_value *v)
@@ -85,11 +92,46 @@ static void move(struct loop *l, struct ir_value *v)
     l->p->changed = true;
 }
 
+/* (a + b) * u + c, where only a changes, becomes a * u + (b * u + c): one instruction in the loop, and one register. */
+static void distribute(struct loop *l, struct ir_value *v)
+{
+    struct ir_value *product = NULL, *rest = NULL;
+    for (unsigned i = 0; i < 2 && !product; i++)
+        if (v->operand[i]->op == IR_MUL && has_one_use(l, v->operand[i]) && is_invariant(l, v->operand[1 - i], 0)) {
+            product = v->operand[i];
+            rest = v->operand[1 - i];
+        }
+    for (unsigned i = 0; product && i < 2; i++) {
+        struct ir_value *const sum = product->operand[i], *const by = product->operand[1 - i];
+        if (sum->op != IR_ADD || !has_one_use(l, sum) || !is_invariant(l, by, 0) || is_invariant(l, sum, 0))
+            continue;
+        for (unsigned k = 0; k < 2; k++) {
+            struct ir_value *const fixed = sum->operand[k];
+            if (!is_invariant(l, fixed, 0) || pass_is_value(fixed))
+                continue;
+            move(l, rest);
+            move(l, by);
+            move(l, fixed);
+            struct build before = build_at(l->p, l->end), here = build_at(l->p, v);
+            struct ir_value *const base = build_2(&before, IR_ADD, build_2(&before, IR_MUL, fixed, by), rest);
+            v->operand[0] = build_2(&here, IR_MUL, sum->operand[1 - k], by);
+            v->operand[1] = base;
+            v->exact = false;
+            l->p->changed = true;
+            return;
+        }
+    }
+}
+
 static void move_all(struct loop *l, struct ir_block *const *order, unsigned blocks)
 {
     for (unsigned i = 0; i < blocks; i++)
         for (struct ir_value *v = order[i]->first, *next; v && l->inside[order[i]->id] && l->moved < MOST_MOVED; v = next) {
             next = v->next;
+            if (v->op == IR_ADD && v->type->bits == 32 && v->id < l->values)
+                distribute(l, v);
+            if (v->id >= l->values) /* just made */
+                continue;
             if (is_free(l, v) || is_part_of_user(l, v) || !is_invariant(l, v, 0))
                 continue;
             move(l, v);
@@ -167,6 +209,7 @@ bool pass_invariant(struct pass *p)
     struct loop l = {.p = p, .uses = pass_count_uses(p)};
     if (!ir_dominate(p->f))
         return pass_refuse(p, NULL, "out of memory") != NULL;
+    l.values = p->f->next_id;
     uint32_t ids = 1;
     for (unsigned i = 0; i < blocks; i++)
         ids = order[i]->id >= ids ? order[i]->id + 1 : ids;
