@@ -25,6 +25,55 @@ static unsigned most_halves(const struct ir_function *f, const struct agx_compil
     return occupancy[i].halves;
 }
 
+/* Halves up to which a kernel may use more without costing threads: by the table, or as threadgroup memory bounds those anyway.
+ */
+static unsigned free_halves(const struct agx_compiler *c)
+{
+    enum { GROUP_MEMORY_BYTES = 60 << 10, SMALL_HALVES = 64 }; /* of a core: gpu-timing.md */
+    const uint32_t *const size = c->f->group_size;
+    if (c->used_halves < SMALL_HALVES)
+        return c->used_halves;
+    unsigned threads = AGX_HALVES * 4, most = c->used_halves;
+    for (unsigned i = 0; i < sizeof occupancy / sizeof *occupancy; i++)
+        if (c->used_halves <= occupancy[i].halves)
+            threads = occupancy[i].threads;
+    if (c->group_bytes && size[0]) {
+        const unsigned one = size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
+        const unsigned room = GROUP_MEMORY_BYTES / c->group_bytes * one;
+        threads = room < threads ? room : threads;
+    }
+    for (unsigned i = 0; i < sizeof occupancy / sizeof *occupancy; i++)
+        if (occupancy[i].threads >= threads && occupancy[i].halves > most && occupancy[i].halves <= c->register_halves)
+            most = occupancy[i].halves;
+    return most;
+}
+
+static bool allocate_once(struct agx_compiler *c)
+{
+    if (!agx_live(c))
+        return false;
+    agx_coalesce(c);
+    return agx_hoist(c) && agx_allocate(c);
+}
+
+/* Tried with less and less room: what allocation makes of a schedule shows only afterwards. Without any, all is as before. */
+static bool schedule(struct agx_compiler *c)
+{
+    const unsigned most = free_halves(c), before = c->used_halves;
+    bool done = c->spills > 0;
+    for (unsigned more = most - before; !done && !c->failed; more /= 2) {
+        if (!agx_live(c))
+            return false;
+        const bool moved = agx_schedule(c, more);
+        done = moved && allocate_once(c) && c->used_halves <= most;
+        if (!done)
+            agx_unschedule(c);
+        if (!more)
+            break;
+    }
+    return !c->failed && (done || allocate_once(c));
+}
+
 static bool registers(struct agx_compiler *c)
 {
     for (unsigned round = 0; round < SPILL_ROUNDS && !c->failed; round++) {
@@ -34,7 +83,7 @@ static bool registers(struct agx_compiler *c)
         if (!agx_hoist(c))
             return false;
         if (agx_allocate(c))
-            return true;
+            return schedule(c);
         if (!c->failed && !agx_spill(c))
             return false;
     }

@@ -66,6 +66,7 @@ struct agx_step {
     const char *format; /* "%d" is the destination, "%0".."%4" the sources, "%s" the slot */
     struct agx_ref to, from[AGX_OP_SOURCES];
     uint8_t sources, kind, slot;
+    uint32_t order;    /* agx_schedule.c: in its node before, + 1; 0 = it came later */
     bool changes_part; /* of what its first source holds, too: the rest of the register stays */
     uint32_t at;       /* position */
     uint32_t line, file;
@@ -230,6 +231,9 @@ void agx_coalesce(struct agx_compiler *c);
 bool agx_hoist(struct agx_compiler *c);
 bool agx_allocate(struct agx_compiler *c);
 bool agx_spill(struct agx_compiler *c);
+/* Moves loads up, with so many halves more than are in use at most anyway; whether anything moved. Needs agx_live. */
+bool agx_schedule(struct agx_compiler *c, unsigned more_halves);
+void agx_unschedule(struct agx_compiler *c); /* back to the order before */
 bool agx_masks(struct agx_compiler *c);
 void agx_known(struct agx_compiler *c);
 void agx_waits(struct agx_compiler *c);
