@@ -33,6 +33,8 @@ struct agx_ref {
                         FIXED: half */
 };
 
+struct agx_step;
+
 /* A virtual register and where it is live. Instructions have even positions: they read at their position and write one later. */
 struct agx_span {
     uint32_t first, end;
@@ -48,6 +50,8 @@ struct agx_register {
     struct agx_span *span;
     unsigned spans, span_room;
     uint32_t weight; /* uses, those in loops more */
+    uint32_t makers; /* agx_spill.c: instructions that write it; the last of them */
+    const struct agx_step *maker;
 };
 
 /* ---- instructions ---- */
