@@ -60,7 +60,7 @@ TEST_BIN := $(TEST_SRC:tests/%.c=$(O)/tests/%)
 BENCH_BIN := $(BENCH_SRC:tests/%.c=$(O)/tests/%)
 FUZZ_SMOKE := $(FUZZ_SRC:tests/%.c=$(O)/tests/%_smoke)
 
-.PHONY: all demo run-demo test run-tests bench run-bench fuzz install deps deps-test deps-bench deps-compile clean native
+.PHONY: all demo run-demo test run-tests bench run-bench check-public fuzz install deps deps-test deps-bench deps-compile clean native
 all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 
 # ---- what must be installed ----
@@ -106,6 +106,15 @@ bench: deps-bench
 
 run-bench:
 	@set -e; for b in $(BENCH_BIN); do echo "== $${b##*/}"; $$b; done
+
+# Kernels of public Metal sources against references of our own: make check-public MLX=DIR GGML=DIR [CASE=part of a name]
+PUBLIC_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/public/*.c)))
+
+$(O)/tests/public/check_public: $(PUBLIC_OBJ) $(SUPPORT_SRC:%.c=$(O)/%.o) $(O)/liborchard.a
+	$(CC) $(OPT_$(MODE)) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(LIBS) -lcunit
+
+check-public: $(O)/tests/public/check_public
+	@$< --mlx "$(MLX)" --ggml "$(GGML)" $(sort $(wildcard tests/public/*.cases)) $(CASE)
 
 # Coverage-guided fuzzing: make fuzz FUZZ_SECONDS=60 [FUZZ=fuzz_elf]. Parsers and decoders are built by clang with coverage
 # and sanitizers, the rest of the library comes from the ordinary build.

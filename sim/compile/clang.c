@@ -341,7 +341,7 @@ bool clang_compile(const struct clang *clang, const struct compile_request *q, e
                    size_t bytes, char **text, size_t *text_bytes, char **warnings, struct orch_error *error)
 {
     /* Without a cost model for spir64, clang leaves loops alone that compilers for GPUs unroll: the threshold makes up for that.
-     */
+     * Vectors of its making are no gain for a machine whose lanes are threads, and come with checks at run time. */
     static const char *const own[] = {"-emit-llvm",
                                       "-S",
                                       "-mllvm",
@@ -352,6 +352,8 @@ bool clang_compile(const struct clang *clang, const struct compile_request *q, e
                                       "-inline-threshold=100000",
                                       "-mllvm",
                                       "-jump-threading-threshold=0",
+                                      "-fno-vectorize",
+                                      "-fno-slp-vectorize",
                                       "-gline-tables-only",
                                       "-fno-discard-value-names",
                                       NULL};

@@ -114,6 +114,18 @@ static bool read_constants(const struct job *j, struct metal_value **values, cha
     return true;
 }
 
+/* Every kernel on a line, with the function that it is made of behind a tab. */
+static bool list_metal(struct job *j, const char *text, size_t bytes)
+{
+    struct metal_unit unit = {.wanted = NULL};
+    const bool ok = metal_prepass(text, bytes, &unit, j->error);
+    for (size_t i = 0; ok && i < unit.kernels; i++)
+        fprintf(j->request->shown, "%s\t%s\n", unit.kernel[i].name, unit.kernel[i].function);
+    j->shown = ok;
+    metal_unit_free(&unit);
+    return ok;
+}
+
 /* Metal after the preprocessor becomes what clang takes for C++. */
 static bool compile_metal(struct job *j, const struct clang *clang, const char *text, size_t bytes)
 {
@@ -143,7 +155,9 @@ static bool front_source(struct job *j, bool look, bool *found)
     compile_cache_key(j->request, clang.version, text, bytes, j->key);
     *found = look && compile_cache_find(j->key, j->result);
     bool ok = true;
-    if (!*found && j->language == COMPILE_METAL)
+    if (j->request->show == COMPILE_SHOW_KERNELS && j->language == COMPILE_METAL)
+        ok = list_metal(j, text, bytes);
+    else if (!*found && j->language == COMPILE_METAL)
         ok = compile_metal(j, &clang, text, bytes);
     else if (!*found)
         ok = clang_compile(&clang, j->request, j->language, j->source, j->source_bytes, &j->llvm, &j->llvm_bytes,
@@ -220,9 +234,18 @@ static bool choose(struct job *j)
 static bool refuse(const struct job *j, int code, const char *what, const struct isa_error *why)
 {
     const char *const path = j->request->path;
+    if (why->line && why->file[0] && strcmp(why->file, path) != 0)
+        return orch_fail(j->error, code, "%.200s%s: %s:%lu: %s", path, what, why->file, why->line, why->text);
     if (why->line)
         return orch_fail(j->error, code, "%.200s%s:%lu: %s", path, what, why->line, why->text);
     return orch_fail(j->error, code, "%.200s%s: %s", path, what, why->text);
+}
+
+static void list_kernels(const struct job *j)
+{
+    for (const struct ir_function *f = ir_module_functions(j->module); f; f = f->next)
+        if (is_kernel(f))
+            fprintf(j->request->shown, "%s\n", name_of(f));
 }
 
 /* False when nothing is wanted beyond what was shown. */
@@ -233,11 +256,13 @@ static bool show(struct job *j, enum compile_stage stage)
         return true;
     if (stage == COMPILE_SHOW_LLVM)
         fwrite(j->llvm, 1, j->llvm_bytes, q->shown);
+    else if (stage == COMPILE_SHOW_KERNELS)
+        list_kernels(j);
     else if (stage == COMPILE_SHOW_READ)
         ir_print_module(q->shown, j->module);
     else if (stage == COMPILE_SHOW_LOWERED)
         ir_print_function(q->shown, j->kernel);
-    j->shown = q->show_only;
+    j->shown = q->show_only || stage == COMPILE_SHOW_KERNELS;
     return !j->shown;
 }
 
@@ -272,7 +297,9 @@ static bool take_places(struct job *j, const struct agx_assembly *a)
     const unsigned own = k->args;
     for (unsigned i = 0; i < a->argument_count; i++) {
         const struct agx_argument *const p = &a->arguments[i];
-        struct abi_arg added = {.type = ELEMENT_U32, .offset = p->offset_bytes, .size = p->bytes};
+        const bool is_buffer = p->bytes == 8;
+        struct abi_arg added = {
+            .type = is_buffer ? ELEMENT_U8 : ELEMENT_U32, .buffer = is_buffer, .offset = p->offset_bytes, .size = p->bytes};
         bool there = false;
         for (unsigned n = 0; n < own && !there; n++)
             there = k->arg[n].offset == p->offset_bytes;
@@ -283,12 +310,33 @@ static bool take_places(struct job *j, const struct agx_assembly *a)
             return orch_fail(j->error, ORCH_INTERNAL, "%.200s: the code has argument %.48s at byte %u, where none is",
                              j->request->path, p->name, p->offset_bytes);
         k->arg[k->args++] = added;
-        if (k->argument_bytes < p->offset_bytes + 4u)
-            k->argument_bytes = p->offset_bytes + 4u;
+        if (k->argument_bytes < p->offset_bytes + (uint32_t)p->bytes)
+            k->argument_bytes = p->offset_bytes + (uint32_t)p->bytes;
     }
     for (unsigned n = 0; n < own; n++)
         if (kernel_launch_knows(&k->arg[n]))
             return orch_fail(j->error, ORCH_USAGE, "%.200s: the argument name %s is reserved", j->request->path, k->arg[n].name);
+    return true;
+}
+
+/* Buffers of constant tables get what stands in them. */
+static bool take_tables(struct job *j, const struct agx_compiled *c)
+{
+    struct abi_kernel *const k = &j->result->kernel;
+    char name[sizeof k->arg[0].name];
+    for (unsigned i = 0; i < c->tables; i++) {
+        snprintf(name, sizeof name, AGX_TABLE "_%u", i);
+        struct abi_arg *const a = abi_kernel_arg(k, name);
+        if (!a)
+            return orch_fail(j->error, ORCH_INTERNAL, "%.200s: the code has no argument %s", j->request->path, name);
+        a->count = a->bytes = c->table[i].byte_count;
+        a->start = ABI_START_BYTES;
+        a->unchanged = true;
+        a->initial = malloc(a->bytes + 1);
+        if (!a->initial)
+            return orch_no_memory(j->error);
+        memcpy(a->initial, c->table[i].bytes, a->bytes);
+    }
     return true;
 }
 
@@ -322,7 +370,7 @@ static bool back(struct job *j)
     if (q->show == COMPILE_SHOW_ASM)
         fwrite(c.assembly, 1, c.assembly_bytes, q->shown);
     j->result->spills = c.spills;
-    const bool ok = take_code(j, &c.program) && take_lines(j, &c);
+    const bool ok = take_code(j, &c.program) && take_tables(j, &c) && take_lines(j, &c);
     agx_compiled_free(&c);
     return ok;
 }
@@ -331,14 +379,14 @@ static bool middle(struct job *j)
 {
     struct abi_kernel *const k = &j->result->kernel;
     struct isa_error why = {0};
-    if (!show(j, COMPILE_SHOW_LLVM))
+    if (j->shown || !show(j, COMPILE_SHOW_LLVM))
         return true;
     j->module = ir_read(j->llvm, j->llvm_bytes, &why);
     if (!j->module && j->language == COMPILE_LLVM)
         return refuse(j, ORCH_USAGE, "", &why);
     if (!j->module)
         return refuse(j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
-    if (!show(j, COMPILE_SHOW_READ))
+    if (!show(j, COMPILE_SHOW_KERNELS) || !show(j, COMPILE_SHOW_READ))
         return true;
     if (!choose(j))
         return false;
@@ -358,6 +406,8 @@ static uint64_t hash(const struct abi_kernel *k)
     for (unsigned i = 0; i < k->args; i++) {
         const uint32_t place[] = {k->arg[i].offset, k->arg[i].size, k->arg[i].buffer, k->arg[i].type};
         h = checksum_add(h, place, sizeof place);
+        if (k->arg[i].initial)
+            h = checksum_add(h, k->arg[i].initial, k->arg[i].bytes);
     }
     return h;
 }

@@ -177,9 +177,16 @@ static int axis(const struct abi_arg *a, const char *name)
     return is ? end[1] - 'x' : -1;
 }
 
+bool kernel_launch_is_table(const struct abi_arg *a)
+{
+    const size_t length = strlen(AGX_TABLE "_");
+    const char *const number = a->name + length;
+    return a->buffer && strncmp(a->name, AGX_TABLE "_", length) == 0 && *number && strspn(number, "0123456789") == strlen(number);
+}
+
 bool kernel_launch_knows(const struct abi_arg *a)
 {
-    return axis(a, AGX_GLOBAL_SIZE) >= 0 || axis(a, AGX_GROUP_COUNT) >= 0;
+    return kernel_launch_is_table(a) || axis(a, AGX_GLOBAL_SIZE) >= 0 || axis(a, AGX_GROUP_COUNT) >= 0;
 }
 
 void kernel_launch_sizes(struct abi_kernel *k)
@@ -246,7 +253,7 @@ bool kernel_launch_outline(struct abi_kernel *k, const struct kernel_launch *l, 
         const uint64_t group_threads = (uint64_t)k->group[0] * k->group[1] * k->group[2];
         if (k->arg[i].threadgroup && !place_threadgroup(k, &k->arg[i], group_threads * THREADGROUP_USUAL, error))
             return false;
-        if (!k->arg[i].buffer)
+        if (!k->arg[i].buffer || kernel_launch_is_table(&k->arg[i]))
             continue;
         k->arg[i].count = threads;
         k->arg[i].bytes = threads * element_type_bytes(k->arg[i].type);

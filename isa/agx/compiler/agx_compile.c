@@ -138,7 +138,7 @@ static bool finish(struct agx_compiler *c, struct agx_compiled *out)
     if (!agx_assemble(out->assembly, out->assembly_bytes, &out->program, &error))
         return agx_refuse(c, NULL, "the compiler made line %lu, which the assembler refuses: %.150s", error.line, error.text);
     out->spills = c->spills;
-    return find_places(c, out);
+    return agx_take_tables(c, out) && find_places(c, out);
 }
 
 bool agx_compile(const struct ir_function *lowered, const struct agx_compile_options *options, struct agx_compiled *out,
@@ -165,6 +165,9 @@ void agx_compiled_free(struct agx_compiled *compiled)
 {
     free(compiled->assembly);
     free(compiled->place);
+    for (unsigned i = 0; i < compiled->tables; i++)
+        free(compiled->table[i].bytes);
+    free(compiled->table);
     agx_assembly_free(&compiled->program);
     *compiled = (struct agx_compiled){.assembly = NULL};
 }

@@ -56,10 +56,14 @@ static void directives(const struct agx_compiler *c, FILE *out)
         const unsigned bits = type->kind == IR_POINTER ? 64 : agx_bits(type);
         fprintf(out, ".arg arg%u %c%u\n", i, is_float ? 'f' : 'u', bits);
     }
-    for (unsigned half = 0; half < c->argument_bytes / 2; half++)
+    for (unsigned half = 0; half < c->argument_bytes / 2; half++) {
         for (unsigned i = 0; i < 6; i++)
             if (c->implicit[i] == half + 1)
                 fprintf(out, ".arg %s_%s u32\n", i < 3 ? AGX_GLOBAL_SIZE : AGX_GROUP_COUNT, axes[i % 3]);
+        for (unsigned i = 0; i < c->tables; i++)
+            if (c->table[i].half == half)
+                fprintf(out, ".arg %s_%u u64\n", AGX_TABLE, i);
+    }
     if (c->results)
         fprintf(out, ".uniform result u%u%s u16\n", (c->result_end - 1) / 2, (c->result_end - 1) & 1 ? "h" : "l");
     for (unsigned i = 0; i < c->constants; i++)

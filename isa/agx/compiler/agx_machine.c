@@ -75,6 +75,7 @@ bool agx_refuse(struct agx_compiler *c, const struct ir_value *v, const char *fo
         return false;
     c->failed = true;
     *c->error = (struct isa_error){.line = v ? v->line : 0};
+    ir_error_file(v, c->f->module, c->error);
     va_start(args, format);
     vsnprintf(c->error->text, sizeof c->error->text, format, args);
     va_end(args);

@@ -147,6 +147,10 @@ struct agx_group_memory { /* a variable in threadgroup memory */
     const struct ir_value *global;
     uint32_t offset;
 };
+struct agx_table_place { /* a constant table and the first half of its address */
+    const struct ir_value *global;
+    uint32_t half;
+};
 enum agx_line_kind { AGX_LINE_CODE, AGX_LINE_LABEL, AGX_LINE_JUMP };
 #define AGX_LINE_READS 6
 struct agx_line {       /* of the finished program */
@@ -186,6 +190,8 @@ struct agx_compiler {
     bool wants_half;     /* of what is asked for, only the low 16 bits count */
     uint32_t result_end; /* half behind what the preamble makes */
     unsigned results;
+    struct agx_table_place *table;
+    unsigned tables;
     struct agx_group_memory *group_memory;
     unsigned group_variables;
     uint32_t group_bytes;
@@ -241,6 +247,7 @@ void agx_unschedule(struct agx_compiler *c); /* back to the order before */
 bool agx_masks(struct agx_compiler *c);
 void agx_known(struct agx_compiler *c);
 void agx_waits(struct agx_compiler *c);
+bool agx_take_tables(struct agx_compiler *c, struct agx_compiled *out);
 char *agx_print(struct agx_compiler *c, size_t *bytes);
 
 /* Whether two virtual registers are ever live together. */

@@ -175,9 +175,15 @@ static bool lay_out_arguments(struct agx_compiler *c)
         c->argument_bytes += bytes;
     }
     for (const struct ir_block *b = c->f->first; b; b = b->next)
-        for (const struct ir_value *v = b->first; v; v = v->next)
+        for (const struct ir_value *v = b->first; v; v = v->next) {
+            c->what = v;
             if (v->op == IR_BUILTIN && (v->builtin == IR_B_GLOBAL_SIZE || v->builtin == IR_B_GROUP_COUNT))
                 agx_implicit_of(c, v);
+            for (unsigned i = 0; i < v->operands; i++)
+                if (v->operand[i]->op == IR_GLOBAL && v->operand[i]->type->space != IR_THREADGROUP)
+                    agx_table(c, v->operand[i]);
+        }
+    c->what = NULL;
     c->result_end = (c->argument_bytes + 1) / 2;
     return true;
 }

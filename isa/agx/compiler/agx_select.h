@@ -41,6 +41,7 @@ bool agx_is_constant(const struct ir_value *v, uint64_t *bits);
 bool agx_takes_over(struct agx_compiler *c, const struct ir_value *user, const struct ir_value *v);
 struct agx_ref agx_argument(struct agx_compiler *c, const struct ir_value *v);
 struct agx_ref agx_implicit_of(struct agx_compiler *c, const struct ir_value *v); /* of a GLOBAL_SIZE or GROUP_COUNT */
+struct agx_ref agx_table(struct agx_compiler *c, const struct ir_value *global);  /* the address of a constant table */
 /* The low and high word of 64 bits. */
 struct agx_ref agx_low(struct agx_compiler *c, const struct ir_value *v);
 struct agx_ref agx_high(struct agx_compiler *c, const struct ir_value *v);

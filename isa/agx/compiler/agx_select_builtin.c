@@ -19,6 +19,22 @@ static void special(struct agx_compiler *c, const struct ir_value *v, unsigned n
     AGX_EMIT(c, agx_text(c, "get_sr %%d, sr%u", number), agx_to(c, v), agx_number(0, 32));
 }
 
+/* Of a threadgroup whose size the source does not state. */
+static void simdgroup_count(struct agx_compiler *c, const struct ir_value *v)
+{
+    struct agx_ref threads = agx_number(1, 32);
+    for (unsigned d = 0; d < 3; d++) {
+        const struct agx_ref size = agx_new(c, 32, 1), product = agx_new(c, 32, 1);
+        AGX_EMIT(c, agx_text(c, "get_sr %%d, sr%u", 4 + d), size, agx_number(0, 32));
+        if (d)
+            AGX_EMIT(c, "imadd %d, %0, %1, 0", product, threads, size);
+        threads = d ? product : size;
+    }
+    const struct agx_ref up = agx_new(c, 32, 1);
+    AGX_EMIT(c, "iadd %d, %0, 31", up, threads);
+    AGX_EMIT(c, "bfeil %d, 0, %0, 5", agx_to(c, v), up);
+}
+
 static bool position(struct agx_compiler *c, const struct ir_value *v)
 {
     const unsigned d = dimension(v);
@@ -34,8 +50,10 @@ static bool position(struct agx_compiler *c, const struct ir_value *v)
     case IR_B_GLOBAL_SIZE:
     case IR_B_GROUP_COUNT: agx_emit_copy(c, agx_to(c, v), agx_implicit_of(c, v)); return true;
     case IR_B_SIMDGROUP_COUNT:
-        if (!size[0])
-            return agx_refuse(c, v, "the number of simdgroups of a threadgroup whose size is not stated");
+        if (!size[0]) {
+            simdgroup_count(c, v);
+            return true;
+        }
         agx_emit_copy(c, agx_to(c, v),
                       agx_constant(c, (size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1) + 31) / 32, 32));
         return true;

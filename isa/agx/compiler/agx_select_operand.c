@@ -158,6 +158,9 @@ static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool
     case IR_UNDEFINED: return width == 64 ? wide_constant(c, 0) : agx_number(0, width);
     case IR_ARGUMENT: return agx_argument(c, v);
     case IR_GLOBAL:
+        if (v->type->space != IR_THREADGROUP)
+            return agx_table(c, v);
+        return variable(c, agx_variable_address(c, v));
     case IR_ALLOCA: return variable(c, agx_variable_address(c, v));
     case IR_FREEZE: return see(c, v->operand[0], exact);
     case IR_BITCAST:

@@ -31,7 +31,9 @@ static void mark_certain(bool *certain, const struct agx_tree *tree)
 
 static bool is_same_operand(struct agx_compiler *c, const struct ir_value *v)
 {
-    return v->op == IR_CONSTANT || v->op == IR_UNDEFINED || v->op == IR_ARGUMENT || (v->home && agx_note_of(c, v)->same);
+    const bool is_table = v->op == IR_GLOBAL && agx_bits(v->type) == 64;
+    return v->op == IR_CONSTANT || v->op == IR_UNDEFINED || v->op == IR_ARGUMENT || is_table ||
+           (v->home && agx_note_of(c, v)->same);
 }
 
 /* Whether the bytes that a load reads may be read without it: they are within what an argument leads to for certain. */
@@ -49,6 +51,8 @@ static bool is_within_reach(const struct ir_value *load)
         at += ((int64_t)bits + pointer->offset) * (int64_t)pointer->held->bytes;
     }
     const struct ir_type *const held = load->held ? load->held : load->type;
+    if (pointer->op == IR_GLOBAL)
+        return (uint64_t)at + held->bytes <= pointer->held->bytes;
     return pointer->op == IR_ARGUMENT && (uint64_t)at + held->bytes <= pointer->reach;
 }
 
@@ -173,6 +177,8 @@ bool agx_select_preamble(struct agx_compiler *c, const struct ir_block *const *b
                                .constants = c->constants,
                                .argument_offset = c->argument_offset,
                                .argument_bytes = c->argument_bytes,
+                               .table = c->table,
+                               .tables = c->tables,
                                .register_halves = AGX_HALVES};
     memcpy(p->implicit, c->implicit, sizeof p->implicit);
     p->tree = agx_alloc(c, sizeof *p->tree);

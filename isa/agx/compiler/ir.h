@@ -143,7 +143,8 @@ struct ir_value {
     uint16_t builtin;  /* enum ir_builtin, of BUILTIN */
     uint8_t condition; /* enum ir_condition */
     bool fast;         /* floats: contraction and reassociation allowed (flags contract or fast) */
-    bool exact;        /* nuw of integers: does not wrap as an unsigned number; GEP: its index of 32 bits is unsigned */
+    bool exact;        /* nuw of integers: does not wrap as an unsigned number; GEP: its index of 32 bits is unsigned; GLOBAL:
+                          constant */
     bool is_volatile;
     const struct ir_type *type; /* of the result; VOID when there is none */
     const struct ir_type *held; /* ALLOCA, GEP, GLOBAL; LOAD and STORE: the type in memory where it is another (i8) */
@@ -197,6 +198,8 @@ void ir_module_free(struct ir_module *m);
 struct ir_function *ir_module_functions(const struct ir_module *m); /* in order; by ->next */
 struct ir_value *ir_module_globals(const struct ir_module *m);      /* by ->next */
 const char *ir_module_file(const struct ir_module *m, uint32_t file);
+/* Writes the file of a value's line (v NULL: none) to the error. */
+void ir_error_file(const struct ir_value *v, const struct ir_module *m, struct isa_error *error);
 uint32_t ir_module_add_file(struct ir_module *m, const char *name);
 struct ir_function *ir_find_function(const struct ir_module *m, const char *name);
 /* True once any allocation failed; results of functions that ran out are then harmless values of the module. */

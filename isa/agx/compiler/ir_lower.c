@@ -20,6 +20,7 @@ static const struct step steps[] = {
     {"spaces", pass_spaces},
     {"scalarise", pass_scalarise},
     {"promote", pass_promote},
+    {"unaligned", pass_unaligned},
     {"switches", pass_switches},
     {NULL, NULL},
     {"widen", pass_widen},

@@ -377,7 +377,7 @@ static void print_global(FILE *out, const struct ir_value *v)
     fputs(" = ", out);
     if (v->type->space != IR_PRIVATE)
         fprintf(out, "addrspace(%d) ", (int)v->type->space);
-    fputs("global ", out);
+    fputs(v->exact ? "constant " : "global ", out);
     ir_print_type(out, v->held);
     fputc(' ', out);
     if (v->initial)

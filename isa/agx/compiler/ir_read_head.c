@@ -262,7 +262,7 @@ bool ir_read_function(struct ir_reader *r, bool defined)
 /* ---- global variables ---- */
 
 /* Words up to `global` or `constant`. */
-static bool read_linkage(struct ir_reader *r, enum ir_space *space, bool *external)
+static bool read_linkage(struct ir_reader *r, enum ir_space *space, bool *external, bool *constant)
 {
     while (!ir_is(r, "global") && !ir_is(r, "constant")) {
         if (ir_is(r, "alias") || ir_is(r, "ifunc") || ir_is(r, "thread_local"))
@@ -277,6 +277,7 @@ static bool read_linkage(struct ir_reader *r, enum ir_space *space, bool *extern
             return false;
         }
     }
+    *constant = ir_is(r, "constant");
     ir_next(r);
     return true;
 }
@@ -284,7 +285,7 @@ static bool read_linkage(struct ir_reader *r, enum ir_space *space, bool *extern
 bool ir_read_global(struct ir_reader *r)
 {
     enum ir_space space = IR_PRIVATE;
-    bool external = false;
+    bool external = false, constant = false;
     const char *const name = ir_token_copy(r);
     ir_next(r);
     if (!ir_want_sign(r, '='))
@@ -295,7 +296,7 @@ bool ir_read_global(struct ir_reader *r)
     }
     if (strcmp(name, "llvm.global_ctors") == 0 || strcmp(name, "llvm.global_dtors") == 0)
         return ir_read_fail(r, "variables that are initialised by code are not supported");
-    if (!read_linkage(r, &space, &external))
+    if (!read_linkage(r, &space, &external, &constant))
         return false;
     const struct ir_type *const held = ir_read_type(r);
     struct ir_pending *const pending = held ? add_pending(r) : NULL;
@@ -306,6 +307,7 @@ bool ir_read_global(struct ir_reader *r)
     struct ir_value *const v = ir_add_global(r->m, name, held, space);
     if (r->m->failed || !define_global(r, name, v))
         return r->failed ? false : ir_read_no_memory(r);
+    v->exact = constant;
     pending->global = v;
     pending->annotations = strcmp(name, "llvm.global.annotations") == 0;
     pending->hidden = pending->annotations;

@@ -84,23 +84,6 @@ static void copy_body(const struct copy *c, const struct ir_function *callee)
         }
 }
 
-/* What comes behind the call goes to a block of its own. */
-static struct ir_block *split_behind(struct pass *p, const struct ir_value *call)
-{
-    struct ir_block *before = call->home, *after = ir_add_block(p->f, NULL, before);
-    while (call->next) {
-        struct ir_value *v = call->next;
-        ir_remove(v);
-        ir_append(after, v);
-    }
-    for (unsigned i = 0; i < pass_targets(after->last); i++)
-        for (struct ir_value *phi = after->last->block[i]->first; phi && phi->op == IR_PHI; phi = phi->next)
-            for (unsigned k = 0; k < phi->blocks; k++)
-                if (phi->block[k] == before)
-                    phi->block[k] = after;
-    return after;
-}
-
 /* A structure passed by value is copied: the called function may change it. */
 static struct ir_value *by_value(struct pass *p, struct ir_value *call, struct ir_value *pointer, const struct ir_type *type)
 {
@@ -129,7 +112,8 @@ static void inline_call(struct pass *p, struct ir_value *call)
                                                ? by_value(p, call, call->operand[i + 1], callee->by_value[i])
                                                : call->operand[i + 1];
     struct ir_block *before = call->home, *last = before;
-    c.after = split_behind(p, call);
+    struct build behind = build_at(p, call->next);
+    c.after = build_split(&behind);
     for (const struct ir_block *b = callee->first; b; b = b->next)
         last = c.block[b->id] = ir_add_block(p->f, b->name, last);
     if (call->type->kind != IR_VOID) {

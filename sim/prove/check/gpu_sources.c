@@ -35,12 +35,13 @@ static bool find_source(const char *folder, char path[CASE_PATH_BYTES + 16])
 }
 
 /* Arguments meet by name; those that the compiler added come behind. */
-static bool place_arguments(struct abi_kernel *launch, const struct abi_kernel *code, struct orch_error *error)
+static bool place_arguments(struct abi_kernel *launch, struct abi_kernel *code, struct orch_error *error)
 {
     unsigned added = 0;
     for (unsigned i = 0; i < code->args; i++) {
         if (kernel_launch_knows(&code->arg[i]) && launch->args < ABI_ARGS_MAX) {
             launch->arg[launch->args++] = code->arg[i];
+            code->arg[i].initial = NULL; /* moved */
             added++;
             continue;
         }
