@@ -122,7 +122,10 @@ static bool preamble(struct agx_compiler *c)
     struct agx_compiler *const p = c->preamble;
     if (!p)
         return true;
-    if (!registers(p) || !agx_masks(p))
+    if (!registers(p))
+        return false;
+    agx_slots(p);
+    if (!agx_masks(p))
         return false;
     agx_known(p);
     agx_waits(p);
@@ -149,10 +152,14 @@ bool agx_compile(const struct ir_function *lowered, const struct agx_compile_opt
     *error = (struct isa_error){.line = 0};
     c.register_halves = most_halves(lowered, options);
     bool ok = agx_arena_start(&c) || agx_refuse(&c, NULL, "out of memory");
-    ok = ok && agx_structure(&c) && agx_select(&c) && registers(&c) && agx_masks(&c) && preamble(&c);
+    ok = ok && agx_structure(&c) && agx_select(&c) && registers(&c);
+    if (ok)
+        agx_slots(&c);
+    ok = ok && agx_masks(&c) && preamble(&c);
     if (ok) {
         agx_known(&c);
         agx_waits(&c);
+        agx_hints(&c);
         ok = !c.failed && finish(&c, out);
     }
     agx_arena_free(&c);

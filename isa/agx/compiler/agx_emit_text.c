@@ -29,7 +29,11 @@ static void ref_text(const struct agx_compiler *c, FILE *out, const struct agx_r
     }
     if (ref->kind == AGX_REF_NUMBER)
         return;
-    fprintf(out, "%s%s%s", ref->sign_extend ? ".sx" : "", ref->absolute ? ".abs" : "", ref->negate ? ".neg" : "");
+    fprintf(out, "%s%s%s%s",
+            ref->hint == AGX_REF_CACHE     ? ".cache"
+            : ref->hint == AGX_REF_DISCARD ? ".discard"
+                                           : "",
+            ref->sign_extend ? ".sx" : "", ref->absolute ? ".abs" : "", ref->negate ? ".neg" : "");
 }
 
 static void line_text(const struct agx_compiler *c, FILE *out, const struct agx_line *line)

@@ -23,11 +23,14 @@ enum agx_ref_kind {
     AGX_REF_FIXED
 };
 
+enum agx_ref_hint { AGX_REF_PLAIN, AGX_REF_CACHE, AGX_REF_DISCARD };
+
 struct agx_ref {
     uint8_t kind;
     uint8_t part;  /* bits of one register of it: 16 or 32 */
     uint8_t count; /* consecutive registers: 1, but 2 for 64 bits and more for vectors */
     bool negate, absolute, sign_extend;
+    uint8_t hint;    /* enum agx_ref_hint; agx_hints.c */
     uint16_t offset; /* REGISTER: in halves from the first of the virtual register */
     uint32_t index;  /* REGISTER: virtual register; UNIFORM: half; NUMBER: value; CONSTANT: in the pool; FLOAT: float32 bits;
                         FIXED: half */
@@ -244,9 +247,11 @@ bool agx_spill(struct agx_compiler *c);
 /* Moves loads up, with so many halves more than are in use at most anyway; whether anything moved. Needs agx_live. */
 bool agx_schedule(struct agx_compiler *c, unsigned more_halves);
 void agx_unschedule(struct agx_compiler *c); /* back to the order before */
+void agx_slots(struct agx_compiler *c);
 bool agx_masks(struct agx_compiler *c);
 void agx_known(struct agx_compiler *c);
 void agx_waits(struct agx_compiler *c);
+void agx_hints(struct agx_compiler *c);
 bool agx_take_tables(struct agx_compiler *c, struct agx_compiled *out);
 char *agx_print(struct agx_compiler *c, size_t *bytes);
 

@@ -239,7 +239,8 @@ static struct ir_value *rebuilt(struct scalarise *s, struct ir_value *at, struct
 static bool fits_memory(const struct ir_value *v, const struct ir_type *type, const struct ir_value *pointer)
 {
     const bool aligned = v->align == 0 || v->align >= type->element->bytes;
-    return aligned && pointer->type->space != IR_PRIVATE && type->count <= 4 && (type->element->bits == 32 || type->element->bits == 16);
+    return aligned && pointer->type->space != IR_PRIVATE && type->count <= 4 &&
+           (type->element->bits == 32 || type->element->bits == 16);
 }
 
 static struct ir_value *pointer_to_lane(struct build *b, struct ir_value *pointer, const struct ir_type *element, unsigned lane)
