@@ -288,14 +288,14 @@ static void test_random_control_flow(void)
         struct isa_error error;
         bool good = agrees(m.k.f, 0, &spills);
         good = good && ir_lower(m.k.m, m.k.f, &(struct ir_lower_options){0}, &error) && agrees(m.k.f, 0, &spills) &&
-               agrees(m.k.f, 12, &spills);
+               agrees(m.k.f, 12 + seed % 6, &spills);
         CHECK(good, "with seed %u", seed);
         all_spills += spills;
         ir_module_free(m.k.m);
         if (!good)
             break;
     }
-    CHECK(all_spills > 0, "no program needed the stack with 12 halves");
+    CHECK(all_spills > 0, "no program needed the stack");
 }
 
 /* ---- what is refused, and places ---- */

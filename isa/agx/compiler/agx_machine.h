@@ -73,9 +73,10 @@ struct agx_step {
     const char *format; /* "%d" is the destination, "%0".."%4" the sources, "%s" the slot */
     struct agx_ref to, from[AGX_OP_SOURCES];
     uint8_t sources, kind, slot;
-    uint32_t order;    /* agx_schedule.c: in its node before, + 1; 0 = it came later */
-    bool changes_part; /* of what its first source holds, too: the rest of the register stays */
-    uint32_t at;       /* position */
+    uint32_t stack_place; /* agx_spill.c: half of the stack that it moves, + 1 */
+    uint32_t order;       /* agx_schedule.c: in its node before, + 1; 0 = it came later */
+    bool changes_part;    /* of what its first source holds, too: the rest of the register stays */
+    uint32_t at;          /* position */
     uint32_t line, file;
     struct agx_copy *copy;
     unsigned copies;

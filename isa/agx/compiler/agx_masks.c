@@ -135,7 +135,7 @@ static const struct agx_tree *only_leaves(struct masker *m, const struct agx_tre
 {
     while (tree && tree->kind == AGX_TREE_EDGE) {
         for (const struct agx_step *op = tree->ops.first; op; op = op->next)
-            if (!agx_copies_nothing(m->c, op))
+            if (op->kind != AGX_DO_COPIES || !agx_copies_nothing(m->c, op))
                 return NULL;
         tree = tree->next;
     }

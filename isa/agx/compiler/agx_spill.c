@@ -140,6 +140,7 @@ static struct agx_step *transfer(struct agx_compiler *c, struct agx_ref value, u
                        : agx_text(c, "stack_load %%d, %s, 1, 0, %s, 4, %u, %%s", format, masks[value.count], offset);
     op->kind = store ? AGX_DO_STORE : AGX_DO_LOAD;
     op->slot = store;
+    op->stack_place = offset / 2 + 1;
     op->line = at->line;
     op->file = at->file;
     if (store) {
@@ -189,53 +190,125 @@ static void rename_to(struct agx_ref *ref, const struct agx_ref *now)
     ref->index = now->index;
 }
 
+static struct agx_step **insert(struct agx_step **at, struct agx_step *op)
+{
+    op->next = *at;
+    *at = op;
+    return &op->next;
+}
+
+/* A register to store from: numbers and uniforms need one. */
+static struct agx_ref stored(struct spill *s, struct agx_step ***at, const struct agx_copy *copy)
+{
+    if (copy->from.kind == AGX_REF_REGISTER && copy->from.part == copy->to.part)
+        return copy->from;
+    struct agx_step *const op = agx_alloc(s->c, sizeof *op);
+    struct agx_ref made = agx_new(s->c, copy->to.part, copy->to.count);
+    s->c->reg[made.index].unspillable = true;
+    op->kind = AGX_DO_COPIES;
+    op->copies = 1;
+    op->copy = agx_alloc(s->c, sizeof *op->copy);
+    op->copy[0] = (struct agx_copy){made, copy->from};
+    *at = insert(*at, op);
+    return made;
+}
+
+/* Where a value that was brought for a copy may be stored: behind what brings it, unless the place is read later on, else at
+ * `at`.
+ */
+static struct agx_step **early(const struct spill *s, struct agx_steps *ops, struct agx_step **at, struct agx_ref value)
+{
+    const uint32_t place = s->offset / 2 + 1;
+    struct agx_step **found = NULL;
+    if (!s->c->reg[value.index].unspillable)
+        return at;
+    for (struct agx_step **next = &ops->first; next != at && *next; next = &(*next)->next) {
+        const struct agx_step *const op = *next;
+        if (op->to.kind == AGX_REF_REGISTER && op->to.index == value.index && !op->changes_part)
+            found = &(*next)->next;
+        else if (op->kind == AGX_DO_LOAD && op->stack_place >= place && op->stack_place < place + 16)
+            found = NULL;
+    }
+    return found ? found : at;
+}
+
+/* Copies to what is spilled become stores in front of the others, one by one: all at once they would need as many registers. */
+static struct agx_step **store_copies(struct spill *s, struct agx_steps *ops, struct agx_step **at, struct agx_step *op)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < op->copies; i++) {
+        const struct agx_copy copy = op->copy[i];
+        if (!is_it(s, &copy.to)) {
+            op->copy[kept++] = copy;
+            continue;
+        }
+        const struct agx_ref value = stored(s, &at, &copy);
+        struct agx_step *const store = transfer(s->c, value, s->offset + 2u * copy.to.offset, true, op);
+        struct agx_step **const place = early(s, ops, at, value);
+        struct agx_step **const behind = insert(place, store);
+        at = place == at ? behind : at;
+    }
+    op->copies = kept;
+    return at;
+}
+
+static bool reads_it(const struct spill *s, const struct agx_step *op)
+{
+    bool reads = false;
+    for (unsigned i = 0; i < op->sources; i++)
+        reads = reads || is_it(s, &op->from[i]);
+    for (unsigned i = 0; i < op->copies; i++)
+        reads = reads || is_it(s, &op->copy[i].from);
+    return reads;
+}
+
+static bool writes_it(const struct spill *s, const struct agx_step *op)
+{
+    bool writes = is_it(s, &op->to);
+    for (unsigned i = 0; i < op->copies; i++)
+        writes = writes || is_it(s, &op->copy[i].to);
+    return writes;
+}
+
+/* Gives `op`, at *at, what it needs and takes what it makes; returns where the next one is. */
+static struct agx_step **rewrite_one(struct spill *s, struct agx_steps *ops, struct agx_step **at, bool reads, bool writes)
+{
+    struct agx_step *const op = *at;
+    struct agx_ref in = {.kind = AGX_REF_NONE};
+    if (reads || op->changes_part) {
+        in = agx_new(s->c, s->whole.part, s->whole.count);
+        s->c->reg[in.index].unspillable = true;
+        for (unsigned i = 0; i < op->sources; i++)
+            if (is_it(s, &op->from[i]))
+                rename_to(&op->from[i], &in);
+        for (unsigned i = 0; i < op->copies; i++)
+            if (is_it(s, &op->copy[i].from))
+                rename_to(&op->copy[i].from, &in);
+        at = insert(at, bring(s, in, op));
+    }
+    if (writes && op->kind == AGX_DO_COPIES)
+        return &(*store_copies(s, ops, at, op))->next;
+    at = &op->next;
+    if (!writes)
+        return at;
+    const struct agx_ref made = op->changes_part ? in : agx_new(s->c, s->whole.part, s->whole.count);
+    s->c->reg[made.index].unspillable = true;
+    rename_to(&op->to, &made);
+    return insert(at, transfer(s->c, made, s->offset, true, op));
+}
+
 static void rewrite(struct spill *s, struct agx_steps *ops)
 {
     struct agx_step **at = &ops->first;
     while (*at && !s->c->failed) {
         struct agx_step *const op = *at;
-        bool reads = false, writes = is_it(s, &op->to);
-        for (unsigned i = 0; i < op->sources; i++)
-            reads = reads || is_it(s, &op->from[i]);
-        for (unsigned i = 0; i < op->copies; i++) {
-            reads = reads || is_it(s, &op->copy[i].from);
-            writes = writes || is_it(s, &op->copy[i].to);
-        }
-        if (!reads && !writes) {
-            at = &op->next;
-            continue;
-        }
-        if (op == s->maker) { /* made where it is used */
+        const bool reads = reads_it(s, op), writes = writes_it(s, op);
+        if (op == s->maker) /* made where it is used */
             *at = op->next;
-            continue;
-        }
-        const unsigned halves = s->whole.part / 16u;
-        const struct agx_ref in = agx_new(s->c, 16 * halves, s->whole.count);
-        const struct agx_ref made = op->changes_part ? in : agx_new(s->c, 16 * halves, s->whole.count);
-        s->c->reg[in.index].unspillable = s->c->reg[made.index].unspillable = true;
-        for (unsigned i = 0; i < op->sources; i++)
-            if (is_it(s, &op->from[i]))
-                rename_to(&op->from[i], &in);
-        for (unsigned i = 0; i < op->copies; i++) {
-            if (is_it(s, &op->copy[i].from))
-                rename_to(&op->copy[i].from, &in);
-            if (is_it(s, &op->copy[i].to))
-                rename_to(&op->copy[i].to, &made);
-        }
-        if (is_it(s, &op->to))
-            rename_to(&op->to, &made);
-        if (reads) {
-            struct agx_step *const load = bring(s, in, op);
-            load->next = op;
-            *at = load;
-        }
-        at = &op->next;
-        if (writes) {
-            struct agx_step *const store = transfer(s->c, made, s->offset, true, op);
-            store->next = op->next;
-            op->next = store;
-            at = &store->next;
-        }
+        else if (reads || writes)
+            at = rewrite_one(s, ops, at, reads, writes);
+        else
+            at = &op->next;
     }
     ops->last = ops->first;
     while (ops->last && ops->last->next)
