@@ -13,7 +13,8 @@ static const struct orchard_option option_table[] = {
     VERB_COMPILE_OPTIONS,
     VERB_LAUNCH_OPTIONS,
     {"args", 0, "ARG", true, "an argument for the description, in the forms of orchard run; one for each or none"},
-    {"print", 0, "STAGE", false, "print what the compiler has after a stage: kernels (their names), llvm, read, passes, lowered or asm"},
+    {"print", 0, "STAGE", false,
+     "print what the compiler has after a stage: kernels (their names), llvm, read, passes, lowered or asm"},
     {"fresh", 0, NULL, false, "compile even when the cache has the result"},
     {0},
 };
