@@ -63,7 +63,7 @@ static void give(struct slots *s, struct agx_tree *tree)
         s->stores = s->stores || op->kind == AGX_DO_STORE;
         if (!brings_registers(op))
             continue;
-        const bool far = busy[0] && need[0] < NEVER && first_use[i] > need[0] + FAR;
+        const bool far = busy[0] && first_use[i] < NEVER && first_use[i] - FAR > need[0];
         op->slot = far && !s->stores ? STORES : 0;
         busy[op->slot] = true;
         need[op->slot] = first_use[i] < need[op->slot] ? first_use[i] : need[op->slot];
