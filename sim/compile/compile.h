@@ -18,7 +18,8 @@
 
 enum compile_language { COMPILE_OPENCL, COMPILE_METAL, COMPILE_LLVM };
 
-/* Where the compiler shows its work: the names of the source's kernels (of Metal's with their functions), the text of clang, the module as read, every pass, the kernel as lowered, assembler text. */
+/* Where the compiler shows its work: the names of the source's kernels (of Metal's with their functions), the text of clang, the
+ * module as read, every pass, the kernel as lowered, assembler text. */
 enum compile_stage {
     COMPILE_SHOW_NONE,
     COMPILE_SHOW_KERNELS,

@@ -116,7 +116,7 @@ static bool find_places(struct agx_compiler *c, struct agx_compiled *out)
     return true;
 }
 
-/* The preamble has few values at a time: it never spills. */
+/* The preamble has no stack. */
 static bool preamble(struct agx_compiler *c)
 {
     struct agx_compiler *const p = c->preamble;
@@ -124,6 +124,8 @@ static bool preamble(struct agx_compiler *c)
         return true;
     if (!registers(p))
         return false;
+    if (p->spills)
+        return agx_refuse(p, NULL, "a preamble that needs the stack");
     agx_slots(p);
     if (!agx_masks(p))
         return false;
@@ -144,27 +146,38 @@ static bool finish(struct agx_compiler *c, struct agx_compiled *out)
     return agx_take_tables(c, out) && find_places(c, out);
 }
 
+static bool compile(struct agx_compiler *c, struct agx_compiled *out)
+{
+    bool ok = agx_arena_start(c) || agx_refuse(c, NULL, "out of memory");
+    ok = ok && agx_structure(c) && agx_select(c) && registers(c);
+    if (ok)
+        agx_slots(c);
+    ok = ok && agx_masks(c) && preamble(c);
+    if (ok) {
+        agx_known(c);
+        agx_waits(c);
+        agx_hints(c);
+        ok = !c->failed && finish(c, out);
+    }
+    return ok;
+}
+
+/* A preamble that would need the stack is left out: then each thread computes what it would have. */
 bool agx_compile(const struct ir_function *lowered, const struct agx_compile_options *options, struct agx_compiled *out,
                  struct isa_error *error)
 {
-    struct agx_compiler c = {.f = lowered, .error = error};
-    *out = (struct agx_compiled){.assembly = NULL};
-    *error = (struct isa_error){.line = 0};
-    c.register_halves = most_halves(lowered, options);
-    bool ok = agx_arena_start(&c) || agx_refuse(&c, NULL, "out of memory");
-    ok = ok && agx_structure(&c) && agx_select(&c) && registers(&c);
-    if (ok)
-        agx_slots(&c);
-    ok = ok && agx_masks(&c) && preamble(&c);
-    if (ok) {
-        agx_known(&c);
-        agx_waits(&c);
-        agx_hints(&c);
-        ok = !c.failed && finish(&c, out);
+    bool ok = false, again = true;
+    for (unsigned attempt = 0; attempt < 2 && !ok && again; attempt++) {
+        struct agx_compiler c = {.f = lowered, .error = error, .no_preamble = attempt > 0};
+        *out = (struct agx_compiled){.assembly = NULL};
+        *error = (struct isa_error){.line = 0};
+        c.register_halves = most_halves(lowered, options);
+        ok = compile(&c, out);
+        again = c.preamble && c.preamble->spills + c.preamble->failed > 0;
+        agx_arena_free(&c);
+        if (!ok)
+            agx_compiled_free(out);
     }
-    agx_arena_free(&c);
-    if (!ok)
-        agx_compiled_free(out);
     return ok;
 }
 
