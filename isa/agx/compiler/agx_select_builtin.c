@@ -47,8 +47,8 @@ static bool position(struct agx_compiler *c, const struct ir_value *v)
     case IR_B_LOCAL_INDEX: special(c, v, 51); return true;
     case IR_B_LANE: special(c, v, 52); return true;
     case IR_B_SIMDGROUP: special(c, v, 53); return true;
-    case IR_B_GLOBAL_SIZE: agx_emit_copy(c, agx_to(c, v), agx_implicit(c, d)); return true;
-    case IR_B_GROUP_COUNT: agx_emit_copy(c, agx_to(c, v), agx_implicit(c, 3 + d)); return true;
+    case IR_B_GLOBAL_SIZE:
+    case IR_B_GROUP_COUNT: agx_emit_copy(c, agx_to(c, v), agx_implicit_of(c, v)); return true;
     case IR_B_SIMDGROUP_COUNT:
         if (!size[0]) {
             simdgroup_count(c, v);
@@ -91,7 +91,7 @@ bool agx_select_atomic(struct agx_compiler *c, const struct ir_value *v)
     const struct agx_ref to = wanted ? agx_to(c, v) : (struct agx_ref){0};
     const struct agx_ref data = exchange ? exchange_pair(c, v) : agx_in_register(c, v->operand[1]);
     if (v->operand[0]->type->space == IR_THREADGROUP) {
-        const struct agx_group_address at = agx_group_address(c, v, v->operand[0], 4);
+        const struct agx_group_address at = agx_group_address(c, v->operand[0], 4);
         AGX_EMIT(c, agx_text(c, "threadgroup_atomic %s, %s, %%0, %%1, %%2, 0, 2, 128, 0", name, result), to, at.base, at.index,
                  data);
         return true;

@@ -55,10 +55,9 @@ static void device(struct agx_compiler *c, const struct ir_value *v, const struc
 
 /* ---- threadgroup and private ---- */
 
-static void group(struct agx_compiler *c, const struct ir_value *v, const struct access *a, const struct ir_value *pointer,
-                  struct agx_ref data, bool store)
+static void group(struct agx_compiler *c, const struct access *a, const struct ir_value *pointer, struct agx_ref data, bool store)
 {
-    const struct agx_group_address at = agx_group_address(c, v, pointer, a->bytes);
+    const struct agx_group_address at = agx_group_address(c, pointer, a->bytes);
     if (store)
         AGX_EMIT(c, agx_text(c, "threadgroup_store %s, %s, %%0, %%1, %%2", a->format, masks[a->count]), (struct agx_ref){0}, data,
                  at.base, at.index);
@@ -143,7 +142,7 @@ static bool load_or_store(struct agx_compiler *c, const struct ir_value *v)
     case IR_DEVICE:
     case IR_CONSTANT_SPACE:
     case IR_CONSTANT_HOST: device(c, v, &a, pointer, data, store); break;
-    case IR_THREADGROUP: group(c, v, &a, pointer, data, store); break;
+    case IR_THREADGROUP: group(c, &a, pointer, data, store); break;
     case IR_PRIVATE: stack(c, v, &a, pointer, data, store); break;
     default: agx_refuse(c, v, "a pointer whose address space is not known"); break;
     }

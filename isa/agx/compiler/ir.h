@@ -151,6 +151,7 @@ struct ir_value {
     uint32_t align;             /* bytes, of LOAD, STORE, ALLOCA, GLOBAL; 0 = natural */
     uint64_t bits;              /* CONSTANT: integer or IEEE bits; ARGUMENT: its number */
     int32_t offset;             /* GEP in lowered form: elements to be added */
+    uint64_t reach;             /* ARGUMENT: a pointer to so many bytes that may always be read */
     uint32_t id;                /* unique in the function (values of a module: in the module) */
     uint32_t line;              /* in the source; 0 = not known */
     uint32_t file;              /* number in the module's list of files */

@@ -33,6 +33,8 @@ static const struct step steps[] = {
     {NULL, NULL},
     {"merge", pass_merge},
     {NULL, NULL},
+    {"invariant", pass_invariant},
+    {NULL, NULL},
 };
 
 static bool lower_run(struct pass *p, const struct step *step)

@@ -317,6 +317,8 @@ static void print_argument(FILE *out, const struct ir_function *f, unsigned i)
         ir_print_type(out, f->by_value[i]);
         fputc(')', out);
     }
+    if (v->reach)
+        fprintf(out, " dereferenceable(%" PRIu64 ")", v->reach);
     fprintf(out, " %%%u", v->id);
     if (v->name) {
         fputs(" name(", out);

@@ -53,6 +53,9 @@ static bool read_param_attributes(struct ir_reader *r, struct ir_param *param)
         } else if (ir_take(r, "annotation")) {
             if (!ir_read_quoted(r, &param->annotation))
                 return false;
+        } else if (ir_take(r, "dereferenceable")) {
+            if (!ir_want_sign(r, '(') || !ir_want_number(r, UINT64_MAX, &param->reach) || !ir_want_sign(r, ')'))
+                return false;
         } else if (ir_is(r, "inalloca") || ir_is(r, "preallocated") || ir_is(r, "swiftself")) {
             return ir_read_fail(r, "this kind of argument is not supported");
         } else if (!ir_skip_attribute(r)) {
@@ -115,6 +118,7 @@ static struct ir_function *add_function(struct ir_reader *r, const char *name, c
         *kept = r->param[i];
         f->by_value[i] = kept->by_value;
         v->annotation = kept->annotation;
+        v->reach = kept->reach;
         v->name = kept->name;
         if (!v->name && kept->local && kept->local_length && (*kept->local < '0' || *kept->local > '9'))
             v->name = ir_text(r->m, kept->local, kept->local_length);

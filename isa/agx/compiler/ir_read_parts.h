@@ -68,6 +68,7 @@ struct ir_param {
     const char *local; /* as the text names it; NULL = only numbered */
     size_t local_length;
     const char *name, *annotation;
+    uint64_t reach; /* dereferenceable(n) */
 };
 struct ir_pending { /* initial value of a global, body of a function */
     struct ir_place place;

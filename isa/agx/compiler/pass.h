@@ -118,7 +118,8 @@ bool pass_addresses(struct pass *p); /* getelementptr to one index */
 bool pass_fold(struct pass *p);      /* constants and algebra */
 bool pass_common(struct pass *p);    /* common subexpressions */
 bool pass_dead(struct pass *p);
-bool pass_flow(struct pass *p);  /* branches on constants, blocks in a row, ifs to selects */
-bool pass_merge(struct pass *p); /* adjacent loads and stores to vectors */
+bool pass_flow(struct pass *p);      /* branches on constants, blocks in a row, ifs to selects */
+bool pass_invariant(struct pass *p); /* what loops compute anew although it never changes */
+bool pass_merge(struct pass *p);     /* adjacent loads and stores to vectors */
 
 #endif

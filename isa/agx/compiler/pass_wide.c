@@ -1,5 +1,5 @@
-/* 64-bit operations that the back end has not, from halves of 32 bits. It has add, sub, and, or, xor, shl and lshr by constants,
- * extensions, truncation, comparisons, select, phi, load and store. */
+/* 64-bit operations that the back end has not, from halves of 32 bits. It has add, sub, mul, and, or, xor, shl and lshr by
+ * constants, extensions, truncation, comparisons, select, phi, load and store. */
 #include "isa/agx/compiler/pass_fold.h"
 #include "isa/agx/compiler/pass_library.h"
 
@@ -25,23 +25,6 @@ static struct ir_value *whole(struct build *b, struct halves h)
     const struct ir_type *i64 = ir_int(b->m, 64);
     struct ir_value *low = build_convert(b, IR_ZEXT, h.low, i64), *high = build_convert(b, IR_ZEXT, h.high, i64);
     return build_2(b, IR_OR, build_2n(b, IR_SHL, high, 32), low);
-}
-
-static bool is_zero(const struct ir_value *v)
-{
-    uint64_t bits;
-    return pass_is_constant(v, &bits) && bits == 0;
-}
-
-static struct ir_value *multiply(struct build *b, struct ir_value *x, struct ir_value *y)
-{
-    const struct halves p = split(b, x), q = split(b, y);
-    struct ir_value *high = build_b2(b, IR_B_MUL_HIGH_U, p.low, q.low);
-    if (!is_zero(q.high))
-        high = build_2(b, IR_ADD, high, build_2(b, IR_MUL, p.low, q.high));
-    if (!is_zero(p.high))
-        high = build_2(b, IR_ADD, high, build_2(b, IR_MUL, p.high, q.low));
-    return whole(b, (struct halves){build_2(b, IR_MUL, p.low, q.low), high});
 }
 
 /* The sum of two numbers and whether it wrapped, as 0 or 1. */
@@ -328,7 +311,6 @@ static struct ir_value *rewrite_wide(struct pass *p, struct ir_value *v)
     if (!is_wide(v->type))
         return NULL;
     switch (v->op) {
-    case IR_MUL: return multiply(&b, v->operand[0], v->operand[1]);
     case IR_SHL:
     case IR_LSHR: return pass_is_constant(v->operand[1], &n) ? NULL : shift(&b, (enum ir_op)v->op, v->operand[0], v->operand[1]);
     case IR_ASHR:
