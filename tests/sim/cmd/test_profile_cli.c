@@ -235,17 +235,17 @@ static void test_spills(void)
     static const char spilled[] = "#include <metal_stdlib>\nusing namespace metal;\n"
                                   "kernel void k(device const float *a, device float *b, constant uint &n,\n"
                                   "              uint i [[thread_position_in_grid]])\n{\n"
-                                  "    float v[112];\n"
+                                  "    float v[160];\n"
                                   "    #pragma unroll\n"
-                                  "    for (uint k = 0; k < 112; k++)\n        v[k] = a[i + k * 64];\n"
+                                  "    for (uint k = 0; k < 160; k++)\n        v[k] = a[i + k * 64];\n"
                                   "    for (uint lap = 0; lap < n; lap++) {\n"
                                   "        #pragma unroll\n"
-                                  "        for (uint k = 0; k < 112; k++)\n"
-                                  "            v[k] = v[k] * v[(k + 37) % 112] + 0.5f;\n"
+                                  "        for (uint k = 0; k < 160; k++)\n"
+                                  "            v[k] = v[k] * v[(k + 37) % 160] + 0.5f;\n"
                                   "    }\n"
                                   "    float sum = 0;\n"
                                   "    #pragma unroll\n"
-                                  "    for (uint k = 0; k < 112; k++)\n        sum += v[k];\n"
+                                  "    for (uint k = 0; k < 160; k++)\n        sum += v[k];\n"
                                   "    b[i] = sum;\n}\n";
     if (missing_clang())
         return;
