@@ -153,7 +153,7 @@ static void test_repetition(void)
         {"a chain of choices of Metal", "K.metal", "kernel void k(device int *o) { o[0] = ", "o[1] ? o[2] : ", 5000, "1; }\n",
          ORCH_USAGE, "more than 1000 choices"},
         {"templates of Metal", "K.metal", "", "template <", 5000, "> kernel void k(device int *o) { }\n", ORCH_USAGE,
-         "no kernel of that name"},
+         "no kernel is named 'k'"},
         {"kernels of Metal", "K.metal", "", "kernel ", 5000, "void k(device int *o) { }\n", 0, ""},
     };
     if (skipped())
@@ -198,7 +198,7 @@ static void test_no_text(void)
     now = "no text";
     expect("K.cl", "\x01\x02\x80\xff\xfe\x7f", ORCH_USAGE, "K.cl:1:1");
     now = "no text of Metal";
-    expect("K.metal", "\x01\x02\x80\xff\xfe\x7f", ORCH_USAGE, "no kernel of that name");
+    expect("K.metal", "\x01\x02\x80\xff\xfe\x7f", ORCH_USAGE, "no kernel is named 'k'");
 }
 
 static const struct suite_test tests[] = {
