@@ -37,7 +37,7 @@
 
 /* Launches with more instructions may skip threadgroups, when simdgroups of them execute fewer than so many. */
 #define SKIPPED_WORK 0x1p21
-#define SHORT_LIFE   500
+#define SHORT_LIFE   1600
 
 /* Launches with more instructions may be timed from a part of them; this many take a second of simulation or two. */
 #define LARGE_WORK 0x1p24
