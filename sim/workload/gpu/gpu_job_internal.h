@@ -55,6 +55,8 @@ struct gpu_skipping {
     uint64_t until;           /* something is to be done when this threadgroup is the next one */
     bool measuring, known;    /* the pace is being timed since `from`; it has been before */
     struct gpu_mark from;
+    uint64_t waves;       /* how many it is timed for at least */
+    double half_ns;       /* the pace of half of them; 0 = not known */
     struct gpu_fit fit;   /* since then */
     struct gpu_rate rate; /* the latest one */
     double skipped;       /* instructions, in all */

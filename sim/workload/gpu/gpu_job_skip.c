@@ -19,6 +19,9 @@
 #define TIMED_WAVES    4
 #define SETTLING       400.0
 #define TIMED          400.0
+/* The pace is timed for twice as many waves, and again, up to so many times, until that changes it by less than this share. */
+#define SURE       0.015
+#define MOST_TIMED 4
 /* Waves behind the last skip that are timed besides: the end. */
 #define END_WAVES 2
 /* Fewest waves that are worth a skip, and the most for each one that the launch has come: at a steady pace, or at another one
@@ -200,6 +203,31 @@ static void settle_until(struct gpu_job *j, uint64_t waves)
     j->skipping.until = j->next + waves * wave_of(j);
 }
 
+/* Times the pace for some waves anew. */
+static void begin_timing(struct gpu_job *j, const struct gpu_mark *from)
+{
+    struct gpu_skipping *s = &j->skipping;
+    begin_fit(s, from);
+    s->measuring = true;
+    s->waves = s->timed / 2;
+    s->half_ns = 0;
+    settle_until(j, s->waves);
+}
+
+/* The pace of twice as many waves is another one: it is timed for longer, up to the end of the launch. */
+static bool goes_on_timing(struct gpu_job *j)
+{
+    struct gpu_skipping *s = &j->skipping;
+    const double ns = rate_of(&s->fit).ns, change = s->half_ns > 0 ? fabs(ns / s->half_ns - 1) : 1;
+    const uint64_t end = j->next + (s->waves + END_WAVES) * wave_of(j);
+    if (s->waves >= s->timed && (change < SURE || s->waves >= MOST_TIMED * s->timed || end > j->setup->group_count))
+        return false;
+    settle_until(j, s->waves);
+    s->waves *= 2;
+    s->half_ns = ns;
+    return true;
+}
+
 /* The pace is known: skips what may be skipped. */
 static bool look_behind(struct gpu_job *j, const struct gpu_mark *to)
 {
@@ -212,13 +240,16 @@ static bool look_behind(struct gpu_job *j, const struct gpu_mark *to)
     s->known = true;
     const uint64_t groups = next_skip(j, change);
     const bool filling = room_until_filled(j, s->skipped + to->issued, s->skipped + s->from.issued) < INFINITY;
-    begin_fit(s, to);
-    s->measuring = groups == 0;
-    if (groups && !skip(j, groups, filling))
+    if (!groups) {
+        begin_timing(j, to);
+        return true;
+    }
+    s->measuring = false;
+    if (!skip(j, groups, filling))
         return false;
-    if (groups && filling)
+    if (filling)
         settle_skip(j, &rate);
-    settle_until(j, s->measuring ? s->timed : s->settling);
+    settle_until(j, s->settling);
     return true;
 }
 
@@ -236,10 +267,8 @@ bool gpu_job_skip(struct gpu_job *j)
     gpu_job_take_mark(j, &now);
     if (s->measuring) {
         add_moment(s, &now);
-        return j->next < s->until || look_behind(j, &now);
+        return j->next < s->until || goes_on_timing(j) || look_behind(j, &now);
     }
-    begin_fit(s, &now);
-    s->measuring = true;
-    settle_until(j, s->timed);
+    begin_timing(j, &now);
     return true;
 }
