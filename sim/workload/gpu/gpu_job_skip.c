@@ -17,8 +17,8 @@
  * each simdgroup, whichever is longer. */
 #define SETTLING_WAVES 3
 #define TIMED_WAVES    4
-#define SETTLING       400.0
-#define TIMED          400.0
+#define SETTLING       100.0
+#define TIMED          100.0
 /* The pace is timed for twice as many waves, and again, up to so many times, until that changes it by less than this share. */
 #define SURE       0.015
 #define MOST_TIMED 4
