@@ -38,6 +38,8 @@
 /* Launches with more instructions may skip threadgroups, when simdgroups of them execute fewer than so many. */
 #define SKIPPED_WORK 0x1p21
 #define SHORT_LIFE   1600
+/* Data up to so many times the size of the SLC are found there in part by the next run, and where differs along the launch. */
+#define MOST_KEPT 2.0
 
 /* Launches with more instructions may be timed from a part of them; this many take a second of simulation or two. */
 #define LARGE_WORK 0x1p24
@@ -130,6 +132,9 @@ static bool may_skip(const struct run_launch *l, double work)
 {
     const char *detail = l->run->request->detail;
     const double groups = (double)l->setup->group_count, life = work / groups / run_launch_simdgroups(l);
+    const double slcs = run_launch_buffer_bytes(l) / MEM_LINE_BYTES / l->slc_lines;
+    if (!l->run->request->cold && slcs >= RUN_SLC_FILLED && slcs < MOST_KEPT)
+        return false;
     return (!detail || strcmp(detail, "instr") != 0) && work >= SKIPPED_WORK && life < SHORT_LIFE &&
            groups >= (double)(gpu_job_least_waves(life) * run_launch_wave(l));
 }
