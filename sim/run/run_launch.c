@@ -131,8 +131,9 @@ static bool time_all(struct run_launch *l)
             return false;
         run_launch_count(l, &part.beside);
         g->device_ns += part.ns;
-        g->groups_timed += l->setup->group_count;
+        g->groups_timed += l->setup->group_count - part.skipped;
         g->timed_share = part.timed_share;
+        g->scale_uncertainty = part.uncertainty;
     }
     return true;
 }

@@ -20,6 +20,8 @@ struct run_launch {
     struct gpu_work work;    /* of threadgroups; zeros where neither the way nor the time depends on it */
     struct gpu_crowd *crowd; /* executes some threadgroups for `work`, then windows and what lies between them; NULL = no work */
     double slc_lines;        /* known with the work */
+    bool skips;              /* threadgroups are skipped where the pace is steady */
+    bool empty;              /* the caches: nothing has run since they were emptied */
     bool *lap;               /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
     struct activity taken;   /* of the present pass, so far */
     struct gpu_profile profile; /* of the passes that count; row NULL = nobody asked */
@@ -79,6 +81,8 @@ bool run_launch_warm(struct run_launch *l);
 struct run_part {
     double ns;
     double timed_share;        /* of the instructions */
+    uint64_t skipped;          /* threadgroups */
+    double uncertainty;        /* standard deviation of the time, as a share of it */
     struct gpu_counted beside; /* what is taken to count in the parts that were not timed */
 };
 /* A pass over the selected threadgroups from memory as it is; `totals` gets what they executed. `part` and `totals` may be NULL.

@@ -102,7 +102,7 @@ static void test_rounds(void)
 
 /* ---- kernels of the library ---- */
 
-/* Launches with fewer than 2^24 instructions are timed whole. M1 has an SLC of 8 MiB. */
+/* Launches with fewer than 2^24 instructions have no windows. M1 has an SLC of 8 MiB. */
 static const struct {
     const char *workload, *precision;
     bool cold;
