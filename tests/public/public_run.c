@@ -170,6 +170,7 @@ static bool interpret(struct attempt *a, bool lowered, struct isa_error *error)
                                    .threadgroup_bytes = a->threadgroup_bytes,
                                    .memory = {at, a},
                                    .most_instructions = 1u << 30,
+                                   .ended_arrive = true,
                                    .flush_subnormals = true};
         memcpy(launch.grid, k->grid, sizeof launch.grid);
         memcpy(launch.group, k->group, sizeof launch.group);
