@@ -270,7 +270,7 @@ static enum public_result reach(struct attempt *a, bool source)
     struct orch_error error = {0};
     char why[700] = "";
     if (!compile(a, source, &error))
-        return say(a, PUBLIC_NOT_COMPILED, error.text, "");
+        return say(a, strstr(error.text, "no kernel is named") ? PUBLIC_ABSENT : PUBLIC_NOT_COMPILED, error.text, "");
     if (!public_give(a, why, sizeof why))
         return say(a, PUBLIC_NO_CASE, why, "");
     return simulate(a, &error) ? PUBLIC_RIGHT : say(a, PUBLIC_NOT_RUN, error.text, "");
