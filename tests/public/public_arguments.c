@@ -113,6 +113,22 @@ static bool bind_by_name(struct attempt *a, unsigned own)
     return true;
 }
 
+/* Sources of other times have the structure of arguments, `args`, behind the buffers and not in front: it is given where it is.
+ */
+static void move_structure(struct attempt *a, unsigned own)
+{
+    struct public_case *const c = a->c;
+    char word[sizeof c->bind[0]];
+    unsigned to = 0;
+    while (to < own && strcmp(a->compiled.kernel.arg[to].name, "args") != 0)
+        to++;
+    if (to == 0 || to >= own || own != c->binds || strstr(c->bind[0], "_kargs_") == NULL)
+        return;
+    memcpy(word, c->bind[0], sizeof word);
+    memmove(c->bind[0], c->bind[1], to * sizeof c->bind[0]);
+    memcpy(c->bind[to], word, sizeof word);
+}
+
 bool public_give(struct attempt *a, char *why, size_t size)
 {
     struct abi_kernel *const k = &a->compiled.kernel;
@@ -127,6 +143,7 @@ bool public_give(struct attempt *a, char *why, size_t size)
             used += (size_t)snprintf(why + used, size - used, " %s", k->arg[i].name);
         return false;
     }
+    move_structure(a, own);
     a->threadgroup_first = round_up(k->threadgroup_memory_bytes, THREADGROUP_ALIGN);
     memcpy(k->grid, a->c->grid, sizeof k->grid);
     memcpy(k->group, a->c->group, sizeof k->group);
