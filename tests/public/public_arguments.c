@@ -87,6 +87,15 @@ static bool give(struct attempt *a, unsigned i, const char *text, char *why, siz
     return ok;
 }
 
+/* The part of the kernel's name that begins with the type of an argument: masks have types of their own. */
+static const char *part_about(const char *kernel, const char *argument)
+{
+    const char *const masks = strstr(kernel, "opmask_"), *rest = masks ? strchr(masks + strlen("opmask_"), '_') : NULL;
+    if (!rest || strcmp(argument, "out_mask") == 0)
+        return kernel;
+    return strstr(argument, "mask") ? masks : rest;
+}
+
 /* A kernel whose arguments the case gives by name: what it does not name is data of the type in the kernel's name. */
 static bool bind_by_name(struct attempt *a, unsigned own)
 {
@@ -104,9 +113,13 @@ static bool bind_by_name(struct attempt *a, unsigned own)
             continue;
         if (c->tensors == PUBLIC_TENSORS)
             return false;
-        const char *const type = public_type_of_name(c->kernel);
-        const bool truth = strstr(c->kernel, "bool_") != NULL, real = *type == 'f' || *type == 'b';
-        snprintf(text, sizeof text, "%s 16384%s", type, real ? "" : truth ? " range=0:2" : " range=1:100"); /* divisors, too */
+        const char *const type = public_type_of_name(part_about(c->kernel, k->arg[i].name));
+        const bool truth = strstr(c->kernel, "bool_") && strcmp(type, "u8") == 0, real = *type == 'f' || *type == 'b';
+        const int count = strstr(c->kernel, "complex64") ? 32768 : 16384; /* pairs */
+        snprintf(text, sizeof text, "%s %d%s", type, count,
+                 real    ? ""
+                 : truth ? " range=0:2"
+                         : " range=1:100"); /* divisors, too */
         if (!public_tensor_make(&c->tensor[c->tensors++], k->arg[i].name, text, &state, why, sizeof why))
             return false;
     }
