@@ -150,6 +150,8 @@ bool public_give(struct attempt *a, char *why, size_t size)
         own++;
     if (a->c->binds == 0 && a->c->arguments > 0 && !bind_by_name(a, own))
         return false;
+    while (a->c->binds > own && strncmp(a->c->bind[a->c->binds - 1], "tg:", 3) == 0) /* memory that another version needs */
+        a->c->binds--;
     if (own != a->c->binds) {
         size_t used = (size_t)snprintf(why, size, "%u arguments, not %zu:", own, a->c->binds);
         for (unsigned i = 0; i < own && used < size; i++)
