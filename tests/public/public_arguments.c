@@ -116,10 +116,9 @@ static bool bind_by_name(struct attempt *a, unsigned own)
         const char *const type = public_type_of_name(part_about(c->kernel, k->arg[i].name));
         const bool truth = strstr(c->kernel, "bool_") && strcmp(type, "u8") == 0, real = *type == 'f' || *type == 'b';
         const int count = strstr(c->kernel, "complex64") ? 32768 : 16384; /* pairs */
-        snprintf(text, sizeof text, "%s %d%s", type, count,
-                 real    ? ""
-                 : truth ? " range=0:2"
-                         : " range=1:100"); /* divisors, too */
+        const bool shift = strstr(c->kernel, "Shift") != NULL;            /* by less than any width: more has no result in C++ */
+        const char *const whole = truth ? " range=0:2" : shift ? " range=0:8" : " range=1:100"; /* divisors, too */
+        snprintf(text, sizeof text, "%s %d%s", type, count, real ? "" : whole);
         if (!public_tensor_make(&c->tensor[c->tensors++], k->arg[i].name, text, &state, why, sizeof why))
             return false;
     }
