@@ -80,10 +80,59 @@ static void test_vectors_of_addresses(void)
                "  store i32 %t, ptr addrspace(1) %o, align 4\n" TAIL);
 }
 
+/* The buffer is read only by the threads that choose it: elsewhere there is nothing at the address. */
+static void test_choice_of_memories(void)
+{
+    check(HEAD "  %slot = alloca i32, align 4\n"
+               "  %low = trunc i64 %i to i32\n"
+               "  %own = mul i32 %low, 77\n"
+               "  store i32 %own, ptr %slot, align 4\n"
+               "  %inside = icmp ult i32 %low, %n\n"
+               "  %at = select i1 %inside, i64 %i, i64 16777216\n"
+               "  %p = getelementptr i32, ptr addrspace(1) %in, i64 %at\n"
+               "  %a = addrspacecast ptr addrspace(1) %p to ptr addrspace(4)\n"
+               "  %b = addrspacecast ptr %slot to ptr addrspace(4)\n"
+               "  %odd = and i32 %low, 1\n"
+               "  %even = icmp eq i32 %odd, 0\n"
+               "  %inner = select i1 %even, ptr addrspace(4) %a, ptr addrspace(4) %b\n"
+               "  %outer = select i1 %inside, ptr addrspace(4) %inner, ptr addrspace(4) %b\n"
+               "  %x = load i32, ptr addrspace(4) %outer, align 4\n"
+               "  %c = select i1 %inside, ptr addrspace(4) %a, ptr addrspace(4) %b\n"
+               "  %y = load i32, ptr addrspace(4) %c, align 4\n"
+               "  %z = sub i32 %x, %y\n"
+               "  %w = add i32 %z, 12345\n"
+               "  %o = getelementptr i32, ptr addrspace(1) %out, i64 %i\n"
+               "  store i32 %w, ptr addrspace(1) %o, align 4\n" TAIL);
+}
+
+/* More words that are the same in all threads than uniform registers: the rest stays with the threads. */
+static void test_many_words_of_all_threads(void)
+{
+    char text[32768];
+    int used = snprintf(text, sizeof text,
+                        "declare i64 @_Z13get_global_idj(i32)\n"
+                        "define spir_kernel void @k(ptr addrspace(2) %%in, ptr addrspace(1) %%out, i32 %%n) {\n"
+                        "  %%i = call i64 @_Z13get_global_idj(i32 0)\n"
+                        "  %%s0 = trunc i64 %%i to i32\n");
+    for (unsigned word = 0; word < 120; word++)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "  %%p%u = getelementptr i32, ptr addrspace(2) %%in, i64 %u\n"
+                         "  %%w%u = load i32, ptr addrspace(2) %%p%u, align 4\n"
+                         "  %%m%u = mul i32 %%s%u, 5\n"
+                         "  %%s%u = xor i32 %%m%u, %%w%u\n",
+                         word, word, word, word, word, word, word + 1, word, word);
+    snprintf(text + used, sizeof text - (size_t)used,
+             "  %%o = getelementptr i32, ptr addrspace(1) %%out, i64 %%i\n"
+             "  store i32 %%s120, ptr addrspace(1) %%o, align 4\n" TAIL);
+    check(text);
+}
+
 static const struct suite_test tests[] = {
     {"loads from packed structures", test_unaligned_loads},
     {"numbers and vectors in packed structures", test_unaligned_numbers},
     {"stores to packed structures", test_unaligned_stores},
     {"vectors of addresses", test_vectors_of_addresses},
+    {"a load from one of two memories", test_choice_of_memories},
+    {"more words of all threads than uniform registers", test_many_words_of_all_threads},
 };
 SUITE_MAIN("agx lower", tests)

@@ -15,7 +15,7 @@
 
 enum { SECONDS_MAX = 240 };
 
-static const char *const words[PUBLIC_RESULTS] = {"right", "WRONG", "not compiled", "not run", "no case"};
+static const char *const words[PUBLIC_RESULTS] = {"right", "WRONG", "not compiled", "not run", "no case", "not in the source"};
 
 struct tally {
     unsigned count[PUBLIC_RESULTS];
@@ -55,7 +55,7 @@ static void visit(void *context, struct public_case *c, const char *wrong)
     const enum public_result result = wrong ? PUBLIC_NO_CASE : apart(c, text, sizeof text);
     t->count[result]++;
     if (t->verbose || result != PUBLIC_RIGHT)
-        printf("%-12s %s (line %u): %s\n", words[result], c->kernel, c->line, wrong ? wrong : text);
+        printf("%-17s %s (line %u): %s\n", words[result], c->kernel, c->line, wrong ? wrong : text);
 }
 
 /* ---- what has a case ---- */

@@ -98,7 +98,15 @@ uint8_t *public_struct(struct public_case *c, const char *name, size_t *bytes, c
 
 /* ---- running it ---- */
 
-enum public_result { PUBLIC_RIGHT, PUBLIC_WRONG, PUBLIC_NOT_COMPILED, PUBLIC_NOT_RUN, PUBLIC_NO_CASE, PUBLIC_RESULTS };
+enum public_result {
+    PUBLIC_RIGHT,
+    PUBLIC_WRONG,
+    PUBLIC_NOT_COMPILED,
+    PUBLIC_NOT_RUN,
+    PUBLIC_NO_CASE,
+    PUBLIC_ABSENT,
+    PUBLIC_RESULTS
+};
 
 /* Compiles, runs, interprets and compares. `text` says what was found. */
 enum public_result public_run(struct public_case *c, char *text, size_t size);

@@ -87,6 +87,15 @@ static bool give(struct attempt *a, unsigned i, const char *text, char *why, siz
     return ok;
 }
 
+/* The part of the kernel's name that begins with the type of an argument: masks have types of their own. */
+static const char *part_about(const char *kernel, const char *argument)
+{
+    const char *const masks = strstr(kernel, "opmask_"), *rest = masks ? strchr(masks + strlen("opmask_"), '_') : NULL;
+    if (!rest || strcmp(argument, "out_mask") == 0)
+        return kernel;
+    return strstr(argument, "mask") ? masks : rest;
+}
+
 /* A kernel whose arguments the case gives by name: what it does not name is data of the type in the kernel's name. */
 static bool bind_by_name(struct attempt *a, unsigned own)
 {
@@ -104,13 +113,32 @@ static bool bind_by_name(struct attempt *a, unsigned own)
             continue;
         if (c->tensors == PUBLIC_TENSORS)
             return false;
-        const char *const type = public_type_of_name(c->kernel);
-        const bool truth = strstr(c->kernel, "bool_") != NULL, real = *type == 'f' || *type == 'b';
-        snprintf(text, sizeof text, "%s 16384%s", type, real ? "" : truth ? " range=0:2" : " range=1:100"); /* divisors, too */
+        const char *const type = public_type_of_name(part_about(c->kernel, k->arg[i].name));
+        const bool truth = strstr(c->kernel, "bool_") && strcmp(type, "u8") == 0, real = *type == 'f' || *type == 'b';
+        const int count = strstr(c->kernel, "complex64") ? 32768 : 16384; /* pairs */
+        const bool shift = strstr(c->kernel, "Shift") != NULL;            /* by less than any width: more has no result in C++ */
+        const char *const whole = truth ? " range=0:2" : shift ? " range=0:8" : " range=1:100"; /* divisors, too */
+        snprintf(text, sizeof text, "%s %d%s", type, count, real ? "" : whole);
         if (!public_tensor_make(&c->tensor[c->tensors++], k->arg[i].name, text, &state, why, sizeof why))
             return false;
     }
     return true;
+}
+
+/* Sources of other times have the structure of arguments, `args`, behind the buffers and not in front: it is given where it is.
+ */
+static void move_structure(struct attempt *a, unsigned own)
+{
+    struct public_case *const c = a->c;
+    char word[sizeof c->bind[0]];
+    unsigned to = 0;
+    while (to < own && strcmp(a->compiled.kernel.arg[to].name, "args") != 0)
+        to++;
+    if (to == 0 || to >= own || own != c->binds || strstr(c->bind[0], "_kargs_") == NULL)
+        return;
+    memcpy(word, c->bind[0], sizeof word);
+    memmove(c->bind[0], c->bind[1], to * sizeof c->bind[0]);
+    memcpy(c->bind[to], word, sizeof word);
 }
 
 bool public_give(struct attempt *a, char *why, size_t size)
@@ -121,12 +149,15 @@ bool public_give(struct attempt *a, char *why, size_t size)
         own++;
     if (a->c->binds == 0 && a->c->arguments > 0 && !bind_by_name(a, own))
         return false;
+    while (a->c->binds > own && strncmp(a->c->bind[a->c->binds - 1], "tg:", 3) == 0) /* memory that another version needs */
+        a->c->binds--;
     if (own != a->c->binds) {
         size_t used = (size_t)snprintf(why, size, "%u arguments, not %zu:", own, a->c->binds);
         for (unsigned i = 0; i < own && used < size; i++)
             used += (size_t)snprintf(why + used, size - used, " %s", k->arg[i].name);
         return false;
     }
+    move_structure(a, own);
     a->threadgroup_first = round_up(k->threadgroup_memory_bytes, THREADGROUP_ALIGN);
     memcpy(k->grid, a->c->grid, sizeof k->grid);
     memcpy(k->group, a->c->group, sizeof k->group);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINE = 2000, LINES = 40, GROUPS = 4, CHOICES = 48 };
 
@@ -336,7 +337,10 @@ static void source_line(struct reader *r, char *text)
     r->header[0] = 0;
     for (const char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
         resolve(r, strncmp(w, "-I", 2) == 0 ? w + 2 : strncmp(w, "header=", 7) == 0 ? w + 7 : w, path, sizeof path);
-        if (strncmp(w, "-I", 2) == 0 && r->includes < 4)
+        const bool folder = strncmp(w, "-I", 2) == 0;
+        if (folder && access(path, X_OK) != 0)
+            continue; /* one that another version of the source has */
+        if (folder && r->includes < 4)
             r->include[r->includes++] = strdup(path);
         else if (strncmp(w, "-D", 2) == 0 && r->defines < 8)
             r->define[r->defines++] = strdup(w + 2);

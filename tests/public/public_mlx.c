@@ -105,6 +105,75 @@ static void quantised_product(const struct public_op *op)
     }
 }
 
+/* Convolution of images whose channels are innermost, src0 with filters src1, both as rows of numbers: numbers of the case are
+ * C and O channels, extents n, id ih iw, kd kh kw, od oh ow, padding pd ph pw, stride, idil (dilation of the input), and depth=1
+ * when each channel has one filter of its own. */
+struct convolution {
+    int64_t c, o, i[3], k[3], s[3], pad[3], stride, idil;
+    bool depth;
+};
+
+static double convolve_one(const struct public_op *op, const struct convolution *v, int64_t n, const int64_t *at, int64_t o)
+{
+    double sum = 0;
+    for (int64_t t = 0; t < v->k[0] * v->k[1] * v->k[2]; t++) {
+        const int64_t tap[3] = {t / v->k[2] / v->k[1], t / v->k[2] % v->k[1], t % v->k[2]};
+        int64_t place = n;
+        bool inside = true;
+        for (unsigned d = 0; d < 3; d++) {
+            const int64_t p = at[d] * v->stride - v->pad[d] + tap[d];
+            inside = inside && p >= 0 && p % v->idil == 0 && p / v->idil < v->i[d];
+            place = place * v->i[d] + p / v->idil;
+        }
+        for (int64_t c = v->depth ? o : 0; inside && c < (v->depth ? o + 1 : v->c); c++)
+            sum += op->a->value[place * v->c + c] *
+                   op->b->value[(o * v->k[0] * v->k[1] * v->k[2] + t) * (v->depth ? 1 : v->c) + (v->depth ? 0 : c)];
+    }
+    return sum;
+}
+
+static void convolve(const struct public_op *op)
+{
+    static const char *const name[4][3] = {{"id", "ih", "iw"}, {"kd", "kh", "kw"}, {"od", "oh", "ow"}, {"pd", "ph", "pw"}};
+    struct convolution v = {.c = (int64_t)public_of(op, "C", 1), .o = (int64_t)public_of(op, "O", 1)};
+    for (unsigned d = 0; d < 3; d++) {
+        v.i[d] = (int64_t)public_of(op, name[0][d], 1), v.k[d] = (int64_t)public_of(op, name[1][d], 1);
+        v.s[d] = (int64_t)public_of(op, name[2][d], 1), v.pad[d] = (int64_t)public_of(op, name[3][d], 0);
+    }
+    v.stride = (int64_t)public_of(op, "stride", 1), v.idil = (int64_t)public_of(op, "idil", 1);
+    v.depth = public_of(op, "depth", 0) == 1;
+    for (int64_t to = 0; to < (int64_t)op->out->count; to++) {
+        const int64_t pixel = to / v.o, row = pixel / v.s[2], plane = row / v.s[1];
+        const int64_t at[3] = {plane % v.s[0], row % v.s[1], pixel % v.s[2]};
+        op->to[to] = convolve_one(op, &v, plane / v.s[0], at, to % v.o);
+    }
+}
+
+/* Fourier transforms of n numbers each, complex ones as pairs: inverse=1, from real ones real=1, to real ones real=2. */
+static void transform(const struct public_op *op)
+{
+    const uint64_t n = (uint64_t)public_of(op, "n", 1);
+    const double way = public_of(op, "inverse", 0) == 1 ? 1 : -1, real = public_of(op, "real", 0);
+    const uint64_t in = real == 1 ? n : real == 2 ? n / 2 + 1 : n, out = real == 1 ? n / 2 + 1 : n;
+    for (uint64_t to = 0; to < op->out->count / (real == 2 ? 1 : 2); to++) {
+        const uint64_t row = to / out, k = to % out;
+        double sum[2] = {0, 0};
+        for (uint64_t j = 0; j < n; j++) {
+            const uint64_t from = row * in + (real == 2 && j >= in ? n - j : j); /* the other half is the conjugate */
+            const double angle = way * 2 * 3.14159265358979323846 * (double)(j * k % n) / (double)n;
+            const double re = op->a->value[real == 1 ? from : 2 * from];
+            const double im = real == 1 ? 0
+                              : real == 2 && (j == 0 || 2 * j == n)
+                                  ? 0
+                                  : (real == 2 && j >= in ? -1.0 : 1.0) * op->a->value[2 * from + 1];
+            sum[0] += re * cos(angle) - im * sin(angle);
+            sum[1] += re * sin(angle) + im * cos(angle);
+        }
+        for (unsigned part = 0; part < (real == 2 ? 1 : 2); part++)
+            op->to[real == 2 ? to : 2 * to + part] = sum[part] / (way > 0 ? (double)n : 1);
+    }
+}
+
 /* ---- functions of one and two numbers ---- */
 
 static double square(double x)
@@ -199,8 +268,9 @@ static bool function_of(struct public_case *c, double *expected)
 }
 
 static const struct public_formula formulas[] = {
-    {"mlx_copy", copy},       {"mlx_trunc", truncate_all}, {"mlx_logsumexp", logsumexp}, {"mlx_arg", arg},
-    {"mlx_row_sum", row_sum}, {"mlx_gemm", gemm},          {"mlx_attend", attend},       {"mlx_quantised", quantised_product}};
+    {"mlx_copy", copy},         {"mlx_trunc", truncate_all}, {"mlx_logsumexp", logsumexp}, {"mlx_arg", arg},
+    {"mlx_row_sum", row_sum},   {"mlx_gemm", gemm},          {"mlx_attend", attend},       {"mlx_quantised", quantised_product},
+    {"mlx_convolve", convolve}, {"mlx_transform", transform}};
 
 bool public_reference_mlx(struct public_case *c, double *expected)
 {

@@ -170,6 +170,7 @@ static bool interpret(struct attempt *a, bool lowered, struct isa_error *error)
                                    .threadgroup_bytes = a->threadgroup_bytes,
                                    .memory = {at, a},
                                    .most_instructions = 1u << 30,
+                                   .ended_arrive = true,
                                    .flush_subnormals = true};
         memcpy(launch.grid, k->grid, sizeof launch.grid);
         memcpy(launch.group, k->group, sizeof launch.group);
@@ -263,13 +264,25 @@ static void close_attempt(struct attempt *a)
     compile_result_free(&a->compiled);
 }
 
+static bool is_absent(const char *why)
+{
+    return strstr(why, "no kernel is named") || strstr(why, "No such file or directory");
+}
+
 /* Everything up to the results of the machine code. */
 static enum public_result reach(struct attempt *a, bool source)
 {
     struct orch_error error = {0};
     char why[700] = "";
-    if (!compile(a, source, &error))
-        return say(a, PUBLIC_NOT_COMPILED, error.text, "");
+    bool compiled = compile(a, source, &error);
+    if (!compiled && strstr(error.text, "has no such function constant")) { /* another version of the source */
+        free(a->llvm);
+        a->llvm = NULL;
+        a->c->constants = 0;
+        compiled = compile(a, source, &error);
+    }
+    if (!compiled)
+        return say(a, is_absent(error.text) ? PUBLIC_ABSENT : PUBLIC_NOT_COMPILED, error.text, "");
     if (!public_give(a, why, sizeof why))
         return say(a, PUBLIC_NO_CASE, why, "");
     return simulate(a, &error) ? PUBLIC_RIGHT : say(a, PUBLIC_NOT_RUN, error.text, "");

@@ -151,6 +151,7 @@ static struct agx_ref wide_constant(struct agx_compiler *c, uint64_t bits)
 static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool exact)
 {
     uint64_t bits;
+    struct agx_ref result;
     const unsigned width = agx_bits(v->type);
     if (agx_is_constant(v, &bits))
         return width == 64 ? wide_constant(c, bits) : agx_constant(c, (uint32_t)bits, width);
@@ -179,8 +180,8 @@ static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool
     case IR_BUILTIN:
         return v->builtin == IR_B_GLOBAL_SIZE || v->builtin == IR_B_GROUP_COUNT ? agx_implicit_of(c, v) : own_place(c, v);
     case IR_EXTRACT:
-        if (agx_is_result(c, v))
-            return own_place(c, v);
+        if (agx_result(c, v, &result)) /* false, too, where there is no room for it: then it stays a part of its vector */
+            return result;
         if (agx_is_constant(v->operand[1], &bits) && v->operand[0]->op != IR_UNDEFINED)
             return agx_bits(v->type) == 64 ? own_place(c, v) : agx_part(agx_to(c, v->operand[0]), (unsigned)bits, width);
         return own_place(c, v);

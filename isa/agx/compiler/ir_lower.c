@@ -16,6 +16,7 @@ static const struct step steps[] = {
     {"library", pass_library},
     {"arguments", pass_arguments},
     {"aggregates", pass_aggregates},
+    {"choices", pass_choices},
     {"promote", pass_promote},
     {"spaces", pass_spaces},
     {"scalarise", pass_scalarise},

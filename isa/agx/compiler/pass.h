@@ -105,6 +105,7 @@ bool pass_inline(struct pass *p);    /* calls of functions that have a body */
 bool pass_library(struct pass *p);   /* calls of the library and of LLVM's intrinsics */
 bool pass_arguments(struct pass *p); /* structures passed by value */
 bool pass_aggregates(struct pass *p);
+bool pass_choices(struct pass *p);   /* loads from one of two memories */
 bool pass_promote(struct pass *p);   /* private variables to values */
 bool pass_spaces(struct pass *p);    /* generic pointers */
 bool pass_scalarise(struct pass *p); /* vectors to their lanes */
