@@ -12,7 +12,7 @@
 /* New lines per place of a cache after which hardly any place holds its old line. */
 #define RENEWED 1.0
 /* Accesses per place of the SLC after which what stays in it has been accessed again. */
-#define SEEN 4
+#define SEEN 8
 /* Rounds of all slots, one threadgroup after another, before a window: as many let threadgroups fall out of step. */
 #define ROUNDS 24
 
