@@ -28,8 +28,8 @@ static void test_reference(void)
     const struct check_gpu_options options = {2, false, false};
     const struct compile_request how = {.optimise = 2, .fresh = true};
     const char *const shared = suite_shared("kernels/agx");
-    struct check_report report;
-    struct check_source_rows rows;
+    struct check_report report = {.passed = 0};
+    struct check_source_rows rows = {.count = 0};
     struct orch_error error = {.exit_code = 0};
     if (!shared) {
         suite_skip("the complete kernels are not here");
