@@ -1,4 +1,5 @@
 /* The examples below tests/examples, as somebody builds and starts them who has the installed files and nothing else. */
+#include "tests/sim/shell_example.h"
 #include "tests/support/suite.h"
 
 #include <glob.h>
@@ -31,24 +32,12 @@ static int start(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static int start(const char *format, ...)
 {
-    char command[2000];
-    const int used = snprintf(command, sizeof command, "cd %s && exec 2>&1 && ", folder);
+    char line[2000];
     va_list args;
     va_start(args, format);
-    vsnprintf(command + used, sizeof command - (size_t)used, format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    FILE *const pipe = popen(command, "r");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(pipe);
-    out[fread(out, 1, sizeof out - 1, pipe)] = 0;
-    const int status = pclose(pipe);
-    return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void place(const char *what, const char *where)
-{
-    char path[200];
-    snprintf(path, sizeof path, "%s/%s", folder, where);
-    CHECK(symlink(what, path) == 0, "%s", path);
+    return shell_run(folder, line, out, sizeof out);
 }
 
 /* The header by itself, and the library under the names that `make install` gives it. */
@@ -60,9 +49,9 @@ static void test_installed_files(void)
         snprintf(path, sizeof path, "%s/%s", folder, i ? "lib" : "include");
         CU_ASSERT_EQUAL(mkdir(path, 0777), 0);
     }
-    place(ORCHARD_SOURCE_DIR "/sim/orchard.h", "include/orchard.h");
-    place(ORCHARD_BUILD_DIR "/liborchard.so", "lib/liborchard.so.0");
-    place("liborchard.so.0", "lib/liborchard.so");
+    shell_place(folder, ORCHARD_SOURCE_DIR "/sim/orchard.h", "include/orchard.h");
+    shell_place(folder, ORCHARD_BUILD_DIR "/liborchard.so", "lib/liborchard.so.0");
+    shell_place(folder, "liborchard.so.0", "lib/liborchard.so");
     snprintf(path, sizeof path, "%s/runs.db", folder);
     setenv("ORCHARD_DB", path, 1);
     snprintf(path, sizeof path, "%s/lib", folder);

@@ -1,6 +1,7 @@
 /* The examples of tests/examples/gpu: the commands of their README as somebody types them, and what the results are. */
 #include "sim/base/npy.h"
 #include "sim/compile/compile.h"
+#include "tests/sim/shell_example.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
@@ -26,20 +27,7 @@ static bool possible(void)
 /* Exit code of a line of the shell, in the folder; what it says is in `out`. */
 static int start(const char *line)
 {
-    char command[4000];
-    snprintf(command, sizeof command, "cd %s && exec 2>&1 && %s", folder, line);
-    FILE *const pipe = popen(command, "r");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(pipe);
-    out[fread(out, 1, sizeof out - 1, pipe)] = 0;
-    const int status = pclose(pipe);
-    return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void place(const char *what, const char *where)
-{
-    char path[200];
-    snprintf(path, sizeof path, "%s/%s", folder, where);
-    CHECK(symlink(what, path) == 0, "%s", path);
+    return shell_run(folder, line, out, sizeof out);
 }
 
 /* A folder that looks like a clone after make. */
@@ -47,8 +35,8 @@ static void test_clone(void)
 {
     char path[200];
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    place(ORCHARD_SOURCE_DIR "/tests", "tests");
-    place(ORCHARD_BUILD_DIR, "build");
+    shell_place(folder, ORCHARD_SOURCE_DIR "/tests", "tests");
+    shell_place(folder, ORCHARD_BUILD_DIR, "build");
     setenv("XDG_CACHE_HOME", folder, 1);
     snprintf(path, sizeof path, "%s/runs.db", folder);
     setenv("ORCHARD_DB", path, 1);
