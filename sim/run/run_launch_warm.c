@@ -121,28 +121,27 @@ static bool order_matters(const struct run_launch *l, const struct mem_params *m
 }
 
 /* Tells whether the answer may follow from a part of the launch. */
-static bool may_extend(const struct run_launch *l, double work)
+static bool may_extend(const struct run_launch *l)
 {
     const char *detail = l->run->request->detail;
-    return work > LARGE_WORK && (!detail || strcmp(detail, "instr") != 0);
+    return !detail || strcmp(detail, "instr") != 0;
 }
 
 /* Tells whether threadgroups may be skipped: there are many waves of them. */
 static bool may_skip(const struct run_launch *l, double work)
 {
-    const char *detail = l->run->request->detail;
     const double groups = (double)l->setup->group_count, life = work / groups / run_launch_simdgroups(l);
     const double slcs = run_launch_buffer_bytes(l) / MEM_LINE_BYTES / l->slc_lines;
     if (!l->run->request->cold && slcs >= RUN_SLC_FILLED && slcs < MOST_KEPT)
         return false;
-    return (!detail || strcmp(detail, "instr") != 0) && work >= SKIPPED_WORK && life < SHORT_LIFE &&
+    return may_extend(l) && work >= SKIPPED_WORK && life < SHORT_LIFE &&
            groups >= (double)(gpu_job_least_waves(life) * run_launch_wave(l));
 }
 
 static enum run_way way_of(const struct run_launch *l, const struct mem_params *memory, double work)
 {
     const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
-    if (may_extend(l, work) && !l->skips && run_launch_forward_worthwhile(l, work))
+    if (may_extend(l) && work > LARGE_WORK && !l->skips && run_launch_forward_worthwhile(l, work))
         return RUN_WAY_FORWARD;
     return groups / wave >= LEAST_WAVES && work >= LEAST_WORK && !order_matters(l, memory, work) ? RUN_WAY_WARM : RUN_WAY_ALL;
 }
@@ -182,7 +181,7 @@ bool run_launch_prepare(struct run_launch *l)
     const bool full = l->run->request->mode == RUN_FULL;
     struct mem_params memory;
     l->way = RUN_WAY_ALL;
-    if (!may_extend(l, INFINITY) && l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
+    if (!may_extend(l) && l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
         return true;
     l->error = full ? &unused : error; /* executing all threadgroups in grid order finds a fault again */
     const bool known = find_work(l);
@@ -195,6 +194,6 @@ bool run_launch_prepare(struct run_launch *l)
     const double work = run_launch_work(l);
     l->skips = may_skip(l, work);
     l->way = way_of(l, &memory, work);
-    return l->way == RUN_WAY_FORWARD || !may_extend(l, work * (LARGE_WORK / LEAPT_WORK)) ||
+    return l->way == RUN_WAY_FORWARD || !may_extend(l) || work <= LEAPT_WORK ||
            l->setup->group_count / run_launch_wave(l) >= LEAP_WAVES || find_loops(l);
 }
