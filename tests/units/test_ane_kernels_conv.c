@@ -211,6 +211,34 @@ static void test_places(void)
     }
 }
 
+/* Layers with the same weights are layers that were given the same weights, and have them in the program once. */
+static void test_same_weights(void)
+{
+    enum { TAPS = 33 * 33, COUNT = 33 * 5 * 6 };
+    struct ane_example one, each = {.request.limits = example_limits(ANE_H13), .seed = 78};
+    float *weight = malloc(3 * TAPS * sizeof *weight);
+    if (weight && example_start(&one, "conv-stack:layers=3,c=33,h=5,w=6,r=1,s=1,same=1", NULL, 77)) {
+        for (unsigned i = 0; i < 3 * TAPS; i++)
+            weight[i] = one.constant[0][i % TAPS];
+        each.request.constant[0] = weight;
+        const bool built = ane_kernel_parse("conv-stack:layers=3,c=33,h=5,w=6,r=1,s=1", NULL, &each.request, &each.error) &&
+                           ane_kernel_build(&each.request, &each.kernel, &each.error) && example_round_trip(&each) &&
+                           example_place_buffers(&each);
+        CHECK(built, "three layers: %s", each.error.text);
+        double *x = example_values(&one, "x"), *expected = example_values(&one, "out");
+        for (unsigned i = 0; built && i < COUNT; i++)
+            example_put(&each, "x", i, x[i]);
+        CHECK(built && example_run(&each), "%s", each.error.text);
+        example_compare(&each, "three layers with the same weights", "out", expected, NULL, 0);
+        CU_ASSERT_EQUAL(one.program.task[0].bank[0].base, one.program.task[2].bank[0].base);
+        CU_ASSERT_EQUAL(one.program.const_bytes, each.program.const_bytes);
+        free(x), free(expected);
+    }
+    free(weight);
+    example_close(&one);
+    example_close(&each);
+}
+
 static void test_refusals(void)
 {
     example_refused("conv2d:c=1,h=64,w=64,k=1,r=31,s=31", NULL, ANE_H13, "kernel 31x31: H13 convolves at most 29x29");
@@ -230,6 +258,7 @@ static const struct suite_test tests[] = {
     {"small integers: not one product is missing", test_every_product},
     {"strips of columns", test_strips},
     {"places between layers", test_places},
+    {"layers with the same weights", test_same_weights},
     {"refusals name the limit", test_refusals},
 };
 SUITE_MAIN("ane_kernels_conv", tests)

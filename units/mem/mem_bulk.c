@@ -122,7 +122,7 @@ static uint64_t count_link(struct mem_system *system, uint64_t bytes, bool write
     return crossing;
 }
 
-double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write)
+double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write, uint64_t *held)
 {
     struct moved moved = {0};
     if (bulk->capacity == 0) {
@@ -135,6 +135,7 @@ double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool
             done += part;
         }
     }
+    *held = write || bulk->capacity == 0 ? 0 : moved.slc_read;
     moved.dram_read = (uint64_t)((double)moved.dram_read * bulk->system->moved_share);
     moved.dram_write = (uint64_t)((double)moved.dram_write * bulk->system->moved_share);
     uint64_t *const counts = bulk->system->activity.count;
