@@ -217,6 +217,20 @@ static bool add_files(struct api_context *context, int count, const char *const 
     return ok;
 }
 
+/* Names the rows that could not be read, all but very many of them. */
+static void tell_skipped(struct api_context *context, const struct validation *v)
+{
+    enum { SHOWN = 50 };
+    const size_t count = validation_skipped(v);
+    char text[400];
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        validation_skipped_say(v, i, text, sizeof text);
+        api_warn(context, "%s", text);
+    }
+    if (count > SHOWN)
+        api_warn(context, "%zu more rows like these; " ORCH_OPTION("json") " lists all", count - SHOWN);
+}
+
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
@@ -230,11 +244,17 @@ static int ask(struct api_context *context, int words, const char *const *word)
     struct validation *v = validation_create();
     bool ok = v || orch_no_memory(&error);
     ok = ok && add_files(context, words, word, v, &curves, &error);
+    if (ok)
+        tell_skipped(context, v);
     const char *id = api_value(&context->args, "dump");
     if (ok && (int)curves.count == words) /* nothing but curves */
         verb_curves_report(context, &curves);
     else if (ok)
         ok = id ? dump(context, v, id, &error) : score(context, v, &curves, &error);
+    const size_t skipped = ok ? validation_skipped(v) : 0;
+    if (skipped)
+        ok = orch_fail(&error, ORCH_USAGE, "%zu row%s could not be read and %s skipped; the others are scored", skipped,
+                       skipped == 1 ? "" : "s", skipped == 1 ? "was" : "were");
     validation_free(v);
     verb_curves_free(&curves);
     return ok ? ORCH_OK : api_fail(context, &error);

@@ -9,7 +9,7 @@
 
 /* Columns that tables lack: "chip" is whatever the table calls the machine; "file", "level", "part" (the unit at work) and "work"
  * (gemm, stream, instruction ...) come from the validation. */
-static const char *const own_columns[] = {"chip", "file", "level", "part", "work"};
+static const char *const own_columns[] = {"chip", "file", "level", "part", "source", "work"};
 
 static bool known_column(const struct validation *v, const char *name)
 {

@@ -95,6 +95,25 @@ static json_object *refusal(const struct validate_row *row)
     return o;
 }
 
+static json_object *skipped_list(const struct validation *v)
+{
+    json_object *const list = json_object_new_array();
+    for (size_t i = 0; i < v->tables; i++)
+        for (size_t k = 0; k < csv_faults(v->table[i]); k++) {
+            const struct csv_fault *const f = csv_fault_at(v->table[i], k);
+            json_object *const o = json_object_new_object();
+            json_add_text(o, "file", v->file[i].path);
+            json_add_count(o, "line", f->line);
+            json_add_count(o, "place", f->place);
+            json_add_text(o, "column", *f->column ? f->column : NULL);
+            json_add_text(o, "value", *f->value ? f->value : NULL);
+            json_add_text(o, "why", f->why);
+            json_add_text(o, "fix", f->fix);
+            json_object_array_add(list, o);
+        }
+    return list;
+}
+
 /* The fitted numbers that this report uses. */
 static json_object *overhead_list(const struct validation *v)
 {
@@ -173,6 +192,7 @@ json_object *validation_json(const struct validation *v, const char *group_by, s
     json_object_object_add(o, "rows_detail", rows);
     const bool ok = add_files(o, v, error);
     json_object_object_add(o, "unmodelled", unmodelled);
+    json_object_object_add(o, "skipped", skipped_list(v));
     validation_groups_free(&groups);
     if (ok)
         return o;

@@ -148,6 +148,9 @@ void validation_free(struct validation *v);
 bool validation_add_file(struct validation *v, const char *path, struct orch_error *error);
 /* Adds a table in memory; `name` stands for the file name in ids and messages. */
 bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error);
+/* Rows that were left out because nobody can read them (measurements.h), and what is wrong with one of them. */
+size_t validation_skipped(const struct validation *v);
+void validation_skipped_say(const struct validation *v, size_t index, char *text, size_t size);
 
 bool validation_run(struct validation *v, const struct validate_runner *runner, struct orch_error *error);
 /* Told how many rows are done: from any thread, one call after another. `tell` may be NULL. */

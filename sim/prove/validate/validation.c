@@ -1,5 +1,6 @@
 #include "sim/prove/validate/validation.h"
 
+#include "sim/prove/validate/measurements.h"
 #include "sim/run/interval.h"
 
 #include <math.h>
@@ -16,8 +17,10 @@ void validation_free(struct validation *v)
 {
     if (!v)
         return;
-    for (size_t i = 0; i < v->tables; i++)
+    for (size_t i = 0; i < v->tables; i++) {
         csv_free(v->table[i]);
+        free(v->file[i].path);
+    }
     free(v->table);
     free(v->file);
     free(v->row);
@@ -52,24 +55,23 @@ static bool add_table(struct validation *v, const char *path, struct csv_table *
     char stem[VALIDATE_ID_SIZE];
     stem_of(path, stem, sizeof stem);
     const size_t rows = csv_rows(table);
-    if (csv_find(table, "value") < 0) {
-        csv_free(table);
-        return orch_fail(error, ORCH_USAGE, "%s:1:1: no column 'value': not a table of measurements", path);
-    }
     struct csv_table **tables = realloc(v->table, (v->tables + 1) * sizeof *tables);
     if (tables)
         v->table = tables;
     struct validation_file *const files = tables ? realloc(v->file, (v->tables + 1) * sizeof *files) : NULL;
     if (files)
         v->file = files;
-    struct validate_row *const grown = files ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
+    char *const copy = strdup(path);
+    struct validate_row *const grown = files && copy ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
     if (!grown) {
+        free(copy);
         csv_free(table);
         return orch_fail(error, ORCH_INTERNAL, "%s: out of memory", path);
     }
     v->row = grown;
     const char *const base = strrchr(path, '/');
     snprintf(v->file[v->tables].name, sizeof v->file[v->tables].name, "%s", base ? base + 1 : path);
+    v->file[v->tables].path = copy;
     hash_table(table, v->file[v->tables].hash);
     v->table[v->tables++] = table;
     for (size_t i = 0; i < rows; i++)
@@ -79,14 +81,30 @@ static bool add_table(struct validation *v, const char *path, struct csv_table *
 
 bool validation_add_file(struct validation *v, const char *path, struct orch_error *error)
 {
-    struct csv_table *const table = csv_read(path, error);
+    struct csv_table *const table = measurements_read(path, error);
     return table && add_table(v, path, table, error);
 }
 
 bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error)
 {
-    struct csv_table *const table = csv_parse(name, text, bytes, error);
+    struct csv_table *const table = measurements_parse(name, text, bytes, error);
     return table && add_table(v, name, table, error);
+}
+
+size_t validation_skipped(const struct validation *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->tables; i++)
+        count += csv_faults(v->table[i]);
+    return count;
+}
+
+void validation_skipped_say(const struct validation *v, size_t index, char *text, size_t size)
+{
+    size_t table = 0;
+    for (; index >= csv_faults(v->table[table]); table++)
+        index -= csv_faults(v->table[table]);
+    csv_fault_say(v->file[table].path, csv_fault_at(v->table[table], index), text, size);
 }
 
 /* Adds the time of the framework to the prediction; the prediction without it stays in row->bare. */

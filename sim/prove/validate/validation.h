@@ -9,6 +9,7 @@
 /* A table of measurements; its hash tells versions apart. */
 struct validation_file {
     char name[VALIDATE_ID_SIZE];  /* without folders */
+    char *path;                   /* as it was given */
     char hash[CONTENT_HASH_SIZE]; /* hash of all its cells */
 };
 
