@@ -154,7 +154,8 @@ fuzz:
 # ---- installed files ----
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
-	    $(DESTDIR)$(PREFIX)/share/orchard/chips $(DESTDIR)$(PREFIX)/share/orchard/devices
+	    $(DESTDIR)$(PREFIX)/share/orchard/chips $(DESTDIR)$(PREFIX)/share/orchard/devices \
+	    $(DESTDIR)$(PREFIX)/share/orchard/tables
 	install -m 755 $(O)/orchard $(DESTDIR)$(PREFIX)/bin/orchard
 	install -m 644 $(O)/liborchard.a $(DESTDIR)$(PREFIX)/lib/liborchard.a
 	install -m 755 $(O)/liborchard.so $(DESTDIR)$(PREFIX)/lib/liborchard.so.0
@@ -162,6 +163,7 @@ install: all
 	install -m 644 sim/orchard.h $(DESTDIR)$(PREFIX)/include/orchard.h
 	install -m 644 sim/chips/*.json $(DESTDIR)$(PREFIX)/share/orchard/chips/
 	install -m 644 sim/devices/*.json $(DESTDIR)$(PREFIX)/share/orchard/devices/
+	install -m 644 sim/prove/tables/*.csv $(DESTDIR)$(PREFIX)/share/orchard/tables/
 	for f in $$(cd sim/compile/metal && find . -type f -not -name '*.sh' -not -name '*.md'); do \
 	    install -D -m 644 sim/compile/metal/$$f $(DESTDIR)$(PREFIX)/share/orchard/metal/$$f; done
 	install -D -m 644 sim/compile/opencl/orchard_opencl.h $(DESTDIR)$(PREFIX)/share/orchard/opencl/orchard_opencl.h

@@ -9,6 +9,7 @@
 #include "sim/prove/validate/recipe.h"
 #include "sim/prove/validate/record.h"
 #include "sim/prove/validate/require.h"
+#include "sim/prove/validate/tables.h"
 #include "sim/prove/validate/validate.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@ static const struct orchard_option option_table[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
     {"jobs", 0, "N", false, "rows at the same time (default: all cores of this host); the answer is the same for any N"},
     {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
+    {"template", 0, NULL, false, "print a table without rows, for measurements of one's own"},
     {"history", 0, NULL, false, "scores recorded so far, by version; FILE: of this table only"},
     {"require", 0, "BOUNDS", false, "exit 1 unless the score keeps them: 'mape<0.2,within25>0.6'"},
     {"dump", 0, "ID", false,
@@ -239,15 +241,17 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return words > 1 ? api_usage(context, ORCH_OPTION("history") " is of one table, or of all")
                : history(context, words ? word[0] : NULL, &error) ? ORCH_OK
                                                                   : api_fail(context, &error);
-    if (words < 1)
-        return api_usage(context, "a table of measurements is missing (FILE.csv)");
+    if (api_has(&context->args, "template")) {
+        validation_write_template(context->out);
+        return ORCH_OK;
+    }
     struct validation *v = validation_create();
     bool ok = v || orch_no_memory(&error);
-    ok = ok && add_files(context, words, word, v, &curves, &error);
+    ok = ok && (words ? add_files(context, words, word, v, &curves, &error) : validation_add_shipped(v, &error));
     if (ok)
         tell_skipped(context, v);
     const char *id = api_value(&context->args, "dump");
-    if (ok && (int)curves.count == words) /* nothing but curves */
+    if (ok && words && (int)curves.count == words) /* nothing but curves */
         verb_curves_report(context, &curves);
     else if (ok)
         ok = id ? dump(context, v, id, &error) : score(context, v, &curves, &error);
@@ -264,17 +268,18 @@ const struct api_verb verb_validate = {
     .help =
         {
             .name = "validate",
-            .synopsis = "FILE.csv... [--group-by COLS] [--jobs N]\n"
+            .synopsis = "[FILE.csv...] [--group-by COLS] [--jobs N]\n"
                         "--history [FILE]\n"
-                        "FILE.csv... --dump ID [-o OUT]",
+                        "[FILE.csv...] --dump ID [-o OUT]",
             .summary = "scores the model against published measurements",
-            .text = "Each row becomes the microbenchmark program it describes and is run on the simulated chip. Rows whose value "
+            .text = "Without files, the tables that come with orchard. Each row becomes the microbenchmark program it describes and is run on the simulated chip. Rows whose value "
                     "a parameter\n"
                     "was taken from are scored apart as fitted; rows that cannot be modelled are listed with the reason. "
                     "Measurements,\n"
                     "predictions and scores are recorded with the version of the model; --history shows how scores went.",
-            .examples = "orchard validate amx-timing.csv --group-by chip\n"
-                        "orchard validate amx-timing.csv --dump amx-timing:20 -o row.elf",
+            .examples = "orchard validate --markdown\n"
+                        "orchard validate mine.csv --group-by chip\n"
+                        "orchard validate --dump amx-timing:20 -o row.elf",
             .options = option_table,
         },
     .ask = ask,
