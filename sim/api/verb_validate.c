@@ -20,14 +20,15 @@ static const struct orchard_option option_table[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
     {"jobs", 0, "N", false, "rows at the same time (default: all cores of this host); the answer is the same for any N"},
     {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
+    {"fitted", 0, NULL, false, "print each value that was taken from measured rows or chosen over them, with these rows"},
     {"template", 0, NULL, false, "print a table without rows, for measurements of one's own"},
     {"history", 0, NULL, false, "scores recorded so far, by version; FILE: of this table only"},
     {"require", 0, "BOUNDS", false, "exit 1 unless the score keeps them: 'mape<0.2,within25>0.6'"},
     {"dump", 0, "ID", false,
      "print the orchard run commands that give this row's number instead of scoring; programs that no library has are written "
      "as well: an ELF file, loops of the GPU as assembler text, the Neural Engine's as descriptors"},
-    {"fit-overheads", 0, NULL, false,
-     "write what frameworks add, fitted on these rows, as lines of sim/prove/validate/overheads.inc"},
+    {"measure-overheads", 0, NULL, false,
+     "write what frameworks take beside the device, by the rows that measure it, as lines of sim/prove/validate/overheads.inc"},
     {"fit-residuals", 0, NULL, false,
      "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
     {"output", 'o', "FILE", false, "where --dump writes a program (default: the row's id with .elf, .s or .ane)"},
@@ -89,7 +90,7 @@ static void print_recipe(struct api_context *context, const char *id, const stru
     }
     api_note(context, "%s: %s", id, sum);
     if (*r->framework)
-        api_note(context, "%s adds %.6g s to it (fitted)", r->framework, r->framework_seconds);
+        api_note(context, "%s adds %.6g s to it (measured by rows of its own)", r->framework, r->framework_seconds);
     api_note(context, "its number: %s", r->value);
 }
 
@@ -182,13 +183,25 @@ static bool score(struct api_context *context, struct validation *v, struct verb
         !validation_version(db, &overrides, version, error) || !simulate(context, v, db, &overrides, (unsigned)jobs, error) ||
         !validation_cross_validate(v, error))
         return false;
-    if (api_has(&context->args, "fit-overheads"))
-        return validation_fit_overheads(v, context->out, error);
+    if (api_has(&context->args, "measure-overheads"))
+        return validation_measure_overheads(v, context->out, error);
     if (api_has(&context->args, "fit-residuals"))
         return validation_fit_residuals(v, context->out, error);
     return (!api_wants_document(context) || give_document(context, v, curves, version, error)) &&
            (!api_wants_text(context) || print(context, v, curves, version, error)) && record(context, v, version, error) &&
            (!bounds || validation_require(v, bounds, error));
+}
+
+static bool list_fitted(struct api_context *context, struct validation *v, struct orch_error *error)
+{
+    const struct chip_db *const db = api_chip_db(context, error);
+    if (!db || !validation_find_fitted(v, db, error))
+        return false;
+    if (api_wants_document(context))
+        api_document(context, validation_fitted_json(v));
+    if (api_wants_text(context))
+        validation_write_fitted(v, context->out);
+    return true;
 }
 
 static bool history(struct api_context *context, const char *file, struct orch_error *error)
@@ -253,6 +266,8 @@ static int ask(struct api_context *context, int words, const char *const *word)
     const char *id = api_value(&context->args, "dump");
     if (ok && words && (int)curves.count == words) /* nothing but curves */
         verb_curves_report(context, &curves);
+    else if (ok && api_has(&context->args, "fitted"))
+        ok = list_fitted(context, v, &error);
     else if (ok)
         ok = id ? dump(context, v, id, &error) : score(context, v, &curves, &error);
     const size_t skipped = ok ? validation_skipped(v) : 0;
@@ -272,7 +287,8 @@ const struct api_verb verb_validate = {
                         "--history [FILE]\n"
                         "[FILE.csv...] --dump ID [-o OUT]",
             .summary = "scores the model against published measurements",
-            .text = "Without files, the tables that come with orchard. Each row becomes the microbenchmark program it describes and is run on the simulated chip. Rows whose value "
+            .text = "Without files, the tables that come with orchard. Each row becomes the microbenchmark program it describes "
+                    "and is run on the simulated chip. Rows whose value "
                     "a parameter\n"
                     "was taken from are scored apart as fitted; rows that cannot be modelled are listed with the reason. "
                     "Measurements,\n"

@@ -79,7 +79,10 @@ static bool check_ids(struct csv_table *t)
 {
     static const char fix[] = "give the row an id of its own";
     const int column = csv_find(t, "id");
-    if (column < 0)
+    bool named = false;
+    for (size_t row = 0; !named && row < csv_rows(t); row++)
+        named = *csv_cell(t, row, column);
+    if (!named) /* a column that nobody filled in */
         return true;
     size_t *const first = malloc((csv_rows(t) + 1) * sizeof *first);
     bool ok = first && find_first(t, column, first);

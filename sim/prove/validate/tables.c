@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /* In the order of reports. */
-static const char *const names[] = {"amx-timing.csv", "cpu-mem-timing.csv", "gpu-timing.csv", "hw-measured.csv",
-                                    "ane-measured.csv", "power.csv"};
+static const char *const names[] = {"amx-timing.csv",  "cpu-mem-timing.csv", "gpu-timing.csv",
+                                    "hw-measured.csv", "ane-measured.csv",   "power.csv"};
 
 char *validation_shipped_path(const char *name, struct orch_error *error)
 {

@@ -259,13 +259,13 @@ static void test_runner_refuses(void)
     struct validation *v = validation_create();
     int code = ORCH_UNMODELLED;
     validation_add_text(v, "t.csv", example_table, sizeof example_table - 1, &error);
-    CHECK(validation_run(v, &(struct validate_runner){refuse, &code}, &error), "%s", error.text);
+    CHECK(validation_run(v, &(struct validate_runner){refuse, &code, NULL}, &error), "%s", error.text);
     struct json_object *o = validation_json(v, NULL, &error);
     CHECK(json_number(o, "modelled") == 0 && json_object_array_length(json_member(o, "unmodelled")) == 7, "all rows are listed");
     CHECK(json_member(o, "mape") == NULL, "nothing to score");
     json_object_put(o);
     code = ORCH_INTERRUPTED;
-    CHECK(!validation_run(v, &(struct validate_runner){refuse, &code}, &error), "an interruption ends it");
+    CHECK(!validation_run(v, &(struct validate_runner){refuse, &code, NULL}, &error), "an interruption ends it");
     validation_free(v);
 }
 

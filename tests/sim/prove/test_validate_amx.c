@@ -136,7 +136,7 @@ static struct json_object *validate_text(const char *text, const struct amx_para
     struct bench bench = {.params = params};
     struct validation *v = validation_create();
     const bool ok = validation_add_text(v, "amx.csv", text, strlen(text), &error) &&
-                    validation_run(v, &(struct validate_runner){run, &bench}, &error);
+                    validation_run(v, &(struct validate_runner){run, &bench, NULL}, &error);
     CHECK(ok, "%s", error.text);
     struct json_object *o = validation_json(v, group_by, &error);
     validation_free(v);

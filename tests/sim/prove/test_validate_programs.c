@@ -125,7 +125,7 @@ static unsigned run_rows(const char *name, const char *text, size_t bytes, unsig
     struct validation *v = validation_create();
     unsigned runs = 0, ran = 0;
     CHECK(validation_add_text(v, name, text, bytes, &error), "%s", error.text);
-    validation_run(v, &(struct validate_runner){example_one_microsecond, &runs}, &error);
+    validation_run(v, &(struct validate_runner){example_one_microsecond, &runs, NULL}, &error);
     struct json_object *o = validation_json(v, NULL, &error), *rows = json_member(o, "rows_detail");
     for (size_t i = 0; i < json_object_array_length(rows); i += step) {
         const char *id = json_text(json_object_array_get_idx(rows, i), "id");
