@@ -139,9 +139,11 @@ double spreadsheet_value(const struct chip *chip, const struct validate_row *row
     case WORK_RATE: return seconds > 0 ? 1 / (seconds + overhead_s) / unit.size : 0;
     case FLOP_RATE:
         return seconds > 0 && w.flop > 0 ? w.flop / (seconds + overhead_s) / unit.size : sized ? 0 : peaks.flops / unit.size;
-    case BYTE_RATE: /* caches have no published rate */
-        if (strcmp(row->work, "cache") == 0)
+    case BYTE_RATE: /* neither caches nor some of the cores have a published rate; ggml counts a copied byte once */
+        if (strcmp(row->work, "cache") == 0 || (p->code && p->threads))
             return 0;
+        if (strncmp(row->what, "memcpy", 6) == 0)
+            return 0.5 * peaks.bytes_per_s / unit.size;
         return seconds > 0 && w.bytes > 0 ? w.bytes / (seconds + overhead_s) / unit.size : peaks.bytes_per_s / unit.size;
     }
     return 0;
