@@ -132,7 +132,7 @@ check-public: $(O)/tests/public/check_public
 # and sanitizers, the rest of the library comes from the ordinary build.
 FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
-FUZZ_PARSERS := $(filter isa/% sim/base/% sim/prove/check/% sim/chip/% $(filter sim/workload/gpu/abi%,$(LIB_SRC)) sim/workload/cpu/program_args.c sim/prove/validate/csv.c \
+FUZZ_PARSERS := $(filter isa/% sim/base/% sim/prove/check/% sim/chip/% $(filter sim/workload/gpu/abi%,$(LIB_SRC)) sim/workload/cpu/program_args.c sim/prove/validate/csv.c sim/prove/validate/measurements.c \
 	sim/workload/amx/kernel_call.c sim/compile/kernel_launch.c $(filter sim/compile/metal_%,$(LIB_SRC)) sim/compile/kernel_row.c sim/compile/kernel_row_file.c sim/prove/regress/baseline.c sim/prove/regress/baseline_text.c sim/machine/device/device_parse.c sim/run/run_timing_json.c sim/ask/sweep/sweep_key.c sim/ask/sweep/sweep_spec.c sim/ask/sweep/sweep_spec_json.c units/cpu/cpu_load%,$(LIB_SRC))
 FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
 FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. $(DEFINES)
@@ -154,7 +154,8 @@ fuzz:
 # ---- installed files ----
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
-	    $(DESTDIR)$(PREFIX)/share/orchard/chips $(DESTDIR)$(PREFIX)/share/orchard/devices
+	    $(DESTDIR)$(PREFIX)/share/orchard/chips $(DESTDIR)$(PREFIX)/share/orchard/devices \
+	    $(DESTDIR)$(PREFIX)/share/orchard/tables
 	install -m 755 $(O)/orchard $(DESTDIR)$(PREFIX)/bin/orchard
 	install -m 644 $(O)/liborchard.a $(DESTDIR)$(PREFIX)/lib/liborchard.a
 	install -m 755 $(O)/liborchard.so $(DESTDIR)$(PREFIX)/lib/liborchard.so.0
@@ -162,6 +163,7 @@ install: all
 	install -m 644 sim/orchard.h $(DESTDIR)$(PREFIX)/include/orchard.h
 	install -m 644 sim/chips/*.json $(DESTDIR)$(PREFIX)/share/orchard/chips/
 	install -m 644 sim/devices/*.json $(DESTDIR)$(PREFIX)/share/orchard/devices/
+	install -m 644 sim/prove/tables/*.csv $(DESTDIR)$(PREFIX)/share/orchard/tables/
 	for f in $$(cd sim/compile/metal && find . -type f -not -name '*.sh' -not -name '*.md'); do \
 	    install -D -m 644 sim/compile/metal/$$f $(DESTDIR)$(PREFIX)/share/orchard/metal/$$f; done
 	install -D -m 644 sim/compile/opencl/orchard_opencl.h $(DESTDIR)$(PREFIX)/share/orchard/opencl/orchard_opencl.h

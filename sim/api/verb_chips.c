@@ -111,6 +111,8 @@ static json_object *value_json(const struct chip_value *value)
     json_add_text(object, "origin", value->origin);
     json_add_text(object, "note", value->note);
     json_add_text(object, "description", value->key->text);
+    if (value->fitted_on)
+        json_object_object_add(object, "fitted_on", json_tokener_parse(value->fitted_on));
     return object;
 }
 

@@ -9,6 +9,7 @@
 #include "sim/prove/validate/recipe.h"
 #include "sim/prove/validate/record.h"
 #include "sim/prove/validate/require.h"
+#include "sim/prove/validate/tables.h"
 #include "sim/prove/validate/validate.h"
 
 #include <math.h>
@@ -19,13 +20,15 @@ static const struct orchard_option option_table[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
     {"jobs", 0, "N", false, "rows at the same time (default: all cores of this host); the answer is the same for any N"},
     {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
+    {"fitted", 0, NULL, false, "print each value that was taken from measured rows or chosen over them, with these rows"},
+    {"template", 0, NULL, false, "print a table without rows, for measurements of one's own"},
     {"history", 0, NULL, false, "scores recorded so far, by version; FILE: of this table only"},
     {"require", 0, "BOUNDS", false, "exit 1 unless the score keeps them: 'mape<0.2,within25>0.6'"},
     {"dump", 0, "ID", false,
      "print the orchard run commands that give this row's number instead of scoring; programs that no library has are written "
      "as well: an ELF file, loops of the GPU as assembler text, the Neural Engine's as descriptors"},
-    {"fit-overheads", 0, NULL, false,
-     "write what frameworks add, fitted on these rows, as lines of sim/prove/validate/overheads.inc"},
+    {"measure-overheads", 0, NULL, false,
+     "write what frameworks take beside the device, by the rows that measure it, as lines of sim/prove/validate/overheads.inc"},
     {"fit-residuals", 0, NULL, false,
      "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
     {"output", 'o', "FILE", false, "where --dump writes a program (default: the row's id with .elf, .s or .ane)"},
@@ -87,7 +90,7 @@ static void print_recipe(struct api_context *context, const char *id, const stru
     }
     api_note(context, "%s: %s", id, sum);
     if (*r->framework)
-        api_note(context, "%s adds %.6g s to it (fitted)", r->framework, r->framework_seconds);
+        api_note(context, "%s adds %.6g s to it (measured by rows of its own)", r->framework, r->framework_seconds);
     api_note(context, "its number: %s", r->value);
 }
 
@@ -180,13 +183,25 @@ static bool score(struct api_context *context, struct validation *v, struct verb
         !validation_version(db, &overrides, version, error) || !simulate(context, v, db, &overrides, (unsigned)jobs, error) ||
         !validation_cross_validate(v, error))
         return false;
-    if (api_has(&context->args, "fit-overheads"))
-        return validation_fit_overheads(v, context->out, error);
+    if (api_has(&context->args, "measure-overheads"))
+        return validation_measure_overheads(v, context->out, error);
     if (api_has(&context->args, "fit-residuals"))
         return validation_fit_residuals(v, context->out, error);
     return (!api_wants_document(context) || give_document(context, v, curves, version, error)) &&
            (!api_wants_text(context) || print(context, v, curves, version, error)) && record(context, v, version, error) &&
            (!bounds || validation_require(v, bounds, error));
+}
+
+static bool list_fitted(struct api_context *context, struct validation *v, struct orch_error *error)
+{
+    const struct chip_db *const db = api_chip_db(context, error);
+    if (!db || !validation_find_fitted(v, db, error))
+        return false;
+    if (api_wants_document(context))
+        api_document(context, validation_fitted_json(v));
+    if (api_wants_text(context))
+        validation_write_fitted(v, context->out);
+    return true;
 }
 
 static bool history(struct api_context *context, const char *file, struct orch_error *error)
@@ -217,6 +232,20 @@ static bool add_files(struct api_context *context, int count, const char *const 
     return ok;
 }
 
+/* Names the rows that could not be read, all but very many of them. */
+static void tell_skipped(struct api_context *context, const struct validation *v)
+{
+    enum { SHOWN = 50 };
+    const size_t count = validation_skipped(v);
+    char text[400];
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        validation_skipped_say(v, i, text, sizeof text);
+        api_warn(context, "%s", text);
+    }
+    if (count > SHOWN)
+        api_warn(context, "%zu more rows like these; " ORCH_OPTION("json") " lists all", count - SHOWN);
+}
+
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
@@ -225,16 +254,26 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return words > 1 ? api_usage(context, ORCH_OPTION("history") " is of one table, or of all")
                : history(context, words ? word[0] : NULL, &error) ? ORCH_OK
                                                                   : api_fail(context, &error);
-    if (words < 1)
-        return api_usage(context, "a table of measurements is missing (FILE.csv)");
+    if (api_has(&context->args, "template")) {
+        validation_write_template(context->out);
+        return ORCH_OK;
+    }
     struct validation *v = validation_create();
     bool ok = v || orch_no_memory(&error);
-    ok = ok && add_files(context, words, word, v, &curves, &error);
+    ok = ok && (words ? add_files(context, words, word, v, &curves, &error) : validation_add_shipped(v, &error));
+    if (ok)
+        tell_skipped(context, v);
     const char *id = api_value(&context->args, "dump");
-    if (ok && (int)curves.count == words) /* nothing but curves */
+    if (ok && words && (int)curves.count == words) /* nothing but curves */
         verb_curves_report(context, &curves);
+    else if (ok && api_has(&context->args, "fitted"))
+        ok = list_fitted(context, v, &error);
     else if (ok)
         ok = id ? dump(context, v, id, &error) : score(context, v, &curves, &error);
+    const size_t skipped = ok ? validation_skipped(v) : 0;
+    if (skipped)
+        ok = orch_fail(&error, ORCH_USAGE, "%zu row%s could not be read and %s skipped; the others are scored", skipped,
+                       skipped == 1 ? "" : "s", skipped == 1 ? "was" : "were");
     validation_free(v);
     verb_curves_free(&curves);
     return ok ? ORCH_OK : api_fail(context, &error);
@@ -244,17 +283,19 @@ const struct api_verb verb_validate = {
     .help =
         {
             .name = "validate",
-            .synopsis = "FILE.csv... [--group-by COLS] [--jobs N]\n"
+            .synopsis = "[FILE.csv...] [--group-by COLS] [--jobs N]\n"
                         "--history [FILE]\n"
-                        "FILE.csv... --dump ID [-o OUT]",
+                        "[FILE.csv...] --dump ID [-o OUT]",
             .summary = "scores the model against published measurements",
-            .text = "Each row becomes the microbenchmark program it describes and is run on the simulated chip. Rows whose value "
+            .text = "Without files, the tables that come with orchard. Each row becomes the microbenchmark program it describes "
+                    "and is run on the simulated chip. Rows whose value "
                     "a parameter\n"
                     "was taken from are scored apart as fitted; rows that cannot be modelled are listed with the reason. "
                     "Measurements,\n"
                     "predictions and scores are recorded with the version of the model; --history shows how scores went.",
-            .examples = "orchard validate amx-timing.csv --group-by chip\n"
-                        "orchard validate amx-timing.csv --dump amx-timing:20 -o row.elf",
+            .examples = "orchard validate --markdown\n"
+                        "orchard validate mine.csv --group-by chip\n"
+                        "orchard validate --dump amx-timing:20 -o row.elf",
             .options = option_table,
         },
     .ask = ask,

@@ -45,6 +45,8 @@ struct chip_value {
     const char *adopted; /* why a value of another family stands here; NULL when it is the chip's own */
     double uncertainty;  /* relative, one standard deviation */
     const char *origin;  /* the file without ".json", "derived" or "--set" */
+    const char
+        *fitted_on; /* the measured rows that it was taken from or chosen over, as a JSON array; NULL when there are none */
 };
 
 /* Reads all files of a folder. NULL stands for $ORCHARD_DATA, else the source tree, else the installed data. Close with
@@ -64,6 +66,15 @@ size_t chip_db_alias_count(const struct chip_db *db, size_t index);
 const char *chip_db_alias(const struct chip_db *db, size_t index, size_t alias);
 /* Finds the id that an id or alias names. False when there is none; the text has the nearest name. */
 bool chip_db_resolve(const struct chip_db *db, const char *id_or_alias, const char **id, struct orch_error *error);
+
+/* Tells every value of the files that was taken from measured rows, or chosen over them, in the order of files and of values in
+ * them; `rows` is an array of strings. */
+struct json_object;
+struct chip_fitted {
+    const char *key, *file, *value;
+    struct json_object *rows;
+};
+void chip_db_each_fitted(const struct chip_db *db, void (*tell)(void *context, const struct chip_fitted *fitted), void *context);
 
 struct chip_overrides {
     const char *const *text; /* "KEY=VALUE" */

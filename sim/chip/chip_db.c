@@ -367,3 +367,17 @@ bool chip_db_resolve(const struct chip_db *db, const char *id_or_alias, const ch
             suggest_offer(&s, chip_db_alias(db, i, a));
     return orch_fail(error, ORCH_USAGE, "unknown chip '%.60s'%s", id_or_alias, suggest_phrase(&s, hint, sizeof hint));
 }
+
+void chip_db_each_fitted(const struct chip_db *db, void (*tell)(void *context, const struct chip_fitted *fitted), void *context)
+{
+    for (size_t i = 0; i < db->files; i++)
+        for (size_t k = 0; k < chip_key_count(); k++) {
+            const struct chip_key *const key = chip_key_at(k);
+            json_object *const value = json_peek_any(db->file[i].values, key->name);
+            json_object *const rows = value ? json_peek_any(value, "fitted_on") : NULL;
+            if (rows)
+                tell(context, &(struct chip_fitted){
+                                  key->name, db->file[i].stem,
+                                  json_object_to_json_string_ext(json_peek_any(value, "value"), JSON_C_TO_STRING_PLAIN), rows});
+        }
+}

@@ -23,6 +23,7 @@ void chip_slot_clear(struct chip_slot *slot)
         free(slot->note);
         free(slot->origin);
         free(slot->adopted);
+        free(slot->fitted_on);
         free(slot->list);
     }
     *slot = (struct chip_slot){0};
@@ -172,6 +173,7 @@ void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double unce
     replace(&slot->source, source);
     replace(&slot->note, note);
     replace(&slot->origin, origin);
+    replace(&slot->fitted_on, NULL);
     slot->value.kind = kind;
     slot->value.uncertainty = uncertainty;
     slot->value.source = slot->source ? slot->source : "";
@@ -179,6 +181,7 @@ void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double unce
     slot->value.origin = slot->origin ? slot->origin : "";
     replace(&slot->adopted, NULL);
     slot->value.adopted = NULL;
+    slot->value.fitted_on = NULL;
 }
 
 /* What stands beside a value in a file. */
@@ -186,11 +189,22 @@ struct annotations {
     const char *source, *note;
     enum chip_kind kind;
     double uncertainty; /* negative: not stated */
+    json_object *fitted_on;
 };
+
+/* The rows that a value was taken from or chosen over; NULL when there are none. */
+static json_object *read_fitted_on(const struct json_node *node)
+{
+    const struct json_node rows = json_find_array(node, "fitted_on", 1, SIZE_MAX);
+    struct json_node row;
+    for (struct json_walk walk = {.of = &rows}; json_next(&walk, &row);)
+        read_text(&row, NULL);
+    return rows.present ? rows.value : NULL;
+}
 
 static bool read_annotations(const struct chip_key *key, const struct json_node *node, struct annotations *a)
 {
-    static const char *const known[] = {"value", "unit", "kind", "source", "note", "uncertainty"};
+    static const char *const known[] = {"value", "unit", "kind", "source", "note", "uncertainty", "fitted_on"};
     json_known(node, known, ARRAY_COUNT(known));
     json_require(node, "value", "what nobody has found is null");
     const char *const unit = json_get_string(node, "unit");
@@ -200,6 +214,7 @@ static bool read_annotations(const struct chip_key *key, const struct json_node 
     a->source = read_text(node, "source");
     a->note = json_find_string(node, "note", NULL);
     a->uncertainty = json_find_number(node, "uncertainty", 0, 10, -1);
+    a->fitted_on = read_fitted_on(node);
     return json_ok(node);
 }
 
@@ -235,5 +250,8 @@ bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const s
     free(note);
     replace(&slot->adopted, found->note);
     slot->value.adopted = slot->adopted;
+    if (a.fitted_on)
+        replace(&slot->fitted_on, json_object_to_json_string_ext(a.fitted_on, JSON_C_TO_STRING_PLAIN));
+    slot->value.fitted_on = slot->fitted_on;
     return true;
 }

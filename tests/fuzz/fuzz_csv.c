@@ -1,6 +1,8 @@
-/* Arbitrary bytes: csv_parse either refuses them with a place, or gives a table that is written and read back unchanged. */
-#include "sim/prove/validate/csv.h"
+/* Arbitrary bytes: csv_parse either refuses them with a place, or gives a table that is written and read back unchanged, and
+ * names the records that it left out. What measurements_parse leaves are rows whose value is a number or empty. */
+#include "sim/prove/validate/measurements.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +46,38 @@ static void compare(const struct csv_table *a, const struct csv_table *b)
                 abort();
 }
 
+static void check_faults(const struct csv_table *table)
+{
+    char text[400];
+    for (size_t i = 0; i < csv_faults(table); i++) {
+        const struct csv_fault *const f = csv_fault_at(table, i);
+        csv_fault_say("fuzz", f, text, sizeof text);
+        if (strncmp(text, "fuzz:", 5) != 0 || !f->line || !f->place || !*f->why || !*f->fix ||
+            (i && f->line < csv_fault_at(table, i - 1)->line))
+            abort();
+    }
+}
+
+static void check_measurements(const uint8_t *data, size_t size)
+{
+    struct orch_error error = {0};
+    struct csv_table *table = measurements_parse("fuzz", (const char *)data, size, &error);
+    if (!table && error.exit_code == 0)
+        abort();
+    if (!table)
+        return;
+    check_faults(table);
+    for (size_t row = 0; row < csv_rows(table); row++) {
+        const char *const value = csv_cell(table, row, csv_find(table, "value"));
+        if (*value && (strspn(value, "0123456789+-.eE") != strlen(value) || !isfinite(strtod(value, NULL))))
+            abort();
+    }
+    csv_free(table);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    check_measurements(data, size);
     struct orch_error error = {0};
     struct csv_table *table = csv_parse("fuzz", (const char *)data, size, &error);
     if (!table) {
@@ -53,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         return 0;
     }
+    check_faults(table);
     size_t written = 0;
     /* Each byte may double, and each cell adds two quotes and a separator. A cell needs at least one byte of input. */
     char *text = write_table(table, size * 5 + 16, &written);

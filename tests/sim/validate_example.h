@@ -19,6 +19,7 @@ static inline struct validation *example_validation(const char *name, const char
     CU_ASSERT_FATAL(db && runner && v);
     const struct validate_runner hook = soc_runner_hook(runner);
     CHECK(validation_add_text(v, name, text, strlen(text), &error), "%s", error.text);
+    CHECK(validation_find_fitted(v, db, &error), "%s", error.text);
     CHECK(validation_run(v, &hook, &error), "%s", error.text);
     soc_runner_free(runner);
     chip_db_close(db);

@@ -4,6 +4,7 @@
 
 #include "sim/prove/validate/csv.h"
 #include "sim/prove/validate/row.h"
+#include "tests/sim/chip_example.h"
 #include "tests/support/suite.h"
 
 #include <json-c/json.h>
@@ -47,8 +48,11 @@ static inline struct validation *example_validated(const char *text)
     struct orch_error error = {0};
     unsigned runs = 0;
     struct validation *v = validation_create();
+    struct chip_db *db = example_chips();
+    CHECK(validation_find_fitted(v, db, &error), "%s", error.text);
+    chip_db_close(db);
     CHECK(validation_add_text(v, "some/where/t.csv", text, strlen(text), &error), "%s", error.text);
-    CHECK(validation_run(v, &(struct validate_runner){example_one_microsecond, &runs}, &error), "%s", error.text);
+    CHECK(validation_run(v, &(struct validate_runner){example_one_microsecond, &runs, NULL}, &error), "%s", error.text);
     return v;
 }
 

@@ -3,7 +3,7 @@
 #include "sim/prove/calibrate/calibrate.h"
 #include "sim/base/format.h"
 #include "sim/base/content_hash.h"
-#include "sim/prove/validate/csv.h"
+#include "sim/prove/validate/measurements.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -187,15 +187,23 @@ static void make_folds(const struct calibrate_request *q, struct calibrate_rows 
         rows->row[i].fold = (unsigned)((rows->by_source ? source_number(rows, i) : i) % q->folds);
 }
 
+/* A fit over rows of which some are missing would be another fit than the one that was asked for. */
+static bool is_sound(const struct calibrate_request *q, const struct csv_table *table, struct orch_error *error)
+{
+    char text[400];
+    if (!csv_faults(table))
+        return true;
+    csv_fault_say(q->name, csv_fault_at(table, 0), text, sizeof text);
+    return orch_fail(error, ORCH_USAGE, "%s", text);
+}
+
 bool calibrate_rows_read(const struct calibrate_request *q, struct calibrate_rows *rows, struct orch_error *error)
 {
     struct content_hash h;
     *rows = (struct calibrate_rows){0};
-    struct csv_table *const table = csv_parse(q->name, q->text, q->size, error);
+    struct csv_table *const table = measurements_parse(q->name, q->text, q->size, error);
     struct reading r = {.q = q, .rows = rows, .table = table, .error = error};
-    bool ok = table != NULL;
-    if (ok && csv_find(table, "value") < 0)
-        ok = orch_fail(error, ORCH_USAGE, "%.200s: no column 'value': not a table of measurements", q->name);
+    bool ok = table && is_sound(q, table, error);
     ok = ok && take_rows(&r);
     if (table)
         csv_free(table);

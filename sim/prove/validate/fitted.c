@@ -1,157 +1,236 @@
-/* Rows from which a parameter was taken. They are scored apart: that they fit says nothing about the model. */
+#include "sim/prove/validate/fitted.h"
+
 #include "isa/array_count.h"
+#include "isa/list_grow.h"
 #include "sim/prove/validate/plan_launch.h"
 
+#include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* A NULL field matches anything, "=text" the whole text, anything else a part of it. */
-struct origin {
-    const char *chip, *source, *what, *condition, *parameter;
+/* A pattern, and the first value with it. Hundreds of values share a few of them. */
+struct known {
+    const char *pattern, *key;
 };
 
-static const struct origin origins[] = {
-    {"M1 Max", "issue 6", "matfp XY=f64[8]", "1 thread(s), 1 Z ", "amx.clock_ghz, amx.z_latency_cycles"},
-    {"M1 Max", "issue 6", "matfp XY=f64[8]", "1 thread(s), 4 Z ", "amx.array_f64_cycles"},
-    {"M1 Max", "fma.md", "fma32 in matrix mode", "1 thread(s), 4 Z ", "amx.array_f32_cycles"},
-    {"M1 Max", "fma.md", "fma16 in matrix mode Z=f16", "6 thread(s), 2 Z ", "amx.array_f16_cycles"},
-    {"M1 Max", "fma.md", "fma16 in matrix mode Z=f32", "6 thread(s), 1 Z ", "amx.array_f16_f32_cycles"},
-    {"M1 Max", "mac16.md", "both of XY=i8, and each Z accumulator being i16[32][32]", "6 thread(s), 2 Z ",
-     "amx.array_i8_i16_cycles"},
-    {"M1 Max", "mac16.md", "being i16, and each Z accumulator being i16[32][32]", "1 thread(s), 2 Z ", "amx.array_i16_cycles"},
-    {"M1 Max", "fma.md", "fma32 in vector mode", "1 thread(s), 8 Z ", "amx.vector_row_cycles"},
-    {"M1 Max", "fma.md", "fma64 in vector mode", "1 thread(s), 9 Z ", "amx.vector_cross_cycles"},
-    {"M1 Max", "mac16.md", "mac16 in vector mode, with X or Y", "1 thread(s), 5 Z ", "amx.vector_cross_pass_cycles"},
-    {"M1 Max", "mac16.md", "mac16 in vector mode, with X or Y", "1 thread(s), 8 Z ", "amx.vector_i16_row_cycles"},
-    {"M1 Max", "fma.md", "fma64 in matrix mode", "6 thread(s), 8 Z ", "amx.array_clock_ghz"},
-    {"M1 Max", "fma.md", "fma64 in matrix mode", "3 thread(s), 8 Z ", "amx.array_clock_ghz"},
-    {"M1 Max", "issue 7", "vecfp XY=f32", "3 thread(s), 1 Z ", "amx.clock_ghz, two cores"},
-    {"M1 Max", "fma.md", "fma32 in vector mode", "6 thread(s), 1 Z ", "amx.clock_ghz, three cores"},
-    {"M1 Max", "amx-rs", "set + clr", "Single P-core", "amx.set_cycles, amx.clr_cycles"},
-    {"M1 Max", "amx-rs", "ldx + stx", "Single P-core", "amx.load_latency_cycles, amx.store_latency_cycles"},
-    {"M1 Max", "amx-rs", "fma32 vector", "All P-cores", "amx.clock_ghz, four cores"},
-    {"M1 Max", "amx-rs", "fma64 vector", "All E-cores", "amx_e.clock_ghz"},
-    {"M1 Max", "amx-rs", "fma64 matrix", "All E-cores", "amx_e.array_f64_cycles"},
-    {"M1 Max", "amx-rs", "fma32 matrix", "All E-cores", "amx_e.array_f32_cycles"},
-    {"M1 Max", "amx-rs", "mac16 matrix", "Single E-core", "amx_e.array_i16_cycles"},
-    {"M2", "issue 6", "vecfp XY=bf16", "1 thread(s), 1 Z ", "amx.clock_ghz"},
-    {"M2", "issue 6", "vecfp XY=bf16", "2 thread(s), 1 Z ", "amx.clock_ghz, two cores"},
-    {"M2", "issue 6", "vecfp XY=bf16", "3 thread(s), 1 Z ", "amx.clock_ghz, three cores"},
-    {"M2", "issue 6", "vecfp XY=bf16", "2 thread(s), 8 Z ", "amx.vector_shared_cycles"},
-    {"M2", "issue 6", "matfp XY=f64", "3 thread(s), 2 Z ", "amx.array_clock_ghz"},
-    {"M1 Max", "fma.md", "fma64 in vector mode", "6 thread(s), 16 Z ", "amx.vector_shared_cycles"},
-    {"M2 Pro", "zhen8838", "matfp XY=f32", "1 thread(s), 4 Z ", "amx.clock_ghz"},
-    {"M2 Pro", "zhen8838", "ldx only", "4 register(s) per ldx, consecutive", "amx.load_request_cycles"},
-    {"M2 Pro", "zhen8838", "ldx only", "4 register(s) per ldx, alternating", "mem.p_amx_outstanding"},
-    {"M2 Pro", "zhen8838", "ldx pair func1", NULL, "amx.load_bank_cycles"},
-    {"M2 Pro", "zhen8838", "sgemm 32x8192x32 on packed", NULL, "amx.queue_entries"},
-    {"M2 Pro", "zhen8838", "ldx pair func3", NULL, "mem.p_amx_tlb_refill_ns"},
-    {"M2 Pro", "zhen8838", "stz", "1 accumulators, ", "amx.store_bytes_per_cycle"},
-    {"M2 Pro", "zhen8838", "stz", "2 accumulators, 1 row(s) per stz", "amx.store_merge_cycles"},
-    {"M2 Pro", "zhen8838", "stz", "3 accumulators, 1 row(s) per stz", "amx.store_merge_rows"},
-    {"M3 Max", "amx-rs", "fma32 vector", "Single P-core", "amx.clock_ghz"},
-    {"M3 Max", "amx-rs", "set + clr", "Single P-core", "amx.set_cycles, amx.clr_cycles"},
-    {NULL, "dougallj/applecpu", NULL, NULL, "cpu_p.*, cpu_e.*"},
-    {NULL, "metal-benchmarks", "=CONVERT(F->I32)", NULL, "gpu.convert"},
-    {NULL, "metal-benchmarks", "=RINT32", NULL, "gpu.round"},
-    {NULL, "metal-benchmarks", "=IMUL32", NULL, "gpu.imul"},
-    {NULL, "metal-benchmarks", "=IMUL(32x32=64)", NULL, "gpu.imul64"},
-    {NULL, "metal-benchmarks", "=BITEXTRACT32", NULL, "gpu.shift"},
-    {NULL, "metal-benchmarks", "=EXP2_32", NULL, "gpu.exp2"},
-    {NULL, "metal-benchmarks", "=LOG2_32", NULL, "gpu.log2"},
-    {NULL, "metal-benchmarks", "=RECIP32", NULL, "gpu.rcp"},
-    {NULL, "metal-benchmarks", "=RSQRT32", NULL, "gpu.rsqrt"},
-    {NULL, "metal-benchmarks", "=SIN32", NULL, "gpu.sin"},
-    {NULL, "metal-benchmarks", "=BROADCAST32", NULL, "gpu.shuffle, gpu.quad_shuffle"},
-    {NULL, "metal-benchmarks", "=BALLOT", NULL, "gpu.ballot"},
-    {NULL, "metal-benchmarks", "=SUM<F32>", NULL, "gpu.reduce, gpu.quad_reduce"},
-    {NULL, "metal-benchmarks", "=SUM<I32>", NULL, "gpu.reduce_int, gpu.quad_reduce_int"},
-    {NULL, "metal-benchmarks", "=SUM<F16>", NULL, "gpu.reduce_half_cycles"},
-    {NULL, "metal-benchmarks", "=PREFIX_ESUM<F32>", NULL, "gpu.prefix, gpu.quad_prefix"},
-    {NULL, "metal-benchmarks", "=MATMUL<8x8xF16>", NULL, "gpu.matrix_f16"},
-    {NULL, "metal-benchmarks", "=MATMUL<8x8xF32>", NULL, "gpu.matrix_f32"},
-    {NULL, "metal-benchmarks", "=IMUL32 + 3 IADD32", NULL, "gpu.complex_issue_cycles"},
-    {NULL, "metal-benchmarks", " simds/core", NULL, "six parameters of gpu.* together"},
-    {NULL, "chipsandcheese", "=L1 latency", NULL, "gpu.l1_latency_cycles"},
-    {NULL, "chipsandcheese", "=L2 latency", NULL, "gpu.l2_latency_cycles"},
-    {NULL, "chipsandcheese", "=L2 bandwidth", NULL, "gpu.l2_port_bytes_per_cycle"},
-    {NULL, "chipsandcheese", "=SLC latency", NULL, "gpu.fabric_latency_ns"},
-    {NULL, "chipsandcheese", "=DRAM latency", NULL, "gpu.fabric_latency_ns"},
-    {NULL, "chipsandcheese", "=SLC bandwidth", NULL, "gpu.fabric_bytes_per_cycle"},
-    {NULL, "chipsandcheese", "=gpu_L1_latency", NULL, "gpu.l1_latency_cycles"},
-    {NULL, "chipsandcheese", "=gpu_L2_latency", NULL, "gpu.l2_latency_cycles"},
-    {NULL, "chipsandcheese", "=gpu_L2_bandwidth", NULL, "gpu.l2_port_bytes_per_cycle"},
-    {NULL, "chipsandcheese", "=gpu_SLC_latency", NULL, "gpu.fabric_latency_ns"},
-    {NULL, "chipsandcheese", "=gpu_DRAM_latency", NULL, "gpu.fabric_latency_ns"},
-    {NULL, "chipsandcheese", "=gpu_SLC_bandwidth", NULL, "gpu.fabric_bytes_per_cycle"},
-    {"M1 Pro", "clpeak", "=clpeak_metal_local_memory_bandwidth", NULL, "gpu.threadgroup_pass_cycles"},
-    {"M1 Max", "ane-guide", "=dispatch total", NULL, "ane.request_us"},
-    {"M1 Max", "ane-guide", "=weight stream bandwidth (wall)", NULL, "ane.dma_GBps"},
-    {"M1 Max", "ane-guide", "=wake after 5 s idle", NULL, "ane.deep_wake_us"},
-    {"M1 Max", "ane-guide", "=wake after 100 ms idle", NULL, "ane.wake_us, ane.wake_after_us"},
-    {"M2", "ane-guide", "=dispatch floor", NULL, "ane.request_us"},
-    {"M4", "maderix", "=dispatch floor", NULL, "ane.request_us"},
-    {"M4", "maderix", "=dispatch", NULL, "ane.request_us"},
-    {"M4 Max", "dev-erik", "single conv1x1", NULL, "ane.dma_GBps"},
-    {"M4 Max", "dev-erik", "inmem_peak", NULL, "ane.dma_slc_rate"},
-    {NULL, "Anemll", "Llama LM head 1050.67 MB", NULL, "ane.dma_GBps"},
-    {"M1 Pro", "clpeak", "L2 latency", NULL, "l2.latency_cycles"},
-    {"M1 Pro", "clpeak", "DRAM latency random", NULL, "dram_latency_ns"},
-    {"M1 Pro", "clpeak", "DRAM, ", NULL, "outstanding misses"},
-    {"M1 Pro", "clpeak", "DRAM read all threads", NULL, "dram_efficiency_read"},
-    {"M1 Pro", "clpeak", "DRAM copy all threads", NULL, "dram_efficiency_mixed"},
+struct fitted_list {
+    struct fitted_value *value;
+    size_t count, room;
+    struct known *known;
+    size_t patterns, pattern_room;
+    bool failed; /* memory is out */
 };
 
-/* Rows of power, by the unit on the rail, with parameters power.*. The energies of the Neural Engine come from rows of M1 and M2,
- * and so do their clocks and what they draw while waiting. */
-static const struct {
-    const char *chip, *unit, *source, *what, *parameter;
-} power_origins[] = {
-    {"M1", NULL, "singhkays", "idle", "power.*.gated_fraction, power.soc.idle_fraction, power.soc.leakage_w"},
-    {"M1", NULL, "singhkays", "Cinebench R23, 1 thread", "power.pj.CPU_*"},
-    {"M1", "P-cluster", "ThomasKaiser", "Cinebench R23", "power.pj.CPU_*"},
-    {"M1", "E-cluster", "ThomasKaiser", "Cinebench R23", "power.e_core_energy"},
-    {"M1 family", "GPU", "ane-guide", NULL, "power.pj.GPU_*, power.gpu.clock_nf"},
-    {"M2", "GPU", "ane-guide", NULL, "power.pj.GPU_*, power.gpu.clock_nf"},
-    {"M2", "ANE", "ane-guide", "=GEMM M128 K1024 N1024", "the time between requests in this table"},
-    {"M2", "ANE", "ane-guide", "=GEMM M64 K256 N256", "the time between requests in this table"},
-    {"M2", "ANE", "ane-guide", "4096-inner matmul", "power.pj.ANE_*, power.ane.*"},
-    {"M2", "ANE", "ane-guide", "matmul 4096 weights-bound power", "power.pj.ANE_*, power.ane.*"},
-    {NULL, "ANE", "ANEForge repository", " power", "power.pj.ANE_*, power.ane.*"},
-};
-
-static bool part_of(const char *text, const char *part)
-{
-    if (part && part[0] == '=')
-        return strcmp(text, part + 1) == 0;
-    return !part || strstr(text, part) != NULL;
-}
+/* ---- patterns ---- */
 
 /* "M1" must not match "M1 Max", nor "M2" match "M2 Pro"; a bracket may follow ("M1 Pro (8P+2E)"). */
-static bool is_chip(const char *text, const char *chip)
+static bool is_chip(const char *text, const char *chip, size_t length)
 {
-    if (!chip)
-        return true;
-    const size_t length = strlen(chip);
     return strncmp(text, chip, length) == 0 && (text[length] == '\0' || strncmp(text + length, " (", 2) == 0);
 }
 
-static const char *power_fitted(const struct validate_row *row)
+static const char *cell_of(const struct validate_row *row, const char *column, size_t length)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(power_origins); i++)
-        if (is_chip(row->chip, power_origins[i].chip) && part_of(row->source, power_origins[i].source) &&
-            part_of(row->what, power_origins[i].what) &&
-            (!power_origins[i].unit || strcmp(validate_cell(row, "unit"), power_origins[i].unit) == 0))
-            return power_origins[i].parameter;
+    const struct {
+        const char *name, *text;
+    } cells[] = {{"source", row->source}, {"what", row->what}, {"condition", row->condition}, {"shape", row->shape}};
+    for (size_t i = 0; i < ARRAY_COUNT(cells); i++)
+        if (strlen(cells[i].name) == length && strncmp(cells[i].name, column, length) == 0)
+            return cells[i].text;
+    return length == 4 && strncmp(column, "unit", 4) == 0 ? validate_cell(row, "unit") : NULL;
+}
+
+static bool contains(const char *text, const char *part, size_t length)
+{
+    for (; strlen(text) >= length; text++)
+        if (strncmp(text, part, length) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the row meets the condition of that length. */
+static bool meets(const struct validate_row *row, const char *condition, size_t length)
+{
+    const size_t column = strspn(condition, "abcdefghijklmnopqrstuvwxyz");
+    const char sign = column < length ? condition[column] : '\0';
+    const char *const wanted = condition + column + 1;
+    if (sign != '=' && sign != '~')
+        return false;
+    const size_t rest = length - column - 1;
+    if (column == 4 && strncmp(condition, "chip", 4) == 0)
+        return is_chip(row->chip, wanted, rest);
+    const char *const cell = cell_of(row, condition, column);
+    if (!cell)
+        return false;
+    return sign == '=' ? strlen(cell) == rest && strncmp(cell, wanted, rest) == 0 : contains(cell, wanted, rest);
+}
+
+bool fitted_names(const char *pattern, const struct validate_row *row)
+{
+    if (strcmp(pattern, "*") == 0)
+        return true;
+    if (!strpbrk(pattern, "=~"))
+        return strcmp(pattern, row->id) == 0;
+    for (const char *at = pattern; at;) {
+        const char *const next = strstr(at, " & ");
+        if (!meets(row, at, next ? (size_t)(next - at) : strlen(at)))
+            return false;
+        at = next ? next + 3 : NULL;
+    }
+    return true;
+}
+
+/* ---- the list ---- */
+
+static void know(struct fitted_list *list, const char *pattern, const char *key)
+{
+    for (size_t i = 0; i < list->patterns; i++)
+        if (strcmp(list->known[i].pattern, pattern) == 0)
+            return;
+    struct known *const grown = list_grow(list->known, list->patterns, &list->pattern_room, sizeof *grown);
+    list->failed = list->failed || !grown;
+    if (!grown)
+        return;
+    list->known = grown;
+    grown[list->patterns++] = (struct known){pattern, key};
+}
+
+static struct fitted_value *add_value(struct fitted_list *list, const char *key, const char *where, const char *text, size_t rows)
+{
+    struct fitted_value *const grown = list_grow(list->value, list->count, &list->room, sizeof *grown);
+    list->failed = list->failed || !grown;
+    if (!grown)
+        return NULL;
+    list->value = grown;
+    struct fitted_value *const v = &grown[list->count++];
+    *v = (struct fitted_value){strdup(key), strdup(where), strdup(text), calloc(rows + 1, sizeof *v->row), 0, false};
+    list->failed = list->failed || !v->key || !v->where || !v->value || !v->row;
+    return v->row ? v : NULL;
+}
+
+static void add_row(struct fitted_list *list, struct fitted_value *v, const char *pattern, size_t length)
+{
+    char *const copy = strndup(pattern, length);
+    list->failed = list->failed || !copy;
+    if (copy)
+        v->row[v->rows++] = copy;
+}
+
+static void add_of_chip(void *context, const struct chip_fitted *fitted)
+{
+    struct fitted_list *const list = context;
+    const size_t rows = json_object_array_length(fitted->rows);
+    char where[160];
+    snprintf(where, sizeof where, "sim/chips/%.120s.json", fitted->file);
+    struct fitted_value *const v = add_value(list, fitted->key, where, fitted->value, rows);
+    for (size_t i = 0; v && i < rows; i++) {
+        const char *const row = json_object_get_string(json_object_array_get_idx(fitted->rows, i));
+        add_row(list, v, row, strlen(row));
+    }
+}
+
+/* Ids stand in one text, with blanks between them. */
+static void add_overheads(struct fitted_list *list)
+{
+    for (size_t i = 0; i < validate_overhead_count(); i++) {
+        const struct validate_overhead *const o = validate_overhead_at(i);
+        char key[80], value[120];
+        snprintf(key, sizeof key, "overhead of %.60s", o->framework);
+        if (o->call_us > 0)
+            snprintf(value, sizeof value, "%g us a call", o->call_us);
+        else
+            snprintf(value, sizeof value, "%g ns/KiB in, %g ns/KiB out", o->ns_per_kib, o->ns_per_kib_out);
+        struct fitted_value *const v = add_value(list, key, "sim/prove/validate/overheads.inc", value, strlen(o->rows));
+        for (const char *at = o->rows; v && *at;) {
+            const size_t length = strcspn(at, " ");
+            add_row(list, v, at, length);
+            at += length + (at[length] != '\0');
+        }
+    }
+}
+
+/* What is neither in the chip database nor an overhead. */
+static void add_of_code(struct fitted_list *list)
+{
+    static const struct {
+        const char *key, *where, *value, *row[3];
+        bool interval;
+    } chosen[] = {
+        {"time between requests of a table of efficiencies",
+         "sim/prove/validate/fitted.h",
+         NULL,
+         {"chip=M2 & unit=ANE & source~ane-guide & what=GEMM M128 K1024 N1024",
+          "chip=M2 & unit=ANE & source~ane-guide & what=GEMM M64 K256 N256"},
+         false},
+        {"height of the tiles of large products",
+         "units/ane/kernels",
+         "as many rows as fill the tile memory",
+         {"unit=ANE & source~saturation sweep & what=GEMM N=4096 cubed"},
+         false},
+        {"spread of runs by unit and kind of work", "sim/run/residuals.inc", "a table", {"*"}, true},
+    };
+    char idle[40];
+    snprintf(idle, sizeof idle, "%g s", FITTED_ANE_IDLE_S);
+    for (size_t i = 0; i < ARRAY_COUNT(chosen); i++) {
+        struct fitted_value *const v =
+            add_value(list, chosen[i].key, chosen[i].where, chosen[i].value ? chosen[i].value : idle, ARRAY_COUNT(chosen[i].row));
+        for (size_t k = 0; v && k < ARRAY_COUNT(chosen[i].row) && chosen[i].row[k]; k++)
+            add_row(list, v, chosen[i].row[k], strlen(chosen[i].row[k]));
+        if (v)
+            v->interval = chosen[i].interval;
+    }
+}
+
+struct fitted_list *fitted_list_create(const struct chip_db *chips)
+{
+    struct fitted_list *const list = calloc(1, sizeof *list);
+    if (!list)
+        return NULL;
+    if (chips)
+        chip_db_each_fitted(chips, add_of_chip, list);
+    add_overheads(list);
+    add_of_code(list);
+    for (size_t i = 0; i < list->count; i++)
+        for (size_t k = 0; k < list->value[i].rows && !list->value[i].interval; k++)
+            know(list, list->value[i].row[k], list->value[i].key);
+    if (!list->failed)
+        return list;
+    fitted_list_free(list);
     return NULL;
 }
 
-const char *validate_fitted(const struct validate_row *row)
+void fitted_list_free(struct fitted_list *list)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(origins); i++) {
-        const struct origin *const o = &origins[i];
-        if (is_chip(row->chip, o->chip) && part_of(row->source, o->source) && part_of(row->what, o->what) &&
-            part_of(row->condition, o->condition))
-            return o->parameter;
+    if (!list)
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        struct fitted_value *const v = &list->value[i];
+        for (size_t k = 0; k < v->rows; k++)
+            free(v->row[k]);
+        free(v->row);
+        free(v->key);
+        free(v->where);
+        free(v->value);
     }
-    return validate_is_power(row) || validate_is_ane(row) ? power_fitted(row) : NULL;
+    free(list->value);
+    free(list->known);
+    free(list);
+}
+
+size_t fitted_list_count(const struct fitted_list *list)
+{
+    return list->count;
+}
+
+const struct fitted_value *fitted_list_at(const struct fitted_list *list, size_t index)
+{
+    return &list->value[index];
+}
+
+const char *fitted_list_key(const struct fitted_list *list, const struct validate_row *row)
+{
+    for (size_t i = 0; i < list->patterns; i++)
+        if (fitted_names(list->known[i].pattern, row))
+            return list->known[i].key;
+    return NULL;
 }

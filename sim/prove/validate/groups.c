@@ -9,7 +9,7 @@
 
 /* Columns that tables lack: "chip" is whatever the table calls the machine; "file", "level", "part" (the unit at work) and "work"
  * (gemm, stream, instruction ...) come from the validation. */
-static const char *const own_columns[] = {"chip", "file", "level", "part", "work"};
+static const char *const own_columns[] = {"chip", "file", "level", "part", "source", "work"};
 
 static bool known_column(const struct validation *v, const char *name)
 {
@@ -86,44 +86,87 @@ static char *key_of(const struct validation *v, const struct validate_row *row, 
     return key;
 }
 
-enum part { ALL_ROWS, TAKEN_ROWS, ENGINE_ROWS };
+enum part { ALL_ROWS, TAKEN_ROWS, GUESSED_ROWS, ENGINE_ROWS };
 
-/* Scores the rows of a line: those with the key (NULL = all), and of them all, only the fitted ones, or only those of the engine
- * level. Rows without a key belong to other tables. */
+static bool is_guessed(const struct validate_row *row)
+{
+    return row->guessed && !row->parameter;
+}
+
+static bool is_in(const struct validate_row *row, enum part part)
+{
+    switch (part) {
+    case ALL_ROWS: return true;
+    case TAKEN_ROWS: return row->parameter != NULL;
+    case GUESSED_ROWS: return is_guessed(row);
+    case ENGINE_ROWS: return row->engine_level;
+    }
+    return false;
+}
+
+/* Rows of a line by what they are good for. */
+struct sorting {
+    struct score_pair *room, *pairs, *bare, *fit, *guess, *sheet, *beside;
+    size_t count, fits, guesses, sheets, crossed, inside;
+};
+
+static bool open_sorting(struct sorting *s, size_t rows)
+{
+    *s = (struct sorting){.room = calloc(6 * (rows + 1), sizeof *s->room)};
+    struct score_pair **const parts[] = {&s->pairs, &s->bare, &s->fit, &s->guess, &s->sheet, &s->beside};
+    for (size_t i = 0; s->room && i < ARRAY_COUNT(parts); i++)
+        *parts[i] = s->room + i * (rows + 1);
+    return s->room != NULL;
+}
+
+/* Notes a row that counts for the score of its line. */
+static void count_row(struct sorting *s, struct validation_group *group, const struct validate_row *row,
+                      const struct score_pair *pair)
+{
+    s->crossed += row->crossed;
+    s->inside += row->crossed && row->inside_crossed;
+    group->framed += row->overhead != NULL;
+    if (row->spreadsheet > 0) {
+        s->beside[s->sheets] = *pair;
+        s->sheet[s->sheets++] = (struct score_pair){.predicted = row->spreadsheet, .measured = row->measured};
+    }
+    s->bare[s->count] = (struct score_pair){.predicted = row->bare, .measured = row->measured};
+    s->pairs[s->count++] = *pair;
+}
+
+static void sort_row(struct sorting *s, struct validation_group *group, const struct validate_row *row, enum part part)
+{
+    const struct score_pair pair = {row->predicted, row->measured, row->low, row->high};
+    group->rows++;
+    group->fitted += row->parameter != NULL;
+    group->guessed += is_guessed(row);
+    if (row->state != VALIDATE_PREDICTED)
+        return;
+    group->modelled++;
+    if (row->parameter)
+        s->fit[s->fits++] = pair;
+    else if (is_guessed(row))
+        s->guess[s->guesses++] = pair;
+    if ((!row->parameter || part == TAKEN_ROWS) && (!is_guessed(row) || part == GUESSED_ROWS))
+        count_row(s, group, row, &pair);
+}
+
+/* Scores the rows of a line: those with the key (NULL = all), and of them all, only a part. Rows without a key belong to other
+ * tables. */
 static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group, enum part part)
 {
-    struct score_pair *const pairs = calloc(3 * (v->rows + 1), sizeof *pairs);
-    struct score_pair *const bare = pairs + v->rows + 1;
-    struct score_pair *const fit = bare + v->rows + 1;
-    size_t count = 0, fits = 0, crossed = 0, inside = 0;
-    if (!pairs)
+    struct sorting s;
+    if (!open_sorting(&s, v->rows))
         return false;
-    for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_row *const row = &v->row[i];
-        if (!keys[i] || (group->key && strcmp(keys[i], group->key) != 0) || (part == TAKEN_ROWS && !row->parameter) ||
-            (part == ENGINE_ROWS && !row->engine_level))
-            continue;
-        group->rows++;
-        group->fitted += row->parameter != NULL;
-        if (row->state != VALIDATE_PREDICTED)
-            continue;
-        group->modelled++;
-        const struct score_pair pair = {row->predicted, row->measured, row->low, row->high};
-        if (row->parameter)
-            fit[fits++] = pair;
-        if (part != TAKEN_ROWS && row->parameter)
-            continue;
-        crossed += row->crossed;
-        inside += row->crossed && row->inside_crossed;
-        group->framed += row->overhead != NULL;
-        bare[count] = (struct score_pair){.predicted = row->bare, .measured = row->measured};
-        pairs[count++] = pair;
-    }
-    const bool done =
-        score_pairs(pairs, count, &group->score) && score_pairs(bare, count, &group->bare) && score_pairs(fit, fits, &group->fit);
-    if (crossed)
-        group->score.cross_coverage = (double)inside / (double)crossed;
-    free(pairs);
+    for (size_t i = 0; i < v->rows; i++)
+        if (keys[i] && (!group->key || strcmp(keys[i], group->key) == 0) && is_in(&v->row[i], part))
+            sort_row(&s, group, &v->row[i], part);
+    const bool done = score_pairs(s.pairs, s.count, &group->score) && score_pairs(s.bare, s.count, &group->bare) &&
+                      score_pairs(s.fit, s.fits, &group->fit) && score_pairs(s.guess, s.guesses, &group->guess) &&
+                      score_pairs(s.sheet, s.sheets, &group->sheet) && score_pairs(s.beside, s.sheets, &group->beside);
+    if (s.crossed)
+        group->score.cross_coverage = (double)s.inside / (double)s.crossed;
+    free(s.room);
     return done;
 }
 
@@ -155,7 +198,7 @@ static bool score_groups(const struct validation *v, const struct csv_table *tab
         if (!score_rows(v, keys, &groups->group[i], ALL_ROWS))
             return false;
     return score_rows(v, keys, &groups->all, ALL_ROWS) && score_rows(v, keys, &groups->taken, TAKEN_ROWS) &&
-           score_rows(v, keys, &groups->engine, ENGINE_ROWS);
+           score_rows(v, keys, &groups->guess, GUESSED_ROWS) && score_rows(v, keys, &groups->engine, ENGINE_ROWS);
 }
 
 bool validation_group_rows(const struct validation *v, const char *group_by, struct validation_groups *groups,

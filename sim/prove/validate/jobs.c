@@ -40,6 +40,7 @@ bool validation_simulate(struct validation *v, const char *chips, const struct c
         ok = job_open(&job[i], chips, overrides, memory, error);
         hook[i] = ok ? soc_runner_hook(job[i].runner) : hook[i];
     }
+    ok = ok && validation_find_fitted(v, job[0].chips, error);
     ok = ok && validation_run_jobs(v, hook, jobs, listener ? listener : &nobody, error);
     for (unsigned i = 0; job && i < jobs; i++)
         job_close(&job[i]);

@@ -3,19 +3,27 @@
 #include "isa/array_count.h"
 #include "sim/prove/validate/validate.h"
 
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* kind: fitted. Source: the rows of each framework in TristanBilot/mlx-benchmark (benchmarks/detailed), development half of the
- * collection. "aneforge": the rows of ANEForge's repository in which a call copies operands into the engine's buffers and results
- * out of them (bench/device_saturation_sweep.py, device_bandwidth_roofline.py, device_compare_wattcomplete.py;
- * aneforge/_runtime.py). "ane-guide": the single calls of sbryngelson/ane-guide, chapters 9 and 18, by an earlier state of it. No
- * split of these rows is published: both are fitted on the rows that they are scored on. Written by `orchard validate FILE
- * --fit-overheads`. Two numbers for each framework and version, none for a row.
- */
+/* kind: measured. Each line names the rows that it was measured by, which are scored apart. Written by `orchard validate
+ * --measure-overheads`. One set for a framework and version; which version a table was made with is in framework_version.c. */
 static const struct validate_overhead overheads[] = {
 #include "sim/prove/validate/overheads.inc"
 };
+
+size_t validate_overhead_count(void)
+{
+    return ARRAY_COUNT(overheads);
+}
+
+const struct validate_overhead *validate_overhead_at(size_t index)
+{
+    return &overheads[index];
+}
 
 const struct validate_overhead *validate_overhead_of(const char *framework)
 {
@@ -25,61 +33,72 @@ const struct validate_overhead *validate_overhead_of(const char *framework)
     return NULL;
 }
 
-double validate_overhead_seconds(const struct validate_overhead *overhead, const struct validate_program *program)
+double validate_overhead_seconds(const struct validate_overhead *overhead, double bytes, double out_bytes)
 {
-    const double ns =
-        (overhead->ns_per_kib * program->framework_bytes + overhead->ns_per_kib_out * program->framework_out_bytes) / 1024;
-    return overhead->operation_us * 1e-6 + (ns + overhead->ns_per_row * program->framework_rows) * 1e-9;
+    return overhead->call_us * 1e-6 + (overhead->ns_per_kib * bytes + overhead->ns_per_kib_out * out_bytes) / 1024 * 1e-9;
 }
 
-const char *validate_overhead_source(const struct validate_overhead *overhead)
+/* ---- measurement ---- */
+
+enum use { OF_CALLS, OF_BYTES_IN, OF_BYTES_OUT };
+
+/* Next to nothing is copied out of a sample that measures copies in. */
+static bool is_inward(const struct overhead_sample *s)
 {
-    return strncmp(overhead->framework, "ane", 3) == 0 ? "the scored rows themselves"
-                                                       : "TristanBilot/mlx-benchmark, development half of the rows";
+    return s->in_kib > 0 && s->out_kib < 0.01 * s->in_kib;
 }
 
-/* ---- fit ---- */
-
-static double error_of(const struct overhead_sample *s, size_t count, double first, double second)
+static double fewest_bytes(const struct overhead_sample *s, size_t count)
 {
-    double sum = 0;
+    double least = INFINITY;
     for (size_t i = 0; i < count; i++)
-        sum += fabs(first * s[i].times[0] + second * s[i].times[1] - s[i].missing_us) / s[i].measured_us;
-    return sum / (double)count;
+        least = s[i].in_kib == 0 ? fmin(least, s[i].bytes) : least;
+    return least;
 }
 
-static void attempt(struct overhead_fit *best, const struct overhead_sample *s, size_t count, double first, double second,
-                    double least_us)
+static bool is_for(const struct overhead_sample *s, enum use use, double fewest)
 {
-    first = first < least_us ? least_us : first;
-    second = second < 0 ? 0 : second;
-    const double error = error_of(s, count, first, second);
-    if (error < best->error)
-        *best = (struct overhead_fit){{first, second}, error};
-}
-
-/* Tries the pair that fits two samples exactly. */
-static void attempt_both(struct overhead_fit *best, const struct overhead_sample *s, size_t count, size_t i, size_t j,
-                         double least_us)
-{
-    const double *x = s[i].times, *y = s[j].times, d = x[0] * y[1] - x[1] * y[0];
-    if (fabs(d) > 1e-3 * (fabs(x[0] * y[1]) + fabs(x[1] * y[0])))
-        attempt(best, s, count, (s[i].missing_us * y[1] - s[j].missing_us * x[1]) / d,
-                (x[0] * s[j].missing_us - y[0] * s[i].missing_us) / d, least_us);
-}
-
-/* A line of least absolute deviations goes through two of the samples, or through one where it meets a bound. */
-struct overhead_fit overhead_fit(const struct overhead_sample *s, size_t count, double least_us)
-{
-    struct overhead_fit best = {.error = INFINITY};
-    attempt(&best, s, count, 0, 0, least_us);
-    for (size_t i = 0; i < count; i++) {
-        if (s[i].times[0] > 0)
-            attempt(&best, s, count, s[i].missing_us / s[i].times[0], 0, least_us);
-        if (s[i].times[1] > 0)
-            attempt(&best, s, count, least_us, (s[i].missing_us - least_us * s[i].times[0]) / s[i].times[1], least_us);
-        for (size_t j = 0; j < i; j++)
-            attempt_both(&best, s, count, i, j, least_us);
+    switch (use) {
+    case OF_CALLS: return s->in_kib == 0 && s->bytes == fewest && fewest <= OVERHEAD_BYTES_MAX;
+    case OF_BYTES_IN: return is_inward(s);
+    case OF_BYTES_OUT: return s->out_kib > 0 && !is_inward(s);
     }
-    return best;
+    return false;
+}
+
+/* The middle of what the samples of a use say; 0 without any, and never less. `room` holds `count` numbers. */
+static double middle(struct overhead_sample *s, size_t count, enum use use, double us_per_kib, double *room)
+{
+    const double fewest = fewest_bytes(s, count);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_for(&s[i], use, fewest))
+            continue;
+        s[i].used = true;
+        room[n++] = use == OF_CALLS      ? s[i].missing_us
+                    : use == OF_BYTES_IN ? s[i].missing_us / s[i].in_kib
+                                         : (s[i].missing_us - us_per_kib * s[i].in_kib) / s[i].out_kib;
+    }
+    if (n == 0)
+        return 0;
+    gsl_sort(room, 1, n);
+    return fmax(0, gsl_stats_median_from_sorted_data(room, 1, n));
+}
+
+struct overhead_measured overhead_measure(struct overhead_sample *samples, size_t count)
+{
+    struct overhead_measured m = {.rows = 0};
+    double *const room = malloc((count + 1) * sizeof *room);
+    for (size_t i = 0; i < count; i++)
+        samples[i].used = false;
+    if (!room)
+        return m;
+    m.call_us = middle(samples, count, OF_CALLS, 0, room);
+    const double in_us = middle(samples, count, OF_BYTES_IN, 0, room);
+    m.ns_per_kib = 1e3 * in_us;
+    m.ns_per_kib_out = 1e3 * middle(samples, count, OF_BYTES_OUT, in_us, room);
+    for (size_t i = 0; i < count; i++)
+        m.rows += samples[i].used;
+    free(room);
+    return m;
 }

@@ -19,11 +19,13 @@ const char *plan_ane_cell(const struct ane_row *a, const char *column);
 bool plan_ane_launch(struct ane_row *a, double times, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Notes what was assumed; a row has one note. */
 void plan_ane_note(struct ane_row *a, const char *text);
+/* The same of a size that the source does not give; the row is scored apart. */
+void plan_ane_guess(struct ane_row *a, const char *text);
 /* Sets what is measured, in the row's own unit. `operations` (or bytes) of one request count for rates. */
 bool plan_ane_unit(struct ane_row *a, double operations);
 /* Sets the framework whose time the row contains besides that of the request. `in` and `out` are bytes of inputs and outputs in
- * fp16, in rows of `row_bytes`. */
-void plan_ane_harness(struct ane_row *a, double in, double out, unsigned row_bytes);
+ * fp16. */
+void plan_ane_harness(struct ane_row *a, double in, double out);
 
 /* ---- plans: false when the row is refused, with the reason in the row ---- */
 

@@ -15,7 +15,7 @@ bool plan_ane_streaming(struct ane_row *a)
     if (sscanf(a->row->what, "streaming %15[a-z] %uM elements", op, &millions) != 2)
         return validate_refuse(a->row, "the size is not read");
     const unsigned count = millions << 20;
-    plan_ane_harness(a, 2.0 * count, strcmp(op, "sum") == 0 ? 2.0 * count / COLUMNS : 2.0 * count, 2 * COLUMNS);
+    plan_ane_harness(a, 2.0 * count, strcmp(op, "sum") == 0 ? 2.0 * count / COLUMNS : 2.0 * count);
     bool ok;
     if (strcmp(op, "sum") == 0)
         ok = plan_ane_launch(a, 1, "reduce:%ux%u,op=sum", count / COLUMNS, (unsigned)COLUMNS);
@@ -24,7 +24,7 @@ bool plan_ane_streaming(struct ane_row *a)
     else
         ok = plan_ane_launch(a, 1, "elementwise:%u,op=%s", count, op);
     if (strcmp(op, "sum") == 0 || strcmp(op, "softmax") == 0)
-        plan_ane_note(a, "shape not given: rows of 1024");
+        plan_ane_guess(a, "shape not given: rows of 1024");
     return ok && plan_ane_unit(a, 0);
 }
 
@@ -35,7 +35,7 @@ bool plan_ane_attention(struct ane_row *a)
     unsigned s;
     if (sscanf(a->row->what, "attention S%u", &s) != 1)
         return validate_refuse(a->row, "the size is not read");
-    plan_ane_harness(a, 2.0 * s * WIDTH, 2.0 * s * WIDTH, 2 * WIDTH);
+    plan_ane_harness(a, 2.0 * s * WIDTH, 2.0 * s * WIDTH);
     plan_ane_note(a, "four projections of 768 channels and 12 heads of 64, as the published operation counts have it");
     return plan_ane_launch(a, 4, "gemm:%ux%dx%d", s, WIDTH, WIDTH) &&
            plan_ane_launch(a, 1, "attention:b=1,h=%d,s=%u,d=%d", HEADS, s, DEPTH) &&
@@ -46,7 +46,7 @@ bool plan_ane_attention(struct ane_row *a)
 bool plan_ane_stencil(struct ane_row *a)
 {
     enum { SIDE = 256, STEPS = 32 };
-    plan_ane_harness(a, 2.0 * SIDE * SIDE, 2.0 * SIDE * SIDE, 2 * SIDE);
+    plan_ane_harness(a, 2.0 * SIDE * SIDE, 2.0 * SIDE * SIDE);
     return plan_ane_launch(a, 1, "conv-stack:layers=%d,c=1,h=%d,w=%d", STEPS, SIDE, SIDE) && plan_ane_unit(a, 0);
 }
 
@@ -59,7 +59,7 @@ bool plan_ane_speed_up(struct ane_row *a)
     a->program->beyond_caches = true;
     a->program->measure = VALIDATE_RATIO;
     a->program->work = 1;
-    plan_ane_note(a, "size not given: 8 layers of 1024 to 1024 channels, one pixel; sparse: half of the weights");
+    plan_ane_guess(a, "size not given: 8 layers of 1024 to 1024 channels, one pixel; sparse: half of the weights");
     a->precision = fewer;
     if (!plan_ane_launch(a, 1, "conv-stack:layers=%d,c=%d,h=1,w=1,r=1,s=1", LAYERS, C))
         return false;

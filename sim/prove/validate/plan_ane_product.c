@@ -6,7 +6,7 @@
 
 static bool plan_ane_product(struct ane_row *a, unsigned m, unsigned n, unsigned k)
 {
-    plan_ane_harness(a, 2.0 * m * k, 2.0 * m * n, 2 * k);
+    plan_ane_harness(a, 2.0 * m * k, 2.0 * m * n);
     return plan_ane_launch(a, 1, "gemm:%ux%ux%u", m, n, k) && plan_ane_unit(a, 2.0 * m * n * k);
 }
 
@@ -29,7 +29,7 @@ bool plan_ane_cubed(struct ane_row *a)
 bool plan_ane_peak_product(struct ane_row *a)
 {
     enum { N = 4096 };
-    plan_ane_note(a, "size not given: 4096 cubed, the largest of the same author's sweep");
+    plan_ane_guess(a, "size not given: 4096 cubed, the largest of the same author's sweep");
     return plan_ane_product(a, N, N, N);
 }
 
@@ -41,7 +41,7 @@ bool plan_ane_gemv(struct ane_row *a)
     if (read < 1)
         return validate_refuse(a->row, "the size is not read");
     n = read == 2 ? n : m;
-    plan_ane_harness(a, 2.0 * n, 2.0 * m, 2 * n);
+    plan_ane_harness(a, 2.0 * n, 2.0 * m);
     a->program->beyond_caches = true; /* weights are read once, so nothing is found in caches */
     return plan_ane_launch(a, 1, "gemv:%ux%u", m, n) && plan_ane_unit(a, 2.0 * m * n);
 }
@@ -65,6 +65,6 @@ bool plan_ane_weight_stream(struct ane_row *a)
 {
     enum { N = 8192 };
     a->program->beyond_caches = true;
-    plan_ane_note(a, "size not given: a product with 8192 x 8192 weights and one column");
+    plan_ane_guess(a, "size not given: a product with 8192 x 8192 weights and one column");
     return plan_ane_launch(a, 1, "gemv:%ux%u", (unsigned)N, (unsigned)N) && plan_ane_unit(a, 2.0 * N * N);
 }

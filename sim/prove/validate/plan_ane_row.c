@@ -24,6 +24,12 @@ void plan_ane_note(struct ane_row *a, const char *text)
     a->program->note = a->program->remark;
 }
 
+void plan_ane_guess(struct ane_row *a, const char *text)
+{
+    plan_ane_note(a, text);
+    a->program->guess = "the size";
+}
+
 bool plan_ane_unit(struct ane_row *a, double operations)
 {
     if (a->watts > 0) {
@@ -49,29 +55,24 @@ bool plan_ane_unit(struct ane_row *a, double operations)
 /* ---- whose time ---- */
 
 /* Harnesses copy operands to and from the buffers of the engine. ANEForge's benchmarks call a network with arrays, which copies
- * them into a buffer and the results out of another; those of ane-guide are older and show a cost for rows that the layout of the
- * engine pads. Back-to-back loops and zero-copy calls have no such cost. */
-void plan_ane_harness(struct ane_row *a, double in, double out, unsigned row_bytes)
+ * them into a buffer and the results out of another. Back-to-back loops and zero-copy calls have no such cost. Those of ane-guide
+ * are older and copy as well, but none of its rows measures it. */
+void plan_ane_harness(struct ane_row *a, double in, double out)
 {
-    enum { ROW_UNIT = 64 };
     static const struct {
-        const char *source, *condition, *framework;
-        bool by_rows;
+        const char *source, *condition;
     } harnesses[] = {
-        {"saturation sweep", "", "aneforge", false},
-        {"rooflines.json", "", "aneforge", false},
-        {"streaming", "", "aneforge", false},
-        {"watt-complete", "single call", "aneforge", false},
-        {"watt-complete", "ANE rail", "aneforge", false},
-        {"ane-guide", "single call", "ane-guide", true},
+        {"saturation sweep", ""},         {"rooflines.json", ""},        {"streaming", ""},
+        {"watt-complete", "single call"}, {"watt-complete", "ANE rail"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(harnesses); i++) {
         if (!strstr(a->row->source, harnesses[i].source) || !strstr(plan_ane_cell(a, "condition"), harnesses[i].condition))
             continue;
-        snprintf(a->program->framework, sizeof a->program->framework, "%s", harnesses[i].framework);
-        a->program->framework_bytes = harnesses[i].by_rows ? in + out : in;
-        a->program->framework_out_bytes = harnesses[i].by_rows ? 0 : out;
-        a->program->framework_rows = harnesses[i].by_rows && row_bytes % ROW_UNIT ? (in + out) / row_bytes : 0;
+        snprintf(a->program->framework, sizeof a->program->framework, "aneforge");
+        a->program->framework_bytes = in;
+        a->program->framework_out_bytes = out;
+        a->program->measures_overhead =
+            !a->watts && (strncmp(a->row->what, "streaming relu", 14) == 0 || strncmp(a->row->what, "streaming sum", 13) == 0);
         return;
     }
 }

@@ -19,7 +19,7 @@ bool plan_ane_conv(struct ane_row *a)
         batch = (unsigned)strtoul(at + 6, NULL, 10);
     if ((at = strstr(what, "depth ")))
         layers = (unsigned)strtoul(at + 6, NULL, 10);
-    plan_ane_harness(a, 2.0 * batch * h * w * c, 2.0 * batch * h * w * k, 2 * w);
+    plan_ane_harness(a, 2.0 * batch * h * w * c, 2.0 * batch * h * w * k);
     const bool ok =
         layers > 1 ? plan_ane_launch(a, batch, "conv-stack:layers=%u,c=%u,h=%u,w=%u,r=%u,s=%u", layers, c, h, w, r, s)
                    : plan_ane_launch(a, 1, "conv2d:n=%u,c=%u,h=%u,w=%u,k=%u,r=%u,s=%u,pad=%u", batch, c, h, w, k, r, s, r / 2);
@@ -53,7 +53,7 @@ bool plan_ane_peak_stack(struct ane_row *a)
         sscanf(what, "inmem_peak %uch sp%u %u layers", &c, &w, &layers) != 3) {
         if (sscanf(what, "conv1x1 %uch sp%u", &c, &w) == 2 && w >= WIDE)
             layers = WIDE_LAYERS;
-        plan_ane_note(a, layers == LAYERS ? "layers not given: 128, the deepest of this benchmark" : "layers not given: 32");
+        plan_ane_guess(a, layers == LAYERS ? "layers not given: 128, the deepest of this benchmark" : "layers not given: 32");
     }
     plan_ane_note(a, "every layer reads the same weights: the blobs of this benchmark all give 0 as the place of their data");
     return plan_ane_launch(a, 1, "conv-stack:layers=%u,c=%u,h=1,w=%u,r=1,s=1,same=1", layers, c, w) &&
@@ -124,7 +124,7 @@ bool plan_ane_fused_layers(struct ane_row *a)
     unsigned layers;
     if (sscanf(a->row->what, "%u fused conv+relu layers", &layers) != 1)
         return validate_refuse(a->row, "the size is not read");
-    plan_ane_note(a, "size not given: 16 channels, 8 x 8 pixels");
+    plan_ane_guess(a, "size not given: 16 channels, 8 x 8 pixels");
     if (!plan_ane_launch(a, 1, "conv-stack:layers=%u,c=16,h=8,w=8,act=relu", layers) || !plan_ane_unit(a, 0))
         return false;
     a->program->work *= layers;

@@ -70,6 +70,7 @@ static bool plan_large_product(struct figure *f)
     const char *const precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
+    f->program->guess = "the size";
     return add_product(f, precision, N, N, N, "") && as_rate(f, 2.0 * N * N * N);
 }
 
@@ -80,6 +81,7 @@ static bool plan_rate_per_core(struct figure *f)
     const char *const precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
+    f->program->guess = "the size";
     f->program->measure = VALIDATE_WORK_PER_CYCLE;
     f->program->work = (double)N * N * N;
     return add_product(f, precision, N, N, N, "");

@@ -38,7 +38,7 @@ static unsigned size_of(const struct validate_row *row)
         return n;
     if (sscanf(row->what, "Accelerate SGEMM %u", &n) == 1)
         return n;
-    return LARGE;
+    return 0;
 }
 
 #define SIMULATED_PRODUCTS                                                                                                       \
@@ -99,7 +99,8 @@ bool validate_plan_gemm(struct validate_row *row, struct validate_program *progr
         return validate_refuse(row, "the best figure seen, without its size");
     if (strstr(row->what, "on-line packing"))
         return validate_refuse(row, "the CPU packs while the unit works: the author's code is not rebuilt");
-    const unsigned n = size_of(row);
+    const unsigned given = size_of(row), n = given ? given : LARGE;
+    program->guess = given ? NULL : "the size";
     if (n > 2048)
         return validate_refuse(row, "%u x %u x %u takes minutes to simulate", n, n, n);
     const bool one =

@@ -1,6 +1,7 @@
 /* Rows of watts, joules and work per joule. Their loads are rebuilt: products and convolutions from the kernel libraries, loops
  * of CPU cores as AArch64 programs. A load that its source does not describe well enough is refused with the reason. */
 #include "isa/array_count.h"
+#include "sim/prove/validate/fitted.h"
 #include "sim/prove/validate/plan_launch.h"
 #include "sim/prove/validate/power_loops.h"
 #include "sim/prove/validate/program.h"
@@ -201,7 +202,7 @@ static bool in_efficiency_table(const struct power_row *p, double in_bytes, doub
 {
     if (!on_ane(p))
         return true;
-    p->program->idle_seconds = 0.41e-3;
+    p->program->idle_seconds = FITTED_ANE_IDLE_S;
     snprintf(p->program->framework, sizeof p->program->framework, "aneforge");
     p->program->framework_bytes = in_bytes;
     p->program->framework_out_bytes = out_bytes;

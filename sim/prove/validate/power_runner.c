@@ -38,8 +38,7 @@ static bool run_all(struct row_chip *chips, struct memo *memo, const struct ener
     }
     const struct validate_overhead *const harness = *p->framework ? validate_overhead_of(p->framework) : NULL;
     if (harness)
-        overhead_s = fmax(0, overhead_s + validate_overhead_seconds(
-                                              harness, p)); /* negative when the harness waits in a quicker way than usual */
+        overhead_s += validate_overhead_seconds(harness, p->framework_bytes, p->framework_out_bytes);
     overhead_s += p->idle_seconds;
     const enum power_domain driver = sum.profile.driver;
     energy_run_start(whole, model, sum.device_s + overhead_s, sum.device_s);

@@ -130,7 +130,7 @@ static void add_framework(struct validate_recipe *r, const struct validate_progr
     if (!overhead)
         return;
     snprintf(r->framework, sizeof r->framework, "%s", p->framework);
-    r->framework_seconds = validate_overhead_seconds(overhead, p);
+    r->framework_seconds = validate_overhead_seconds(overhead, p->framework_bytes, p->framework_out_bytes);
 }
 
 /* ---- the row ---- */

@@ -12,11 +12,11 @@ struct validate_recipe {
         double times;      /* how often that counts; negative: it is subtracted */
         double more;       /* how often device_seconds count besides, when seconds do */
     } run[VALIDATE_LAUNCHES];
-    unsigned runs;            /* 0 = no command gives the number */
-    char file[256];           /* the file with the row's own program, which the command runs; "" = it has none */
-    char framework[32];       /* whose time is added; "" = none */
-    double framework_seconds; /* negative when it waits in a quicker way than the simulated one */
-    char value[160];          /* what is made of the sum, as a formula */
+    unsigned runs;      /* 0 = no command gives the number */
+    char file[256];     /* the file with the row's own program, which the command runs; "" = it has none */
+    char framework[32]; /* whose time is added; "" = none */
+    double framework_seconds;
+    char value[160]; /* what is made of the sum, as a formula */
 };
 
 /* `file` is the name for the row's own program; NULL = one made of the id. Free in any case. */

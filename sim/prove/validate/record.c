@@ -128,7 +128,7 @@ static bool put_score(const struct scores *s, const char *group, bool fitted, si
 /* Scores fitted rows of a group and the others. */
 static bool put_group(const struct scores *s, const char *name, const struct validation_group *g)
 {
-    return put_score(s, name, false, g->rows - g->fitted, g->score.count, &g->score) &&
+    return put_score(s, name, false, g->rows - g->fitted - g->guessed, g->score.count, &g->score) &&
            (!g->fitted || put_score(s, name, true, g->fitted, g->fit.count, &g->fit));
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Scores of the same rows without the fitted time of frameworks; left out when no row has any. */
+/* Scores of the same rows without the time of frameworks; left out when no row has any. */
 static void add_bare(json_object *o, const struct validation_group *group)
 {
     if (!group->framed)
@@ -20,6 +20,20 @@ static void add_bare(json_object *o, const struct validation_group *group)
     json_add_all_digits(bare, "within25", group->bare.within25);
     json_add_all_digits(bare, "spearman", group->bare.spearman);
     json_object_object_add(o, "without_overhead", bare);
+}
+
+/* What a spreadsheet would have said of the same rows, as far as it has figures, and our errors over these rows. */
+static void add_spreadsheet(json_object *o, const struct validation_group *group)
+{
+    json_object *const sheet = json_object_new_object();
+    json_add_count(sheet, "rows", group->sheet.count);
+    json_add_all_digits(sheet, "mape", group->sheet.mape);
+    json_add_all_digits(sheet, "median_ape", group->sheet.median_ape);
+    json_add_all_digits(sheet, "our_mape", group->beside.mape);
+    json_add_all_digits(sheet, "our_median_ape", group->beside.median_ape);
+    json_add_all_digits(sheet, "mape_ratio", group->beside.mape / group->sheet.mape);
+    json_add_all_digits(sheet, "median_ape_ratio", group->beside.median_ape / group->sheet.median_ape);
+    json_object_object_add(o, "spreadsheet", sheet);
 }
 
 static void add_score(json_object *o, const struct validation_group *group)
@@ -40,6 +54,7 @@ static void add_score(json_object *o, const struct validation_group *group)
     json_add_all_digits(o, "interval_coverage_across_sources", s->cross_coverage);
     json_add_count(o, "scored", s->count);
     add_bare(o, group);
+    add_spreadsheet(o, group);
 }
 
 static json_object *group_object(const struct validation_groups *groups, const struct validation_group *group)
@@ -54,6 +69,7 @@ static json_object *group_object(const struct validation_groups *groups, const s
     json_object_object_add(o, "group", by);
     add_score(o, group);
     json_add_count(o, "fitted_rows", group->fitted);
+    json_add_count(o, "guessed_rows", group->guessed);
     return o;
 }
 
@@ -75,6 +91,10 @@ static json_object *detail(const struct validate_row *row)
         json_add_all_digits(o, "high", row->high);
     }
     json_add_text(o, "fitted", row->parameter);
+    if (row->guessed)
+        json_add_text(o, "guessed", row->guessed);
+    if (row->spreadsheet > 0)
+        json_add_all_digits(o, "spreadsheet", row->spreadsheet);
     if (row->engine_level)
         json_add_text(o, "level", "engine");
     if (row->overhead) {
@@ -95,7 +115,26 @@ static json_object *refusal(const struct validate_row *row)
     return o;
 }
 
-/* The fitted numbers that this report uses. */
+static json_object *skipped_list(const struct validation *v)
+{
+    json_object *const list = json_object_new_array();
+    for (size_t i = 0; i < v->tables; i++)
+        for (size_t k = 0; k < csv_faults(v->table[i]); k++) {
+            const struct csv_fault *const f = csv_fault_at(v->table[i], k);
+            json_object *const o = json_object_new_object();
+            json_add_text(o, "file", v->file[i].path);
+            json_add_count(o, "line", f->line);
+            json_add_count(o, "place", f->place);
+            json_add_text(o, "column", *f->column ? f->column : NULL);
+            json_add_text(o, "value", *f->value ? f->value : NULL);
+            json_add_text(o, "why", f->why);
+            json_add_text(o, "fix", f->fix);
+            json_object_array_add(list, o);
+        }
+    return list;
+}
+
+/* What frameworks take beside the device, as far as this report uses it. */
 static json_object *overhead_list(const struct validation *v)
 {
     json_object *const list = json_object_new_array();
@@ -108,13 +147,12 @@ static json_object *overhead_list(const struct validation *v)
             continue;
         json_object *const o = json_object_new_object();
         json_add_text(o, "framework", h->framework);
-        json_add_all_digits(o, "operation_us", h->operation_us);
+        json_add_all_digits(o, "call_us", h->call_us);
         json_add_all_digits(o, "ns_per_kib", h->ns_per_kib);
         json_add_all_digits(o, "ns_per_kib_out", h->ns_per_kib_out);
-        json_add_all_digits(o, "ns_per_row", h->ns_per_row);
-        json_add_text(o, "kind", "fitted");
-        json_add_text(o, "source", validate_overhead_source(h));
-        json_add_count(o, "fitted_on_rows", h->rows);
+        json_add_text(o, "kind", "measured");
+        json_add_text(o, "source", h->source);
+        json_add_text(o, "rows", h->rows);
         json_object_array_add(list, o);
     }
     return list;
@@ -137,6 +175,9 @@ static bool add_files(json_object *o, const struct validation *v, struct orch_er
         add_score(file, &groups.all);
         add_score(taken, &groups.taken);
         json_object_object_add(file, "fitted", taken);
+        json_object *const guessed = json_object_new_object();
+        add_score(guessed, &groups.guess);
+        json_object_object_add(file, "guessed", guessed);
         json_object_array_add(list, file);
         validation_groups_free(&groups);
     }
@@ -161,8 +202,11 @@ json_object *validation_json(const struct validation *v, const char *group_by, s
         const bool modelled = v->row[i].state == VALIDATE_PREDICTED;
         json_object_array_add(modelled ? rows : unmodelled, modelled ? detail(&v->row[i]) : refusal(&v->row[i]));
     }
+    json_object *const guessed = json_object_new_object();
+    add_score(guessed, &groups.guess);
     json_object_object_add(o, "groups", list);
     json_object_object_add(o, "fitted", taken);
+    json_object_object_add(o, "guessed", guessed);
     if (groups.engine.rows) {
         json_object *const engine = json_object_new_object();
         add_score(engine, &groups.engine);
@@ -171,8 +215,11 @@ json_object *validation_json(const struct validation *v, const char *group_by, s
     if (groups.all.framed)
         json_object_object_add(o, "overheads", overhead_list(v));
     json_object_object_add(o, "rows_detail", rows);
-    const bool ok = add_files(o, v, error);
+    json_object *const coverage = validation_coverage_json(v, error);
+    json_object_object_add(o, "interval_coverage_by_kind", coverage);
+    const bool ok = coverage && add_files(o, v, error);
     json_object_object_add(o, "unmodelled", unmodelled);
+    json_object_object_add(o, "skipped", skipped_list(v));
     validation_groups_free(&groups);
     if (ok)
         return o;

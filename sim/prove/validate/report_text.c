@@ -16,7 +16,7 @@ static void print_share(FILE *out, double value)
 static void print_line(FILE *out, const char *name, const struct validation_group *group)
 {
     const struct score *const s = &group->score;
-    fprintf(out, "%-60.60s %5zu %8zu %6zu", name, group->rows, group->modelled, group->fitted);
+    fprintf(out, "%-60.60s %5zu %8zu %6zu %7zu", name, group->rows, group->modelled, group->fitted, group->guessed);
     const double shares[] = {s->mape, s->median_ape, s->p90_ape, s->bias, s->symmetric, s->within10, s->within25};
     for (size_t i = 0; i < ARRAY_COUNT(shares); i++)
         print_share(out, shares[i]);
@@ -28,6 +28,13 @@ static void print_line(FILE *out, const char *name, const struct validation_grou
     print_share(out, s->cross_coverage);
     print_share(out, group->framed ? group->bare.mape : NAN);
     print_share(out, group->framed ? group->bare.median_ape : NAN);
+    fprintf(out, " %6zu", group->sheet.count);
+    print_share(out, group->sheet.mape);
+    print_share(out, group->sheet.median_ape);
+    if (group->sheet.count)
+        fprintf(out, " %6.2f", group->beside.mape / group->sheet.mape);
+    else
+        fprintf(out, " %6s", "-");
     fputc('\n', out);
 }
 
@@ -102,8 +109,9 @@ static bool print_unmodelled(const struct validation *v, FILE *out)
 
 static void print_header(const char *name, FILE *out)
 {
-    fprintf(out, "%-60s %5s %8s %6s %8s %8s %8s %8s %8s %8s %8s %6s %8s %8s %9s %9s\n", name, "rows", "modelled", "fitted",
-            "MAPE", "median", "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval", "across", "bare MAPE", "bare med.");
+    fprintf(out, "%-60s %5s %8s %6s %7s %8s %8s %8s %8s %8s %8s %8s %6s %8s %8s %8s %8s %6s %8s %8s %6s\n", name, "rows",
+            "modelled", "fitted", "guessed", "MAPE", "median", "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval",
+            "across", "bare", "bare med", "sheet", "MAPE", "median", "ratio");
 }
 
 /* Prints the groups of a choice of columns; for the last choice also the line of all rows together. */
@@ -118,12 +126,16 @@ static bool print_groups(const struct validation *v, const char *group_by, const
         print_group(out, &groups.group[i]);
     if (last) {
         fputc('\n', out);
-        print_line(out, "all (errors without fitted rows)", &groups.all);
-        print_line(out, "rows that a parameter was taken from", &groups.taken);
+        print_line(out, "all (errors of untouched rows)", &groups.all);
+        print_line(out, "fitted: rows that a parameter was taken from or chosen over", &groups.taken);
+        print_line(out, "guessed: rows with a size or part that no source gives", &groups.guess);
         if (groups.engine.rows)
             print_line(out, "engine level: single operations and stacks, M1 to M2 Max", &groups.engine);
         if (groups.all.framed)
-            fputs("bare: without the fitted time of frameworks, two numbers for each version; --json lists them\n", out);
+            fputs("bare: without the measured time of frameworks; --json lists it\n", out);
+        fputs("sheet: rows for which a spreadsheet has a figure (roofline of published peaks, 0.85 of the bandwidth, the same "
+              "overhead), its errors, and ours over its\n",
+              out);
         fputs("interval: rows inside their 90 % interval; across: inside the one that all other sources give them\n", out);
         fputs("symm.: |predicted - measured| / the smaller of both\n", out);
     } else {
@@ -139,5 +151,5 @@ bool validation_write_text(const struct validation *v, const char *group_by, FIL
                              : print_groups(v, "source", "source", false, out, error) &&
                                    print_groups(v, "chip", "chip", false, out, error) &&
                                    print_groups(v, "file", "file", true, out, error);
-    return ok && (print_unmodelled(v, out) || orch_no_memory(error));
+    return ok && validation_write_coverage(v, false, out, error) && (print_unmodelled(v, out) || orch_no_memory(error));
 }

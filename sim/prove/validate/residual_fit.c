@@ -152,10 +152,13 @@ static void fill(struct fit *f, struct residual_table *table)
     }
 }
 
-bool residual_fit(const struct residual_sample *samples, size_t count, struct residual_table *table)
+bool residual_fit(const struct residual_sample *samples, size_t count, const char *without, struct residual_table *table)
 {
     struct fit f;
     const bool ok = fit_open(&f, samples, count);
+    for (size_t i = 0; ok && without && i < count; i++)
+        if (strcmp(samples[i].source, without) == 0)
+            f.without = f.source[i];
     if (ok)
         fill(&f, table);
     fit_close(&f);
@@ -169,19 +172,4 @@ bool residual_inside(const struct residual_table *table, const struct residual_s
         return false;
     const struct interval i = interval_of(residual, sample->parameter, sample->parameter);
     return sample->ratio >= log(i.low) && sample->ratio <= log(i.high);
-}
-
-bool residual_cross_validate(const struct residual_sample *samples, size_t count, bool *inside)
-{
-    struct fit f;
-    struct residual_table table;
-    const bool ok = fit_open(&f, samples, count);
-    for (f.without = 0; ok && f.without < f.sources; f.without++) {
-        fill(&f, &table);
-        for (size_t i = 0; i < count; i++)
-            if (f.source[i] == f.without)
-                inside[i] = residual_inside(&table, &samples[i]);
-    }
-    fit_close(&f);
-    return ok;
 }

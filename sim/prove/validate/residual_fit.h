@@ -21,13 +21,11 @@ struct residual_table {
 };
 
 /* Spreads for every unit and kind of work with enough rows and sources, for every unit with enough of them, and for all rows
- * together. The table points to texts of the samples. False when memory is out. */
-bool residual_fit(const struct residual_sample *samples, size_t count, struct residual_table *table);
+ * together; rows of the source `without` are left out (NULL = none). The table points to texts of the samples. False when memory
+ * is out. */
+bool residual_fit(const struct residual_sample *samples, size_t count, const char *without, struct residual_table *table);
 
 /* Whether the sample is inside the 90 % interval that the table gives it. */
 bool residual_inside(const struct residual_table *table, const struct residual_sample *sample);
-
-/* Sets inside[i] by a table made without any row of sample i's source. False when memory is out. */
-bool residual_cross_validate(const struct residual_sample *samples, size_t count, bool *inside);
 
 #endif

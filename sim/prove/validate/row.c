@@ -115,6 +115,9 @@ static bool take_note(struct validate_row *row, const struct validate_program *p
 {
     snprintf(row->remark, sizeof row->remark, "%s", program->note ? program->note : "");
     row->note = program->note ? row->remark : NULL;
+    row->guessed = program->guess                                           ? program->guess
+                   : csv_find(row->table, "chip_id") >= 0 && !*row->chip_id ? "the part: the full one of its name is taken"
+                                                                            : NULL;
     return true;
 }
 

@@ -30,11 +30,19 @@ struct validate_row {
     double predicted, low, high;  /* low = high = 0: no interval */
     double parameters;            /* relative standard deviation of the time, from its parameters */
     bool crossed, inside_crossed; /* whether validation_cross_validate judged the row, and its finding */
+    double predicted_crossed;     /* the prediction that the row would have had without its source */
+    const char *guessed;          /* what its source does not say and had to be guessed; NULL = nothing */
     bool time;                    /* the value is a time (or watts, joules); otherwise a rate, which falls when the time grows */
     double bare;                  /* prediction without what a framework adds; equals `predicted` without a framework */
     char framework[32];           /* "" = none */
-    double framework_bytes, framework_out_bytes, framework_rows; /* as in struct validate_program */
-    bool engine_level; /* a single operation or stack by which the equations of the Neural Engine are judged */
+    double framework_bytes, framework_out_bytes; /* as in struct validate_program */
+    bool measures_overhead, power;
+    enum validate_measure measure;
+    double amount;          /* validate_program.work */
+    double device_s, way_s; /* time without submission, launch and waiting; what the simulated way of these takes */
+    double spreadsheet;     /* what a spreadsheet would have said (spreadsheet.h); 0 = nothing */
+    double roofline_s;      /* of a row that measures an overhead: what a spreadsheet says of the device */
+    bool engine_level;      /* a single operation or stack by which the equations of the Neural Engine are judged */
     const struct validate_overhead *overhead; /* what was added; NULL = nothing */
 };
 
@@ -67,9 +75,6 @@ bool validate_plan_gpu_memory(struct validate_row *row, struct validate_program 
 
 /* Sets unit and kind of work of a planned row, by which residuals are grouped. */
 void validate_classify(struct validate_row *row, const struct validate_program *program);
-
-/* The parameter that was taken from the row; NULL when none was. */
-const char *validate_fitted(const struct validate_row *row);
 
 bool validate_refuse(struct validate_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

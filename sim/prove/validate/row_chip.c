@@ -5,12 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OPEN_MAX = 48 }; /* more than there are chips */
+
+/* A chip that is open, as a row named it. */
+struct open_chip {
+    struct chip *chip; /* NULL = none */
+    char name[64], row_set[2][48];
+};
+
 struct row_chip {
     const struct chip_db *db;
     struct chip_overrides given; /* by the user */
-    struct chip *chip;           /* the last one; NULL = none */
-    char name[64], row_set[2][48];
-    const char **text; /* what `sets` points to */
+    struct open_chip open[OPEN_MAX];
+    size_t next;         /* the place of the next chip; then the oldest makes room */
+    char row_set[2][48]; /* of the last row */
+    const char **text;   /* what `sets` points to */
     struct chip_overrides sets;
 };
 
@@ -29,18 +38,12 @@ struct row_chip *row_chip_create(const struct chip_db *db, const struct chip_ove
     return NULL;
 }
 
-static void close_chip(struct row_chip *c)
-{
-    if (c->chip)
-        chip_close(c->chip);
-    c->chip = NULL;
-}
-
 void row_chip_free(struct row_chip *c)
 {
     if (!c)
         return;
-    close_chip(c);
+    for (size_t i = 0; i < OPEN_MAX; i++)
+        chip_close(c->open[i].chip);
     free(c->text);
     free(c);
 }
@@ -58,14 +61,18 @@ static void collect_sets(struct row_chip *c)
 
 const struct chip *row_chip_open(struct row_chip *c, const struct validate_program *program, struct orch_error *error)
 {
-    if (c->chip && strcmp(c->name, program->chip) == 0 && memcmp(c->row_set, program->set, sizeof c->row_set) == 0)
-        return c->chip;
-    close_chip(c);
-    memcpy(c->name, program->chip, sizeof c->name);
     memcpy(c->row_set, program->set, sizeof c->row_set);
     collect_sets(c);
-    c->chip = chip_open(c->db, c->name, &c->sets, error);
-    return c->chip;
+    for (size_t i = 0; i < OPEN_MAX; i++)
+        if (c->open[i].chip && strcmp(c->open[i].name, program->chip) == 0 &&
+            memcmp(c->open[i].row_set, program->set, sizeof c->row_set) == 0)
+            return c->open[i].chip;
+    struct open_chip *const o = &c->open[c->next++ % OPEN_MAX];
+    chip_close(o->chip);
+    memcpy(o->name, program->chip, sizeof o->name);
+    memcpy(o->row_set, program->set, sizeof o->row_set);
+    o->chip = chip_open(c->db, o->name, &c->sets, error);
+    return o->chip;
 }
 
 const struct chip_overrides *row_chip_sets(const struct row_chip *c)

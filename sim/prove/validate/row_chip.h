@@ -1,5 +1,4 @@
-/* The chip that a row names, with the overrides of the row and of the user. It stays open for the next row, since tables list
- * their rows chip by chip. */
+/* The chip that a row names, with the overrides of the row and of the user. Chips stay open for later rows. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_ROW_CHIP_H
 #define ORCHARD_SIM_PROVE_VALIDATE_ROW_CHIP_H
 

@@ -84,6 +84,8 @@ bool run_runner_run(struct row_chip *chips, struct memo *memo, const struct vali
         if (!run_runner_ask(chips, memo, p, i, &a, error) || !add_cycles(row_chip_open(chips, p, error), p, i, &a, result, error))
             return false;
         const double seconds = time_of(p, i, &a);
+        if (i == 0)
+            result->way_seconds = a.overhead_seconds;
         const bool second = i > 0 && p->measure == VALIDATE_RATIO;
         result->thread_seconds[second] += seconds;
         result->overhead_seconds += validate_request_whole(p, i) && !second ? a.overhead_seconds : 0;

@@ -180,7 +180,14 @@ static bool run_program(void *context, const struct validate_program *program, s
     return program->gpu.text ? gpu_runner_run(chip, program, result, error) : run_code(chip, program, result, error);
 }
 
+static const struct chip *chip_of(void *context, const struct validate_program *program)
+{
+    struct soc_runner *const runner = context;
+    struct orch_error unused = {0};
+    return row_chip_open(runner->chips, program, &unused);
+}
+
 struct validate_runner soc_runner_hook(struct soc_runner *runner)
 {
-    return (struct validate_runner){run_program, runner};
+    return (struct validate_runner){run_program, runner, chip_of};
 }

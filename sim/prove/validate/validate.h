@@ -73,7 +73,8 @@ struct validate_program {
 
     char workload[64]; /* if not empty: a kernel of orchard's library ("gemm:256x256x256") runs instead of the code below */
     char precision[8];
-    const char *note; /* how it differs from the row ("our kernel instead of Accelerate's"), or NULL */
+    const char *note;  /* how it differs from the row ("our kernel instead of Accelerate's"), or NULL */
+    const char *guess; /* what the source leaves open and had to be guessed ("the size"), or NULL */
 
     uint32_t *code; /* at VALIDATE_CODE_ADDR, entered at its first word; ends with Linux exit(0) */
     size_t words;
@@ -90,10 +91,10 @@ struct validate_program {
     unsigned launches;                                /* not 0: these run instead of code or workload */
     bool submitted;             /* the time includes the way of a command buffer; otherwise it is that of the device */
     bool beyond_caches;         /* nothing is left in the caches from the run before */
-    char framework[32];         /* if not empty: the framework whose time per operation and per byte is added ("mlx 0.5.0") */
-    double framework_bytes;     /* bytes of operands and results, or of operands alone where results have a time of their own */
-    double framework_out_bytes; /* bytes of results, where copying them takes a time of its own */
-    double framework_rows;      /* rows that do not fill whole 64 bytes and are copied one by one */
+    char framework[32];         /* if not empty: the framework whose time per call and per byte is added ("mlx 0.5.0") */
+    double framework_bytes;     /* bytes of operands and results, or of operands alone where results are copied out */
+    double framework_out_bytes; /* bytes of results that are copied out */
+    bool measures_overhead;     /* hardly anything but the framework's own time is in the row */
     char remark[160];           /* room for a note about the row */
 
     bool power;       /* joules count: watts, or work per joule */
@@ -117,6 +118,7 @@ struct validate_timing {
     double thread_cycles[VALIDATE_MAX_THREADS]; /* cycles of the core's clock */
     double joules[POWER_DOMAIN_COUNT];          /* of all threads, if the program asks for power */
     double overhead_seconds;                    /* part of `seconds` in submission, launch and waiting */
+    double way_seconds;                         /* what the simulated way of the first request takes, in `seconds` or not */
     double parameters;                          /* relative standard deviation of the time, from its parameters */
 };
 
@@ -125,21 +127,26 @@ struct validate_runner {
      * validation. */
     bool (*run)(void *context, const struct validate_program *program, struct validate_timing *result, struct orch_error *error);
     void *context;
+    /* The chip of the program, valid until the next call; NULL when it cannot be opened. The member may be NULL: then rows are
+     * not compared with a spreadsheet. */
+    const struct chip *(*chip)(void *context, const struct validate_program *program);
 };
 
 /* The value that a timing means in the unit of the row. GPU programs count as one thread. */
 double validate_value(const struct validate_program *program, const struct validate_timing *timing);
 
-/* Time that a framework spends beyond the hardware's own way of a command buffer. Fitted, see overhead.c. */
+/* Time that a framework spends beside the device. Measured by rows that hold hardly anything else, see overhead.h. */
 struct validate_overhead {
-    const char *framework;             /* as validate_program.framework */
-    double operation_us, ns_per_kib;   /* per operation, negative when it waits in a quicker way; per KiB of framework_bytes */
-    double ns_per_kib_out, ns_per_row; /* per KiB of framework_out_bytes; per row of framework_rows. Two of the four are not 0 */
-    unsigned rows;                     /* number of rows in the fit */
+    const char *framework; /* as validate_program.framework */
+    double call_us;        /* per call: building, submitting, waiting; 0: the simulated way of a request stands */
+    double ns_per_kib,
+        ns_per_kib_out;        /* per KiB of framework_bytes and framework_out_bytes. At most two of the three are not 0 */
+    const char *rows, *source; /* ids of the rows that it was measured by, with blanks between; their source */
 };
 const struct validate_overhead *validate_overhead_of(const char *framework); /* NULL when there is none for this framework. */
-double validate_overhead_seconds(const struct validate_overhead *overhead, const struct validate_program *program);
-const char *validate_overhead_source(const struct validate_overhead *overhead); /* The rows on which it was fitted. */
+size_t validate_overhead_count(void);
+const struct validate_overhead *validate_overhead_at(size_t index);
+double validate_overhead_seconds(const struct validate_overhead *overhead, double bytes, double out_bytes);
 
 struct validation;
 
@@ -148,6 +155,16 @@ void validation_free(struct validation *v);
 bool validation_add_file(struct validation *v, const char *path, struct orch_error *error);
 /* Adds a table in memory; `name` stands for the file name in ids and messages. */
 bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error);
+/* Rows that were left out because nobody can read them (measurements.h), and what is wrong with one of them. */
+size_t validation_skipped(const struct validation *v);
+void validation_skipped_say(const struct validation *v, size_t index, char *text, size_t size);
+
+/* Before a run: which rows values were taken from or chosen over (fitted.h). Without it, no row counts as fitted. */
+bool validation_find_fitted(struct validation *v, const struct chip_db *chips, struct orch_error *error);
+
+/* The list of these values and rows, after validation_find_fitted. */
+void validation_write_fitted(const struct validation *v, FILE *out);
+struct json_object *validation_fitted_json(const struct validation *v);
 
 bool validation_run(struct validation *v, const struct validate_runner *runner, struct orch_error *error);
 /* Told how many rows are done: from any thread, one call after another. `tell` may be NULL. */
@@ -159,9 +176,8 @@ struct validate_listener {
 bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs,
                          const struct validate_listener *listener, struct orch_error *error);
 
-/* After a run: fits the two numbers of each framework that leave the least mean relative error on its rows, written as lines of
- * sim/prove/validate/overheads.inc. */
-bool validation_fit_overheads(const struct validation *v, FILE *out, struct orch_error *error);
+/* After a run: measures what each framework takes beside the device, written as lines of sim/prove/validate/overheads.inc. */
+bool validation_measure_overheads(const struct validation *v, FILE *out, struct orch_error *error);
 
 /* After a run: the spread of unfitted rows by unit and kind of work, written as lines of sim/run/residuals.inc. */
 bool validation_fit_residuals(const struct validation *v, FILE *out, struct orch_error *error);

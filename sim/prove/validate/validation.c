@@ -1,5 +1,9 @@
 #include "sim/prove/validate/validation.h"
 
+#include "sim/prove/validate/fitted.h"
+#include "sim/prove/validate/measurements.h"
+#include "sim/prove/validate/spreadsheet.h"
+#include "sim/prove/validate/work_order.h"
 #include "sim/run/interval.h"
 
 #include <math.h>
@@ -16,8 +20,11 @@ void validation_free(struct validation *v)
 {
     if (!v)
         return;
-    for (size_t i = 0; i < v->tables; i++)
+    for (size_t i = 0; i < v->tables; i++) {
         csv_free(v->table[i]);
+        free(v->file[i].path);
+    }
+    fitted_list_free(v->fitted);
     free(v->table);
     free(v->file);
     free(v->row);
@@ -52,24 +59,23 @@ static bool add_table(struct validation *v, const char *path, struct csv_table *
     char stem[VALIDATE_ID_SIZE];
     stem_of(path, stem, sizeof stem);
     const size_t rows = csv_rows(table);
-    if (csv_find(table, "value") < 0) {
-        csv_free(table);
-        return orch_fail(error, ORCH_USAGE, "%s:1:1: no column 'value': not a table of measurements", path);
-    }
     struct csv_table **tables = realloc(v->table, (v->tables + 1) * sizeof *tables);
     if (tables)
         v->table = tables;
     struct validation_file *const files = tables ? realloc(v->file, (v->tables + 1) * sizeof *files) : NULL;
     if (files)
         v->file = files;
-    struct validate_row *const grown = files ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
+    char *const copy = strdup(path);
+    struct validate_row *const grown = files && copy ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
     if (!grown) {
+        free(copy);
         csv_free(table);
         return orch_fail(error, ORCH_INTERNAL, "%s: out of memory", path);
     }
     v->row = grown;
     const char *const base = strrchr(path, '/');
     snprintf(v->file[v->tables].name, sizeof v->file[v->tables].name, "%s", base ? base + 1 : path);
+    v->file[v->tables].path = copy;
     hash_table(table, v->file[v->tables].hash);
     v->table[v->tables++] = table;
     for (size_t i = 0; i < rows; i++)
@@ -79,14 +85,48 @@ static bool add_table(struct validation *v, const char *path, struct csv_table *
 
 bool validation_add_file(struct validation *v, const char *path, struct orch_error *error)
 {
-    struct csv_table *const table = csv_read(path, error);
+    struct csv_table *const table = measurements_read(path, error);
     return table && add_table(v, path, table, error);
 }
 
 bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error)
 {
-    struct csv_table *const table = csv_parse(name, text, bytes, error);
+    struct csv_table *const table = measurements_parse(name, text, bytes, error);
     return table && add_table(v, name, table, error);
+}
+
+size_t validation_skipped(const struct validation *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->tables; i++)
+        count += csv_faults(v->table[i]);
+    return count;
+}
+
+void validation_skipped_say(const struct validation *v, size_t index, char *text, size_t size)
+{
+    size_t table = 0;
+    for (; index >= csv_faults(v->table[table]); table++)
+        index -= csv_faults(v->table[table]);
+    csv_fault_say(v->file[table].path, csv_fault_at(v->table[table], index), text, size);
+}
+
+/* Rows of frameworks are times of a call, or rates of one. */
+double validation_value_of(const struct validate_row *row, double seconds)
+{
+    return row->measure == VALIDATE_NS_PER_WORK ? seconds * 1e9 / row->amount : row->amount / seconds / 1e9;
+}
+
+double validation_measured_s(const struct validate_row *row)
+{
+    return row->measure == VALIDATE_NS_PER_WORK ? row->measured * row->amount / 1e9 : row->amount / row->measured / 1e9;
+}
+
+bool validation_find_fitted(struct validation *v, const struct chip_db *chips, struct orch_error *error)
+{
+    fitted_list_free(v->fitted);
+    v->fitted = fitted_list_create(chips);
+    return v->fitted || orch_no_memory(error);
 }
 
 /* Adds the time of the framework to the prediction; the prediction without it stays in row->bare. */
@@ -96,7 +136,9 @@ static void add_overhead(struct validate_row *row, const struct validate_program
     row->overhead = *program->framework ? validate_overhead_of(program->framework) : NULL;
     if (!row->overhead || program->power) /* joules contain it already, since the unit waits meanwhile */
         return;
-    const double seconds = validate_overhead_seconds(row->overhead, program);
+    if (row->overhead->call_us > 0)
+        row->bare = validation_value_of(row, row->device_s + row->way_s);
+    const double seconds = validate_overhead_seconds(row->overhead, program->framework_bytes, program->framework_out_bytes);
     timing->seconds += seconds;
     timing->overhead_seconds += seconds;
     timing->thread_seconds[0] = timing->seconds;
@@ -110,9 +152,9 @@ static bool is_time(enum validate_measure measure)
            measure == VALIDATE_WATTS || measure == VALIDATE_JOULES;
 }
 
-double validation_log_ratio(const struct validate_row *row)
+double validation_log_ratio(const struct validate_row *row, double predicted)
 {
-    const double ratio = log(row->measured / row->predicted);
+    const double ratio = log(row->measured / predicted);
     return row->time ? ratio : -ratio;
 }
 
@@ -124,17 +166,27 @@ static void validation_set_interval(struct validate_row *row, const struct resid
     row->high = row->predicted * (row->time ? i.high : 1 / i.low);
 }
 
+/* What the measurement of overheads wants to know of a row, be it modelled or not. */
+static void note_framework(struct validate_row *row, const struct validate_program *program)
+{
+    snprintf(row->framework, sizeof row->framework, "%s", program->framework);
+    row->framework_bytes = program->framework_bytes;
+    row->framework_out_bytes = program->framework_out_bytes;
+    row->measures_overhead = program->measures_overhead;
+    row->measure = program->measure;
+    row->amount = program->work;
+    row->power = program->power;
+}
+
 static void predict(struct validate_row *row, const struct validate_program *program, struct validate_timing *timing)
 {
+    row->device_s = timing->seconds - timing->overhead_seconds;
+    row->way_s = timing->way_seconds;
     add_overhead(row, program, timing);
     if (!isfinite(row->predicted) || row->predicted <= 0) {
         validate_refuse(row, "the run took no time");
         return;
     }
-    snprintf(row->framework, sizeof row->framework, "%s", program->framework);
-    row->framework_bytes = program->framework_bytes;
-    row->framework_out_bytes = program->framework_out_bytes;
-    row->framework_rows = program->framework_rows;
     row->state = VALIDATE_PREDICTED;
     if (program->launches && timing->overhead_seconds > 0.5 * timing->seconds && !program->power)
         row->work = RESIDUAL_LAUNCH;
@@ -143,20 +195,40 @@ static void predict(struct validate_row *row, const struct validate_program *pro
     validation_set_interval(row, residual_of(row->part, row->work));
 }
 
-static bool run_row(struct validate_row *row, const struct validate_runner *runner, struct orch_error *error)
+/* The overhead is that of the prediction. */
+static void ask_spreadsheet(struct validate_row *row, const struct validate_program *program,
+                            const struct validate_timing *timing, const struct validate_runner *runner)
+{
+    const struct chip *const chip = runner->chip ? runner->chip(runner->context, program) : NULL;
+    struct spreadsheet_work work;
+    if (!chip)
+        return;
+    if (row->state == VALIDATE_PREDICTED)
+        row->spreadsheet = spreadsheet_value(chip, row, program, timing->overhead_seconds);
+    const struct spreadsheet_peaks peaks = spreadsheet_peaks(chip, row, program);
+    if (program->measures_overhead && spreadsheet_work(row, program, &work))
+        row->roofline_s = spreadsheet_seconds(&work, &peaks);
+}
+
+static bool run_row(const struct validation *v, struct validate_row *row, const struct validate_runner *runner,
+                    struct orch_error *error)
 {
     struct validate_program program;
     row->state = VALIDATE_UNMODELLED;
-    row->parameter = validate_fitted(row);
+    row->parameter = v->fitted ? fitted_list_key(v->fitted, row) : NULL;
     if (!validate_plan(row, &program))
         return true;
     validate_classify(row, &program);
+    note_framework(row, &program);
     struct validate_timing timing = {0};
     struct orch_error why = {0};
     const bool ran = runner->run(runner->context, &program, &timing, &why);
+    row->spreadsheet = row->roofline_s = 0;
     if (ran)
         predict(row, &program, &timing);
-    else
+    if (ran || program.measures_overhead)
+        ask_spreadsheet(row, &program, &timing, runner);
+    if (!ran)
         validate_refuse(row, "%.150s", why.text);
     validate_program_free(&program);
     if (!ran && why.exit_code == ORCH_INTERRUPTED) {
@@ -171,9 +243,10 @@ static bool run_row(struct validate_row *row, const struct validate_runner *runn
 
 struct crew {
     struct validation *v;
+    const size_t *order; /* of rows */
     struct validate_listener listener;
     pthread_mutex_t lock; /* guards everything below, and the listener */
-    size_t next, done;    /* the next row to take; rows that are done */
+    size_t next, done;    /* the next place in the order; rows that are done */
     bool ended;
     struct orch_error error;
 };
@@ -188,7 +261,7 @@ struct worker {
 static struct validate_row *take_row(struct crew *crew)
 {
     pthread_mutex_lock(&crew->lock);
-    struct validate_row *const row = crew->ended || crew->next == crew->v->rows ? NULL : &crew->v->row[crew->next++];
+    struct validate_row *const row = crew->ended || crew->next == crew->v->rows ? NULL : &crew->v->row[crew->order[crew->next++]];
     pthread_mutex_unlock(&crew->lock);
     return row;
 }
@@ -199,7 +272,7 @@ static void *work(void *context)
     struct crew *const crew = worker->crew;
     struct orch_error error = {0};
     for (struct validate_row *row; (row = take_row(crew)) != NULL;) {
-        const bool ok = run_row(row, worker->runner, &error);
+        const bool ok = run_row(crew->v, row, worker->runner, &error);
         pthread_mutex_lock(&crew->lock);
         if (!ok) {
             crew->ended = true;
@@ -220,10 +293,13 @@ bool validation_run(struct validation *v, const struct validate_runner *runner, 
 bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs,
                          const struct validate_listener *listener, struct orch_error *error)
 {
-    struct crew crew = {.v = v, .listener = *listener, .lock = PTHREAD_MUTEX_INITIALIZER};
-    struct worker *const worker = calloc(jobs ? jobs : 1, sizeof *worker);
-    if (!worker)
+    size_t *const order = work_order(v->row, v->rows, &runners[0]);
+    struct crew crew = {.v = v, .order = order, .listener = *listener, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct worker *const worker = order ? calloc(jobs ? jobs : 1, sizeof *worker) : NULL;
+    if (!worker) {
+        free(order);
         return orch_no_memory(error);
+    }
     for (unsigned i = 0; i < jobs; i++) {
         worker[i] = (struct worker){.crew = &crew, .runner = &runners[i]};
         worker[i].started = i && pthread_create(&worker[i].thread, NULL, work, &worker[i]) == 0;
@@ -233,6 +309,7 @@ bool validation_run_jobs(struct validation *v, const struct validate_runner *run
         if (worker[i].started)
             pthread_join(worker[i].thread, NULL);
     free(worker);
+    free(order);
     pthread_mutex_destroy(&crew.lock);
     if (crew.ended && error)
         *error = crew.error;

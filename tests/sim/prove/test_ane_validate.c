@@ -26,7 +26,6 @@ static const struct {
     {"M1 Max,,ANE,32 fused conv+relu layers,fp16,total request time / 32,6.3,us" M1MAX, 0.1},
     {"M1 Max,,ANE,chain of 8 x 1024^2 matmul,fp16,,8.1,TFLOPS" M1MAX, 0.35},
     {"M1 Max,,ANE,int4 palette speed-up on weight-bound matmul,int4,vs fp16,2.37,x" M1MAX, 0.35},
-    {"M1 Max,,ANE,conv3x3 C64->64 128x128,fp16,single call incl. dispatch,1.062,ms" M1MAX, 0.2},
     {"M1 Max,,ANE,GEMM N=1024 cubed,fp16,sweep,0.9978,ms" SWEEP, 0.2},
     {"M1 Max,,ANE,conv3x3 C256 64x64 batch 4,fp16,sweep,4.1077,ms" SWEEP, 0.2},
     {"M1 Max,,ANE,GEMM N=4096 cubed power,fp16,ANE rail,3.518,W" SWEEP, 0.2},
@@ -91,30 +90,26 @@ static void test_overheads(void)
     validation_free(v);
 }
 
-/* Rows in the engine's memory that are not a multiple of 64 bytes long are copied one by one by the older harness. */
-static void test_padded_rows(void)
+/* The older harness copies as well, but no row of its author measures that, so nothing stands for it. */
+static void test_no_overhead_without_rows(void)
 {
-    struct validation *v =
-        example_validation("ane.csv",
-                           HEADER "M1 Max,,ANE,conv1x1 C512->512 32x32,fp16,single call incl. dispatch,0.444,ms" M1MAX
-                                  "M1 Max,,ANE,conv1x1 C1024->1024 16x16,fp16,single call incl. dispatch,0.686,ms" M1MAX,
-                           NULL);
-    CU_ASSERT_EQUAL_FATAL(v->rows, 2);
-    CU_ASSERT_STRING_EQUAL(v->row[1].framework, "ane-guide");
-    CU_ASSERT_EQUAL(v->row[0].framework_rows, 0);
-    CU_ASSERT_EQUAL(v->row[1].framework_rows, 2.0 * 1024 * 16);
-    CU_ASSERT_EQUAL(v->row[1].framework_bytes, 2.0 * 2 * 1024 * 16 * 16);
+    struct validation *v = example_validation(
+        "ane.csv", HEADER "M1 Max,,ANE,conv1x1 C512->512 32x32,fp16,single call incl. dispatch,0.444,ms" M1MAX, NULL);
+    CU_ASSERT_EQUAL_FATAL(v->rows, 1);
+    CU_ASSERT_PTR_NULL(v->row[0].overhead);
+    CU_ASSERT_EQUAL(v->row[0].predicted, v->row[0].bare);
     validation_free(v);
 }
 
-/* Published times of single operations and stacks on M1, M1 Max, M2 and M2 Max, as one group of a report. The two numbers of each
- * harness are fitted on these rows, so the bound is that of a fit. Without them the engine's own times are known to be too short.
- */
-#define TOP    ",measured,ANEForge repository data (benchmarks) "
-#define SINGLE TOP "watt-complete,\n"
-#define SAT    TOP "saturation sweep (host copies included),\n"
-#define GUIDE  ",measured,sbryngelson/ane-guide (arXiv 2606.22283),\n"
-#define CALL   ",fp16,single call,"
+/* Published times of single operations and stacks on M1, M1 Max, M2 and M2 Max, as one group of a report. What the newer harness
+ * copies is measured by streams; without it the engine's own times are known to be too short. Rows that parameters were chosen
+ * over do not count. */
+#define TOP        ",measured,ANEForge repository data (benchmarks) "
+#define SINGLE     TOP "watt-complete\n"
+#define SAT        TOP "saturation sweep (host copies included)\n"
+#define GUIDE      ",measured,sbryngelson/ane-guide (arXiv 2606.22283)\n"
+#define CALL       ",fp16,single call,"
+#define WITHOUT_ID "chip,device,unit,workload,precision,condition,value,unit_of_value,kind,source\n"
 static const char *const engine_rows[] = {
     "M1 Max,,ANE,chain of 8 x 1024^2 matmul,fp16,\"2.11 ms, 5.5 W\",8.1,TFLOPS" GUIDE,
     "M1 Max,,ANE,conv3x3 C64->64 16x16,fp16,single call incl. dispatch,0.231,ms" GUIDE,
@@ -165,8 +160,8 @@ static const char *const engine_rows[] = {
 static void test_engine_level(void)
 {
     static char text[12288];
-    strcpy(text, HEADER "M2 Pro,,ANE,GEMM N=2048 cubed,fp16,sweep,7.483,ms" SAT
-                        "M2,,ANE,matvec-like matmul 2048,int8,weights-bound,0.253,ms" GUIDE);
+    strcpy(text, WITHOUT_ID "M2 Pro,,ANE,GEMM N=2048 cubed,fp16,sweep,7.483,ms" SAT
+                            "M2,,ANE,matvec-like matmul 2048,int8,weights-bound,0.253,ms" GUIDE);
     for (size_t i = 0; i < ARRAY_COUNT(engine_rows); i++)
         strcat(text, engine_rows[i]);
     struct orch_error error = {0};
@@ -175,9 +170,9 @@ static void test_engine_level(void)
     CU_ASSERT_FATAL(validation_group_rows(v, "level", &groups, &error));
     const struct validation_group *g = &groups.engine;
     CU_ASSERT_EQUAL(g->rows, ARRAY_COUNT(engine_rows));
-    CU_ASSERT_EQUAL(g->score.count, g->rows);
-    CHECK(g->score.median_ape <= 0.14, "median error %.1f %%", 100 * g->score.median_ape);
-    CHECK(g->score.mape <= 0.18, "mean error %.1f %%", 100 * g->score.mape);
+    CHECK(g->score.count + g->fitted == g->rows && g->fitted == 3, "%zu of %zu rows are fitted", g->fitted, g->rows);
+    CHECK(g->score.median_ape <= 0.20, "median error %.1f %%", 100 * g->score.median_ape);
+    CHECK(g->score.mape <= 0.25, "mean error %.1f %%", 100 * g->score.mape);
     CHECK(g->bare.mape > g->score.mape, "without copies %.1f %%", 100 * g->bare.mape);
     CU_ASSERT_EQUAL_FATAL(groups.count, 2);
     CU_ASSERT_EQUAL(groups.group[0].rows, 2); /* "other": another chip, another precision */
@@ -264,7 +259,7 @@ static void test_dump(void)
 static const struct suite_test tests[] = {
     {"rows are built and timed within their tolerance", test_rows},
     {"copies on the host add to the time", test_overheads},
-    {"rows of less than 64 bytes are copied one by one", test_padded_rows},
+    {"no overhead without rows that measure it", test_no_overhead_without_rows},
     {"single operations and stacks have small errors", test_engine_level},
     {"chains stay in tile memory, and long rows reach the peak", test_chains},
     {"unmodelled rows have their reason", test_reasons},

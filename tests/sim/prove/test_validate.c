@@ -1,5 +1,6 @@
 /* The validation engine: tables, scores against figures worked out by hand, and reports. */
 #include "isa/array_count.h"
+#include "sim/prove/validate/measurements.h"
 #include "sim/prove/validate/score.h"
 #include "tests/sim/validate_rows_example.h"
 
@@ -22,17 +23,14 @@ static void test_csv_cells(void)
     csv_free(t);
 }
 
+/* Nothing can be read where the names are at fault. */
 static void test_csv_errors(void)
 {
     static const struct {
         const char *text, *message;
     } cases[] = {
         {"", "t.csv:1:1: an empty table"},
-        {"a,b\n1\n", "t.csv:2:1: 1 cells, the first line has 2"},
-        {"a,b\n1,2,3\n", "t.csv:2:1: 3 cells, the first line has 2"},
-        {"a,b\n1,x\"y\n", "t.csv:2:4: a quote inside an unquoted cell"},
-        {"a\n\"x\"y\n", "t.csv:2:4: text after a closing quote"},
-        {"a\nb\n\"x\ny", "t.csv:3:1: a quoted cell that never ends"},
+        {"a,x\"y\n1,2\n", "t.csv:1:4: a quote inside an unquoted cell"},
         {"a,b,a\n", "t.csv:1:1: two columns are called 'a'"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -42,6 +40,96 @@ static void test_csv_errors(void)
         CHECK(strcmp(error.text, cases[i].message) == 0, "'%s', expected '%s'", error.text, cases[i].message);
         csv_free(t);
     }
+}
+
+/* A record that is at fault costs itself and nothing else: "8,9" follows each of them. */
+static void test_csv_faults(void)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"a,b\n1\n8,9\n", "t.csv:2:1: column 'b': 1 cells, the first line has 2; write a comma for each empty cell"},
+        {"a,b\n1,2,3\n8,9\n", "t.csv:2:1: 3 cells, the first line has 2; put a cell that contains a comma in quotes"},
+        {"a,b\n1,x\"y\n8,9\n", "t.csv:2:4: a quote inside an unquoted cell; put the cell in quotes and double those in it"},
+        {"a,b\n\"x\"y,2\n8,9\n", "t.csv:2:4: text after a closing quote; double each quote that belongs to the text"},
+        {"a,b\n\"x,y\n8,9\n", "t.csv:2:1: a quoted cell that never ends; write a closing quote"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct orch_error error;
+        char text[300];
+        struct csv_table *t = example_table_parse(cases[i].text, &error);
+        CHECK(t != NULL, "case %zu: %s", i, error.text);
+        if (!t)
+            continue;
+        CHECK(csv_rows(t) == 1 && strcmp(csv_cell(t, 0, 1), "9") == 0 && csv_line(t, 0) == 3, "case %zu: %zu rows", i,
+              csv_rows(t));
+        CHECK(csv_faults(t) == 1, "case %zu: %zu faults", i, csv_faults(t));
+        csv_fault_say("t.csv", csv_fault_at(t, 0), text, sizeof text);
+        CHECK(strcmp(text, cases[i].message) == 0, "'%s', expected '%s'", text, cases[i].message);
+        csv_free(t);
+    }
+}
+
+/* A table of which every second row is at fault; what is said of each, in the order of lines. */
+static const char bad_rows[] = "id,chip,value,flop,kind\n"
+                               "a,M1,1,,measured\n"
+                               "b,M1,nan,,measured\n"
+                               "c,M1,-inf,,measured\n"
+                               "d,M1,about 7,,measured\n"
+                               "e,M1,1e99,,measured\n"
+                               "f,M1,1e999,,measured\n"
+                               "g,M1,0x10,,measured\n"
+                               ",M1,1,,measured\n"
+                               "a,M1,2,,measured\n"
+                               "h,M1,3,many,measured\n"
+                               "i,M1,3\n"
+                               "j,M1,\"3,,measured\n"
+                               "k,M1,,5,measured\n";
+
+static void test_bad_rows(void)
+{
+    static const char *const expected[] = {
+        "t.csv:3:6: column 'value' is 'nan': not a finite number",
+        "t.csv:4:6: column 'value' is '-inf': not a finite number",
+        "t.csv:5:6: column 'value' is 'about 7': not a number",
+        "t.csv:6:6: column 'value' is '1e99': too large for any unit",
+        "t.csv:7:6: column 'value' is '1e999': too large for any unit",
+        "t.csv:8:6: column 'value' is '0x10': not a decimal number",
+        "t.csv:9:1: column 'id': empty; give the row an id of its own",
+        "t.csv:10:1: column 'id' is 'a': line 2 has the same id",
+        "t.csv:11:8: column 'flop' is 'many': not a number",
+        "t.csv:12:1: column 'flop': 3 cells, the first line has 5",
+        "t.csv:13:6: a quoted cell that never ends",
+    };
+    struct orch_error error = {0};
+    struct csv_table *t = measurements_parse("t.csv", bad_rows, sizeof bad_rows - 1, &error);
+    CHECK(t != NULL, "%s", error.text);
+    if (!t)
+        return;
+    CHECK(csv_rows(t) == 2 && strcmp(csv_cell(t, 1, 0), "k") == 0 && csv_line(t, 1) == 14, "%zu rows", csv_rows(t));
+    CHECK(csv_faults(t) == ARRAY_COUNT(expected), "%zu faults", csv_faults(t));
+    for (size_t i = 0; i < csv_faults(t) && i < ARRAY_COUNT(expected); i++) {
+        char text[300];
+        csv_fault_say("t.csv", csv_fault_at(t, i), text, sizeof text);
+        CHECK(strncmp(text, expected[i], strlen(expected[i])) == 0, "'%s', expected '%s'", text, expected[i]);
+    }
+    csv_free(t);
+}
+
+/* The rows that are left are scored, and those that are not are listed. */
+static void test_bad_rows_listed(void)
+{
+    struct orch_error error = {0};
+    struct validation *v = example_validated(bad_rows);
+    struct json_object *o = validation_json(v, NULL, &error), *skipped = json_member(o, "skipped");
+    CHECK(json_number(o, "rows") == 2 && validation_skipped(v) == 11, "%g rows", json_number(o, "rows"));
+    CHECK(json_object_array_length(skipped) == 11, "%zu skipped", json_object_array_length(skipped));
+    struct json_object *first = json_object_array_get_idx(skipped, 0);
+    CHECK(json_number(first, "line") == 3 && strcmp(json_text(first, "column"), "value") == 0 &&
+              strcmp(json_text(first, "value"), "nan") == 0 && strstr(json_text(first, "file"), "t.csv"),
+          "%s", json_object_to_json_string(first));
+    json_object_put(o);
+    validation_free(v);
 }
 
 static void test_scores(void)
@@ -171,20 +259,27 @@ static void test_runner_refuses(void)
     struct validation *v = validation_create();
     int code = ORCH_UNMODELLED;
     validation_add_text(v, "t.csv", example_table, sizeof example_table - 1, &error);
-    CHECK(validation_run(v, &(struct validate_runner){refuse, &code}, &error), "%s", error.text);
+    CHECK(validation_run(v, &(struct validate_runner){refuse, &code, NULL}, &error), "%s", error.text);
     struct json_object *o = validation_json(v, NULL, &error);
     CHECK(json_number(o, "modelled") == 0 && json_object_array_length(json_member(o, "unmodelled")) == 7, "all rows are listed");
     CHECK(json_member(o, "mape") == NULL, "nothing to score");
     json_object_put(o);
     code = ORCH_INTERRUPTED;
-    CHECK(!validation_run(v, &(struct validate_runner){refuse, &code}, &error), "an interruption ends it");
+    CHECK(!validation_run(v, &(struct validate_runner){refuse, &code, NULL}, &error), "an interruption ends it");
     validation_free(v);
 }
 
 static const struct suite_test tests[] = {
-    {"CSV cells may have quotes and line ends", test_csv_cells}, {"CSV errors have a place", test_csv_errors},
-    {"scores match those worked out by hand", test_scores},      {"the JSON document has rows, scores and groups", test_json},
-    {"unmodelled rows have a reason", test_unmodelled},          {"products of frameworks are scaled", test_framework_products},
-    {"the text table has scores and reasons", test_text},        {"a runner may refuse", test_runner_refuses},
+    {"CSV cells may have quotes and line ends", test_csv_cells},
+    {"CSV errors have a place", test_csv_errors},
+    {"a record at fault costs itself", test_csv_faults},
+    {"bad rows are named with what puts them right", test_bad_rows},
+    {"bad rows are listed beside the scores", test_bad_rows_listed},
+    {"scores match those worked out by hand", test_scores},
+    {"the JSON document has rows, scores and groups", test_json},
+    {"unmodelled rows have a reason", test_unmodelled},
+    {"products of frameworks are scaled", test_framework_products},
+    {"the text table has scores and reasons", test_text},
+    {"a runner may refuse", test_runner_refuses},
 };
 SUITE_MAIN("validate", tests)

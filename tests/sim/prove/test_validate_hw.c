@@ -2,7 +2,10 @@
  * library, what frameworks add to the time, and what it refuses.
  */
 #include "isa/array_count.h"
+#include "sim/prove/validate/fitted.h"
+#include "sim/prove/validate/framework_version.h"
 #include "sim/prove/validate/overhead.h"
+#include "sim/prove/validate/tables.h"
 #include "tests/sim/validate_example.h"
 
 #include <json-c/json.h>
@@ -124,17 +127,67 @@ static void test_limits(void)
     validation_free(v);
 }
 
+/* A call takes what was measured for the version, around the time of the device: "orchard run" has the way of a command buffer
+ * there. */
 static void test_overheads(void)
 {
     struct validation *v = example_validation("hw.csv", table, NULL);
     const struct validate_row *relu = row_of(v, "RELU"), *unknown = row_of(v, "RELU-NEW");
     const struct validate_overhead *h = validate_overhead_of("mlx 0.5.0");
     CU_ASSERT_FATAL(h != NULL && relu->overhead == h);
-    const double added = h->operation_us * 1e-3 + h->ns_per_kib * 1e-6 * 4096;
-    CHECK(fabs(relu->predicted - relu->bare - added) < 1e-9, "%g ms added, %g expected", relu->predicted - relu->bare, added);
-    CHECK(!unknown->overhead && unknown->predicted == unknown->bare, "an unknown version adds nothing");
-    CHECK(unknown->bare == relu->bare, "the simulation does not depend on the framework");
+    CHECK(h->call_us > 0 && fabs(relu->predicted - (1e3 * relu->device_s + 1e-3 * h->call_us)) < 1e-12, "%g ms", relu->predicted);
+    CHECK(fabs(relu->bare - 1e3 * (relu->device_s + relu->way_s)) < 1e-12 && relu->way_s > 100e-6, "%g ms", relu->bare);
+    CHECK(!unknown->overhead && unknown->predicted == unknown->bare, "an unknown version has the simulated way");
+    CHECK(fabs(unknown->bare - relu->bare) < 1e-12, "the simulation does not depend on the framework");
     CHECK(!row_of(v, "SQUARE")->overhead, "no framework, nothing added");
+    validation_free(v);
+}
+
+/* No overhead is below zero, each names rows, and these count as fitted. */
+static void test_overhead_table(void)
+{
+    struct orch_error error = {0};
+    struct validation *v = validation_create();
+    CHECK(validation_add_shipped(v, &error) && validation_find_fitted(v, NULL, &error), "%s", error.text);
+    for (size_t i = 0; i < validate_overhead_count(); i++) {
+        const struct validate_overhead *o = validate_overhead_at(i);
+        size_t rows = 0;
+        CHECK(o->call_us >= 0 && o->ns_per_kib >= 0 && o->ns_per_kib_out >= 0, "%s", o->framework);
+        CHECK((o->call_us > 0) + (o->ns_per_kib > 0) + (o->ns_per_kib_out > 0) <= 2, "%s: more than two numbers", o->framework);
+        for (const char *at = o->rows; *at;) {
+            char id[64];
+            snprintf(id, sizeof id, "%.*s", (int)strcspn(at, " "), at);
+            const struct validate_row *r = row_of(v, id);
+            CHECK(fitted_list_key(v->fitted, r) != NULL && strcmp(r->source, o->source) == 0, "%s: %s", o->framework, id);
+            rows++;
+            at += strcspn(at, " ");
+            at += *at == ' ';
+        }
+        CHECK(rows > 0, "%s: no row measures it", o->framework);
+        for (size_t k = 0; k < i; k++)
+            CHECK(strcmp(validate_overhead_at(k)->framework, o->framework) != 0, "%s: two sets", o->framework);
+    }
+    validation_free(v);
+}
+
+/* The versions of tables that do not state them, or state a wrong one. */
+static void test_versions(void)
+{
+    static const char rows[] = HEADER
+        "A,M2,M2,,gpu,relu_mlx_gpu,f32,512,time,1,ms,,\"heading says mlx 0.2.0 but "
+        "older\",TristanBilot/mlx-benchmark,measured,,4,,\n"
+        "B,M4,M4 Max,40,gpu,relu_mps,f32,512,time,1,ms,,mlx 0.20.0; CPU,TristanBilot/mlx-benchmark,measured,,4,,\n"
+        "C,M1,M1 Ultra,48,gpu,relu_mps,f32,512,time,1,ms,,mlx 0.29.3 torch 2.8.0; CPU,TristanBilot/mlx-benchmark,measured,,4,,\n"
+        "D,M1,M1,7,gpu,relu_mps,f32,512,time,1,ms,,,somebody else,measured,,4,,\n";
+    static const char *const expected[] = {"mlx 0.0.7", "torch-mps 2.5.1", "torch-mps 2.8.0", "torch-mps, version not stated"};
+    struct orch_error error = {0};
+    struct validation *v = validation_create();
+    CHECK(validation_add_text(v, "hw.csv", rows, strlen(rows), &error), "%s", error.text);
+    for (size_t i = 0; i < v->rows && i < ARRAY_COUNT(expected); i++) {
+        char name[FRAMEWORK_NAME_SIZE];
+        framework_version(&v->row[i], strstr(v->row[i].what, "mlx") != NULL, name);
+        CHECK(strcmp(name, expected[i]) == 0, "%s: %s", v->row[i].id, name);
+    }
     validation_free(v);
 }
 
@@ -159,37 +212,34 @@ static void test_report(void)
     validation_free(again);
 }
 
-/* The operations lack 100 us and 2 ns per KiB, except three whose kernels are slow. */
-static void test_fit(void)
+/* Of six operations the two smallest decide: 150 us in the middle, whatever the slow and large ones lack. */
+static void test_measured_calls(void)
 {
-    enum { COUNT = 20 };
-    struct overhead_sample s[COUNT];
-    for (unsigned i = 0; i < COUNT; i++) {
-        s[i].times[0] = 1;
-        s[i].times[1] = 1000.0 * (i * i + 1);
-        s[i].missing_us = 100 + 2e-3 * s[i].times[1] + (i % 7 == 3 ? 50000 : 0);
-        s[i].measured_us = 300 + s[i].missing_us;
-    }
-    const struct overhead_fit fit = overhead_fit(s, COUNT, -187);
-    CHECK(fabs(fit.us[0] - 100) < 1e-6 && fabs(1e3 * fit.us[1] - 2) < 1e-6, "%g us, %g ns", fit.us[0], 1e3 * fit.us[1]);
-    for (unsigned i = 0; i < COUNT; i++)
-        s[i].missing_us = -500 - s[i].times[1];
-    const struct overhead_fit least = overhead_fit(s, COUNT, -187);
-    CHECK(least.us[0] >= -187 && least.us[1] >= 0, "%g us, %g us", least.us[0], least.us[1]);
+    struct overhead_sample s[] = {{.missing_us = 100, .bytes = 4e6}, {.missing_us = 200, .bytes = 4e6},
+                                  {.missing_us = 900, .bytes = 8e6}, {.missing_us = 5000, .bytes = 16e6},
+                                  {.missing_us = -70, .bytes = 9e6}, {.missing_us = 1, .bytes = 5e6}};
+    const struct overhead_measured m = overhead_measure(s, ARRAY_COUNT(s));
+    CHECK(fabs(m.call_us - 150) < 1e-9 && m.rows == 2 && s[0].used && s[1].used && !s[2].used, "%g us", m.call_us);
+    s[0].missing_us = s[1].missing_us = -50;
+    CHECK(overhead_measure(s, ARRAY_COUNT(s)).call_us == 0, "below zero");
+    for (size_t i = 0; i < ARRAY_COUNT(s); i++)
+        s[i].bytes = 1e9;
+    CHECK(overhead_measure(s, ARRAY_COUNT(s)).rows == 0, "large operations say nothing about a call");
 }
 
-/* Copies take 0.07 us per KiB in and 0.2 us per KiB out. */
-static void test_fit_of_copies(void)
+/* Copies take 0.07 us per KiB in and 0.2 us per KiB out; one row is far off. */
+static void test_measured_copies(void)
 {
-    enum { COUNT = 12 };
+    enum { COUNT = 15 };
     struct overhead_sample s[COUNT];
     for (unsigned i = 0; i < COUNT; i++) {
-        s[i] = (struct overhead_sample){.times = {100.0 * (i + 1), i % 3 ? 100.0 * (i + 1) : 0}};
-        s[i].missing_us = 0.07 * s[i].times[0] + 0.2 * s[i].times[1] + (i == 5 ? 1000 : 0);
-        s[i].measured_us = 200 + s[i].missing_us;
+        s[i] = (struct overhead_sample){.in_kib = 100.0 * (i + 1), .out_kib = i % 3 ? 100.0 * (i + 1) : 0, .bytes = 1};
+        s[i].missing_us = 0.07 * s[i].in_kib + 0.2 * s[i].out_kib + (i == 5 ? 1000 : 0);
     }
-    const struct overhead_fit fit = overhead_fit(s, COUNT, 0);
-    CHECK(fabs(fit.us[0] - 0.07) < 1e-9 && fabs(fit.us[1] - 0.2) < 1e-9, "%g us in, %g us out", fit.us[0], fit.us[1]);
+    const struct overhead_measured m = overhead_measure(s, COUNT);
+    CHECK(fabs(m.ns_per_kib - 70) < 1e-9 && fabs(m.ns_per_kib_out - 200) < 1e-9, "%g ns in, %g ns out", m.ns_per_kib,
+          m.ns_per_kib_out);
+    CHECK(m.call_us == 0 && m.rows == COUNT, "%zu rows", m.rows);
 }
 
 static const struct suite_test tests[] = {
@@ -198,7 +248,9 @@ static const struct suite_test tests[] = {
     {"no product and no stream is faster than the hardware could be", test_limits},
     {"frameworks add their overhead", test_overheads},
     {"equal validations give equal reports", test_report},
-    {"the fit finds two numbers", test_fit},
-    {"the fit finds the cost of copies in and out", test_fit_of_copies},
+    {"overheads name the rows that they were measured by", test_overhead_table},
+    {"versions of tables that do not state them are inferred", test_versions},
+    {"the smallest operations measure a call", test_measured_calls},
+    {"streams measure copies in and out", test_measured_copies},
 };
 SUITE_MAIN("validate_hw", tests)

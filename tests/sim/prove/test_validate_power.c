@@ -65,6 +65,7 @@ static struct validation *run_text(const char *text)
     CU_ASSERT_PTR_NOT_NULL_FATAL(runner);
     CHECK(validation_add_text(v, "power.csv", text, strlen(text), &error), "%s", error.text);
     const struct validate_runner hook = soc_runner_hook(runner);
+    CHECK(validation_find_fitted(v, db, &error), "%s", error.text);
     CHECK(validation_run(v, &hook, &error), "%s", error.text);
     soc_runner_free(runner);
     chip_db_close(db);

@@ -134,7 +134,7 @@ static struct validation *validated(const char *text, double cycles)
     struct orch_error error = {0};
     struct validation *v = validation_create();
     CHECK(validation_add_text(v, "folder/table.csv", text, strlen(text), &error) &&
-              validation_run(v, &(struct validate_runner){so_long, &cycles}, &error),
+              validation_run(v, &(struct validate_runner){so_long, &cycles, NULL}, &error),
           "%s", error.text);
     return v;
 }

@@ -1,0 +1,43 @@
+#include "sim/prove/validate/framework_version.h"
+
+#include "isa/array_count.h"
+#include "sim/prove/validate/plan_launch.h"
+
+#include <string.h>
+
+/* One table of the source for each machine. Versions that a table does not state are inferred from the day on which it was added:
+ * the release of MLX and of PyTorch that was current then. M1, M2 and M3 Pro came before MLX 0.0.9 (2024-01-11), although the
+ * heading of M2 says 0.2.0. */
+static const struct {
+    const char *chip, *cores, *mlx, *torch;
+} tables[] = {
+    {"M1", "8", "0.0.7", "2.1.2"},       {"M2", "", "0.0.7", "2.1.2"},          {"M3 Pro", "14", "0.0.7", "2.1.2"},
+    {"M3", "", "0.2.0", "2.2.0"},        {"M1 Max", "", "0.2.0", "2.2.0"},      {"M3 Max", "40", "0.2.0", "2.2.0"},
+    {"M2 Max", "38", "0.5.0", "2.2.1"},  {"M1 Pro", "16", "0.5.0", "2.2.1"},    {"M2 Ultra", "76", "0.7.0", "2.2.1"},
+    {"M2 Pro", "16", "0.12.2", "2.1.2"}, {"M4", "10", "0.20.0", "2.5.1"},       {"M4 Pro", "16", "0.20.0", "2.5.1"},
+    {"M4 Max", "40", "0.20.0", "2.5.1"}, {"M4 Pro", "20", "0.24.1", "2.6.0"},   {"M3 Ultra", "60", "0.24.1", "2.6.0"},
+    {"M3", "10", "0.30.1", "2.9"},       {"M1 Ultra", "48", "0.29.3", "2.8.0"},
+};
+
+/* What the row says of itself, unless it says that the heading is wrong. */
+static int stated(const char *condition, const char *word, const char **version)
+{
+    const char *const at = strstr(condition, word);
+    *version = at ? at + strlen(word) : "";
+    return strncmp(condition, "heading says", 12) == 0 ? 0 : (int)strspn(*version, "0123456789.");
+}
+
+void framework_version(const struct validate_row *row, bool mlx, char name[FRAMEWORK_NAME_SIZE])
+{
+    const char *const framework = mlx ? "mlx" : "torch-mps", *version;
+    const int length = stated(row->condition, mlx ? "mlx " : "torch ", &version);
+    if (length) {
+        snprintf(name, FRAMEWORK_NAME_SIZE, "%s %.*s", framework, length, version);
+        return;
+    }
+    snprintf(name, FRAMEWORK_NAME_SIZE, "%s, version not stated", framework);
+    for (size_t i = 0; i < ARRAY_COUNT(tables); i++)
+        if (strstr(row->source, "mlx-benchmark") && strcmp(row->chip, tables[i].chip) == 0 &&
+            strcmp(validate_cell(row, "gpu_cores"), tables[i].cores) == 0)
+            snprintf(name, FRAMEWORK_NAME_SIZE, "%s %s", framework, mlx ? tables[i].mlx : tables[i].torch);
+}

@@ -1,0 +1,121 @@
+/* Measures what frameworks take beside the device by the rows of a validation, and predicts rows with what other sources
+ * measured.
+ */
+#include "sim/prove/validate/overhead.h"
+#include "sim/prove/validate/validation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of the framework that measure it, and what they say; rows of the source `without` are left out. */
+struct measuring {
+    struct overhead_sample *sample;
+    const struct validate_row **row;
+    size_t count;
+};
+
+static bool measures(const struct validate_row *r, const char *framework, const char *without)
+{
+    return (r->state == VALIDATE_PREDICTED || r->roofline_s > 0) && r->measures_overhead &&
+           strcmp(r->framework, framework) == 0 && (!without || strcmp(r->source, without) != 0);
+}
+
+static void gather(const struct validation *v, const char *framework, const char *without, struct measuring *m)
+{
+    m->count = 0;
+    for (size_t i = 0; i < v->rows; i++) {
+        const struct validate_row *const r = &v->row[i];
+        if (!measures(r, framework, without))
+            continue;
+        const bool copies = r->framework_out_bytes > 0;
+        const double device_s = r->state == VALIDATE_PREDICTED ? r->device_s : r->roofline_s;
+        const double beside_s = copies ? device_s + r->way_s : device_s;
+        m->row[m->count] = r;
+        m->sample[m->count++] = (struct overhead_sample){.missing_us = 1e6 * (validation_measured_s(r) - beside_s),
+                                                         .in_kib = copies ? r->framework_bytes / 1024 : 0,
+                                                         .out_kib = r->framework_out_bytes / 1024,
+                                                         .bytes = r->framework_bytes};
+    }
+}
+
+static bool open_measuring(struct measuring *m, size_t rows)
+{
+    *m = (struct measuring){calloc(rows + 1, sizeof *m->sample), calloc(rows + 1, sizeof *m->row), 0};
+    return m->sample && m->row;
+}
+
+static void close_measuring(struct measuring *m)
+{
+    free(m->sample);
+    free(m->row);
+}
+
+static bool is_first(const struct validation *v, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (strcmp(v->row[i].framework, v->row[row].framework) == 0)
+            return false;
+    return true;
+}
+
+static void print(FILE *out, const char *framework, const struct measuring *m, const struct overhead_measured *o)
+{
+    const char *source = "";
+    fprintf(out, "{\"%s\", %.1f, %.1f, %.1f, \"", framework, o->call_us, o->ns_per_kib, o->ns_per_kib_out);
+    for (size_t i = 0, n = 0; i < m->count; i++)
+        if (m->sample[i].used) {
+            fprintf(out, "%s%s", n++ ? " " : "", m->row[i]->id);
+            source = m->row[i]->source;
+        }
+    fprintf(out, "\", \"%s\"},\n", source);
+}
+
+bool validation_measure_overheads(const struct validation *v, FILE *out, struct orch_error *error)
+{
+    struct measuring m;
+    const bool ok = open_measuring(&m, v->rows) || orch_no_memory(error);
+    for (size_t i = 0; ok && i < v->rows; i++) {
+        const struct validate_row *const r = &v->row[i];
+        if (!*r->framework || !is_first(v, i))
+            continue;
+        gather(v, r->framework, NULL, &m);
+        const struct overhead_measured o = overhead_measure(m.sample, m.count);
+        if (o.rows)
+            print(out, r->framework, &m, &o);
+    }
+    close_measuring(&m);
+    return ok;
+}
+
+/* ---- predictions without a source ---- */
+
+/* Measures a framework again and predicts its rows with what is left: nothing, perhaps. */
+static void predict_again(const struct validation *v, size_t first, const char *without, struct measuring *m, double *predicted)
+{
+    const char *const framework = v->row[first].framework;
+    gather(v, framework, without, m);
+    const struct overhead_measured o = overhead_measure(m->sample, m->count);
+    const struct validate_overhead left = {framework, o.call_us, o.ns_per_kib, o.ns_per_kib_out, "", ""};
+    for (size_t i = first; i < v->rows; i++) {
+        const struct validate_row *const r = &v->row[i];
+        if (r->state != VALIDATE_PREDICTED || r->power || strcmp(r->framework, framework) != 0)
+            continue;
+        const double added_s = validate_overhead_seconds(&left, r->framework_bytes, r->framework_out_bytes);
+        predicted[i] = validation_value_of(r, r->device_s + added_s + (o.call_us > 0 ? 0 : r->way_s));
+    }
+}
+
+bool validation_predict_without(const struct validation *v, const char *source, double *predicted)
+{
+    struct measuring m;
+    const bool ok = open_measuring(&m, v->rows);
+    for (size_t i = 0; i < v->rows; i++)
+        predicted[i] = v->row[i].predicted;
+    for (size_t i = 0; ok && i < v->rows; i++) {
+        const struct validate_row *const r = &v->row[i];
+        if (r->overhead && strcmp(r->overhead->source, source) == 0 && is_first(v, i))
+            predict_again(v, i, source, &m, predicted);
+    }
+    close_measuring(&m);
+    return ok;
+}

@@ -1,0 +1,97 @@
+/* orchard validate from outside: the shipped tables, bad rows, the list of fitted values. */
+#include "tests/support/cli_binary.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct cli_home home = {.name = "validate", .options = ""};
+
+static bool write_table(const char *name, const char *text)
+{
+    char path[160];
+    cli_home_open(&home);
+    snprintf(path, sizeof path, "%s/%s", home.folder, name);
+    FILE *const f = fopen(path, "w");
+    const bool ok = f && fputs(text, f) >= 0;
+    CHECK(ok, "%s", path);
+    if (f)
+        fclose(f);
+    return ok;
+}
+
+#define NAMES "chip,item,value,unit,kind,source,note,chip_id\n"
+#define GOOD  "M1 Pro (8P+2E),NEON f32 FMA one thread,100.7,GFLOPS,measured,s,,m1_pro_8p2e_16g\n"
+
+/* The good row is scored, the bad ones are named with place and remedy, and the exit code says that the input was not sound. */
+static void test_bad_rows(void)
+{
+    if (!write_table("bad.csv", NAMES GOOD "M1,L1 latency,nan,ns,measured,s,,\nM1,L1 latency,3\n") ||
+        !cli_ask(&home, "validate $/bad.csv"))
+        return;
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
+    CHECK(strstr(home.outcome.err, "bad.csv:3:15: column 'value' is 'nan': not a finite number; write a number") != NULL, "%s",
+          home.outcome.err);
+    CHECK(strstr(home.outcome.err, "bad.csv:4:1: column 'unit': 3 cells, the first line has 8") != NULL, "%s", home.outcome.err);
+    CHECK(strstr(home.outcome.err, "2 rows could not be read and were skipped") != NULL, "%s", home.outcome.err);
+    CHECK(strstr(home.outcome.out, "all (errors of untouched rows)                                   1        1") != NULL, "%s",
+          home.outcome.out);
+    cli_ask(&home, "validate $/bad.csv --json");
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
+    json_object *const d = json_tokener_parse(home.outcome.out);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    CHECK(document_number(d, "/rows") == 1 && document_number(d, "/skipped/1/line") == 4, "%s", home.outcome.out);
+    CU_ASSERT_STRING_EQUAL(document_text(d, "/skipped/0/value"), "nan");
+    json_object_put(d);
+}
+
+static void test_good_rows(void)
+{
+    if (!write_table("good.csv", NAMES GOOD) || !cli_ask(&home, "validate $/good.csv --json"))
+        return;
+    CU_ASSERT_EQUAL(home.outcome.code, 0);
+    json_object *const d = cli_document(&home.outcome);
+    if (!d)
+        return;
+    /* A P core: 32 flop x 3.204 or 3.228 GHz; the chip database has 102.5 to 103.3 GFLOPS. */
+    CHECK(document_number(d, "/spreadsheet/rows") == 1 && document_number(d, "/spreadsheet/mape") < 0.05, "%s",
+          json_object_to_json_string(document_at(d, "/spreadsheet")));
+    CHECK(document_number(d, "/spreadsheet/mape_ratio") * document_number(d, "/spreadsheet/mape") -
+                  document_number(d, "/spreadsheet/our_mape") <
+              1e-12,
+          "the ratio is that of the errors");
+    json_object_put(d);
+}
+
+static void test_shipped_tables(void)
+{
+    if (!cli_ask(&home, "validate --template"))
+        return;
+    CHECK(strncmp(home.outcome.out, "id,", 3) == 0 && strstr(home.outcome.out, ",value,") &&
+              strstr(home.outcome.out, ",chip_id\n"),
+          "%s", home.outcome.out);
+    cli_ask(&home, "validate --dump HW00477");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "orchard run reduce:1x1000000,op=sum --unit gpu"), "%s",
+          home.outcome.out);
+    cli_ask(&home, "validate --fitted");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "amx.set_cycles = 12 (sim/chips/units-m1.json): ") &&
+              strstr(home.outcome.out, "overhead of mlx 0.5.0 = ") &&
+              strstr(home.outcome.out, "(sim/run/residuals.inc), intervals only") &&
+              strstr(home.outcome.out, "rows count as fitted"),
+          "%.2000s", home.outcome.out);
+    cli_ask(&home, "validate $/none.csv");
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
+}
+
+static void test_nothing_is_left(void)
+{
+    CHECK(cli_home_remove(&home), "%s remains", home.folder);
+}
+
+static const struct suite_test tests[] = {
+    {"bad rows are named and skipped", test_bad_rows},
+    {"a score has the spreadsheet's beside it", test_good_rows},
+    {"the shipped tables are there without arguments", test_shipped_tables},
+    {"nothing is left behind", test_nothing_is_left},
+};
+SUITE_MAIN("validate from outside", tests)
