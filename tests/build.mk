@@ -57,3 +57,7 @@ parameters: $(O)/tests/sim/chip/test_params_pages
 # Comparison of the GPU compiler with another OpenCL: what its suites share.
 OPENCL_SHARED := $(addprefix $(O)/tests/opencl/,opencl_case.o opencl_compare.o opencl_generate.o opencl_generate_expression.o opencl_native.o opencl_ways.o)
 $(call including,tests/opencl/): $(OPENCL_SHARED)
+# Compiled kernels of frameworks (units/gpu/kernels/SET/NAME.inc), from their Metal sources; the suite of that name compares them.
+.PHONY: framework-kernels
+framework-kernels: $(O)/tests/sim/compile/test_framework_kernels
+	$< --write

@@ -1,10 +1,11 @@
 /* Rows that time one operation of a framework on the GPU (TristanBilot/mlx-benchmark), built from kernels of orchard's GPU
  * library.
  *
- * These are not the framework's kernels. Where a framework takes several launches, both the plan and the row's note have them;
- * how good its kernels are is left to the score.
+ * Where orchard has kernels as the framework's are, of its version, they run (measured_kernels.h); elsewhere those of the
+ * library. Where a framework takes several launches, both the plan and the row's note have them.
  */
 #include "isa/array_count.h"
+#include "sim/prove/validate/measured_kernels.h"
 #include "sim/prove/validate/plan_launch.h"
 
 #include <stdlib.h>
@@ -79,6 +80,8 @@ static bool launch(struct operation *o, double times, const char *format, ...)
     va_start(args, format);
     const bool ok = validate_launch_add(o->program, times, "f32", format, args);
     va_end(args);
+    if (ok)
+        validate_measured_kernels(o->row, &o->program->launch[o->program->launches - 1]);
     return ok || validate_refuse(o->row, "more than %d launches", VALIDATE_LAUNCHES);
 }
 
@@ -259,9 +262,8 @@ bool validate_plan_operation(struct validate_row *row, struct validate_program *
     program->submitted = true;
     program->measure = VALIDATE_NS_PER_WORK;
     program->work = 1e6;
-    validate_launch_note(row, program);
     for (size_t i = 0; i < ARRAY_COUNT(operations); i++)
         if (strncmp(row->what, operations[i].name, strlen(operations[i].name)) == 0)
-            return operations[i].plan(&o);
+            return operations[i].plan(&o) && (validate_launch_note(row, program), true);
     return validate_refuse(row, "no kernel for the operation '%.40s'", row->what);
 }
