@@ -55,7 +55,8 @@ static const struct orchard_option option_table[] = {
     {"kernel", 0, "OP=FILE", true,
      "GPU: a source or description to run in place of the library's kernel for an operator, checked against it"},
     {"kernels", 0, "SET[@VERSION]", false,
-     "GPU: whose kernels and dispatch rules run for an operator: orchard (default), mlx ... (orchard kernels sets); mode full checks "
+     "GPU: whose kernels and dispatch rules run for an operator: orchard (default), mlx ... (orchard kernels sets); mode full "
+     "checks "
      "them against orchard's"},
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},

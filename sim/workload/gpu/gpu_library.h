@@ -19,7 +19,7 @@ struct gpu_library {
         unsigned buffer;
         uint64_t offset_bytes;
     } place[GPU_KERNEL_STEPS][ABI_ARGS_MAX];
-    char text[GPU_LIBRARY_TEXT_BYTES]; /* canonical: equal requests have equal texts */
+    char text[GPU_LIBRARY_TEXT_BYTES];  /* canonical: equal requests have equal texts */
     uint8_t *fixed[GPU_KERNEL_BUFFERS]; /* contents that a buffer has in any case: numbers for launches; NULL = by its role */
     bool empty; /* set by the owner: gpu_library_place leaves buffers as zeros that the host need not hold */
 };

@@ -16,7 +16,9 @@
 /* Sources, in the order of the table: folder, file without suffix. */
 /* clang-format off */
 #define FRAMEWORK_SOURCES(X) \
-    X(mlx, elementwise)
+    X(mlx, elementwise) \
+    X(mlx, gemm) \
+    X(mlx, gemv)
 /* clang-format on */
 
 struct framework_code {

@@ -109,6 +109,10 @@ static const struct operator_rule {
     {{FRAMEWORK_MLX, "elementwise", "f32 f16",
       "one element a thread, from 0.25.2 eight bytes a thread; a launch for each function"},
      mlx_elementwise},
+    {{FRAMEWORK_MLX, "gemm", "f32 f16",
+      "steel gemm: tiles by version, size and kind of chip; parts of k for small results; products with a vector"},
+     mlx_gemm},
+    {{FRAMEWORK_MLX, "gemv", "f32 f16", "gemv: rows of four a simdgroup, from 0.29.3 by shape"}, mlx_gemv},
     {{FRAMEWORK_MLX, "copy", "f32 f16", "as elementwise"}, mlx_copy},
 };
 

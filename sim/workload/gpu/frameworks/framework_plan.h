@@ -57,5 +57,7 @@ static inline uint64_t plan_least(uint64_t a, uint64_t b)
 /* Rules, a function for each operator. */
 bool mlx_elementwise(struct framework_plan *plan);
 bool mlx_copy(struct framework_plan *plan);
+bool mlx_gemm(struct framework_plan *plan);
+bool mlx_gemv(struct framework_plan *plan);
 
 #endif
