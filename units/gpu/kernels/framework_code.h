@@ -18,7 +18,10 @@
 #define FRAMEWORK_SOURCES(X) \
     X(mlx, elementwise) \
     X(mlx, gemm) \
-    X(mlx, gemv)
+    X(mlx, gemv) \
+    X(mlx, reduce) \
+    X(mlx, softmax) \
+    X(mlx, copy)
 /* clang-format on */
 
 struct framework_code {

@@ -113,6 +113,12 @@ static const struct operator_rule {
       "steel gemm: tiles by version, size and kind of chip; parts of k for small results; products with a vector"},
      mlx_gemm},
     {{FRAMEWORK_MLX, "gemv", "f32 f16", "gemv: rows of four a simdgroup, from 0.29.3 by shape"}, mlx_gemv},
+    {{FRAMEWORK_MLX, "reduce", "f32 f16",
+      "sum, max, min (f32): up to 0.16 results are set and added to, from 0.17 two passes; argmax, argmin: a threadgroup a "
+      "result"},
+     mlx_reduce},
+    {{FRAMEWORK_MLX, "softmax", "f32 f16", "rows of up to 4096 in registers, longer ones in two passes"}, mlx_softmax},
+    {{FRAMEWORK_MLX, "concat", "f32 f16", "a copy for each array, one element a thread"}, mlx_concat},
     {{FRAMEWORK_MLX, "copy", "f32 f16", "as elementwise"}, mlx_copy},
 };
 

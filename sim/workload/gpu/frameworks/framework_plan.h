@@ -44,6 +44,9 @@ void plan_buffer_at(struct framework_plan *plan, unsigned buffer, uint64_t offse
 void plan_numbers(struct framework_plan *plan, const void *bytes, size_t size);
 #define plan_number(plan, ...) plan_numbers(plan, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}))
 
+/* MLX's threadgroup for a grid of up to three sizes: they are doubled in turn while the grid is as large, up to 1024 threads. */
+struct plan_size plan_block(uint64_t x, uint64_t y, uint64_t z);
+
 static inline uint64_t plan_ceil(uint64_t count, uint64_t unit)
 {
     return (count + unit - 1) / unit;
@@ -59,5 +62,8 @@ bool mlx_elementwise(struct framework_plan *plan);
 bool mlx_copy(struct framework_plan *plan);
 bool mlx_gemm(struct framework_plan *plan);
 bool mlx_gemv(struct framework_plan *plan);
+bool mlx_reduce(struct framework_plan *plan);
+bool mlx_softmax(struct framework_plan *plan);
+bool mlx_concat(struct framework_plan *plan);
 
 #endif

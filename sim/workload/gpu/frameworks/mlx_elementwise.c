@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { GROUP = 1024, SIDE = 32, MANY = 65536 /* elements, from which newer versions take eight bytes a thread */ };
+enum { GROUP = 1024, MANY = 65536 /* elements, from which newer versions take eight bytes a thread */ };
 
 /* Elements that a thread of a contiguous kernel takes. */
 static unsigned per_thread(const struct framework_plan *p, uint64_t count)
@@ -42,8 +42,8 @@ static void two_operands(struct framework_plan *p, const char *op, uint64_t coun
 {
     const unsigned each = per_thread(p, count);
     if (period > 1) {
-        plan_launch(p, (struct plan_size){period, count / period, 1}, (struct plan_size){SIDE, SIDE, 1}, "mlx_%s_general_%s", op,
-                    plan_type(p));
+        plan_launch(p, (struct plan_size){period, count / period, 1}, plan_block(period, count / period, 1), "mlx_%s_general_%s",
+                    op, plan_type(p));
     } else {
         plan_launch(p, (struct plan_size){plan_ceil(count, each), 1, 1}, (struct plan_size){GROUP, 1, 1}, "mlx_%s_%s_%s_%u", op,
                     period ? "vs" : "vv", plan_type(p), each);
