@@ -21,6 +21,10 @@ struct gpu_library {
     } place[GPU_KERNEL_STEPS][ABI_ARGS_MAX];
     char text[GPU_LIBRARY_TEXT_BYTES];  /* canonical: equal requests have equal texts */
     uint8_t *fixed[GPU_KERNEL_BUFFERS]; /* contents that a buffer has in any case: numbers for launches; NULL = by its role */
+    /* Operands whose middle dimension comes last in memory: O C I lies as O I C. channels 0 = as the kernel says. */
+    struct gpu_library_turn {
+        uint64_t outer, channels, inner;
+    } turned[GPU_KERNEL_BUFFERS];
     bool empty; /* set by the owner: gpu_library_place leaves buffers as zeros that the host need not hold */
 };
 

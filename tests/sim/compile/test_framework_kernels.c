@@ -66,9 +66,12 @@ static bool can_be_kept(const struct abi_kernel *k)
     return ok;
 }
 
+static const char *const folders[] = {FOLDER "mlx", FOLDER "ggml", FOLDER "mps"};
+
 static bool write_kernel(FILE *out, const char *source, const char *path, const char *entry)
 {
-    const struct compile_request q = {.path = path, .entry = entry, .optimise = 2, .fast_math = true};
+    const struct compile_request q = {
+        .path = path, .entry = entry, .include = folders, .includes = ARRAY_COUNT(folders), .optimise = 2, .fast_math = true};
     struct compile_result r;
     struct orch_error error = {0};
     const bool ok = compile_source(&q, &r, &error);
@@ -87,8 +90,14 @@ static char *list_kernels(const char *path)
     char *text = NULL;
     size_t bytes = 0;
     FILE *const out = open_memstream(&text, &bytes);
-    const struct compile_request q = {
-        .path = path, .optimise = 2, .fast_math = true, .show = COMPILE_SHOW_KERNELS, .shown = out, .show_only = true};
+    const struct compile_request q = {.path = path,
+                                      .include = folders,
+                                      .includes = ARRAY_COUNT(folders),
+                                      .optimise = 2,
+                                      .fast_math = true,
+                                      .show = COMPILE_SHOW_KERNELS,
+                                      .shown = out,
+                                      .show_only = true};
     struct compile_result r;
     struct orch_error error = {0};
     const bool ok = out && compile_source(&q, &r, &error);

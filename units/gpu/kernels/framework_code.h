@@ -21,7 +21,8 @@
     X(mlx, gemv) \
     X(mlx, reduce) \
     X(mlx, softmax) \
-    X(mlx, copy)
+    X(mlx, copy) \
+    X(mlx, conv)
 /* clang-format on */
 
 struct framework_code {

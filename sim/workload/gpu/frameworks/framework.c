@@ -117,6 +117,9 @@ static const struct operator_rule {
       "sum, max, min (f32): up to 0.16 results are set and added to, from 0.17 two passes; argmax, argmin: a threadgroup a "
       "result"},
      mlx_reduce},
+    {{FRAMEWORK_MLX, "conv2d", "f32 f16",
+      "images N H W C, weights O R S C: unfolded and multiplied, or implicit products, by version and channels"},
+     mlx_conv2d},
     {{FRAMEWORK_MLX, "softmax", "f32 f16", "rows of up to 4096 in registers, longer ones in two passes"}, mlx_softmax},
     {{FRAMEWORK_MLX, "concat", "f32 f16", "a copy for each array, one element a thread"}, mlx_concat},
     {{FRAMEWORK_MLX, "copy", "f32 f16", "as elementwise"}, mlx_copy},

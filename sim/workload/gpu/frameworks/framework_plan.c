@@ -47,6 +47,11 @@ const char *plan_type(const struct framework_plan *p)
     return p->type == GPU_F32 ? "float" : p->type == GPU_F16 ? "half" : gpu_type_name(p->type);
 }
 
+void plan_channels_last(struct framework_plan *p, unsigned buffer, uint64_t outer, uint64_t channels, uint64_t inner)
+{
+    p->library->turned[buffer] = (struct gpu_library_turn){outer, channels, inner};
+}
+
 unsigned plan_scratch(struct framework_plan *p, const char *name, enum gpu_type type, uint64_t count)
 {
     struct gpu_kernel *const k = &p->library->kernel;

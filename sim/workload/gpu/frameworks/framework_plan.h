@@ -27,6 +27,9 @@ double plan_decimal(const struct framework_plan *plan, const char *name);
 /* "float" or "half", as names of kernels have it. */
 const char *plan_type(const struct framework_plan *plan);
 
+/* An operand lies with its second dimension last: images as N H W C in place of the operator's N C H W. */
+void plan_channels_last(struct framework_plan *plan, unsigned buffer, uint64_t outer, uint64_t channels, uint64_t inner);
+
 /* A buffer that lives from launch to launch. */
 unsigned plan_scratch(struct framework_plan *plan, const char *name, enum gpu_type type, uint64_t count);
 
@@ -65,5 +68,9 @@ bool mlx_gemv(struct framework_plan *plan);
 bool mlx_reduce(struct framework_plan *plan);
 bool mlx_softmax(struct framework_plan *plan);
 bool mlx_concat(struct framework_plan *plan);
+bool mlx_conv2d(struct framework_plan *plan);
+
+/* c (m x n) = a (m x k) times the rows of b (n x k), as a part of another operator. */
+bool mlx_product_nt(struct framework_plan *plan, uint64_t m, uint64_t n, uint64_t k, unsigned a, unsigned b, unsigned c);
 
 #endif

@@ -8,10 +8,9 @@ struct gemm {
     uint64_t m, n, k, batch;
     bool ta, tb, adds;
     float alpha, beta;
+    unsigned a, b, c;   /* buffers */
     const char *layout; /* "nn" ... */
 };
-
-enum { A, B, C };
 
 static uint32_t bits(float value)
 {
@@ -57,12 +56,12 @@ static struct tile tile_of(const struct gemm *g)
 }
 
 /* As struct gemm_sizes of mlx/gemm.metal. */
-static void give_sizes(const struct gemm *g, bool parts, uint64_t part, bool guarded)
+static void give_sizes(const struct gemm *g, uint64_t parts, uint64_t part, bool guarded)
 {
     plan_number(g->p, (uint32_t)g->m, (uint32_t)g->n, (uint32_t)g->k, (uint32_t)(g->ta ? g->m : g->k),
                 (uint32_t)(g->tb ? g->k : g->n), (uint32_t)g->n, (uint32_t)(g->m * g->k), (uint32_t)(g->k * g->n),
-                (uint32_t)(g->m * g->n), guarded, (uint32_t)(parts ? part : 0), bits(g->alpha), bits(g->beta), (uint32_t)g->n, 1,
-                (uint32_t)(g->m * g->n));
+                (uint32_t)(g->m * g->n), guarded, (uint32_t)part, (uint32_t)parts, bits(g->alpha), bits(g->beta), (uint32_t)g->n,
+                1, (uint32_t)(g->m * g->n));
 }
 
 static void regular(const struct gemm *g)
@@ -73,12 +72,12 @@ static void regular(const struct gemm *g)
     plan_launch_groups(g->p, (struct plan_size){plan_ceil(g->n, t.n), plan_ceil(g->m, t.m), g->batch},
                        (struct plan_size){32, t.wn, t.wm}, "mlx_%s_%s_%s_%ux%ux%u_%ux%u", adds ? "addmm" : "gemm", g->layout,
                        plan_type(g->p), t.m, t.n, t.k, t.wm, t.wn);
-    plan_buffer(g->p, A);
-    plan_buffer(g->p, B);
-    plan_buffer(g->p, C);
+    plan_buffer(g->p, g->a);
+    plan_buffer(g->p, g->b);
+    plan_buffer(g->p, g->c);
     if (adds)
-        plan_buffer(g->p, C);
-    give_sizes(g, false, 0, guarded);
+        plan_buffer(g->p, g->c);
+    give_sizes(g, 1, 0, guarded);
 }
 
 /* ---- parts of k ---- */
@@ -95,15 +94,15 @@ static void in_parts(const struct gemm *g)
     const unsigned sums = plan_scratch(g->p, "parts", GPU_F32, parts * all);
     plan_launch_groups(g->p, (struct plan_size){plan_ceil(g->n, bn), plan_ceil(g->m, bm), parts}, (struct plan_size){32, 2, 2},
                        "mlx_part_%s_%s_%ux%u", g->layout, plan_type(g->p), bm, bn);
-    plan_buffer(g->p, A);
-    plan_buffer(g->p, B);
+    plan_buffer(g->p, g->a);
+    plan_buffer(g->p, g->b);
     plan_buffer(g->p, sums);
-    give_sizes(g, true, steps / parts, false);
+    give_sizes(g, parts, steps / parts, false);
     plan_launch(g->p, (struct plan_size){g->n, g->m, 1}, (struct plan_size){plan_least(1024, all), 1, 1}, "mlx_parts_%s%s",
                 g->adds ? "add_" : "", plan_type(g->p));
     plan_buffer(g->p, sums);
-    plan_buffer(g->p, C);
-    plan_buffer(g->p, C);
+    plan_buffer(g->p, g->c);
+    plan_buffer(g->p, g->c);
     plan_number(g->p, (uint32_t)g->n, (uint32_t)parts, (uint32_t)all, (uint32_t)g->n, 1, bits(g->alpha), bits(g->beta));
 }
 
@@ -113,10 +112,10 @@ static void in_parts(const struct gemm *g)
 static void give_vector(const struct gemm *g, bool matrix_first, uint64_t out, uint64_t pitch)
 {
     const uint64_t in = g->k;
-    plan_buffer(g->p, matrix_first ? A : B);
-    plan_buffer(g->p, matrix_first ? B : A);
-    plan_buffer(g->p, C);
-    plan_buffer(g->p, C);
+    plan_buffer(g->p, matrix_first ? g->a : g->b);
+    plan_buffer(g->p, matrix_first ? g->b : g->a);
+    plan_buffer(g->p, g->c);
+    plan_buffer(g->p, g->c);
     plan_number(g->p, (uint32_t)in, (uint32_t)out, (uint32_t)pitch, (uint32_t)(in * out), (uint32_t)in, (uint32_t)out, 1,
                 bits(g->alpha), bits(g->beta));
 }
@@ -188,7 +187,9 @@ bool mlx_gemm(struct framework_plan *p)
                      .ta = plan_value(p, "ta") != 0,
                      .tb = plan_value(p, "tb") != 0,
                      .alpha = (float)plan_decimal(p, "alpha"),
-                     .beta = (float)plan_decimal(p, "beta")};
+                     .beta = (float)plan_decimal(p, "beta"),
+                     .b = 1,
+                     .c = 2};
     g.adds = g.alpha < 1 || g.alpha > 1 || g.beta < 0 || g.beta > 0;
     if (g.m * g.n > UINT32_MAX || g.m * g.k > UINT32_MAX || g.k * g.n > UINT32_MAX)
         return plan_refuse(p, "gemm with a matrix of more than 2^32 - 1 elements");
@@ -198,8 +199,16 @@ bool mlx_gemm(struct framework_plan *p)
 /* A matrix times a vector is a product with one column. */
 bool mlx_gemv(struct framework_plan *p)
 {
-    struct gemm g = {.p = p, .m = plan_value(p, "m"), .n = 1, .k = plan_value(p, "n"), .batch = 1, .alpha = 1};
+    struct gemm g = {.p = p, .m = plan_value(p, "m"), .n = 1, .k = plan_value(p, "n"), .batch = 1, .alpha = 1, .b = 1, .c = 2};
     if (g.m * g.k > UINT32_MAX)
         return plan_refuse(p, "gemv with a matrix of more than 2^32 - 1 elements");
+    return run(&g);
+}
+
+bool mlx_product_nt(struct framework_plan *p, uint64_t m, uint64_t n, uint64_t k, unsigned a, unsigned b, unsigned c)
+{
+    struct gemm g = {.p = p, .m = m, .n = n, .k = k, .batch = 1, .tb = true, .alpha = 1, .a = a, .b = b, .c = c};
+    if (m * n > UINT32_MAX || m * k > UINT32_MAX || k * n > UINT32_MAX)
+        return plan_refuse(p, "a matrix of more than 2^32 - 1 elements");
     return run(&g);
 }

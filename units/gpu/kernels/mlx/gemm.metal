@@ -3,16 +3,14 @@
 // A threadgroup of WM x WN simdgroups computes BM x BN of the result. For each BK of k all threads copy a block of both operands to
 // threadgroup memory, between two barriers and without a second buffer. The 8x8 matrices of a simdgroup are interleaved with those
 // of the others: 8 WM rows and 8 WN columns from one to the next.
-#include <metal_simdgroup_matrix>
-#include <metal_stdlib>
-using namespace metal;
+#include "tile.metalh"
 
 struct gemm_sizes {
     uint m, n, k;
     uint lda, ldb, ldc;             // elements from one row to the next, as they are stored
     uint batch_a, batch_b, batch_c; // from one matrix of a batch to the next
     uint guarded;                   // whether every threadgroup looks at the edges
-    uint part;                      // whole steps of k of one part of a split
+    uint part, parts;               // whole steps of k of one part of a split, but the last
     float alpha, beta;
     uint source_row, source_column, source_batch; // of what is added
 };
@@ -58,61 +56,6 @@ struct block_copy {
     }
 };
 
-// The loop over k. TA, TB: the operand is stored transposed.
-template <typename T, uint BM, uint BN, uint BK, uint WM, uint WN, bool TA, bool TB>
-struct product {
-    static constant constexpr uint THREADS = WM * WN * 32, PAD = 16 / sizeof(T), TM = BM / (8 * WM), TN = BN / (8 * WN);
-    static constant constexpr uint ROWS_A = TA ? BK : BM, COLUMNS_A = TA ? BM : BK, PITCH_A = COLUMNS_A + PAD;
-    static constant constexpr uint ROWS_B = TB ? BN : BK, COLUMNS_B = TB ? BK : BN, PITCH_B = COLUMNS_B + PAD;
-
-    static constant constexpr bool LATE = TM * TN > 16; // more sums leave no registers for all of the left side at once
-
-    static void load_left(thread simdgroup_float8x8 &left, threadgroup const T *a, uint k_a)
-    {
-        left.thread_elements()[0] = (float)a[0];
-        left.thread_elements()[1] = (float)a[k_a];
-    }
-    static void step(thread simdgroup_float8x8 (&sum)[TM][TN], threadgroup const T *a, threadgroup const T *b)
-    {
-        constexpr uint row_a = TA ? 1 : PITCH_A, k_a = TA ? PITCH_A : 1, k_b = TB ? 1 : PITCH_B, column_b = TB ? PITCH_B : 1;
-#pragma unroll
-        for (uint k = 0; k < BK; k += 8) {
-            simdgroup_float8x8 left[TM], right[TN];
-            simdgroup_barrier(mem_flags::mem_none);
-#pragma unroll
-            for (uint i = 0; i < TM && !LATE; i++)
-                load_left(left[i], a + i * 8 * WM * row_a + k * k_a, k_a);
-            simdgroup_barrier(mem_flags::mem_none);
-#pragma unroll
-            for (uint j = 0; j < TN; j++) {
-                right[j].thread_elements()[0] = (float)b[k * k_b + j * 8 * WN * column_b];
-                right[j].thread_elements()[1] = (float)b[k * k_b + (j * 8 * WN + 1) * column_b];
-            }
-            simdgroup_barrier(mem_flags::mem_none);
-#pragma unroll
-            for (uint i = 0; i < TM; i++) {
-                if (LATE)
-                    load_left(left[i], a + i * 8 * WM * row_a + k * k_a, k_a);
-#pragma unroll
-                for (uint j = 0; j < TN; j++) {
-                    const uint turn = i % 2 ? TN - 1 - j : j;
-                    simdgroup_multiply_accumulate(sum[i][turn], left[i], right[turn], sum[i][turn]);
-                }
-            }
-        }
-    }
-};
-
-// The rows and columns of an 8x8 matrix that a lane holds: one row, two columns from an even one on.
-struct lane_place {
-    uint row, column;
-};
-static lane_place place_of(uint lane)
-{
-    const uint quad = lane / 4;
-    return lane_place{(quad & 4) + lane / 2 % 4, (quad & 2) * 2 + lane % 2 * 2};
-}
-
 template <typename T, typename OUT, uint BM, uint BN, uint BK, uint WM, uint WN, bool TA, bool TB, bool ADDS, bool SPLIT>
 static void multiply(device const T *a, device const T *b, device OUT *c, device const T *source, constant gemm_sizes &s,
                      threadgroup T *block_a, threadgroup T *block_b, uint3 group, uint thread_index, uint simdgroup, uint lane)
@@ -121,7 +64,7 @@ static void multiply(device const T *a, device const T *b, device OUT *c, device
     const uint row0 = group.y * BM, column0 = group.x * BN;
     const uint rows = min(BM, s.m - row0), columns = min(BN, s.n - column0);
     const uint first = SPLIT ? group.z * s.part : 0;
-    const bool last = !SPLIT || (group.z + 1) * s.part + s.part > s.k / BK;
+    const bool last = !SPLIT || group.z + 1 == s.parts;
     const uint whole_steps = SPLIT && !last ? s.part : s.k / BK - first, rest = last ? s.k % BK : 0;
     a += (SPLIT ? (ulong)(first * BK) * (TA ? s.lda : 1) : (ulong)group.z * s.batch_a) + (ulong)row0 * (TA ? 1 : s.lda);
     b += (SPLIT ? (ulong)(first * BK) * (TB ? 1 : s.ldb) : (ulong)group.z * s.batch_b) + (ulong)column0 * (TB ? s.ldb : 1);
