@@ -18,8 +18,8 @@ static unsigned per_thread(const struct framework_plan *p, uint64_t count)
 static void one_operand(struct framework_plan *p, const char *op, uint64_t count, unsigned in, unsigned out)
 {
     const unsigned each = per_thread(p, count);
-    plan_launch(p, (struct plan_size){plan_ceil(count, each), 1, 1}, (struct plan_size){GROUP, 1, 1}, "mlx_%s_%s_%u", op,
-                plan_type(p), each);
+    plan_launch(p, (struct plan_size){plan_ceil(count, each), 1, 1},
+                (struct plan_size){plan_least(GROUP, plan_ceil(count, each)), 1, 1}, "mlx_%s_%s_%u", op, plan_type(p), each);
     plan_buffer(p, in);
     plan_buffer(p, out);
     plan_number(p, (uint32_t)count);
@@ -29,8 +29,8 @@ static void one_operand(struct framework_plan *p, const char *op, uint64_t count
 static void with_zero(struct framework_plan *p, const char *op, uint64_t count, unsigned in, unsigned out)
 {
     const unsigned each = per_thread(p, count);
-    plan_launch(p, (struct plan_size){plan_ceil(count, each), 1, 1}, (struct plan_size){GROUP, 1, 1}, "mlx_%s_vs_%s_%u", op,
-                plan_type(p), each);
+    plan_launch(p, (struct plan_size){plan_ceil(count, each), 1, 1},
+                (struct plan_size){plan_least(GROUP, plan_ceil(count, each)), 1, 1}, "mlx_%s_vs_%s_%u", op, plan_type(p), each);
     plan_buffer(p, in);
     plan_number(p, 0);
     plan_buffer(p, out);
@@ -45,7 +45,8 @@ static void two_operands(struct framework_plan *p, const char *op, uint64_t coun
         plan_launch(p, (struct plan_size){period, count / period, 1}, plan_block(period, count / period, 1), "mlx_%s_general_%s",
                     op, plan_type(p));
     } else {
-        plan_launch(p, (struct plan_size){plan_ceil(count, each), 1, 1}, (struct plan_size){GROUP, 1, 1}, "mlx_%s_%s_%s_%u", op,
+        plan_launch(p, (struct plan_size){plan_ceil(count, each), 1, 1},
+                    (struct plan_size){plan_least(GROUP, plan_ceil(count, each)), 1, 1}, "mlx_%s_%s_%s_%u", op,
                     period ? "vs" : "vv", plan_type(p), each);
     }
     plan_buffer(p, a);
