@@ -5,6 +5,7 @@
 #include "sim/api/api.h"
 #include "sim/workload/cpu/cpu_kernel.h"
 #include "sim/workload/amx/kernel.h"
+#include "sim/workload/gpu/frameworks/framework.h"
 #include "units/ane/kernels/ane_kernels.h"
 #include "units/gpu/kernels/gpu_kernels.h"
 
@@ -75,6 +76,73 @@ static int list(struct api_context *context)
     return ORCH_OK;
 }
 
+/* ---- whose kernels ---- */
+
+static json_object *set_json(size_t number)
+{
+    const struct framework_set_info *const set = framework_set_at(number);
+    json_object *const o = json_object_new_object(), *const kernels = json_object_new_array();
+    json_add_text(o, "name", set->name);
+    json_add_text(o, "versions", *set->versions ? set->versions : NULL);
+    json_add_text(o, "text", set->text);
+    for (size_t i = 0; i < framework_operator_count(); i++) {
+        const struct framework_operator_info *const k = framework_operator_at(i);
+        if (k->set != number)
+            continue;
+        json_object *const row = json_object_new_object();
+        json_add_text(row, "name", k->name);
+        json_add_text(row, "precisions", k->precisions);
+        json_add_text(row, "text", k->text);
+        json_object_array_add(kernels, row);
+    }
+    json_object_object_add(o, "kernels", kernels);
+    return o;
+}
+
+static void print_sets(struct api_context *context)
+{
+    static const struct table_column columns[] = {
+        {"set", NULL, false, 0}, {"kernel", NULL, false, 0}, {"precisions", NULL, false, 0}, {"how", NULL, false, 0}};
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
+    for (size_t i = 0; i < framework_operator_count(); i++) {
+        const struct framework_operator_info *const k = framework_operator_at(i);
+        table_row(table);
+        table_cell(table, "%s", framework_set_at(k->set)->name);
+        table_cell(table, "%s", k->name);
+        table_cell(table, "%s", k->precisions);
+        table_cell(table, "%s", k->text);
+    }
+    api_table(context, table);
+    for (size_t i = 0; i < framework_set_count(); i++) {
+        const struct framework_set_info *const set = framework_set_at(i);
+        fprintf(context->out, "%s%s: %s%s%s\n", i ? "" : "\n", set->name, set->text, *set->versions ? "; versions " : "",
+                set->versions);
+    }
+}
+
+/* Lists the sets that `run` takes as --kernels, with the operators that each has. */
+static int list_sets(struct api_context *context)
+{
+    if (api_wants_document(context)) {
+        json_object *const sets = json_object_new_array();
+        for (size_t i = 0; i < framework_set_count(); i++)
+            json_object_array_add(sets, set_json(i));
+        api_document(context, sets);
+    }
+    if (api_wants_text(context))
+        print_sets(context);
+    return ORCH_OK;
+}
+
+static void print_sets_of(struct api_context *context, const char *name)
+{
+    for (size_t i = 0; i < framework_operator_count(); i++) {
+        const struct framework_operator_info *const k = framework_operator_at(i);
+        if (strcmp(k->name, name) == 0)
+            fprintf(context->out, "  as %s (%s): %s\n", framework_set_at(k->set)->name, k->precisions, k->text);
+    }
+}
+
 /* Shows the versions of a kernel on all units. The document is an object when there is one version, else a list. */
 static int show(struct api_context *context, const char *name)
 {
@@ -90,6 +158,8 @@ static int show(struct api_context *context, const char *name)
         if (api_wants_text(context))
             fprintf(context->out, "%s:%s\n  %s\n  units: %s\n  precisions: %s\n", r.name, r.grammar, r.text, r.units,
                     r.precisions);
+        if (api_wants_text(context) && strcmp(r.units, "gpu") == 0)
+            print_sets_of(context, name);
     }
     const size_t count = json_object_array_length(found);
     if (count && api_wants_document(context))
@@ -108,7 +178,9 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return list(context);
     if (words == 2 && strcmp(word[0], "show") == 0)
         return show(context, word[1]);
-    return api_usage(context, "'%s' is neither list nor show NAME", word[0]);
+    if (words == 1 && strcmp(word[0], "sets") == 0)
+        return list_sets(context);
+    return api_usage(context, "'%s' is neither list nor sets nor show NAME", word[0]);
 }
 
 const struct api_verb verb_kernels = {
@@ -116,9 +188,11 @@ const struct api_verb verb_kernels = {
         {
             .name = "kernels",
             .synopsis = "[list]\n"
+                        "sets\n"
                         "show NAME",
             .summary = "the kernel library",
-            .text = "Names, shapes, element types and units.",
+            .text = "Names, shapes, element types and units. sets: whose kernels the GPU can run in place of orchard's (run "
+                    "--kernels).",
             .examples = "orchard kernels\n"
                         "orchard kernels show gemm",
         },

@@ -54,6 +54,10 @@ static const struct orchard_option option_table[] = {
     {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
     {"kernel", 0, "OP=FILE", true,
      "GPU: a source or description to run in place of the library's kernel for an operator, checked against it"},
+    {"kernels", 0, "SET[@VERSION]", false,
+     "GPU: whose kernels and dispatch rules run for an operator: orchard (default), mlx ... (orchard kernels sets); mode full "
+     "checks "
+     "them against orchard's"},
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
     VERB_RUN_DEVICE_OPTIONS,
@@ -112,6 +116,7 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->unit = api_value(a, "unit");
     q->precision = api_value(a, "precision");
     q->detail = api_value(a, "detail");
+    q->kernels = api_value(a, "kernels");
     q->cores = (unsigned)cores;
     q->memory_gib = (unsigned)memory;
     q->home = api_value(a, "home");

@@ -1,8 +1,11 @@
-/* Kind "gpu": a kernel of the GPU library. Its steps run one after another in one command buffer, over the same buffers. */
+/* Kind "gpu": a kernel of the GPU library, or a framework's for the same operator. Its steps run one after another in one command
+ * buffer, over the same buffers. */
 #include "sim/base/checksum.h"
+#include "sim/run/framework_check.h"
 #include "sim/run/own_kernel.h"
 #include "sim/run/run_chain.h"
 #include "sim/run/run_internal.h"
+#include "sim/workload/gpu/frameworks/framework.h"
 #include "sim/workload/gpu/gpu_library.h"
 
 #include <stdio.h>
@@ -13,11 +16,27 @@
 struct gpu_operator {
     struct gpu_library library;
     struct own_kernel own;
+    bool framework; /* launches are a framework's */
+    struct framework_check check;
 };
 
 static bool has(const struct run_request *q)
 {
     return gpu_library_has(q->workload);
+}
+
+/* Puts a framework's kernels in the place of the library's, which check them where results count. */
+static bool open_framework(const struct run *run, struct gpu_operator *work, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    struct framework_choice choice;
+    if (!q->kernels)
+        return true;
+    if (!framework_choose(q->kernels, chip_name(q->chip), &choice, error))
+        return false;
+    work->framework = choice.set != FRAMEWORK_ORCHARD;
+    return (!work->framework || q->mode == RUN_TIMING || framework_check_open(&work->check, q, &work->library, error)) &&
+           framework_apply(&choice, &work->library, error);
 }
 
 static bool open_workload(struct run *run, struct orch_error *error)
@@ -32,7 +51,8 @@ static bool open_workload(struct run *run, struct orch_error *error)
         return orch_no_memory(error);
     chip_number(q->chip, "gpu_cores", &cores, NULL);
     if (!run_gpu_target(q->chip, &target, &generation, error) ||
-        !gpu_library_open(library, q->workload, q->precision, generation, (uint32_t)cores, error))
+        !gpu_library_open(library, q->workload, q->precision, generation, (uint32_t)cores, error) ||
+        !open_framework(run, work, error))
         return false;
     snprintf(run->program_name, sizeof run->program_name, "%s", library->request.info->name);
     return own_kernel_open(&work->own, run, library, error);
@@ -42,6 +62,7 @@ static void close_workload(struct run *run)
 {
     struct gpu_operator *const work = run->work;
     own_kernel_free(&work->own);
+    framework_check_close(&work->check);
     gpu_library_close(&work->library);
 }
 
@@ -85,13 +106,15 @@ static struct run_operation operation(const struct run *run)
 struct operands {
     const struct gpu_library *library;
     struct own_kernel *own;
+    struct framework_check *check;
     uint64_t address[GPU_KERNEL_BUFFERS];
 };
 
 static bool hand_over(struct run_chain *c)
 {
     const struct operands *const o = c->context;
-    if (o->own->file && !own_kernel_compare(o->own, c, o->library, o->address))
+    if ((o->own->file && !own_kernel_compare(o->own, c, o->library, o->address)) ||
+        !framework_check_compare(o->check, c, o->library, o->address))
         return false;
     for (unsigned i = 0; i < o->library->kernel.buffers; i++) {
         const struct gpu_kernel_buffer *b = &o->library->kernel.buffer[i];
@@ -184,7 +207,7 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
     struct gpu_operator *const work = run->work;
     const struct gpu_library *const library = &work->library;
     const bool own = work->own.file != NULL;
-    struct operands operands = {.library = library, .own = &work->own};
+    struct operands operands = {.library = library, .own = &work->own, .check = &work->check};
     struct run_chain c = {.run = run,
                           .step = own ? &work->own.kernel : library->step,
                           .steps = own ? 1 : library->kernel.steps,
@@ -192,14 +215,16 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
                           .sum = m,
                           .result = result,
                           .error = error,
-                          .why = own ? "a kernel of the user for the operator" : "a program of the kernel library",
+                          .why = own               ? "a kernel of the user for the operator"
+                                 : work->framework ? "a kernel as the framework has it"
+                                                   : "a program of the kernel library",
                           .given = given != NULL,
                           .hand_over = hand_over,
                           .context = &operands};
     const bool ok = run_gpu_generation(run, &c.generation, result, error) && choose_contents(&c) &&
                     gpu_library_place(library, space, given, c.contents, run->request->seed, operands.address, error) &&
                     (!own || run->request->mode == RUN_TIMING || own_kernel_expect(&work->own, &c, library, operands.address)) &&
-                    address_steps(&c) && run_chain(&c);
+                    framework_check_expect(&work->check, &c, library, operands.address) && address_steps(&c) && run_chain(&c);
     run->gpu_bytes = library->kernel.min_bytes;
     free(c.address);
     return ok;

@@ -33,7 +33,7 @@ static const struct run_kind *library_kind(const struct run_request *q, const ch
 static const char *asked_unit(const struct run_request *q)
 {
     const bool stated = q->unit && strcmp(q->unit, "auto") != 0;
-    return stated ? q->unit : q->own_count ? "gpu" : NULL;
+    return stated ? q->unit : q->own_count || q->kernels ? "gpu" : NULL;
 }
 
 const struct run_kind *run_kind_of_kernel(const struct run_request *q)

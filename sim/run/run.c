@@ -74,6 +74,10 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("kernel") " belongs to operators of the GPU library, and not to " ORCH_OPTION("detail") " op");
+    if (q->kernels && (run->kind != &run_kind_gpu_kernel || run_is_operator(q) || q->own_count))
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("kernels") " belongs to operators of the GPU library, and goes neither with " ORCH_OPTION(
+                             "detail") " op nor with " ORCH_OPTION("kernel"));
     if (q->idle_s > 0 && run->kind->part != PART_ANE)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
     return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&

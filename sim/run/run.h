@@ -62,6 +62,7 @@ struct run_request {
     const char *const *own;               /* GPU: "OPERATOR=FILE", kernels to run in place of the library's; for these are source,
                                              launch and entry above */
     size_t own_count;
+    const char *kernels;       /* GPU: whose kernels run for an operator ("mlx@0.20"); NULL = the library's own */
     bool step_buffers;         /* of such a row: each step has a command buffer of its own */
     const char *output_folder; /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
     const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */

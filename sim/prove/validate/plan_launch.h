@@ -13,7 +13,7 @@ bool validate_launch_add(struct validate_program *program, double times, const c
 /* Text of a column of the row's table, "" when it has none. */
 const char *validate_cell(const struct validate_row *row, const char *column);
 
-/* Notes that the kernel is ours, and which part stands for a chip that the row leaves open. */
+/* Notes whose kernels the launches are, and which part stands for a chip that the row leaves open. */
 void validate_launch_note(const struct validate_row *row, struct validate_program *program);
 
 #endif

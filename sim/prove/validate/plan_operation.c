@@ -1,12 +1,13 @@
 /* Rows that time one operation of a framework on the GPU (TristanBilot/mlx-benchmark), built from kernels of orchard's GPU
  * library.
  *
- * These are not the framework's kernels. Where a framework takes several launches, both the plan and the row's note have them;
- * how good its kernels are is left to the score.
+ * Where orchard has kernels as the framework's are, of its version, they run (measured_kernels.h); elsewhere those of the
+ * library. Where a framework takes several launches, both the plan and the row's note have them.
  */
 #include "isa/array_count.h"
 #include "sim/prove/validate/framework_version.h"
 #include "sim/prove/validate/overhead.h"
+#include "sim/prove/validate/measured_kernels.h"
 #include "sim/prove/validate/plan_launch.h"
 
 #include <stdlib.h>
@@ -81,6 +82,8 @@ static bool launch(struct operation *o, double times, const char *format, ...)
     va_start(args, format);
     const bool ok = validate_launch_add(o->program, times, "f32", format, args);
     va_end(args);
+    if (ok)
+        validate_measured_kernels(o->row, &o->program->launch[o->program->launches - 1]);
     return ok || validate_refuse(o->row, "more than %d launches", VALIDATE_LAUNCHES);
 }
 
@@ -106,7 +109,8 @@ static bool plan_concat(struct operation *o)
     if (o->operands != 2 || o->axis < 0)
         return other_shape(o);
     const unsigned axis = (unsigned)o->axis;
-    const uint64_t rows = axis ? product(&o->operand[0], 0, axis) : o->operand[0].size[0];
+    /* along the first axis MLX copies lines; the library's kernel takes rows in any number */
+    const uint64_t rows = axis ? product(&o->operand[0], 0, axis) : o->mlx ? 1 : o->operand[0].size[0];
     return launch(o, 1, "concat:%llux%llux%llu", (unsigned long long)rows, (unsigned long long)(elements(&o->operand[0]) / rows),
                   (unsigned long long)(elements(&o->operand[1]) / rows));
 }
@@ -142,15 +146,16 @@ static bool plan_sum(struct operation *o)
     return plan_reduction(o, ",op=sum");
 }
 
-/* Over everything, it was no kernel of its own but: largest, difference, exponential, sum, quotient. */
+/* Over everything, it was no kernel of its own but: largest, difference, exponential, sum, quotient; the largest and the sum are
+ * one number. */
 static bool plan_softmax(struct operation *o)
 {
     const struct tensor *const t = &o->operand[0];
     const unsigned long long all = elements(t);
     if (o->axis == AXIS_ALL)
-        return along_rows(o, "reduce", ",op=max", 1, all) && launch(o, 1, "elementwise:%llu,op=sub,period=4", all) &&
+        return along_rows(o, "reduce", ",op=max", 1, all) && launch(o, 1, "elementwise:%llu,op=sub,period=1", all) &&
                launch(o, 1, "elementwise:%llu,op=exp", all) && along_rows(o, "reduce", ",op=sum", 1, all) &&
-               launch(o, 1, "elementwise:%llu,op=div,period=4", all);
+               launch(o, 1, "elementwise:%llu,op=div,period=1", all);
     if (o->axis < 0 || (unsigned)o->axis + 1 != t->dimensions)
         return other_shape(o);
     const uint64_t length = t->size[o->axis];
@@ -218,6 +223,11 @@ static bool plan_attention(struct operation *o)
         elements(k) != elements(&o->operand[2]))
         return other_shape(o);
     const unsigned long long heads = q->size[0] * q->size[1], queries = q->size[2], keys = k->size[2], depth = q->size[3];
+    if (o->mlx) /* queries are scaled, and the mask is added to the scores */
+        return launch(o, 1, "elementwise:%llu,op=mul,period=1", heads * queries * depth) &&
+               plan_product(o, heads, queries, keys, depth, true) &&
+               launch(o, 1, "elementwise:%llu,op=add,period=%llu", heads * queries * keys, queries * keys) &&
+               launch(o, 1, "softmax:%llux%llu", heads * queries, keys) && plan_product(o, heads, queries, depth, keys, false);
     return plan_product(o, heads, queries, keys, depth, true) && launch(o, 1, "softmax:%llux%llu", heads * queries, keys) &&
            plan_product(o, heads, queries, depth, keys, false);
 }
@@ -260,9 +270,8 @@ bool validate_plan_operation(struct validate_row *row, struct validate_program *
     program->submitted = !known || known->call_us <= 0; /* a measured call contains the way of its command buffer */
     program->measure = VALIDATE_NS_PER_WORK;
     program->work = 1e6;
-    validate_launch_note(row, program);
     for (size_t i = 0; i < ARRAY_COUNT(operations); i++)
         if (strncmp(row->what, operations[i].name, strlen(operations[i].name)) == 0)
-            return operations[i].plan(&o);
+            return operations[i].plan(&o) && (validate_launch_note(row, program), true);
     return validate_refuse(row, "no kernel for the operation '%.40s'", row->what);
 }

@@ -26,6 +26,7 @@ struct run_request validate_request(const struct validate_program *p, unsigned n
                 : p->ane ? "ane"
                          : "gpu",
         .precision = *precision ? precision : NULL,
+        .kernels = l && *l->kernels ? l->kernels : NULL,
         .mode = RUN_TIMING,
         .seed = 1,
         .cold = l && p->beyond_caches,
@@ -85,6 +86,7 @@ char *validate_request_command(const struct run_request *q, const char *chip, co
     write_word(out, q->workload);
     write_option(out, "unit", q->unit);
     write_option(out, "precision", q->precision);
+    write_option(out, "kernels", q->kernels);
     write_option(out, "core", q->core_choice == SOC_P_CORE ? "p" : q->core_choice == SOC_E_CORE ? "e" : NULL);
     if (q->cores > 1) {
         snprintf(number, sizeof number, "%u", q->cores);

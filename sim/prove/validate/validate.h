@@ -55,7 +55,8 @@ struct validate_gpu {
 struct validate_launch {
     char workload[128]; /* "gemm:1024x256x64,batch=1000" */
     char precision[8];
-    double times; /* how often the operation contains it; negative: its time is subtracted */
+    char kernels[24]; /* GPU: whose ("mlx@0.20.0"); "" = the library's own */
+    double times;     /* how often the operation contains it; negative: its time is subtracted */
 };
 
 #define VALIDATE_LAUNCHES 8

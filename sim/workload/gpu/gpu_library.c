@@ -36,9 +36,9 @@ static enum element_type type_of(enum gpu_type type)
     return types[type];
 }
 
-static void set_buffer(struct abi_arg *arg, const struct gpu_kernel_buffer *b, uint64_t offset_bytes)
+void gpu_library_set_buffer(struct abi_arg *arg, const struct gpu_kernel_buffer *b, uint64_t offset_bytes)
 {
-    copy_text(arg->name, sizeof arg->name, b->name);
+    copy_text(arg->name, sizeof b->name, b->name);
     arg->buffer = true;
     arg->type = type_of(b->type);
     arg->size = 8;
@@ -64,7 +64,7 @@ static void set_arguments(struct gpu_library *l, unsigned number)
         struct abi_arg *arg = &k->arg[k->args];
         arg->offset = a->offset_bytes;
         if (a->kind == GPU_ARGUMENT_BUFFER)
-            set_buffer(arg, &l->kernel.buffer[a->buffer], a->value);
+            gpu_library_set_buffer(arg, &l->kernel.buffer[a->buffer], a->value);
         else
             set_scalar(arg, a->value);
         l->place[number][k->args++] = (struct gpu_library_place){a->buffer, a->value};
@@ -122,6 +122,8 @@ void gpu_library_close(struct gpu_library *l)
 {
     for (unsigned i = 0; i < GPU_KERNEL_STEPS; i++)
         abi_kernel_free(&l->step[i]);
+    for (unsigned i = 0; i < GPU_KERNEL_BUFFERS; i++)
+        free(l->fixed[i]);
     gpu_kernel_free(&l->kernel);
 }
 
@@ -181,7 +183,9 @@ static bool place(const struct gpu_library *l, unsigned i, struct mem_space *spa
     if (!to)
         return orch_fail(error, ORCH_USAGE, "%.200s: %s does not fit the simulated memory; make the shape smaller", l->text,
                          b->name);
-    if (given || !contents || (l->empty && !b->places))
+    if (l->fixed[i])
+        memcpy(to, l->fixed[i], bytes);
+    if (l->fixed[i] || given || !contents || (l->empty && !b->places))
         return true;
     if (b->role == GPU_BUFFER_INPUT || b->role == GPU_BUFFER_IN_OUT)
         fill_input(b, to, bytes, seed * GPU_KERNEL_BUFFERS + i);
@@ -211,7 +215,7 @@ bool gpu_library_steered(const struct gpu_library *l, enum gpu_generation genera
         struct gpu_program *program = gpu_program_create(k->code, k->code_bytes, k->main_offset, generation, &fault);
         if (!program)
             return orch_fail(error, ORCH_INTERNAL, "%.200s: %s", l->text, fault.text);
-        *steered = k->has_preamble || gpu_program_steered_by_memory(program);
+        *steered = (k->has_preamble && !k->preamble_of_numbers) || gpu_program_steered_by_memory(program);
         gpu_program_free(program);
     }
     return true;

@@ -19,7 +19,12 @@ struct gpu_library {
         unsigned buffer;
         uint64_t offset_bytes;
     } place[GPU_KERNEL_STEPS][ABI_ARGS_MAX];
-    char text[GPU_LIBRARY_TEXT_BYTES]; /* canonical: equal requests have equal texts */
+    char text[GPU_LIBRARY_TEXT_BYTES];  /* canonical: equal requests have equal texts */
+    uint8_t *fixed[GPU_KERNEL_BUFFERS]; /* contents that a buffer has in any case: numbers for launches; NULL = by its role */
+    /* Operands whose middle dimension comes last in memory: O C I lies as O I C. channels 0 = as the kernel says. */
+    struct gpu_library_turn {
+        uint64_t outer, channels, inner;
+    } turned[GPU_KERNEL_BUFFERS];
     bool empty; /* set by the owner: gpu_library_place leaves buffers as zeros that the host need not hold */
 };
 
@@ -33,6 +38,9 @@ bool gpu_library_has(const char *workload);
 bool gpu_library_open(struct gpu_library *library, const char *workload, const char *precision, enum gpu_generation generation,
                       uint32_t cores, struct orch_error *error);
 void gpu_library_close(struct gpu_library *library);
+
+/* Makes `arg` a buffer of the kernel, or what is behind an offset into it. */
+void gpu_library_set_buffer(struct abi_arg *arg, const struct gpu_kernel_buffer *buffer, uint64_t offset_bytes);
 
 /* Fills in the addresses of all buffers. `given` (may be NULL) has the addresses of buffers that the caller has filled, in the
  * kernel's order without scratch buffers. Buffers without an address there are allocated and filled: inputs with reproducible

@@ -1,0 +1,11 @@
+/* Whose kernels a row has measured: the set of its framework, in the version of its table. */
+#ifndef ORCHARD_SIM_PROVE_VALIDATE_MEASURED_KERNELS_H
+#define ORCHARD_SIM_PROVE_VALIDATE_MEASURED_KERNELS_H
+
+#include "sim/prove/validate/row.h"
+
+/* Fills in the kernels of a launch whose workload is there. Where there are none as the framework has them, the library's own
+ * stay. */
+void validate_measured_kernels(const struct validate_row *row, struct validate_launch *launch);
+
+#endif

@@ -1,0 +1,184 @@
+#include "sim/workload/gpu/frameworks/framework.h"
+
+#include "isa/array_count.h"
+#include "sim/base/suggest.h"
+#include "sim/workload/gpu/frameworks/framework_plan.h"
+#include "sim/workload/gpu/frameworks/framework_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sets ---- */
+
+static const struct framework_set_info sets[] = {
+    [FRAMEWORK_ORCHARD] = {"orchard", "", "kernels of orchard's library, written for the modelled hardware"},
+    [FRAMEWORK_MLX] = {"mlx", "0.0.6 to 0.30.1",
+                       "as MLX's Metal kernels: tiles, passes and dispatch rules by version, known from its source"},
+};
+
+static const struct {
+    uint32_t oldest, newest;
+} versions[ARRAY_COUNT(sets)] = {
+    [FRAMEWORK_MLX] = {framework_version(0, 0, 6), framework_version(0, 30, 1)},
+};
+
+size_t framework_set_count(void)
+{
+    return ARRAY_COUNT(sets);
+}
+
+const struct framework_set_info *framework_set_at(size_t index)
+{
+    return &sets[index];
+}
+
+static bool find_set(const char *name, size_t length, enum framework_set *set)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(sets); i++)
+        if (strlen(sets[i].name) == length && memcmp(sets[i].name, name, length) == 0)
+            return *set = (enum framework_set)i, true;
+    return false;
+}
+
+/* "0.20", "0.20.1", "2023-11": up to three numbers. */
+static bool read_version(const char *text, uint32_t *version)
+{
+    unsigned long number[3] = {0};
+    for (unsigned i = 0; i < 3; i++) {
+        char *end;
+        number[i] = strtoul(text, &end, 10);
+        if (end == text || number[i] > (i ? 255 : 65535))
+            return false;
+        if (!*end) {
+            *version = framework_version(number[0], number[1], number[2]);
+            return true;
+        }
+        if (*end != '.' && *end != '-')
+            return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+static char letter_of(const char *chip_name)
+{
+    return strstr(chip_name, "Ultra") ? 'd' : strstr(chip_name, "Max") || strstr(chip_name, "Pro") ? 's' : 'g';
+}
+
+bool framework_choose(const char *text, const char *chip_name, struct framework_choice *choice, struct orch_error *error)
+{
+    const size_t length = strcspn(text, "@");
+    struct suggest s;
+    char word[64], phrase[96];
+    *choice = (struct framework_choice){.letter = letter_of(chip_name)};
+    if (!find_set(text, length, &choice->set)) {
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
+        suggest_start(&s, word);
+        for (size_t i = 0; i < ARRAY_COUNT(sets); i++)
+            suggest_offer(&s, sets[i].name);
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("kernels") " %s: there is no such set%s (`orchard kernels sets` lists them)", word,
+                         suggest_phrase(&s, phrase, sizeof phrase));
+    }
+    choice->version = versions[choice->set].newest;
+    if (!text[length])
+        return true;
+    if (choice->set == FRAMEWORK_ORCHARD)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("kernels") " %.60s: orchard's own kernels have no version", text);
+    return (read_version(text + length + 1, &choice->version) && choice->version >= versions[choice->set].oldest &&
+            choice->version <= versions[choice->set].newest) ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("kernels") " %.60s: versions that are known go from %s", text,
+                     sets[choice->set].versions);
+}
+
+void framework_describe(const struct framework_choice *choice, char text[FRAMEWORK_TEXT_BYTES])
+{
+    const uint32_t v = choice->version;
+    if (choice->set == FRAMEWORK_ORCHARD)
+        snprintf(text, FRAMEWORK_TEXT_BYTES, "orchard");
+    else
+        snprintf(text, FRAMEWORK_TEXT_BYTES, "%s@%u.%u.%u", sets[choice->set].name, v >> 16, v >> 8 & 255, v & 255);
+}
+
+/* ---- operators ---- */
+
+static const struct operator_rule {
+    struct framework_operator_info info;
+    bool (*rule)(struct framework_plan *plan);
+} operators[] = {
+    {{FRAMEWORK_MLX, "elementwise", "f32 f16",
+      "one element a thread, from 0.25.2 eight bytes a thread; a launch for each function"},
+     mlx_elementwise},
+    {{FRAMEWORK_MLX, "gemm", "f32 f16",
+      "steel gemm: tiles by version, size and kind of chip; parts of k for small results; products with a vector"},
+     mlx_gemm},
+    {{FRAMEWORK_MLX, "gemv", "f32 f16", "gemv: rows of four a simdgroup, from 0.29.3 by shape"}, mlx_gemv},
+    {{FRAMEWORK_MLX, "reduce", "f32 f16",
+      "sum, max, min (f32): up to 0.16 results are set and added to, from 0.17 two passes; argmax, argmin: a threadgroup a "
+      "result"},
+     mlx_reduce},
+    {{FRAMEWORK_MLX, "conv2d", "f32 f16",
+      "images N H W C, weights O R S C: unfolded and multiplied, or implicit products, by version and channels"},
+     mlx_conv2d},
+    {{FRAMEWORK_MLX, "softmax", "f32 f16", "rows of up to 4096 in registers, longer ones in two passes"}, mlx_softmax},
+    {{FRAMEWORK_MLX, "concat", "f32 f16", "a copy for each array, one element a thread"}, mlx_concat},
+    {{FRAMEWORK_MLX, "copy", "f32 f16", "as elementwise"}, mlx_copy},
+};
+
+size_t framework_operator_count(void)
+{
+    return ARRAY_COUNT(operators);
+}
+
+const struct framework_operator_info *framework_operator_at(size_t index)
+{
+    return &operators[index].info;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+/* "mlx has no layernorm; it has gemm (f32 f16), ..." */
+static bool has_none(const struct framework_choice *choice, const struct gpu_library *library, struct orch_error *error)
+{
+    char name[FRAMEWORK_TEXT_BYTES];
+    framework_describe(choice, name);
+    orch_fail(error, ORCH_USAGE, ORCH_OPTION("kernels") " %s: there is no %s in %s; there is", name, library->request.info->name,
+              gpu_type_name(library->request.type));
+    const char *comma = " ";
+    for (size_t i = 0; i < ARRAY_COUNT(operators); i++, comma = ", ")
+        if (operators[i].info.set == choice->set)
+            orch_fail_more(error, "%s%s (%s)", comma, operators[i].info.name, operators[i].info.precisions);
+    return false;
+}
+
+static const struct operator_rule *find_rule(enum framework_set set, const char *name, size_t length, const char *precision)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(operators); i++) {
+        const struct framework_operator_info *const o = &operators[i].info;
+        if (o->set == set && strlen(o->name) == length && memcmp(o->name, name, length) == 0 &&
+            has_word(o->precisions, precision))
+            return &operators[i];
+    }
+    return NULL;
+}
+
+bool framework_has(enum framework_set set, const char *name, size_t length, const char *precision)
+{
+    return find_rule(set, name, length, precision) != NULL;
+}
+
+bool framework_apply(const struct framework_choice *choice, struct gpu_library *library, struct orch_error *error)
+{
+    if (choice->set == FRAMEWORK_ORCHARD)
+        return true;
+    const char *const name = library->request.info->name;
+    const struct operator_rule *const o = find_rule(choice->set, name, strlen(name), gpu_type_name(library->request.type));
+    return o ? framework_plan_run(choice, library, o->rule, error) : has_none(choice, library, error);
+}

@@ -1,0 +1,76 @@
+/* How the rules of a framework write launches. Errors stay in the plan until its end: what comes after one does nothing. */
+#ifndef ORCHARD_SIM_WORKLOAD_GPU_FRAMEWORKS_FRAMEWORK_PLAN_H
+#define ORCHARD_SIM_WORKLOAD_GPU_FRAMEWORKS_FRAMEWORK_PLAN_H
+
+#include "sim/workload/gpu/frameworks/framework.h"
+
+struct framework_plan {
+    const struct framework_choice *choice;
+    struct gpu_library *library;
+    enum gpu_type type;
+    uint32_t version;
+    char letter;
+    unsigned operands; /* buffers of the operator, which come first */
+    uint8_t *number;   /* what launches are given by value */
+    size_t number_bytes;
+    bool failed;
+    struct orch_error *error;
+};
+
+/* False, and the plan has failed, with a text of what is not there. */
+bool plan_refuse(struct framework_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The operator's number of that name ("m", "batch"). */
+uint64_t plan_value(const struct framework_plan *plan, const char *name);
+double plan_decimal(const struct framework_plan *plan, const char *name);
+
+/* "float" or "half", as names of kernels have it. */
+const char *plan_type(const struct framework_plan *plan);
+
+/* An operand lies with its second dimension last: images as N H W C in place of the operator's N C H W. */
+void plan_channels_last(struct framework_plan *plan, unsigned buffer, uint64_t outer, uint64_t channels, uint64_t inner);
+
+/* A buffer that lives from launch to launch. */
+unsigned plan_scratch(struct framework_plan *plan, const char *name, enum gpu_type type, uint64_t count);
+
+struct plan_size {
+    uint64_t x, y, z;
+};
+/* Begins a launch of the kernel of that name; its arguments follow in the order of the source. */
+void plan_launch(struct framework_plan *plan, struct plan_size grid_threads, struct plan_size group_threads, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
+/* The same with a grid of threadgroups. */
+void plan_launch_groups(struct framework_plan *plan, struct plan_size groups, struct plan_size group_threads, const char *format,
+                        ...) __attribute__((format(printf, 4, 5)));
+void plan_buffer(struct framework_plan *plan, unsigned buffer);
+void plan_buffer_at(struct framework_plan *plan, unsigned buffer, uint64_t offset_bytes);
+void plan_numbers(struct framework_plan *plan, const void *bytes, size_t size);
+#define plan_number(plan, ...) plan_numbers(plan, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}))
+
+/* MLX's threadgroup for a grid of up to three sizes: they are doubled in turn while the grid is as large, up to 1024 threads. */
+struct plan_size plan_block(uint64_t x, uint64_t y, uint64_t z);
+
+static inline uint64_t plan_ceil(uint64_t count, uint64_t unit)
+{
+    return (count + unit - 1) / unit;
+}
+
+static inline uint64_t plan_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Rules, a function for each operator. */
+bool mlx_elementwise(struct framework_plan *plan);
+bool mlx_copy(struct framework_plan *plan);
+bool mlx_gemm(struct framework_plan *plan);
+bool mlx_gemv(struct framework_plan *plan);
+bool mlx_reduce(struct framework_plan *plan);
+bool mlx_softmax(struct framework_plan *plan);
+bool mlx_concat(struct framework_plan *plan);
+bool mlx_conv2d(struct framework_plan *plan);
+
+/* c (m x n) = a (m x k) times the rows of b (n x k), as a part of another operator. */
+bool mlx_product_nt(struct framework_plan *plan, uint64_t m, uint64_t n, uint64_t k, unsigned a, unsigned b, unsigned c);
+
+#endif

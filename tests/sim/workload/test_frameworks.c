@@ -1,0 +1,380 @@
+/* Kernels of frameworks against sums in double precision: every rule, on shapes with edges, in each range of versions. */
+#include "sim/workload/gpu/frameworks/framework.h"
+#include "sim/workload/gpu/gpu_functional.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct example {
+    struct gpu_library *library;
+    struct mem_space *space;
+    uint64_t address[GPU_KERNEL_BUFFERS];
+    double *before[GPU_KERNEL_BUFFERS], *after[GPU_KERNEL_BUFFERS]; /* of operands */
+};
+
+static double *numbers(const struct example *x, unsigned buffer)
+{
+    const struct gpu_kernel_buffer *const b = &x->library->kernel.buffer[buffer];
+    const enum element_type type = b->type == GPU_F16 ? ELEMENT_F16 : b->type == GPU_U32 ? ELEMENT_U32 : ELEMENT_F32;
+    const uint8_t *const at = mem_at(x->space, x->address[buffer], gpu_type_bytes(b->type, b->count), MEM_READ);
+    double *const list = malloc(b->count * sizeof *list);
+    for (uint64_t i = 0; list && at && i < b->count; i++)
+        list[i] = element_read(type, at + i * element_type_bytes(type));
+    return list;
+}
+
+static bool run_steps(struct example *x, struct orch_error *error)
+{
+    const struct gpu_functional plain = {.threads = 1, .cores = 8};
+    const struct gpu_library *const l = x->library;
+    bool ok = true;
+    for (unsigned s = 0; ok && s < l->kernel.steps; s++) {
+        struct gpu_setup setup = {.program = NULL};
+        struct gpu_totals totals = {0};
+        uint64_t given[ABI_ARGS_MAX] = {0};
+        for (unsigned i = 0; i < l->step[s].args; i++)
+            given[i] = x->address[l->place[s][i].buffer] + l->place[s][i].offset_bytes;
+        ok = gpu_setup_open(&setup, &l->step[s], GPU_G13, x->space, given, error) &&
+             gpu_totals_init(&totals, setup.program, error) && gpu_functional_run(&setup, &plain, &totals, error);
+        /* times of such launches may be found without contents */
+        CHECK(!setup.program || !gpu_program_steered_by_memory(setup.program) || strstr(l->step[s].code_name, "atomic"),
+              "%s: values steer %s", l->text, l->step[s].code_name);
+        gpu_setup_close(&setup);
+        gpu_totals_free(&totals);
+    }
+    return ok;
+}
+
+static bool run(struct example *x, const char *kernels, const char *chip, const char *workload, const char *precision)
+{
+    struct framework_choice choice;
+    struct orch_error error = {0};
+    *x = (struct example){.library = calloc(1, sizeof *x->library), .space = mem_space_create(0)};
+    bool ok = x->library && x->space && framework_choose(kernels, chip, &choice, &error) &&
+              gpu_library_open(x->library, workload, precision, GPU_G13, 8, &error) &&
+              framework_apply(&choice, x->library, &error) &&
+              gpu_library_place(x->library, x->space, NULL, true, 1, x->address, &error);
+    for (unsigned i = 0; ok && i < x->library->kernel.buffers; i++)
+        if (x->library->kernel.buffer[i].role != GPU_BUFFER_SCRATCH)
+            x->before[i] = numbers(x, i);
+    ok = ok && run_steps(x, &error);
+    for (unsigned i = 0; ok && i < x->library->kernel.buffers; i++)
+        if (x->before[i])
+            x->after[i] = numbers(x, i);
+    CHECK(ok, "%s with %s on %s: %s", workload, kernels, chip, error.text);
+    return ok;
+}
+
+static void end(struct example *x)
+{
+    for (unsigned i = 0; i < GPU_KERNEL_BUFFERS; i++) {
+        free(x->before[i]);
+        free(x->after[i]);
+    }
+    if (x->library)
+        gpu_library_close(x->library);
+    free(x->library);
+    mem_space_free(x->space);
+}
+
+/* Within `bound` of what is expected; tells the first that is not. */
+static void close_to(const struct example *x, unsigned buffer, const double *expected, const double *bound)
+{
+    const uint64_t count = x->library->kernel.buffer[buffer].count;
+    for (uint64_t i = 0; i < count; i++)
+        if (!(fabs(x->after[buffer][i] - expected[i]) <= bound[i])) {
+            CHECK(false, "%s: element %llu is %.9g, expected %.9g", x->library->text, (unsigned long long)i, x->after[buffer][i],
+                  expected[i]);
+            return;
+        }
+    CU_PASS("");
+}
+
+static const char *const versions[] = {"mlx@0.0.7", "mlx@0.5", "mlx@0.12.2", "mlx@0.20", "mlx@0.25.2", "mlx@0.30.1"};
+static const char *const chips[] = {"M1", "M1 Max", "M1 Ultra"};
+
+/* ---- products ---- */
+
+struct product {
+    unsigned m, n, k, batch, ta, tb;
+    double alpha, beta;
+};
+
+static void check_product(const struct product *q, const char *kernels, const char *chip, const char *precision)
+{
+    struct example x;
+    char text[160];
+    const double unit = strcmp(precision, "f16") == 0 ? 0x1p-11 : 0x1p-24;
+    snprintf(text, sizeof text, "gemm:%ux%ux%u,batch=%u,ta=%u,tb=%u,alpha=%g,beta=%g", q->m, q->n, q->k, q->batch, q->ta, q->tb,
+             q->alpha, q->beta);
+    const size_t count = (size_t)q->m * q->n * q->batch;
+    double *const expected = malloc(count * sizeof *expected), *const bound = malloc(count * sizeof *bound);
+    if (run(&x, kernels, chip, text, precision) && expected && bound) {
+        for (unsigned z = 0; z < q->batch; z++)
+            for (unsigned i = 0; i < q->m; i++)
+                for (unsigned j = 0; j < q->n; j++) {
+                    const double *const a = x.before[0] + (size_t)z * q->m * q->k, *const b =
+                                                                                       x.before[1] + (size_t)z * q->k * q->n;
+                    const size_t at = ((size_t)z * q->m + i) * q->n + j;
+                    double sum = 0, size = 0;
+                    for (unsigned k = 0; k < q->k; k++) {
+                        const double p = a[q->ta ? k * q->m + i : i * q->k + k] * b[q->tb ? j * q->k + k : k * q->n + j];
+                        sum += p;
+                        size += fabs(p);
+                    }
+                    expected[at] = q->alpha * sum + (q->beta > 0 ? q->beta * x.before[2][at] : 0);
+                    bound[at] = (q->k + 8) * 0x1p-24 * (fabs(q->alpha) * size + 1) + 2 * unit * fabs(expected[at]) + unit;
+                }
+        close_to(&x, 2, expected, bound);
+    }
+    free(expected);
+    free(bound);
+    end(&x);
+}
+
+static void test_products(void)
+{
+    static const struct product products[] = {
+        {70, 66, 37, 2, 0, 0, 1, 0},  {70, 66, 37, 1, 0, 1, 1, 0},  {33, 70, 50, 1, 1, 0, 1, 0},  {65, 40, 33, 1, 1, 1, 1, 0},
+        {64, 64, 64, 1, 0, 0, 1, 0},  {40, 33, 300, 1, 0, 0, 1, 0}, {64, 8, 1160, 1, 0, 1, 1, 0}, {70, 66, 37, 1, 0, 1, 2, 0.5},
+        {20, 30, 200, 1, 0, 0, 2, 1}, {1, 70, 130, 3, 0, 0, 1, 0},  {1, 70, 133, 1, 0, 1, 1, 0},  {90, 1, 50, 1, 0, 0, 1, 0},
+        {6, 1, 777, 1, 0, 0, 1, 0},   {1, 3, 30, 1, 0, 0, 1, 0},    {3, 1, 30, 1, 0, 0, 1, 0},    {60, 1, 333, 1, 1, 0, 1, 0},
+        {9, 1, 40, 1, 0, 0, 3, 2},    {1, 2100, 40, 1, 0, 0, 1, 0},
+    };
+    for (size_t v = 0; v < ARRAY_COUNT(versions); v++)
+        for (size_t i = 0; i < ARRAY_COUNT(products); i++)
+            check_product(&products[i], versions[v], chips[(v + i) % 3], i % 2 && v % 2 ? "f16" : "f32");
+    const struct product large = {1030, 1025, 20, 1, 0, 1, 1, 0}; /* large enough for the largest tiles */
+    for (size_t c = 0; c < 3; c++)
+        check_product(&large, c ? "mlx@0.20" : "mlx@0.5", chips[c], "f16");
+}
+
+/* ---- reductions ---- */
+
+static void check_reduction(unsigned rows, unsigned columns, const char *op, unsigned axis, const char *kernels)
+{
+    struct example x;
+    char text[96];
+    snprintf(text, sizeof text, "reduce:%ux%u,op=%s,axis=%u", rows, columns, op, axis);
+    const unsigned results = axis ? rows : columns, length = axis ? columns : rows;
+    double *const expected = calloc(results, sizeof *expected), *const bound = calloc(results, sizeof *bound);
+    if (run(&x, kernels, "M1", text, "f32") && expected && bound) {
+        for (unsigned r = 0; r < results; r++) {
+            double sum = 0, size = 0, most = 0;
+            unsigned place = 0;
+            for (unsigned i = 0; i < length; i++) {
+                const double value = x.before[0][axis ? (size_t)r * columns + i : (size_t)i * columns + r];
+                const double key = strstr(op, "min") ? -value : value;
+                sum += value;
+                size += fabs(value);
+                if (i == 0 || key > most)
+                    most = key, place = i;
+            }
+            const bool adds = strcmp(op, "sum") == 0;
+            expected[r] = adds ? sum : strncmp(op, "arg", 3) == 0 ? place : strstr(op, "min") ? -most : most;
+            bound[r] = adds ? 64 * 0x1p-24 * size : 0;
+        }
+        close_to(&x, 1, expected, bound);
+    }
+    free(expected);
+    free(bound);
+    end(&x);
+}
+
+static void test_reductions(void)
+{
+    static const char *const ops[] = {"sum", "max", "min", "argmax", "argmin"};
+    static const unsigned shapes[][3] = {{1, 1000, 1}, {1, 70001, 1}, {5, 700, 1},   {7, 1500, 1}, {70, 100, 1},
+                                         {77, 20, 1},  {9, 300, 1},   {100, 333, 0}, {64, 40, 0},  {7, 130, 0}};
+    for (size_t v = 0; v < ARRAY_COUNT(versions); v++)
+        for (size_t s = 0; s < ARRAY_COUNT(shapes); s++)
+            for (size_t o = 0; o < ARRAY_COUNT(ops); o++)
+                check_reduction(shapes[s][0], shapes[s][1], ops[o], shapes[s][2], versions[v]);
+}
+
+static void check_softmax(unsigned rows, unsigned columns, const char *precision)
+{
+    struct example x;
+    char text[64];
+    const double unit = strcmp(precision, "f16") == 0 ? 0x1p-11 : 0x1p-24;
+    snprintf(text, sizeof text, "softmax:%ux%u", rows, columns);
+    const size_t count = (size_t)rows * columns;
+    double *const expected = malloc(count * sizeof *expected), *const bound = malloc(count * sizeof *bound);
+    if (run(&x, "mlx", "M1", text, precision) && expected && bound) {
+        for (unsigned r = 0; r < rows; r++) {
+            const double *const row = x.before[0] + (size_t)r * columns;
+            double most = row[0], sum = 0;
+            for (unsigned i = 0; i < columns; i++)
+                most = fmax(most, row[i]);
+            for (unsigned i = 0; i < columns; i++)
+                sum += exp(row[i] - most);
+            for (unsigned i = 0; i < columns; i++) {
+                expected[(size_t)r * columns + i] = exp(row[i] - most) / sum;
+                bound[(size_t)r * columns + i] = (64 * 0x1p-24 + unit) * expected[(size_t)r * columns + i] + unit * 0x1p-14;
+            }
+        }
+        close_to(&x, 1, expected, bound);
+    }
+    free(expected);
+    free(bound);
+    end(&x);
+}
+
+static void test_softmax(void)
+{
+    check_softmax(5, 8, "f32");
+    check_softmax(7, 130, "f32");
+    check_softmax(3, 4095, "f16");
+    check_softmax(2, 9001, "f32");
+}
+
+/* ---- convolutions: images N H W C, weights O R S C ---- */
+
+struct convolution {
+    unsigned n, c, h, w, k, r, s, stride, pad;
+};
+
+static double window(const struct convolution *q, const struct example *x, unsigned n, unsigned oy, unsigned ox, unsigned k,
+                     double *size)
+{
+    double sum = 0;
+    for (unsigned y = 0; y < q->r; y++)
+        for (unsigned z = 0; z < q->s; z++)
+            for (unsigned c = 0; c < q->c; c++) {
+                const unsigned iy = oy * q->stride + y - q->pad, ix = ox * q->stride + z - q->pad;
+                if (iy >= q->h || ix >= q->w)
+                    continue;
+                const double p =
+                    x->before[0][((n * q->h + iy) * q->w + ix) * q->c + c] * x->before[1][((k * q->r + y) * q->s + z) * q->c + c];
+                sum += p;
+                *size += fabs(p);
+            }
+    return sum;
+}
+
+static void check_convolution(const struct convolution *q, const char *kernels, const char *chip)
+{
+    struct example x;
+    char text[128];
+    const unsigned oh = (q->h + 2 * q->pad - q->r) / q->stride + 1, ow = (q->w + 2 * q->pad - q->s) / q->stride + 1;
+    const size_t count = (size_t)q->n * oh * ow * q->k;
+    double *const expected = malloc(count * sizeof *expected), *const bound = malloc(count * sizeof *bound);
+    snprintf(text, sizeof text, "conv2d:n=%u,c=%u,h=%u,w=%u,k=%u,r=%u,s=%u,stride=%u,pad=%u", q->n, q->c, q->h, q->w, q->k, q->r,
+             q->s, q->stride, q->pad);
+    if (run(&x, kernels, chip, text, "f32") && expected && bound) {
+        for (size_t i = 0; i < count; i++) {
+            const size_t pixel = i / q->k;
+            double size = 0;
+            expected[i] = window(q, &x, (unsigned)(pixel / ow / oh), (unsigned)(pixel / ow % oh), (unsigned)(pixel % ow),
+                                 (unsigned)(i % q->k), &size);
+            bound[i] = (q->r * q->s * q->c + 8) * 0x1p-24 * size;
+        }
+        close_to(&x, 2, expected, bound);
+    }
+    free(expected);
+    free(bound);
+    end(&x);
+}
+
+static void test_convolutions(void)
+{
+    static const struct convolution convolutions[] = {
+        {2, 3, 11, 13, 8, 3, 3, 1, 0},  {1, 12, 9, 10, 8, 3, 3, 1, 1},  {1, 4, 9, 9, 40, 2, 3, 2, 1},
+        {1, 32, 10, 9, 32, 3, 3, 2, 1}, {1, 16, 8, 8, 20, 1, 1, 1, 0},  {1, 1, 12, 8, 70, 5, 5, 1, 2},
+        {2, 128, 9, 9, 8, 3, 3, 1, 0},  {1, 64, 94, 91, 8, 1, 2, 1, 0}, {1, 64, 94, 91, 80, 1, 1, 1, 0}};
+    for (size_t i = 0; i < ARRAY_COUNT(convolutions); i++) {
+        check_convolution(&convolutions[i], "mlx@0.0.7", chips[i % 3]);
+        check_convolution(&convolutions[i], "mlx@0.2", chips[i % 3]);
+        check_convolution(&convolutions[i], "mlx@0.30", chips[i % 3]);
+    }
+}
+
+/* ---- element by element ---- */
+
+static double function_of(const char *op, double a, double b)
+{
+    return strcmp(op, "relu") == 0      ? fmax(a, 0)
+           : strcmp(op, "exp") == 0     ? exp(a)
+           : strcmp(op, "log") == 0     ? log(a)
+           : strcmp(op, "sigmoid") == 0 ? 1 / (1 + exp(-a))
+           : strcmp(op, "tanh") == 0    ? tanh(a)
+           : strcmp(op, "sqrt") == 0    ? sqrt(a)
+           : strcmp(op, "rsqrt") == 0   ? 1 / sqrt(a)
+           : strcmp(op, "square") == 0  ? a * a
+           : strcmp(op, "abs") == 0     ? fabs(a)
+           : strcmp(op, "neg") == 0     ? -a
+           : strcmp(op, "add") == 0     ? a + b
+           : strcmp(op, "sub") == 0     ? a - b
+           : strcmp(op, "mul") == 0     ? a * b
+           : strcmp(op, "div") == 0     ? a / b
+           : strcmp(op, "max") == 0     ? fmax(a, b)
+                                        : fmin(a, b);
+}
+
+static void check_function(const char *op, unsigned count, unsigned period, const char *kernels, const char *precision)
+{
+    struct example x;
+    char text[96];
+    snprintf(text, sizeof text, "elementwise:%u,op=%s,period=%u", count, op, period);
+    double *const expected = malloc(count * sizeof *expected), *const bound = malloc(count * sizeof *bound);
+    if (run(&x, kernels, "M1", text, precision) && expected && bound) {
+        unsigned out = 1;
+        while (x.library->kernel.buffer[out].role != GPU_BUFFER_OUTPUT)
+            out++;
+        for (unsigned i = 0; i < count; i++) {
+            expected[i] = function_of(op, x.before[0][i], out > 1 ? x.before[1][period ? i % period : i] : 0);
+            bound[i] = (strcmp(precision, "f16") == 0 ? 0x1p-10 : 0x1p-20) * fabs(expected[i]) + 0x1p-21;
+        }
+        close_to(&x, out, expected, bound);
+    }
+    free(expected);
+    free(bound);
+    end(&x);
+}
+
+static void test_elements(void)
+{
+    static const char *const ops[] = {"relu", "exp", "log", "sigmoid", "tanh", "sqrt", "rsqrt", "square",
+                                      "abs",  "neg", "add", "sub",     "mul",  "div",  "max",   "min"};
+    for (size_t o = 0; o < ARRAY_COUNT(ops); o++)
+        for (size_t v = 0; v < 3; v++) {
+            static const char *const kernels[] = {"mlx@0.0.7", "mlx@0.25.2", "mlx"};
+            check_function(ops[o], 66001, 0, kernels[v], v == 1 ? "f16" : "f32");
+            if (o < 10)
+                continue;
+            check_function(ops[o], 5001, 1, kernels[v], v == 1 ? "f16" : "f32");
+            check_function(ops[o], 3300, 33, kernels[v], v == 2 ? "f16" : "f32");
+        }
+}
+
+static void check_concat(unsigned rows, unsigned a, unsigned b)
+{
+    struct example x;
+    char text[64];
+    snprintf(text, sizeof text, "concat:%ux%ux%u", rows, a, b);
+    if (run(&x, "mlx", "M1", text, "f32")) {
+        unsigned wrong = 0;
+        for (unsigned i = 0; i < rows * (a + b); i++) {
+            const unsigned row = i / (a + b), at = i % (a + b);
+            const double is = at < a ? x.before[0][row * a + at] : x.before[1][row * b + at - a];
+            wrong += x.after[2][i] < is || x.after[2][i] > is;
+        }
+        CHECK(wrong == 0, "%s: %u wrong", text, wrong);
+    }
+    end(&x);
+}
+
+static void test_concat(void)
+{
+    check_concat(100, 64, 32);
+    check_concat(3, 1000, 7);
+    check_concat(1, 5000, 3333);
+}
+
+static const struct suite_test tests[] = {
+    {"products", test_products},         {"reductions", test_reductions},       {"softmax", test_softmax},
+    {"convolutions", test_convolutions}, {"element by element", test_elements}, {"concatenate", test_concat}};
+SUITE_MAIN("frameworks", tests)
