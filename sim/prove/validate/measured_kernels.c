@@ -1,13 +1,10 @@
 #include "sim/prove/validate/measured_kernels.h"
 
+#include "sim/prove/validate/row_framework.h"
 #include "sim/workload/gpu/frameworks/framework.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* The earliest tables of TristanBilot/mlx-benchmark name no version, or one that came out later than they did: they were made
- * with what was new in the first days of January 2024. */
-#define EARLIEST_MLX "0.0.7"
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -15,19 +12,17 @@ static bool ends_in(const char *text, const char *end)
     return length > behind && strcmp(text + length - behind, end) == 0;
 }
 
-static void mlx_version(const struct validate_row *row, char version[16])
-{
-    const char *const at = strstr(row->condition, "mlx ");
-    const bool stated = at && at[4] >= '0' && at[4] <= '9' && !strstr(row->condition, "heading says");
-    snprintf(version, 16, "%.*s", stated ? (int)strspn(at + 4, "0123456789.") : 15, stated ? at + 4 : EARLIEST_MLX);
-}
-
+/* A row whose version nobody knows ran the newest one, for all that is known. */
 void validate_measured_kernels(const struct validate_row *row, struct validate_launch *launch)
 {
     const size_t name = strcspn(launch->workload, ":");
-    char version[16];
-    if (ends_in(row->what, "_mlx_gpu") && framework_has(FRAMEWORK_MLX, launch->workload, name, launch->precision)) {
-        mlx_version(row, version);
-        snprintf(launch->kernels, sizeof launch->kernels, "mlx@%s", version);
-    }
+    char framework[FRAMEWORK_NAME_SIZE];
+    if (!ends_in(row->what, "_mlx_gpu") || !framework_has(FRAMEWORK_MLX, launch->workload, name, launch->precision))
+        return;
+    row_framework(row, true, framework);
+    const char *const version = strchr(framework, ' ');
+    if (strchr(framework, ',') || !version)
+        snprintf(launch->kernels, sizeof launch->kernels, "mlx");
+    else
+        snprintf(launch->kernels, sizeof launch->kernels, "mlx@%s", version + 1);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* kind: measured. Each line names the rows that it was measured by, which are scored apart. Written by `orchard validate
- * --measure-overheads`. One set for a framework and version; which version a table was made with is in framework_version.c. */
+ * --measure-overheads`. One set for a framework and version; which version a table was made with is in row_framework.c. */
 static const struct validate_overhead overheads[] = {
 #include "sim/prove/validate/overheads.inc"
 };

@@ -5,7 +5,7 @@
  * library. Where a framework takes several launches, both the plan and the row's note have them.
  */
 #include "isa/array_count.h"
-#include "sim/prove/validate/framework_version.h"
+#include "sim/prove/validate/row_framework.h"
 #include "sim/prove/validate/overhead.h"
 #include "sim/prove/validate/measured_kernels.h"
 #include "sim/prove/validate/plan_launch.h"
@@ -263,7 +263,7 @@ bool validate_plan_operation(struct validate_row *row, struct validate_program *
     if (strcmp(validate_cell(row, "precision"), "f32") != 0 || !read_shape(&o))
         return validate_refuse(row, "'%.40s %.60s' in '%.10s' is not read", row->what, row->shape,
                                validate_cell(row, "precision"));
-    framework_version(row, o.mlx, program->framework);
+    row_framework(row, o.mlx, program->framework);
     program->framework_bytes = strtod(validate_cell(row, "min_bytes"), NULL);
     program->measures_overhead = is_tiny(&o);
     const struct validate_overhead *const known = validate_overhead_of(program->framework);

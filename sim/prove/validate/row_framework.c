@@ -1,4 +1,4 @@
-#include "sim/prove/validate/framework_version.h"
+#include "sim/prove/validate/row_framework.h"
 
 #include "isa/array_count.h"
 #include "sim/prove/validate/plan_launch.h"
@@ -27,7 +27,7 @@ static int stated(const char *condition, const char *word, const char **version)
     return strncmp(condition, "heading says", 12) == 0 ? 0 : (int)strspn(*version, "0123456789.");
 }
 
-void framework_version(const struct validate_row *row, bool mlx, char name[FRAMEWORK_NAME_SIZE])
+void row_framework(const struct validate_row *row, bool mlx, char name[FRAMEWORK_NAME_SIZE])
 {
     const char *const framework = mlx ? "mlx" : "torch-mps", *version;
     const int length = stated(row->condition, mlx ? "mlx " : "torch ", &version);

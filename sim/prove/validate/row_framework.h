@@ -1,6 +1,6 @@
 /* Which version of a framework made the figures of a row. */
-#ifndef ORCHARD_SIM_PROVE_VALIDATE_FRAMEWORK_VERSION_H
-#define ORCHARD_SIM_PROVE_VALIDATE_FRAMEWORK_VERSION_H
+#ifndef ORCHARD_SIM_PROVE_VALIDATE_ROW_FRAMEWORK_H
+#define ORCHARD_SIM_PROVE_VALIDATE_ROW_FRAMEWORK_H
 
 #include "sim/prove/validate/row.h"
 
@@ -8,6 +8,6 @@ enum { FRAMEWORK_NAME_SIZE = 32 };
 
 /* "mlx 0.5.0" or "torch-mps 2.2.1" for a row of TristanBilot/mlx-benchmark. A version that neither the row states nor the table
  * of the source lets infer becomes "mlx, version not stated". */
-void framework_version(const struct validate_row *row, bool mlx, char name[FRAMEWORK_NAME_SIZE]);
+void row_framework(const struct validate_row *row, bool mlx, char name[FRAMEWORK_NAME_SIZE]);
 
 #endif
