@@ -210,9 +210,18 @@ static bool make_core(struct program *p, const struct program_options *o, const 
         (struct cpu_linux_params){.heap_start = p->image.end,
                                   .map_top = stack->low > 2 * STACK_GAP_BYTES ? stack->low - STACK_GAP_BYTES : stack->low,
                                   .page_bytes = p->image.page_bytes,
-                                  .seed = o->seed};
+                                  .seed = o->seed,
+                                  .cores = o->cores,
+                                  .mounts = o->mounts,
+                                  .mount_count = o->mount_count,
+                                  .input = o->input,
+                                  .input_bytes = o->input_bytes,
+                                  .name = p->path};
+    char why[256] = "";
     p->core = cpu_core_create(p->space);
-    p->linux_system = cpu_linux_create(p->space, &p->linux_params);
+    p->linux_system = cpu_linux_create(p->space, &p->linux_params, why, sizeof why);
+    if (why[0])
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("mount") " %s", why);
     if (!p->core || !p->linux_system)
         return orch_no_memory(error);
     p->host = (struct cpu_host){keep_text, p};
@@ -296,6 +305,16 @@ struct mem_space *program_space(const struct program *program)
     return program->space;
 }
 
+struct cpu_linux *program_system(const struct program *program)
+{
+    return program->linux_system;
+}
+
+const char *program_missing(const struct program *program)
+{
+    return cpu_linux_missing(program->linux_system);
+}
+
 const struct cpu_linux_params *program_linux(const struct program *program)
 {
     return &program->linux_params;
@@ -367,4 +386,14 @@ bool program_explain_fault(const struct program *program, const struct unit_faul
     program_place(program, fault->pc, place, sizeof place);
     return orch_fail(error, fault->kind == UNIT_FAULT_UNMODELLED ? ORCH_UNMODELLED : ORCH_FAULT, "%s: at 0x%" PRIx64 "%s%s%s: %s",
                      program->path, fault->pc, place[0] ? " (" : "", place, place[0] ? ")" : "", fault->text);
+}
+
+bool program_explain_limit(const struct program *program, uint64_t instructions, uint64_t pc, struct orch_error *error)
+{
+    char place[160];
+    program_place(program, pc, place, sizeof place);
+    return orch_fail(error, ORCH_FAULT,
+                     "%s: stopped after %" PRIu64 " instructions (" ORCH_OPTION("max-instructions") "): it stood at 0x%" PRIx64
+                                                                                                    "%s%s%s",
+                     program->path, instructions, pc, place[0] ? " (" : "", place, place[0] ? ")" : "");
 }
