@@ -272,8 +272,9 @@ bool cpu_linux_handle_fault(struct cpu_linux *l, struct cpu_core *core, const st
                                                                                                   : 0;
     if (!signal || l->action[signal - 1].handler <= L_SIG_IGN || t->mask & bit(signal))
         return false;
+    const bool of_data = signal == L_SIGSEGV || signal == L_SIGBUS;
     const struct cpu_signal info = {fault->kind == UNIT_FAULT_PERMISSION ? L_SEGV_ACCERR : L_SEGV_MAPERR,
-                                    fault->address ? fault->address : fault->pc};
+                                    of_data ? fault->address : fault->pc};
     return enter_handler(l, core, t, signal, &info);
 }
 
