@@ -120,6 +120,9 @@ static bool run_call(void *context, struct cpu_core *core, int *exit_code, struc
         *exit_code = c.exit_code;
         return false;
     }
+    if (l->woke)
+        cpu_core_pause(core);
+    l->woke = false;
     if (c.thread->state != CPU_THREAD_RUNS) {
         cpu_core_pause(core);
         return true;

@@ -130,6 +130,7 @@ struct cpu_linux {
     struct cpu_thread **thread;
     unsigned threads, alive, thread_capacity;
     uint64_t turns;
+    bool woke;                              /* a call has woken a thread, which may find a core idle */
     struct cpu_core *core[CPU_LINUX_CORES]; /* those that run threads; none when a single core was never announced */
     struct cpu_thread *on[CPU_LINUX_CORES]; /* NULL = idle */
     unsigned cores;

@@ -253,6 +253,7 @@ void cpu_linux_wake(struct cpu_linux *l, struct cpu_thread *t, uint64_t now_ns, 
     t->state = CPU_THREAD_READY;
     t->ready_ns = now_ns;
     t->turn = l->turns++;
+    l->woke = true;
 }
 
 void cpu_linux_file_news(struct cpu_linux_call *c)

@@ -37,6 +37,11 @@ static bool is_busy(const struct crew_job *c, unsigned i)
     return cpu_linux_on(c->system, i) != 0;
 }
 
+static bool is_pending(const struct seat *s)
+{
+    return s->core && cpu_timing_pending(s->core->timing);
+}
+
 /* Makes everything ready for a second thread. */
 static void share(struct crew_job *c)
 {
@@ -208,10 +213,6 @@ static bool prepare(struct crew_job *c, unsigned i, bool *again, double *until_n
     unsigned last;
     *again = true;
     *until_ns = INFINITY;
-    if (s->core && cpu_timing_pending(s->core->timing)) {
-        *again = false;
-        return true; /* it has run on already */
-    }
     if (due <= clock)
         return cpu_linux_pass(c->system, due, &fault) || end(c, CPU_STOP_FAULT, &fault) != ENGINE_DONE;
     const bool others = cpu_linux_next(c->system, &unused, &last);
@@ -241,7 +242,7 @@ static void run_seat(struct crew_job *c, unsigned i, double until_ns)
     const enum engine_progress progress = core_job_run(s->job, until_ns);
     if (progress == ENGINE_DONE && stopped(c, i))
         return;
-    if (core_job_stop(s->job) == CPU_STOP_PAUSE && !(s->core && cpu_timing_pending(s->core->timing)))
+    if (core_job_stop(s->job) == CPU_STOP_PAUSE && !is_pending(s))
         cpu_linux_settle(c->system, i);
     if (c->shared && crew_job_instructions(c) >= c->max_instructions)
         end(c, CPU_STOP_BUDGET, &(struct unit_fault){.pc = cpu_core_pc(s->cpu)});
@@ -265,6 +266,10 @@ static enum engine_progress crew_step(void *context, double limit_ns, struct orc
         }
         if (now_ns > limit_ns)
             return ENGINE_MORE;
+        if (is_pending(&c->seat[i])) { /* it has run on already; its time has not */
+            cpu_timing_advance(c->seat[i].core->timing, fmin(limit_ns, next_ns));
+            continue;
+        }
         if (!prepare(c, (unsigned)i, &again, &until_ns))
             break;
         if (!again)
