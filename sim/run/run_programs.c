@@ -1,6 +1,7 @@
 #include "sim/run/run_programs.h"
 
 #include "sim/base/host_time.h"
+#include "sim/base/returned.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/workload/cpu/program_world.h"
@@ -67,6 +68,23 @@ static bool add_effects(const struct program *p, struct run_result *r)
            (files == 0 || run_values_add(&r->counters, RUN_COUNTER_FILES, (double)files));
 }
 
+/* What the first copy wrote, as far as a document should hold it, and what a function returned. */
+static bool keep_end(const struct run_programs *s, const struct crew_job *job, const struct program *p, struct run_result *r)
+{
+    enum { OUTPUT_MOST = 16 << 20 };
+    const struct cpu_core *const cpu = crew_job_cpu(job);
+    const char *const asked = s->run->request->returns;
+    struct returned_registers registers = {.x = {cpu_core_x(cpu, 0), cpu_core_x(cpu, 1)}};
+    size_t bytes;
+    const char *const text = program_text(p, 1, &bytes);
+    free(r->program_output);
+    r->program_output = strndup(text, bytes < OUTPUT_MOST ? bytes : OUTPUT_MOST);
+    for (unsigned i = 0; i < 4; i++)
+        cpu_core_v(cpu, i, registers.v[i]);
+    const bool called = crew_job_stop(job) == CPU_STOP_RETURN && !s->prepare;
+    return r->program_output && (!called || returned_add(r, asked ? asked : RETURNED_REGISTERS, &registers));
+}
+
 /* Buffers and exit code of the first copy. */
 static bool collect_results(const struct run_programs *s, const struct program_set *set, struct run_result *r,
                             struct orch_error *error)
@@ -79,7 +97,7 @@ static bool collect_results(const struct run_programs *s, const struct program_s
     }
     if (crew_job_stop(set->job[0]) == CPU_STOP_EXIT)
         ok = ok && run_values_add(&r->counters, "program.exit_code", crew_job_exit_code(set->job[0]));
-    ok = ok && add_effects(p, r);
+    ok = ok && add_effects(p, r) && keep_end(s, set->job[0], p, r);
     return (ok || orch_no_memory(error)) && program_save_results(p, error);
 }
 
@@ -226,7 +244,8 @@ static bool open_programs(struct run_programs *s, const struct run *run, struct 
     }
     if (chip_memory(q->chip, q->memory_gib, &memory, NULL))
         s->options.memory_bytes = memory.capacity_bytes / run_copies(run);
-    return chip_amx_gen(q->chip, &s->gen, error) && run->kind->programs(run, s, error);
+    return (!q->returns || returned_check(q->returns, error)) && chip_amx_gen(q->chip, &s->gen, error) &&
+           run->kind->programs(run, s, error);
 }
 
 static void close_programs(struct run_programs *s)
