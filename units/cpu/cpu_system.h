@@ -78,6 +78,14 @@ bool cpu_linux_handle_fault(struct cpu_linux *linux_system, struct cpu_core *cor
 /* Says what every thread waits for, when none can go on. */
 void cpu_linux_explain_deadlock(const struct cpu_linux *linux_system, struct unit_fault *fault);
 
+/* Thread by thread, until false. */
+struct cpu_linux_waiter {
+    bool waits;
+    char text[80];
+    const struct cpu_context *context;
+};
+bool cpu_linux_waiter(const struct cpu_linux *linux_system, unsigned index, struct cpu_linux_waiter *waiter);
+
 /* ---- the table of calls, for documents ---- */
 struct cpu_linux_call_row {
     unsigned number;

@@ -387,6 +387,16 @@ static int tell_wait(const struct cpu_thread *t, char *text, size_t bytes)
     }
 }
 
+bool cpu_linux_waiter(const struct cpu_linux *l, unsigned index, struct cpu_linux_waiter *w)
+{
+    if (index >= l->threads)
+        return false;
+    w->waits = l->thread[index]->state == CPU_THREAD_WAITS;
+    w->context = &l->thread[index]->context;
+    tell_wait(l->thread[index], w->text, sizeof w->text);
+    return true;
+}
+
 void cpu_linux_explain_deadlock(const struct cpu_linux *l, struct unit_fault *fault)
 {
     size_t used;

@@ -74,6 +74,7 @@ int64_t cpu_linux_setitimer(struct cpu_linux_call *c)
         return -L_EINVAL;
     struct cpu_timer *const t = &c->system->timer[c->arg[0]];
     const struct cpu_timer before = *t;
+    c->system->woke = true; /* the caller has to know when it is due */
     const int64_t error = c->arg[1] ? take_interval(c, c->arg[1], 1000, ns) : -L_EFAULT;
     if (error)
         return error;
@@ -133,6 +134,7 @@ int64_t cpu_linux_timer_settime(struct cpu_linux_call *c)
     if (!t)
         return -L_EINVAL;
     const struct cpu_timer before = *t;
+    c->system->woke = true; /* the caller has to know when it is due */
     const int64_t error = take_interval(c, c->arg[2], 1, ns);
     if (error)
         return error;

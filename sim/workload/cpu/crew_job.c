@@ -21,7 +21,7 @@ struct crew_job {
     struct crew_cores cores;
     struct seat seat[CPU_LINUX_CORES];
     unsigned seats, latest; /* latest: that has run */
-    bool shared, over;
+    bool shared, over, deadlock;
     double waited_ns; /* the clock, while no thread runs */
     uint64_t max_instructions;
     enum cpu_stop stop;
@@ -42,7 +42,7 @@ static bool is_pending(const struct seat *s)
     return s->core && cpu_timing_pending(s->core->timing);
 }
 
-/* Makes everything ready for a second thread. */
+/* Makes everything ready for a second thread, or for timers. */
 static void share(struct crew_job *c)
 {
     if (c->shared)
@@ -176,7 +176,7 @@ static bool stopped(struct crew_job *c, unsigned i)
         return false;
     }
     end(c, core_job_stop(job), fault);
-    if (c->stop == CPU_STOP_FAULT && c->shared) {
+    if (c->stop == CPU_STOP_FAULT && c->seats > 1) {
         const struct unit_fault own = c->fault;
         snprintf(c->fault.text, sizeof c->fault.text, "thread %d: %.180s", cpu_linux_on(c->system, i), own.text);
     }
@@ -192,6 +192,7 @@ static bool wait_for_due(struct crew_job *c)
     const uint64_t due = cpu_linux_due_ns(c->system);
     if (due == UINT64_MAX) {
         cpu_linux_explain_deadlock(c->system, &fault);
+        c->deadlock = true;
         end(c, CPU_STOP_FAULT, &fault);
         return false;
     }
@@ -213,6 +214,8 @@ static bool prepare(struct crew_job *c, unsigned i, bool *again, double *until_n
     unsigned last;
     *again = true;
     *until_ns = INFINITY;
+    if (due != UINT64_MAX)
+        share(c); /* so that time goes by in short steps */
     if (due <= clock)
         return cpu_linux_pass(c->system, due, &fault) || end(c, CPU_STOP_FAULT, &fault) != ENGINE_DONE;
     const bool others = cpu_linux_next(c->system, &unused, &last);
@@ -374,6 +377,11 @@ struct core_sampled crew_job_sampled(struct crew_job *c)
 enum cpu_stop crew_job_stop(const struct crew_job *c)
 {
     return c->stop;
+}
+
+bool crew_job_deadlock(const struct crew_job *c)
+{
+    return c->deadlock;
 }
 
 const struct unit_fault *crew_job_fault(const struct crew_job *c)

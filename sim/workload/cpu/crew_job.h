@@ -37,6 +37,8 @@ struct core_sampled crew_job_sampled(struct crew_job *crew);
 /* CPU_STOP_BUDGET: max_instructions have run. */
 enum cpu_stop crew_job_stop(const struct crew_job *crew);
 const struct unit_fault *crew_job_fault(const struct crew_job *crew);
+/* Whether the fault is that all threads wait for one another. */
+bool crew_job_deadlock(const struct crew_job *crew);
 int crew_job_exit_code(const struct crew_job *crew);
 /* The core that the program ended on: it has the result of a function. */
 const struct cpu_core *crew_job_cpu(const struct crew_job *crew);

@@ -367,33 +367,12 @@ bool program_save_results(const struct program *program, struct orch_error *erro
     return true;
 }
 
-/* ---- faults ---- */
-
-const char *program_place(const struct program *program, uint64_t pc, char *text, size_t size)
+const struct cpu_image *program_image(const struct program *program)
 {
-    const char *name;
-    uint64_t offset;
-    if (cpu_image_locate(&program->image, pc, &name, &offset))
-        snprintf(text, size, offset ? "%.100s+0x%" PRIx64 : "%.100s", name, offset);
-    else if (size)
-        text[0] = 0;
-    return text;
+    return &program->image;
 }
 
-bool program_explain_fault(const struct program *program, const struct unit_fault *fault, struct orch_error *error)
+const char *program_path(const struct program *program)
 {
-    char place[160];
-    program_place(program, fault->pc, place, sizeof place);
-    return orch_fail(error, fault->kind == UNIT_FAULT_UNMODELLED ? ORCH_UNMODELLED : ORCH_FAULT, "%s: at 0x%" PRIx64 "%s%s%s: %s",
-                     program->path, fault->pc, place[0] ? " (" : "", place, place[0] ? ")" : "", fault->text);
-}
-
-bool program_explain_limit(const struct program *program, uint64_t instructions, uint64_t pc, struct orch_error *error)
-{
-    char place[160];
-    program_place(program, pc, place, sizeof place);
-    return orch_fail(error, ORCH_FAULT,
-                     "%s: stopped after %" PRIu64 " instructions (" ORCH_OPTION("max-instructions") "): it stood at 0x%" PRIx64
-                                                                                                    "%s%s%s",
-                     program->path, instructions, pc, place[0] ? " (" : "", place, place[0] ? ")" : "");
+    return program->path;
 }

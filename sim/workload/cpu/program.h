@@ -51,6 +51,8 @@ void program_close(struct program *program);
 struct cpu_core *program_core(const struct program *program);
 struct mem_space *program_space(const struct program *program);
 struct cpu_linux *program_system(const struct program *program);
+const struct cpu_image *program_image(const struct program *program);
+const char *program_path(const struct program *program);
 /* The parameters of its Linux, for running the same program on another engine. */
 const struct cpu_linux_params *program_linux(const struct program *program);
 
@@ -86,6 +88,8 @@ bool program_save_results(const struct program *program, struct orch_error *erro
 const char *program_place(const struct program *program, uint64_t pc, char *text, size_t size);
 /* Turns a fault of the core into exit code 4 (3 for an instruction that is not modelled) and one line of text. Returns false. */
 bool program_explain_fault(const struct program *program, const struct unit_fault *fault, struct orch_error *error);
+/* The same for a program all of whose threads wait: for what, and where. */
+bool program_explain_deadlock(const struct program *program, struct orch_error *error);
 /* The same for a program that was ended after so many instructions, at pc. */
 bool program_explain_limit(const struct program *program, uint64_t instructions, uint64_t pc, struct orch_error *error);
 

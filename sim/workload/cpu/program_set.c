@@ -82,6 +82,8 @@ bool program_set_finish(struct program_set *set, const struct engine *engine, st
     set->end_ns = 0;
     for (unsigned i = 0; i < set->count; i++) {
         set->end_ns = fmax(set->end_ns, engine_done_at(engine, set->task[i]));
+        if (crew_job_deadlock(set->job[i]))
+            return program_explain_deadlock(set->program[i], error);
         if (crew_job_stop(set->job[i]) == CPU_STOP_FAULT)
             return program_explain_fault(set->program[i], crew_job_fault(set->job[i]), error);
         if (crew_job_stop(set->job[i]) == CPU_STOP_BUDGET)
