@@ -353,9 +353,10 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
     struct orch_error error = {0};
     struct api_chips chips = {0};
     char *workload = NULL;
-    if (words > 0 && !verb_run_join_words(words, word, &workload))
+    const bool objects = verb_run_program_words(&s.program, words, word);
+    if (words > 0 && !verb_run_join_words(objects ? 1 : words, word, &workload))
         orch_no_memory(&error);
-    if (words == 0 || (words > 1 && workload && !together_is(workload))) {
+    if (words == 0 || (words > 1 && !objects && workload && !together_is(workload))) {
         free(workload);
         return api_usage(context,
                          words ? "one workload, got '%s' and more (several at once: A + B)"
@@ -405,7 +406,7 @@ const struct api_verb verb_run = {
         {
             .name = "run",
             .synopsis = "KERNEL:SHAPE [options]\n"
-                        "FILE [options]\n"
+                        "FILE [options]\nA.o B.o LIB.a ... [options]\n"
                         "A + B [+ C] [options]\n"
                         "K.metal [options] + K.cl [options] [+ ...]",
             .summary = "simulates a program or kernel on one chip or several",

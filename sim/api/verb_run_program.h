@@ -14,6 +14,7 @@
     {"env", 0, "NAME=VALUE", true, "programs: a variable of their environment, which is empty otherwise"}, \
     {"exit-code", 0, "WHOSE", false, "program: end with the program's own exit status; orchard (default): with that of the run"}, \
     {"max-instructions", 0, "N", false, "programs: stop after so many instructions and say where it was"}, \
+    {"link", 0, "FILE", true, "programs: a further object or archive; objects find memcpy, expf and the like by themselves"}, \
     {"thread-cores", 0, "N", false, "programs: cores that their threads may use (default: all of the chip, P cores first)"}, \
     {"returns", 0, "TYPE", false, \
      "with entry: what the function returns: i8 .. i64, u8 .. u64, f16, f32, f64, ptr, void, TYPExN for a vector or struct in " \
@@ -22,9 +23,14 @@
 
 struct verb_run_program {
     struct program_world world;
+    const char **link;
+    const char *const *word; /* further words that are linked */
+    int words;
     bool own_status; /* the program's exit status is that of the run */
 };
 
+/* Whether several words are objects and archives of one program: the first one is the workload, the others are linked to it. */
+bool verb_run_program_words(struct verb_run_program *program, int words, const char *const *word);
 bool verb_run_program_read(struct api_context *context, struct verb_run_program *program, struct run_request *request,
                            struct orch_error *error);
 void verb_run_program_free(struct verb_run_program *program);

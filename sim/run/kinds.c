@@ -86,6 +86,7 @@ bool run_check_no_program_options(const struct run_request *q, const char *is, s
                                : q->max_instructions ? "max-instructions"
                                : q->thread_cores     ? "thread-cores"
                                : q->returns          ? "returns"
+                               : q->link_count       ? "link"
                                                      : NULL;
     return !option || orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to CPU programs; %s %s", option, q->workload, is);
 }

@@ -249,6 +249,31 @@ static bool load(struct program *p, const void *bytes, size_t size, const struct
     return true;
 }
 
+/* Calls the resolvers of functions that come in several versions, as the start-up code would have done. */
+static bool resolve_indirect(struct program *p, uint64_t sp, struct orch_error *error)
+{
+    enum { BUDGET = 100000, HWCAP_FP_ASIMD = 3 };
+    struct cpu_context before;
+    struct unit_fault fault;
+    uint64_t place, resolver;
+    cpu_core_save(p->core, &before);
+    for (uint32_t i = 0; cpu_image_indirect(&p->image, i, &place, &resolver); i++) {
+        cpu_core_set_pc(p->core, resolver);
+        cpu_core_set_x(p->core, 0, HWCAP_FP_ASIMD);
+        cpu_core_set_x(p->core, SP, sp);
+        cpu_core_set_x(p->core, LINK, CPU_RETURN_ADDRESS);
+        const enum cpu_stop stop = cpu_core_run(p->core, BUDGET, NULL, &fault);
+        const uint64_t chosen = cpu_core_x(p->core, 0);
+        uint8_t *const host = mem_at(p->space, place, sizeof chosen, MEM_WRITE);
+        if (stop != CPU_STOP_RETURN || !host)
+            return orch_fail(error, ORCH_USAGE,
+                             "the resolver at 0x%" PRIx64 " of a function with several versions does not return", resolver);
+        memcpy(host, &chosen, sizeof chosen);
+    }
+    cpu_core_load(p->core, &before);
+    return true;
+}
+
 static bool prepare(struct program *p, const void *bytes, size_t size, const struct program_options *o, struct orch_error *error)
 {
     struct cpu_stack stack = {0};
@@ -256,7 +281,7 @@ static bool prepare(struct program *p, const void *bytes, size_t size, const str
         !make_core(p, o, &stack, error))
         return false;
     if (p->is_call)
-        return parse_args(p, o, error) && pass_args(p, stack.sp, error);
+        return resolve_indirect(p, stack.sp, error) && parse_args(p, o, error) && pass_args(p, stack.sp, error);
     cpu_core_set_x(p->core, SP, stack.sp);
     return true;
 }

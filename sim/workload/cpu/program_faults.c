@@ -16,9 +16,29 @@ const char *program_place(const struct program *program, uint64_t pc, char *text
     return text;
 }
 
+/* A program that reached what nothing defines: the return address says from where. */
+static bool explain_unresolved(const struct program *p, const struct unit_fault *fault, const char *name,
+                               struct orch_error *error)
+{
+    const bool called = cpu_image_unresolved(program_image(p), fault->pc) != NULL;
+    const uint64_t from = called ? cpu_core_x(program_core(p), 30) - 4 : fault->pc;
+    char place[160], where[200] = "";
+    program_place(p, from, place, sizeof place);
+    if (place[0] || !called) /* who jumps there as the last thing it does has left no trace */
+        snprintf(where, sizeof where, "at 0x%" PRIx64 "%s%s%s: ", from, place[0] ? " (" : "", place, place[0] ? ")" : "");
+    return orch_fail(error, ORCH_FAULT,
+                     "%s: %s%s %.100s, which nothing defines: add the object or archive that does (" ORCH_OPTION("link") ")",
+                     program_path(p), where, called ? "calls" : "uses", name);
+}
+
 bool program_explain_fault(const struct program *program, const struct unit_fault *fault, struct orch_error *error)
 {
     char place[160];
+    const char *missing = cpu_image_unresolved(program_image(program), fault->pc);
+    missing =
+        missing || fault->kind != UNIT_FAULT_UNMAPPED ? missing : cpu_image_unresolved(program_image(program), fault->address);
+    if (missing)
+        return explain_unresolved(program, fault, missing, error);
     program_place(program, fault->pc, place, sizeof place);
     return orch_fail(error, fault->kind == UNIT_FAULT_UNMODELLED ? ORCH_UNMODELLED : ORCH_FAULT, "%s: at 0x%" PRIx64 "%s%s%s: %s",
                      program_path(program), fault->pc, place[0] ? " (" : "", place, place[0] ? ")" : "", fault->text);
