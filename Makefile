@@ -116,6 +116,17 @@ bench: deps-bench
 	@$(MAKE) $(QUIET) $(JOBS) $(BENCH_BIN) all programs
 	@$(MAKE) -s run-bench
 
+# Functions that objects need from a C library, compiled for AArch64 ahead: the result is checked in.
+RUNTIME := sim/workload/cpu/program_runtime.inc
+.PHONY: runtime
+runtime:
+	@mkdir -p $(O)
+	$(CROSS)gcc -std=gnu11 -Os -ffreestanding -fno-builtin -nostdlib -fno-stack-protector -fno-tree-loop-distribute-patterns \
+	    -fno-asynchronous-unwind-tables -ffp-contract=off -fno-math-errno -fno-pic -Wall -Wextra -Werror \
+	    -c sim/workload/cpu/native/runtime.c -o $(O)/runtime.o
+	$(CROSS)objcopy --strip-unneeded --remove-section=.comment --remove-section=.note.GNU-stack $(O)/runtime.o
+	od -An -v -w48 -tx8 $(O)/runtime.o | sed 's/ \([0-9a-f]*\)/0x\1,/g' > $(RUNTIME)
+
 run-bench:
 	@set -e; for b in $(BENCH_BIN); do echo "== $${b##*/}"; $$b; done
 

@@ -10,6 +10,7 @@
 #include "sim/api/verb_run_device.h"
 #include "sim/api/verb_run_parts.h"
 #include "sim/api/verb_run_profile.h"
+#include "sim/api/verb_run_program.h"
 #include "sim/api/verb_run_together.h"
 #include "sim/api/verb_trace.h"
 #include "sim/db/db.h"
@@ -40,6 +41,7 @@ static const struct orchard_option option_table[] = {
     {"core", 0, "KIND", false, "p or e: which cores to use (default: P cores first)"},
     {"entry", 0, "NAME", false, "call this function of the program instead of starting it; GPU source: its kernel"},
     {"args", 0, "ARG", true, "an argument of the program or function; repeat for more (see below)"},
+    VERB_RUN_PROGRAM_OPTIONS,
     VERB_LAUNCH_OPTIONS,
     VERB_COMPILE_OPTIONS,
     {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
@@ -78,6 +80,8 @@ struct session {
     struct api_context *context;
     struct run_request request;
     const char **lists;
+    struct verb_run_program program;
+    double exit_status;          /* of the latest program; NAN = none */
     struct verb_run_part part;   /* what holds for all workloads */
     struct verb_run_parts parts; /* what workloads have of their own */
     struct api_record record;
@@ -128,9 +132,10 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->output_folder = s->recording ? NULL : api_value(a, "output");
     q->sanitize = api_has(a, "sanitize");
     q->program_output = s->context->session->program_output;
-    if (!verb_run_lists(a, q, &s->lists, error))
+    if (!verb_run_lists(a, q, &s->lists, error) || !verb_run_program_read(s->context, &s->program, q, error))
         return false;
-    s->rerun = api_has(a, "rerun") || s->record.trace;
+    /* What is in mounted files is known only by running. */
+    s->rerun = api_has(a, "rerun") || s->record.trace || s->program.world.mounts;
     q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
     s->explain = api_has(a, "explain");
     return (!together_is(workload) || verb_run_parts_read(a, workload, s->record.trace, q, &s->parts, error)) &&
@@ -246,6 +251,7 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     bool ok = find_earlier(s, run, &result, &found, error) &&
               (found || api_record_run(&s->record, chip, execute, run, ++s->number, &result, error)) &&
               show(s, run, &result, error);
+    s->exit_status = run_values_get(&result.counters, "program.exit_code");
     for (size_t i = 0; i < run_remark_count(run); i++)
         api_warn(s->context, "%s", run_remark(run, i));
     if (ok && run_values_get(&result.counters, RUN_COUNTER_AS_EXPECTED) < run_values_get(&result.counters, RUN_COUNTER_EXPECTED))
@@ -352,9 +358,10 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
     struct orch_error error = {0};
     struct api_chips chips = {0};
     char *workload = NULL;
-    if (words > 0 && !verb_run_join_words(words, word, &workload))
+    const bool objects = verb_run_program_words(&s.program, words, word);
+    if (words > 0 && !verb_run_join_words(objects ? 1 : words, word, &workload))
         orch_no_memory(&error);
-    if (words == 0 || (words > 1 && workload && !together_is(workload))) {
+    if (words == 0 || (words > 1 && !objects && workload && !together_is(workload))) {
         free(workload);
         return api_usage(context,
                          words ? "one workload, got '%s' and more (several at once: A + B)"
@@ -385,11 +392,12 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
     api_chips_close(&chips);
     free(s.lists);
     verb_run_part_free(&s.part);
+    verb_run_program_free(&s.program);
     verb_run_parts_free(&s.parts);
     free(workload);
     if (!ok)
         return api_fail(context, &error);
-    return s.differs ? ORCH_FAILED : ORCH_OK;
+    return s.differs ? ORCH_FAILED : verb_run_program_code(&s.program, s.exit_status);
 }
 
 static int ask(struct api_context *context, int words, const char *const *word)
@@ -403,7 +411,7 @@ const struct api_verb verb_run = {
         {
             .name = "run",
             .synopsis = "KERNEL:SHAPE [options]\n"
-                        "FILE [options]\n"
+                        "FILE [options]\nA.o B.o LIB.a ... [options]\n"
                         "A + B [+ C] [options]\n"
                         "K.metal [options] + K.cl [options] [+ ...]",
             .summary = "simulates a program or kernel on one chip or several",

@@ -141,6 +141,7 @@ struct run_result {
     struct run_placements placement;
     struct run_assumptions assumptions;
     struct run_checksums checksum;
+    char *program_output;         /* of a program, what its first copy wrote to standard output; NULL = not a program that ran */
     struct line_profile *profile; /* by line of a GPU program, when that was asked for; NULL = not */
 };
 

@@ -1,8 +1,11 @@
 #include "sim/listen/run_json.h"
 
 #include "sim/base/json_out.h"
+#include "sim/base/returned.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Whole numbers keep all their digits, since counts are compared exactly. */
 static void add_number(struct json_object *object, const char *key, double number)
@@ -60,8 +63,58 @@ static void add_checksums(struct json_object *document, const struct run_checksu
 {
     struct json_object *const object = json_object_new_object();
     for (size_t i = 0; i < list->count; i++)
-        json_add_hash(object, list->item[i].output, list->item[i].fnv1a64);
+        if (!returned_is(list->item[i].output))
+            json_add_hash(object, list->item[i].output, list->item[i].fnv1a64);
     json_object_object_add(document, "checksum", object);
+}
+
+/* Texts of JSON are UTF-8; bytes that are none become the replacement character. */
+static void add_bytes(struct json_object *document, const char *key, const char *text)
+{
+    const size_t length = strlen(text);
+    char *const clean = malloc(3 * length + 1);
+    size_t used = 0;
+    for (size_t at = 0; clean && at < length;) {
+        const unsigned char first = (unsigned char)text[at];
+        const size_t bytes = first < 0x80                    ? 1
+                             : first >= 0xc2 && first < 0xe0 ? 2
+                             : first >= 0xe0 && first < 0xf0 ? 3
+                             : first >= 0xf0 && first < 0xf5 ? 4
+                                                             : 0;
+        size_t good = bytes ? 1 : 0;
+        while (good && good < bytes && ((unsigned char)text[at + good] & 0xc0) == 0x80)
+            good++;
+        const bool whole = good && good == bytes;
+        memcpy(clean + used, whole ? text + at : "\xef\xbf\xbd", whole ? bytes : 3);
+        used += whole ? bytes : 3;
+        at += whole ? bytes : 1;
+    }
+    if (clean)
+        json_object_object_add(document, key, json_object_new_string_len(clean, (int)used));
+    free(clean);
+}
+
+/* What a program did besides its time. */
+static void add_program(struct json_object *document, const struct run_result *result)
+{
+    const double status = run_values_get(&result->counters, "program.exit_code");
+    char type[100], value[400];
+    if (returned_get(result, type, sizeof type, value, sizeof value)) {
+        struct json_object *const o = json_object_new_object();
+        json_add_text(o, "type", type);
+        json_object_object_add(o, "value", json_tokener_parse(value));
+        json_object_object_add(document, "returned", o);
+    } else {
+        json_add_null(document, "returned");
+    }
+    if (isnan(status))
+        json_add_null(document, "program_exit_status");
+    else
+        add_number(document, "program_exit_status", status);
+    if (result->program_output)
+        add_bytes(document, "program_output", result->program_output);
+    else
+        json_add_null(document, "program_output");
 }
 
 struct json_object *run_json(const struct run_result *result)
@@ -84,6 +137,7 @@ struct json_object *run_json(const struct run_result *result)
     add_assumptions(document, &result->assumptions);
     add_checksums(document, &result->checksum);
     add_values(document, "counters", &result->counters);
+    add_program(document, result);
     if (result->profile)
         json_object_object_add(document, "profile", profile_json(result->profile));
     return document;

@@ -1,6 +1,7 @@
 #include "sim/listen/summary.h"
 
 #include "sim/base/format.h"
+#include "sim/base/returned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -212,9 +213,28 @@ static void print_assumptions(const struct page *p)
 
 static void print_checksums(const struct page *p)
 {
+    bool first = true;
     for (size_t i = 0; i < p->r->checksum.count; i++) {
-        label(p, i ? "" : "checksum");
+        if (returned_is(p->r->checksum.item[i].output))
+            continue;
+        label(p, first ? "checksum" : "");
         fprintf(p->out, "%s %016llx\n", p->r->checksum.item[i].output, (unsigned long long)p->r->checksum.item[i].fnv1a64);
+        first = false;
+    }
+}
+
+/* What a program or function ended with. */
+static void print_program(const struct page *p)
+{
+    const double status = run_values_get(&p->r->counters, "program.exit_code");
+    char type[100], value[400];
+    if (status > 0) {
+        label(p, "status");
+        fprintf(p->out, "%.0f: the program ended with an exit status that is not 0\n", status);
+    }
+    if (returned_get(p->r, type, sizeof type, value, sizeof value)) {
+        label(p, "returned");
+        fprintf(p->out, "%s (%s)\n", value, type);
     }
 }
 
@@ -256,6 +276,7 @@ bool summary_print(FILE *out, const struct run_result *result, const struct summ
     print_placement(&p);
     print_counters(&p);
     print_assumptions(&p);
+    print_program(&p);
     print_checksums(&p);
     print_outputs(&p);
     print_end(&p);

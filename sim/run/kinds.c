@@ -3,6 +3,7 @@
 #include "sim/run/kind.h"
 #include "sim/run/residual.h"
 #include "sim/workload/amx/kernel.h"
+#include "sim/workload/cpu/program_world.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,7 +76,18 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
 
 bool run_check_no_program_options(const struct run_request *q, const char *is, struct orch_error *error)
 {
-    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : q->cores > 1 ? "cores" : NULL;
+    const char *const option = q->entry              ? "entry"
+                               : q->arg_count        ? "args"
+                               : q->home             ? "home"
+                               : q->cores > 1        ? "cores"
+                               : q->world            ? q->world->mounts ? "mount"
+                                                       : q->world->envs ? "env"
+                                                                        : "stdin"
+                               : q->max_instructions ? "max-instructions"
+                               : q->thread_cores     ? "thread-cores"
+                               : q->returns          ? "returns"
+                               : q->link_count       ? "link"
+                                                     : NULL;
     return !option || orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to CPU programs; %s %s", option, q->workload, is);
 }
 

@@ -31,6 +31,7 @@ struct run_uncertainty {
 };
 
 struct abi_kernel;
+struct program_world;
 struct compile_request;
 struct kernel_launch;
 struct kernel_step;
@@ -50,9 +51,15 @@ struct run_request {
     unsigned skip_cores;     /* number of cores that other work occupies: the run takes the ones after them */
     unsigned other_cores;    /* number of cores after its own that are busy as well; clocks are set for all of them */
     unsigned memory_gib;     /* of the machine, one of the chip's options; 0 = the largest */
+    unsigned thread_cores;   /* that the threads of a program may use; 0 = all that the chip has for it */
     const char *entry;       /* function of a program; NULL = its start */
     const char *const *args; /* of a program, or of a GPU kernel that is a source */
     size_t arg_count;
+    const struct program_world *world;    /* programs: what they see of the host; NULL = nothing */
+    uint64_t max_instructions;            /* of a program; 0 = until it ends */
+    const char *const *link;              /* programs that are objects: further objects and archives */
+    size_t link_count;
+    const char *returns;                  /* type of what `entry` returns (program_returned.h); NULL = registers are shown */
     const struct compile_request *source; /* GPU sources: how they are compiled; path, text and entry are not looked at. NULL = by
                                              default */
     const struct kernel_launch *launch;   /* GPU sources: grid and group; args are those above. NULL = not stated */

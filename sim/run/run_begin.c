@@ -4,6 +4,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_version.h"
 #include "sim/workload/cpu/program_args.h"
+#include "sim/workload/cpu/program_world.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -35,6 +36,21 @@ static uint64_t hash_arguments(const struct run_request *q)
     return h;
 }
 
+/* Only what was given: runs of before stay equal. */
+static void write_program_options(json_object *o, const struct run_request *q)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%016" PRIx64, q->world ? program_world_hash(q->world, CHECKSUM_START) : 0);
+    if (q->world)
+        json_add_text(o, "world", text);
+    if (q->thread_cores)
+        json_add_count(o, "thread_cores", q->thread_cores);
+    if (q->max_instructions)
+        json_add_count(o, "max_instructions", q->max_instructions);
+    if (q->returns)
+        json_add_text(o, "returns", q->returns);
+}
+
 /* Every option that decides the answer. Databases find runs by this text: names and their order stay. */
 static bool write_options(struct run *run)
 {
@@ -53,6 +69,7 @@ static bool write_options(struct run *run)
     json_add_bool(o, "sanitize", q->sanitize);
     json_add_count(o, "skip", q->skip_cores);
     json_add_count(o, "others", q->other_cores);
+    write_program_options(o, q);
     if (q->evict)
         json_add_bool(o, "evict", true);
     if (q->profile) /* the same answer, but only such a run has a profile to be found again */

@@ -1,20 +1,50 @@
 #include "sim/run/run_programs.h"
 
 #include "sim/base/host_time.h"
+#include "sim/base/returned.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
+#include "sim/workload/cpu/program_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool open_set(struct run_programs *s, struct program_set *set, struct soc_core **cores, const char *doing,
+static bool open_set(struct run_programs *s, struct program_set *set, struct soc *soc, struct soc_core **cores, const char *doing,
                      struct orch_error *error)
 {
-    if (!program_set_open(set, run_copies(s->run), s->file, s->bytes, &s->options, s->gen, cores, s->prepare, s, error))
+    const struct run_request *const q = s->run->request;
+    const struct crew_cores more = {.most = s->thread_cores, .soc = soc, .choice = q->core_choice, .watch = q->watch};
+    if (!program_set_open_with(set, run_copies(s->run), s->file, s->bytes, &s->options, s->gen, cores, &more, q->max_instructions,
+                               s->prepare, s, error))
         return false;
     program_set_tell(set, s->run->progress, doing);
     return true;
+}
+
+/* Cores that the threads of a program may use: all of the chip that nobody else has. */
+static unsigned thread_cores(const struct run *run)
+{
+    const struct run_request *const q = run->request;
+    struct chip_clusters clusters;
+    unsigned count = 0;
+    if (run_copies(run) > 1 || q->skip_cores || q->other_cores || !chip_clusters(q->chip, &clusters, NULL))
+        return 1;
+    for (unsigned i = 0; i < clusters.count; i++)
+        if (q->core_choice == SOC_ANY_CORE || (q->core_choice == SOC_P_CORE) == (clusters.cluster[i].kind == CHIP_P_CORE))
+            count += clusters.cluster[i].cores;
+    count = count < CPU_LINUX_CORES ? count : CPU_LINUX_CORES;
+    return q->thread_cores && q->thread_cores < count ? q->thread_cores : count ? count : 1;
+}
+
+/* Remembers the first file that a program misses. */
+static void note_missing(struct run_programs *s, const struct program_set *set)
+{
+    for (unsigned i = 0; set->program && i < set->count && !s->missing[0]; i++) {
+        const char *const path = set->program[i] ? program_missing(set->program[i]) : NULL;
+        if (path)
+            snprintf(s->missing, sizeof s->missing, "%s", path);
+    }
 }
 
 /* Output is shown as it is written, so that the user of a long run sees progress. */
@@ -38,6 +68,23 @@ static bool add_effects(const struct program *p, struct run_result *r)
            (files == 0 || run_values_add(&r->counters, RUN_COUNTER_FILES, (double)files));
 }
 
+/* What the first copy wrote, as far as a document should hold it, and what a function returned. */
+static bool keep_end(const struct run_programs *s, const struct crew_job *job, const struct program *p, struct run_result *r)
+{
+    enum { OUTPUT_MOST = 16 << 20 };
+    const struct cpu_core *const cpu = crew_job_cpu(job);
+    const char *const asked = s->run->request->returns;
+    struct returned_registers registers = {.x = {cpu_core_x(cpu, 0), cpu_core_x(cpu, 1)}};
+    size_t bytes;
+    const char *const text = program_text(p, 1, &bytes);
+    free(r->program_output);
+    r->program_output = strndup(text, bytes < OUTPUT_MOST ? bytes : OUTPUT_MOST);
+    for (unsigned i = 0; i < 4; i++)
+        cpu_core_v(cpu, i, registers.v[i]);
+    const bool called = crew_job_stop(job) == CPU_STOP_RETURN && !s->prepare;
+    return r->program_output && (!called || returned_add(r, asked ? asked : RETURNED_REGISTERS, &registers));
+}
+
 /* Buffers and exit code of the first copy. */
 static bool collect_results(const struct run_programs *s, const struct program_set *set, struct run_result *r,
                             struct orch_error *error)
@@ -48,9 +95,9 @@ static bool collect_results(const struct run_programs *s, const struct program_s
         struct program_result out;
         ok = program_result(p, i, &out) && run_checksum_add(&r->checksum, out.name, out.checksum);
     }
-    if (core_job_stop(set->job[0]) == CPU_STOP_EXIT)
-        ok = ok && run_values_add(&r->counters, "program.exit_code", cpu_core_exit_code(program_core(p)));
-    ok = ok && add_effects(p, r);
+    if (crew_job_stop(set->job[0]) == CPU_STOP_EXIT)
+        ok = ok && run_values_add(&r->counters, "program.exit_code", crew_job_exit_code(set->job[0]));
+    ok = ok && add_effects(p, r) && keep_end(s, set->job[0], p, r);
     return (ok || orch_no_memory(error)) && program_save_results(p, error);
 }
 
@@ -60,7 +107,27 @@ static void sample_set(const struct run_programs *s, const struct program_set *s
     const struct core_sample_shape shape = run_sample_shape(s->run, RUN_SAMPLE_PROGRAM, blind, s->expected);
     const struct core_sample_shape with_amx = run_sample_shape(s->run, RUN_SAMPLE_AMX_PROGRAM, blind, s->expected);
     if (run_samples(s->run) && set->count == 1)
-        core_job_sample(set->job[0], &shape, &with_amx);
+        crew_job_sample(set->job[0], &shape, &with_amx);
+}
+
+/* What a program writes in a warm-up is shown only if it does not get further than that. */
+struct kept {
+    char *bytes;
+    size_t used, room;
+};
+
+static void keep_output(void *context, const void *bytes, size_t count)
+{
+    struct kept *const k = context;
+    if (k->used + count > k->room) {
+        char *const grown = realloc(k->bytes, 2 * (k->used + count));
+        if (!grown)
+            return;
+        k->bytes = grown;
+        k->room = 2 * (k->used + count);
+    }
+    memcpy(k->bytes + k->used, bytes, count);
+    k->used += count;
 }
 
 /* Timing keeps what it learned about a program's blocks until it is restarted, so the restart comes before the program is closed.
@@ -68,12 +135,19 @@ static void sample_set(const struct run_programs *s, const struct program_set *s
 static bool warm_up(struct run_programs *s, struct soc *soc, struct soc_core **cores, struct orch_error *error)
 {
     struct program_set set;
-    bool ok = open_set(s, &set, cores, "warming up for", error);
-    if (ok)
+    struct kept kept = {.bytes = NULL};
+    bool ok = open_set(s, &set, soc, cores, "warming up for", error);
+    if (ok) {
         sample_set(s, &set, true);
+        program_set_sink(set.program[0], &(struct program_sink){keep_output, &kept});
+    }
     ok = ok && program_set_run(&set, error);
+    if (!ok && s->run->request->program_output && kept.used)
+        show_output(s->run->request->program_output, kept.bytes, kept.used);
+    free(kept.bytes);
+    note_missing(s, &set);
     if (ok)
-        s->expected = (double)core_job_instructions(set.job[0]);
+        s->expected = (double)crew_job_instructions(set.job[0]);
     soc_restart(soc, true);
     program_set_close(&set);
     return ok;
@@ -83,13 +157,17 @@ static void measure_set(const struct program_set *set, enum run_mode mode, struc
 {
     for (unsigned i = 0; i < set->count; i++)
         run_space_note(program_space(set->program[i]), mode, m);
-    m->sampled = core_job_sampled(set->job[0]);
+    m->sampled = crew_job_sampled(set->job[0]);
     m->end_ns = set->end_ns + m->sampled.extra_ns;
     for (unsigned i = 0; i < set->count; i++) {
-        m->cpu_instructions += core_job_instructions(set->job[i]);
-        m->amx_instructions += core_job_amx_instructions(set->job[i]);
-        for (unsigned op = 0; op < 32; op++)
-            m->amx_counts[op] += core_job_amx_counts(set->job[i])[op];
+        m->cpu_instructions += crew_job_instructions(set->job[i]);
+        m->amx_instructions += crew_job_amx_instructions(set->job[i]);
+        crew_job_amx_counts(set->job[i], m->amx_counts);
+    }
+    if (m->soc && set->count == 1) {
+        m->core_count = crew_job_cores(set->job[0]);
+        for (unsigned i = 0; i < m->core_count; i++)
+            m->cores[i] = crew_job_core(set->job[0], i);
     }
     if (m->soc)
         run_measure_finish(m);
@@ -99,10 +177,10 @@ static void measure_set(const struct program_set *set, enum run_mode mode, struc
 static bool measured_pass(struct run_programs *s, bool last, struct run_measure *sum, struct run_result *r,
                           struct orch_error *error)
 {
-    struct run_measure pass = {.soc = sum->soc, .core_count = sum->core_count};
+    struct run_measure pass = {.soc = sum->soc, .core_count = run_copies(s->run)};
     struct program_set set;
     memcpy(pass.cores, sum->cores, sizeof pass.cores);
-    bool ok = open_set(s, &set, sum->soc ? pass.cores : NULL, sum->soc ? "timing" : "executing", error);
+    bool ok = open_set(s, &set, sum->soc, sum->soc ? pass.cores : NULL, sum->soc ? "timing" : "executing", error);
     if (ok && s->run->request->program_output)
         program_set_sink(set.program[0], &(struct program_sink){show_output, s->run->request->program_output});
     if (ok && sum->soc)
@@ -110,9 +188,12 @@ static bool measured_pass(struct run_programs *s, bool last, struct run_measure 
     const double begin = host_seconds();
     ok = ok && program_set_run(&set, error);
     pass.host_seconds = host_seconds() - begin;
+    note_missing(s, &set);
     if (ok) {
         measure_set(&set, s->run->request->mode, &pass);
         run_measure_add(sum, &pass);
+        sum->core_count = pass.core_count;
+        memcpy(sum->cores, pass.cores, sizeof sum->cores);
     }
     ok = ok && (!last || collect_results(s, &set, r, error));
     if (sum->soc)
@@ -138,7 +219,7 @@ static bool run_set(struct run_programs *s, struct run_measure *m, struct run_re
         return measured_passes(s, m, r, error);
     if (!run_place(s->run, run_copies(s->run), m, error))
         return false;
-    if (!q->cold && !warm_up(s, m->soc, m->cores, error))
+    if (!q->cold && !program_world_writes(q->world) && !warm_up(s, m->soc, m->cores, error))
         return false;
     run_watch(s->run, m);
     return measured_passes(s, m, r, error);
@@ -151,15 +232,37 @@ static bool open_programs(struct run_programs *s, const struct run *run, struct 
     *s = (struct run_programs){.run = run, .file = run->file.bytes, .bytes = run->file.size};
     s->options = (struct program_options){
         .path = q->workload, .entry = q->entry, .args = q->args, .arg_count = q->arg_count, .seed = q->seed};
+    s->thread_cores = thread_cores(run);
+    s->options.cores = s->thread_cores;
+    if (q->world) {
+        s->options.mounts = q->world->mount;
+        s->options.mount_count = q->world->mounts;
+        s->options.envp = q->world->env;
+        s->options.env_count = q->world->envs;
+        s->options.input = q->world->input;
+        s->options.input_bytes = q->world->input_bytes;
+    }
     if (chip_memory(q->chip, q->memory_gib, &memory, NULL))
         s->options.memory_bytes = memory.capacity_bytes / run_copies(run);
-    return chip_amx_gen(q->chip, &s->gen, error) && run->kind->programs(run, s, error);
+    return (!q->returns || returned_check(q->returns, error)) && chip_amx_gen(q->chip, &s->gen, error) &&
+           run->kind->programs(run, s, error);
 }
 
 static void close_programs(struct run_programs *s)
 {
     free(s->own);
     free(s->own_file);
+}
+
+/* A warm-up would change files a first time. */
+static bool say_cold(const struct run *run, struct run_result *result, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    if (q->cold || q->mode == RUN_FUNCTIONAL || !program_world_writes(q->world))
+        return true;
+    return run_assumption_add(&result->assumptions, "cold", "inferred",
+                              "caches start empty: a program that may write files is not run to warm them") ||
+           orch_no_memory(error);
 }
 
 bool run_programs(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
@@ -170,8 +273,14 @@ bool run_programs(struct run *run, const struct run_given *given, struct run_mea
     const bool ok = open_programs(&s, run, error) && run_set(&s, m, result, error) &&
                     run_placement_add(&result->placement, run->program_name, m->amx_instructions ? "cpu+amx" : "cpu",
                                       s.variant ? s.variant : "program", "an AArch64 program runs where its instructions say");
+    if (s.missing[0]) {
+        char text[RUN_REMARK_BYTES];
+        snprintf(text, sizeof text, "%.100s asked for %.200s, which is not mounted (" ORCH_OPTION("mount") " HOST:GUEST)",
+                 run->program_name, s.missing);
+        run_add_remark(run, text, NULL);
+    }
     close_programs(&s);
-    return ok;
+    return ok && say_cold(run, result, error);
 }
 
 /* ---- several workloads on one chip ---- */
@@ -193,7 +302,8 @@ static bool pass_together(struct crew *crew, unsigned count, struct run_measure 
     double end_ns;
     bool ok = engine || orch_no_memory(error);
     for (unsigned i = 0; i < count; i++)
-        ok = ok && open_set(&crew[i].programs, &crew[i].set, m[i]->cores, counts ? "timing" : "warming up for", error) &&
+        ok = ok &&
+             open_set(&crew[i].programs, &crew[i].set, m[i]->soc, m[i]->cores, counts ? "timing" : "warming up for", error) &&
              program_set_add(&crew[i].set, engine, error);
     ok = ok && engine_run(engine, &end_ns, error);
     for (unsigned i = 0; i < count; i++) {

@@ -12,11 +12,13 @@ struct run_programs {
     enum amx_gen gen;
     const void *file; /* of the ELF file */
     size_t bytes;
-    const char *variant; /* of the placement; NULL = "program" */
-    void *own;           /* the kind's own, freed afterwards: what prepare and checksum work on */
-    uint8_t *own_file;   /* `file`, when it was made for this run; freed afterwards */
-    char path[4096];     /* of a file of the kernel library */
-    double expected;     /* instructions of a copy, as a warm-up found; 0 = not known */
+    const char *variant;   /* of the placement; NULL = "program" */
+    void *own;             /* the kind's own, freed afterwards: what prepare and checksum work on */
+    uint8_t *own_file;     /* `file`, when it was made for this run; freed afterwards */
+    char path[4096];       /* of a file of the kernel library */
+    double expected;       /* instructions of a copy, as a warm-up found; 0 = not known */
+    unsigned thread_cores; /* that the threads of a copy may use */
+    char missing[256];     /* a file that was asked for and is not mounted; "" = none */
     /* Gives copy `number` its registers and buffers; the context is this struct. NULL = nothing to do. */
     program_prepare *prepare;
     /* Adds the checksum of the results of all copies; NULL = those that the program's arguments name. */

@@ -43,6 +43,12 @@ static void skip_amx(void *context, unsigned op, uint64_t operand)
     amx_block_skip(core->amx, core->slot, cpu_timing_now(core->timing), op, operand, core->gen);
 }
 
+/* Each core has an address space of its own; the tag keeps them apart in the shared caches. */
+static uint64_t tag_of(const struct soc *soc, const struct soc_core *core)
+{
+    return (uint64_t)(core - soc->core + 1) << 48;
+}
+
 static bool open_core(struct soc *soc, struct soc_core *core, struct orch_error *error)
 {
     struct mem_port_params own, amx;
@@ -54,8 +60,7 @@ static bool open_core(struct soc *soc, struct soc_core *core, struct orch_error 
     core->amx_issue_per_cycle = cpu.amx_issue_per_cycle;
     core->port = mem_port_open(soc->memory, &own, NULL);
     core->amx_port = core->port ? mem_port_open(soc->memory, &amx, core->port) : NULL;
-    /* Each core has an address space of its own; the tag keeps them apart in the shared caches. */
-    const uint64_t tag = (uint64_t)(core - soc->core + 1) << 48;
+    const uint64_t tag = tag_of(soc, core);
     core->timing = core->port ? cpu_timing_create(&cpu, core->port, tag) : NULL;
     if (!core->amx_port || !core->timing)
         return orch_no_memory(error);
@@ -221,6 +226,14 @@ bool soc_place(struct soc *soc, unsigned count, enum soc_core_choice choice, str
             (soc->opened[c] && !set_clocks(soc, c, active[c] ? active[c] : 1, error)))
             return false;
     return true;
+}
+
+void soc_share_space(struct soc *soc, struct soc_core *core, const struct soc_core *with)
+{
+    const uint64_t tag = tag_of(soc, with);
+    cpu_timing_set_tag(core->timing, tag);
+    if (core->amx)
+        amx_block_set_port(core->amx, core->slot, core->amx_port, tag);
 }
 
 void soc_restart(struct soc *soc, bool keep_caches)

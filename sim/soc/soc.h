@@ -59,6 +59,9 @@ enum soc_core_choice { SOC_ANY_CORE, SOC_P_CORE, SOC_E_CORE };
 /* Picks `count` cores as an operating system would for busy threads: P cores first, spread over the clusters, then E cores;
  * `choice` restricts it to one kind. Sets the clocks of each cluster for its number of active cores. The soc owns the cores. */
 bool soc_place(struct soc *soc, unsigned count, enum soc_core_choice choice, struct soc_core **cores, struct orch_error *error);
+/* Gives a core the address space of another one: what both access is the same in the caches. With itself: one of its own again.
+ */
+void soc_share_space(struct soc *soc, struct soc_core *core, const struct soc_core *with);
 unsigned soc_core_count(const struct soc *soc, bool performance);
 
 /* Separates the warm-up from the run: sets all local times to 0, clears the counters, keeps or drops the cache contents. */

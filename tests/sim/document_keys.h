@@ -39,6 +39,9 @@ static const char *const document_keys[] = {"run_id",
                                             "native_mac_share",
                                             "assumptions",
                                             "checksum",
-                                            "counters"};
+                                            "counters",
+                                            "returned",
+                                            "program_exit_status",
+                                            "program_output"};
 
 #endif

@@ -84,7 +84,7 @@ static inline bool guest_run_unicorn(struct guest_run *o, const char *guest, con
 {
     if (!guest_start(o, guest, options))
         return false;
-    struct cpu_linux *linux_system = cpu_linux_create(program_space(o->program), program_linux(o->program));
+    struct cpu_linux *linux_system = cpu_linux_create(program_space(o->program), program_linux(o->program), NULL, 0);
     const struct cpu_coprocessor hook = {guest_amx_execute, guest_amx_finish, o->amx};
     const struct machine m = {.space = program_space(o->program),
                               .core = program_core(o->program),

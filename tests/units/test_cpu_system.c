@@ -63,7 +63,7 @@ static void set_up(struct fixture *f, uint32_t page_bytes, const uint64_t *clock
     f->space = mem_space_create(UINT64_C(1) << 26);
     f->core = cpu_core_create(f->space);
     cpu_core_set_clock(f->core, &fixed);
-    f->system = cpu_linux_create(f->space, &params);
+    f->system = cpu_linux_create(f->space, &params, NULL, 0);
     CU_ASSERT_TRUE_FATAL(f->space && f->core && f->system && mem_space_map(f->space, DATA, DATA_BYTES, MEM_READ | MEM_WRITE));
 }
 

@@ -14,6 +14,7 @@ struct cpu_core *cpu_core_create(struct mem_space *space)
     core->space = space;
     core->fast_limit = space->bytes;
     core->flags.z = 1;
+    core->peer = core;
     return core;
 }
 
@@ -21,6 +22,10 @@ void cpu_core_free(struct cpu_core *core)
 {
     if (!core)
         return;
+    struct cpu_core *before = core->peer;
+    while (before->peer != core)
+        before = before->peer;
+    before->peer = core->peer;
     cpu_code_free(core);
     free(core);
 }
@@ -104,6 +109,48 @@ uint64_t cpu_core_tls(const struct cpu_core *core)
 void cpu_core_set_tls(struct cpu_core *core, uint64_t tls)
 {
     core->tls = tls;
+}
+
+void cpu_core_save(struct cpu_core *core, struct cpu_context *context)
+{
+    memcpy(context->x, core->x, sizeof context->x);
+    memcpy(context->v, core->v, sizeof context->v);
+    context->pc = core->pc;
+    context->tls = core->tls;
+    context->nzcv = cpu_flags_pack(&core->flags);
+    context->fpcr = core->fpcr;
+    context->fpsr = core->running ? cpu_float_status(core) : core->fpsr;
+}
+
+void cpu_core_load(struct cpu_core *core, const struct cpu_context *context)
+{
+    memcpy(core->x, context->x, sizeof context->x);
+    memcpy(core->v, context->v, sizeof context->v);
+    core->pc = context->pc;
+    core->tls = context->tls;
+    cpu_flags_unpack(&core->flags, context->nzcv);
+    cpu_float_set_control(core, context->fpcr);
+    if (core->running)
+        cpu_float_set_status(core, context->fpsr);
+    else
+        core->fpsr = context->fpsr;
+    core->exclusive_bytes = 0;
+}
+
+void cpu_core_pause(struct cpu_core *core)
+{
+    core->pauses = true;
+}
+
+void cpu_core_clear_exclusive(struct cpu_core *core)
+{
+    core->exclusive_bytes = 0;
+}
+
+void cpu_core_join(struct cpu_core *core, struct cpu_core *other)
+{
+    core->peer = other->peer;
+    other->peer = core;
 }
 
 void cpu_core_set_clock(struct cpu_core *core, const struct cpu_clock *clock)

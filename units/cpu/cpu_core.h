@@ -39,7 +39,15 @@ struct cpu_clock {
     void *context;
 };
 
-enum cpu_stop { CPU_STOP_BUDGET, CPU_STOP_EXIT, CPU_STOP_RETURN, CPU_STOP_FAULT };
+enum cpu_stop { CPU_STOP_BUDGET, CPU_STOP_EXIT, CPU_STOP_RETURN, CPU_STOP_FAULT, CPU_STOP_PAUSE };
+
+/* Everything that a program sees of a core but its memory: what a thread takes along from core to core. */
+struct cpu_context {
+    uint64_t x[32]; /* 31 = SP */
+    uint8_t v[32][16];
+    uint64_t pc, tls;
+    uint32_t nzcv, fpcr, fpsr;
+};
 
 struct cpu_core *cpu_core_create(struct mem_space *space);
 void cpu_core_free(struct cpu_core *core);
@@ -64,6 +72,15 @@ uint32_t cpu_core_fpcr(const struct cpu_core *core);
 void cpu_core_set_fpcr(struct cpu_core *core, uint32_t fpcr);
 uint64_t cpu_core_tls(const struct cpu_core *core); /* tpidr_el0 */
 void cpu_core_set_tls(struct cpu_core *core, uint64_t tls);
+void cpu_core_save(struct cpu_core *core, struct cpu_context *context);
+/* Drops the reservation of an exclusive load, too. */
+void cpu_core_load(struct cpu_core *core, const struct cpu_context *context);
+/* During a system call: the run ends behind it with CPU_STOP_PAUSE. */
+void cpu_core_pause(struct cpu_core *core);
+/* Drops the reservation of an exclusive load: another core may have written there. */
+void cpu_core_clear_exclusive(struct cpu_core *core);
+/* Cores of one address space: code that one of them changes is forgotten by all. `core` must be alone. */
+void cpu_core_join(struct cpu_core *core, struct cpu_core *other);
 /* Must be called after code in [addr, addr+bytes) was changed, unmapped or protected by anything but the core's own stores. */
 void cpu_core_forget_code(struct cpu_core *core, uint64_t addr, uint64_t bytes);
 

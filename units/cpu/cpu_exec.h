@@ -105,6 +105,7 @@ struct cpu_core {
     uint32_t fpcr, fpsr;
     bool fp_special; /* fpcr selects anything but the default arithmetic */
     bool running;    /* the host's rounding mode is that of the core */
+    bool pauses;     /* the run ends behind the system call under way */
     int host_rounding;
     uint64_t tls, tls_ro;
     struct mem_space *space;
@@ -118,6 +119,7 @@ struct cpu_core {
     uint64_t exclusive_address; /* monitor of LDXR/STXR */
     uint32_t exclusive_bytes;   /* 0 = no reservation */
 
+    struct cpu_core *peer; /* the next core of the same address space, in a ring */
     struct cpu_jump jump[CPU_JUMP_CACHE];
     struct cpu_code **bucket; /* hash of live blocks by pc */
     uint32_t bucket_mask;
@@ -133,7 +135,7 @@ struct cpu_core {
  * filled. */
 struct cpu_code *cpu_code_find(struct cpu_core *core, uint64_t pc);
 struct cpu_code *cpu_code_make(struct cpu_core *core, uint64_t pc);
-/* Forgets the blocks that cover any byte of the range. */
+/* All cores of the address space forget the blocks that cover any byte of the range. */
 void cpu_code_written(struct cpu_core *core, uint64_t addr, uint64_t bytes);
 void cpu_code_free(struct cpu_core *core);
 

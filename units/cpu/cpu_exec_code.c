@@ -140,7 +140,7 @@ static void mark_again(struct cpu_core *core)
             (void)mark_words(core, core->code[i]->block.pc, core->code[i]->block.count);
 }
 
-void cpu_code_written(struct cpu_core *core, uint64_t addr, uint64_t bytes)
+static void forget_code(struct cpu_core *core, uint64_t addr, uint64_t bytes)
 {
     if (bytes == 0 || !any_word_marked(core, addr, bytes))
         return;
@@ -149,6 +149,15 @@ void cpu_code_written(struct cpu_core *core, uint64_t addr, uint64_t bytes)
             core->code[i]->alive = false;
     forget_links(core);
     mark_again(core);
+}
+
+void cpu_code_written(struct cpu_core *core, uint64_t addr, uint64_t bytes)
+{
+    struct cpu_core *each = core;
+    do {
+        forget_code(each, addr, bytes);
+        each = each->peer;
+    } while (each != core);
 }
 
 /* Decodes from pc to the end of the block: a branch, the end of the page, or the largest size. */

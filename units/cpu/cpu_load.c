@@ -209,3 +209,44 @@ bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char *
     }
     return found;
 }
+
+const char *cpu_image_unresolved(const struct cpu_image *image, uint64_t addr)
+{
+    struct elf_symbol s;
+    const uint64_t index = (addr - CPU_UNRESOLVED_BASE) / CPU_UNRESOLVED_BYTES;
+    if (addr < CPU_UNRESOLVED_BASE || image->elf->kind != ELF_OBJECT || index == 0 || index >= image->elf->symbol_count)
+        return NULL;
+    elf_symbol(image->elf, (uint32_t)index, &s);
+    return s.section == SHN_UNDEF && s.name[0] ? s.name : NULL;
+}
+
+/* Entry `*left` of a table in the file, counting those of the type only. */
+static bool find_indirect(const struct cpu_image *image, uint64_t offset, uint64_t bytes, uint32_t *left, Elf64_Rela *found)
+{
+    const struct elf_file *const elf = image->elf;
+    for (uint64_t at = 0; at + sizeof *found <= bytes && offset + at + sizeof *found <= elf->size; at += sizeof *found) {
+        memcpy(found, elf->bytes + offset + at, sizeof *found);
+        if (ELF64_R_TYPE(found->r_info) == R_AARCH64_IRELATIVE && (*left)-- == 0)
+            return true;
+    }
+    return false;
+}
+
+bool cpu_image_indirect(const struct cpu_image *image, uint32_t index, uint64_t *place, uint64_t *resolver)
+{
+    const struct elf_file *const elf = image->elf;
+    Elf64_Rela r = {.r_offset = 0};
+    bool found = false;
+    if (elf->kind == ELF_OBJECT)
+        return false;
+    if (elf->kind == ELF_PIE && elf->section_count == 0)
+        found = find_indirect(image, elf->relative_offset, elf->relative_bytes, &index, &r);
+    for (uint32_t i = 1; !found && i < elf->section_count; i++) {
+        struct elf_section s;
+        elf_section(elf, i, &s);
+        found = s.type == SHT_RELA && s.flags & SHF_ALLOC && find_indirect(image, s.offset, s.bytes, &index, &r);
+    }
+    *place = r.r_offset + image->bias;
+    *resolver = (uint64_t)r.r_addend + image->bias;
+    return found;
+}

@@ -16,6 +16,11 @@
 
 #define CPU_LOAD_BASE UINT64_C(0x10000000)
 
+/* What an object needs and nothing defines gets an address of its own below the object, where nothing is mapped: only a program
+ * that reaches it faults (cpu_image_unresolved names it). */
+#define CPU_UNRESOLVED_BASE  (CPU_LOAD_BASE - UINT64_C(0x1000000))
+#define CPU_UNRESOLVED_BYTES 16
+
 /* A loaded file. It keeps pointing into `elf` and its bytes, which must outlive it. */
 struct cpu_image {
     const struct elf_file *elf;
@@ -36,6 +41,13 @@ void cpu_image_release(struct cpu_image *image);
 bool cpu_image_symbol(const struct cpu_image *image, const char *name, uint64_t *addr);
 /* Finds the function or object that contains `addr`, for messages and listings: its name and the offset in it. */
 bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char **name, uint64_t *offset);
+
+/* Functions that the program's start-up code chooses by calling a resolver (R_AARCH64_IRELATIVE), one by one until false: whoever
+ * calls a function without that start has to do so. `place` takes what the resolver returns. */
+bool cpu_image_indirect(const struct cpu_image *image, uint32_t index, uint64_t *place, uint64_t *resolver);
+
+/* The undefined symbol whose address this is, or NULL. */
+const char *cpu_image_unresolved(const struct cpu_image *image, uint64_t addr);
 
 struct cpu_stack_params {
     uint64_t bytes;          /* size of the stack; 0 = 8 MiB */

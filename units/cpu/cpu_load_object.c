@@ -134,12 +134,11 @@ static void copy_sections(struct link *l)
     }
 }
 
-/* Sets the address of every symbol and names all that are undefined. */
+/* Sets the address of every symbol. Undefined ones get addresses where nothing is. */
 static bool resolve_symbols(struct link *l)
 {
-    char names[160] = "";
-    size_t used = 0;
-    unsigned missing = 0;
+    if (l->elf->symbol_count > (CPU_LOAD_BASE - CPU_UNRESOLVED_BASE) / CPU_UNRESOLVED_BYTES)
+        return elf_refuse(l->error, 0, "%u symbols are more than an object may have here", l->elf->symbol_count);
     for (uint32_t i = 1; i < l->elf->symbol_count; i++) {
         struct elf_symbol s;
         elf_symbol(l->elf, i, &s);
@@ -149,16 +148,10 @@ static bool resolve_symbols(struct link *l)
             l->image->symbol_addr[i] = l->image->section_addr[s.section] + s.value;
         else if (s.section == SHN_UNDEF && strcmp(s.name, "_GLOBAL_OFFSET_TABLE_") == 0)
             l->image->symbol_addr[i] = l->got_base;
-        else if (s.section == SHN_UNDEF && s.binding != STB_WEAK && s.name[0]) {
-            if (used < sizeof names)
-                used += (size_t)snprintf(names + used, sizeof names - used, "%s%.60s", missing ? ", " : "", s.name);
-            missing++;
-        }
+        else if (s.section == SHN_UNDEF && s.binding != STB_WEAK && s.name[0])
+            l->image->symbol_addr[i] = CPU_UNRESOLVED_BASE + (uint64_t)i * CPU_UNRESOLVED_BYTES;
     }
-    if (missing == 0)
-        return true;
-    return elf_refuse(l->error, 0, "undefined symbol%s %s%s: link what defines %s in (ld -r, or a static executable)",
-                      missing > 1 ? "s" : "", names, used >= sizeof names ? " ..." : "", missing > 1 ? "them" : "it");
+    return true;
 }
 
 static bool apply_one(struct link *l, const struct elf_section *target, uint64_t target_addr, uint64_t file_offset,

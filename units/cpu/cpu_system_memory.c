@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { L_PROT_READ = 1, L_PROT_WRITE = 2, L_PROT_EXEC = 4 };
-enum { L_MAP_FIXED = 0x10, L_MAP_ANONYMOUS = 0x20, L_MAP_FIXED_NOREPLACE = 0x100000 };
+enum { L_MAP_SHARED = 1, L_MAP_FIXED = 0x10, L_MAP_ANONYMOUS = 0x20, L_MAP_FIXED_NOREPLACE = 0x100000 };
 enum { L_MADV_DONTNEED = 4 };
 enum { PART_SHIFT = 12, PARTS = MEM_PAGE_BYTES >> PART_SHIFT, ALL_PARTS = (1 << PARTS) - 1 };
 
@@ -113,13 +113,49 @@ static uint64_t choose(struct cpu_linux *l, uint64_t want, uint64_t bytes, uint6
     return addr;
 }
 
+/* The file that a mapping shows, with what it may be mapped as. NULL with *error = 0 for anonymous memory. */
+static struct cpu_file *mapped_file(const struct cpu_linux_call *c, int64_t *error)
+{
+    enum { ACCESS = 3, READ_WRITE = 2 };
+    *error = 0;
+    if (c->arg[3] & L_MAP_ANONYMOUS)
+        return NULL;
+    struct cpu_file *const f = cpu_linux_file(c->system, c->arg[4]);
+    const bool shared_write = c->arg[3] & L_MAP_SHARED && c->arg[2] & L_PROT_WRITE;
+    *error = !f                                                                                ? -L_EBADF
+             : f->kind != CPU_FILE_HOST && f->kind != CPU_FILE_ZERO                            ? -L_ENODEV
+             : (f->flags & ACCESS) == 1 || (shared_write && (f->flags & ACCESS) != READ_WRITE) ? -L_EACCES
+             : c->arg[5] % c->system->params.page_bytes                                        ? -L_EINVAL
+                                                                                               : 0;
+    return f;
+}
+
+/* Puts the contents of the file there; a shared mapping that may be written is remembered, to be written back. */
+static int64_t fill(struct cpu_linux_call *c, struct cpu_file *f, uint64_t addr)
+{
+    uint8_t *const host = c->system->space->host + addr;
+    for (uint64_t done = 0; done < c->arg[1];) {
+        const int64_t n = cpu_linux_file_read(c, f, host + done, c->arg[1] - done, (int64_t)(c->arg[5] + done));
+        if (n < 0)
+            return n;
+        if (n == 0)
+            break;
+        done += (uint64_t)n;
+    }
+    if (c->arg[3] & L_MAP_SHARED && c->arg[2] & L_PROT_WRITE && f->kind == CPU_FILE_HOST)
+        return cpu_linux_share(c->system, f, addr, c->arg[1], c->arg[5]);
+    return 0;
+}
+
 int64_t cpu_linux_mmap(struct cpu_linux_call *c)
 {
     struct cpu_linux *l = c->system;
     const uint64_t bytes = page_up(c->arg[1]), flags = c->arg[3];
     const unsigned prot = to_prot(c->arg[2]);
-    if (!(flags & L_MAP_ANONYMOUS))
-        return -L_EBADF; /* there are no open files to map */
+    int64_t error;
+    struct cpu_file *const file = mapped_file(c, &error);
+    if (error)
+        return error;
     if (c->arg[1] == 0)
         return -L_EINVAL;
     if (c->arg[1] > l->space->bytes)
@@ -128,14 +164,19 @@ int64_t cpu_linux_mmap(struct cpu_linux_call *c)
     if (addr == 0)
         return flags & (L_MAP_FIXED | L_MAP_FIXED_NOREPLACE) ? -L_EINVAL : -L_ENOMEM;
     if (flags & L_MAP_FIXED) {
+        cpu_linux_write_back(l, addr, bytes, true);
         mem_space_unmap(l->space, addr, bytes);
         cpu_core_forget_code(c->core, addr, bytes);
     }
-    if (prot && !mem_space_map(l->space, addr, bytes, prot))
+    if ((prot || file) && !mem_space_map(l->space, addr, bytes, prot | (file ? MEM_READ | MEM_WRITE : 0)))
         return -L_ENOMEM;
     memset(l->owned + (addr >> MEM_PAGE_SHIFT), 0, bytes >> MEM_PAGE_SHIFT);
     own(l, addr, addr + c->arg[1]);
-    return (int64_t)addr;
+    if (!file)
+        return (int64_t)addr;
+    error = fill(c, file, addr);
+    mem_space_protect(l->space, addr, bytes, prot);
+    return error ? error : (int64_t)addr;
 }
 
 /* Removes [addr, end) from one page; the page is unmapped when nothing of it is left. */
@@ -156,6 +197,7 @@ int64_t cpu_linux_munmap(struct cpu_linux_call *c)
     if (addr % l->params.page_bytes || bytes == 0 || !in_space(l->space, addr, bytes))
         return -L_EINVAL;
     const uint64_t end = addr + bytes;
+    cpu_linux_write_back(l, addr, bytes, true);
     for (uint64_t page = page_down(addr); page < end; page += MEM_PAGE_BYTES)
         if (in_use(l, page))
             release_page(l, page, addr, end);
@@ -207,5 +249,31 @@ int64_t cpu_linux_madvise(struct cpu_linux_call *c)
     if (!host)
         return -L_ENOMEM;
     memset(host, 0, c->arg[1]);
+    return 0;
+}
+
+int64_t cpu_linux_msync(struct cpu_linux_call *c)
+{
+    if (c->arg[0] % c->system->params.page_bytes || !in_space(c->system->space, c->arg[0], c->arg[1]))
+        return -L_EINVAL;
+    cpu_linux_write_back(c->system, c->arg[0], c->arg[1], false);
+    return 0;
+}
+
+/* All mapped pages are in memory. */
+int64_t cpu_linux_mincore(struct cpu_linux_call *c)
+{
+    const uint64_t page_bytes = c->system->params.page_bytes, pages = (c->arg[1] + page_bytes - 1) / page_bytes;
+    const uint8_t there = 1;
+    if (c->arg[0] % page_bytes)
+        return -L_EINVAL;
+    if (!in_space(c->system->space, c->arg[0], c->arg[1]))
+        return -L_ENOMEM;
+    for (uint64_t i = 0; i < pages; i++) {
+        if (!in_use(c->system, page_down(c->arg[0] + i * page_bytes)))
+            return -L_ENOMEM;
+        if (cpu_linux_give(c, c->arg[2] + i, &there, 1))
+            return -L_EFAULT;
+    }
     return 0;
 }

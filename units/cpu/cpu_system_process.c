@@ -2,42 +2,10 @@
 #include "units/cpu/cpu_random.h"
 #include "units/cpu/cpu_system_internal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define STACK_LIMIT_BYTES (UINT64_C(8) << 20)
-enum { PROCESS_ID = 1000, USER_ID = 1000 };
 enum { L_RLIMIT_STACK = 3 };
-
-int64_t cpu_linux_exit(struct cpu_linux_call *c)
-{
-    c->stop = true;
-    c->exit_code = (int)(c->arg[0] & 0xff);
-    return 0;
-}
-
-static int64_t raise_signal(struct cpu_linux_call *c, uint64_t signal)
-{
-    enum { L_SIGABRT = 6 };
-    if (signal == 0)
-        return 0;
-    c->stop = true;
-    c->fault->kind = UNIT_FAULT_TRAP;
-    snprintf(c->fault->text, sizeof c->fault->text, "the program %s itself signal %" PRIu64 "%s",
-             signal == L_SIGABRT ? "aborted: it sent" : "sent", signal, signal == L_SIGABRT ? " (SIGABRT)" : "");
-    return 0;
-}
-
-int64_t cpu_linux_kill(struct cpu_linux_call *c) /* kill and tkill: target, signal */
-{
-    return raise_signal(c, c->arg[1]);
-}
-
-int64_t cpu_linux_tgkill(struct cpu_linux_call *c)
-{
-    return raise_signal(c, c->arg[2]);
-}
 
 int64_t cpu_linux_accept(struct cpu_linux_call *c) /* accepted, without effect */
 {
@@ -60,7 +28,7 @@ int64_t cpu_linux_no_memory(struct cpu_linux_call *c)
 int64_t cpu_linux_process_id(struct cpu_linux_call *c)
 {
     (void)c;
-    return PROCESS_ID;
+    return CPU_PROCESS_ID;
 }
 
 int64_t cpu_linux_parent_id(struct cpu_linux_call *c)
@@ -72,7 +40,7 @@ int64_t cpu_linux_parent_id(struct cpu_linux_call *c)
 int64_t cpu_linux_user_id(struct cpu_linux_call *c)
 {
     (void)c;
-    return USER_ID;
+    return CPU_USER_ID;
 }
 
 int64_t cpu_linux_uname(struct cpu_linux_call *c)
@@ -130,23 +98,106 @@ int64_t cpu_linux_getrandom(struct cpu_linux_call *c)
     return (int64_t)c->arg[1];
 }
 
+/* ---- processors ---- */
+
+static unsigned processors(const struct cpu_linux_call *c)
+{
+    return c->system->params.cores ? c->system->params.cores : 1;
+}
+
 int64_t cpu_linux_sched_getaffinity(struct cpu_linux_call *c)
 {
-    const uint64_t one_processor = 1;
-    if (c->arg[1] < sizeof one_processor)
+    const unsigned count = processors(c);
+    const uint64_t set = count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+    if (c->arg[1] < sizeof set)
         return -L_EINVAL;
-    const int64_t error = cpu_linux_give(c, c->arg[2], &one_processor, sizeof one_processor);
-    return error ? error : (int64_t)sizeof one_processor;
+    const int64_t error = cpu_linux_give(c, c->arg[2], &set, sizeof set);
+    return error ? error : (int64_t)sizeof set;
 }
 
-int64_t cpu_linux_rt_sigprocmask(struct cpu_linux_call *c)
+/* The core that the thread runs on, counted in the order in which the program came to use them. */
+int64_t cpu_linux_getcpu(struct cpu_linux_call *c)
 {
-    const uint64_t none = 0;
-    return c->arg[2] ? cpu_linux_give(c, c->arg[2], &none, sizeof none) : 0;
+    const uint32_t number = c->thread->core, node = 0;
+    if ((c->arg[0] && cpu_linux_give(c, c->arg[0], &number, sizeof number)) ||
+        (c->arg[1] && cpu_linux_give(c, c->arg[1], &node, sizeof node)))
+        return -L_EFAULT;
+    return 0;
 }
 
-int64_t cpu_linux_rt_sigaction(struct cpu_linux_call *c) /* the old action is always the default */
+/* Every store is seen by all cores when the next stretch of another one begins: there is nothing to wait for. */
+int64_t cpu_linux_membarrier(struct cpu_linux_call *c)
 {
-    const uint64_t action[4] = {0};
-    return c->arg[2] ? cpu_linux_give(c, c->arg[2], action, sizeof action) : 0;
+    enum { QUERY = 0, EXPEDITED = 8, REGISTER = 16 };
+    return c->arg[0] == QUERY ? EXPEDITED | REGISTER : c->arg[0] == EXPEDITED || c->arg[0] == REGISTER ? 0 : -L_EINVAL;
+}
+
+int64_t cpu_linux_sched_yield(struct cpu_linux_call *c)
+{
+    if (c->system->alive > 1)
+        cpu_core_pause(c->core);
+    return 0;
+}
+
+int64_t cpu_linux_sched_getparam(struct cpu_linux_call *c)
+{
+    const int32_t priority = 0;
+    return cpu_linux_give(c, c->arg[1], &priority, sizeof priority);
+}
+
+/* Names of threads are kept for nobody; the rest is refused as by a kernel without it. */
+int64_t cpu_linux_prctl(struct cpu_linux_call *c)
+{
+    enum { SET_NAME = 15, GET_NAME = 16, GET_DUMPABLE = 3, SET_DUMPABLE = 4, SET_VMA = 0x53564d41 };
+    const char name[16] = "program";
+    switch (c->arg[0]) {
+    case SET_NAME:
+    case SET_DUMPABLE:
+    case SET_VMA: return 0;
+    case GET_DUMPABLE: return 1;
+    case GET_NAME: return cpu_linux_give(c, c->arg[1], name, sizeof name);
+    default: return -L_EINVAL;
+    }
+}
+
+int64_t cpu_linux_umask(struct cpu_linux_call *c)
+{
+    (void)c;
+    return 022;
+}
+
+int64_t cpu_linux_getgroups(struct cpu_linux_call *c)
+{
+    (void)c;
+    return 0;
+}
+
+int64_t cpu_linux_getresuid(struct cpu_linux_call *c)
+{
+    const uint32_t id = CPU_USER_ID;
+    for (int i = 0; i < 3; i++)
+        if (cpu_linux_give(c, c->arg[i], &id, sizeof id))
+            return -L_EFAULT;
+    return 0;
+}
+
+int64_t cpu_linux_times(struct cpu_linux_call *c)
+{
+    const uint64_t ticks = cpu_linux_now_ns(c) / 10000000, words[4] = {ticks, 0, 0, 0};
+    return c->arg[0] && cpu_linux_give(c, c->arg[0], words, sizeof words) ? -L_EFAULT : (int64_t)ticks;
+}
+
+/* There are no children to wait for. */
+int64_t cpu_linux_wait4(struct cpu_linux_call *c)
+{
+    enum { L_ECHILD = 10 };
+    (void)c;
+    return -L_ECHILD;
+}
+
+int64_t cpu_linux_no_network(struct cpu_linux_call *c)
+{
+    enum { L_EAFNOSUPPORT = 97 };
+    (void)c;
+    return -L_EAFNOSUPPORT;
 }

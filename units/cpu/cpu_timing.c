@@ -76,6 +76,12 @@ void cpu_timing_set_amx(struct cpu_timing *t, const struct cpu_amx_link *link)
         t->amx = *link;
 }
 
+void cpu_timing_set_tag(struct cpu_timing *t, uint64_t address_tag)
+{
+    cpu_memo_leave(t);
+    t->address_tag = address_tag;
+}
+
 void cpu_timing_set_memo(struct cpu_timing *t, bool on)
 {
     cpu_memo_leave(t);

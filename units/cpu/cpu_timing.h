@@ -46,7 +46,8 @@ struct cpu_params {
     X(SLC, "slc", "waits for the system-level cache") \
     X(DRAM, "dram", "waits for DRAM") \
     X(BRANCH, "branch", "mispredicted branches") \
-    X(AMX, "amx", "the AMX queue is full or stored data are not there yet")
+    X(AMX, "amx", "the AMX queue is full or stored data are not there yet") \
+    X(IDLE, "idle", "no thread was ready to run on the core")
 /* clang-format on */
 
 enum cpu_stall {
@@ -73,6 +74,9 @@ struct cpu_timing *cpu_timing_create(const struct cpu_params *params, struct mem
 void cpu_timing_free(struct cpu_timing *timing);
 void cpu_timing_set_amx(struct cpu_timing *timing, const struct cpu_amx_link *link);
 void cpu_timing_set_clock(struct cpu_timing *timing, double clock_ghz);
+
+/* Another tag from now on: the core shares its addresses with others. */
+void cpu_timing_set_tag(struct cpu_timing *timing, uint64_t address_tag);
 
 void cpu_timing_set_memo(struct cpu_timing *timing, bool on); /* on when created */
 /* Reports every instruction from now on, as of core `number`, and switches the memo off. NULL ends the reports. */

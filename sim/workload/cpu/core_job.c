@@ -10,20 +10,25 @@
 #define TRACE_BLOCKS    4096
 #define TRACE_ADDRESSES 16384
 #define STRETCH         65536 /* most instructions of a stretch; a full trace ends it earlier */
+#define SHARED_STRETCH  2048  /* the same where several cores share memory: nobody sees less than that happen at once */
 
 _Static_assert(CORE_PHASES <= CORE_SAMPLE_KINDS, "each phase is a kind of work");
 
 struct core_job {
     struct cpu_core *cpu;
-    struct amx_core *amx;
+    struct amx_core *amx, *own_amx; /* the one that is in use, and the one to be freed */
+    struct mem_space *space;
+    enum amx_gen gen;
     struct soc_core *core;
     struct cpu_trace trace;
     struct unit_fault fault;
     enum cpu_stop stop;
-    bool running;
-    double begin_ns;
-    bool samples, skipped; /* the latest stretch was */
+    bool running, shared;
+    double begin_ns, idle_ns; /* idle: of a core without timing */
+    bool samples, skipped;    /* the latest stretch was */
     struct core_sample sample;
+    struct core_sampled sampled;      /* of a sample that has ended before the program */
+    struct core_reading after_sample; /* what the core showed then */
     struct core_sample_shape with_amx;
     bool reshaped; /* to that */
     struct core_phases phases;
@@ -54,8 +59,14 @@ static void amx_finish(void *context)
 static uint64_t simulated_clock(void *context)
 {
     const struct core_job *j = context;
-    const double extra_ns = j->samples ? core_sample_extra_ns(&j->sample) : 0;
+    const double extra_ns = j->samples ? core_sample_extra_ns(&j->sample) : j->sampled.extra_ns;
     return (uint64_t)(cpu_timing_done_at(j->core->timing) - j->begin_ns + extra_ns);
+}
+
+static uint64_t counted_clock(void *context)
+{
+    const struct core_job *j = context;
+    return cpu_core_instructions(j->cpu) + (uint64_t)j->idle_ns;
 }
 
 struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, enum amx_gen gen, struct soc_core *core,
@@ -68,7 +79,9 @@ struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, 
         j->running = true;
         j->max_instructions = max_instructions ? max_instructions : UINT64_MAX;
         j->first_instruction = cpu_core_instructions(cpu);
-        j->amx = amx_core_create(gen, space, AMX_PATH_FAST);
+        j->space = space;
+        j->gen = gen;
+        j->amx = j->own_amx = amx_core_create(gen, space, AMX_PATH_FAST);
         j->trace.block = calloc(TRACE_BLOCKS, sizeof *j->trace.block);
         j->trace.address = calloc(TRACE_ADDRESSES, sizeof *j->trace.address);
         j->trace.block_capacity = TRACE_BLOCKS;
@@ -93,7 +106,7 @@ void core_job_free(struct core_job *j)
 {
     if (!j)
         return;
-    amx_core_free(j->amx);
+    amx_core_free(j->own_amx);
     free(j->trace.block);
     free(j->trace.address);
     free(j);
@@ -103,7 +116,7 @@ static double job_now(void *context)
 {
     const struct core_job *j = context;
     if (!j->core)
-        return 0;
+        return j->shared ? (double)counted_clock(context) : 0;
     /* A program that has ended lasts until its last instruction is complete, in the core or in the AMX block. */
     if (!j->running && !cpu_timing_pending(j->core->timing))
         return soc_core_done_at(j->core);
@@ -113,6 +126,8 @@ static double job_now(void *context)
 /* Most instructions of the next stretch; those of a sample end with their piece. */
 static uint64_t stretch(const struct core_job *j)
 {
+    if (j->shared)
+        return SHARED_STRETCH;
     if (!j->samples || j->sample.shape.blind)
         return STRETCH;
     return (uint64_t)ceil(fmax(1, fmin(j->sample.left, j->sample.shape.window) - j->piece));
@@ -163,7 +178,7 @@ static void execute_stretch(struct core_job *j)
     const uint64_t left = j->max_instructions > done ? j->max_instructions - done : 0, most = stretch(j);
     j->trace.blocks = j->trace.addresses = 0;
     j->stop = cpu_core_run(j->cpu, left < most ? left : most, j->core ? &j->trace : NULL, &j->fault);
-    j->running = j->stop == CPU_STOP_BUDGET && left > 0;
+    j->running = (j->stop == CPU_STOP_BUDGET && left > 0) || j->stop == CPU_STOP_PAUSE;
     if (!j->running)
         amx_core_finish(j->amx);
     if (j->core && j->trace.blocks)
@@ -173,20 +188,28 @@ static void execute_stretch(struct core_job *j)
     work_progress_tell(j->progress, j->doing, NAN, j->core ? cpu_timing_now(j->core->timing) : 0);
 }
 
-static enum engine_progress job_step(void *context, double limit_ns, struct orch_error *error)
+enum engine_progress core_job_run(struct core_job *j, double limit_ns)
 {
-    struct core_job *j = context;
-    (void)error; /* the caller judges how the program ended */
+    bool paused = false;
     do {
         if (!j->core || !cpu_timing_pending(j->core->timing)) {
             if (!j->running)
                 return ENGINE_DONE;
+            if (paused)
+                return ENGINE_MORE;
             execute_stretch(j);
+            paused = j->stop == CPU_STOP_PAUSE;
         }
         if (j->core)
-            cpu_timing_advance(j->core->timing, limit_ns);
-    } while (!j->core || job_now(j) <= limit_ns);
+            cpu_timing_advance(j->core->timing, paused ? INFINITY : limit_ns);
+    } while (paused || job_now(j) <= limit_ns);
     return ENGINE_MORE;
+}
+
+static enum engine_progress job_step(void *context, double limit_ns, struct orch_error *error)
+{
+    (void)error; /* the caller judges how the program ended */
+    return core_job_run(context, limit_ns);
 }
 
 struct engine_task core_job_task(struct core_job *job)
@@ -207,9 +230,103 @@ void core_job_sample(struct core_job *job, const struct core_sample_shape *shape
     core_sample_begin(&job->sample, shape);
 }
 
-struct core_sampled core_job_sampled(struct core_job *job)
+/* Ends a sample before the program: from now on everything is timed. */
+static void end_sample(struct core_job *j)
 {
-    return job->samples ? core_sample_end(&job->sample) : (struct core_sampled){.sampled = false};
+    struct core_reading now;
+    if (!j->samples)
+        return;
+    core_reading_take(&now, j->core, cpu_timing_done_at(j->core->timing));
+    if (j->piece > 0 && j->skipped)
+        core_sample_skipped(&j->sample, core_phases_of(&j->phases), j->piece);
+    else if (j->piece > 0)
+        core_sample_timed(&j->sample, core_phases_of(&j->phases), j->piece, &j->before, &now);
+    j->samples = false;
+    j->sampled = core_sample_end(&j->sample);
+    j->after_sample = now;
+    if (j->skipped)
+        soc_core_resume(j->core, cpu_timing_now(j->core->timing));
+    j->skipped = false;
+}
+
+struct core_sampled core_job_sampled(struct core_job *j)
+{
+    struct core_reading now;
+    if (j->samples)
+        return core_sample_end(&j->sample);
+    struct core_sampled r = j->sampled;
+    if (!r.sampled)
+        return r;
+    core_reading_take(&now, j->core, cpu_timing_done_at(j->core->timing));
+    for (int i = 0; i < MEM_TIMED_COUNTS; i++)
+        r.memory[i] += now.memory[i] - j->after_sample.memory[i];
+    const double later = (double)core_job_instructions(j) - r.work;
+    r.work += later;
+    r.timed_work += later;
+    return r;
+}
+
+/* ---- cores of a program with threads ---- */
+
+double core_job_now(const struct core_job *j)
+{
+    return j->core ? cpu_timing_now(j->core->timing) : (double)cpu_core_now_ns(j->cpu);
+}
+
+double core_job_clock_ns(const struct core_job *j)
+{
+    return (double)cpu_core_now_ns(j->cpu);
+}
+
+void core_job_join(struct core_job *j, const struct core_job *first, double clock_ns)
+{
+    const struct cpu_clock counted = {counted_clock, j};
+    if (j->core) {
+        j->begin_ns = first->begin_ns;
+        j->sampled.extra_ns = first->sampled.extra_ns;
+        cpu_timing_restart(j->core->timing, clock_ns + j->begin_ns - j->sampled.extra_ns);
+    } else {
+        j->idle_ns = clock_ns;
+        cpu_core_set_clock(j->cpu, &counted);
+    }
+}
+
+void core_job_idle_until(struct core_job *j, double clock_ns)
+{
+    if (j->core)
+        cpu_timing_wait_until(j->core->timing, clock_ns + j->begin_ns - j->sampled.extra_ns, CPU_STALL_IDLE);
+    else
+        j->idle_ns += fmax(0, clock_ns - core_job_clock_ns(j));
+}
+
+void core_job_share(struct core_job *j)
+{
+    const struct cpu_clock counted = {counted_clock, j};
+    if (j->shared)
+        return;
+    j->shared = true;
+    end_sample(j);
+    if (!j->core)
+        cpu_core_set_clock(j->cpu, &counted);
+}
+
+void core_job_go_on(struct core_job *j)
+{
+    j->running = true;
+    j->stop = CPU_STOP_BUDGET;
+}
+
+struct amx_core *core_job_take_amx(struct core_job *j, struct amx_core *amx)
+{
+    struct amx_core *const next = amx ? amx : amx_core_create(j->gen, j->space, AMX_PATH_FAST);
+    if (next)
+        j->amx = next;
+    return next;
+}
+
+struct amx_core *core_job_amx(const struct core_job *j)
+{
+    return j->amx;
 }
 
 enum cpu_stop core_job_stop(const struct core_job *job)

@@ -22,6 +22,28 @@ struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, 
 void core_job_free(struct core_job *job);
 struct engine_task core_job_task(struct core_job *job);
 
+/* ---- for the cores of a program with threads (crew_job.h) ---- */
+
+/* Local time, at which the next instruction is dispatched; without timing an instruction takes a nanosecond. */
+double core_job_now(const struct core_job *job);
+/* The clock as the program reads it. */
+double core_job_clock_ns(const struct core_job *job);
+/* A core that joins a program at a time of its clock, which is that of `first`. */
+void core_job_join(struct core_job *job, const struct core_job *first, double clock_ns);
+/* Idle until a time of the clock, if that is to come. */
+void core_job_idle_until(struct core_job *job, double clock_ns);
+/* From now on stretches are short, because other cores see what this one does, and everything is timed. */
+void core_job_share(struct core_job *job);
+/* Runs until local time passes limit_ns, or the program ends or pauses (core_job_stop is CPU_STOP_PAUSE; it goes on with the next
+ * call). */
+enum engine_progress core_job_run(struct core_job *job, double limit_ns);
+/* After a fault that the program handles. */
+void core_job_go_on(struct core_job *job);
+/* The coprocessor's state of the thread that runs next; NULL makes a new one, which is the caller's. Returns it; NULL when memory
+ * is out. */
+struct amx_core *core_job_take_amx(struct core_job *job, struct amx_core *amx);
+struct amx_core *core_job_amx(const struct core_job *job);
+
 /* Who waits, and for what ("timing"); from now on. */
 void core_job_tell(struct core_job *job, const struct work_progress *progress, const char *doing);
 

@@ -210,9 +210,18 @@ static bool make_core(struct program *p, const struct program_options *o, const 
         (struct cpu_linux_params){.heap_start = p->image.end,
                                   .map_top = stack->low > 2 * STACK_GAP_BYTES ? stack->low - STACK_GAP_BYTES : stack->low,
                                   .page_bytes = p->image.page_bytes,
-                                  .seed = o->seed};
+                                  .seed = o->seed,
+                                  .cores = o->cores,
+                                  .mounts = o->mounts,
+                                  .mount_count = o->mount_count,
+                                  .input = o->input,
+                                  .input_bytes = o->input_bytes,
+                                  .name = p->path};
+    char why[256] = "";
     p->core = cpu_core_create(p->space);
-    p->linux_system = cpu_linux_create(p->space, &p->linux_params);
+    p->linux_system = cpu_linux_create(p->space, &p->linux_params, why, sizeof why);
+    if (why[0])
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("mount") " %s", why);
     if (!p->core || !p->linux_system)
         return orch_no_memory(error);
     p->host = (struct cpu_host){keep_text, p};
@@ -240,6 +249,31 @@ static bool load(struct program *p, const void *bytes, size_t size, const struct
     return true;
 }
 
+/* Calls the resolvers of functions that come in several versions, as the start-up code would have done. */
+static bool resolve_indirect(struct program *p, uint64_t sp, struct orch_error *error)
+{
+    enum { BUDGET = 100000, HWCAP_FP_ASIMD = 3 };
+    struct cpu_context before;
+    struct unit_fault fault;
+    uint64_t place, resolver;
+    cpu_core_save(p->core, &before);
+    for (uint32_t i = 0; cpu_image_indirect(&p->image, i, &place, &resolver); i++) {
+        cpu_core_set_pc(p->core, resolver);
+        cpu_core_set_x(p->core, 0, HWCAP_FP_ASIMD);
+        cpu_core_set_x(p->core, SP, sp);
+        cpu_core_set_x(p->core, LINK, CPU_RETURN_ADDRESS);
+        const enum cpu_stop stop = cpu_core_run(p->core, BUDGET, NULL, &fault);
+        const uint64_t chosen = cpu_core_x(p->core, 0);
+        uint8_t *const host = mem_at(p->space, place, sizeof chosen, MEM_WRITE);
+        if (stop != CPU_STOP_RETURN || !host)
+            return orch_fail(error, ORCH_USAGE,
+                             "the resolver at 0x%" PRIx64 " of a function with several versions does not return", resolver);
+        memcpy(host, &chosen, sizeof chosen);
+    }
+    cpu_core_load(p->core, &before);
+    return true;
+}
+
 static bool prepare(struct program *p, const void *bytes, size_t size, const struct program_options *o, struct orch_error *error)
 {
     struct cpu_stack stack = {0};
@@ -247,7 +281,7 @@ static bool prepare(struct program *p, const void *bytes, size_t size, const str
         !make_core(p, o, &stack, error))
         return false;
     if (p->is_call)
-        return parse_args(p, o, error) && pass_args(p, stack.sp, error);
+        return resolve_indirect(p, stack.sp, error) && parse_args(p, o, error) && pass_args(p, stack.sp, error);
     cpu_core_set_x(p->core, SP, stack.sp);
     return true;
 }
@@ -294,6 +328,16 @@ struct cpu_core *program_core(const struct program *program)
 struct mem_space *program_space(const struct program *program)
 {
     return program->space;
+}
+
+struct cpu_linux *program_system(const struct program *program)
+{
+    return program->linux_system;
+}
+
+const char *program_missing(const struct program *program)
+{
+    return cpu_linux_missing(program->linux_system);
 }
 
 const struct cpu_linux_params *program_linux(const struct program *program)
@@ -348,23 +392,12 @@ bool program_save_results(const struct program *program, struct orch_error *erro
     return true;
 }
 
-/* ---- faults ---- */
-
-const char *program_place(const struct program *program, uint64_t pc, char *text, size_t size)
+const struct cpu_image *program_image(const struct program *program)
 {
-    const char *name;
-    uint64_t offset;
-    if (cpu_image_locate(&program->image, pc, &name, &offset))
-        snprintf(text, size, offset ? "%.100s+0x%" PRIx64 : "%.100s", name, offset);
-    else if (size)
-        text[0] = 0;
-    return text;
+    return &program->image;
 }
 
-bool program_explain_fault(const struct program *program, const struct unit_fault *fault, struct orch_error *error)
+const char *program_path(const struct program *program)
 {
-    char place[160];
-    program_place(program, fault->pc, place, sizeof place);
-    return orch_fail(error, fault->kind == UNIT_FAULT_UNMODELLED ? ORCH_UNMODELLED : ORCH_FAULT, "%s: at 0x%" PRIx64 "%s%s%s: %s",
-                     program->path, fault->pc, place[0] ? " (" : "", place, place[0] ? ")" : "", fault->text);
+    return program->path;
 }

@@ -19,6 +19,7 @@
 #include "sim/base/npy.h"
 #include "units/cpu/cpu_core.h"
 #include "units/cpu/cpu_load.h"
+#include "units/cpu/cpu_sandbox.h"
 #include "units/cpu/cpu_system.h"
 #include "units/mem/mem_space.h"
 
@@ -35,6 +36,12 @@ struct program_options {
     uint64_t memory_bytes; /* how much of it may be in use; 0 = no limit */
     uint64_t stack_bytes;  /* 0 = 8 MiB */
     uint64_t seed;         /* for getrandom and the C library's random bytes */
+    unsigned cores;        /* that the program is told of; 0 = 1 */
+    /* Files of the host that it sees (cpu_sandbox.h), and what its standard input has. They stay the caller's. */
+    const struct cpu_mount *mounts;
+    size_t mount_count;
+    const void *input;
+    size_t input_bytes;
 };
 
 /* Copies the file's bytes. NULL with *error when the program cannot run: exit code 2 and a text that starts with the path. */
@@ -43,8 +50,14 @@ void program_close(struct program *program);
 
 struct cpu_core *program_core(const struct program *program);
 struct mem_space *program_space(const struct program *program);
+struct cpu_linux *program_system(const struct program *program);
+const struct cpu_image *program_image(const struct program *program);
+const char *program_path(const struct program *program);
 /* The parameters of its Linux, for running the same program on another engine. */
 const struct cpu_linux_params *program_linux(const struct program *program);
+
+/* A file that the program asked for and nothing mounted has; NULL = none. */
+const char *program_missing(const struct program *program);
 
 /* Receives what the program writes to descriptors 1 and 2, as it writes it. */
 struct program_sink {
@@ -75,5 +88,9 @@ bool program_save_results(const struct program *program, struct orch_error *erro
 const char *program_place(const struct program *program, uint64_t pc, char *text, size_t size);
 /* Turns a fault of the core into exit code 4 (3 for an instruction that is not modelled) and one line of text. Returns false. */
 bool program_explain_fault(const struct program *program, const struct unit_fault *fault, struct orch_error *error);
+/* The same for a program all of whose threads wait: for what, and where. */
+bool program_explain_deadlock(const struct program *program, struct orch_error *error);
+/* The same for a program that was ended after so many instructions, at pc. */
+bool program_explain_limit(const struct program *program, uint64_t instructions, uint64_t pc, struct orch_error *error);
 
 #endif

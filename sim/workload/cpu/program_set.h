@@ -3,11 +3,11 @@
 #define ORCHARD_SIM_WORKLOAD_CPU_PROGRAM_SET_H
 
 #include "sim/workload/cpu/program.h"
-#include "sim/workload/cpu/core_job.h"
+#include "sim/workload/cpu/crew_job.h"
 
 struct program_set {
     struct program **program; /* `count` of them */
-    struct core_job **job;
+    struct crew_job **job;
     unsigned count;
     int *task;     /* number of each one's task in the engine */
     double end_ns; /* when the last one completed */
@@ -20,6 +20,11 @@ typedef bool program_prepare(void *context, unsigned number, struct program *pro
 bool program_set_open(struct program_set *set, unsigned count, const void *file, size_t bytes,
                       const struct program_options *options, enum amx_gen gen, struct soc_core **cores, program_prepare *prepare,
                       void *context, struct orch_error *error);
+/* The same; threads of a program may use more cores, and programs end after so many instructions (0 = when they end). */
+bool program_set_open_with(struct program_set *set, unsigned count, const void *file, size_t bytes,
+                           const struct program_options *options, enum amx_gen gen, struct soc_core **cores,
+                           const struct crew_cores *more, uint64_t max_instructions, program_prepare *prepare, void *context,
+                           struct orch_error *error);
 /* Who waits, and for what ("timing"). */
 void program_set_tell(struct program_set *set, const struct work_progress *progress, const char *doing);
 /* Adds the tasks to an engine, which may have others. */

@@ -1,0 +1,206 @@
+/* Programs with threads, signals and files, through the command line: what they print, how they end, and that equal runs are
+ * equal to the last digit. */
+#define _GNU_SOURCE
+#include "tests/guest/host/guest_files.h"
+#include "tests/support/cli_binary.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct cli_home home = {.name = "programs", .options = "-q"};
+
+/* Runs a guest; false: skipped. */
+static bool ask(const char *guest, const char *options)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s", guest_path(guest));
+    if (access(path, R_OK) != 0) {
+        suite_skip("the guests are not built: aarch64-linux-gnu-gcc is not installed");
+        return false;
+    }
+    return cli_ask(&home, "run %s %s", path, options);
+}
+
+static void expect(const char *guest, const char *options, int code, const char *out, const char *err)
+{
+    if (!ask(guest, options))
+        return;
+    CHECK(home.outcome.code == code, "%s: exit code %d, expected %d: %s", options, home.outcome.code, code, home.outcome.err);
+    CHECK(!out || strstr(home.outcome.out, out), "%s: no '%s' in '%.400s'", options, out, home.outcome.out);
+    CHECK(!err || strstr(home.outcome.err, err), "%s: no '%s' in '%s'", options, err, home.outcome.err);
+}
+
+static void test_threads(void)
+{
+    static const char *const modes[] = {"--mode functional", "--mode full", "--mode full --cold", "--mode full --thread-cores 2",
+                                        "--mode full --core e --chip m1-max"};
+    char options[128];
+    for (size_t i = 0; i < ARRAY_COUNT(modes); i++) {
+        snprintf(options, sizeof options, "%s --args count --args 4", modes[i]);
+        expect("threads", options, 0, "sum 360 counted 12000 total 12000 mine 0\n", NULL);
+    }
+    expect("threads", "--args count --args 20", 0, "sum 11400 counted 60000 total 60000 mine 0\n", NULL);
+    expect("threads", "--args sleep", 0, "thread 3\nthread 2\nthread 1\nthread 0\ntimed out 1, late 1\n", NULL);
+    expect("threads", "--mode functional --args sleep", 0, "thread 3\nthread 2\nthread 1\nthread 0\ntimed out 1, late 1\n", NULL);
+    expect("threads", "--args pipe", 0, "total 199990000\n", NULL);
+    expect("threads", "--args robust", 0, "owner gone 1, semaphore 1\n", NULL);
+}
+
+static void test_signals(void)
+{
+    expect("threads", "--args signals", 0, "ticks 1 interrupted 1 users 3 x 1\n", NULL);
+    expect("threads", "--mode functional --args signals", 0, "ticks 1 interrupted 1 users 3 x 1\n", NULL);
+    expect("threads", "--mode functional --args fault --exit-code program", 7, "signal 11 at ", NULL);
+}
+
+/* Threads take time together, and the same time in every run. */
+static void test_time(void)
+{
+    double seconds[4] = {0};
+    static const char *const options[] = {"--args count --args 8 --json --rerun", "--args count --args 8 --json --rerun",
+                                          "--args count --args 8 --json --thread-cores 1", "--args count --args 1 --json"};
+    for (size_t i = 0; i < ARRAY_COUNT(options) && ask("threads", options[i]); i++) {
+        json_object *d = cli_document(&home.outcome);
+        if (!d)
+            return;
+        seconds[i] = document_number(d, "seconds");
+        if (i < 2)
+            CU_ASSERT_STRING_EQUAL(document_text(d, "program_output"), "sum 1680 counted 24000 total 24000 mine 0\n");
+        json_object_put(d);
+    }
+    CHECK(seconds[0] == seconds[1], "%.17g and %.17g s", seconds[0], seconds[1]);
+    CHECK(seconds[0] < seconds[2] / 2, "eight cores %g s, one %g s", seconds[0], seconds[2]);
+    CHECK(seconds[3] < seconds[0], "one thread %g s, eight of the same %g s", seconds[3], seconds[0]);
+}
+
+static void test_refused(void)
+{
+    expect("threads", "--args deadlock", 4, "now both wait\n", "deadlock, all 2 threads wait: 1000 for the futex at 0x");
+    CHECK(!home.outcome.err[0] || strstr(home.outcome.err, "lock_both"), "%s", home.outcome.err);
+    expect("threads", "--args alone", 4, NULL, "deadlock: the only thread waits");
+    expect("threads", "--args fork", 3, NULL, "another process (fork)");
+    expect("threads", "--args system", 3, NULL, "another process (vfork, posix_spawn, system)");
+    expect("threads", "--args pi", 3, NULL, "FUTEX_LOCK_PI is not modelled");
+    expect("threads", "--args stack", 4, NULL, "which is not mapped");
+    expect("threads", "--args forever --max-instructions 3000000", 4, NULL, "--max-instructions): it stood at 0x");
+    expect("threads", "--mode functional --args forever --max-instructions 3000000", 4, NULL, "(main+0x");
+}
+
+static void test_end(void)
+{
+    expect("files", "--args status", 0, "status    42", NULL);
+    expect("files", "--args status --exit-code program", 42, "about to end\n", NULL);
+    expect("files", "--args crash", 4, "about to crash\n", "store of 4 bytes at 0x0");
+    if (!ask("files", "--args status --json"))
+        return;
+    json_object *d = cli_document(&home.outcome);
+    CU_ASSERT_EQUAL(document_number(d, "program_exit_status"), 42);
+    CU_ASSERT_STRING_EQUAL(document_text(d, "program_output"), "about to end\n");
+    json_object_put(d);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", home.folder, name);
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void make_folder(const char *name)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", home.folder, name);
+    CU_ASSERT(mkdir(path, 0700) == 0);
+}
+
+static void make_link(const char *target, const char *name)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/out/%s", home.folder, name);
+    CU_ASSERT(symlink(target, path) == 0);
+}
+
+static void test_files(void)
+{
+    cli_home_open(&home);
+    make_folder("in");
+    make_folder("out");
+    write_text("in/in.txt", "first\nsecond\n");
+    if (!ask("files", "--mount $/in:/data --mount $/out:/out:rw"))
+        return;
+    CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+    static const char *const yes[] = {"read", "seek",  "pread",  "size",       "map",     "change", "folder",
+                                      "make", "again", "rename", "shared map", "shorten", "append", "two names"};
+    for (size_t i = 0; i < ARRAY_COUNT(yes); i++) {
+        char line[64];
+        snprintf(line, sizeof line, "%s: yes\n", yes[i]);
+        CHECK(strstr(home.outcome.out, line) != NULL, "no '%s' in %.900s", line, home.outcome.out);
+    }
+    CHECK(strstr(home.outcome.out, "write to what is read-only: Read-only file system\n") &&
+              strstr(home.outcome.out, "remove from what is read-only: Read-only file system\n") &&
+              strstr(home.outcome.out, "at the top: . .. data out\nterminal: 0\n"),
+          "%.900s", home.outcome.out);
+    char path[160], text[16] = "";
+    snprintf(path, sizeof path, "%s/out/b.txt", home.folder);
+    FILE *f = fopen(path, "r");
+    CHECK(f && fgets(text, sizeof text, f) && strcmp(text, "jell") == 0, "the host's file has '%s'", text);
+    if (f)
+        fclose(f);
+    expect("files", "--mode functional", 0, "read: No such file or directory\n", "asked for /data/in.txt, which is not mounted");
+    CHECK(strstr(home.outcome.out, "make: No such file or directory\n") != NULL, "%.900s", home.outcome.out);
+    expect("files", "--mount $/in:data", 2, NULL, "absolute path");
+    expect("files", "--mount $/nothing:/data", 2, NULL, "No such file");
+    expect("files", "--mount $/in:/data --mount $/out:/data/", 2, NULL, "two mounts");
+    cli_home_remove(&home);
+}
+
+static void test_escape(void)
+{
+    cli_home_open(&home);
+    make_folder("out");
+    write_text("secret", "secret\n");
+    write_text("out/kept", "");
+    make_link("/etc", "link_to_etc");
+    make_link("..", "link_up");
+    make_link("/etc/passwd", "link_absolute");
+    make_link("link_absolute", "link_chain");
+    make_link("/proc/self/root/etc/passwd", "link_proc");
+    char path[160];
+    snprintf(path, sizeof path, "%s/out/pipe", home.folder);
+    CU_ASSERT(mkfifo(path, 0600) == 0);
+    expect("files", "--args escape --args $/secret --args ../secret --args link_up/secret --mount $/out:/out:rw", 0,
+           "/etc/passwd no\n", NULL);
+    CHECK(!strstr(home.outcome.out, "REACHED"), "%.900s", home.outcome.out);
+    CHECK(strstr(home.outcome.out, "link no\n") != NULL, "%.900s", home.outcome.out);
+    cli_home_remove(&home);
+}
+
+static void test_input(void)
+{
+    cli_home_open(&home);
+    write_text("lines", "one\ntwo\n");
+    expect("files", "--args stdin --stdin $/lines --env WHAT=that", 0, "got one\ngot two\nenv that 0\n", NULL);
+    expect("files", "--args stdin", 0, "env none 0\n", NULL);
+    expect("files", "--args stdin --env WHAT", 2, NULL, "NAME=VALUE");
+    expect("files", "--args stdin --stdin $/nothing", 2, NULL, "No such file");
+    cli_home_remove(&home);
+}
+
+static const struct suite_test tests[] = {
+    {"threads share, wait and end", test_threads},
+    {"signals and timers interrupt", test_signals},
+    {"threads take time together, and the same each time", test_time},
+    {"deadlocks, other processes and endless loops are named", test_refused},
+    {"a program's end and output are told", test_end},
+    {"files are there when they are mounted", test_files},
+    {"nothing leads out of a mount", test_escape},
+    {"standard input and environment are what was given", test_input},
+};
+SUITE_MAIN("programs_cli", tests)
