@@ -144,6 +144,8 @@ static void repeat(struct amx_loop *l, const struct amx_period_way *way, int64_t
         const uint32_t busy = n == before ? busy_periods(l, way, &steady) : 0;
         step = busy || n > before ? 1 : step < ASK_MAX ? 2 * step : step;
         const uint32_t next = n + (busy ? busy : step), to = next < most ? next : most;
+        if (busy)
+            mem_steady_learn(&steady, to - n);
         while (n < to && ask_period(l, way, &steady, n))
             n++;
         if (n < to)

@@ -2,6 +2,8 @@
 
 #include "units/mem/mem_internal.h"
 
+#include <string.h>
+
 bool mem_steady_rules(const struct mem_port *port, struct mem_steady_rules *rules)
 {
     if (port->has_l1 || !port->cluster)
@@ -95,7 +97,9 @@ static bool l1s_stay_out(const struct mem_steady *s, uint64_t line)
     return true;
 }
 
-#define EXPECT_PERIODS 8 /* how far ahead the host is told which sets come next */
+#define STREAMS_MAX      4
+#define PAGE_PERIODS_MIN 2
+#define EXPECT_PERIODS   8 /* how far ahead the host is told which sets come next */
 
 /* What a run remembers of each load. */
 struct walk {
@@ -145,35 +149,242 @@ static inline bool probe(const struct mem_steady *s, const struct mem_steady_loa
 
 static inline bool one_period(struct mem_steady *s, struct walk *walk)
 {
-    struct mem_cache *l2 = &s->port->cluster->l2;
+    struct mem_cluster *const cluster = s->port->cluster;
     struct mem_entry found[MEM_STEADY_LOADS];
     for (uint32_t i = 0; i < s->count; i++)
         if (!probe(s, &s->load[i], &walk[i], &found[i]))
             return false;
     for (uint32_t i = 0; i < s->count; i++) {
         struct mem_steady_load *load = &s->load[i];
+        const uint32_t set = mem_cache_set(&cluster->l2, load->address >> MEM_LINE_SHIFT);
         load->address += load->step;
         if (__builtin_expect(load->level == MEM_L1, 0)) {
             mem_cache_touch(&s->port->shares->l1, &found[i]);
             continue;
         }
-        mem_cache_touch(l2, &found[i]);
+        mem_l2_touch(cluster, set, &found[i]);
     }
     return true;
 }
 
-uint32_t mem_steady_run(struct mem_steady *s, uint32_t periods)
+/* ---- by pages ---- */
+
+/* Loads that together touch every line of an array in turn. */
+struct stream {
+    uint64_t address;               /* of the first line of the next period */
+    uint32_t lines;                 /* in a period */
+    uint8_t load[MEM_STEADY_LOADS]; /* of each line: its place among the loads */
+};
+
+struct streams {
+    uint32_t count;
+    struct stream of[STREAMS_MAX];
+};
+
+/* Adds a load to its stream. Returns false when it does not fit. */
+static bool join(struct streams *streams, const struct mem_steady_load *load)
+{
+    for (uint32_t k = 0; k < streams->count; k++) {
+        struct stream *const stream = &streams->of[k];
+        if (load->step == (uint64_t)stream->lines * MEM_LINE_BYTES && load->address >= stream->address &&
+            load->address - stream->address < load->step)
+            return true;
+    }
+    const uint64_t lines = load->step / MEM_LINE_BYTES;
+    if (streams->count == STREAMS_MAX || load->step % MEM_LINE_BYTES != 0 || lines == 0 || lines > MEM_STEADY_LOADS)
+        return false;
+    streams->of[streams->count++] =
+        (struct stream){.address = load->address & ~(uint64_t)(MEM_LINE_BYTES - 1), .lines = (uint32_t)lines};
+    return true;
+}
+
+/* Fills the places of a stream's loads. Returns false unless there is one load for each line. */
+static bool find_loads(const struct mem_steady *s, struct stream *stream)
+{
+    uint64_t there = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const uint64_t line = (s->load[i].address - stream->address) >> MEM_LINE_SHIFT;
+        if (line >= stream->lines)
+            continue;
+        if (there >> line & 1)
+            return false;
+        there |= UINT64_C(1) << line;
+        stream->load[line] = (uint8_t)i;
+    }
+    return there == UINT64_MAX >> (64 - stream->lines);
+}
+_Static_assert(MEM_STEADY_LOADS <= 64, "a bit for each line of a period");
+
+/* False when the loads are not made of streams from L2, or L2 cannot keep notes. */
+static bool find_streams(const struct mem_steady *s, struct streams *streams)
+{
+    struct mem_cluster *const cluster = s->port->cluster;
+    streams->count = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->load[i].level != MEM_L2 || !join(streams, &s->load[i]))
+            return false;
+    for (uint32_t k = 0; k < streams->count; k++)
+        if (!find_loads(s, &streams->of[k]))
+            return false;
+    if (!cluster->later) {
+        cluster->later = mem_later_create(&cluster->l2);
+        cluster->l2.clean_unnamed &= !cluster->later; /* what is known of a page ends when any of its lines leaves */
+    }
+    return streams->count > 0 && cluster->later;
+}
+
+static uint32_t line_in_page(const struct stream *stream)
+{
+    return stream->address >> MEM_LINE_SHIFT & (MEM_PAGE_LINES - 1);
+}
+
+/* True when some L1 may hold a line of a page. */
+static bool page_is_held(const struct mem_system *system, uint64_t page)
+{
+    const uint16_t *const holders =
+        system->holders + mem_holder_slot(page << MEM_LINES_PER_PAGE_SHIFT) / MEM_PAGE_LINES * MEM_PAGE_LINES;
+    uint32_t any = 0;
+    for (uint32_t i = 0; system->held > 0 && i < MEM_PAGE_LINES; i++)
+        any |= holders[i];
+    return any != 0;
+}
+_Static_assert(MEM_HOLDERS % MEM_PAGE_LINES == 0, "the lines of a page share a block of the table");
+
+/* True when two streams leave the sets that they share in one order, whichever set it is: then *first says which goes first. */
+static bool in_order(const struct stream *a, const struct stream *b, uint32_t periods, bool *first)
+{
+    const uint32_t from_a = line_in_page(a), from_b = line_in_page(b);
+    *first = true;
+    if (from_a + periods * a->lines <= from_b || from_b + periods * b->lines <= from_a)
+        return true; /* they share none */
+    if (a->lines != b->lines)
+        return false;
+    if (from_a != from_b) {
+        *first = from_a > from_b;
+        return (*first ? from_a - from_b : from_b - from_a) >= a->lines;
+    }
+    *first = a->load[0] < b->load[0];
+    for (uint32_t i = 1; i < a->lines; i++)
+        if ((a->load[i] < b->load[i]) != *first)
+            return false;
+    return true;
+}
+
+/* Writes the streams in the order of their touches. False when it differs from set to set. */
+static bool order_streams(const struct mem_steady *s, const struct streams *streams, uint32_t periods, uint8_t *order)
+{
+    const struct mem_cache *const l2 = &s->port->cluster->l2;
+    bool first;
+    for (uint32_t k = 0; k < streams->count; k++) {
+        const uint32_t part = mem_cache_set(l2, streams->of[k].address >> MEM_LINE_SHIFT) / MEM_PAGE_LINES;
+        uint32_t at = k;
+        for (uint32_t i = 0; i < k; i++) {
+            const struct stream *const other = &streams->of[order[i]];
+            if (mem_cache_set(l2, other->address >> MEM_LINE_SHIFT) / MEM_PAGE_LINES != part)
+                continue;
+            if (!in_order(&streams->of[k], other, periods, &first))
+                return false;
+            at = first && at > i ? i : at;
+        }
+        memmove(order + at + 1, order + at, k - at);
+        order[at] = (uint8_t)k;
+    }
+    return true;
+}
+
+/* Accounts for periods in which every stream stays in its page, of which all lines are known. Returns how many; 0 when they must
+ * be looked at line by line, and then *apart is how many. */
+static uint32_t pages(struct mem_steady *s, struct streams *streams, uint32_t most, uint32_t *apart)
+{
+    struct mem_cluster *const cluster = s->port->cluster;
+    uint8_t order[STREAMS_MAX];
+    uint32_t periods = most;
+    for (uint32_t k = 0; k < streams->count; k++) {
+        const uint32_t room = (MEM_PAGE_LINES - line_in_page(&streams->of[k])) / streams->of[k].lines;
+        periods = room < periods ? room : periods;
+    }
+    *apart = periods > 0 ? periods : 1;
+    if (periods < PAGE_PERIODS_MIN || !order_streams(s, streams, periods, order))
+        return 0;
+    for (uint32_t k = 0; k < streams->count; k++) {
+        const struct stream *const stream = &streams->of[k];
+        const uint64_t page = stream->address >> MEM_PAGE_SHIFT;
+        const uint32_t from = line_in_page(stream);
+        if (page_is_held(s->port->system, page) || !enter_page(s, page) ||
+            !mem_later_knows(cluster->later, &cluster->l2, page, from, from + periods * stream->lines, s->first_ns))
+            return 0;
+    }
+    for (uint32_t k = 0; k < streams->count; k++) {
+        struct stream *const stream = &streams->of[order[k]];
+        const uint32_t from = line_in_page(stream);
+        mem_later_touch(cluster->later, &cluster->l2, stream->address >> MEM_PAGE_SHIFT, from, from + periods * stream->lines);
+    }
+    return periods;
+}
+
+void mem_steady_learn(const struct mem_steady *s, uint32_t periods)
+{
+    struct streams streams;
+    if (!find_streams(s, &streams))
+        return;
+    struct mem_cluster *const cluster = s->port->cluster;
+    for (uint32_t k = 0; k < streams.count; k++) {
+        uint64_t line = streams.of[k].address >> MEM_LINE_SHIFT;
+        for (uint64_t left = (uint64_t)periods * streams.of[k].lines; left > 0;) {
+            const uint32_t from = line % MEM_PAGE_LINES, room = MEM_PAGE_LINES - from, lines = left < room ? (uint32_t)left : room;
+            mem_later_knows(cluster->later, &cluster->l2, line >> MEM_LINES_PER_PAGE_SHIFT, from, from + lines, s->first_ns);
+            line += lines;
+            left -= lines;
+        }
+    }
+}
+
+static void advance(struct streams *streams, uint32_t periods)
+{
+    for (uint32_t k = 0; k < streams->count; k++)
+        streams->of[k].address += (uint64_t)periods * streams->of[k].lines * MEM_LINE_BYTES;
+}
+
+static uint32_t lines_one_by_one(struct mem_steady *s, uint32_t periods)
 {
     struct walk walk[MEM_STEADY_LOADS];
+    uint32_t done = 0;
+    memset(walk, 0, s->count * sizeof walk[0]);
+    while (done < periods && one_period(s, walk))
+        done++;
+    return done;
+}
+
+static uint32_t walk_all(struct mem_steady *s, uint32_t periods)
+{
+    struct streams streams;
+    if (!find_streams(s, &streams))
+        return lines_one_by_one(s, periods);
+    uint32_t done = 0;
+    while (done < periods) {
+        uint32_t apart;
+        uint32_t n = pages(s, &streams, periods - done, &apart);
+        for (uint32_t i = 0; n > 0 && i < s->count; i++)
+            s->load[i].address += s->load[i].step * n;
+        const bool whole = n > 0;
+        if (!whole)
+            n = lines_one_by_one(s, apart);
+        advance(&streams, n);
+        done += n;
+        if (!whole && n < apart)
+            break;
+    }
+    return done;
+}
+
+uint32_t mem_steady_run(struct mem_steady *s, uint32_t periods)
+{
     uint64_t l1_loads = 0, l1_bytes = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        walk[i] = (struct walk){0, 0};
         l1_loads += s->load[i].level == MEM_L1;
         l1_bytes += s->load[i].level == MEM_L1 ? s->load[i].bytes : 0;
     }
-    uint32_t done = 0;
-    while (done < periods && one_period(s, walk))
-        done++;
+    const uint32_t done = walk_all(s, periods);
     struct mem_port *port = s->port;
     port->counters.hits[MEM_L1] += l1_loads * done;
     port->counters.hits[MEM_L2] += (s->count - l1_loads) * done;

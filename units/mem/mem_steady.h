@@ -47,6 +47,8 @@ bool mem_steady_begin(const struct mem_steady *steady, const double *asked_ns, u
 /* Accounts for up to `periods` periods and advances the addresses; stops before the first period whose answers are not as
  * expected. Returns how many it accounted for. */
 uint32_t mem_steady_run(struct mem_steady *steady, uint32_t periods);
+/* Looks for the lines of the next periods, so that loads which are then requested one by one find them quickly. Changes nothing. */
+void mem_steady_learn(const struct mem_steady *steady, uint32_t periods);
 /* Books the last L2 loads of a run, in order, by the time of each request. `to_come` more follow in further calls. */
 void mem_steady_book(const struct mem_steady *steady, const double *asked_ns, uint32_t count, uint64_t to_come);
 
