@@ -32,7 +32,7 @@ static bool on_the_way(const struct mem_steady_load *load, uint64_t line, uint32
     return address + MEM_LINE_BYTES > load->address && address <= load->address + load->step * periods;
 }
 
-static bool is_gathered(const struct mem_steady *s, uint32_t periods)
+bool mem_steady_gathered(const struct mem_steady *s, uint32_t periods)
 {
     const struct mem_gather *gather = &s->port->gather;
     for (uint32_t g = 0; g < gather->count; g++)
@@ -71,7 +71,7 @@ double mem_steady_busy_until(const struct mem_steady *s)
 
 bool mem_steady_begin(const struct mem_steady *s, const double *asked_ns, uint32_t count, double period_ns, uint32_t periods)
 {
-    return finds_places(&s->port->misses, asked_ns, count, period_ns) && mem_steady_idle(s) && !is_gathered(s, periods);
+    return finds_places(&s->port->misses, asked_ns, count, period_ns) && mem_steady_idle(s) && !mem_steady_gathered(s, periods);
 }
 
 /* True when the line is in the L1 that the port shares, with its data. */

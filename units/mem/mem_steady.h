@@ -39,6 +39,8 @@ bool mem_steady_rules(const struct mem_port *port, struct mem_steady_rules *rule
 /* True when nothing is booked on the links at first_ns or later. The second function returns until when something is. */
 bool mem_steady_idle(const struct mem_steady *steady);
 double mem_steady_busy_until(const struct mem_steady *steady);
+/* True when stores to lines that the next periods load are being gathered. */
+bool mem_steady_gathered(const struct mem_steady *steady, uint32_t periods);
 /* Begins a run. False when something else is under way: links busy at first_ns or later, too few free miss registers, or stores
  * of these lines being gathered. `asked_ns` holds the latest times at which the L2 loads of the first period find their lines;
  * the next periods follow period_ns apart. `periods` bounds the run. */
