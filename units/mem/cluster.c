@@ -43,6 +43,20 @@ static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t li
     return start;
 }
 
+bool mem_l2_notes(struct mem_cluster *cluster)
+{
+    if (!cluster->later)
+        cluster->later = mem_later_create(&cluster->l2);
+    cluster->l2.clean_unnamed = !cluster->later; /* what is known of a page ends when any of its lines leaves */
+    return cluster->later;
+}
+
+void mem_l2_learn(struct mem_cluster *cluster, uint64_t page, double now_ns)
+{
+    if (mem_l2_notes(cluster))
+        mem_later_knows(cluster->later, &cluster->l2, page, 0, MEM_PAGE_LINES, now_ns);
+}
+
 void mem_l2_insert(struct mem_cluster *cluster, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
                    struct mem_victim *victim)
 {

@@ -47,6 +47,7 @@ static inline bool mem_port_l1_has(const struct mem_port *port, uint64_t addr, b
     return entry.way && (!store || (*entry.flags & MEM_LINE_DIRTY));
 }
 
+#define MEM_LEARN_AT     4 /* the line of a page at which the others are looked for: whoever loads it runs over them */
 #define MEM_EXPECT_LINES 8 /* how far ahead the host is told which sets come next */
 
 /* The way of a line that is in L2, to a port without an L1. */
@@ -85,6 +86,8 @@ static inline bool mem_port_l2_hit(struct mem_port *port, double now_ns, uint64_
     mem_cache_expect_near(l2, mem_cache_set(l2, line + MEM_EXPECT_LINES), entry.number);
     if (!entry.way || mem_cache_ready_ns(l2, &entry) > now_ns || (*entry.flags & MEM_LINE_PREFETCHED))
         return false;
+    if (line % MEM_PAGE_LINES == MEM_LEARN_AT)
+        mem_l2_learn(cluster, page, now_ns);
     mem_l2_touch(cluster, set, &entry);
     *reply = mem_port_l2_pass(port, now_ns);
     return true;

@@ -140,6 +140,10 @@ void mem_cluster_release(struct mem_cluster *cluster);
 /* The contents of an L2 change only through these functions, and its order only through them and mem_l2_touch. */
 void mem_l2_insert(struct mem_cluster *cluster, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
                    struct mem_victim *victim);
+/* False when the cluster cannot keep notes of touches. */
+bool mem_l2_notes(struct mem_cluster *cluster);
+/* Looks at a page over which loads run, so that those of its other lines find them quickly. */
+void mem_l2_learn(struct mem_cluster *cluster, uint64_t page, double now_ns);
 void mem_l2_remove(struct mem_cluster *cluster, uint64_t line);
 static inline void mem_l2_touch(struct mem_cluster *cluster, uint32_t set, const struct mem_entry *entry)
 {

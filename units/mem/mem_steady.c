@@ -226,11 +226,7 @@ static bool find_streams(const struct mem_steady *s, struct streams *streams)
     for (uint32_t k = 0; k < streams->count; k++)
         if (!find_loads(s, &streams->of[k]))
             return false;
-    if (!cluster->later) {
-        cluster->later = mem_later_create(&cluster->l2);
-        cluster->l2.clean_unnamed &= !cluster->later; /* what is known of a page ends when any of its lines leaves */
-    }
-    return streams->count > 0 && cluster->later;
+    return streams->count > 0 && mem_l2_notes(cluster);
 }
 
 static uint32_t line_in_page(const struct stream *stream)
