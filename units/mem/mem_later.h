@@ -70,8 +70,8 @@ static inline bool mem_later_has(const struct mem_later *later, uint64_t line, d
 /* Notes that the lines [from, to) of a page, which are present, were touched. */
 void mem_later_touch(struct mem_later *later, struct mem_cache *cache, uint64_t page, uint32_t from, uint32_t to);
 void mem_later_make(struct mem_later *later, struct mem_cache *cache, uint32_t set);
-/* The same for one line. Whoever runs over a page goes on with the note of the line before, unless a newer note has the line's set
- * as well or the set has caught up with that note already. */
+/* The same for one line. Whoever runs over a page goes on with the note of the line before, unless a newer note has the line's
+ * set as well or the set has caught up with that note already. */
 static inline void mem_later_touch_line(struct mem_later *later, struct mem_cache *cache, uint32_t set, uint64_t line)
 {
     const uint64_t page = line >> MEM_LINES_PER_PAGE_SHIFT;

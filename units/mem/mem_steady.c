@@ -1,6 +1,7 @@
 #include "units/mem/mem_steady.h"
 
 #include "units/mem/mem_internal.h"
+#include "units/mem/mem_streams.h"
 
 #include <string.h>
 
@@ -97,27 +98,13 @@ static bool l1s_stay_out(const struct mem_steady *s, uint64_t line)
     return true;
 }
 
-#define STREAMS_MAX      4
-#define PAGE_PERIODS_MIN 2
-#define EXPECT_PERIODS   8 /* how far ahead the host is told which sets come next */
+#define EXPECT_PERIODS 8 /* how far ahead the host is told which sets come next */
 
 /* What a run remembers of each load. */
 struct walk {
     uint32_t way;  /* lines of an array that came in one after another lie in the same way of neighbouring sets of L2 */
     uint64_t page; /* known to the TLB; + 1 */
 };
-
-/* Handles a load that comes to another page. Returns true when the first level of the TLB knows the page. Pages that share a hint
- * displace each other, which only mem_port_access models. */
-static bool enter_page(const struct mem_steady *s, uint64_t page)
-{
-    for (uint32_t i = 0; i < s->count; i++) {
-        const uint64_t other = s->load[i].address >> MEM_PAGE_SHIFT;
-        if (other != page && mem_tlb_hint_slot(other) == mem_tlb_hint_slot(page))
-            return false;
-    }
-    return mem_tlb_hint(&s->port->tlb, page) || mem_tlb_first_level(&s->port->tlb, page);
-}
 
 static inline bool probe(const struct mem_steady *s, const struct mem_steady_load *load, struct walk *walk,
                          struct mem_entry *found)
@@ -126,7 +113,7 @@ static inline bool probe(const struct mem_steady *s, const struct mem_steady_loa
     const struct mem_cache *l2 = &port->cluster->l2;
     const uint64_t line = load->address >> MEM_LINE_SHIFT, page = load->address >> MEM_PAGE_SHIFT;
     if (__builtin_expect(walk->page != page + 1, 0)) {
-        if (!enter_page(s, page))
+        if (!mem_steady_enter(s, page))
             return false;
         walk->page = page + 1;
     }
@@ -167,180 +154,6 @@ static inline bool one_period(struct mem_steady *s, struct walk *walk)
     return true;
 }
 
-/* ---- by pages ---- */
-
-/* Loads that together touch every line of an array in turn. */
-struct stream {
-    uint64_t address;               /* of the first line of the next period */
-    uint32_t lines;                 /* in a period */
-    uint8_t load[MEM_STEADY_LOADS]; /* of each line: its place among the loads */
-};
-
-struct streams {
-    uint32_t count;
-    struct stream of[STREAMS_MAX];
-};
-
-/* Adds a load to its stream. Returns false when it does not fit. */
-static bool join(struct streams *streams, const struct mem_steady_load *load)
-{
-    for (uint32_t k = 0; k < streams->count; k++) {
-        struct stream *const stream = &streams->of[k];
-        if (load->step == (uint64_t)stream->lines * MEM_LINE_BYTES && load->address >= stream->address &&
-            load->address - stream->address < load->step)
-            return true;
-    }
-    const uint64_t lines = load->step / MEM_LINE_BYTES;
-    if (streams->count == STREAMS_MAX || load->step % MEM_LINE_BYTES != 0 || lines == 0 || lines > MEM_STEADY_LOADS)
-        return false;
-    streams->of[streams->count++] =
-        (struct stream){.address = load->address & ~(uint64_t)(MEM_LINE_BYTES - 1), .lines = (uint32_t)lines};
-    return true;
-}
-
-/* Fills the places of a stream's loads. Returns false unless there is one load for each line. */
-static bool find_loads(const struct mem_steady *s, struct stream *stream)
-{
-    uint64_t there = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const uint64_t line = (s->load[i].address - stream->address) >> MEM_LINE_SHIFT;
-        if (line >= stream->lines)
-            continue;
-        if (there >> line & 1)
-            return false;
-        there |= UINT64_C(1) << line;
-        stream->load[line] = (uint8_t)i;
-    }
-    return there == UINT64_MAX >> (64 - stream->lines);
-}
-_Static_assert(MEM_STEADY_LOADS <= 64, "a bit for each line of a period");
-
-/* False when the loads are not made of streams from L2, or L2 cannot keep notes. */
-static bool find_streams(const struct mem_steady *s, struct streams *streams)
-{
-    struct mem_cluster *const cluster = s->port->cluster;
-    streams->count = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        if (s->load[i].level != MEM_L2 || !join(streams, &s->load[i]))
-            return false;
-    for (uint32_t k = 0; k < streams->count; k++)
-        if (!find_loads(s, &streams->of[k]))
-            return false;
-    return streams->count > 0 && mem_l2_notes(cluster);
-}
-
-static uint32_t line_in_page(const struct stream *stream)
-{
-    return stream->address >> MEM_LINE_SHIFT & (MEM_PAGE_LINES - 1);
-}
-
-/* True when some L1 may hold a line of a page. */
-static bool page_is_held(const struct mem_system *system, uint64_t page)
-{
-    const uint16_t *const holders =
-        system->holders + mem_holder_slot(page << MEM_LINES_PER_PAGE_SHIFT) / MEM_PAGE_LINES * MEM_PAGE_LINES;
-    uint32_t any = 0;
-    for (uint32_t i = 0; system->held > 0 && i < MEM_PAGE_LINES; i++)
-        any |= holders[i];
-    return any != 0;
-}
-_Static_assert(MEM_HOLDERS % MEM_PAGE_LINES == 0, "the lines of a page share a block of the table");
-
-/* True when two streams leave the sets that they share in one order, whichever set it is: then *first says which goes first. */
-static bool in_order(const struct stream *a, const struct stream *b, uint32_t periods, bool *first)
-{
-    const uint32_t from_a = line_in_page(a), from_b = line_in_page(b);
-    *first = true;
-    if (from_a + periods * a->lines <= from_b || from_b + periods * b->lines <= from_a)
-        return true; /* they share none */
-    if (a->lines != b->lines)
-        return false;
-    if (from_a != from_b) {
-        *first = from_a > from_b;
-        return (*first ? from_a - from_b : from_b - from_a) >= a->lines;
-    }
-    *first = a->load[0] < b->load[0];
-    for (uint32_t i = 1; i < a->lines; i++)
-        if ((a->load[i] < b->load[i]) != *first)
-            return false;
-    return true;
-}
-
-/* Writes the streams in the order of their touches. False when it differs from set to set. */
-static bool order_streams(const struct mem_steady *s, const struct streams *streams, uint32_t periods, uint8_t *order)
-{
-    const struct mem_cache *const l2 = &s->port->cluster->l2;
-    bool first;
-    for (uint32_t k = 0; k < streams->count; k++) {
-        const uint32_t part = mem_cache_set(l2, streams->of[k].address >> MEM_LINE_SHIFT) / MEM_PAGE_LINES;
-        uint32_t at = k;
-        for (uint32_t i = 0; i < k; i++) {
-            const struct stream *const other = &streams->of[order[i]];
-            if (mem_cache_set(l2, other->address >> MEM_LINE_SHIFT) / MEM_PAGE_LINES != part)
-                continue;
-            if (!in_order(&streams->of[k], other, periods, &first))
-                return false;
-            at = first && at > i ? i : at;
-        }
-        memmove(order + at + 1, order + at, k - at);
-        order[at] = (uint8_t)k;
-    }
-    return true;
-}
-
-/* Accounts for periods in which every stream stays in its page, of which all lines are known. Returns how many; 0 when they must
- * be looked at line by line, and then *apart is how many. */
-static uint32_t pages(struct mem_steady *s, struct streams *streams, uint32_t most, uint32_t *apart)
-{
-    struct mem_cluster *const cluster = s->port->cluster;
-    uint8_t order[STREAMS_MAX];
-    uint32_t periods = most;
-    for (uint32_t k = 0; k < streams->count; k++) {
-        const uint32_t room = (MEM_PAGE_LINES - line_in_page(&streams->of[k])) / streams->of[k].lines;
-        periods = room < periods ? room : periods;
-    }
-    *apart = periods > 0 ? periods : 1;
-    if (periods < PAGE_PERIODS_MIN || !order_streams(s, streams, periods, order))
-        return 0;
-    for (uint32_t k = 0; k < streams->count; k++) {
-        const struct stream *const stream = &streams->of[k];
-        const uint64_t page = stream->address >> MEM_PAGE_SHIFT;
-        const uint32_t from = line_in_page(stream);
-        if (page_is_held(s->port->system, page) || !enter_page(s, page) ||
-            !mem_later_knows(cluster->later, &cluster->l2, page, from, from + periods * stream->lines, s->first_ns))
-            return 0;
-    }
-    for (uint32_t k = 0; k < streams->count; k++) {
-        struct stream *const stream = &streams->of[order[k]];
-        const uint32_t from = line_in_page(stream);
-        mem_later_touch(cluster->later, &cluster->l2, stream->address >> MEM_PAGE_SHIFT, from, from + periods * stream->lines);
-    }
-    return periods;
-}
-
-void mem_steady_learn(const struct mem_steady *s, uint32_t periods)
-{
-    struct streams streams;
-    if (!find_streams(s, &streams))
-        return;
-    struct mem_cluster *const cluster = s->port->cluster;
-    for (uint32_t k = 0; k < streams.count; k++) {
-        uint64_t line = streams.of[k].address >> MEM_LINE_SHIFT;
-        for (uint64_t left = (uint64_t)periods * streams.of[k].lines; left > 0;) {
-            const uint32_t from = line % MEM_PAGE_LINES, room = MEM_PAGE_LINES - from, lines = left < room ? (uint32_t)left : room;
-            mem_later_knows(cluster->later, &cluster->l2, line >> MEM_LINES_PER_PAGE_SHIFT, from, from + lines, s->first_ns);
-            line += lines;
-            left -= lines;
-        }
-    }
-}
-
-static void advance(struct streams *streams, uint32_t periods)
-{
-    for (uint32_t k = 0; k < streams->count; k++)
-        streams->of[k].address += (uint64_t)periods * streams->of[k].lines * MEM_LINE_BYTES;
-}
-
 static uint32_t lines_one_by_one(struct mem_steady *s, uint32_t periods)
 {
     struct walk walk[MEM_STEADY_LOADS];
@@ -353,21 +166,20 @@ static uint32_t lines_one_by_one(struct mem_steady *s, uint32_t periods)
 
 static uint32_t walk_all(struct mem_steady *s, uint32_t periods)
 {
-    struct streams streams;
-    if (!find_streams(s, &streams))
+    if (!mem_streams_find(s))
         return lines_one_by_one(s, periods);
     uint32_t done = 0;
     while (done < periods) {
-        uint32_t apart;
-        uint32_t n = pages(s, &streams, periods - done, &apart);
-        for (uint32_t i = 0; n > 0 && i < s->count; i++)
-            s->load[i].address += s->load[i].step * n;
-        const bool whole = n > 0;
-        if (!whole)
+        uint32_t apart, n = mem_streams_known(s, periods - done, &apart);
+        const bool known = n > 0;
+        if (known) {
+            mem_streams_touch(s, n);
+        } else {
             n = lines_one_by_one(s, apart);
-        advance(&streams, n);
+            mem_streams_advance(s, n);
+        }
         done += n;
-        if (!whole && n < apart)
+        if (!known && n < apart)
             break;
     }
     return done;
@@ -400,4 +212,58 @@ void mem_steady_book(const struct mem_steady *s, const double *asked_ns, uint32_
         if (to_come + count - i <= port->misses.count)
             mem_slots_take(&port->misses, t);
     }
+}
+
+/* ---- periods that begin while the links are in use ---- */
+
+uint32_t mem_steady_known(struct mem_steady *s, uint32_t most)
+{
+    uint32_t apart;
+    return most > 0 && !mem_steady_gathered(s, most) && mem_streams_find(s) ? mem_streams_known(s, most, &apart) : 0;
+}
+
+bool mem_steady_try(const struct mem_steady *s, struct mem_steady_try *p)
+{
+    const struct mem_port *const port = s->port;
+    const struct mem_link *const link = &port->cluster->l2_link;
+    const struct mem_slots *const slots = &port->misses;
+    const uint32_t count = s->count;
+    double *const to = p->link_ns[0], *const at = p->link_ns[1];
+    if (port->l2_read.ns_per_byte > 0 || port->system->stopped || (slots->count && count > slots->count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const double free_ns = slots->count ? mem_slots_free_ns(slots, i) : 0;
+        to[i] = free_ns > p->asked_ns[i] ? free_ns : p->asked_ns[i];
+        if (i > 0 && to[i] < to[i - 1])
+            return false;
+    }
+    if (link->ns_per_byte <= 0)
+        memcpy(at, to, count * sizeof at[0]);
+    else if (!mem_link_try(link, to, count, link->ns_per_byte * MEM_LINE_BYTES, at))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        p->done_ns[i] = at[i] + port->cluster->l2_latency_ns;
+    return slots->count == 0 || p->done_ns[0] >= mem_slots_free_ns(slots, slots->count - 1);
+}
+
+void mem_steady_take(const struct mem_steady *s, const struct mem_steady_try *p, uint32_t lines)
+{
+    struct mem_link *const link = &s->port->cluster->l2_link;
+    if (link->ns_per_byte > 0)
+        mem_link_take_tried(link, p->link_ns[0], lines, link->ns_per_byte * MEM_LINE_BYTES, p->link_ns[1]);
+    for (uint32_t i = 0; i < lines; i++)
+        mem_slots_take(&s->port->misses, p->done_ns[i]);
+}
+
+void mem_steady_pass(struct mem_steady *s, uint32_t periods, uint32_t lines)
+{
+    struct mem_cluster *const cluster = s->port->cluster;
+    const uint64_t all = (uint64_t)periods * s->count + lines;
+    mem_streams_touch(s, periods);
+    for (uint32_t i = 0; i < lines; i++) {
+        const uint64_t line = s->load[i].address >> MEM_LINE_SHIFT;
+        mem_later_touch_line(cluster->later, &cluster->l2, mem_cache_set(&cluster->l2, line), line);
+    }
+    s->port->counters.hits[MEM_L2] += all;
+    cluster->l2_read_bytes += all * MEM_LINE_BYTES;
 }
