@@ -82,7 +82,7 @@ void mem_later_make(struct mem_later *later, struct mem_cache *cache, uint32_t s
         const struct mem_later_note *const note = &part->note[i];
         if (note->number <= later->done[set] || at < note->from || at >= note->to)
             continue;
-        const struct mem_entry entry = mem_cache_find_in(cache, set, (note->page << MEM_LINES_PER_PAGE_SHIFT) + at);
+        const struct mem_entry entry = mem_cache_find_sure(cache, set, (note->page << MEM_LINES_PER_PAGE_SHIFT) + at);
         if (entry.way)
             mem_cache_touch(cache, &entry);
     }

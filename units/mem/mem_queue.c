@@ -119,29 +119,38 @@ static bool make_chain(const struct mem_link *link, uint32_t k, const double *no
     return true;
 }
 
+/* Puts a chain behind interval k - 1. */
+static void put_chain(struct mem_link *link, uint32_t k, const struct chain *c)
+{
+    const uint32_t behind = link->first + link->count - k;
+    memmove(link->start_ns + k + c->count, link->start_ns + k, behind * sizeof link->start_ns[0]);
+    memmove(link->end_ns + k + c->count, link->end_ns + k, behind * sizeof link->end_ns[0]);
+    if (c->joins)
+        link->end_ns[k - 1] = c->joined_ns;
+    memcpy(link->start_ns + k, c->start_ns, c->count * sizeof c->start_ns[0]);
+    memcpy(link->end_ns + k, c->end_ns, c->count * sizeof c->end_ns[0]);
+    link->floor_ns = c->floor_ns;
+    link->first += c->forgotten;
+    link->count += c->count - c->forgotten;
+    link->near = k + c->count;
+}
+
 void mem_link_take_tried(struct mem_link *link, const double *now_ns, uint32_t count, double ns, const double *at_ns)
 {
-    const uint32_t end = link->first + link->count;
     struct chain c;
-    const uint32_t k = count > 0 ? first_after(link, at_ns[0]) : end;
-    const bool fits = count > 0 && count <= MEM_LINK_TRIES && end + count <= 2 * MEM_LINK_INTERVALS &&
-                      (k == end || at_ns[count - 1] + ns < link->start_ns[k] - MEM_LINK_EPSILON_NS) &&
-                      make_chain(link, k, now_ns, count, ns, at_ns, &c);
-    if (!fits) {
-        for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count;) {
+        const uint32_t end = link->first + link->count, k = first_after(link, at_ns[i]);
+        uint32_t n = 0; /* requests in the gap before interval k, neither touching it */
+        while (i + n < count && n < MEM_LINK_TRIES && (k == end || at_ns[i + n] + ns < link->start_ns[k] - MEM_LINK_EPSILON_NS))
+            n++;
+        if (n > 0 && end + n <= 2 * MEM_LINK_INTERVALS && make_chain(link, k, now_ns + i, n, ns, at_ns + i, &c)) {
+            put_chain(link, k, &c);
+            i += n;
+        } else {
             mem_link_take_ns(link, now_ns[i], ns);
-        return;
+            i++;
+        }
     }
-    memmove(link->start_ns + k + c.count, link->start_ns + k, (end - k) * sizeof link->start_ns[0]);
-    memmove(link->end_ns + k + c.count, link->end_ns + k, (end - k) * sizeof link->end_ns[0]);
-    if (c.joins)
-        link->end_ns[k - 1] = c.joined_ns;
-    memcpy(link->start_ns + k, c.start_ns, c.count * sizeof c.start_ns[0]);
-    memcpy(link->end_ns + k, c.end_ns, c.count * sizeof c.end_ns[0]);
-    link->floor_ns = c.floor_ns;
-    link->first += c.forgotten;
-    link->count += c.count - c.forgotten;
-    link->near = k + c.count;
 }
 
 bool mem_slots_init(struct mem_slots *slots, uint32_t count)

@@ -100,6 +100,15 @@ static inline double mem_slots_free_ns(const struct mem_slots *slots, uint32_t k
     return slots->free_ns[slots->first + k < slots->count ? slots->first + k : slots->first + k - slots->count];
 }
 
+/* Takes the place that becomes free first until a time that is not earlier than all others. */
+static inline void mem_slots_take_last(struct mem_slots *slots, double until_ns)
+{
+    if (slots->count == 0)
+        return;
+    slots->free_ns[slots->first] = until_ns;
+    slots->first = slots->first + 1 == slots->count ? 0 : slots->first + 1;
+}
+
 /* Earliest time from now_ns on at which a place is free. */
 static inline double mem_slots_ready(const struct mem_slots *slots, double now_ns)
 {

@@ -252,7 +252,7 @@ void mem_steady_take(const struct mem_steady *s, const struct mem_steady_try *p,
     if (link->ns_per_byte > 0)
         mem_link_take_tried(link, p->link_ns[0], lines, link->ns_per_byte * MEM_LINE_BYTES, p->link_ns[1]);
     for (uint32_t i = 0; i < lines; i++)
-        mem_slots_take(&s->port->misses, p->done_ns[i]);
+        mem_slots_take_last(&s->port->misses, p->done_ns[i]);
 }
 
 void mem_steady_pass(struct mem_steady *s, uint32_t periods, uint32_t lines)
