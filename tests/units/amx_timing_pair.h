@@ -137,6 +137,8 @@ static inline void compare_memory(const struct machine *a, const struct machine 
     mem_system_counters(soc_memory(b->soc), &q);
     CHECK(memcmp(&p, &q, sizeof p) == 0, "counters: %llu and %llu L2 hits", (unsigned long long)p.hits[MEM_L2],
           (unsigned long long)q.hits[MEM_L2]);
+    mem_later_finish(x->cluster->later, &x->cluster->l2);
+    mem_later_finish(y->cluster->later, &y->cluster->l2);
     compare_caches("L2", &x->cluster->l2, &y->cluster->l2);
     compare_caches("L1", &a->core->port->l1, &b->core->port->l1);
     compare_caches("TLB", &x->tlb.level[0], &y->tlb.level[0]);

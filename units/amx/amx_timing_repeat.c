@@ -112,6 +112,53 @@ static bool ask_period(struct amx_loop *l, const struct amx_period_way *way, str
     return true;
 }
 
+/* The answers of a period that was tried. Returns how many of its loads lead the same way; the answer to the next one, if there
+ * is one, is the last that is known. *lines: requested up to there. */
+static uint32_t same_answers(struct amx_loop *l, const struct amx_period_way *way, const struct mem_steady *s,
+                             const struct mem_steady_try *period, int64_t head, uint32_t *lines)
+{
+    struct amx_block *block = l->block;
+    *lines = 0;
+    for (uint32_t i = 0; i < l->loads; i++) {
+        const struct amx_period_load *load = &way->load[i];
+        int64_t done = head + load->asked;
+        for (; *lines < s->count && l->load_of[*lines] == i; ++*lines)
+            done = amx_later(done, amx_tick_of(block, period->done_ns[*lines]));
+        block->answer[i] = (struct amx_answer){done, MEM_L2};
+        if (done - head > load->latest || done - head < load->earliest)
+            return i;
+    }
+    return l->loads;
+}
+
+/* Requests the lines of the next periods, as far as they are known to be in L2. *same: all answers led the same way; otherwise
+ * those of the period that differs are kept. Returns the number of periods. */
+static uint32_t ask_known(struct amx_loop *l, const struct amx_period_way *way, struct mem_steady *s, uint32_t gone,
+                          uint32_t most, bool *same)
+{
+    struct amx_block *block = l->block;
+    struct mem_steady_try period;
+    int64_t head = l->core->head + way->head * gone;
+    uint32_t n = 0, lines = 0;
+    s->first_ns = amx_ns_of(block, head + way->load[0].asked);
+    const uint32_t known = mem_steady_known(s, most);
+    for (; *same && n < known; n += *same, head += way->head) {
+        for (uint32_t k = 0; k < s->count; k++)
+            period.asked_ns[k] = amx_ns_of(block, head + way->load[l->load_of[k]].asked);
+        if (!mem_steady_try(s, &period))
+            break;
+        const uint32_t answered = same_answers(l, way, s, &period, head, &lines);
+        mem_steady_take(s, &period, lines);
+        *same = answered == l->loads;
+        block->answers = *same ? 0 : answered + 1;
+    }
+    if (known > 0)
+        mem_steady_pass(s, n, *same ? 0 : lines);
+    for (uint32_t i = 0; n > 0 && i < l->loads; i++)
+        block->record.load[i].level = MEM_L2;
+    return n;
+}
+
 #define ASK_MAX 16 /* periods between two attempts at run_steadily while the links are idle */
 
 /* Number of periods that begin while earlier traffic, such as stores before the loop, still occupies the links. */
@@ -144,9 +191,14 @@ static void repeat(struct amx_loop *l, const struct amx_period_way *way, int64_t
         const uint32_t busy = n == before ? busy_periods(l, way, &steady) : 0;
         step = busy || n > before ? 1 : step < ASK_MAX ? 2 * step : step;
         const uint32_t next = n + (busy ? busy : step), to = next < most ? next : most;
-        while (n < to && ask_period(l, way, &steady, n))
-            n++;
-        if (n < to)
+        bool same = true;
+        while (same && n < to) {
+            const uint32_t known = ask_known(l, way, &steady, n, to - n, &same);
+            n += known;
+            if (known == 0 && same && (same = ask_period(l, way, &steady, n)))
+                n++;
+        }
+        if (!same)
             break;
     }
     if (n == 0)

@@ -158,6 +158,18 @@ static inline struct mem_entry mem_cache_find_in(const struct mem_cache *cache, 
     return (struct mem_entry){0};
 }
 
+/* The same for a line that is present: when only one way has its key, nobody has to look at the way itself. */
+static inline struct mem_entry mem_cache_find_sure(const struct mem_cache *cache, uint32_t set, uint64_t line)
+{
+    struct mem_set_header *header = mem_cache_header(cache, set);
+    const uint32_t same =
+        cache->headers == 1 ? mem_cache_same_keys(header, mem_cache_key(line)) & cache->way_bits & header->present : 0;
+    const uint32_t way = same ? (uint32_t)__builtin_ctz(same) : 0;
+    if (same == 0 || (same & (same - 1)))
+        return mem_cache_find_in(cache, set, line);
+    return (struct mem_entry){(struct mem_way *)(void *)(header + 1) + way, header->flags + way, header, way};
+}
+
 static inline struct mem_entry mem_cache_find(const struct mem_cache *cache, uint64_t line)
 {
     return mem_cache_find_in(cache, mem_cache_set(cache, line), line);

@@ -21,6 +21,8 @@ void mem_cluster_release(struct mem_cluster *cluster)
 {
     mem_slots_release(&cluster->misses);
     mem_cache_release(&cluster->l2);
+    mem_later_free(cluster->later);
+    cluster->later = NULL;
 }
 
 void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz)
@@ -41,12 +43,43 @@ static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t li
     return start;
 }
 
+bool mem_l2_notes(struct mem_cluster *cluster)
+{
+    if (!cluster->later)
+        cluster->later = mem_later_create(&cluster->l2);
+    cluster->l2.clean_unnamed = !cluster->later; /* what is known of a page ends when any of its lines leaves */
+    return cluster->later;
+}
+
+void mem_l2_learn(struct mem_cluster *cluster, uint64_t page, double now_ns)
+{
+    if (mem_l2_notes(cluster))
+        mem_later_knows(cluster->later, &cluster->l2, page, 0, MEM_PAGE_LINES, now_ns);
+}
+
+void mem_l2_insert(struct mem_cluster *cluster, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
+                   struct mem_victim *victim)
+{
+    mem_later_catch_up(cluster->later, &cluster->l2, set);
+    mem_cache_insert_in(&cluster->l2, set, line, ready_ns, flags, victim);
+    if (cluster->later && victim->valid)
+        mem_later_lose(cluster->later, victim->line);
+}
+
+void mem_l2_remove(struct mem_cluster *cluster, uint64_t line)
+{
+    mem_later_catch_up(cluster->later, &cluster->l2, mem_cache_set(&cluster->l2, line));
+    mem_cache_remove(&cluster->l2, line, NULL);
+    if (cluster->later)
+        mem_later_lose(cluster->later, line);
+}
+
 /* Inserts a line into L2. Returns when its place became free. */
 static double fill(struct mem_port *port, double now_ns, uint32_t set, uint64_t line, double ready_ns, uint8_t flags)
 {
     struct mem_cluster *cluster = port->cluster;
     struct mem_victim victim;
-    mem_cache_insert_in(&cluster->l2, set, line, ready_ns, flags, &victim);
+    mem_l2_insert(cluster, set, line, ready_ns, flags, &victim);
     cluster->l2_write_bytes += MEM_LINE_BYTES;
     mem_port_count_evicted(port, &victim, (flags & MEM_LINE_PREFETCHED) != 0);
     return victim.valid && (victim.flags & MEM_LINE_DIRTY) ? write_back(cluster, now_ns, victim.line) : now_ns;
@@ -82,7 +115,7 @@ struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t
     cluster->missed = cluster->missed << 1 | (!entry.way);
     if (!entry.way)
         return miss(port, t, set, line, 0);
-    mem_cache_touch(&cluster->l2, &entry);
+    mem_l2_touch(cluster, set, &entry);
     cluster->l2_read_bytes += MEM_LINE_BYTES;
     uint8_t *state = entry.flags;
     const uint8_t flags = *state;
@@ -103,7 +136,7 @@ double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
     const struct mem_entry entry = mem_cache_find_in(&cluster->l2, set, line);
     if (!entry.way)
         return fill(port, t, set, line, t, MEM_LINE_DIRTY);
-    mem_cache_touch(&cluster->l2, &entry);
+    mem_l2_touch(cluster, set, &entry);
     *entry.flags |= MEM_LINE_DIRTY;
     cluster->l2_write_bytes += MEM_LINE_BYTES;
     return t;

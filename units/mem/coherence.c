@@ -44,5 +44,5 @@ void mem_coherence_write(struct mem_port *port, uint64_t line, bool own)
                 mem_port_l1_drop(system->port[i], line, NULL);
     for (uint32_t i = 0; i < system->params.cluster_count; i++)
         if (&system->cluster[i] != port->cluster && system->cluster[i].l2.used > 0)
-            mem_cache_remove(&system->cluster[i].l2, line, NULL);
+            mem_l2_remove(&system->cluster[i], line);
 }

@@ -47,32 +47,49 @@ static inline bool mem_port_l1_has(const struct mem_port *port, uint64_t addr, b
     return entry.way && (!store || (*entry.flags & MEM_LINE_DIRTY));
 }
 
+#define MEM_LEARN_AT     4 /* the line of a page at which the others are looked for: whoever loads it runs over them */
 #define MEM_EXPECT_LINES 8 /* how far ahead the host is told which sets come next */
 
-/* The most frequent load of a port without an L1 of its own, without detours: the page is hinted, no L1 has the line, nobody
- * gathers it, and L2 holds it with its data. Otherwise returns false and changes nothing. */
-static inline bool mem_port_l2_hit(struct mem_port *port, double now_ns, uint64_t line, struct mem_reply *reply)
+/* The way of a line that is in L2, to a port without an L1. */
+static inline struct mem_reply mem_port_l2_pass(struct mem_port *port, double now_ns)
 {
-    struct mem_cluster *cluster = port->cluster;
-    if (port->has_l1 || !cluster || !mem_tlb_hint(&port->tlb, line >> MEM_LINES_PER_PAGE_SHIFT) ||
-        mem_held_by_more(port->system, line, 0) || mem_gather_has(&port->gather, line))
-        return false;
-    struct mem_cache *l2 = &cluster->l2;
-    const struct mem_entry entry = mem_cache_find(l2, line);
-    /* Such loads run over arrays whose lines came into L2 one after another: they lie in the same way of the next sets. */
-    mem_cache_expect_near(l2, mem_cache_set(l2, line + MEM_EXPECT_LINES), entry.number);
-    if (!entry.way || mem_cache_ready_ns(l2, &entry) > now_ns || (*entry.flags & MEM_LINE_PREFETCHED))
-        return false;
+    struct mem_cluster *const cluster = port->cluster;
     double t = now_ns;
     if (!port->system->stopped) {
         t = mem_link_take(&port->l2_read, mem_slots_ready(&port->misses, now_ns), MEM_LINE_BYTES);
         t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
         mem_slots_take(&port->misses, t);
     }
-    mem_cache_touch(l2, &entry);
     cluster->l2_read_bytes += MEM_LINE_BYTES;
     port->counters.hits[MEM_L2]++;
-    *reply = (struct mem_reply){t, MEM_L2};
+    return (struct mem_reply){t, MEM_L2};
+}
+
+/* The most frequent load of a port without an L1 of its own, without detours: the TLB knows the page, no L1 has the line,
+ * nobody gathers it, and L2 holds it with its data. Otherwise returns false and changes nothing but the page's age, once. */
+static inline bool mem_port_l2_hit(struct mem_port *port, double now_ns, uint64_t line, struct mem_reply *reply)
+{
+    struct mem_cluster *cluster = port->cluster;
+    const uint64_t page = line >> MEM_LINES_PER_PAGE_SHIFT;
+    if (port->has_l1 || !cluster || mem_held_by_more(port->system, line, 0) || mem_gather_has(&port->gather, line) ||
+        (!mem_tlb_hint(&port->tlb, page) && !mem_tlb_first_level(&port->tlb, page)))
+        return false;
+    struct mem_cache *l2 = &cluster->l2;
+    const uint32_t set = mem_cache_set(l2, line);
+    if (cluster->later && mem_later_has(cluster->later, line, now_ns)) {
+        mem_later_touch_line(cluster->later, l2, set, line);
+        *reply = mem_port_l2_pass(port, now_ns);
+        return true;
+    }
+    const struct mem_entry entry = mem_cache_find_in(l2, set, line);
+    /* Such loads run over arrays whose lines came into L2 one after another: they lie in the same way of the next sets. */
+    mem_cache_expect_near(l2, mem_cache_set(l2, line + MEM_EXPECT_LINES), entry.number);
+    if (!entry.way || mem_cache_ready_ns(l2, &entry) > now_ns || (*entry.flags & MEM_LINE_PREFETCHED))
+        return false;
+    if (line % MEM_PAGE_LINES == MEM_LEARN_AT)
+        mem_l2_learn(cluster, page, now_ns);
+    mem_l2_touch(cluster, set, &entry);
+    *reply = mem_port_l2_pass(port, now_ns);
     return true;
 }
 

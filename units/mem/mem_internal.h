@@ -10,6 +10,7 @@
 #include "units/mem/dram.h"
 #include "units/mem/fabric.h"
 #include "units/mem/gather.h"
+#include "units/mem/mem_later.h"
 #include "units/mem/mem_queue.h"
 #include "units/mem/mem_timing.h"
 #include "units/mem/prefetch.h"
@@ -42,6 +43,7 @@ struct mem_cluster {
     struct mem_system *system;
     struct mem_cluster_params params;
     struct mem_cache l2;
+    struct mem_later *later; /* touches of L2 that are noted and not made yet; NULL: none so far */
     double l2_latency_ns;
     struct mem_link l2_link; /* the whole cache */
     struct mem_slots misses; /* reads and write-backs in flight to the fabric */
@@ -135,6 +137,19 @@ double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line);
 bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, bool *issued);
 bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, const struct mem_cluster_params *params);
 void mem_cluster_release(struct mem_cluster *cluster);
+/* The contents of an L2 change only through these functions, and its order only through them and mem_l2_touch. */
+void mem_l2_insert(struct mem_cluster *cluster, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
+                   struct mem_victim *victim);
+/* False when the cluster cannot keep notes of touches. */
+bool mem_l2_notes(struct mem_cluster *cluster);
+/* Looks at a page over which loads run, so that those of its other lines find them quickly. */
+void mem_l2_learn(struct mem_cluster *cluster, uint64_t page, double now_ns);
+void mem_l2_remove(struct mem_cluster *cluster, uint64_t line);
+static inline void mem_l2_touch(struct mem_cluster *cluster, uint32_t set, const struct mem_entry *entry)
+{
+    mem_later_catch_up(cluster->later, &cluster->l2, set);
+    mem_cache_touch(&cluster->l2, entry);
+}
 void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz);
 
 /* coherence.c. Called before a port reads a line beyond its L1: dirty copies in other L1s go down to their L2. */

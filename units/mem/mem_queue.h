@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #define MEM_LINK_INTERVALS 256
-#define MEM_LINK_SPARE     8 /* room for reading whole vectors */
+#define MEM_LINK_TRIES     64 /* requests in one go */
+#define MEM_LINK_SPARE     8  /* room for reading whole vectors */
 /* No request comes later than this after one for a later time. */
 #define MEM_LINK_LATE_NS 100.0
 /* The rounding of sums of transfer times must neither open nor close gaps. */
@@ -74,6 +75,12 @@ static inline double mem_link_take(struct mem_link *link, double now_ns, uint32_
     return link->ns_per_byte > 0.0 ? mem_link_take_ns(link, now_ns, link->ns_per_byte * bytes) : now_ns;
 }
 
+/* When requests of `ns` each, no later one for an earlier time, will start (at_ns). Changes nothing. False when so many would
+ * close gaps of the link. */
+bool mem_link_try(const struct mem_link *link, const double *now_ns, uint32_t count, double ns, double *at_ns);
+/* Occupies the link for the first `count` of them, exactly as mem_link_take_ns would. */
+void mem_link_take_tried(struct mem_link *link, const double *now_ns, uint32_t count, double ns, const double *at_ns);
+
 /* The times at which the places become free, ascending in a ring: most new ones are later than all others. */
 struct mem_slots {
     uint32_t count; /* 0 = no limit */
@@ -86,6 +93,21 @@ void mem_slots_release(struct mem_slots *slots);
 void mem_slots_restart(struct mem_slots *slots, double now_ns);
 /* Takes the place that becomes free first, until `until_ns`. */
 void mem_slots_take(struct mem_slots *slots, double until_ns);
+
+/* When the k-th place from now on becomes free, provided that the ones before it are taken until later than all others. */
+static inline double mem_slots_free_ns(const struct mem_slots *slots, uint32_t k)
+{
+    return slots->free_ns[slots->first + k < slots->count ? slots->first + k : slots->first + k - slots->count];
+}
+
+/* Takes the place that becomes free first until a time that is not earlier than all others. */
+static inline void mem_slots_take_last(struct mem_slots *slots, double until_ns)
+{
+    if (slots->count == 0)
+        return;
+    slots->free_ns[slots->first] = until_ns;
+    slots->first = slots->first + 1 == slots->count ? 0 : slots->first + 1;
+}
 
 /* Earliest time from now_ns on at which a place is free. */
 static inline double mem_slots_ready(const struct mem_slots *slots, double now_ns)

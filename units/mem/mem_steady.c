@@ -1,6 +1,9 @@
 #include "units/mem/mem_steady.h"
 
 #include "units/mem/mem_internal.h"
+#include "units/mem/mem_streams.h"
+
+#include <string.h>
 
 bool mem_steady_rules(const struct mem_port *port, struct mem_steady_rules *rules)
 {
@@ -30,7 +33,7 @@ static bool on_the_way(const struct mem_steady_load *load, uint64_t line, uint32
     return address + MEM_LINE_BYTES > load->address && address <= load->address + load->step * periods;
 }
 
-static bool is_gathered(const struct mem_steady *s, uint32_t periods)
+bool mem_steady_gathered(const struct mem_steady *s, uint32_t periods)
 {
     const struct mem_gather *gather = &s->port->gather;
     for (uint32_t g = 0; g < gather->count; g++)
@@ -69,7 +72,7 @@ double mem_steady_busy_until(const struct mem_steady *s)
 
 bool mem_steady_begin(const struct mem_steady *s, const double *asked_ns, uint32_t count, double period_ns, uint32_t periods)
 {
-    return finds_places(&s->port->misses, asked_ns, count, period_ns) && mem_steady_idle(s) && !is_gathered(s, periods);
+    return finds_places(&s->port->misses, asked_ns, count, period_ns) && mem_steady_idle(s) && !mem_steady_gathered(s, periods);
 }
 
 /* True when the line is in the L1 that the port shares, with its data. */
@@ -103,18 +106,6 @@ struct walk {
     uint64_t page; /* known to the TLB; + 1 */
 };
 
-/* Handles a load that comes to another page. Returns true when the first level of the TLB knows the page. Pages that share a hint
- * displace each other, which only mem_port_access models. */
-static bool enter_page(const struct mem_steady *s, uint64_t page)
-{
-    for (uint32_t i = 0; i < s->count; i++) {
-        const uint64_t other = s->load[i].address >> MEM_PAGE_SHIFT;
-        if (other != page && mem_tlb_hint_slot(other) == mem_tlb_hint_slot(page))
-            return false;
-    }
-    return mem_tlb_hint(&s->port->tlb, page) || mem_tlb_first_level(&s->port->tlb, page);
-}
-
 static inline bool probe(const struct mem_steady *s, const struct mem_steady_load *load, struct walk *walk,
                          struct mem_entry *found)
 {
@@ -122,7 +113,7 @@ static inline bool probe(const struct mem_steady *s, const struct mem_steady_loa
     const struct mem_cache *l2 = &port->cluster->l2;
     const uint64_t line = load->address >> MEM_LINE_SHIFT, page = load->address >> MEM_PAGE_SHIFT;
     if (__builtin_expect(walk->page != page + 1, 0)) {
-        if (!enter_page(s, page))
+        if (!mem_steady_enter(s, page))
             return false;
         walk->page = page + 1;
     }
@@ -145,35 +136,63 @@ static inline bool probe(const struct mem_steady *s, const struct mem_steady_loa
 
 static inline bool one_period(struct mem_steady *s, struct walk *walk)
 {
-    struct mem_cache *l2 = &s->port->cluster->l2;
+    struct mem_cluster *const cluster = s->port->cluster;
     struct mem_entry found[MEM_STEADY_LOADS];
     for (uint32_t i = 0; i < s->count; i++)
         if (!probe(s, &s->load[i], &walk[i], &found[i]))
             return false;
     for (uint32_t i = 0; i < s->count; i++) {
         struct mem_steady_load *load = &s->load[i];
+        const uint32_t set = mem_cache_set(&cluster->l2, load->address >> MEM_LINE_SHIFT);
         load->address += load->step;
         if (__builtin_expect(load->level == MEM_L1, 0)) {
             mem_cache_touch(&s->port->shares->l1, &found[i]);
             continue;
         }
-        mem_cache_touch(l2, &found[i]);
+        mem_l2_touch(cluster, set, &found[i]);
     }
     return true;
 }
 
-uint32_t mem_steady_run(struct mem_steady *s, uint32_t periods)
+static uint32_t lines_one_by_one(struct mem_steady *s, uint32_t periods)
 {
     struct walk walk[MEM_STEADY_LOADS];
+    uint32_t done = 0;
+    memset(walk, 0, s->count * sizeof walk[0]);
+    while (done < periods && one_period(s, walk))
+        done++;
+    return done;
+}
+
+static uint32_t walk_all(struct mem_steady *s, uint32_t periods)
+{
+    if (!mem_streams_find(s))
+        return lines_one_by_one(s, periods);
+    uint32_t done = 0;
+    while (done < periods) {
+        uint32_t apart, n = mem_streams_known(s, periods - done, &apart);
+        const bool known = n > 0;
+        if (known) {
+            mem_streams_touch(s, n);
+        } else {
+            n = lines_one_by_one(s, apart);
+            mem_streams_advance(s, n);
+        }
+        done += n;
+        if (!known && n < apart)
+            break;
+    }
+    return done;
+}
+
+uint32_t mem_steady_run(struct mem_steady *s, uint32_t periods)
+{
     uint64_t l1_loads = 0, l1_bytes = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        walk[i] = (struct walk){0, 0};
         l1_loads += s->load[i].level == MEM_L1;
         l1_bytes += s->load[i].level == MEM_L1 ? s->load[i].bytes : 0;
     }
-    uint32_t done = 0;
-    while (done < periods && one_period(s, walk))
-        done++;
+    const uint32_t done = walk_all(s, periods);
     struct mem_port *port = s->port;
     port->counters.hits[MEM_L1] += l1_loads * done;
     port->counters.hits[MEM_L2] += (s->count - l1_loads) * done;
@@ -193,4 +212,58 @@ void mem_steady_book(const struct mem_steady *s, const double *asked_ns, uint32_
         if (to_come + count - i <= port->misses.count)
             mem_slots_take(&port->misses, t);
     }
+}
+
+/* ---- periods that begin while the links are in use ---- */
+
+uint32_t mem_steady_known(struct mem_steady *s, uint32_t most)
+{
+    uint32_t apart;
+    return most > 0 && !mem_steady_gathered(s, most) && mem_streams_find(s) ? mem_streams_known(s, most, &apart) : 0;
+}
+
+bool mem_steady_try(const struct mem_steady *s, struct mem_steady_try *p)
+{
+    const struct mem_port *const port = s->port;
+    const struct mem_link *const link = &port->cluster->l2_link;
+    const struct mem_slots *const slots = &port->misses;
+    const uint32_t count = s->count;
+    double *const to = p->link_ns[0], *const at = p->link_ns[1];
+    if (port->l2_read.ns_per_byte > 0 || port->system->stopped || (slots->count && count > slots->count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const double free_ns = slots->count ? mem_slots_free_ns(slots, i) : 0;
+        to[i] = free_ns > p->asked_ns[i] ? free_ns : p->asked_ns[i];
+        if (i > 0 && to[i] < to[i - 1])
+            return false;
+    }
+    if (link->ns_per_byte <= 0)
+        memcpy(at, to, count * sizeof at[0]);
+    else if (!mem_link_try(link, to, count, link->ns_per_byte * MEM_LINE_BYTES, at))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        p->done_ns[i] = at[i] + port->cluster->l2_latency_ns;
+    return slots->count == 0 || p->done_ns[0] >= mem_slots_free_ns(slots, slots->count - 1);
+}
+
+void mem_steady_take(const struct mem_steady *s, const struct mem_steady_try *p, uint32_t lines)
+{
+    struct mem_link *const link = &s->port->cluster->l2_link;
+    if (link->ns_per_byte > 0)
+        mem_link_take_tried(link, p->link_ns[0], lines, link->ns_per_byte * MEM_LINE_BYTES, p->link_ns[1]);
+    for (uint32_t i = 0; i < lines; i++)
+        mem_slots_take_last(&s->port->misses, p->done_ns[i]);
+}
+
+void mem_steady_pass(struct mem_steady *s, uint32_t periods, uint32_t lines)
+{
+    struct mem_cluster *const cluster = s->port->cluster;
+    const uint64_t all = (uint64_t)periods * s->count + lines;
+    mem_streams_touch(s, periods);
+    for (uint32_t i = 0; i < lines; i++) {
+        const uint64_t line = s->load[i].address >> MEM_LINE_SHIFT;
+        mem_later_touch_line(cluster->later, &cluster->l2, mem_cache_set(&cluster->l2, line), line);
+    }
+    s->port->counters.hits[MEM_L2] += all;
+    cluster->l2_read_bytes += all * MEM_LINE_BYTES;
 }

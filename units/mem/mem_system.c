@@ -238,6 +238,7 @@ static void restart_port(struct mem_port *port, double now_ns)
 static void restart_cluster(struct mem_cluster *cluster, double now_ns)
 {
     mem_cache_settle(&cluster->l2, now_ns);
+    mem_later_unlearn(cluster->later); /* what is known holds from a time on */
     mem_link_restart(&cluster->l2_link, now_ns);
     mem_slots_restart(&cluster->misses, now_ns);
     mem_fabric_port_restart(&cluster->fabric, now_ns);
@@ -273,8 +274,10 @@ void mem_system_flush(struct mem_system *system)
         mem_prefetch_clear(&port->prefetcher);
         mem_gather_clear(&port->gather);
     }
-    for (uint32_t i = 0; i < system->params.cluster_count; i++)
+    for (uint32_t i = 0; i < system->params.cluster_count; i++) {
         mem_cache_clear(&system->cluster[i].l2);
+        mem_later_clear(system->cluster[i].later);
+    }
     for (uint32_t i = 0; i < system->params.dies; i++)
         mem_cache_clear(&system->die[i].slc);
     system->held = 0;

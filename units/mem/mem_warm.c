@@ -35,13 +35,13 @@ static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t lin
     struct mem_victim victim;
     enum mem_level level = MEM_SLC;
     if (entry.way) {
-        mem_cache_touch(&cluster->l2, &entry);
+        mem_l2_touch(cluster, set, &entry);
         *entry.flags |= flags;
         return MEM_L2;
     }
     if (!whole)
         level = warm_side(cluster->system, die, now_ns, line, 0);
-    mem_cache_insert_in(&cluster->l2, set, line, now_ns, flags, &victim);
+    mem_l2_insert(cluster, set, line, now_ns, flags, &victim);
     if (victim.valid && (victim.flags & MEM_LINE_DIRTY))
         level = farther(level, warm_side(cluster->system, die, now_ns, victim.line, MEM_LINE_DIRTY));
     return level;

@@ -97,6 +97,8 @@ static void send_for(struct mem_port *port, double now_ns, uint64_t line)
         mem_side_again(cluster->system, &cluster->fabric, start, line, level) + cluster->params.fabric_latency_ns;
     mem_slots_take(&cluster->misses, ready);
     arrive(&cluster->l2, &far, ready);
+    if (cluster->later)
+        mem_later_lose(cluster->later, line);
     if (near.way)
         arrive(&port->l1, &near, ready);
 }

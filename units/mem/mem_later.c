@@ -1,0 +1,165 @@
+#include "units/mem/mem_later.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct mem_later *mem_later_create(const struct mem_cache *cache)
+{
+    if (cache->sets % MEM_PAGE_LINES != 0 || cache->scatter)
+        return NULL;
+    struct mem_later *later = calloc(1, sizeof *later);
+    if (!later)
+        return NULL;
+    later->parts = cache->sets / MEM_PAGE_LINES;
+    later->part = calloc(later->parts, sizeof *later->part);
+    later->done = calloc(cache->sets, sizeof *later->done);
+    if (later->part && later->done)
+        return later;
+    mem_later_free(later);
+    return NULL;
+}
+
+void mem_later_free(struct mem_later *later)
+{
+    if (!later)
+        return;
+    free(later->part);
+    free(later->done);
+    free(later);
+}
+
+/* ---- what is known ---- */
+
+void mem_later_unlearn(struct mem_later *later)
+{
+    for (uint32_t i = 0; later && i < MEM_LATER_KNOWN; i++)
+        later->known[i].page = 0;
+}
+
+static bool look(const struct mem_cache *cache, uint64_t page, uint32_t from, uint32_t to, double now_ns)
+{
+    const uint64_t first = page << MEM_LINES_PER_PAGE_SHIFT;
+    const uint32_t sets = mem_cache_set(cache, first);
+    uint32_t way = 0;
+    for (uint32_t i = from; i < to; i++) {
+        mem_cache_expect_near(cache, sets + (i + 8 < MEM_PAGE_LINES ? i + 8 : i), way);
+        const struct mem_entry entry = mem_cache_find_near(cache, sets + i, first + i, way);
+        if (!entry.way || (*entry.flags & MEM_LINE_PREFETCHED) || mem_cache_ready_ns(cache, &entry) > now_ns)
+            return false;
+        way = entry.number;
+    }
+    return true;
+}
+
+bool mem_later_knows(struct mem_later *later, const struct mem_cache *cache, uint64_t page, uint32_t from, uint32_t to,
+                     double now_ns)
+{
+    struct mem_later_known *const known = &later->known[page % MEM_LATER_KNOWN];
+    const bool same = known->page == page + 1 && known->at_ns <= now_ns;
+    if (same && known->from <= from && to <= known->to)
+        return true;
+    if (look(cache, page, 0, MEM_PAGE_LINES, now_ns)) {
+        *known = (struct mem_later_known){.page = page + 1, .at_ns = now_ns, .to = MEM_PAGE_LINES};
+        return true;
+    }
+    if (!look(cache, page, from, to, now_ns))
+        return false;
+    const bool joins = same && from <= known->to && known->from <= to;
+    *known = (struct mem_later_known){.page = page + 1,
+                                      .at_ns = now_ns,
+                                      .from = joins && known->from < from ? known->from : from,
+                                      .to = joins && known->to > to ? known->to : to};
+    return true;
+}
+
+/* ---- notes ---- */
+
+void mem_later_make(struct mem_later *later, struct mem_cache *cache, uint32_t set)
+{
+    const struct mem_later_part *const part = &later->part[set >> MEM_LINES_PER_PAGE_SHIFT];
+    const uint32_t at = set % MEM_PAGE_LINES;
+    for (uint32_t i = 0; i < part->count; i++) {
+        const struct mem_later_note *const note = &part->note[i];
+        if (note->number <= later->done[set] || at < note->from || at >= note->to)
+            continue;
+        const struct mem_entry entry = mem_cache_find_sure(cache, set, (note->page << MEM_LINES_PER_PAGE_SHIFT) + at);
+        if (entry.way)
+            mem_cache_touch(cache, &entry);
+    }
+    later->done[set] = part->last;
+}
+
+static void make_part(struct mem_later *later, struct mem_cache *cache, uint32_t number)
+{
+    struct mem_later_part *const part = &later->part[number];
+    for (uint32_t i = 0; i < MEM_PAGE_LINES && part->count > 0; i++)
+        mem_later_catch_up(later, cache, number * MEM_PAGE_LINES + i);
+    part->count = 0;
+}
+
+void mem_later_finish(struct mem_later *later, struct mem_cache *cache)
+{
+    for (uint32_t i = 0; later && i < later->parts; i++)
+        make_part(later, cache, i);
+}
+
+void mem_later_clear(struct mem_later *later)
+{
+    if (!later)
+        return;
+    mem_later_unlearn(later);
+    memset(later->part, 0, later->parts * sizeof later->part[0]);
+    memset(later->done, 0, (size_t)later->parts * MEM_PAGE_LINES * sizeof later->done[0]);
+    later->number = 0;
+}
+
+/* Takes out of notes what a newer one of a page, of [from, to), makes superfluous: only the last touch of a line counts. Returns
+ * how many remain. */
+static uint32_t take_out(struct mem_later_note *notes, uint32_t count, uint64_t page, uint32_t from, uint32_t to)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct mem_later_note note = notes[i];
+        if (note.page == page) {
+            if (from <= note.from && note.from < to)
+                note.from = (uint8_t)(to < note.to ? to : note.to);
+            else if (note.from < from && note.to <= to && note.to > from)
+                note.to = (uint8_t)from;
+        }
+        if (note.from < note.to)
+            notes[left++] = note;
+    }
+    return left;
+}
+
+/* Takes out of all notes what newer ones make superfluous. */
+static void tidy(struct mem_later_part *part)
+{
+    for (uint32_t i = part->count; i-- > 1;) {
+        const struct mem_later_note newer = part->note[i];
+        const uint32_t kept = take_out(part->note, i, newer.page, newer.from, newer.to);
+        memmove(part->note + kept, part->note + i, (part->count - i) * sizeof part->note[0]);
+        part->count -= i - kept;
+        i = kept;
+    }
+}
+
+void mem_later_touch(struct mem_later *later, struct mem_cache *cache, uint64_t page, uint32_t from, uint32_t to)
+{
+    const uint32_t number = mem_cache_set(cache, page << MEM_LINES_PER_PAGE_SHIFT) >> MEM_LINES_PER_PAGE_SHIFT;
+    struct mem_later_part *const part = &later->part[number];
+    if (later->number == UINT32_MAX) {
+        mem_later_finish(later, cache);
+        memset(later->part, 0, later->parts * sizeof later->part[0]);
+        memset(later->done, 0, (size_t)later->parts * MEM_PAGE_LINES * sizeof later->done[0]);
+        later->number = 0;
+    }
+    part->count = take_out(part->note, part->count, page, from, to);
+    if (part->count == MEM_LATER_NOTES)
+        tidy(part);
+    if (part->count == MEM_LATER_NOTES)
+        make_part(later, cache, number);
+    part->last = ++later->number;
+    part->note[part->count++] =
+        (struct mem_later_note){.page = page, .number = part->last, .from = (uint8_t)from, .to = (uint8_t)to};
+}
