@@ -20,6 +20,7 @@ static const struct orchard_option option_table[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
     {"jobs", 0, "N", false, "rows at the same time (default: all cores of this host); the answer is the same for any N"},
     {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
+    {"every", 0, "N", false, "only the first of every N rows of each table: a quick look at all kinds of rows"},
     {"fitted", 0, NULL, false, "print each value that was taken from measured rows or chosen over them, with these rows"},
     {"template", 0, NULL, false, "print a table without rows, for measurements of one's own"},
     {"history", 0, NULL, false, "scores recorded so far, by version; FILE: of this table only"},
@@ -175,20 +176,24 @@ static bool simulate(struct api_context *context, struct validation *v, const st
 static bool score(struct api_context *context, struct validation *v, struct verb_curves *curves, struct orch_error *error)
 {
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
-    uint64_t jobs;
+    uint64_t jobs, every = 1;
     char version[VALIDATION_VERSION_SIZE];
     const char *bounds = api_value(&context->args, "require");
     struct chip_db *db = api_chip_db(context, error);
     if (!db || !api_jobs(&context->args, VALIDATION_JOBS_MAX, &jobs, error) ||
-        !validation_version(db, &overrides, version, error) || !simulate(context, v, db, &overrides, (unsigned)jobs, error) ||
-        !validation_cross_validate(v, error))
+        !api_unsigned(&context->args, "every", 1, UINT32_MAX, &every, error) ||
+        !validation_version(db, &overrides, version, error))
+        return false;
+    validation_keep_every(v, every);
+    if (!simulate(context, v, db, &overrides, (unsigned)jobs, error) || !validation_cross_validate(v, error))
         return false;
     if (api_has(&context->args, "measure-overheads"))
         return validation_measure_overheads(v, context->out, error);
     if (api_has(&context->args, "fit-residuals"))
         return validation_fit_residuals(v, context->out, error);
     return (!api_wants_document(context) || give_document(context, v, curves, version, error)) &&
-           (!api_wants_text(context) || print(context, v, curves, version, error)) && record(context, v, version, error) &&
+           (!api_wants_text(context) || print(context, v, curves, version, error)) &&
+           (every > 1 || record(context, v, version, error)) && /* a part of a table has no place in its history */
            (!bounds || validation_require(v, bounds, error));
 }
 
