@@ -1,5 +1,6 @@
 /* The verb validate: runs the programs that published measurements describe, and scores the model against them. */
 #include "isa/ane/ane_program.h"
+#include "isa/array_count.h"
 #include "sim/base/output_file.h"
 #include "sim/base/host_time.h"
 #include "sim/base/json_out.h"
@@ -237,6 +238,21 @@ static bool add_files(struct api_context *context, int count, const char *const 
     return ok;
 }
 
+/* The tables that come with orchard; and, for a whole score, the curve of a machine that comes with it. */
+static bool add_shipped(struct api_context *context, struct validation *v, struct verb_curves *curves, struct orch_error *error)
+{
+    static const char *const parts[] = {"dump", "fitted", "every", "measure-overheads", "fit-residuals"};
+    bool whole = true;
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+        whole = whole && !api_has(&context->args, parts[i]);
+    if (!validation_add_shipped(v, error))
+        return false;
+    char *const path = whole ? validation_shipped_path("curve-macbook-air-m1.csv", error) : NULL;
+    const bool ok = !whole || (path && verb_curves_add(context, path, curves, error));
+    free(path);
+    return ok;
+}
+
 /* Names the rows that could not be read, all but very many of them. */
 static void tell_skipped(struct api_context *context, const struct validation *v)
 {
@@ -265,7 +281,7 @@ static int ask(struct api_context *context, int words, const char *const *word)
     }
     struct validation *v = validation_create();
     bool ok = v || orch_no_memory(&error);
-    ok = ok && (words ? add_files(context, words, word, v, &curves, &error) : validation_add_shipped(v, &error));
+    ok = ok && (words ? add_files(context, words, word, v, &curves, &error) : add_shipped(context, v, &curves, &error));
     if (ok)
         tell_skipped(context, v);
     const char *id = api_value(&context->args, "dump");
