@@ -85,9 +85,12 @@ void mem_later_make(struct mem_later *later, struct mem_cache *cache, uint32_t s
 {
     const struct mem_later_part *const part = &later->part[set >> MEM_LINES_PER_PAGE_SHIFT];
     const uint32_t at = set % MEM_PAGE_LINES;
-    for (uint32_t i = 0; i < part->count; i++) {
+    uint32_t i = part->count;
+    while (i > 0 && part->note[i - 1].number > later->done[set])
+        i--;
+    for (; i < part->count; i++) {
         const struct mem_later_note *const note = &part->note[i];
-        if (note->number <= later->done[set] || at < note->from || at >= note->to)
+        if (at < note->from || at >= note->to)
             continue;
         const struct mem_entry entry = mem_cache_find_sure(cache, set, (note->page << MEM_LINES_PER_PAGE_SHIFT) + at);
         if (entry.way)
