@@ -27,7 +27,11 @@ void validate_measured_kernels(const struct validate_row *row, struct validate_l
     const size_t name = strcspn(launch->workload, ":");
     char version[16];
     if (ends_in(row->what, "_mlx_gpu") && framework_has(FRAMEWORK_MLX, launch->workload, name, launch->precision)) {
+        struct framework_choice choice;
+        struct orch_error unknown;
         mlx_version(row, version);
         snprintf(launch->kernels, sizeof launch->kernels, "mlx@%s", version);
+        if (!framework_choose(launch->kernels, "", &choice, &unknown)) /* later than those that are known: the newest of them */
+            snprintf(launch->kernels, sizeof launch->kernels, "mlx");
     }
 }

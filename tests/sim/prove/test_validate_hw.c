@@ -133,7 +133,8 @@ static void test_overheads(void)
     const double added = h->operation_us * 1e-3 + h->ns_per_kib * 1e-6 * 4096;
     CHECK(fabs(relu->predicted - relu->bare - added) < 1e-9, "%g ms added, %g expected", relu->predicted - relu->bare, added);
     CHECK(!unknown->overhead && unknown->predicted == unknown->bare, "an unknown version adds nothing");
-    CHECK(unknown->bare == relu->bare, "the simulation does not depend on the framework");
+    /* a version that is not known runs the newest kernels: two elements a thread in place of one */
+    CHECK(fabs(unknown->bare - relu->bare) < 0.02, "%g and %g ms", unknown->bare, relu->bare);
     CHECK(!row_of(v, "SQUARE")->overhead, "no framework, nothing added");
     validation_free(v);
 }
