@@ -240,7 +240,7 @@ bool framework_plan_run(const struct framework_choice *choice, struct gpu_librar
     struct framework_plan p = {.choice = choice,
                                .library = library,
                                .type = library->request.type,
-                               .version = choice->version,
+                               .version = choice->set == FRAMEWORK_MPS ? UINT32_MAX : choice->version, /* MPS: as the newest */
                                .letter = choice->letter,
                                .error = error};
     char name[FRAMEWORK_TEXT_BYTES];
