@@ -114,24 +114,29 @@ static void launch(struct framework_plan *p, struct plan_size grid, struct plan_
         abi_kernel_free(&p->library->step[kernel->steps]);
 }
 
-void plan_launch(struct framework_plan *p, struct plan_size grid, struct plan_size group, const char *format, ...)
+static void launch_named(struct framework_plan *p, struct plan_size grid, struct plan_size group, const char *format,
+                         va_list args)
 {
     char name[96];
+    vsnprintf(name, sizeof name, format, args);
+    launch(p, grid, group, name);
+}
+
+void plan_launch(struct framework_plan *p, struct plan_size grid, struct plan_size group, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
+    launch_named(p, grid, group, format, args);
     va_end(args);
-    launch(p, grid, group, name);
 }
 
 void plan_launch_groups(struct framework_plan *p, struct plan_size groups, struct plan_size group, const char *format, ...)
 {
-    char name[96];
+    const struct plan_size grid = {groups.x * group.x, groups.y * group.y, groups.z * group.z};
     va_list args;
     va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
+    launch_named(p, grid, group, format, args);
     va_end(args);
-    launch(p, (struct plan_size){groups.x * group.x, groups.y * group.y, groups.z * group.z}, group, name);
 }
 
 /* The next argument of the launch that was begun last. */
