@@ -63,6 +63,9 @@ ORCHARD_API const char *orchard_version(void);
  * line to standard error and call end(128 + signal), which must not return and must be async-signal-safe, such as _exit. Without
  * this call the library touches no signal. */
 ORCHARD_API void orchard_end_on_signals(void (*end)(int exit_code));
+/* After that call, for a session's callback of progress: whether SIGINT has come, so that *stop is to be set. Where it is asked,
+ * SIGINT does not end the process for a second; a second SIGINT does. */
+ORCHARD_API bool orchard_interrupted(void);
 
 /** @name Verbs and options as data */
 /** @{ */
@@ -159,6 +162,7 @@ struct orchard_progress {
     double fraction;     /**< of what a run does now, which `line` names, 0 to 1; NaN = not known */
     double done, all;    /**< points, chips, variants ...; all 0 = not known */
     double host_seconds; /**< since the work began; NaN = not known */
+    bool *stop;          /**< may be set to end the run, which then says where it stood; NULL = it cannot end here */
 };
 
 /** What a remark is. */

@@ -150,3 +150,8 @@ void orchard_end_on_signals(void (*end)(int exit_code))
 {
     temporary_end_on_signals(end);
 }
+
+bool orchard_interrupted(void)
+{
+    return temporary_interrupted();
+}

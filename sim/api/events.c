@@ -223,13 +223,13 @@ static void tell_progress(const struct orchard_session *session, const struct ev
     if (e->fraction > 0.02 && e->fraction <= 1)
         snprintf(left, sizeof left, ", %.0f s to go", e->part_seconds * (1 / e->fraction - 1));
     snprintf(line, sizeof line, "%s  %shost %.0f s%s", e->what ? e->what : "simulating", simulated, e->host_seconds, left);
-    session->progress(session->context, &(struct orchard_progress){line, e->fraction, 0, 0, e->host_seconds});
+    session->progress(session->context, &(struct orchard_progress){line, e->fraction, 0, 0, e->host_seconds, e->stop});
 }
 
 /* The run is over, or broken off: what was drawn about it can go. */
 static void tell_over(const struct orchard_session *session)
 {
-    session->progress(session->context, &(struct orchard_progress){NULL, NAN, 0, 0, NAN});
+    session->progress(session->context, &(struct orchard_progress){.fraction = NAN, .host_seconds = NAN});
 }
 
 static void tell_event(struct event_teller *t, const struct event *event)

@@ -141,7 +141,7 @@ static void on_evaluated(void *context, size_t evaluations)
 {
     char line[64];
     snprintf(line, sizeof line, "%zu evaluations", evaluations);
-    api_progress(context, &(struct orchard_progress){line, NAN, (double)evaluations, 0, NAN});
+    api_progress(context, &(struct orchard_progress){line, NAN, (double)evaluations, 0, NAN, NULL});
 }
 
 static bool read_request(struct api_context *context, struct calibrate_request *q, const char **keys, struct orch_error *error)

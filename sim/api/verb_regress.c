@@ -64,7 +64,8 @@ static void on_done(void *context, const struct regress_job *job)
     s->measured++;
     char line[160];
     snprintf(line, sizeof line, "%zu/%zu %s", s->measured, s->request.chip_count, job->chip);
-    api_progress(s->context, &(struct orchard_progress){line, NAN, (double)s->measured, (double)s->request.chip_count, NAN});
+    api_progress(s->context,
+                 &(struct orchard_progress){line, NAN, (double)s->measured, (double)s->request.chip_count, NAN, NULL});
 }
 
 /* Chooses the chips of the option chip, or all of the database. */

@@ -190,7 +190,7 @@ static void tell(void *context, const struct sweep_progress *p)
         snprintf(left, sizeof left, ", at most %.0f s to go", (double)(p->points - p->done) / rate);
     snprintf(line, sizeof line, "sweep: %llu of %llu points (%.0f %%), %.1f/s%s", (unsigned long long)p->done,
              (unsigned long long)p->points, 100.0 * (double)p->done / (double)p->points, rate, left);
-    api_progress(context, &(struct orchard_progress){line, NAN, (double)p->done, (double)p->points, p->host_seconds});
+    api_progress(context, &(struct orchard_progress){line, NAN, (double)p->done, (double)p->points, p->host_seconds, NULL});
 }
 
 /* ---- running ---- */
@@ -252,7 +252,7 @@ static bool evaluate(struct api_context *context, struct sweep_run *run, uint64_
     run->progress = tell;
     run->progress_context = context;
     const bool ok = run->study && sweep_run(run, done, error);
-    api_progress(context, &(struct orchard_progress){NULL, 1, (double)done->points, (double)done->points, NAN});
+    api_progress(context, &(struct orchard_progress){NULL, 1, (double)done->points, (double)done->points, NAN, NULL});
     sweep_pool_free(pool);
     study_free(run->study);
     run->study = NULL;

@@ -49,7 +49,9 @@ static void on_tried(void *context, size_t number, size_t count)
 {
     char line[64];
     snprintf(line, sizeof line, "%zu/%zu", number + 1, count);
-    api_progress(context, &(struct orchard_progress){line, NAN, (double)number + 1, (double)count, NAN});
+    api_progress(context,
+                 &(struct orchard_progress){
+                     .line = line, .fraction = NAN, .done = (double)number + 1, .all = (double)count, .host_seconds = NAN});
 }
 
 static const char *state_text(const struct tune_result *r, size_t i)

@@ -164,7 +164,7 @@ static void tell(void *context, size_t done, size_t rows)
     const double passed_s = host_seconds() - w->began_s;
     char line[160];
     snprintf(line, sizeof line, "validate: %zu of %zu rows (%.0f %%)", done, rows, 100.0 * (double)done / (double)rows);
-    api_progress(w->context, &(struct orchard_progress){line, NAN, (double)done, (double)rows, passed_s});
+    api_progress(w->context, &(struct orchard_progress){line, NAN, (double)done, (double)rows, passed_s, NULL});
 }
 
 static bool simulate(struct api_context *context, struct validation *v, const struct chip_db *db,
@@ -172,7 +172,7 @@ static bool simulate(struct api_context *context, struct validation *v, const st
 {
     struct watch watch = {context, host_seconds()};
     const bool ok = validation_simulate(v, chip_db_folder(db), overrides, jobs, &(struct validate_listener){tell, &watch}, error);
-    api_progress(context, &(struct orchard_progress){NULL, NAN, 0, 0, NAN});
+    api_progress(context, &(struct orchard_progress){.fraction = NAN, .host_seconds = NAN});
     return ok;
 }
 

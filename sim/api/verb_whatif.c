@@ -167,7 +167,7 @@ static void tell(void *context, size_t simulated)
     const double passed_s = host_seconds() - w->began_s;
     char line[160];
     snprintf(line, sizeof line, "whatif: %zu points, host %.0f s", simulated, passed_s);
-    api_progress(w->context, &(struct orchard_progress){line, NAN, (double)simulated, 0, passed_s});
+    api_progress(w->context, &(struct orchard_progress){line, NAN, (double)simulated, 0, passed_s, NULL});
 }
 
 static bool search(struct api_context *context, const struct question *q, struct whatif_answer *answer, struct orch_error *error)
@@ -180,7 +180,7 @@ static bool search(struct api_context *context, const struct question *q, struct
     struct orch_db *const db = base.chips ? db_open(context->common.db, DB_WRITE, error) : NULL;
     struct study *const study = db ? study_create(&base, db, error) : NULL;
     const bool ok = study && whatif_search(study, base.chips, &question, answer, error);
-    api_progress(context, &(struct orchard_progress){NULL, NAN, 0, 0, NAN});
+    api_progress(context, &(struct orchard_progress){.fraction = NAN, .host_seconds = NAN});
     study_free(study);
     db_close(db);
     return ok;

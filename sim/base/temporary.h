@@ -42,5 +42,8 @@ void temporary_remove_all(void);
  * the process by the signal itself, without words. A signal that the process was started to ignore (nohup) stays ignored, except
  * SIGINT. To be called once, by the main function of a program. */
 void temporary_end_on_signals(void (*end)(int exit_code));
+/* For work that can end by itself and say where it stood: whether SIGINT has come. For a second after each call SIGINT does not
+ * end the process, but is left to the next call; a second SIGINT ends it in any case. False before temporary_end_on_signals. */
+bool temporary_interrupted(void);
 
 #endif

@@ -5,8 +5,14 @@
 #include "sim/base/error.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { PATIENCE_MS = 1000 };
+
+_Static_assert(ATOMIC_LONG_LOCK_FREE == 2 && ATOMIC_BOOL_LOCK_FREE == 2, "atomics of a signal handler have no locks");
 
 struct ending {
     int signal;
@@ -30,6 +36,10 @@ static const struct ending endings[] = {
 static void (*end_process)(int exit_code);
 static bool on_terminal; /* the line begins below a progress bar and the terminal's own "^C" */
 
+/* Of temporary_interrupted: when it was called last, in milliseconds, 0 = never, and what it answers. */
+static atomic_long asked_ms;
+static atomic_bool interrupted;
+
 static void say(const char *line)
 {
     const char *const from = on_terminal ? line : line + 1;
@@ -37,8 +47,30 @@ static void say(const char *line)
         return; /* nobody is left to be told */
 }
 
+static long monotonic_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool temporary_interrupted(void)
+{
+    atomic_store(&asked_ms, monotonic_ms());
+    return atomic_load(&interrupted);
+}
+
+/* Whether somebody will ask soon, and then end the work. */
+static bool is_left_to_work(int number)
+{
+    const long asked = atomic_load(&asked_ms);
+    return number == SIGINT && asked && monotonic_ms() - asked < PATIENCE_MS && !atomic_exchange(&interrupted, true);
+}
+
 static void on_signal(int number)
 {
+    if (is_left_to_work(number))
+        return;
     temporary_remove_all();
     for (size_t i = 0; i < ARRAY_COUNT(endings); i++) {
         if (endings[i].signal != number || !endings[i].line)

@@ -4,9 +4,13 @@
 #ifndef ORCHARD_SIM_BASE_WORK_PROGRESS_H
 #define ORCHARD_SIM_BASE_WORK_PROGRESS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct work_progress {
     /* `doing` is "executing", "timing" ...; fraction of that, 0..1, NAN = not known; simulated time, 0 where none goes by. */
-    void (*tell)(void *context, const char *doing, double fraction, double time_ns);
+    /* Where the work can end before its time and say where it stood, *stop may be set to true; elsewhere stop is NULL. */
+    void (*tell)(void *context, const char *doing, double fraction, double time_ns, bool *stop);
     void *context;
 };
 
@@ -14,7 +18,16 @@ struct work_progress {
 static inline void work_progress_tell(const struct work_progress *progress, const char *doing, double fraction, double time_ns)
 {
     if (progress)
-        progress->tell(progress->context, doing, fraction, time_ns);
+        progress->tell(progress->context, doing, fraction, time_ns, NULL);
+}
+
+/* The same, of work that can end here: true when who waits wants that. */
+static inline bool work_progress_ends(const struct work_progress *progress, const char *doing, double fraction, double time_ns)
+{
+    bool stop = false;
+    if (progress)
+        progress->tell(progress->context, doing, fraction, time_ns, &stop);
+    return stop;
 }
 
 #endif

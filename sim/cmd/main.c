@@ -74,6 +74,8 @@ static void on_remark(void *progress, enum orchard_remark kind, const char *text
 static void on_progress(void *progress, const struct orchard_progress *now)
 {
     progress_tell(progress, now);
+    if (now->stop && orchard_interrupted())
+        *now->stop = true;
 }
 
 /* One line, and where to read on when the words were wrong. */

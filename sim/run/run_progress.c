@@ -14,7 +14,7 @@ static bool begins_anew(const struct run_progress *p, const char *doing, double 
     return strcmp(p->doing, doing) != 0 || fraction < p->fraction;
 }
 
-static void tell(void *context, const char *doing, double fraction, double time_ns)
+static void tell(void *context, const char *doing, double fraction, double time_ns, bool *stop)
 {
     struct run_progress *const p = context;
     const double now_s = host_seconds();
@@ -31,7 +31,7 @@ static void tell(void *context, const char *doing, double fraction, double time_
     const struct event e = {.kind = EVENT_PROGRESS,
                             .run = p->number,
                             .time_ns = time_ns,
-                            .progress = {fraction, now_s - p->begun_s, now_s - p->part_s, what}};
+                            .progress = {fraction, now_s - p->begun_s, now_s - p->part_s, what, stop}};
     event_bus_emit(p->bus, &e);
 }
 

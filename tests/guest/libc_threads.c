@@ -94,6 +94,27 @@ static int do_sleep(void)
     return 0;
 }
 
+static void *multiply(void *argument)
+{
+    volatile double *const x = argument;
+    for (int i = 0; i < 40000; i++)
+        *x = *x * 1.0000001 + 1e-9;
+    return NULL;
+}
+
+/* Four threads that do the same, while the first one waits. */
+static int do_four(void)
+{
+    pthread_t thread[4];
+    double x[4 * 16] = {0};
+    for (long i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, multiply, &x[16 * i]);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    printf("four %d\n", x[0] == x[16] && x[16] == x[32] && x[32] == x[48]);
+    return 0;
+}
+
 static void *lock_both(void *argument)
 {
     (void)argument;
@@ -236,6 +257,8 @@ int main(int argc, char **argv)
         return do_count(argc > 2 ? atoi(argv[2]) : 4);
     if (strcmp(what, "sleep") == 0)
         return do_sleep();
+    if (strcmp(what, "four") == 0)
+        return do_four();
     if (strcmp(what, "deadlock") == 0)
         return do_deadlock();
     if (strcmp(what, "signals") == 0)

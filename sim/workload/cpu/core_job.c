@@ -23,7 +23,7 @@ struct core_job {
     struct cpu_trace trace;
     struct unit_fault fault;
     enum cpu_stop stop;
-    bool running, shared;
+    bool running, shared, interrupted;
     double begin_ns, idle_ns; /* idle: of a core without timing */
     bool samples, skipped;    /* the latest stretch was */
     struct core_sample sample;
@@ -185,7 +185,11 @@ static void execute_stretch(struct core_job *j)
         cpu_timing_feed(j->core->timing, &j->trace);
     if (j->samples)
         sample_stretch(j, (double)(core_job_instructions(j) - done));
-    work_progress_tell(j->progress, j->doing, NAN, j->core ? cpu_timing_now(j->core->timing) : 0);
+    if (work_progress_ends(j->progress, j->doing, NAN, j->core ? cpu_timing_now(j->core->timing) : 0) && j->running) {
+        j->running = false;
+        j->stop = CPU_STOP_BUDGET;
+        j->interrupted = true;
+    }
 }
 
 enum engine_progress core_job_run(struct core_job *j, double limit_ns)
@@ -332,6 +336,11 @@ struct amx_core *core_job_amx(const struct core_job *j)
 enum cpu_stop core_job_stop(const struct core_job *job)
 {
     return job->stop;
+}
+
+bool core_job_interrupted(const struct core_job *job)
+{
+    return job->interrupted;
 }
 
 const struct unit_fault *core_job_fault(const struct core_job *job)

@@ -54,6 +54,8 @@ void core_job_sample(struct core_job *job, const struct core_sample_shape *shape
 struct core_sampled core_job_sampled(struct core_job *job);
 
 enum cpu_stop core_job_stop(const struct core_job *job);
+/* Whether it stopped because who waits wanted it to; core_job_stop is CPU_STOP_BUDGET then. */
+bool core_job_interrupted(const struct core_job *job);
 const struct unit_fault *core_job_fault(const struct core_job *job);
 uint64_t core_job_instructions(const struct core_job *job);
 uint64_t core_job_amx_instructions(const struct core_job *job);

@@ -1,137 +1,12 @@
-#include "sim/workload/cpu/crew_job.h"
+#include "sim/workload/cpu/crew_job_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How long a thread keeps its core while others wait for one: a time slice of Linux under load. */
-#define SLICE_NS 3e6
-
-struct seat {
-    struct cpu_core *cpu, *own_cpu; /* the first one's is the program's */
-    struct soc_core *core;
-    struct core_job *job;
-    double slice_end_ns, joined_ns;
-};
-
-struct crew_job {
-    struct cpu_linux *system;
-    struct mem_space *space;
-    enum amx_gen gen;
-    struct crew_cores cores;
-    struct seat seat[CPU_LINUX_CORES];
-    unsigned seats, latest; /* latest: that has run */
-    bool shared, over, deadlock;
-    double waited_ns; /* the clock, while no thread runs */
-    uint64_t max_instructions;
-    enum cpu_stop stop;
-    struct unit_fault fault;
-    const struct work_progress *progress;
-    const char *doing;
-};
-
-/* ---- seats ---- */
-
-static bool is_busy(const struct crew_job *c, unsigned i)
-{
-    return cpu_linux_on(c->system, i) != 0;
-}
-
 static bool is_pending(const struct seat *s)
 {
     return s->core && cpu_timing_pending(s->core->timing);
-}
-
-/* Makes everything ready for a second thread, or for timers. */
-static void share(struct crew_job *c)
-{
-    if (c->shared)
-        return;
-    c->shared = true;
-    *cpu_linux_unit(c->system, 0) = core_job_amx(c->seat[0].job);
-    core_job_share(c->seat[0].job);
-}
-
-/* The next core of the chip; the clocks follow the number of cores that are used. */
-static bool place(struct crew_job *c, struct soc_core **core, struct orch_error *error)
-{
-    struct soc_core *cores[CPU_LINUX_CORES];
-    *core = NULL;
-    if (!c->seat[0].core)
-        return true;
-    if (!soc_place(c->cores.soc, c->seats + 1, c->cores.choice, cores, error))
-        return false;
-    *core = cores[c->seats];
-    soc_share_space(c->cores.soc, *core, c->seat[0].core);
-    cpu_timing_set_watch((*core)->timing, c->cores.watch, c->seats);
-    return true;
-}
-
-static bool open_seat(struct crew_job *c, double clock_ns, struct orch_error *error)
-{
-    struct seat *const s = &c->seat[c->seats];
-    if (!place(c, &s->core, error))
-        return false;
-    s->cpu = s->own_cpu = cpu_core_create(c->space);
-    if (!s->cpu)
-        return orch_no_memory(error);
-    cpu_core_set_host(s->cpu, cpu_core_host(c->seat[0].cpu));
-    cpu_core_set_system(s->cpu, cpu_linux_hook(c->system));
-    s->job = core_job_create(s->cpu, c->space, c->gen, s->core, c->max_instructions, error);
-    if (!s->job)
-        return false;
-    core_job_share(s->job);
-    core_job_join(s->job, c->seat[0].job, clock_ns);
-    s->joined_ns = clock_ns;
-    core_job_tell(s->job, c->progress, c->doing);
-    cpu_linux_add_core(c->system, s->cpu);
-    c->seats++;
-    return true;
-}
-
-/* ---- which thread is where ---- */
-
-static bool seat_thread(struct crew_job *c, unsigned i, double since_ns, struct orch_error *error)
-{
-    struct seat *const s = &c->seat[i];
-    cpu_linux_enter(c->system, i);
-    void **const unit = cpu_linux_unit(c->system, i);
-    *unit = core_job_take_amx(s->job, *unit);
-    if (!*unit)
-        return orch_no_memory(error);
-    core_job_idle_until(s->job, since_ns);
-    s->slice_end_ns = core_job_clock_ns(s->job) + SLICE_NS;
-    return true;
-}
-
-/* An idle core for the next thread: the one that it was on, else the first. -1 = none. */
-static int idle_seat(const struct crew_job *c, unsigned last)
-{
-    if (last < c->seats && !is_busy(c, last))
-        return (int)last;
-    for (unsigned i = 0; i < c->seats; i++)
-        if (!is_busy(c, i))
-            return (int)i;
-    return -1;
-}
-
-static bool seat_ready(struct crew_job *c, struct orch_error *error)
-{
-    const unsigned most = c->cores.most ? c->cores.most : 1;
-    uint64_t since_ns;
-    unsigned last;
-    while (cpu_linux_next(c->system, &since_ns, &last)) {
-        share(c);
-        int i = idle_seat(c, last);
-        if (i < 0 && c->seats == most)
-            break;
-        if (i < 0 && !open_seat(c, (double)since_ns, error))
-            return false;
-        i = i < 0 ? (int)c->seats - 1 : i;
-        if (!seat_thread(c, (unsigned)i, (double)since_ns, error))
-            return false;
-    }
-    return true;
 }
 
 /* The busy core that is behind the others; *next_ns is where the second one is. */
@@ -140,7 +15,7 @@ static int behind(const struct crew_job *c, double *now_ns, double *next_ns)
     int best = -1;
     *now_ns = *next_ns = INFINITY;
     for (unsigned i = 0; i < c->seats; i++) {
-        const double now = is_busy(c, i) ? core_job_now(c->seat[i].job) : INFINITY;
+        const double now = crew_seat_busy(c, i) ? core_job_now(c->seat[i].job) : INFINITY;
         if (now < *now_ns) {
             *next_ns = *now_ns;
             *now_ns = now;
@@ -176,6 +51,7 @@ static bool stopped(struct crew_job *c, unsigned i)
         core_job_go_on(job);
         return false;
     }
+    c->interrupted = core_job_interrupted(job);
     end(c, core_job_stop(job), fault);
     if (c->stop == CPU_STOP_FAULT && c->seats > 1) {
         const struct unit_fault own = c->fault;
@@ -216,11 +92,11 @@ static bool prepare(struct crew_job *c, unsigned i, bool *again, double *until_n
     *again = true;
     *until_ns = INFINITY;
     if (due != UINT64_MAX)
-        share(c); /* so that time goes by in short steps */
+        crew_share(c); /* so that time goes by in short steps */
     if (due <= clock)
         return cpu_linux_pass(c->system, due, &fault) || end(c, CPU_STOP_FAULT, &fault) != ENGINE_DONE;
     const bool others = cpu_linux_next(c->system, &unused, &last);
-    if (others && clock >= s->slice_end_ns) {
+    if ((others && clock >= s->slice_end_ns) || (crew_seat_slow(c, i) && crew_has_idle_fast(c, clock))) {
         cpu_linux_preempt(c->system, i, (uint64_t)clock);
         return true;
     }
@@ -260,7 +136,7 @@ static enum engine_progress crew_step(void *context, double limit_ns, struct orc
     while (!c->over) {
         double now_ns, next_ns, until_ns;
         bool again;
-        if (!seat_ready(c, error))
+        if (!crew_seat_ready(c, error))
             return ENGINE_FAILED;
         const int i = behind(c, &now_ns, &next_ns);
         if (i < 0) {
@@ -383,6 +259,11 @@ enum cpu_stop crew_job_stop(const struct crew_job *c)
 bool crew_job_deadlock(const struct crew_job *c)
 {
     return c->deadlock;
+}
+
+bool crew_job_interrupted(const struct crew_job *c)
+{
+    return c->interrupted;
 }
 
 const struct unit_fault *crew_job_fault(const struct crew_job *c)

@@ -34,8 +34,10 @@ void crew_job_sample(struct crew_job *crew, const struct core_sample_shape *shap
 
 /* After the job has run. */
 struct core_sampled crew_job_sampled(struct crew_job *crew);
-/* CPU_STOP_BUDGET: max_instructions have run. */
+/* CPU_STOP_BUDGET: max_instructions have run, or it was interrupted. */
 enum cpu_stop crew_job_stop(const struct crew_job *crew);
+/* Whether it was who waits that ended it (base/work_progress.h). */
+bool crew_job_interrupted(const struct crew_job *crew);
 const struct unit_fault *crew_job_fault(const struct crew_job *crew);
 /* Whether the fault is that all threads wait for one another. */
 bool crew_job_deadlock(const struct crew_job *crew);

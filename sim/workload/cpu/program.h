@@ -92,5 +92,7 @@ bool program_explain_fault(const struct program *program, const struct unit_faul
 bool program_explain_deadlock(const struct program *program, struct orch_error *error);
 /* The same for a program that was ended after so many instructions, at pc. */
 bool program_explain_limit(const struct program *program, uint64_t instructions, uint64_t pc, struct orch_error *error);
+/* The same for one that was interrupted by who waits. */
+bool program_explain_interrupt(const struct program *program, uint64_t instructions, uint64_t pc, struct orch_error *error);
 
 #endif

@@ -54,6 +54,14 @@ bool program_explain_limit(const struct program *program, uint64_t instructions,
                      program_path(program), instructions, pc, place[0] ? " (" : "", place, place[0] ? ")" : "");
 }
 
+bool program_explain_interrupt(const struct program *program, uint64_t instructions, uint64_t pc, struct orch_error *error)
+{
+    char place[160];
+    program_place(program, pc, place, sizeof place);
+    return orch_fail(error, ORCH_INTERRUPTED, "%s: interrupted after %" PRIu64 " instructions: it stood at 0x%" PRIx64 "%s%s%s",
+                     program_path(program), instructions, pc, place[0] ? " (" : "", place, place[0] ? ")" : "");
+}
+
 /* The functions that called one another, innermost first, by the frame records of AAPCS64: "futex_wait < lock < main". */
 static void name_callers(const struct program *p, const struct cpu_context *c, char *text, size_t size)
 {

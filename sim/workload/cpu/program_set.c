@@ -86,6 +86,9 @@ bool program_set_finish(struct program_set *set, const struct engine *engine, st
             return program_explain_deadlock(set->program[i], error);
         if (crew_job_stop(set->job[i]) == CPU_STOP_FAULT)
             return program_explain_fault(set->program[i], crew_job_fault(set->job[i]), error);
+        if (crew_job_stop(set->job[i]) == CPU_STOP_BUDGET && crew_job_interrupted(set->job[i]))
+            return program_explain_interrupt(set->program[i], crew_job_instructions(set->job[i]), crew_job_pc(set->job[i]),
+                                             error);
         if (crew_job_stop(set->job[i]) == CPU_STOP_BUDGET)
             return program_explain_limit(set->program[i], crew_job_instructions(set->job[i]), crew_job_pc(set->job[i]), error);
     }

@@ -77,6 +77,21 @@ static void test_time(void)
     CHECK(seconds[3] < seconds[0], "one thread %g s, eight of the same %g s", seconds[3], seconds[0]);
 }
 
+/* Of five threads one waits: the four others have the four P cores of the M1, the last of them after a start on an E core. */
+static void test_idle_core(void)
+{
+    double seconds[2] = {0};
+    static const char *const options[] = {"--args four --json --chip m1", "--args four --json --chip m1 --core p"};
+    for (size_t i = 0; i < ARRAY_COUNT(options) && ask("threads", options[i]); i++) {
+        json_object *d = cli_document(&home.outcome);
+        if (!d)
+            return;
+        seconds[i] = document_number(d, "seconds");
+        json_object_put(d);
+    }
+    CHECK(seconds[0] < seconds[1] * 1.1, "%g s on all cores, %g s on P cores", seconds[0], seconds[1]);
+}
+
 static void test_refused(void)
 {
     expect("threads", "--args deadlock", 4, "now both wait\n", "deadlock, all 2 threads wait: 1000 for the futex at 0x");
@@ -88,6 +103,25 @@ static void test_refused(void)
     expect("threads", "--args stack", 4, NULL, "which is not mapped");
     expect("threads", "--args forever --max-instructions 3000000", 4, NULL, "--max-instructions): it stood at 0x");
     expect("threads", "--mode functional --args forever --max-instructions 3000000", 4, NULL, "(main+0x");
+}
+
+/* Ctrl-C says where an endless loop stood. */
+static void test_interrupt(void)
+{
+    char line[9000];
+    cli_home_open(&home);
+    if (!cli_binary() || access(guest_path("threads"), R_OK) != 0) {
+        suite_skip("the binary or the guests are not built");
+    } else {
+        snprintf(line, sizeof line, "timeout --preserve-status -s INT 1 %s run %s --args forever -q --db %s/i.db 2>%s/err",
+                 cli_binary(), guest_path("threads"), home.folder, home.folder);
+        const int status = system(line);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 130, "status %x", (unsigned)status);
+        snprintf(line, sizeof line, "grep -q 'interrupted after [0-9]* instructions: it stood at 0x[0-9a-f]* (main+0x' %s/err",
+                 home.folder);
+        CU_ASSERT(system(line) == 0);
+    }
+    cli_home_remove(&home);
 }
 
 static void test_end(void)
@@ -211,6 +245,8 @@ static const struct suite_test tests[] = {
     {"threads share, wait and end", test_threads},
     {"signals and timers interrupt", test_signals},
     {"threads take time together, and the same each time", test_time},
+    {"an idle P core takes the thread of an E core", test_idle_core},
+    {"an interrupt says where the program stood", test_interrupt},
     {"deadlocks, other processes and endless loops are named", test_refused},
     {"a program's end and output are told", test_end},
     {"files are there when they are mounted", test_files},

@@ -43,7 +43,7 @@ static void test_a_run(void)
     FILE *out = tmpfile();
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     struct progress p = progress_on(out, false); /* a file is no terminal */
-    progress_tell(&p, &(struct orchard_progress){"x", 0.5, 0, 0, 10});
+    progress_tell(&p, &(struct orchard_progress){"x", 0.5, 0, 0, 10, NULL});
     progress_end(&p);
     CU_ASSERT_EQUAL(ftell(out), 0);
     fclose(out);

@@ -75,9 +75,10 @@ struct told {
     unsigned words;
 };
 
-static void take(void *context, const char *doing, double fraction, double time_ns)
+static void take(void *context, const char *doing, double fraction, double time_ns, bool *stop)
 {
     struct told *const t = context;
+    (void)stop;
     t->calls++;
     t->least = fmin(t->least, fraction);
     t->most = fmax(t->most, fraction);
