@@ -65,7 +65,7 @@ const char *orch_part_name(enum orch_part part);
     X(seconds_high, "s", REAL, 0, "upper end of the 90 % interval of seconds") \
     X(device_seconds, "s", REAL, 0, "simulated time during which the unit was busy") \
     X(overhead_seconds, "s", REAL, 0, "simulated time of submission, launch and waiting") \
-    X(host_seconds, "s", REAL, 0, "wall time of the simulation itself, loading and warm-up excluded") \
+    X(host_seconds, "s", REAL, 0, "wall time of the simulation, warm-ups included") \
     X(cycles, "cycles", COUNT, 0, "cycles of the unit's own clock; none when several units took part") \
     X(flops, "flop", COUNT, -1, "floating-point operations; a multiply-add is two") \
     X(gflops, "Gflop/s", REAL, 1, "flops per simulated second") \

@@ -2,6 +2,7 @@
 #include "isa/array_count.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_progress.h"
+#include "sim/base/host_time.h"
 #include "sim/workload/amx/kernel.h"
 
 #include <stdlib.h>
@@ -208,9 +209,11 @@ bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct
     struct orch_error own = {0};
     struct run_progress told;
     const struct work_progress *const listened = run_progress_begin(&told, bus, number, run->program_name);
+    const double begun_s = host_seconds();
     run_emit_begin(run, bus, number);
     run->progress = listened ? listened : run->request->progress;
     const bool ok = run_simulate(run, &m, result, &own);
+    result->host_seconds = host_seconds() - begun_s;
     run->progress = run->request->progress;
     run_emit_end(run, &m, ok ? result : NULL, &own, bus, number);
     run_measure_release(&m);

@@ -12,11 +12,11 @@
 #include <string.h>
 
 static bool open_set(struct run_programs *s, struct program_set *set, struct soc *soc, struct soc_core **cores, const char *doing,
-                     struct orch_error *error)
+                     uint64_t max_instructions, struct orch_error *error)
 {
     const struct run_request *const q = s->run->request;
     const struct crew_cores more = {.most = s->thread_cores, .soc = soc, .choice = q->core_choice, .watch = q->watch};
-    if (!program_set_open_with(set, run_copies(s->run), s->file, s->bytes, &s->options, s->gen, cores, &more, q->max_instructions,
+    if (!program_set_open_with(set, run_copies(s->run), s->file, s->bytes, &s->options, s->gen, cores, &more, max_instructions,
                                s->prepare, s, error))
         return false;
     program_set_tell(set, s->run->progress, doing);
@@ -135,23 +135,55 @@ static void keep_output(void *context, const void *bytes, size_t count)
     k->used += count;
 }
 
+/* What a warm-up runs at most of a whole program, which starts once and then goes on by itself: after so many instructions it has
+ * filled the caches as often as its beginning can, and what an earlier run left does not matter to the rest. A function is warmed
+ * up whole, because its caller's next call finds what the last one left. */
+#define WARM_MOST (UINT64_C(1) << 24)
+
+static uint64_t warm_most(const struct run_programs *s)
+{
+    const struct run_request *const q = s->run->request;
+    const bool whole = !q->entry && !s->prepare;
+    return !whole || (q->max_instructions && q->max_instructions < WARM_MOST) ? q->max_instructions : WARM_MOST;
+}
+
+/* Whether all copies ended, or were ended because that was enough of them. */
+static bool warmed(const struct run_programs *s, const struct program_set *set)
+{
+    for (unsigned i = 0; i < set->count; i++)
+        if (crew_job_stop(set->job[i]) == CPU_STOP_FAULT || crew_job_interrupted(set->job[i]))
+            return false;
+    return warm_most(s) == WARM_MOST;
+}
+
+static void show_kept(const struct run_programs *s, const struct kept *kept)
+{
+    if (s->run->request->program_output && kept->used)
+        show_output(s->run->request->program_output, kept->bytes, kept->used);
+}
+
 /* Timing keeps what it learned about a program's blocks until it is restarted, so the restart comes before the program is closed.
  */
 static bool warm_up(struct run_programs *s, struct soc *soc, struct soc_core **cores, struct orch_error *error)
 {
     struct program_set set;
     struct kept kept = {.bytes = NULL};
-    bool ok = open_set(s, &set, soc, cores, "warming up for", error);
+    struct orch_error ended = {0};
+    bool ok = open_set(s, &set, soc, cores, "warming up for", warm_most(s), error);
     if (ok) {
         sample_set(s, &set, true);
         program_set_sink(set.program[0], &(struct program_sink){keep_output, &kept});
     }
-    ok = ok && program_set_run(&set, error);
-    if (!ok && s->run->request->program_output && kept.used)
-        show_output(s->run->request->program_output, kept.bytes, kept.used);
+    const bool whole = ok && program_set_run(&set, &ended);
+    if (ok && !whole && !warmed(s, &set)) {
+        *error = ended;
+        ok = false;
+    }
+    if (!ok)
+        show_kept(s, &kept);
     free(kept.bytes);
     note_missing(s, &set);
-    if (ok)
+    if (whole)
         s->expected = (double)crew_job_instructions(set.job[0]);
     soc_restart(soc, true);
     program_set_close(&set);
@@ -186,7 +218,8 @@ static bool measured_pass(struct run_programs *s, bool last, struct run_measure 
     struct run_measure pass = {.soc = sum->soc, .core_count = run_copies(s->run)};
     struct program_set set;
     memcpy(pass.cores, sum->cores, sizeof pass.cores);
-    bool ok = open_set(s, &set, sum->soc, sum->soc ? pass.cores : NULL, sum->soc ? "timing" : "executing", error);
+    bool ok = open_set(s, &set, sum->soc, sum->soc ? pass.cores : NULL, sum->soc ? "timing" : "executing",
+                       s->run->request->max_instructions, error);
     if (ok && s->run->request->program_output)
         program_set_sink(set.program[0], &(struct program_sink){show_output, s->run->request->program_output});
     if (ok && sum->soc)
@@ -309,7 +342,8 @@ static bool pass_together(struct crew *crew, unsigned count, struct run_measure 
     bool ok = engine || orch_no_memory(error);
     for (unsigned i = 0; i < count; i++)
         ok = ok &&
-             open_set(&crew[i].programs, &crew[i].set, m[i]->soc, m[i]->cores, counts ? "timing" : "warming up for", error) &&
+             open_set(&crew[i].programs, &crew[i].set, m[i]->soc, m[i]->cores, counts ? "timing" : "warming up for",
+                      crew[i].programs.run->request->max_instructions, error) &&
              program_set_add(&crew[i].set, engine, error);
     ok = ok && engine_run(engine, &end_ns, error);
     for (unsigned i = 0; i < count; i++) {

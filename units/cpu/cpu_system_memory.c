@@ -179,15 +179,30 @@ int64_t cpu_linux_mmap(struct cpu_linux_call *c)
     return error ? error : (int64_t)addr;
 }
 
-/* Removes [addr, end) from one page; the page is unmapped when nothing of it is left. */
-static void release_page(struct cpu_linux *l, uint64_t page, uint64_t addr, uint64_t end)
+/* Removes [addr, end) from one page. Returns whether nothing of it is left, so that it is to be unmapped. */
+static bool release_page(struct cpu_linux *l, uint64_t page, uint64_t addr, uint64_t end)
 {
     uint8_t *owned = &l->owned[page >> MEM_PAGE_SHIFT];
     const uint8_t before = *owned ? *owned : ALL_PARTS; /* pages of the program file and the heap are complete */
     const uint8_t after = before & (uint8_t)~parts_of(page, addr, end);
     *owned = after;
-    if (after == 0)
-        mem_space_unmap(l->space, page, MEM_PAGE_BYTES);
+    return after == 0;
+}
+
+/* Removes [addr, end) and unmaps pages in stretches: runtimes of languages reserve gigabytes and give most of them back at once.
+ */
+static void release(struct cpu_linux *l, uint64_t addr, uint64_t end)
+{
+    uint64_t first = page_down(addr), page;
+    for (page = first; page < end; page += MEM_PAGE_BYTES) {
+        if (in_use(l, page) && release_page(l, page, addr, end))
+            continue;
+        if (page > first)
+            mem_space_unmap(l->space, first, page - first);
+        first = page + MEM_PAGE_BYTES;
+    }
+    if (page > first)
+        mem_space_unmap(l->space, first, page - first);
 }
 
 int64_t cpu_linux_munmap(struct cpu_linux_call *c)
@@ -198,9 +213,7 @@ int64_t cpu_linux_munmap(struct cpu_linux_call *c)
         return -L_EINVAL;
     const uint64_t end = addr + bytes;
     cpu_linux_write_back(l, addr, bytes, true);
-    for (uint64_t page = page_down(addr); page < end; page += MEM_PAGE_BYTES)
-        if (in_use(l, page))
-            release_page(l, page, addr, end);
+    release(l, addr, end);
     cpu_core_forget_code(c->core, addr, bytes);
     const uint64_t limit = l->params.map_top ? l->params.map_top : l->space->bytes;
     if (page_up(end) > l->mmap_hint && page_up(end) <= limit)
