@@ -71,7 +71,7 @@ struct run_kind {
 };
 
 extern const struct run_kind run_kind_amx, run_kind_amx_program, run_kind_gpu_kernel, run_kind_ane_kernel, run_kind_cpu_kernel,
-    run_kind_ane_program, run_kind_gpu_code, run_kind_gpu_source, run_kind_gpu_row, run_kind_elf;
+    run_kind_cpu_library, run_kind_ane_program, run_kind_gpu_code, run_kind_gpu_source, run_kind_gpu_row, run_kind_elf;
 
 /* Finds the kind of the request's workload; a file is read into run->file. NULL with *error when it is none. */
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);
@@ -79,6 +79,9 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);
 const struct run_kind *run_kind_of_kernel(const struct run_request *request);
 /* By its name; NULL = none. */
 const struct run_kind *run_kind_named(const char *name);
+
+/* Why a kernel runs where it does, for the placement: its unit was asked for, is the first that has it, or the only one. */
+void run_kind_why(const struct run *run, char *text, size_t size);
 
 /* Checks that several kinds share: an option that the request has and this kind refuses. The text ends "...; WORKLOAD <is>". */
 bool run_check_no_program_options(const struct run_request *request, const char *is, struct orch_error *error);

@@ -1,0 +1,33 @@
+# The NEON kernels, compiled for AArch64 ahead: `make neon-kernels` writes cpu_kernels_code.inc, which is checked in, so that a build
+# needs no cross compiler. Where there is one, a suite compares what a compilation gives now.
+
+NEON_DIR := units/cpu/kernels/native
+# Compiled once for each type of elements, and once.
+NEON_TYPED := $(addprefix $(NEON_DIR)/,gemm.c elementwise.c)
+NEON_PLAIN := $(addprefix $(NEON_DIR)/,crew.c function.c gemm_i8.c gemm_tile.c)
+NEON_TYPES := F32 F16 BF16
+NEON_FLAGS := -std=gnu11 -O3 -march=armv8.4-a+fp16+dotprod -ffp-contract=off -ffreestanding -fno-builtin -fno-math-errno \
+	-fno-stack-protector -fno-tree-loop-distribute-patterns -fno-pic -fno-asynchronous-unwind-tables -fno-ident -I. -Wall -Wextra -Werror
+NEON_OBJ := $(foreach t,$(NEON_TYPES),$(NEON_TYPED:$(NEON_DIR)/%.c=$(O)/neon/%_$(t).o)) $(NEON_PLAIN:$(NEON_DIR)/%.c=$(O)/neon/%.o)
+NEON_HEADERS := $(wildcard $(NEON_DIR)/*.h) units/kernel_function.h units/cpu/kernels/build.mk
+
+define neon_typed
+$(O)/neon/%_$(1).o: $(NEON_DIR)/%.c $(NEON_HEADERS)
+	@mkdir -p $$(@D)
+	$(CROSS)gcc $(NEON_FLAGS) -DELEMENT_$(1) -c $$< -o $$@
+endef
+$(foreach t,$(NEON_TYPES),$(eval $(call neon_typed,$(t))))
+$(NEON_PLAIN:$(NEON_DIR)/%.c=$(O)/neon/%.o): $(O)/neon/%.o: $(NEON_DIR)/%.c $(NEON_HEADERS)
+	@mkdir -p $(@D)
+	$(CROSS)gcc $(NEON_FLAGS) -c $< -o $@
+
+# The first line names the compiler: another one gives other code.
+$(O)/neon/cpu_kernels_code.inc: $(NEON_OBJ)
+	$(CROSS)gcc -r -nostdlib $^ -o $(O)/neon/kernels.o
+	$(CROSS)objcopy --strip-unneeded --remove-section=.comment --remove-section=.note.GNU-stack $(O)/neon/kernels.o
+	(echo "/* $$($(CROSS)gcc --version | head -n 1) */"; \
+	    od -An -v -w48 -tx8 $(O)/neon/kernels.o | sed 's/ \([0-9a-f]*\)/0x\1,/g') > $@
+
+.PHONY: neon-kernels
+neon-kernels: $(O)/neon/cpu_kernels_code.inc
+	cp $< units/cpu/kernels/cpu_kernels_code.inc

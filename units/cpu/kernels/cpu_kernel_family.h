@@ -1,0 +1,17 @@
+/* Rows of the library, by family: a new one needs its line here. */
+#ifndef ORCHARD_UNITS_CPU_KERNELS_CPU_KERNEL_FAMILY_H
+#define ORCHARD_UNITS_CPU_KERNELS_CPU_KERNEL_FAMILY_H
+
+#include "units/cpu/kernels/cpu_kernels.h"
+
+/* clang-format off */
+#define CPU_KERNELS(X) \
+    X(gemm) \
+    X(elementwise)
+/* clang-format on */
+
+#define X(kernel) extern const struct routine cpu_kernel_##kernel;
+CPU_KERNELS(X)
+#undef X
+
+#endif

@@ -1,0 +1,58 @@
+/* What kernels compute, whatever unit does it: one operation each, with its parameters, operands, work and reference. Names,
+ * shapes, generated contents and results are those of the GPU library's kernels of the same names.
+ *
+ * ROUTINE_..._PARAMETERS are the parameters of an operation; a library adds its own behind them and closes the list. The enums
+ * are their positions.
+ */
+#ifndef ORCHARD_UNITS_ROUTINES_OPERATIONS_H
+#define ORCHARD_UNITS_ROUTINES_OPERATIONS_H
+
+#include "units/kernel_function.h"
+#include "units/routines/routine.h"
+
+/* ---- products ---- */
+
+enum { GEMM_M, GEMM_N, GEMM_K, GEMM_BATCH, GEMM_TA, GEMM_TB, GEMM_ALPHA, GEMM_BETA, GEMM_OWN };
+#define ROUTINE_GEMM_PARAMETERS                                                                                                  \
+    {.name = "m", .least = 1, .most = 1 << 30, .required = true}, {.name = "n", .least = 1, .most = 1 << 30, .required = true},  \
+        {.name = "k", .least = 1, .most = 1 << 30, .required = true},                                                            \
+        {.name = "batch", .missing = 1, .least = 1, .most = 1 << 24}, {.name = "ta", .least = 0, .most = 1},                     \
+        {.name = "tb", .least = 0, .most = 1},                                                                                   \
+        {.name = "alpha", .missing = 1, .least = -1000000, .most = 1000000, .decimal = true},                                    \
+    {                                                                                                                            \
+        .name = "beta", .missing = 0, .least = -1000000, .most = 1000000, .decimal = true                                        \
+    }
+extern const struct routine_operation operation_gemm; /* operands a, b, c */
+
+enum { GEMV_M, GEMV_N, GEMV_OWN };
+#define ROUTINE_GEMV_PARAMETERS                                                                                                  \
+    {.name = "m", .least = 1, .most = 1 << 30, .required = true},                                                                \
+    {                                                                                                                            \
+        .name = "n", .least = 1, .most = 1 << 30, .required = true                                                               \
+    }
+extern const struct routine_operation operation_gemv; /* operands a, x, y */
+
+/* ---- elements ---- */
+
+enum { ELEMENTWISE_N, ELEMENTWISE_OP, ELEMENTWISE_FUSED, ELEMENTWISE_ALPHA, ELEMENTWISE_PERIOD, ELEMENTWISE_OWN };
+#define ROUTINE_ELEMENTWISE_PARAMETERS                                                                                           \
+    {.name = "n", .least = 1, .most = INT64_C(1) << 42, .required = true},                                                       \
+        {.name = "op", .words = KERNEL_FUNCTION_WORDS, .chain = true},                                                           \
+        {.name = "fused", .words = KERNEL_FUNCTION_WORDS, .chain = true},                                                        \
+        {.name = "alpha", .missing = 0, .least = -1000000, .most = 1000000, .decimal = true},                                    \
+    {                                                                                                                            \
+        .name = "period", .least = 0, .most = INT64_C(1) << 42                                                                   \
+    }
+#define OPERATION_CHAIN_MOST (2 * KERNEL_CHAIN_WORDS)
+extern const struct routine_operation operation_elementwise; /* operands a, b ..., out */
+/* The functions of a request in their order; returns their number. */
+unsigned operation_chain(const struct routine_request *request, enum kernel_function function[OPERATION_CHAIN_MOST]);
+
+/* ---- functions ---- */
+
+/* alpha as requests give it: slope of leaky_relu, scale of elu; 0 = the usual value. */
+double function_value(enum kernel_function function, double x, double y, double alpha);
+/* How far a result may be from that of the exact function, with float32 arithmetic: function_truth.c has the table. */
+double function_error(enum kernel_function function, double x, double y, double value);
+
+#endif
