@@ -48,6 +48,61 @@ extern const struct routine_operation operation_elementwise; /* operands a, b ..
 /* The functions of a request in their order; returns their number. */
 unsigned operation_chain(const struct routine_request *request, enum kernel_function function[OPERATION_CHAIN_MOST]);
 
+/* ---- rows ---- */
+
+enum { REDUCE_ROWS, REDUCE_COLUMNS, REDUCE_OP, REDUCE_AXIS, REDUCE_OWN };
+enum { REDUCE_SUM, REDUCE_MEAN, REDUCE_MAX, REDUCE_MIN, REDUCE_PROD, REDUCE_NORM2, REDUCE_ARGMAX, REDUCE_ARGMIN };
+#define ROUTINE_REDUCE_PARAMETERS                                                                                                \
+    {.name = "rows", .least = 1, .most = INT64_C(1) << 40, .required = true},                                                    \
+        {.name = "columns", .least = 1, .most = INT64_C(0x7fffffff), .required = true},                                          \
+        {.name = "op", .words = "sum|mean|max|min|prod|norm2|argmax|argmin"},                                                    \
+    {                                                                                                                            \
+        .name = "axis", .missing = 1, .least = 0, .most = 1                                                                      \
+    }
+extern const struct routine_operation operation_reduce; /* operands x, out */
+
+enum { ROWS_ROWS, ROWS_COLUMNS, SOFTMAX_LOG, SOFTMAX_OWN, NORM_EPS = 2, NORM_AFFINE, NORM_OWN };
+#define ROUTINE_ROWS_PARAMETERS                                                                                                  \
+    {.name = "rows", .least = 1, .most = INT64_C(1) << 40, .required = true},                                                    \
+    {                                                                                                                            \
+        .name = "columns", .least = 1, .most = 1 << 30, .required = true                                                         \
+    }
+#define ROUTINE_SOFTMAX_PARAMETERS                                                                                               \
+    ROUTINE_ROWS_PARAMETERS,                                                                                                     \
+    {                                                                                                                            \
+        .name = "log", .least = 0, .most = 1                                                                                     \
+    }
+#define ROUTINE_NORM_PARAMETERS                                                                                                  \
+    ROUTINE_ROWS_PARAMETERS, {.name = "eps", .usual = 1e-5, .least = 0, .most = 1, .decimal = true},                             \
+    {                                                                                                                            \
+        .name = "affine", .missing = 1, .least = 0, .most = 1                                                                    \
+    }
+extern const struct routine_operation operation_softmax;                      /* operands x, out */
+extern const struct routine_operation operation_layernorm, operation_rmsnorm; /* operands x, out[, gamma[, beta]] */
+
+/* ---- images ---- */
+
+enum { IMAGE_N, IMAGE_C, IMAGE_H, IMAGE_W };
+#define ROUTINE_IMAGE_PARAMETERS(side)                                                                                           \
+    {.name = "n", .missing = 1, .least = 1, .most = 1 << 24}, {.name = "c", .least = 1, .most = 65536, .required = true},        \
+        {.name = "h", .least = 1, .most = side, .required = true},                                                               \
+    {                                                                                                                            \
+        .name = "w", .least = 1, .most = side, .required = true                                                                  \
+    }
+enum { IMAGENORM_EPS = 4, IMAGENORM_GROUPS, IMAGENORM_OWN };
+#define ROUTINE_BATCHNORM_PARAMETERS                                                                                             \
+    ROUTINE_IMAGE_PARAMETERS(65536),                                                                                             \
+    {                                                                                                                            \
+        .name = "eps", .usual = 1e-5, .least = 0, .most = 1, .decimal = true                                                     \
+    }
+#define ROUTINE_GROUPNORM_PARAMETERS                                                                                             \
+    ROUTINE_BATCHNORM_PARAMETERS,                                                                                                \
+    {                                                                                                                            \
+        .name = "groups", .missing = 1, .least = 1, .most = 65536                                                                \
+    }
+extern const struct routine_operation operation_groupnorm; /* operands x, out, gamma, beta */
+extern const struct routine_operation operation_batchnorm; /* operands x, out, mean, var, gamma, beta */
+
 /* ---- functions ---- */
 
 /* alpha as requests give it: slope of leaky_relu, scale of elu; 0 = the usual value. */

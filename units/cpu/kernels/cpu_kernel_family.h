@@ -7,7 +7,13 @@
 /* clang-format off */
 #define CPU_KERNELS(X) \
     X(gemm) \
-    X(elementwise)
+    X(elementwise) \
+    X(reduce) \
+    X(softmax) \
+    X(layernorm) \
+    X(rmsnorm) \
+    X(groupnorm) \
+    X(batchnorm)
 /* clang-format on */
 
 #define X(kernel) extern const struct routine cpu_kernel_##kernel;
