@@ -3,8 +3,8 @@
 
 NEON_DIR := units/cpu/kernels/native
 # Compiled once for each type of elements, and once.
-NEON_TYPED := $(addprefix $(NEON_DIR)/,gemm.c elementwise.c rows.c reduce.c)
-NEON_PLAIN := $(addprefix $(NEON_DIR)/,crew.c function.c gemm_i8.c gemm_tile.c)
+NEON_TYPED := $(addprefix $(NEON_DIR)/,gemm.c gemv.c elementwise.c rows.c reduce.c)
+NEON_PLAIN := $(addprefix $(NEON_DIR)/,crew.c function.c gemm_i8.c gemm_tile.c gemv_blocks.c)
 NEON_TYPES := F32 F16 BF16
 NEON_FLAGS := -std=gnu11 -O3 -march=armv8.4-a+fp16+dotprod -ffp-contract=off -ffreestanding -fno-builtin -fno-math-errno \
 	-fno-stack-protector -fno-tree-loop-distribute-patterns -fno-pic -fno-asynchronous-unwind-tables -fno-ident -I. -Wall -Wextra -Werror

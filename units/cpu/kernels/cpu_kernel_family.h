@@ -7,6 +7,7 @@
 /* clang-format off */
 #define CPU_KERNELS(X) \
     X(gemm) \
+    X(gemv) \
     X(elementwise) \
     X(reduce) \
     X(softmax) \

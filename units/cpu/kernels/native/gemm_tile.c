@@ -11,8 +11,8 @@
 #define ADD_ROWS(fma)                                                                                                            \
     ADD_ROW(fma, 0, 0, a0)                                                                                                       \
     ADD_ROW(fma, 1, 1, a0)                                                                                                       \
-    ADD_ROW(fma, 2, 2, a0) ADD_ROW(fma, 3, 3, a0) ADD_ROW(fma, 4, 0, a1) ADD_ROW(fma, 5, 1, a1) ADD_ROW(fma, 6, 2, a1)           \
-        ADD_ROW(fma, 7, 3, a1)
+    ADD_ROW(fma, 2, 2, a0)                                                                                                       \
+    ADD_ROW(fma, 3, 3, a0) ADD_ROW(fma, 4, 0, a1) ADD_ROW(fma, 5, 1, a1) ADD_ROW(fma, 6, 2, a1) ADD_ROW(fma, 7, 3, a1)
 #define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
 #define DOT(sum, b, a, lane) vdotq_laneq_s32(sum, b, a, lane)
