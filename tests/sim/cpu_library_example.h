@@ -37,8 +37,9 @@ static inline void neon_put(enum routine_type type, uint8_t *to, double number)
     uint32_t bits;
     memcpy(&bits, &narrow, sizeof bits);
     const uint16_t brain = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-    if (type == ROUTINE_F32)
-        memcpy(to, &narrow, sizeof narrow);
+    const uint32_t whole = type == ROUTINE_U32 ? (uint32_t)number : bits;
+    if (type == ROUTINE_F32 || type == ROUTINE_U32)
+        memcpy(to, &whole, sizeof whole);
     else
         memcpy(to, type == ROUTINE_F16 ? (const void *)&half : (const void *)&brain, 2);
 }

@@ -103,6 +103,56 @@ enum { IMAGENORM_EPS = 4, IMAGENORM_GROUPS, IMAGENORM_OWN };
 extern const struct routine_operation operation_groupnorm; /* operands x, out, gamma, beta */
 extern const struct routine_operation operation_batchnorm; /* operands x, out, mean, var, gamma, beta */
 
+/* ---- moves ---- */
+
+enum { MOVE_ROWS, MOVE_COLUMNS, TRANSPOSE_BATCH, TRANSPOSE_OWN, GATHER_COUNT = 2, GATHER_OWN };
+#define ROUTINE_MATRIX_PARAMETERS                                                                                                \
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},                                                             \
+    {                                                                                                                            \
+        .name = "columns", .least = 1, .most = 1 << 30, .required = true                                                         \
+    }
+#define ROUTINE_TRANSPOSE_PARAMETERS                                                                                             \
+    ROUTINE_MATRIX_PARAMETERS,                                                                                                   \
+    {                                                                                                                            \
+        .name = "batch", .missing = 1, .least = 1, .most = 1 << 24                                                               \
+    }
+#define ROUTINE_GATHER_PARAMETERS                                                                                                \
+    ROUTINE_MATRIX_PARAMETERS,                                                                                                   \
+    {                                                                                                                            \
+        .name = "count", .least = 1, .most = 1 << 30, .required = true                                                           \
+    }
+enum { CONCAT_ROWS, CONCAT_A, CONCAT_INPUTS = 4, CONCAT_OWN };
+#define ROUTINE_CONCAT_PARAMETERS                                                                                                \
+    {.name = "rows", .least = 1, .most = 1 << 30, .required = true},                                                             \
+        {.name = "a", .least = 1, .most = 1 << 30, .required = true},                                                            \
+        {.name = "b", .least = 1, .most = 1 << 30, .required = true}, {.name = "c", .least = 0, .most = 1 << 30},                \
+    {                                                                                                                            \
+        .name = "d", .least = 0, .most = 1 << 30                                                                                 \
+    }
+enum { PAD_TOP = 2, PAD_BOTTOM, PAD_LEFT, PAD_RIGHT, PAD_VALUE, PAD_OWN };
+#define ROUTINE_PAD_PARAMETERS                                                                                                   \
+    ROUTINE_MATRIX_PARAMETERS, {.name = "top", .least = 0, .most = 1 << 20}, {.name = "bottom", .least = 0, .most = 1 << 20},    \
+        {.name = "left", .least = 0, .most = 1 << 20}, {.name = "right", .least = 0, .most = 1 << 20},                           \
+    {                                                                                                                            \
+        .name = "value", .least = -65504, .most = 65504, .decimal = true                                                         \
+    }
+enum { SLICE_ROW = 2, SLICE_COLUMN, SLICE_H, SLICE_W, SLICE_OWN };
+#define ROUTINE_SLICE_PARAMETERS                                                                                                 \
+    ROUTINE_MATRIX_PARAMETERS, {.name = "row", .least = 0, .most = 1 << 28}, {.name = "column", .least = 0, .most = 1 << 28},    \
+        {.name = "h", .least = 1, .most = 1 << 28, .required = true},                                                            \
+    {                                                                                                                            \
+        .name = "w", .least = 1, .most = 1 << 28, .required = true                                                               \
+    }
+extern const struct routine_operation operation_transpose, operation_pad, operation_slice; /* operands x, out */
+extern const struct routine_operation operation_concat;                                    /* a, b ..., out */
+extern const struct routine_operation operation_gather;                                    /* table, index, out */
+/* The part of a matrix that pad and slice show; (0, 0) of the result is (top, left) of the input. */
+struct operation_window {
+    int64_t rows, columns, top, left;
+    double filler;
+};
+struct operation_window operation_window(const struct routine_request *request);
+
 /* ---- functions ---- */
 
 /* alpha as requests give it: slope of leaky_relu, scale of elu; 0 = the usual value. */

@@ -6,9 +6,13 @@ NEON_DIR := units/cpu/kernels/native
 NEON_TYPED := $(addprefix $(NEON_DIR)/,gemm.c gemv.c elementwise.c rows.c reduce.c)
 NEON_PLAIN := $(addprefix $(NEON_DIR)/,crew.c function.c gemm_i8.c gemm_tile.c gemv_blocks.c)
 NEON_TYPES := F32 F16 BF16
+# The same for each size of elements in bits.
+NEON_SIZED := $(NEON_DIR)/move.c
+NEON_SIZES := 32 16 8
 NEON_FLAGS := -std=gnu11 -O3 -march=armv8.4-a+fp16+dotprod -ffp-contract=off -ffreestanding -fno-builtin -fno-math-errno \
 	-fno-stack-protector -fno-tree-loop-distribute-patterns -fno-pic -fno-asynchronous-unwind-tables -fno-ident -I. -Wall -Wextra -Werror
-NEON_OBJ := $(foreach t,$(NEON_TYPES),$(NEON_TYPED:$(NEON_DIR)/%.c=$(O)/neon/%_$(t).o)) $(NEON_PLAIN:$(NEON_DIR)/%.c=$(O)/neon/%.o)
+NEON_OBJ := $(foreach t,$(NEON_TYPES),$(NEON_TYPED:$(NEON_DIR)/%.c=$(O)/neon/%_$(t).o)) \
+	$(foreach t,$(NEON_SIZES),$(NEON_SIZED:$(NEON_DIR)/%.c=$(O)/neon/%_$(t).o)) $(NEON_PLAIN:$(NEON_DIR)/%.c=$(O)/neon/%.o)
 NEON_HEADERS := $(wildcard $(NEON_DIR)/*.h) units/kernel_function.h units/cpu/kernels/build.mk
 
 define neon_typed
@@ -16,7 +20,7 @@ $(O)/neon/%_$(1).o: $(NEON_DIR)/%.c $(NEON_HEADERS)
 	@mkdir -p $$(@D)
 	$(CROSS)gcc $(NEON_FLAGS) -DELEMENT_$(1) -c $$< -o $$@
 endef
-$(foreach t,$(NEON_TYPES),$(eval $(call neon_typed,$(t))))
+$(foreach t,$(NEON_TYPES) $(NEON_SIZES),$(eval $(call neon_typed,$(t))))
 $(NEON_PLAIN:$(NEON_DIR)/%.c=$(O)/neon/%.o): $(O)/neon/%.o: $(NEON_DIR)/%.c $(NEON_HEADERS)
 	@mkdir -p $(@D)
 	$(CROSS)gcc $(NEON_FLAGS) -c $< -o $@

@@ -14,7 +14,12 @@
     X(layernorm) \
     X(rmsnorm) \
     X(groupnorm) \
-    X(batchnorm)
+    X(batchnorm) \
+    X(transpose) \
+    X(concat) \
+    X(gather) \
+    X(pad) \
+    X(slice)
 /* clang-format on */
 
 #define X(kernel) extern const struct routine cpu_kernel_##kernel;
