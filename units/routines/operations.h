@@ -103,6 +103,32 @@ enum { IMAGENORM_EPS = 4, IMAGENORM_GROUPS, IMAGENORM_OWN };
 extern const struct routine_operation operation_groupnorm; /* operands x, out, gamma, beta */
 extern const struct routine_operation operation_batchnorm; /* operands x, out, mean, var, gamma, beta */
 
+enum { POOL_R = 4, POOL_S, POOL_STRIDE, POOL_PAD, POOL_OP, POOL_INCLUDE_PAD, POOL_OWN, POOL_MAX = 0 };
+#define ROUTINE_SIDE_MOST 32767
+#define ROUTINE_POOL_PARAMETERS                                                                                                  \
+    ROUTINE_IMAGE_PARAMETERS(ROUTINE_SIDE_MOST), {.name = "r", .missing = 2, .least = 1, .most = 64},                            \
+        {.name = "s", .missing = 2, .least = 1, .most = 64}, {.name = "stride", .missing = 2, .least = 1, .most = 64},           \
+        {.name = "pad", .least = 0, .most = 32}, {.name = "op", .words = "max|avg"},                                             \
+    {                                                                                                                            \
+        .name = "include_pad", .least = 0, .most = 1                                                                             \
+    }
+enum { GLOBALPOOL_OP = 4, GLOBALPOOL_OWN };
+#define ROUTINE_GLOBALPOOL_PARAMETERS                                                                                            \
+    ROUTINE_IMAGE_PARAMETERS(ROUTINE_SIDE_MOST),                                                                                 \
+    {                                                                                                                            \
+        .name = "op", .words = "avg|max"                                                                                         \
+    }
+enum { RESIZE_H = 4, RESIZE_W, RESIZE_MODE, RESIZE_ALIGN, RESIZE_OWN };
+#define ROUTINE_RESIZE_PARAMETERS                                                                                                \
+    ROUTINE_IMAGE_PARAMETERS(ROUTINE_SIDE_MOST), {.name = "oh", .least = 1, .most = ROUTINE_SIDE_MOST, .required = true},        \
+        {.name = "ow", .least = 1, .most = ROUTINE_SIDE_MOST, .required = true}, {.name = "mode", .words = "nearest|bilinear"},  \
+    {                                                                                                                            \
+        .name = "align", .least = 0, .most = 1                                                                                   \
+    }
+extern const struct routine_operation operation_pool, operation_globalpool, operation_resize; /* operands x, out */
+/* Height or width of what pool gives; 0 = no window fits. */
+int64_t operation_pool_side(const struct routine_request *request, bool height);
+
 /* ---- moves ---- */
 
 enum { MOVE_ROWS, MOVE_COLUMNS, TRANSPOSE_BATCH, TRANSPOSE_OWN, GATHER_COUNT = 2, GATHER_OWN };

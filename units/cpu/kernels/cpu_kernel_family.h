@@ -15,6 +15,9 @@
     X(rmsnorm) \
     X(groupnorm) \
     X(batchnorm) \
+    X(pool) \
+    X(globalpool) \
+    X(resize) \
     X(transpose) \
     X(concat) \
     X(gather) \
