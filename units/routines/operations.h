@@ -32,6 +32,29 @@ enum { GEMV_M, GEMV_N, GEMV_OWN };
     }
 extern const struct routine_operation operation_gemv; /* operands a, x, y */
 
+enum { ATTENTION_B, ATTENTION_H, ATTENTION_S, ATTENTION_D, ATTENTION_CAUSAL, ATTENTION_KVH, ATTENTION_OWN };
+#define ROUTINE_ATTENTION_PARAMETERS                                                                                             \
+    {.name = "b", .missing = 1, .least = 1, .most = 1 << 24}, {.name = "h", .least = 1, .most = 4096, .required = true},         \
+        {.name = "s", .least = 1, .most = 1 << 24, .required = true}, {.name = "d", .least = 1, .most = 4096, .required = true}, \
+        {.name = "causal", .least = 0, .most = 1},                                                                               \
+    {                                                                                                                            \
+        .name = "kvh", .missing = 0, .least = 0, .most = 4096                                                                    \
+    }
+extern const struct routine_operation operation_attention; /* operands q, k, v, out */
+int64_t operation_kv_heads(const struct routine_request *request);
+
+enum { ROPE_B, ROPE_H, ROPE_S, ROPE_D, ROPE_BASE, ROPE_OFFSET, ROPE_STYLE, ROPE_OWN, ROPE_POSITIONS = 8192 };
+#define ROUTINE_ROPE_PARAMETERS                                                                                                  \
+    {.name = "b", .missing = 1, .least = 1, .most = 1 << 24}, {.name = "h", .least = 1, .most = 4096, .required = true},         \
+        {.name = "s", .least = 1, .most = ROPE_POSITIONS, .required = true},                                                     \
+        {.name = "d", .least = 2, .most = 4096, .required = true},                                                               \
+        {.name = "base", .missing = 10000, .least = 2, .most = 100000000, .decimal = true},                                      \
+        {.name = "offset", .missing = 0, .least = 0, .most = ROPE_POSITIONS},                                                    \
+    {                                                                                                                            \
+        .name = "style", .words = "halves|interleaved"                                                                           \
+    }
+extern const struct routine_operation operation_rope; /* operands x, out */
+
 /* ---- elements ---- */
 
 enum { ELEMENTWISE_N, ELEMENTWISE_OP, ELEMENTWISE_FUSED, ELEMENTWISE_ALPHA, ELEMENTWISE_PERIOD, ELEMENTWISE_OWN };

@@ -8,6 +8,8 @@
 #define CPU_KERNELS(X) \
     X(gemm) \
     X(gemv) \
+    X(attention) \
+    X(rope) \
     X(elementwise) \
     X(reduce) \
     X(softmax) \
