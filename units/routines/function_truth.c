@@ -65,6 +65,14 @@ double function_value(enum kernel_function function, double x, double y, double 
     }
 }
 
+/* The larger of two differences, with a margin for bent functions. */
+double function_carried(enum kernel_function f, double x, double y, double alpha, double value, double error)
+{
+    const double above = fabs(function_value(f, x + error, y, alpha) - value);
+    const double below = fabs(function_value(f, x - error, y, alpha) - value);
+    return error > 0 ? 1.01 * fmax(above, below) : 0;
+}
+
 /* Units of 2^-24 of |f|, of |x|, and of 1. ORDER: enum kernel_function. */
 static const struct bound {
     double relative, argument, absolute;

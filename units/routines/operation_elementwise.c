@@ -1,8 +1,6 @@
 /* Chains of functions over arrays. */
 #include "units/routines/operations.h"
 
-#include <math.h>
-
 unsigned operation_chain(const struct routine_request *r, enum kernel_function function[OPERATION_CHAIN_MOST])
 {
     const int64_t words[] = {r->value[ELEMENTWISE_OP], r->value[ELEMENTWISE_FUSED]};
@@ -57,14 +55,6 @@ static bool operands(const struct routine_request *r, struct routine_work *w, st
     return true;
 }
 
-/* What an error of the argument makes of the function: the larger of two differences, with a margin for bent ones. */
-static double carried(enum kernel_function f, double x, double y, double alpha, double value, double error)
-{
-    const double above = fabs(function_value(f, x + error, y, alpha) - value);
-    const double below = fabs(function_value(f, x - error, y, alpha) - value);
-    return error > 0 ? 1.01 * fmax(above, below) : 0;
-}
-
 static void reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
 {
     enum kernel_function function[OPERATION_CHAIN_MOST];
@@ -76,7 +66,7 @@ static void reference(const struct routine_request *r, const double *const *oper
         for (unsigned f = 0, next = 1; f < length; f++) {
             const double y = function[f] >= KERNEL_FIRST_BINARY ? operand[next++][period ? i % period : i] : 0;
             const double value = function_value(function[f], x, y, alpha);
-            error = carried(function[f], x, y, alpha, value, error) + function_error(function[f], x, y, value);
+            error = function_carried(function[f], x, y, alpha, value, error) + function_error(function[f], x, y, value);
             x = value;
         }
         t->value[i] = x;

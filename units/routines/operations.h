@@ -152,6 +152,23 @@ extern const struct routine_operation operation_pool, operation_globalpool, oper
 /* Height or width of what pool gives; 0 = no window fits. */
 int64_t operation_pool_side(const struct routine_request *request, bool height);
 
+enum { CONV_K = 4, CONV_R, CONV_S, CONV_STRIDE, CONV_PAD, CONV_GROUPS, CONV_DILATION, CONV_BIAS, CONV_ACT, CONV_OWN };
+#define ROUTINE_CONV_PARAMETERS                                                                                                  \
+    ROUTINE_IMAGE_PARAMETERS(ROUTINE_SIDE_MOST), {.name = "k", .least = 1, .most = 65536, .required = true},                     \
+        {.name = "r", .missing = 3, .least = 1, .most = 64}, {.name = "s", .missing = 3, .least = 1, .most = 64},                \
+        {.name = "stride", .missing = 1, .least = 1, .most = 64}, {.name = "pad", .missing = 0, .least = 0, .most = 64},         \
+        {.name = "groups", .missing = 1, .least = 1, .most = 65536}, {.name = "dilation", .missing = 1, .least = 1, .most = 64}, \
+        {.name = "bias", .missing = 0, .least = 0, .most = 1},                                                                   \
+    {                                                                                                                            \
+        .name = "act", .words = KERNEL_FUNCTION_WORDS, .chain = true                                                             \
+    }
+extern const struct routine_operation operation_conv2d; /* operands x, weights[, bias], out */
+struct operation_conv {
+    int64_t group_c, group_k, h, w, depth; /* channels of a group, sizes of the result (0 = none), products of an element */
+    int act;                               /* enum kernel_function; -1 = none */
+};
+struct operation_conv operation_conv_shape(const struct routine_request *request);
+
 /* ---- moves ---- */
 
 enum { MOVE_ROWS, MOVE_COLUMNS, TRANSPOSE_BATCH, TRANSPOSE_OWN, GATHER_COUNT = 2, GATHER_OWN };
@@ -206,6 +223,8 @@ struct operation_window operation_window(const struct routine_request *request);
 
 /* alpha as requests give it: slope of leaky_relu, scale of elu; 0 = the usual value. */
 double function_value(enum kernel_function function, double x, double y, double alpha);
+/* What an error of the argument makes of the function's value. */
+double function_carried(enum kernel_function function, double x, double y, double alpha, double value, double error);
 /* How far a result may be from that of the exact function, with float32 arithmetic: function_truth.c has the table. */
 double function_error(enum kernel_function function, double x, double y, double value);
 

@@ -10,6 +10,7 @@
     X(gemv) \
     X(attention) \
     X(rope) \
+    X(conv2d) \
     X(elementwise) \
     X(reduce) \
     X(softmax) \
