@@ -6,6 +6,7 @@
 #include "units/cpu/kernels/native/gemm_tile.h"
 #include "units/cpu/kernels/native/neon.h"
 #include "units/cpu/kernels/native/neon_math.h"
+#include "units/cpu/kernels/native/neon_pack.h"
 
 /* ORDER: cpu_kernel_attention.c. */
 struct attention {
@@ -33,11 +34,8 @@ void NAME(neon_attention_keys)(const struct attention *a, uint64_t first, uint64
     (void)thread;
     for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {
         const int64_t key = at % panels * TILE_COLUMNS;
-        const element *const k = a->k + (at / panels * a->length + key) * a->depth;
-        float *const to = a->keys + at * a->depth * TILE_COLUMNS;
-        for (int64_t j = 0; j < TILE_COLUMNS; j++)
-            for (int64_t i = 0; i < a->depth; i++)
-                to[i * TILE_COLUMNS + j] = key + j < a->length ? load1(k + j * a->depth + i) : 0;
+        pack_along(a->keys + at * a->depth * TILE_COLUMNS, a->k + (at / panels * a->length + key) * a->depth, a->depth,
+                   least(TILE_COLUMNS, a->length - key), TILE_COLUMNS, a->depth);
     }
 }
 
@@ -48,20 +46,28 @@ void NAME(neon_attention_values)(const struct attention *a, uint64_t first, uint
     (void)thread;
     for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {
         const int64_t column = at % panels * TILE_COLUMNS, used = least(TILE_COLUMNS, a->depth - column);
-        const element *v = a->v + at / panels * a->length * a->depth + column;
-        float *to = a->values + at * a->length * TILE_COLUMNS;
-        for (int64_t row = 0; row < a->length; row++, v += a->depth, to += TILE_COLUMNS)
-            for (int64_t j = 0; j < TILE_COLUMNS; j += 4)
-                vst1q_f32(to + j, j + 4 <= used ? load4(v + j) : load_part(v + j, used - j));
+        pack_across(a->values + at * a->length * TILE_COLUMNS, a->v + at / panels * a->length * a->depth + column, a->depth, used,
+                    TILE_COLUMNS, a->length);
     }
 }
 
 /* A block of queries, scaled: to[i * 8 + query], zeros behind the last one. */
 static void take_queries(const struct attention *a, const element *q, int64_t used, float *to)
 {
-    for (int64_t n = 0; n < TILE_ROWS; n++)
-        for (int64_t i = 0; i < a->depth; i++)
-            to[i * TILE_ROWS + n] = n < used ? load1(q + n * a->depth + i) * (float)a->scale : 0;
+    pack_along(to, q, a->depth, used, TILE_ROWS, a->depth);
+    for (int64_t i = 0; i < a->depth * TILE_ROWS; i += 4)
+        vst1q_f32(to + i, vmulq_f32(vld1q_f32(to + i), four((float)a->scale)));
+}
+
+/* to[key * 8 + query] = tile[query * 12 + key] */
+static void turn_tile(const float *tile, float *to)
+{
+    for (int j = 0; j < TILE_COLUMNS; j += 4)
+        for (int n = 0; n < TILE_ROWS; n += 4) {
+            const float *const at = tile + n * TILE_COLUMNS + j;
+            turn4(to + j * TILE_ROWS + n, TILE_ROWS, vld1q_f32(at), vld1q_f32(at + TILE_COLUMNS),
+                  vld1q_f32(at + 2 * TILE_COLUMNS), vld1q_f32(at + 3 * TILE_COLUMNS));
+        }
 }
 
 /* score[key * 8 + query] for all keys; keys that a query must not see get minus infinity. */
@@ -71,29 +77,34 @@ static void find_scores(const struct attention *a, const float *queries, const f
     for (int64_t key = 0; key < seen; key += TILE_COLUMNS, keys += a->depth * TILE_COLUMNS) {
         float tile[TILE_ROWS * TILE_COLUMNS];
         neon_tile_f32(a->depth, queries, keys, tile, false);
-        const int64_t used = least(TILE_COLUMNS, seen - key);
-        for (int64_t j = 0; j < used; j++)
-            for (int64_t n = 0; n < TILE_ROWS; n++) {
-                const bool hidden = a->causal && key + j > query + n;
-                score[(key + j) * TILE_ROWS + n] = hidden ? -__builtin_inff() : tile[n * TILE_COLUMNS + j];
-            }
+        turn_tile(tile, score + key * TILE_ROWS);
     }
+    for (int64_t key = query + 1; a->causal && key < seen; key++)
+        for (int64_t n = 0; n < key - query && n < TILE_ROWS; n++)
+            score[key * TILE_ROWS + n] = -__builtin_inff();
 }
 
-/* Scores become powers; returns one over their sums. */
+/* Scores become powers; returns one over their sums. Even and odd keys are added apart, so that additions overlap. */
 static void soften(float *score, int64_t seen, float32x4_t share[2])
 {
-    for (int half = 0; half < 2; half++) {
-        float *const at = score + 4 * half;
-        float32x4_t most = vld1q_f32(at), sum = four(0);
-        for (int64_t j = 1; j < seen; j++)
-            most = vmaxq_f32(most, vld1q_f32(at + j * TILE_ROWS));
-        for (int64_t j = 0; j < seen; j++) {
-            const float32x4_t power = exp4(vsubq_f32(vld1q_f32(at + j * TILE_ROWS), most));
-            sum = vaddq_f32(sum, power);
-            vst1q_f32(at + j * TILE_ROWS, power);
+    float32x4_t most[2] = {vld1q_f32(score), vld1q_f32(score + 4)}, sum[4] = {four(0), four(0), four(0), four(0)};
+    const int64_t even = seen & ~INT64_C(1);
+    for (int64_t j = 0; j < seen; j++)
+        for (int half = 0; half < 2; half++)
+            most[half] = vmaxq_f32(most[half], vld1q_f32(score + j * TILE_ROWS + 4 * half));
+    for (int64_t j = 0; j < even; j += 2)
+        for (int i = 0; i < 4; i++) {
+            const float32x4_t power = exp4(vsubq_f32(vld1q_f32(score + j * TILE_ROWS + 4 * i), most[i % 2]));
+            sum[i] = vaddq_f32(sum[i], power);
+            vst1q_f32(score + j * TILE_ROWS + 4 * i, power);
         }
-        share[half] = vdivq_f32(four(1), sum);
+    for (int half = 0; half < 2; half++) {
+        if (even < seen) {
+            const float32x4_t power = exp4(vsubq_f32(vld1q_f32(score + even * TILE_ROWS + 4 * half), most[half]));
+            sum[half] = vaddq_f32(sum[half], power);
+            vst1q_f32(score + even * TILE_ROWS + 4 * half, power);
+        }
+        share[half] = vdivq_f32(four(1), vaddq_f32(sum[half], sum[half + 2]));
     }
 }
 
