@@ -218,7 +218,7 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
     const struct run_request *q = run->request;
     struct kernel_data data;
     enum amx_gen gen;
-    char why[128];
+    char why[512];
     bool ok = chip_amx_gen(q->chip, &gen, error) && kernel_check_generation(run->work, gen, error) &&
               kernel_data_create(run->work, gen, space, given, q->seed, &data, error);
     if (ok)

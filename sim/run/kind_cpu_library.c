@@ -169,20 +169,33 @@ static double operations_each(enum routine_type type)
     return type == ROUTINE_I8 ? 32 : 8;
 }
 
+/* GFLOPS of the vector pipes of all cores of the request. */
+static double peak_gflops(const struct run *run)
+{
+    const struct chip *const chip = run->request->chip;
+    const struct cpu_library *const l = run->work;
+    const unsigned first = p_cores(run->request), threads = l->request.threads, fast = threads < first ? threads : first;
+    return operations_each(l->request.type) *
+           (fast * core_rate(chip, CHIP_P_CORE, busy_of(chip, CHIP_P_CORE, fast)) +
+            (threads - fast) * core_rate(chip, CHIP_E_CORE, busy_of(chip, CHIP_E_CORE, threads - fast)));
+}
+
+static double floor_seconds(const struct run *run)
+{
+    const struct cpu_library *const l = run->work;
+    return 2e-9 * l->work.macs / peak_gflops(run);
+}
+
 static void explain(FILE *out, const struct run *run, const struct run_result *r)
 {
     const struct chip *const chip = run->request->chip;
     const struct cpu_library *const l = run->work;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
-    const unsigned first = p_cores(run->request), threads = l->request.threads;
-    const unsigned fast = threads < first ? threads : first;
     double bandwidth;
     explain_shares(out, l);
     if (l->work.flops == 0 || l->work.macs == 0 || !chip_number(chip, "memory_peak_GBps", &bandwidth, NULL))
         return;
-    const double each = operations_each(l->request.type);
-    const double peak = each * (fast * core_rate(chip, CHIP_P_CORE, busy_of(chip, CHIP_P_CORE, fast)) +
-                                (threads - fast) * core_rate(chip, CHIP_E_CORE, busy_of(chip, CHIP_E_CORE, threads - fast)));
+    const double peak = peak_gflops(run);
     const double intensity = l->work.flops / l->work.min_bytes, roof = fmin(peak, intensity * bandwidth);
     fprintf(out, "roofline     %s at most: vector pipes %s, DRAM %s x %.4g flop/byte\n", format_si(a, roof * 1e9, "FLOPS"),
             format_si(b, peak * 1e9, "FLOPS"), format_si(c, bandwidth * 1e9, "B/s"), intensity);
@@ -202,6 +215,7 @@ const struct run_kind run_kind_cpu_library = {
     .precision = precision,
     .bytes = bytes,
     .operation = operation,
+    .floor_seconds = floor_seconds,
     .work = run_work_named,
     .programs = programs,
     .time_in = run_programs,

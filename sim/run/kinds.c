@@ -39,6 +39,11 @@ static const char *asked_unit(const struct run_request *q)
     return stated ? q->unit : q->own_count || q->kernels ? "gpu" : NULL;
 }
 
+const struct run_kind *run_kind_on_unit(const struct run_request *q)
+{
+    return kernel_is_workload(q->workload) ? library_kind(q, q->unit) : NULL;
+}
+
 const struct run_kind *run_kind_of_kernel(const struct run_request *q)
 {
     const struct run_kind *const asked = library_kind(q, asked_unit(q));
@@ -92,14 +97,12 @@ static void others_with(const struct run *run, char *text, size_t size)
 
 void run_kind_why(const struct run *run, char *text, size_t size)
 {
-    const char *const unit = run->request->unit;
     char others[32];
     others_with(run, others, sizeof others);
-    if (unit && strcmp(unit, "auto") != 0)
-        snprintf(text, size, "the unit that was asked for");
+    if (run->request->unit_why)
+        snprintf(text, size, "%s", run->request->unit_why);
     else if (others[0])
-        snprintf(text, size, "no unit was asked for, and this is the first with the kernel; %s %s, too", others,
-                 strchr(others, ',') ? "have it" : "has it");
+        snprintf(text, size, "%s %s this kernel, too", others, strchr(others, ',') ? "have" : "has");
     else
         snprintf(text, size, "the only unit with this kernel");
 }

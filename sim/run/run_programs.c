@@ -284,7 +284,7 @@ bool run_programs(struct run *run, const struct run_given *given, struct run_mea
                   struct orch_error *error)
 {
     struct run_programs s;
-    char why[128] = "an AArch64 program runs where its instructions say";
+    char why[512] = "an AArch64 program runs where its instructions say";
     (void)given;
     if (run->kind->has)
         run_kind_why(run, why, sizeof why);
