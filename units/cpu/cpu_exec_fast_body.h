@@ -7,13 +7,21 @@
 #include "units/cpu/cpu_exec_lanes.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool nan_f32(const union cpu_vec *r)
 {
+#ifdef __SSE__ /* one instruction gathers the comparisons of all lanes */
+    typedef float lanes __attribute__((vector_size(16)));
+    lanes all;
+    memcpy(&all, r->f32, sizeof all);
+    return __builtin_ia32_movmskps((lanes)(all != all)) != 0;
+#else
     int bad = 0;
     for (unsigned i = 0; i < 4; i++)
         bad |= r->f32[i] != r->f32[i];
     return bad;
+#endif
 }
 
 static bool nan_f64(const union cpu_vec *r)
