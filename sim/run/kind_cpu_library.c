@@ -163,10 +163,12 @@ static void explain_shares(FILE *out, const struct cpu_library *l)
     }
 }
 
-/* Operations of one instruction of a vector pipe: multiply-adds of four numbers, dot products of sixteen bytes. */
-static double operations_each(enum routine_type type)
+/* Operations of one instruction of a vector pipe: multiply-adds of four numbers or eight halves, dot products of sixteen bytes.
+ */
+static double operations_each(const struct cpu_library *l)
 {
-    return type == ROUTINE_I8 ? 32 : 8;
+    const bool half = l->work.epsilon == routine_type_epsilon(ROUTINE_F16);
+    return l->request.type == ROUTINE_I8 ? 32 : half ? 16 : 8;
 }
 
 /* GFLOPS of the vector pipes of all cores of the request. */
@@ -175,9 +177,8 @@ static double peak_gflops(const struct run *run)
     const struct chip *const chip = run->request->chip;
     const struct cpu_library *const l = run->work;
     const unsigned first = p_cores(run->request), threads = l->request.threads, fast = threads < first ? threads : first;
-    return operations_each(l->request.type) *
-           (fast * core_rate(chip, CHIP_P_CORE, busy_of(chip, CHIP_P_CORE, fast)) +
-            (threads - fast) * core_rate(chip, CHIP_E_CORE, busy_of(chip, CHIP_E_CORE, threads - fast)));
+    return operations_each(l) * (fast * core_rate(chip, CHIP_P_CORE, busy_of(chip, CHIP_P_CORE, fast)) +
+                                 (threads - fast) * core_rate(chip, CHIP_E_CORE, busy_of(chip, CHIP_E_CORE, threads - fast)));
 }
 
 static double floor_seconds(const struct run *run)

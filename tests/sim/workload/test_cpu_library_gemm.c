@@ -31,6 +31,21 @@ static void test_factors(void)
     neon_all(whole, ARRAY_COUNT(whole), i8, 1);
 }
 
+/* Sums in half precision: each is rounded to 11 bits. */
+static void test_half_sums(void)
+{
+    static const char *const workloads[] = {"gemm:1x1x1,acc=f16",
+                                            "gemm:8x24x16,acc=f16",
+                                            "gemm:7x17x33,acc=f16",
+                                            "gemm:65x25x257,acc=f16",
+                                            "gemm:33x47x100,ta=1,acc=f16",
+                                            "gemm:17x50x65,tb=1,acc=f16",
+                                            "gemm:9x31x40,batch=2,alpha=0.5,beta=0.25,acc=f16"};
+    static const char *const f16[] = {"f16"};
+    neon_all(workloads, ARRAY_COUNT(workloads), f16, 1);
+    neon_refused("gemm:8x8x8,acc=f16", "f32", "go with elements in f16");
+}
+
 /* Threads share rows, or columns where there are few rows; more threads than parts leave some without work. */
 static void test_threads(void)
 {
@@ -80,6 +95,7 @@ static const struct suite_test tests[] = {
     {"sizes", test_sizes},
     {"layouts", test_layouts},
     {"alpha and beta", test_factors},
+    {"sums in half precision", test_half_sums},
     {"threads do not change bytes", test_threads},
     {"the comparison can fail", test_comparison_can_fail},
     {"refusals", test_refusals},

@@ -66,3 +66,34 @@ void neon_tile_i8(int64_t k, const int8_t *a, const int8_t *b, int32_t *tile, bo
     EACH_ROW(STORE)
 #undef STORE
 }
+
+/* Compilers would copy the number to a vector first, and run out of registers. Elements of halves are in the lower 16 registers.
+ */
+#define HALF_FMA(sum, b, a, lane) __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(b), "x"(a))
+#define HALF_ROW(i)                                                                                                              \
+    HALF_FMA(s##i##0, b0, a0, i);                                                                                                \
+    HALF_FMA(s##i##1, b1, a0, i);                                                                                                \
+    HALF_FMA(s##i##2, b2, a0, i);
+
+void neon_tile_f16(int64_t k, const float16_t *a, const float16_t *b, float16_t *tile, bool more)
+{
+    float16x8_t ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7);
+    if (more) {
+#define LOAD(i)                                                                                                                  \
+    s##i##0 = vld1q_f16(tile + 24 * i), s##i##1 = vld1q_f16(tile + 24 * i + 8), s##i##2 = vld1q_f16(tile + 24 * i + 16);
+        EACH_ROW(LOAD)
+#undef LOAD
+    } else {
+#define CLEAR(i) s##i##0 = s##i##1 = s##i##2 = vdupq_n_f16(0);
+        EACH_ROW(CLEAR)
+#undef CLEAR
+    }
+    for (; k > 0; k--) {
+        const float16x8_t a0 = vld1q_f16(a), b0 = vld1q_f16(b), b1 = vld1q_f16(b + 8), b2 = vld1q_f16(b + 16);
+        HALF_ROW(0) HALF_ROW(1) HALF_ROW(2) HALF_ROW(3) HALF_ROW(4) HALF_ROW(5) HALF_ROW(6) HALF_ROW(7) a += 8;
+        b += 24;
+    }
+#define STORE(i) vst1q_f16(tile + 24 * i, s##i##0), vst1q_f16(tile + 24 * i + 8, s##i##1), vst1q_f16(tile + 24 * i + 16, s##i##2);
+    EACH_ROW(STORE)
+#undef STORE
+}
