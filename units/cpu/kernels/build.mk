@@ -35,3 +35,27 @@ $(O)/neon/cpu_kernels_code.inc: $(NEON_OBJ)
 .PHONY: neon-kernels
 neon-kernels: $(O)/neon/cpu_kernels_code.inc
 	cp $< units/cpu/kernels/cpu_kernels_code.inc
+
+# On a Mac the same sources run natively; elsewhere they are compiled for AArch64 up to a program for `orchard run`.
+NEON_NATIVE := $(filter-out $(NEON_DIR)/crew.c,$(NEON_PLAIN)) $(NEON_DIR)/bench_neon.c
+ifeq ($(shell uname -s),Darwin)
+NEON_NATIVE_CC := clang -arch arm64
+NEON_NATIVE_OUT := build/native/bench_neon
+else
+NEON_NATIVE_CC := $(CROSS)gcc -march=armv8.4-a+fp16+dotprod -static
+NEON_NATIVE_OUT := $(O)/programs/bench_neon.elf
+endif
+NEON_NATIVE_FLAGS := -std=gnu11 -O3 -ffp-contract=off -fno-math-errno -Wall -Wextra -Werror -I.
+.PHONY: native-neon
+native: native-neon
+native-neon:
+	@mkdir -p $(O)/native/neon $(dir $(NEON_NATIVE_OUT))
+	set -e; for t in $(NEON_TYPES); do for f in $(NEON_TYPED); do \
+	    $(NEON_NATIVE_CC) $(NEON_NATIVE_FLAGS) -DELEMENT_$$t -c $$f -o $(O)/native/neon/$$(basename $$f .c)_$$t.o; done; done; \
+	for t in $(NEON_SIZES); do for f in $(NEON_SIZED); do \
+	    $(NEON_NATIVE_CC) $(NEON_NATIVE_FLAGS) -DELEMENT_$$t -c $$f -o $(O)/native/neon/$$(basename $$f .c)_$$t.o; done; done
+	$(NEON_NATIVE_CC) $(NEON_NATIVE_FLAGS) $(NEON_NATIVE) $(O)/native/neon/*.o -lm -o $(NEON_NATIVE_OUT)
+ifeq ($(shell uname -s),Darwin)
+	$(NEON_NATIVE_OUT) > build/native/neon.csv
+	@cat build/native/neon.csv
+endif

@@ -1,4 +1,5 @@
 /* c = alpha * op(a) * op(b) + beta * c in half precision throughout: eight sums in a register, at twice the rate of gemm.c. */
+#include <arm_fp16.h>
 #include <arm_neon.h>
 #include <stdint.h>
 
