@@ -7,6 +7,7 @@
 #include "sim/workload/amx/kernel.h"
 #include "sim/workload/gpu/frameworks/framework.h"
 #include "units/ane/kernels/ane_kernels.h"
+#include "units/cpu/kernels/cpu_kernels.h"
 #include "units/gpu/kernels/gpu_kernels.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ struct row {
 
 static size_t row_count(void)
 {
-    return kernel_count() + gpu_kernel_count() + ane_kernel_count() + cpu_kernel_count();
+    return kernel_count() + gpu_kernel_count() + ane_kernel_count() + cpu_kernel_count() + cpu_kernels.count;
 }
 
 static struct row row_at(size_t index)
@@ -32,6 +33,10 @@ static struct row row_at(size_t index)
         return (struct row){g->name, g->grammar, "gpu", g->precisions, g->text};
     }
     index -= kernel_count() + gpu_kernel_count();
+    if (index >= ane_kernel_count() + cpu_kernel_count()) {
+        const struct routine *r = cpu_kernels.row[index - ane_kernel_count() - cpu_kernel_count()];
+        return (struct row){r->operation->name, r->grammar, "cpu", r->precisions, r->text};
+    }
     if (index >= ane_kernel_count()) {
         const struct kernel_info *c = cpu_kernel_at(index - ane_kernel_count());
         return (struct row){c->name, c->grammar, c->units, c->precisions, c->text};

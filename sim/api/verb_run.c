@@ -12,6 +12,7 @@
 #include "sim/api/verb_run_profile.h"
 #include "sim/api/verb_run_program.h"
 #include "sim/api/verb_run_together.h"
+#include "sim/api/verb_run_units.h"
 #include "sim/api/verb_trace.h"
 #include "sim/db/db.h"
 #include "sim/listen/perfetto_listener.h"
@@ -30,7 +31,7 @@
 #include <string.h>
 
 static const struct orchard_option option_table[] = {
-    {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane or auto (default: what the workload runs on)"},
+    {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane, all (a row each), auto (the fastest; default: what the workload runs on)"},
     {"precision", 0, "TYPE", false, "element type: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
     {"detail", 0, "LEVEL", false,
@@ -92,6 +93,7 @@ struct session {
     struct table *table;
     uint64_t number;
     struct fitted_set fitted; /* name NULL = none */
+    struct verb_run_units units;
 };
 
 /* Workloads at the same time; kernels in a row are one. */
@@ -112,7 +114,7 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     if (q->idle_s > 0 && (verb_run_wants_device(s->context) || together_is(workload)))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") ": of one workload at fixed clocks");
     q->workload = workload;
-    q->unit = api_value(a, "unit");
+    q->unit = verb_run_units_read(a, workload, &s->units);
     q->precision = api_value(a, "precision");
     q->detail = api_value(a, "detail");
     q->kernels = api_value(a, "kernels");
@@ -194,27 +196,13 @@ static bool execute(void *run, struct event_bus *bus, uint64_t number, struct ru
     return run_execute(run, bus, number, result, error);
 }
 
-static void table_line(struct session *s, const struct run_result *r)
-{
-    char seconds[FORMAT_SIZE], rate[FORMAT_SIZE], dram[FORMAT_SIZE], host[FORMAT_SIZE];
-    table_row(s->table);
-    table_cell(s->table, "%s", r->chip);
-    table_cell(s->table, "%s", format_seconds(seconds, r->seconds, r->seconds_low, r->seconds_high));
-    table_cell(s->table, "%s", format_digits(rate, r->gflops, 4));
-    table_cell(s->table, "%s", format_digits(dram, r->dram_gbps, 3));
-    table_cell(s->table, "%s", r->bound_by);
-    table_cell(s->table, "%s", r->placement.count ? r->placement.item[0].kernel : NULL);
-    table_cell(s->table, "%s", format_si(host, r->host_seconds, "s"));
-    table_cell(s->table, "%lld", (long long)r->run_id);
-}
-
 static bool show(struct session *s, const struct run *run, const struct run_result *r, struct orch_error *error)
 {
     struct api_context *c = s->context;
     if (api_wants_document(c))
         json_object_array_add(s->rows, run_json(r));
     if (s->many)
-        table_line(s, r);
+        verb_run_table_line(s->table, r, s->units.every);
     if (!api_wants_text(c))
         return true;
     if (s->many)
@@ -226,11 +214,12 @@ static bool show(struct session *s, const struct run *run, const struct run_resu
     return verb_run_profile_show(c, r, s->assembly, error);
 }
 
-static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)
+static bool one_unit(void *context, struct orch_error *error)
 {
+    struct session *const s = context;
+    const struct chip *const chip = s->request.chip;
     struct run_result result;
     bool found = false;
-    s->request.chip = chip;
     if (s->record.trace && !trace_recorder_expect(s->record.trace, &(struct together_part){.request = s->request}, 1, error))
         return false;
     if (verb_run_wants_device(s->context))
@@ -256,14 +245,16 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     return ok;
 }
 
+static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)
+{
+    s->request.chip = chip;
+    return verb_run_units_each(s->context, &s->units, &s->request, one_unit, s, error);
+}
+
 static bool open_outputs(struct session *s, struct orch_error *error)
 {
-    static const struct table_column columns[] = {
-        {"chip", NULL, false, 0},     {"time", "simulated", true, 0}, {"GFLOPS", NULL, true, 0},    {"DRAM", "GB/s", true, 0},
-        {"bound by", NULL, false, 0}, {"kernel", NULL, false, 40},    {"host time", NULL, true, 0}, {"run", NULL, true, 0},
-    };
     s->rows = json_object_new_array();
-    s->table = table_create(columns, ARRAY_COUNT(columns));
+    s->table = verb_run_table_create(s->units.every);
     if (!s->rows)
         return orch_no_memory(error);
     const char *const trace = api_value(&s->context->args, "perfetto");
@@ -296,7 +287,7 @@ static void show_all(struct session *s)
     }
 }
 
-/* Simulates with the values and choices that the fitted set has for this chip; those of the option set win. */
+/* With the values and choices that the fitted set has for this chip; those of the option set win. */
 static bool one_fitted_chip(struct session *s, const struct chip *chip, struct orch_error *error)
 {
     struct api_common *const common = &s->context->common;
@@ -368,7 +359,7 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
               read_uncertainty(&s, &error);
     if (ok && api_value(&context->args, "fitted"))
         ok = fitted_open(s.record.db, api_value(&context->args, "fitted"), &s.fitted, &error);
-    s.many = chips.count > 1;
+    s.many = chips.count > 1 || s.units.every;
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = (s.fitted.name ? one_fitted_chip : one_chip)(&s, chips.chip[i], &error);
     if (ok && s.record.perfetto) {

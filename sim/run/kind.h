@@ -51,6 +51,8 @@ struct run_kind {
     double (*bytes)(const struct run *run);
     /* NULL = nothing was asked for but the program. */
     struct run_operation (*operation)(const struct run *run);
+    /* Seconds that no program of the kind goes below, from the unit's peak; NULL = not known. */
+    double (*floor_seconds)(const struct run *run);
     /* Group of residuals: what the model's error on measured hardware is looked up by. */
     const char *(*work)(const struct run *run, const struct run_result *result);
 
@@ -71,14 +73,19 @@ struct run_kind {
 };
 
 extern const struct run_kind run_kind_amx, run_kind_amx_program, run_kind_gpu_kernel, run_kind_ane_kernel, run_kind_cpu_kernel,
-    run_kind_ane_program, run_kind_gpu_code, run_kind_gpu_source, run_kind_gpu_row, run_kind_elf;
+    run_kind_cpu_library, run_kind_ane_program, run_kind_gpu_code, run_kind_gpu_source, run_kind_gpu_row, run_kind_elf;
 
 /* Finds the kind of the request's workload; a file is read into run->file. NULL with *error when it is none. */
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);
 /* The kind that KERNEL:SHAPE of the request would be, if any unit has the kernel. */
 const struct run_kind *run_kind_of_kernel(const struct run_request *request);
+/* The kind of the request's unit whose library has its kernel; NULL = the unit has none. */
+const struct run_kind *run_kind_on_unit(const struct run_request *request);
 /* By its name; NULL = none. */
 const struct run_kind *run_kind_named(const char *name);
+
+/* Why a kernel runs where it does, for the placement: who chose it, the other units that have it, or that there are none. */
+void run_kind_why(const struct run *run, char *text, size_t size);
 
 /* Checks that several kinds share: an option that the request has and this kind refuses. The text ends "...; WORKLOAD <is>". */
 bool run_check_no_program_options(const struct run_request *request, const char *is, struct orch_error *error);

@@ -43,12 +43,9 @@ static bool open_workload(struct run *run, struct orch_error *error)
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    const struct kernel_call *const call = run->work;
     const char *const option = q->entry ? "entry" : q->arg_count ? "args" : NULL;
     if (!run_check_cpu_options(run, error))
         return false;
-    if (q->unit && strcmp(q->unit, "cpu") == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "%s has no NEON version; use " ORCH_OPTION("unit") " amx", call->info->name);
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to program files; %s is a kernel", option, q->workload);
     if (q->cores > 1 && !in_program(q))
@@ -221,6 +218,7 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
     const struct run_request *q = run->request;
     struct kernel_data data;
     enum amx_gen gen;
+    char why[512];
     bool ok = chip_amx_gen(q->chip, &gen, error) && kernel_check_generation(run->work, gen, error) &&
               kernel_data_create(run->work, gen, space, given, q->seed, &data, error);
     if (ok)
@@ -231,9 +229,9 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
                                 "approximate: scalar code between tiles is left out in-process; --home elf runs it");
     if (ok && q->mode != RUN_TIMING)
         ok = run_checksum_add(&result->checksum, "c", kernel_data_checksum(run->work, &data, space));
+    run_kind_why(run, why, sizeof why);
     if (ok)
-        ok = run_placement_add(&result->placement, run->program_name, "amx", kernel_variant(run->work, gen),
-                               "the only unit with this kernel");
+        ok = run_placement_add(&result->placement, run->program_name, "amx", kernel_variant(run->work, gen), why);
     return ok;
 }
 

@@ -217,10 +217,11 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
                           .sum = m,
                           .result = result,
                           .error = error,
-                          .why = own               ? "a kernel of the user for the operator"
-                                 : work->guessed   ? "a guess: the framework's kernels are closed"
-                                 : work->framework ? "a kernel as the framework has it"
-                                                   : "a program of the kernel library",
+                          .why = own                      ? "a kernel of the user for the operator"
+                                 : work->guessed          ? "a guess: the framework's kernels are closed"
+                                 : work->framework        ? "a kernel as the framework has it"
+                                 : run->request->unit_why ? run->request->unit_why
+                                                          : "a program of the kernel library",
                           .given = given != NULL,
                           .hand_over = hand_over,
                           .context = &operands};

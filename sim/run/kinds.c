@@ -6,12 +6,14 @@
 #include "sim/workload/cpu/program_world.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Files are tried from top to bottom. So are kernels, unless a unit is asked for: AMX has what it can, then the GPU. */
 static const struct run_kind *const kinds[] = {
-    &run_kind_amx,     &run_kind_amx_program, &run_kind_gpu_kernel, &run_kind_ane_kernel,  &run_kind_cpu_kernel,
-    &run_kind_gpu_row, &run_kind_gpu_code,    &run_kind_gpu_source, &run_kind_ane_program, &run_kind_elf,
+    &run_kind_amx,        &run_kind_amx_program, &run_kind_gpu_kernel, &run_kind_ane_kernel,
+    &run_kind_cpu_kernel, &run_kind_cpu_library, &run_kind_gpu_row,    &run_kind_gpu_code,
+    &run_kind_gpu_source, &run_kind_ane_program, &run_kind_elf,
 };
 
 const struct run_kind *run_kind_named(const char *name)
@@ -35,6 +37,11 @@ static const char *asked_unit(const struct run_request *q)
 {
     const bool stated = q->unit && strcmp(q->unit, "auto") != 0;
     return stated ? q->unit : q->own_count || q->kernels ? "gpu" : NULL;
+}
+
+const struct run_kind *run_kind_on_unit(const struct run_request *q)
+{
+    return kernel_is_workload(q->workload) ? library_kind(q, q->unit) : NULL;
 }
 
 const struct run_kind *run_kind_of_kernel(const struct run_request *q)
@@ -70,6 +77,34 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
             return kinds[i];
     run_file_refuse(&run->file, error);
     return NULL;
+}
+
+/* The other units with the kernel: "gpu, ane"; "" when there are none. */
+static void others_with(const struct run *run, char *text, size_t size)
+{
+    bool named[PART_COUNT] = {false};
+    size_t used = 0;
+    named[run->kind->part] = true;
+    text[0] = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
+        if (!kinds[i]->has || named[kinds[i]->part] || !kinds[i]->has(run->request))
+            continue;
+        named[kinds[i]->part] = true;
+        used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", used ? ", " : "",
+                                 orch_part_name(kinds[i]->part));
+    }
+}
+
+void run_kind_why(const struct run *run, char *text, size_t size)
+{
+    char others[32];
+    others_with(run, others, sizeof others);
+    if (run->request->unit_why)
+        snprintf(text, size, "%s", run->request->unit_why);
+    else if (others[0])
+        snprintf(text, size, "%s %s this kernel, too", others, strchr(others, ',') ? "have" : "has");
+    else
+        snprintf(text, size, "the only unit with this kernel");
 }
 
 /* ---- what kinds share ---- */

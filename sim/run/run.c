@@ -79,6 +79,8 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("kernels") " belongs to operators of the GPU library, and goes neither with " ORCH_OPTION(
                              "detail") " op nor with " ORCH_OPTION("kernel"));
+    if (q->unit && strcmp(q->unit, "all") == 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " all: only kernels (KERNEL:SHAPE) run on several units");
     if (q->idle_s > 0 && run->kind->part != PART_ANE)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
     return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&

@@ -42,6 +42,7 @@ struct run_request {
     const struct chip *chip;
     const char *workload;          /* KERNEL:SHAPE or a file */
     const char *unit;              /* cpu, amx, gpu, ane, auto; NULL = auto */
+    const char *unit_why;          /* why it is that unit, where something chose it; NULL = it was asked for */
     const char *precision;         /* NULL = the workload's own, else f32 */
     const char *detail;            /* instr, sampled, op, auto; NULL = auto */
     const struct run_known *known; /* source of known timings, which have no values (run/run_timing.h); NULL = none */

@@ -95,14 +95,14 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
 {
     const uint64_t *n = m->activity.count;
     const double seconds = m->end_ns * 1e-9;
+    const struct run_operation asked = run->kind->operation ? run->kind->operation(run) : (struct run_operation){0, 0};
     const double fp_macs = (double)(n[ACT_AMX_F64_MACS] + n[ACT_AMX_F32_MACS] + n[ACT_AMX_F16_MACS]);
     double peak;
     r->seconds = r->device_seconds = seconds;
     r->overhead_seconds = 0; /* a core starts a program and uses its block without any launch */
     r->cycles = unit_cycles(run, m);
-    r->macs = fp_macs + (double)n[ACT_AMX_INT_MACS];
-    r->flops =
-        run->kind->operation ? run->kind->operation(run).flops * run_repeats(run) : 2 * fp_macs + (double)n[ACT_CPU_FP_LANE_OPS];
+    r->macs = asked.macs > 0 ? asked.macs * run_repeats(run) : fp_macs + (double)n[ACT_AMX_INT_MACS];
+    r->flops = run->kind->operation ? asked.flops * run_repeats(run) : 2 * fp_macs + (double)n[ACT_CPU_FP_LANE_OPS];
     r->gflops = seconds > 0 ? r->flops / seconds * 1e-9 : NAN;
     r->dram_bytes = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
     r->dram_gbps = seconds > 0 ? r->dram_bytes / seconds * 1e-9 : NAN;

@@ -11,12 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static unsigned copies(const struct run_programs *s)
+{
+    return s->threads ? 1 : run_copies(s->run);
+}
+
 static bool open_set(struct run_programs *s, struct program_set *set, struct soc *soc, struct soc_core **cores, const char *doing,
                      uint64_t max_instructions, struct orch_error *error)
 {
     const struct run_request *const q = s->run->request;
     const struct crew_cores more = {.most = s->thread_cores, .soc = soc, .choice = q->core_choice, .watch = q->watch};
-    if (!program_set_open_with(set, run_copies(s->run), s->file, s->bytes, &s->options, s->gen, cores, &more, max_instructions,
+    if (!program_set_open_with(set, copies(s), s->file, s->bytes, &s->options, s->gen, cores, &more, max_instructions,
                                s->prepare, s, error))
         return false;
     program_set_tell(set, s->run->progress, doing);
@@ -215,7 +220,7 @@ static void measure_set(const struct program_set *set, enum run_mode mode, struc
 static bool measured_pass(struct run_programs *s, bool last, struct run_measure *sum, struct run_result *r,
                           struct orch_error *error)
 {
-    struct run_measure pass = {.soc = sum->soc, .core_count = run_copies(s->run)};
+    struct run_measure pass = {.soc = sum->soc, .core_count = copies(s)};
     struct program_set set;
     memcpy(pass.cores, sum->cores, sizeof pass.cores);
     bool ok = open_set(s, &set, sum->soc, sum->soc ? pass.cores : NULL, sum->soc ? "timing" : "executing",
@@ -256,7 +261,7 @@ static bool run_set(struct run_programs *s, struct run_measure *m, struct run_re
     const struct run_request *q = s->run->request;
     if (q->mode == RUN_FUNCTIONAL)
         return measured_passes(s, m, r, error);
-    if (!run_place(s->run, run_copies(s->run), m, error))
+    if (!run_place(s->run, copies(s), m, error))
         return false;
     if (!q->cold && !program_world_writes(q->world) && !warm_up(s, m->soc, m->cores, error))
         return false;
@@ -281,10 +286,14 @@ static bool open_programs(struct run_programs *s, const struct run *run, struct 
         s->options.input = q->world->input;
         s->options.input_bytes = q->world->input_bytes;
     }
+    if ((q->returns && !returned_check(q->returns, error)) || !chip_amx_gen(q->chip, &s->gen, error) ||
+        !run->kind->programs(run, s, error))
+        return false;
     if (chip_memory(q->chip, q->memory_gib, &memory, NULL))
-        s->options.memory_bytes = memory.capacity_bytes / run_copies(run);
-    return (!q->returns || returned_check(q->returns, error)) && chip_amx_gen(q->chip, &s->gen, error) &&
-           run->kind->programs(run, s, error);
+        s->options.memory_bytes = memory.capacity_bytes / copies(s);
+    if (s->threads)
+        s->options.cores = s->thread_cores = s->threads;
+    return true;
 }
 
 static void close_programs(struct run_programs *s)
@@ -308,10 +317,13 @@ bool run_programs(struct run *run, const struct run_given *given, struct run_mea
                   struct orch_error *error)
 {
     struct run_programs s;
+    char why[512] = "an AArch64 program runs where its instructions say";
     (void)given;
+    if (run->kind->has)
+        run_kind_why(run, why, sizeof why);
     const bool ok = open_programs(&s, run, error) && run_set(&s, m, result, error) &&
                     run_placement_add(&result->placement, run->program_name, m->amx_instructions ? "cpu+amx" : "cpu",
-                                      s.variant ? s.variant : "program", "an AArch64 program runs where its instructions say");
+                                      s.variant ? s.variant : "program", why);
     if (s.missing[0]) {
         char text[RUN_REMARK_BYTES];
         snprintf(text, sizeof text, "%.100s asked for %.200s, which is not mounted (" ORCH_OPTION("mount") " HOST:GUEST)",
@@ -364,7 +376,7 @@ bool run_programs_together(struct run *const *run, unsigned count, struct run_me
     bool ok = crew || orch_no_memory(error);
     for (unsigned i = 0; i < count; i++) {
         m[i]->soc = m[0]->soc;
-        ok = ok && open_programs(&crew[i].programs, run[i], error) && run_place(run[i], run_copies(run[i]), m[i], error);
+        ok = ok && open_programs(&crew[i].programs, run[i], error) && run_place(run[i], copies(&crew[i].programs), m[i], error);
     }
     ok = ok && (run[0]->request->cold || pass_together(crew, count, m, false, error)) &&
          pass_together(crew, count, m, true, error);

@@ -18,6 +18,7 @@ struct run_programs {
     char path[4096];       /* of a file of the kernel library */
     double expected;       /* instructions of a copy, as a warm-up found; 0 = not known */
     unsigned thread_cores; /* that the threads of a copy may use */
+    unsigned threads;      /* of one program that has all cores of the request; 0 = each core has a copy */
     char missing[256];     /* a file that was asked for and is not mounted; "" = none */
     /* Gives copy `number` its registers and buffers; the context is this struct. NULL = nothing to do. */
     program_prepare *prepare;

@@ -60,7 +60,7 @@ sides=$(grep -nE '^#include "units/' units/cpu/* units/amx/* units/gpu/* units/a
     awk -F'[:"]' -v shared="$shared" '
     function side(file, i) {
         if (file ~ /^units\/[^\/]*$/ || file ~ /_params\.inc$/) return "shared"
-        if (file ~ /\/kernels\//) return "kernels"
+        if (file ~ /\/kernels\// || file ~ /^units\/routines\//) return "kernels"
         for (i = 1; i <= n; i++) if (index(file, name[i]) == 1) return "shared"
         if (file ~ /^units\/mem\// || file ~ /_timing[^\/]*$/) return "timing"
         return "executing"

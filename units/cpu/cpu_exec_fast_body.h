@@ -7,13 +7,24 @@
 #include "units/cpu/cpu_exec_lanes.h"
 
 #include <math.h>
+#include <string.h>
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
 
 static bool nan_f32(const union cpu_vec *r)
 {
+#ifdef __SSE__ /* one instruction gathers the comparisons of all lanes */
+    typedef float lanes __attribute__((vector_size(16)));
+    lanes all;
+    memcpy(&all, r->f32, sizeof all);
+    return __builtin_ia32_movmskps((lanes)(all != all)) != 0;
+#else
     int bad = 0;
     for (unsigned i = 0; i < 4; i++)
         bad |= r->f32[i] != r->f32[i];
     return bad;
+#endif
 }
 
 static bool nan_f64(const union cpu_vec *r)
@@ -49,6 +60,51 @@ FP_VECTORS(v_fmls, fmaf(-a, b, c), fma(-a, b, c))
 FP_ELEMENTS(v_fmul, a *b, a *b)
 FP_ELEMENTS(v_fmla, fmaf(a, b, c), fma(a, b, c))
 FP_ELEMENTS(v_fmls, fmaf(-a, b, c), fma(-a, b, c))
+
+#ifdef __F16C__
+/* a * b + c in half precision, rounded once. The product of two halves is exact in single precision. Their sum is rounded to odd
+ * there: where that loses something, of the two neighbours the one whose last bit is set, so that rounding to half sees on which
+ * side of a midpoint the sum lies. */
+static __m128i half_fma(__m128i a, __m128i b, __m128i c)
+{
+    const __m256 product = _mm256_mul_ps(_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)), addend = _mm256_cvtph_ps(c);
+    const __m256 sum = _mm256_add_ps(product, addend), back = _mm256_sub_ps(sum, product);
+    const __m256 lost = _mm256_add_ps(_mm256_sub_ps(product, _mm256_sub_ps(sum, back)), _mm256_sub_ps(addend, back));
+    const __m256i inexact = _mm256_castps_si256(_mm256_cmp_ps(lost, _mm256_setzero_ps(), _CMP_NEQ_OQ));
+    const __m256i bits = _mm256_castps_si256(sum), one = _mm256_set1_epi32(1);
+    const __m256i even = _mm256_cmpeq_epi32(_mm256_and_si256(bits, one), _mm256_setzero_si256());
+    /* 1 where the rest has the sign of the sum, -1 where it has not */
+    const __m256i apart = _mm256_srai_epi32(_mm256_xor_si256(bits, _mm256_castps_si256(lost)), 31);
+    const __m256i step = _mm256_and_si256(_mm256_or_si256(apart, one), _mm256_and_si256(inexact, even));
+    return _mm256_cvtps_ph(_mm256_castsi256_ps(_mm256_add_epi32(bits, step)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+static void half_fma_vectors(struct cpu_core *core, const struct a64_insn *insn, __m128i m)
+{
+    const __m128i n = _mm_loadu_si128((const __m128i *)(const void *)&core->v[insn->rn]);
+    const __m128i d = _mm_loadu_si128((const __m128i *)(const void *)&core->v[insn->rd]), r = half_fma(n, m, d);
+    const __m128i size = _mm_and_si128(r, _mm_set1_epi16(0x7fff));
+    union cpu_vec result;
+    memcpy(&result, &r, sizeof result);
+    if (__builtin_expect(core->fp_special || _mm_movemask_epi8(_mm_cmpgt_epi16(size, _mm_set1_epi16(0x7c00))), 0))
+        cpu_fp_general(core, insn);
+    else
+        cpu_set_vector(core, insn, result);
+}
+
+static void v_fmla_8h(struct cpu_core *core, const struct a64_insn *insn)
+{
+    half_fma_vectors(core, insn, _mm_loadu_si128((const __m128i *)(const void *)&core->v[insn->rm]));
+}
+
+static void v_fmla_8h_e(struct cpu_core *core, const struct a64_insn *insn)
+{
+    half_fma_vectors(core, insn, _mm_set1_epi16((short)core->v[insn->rm].u16[insn->amount]));
+}
+#else
+#define v_fmla_8h   NULL
+#define v_fmla_8h_e NULL
+#endif
 
 /* Scalars: a, b, c are n, m and the accumulator. */
 #define FP_SCALAR(name, M, expr)                                                                                                 \
@@ -202,10 +258,11 @@ static const struct fast_entry fast[A64_FORM_COUNT] = {
     [A64_FADD_V] = {FP(v_fadd)},
     [A64_FSUB_V] = {FP(v_fsub)},
     [A64_FMUL_V] = {FP(v_fmul)},
-    [A64_FMLA_V] = {FP(v_fmla)},
+    [A64_FMLA_V] = {{NULL, v_fmla_8h, v_fmla_4s, v_fmla_2d}},
     [A64_FMLS_V] = {FP(v_fmls)},
     [A64_FMUL_E] = {FPE(v_fmul)},
     [A64_FMLA_E] = {FPE(v_fmla)},
+    [A64_FMLA_EH] = {{NULL, v_fmla_8h_e, NULL, NULL}},
     [A64_FMLS_E] = {FPE(v_fmls)},
     [A64_FADD] = {FPS(s_fadd)},
     [A64_FSUB] = {FPS(s_fsub)},

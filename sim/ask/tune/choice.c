@@ -3,6 +3,7 @@
 #include "isa/array_count.h"
 #include "sim/workload/ane/ane_workload.h"
 #include "sim/workload/cpu/cpu_kernel.h"
+#include "sim/workload/cpu/cpu_library.h"
 #include "sim/workload/gpu/gpu_library.h"
 #include "sim/workload/amx/kernel.h"
 
@@ -18,7 +19,7 @@ static const struct tune_choice choices[] = {
     {"amx", "gemm", "bm", {"64", "256", "1024"}, "rows of A that are packed at a time"},
     {"amx", "gemm", "bn", {"64", "256", "1024"}, "columns of B that are packed at a time"},
     {"ane", "gemm", "weights", {"b", "a"}, "which operand is streamed as coefficients"},
-    {"cpu", NULL, "cores", {"1", "2", "4", "8"}, "cores that share the arrays"},
+    {"cpu", NULL, "cores", {"1", "2", "4", "8"}, "cores that share the work"},
 };
 
 size_t tune_choice_count(void)
@@ -31,12 +32,17 @@ const struct tune_choice *tune_choice_at(size_t index)
     return &choices[index];
 }
 
+static bool cpu_has(const char *workload)
+{
+    return cpu_kernel_has(workload) || cpu_library_has(workload);
+}
+
 static bool unit_has(const char *unit, const char *workload)
 {
     static const struct {
         const char *unit;
         bool (*has)(const char *workload);
-    } libraries[] = {{"gpu", gpu_library_has}, {"amx", kernel_has}, {"ane", ane_workload_has}, {"cpu", cpu_kernel_has}};
+    } libraries[] = {{"gpu", gpu_library_has}, {"amx", kernel_has}, {"ane", ane_workload_has}, {"cpu", cpu_has}};
     for (size_t i = 0; i < ARRAY_COUNT(libraries); i++)
         if (strcmp(libraries[i].unit, unit) == 0)
             return libraries[i].has(workload);

@@ -5,6 +5,7 @@
 #include "sim/workload/cpu/cpu_kernel.h"
 #include "tests/support/suite.h"
 #include "units/ane/kernels/ane_kernels.h"
+#include "units/cpu/kernels/cpu_kernels.h"
 #include "units/gpu/kernels/gpu_kernels.h"
 
 #include <string.h>
@@ -42,6 +43,30 @@ static void test_every_kernel_has_a_row(void)
         CHECK(has_row(ane_kernel_at(i)->name), "the Neural Engine has %s, the table does not", ane_kernel_at(i)->name);
     for (size_t i = 0; i < cpu_kernel_count(); i++)
         CHECK(has_row(cpu_kernel_at(i)->name), "the CPU has %s, the table does not", cpu_kernel_at(i)->name);
+    for (size_t i = 0; i < cpu_kernels.count; i++)
+        CHECK(has_row(cpu_kernels.row[i]->operation->name), "NEON has %s, the table does not",
+              cpu_kernels.row[i]->operation->name);
+}
+
+/* Requests for one kernel differ only by the unit: what the GPU and NEON both have takes the same parameters in the same way,
+ * apart from those that choose a method. */
+static void test_forms_are_those_of_the_gpu(void)
+{
+    for (size_t i = 0; i < cpu_kernels.count; i++) {
+        const struct routine *const row = cpu_kernels.row[i];
+        const struct gpu_kernel_info *const gpu = gpu_kernel_find(row->operation->name, strlen(row->operation->name));
+        CHECK(gpu && gpu->positional == row->operation->positional, "%s", row->operation->name);
+        for (const struct kernel_parameter *p = row->parameter; gpu && p->name; p++) {
+            const struct kernel_parameter *q = gpu->parameter;
+            if (strcmp(p->name, "acc") == 0)
+                continue;
+            while (q->name && strcmp(q->name, p->name) != 0)
+                q++;
+            CHECK(q->name && q->missing == p->missing && q->required == p->required && q->decimal == p->decimal &&
+                      q->usual == p->usual && q->chain == p->chain && (!q->words || strcmp(q->words, p->words) == 0),
+                  "%s: %s", row->operation->name, p->name);
+        }
+    }
 }
 
 static bool unit_has(const char *unit, const char *workload)
@@ -105,6 +130,7 @@ static void test_kinds_of_work(void)
 
 static const struct suite_test tests[] = {
     {"every kernel of a library has a row", test_every_kernel_has_a_row},
+    {"NEON kernels are asked for like those of the GPU", test_forms_are_those_of_the_gpu},
     {"every row is a kernel", test_every_row_is_a_kernel},
     {"no name stands twice", test_names_are_unique},
     {"metrics run the kernel at whose row they stand", test_metrics_run_the_kernel_of_their_row},

@@ -313,6 +313,8 @@ static void emit_relu(struct gpu_emit *e, unsigned x, bool six)
         choose(e, "gt", x, x, 6, gpu_math_constant(e, 6), gpu_r(e, x));
 }
 
+_Static_assert((int)GPU_MATH_COUNT == (int)KERNEL_FUNCTIONS, "one list of functions");
+
 /* ORDER: enum gpu_math. Functions of a single instruction are in the table: %u is x, then y where there are two. */
 static const struct math_row {
     const char *name;

@@ -19,8 +19,9 @@
 #define ORCHARD_UNITS_GPU_KERNELS_GPU_MATH_H
 
 #include "units/gpu/kernels/gpu_emit.h"
+#include "units/kernel_function.h"
 
-/* ORDER: as in GPU_MATH_WORDS and the rows of gpu_math.c. */
+/* ORDER: as in enum kernel_function and the rows of gpu_math.c. */
 enum gpu_math {
     GPU_MATH_RELU,
     GPU_MATH_RELU6,
@@ -63,9 +64,7 @@ enum gpu_math {
     GPU_MATH_POW,
     GPU_MATH_COUNT
 };
-#define GPU_MATH_WORDS                                                                                                           \
-    "relu|relu6|leaky_relu|gelu|gelu_tanh|silu|sigmoid|tanh|elu|selu|softplus|softsign|mish|hard_sigmoid|hard_swish|"            \
-    "exp|exp2|log|log2|sqrt|rsqrt|rcp|abs|neg|square|erf|sin|cos|floor|ceil|round|trunc|add|sub|mul|div|max|min|pow"
+#define GPU_MATH_WORDS KERNEL_FUNCTION_WORDS
 
 bool gpu_math_is_binary(enum gpu_math function);
 const char *gpu_math_name(enum gpu_math function);

@@ -1,0 +1,112 @@
+#include "sim/api/verb_run_units.h"
+
+#include "isa/array_count.h"
+#include "sim/base/format.h"
+#include "sim/workload/kernel_info.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *verb_run_units_read(const struct api_args *args, const char *workload, struct verb_run_units *units)
+{
+    const char *const unit = api_value(args, "unit");
+    const bool kernel = kernel_is_workload(workload) && !strchr(workload, '+');
+    units->every = unit && kernel && strcmp(unit, "all") == 0;
+    units->fastest = unit && kernel && strcmp(unit, "auto") == 0;
+    return units->every ? NULL : unit;
+}
+
+/* False: no unit has it. */
+static bool find_all(struct api_context *context, const struct run_request *q, struct verb_run_units *u)
+{
+    u->count = unit_choice_list(q, u->unit);
+    if (u->count == 0)
+        return false;
+    u->precision = unit_choice_precision(q, u->unit, u->count);
+    if (!u->told && !q->precision && u->precision && strcmp(u->precision, "f32") != 0)
+        api_note(context, "in %s, which more units have than f32 (" ORCH_OPTION("precision") ")", u->precision);
+    u->told = true;
+    return true;
+}
+
+static bool find(struct api_context *context, const struct run_request *q, struct verb_run_units *u, struct orch_error *error)
+{
+    u->count = 1;
+    u->unit[0] = q->unit;
+    u->precision = q->precision;
+    u->why[0] = 0;
+    if (u->every && find_all(context, q, u))
+        return true;
+    /* There is nothing to choose among fewer than two; who asks for what nobody has is told by whoever reads the request. */
+    if (u->every || !u->fastest || unit_choice_list(q, u->unit) < 2) {
+        u->count = 1;
+        u->unit[0] = q->unit;
+        return true;
+    }
+    if (!unit_choice_make(q, &u->choice, error))
+        return false;
+    u->unit[0] = u->choice.unit;
+    snprintf(u->why, sizeof u->why, "the fastest, as predicted: %s", u->choice.text);
+    api_note(context, "%s on %s: %s", q->workload, u->choice.unit, u->why);
+    return true;
+}
+
+bool verb_run_units_each(struct api_context *context, struct verb_run_units *u, struct run_request *q,
+                         bool (*run)(void *own, struct orch_error *error), void *own, struct orch_error *error)
+{
+    const struct run_request asked = *q;
+    unsigned done = 0;
+    if (!find(context, q, u, error))
+        return false;
+    for (unsigned i = 0; i < u->count; i++) {
+        struct orch_error why = {0};
+        q->unit = u->unit[i];
+        q->precision = u->precision;
+        q->unit_why = u->why[0] ? u->why : NULL;
+        const bool ok = run(own, &why);
+        const bool may_miss = u->every && (why.exit_code == ORCH_USAGE || why.exit_code == ORCH_UNMODELLED);
+        done += ok;
+        if (!ok && (!may_miss || (done == 0 && i + 1 == u->count))) {
+            *error = why;
+            return false;
+        }
+        if (!ok)
+            api_note(context, "%s: %s", q->unit, why.text);
+    }
+    *q = asked;
+    return true;
+}
+
+/* ---- the table ---- */
+
+struct table *verb_run_table_create(bool units)
+{
+    static const struct table_column of_chips[] = {
+        {"chip", NULL, false, 0},     {"time", "simulated", true, 0}, {"GFLOPS", NULL, true, 0},    {"DRAM", "GB/s", true, 0},
+        {"bound by", NULL, false, 0}, {"kernel", NULL, false, 40},    {"host time", NULL, true, 0}, {"run", NULL, true, 0},
+    };
+    static const struct table_column of_units[] = {
+        {"chip", NULL, false, 0},     {"unit", NULL, false, 0},  {"time", "simulated", true, 0}, {"GFLOPS", NULL, true, 0},
+        {"DRAM", "GB/s", true, 0},    {"energy", NULL, true, 0}, {"bound by", NULL, false, 0},   {"kernel", NULL, false, 40},
+        {"host time", NULL, true, 0}, {"run", NULL, true, 0},
+    };
+    return units ? table_create(of_units, ARRAY_COUNT(of_units)) : table_create(of_chips, ARRAY_COUNT(of_chips));
+}
+
+void verb_run_table_line(struct table *table, const struct run_result *r, bool units)
+{
+    char seconds[FORMAT_SIZE], rate[FORMAT_SIZE], dram[FORMAT_SIZE], host[FORMAT_SIZE], energy[FORMAT_SIZE];
+    table_row(table);
+    table_cell(table, "%s", r->chip);
+    if (units)
+        table_cell(table, "%s %s", r->unit, r->precision);
+    table_cell(table, "%s", format_seconds(seconds, r->seconds, r->seconds_low, r->seconds_high));
+    table_cell(table, "%s", format_digits(rate, r->gflops, 4));
+    table_cell(table, "%s", format_digits(dram, r->dram_gbps, 3));
+    if (units)
+        table_cell(table, "%s", format_si(energy, r->joules, "J"));
+    table_cell(table, "%s", r->bound_by);
+    table_cell(table, "%s", r->placement.count ? r->placement.item[0].kernel : NULL);
+    table_cell(table, "%s", format_si(host, r->host_seconds, "s"));
+    table_cell(table, "%lld", (long long)r->run_id);
+}

@@ -1,0 +1,226 @@
+/* Kind "cpu-library": a kernel of the NEON library. One program has all the cores that are asked for; its threads share the work
+ * by a static rule. */
+#include "sim/base/checksum.h"
+#include "sim/base/format.h"
+#include "sim/chip/chip_units.h"
+#include "sim/run/run_internal.h"
+#include "sim/run/run_programs.h"
+#include "sim/workload/cpu/cpu_library.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool has(const struct run_request *q)
+{
+    return cpu_library_has(q->workload);
+}
+
+/* ---- shares ---- */
+
+static unsigned p_cores(const struct run_request *q)
+{
+    struct chip_clusters clusters;
+    unsigned count = 0;
+    if (q->core_choice == SOC_E_CORE || !chip_clusters(q->chip, &clusters, NULL))
+        return 0;
+    for (unsigned i = 0; i < clusters.count; i++)
+        count += clusters.cluster[i].kind == CHIP_P_CORE ? clusters.cluster[i].cores : 0;
+    return count;
+}
+
+/* What a core of a kind does when so many of its cluster are busy: its vector pipes times its clock. */
+static double core_rate(const struct chip *chip, enum chip_core kind, unsigned busy)
+{
+    struct cpu_params p;
+    double ghz;
+    if (!chip_cpu_params(chip, kind, busy, &p, NULL) || !chip_cpu_clock_ghz(chip, kind, busy, &ghz, NULL))
+        return 1;
+    return p.port_count[CPU_PORTS_SIMD] * ghz;
+}
+
+/* Busy cores of a cluster of a kind, when `count` of them are spread over all. */
+static unsigned busy_of(const struct chip *chip, enum chip_core kind, unsigned count)
+{
+    struct chip_clusters clusters;
+    unsigned of_kind = 0;
+    for (unsigned i = 0; chip_clusters(chip, &clusters, NULL) && i < clusters.count; i++)
+        of_kind += clusters.cluster[i].kind == kind;
+    return of_kind && count ? (count + of_kind - 1) / of_kind : 1;
+}
+
+/* Threads are placed on P cores first. Where both kinds work, shares follow their rates. */
+static void set_weights(const struct run *run, struct cpu_library *l)
+{
+    const unsigned first = p_cores(run->request);
+    if (first == 0 || l->request.threads <= first)
+        return;
+    const struct chip *const chip = run->request->chip;
+    const double e = core_rate(chip, CHIP_E_CORE, busy_of(chip, CHIP_E_CORE, l->request.threads - first)) /
+                     core_rate(chip, CHIP_P_CORE, busy_of(chip, CHIP_P_CORE, first));
+    for (unsigned t = first; t < l->request.threads; t++)
+        l->weight[t] = e;
+}
+
+static bool open_workload(struct run *run, struct orch_error *error)
+{
+    struct cpu_library *const l = run->work = calloc(1, sizeof *l);
+    if (!l)
+        return orch_no_memory(error);
+    if (!cpu_library_open(l, run->request->workload, run->request->precision, run_copies(run), error))
+        return false;
+    set_weights(run, l);
+    snprintf(run->program_name, sizeof run->program_name, "%s", l->request.row->operation->name);
+    return true;
+}
+
+static bool check(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : NULL;
+    if (!run_check_cpu_options(run, error))
+        return false;
+    if (option)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to %s; %s is a kernel of the CPU", option,
+                         q->home ? "kernels of the amx" : "program files", q->workload);
+    if (q->cores > 1 && (q->skip_cores || q->other_cores))
+        return orch_fail(error, ORCH_UNMODELLED, "%s: beside other work a kernel of the CPU has one core, not %u", q->workload,
+                         q->cores);
+    if (q->mode == RUN_TIMING && !run_is_operator(q))
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: a CPU kernel is timed while it executes (full)");
+    return true;
+}
+
+static uint64_t hash(const struct run *run)
+{
+    const struct cpu_library *const l = run->work;
+    return checksum_add(checksum_add(CHECKSUM_START, "neon", 4), l->text, strlen(l->text));
+}
+
+static const char *precision(const struct run *run)
+{
+    const struct cpu_library *const l = run->work;
+    return routine_type_name(l->request.type);
+}
+
+static double bytes(const struct run *run)
+{
+    return cpu_library_bytes(run->work);
+}
+
+static struct run_operation operation(const struct run *run)
+{
+    const struct cpu_library *const l = run->work;
+    return (struct run_operation){l->work.flops, l->work.macs};
+}
+
+/* ---- its program ---- */
+
+/* `own` has the addresses of its operands. */
+static bool prepare(void *context, unsigned number, struct program *program, struct orch_error *error)
+{
+    const struct run_programs *const p = context;
+    (void)number;
+    return cpu_library_place(p->run->work, program, p->run->request->seed, p->own, error);
+}
+
+static bool add_checksum(const struct run_programs *p, const struct program_set *set, struct run_result *r)
+{
+    const struct cpu_library *const l = p->run->work;
+    return run_checksum_add(&r->checksum, l->work.operand[routine_result(&l->work)].name,
+                            cpu_library_checksum(l, p->own, program_space(set->program[0])));
+}
+
+static bool programs(const struct run *run, struct run_programs *p, struct orch_error *error)
+{
+    const struct cpu_library *const l = run->work;
+    p->own = calloc(1, sizeof(struct cpu_library_data));
+    if (!p->own)
+        return orch_no_memory(error);
+    p->file = cpu_kernels_code(&p->bytes);
+    p->options.entry = CPU_KERNELS_ENTRY;
+    p->variant = l->work.variant;
+    p->threads = l->request.threads;
+    p->prepare = prepare;
+    p->checksum = add_checksum;
+    return true;
+}
+
+/* ---- shares and the roofline, in words ---- */
+
+static void explain_shares(FILE *out, const struct cpu_library *l)
+{
+    uint64_t bound[ROUTINE_THREADS + 1];
+    for (unsigned i = 0; i < l->work.calls; i++) {
+        const struct routine_call *const c = &l->work.call[i];
+        routine_split(c, l->request.threads, l->weight, bound);
+        fprintf(out, "%-12s %s: %llu %s, of the threads", i ? "" : "shares", c->symbol, (unsigned long long)c->item_count,
+                c->items);
+        for (unsigned t = 0; t < l->request.threads; t++)
+            fprintf(out, " %llu", (unsigned long long)(bound[t + 1] - bound[t]));
+        fputc('\n', out);
+    }
+}
+
+/* Operations of one instruction of a vector pipe: multiply-adds of four numbers or eight halves, dot products of sixteen bytes.
+ */
+static double operations_each(const struct cpu_library *l)
+{
+    const bool half = l->work.epsilon == routine_type_epsilon(ROUTINE_F16);
+    return l->request.type == ROUTINE_I8 ? 32 : half ? 16 : 8;
+}
+
+/* GFLOPS of the vector pipes of all cores of the request. */
+static double peak_gflops(const struct run *run)
+{
+    const struct chip *const chip = run->request->chip;
+    const struct cpu_library *const l = run->work;
+    const unsigned first = p_cores(run->request), threads = l->request.threads, fast = threads < first ? threads : first;
+    return operations_each(l) * (fast * core_rate(chip, CHIP_P_CORE, busy_of(chip, CHIP_P_CORE, fast)) +
+                                 (threads - fast) * core_rate(chip, CHIP_E_CORE, busy_of(chip, CHIP_E_CORE, threads - fast)));
+}
+
+static double floor_seconds(const struct run *run)
+{
+    const struct cpu_library *const l = run->work;
+    return 2e-9 * l->work.macs / peak_gflops(run);
+}
+
+static void explain(FILE *out, const struct run *run, const struct run_result *r)
+{
+    const struct chip *const chip = run->request->chip;
+    const struct cpu_library *const l = run->work;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    double bandwidth;
+    explain_shares(out, l);
+    if (l->work.flops == 0 || l->work.macs == 0 || !chip_number(chip, "memory_peak_GBps", &bandwidth, NULL))
+        return;
+    const double peak = peak_gflops(run);
+    const double intensity = l->work.flops / l->work.min_bytes, roof = fmin(peak, intensity * bandwidth);
+    fprintf(out, "roofline     %s at most: vector pipes %s, DRAM %s x %.4g flop/byte\n", format_si(a, roof * 1e9, "FLOPS"),
+            format_si(b, peak * 1e9, "FLOPS"), format_si(c, bandwidth * 1e9, "B/s"), intensity);
+    fprintf(out, "             this run reaches %.1f %% of it\n", 100 * r->gflops / roof);
+}
+
+const struct run_kind run_kind_cpu_library = {
+    .name = "cpu-library",
+    .program_kind = "kernel",
+    .part = PART_CPU,
+    .may_sample = true,
+    .needs_values = true,
+    .has = has,
+    .open = open_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .bytes = bytes,
+    .operation = operation,
+    .floor_seconds = floor_seconds,
+    .work = run_work_named,
+    .programs = programs,
+    .time_in = run_programs,
+    .account = run_account,
+    .energy = run_energy_of_cores,
+    .explain = explain,
+};

@@ -1,0 +1,112 @@
+#include "sim/run/unit_choice.h"
+
+#include "isa/array_count.h"
+#include "sim/base/format.h"
+#include "sim/run/kind.h"
+#include "sim/run/run_internal.h"
+#include "sim/run/run_timing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- who has it ---- */
+
+/* CPU cores come last: their kernels are timed while they execute, and their peak is the lowest. */
+static const char *const order[UNIT_CHOICES] = {"amx", "gpu", "ane", "cpu"};
+
+unsigned unit_choice_list(const struct run_request *request, const char *unit[UNIT_CHOICES])
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < UNIT_CHOICES; i++) {
+        struct run_request q = *request;
+        q.unit = order[i];
+        if (run_kind_on_unit(&q))
+            unit[count++] = order[i];
+    }
+    return count;
+}
+
+/* Whether the unit takes the request; else *error says why not. */
+static struct run *prepared(struct run_request *q, struct orch_error *error)
+{
+    *error = (struct orch_error){0};
+    return run_prepare(q, error);
+}
+
+const char *unit_choice_precision(const struct run_request *request, const char *const *unit, unsigned count)
+{
+    static const char *const precisions[] = {"f32", "f16", "bf16", "i8"};
+    unsigned most = 0;
+    const char *best = NULL;
+    for (size_t p = 0; !request->precision && p < ARRAY_COUNT(precisions); p++) {
+        unsigned have = 0;
+        for (unsigned i = 0; i < count; i++) {
+            struct run_request q = *request;
+            struct orch_error unused;
+            q.unit = unit[i];
+            q.precision = precisions[p];
+            struct run *const run = prepared(&q, &unused);
+            have += run != NULL;
+            run_free(run);
+        }
+        if (have > most) {
+            most = have;
+            best = precisions[p];
+        }
+    }
+    return request->precision ? request->precision : best;
+}
+
+/* ---- how long it takes ---- */
+
+struct offer {
+    double seconds; /* INFINITY = it does not run here */
+    bool at_least;  /* that, whatever its program does */
+    char text[120];
+};
+
+static void predict(struct run_request *q, double best, struct offer *o)
+{
+    struct orch_error error;
+    struct run_timing timing;
+    char time[FORMAT_SIZE];
+    struct run *const run = prepared(q, &error);
+    *o = (struct offer){.seconds = run ? 0 : INFINITY};
+    if (run && run->kind->floor_seconds)
+        o->seconds = run->kind->floor_seconds(run);
+    o->at_least = run && o->seconds >= best;
+    run_free(run);
+    run_timing_init(&timing);
+    if (run && !o->at_least)
+        o->seconds = run_timing_simulate(q, &timing, &error) ? timing.result.seconds : INFINITY;
+    run_timing_free(&timing);
+    if (isinf(o->seconds))
+        snprintf(o->text, sizeof o->text, "%s: %.100s", q->unit, error.text);
+    else
+        snprintf(o->text, sizeof o->text, "%s %s%s", q->unit, o->at_least ? "at least " : "", format_si(time, o->seconds, "s"));
+}
+
+bool unit_choice_make(const struct run_request *request, struct unit_choice *choice, struct orch_error *error)
+{
+    const char *unit[UNIT_CHOICES];
+    const unsigned count = unit_choice_list(request, unit);
+    double best = INFINITY;
+    size_t used = 0;
+    *choice = (struct unit_choice){.unit = NULL};
+    for (unsigned i = 0; i < count; i++) {
+        struct run_request q = *request;
+        struct offer o;
+        q.unit = unit[i];
+        q.precision = request->precision ? request->precision : "f32";
+        predict(&q, best, &o);
+        used += (size_t)snprintf(choice->text + used, used < sizeof choice->text ? sizeof choice->text - used : 0, "%s%s",
+                                 used ? ", " : "", o.text);
+        if (!o.at_least && o.seconds < best) {
+            best = o.seconds;
+            choice->unit = unit[i];
+        }
+    }
+    return choice->unit || orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " auto: no unit runs %.80s: %.300s",
+                                     request->workload, count ? choice->text : "none has it");
+}

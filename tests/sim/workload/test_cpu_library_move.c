@@ -1,0 +1,73 @@
+/* Kernels of the NEON library that only move elements, executed: exact, in all types, at odd sizes; the same bytes on three
+ * threads. */
+#include "isa/array_count.h"
+#include "tests/sim/cpu_library_example.h"
+
+static const char *const types[] = {"f32", "f16", "bf16", "i32", "u32", "u8"};
+
+static void test_transpose(void)
+{
+    static const char *const workloads[] = {"transpose:1x1",   "transpose:2x3",   "transpose:7x17",          "transpose:16x16",
+                                            "transpose:33x15", "transpose:64x48", "transpose:17x33,batch=3", "transpose:1x100"};
+    neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+}
+
+static void test_concat(void)
+{
+    static const char *const workloads[] = {"concat:1x1x1", "concat:3x2x7", "concat:5x17x33,c=2", "concat:4x64x3,c=1,d=129",
+                                            "concat:2x3x4,d=5"};
+    neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+}
+
+static void test_gather(void)
+{
+    static const char *const workloads[] = {"gather:1x1x1", "gather:7x3x5", "gather:100x33x17", "gather:3x128x40"};
+    neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+}
+
+static void test_windows(void)
+{
+    static const char *const workloads[] = {"pad:1x1",
+                                            "pad:3x7,top=1,left=2,value=3",
+                                            "pad:5x17,bottom=2,right=33,value=-1.5",
+                                            "pad:2x2,top=1,bottom=1,left=1,right=1,value=7",
+                                            "slice:3x7,h=1,w=1",
+                                            "slice:3x7,h=2,w=5,row=1,column=2",
+                                            "slice:40x100,h=33,w=65,row=7,column=35"};
+    neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+}
+
+/* Some places are beyond the table of three rows. */
+static double beyond(const struct neon_example *x, unsigned operand, uint64_t index)
+{
+    (void)x;
+    return operand == 1 ? (double)(index % 5) : 0.25 * (double)(index + 1);
+}
+
+static void test_gather_beyond(void)
+{
+    struct neon_example x = {.value = beyond};
+    if (neon_compare(&x, "gather:3x21x9", "f32", 1)) {
+        double *const out = routine_values(&x.library.work.operand[2], neon_bytes(&x, 2));
+        CHECK(out && out[3 * 21] == 0 && out[4 * 21 + 20] == 0 && out[2 * 21] != 0, "no zeros");
+        free(out);
+    }
+    neon_close(&x);
+}
+
+static void test_refusals(void)
+{
+    neon_refused("slice:3x7,h=3,w=7,row=1", NULL, "beyond the 3 x 7 matrix");
+    neon_refused("transpose:3", NULL, "columns is missing");
+    neon_refused("gather:3x3x3", "i8", "f32 f16 bf16 i32 u32 u8");
+}
+
+static const struct suite_test tests[] = {
+    {"transpose", test_transpose},
+    {"concat", test_concat},
+    {"gather", test_gather},
+    {"pad and slice", test_windows},
+    {"places beyond the table give zeros", test_gather_beyond},
+    {"refusals", test_refusals},
+};
+SUITE_MAIN("neon moves", tests)

@@ -1,0 +1,84 @@
+/* attention and rope: native/attention.c, native/rope.c. */
+#include "units/cpu/kernels/cpu_kernel_family.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { TILE_ROWS = 8, TILE_COLUMNS = 12 }; /* ORDER: native/gemm_tile.h */
+
+static const struct kernel_parameter attention_parameters[] = {ROUTINE_ATTENTION_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter rope_parameters[] = {ROUTINE_ROPE_PARAMETERS, {.name = NULL}};
+
+static uint64_t panels_of(uint64_t count)
+{
+    return (count + TILE_COLUMNS - 1) / TILE_COLUMNS;
+}
+
+static bool build_attention(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t s = (uint64_t)r->value[ATTENTION_S], d = (uint64_t)r->value[ATTENTION_D];
+    const uint64_t heads = (uint64_t)(r->value[ATTENTION_B] * r->value[ATTENTION_H]);
+    const uint64_t kv = (uint64_t)(r->value[ATTENTION_B] * operation_kv_heads(r));
+    const uint64_t key_floats = kv * panels_of(s) * d * TILE_COLUMNS, value_floats = kv * panels_of(d) * s * TILE_COLUMNS;
+    (void)error;
+    const unsigned keys = routine_add_scratch(w, "keys", 4 * key_floats, 0);
+    const unsigned values = routine_add_scratch(w, "values", 4 * value_floats, 0);
+    const unsigned own =
+        routine_add_scratch(w, "own", 4 * TILE_ROWS * (panels_of(s) * TILE_COLUMNS + d), r->threads ? r->threads : 1);
+    struct routine_call *const calls[] = {
+        routine_add_call(w, "neon_attention_keys", r->type, "panels of 12 keys", kv * panels_of(s)),
+        routine_add_call(w, "neon_attention_values", r->type, "panels of 12 columns of values", kv * panels_of(d)),
+        routine_add_call(w, "neon_attention", r->type, "blocks of 8 queries", heads * ((s + TILE_ROWS - 1) / TILE_ROWS))};
+    for (int i = 0; i < 3; i++) {
+        for (unsigned operand = 0; operand < 4; operand++)
+            routine_pass_operand(calls[i], operand, 0);
+        routine_pass_operand(calls[i], keys, 0);
+        routine_pass_operand(calls[i], values, 0);
+        routine_pass_operand(calls[i], own, 0);
+        routine_pass(calls[i], (int64_t)w->operand[own].thread_stride_bytes);
+        routine_pass(calls[i], r->value[ATTENTION_H]);
+        routine_pass(calls[i], operation_kv_heads(r));
+        routine_pass(calls[i], r->value[ATTENTION_S]);
+        routine_pass(calls[i], r->value[ATTENTION_D]);
+        routine_pass(calls[i], r->value[ATTENTION_CAUSAL]);
+        routine_pass_real(calls[i], 1 / sqrt((double)d));
+    }
+    snprintf(w->variant, sizeof w->variant, "neon_attention_%s", routine_type_name(r->type));
+    return true;
+}
+
+static bool build_rope(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t length = (uint64_t)r->value[ROPE_S], rows = (uint64_t)(r->value[ROPE_B] * r->value[ROPE_H]) * length;
+    const unsigned turns = routine_add_scratch(w, "turns", 4 * length * (uint64_t)r->value[ROPE_D], 0);
+    struct routine_call *const calls[] = {routine_add_call(w, "neon_rope_turns", r->type, "positions", length),
+                                          routine_add_call(w, "neon_rope", r->type, "rows of d elements", rows)};
+    (void)error;
+    for (int i = 0; i < 2; i++) {
+        routine_pass_operand(calls[i], 0, 0);
+        routine_pass_operand(calls[i], 1, 0);
+        routine_pass_operand(calls[i], turns, 0);
+        routine_pass(calls[i], r->value[ROPE_S]);
+        routine_pass(calls[i], r->value[ROPE_D]);
+        routine_pass(calls[i], r->value[ROPE_OFFSET]);
+        routine_pass(calls[i], r->value[ROPE_STYLE]);
+        routine_pass_real(calls[i], log(r->decimal[ROPE_BASE]));
+    }
+    snprintf(w->variant, sizeof w->variant, "neon_rope_%s", routine_type_name(r->type));
+    return true;
+}
+
+const struct routine cpu_kernel_attention = {
+    &operation_attention,
+    "b=B,h=H,s=S,d=D[,causal=0|1][,kvh=H]",
+    "f32 f16 bf16",
+    "out = softmax(q k^T / sqrt(d)) v; q, out: [b][h][s][d], k, v: [b][kvh][s][d]; kvh: heads share keys and values",
+    attention_parameters,
+    build_attention};
+const struct routine cpu_kernel_rope = {
+    &operation_rope,
+    "b=B,h=H,s=S,d=D[,base=X][,offset=N][,style=halves|interleaved]",
+    "f32 f16 bf16",
+    "pairs of x[b][h][s][d] turned by (s + offset) * base^(-2 i / d); pair i: elements i and i + d/2, or 2i and 2i + 1",
+    rope_parameters,
+    build_rope};

@@ -1,0 +1,35 @@
+/* Rows of the library, by family: a new one needs its line here. */
+#ifndef ORCHARD_UNITS_CPU_KERNELS_CPU_KERNEL_FAMILY_H
+#define ORCHARD_UNITS_CPU_KERNELS_CPU_KERNEL_FAMILY_H
+
+#include "units/cpu/kernels/cpu_kernels.h"
+
+/* clang-format off */
+#define CPU_KERNELS(X) \
+    X(gemm) \
+    X(gemv) \
+    X(attention) \
+    X(rope) \
+    X(conv2d) \
+    X(elementwise) \
+    X(reduce) \
+    X(softmax) \
+    X(layernorm) \
+    X(rmsnorm) \
+    X(groupnorm) \
+    X(batchnorm) \
+    X(pool) \
+    X(globalpool) \
+    X(resize) \
+    X(transpose) \
+    X(concat) \
+    X(gather) \
+    X(pad) \
+    X(slice)
+/* clang-format on */
+
+#define X(kernel) extern const struct routine cpu_kernel_##kernel;
+CPU_KERNELS(X)
+#undef X
+
+#endif

@@ -1,0 +1,101 @@
+/* gemm: native/gemm.c, gemm_i8.c, gemm_half.c. */
+#include "units/cpu/kernels/cpu_kernel_family.h"
+
+#include <stdio.h>
+
+/* ORDER: native/gemm_tile.h, and the sources above. */
+enum { TILE_ROWS = 8, BLOCK_PANELS = 8 };
+enum { ACC = GEMM_OWN, ACC_F32 = 0, ACC_F16 };
+
+static const struct kernel_parameter parameters[] = {
+    ROUTINE_GEMM_PARAMETERS, {.name = "acc", .words = "f32|f16"}, {.name = NULL}};
+
+/* How a type is computed. */
+struct method {
+    const char *variant, *suffix;
+    unsigned columns, group, packed_bytes; /* of a tile; neighbours along k of a step; bytes of a packed element */
+    double epsilon;
+};
+
+static struct method method_of(const struct routine_request *r)
+{
+    const bool half = r->value[ACC] == ACC_F16;
+    switch (r->type) {
+    case ROUTINE_I8: return (struct method){"neon_igemm8_8x12_dot", "i8", 12, 4, 1, 0x1p-24};
+    case ROUTINE_BF16: return (struct method){"neon_bsgemm_8x12", "bf16", 12, 1, 4, 0x1p-24};
+    case ROUTINE_F16:
+        return half ? (struct method){"neon_hgemm_8x24", "f16_sums", 24, 1, 2, 0x1p-11}
+                    : (struct method){"neon_hsgemm_8x12", "f16", 12, 1, 4, 0x1p-24};
+    default: return (struct method){"neon_sgemm_8x12", "f32", 12, 1, 4, 0x1p-24};
+    }
+}
+
+static uint64_t panels_of(uint64_t count, unsigned width)
+{
+    return (count + width - 1) / width;
+}
+
+static struct routine_call *add_call(struct routine_work *w, const char *name, const char *suffix, const char *items,
+                                     uint64_t count)
+{
+    char symbol[40];
+    snprintf(symbol, sizeof symbol, "%s_%s", name, suffix);
+    return routine_add_call(w, symbol, ROUTINE_TYPES, items, count);
+}
+
+static void pass(const struct routine_request *r, const struct routine_work *w, unsigned packed, unsigned own, bool by_columns,
+                 struct routine_call *c)
+{
+    for (unsigned operand = 0; operand < 3; operand++)
+        routine_pass_operand(c, operand, 0);
+    routine_pass_operand(c, packed, 0);
+    routine_pass_operand(c, own, 0);
+    routine_pass(c, (int64_t)w->operand[own].thread_stride_bytes);
+    for (unsigned value = GEMM_M; value <= GEMM_TB; value++)
+        routine_pass(c, r->value[value]);
+    routine_pass_real(c, r->decimal[GEMM_ALPHA]);
+    routine_pass_real(c, r->decimal[GEMM_BETA]);
+    routine_pass(c, by_columns);
+}
+
+static bool build(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const struct method t = method_of(r);
+    const uint64_t batch = (uint64_t)r->value[GEMM_BATCH], rows = panels_of((uint64_t)r->value[GEMM_M], TILE_ROWS);
+    const uint64_t columns = panels_of((uint64_t)r->value[GEMM_N], t.columns);
+    const uint64_t depth =
+        panels_of((uint64_t)r->value[GEMM_K], t.group) * t.group * t.packed_bytes; /* bytes of a row or column */
+    const unsigned threads = r->threads ? r->threads : 1;
+    /* Each thread packs the rows that it needs: by rows as long as every thread gets some. */
+    const bool by_columns = rows * batch < 2 * threads && columns * batch > rows * batch;
+    if (r->value[ACC] == ACC_F16 && r->type != ROUTINE_F16)
+        return kernel_refuse(error, "gemm: sums in f16 (acc=f16) go with elements in f16");
+    if (!routine_check_count("gemm", ROUTINE_DIMS(batch * columns, t.columns, depth), error))
+        return false;
+    w->epsilon = t.epsilon;
+    const unsigned packed = routine_add_scratch(w, "packed", batch * columns * t.columns * depth, 0);
+    const unsigned own = routine_add_scratch(w, "own", BLOCK_PANELS * TILE_ROWS * depth, threads);
+    const bool wide = t.columns == 24;
+    pass(r, w, packed, own, by_columns,
+         add_call(w, "neon_gemm_pack", t.suffix, wide ? "panels of 24 columns of b" : "panels of 12 columns of b",
+                  batch * columns));
+    pass(r, w, packed, own, by_columns,
+         add_call(w, "neon_gemm", t.suffix,
+                  !by_columns ? "panels of 8 rows of c"
+                  : wide      ? "panels of 24 columns of c"
+                              : "panels of 12 columns of c",
+                  batch * (by_columns ? columns : rows)));
+    snprintf(w->variant, sizeof w->variant, "%s", t.variant);
+    return true;
+}
+
+const struct routine cpu_kernel_gemm = {
+    .operation = &operation_gemm,
+    .grammar = "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,acc=f32|f16]",
+    .precisions = "f32 f16 bf16 i8",
+    .text =
+        "c = alpha * op(a) * op(b) + beta * c, row-major, sums in f32 (i8: in i32, which is also the type of c); ta/tb: operand "
+        "stored transposed; acc: type of sums for f16",
+    .parameter = parameters,
+    .build = build,
+};

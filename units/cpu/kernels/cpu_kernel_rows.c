@@ -1,0 +1,169 @@
+/* softmax, normalisations and reductions: native/rows.c, native/reduce.c. */
+#include "units/cpu/kernels/cpu_kernel_family.h"
+
+#include <stdio.h>
+
+enum { LANES = 16, COLUMN_BLOCK = 64 }; /* ORDER: native/rows.c, native/reduce.c */
+
+static const struct kernel_parameter softmax_parameters[] = {ROUTINE_SOFTMAX_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter norm_parameters[] = {ROUTINE_NORM_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter groupnorm_parameters[] = {ROUTINE_GROUPNORM_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter batchnorm_parameters[] = {ROUTINE_BATCHNORM_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter reduce_parameters[] = {ROUTINE_REDUCE_PARAMETERS, {.name = NULL}};
+
+static void name_variant(const struct routine_request *r, struct routine_work *w)
+{
+    snprintf(w->variant, sizeof w->variant, "neon_%s_%s", r->row->operation->name, routine_type_name(r->type));
+}
+
+/* A row of float32 for each thread. */
+static void pass_row(const struct routine_request *r, struct routine_work *w, struct routine_call *c, uint64_t columns)
+{
+    const unsigned own = routine_add_scratch(w, "own", 4 * (columns + LANES), r->threads ? r->threads : 1);
+    routine_pass_operand(c, own, 0);
+    routine_pass(c, (int64_t)w->operand[own].thread_stride_bytes);
+    routine_pass(c, (int64_t)columns);
+}
+
+static bool build_softmax(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    struct routine_call *const c = routine_add_call(w, "neon_softmax", r->type, "rows", (uint64_t)r->value[ROWS_ROWS]);
+    (void)error;
+    routine_pass_operand(c, 0, 0);
+    routine_pass_operand(c, 1, 0);
+    pass_row(r, w, c, (uint64_t)r->value[ROWS_COLUMNS]);
+    routine_pass(c, r->value[SOFTMAX_LOG]);
+    name_variant(r, w);
+    return true;
+}
+
+struct norm {
+    const char *items;
+    uint64_t rows, columns;
+    bool centred, by_run;
+    unsigned parameters; /* operands: none, gamma, gamma and beta */
+    int64_t each, count; /* elements that share one; how many there are */
+    double eps;
+};
+
+static bool build_norm(const struct routine_request *r, struct routine_work *w, const struct norm *n)
+{
+    struct routine_call *const c = routine_add_call(w, "neon_norm", r->type, n->items, n->rows);
+    for (unsigned operand = 0; operand < 4; operand++)
+        routine_pass_operand(c, operand < 2 + n->parameters ? operand : 0, 0);
+    pass_row(r, w, c, n->columns);
+    routine_pass(c, n->parameters > 0);
+    routine_pass(c, n->parameters > 1);
+    routine_pass(c, n->centred);
+    routine_pass(c, n->by_run);
+    routine_pass(c, n->each);
+    routine_pass(c, n->count);
+    routine_pass_real(c, n->eps);
+    name_variant(r, w);
+    return true;
+}
+
+static bool build_layernorm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const bool centred = r->row->operation == &operation_layernorm;
+    (void)error;
+    return build_norm(r, w,
+                      &(struct norm){.items = "rows",
+                                     .rows = (uint64_t)r->value[ROWS_ROWS],
+                                     .columns = (uint64_t)r->value[ROWS_COLUMNS],
+                                     .centred = centred,
+                                     .parameters = !r->value[NORM_AFFINE] ? 0
+                                                   : centred              ? 2
+                                                                          : 1,
+                                     .each = 1,
+                                     .count = r->value[ROWS_COLUMNS],
+                                     .eps = r->decimal[NORM_EPS]});
+}
+
+static bool build_groupnorm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const int64_t groups = r->value[IMAGENORM_GROUPS], channels = r->value[IMAGE_C],
+                  pixels = r->value[IMAGE_H] * r->value[IMAGE_W];
+    (void)error;
+    return build_norm(r, w,
+                      &(struct norm){.items = "groups of channels",
+                                     .rows = (uint64_t)(r->value[IMAGE_N] * groups),
+                                     .columns = (uint64_t)(channels / groups * pixels),
+                                     .centred = true,
+                                     .by_run = true,
+                                     .parameters = 2,
+                                     .each = pixels,
+                                     .count = channels,
+                                     .eps = r->decimal[IMAGENORM_EPS]});
+}
+
+static bool build_batchnorm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    struct routine_call *const c =
+        routine_add_call(w, "neon_batchnorm", r->type, "planes of h x w", (uint64_t)(r->value[IMAGE_N] * r->value[IMAGE_C]));
+    (void)error;
+    for (unsigned operand = 0; operand < 6; operand++)
+        routine_pass_operand(c, operand, 0);
+    routine_pass(c, r->value[IMAGE_H] * r->value[IMAGE_W]);
+    routine_pass(c, r->value[IMAGE_C]);
+    routine_pass_real(c, r->decimal[IMAGENORM_EPS]);
+    name_variant(r, w);
+    return true;
+}
+
+static bool build_reduce(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t rows = (uint64_t)r->value[REDUCE_ROWS], columns = (uint64_t)r->value[REDUCE_COLUMNS];
+    const bool along = r->value[REDUCE_AXIS];
+    struct routine_call *const c =
+        routine_add_call(w, along ? "neon_reduce_rows" : "neon_reduce_columns", r->type, along ? "rows" : "blocks of 64 columns",
+                         along ? rows : (columns + COLUMN_BLOCK - 1) / COLUMN_BLOCK);
+    (void)error;
+    routine_pass_operand(c, 0, 0);
+    routine_pass_operand(c, 1, 0);
+    routine_pass(c, r->value[REDUCE_ROWS]);
+    routine_pass(c, r->value[REDUCE_COLUMNS]);
+    routine_pass(c, r->value[REDUCE_OP]);
+    name_variant(r, w);
+    return true;
+}
+
+#define FLOATS "f32 f16 bf16"
+
+const struct routine cpu_kernel_softmax = {
+    &operation_softmax, "RxC[,log=0|1]", FLOATS, "e^(x - max) / sum over the C columns of each row; log=1: its logarithm",
+    softmax_parameters, build_softmax};
+const struct routine cpu_kernel_layernorm = {
+    &operation_layernorm,
+    "RxC[,eps=X][,affine=0|1]",
+    FLOATS,
+    "(x - mean) / sqrt(variance + eps) of each row, times gamma plus beta (C each) unless affine=0",
+    norm_parameters,
+    build_layernorm};
+const struct routine cpu_kernel_rmsnorm = {&operation_rmsnorm,
+                                           "RxC[,eps=X][,affine=0|1]",
+                                           FLOATS,
+                                           "x / sqrt(mean of squares + eps) of each row, times gamma (C) unless affine=0",
+                                           norm_parameters,
+                                           build_layernorm};
+const struct routine cpu_kernel_groupnorm = {
+    &operation_groupnorm,
+    "n=N,c=C,h=H,w=W[,groups=G][,eps=X]",
+    FLOATS,
+    "each of G groups of channels of an image is centred and scaled; gamma and beta per channel; NCHW; groups=c: instance norm",
+    groupnorm_parameters,
+    build_groupnorm};
+const struct routine cpu_kernel_batchnorm = {&operation_batchnorm,
+                                             "n=N,c=C,h=H,w=W[,eps=X]",
+                                             FLOATS,
+                                             "inference: (x - mean[c]) / sqrt(var[c] + eps) * gamma[c] + beta[c]; NCHW",
+                                             batchnorm_parameters,
+                                             build_batchnorm};
+const struct routine cpu_kernel_reduce = {&operation_reduce,
+                                          "RxC[,op=NAME][,axis=1|0]",
+                                          FLOATS,
+                                          "one result per row (axis=1) or column (axis=0), in f32: sum mean max min prod norm2 "
+                                          "argmax argmin (index as u32, the first of "
+                                          "equal ones)",
+                                          reduce_parameters,
+                                          build_reduce};

@@ -1,0 +1,127 @@
+/* Attention and rotary positions. */
+#include "units/routines/operations.h"
+
+#include <math.h>
+
+int64_t operation_kv_heads(const struct routine_request *r)
+{
+    return r->value[ATTENTION_KVH] ? r->value[ATTENTION_KVH] : r->value[ATTENTION_H];
+}
+
+static bool attention_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t b = (uint64_t)r->value[ATTENTION_B], h = (uint64_t)r->value[ATTENTION_H], s = (uint64_t)r->value[ATTENTION_S];
+    const uint64_t d = (uint64_t)r->value[ATTENTION_D], kvh = (uint64_t)operation_kv_heads(r);
+    const double length = (double)s, pairs = r->value[ATTENTION_CAUSAL] ? length * (length + 1) / 2 : length * length;
+    if (kvh > h || h % kvh)
+        return kernel_refuse(error, "attention: h = %llu is no multiple of kvh = %llu", (unsigned long long)h,
+                             (unsigned long long)kvh);
+    if (!routine_check_count("attention", ROUTINE_DIMS(b, h, s, d), error))
+        return false;
+    routine_add_operand(w, "q", r->type, ROUTINE_INPUT, ROUTINE_DIMS(b, h, s, d));
+    routine_add_operand(w, "k", r->type, ROUTINE_INPUT, ROUTINE_DIMS(b, kvh, s, d));
+    routine_add_operand(w, "v", r->type, ROUTINE_INPUT, ROUTINE_DIMS(b, kvh, s, d));
+    routine_add_operand(w, "out", r->type, ROUTINE_OUTPUT, ROUTINE_DIMS(b, h, s, d));
+    w->macs = 2 * (double)(b * h) * pairs * (double)d;
+    w->flops = 2 * w->macs;
+    for (unsigned i = 0; i < w->operands; i++)
+        w->min_bytes += (double)routine_type_bytes(r->type, w->operand[i].count);
+    return true;
+}
+
+/* The scores of one query, their largest, and what float32 may add to each. */
+struct scores {
+    int64_t keys, d;
+    double most, u;
+};
+
+static double score_of(const struct scores *s, const double *q, const double *k, double *error)
+{
+    double sum = 0, size = 0;
+    for (int64_t i = 0; i < s->d; i++) {
+        sum += q[i] * k[i];
+        size += fabs(q[i] * k[i]);
+    }
+    const double scale = 1 / sqrt((double)s->d);
+    *error = s->u * (double)(s->d + 3) * size * scale;
+    return sum * scale;
+}
+
+/* A term e^(s - max) is off by the errors of both scores and by 4 + 2 (max - s) roundings; so is the sum by which it is divided,
+ * on the mean. Sums of n products add 2 n + 8. */
+static void attend(const struct scores *s, const double *q, const double *k, const double *v, double *out, double *error)
+{
+    double sum = 0, shares = 0, worst = 0, off;
+    for (int64_t j = 0; j < s->keys; j++) {
+        const double score = score_of(s, q, k + j * s->d, &off);
+        worst = fmax(worst, off);
+        sum += exp(score - s->most);
+    }
+    for (int64_t i = 0; i < s->d; i++)
+        out[i] = error[i] = 0;
+    for (int64_t j = 0; j < s->keys; j++) {
+        const double score = score_of(s, q, k + j * s->d, &off), p = exp(score - s->most) / sum;
+        const double share = off + worst + s->u * (4 + 2 * (s->most - score));
+        shares += p * share;
+        for (int64_t i = 0; i < s->d; i++) {
+            out[i] += p * v[j * s->d + i];
+            error[i] += p * fabs(v[j * s->d + i]) * (share + s->u * (2 * (double)s->keys + 8));
+        }
+    }
+    for (int64_t i = 0; i < s->d; i++)
+        error[i] += fabs(out[i]) * shares;
+}
+
+static void attention_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
+{
+    const int64_t h = r->value[ATTENTION_H], length = r->value[ATTENTION_S], d = r->value[ATTENTION_D],
+                  kvh = operation_kv_heads(r);
+    for (int64_t row = 0; row < r->value[ATTENTION_B] * h * length; row++) {
+        const int64_t image = row / (h * length), head = row / length % h, at = row % length;
+        const int64_t kv = (image * kvh + head / (h / kvh)) * length * d;
+        struct scores s = {.keys = r->value[ATTENTION_CAUSAL] ? at + 1 : length, .d = d, .most = -INFINITY, .u = t->epsilon};
+        double unused;
+        for (int64_t j = 0; j < s.keys; j++)
+            s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + kv + j * d, &unused));
+        attend(&s, operand[0] + row * d, operand[1] + kv, operand[2] + kv, t->value + row * d, t->error + row * d);
+    }
+}
+
+const struct routine_operation operation_attention = {"attention", 0, attention_operands, attention_reference};
+
+/* ---- rope ---- */
+
+static bool rope_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t *const dims = ROUTINE_DIMS((uint64_t)r->value[ROPE_B], (uint64_t)r->value[ROPE_H], (uint64_t)r->value[ROPE_S],
+                                              (uint64_t)r->value[ROPE_D]);
+    if (dims[3] % 2)
+        return kernel_refuse(error, "rope: d is even: elements turn in pairs");
+    if (!routine_check_count("rope", dims, error))
+        return false;
+    if (r->value[ROPE_S] + r->value[ROPE_OFFSET] > ROPE_POSITIONS)
+        return kernel_refuse(error, "rope: positions up to %d", ROPE_POSITIONS);
+    routine_add_operand(w, "x", r->type, ROUTINE_INPUT, dims);
+    routine_add_operand(w, "out", r->type, ROUTINE_OUTPUT, dims);
+    w->flops = 3.0 * (double)w->operand[0].count;
+    w->min_bytes = 2 * (double)routine_type_bytes(r->type, w->operand[0].count);
+    return true;
+}
+
+/* (x, y) -> (x cos - y sin, x sin + y cos); 8 u of sine and cosine, two roundings. */
+static void rope_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
+{
+    const int64_t d = r->value[ROPE_D], s = r->value[ROPE_S], step = r->value[ROPE_STYLE] ? 1 : d / 2;
+    for (int64_t row = 0; row < r->value[ROPE_B] * r->value[ROPE_H] * s; row++)
+        for (int64_t pair = 0; pair < d / 2; pair++) {
+            const double position = (double)(row % s + r->value[ROPE_OFFSET]);
+            const double angle = position * pow(r->decimal[ROPE_BASE], -2.0 * (double)pair / (double)d);
+            const int64_t a = row * d + (r->value[ROPE_STYLE] ? 2 * pair : pair), b = a + step;
+            const double x = operand[0][a], y = operand[0][b];
+            t->value[a] = x * cos(angle) - y * sin(angle);
+            t->value[b] = x * sin(angle) + y * cos(angle);
+            t->error[a] = t->error[b] = 10 * t->epsilon * (fabs(x) + fabs(y));
+        }
+}
+
+const struct routine_operation operation_rope = {"rope", 0, rope_operands, rope_reference};

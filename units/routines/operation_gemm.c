@@ -1,0 +1,101 @@
+/* Products of matrices, and of matrices and vectors. */
+#include "units/routines/operations.h"
+
+#include <math.h>
+
+/* ---- c = alpha * op(a) * op(b) + beta * c ---- */
+
+static bool gemm_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t m = (uint64_t)r->value[GEMM_M], n = (uint64_t)r->value[GEMM_N], k = (uint64_t)r->value[GEMM_K];
+    const uint64_t batch = (uint64_t)r->value[GEMM_BATCH];
+    const bool whole = r->type == ROUTINE_I8, adds = r->decimal[GEMM_BETA] != 0;
+    const enum routine_type result = whole ? ROUTINE_I32 : r->type;
+    const bool ta = r->value[GEMM_TA], tb = r->value[GEMM_TB];
+    const uint64_t *const a = ta ? ROUTINE_DIMS(batch, k, m) : ROUTINE_DIMS(batch, m, k);
+    const uint64_t *const b = tb ? ROUTINE_DIMS(batch, n, k) : ROUTINE_DIMS(batch, k, n), *const c = ROUTINE_DIMS(batch, m, n);
+    if (!routine_check_count("gemm", a, error) || !routine_check_count("gemm", b, error) ||
+        !routine_check_count("gemm", c, error))
+        return false;
+    if (whole && (r->decimal[GEMM_ALPHA] != 1 || (adds && r->decimal[GEMM_BETA] != 1)))
+        return kernel_refuse(error, "gemm: integer products take alpha=1 and beta=0 or 1");
+    routine_add_operand(w, "a", r->type, ROUTINE_INPUT, a);
+    routine_set_range(w, whole ? -128 : -1, whole ? 128 : 1);
+    routine_add_operand(w, "b", r->type, ROUTINE_INPUT, b);
+    routine_set_range(w, whole ? -128 : -1, whole ? 128 : 1);
+    routine_add_operand(w, "c", result, adds ? ROUTINE_IN_OUT : ROUTINE_OUTPUT, c);
+    routine_set_range(w, whole ? -1000 : -1, whole ? 1000 : 1);
+    w->macs = (double)batch * (double)m * (double)n * (double)k;
+    w->flops = 2 * w->macs;
+    w->min_bytes = 0;
+    for (unsigned i = 0; i < w->operands; i++)
+        w->min_bytes += (double)routine_type_bytes(w->operand[i].type, w->operand[i].count) * (i == 2 && adds ? 2 : 1);
+    return true;
+}
+
+/* |error| <= epsilon (k + 3) |alpha| sum |a b| + 2 epsilon |beta c|: k roundings of sums in any order, three of the end. */
+static void gemm_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
+{
+    const int64_t m = r->value[GEMM_M], n = r->value[GEMM_N], k = r->value[GEMM_K], ta = r->value[GEMM_TA],
+                  tb = r->value[GEMM_TB];
+    const double alpha = r->decimal[GEMM_ALPHA], beta = r->decimal[GEMM_BETA];
+    for (int64_t at = 0; at < r->value[GEMM_BATCH] * m * n; at++) {
+        const int64_t image = at / (m * n), i = at / n % m, j = at % n;
+        const double *const a = operand[0] + image * m * k, *const b = operand[1] + image * k * n;
+        double sum = 0, size = 0;
+        for (int64_t l = 0; l < k; l++) {
+            const double product = a[ta ? l * m + i : i * k + l] * b[tb ? j * k + l : l * n + j];
+            sum += product;
+            size += fabs(product);
+        }
+        const double before = beta != 0 ? beta * operand[2][at] : 0;
+        t->value[at] = alpha * sum + before;
+        t->error[at] = t->epsilon * ((double)(k + 3) * fabs(alpha) * size + 2 * fabs(before));
+    }
+}
+
+const struct routine_operation operation_gemm = {"gemm", 3, gemm_operands, gemm_reference};
+
+/* ---- y = a x ---- */
+
+static bool gemv_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t m = (uint64_t)r->value[GEMV_M], n = (uint64_t)r->value[GEMV_N];
+    const unsigned block = routine_type_block(r->type);
+    const enum routine_type vector = block > 1 ? ROUTINE_F32 : r->type;
+    const enum routine_type result = r->type == ROUTINE_I8 ? ROUTINE_I32 : vector;
+    if (n % block)
+        return kernel_refuse(error, "gemv: rows of %s are whole blocks of %u weights; n = %llu is not",
+                             routine_type_name(r->type), block, (unsigned long long)n);
+    if (!routine_check_count("gemv", ROUTINE_DIMS(m, n), error))
+        return false;
+    routine_add_operand(w, "a", r->type, ROUTINE_INPUT, ROUTINE_DIMS(m, n));
+    if (r->type == ROUTINE_I8)
+        routine_set_range(w, -128, 128);
+    routine_add_operand(w, "x", vector, ROUTINE_INPUT, ROUTINE_DIMS(n));
+    if (r->type == ROUTINE_I8)
+        routine_set_range(w, -128, 128);
+    routine_add_operand(w, "y", result, ROUTINE_OUTPUT, ROUTINE_DIMS(m));
+    w->macs = (double)m * (double)n;
+    w->flops = 2 * w->macs;
+    w->min_bytes = (double)(routine_type_bytes(r->type, m * n) + routine_type_bytes(vector, n) + routine_type_bytes(result, m));
+    return true;
+}
+
+/* |error| <= epsilon (n + 3) sum |a x|; blocks add two roundings of each weight. */
+static void gemv_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
+{
+    const int64_t n = r->value[GEMV_N];
+    const double more = routine_type_block(r->type) > 1 ? 8 : 3;
+    for (int64_t i = 0; i < r->value[GEMV_M]; i++) {
+        double sum = 0, size = 0;
+        for (int64_t j = 0; j < n; j++) {
+            sum += operand[0][i * n + j] * operand[1][j];
+            size += fabs(operand[0][i * n + j] * operand[1][j]);
+        }
+        t->value[i] = sum;
+        t->error[i] = t->epsilon * ((double)n + more) * size;
+    }
+}
+
+const struct routine_operation operation_gemv = {"gemv", 2, gemv_operands, gemv_reference};
