@@ -73,6 +73,7 @@ static void derive(struct amx_block *block)
     block->issue_count = bounded((uint32_t)issue_count, 1, AMX_QUEUE_MAX - 1);
     block->queue = bounded(p->queue_entries, 1, AMX_QUEUE_MAX - 1);
     p->load_banks = power_of_two_below(bounded(p->load_banks, 1, AMX_MAX_BANKS));
+    amx_share_prepare(block);
 }
 
 struct amx_block *amx_block_create(const struct amx_params *params, unsigned cores)

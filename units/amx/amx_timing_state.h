@@ -18,6 +18,8 @@
 #define AMX_QUEUE_MAX     256
 #define AMX_SHARE_SPAN    (64 * 65536) /* ticks per bucket of the shared array's calendar */
 #define AMX_SHARE_BUCKETS 1024
+#define AMX_TURN_STEPS    64
+#define AMX_TURN_ONE      65536
 #define AMX_MEMO_SLOTS    256
 
 /* An effect with what the hot path needs of it, and how often it was sent since activity was last taken. Found by operand
@@ -118,7 +120,8 @@ struct amx_block {
     int64_t load_ready, request_ready, store_ready;
     struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
-    uint64_t stores; /* so far */
+    uint64_t stores;                       /* so far */
+    int64_t turn_wait[AMX_TURN_STEPS + 1]; /* by how busy the array was, in AMX_TURN_ONE of one other core's turn */
     int64_t share_used[AMX_SHARE_BUCKETS];
     uint64_t share_number[AMX_SHARE_BUCKETS];
     struct activity activity;
@@ -167,7 +170,10 @@ void amx_memo_settle(struct amx_block *block);
 /* Settles and empties all memos, because what they hold depends on the clock. */
 void amx_memo_forget(struct amx_block *block);
 
-/* Takes `work` ticks of the shared array at the earliest tick at or after `start` where it has room. Returns that tick. */
+/* Works out turn_wait from the parameters. */
+void amx_share_prepare(struct amx_block *block);
+/* Takes `work` ticks of the shared array, after waiting for other cores' turns, at the earliest tick where it has room. Returns
+ * that tick. */
 int64_t amx_share_take(struct amx_block *block, int64_t start, int64_t work);
 void amx_share_forget(struct amx_block *block);
 
