@@ -132,6 +132,14 @@ const char *chip_kind_name(enum chip_kind kind)
     return (unsigned)kind < CHIP_KIND_COUNT ? kinds[kind].name : "?";
 }
 
+double chip_value_uncertainty(const struct chip_value *value, unsigned active)
+{
+    const size_t index = active ? active - 1 : 0;
+    if (!value->uncertainties || value->count == 0)
+        return value->uncertainty;
+    return value->uncertainties[index < value->count ? index : value->count - 1];
+}
+
 double chip_kind_uncertainty(enum chip_kind kind, enum chip_type type)
 {
     if ((unsigned)kind >= CHIP_KIND_COUNT || type == CHIP_TEXT)
