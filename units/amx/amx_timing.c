@@ -60,6 +60,8 @@ static void derive(struct amx_block *block)
         .clr = amx_cycle_ticks(p->clr_cycles),
         .load_issue = amx_cycle_ticks(p->load_issue_cycles),
         .load_request = amx_cycle_ticks(p->load_request_cycles),
+        .load_request_same = amx_cycle_ticks(p->load_request_same_cycles),
+        .load_y_wide = amx_cycle_ticks(p->load_y_wide_cycles),
         .load_latency = amx_cycle_ticks(p->load_latency_cycles),
         .load_array = amx_cycle_ticks(p->load_array_cycles),
         .load_bank = amx_cycle_ticks(p->load_bank_cycles),
@@ -176,7 +178,8 @@ void amx_block_restart(struct amx_block *block, double now_ns)
     /* Tick 0 is now: nothing that happened before can hold anything back. */
     block->base_ns = now_ns;
     block->base_tick = 0;
-    block->load_ready = block->request_ready = block->store_ready = 0;
+    block->load_ready = block->requested = block->request_ready = block->store_ready = 0;
+    block->requested_file = 0;
     block->computing = 0;
     block->repeated = 0;
     for (unsigned i = 0; i < AMX_STORE_LINES; i++)

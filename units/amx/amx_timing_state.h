@@ -84,8 +84,8 @@ struct amx_loaded_block {
 
 /* Parameters in ticks. */
 struct amx_ticks {
-    int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request, load_latency, load_array,
-        load_bank, store_issue, store_latency;
+    int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request, load_request_same, load_y_wide,
+        load_latency, load_array, load_bank, store_issue, store_latency;
     int64_t store_merge, store_slack;
     double load_per_byte, store_per_byte;
 };
@@ -117,7 +117,9 @@ struct amx_block {
     unsigned cores, computing; /* number of cores; number of those that have used the array */
     unsigned queue;
     unsigned issue_count; /* instructions that may start within one issue_window */
-    int64_t load_ready, request_ready, store_ready;
+    int64_t load_ready, store_ready;
+    int64_t requested, request_ready; /* the latest request to the caches; when one for other registers may follow */
+    unsigned requested_file;
     struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
     uint64_t stores;                       /* so far */
