@@ -13,7 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum chip_kind { CHIP_VENDOR_SPEC, CHIP_MEASURED, CHIP_REVERSE_ENGINEERED, CHIP_INFERRED, CHIP_GUESS, CHIP_KIND_COUNT };
+enum chip_kind {
+    CHIP_VENDOR_SPEC,
+    CHIP_MEASURED,
+    CHIP_REVERSE_ENGINEERED,
+    CHIP_INFERRED,
+    CHIP_FITTED,
+    CHIP_GUESS,
+    CHIP_KIND_COUNT
+};
 enum chip_type { CHIP_INT, CHIP_REAL, CHIP_TEXT, CHIP_LIST, CHIP_MAP, CHIP_TABLE, CHIP_CORES };
 
 const char *chip_kind_name(enum chip_kind kind); /* "vendor-spec" ... */

@@ -222,6 +222,8 @@ static bool read_annotations(const struct chip_key *key, const struct json_node 
                    "expected only of a quantity that varies with busy cores, and not beside \"uncertainty\"");
     a->uncertainty = json_find_number(node, "uncertainty", 0, 10, -1);
     a->fitted_on = read_fitted_on(node);
+    if (json_ok(node) && a->kind == CHIP_FITTED && !a->fitted_on)
+        json_wrong(node, "kind", "a fitted value names the rows in \"fitted_on\"");
     return json_ok(node);
 }
 

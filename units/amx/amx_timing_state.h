@@ -66,6 +66,7 @@ struct amx_timing_core {
     struct mem_port *port;
     uint64_t address_tag;
     bool computes;              /* has used the array */
+    int64_t shared;             /* start of the latest instruction in the shared array */
     uint64_t coming[AMX_FILES]; /* 1 + the last line requested, by the registers it goes to; 0 = none */
     struct amx_memo memo[AMX_MEMO_SLOTS];
 };
@@ -176,7 +177,7 @@ void amx_memo_forget(struct amx_block *block);
 void amx_share_prepare(struct amx_block *block);
 /* Takes `work` ticks of the shared array, after waiting for other cores' turns, at the earliest tick where it has room. Returns
  * that tick. */
-int64_t amx_share_take(struct amx_block *block, int64_t start, int64_t work);
+int64_t amx_share_take(struct amx_block *block, struct amx_timing_core *core, int64_t start, int64_t work);
 void amx_share_forget(struct amx_block *block);
 
 /* Returns the memo of an instruction, filled if necessary. */
