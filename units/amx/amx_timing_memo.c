@@ -52,6 +52,15 @@ static double shared_vector_cycles(const struct amx_params *p, double cycles)
     return p->vector_shared_cycles + p->vector_shared_pass_cycles * fmax(0, passes - 1);
 }
 
+/* Loads of two or four registers of Y take longer than of one, loads of X not. */
+static void work_out_request(const struct amx_params *p, struct amx_memo *memo)
+{
+    const unsigned y = memo->writes >> 8;
+    const bool wide_y = !memo->rows && (y & (y - 1)) != 0;
+    memo->file = memo->rows ? 2 : y ? 1 : 0;
+    memo->request = amx_cycle_ticks(p->load_request_cycles + (wide_y ? p->load_y_wide_cycles : 0));
+}
+
 static void work_out_cost(const struct amx_params *p, struct amx_memo *memo, unsigned op)
 {
     const struct amx_effect *effect = &memo->effect;
@@ -113,6 +122,7 @@ void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct
     memo->writes = (uint16_t)(effect->x_write | effect->y_write << 8);
     memo->slot = rows ? (uint8_t)__builtin_ctzll(rows) : 0;
     work_out_cost(&block->params, memo, op);
+    work_out_request(&block->params, memo);
     if (memo->share && !core->computes) {
         core->computes = true;
         block->computing++;

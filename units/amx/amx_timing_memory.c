@@ -52,11 +52,6 @@ static int64_t wait_for_repeats(struct amx_block *block, uint64_t address, int64
     return start;
 }
 
-static unsigned file_of(const struct amx_memo *memo)
-{
-    return memo->rows ? 2 : memo->writes >> 8 ? 1 : 0;
-}
-
 /* Requests leave for the caches at a limited rate, whatever their width (zhen8838, M2 Pro: 1.6 to 1.9 cycles for 64, 128 and 256
  * bytes from different lines). They are a little further apart when they fill the same registers, and Y takes longer for two or
  * four registers than for one, X not (the same source; that both are the time to fill a register file is a guess). The rest of a
@@ -64,7 +59,7 @@ static unsigned file_of(const struct amx_memo *memo)
  * cycle in xrq-phys blis_apple. */
 static bool takes_request(struct amx_timing_core *core, const struct amx_memo *memo, uint64_t first, uint64_t last)
 {
-    const unsigned file = file_of(memo);
+    const unsigned file = memo->file;
     const bool needed = first != last || core->coming[file] != last + 1;
     core->coming[file] = last + 1;
     return needed;
@@ -130,22 +125,6 @@ struct amx_answer amx_timing_ask(const struct amx_block *block, const struct amx
     return answer;
 }
 
-/* When a request, or a load that needs none, may leave. Requests leave in order; a load without one follows the latest one. */
-static int64_t request_free(const struct amx_block *block, const struct amx_memo *memo, bool request)
-{
-    if (!request)
-        return block->requested;
-    return block->request_ready + (block->requested_file == file_of(memo) ? block->ticks.load_request_same : 0);
-}
-
-static void note_request(struct amx_block *block, const struct amx_memo *memo, int64_t asked)
-{
-    const bool wide_y = file_of(memo) == 1 && (memo->writes >> 8 & ((memo->writes >> 8) - 1)) != 0;
-    block->requested = asked;
-    block->requested_file = file_of(memo);
-    block->request_ready = asked + block->ticks.load_request + (wide_y ? block->ticks.load_y_wide : 0);
-}
-
 int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start, uint64_t operand,
                         const struct amx_memo *memo, enum amx_stall *reason)
 {
@@ -155,13 +134,18 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
     lines_of(core, operand, bytes, &first, &last);
     const bool request = takes_request(core, memo, first, last);
     const int64_t issue = amx_later(arrived, block->load_ready);
-    const int64_t free = amx_later(issue, request_free(block, memo, request));
+    /* Requests leave in order; a load without a request of its own follows the latest one. */
+    const int64_t same = block->requested_file == memo->file ? t->load_request_same : 0;
+    const int64_t free = amx_later(issue, request ? block->request_ready + same : block->requested);
     int64_t asked = free;
     asked = wait_for_stores(block, first, last, asked);
     asked = wait_for_repeats(block, amx_address_of(core, operand), asked);
     block->load_ready = issue + transfer(t->load_issue, t->load_per_byte, bytes);
-    if (request)
-        note_request(block, memo, asked);
+    if (request) {
+        block->requested = asked;
+        block->requested_file = memo->file;
+        block->request_ready = asked + memo->request;
+    }
     enum mem_level level;
     const int64_t answered = load_done(block, core, asked, operand, bytes, &level);
     const int64_t done = answered + t->load_latency;

@@ -30,10 +30,12 @@ struct amx_memo {
     uint8_t kind;           /* enum amx_memo_kind */
     uint8_t slot;           /* lowest row: where the scoreboard keeps exactly these rows */
     uint16_t reads, writes; /* X registers in bits 0..7, Y in 8..15 */
+    uint8_t file;           /* of loads: X 0, Y 1, Z 2 */
     uint64_t tally;
-    uint64_t rows; /* Z rows read or written */
-    int64_t busy;  /* ticks: matrix instructions hold both lanes, others one lane */
-    int64_t share; /* ticks of the shared array */
+    uint64_t rows;   /* Z rows read or written */
+    int64_t busy;    /* ticks: matrix instructions hold both lanes, others one lane */
+    int64_t share;   /* ticks of the shared array */
+    int64_t request; /* of loads: ticks until a request for other registers may follow this one's */
     uint64_t z_write;
     struct amx_effect effect;
 };
@@ -85,8 +87,8 @@ struct amx_loaded_block {
 
 /* Parameters in ticks. */
 struct amx_ticks {
-    int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request, load_request_same, load_y_wide,
-        load_latency, load_array, load_bank, store_issue, store_latency;
+    int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request_same, load_latency, load_array,
+        load_bank, store_issue, store_latency;
     int64_t store_merge, store_slack;
     double load_per_byte, store_per_byte;
 };
