@@ -159,6 +159,44 @@ static void test_half_lines(void)
     check_near("the same half costs nothing", half_lines_ns(&p, 1), 16 / 3.264, 0.01);
 }
 
+/* GB/s when `passes` stores of `width` registers each go to every of 16 rows of 256 bytes, a row at a time. */
+static double small_target_gbps(const struct amx_params *params, unsigned passes, unsigned width)
+{
+    enum { TURNS = 200, ROWS = 16 };
+    struct amx_block *block = amx_block_create(params, 1);
+    struct amx_effect z = store_row(0);
+    z.memory_bytes = 64 * width;
+    double now = 0;
+    for (unsigned t = 0; t < TURNS; t++)
+        for (unsigned pass = 0; pass < passes; pass++)
+            for (unsigned row = 0; row < ROWS; row++)
+                now = amx_block_send(block, 0, now, AMX_STZ, row * 256 + pass * width * 64, &z);
+    const double gbps = TURNS * passes * ROWS * 64.0 * width / amx_block_idle_at(block, 0);
+    amx_block_free(block);
+    return gbps;
+}
+
+/* zhen8838, M2 Pro, "small target": one accumulator of one row and of two rows, two of one and of two rows, three and four of
+ * one. */
+static void test_gaps_between_stores(void)
+{
+    static const struct {
+        unsigned passes, width;
+        double gbps, tolerance;
+    } published[] = {{1, 1, 10.38, 0.25}, {1, 2, 8.93, 0.12},  {2, 1, 5.70, 0.1},
+                     {2, 2, 12.37, 0.06}, {3, 1, 6.58, 0.15}, {4, 1, 8.88, 0.06}};
+    struct amx_params p = m1;
+    p.clock_ghz = 3.264;
+    p.store_bytes_per_cycle = 3.8;
+    p.store_merge_cycles = 14;
+    p.store_merge_rows = 16;
+    p.store_gap_cycles = 9;
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++)
+        check_near("published GB/s", small_target_gbps(&p, published[i].passes, published[i].width), published[i].gbps,
+                   published[i].tolerance);
+    check_near("rows apart have no gap", 64 / half_lines_ns(&p, 1), 3.8 * 3.264, 0.02);
+}
+
 static const struct suite_test tests[] = {
     {"loads: width, bandwidth, same line", test_loads},
     {"loads: neighbours share a request", test_neighbouring_loads},
@@ -166,5 +204,6 @@ static const struct suite_test tests[] = {
     {"load to use", test_load_to_use},
     {"stores wait, drain and become visible", test_stores},
     {"halves of a line stored apart", test_half_lines},
+    {"stores that leave gaps", test_gaps_between_stores},
 };
 SUITE_MAIN("amx timing memory", tests)

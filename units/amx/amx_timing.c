@@ -66,6 +66,7 @@ static void derive(struct amx_block *block)
         .store_issue = amx_cycle_ticks(p->store_issue_cycles),
         .store_latency = amx_cycle_ticks(p->store_latency_cycles),
         .store_merge = amx_cycle_ticks(p->store_merge_cycles),
+        .store_gap = amx_cycle_ticks(p->store_gap_cycles),
         .store_slack = amx_cycle_ticks(p->store_buffer_rows * row_cycles),
         .load_per_byte = AMX_TICKS / p->load_bytes_per_cycle,
         .store_per_byte = AMX_TICKS / p->store_bytes_per_cycle,
@@ -180,6 +181,7 @@ void amx_block_restart(struct amx_block *block, double now_ns)
     block->requested_file = 0;
     block->computing = 0;
     block->repeated = 0;
+    block->store_address = block->store_end = 0;
     for (unsigned i = 0; i < AMX_STORE_LINES; i++)
         block->stored[i] = (struct amx_stored_line){.line = UINT64_MAX};
     for (unsigned i = 0; i < AMX_MAX_BANKS; i++)

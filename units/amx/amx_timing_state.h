@@ -78,6 +78,7 @@ struct amx_stored_line {
     int64_t visible;
     uint64_t number; /* of the store, counted from 1 */
     uint8_t halves;  /* which 64-byte halves it wrote: bits 0 and 1 */
+    uint8_t written; /* by it and by stores before */
 };
 
 struct amx_loaded_block {
@@ -89,7 +90,7 @@ struct amx_loaded_block {
 struct amx_ticks {
     int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request_same, load_latency, load_array,
         load_bank, store_issue, store_latency;
-    int64_t store_merge, store_slack;
+    int64_t store_merge, store_gap, store_slack;
     double load_per_byte, store_per_byte;
 };
 
@@ -126,6 +127,7 @@ struct amx_block {
     struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
     uint64_t stores;                       /* so far */
+    uint64_t store_address, store_end;     /* of the latest */
     int64_t turn_wait[AMX_TURN_STEPS + 1]; /* by how busy the array was, in AMX_TURN_ONE of one other core's turn */
     int64_t share_used[AMX_SHARE_BUCKETS];
     uint64_t share_number[AMX_SHARE_BUCKETS];
