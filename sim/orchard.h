@@ -318,7 +318,7 @@ struct orchard_chip;
 /** One characteristic of a chip. Texts belong to the chip. */
 struct orchard_value {
     const char *key, *unit, *description;
-    const char *kind;                   /**< vendor-spec, measured, reverse-engineered, inferred or guess */
+    const char *kind;                   /**< vendor-spec, measured, reverse-engineered, inferred, fitted or guess */
     const char *source, *origin, *note; /**< who says so; the file it came from; NULL or "" = none */
     bool known;                         /**< false: nobody has said yet, though the source may say why */
     double number;                      /**< NaN for texts and lists */

@@ -234,12 +234,13 @@ const struct api_verb verb_calibrate = {
             .synopsis = "FILE.csv --vary KEY [--vary KEY...] [options]\n"
                         "--keys [--chip ID]",
             .summary = "moves guessed parameters until measurements are predicted better",
-            .text = "Least squares on the logarithm of predicted over measured, within what is known of each parameter (three "
-                    "standard deviations);\n"
-                    "only guesses and inferred values may be varied. Refuses, by name, parameters that the rows do not tell "
-                    "apart. Errors are given in\n"
-                    "and out of the folds of a cross-validation. --chip fits rows of those chips only. Runs use the result only "
-                    "with --fitted NAME.",
+            .text =
+                "Least squares on the logarithm of predicted over measured, within what is known of each parameter (three "
+                "standard deviations);\n"
+                "only guesses, fitted and inferred values may be varied. Refuses, by name, parameters that the rows do not tell "
+                "apart. Errors are given in\n"
+                "and out of the folds of a cross-validation. --chip fits rows of those chips only. Runs use the result only "
+                "with --fitted NAME.",
             .examples = "orchard calibrate amx-timing.csv --vary amx.array_f32_cycles --vary amx.z_latency_cycles --max 60\n"
                         "orchard calibrate --keys --chip m1-max\n"
                         "orchard run gemm:512x512x512 --chip m1-max --fitted calibrated-amx-timing",

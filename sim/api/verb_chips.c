@@ -93,6 +93,16 @@ static int list_chips(struct api_context *context)
     return ORCH_OK;
 }
 
+static void add_uncertainties(json_object *object, const struct chip_value *value)
+{
+    if (!value->uncertainties)
+        return;
+    json_object *const list = json_object_new_array();
+    for (size_t i = 0; i < value->count; i++)
+        json_object_array_add(list, json_number(value->uncertainties[i]));
+    json_object_object_add(object, "uncertainties", list);
+}
+
 static json_object *value_json(const struct chip_value *value)
 {
     json_object *object = json_object_new_object();
@@ -108,6 +118,7 @@ static json_object *value_json(const struct chip_value *value)
     json_add_text(object, "kind", chip_kind_name(value->kind));
     json_add_text(object, "source", value->source);
     json_add_number(object, "uncertainty", value->uncertainty);
+    add_uncertainties(object, value);
     json_add_text(object, "origin", value->origin);
     json_add_text(object, "note", value->note);
     json_add_text(object, "description", value->key->text);

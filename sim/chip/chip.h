@@ -13,12 +13,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum chip_kind { CHIP_VENDOR_SPEC, CHIP_MEASURED, CHIP_REVERSE_ENGINEERED, CHIP_INFERRED, CHIP_GUESS, CHIP_KIND_COUNT };
+enum chip_kind {
+    CHIP_VENDOR_SPEC,
+    CHIP_MEASURED,
+    CHIP_REVERSE_ENGINEERED,
+    CHIP_INFERRED,
+    CHIP_FITTED,
+    CHIP_GUESS,
+    CHIP_KIND_COUNT
+};
 enum chip_type { CHIP_INT, CHIP_REAL, CHIP_TEXT, CHIP_LIST, CHIP_MAP, CHIP_TABLE, CHIP_CORES };
 
 const char *chip_kind_name(enum chip_kind kind); /* "vendor-spec" ... */
 /* The relative standard uncertainty of a value whose file states none. Counts are exact unless they are guessed. */
 double chip_kind_uncertainty(enum chip_kind kind, enum chip_type type);
+
+struct chip_value;
+/* That of a value with `active` cores of the cluster busy (0 and 1: one). */
+double chip_value_uncertainty(const struct chip_value *value, unsigned active);
 
 /* What a value means and what it may be: a row of chip_keys.inc, of a unit's list of parameters or of a list of power/. */
 struct chip_key {
@@ -40,11 +52,12 @@ struct chip_value {
     size_t count;       /* length of the list; rows of a TABLE; entries of a MAP */
     const char *json;   /* the value as JSON, a TEXT without its quotes; "null" when not known */
     enum chip_kind kind;
-    const char *source;  /* the original source; "" only for keys that no file gives */
-    const char *note;    /* NULL when there is none */
-    const char *adopted; /* why a value of another family stands here; NULL when it is the chip's own */
-    double uncertainty;  /* relative, one standard deviation */
-    const char *origin;  /* the file without ".json", "derived" or "--set" */
+    const char *source;          /* the original source; "" only for keys that no file gives */
+    const char *note;            /* NULL when there is none */
+    const char *adopted;         /* why a value of another family stands here; NULL when it is the chip's own */
+    double uncertainty;          /* relative, one standard deviation; of CORES with one busy core */
+    const double *uncertainties; /* of CORES where they differ: one for each entry of the list; otherwise NULL */
+    const char *origin;          /* the file without ".json", "derived" or "--set" */
     const char
         *fitted_on; /* the measured rows that it was taken from or chosen over, as a JSON array; NULL when there are none */
 };

@@ -73,7 +73,10 @@ double chip_mark(const struct chip *chip, size_t index)
 double chip_certainty_mark(const struct chip *chip, size_t index)
 {
     const struct chip_value *value = &chip->slot[index].value;
-    return value->known ? (double)value->kind * 16 + value->uncertainty : -1; /* uncertainties end at 10 */
+    double others = 0; /* of further numbers of busy cores, each in its own place */
+    for (size_t i = 1; value->uncertainties && i < value->count; i++)
+        others = others * 64 + value->uncertainties[i] + 1;
+    return value->known ? (double)value->kind * 16 + value->uncertainty + others * 4096 : -1; /* uncertainties end at 10 */
 }
 
 bool chip_value_same(const struct chip_value *a, const struct chip_value *b)

@@ -54,7 +54,7 @@ struct chip_slot {
     struct chip_value value;
     json_object *object; /* the value as parsed: entries of a MAP or TABLE are looked up there */
     char *json, *source, *note, *origin, *adopted, *fitted_on;
-    double *list;
+    double *list, *uncertainties;
     double mark; /* what chip_mark returns */
     bool shared; /* the memory belongs to the slot of a base */
 };

@@ -115,7 +115,8 @@ const char *chip_key_nearest(const char *name)
 /* The default uncertainties are a convention of orchard. They follow from how well independent sources agree: AMX throughput
  * tables (corsix/amx, eugenehp/amx-rs) differ by up to 5 %, and advertised figures are rounded to about 1 %. Clocks that were
  * read from device trees are exact as printed, but what they stand for is a little less sure. Values inferred from one another
- * missed later measurements by about 15 %. A guess is taken to be right within a factor of 1.5. */
+ * missed later measurements by about 15 %. A fitted value reproduces the rows it was fitted on; what it is elsewhere is no surer
+ * than between an inferred one and a guess. A guess is taken to be right within a factor of 1.5. */
 static const struct {
     const char *name;
     double quantity, count;
@@ -124,12 +125,21 @@ static const struct {
     [CHIP_MEASURED] = {"measured", 0.05, 0},
     [CHIP_REVERSE_ENGINEERED] = {"reverse-engineered", 0.01, 0},
     [CHIP_INFERRED] = {"inferred", 0.15, 0},
+    [CHIP_FITTED] = {"fitted", 0.3, 0.3},
     [CHIP_GUESS] = {"guess", 0.5, 0.5},
 };
 
 const char *chip_kind_name(enum chip_kind kind)
 {
     return (unsigned)kind < CHIP_KIND_COUNT ? kinds[kind].name : "?";
+}
+
+double chip_value_uncertainty(const struct chip_value *value, unsigned active)
+{
+    const size_t index = active ? active - 1 : 0;
+    if (!value->uncertainties || value->count == 0)
+        return value->uncertainty;
+    return value->uncertainties[index < value->count ? index : value->count - 1];
 }
 
 double chip_kind_uncertainty(enum chip_kind kind, enum chip_type type)

@@ -25,17 +25,20 @@ static struct chip_peak *add(struct chip_peaks *out, const char *unit, const cha
 /* Sums of clocks over the cores and over the AMX blocks of one kind of clusters, all cores busy. The array of a block may have a
  * clock of its own. */
 struct busy {
-    double core_ghz, block_ghz;
+    double core_ghz, block_ghz, array_width; /* width: matrix instructions of a block per cycle */
     unsigned cores, blocks;
 };
 
 static bool busy_clusters(const struct chip *chip, enum chip_core kind, struct busy *busy)
 {
-    const char *array_key = kind == CHIP_P_CORE ? "amx.array_clock_ghz" : "amx_e.array_clock_ghz";
+    const char *array_key = kind == CHIP_P_CORE ? "amx.array_clock_ghz" : "amx_e.array_clock_ghz",
+               *width_key = kind == CHIP_P_CORE ? "amx.array_width" : "amx_e.array_width";
     struct chip_clusters clusters;
     struct orch_error unused;
     double array = 0;
-    *busy = (struct busy){0};
+    *busy = (struct busy){.array_width = 1};
+    if (chip_number(chip, width_key, &array, &unused))
+        busy->array_width = array;
     if (!chip_clusters(chip, &clusters, &unused))
         return false;
     for (unsigned i = 0; i < clusters.count; i++) {
@@ -77,6 +80,17 @@ static void cpu_peaks(const struct chip *chip, struct chip_peaks *out)
     }
 }
 
+/* "3.050 GHz", and "x 2" for an array that takes two instructions per cycle. */
+static const char *rate_of(const struct busy *busy, char *text, size_t size)
+{
+    const double ghz = busy->blocks ? busy->block_ghz / busy->blocks : 0;
+    if (busy->array_width == 1)
+        snprintf(text, size, "%.3f GHz", ghz);
+    else
+        snprintf(text, size, "%.3f GHz x %g", ghz, busy->array_width);
+    return text;
+}
+
 static void amx_peaks(const struct chip *chip, struct chip_peaks *out)
 {
     static const struct {
@@ -106,11 +120,11 @@ static void amx_peaks(const struct chip *chip, struct chip_peaks *out)
             add(out, "amx", types[i].precision, types[i].measure, 0, "from M2 on");
         } else if (chip_number(chip, key, &cycles, &unused) && chip_number(chip, key_e, &cycles_e, &unused) && cycles > 0 &&
                    cycles_e > 0) {
-            const double e_clock = e.blocks ? e.block_ghz / e.blocks : 0;
+            char p_rate[48], e_rate[48];
             add(out, "amx", types[i].precision, types[i].measure,
-                2e9 * types[i].macs * (p.block_ghz / cycles + e.block_ghz / cycles_e),
-                "2 x %g MAC x (%u P blocks x %.3f GHz / %g cycles + %u E blocks x %.3f GHz / %g cycles)", types[i].macs, p.blocks,
-                p.block_ghz / p.blocks, cycles, e.blocks, e_clock, cycles_e);
+                2e9 * types[i].macs * (p.block_ghz * p.array_width / cycles + e.block_ghz * e.array_width / cycles_e),
+                "2 x %g MAC x (%u P blocks x %s / %g cycles + %u E blocks x %s / %g cycles)", types[i].macs, p.blocks,
+                rate_of(&p, p_rate, sizeof p_rate), cycles, e.blocks, rate_of(&e, e_rate, sizeof e_rate), cycles_e);
         }
     }
 }

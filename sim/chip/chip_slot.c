@@ -25,6 +25,7 @@ void chip_slot_clear(struct chip_slot *slot)
         free(slot->adopted);
         free(slot->fitted_on);
         free(slot->list);
+        free(slot->uncertainties);
     }
     *slot = (struct chip_slot){0};
 }
@@ -176,6 +177,7 @@ void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double unce
     replace(&slot->fitted_on, NULL);
     slot->value.kind = kind;
     slot->value.uncertainty = uncertainty;
+    slot->value.uncertainties = NULL;
     slot->value.source = slot->source ? slot->source : "";
     slot->value.note = slot->note;
     slot->value.origin = slot->origin ? slot->origin : "";
@@ -188,7 +190,8 @@ void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double unce
 struct annotations {
     const char *source, *note;
     enum chip_kind kind;
-    double uncertainty; /* negative: not stated */
+    double uncertainty;             /* negative: not stated */
+    struct json_node uncertainties; /* of each number of busy cores; not present: uncertainty holds for all */
     json_object *fitted_on;
 };
 
@@ -204,7 +207,7 @@ static json_object *read_fitted_on(const struct json_node *node)
 
 static bool read_annotations(const struct chip_key *key, const struct json_node *node, struct annotations *a)
 {
-    static const char *const known[] = {"value", "unit", "kind", "source", "note", "uncertainty", "fitted_on"};
+    static const char *const known[] = {"value", "unit", "kind", "source", "note", "uncertainty", "uncertainties", "fitted_on"};
     json_known(node, known, ARRAY_COUNT(known));
     json_require(node, "value", "what nobody has found is null");
     const char *const unit = json_get_string(node, "unit");
@@ -213,8 +216,14 @@ static bool read_annotations(const struct chip_key *key, const struct json_node 
     a->kind = chip_kind_read(node, "kind");
     a->source = read_text(node, "source");
     a->note = json_find_string(node, "note", NULL);
+    a->uncertainties = json_find_array(node, "uncertainties", 1, CHIP_LIST_MAX);
+    if (a->uncertainties.present && (key->type != CHIP_CORES || json_member(node, "uncertainty").present))
+        json_wrong(node, "uncertainties",
+                   "expected only of a quantity that varies with busy cores, and not beside \"uncertainty\"");
     a->uncertainty = json_find_number(node, "uncertainty", 0, 10, -1);
     a->fitted_on = read_fitted_on(node);
+    if (json_ok(node) && a->kind == CHIP_FITTED && !a->fitted_on)
+        json_wrong(node, "kind", "a fitted value names the rows in \"fitted_on\"");
     return json_ok(node);
 }
 
@@ -226,6 +235,24 @@ static char *joined(const char *a, const char *b)
     if (text)
         strcat(strcat(strcpy(text, a), "; "), b);
     return text;
+}
+
+/* One for each entry of the list, none below `least`. That of one busy core stands for the value as a whole. */
+static bool read_uncertainties(struct chip_slot *slot, const struct json_node *array, double least)
+{
+    struct json_node item;
+    if (slot->value.known && json_count(array) != slot->value.count)
+        json_wrong(array, NULL, "expected %zu numbers, one for each of the value", slot->value.count);
+    if (!json_ok(array))
+        return false;
+    slot->uncertainties = calloc(json_count(array), sizeof *slot->uncertainties);
+    if (!slot->uncertainties)
+        return array->reader->ok = orch_no_memory(array->reader->error);
+    for (struct json_walk walk = {.of = array}; json_next(&walk, &item);)
+        slot->uncertainties[item.index] = fmax(least, json_get_number(&item, NULL, 0, 10));
+    slot->value.uncertainties = slot->uncertainties;
+    slot->value.uncertainty = slot->uncertainties[0];
+    return json_ok(array);
 }
 
 bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const struct chip_found *found, struct orch_error *error)
@@ -248,6 +275,9 @@ bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const s
     char *note = a.note || weaker ? joined(a.note, weaker ? found->note : NULL) : NULL;
     chip_slot_describe(slot, kind, slot->value.known ? uncertainty : 0, a.source, note, found->file->stem);
     free(note);
+    if (a.uncertainties.present &&
+        !read_uncertainties(slot, &a.uncertainties, weaker ? chip_kind_uncertainty(kind, key->type) : 0))
+        return false;
     replace(&slot->adopted, found->note);
     slot->value.adopted = slot->adopted;
     if (a.fitted_on)

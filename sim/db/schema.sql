@@ -50,7 +50,7 @@ CREATE TABLE chip_value (
     key_id INTEGER NOT NULL REFERENCES name (id),
     value ANY,              -- number, text, or JSON of lists, maps and tables
     unit TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('vendor-spec', 'measured', 'reverse-engineered', 'inferred', 'guess')),
+    kind TEXT NOT NULL CHECK (kind IN ('vendor-spec', 'measured', 'reverse-engineered', 'inferred', 'fitted', 'guess')),
     uncertainty REAL,       -- relative, one standard deviation
     source_id INTEGER REFERENCES source (id),
     origin TEXT,            -- file, 'derived' or '--set'

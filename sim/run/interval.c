@@ -78,7 +78,7 @@ static const struct {
     const char *key[REASON_KEYS];
 } cpu_reasons[] = {
     {AMX_REASON(ARRAY), {"amx.clock_ghz", "amx.array_f32_cycles"}},
-    {AMX_REASON(SHARED), {"amx.clock_ghz", "amx.array_clock_ghz"}},
+    {AMX_REASON(SHARED), {"amx.clock_ghz", "amx.array_clock_ghz", "amx.array_width"}},
     {AMX_REASON(Z_DEPENDENCY), {"amx.clock_ghz", "amx.z_latency_cycles"}},
     {AMX_REASON(LOAD_DATA), {"amx.load_latency_cycles", "amx.clock_ghz"}},
     {AMX_REASON(LOAD_PORT), {"amx.load_request_cycles", "amx.load_issue_cycles", "amx.clock_ghz"}},
@@ -115,6 +115,7 @@ void interval_add_cpu(struct interval_shares *shares, const struct chip *chip, c
 {
     if (!(cpu->whole > 0))
         return;
+    shares->active = cpu->active;
     for (size_t i = 0; i < ARRAY_COUNT(cpu_reasons); i++)
         for (int k = 0; k < REASON_KEYS && cpu_reasons[i].key[k]; k++)
             interval_share_add(shares, key_of(cpu_reasons[i].key[k], cpu->performance),
@@ -215,7 +216,7 @@ double interval_parameters(const struct chip *chip, const struct interval_shares
     double sum = 0;
     for (size_t i = 0; i < shares->count; i++) {
         const struct chip_value *v = chip_value(chip, shares->item[i].key);
-        const double part = v && v->known ? shares->item[i].share * v->uncertainty : 0;
+        const double part = v && v->known ? shares->item[i].share * chip_value_uncertainty(v, shares->active) : 0;
         sum += part * part;
     }
     return sqrt(sum);

@@ -24,6 +24,7 @@ enum { INTERVAL_SHARES_MAX = 64 };
 struct interval_shares {
     struct interval_share item[INTERVAL_SHARES_MAX];
     size_t count;
+    unsigned active; /* busy cores of the cluster, for parameters that vary with them; 0 = one */
 };
 void interval_share_add(struct interval_shares *shares, const char *key, double share);
 
@@ -40,7 +41,7 @@ struct interval_cpu {
     const double *stalls;
     double whole;
     struct interval_traffic traffic;
-    unsigned clusters;
+    unsigned clusters, active; /* active: busy cores of the core's cluster */
     bool performance;
 };
 void interval_add_cpu(struct interval_shares *shares, const struct chip *chip, const struct interval_cpu *cpu);

@@ -60,11 +60,10 @@ static bool tell(const struct chip *chip, const struct interval_shares *shares, 
         const struct chip_value *v = chip_value(chip, shares->item[i].key);
         if (!v || !v->known)
             continue;
-        const double of_sd = sd > 0 ? shares->item[i].share * v->uncertainty / sd : 0,
-                     part = of_sd * of_sd * interval->parameters;
+        const double uncertainty = chip_value_uncertainty(v, shares->active);
+        const double of_sd = sd > 0 ? shares->item[i].share * uncertainty / sd : 0, part = of_sd * of_sd * interval->parameters;
         if (part >= 0.005 || shares->item[i].share >= 0.1)
-            told[count++] =
-                (struct told){shares->item[i].key, chip_kind_name(v->kind), shares->item[i].share, v->uncertainty, part};
+            told[count++] = (struct told){shares->item[i].key, chip_kind_name(v->kind), shares->item[i].share, uncertainty, part};
     }
     qsort(told, count, sizeof told[0], larger_part_first);
     for (size_t i = 0; ok && i <= count; i++) {
@@ -112,10 +111,18 @@ static unsigned clusters_of(const struct run_measure *m)
     return count;
 }
 
+static unsigned active_of(const struct run_measure *m)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < m->core_count; i++)
+        count += m->cores[i]->cluster == m->critical->cluster;
+    return count;
+}
+
 void run_cpu_shares(const struct chip *chip, const struct run_measure *m, struct interval_shares *shares)
 {
-    const struct interval_cpu cpu = {m->stalls, m->end_ns, interval_traffic_of(&m->activity, m->end_ns), clusters_of(m),
-                                     m->critical->performance};
+    const struct interval_cpu cpu = {m->stalls,      m->end_ns,    interval_traffic_of(&m->activity, m->end_ns),
+                                     clusters_of(m), active_of(m), m->critical->performance};
     interval_add_cpu(shares, chip, &cpu);
 }
 

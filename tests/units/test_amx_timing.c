@@ -196,10 +196,10 @@ static void test_queue_holds_the_cpu_back(void)
     amx_block_free(block);
 }
 
-/* Work per cycle of `threads` cores on one block, in chunks of `chunk` instructions per core. */
-static double shared_rate(unsigned threads, unsigned chunk)
+/* Matrix instructions per ns of `threads` cores with n accumulators each on one block, in chunks of `chunk` instructions. */
+static double rate_of_cores(const struct amx_params *params, unsigned threads, unsigned n, unsigned chunk)
 {
-    struct amx_block *block = amx_block_create(&m1, 4);
+    struct amx_block *block = amx_block_create(params, 4);
     struct amx_effect effects[8];
     for (unsigned i = 0; i < 8; i++)
         effects[i] = compute(AMX_CLASS_MATRIX, AMX_E_F64, AMX_E_F64, class_rows(8, i));
@@ -207,11 +207,44 @@ static double shared_rate(unsigned threads, unsigned chunk)
     for (unsigned i = 0; i < 40000; i += chunk)
         for (unsigned t = 0; t < threads; t++)
             for (unsigned j = i; j < i + chunk; j++)
-                now[t] = amx_block_send(block, t, now[t], AMX_FMA64, 0, &effects[j % 8]);
+                now[t] = amx_block_send(block, t, now[t], AMX_FMA64, 0, &effects[j % n]);
     for (unsigned t = 0; t < threads; t++)
         end = fmax(end, amx_block_idle_at(block, t));
     amx_block_free(block);
-    return threads * 40000 / (end * 2.904);
+    return threads * 40000 / end;
+}
+
+static double shared_rate(unsigned threads, unsigned chunk)
+{
+    return rate_of_cores(&m1, threads, 8, chunk) / 2.904;
+}
+
+static void test_width_of_the_array(void)
+{
+    struct amx_params p = m1;
+    p.array_width = 2;
+    check_near("one core has its own lanes alone", rate_of_cores(&p, 1, 8, 8), 2.904, 0.01);
+    check_near("two cores at a time", rate_of_cores(&p, 2, 8, 8), 2 * 2.904, 0.02);
+    check_near("no third one", rate_of_cores(&p, 3, 8, 8), 2 * 2.904, 0.02);
+    p.array_clock_ghz = 1.452;
+    check_near("per cycle of the array's clock", rate_of_cores(&p, 3, 8, 8), 2.904, 0.02);
+}
+
+/* corsix/amx issue 6, M2, matfp of f64: two threads with one accumulator each come to 1.286 instructions per ns and three with
+ * two to 2.959, of 3.204 that the array takes. Chains alone would allow 1.284 and 3.204. */
+static void test_cores_wait_for_turns(void)
+{
+    struct amx_params p = m1;
+    p.clock_ghz = 2.568;
+    p.array_clock_ghz = 3.204;
+    check_near("without turns the array fills up", rate_of_cores(&p, 3, 2, 8), 3.204, 0.02);
+    p.array_turn_power = 2;
+    check_near("a core without others in the pipeline goes first", rate_of_cores(&p, 2, 1, 8), 1.286, 0.01);
+    check_near("so do four", rate_of_cores(&p, 4, 1, 8), 2.568, 0.01);
+    check_near("three with two chains each lose", rate_of_cores(&p, 3, 2, 8), 2.959, 0.02);
+    check_near("a full array stays full", rate_of_cores(&p, 4, 8, 8), 3.204, 0.03);
+    check_near("one core waits for nobody", rate_of_cores(&p, 1, 8, 8), 2.568, 0.001);
+    check_near("in any order of calls", rate_of_cores(&p, 3, 2, 32), rate_of_cores(&p, 3, 2, 8), 0.03);
 }
 
 static void test_cores_share_the_array(void)
@@ -338,6 +371,8 @@ static const struct suite_test tests[] = {
     {"set and clr", test_set_and_clr},
     {"a full queue holds the CPU back", test_queue_holds_the_cpu_back},
     {"cores share the array", test_cores_share_the_array},
+    {"an array takes instructions of several cores", test_width_of_the_array},
+    {"cores wait for each other's turns", test_cores_wait_for_turns},
     {"two runs agree", test_deterministic},
     {"clock changes and restart", test_clock_and_restart},
     {"activity is counted", test_activity},

@@ -50,6 +50,43 @@ static void test_loads(void)
     check_near("a narrow path", load_rate(&m2pro, 256, 256) * 256, 64 * 3.264, 0.01);
 }
 
+/* GB/s of loads of X and Y in turn, out of different lines, whose widths in registers are x and y. */
+static double both_gbps(const struct amx_params *params, unsigned x, unsigned y)
+{
+    enum { TURNS = 4000 };
+    struct amx_block *block = amx_block_create(params, 1);
+    struct amx_effect load_x = load(x, x * 64), load_y = load(0, y * 64);
+    load_y.y_write = (uint8_t)((1u << y) - 1);
+    load_x.x_write = (uint8_t)((1u << x) - 1);
+    double now = 0;
+    for (uint64_t i = 0; i < TURNS; i++) {
+        now = amx_block_send(block, 0, now, AMX_LDX, i * 256, &load_x);
+        now = amx_block_send(block, 0, now, AMX_LDY, 0x1000000 + i * 256, &load_y);
+    }
+    const double gbps = TURNS * 64.0 * (x + y) / amx_block_idle_at(block, 0);
+    amx_block_free(block);
+    return gbps;
+}
+
+/* zhen8838, M2 Pro, "ldx + ldy alternating" over consecutive rows and over two regions. */
+static void test_wide_loads_of_y(void)
+{
+    static const struct {
+        unsigned x, y;
+        double gbps, alternating;
+    } published[] = {{1, 1, 134.33, 130.6}, {1, 2, 162.08, 163.91}, {2, 1, 201.66, 195.61}, {2, 2, 214.77, 213.61},
+                     {2, 4, 350.55, 298.6}, {4, 2, 349.53, 302.77}, {1, 4, 297.15, 254.92}};
+    struct amx_params p = m1;
+    p.clock_ghz = 3.264;
+    p.load_request_cycles = 1.6;
+    p.load_request_same_cycles = 0.2;
+    p.load_y_wide_cycles = 0.7;
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++)
+        check_near("published GB/s", both_gbps(&p, published[i].x, published[i].y),
+                   (published[i].gbps + published[i].alternating) / 2, 0.05);
+    check_near("X alone is a little slower", load_rate(&p, 128, 256), 3.264 / 1.8, 0.01);
+}
+
 static void test_load_to_use(void)
 {
     struct amx_block *block = amx_block_create(&m1, 1);
@@ -122,11 +159,51 @@ static void test_half_lines(void)
     check_near("the same half costs nothing", half_lines_ns(&p, 1), 16 / 3.264, 0.01);
 }
 
+/* GB/s when `passes` stores of `width` registers each go to every of 16 rows of 256 bytes, a row at a time. */
+static double small_target_gbps(const struct amx_params *params, unsigned passes, unsigned width)
+{
+    enum { TURNS = 200, ROWS = 16 };
+    struct amx_block *block = amx_block_create(params, 1);
+    struct amx_effect z = store_row(0);
+    z.memory_bytes = 64 * width;
+    double now = 0;
+    for (unsigned t = 0; t < TURNS; t++)
+        for (unsigned pass = 0; pass < passes; pass++)
+            for (unsigned row = 0; row < ROWS; row++)
+                now = amx_block_send(block, 0, now, AMX_STZ, row * 256 + pass * width * 64, &z);
+    const double gbps = TURNS * passes * ROWS * 64.0 * width / amx_block_idle_at(block, 0);
+    amx_block_free(block);
+    return gbps;
+}
+
+/* zhen8838, M2 Pro, "small target": one accumulator of one row and of two rows, two of one and of two rows, three and four of
+ * one. */
+static void test_gaps_between_stores(void)
+{
+    static const struct {
+        unsigned passes, width;
+        double gbps, tolerance;
+    } published[] = {{1, 1, 10.38, 0.25}, {1, 2, 8.93, 0.12},  {2, 1, 5.70, 0.1},
+                     {2, 2, 12.37, 0.06}, {3, 1, 6.58, 0.15}, {4, 1, 8.88, 0.06}};
+    struct amx_params p = m1;
+    p.clock_ghz = 3.264;
+    p.store_bytes_per_cycle = 3.8;
+    p.store_merge_cycles = 14;
+    p.store_merge_rows = 16;
+    p.store_gap_cycles = 9;
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++)
+        check_near("published GB/s", small_target_gbps(&p, published[i].passes, published[i].width), published[i].gbps,
+                   published[i].tolerance);
+    check_near("rows apart have no gap", 64 / half_lines_ns(&p, 1), 3.8 * 3.264, 0.02);
+}
+
 static const struct suite_test tests[] = {
     {"loads: width, bandwidth, same line", test_loads},
     {"loads: neighbours share a request", test_neighbouring_loads},
+    {"two registers of Y take longer than one", test_wide_loads_of_y},
     {"load to use", test_load_to_use},
     {"stores wait, drain and become visible", test_stores},
     {"halves of a line stored apart", test_half_lines},
+    {"stores that leave gaps", test_gaps_between_stores},
 };
 SUITE_MAIN("amx timing memory", tests)

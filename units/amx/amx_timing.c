@@ -59,13 +59,14 @@ static void derive(struct amx_block *block)
         .set = amx_cycle_ticks(p->set_cycles),
         .clr = amx_cycle_ticks(p->clr_cycles),
         .load_issue = amx_cycle_ticks(p->load_issue_cycles),
-        .load_request = amx_cycle_ticks(p->load_request_cycles),
+        .load_request_same = amx_cycle_ticks(p->load_request_same_cycles),
         .load_latency = amx_cycle_ticks(p->load_latency_cycles),
         .load_array = amx_cycle_ticks(p->load_array_cycles),
         .load_bank = amx_cycle_ticks(p->load_bank_cycles),
         .store_issue = amx_cycle_ticks(p->store_issue_cycles),
         .store_latency = amx_cycle_ticks(p->store_latency_cycles),
         .store_merge = amx_cycle_ticks(p->store_merge_cycles),
+        .store_gap = amx_cycle_ticks(p->store_gap_cycles),
         .store_slack = amx_cycle_ticks(p->store_buffer_rows * row_cycles),
         .load_per_byte = AMX_TICKS / p->load_bytes_per_cycle,
         .store_per_byte = AMX_TICKS / p->store_bytes_per_cycle,
@@ -73,6 +74,7 @@ static void derive(struct amx_block *block)
     block->issue_count = bounded((uint32_t)issue_count, 1, AMX_QUEUE_MAX - 1);
     block->queue = bounded(p->queue_entries, 1, AMX_QUEUE_MAX - 1);
     p->load_banks = power_of_two_below(bounded(p->load_banks, 1, AMX_MAX_BANKS));
+    amx_share_prepare(block);
 }
 
 struct amx_block *amx_block_create(const struct amx_params *params, unsigned cores)
@@ -175,9 +177,11 @@ void amx_block_restart(struct amx_block *block, double now_ns)
     /* Tick 0 is now: nothing that happened before can hold anything back. */
     block->base_ns = now_ns;
     block->base_tick = 0;
-    block->load_ready = block->request_ready = block->store_ready = 0;
+    block->load_ready = block->requested = block->request_ready = block->store_ready = 0;
+    block->requested_file = 0;
     block->computing = 0;
     block->repeated = 0;
+    block->store_address = block->store_end = 0;
     for (unsigned i = 0; i < AMX_STORE_LINES; i++)
         block->stored[i] = (struct amx_stored_line){.line = UINT64_MAX};
     for (unsigned i = 0; i < AMX_MAX_BANKS; i++)

@@ -1,6 +1,7 @@
 /* What an instruction costs, computed once per effect, and the activity that it counts as. */
 #include "units/amx/amx_timing_state.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool is_16_bit_float(enum amx_element e)
@@ -44,20 +45,37 @@ static double vector_cycles(const struct amx_params *p, const struct amx_effect 
     return rows * (wide ? p->vector_i16_row_cycles : p->vector_row_cycles);
 }
 
+/* The same of the array that cores share. */
+static double shared_vector_cycles(const struct amx_params *p, double cycles)
+{
+    const double passes = cycles / p->vector_row_cycles;
+    return p->vector_shared_cycles + p->vector_shared_pass_cycles * fmax(0, passes - 1);
+}
+
+/* Loads of two or four registers of Y take longer than of one, loads of X not. */
+static void work_out_request(const struct amx_params *p, struct amx_memo *memo)
+{
+    const unsigned y = memo->writes >> 8;
+    const bool wide_y = !memo->rows && (y & (y - 1)) != 0;
+    memo->file = memo->rows ? 2 : y ? 1 : 0;
+    memo->request = amx_cycle_ticks(p->load_request_cycles + (wide_y ? p->load_y_wide_cycles : 0));
+}
+
 static void work_out_cost(const struct amx_params *p, struct amx_memo *memo, unsigned op)
 {
     const struct amx_effect *effect = &memo->effect;
     const double array_cycle = p->array_clock_ghz > 0 ? p->clock_ghz / p->array_clock_ghz : 1; /* in block cycles */
+    const double turn = array_cycle / p->array_width;                                          /* of the shared array */
     if (effect->unit_class == AMX_CLASS_MATRIX) {
         const double cycles = matrix_cycles(p, op, effect);
         memo->busy = amx_cycle_ticks(cycles);
-        memo->share = amx_cycle_ticks(cycles * array_cycle);
+        memo->share = amx_cycle_ticks(cycles * turn);
         return;
     }
     const double cycles = vector_cycles(p, effect);
     memo->busy = amx_cycle_ticks(cycles * AMX_LANES);
     if (effect->unit_class == AMX_CLASS_VECTOR && p->vector_row_cycles > 0)
-        memo->share = amx_cycle_ticks(cycles * p->vector_shared_cycles / p->vector_row_cycles * array_cycle);
+        memo->share = amx_cycle_ticks(shared_vector_cycles(p, cycles) * turn);
 }
 
 static void settle(struct amx_block *block, struct amx_memo *memo)
@@ -104,6 +122,7 @@ void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct
     memo->writes = (uint16_t)(effect->x_write | effect->y_write << 8);
     memo->slot = rows ? (uint8_t)__builtin_ctzll(rows) : 0;
     work_out_cost(&block->params, memo, op);
+    work_out_request(&block->params, memo);
     if (memo->share && !core->computes) {
         core->computes = true;
         block->computing++;

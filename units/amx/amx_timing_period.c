@@ -124,7 +124,7 @@ const struct amx_pattern *amx_period_pattern(struct amx_block *block, const stru
 
 /* ---- states ---- */
 
-#define WORDS_FIRST 22
+#define WORDS_FIRST 24
 #define WORDS_MAX   (WORDS_FIRST + AMX_QUEUE_MAX + 1 + 3 * 64)
 
 static int64_t ahead(int64_t tick, int64_t past)
@@ -143,7 +143,10 @@ static uint32_t write_state(const struct amx_block *block, const struct amx_timi
     const int64_t *const first = w;
     *w++ = arrived - c->head;
     *w++ = ahead(block->load_ready, arrived);
-    *w++ = ahead(block->request_ready, arrived);
+    /* Counted from as far back as a request for the same registers looks. */
+    *w++ = ahead(block->request_ready, arrived - block->ticks.load_request_same);
+    *w++ = ahead(block->requested, arrived);
+    *w++ = block->requested_file;
     *w++ = ahead(c->enabled, c->head);
     for (int lane = 0; lane < AMX_LANES; lane++)
         *w++ = ahead(c->lane_ready[lane], c->head);
@@ -164,7 +167,7 @@ static uint32_t write_state(const struct amx_block *block, const struct amx_timi
     }
     return (uint32_t)(w - first);
 }
-_Static_assert(WORDS_FIRST == 4 + AMX_LANES + 16, "single times of a state");
+_Static_assert(WORDS_FIRST == 6 + AMX_LANES + 16, "single words of a state");
 
 static const int64_t *restore_rows(struct amx_timing_core *c, const int64_t *w)
 {
@@ -186,12 +189,14 @@ static const int64_t *restore_rows(struct amx_timing_core *c, const int64_t *w)
 void amx_period_rest(struct amx_block *block, const struct amx_period_state *state, int64_t arrived)
 {
     block->load_ready = arrived + state->word[1];
-    block->request_ready = arrived + state->word[2];
+    block->request_ready = arrived - block->ticks.load_request_same + state->word[2];
+    block->requested = arrived + state->word[3];
+    block->requested_file = (unsigned)state->word[4];
 }
 
 void amx_period_restore(struct amx_block *block, struct amx_timing_core *c, const struct amx_period_state *state, int64_t arrived)
 {
-    const int64_t *w = state->word + 3;
+    const int64_t *w = state->word + 5;
     amx_period_rest(block, state, arrived);
     c->enabled = c->head + *w++;
     for (int lane = 0; lane < AMX_LANES; lane++)

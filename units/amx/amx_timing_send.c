@@ -26,11 +26,11 @@ static inline __attribute__((always_inline)) void wait_for_registers(const struc
         wait_until(start, amx_registers_ready(core, memo->reads), AMX_STALL_LOAD_DATA);
 }
 
-static inline __attribute__((always_inline)) void take_share(struct amx_block *block, const struct amx_memo *memo,
-                                                             struct start *start)
+static inline __attribute__((always_inline)) void take_share(struct amx_block *block, struct amx_timing_core *core,
+                                                             const struct amx_memo *memo, struct start *start)
 {
     if (__builtin_expect(block->computing > 1, 0) && memo->share)
-        wait_until(start, amx_share_take(block, start->at, memo->share), AMX_STALL_SHARED);
+        wait_until(start, amx_share_take(block, core, start->at, memo->share), AMX_STALL_SHARED);
 }
 
 static inline __attribute__((always_inline)) struct start send_matrix(struct amx_block *block, struct amx_timing_core *core,
@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) struct start send_matrix(struct amx
     wait_for_registers(core, memo, &start);
     wait_until(&start, array, AMX_STALL_ARRAY);
     wait_until(&start, z, AMX_STALL_Z_DEPENDENCY);
-    take_share(block, memo, &start);
+    take_share(block, core, memo, &start);
     core->lane_ready[0] = core->lane_ready[1] = start.at + memo->busy;
     const int64_t done = start.at + block->ticks.z_latency;
     amx_rows_write(core, memo, done, AMX_NO_LANE);
@@ -77,7 +77,7 @@ static __attribute__((noinline)) struct start send_lane(struct amx_block *block,
     const int lane = start1 < start0 || (start1 == start0 && wrote & 2);
     wait_until(&start, lane ? free1 : free0, AMX_STALL_ARRAY);
     wait_until(&start, lane ? ready1 : ready0, AMX_STALL_Z_DEPENDENCY);
-    take_share(block, memo, &start);
+    take_share(block, core, memo, &start);
     core->lane_ready[lane] = start.at + memo->busy;
     const int64_t done = start.at + block->ticks.z_latency;
     amx_registers_write(core, memo->writes, done);

@@ -18,6 +18,8 @@
 #define AMX_QUEUE_MAX     256
 #define AMX_SHARE_SPAN    (64 * 65536) /* ticks per bucket of the shared array's calendar */
 #define AMX_SHARE_BUCKETS 1024
+#define AMX_TURN_STEPS    64
+#define AMX_TURN_ONE      65536
 #define AMX_MEMO_SLOTS    256
 
 /* An effect with what the hot path needs of it, and how often it was sent since activity was last taken. Found by operand
@@ -28,10 +30,12 @@ struct amx_memo {
     uint8_t kind;           /* enum amx_memo_kind */
     uint8_t slot;           /* lowest row: where the scoreboard keeps exactly these rows */
     uint16_t reads, writes; /* X registers in bits 0..7, Y in 8..15 */
+    uint8_t file;           /* of loads: X 0, Y 1, Z 2 */
     uint64_t tally;
-    uint64_t rows; /* Z rows read or written */
-    int64_t busy;  /* ticks: matrix instructions hold both lanes, others one lane */
-    int64_t share; /* ticks of the shared array */
+    uint64_t rows;   /* Z rows read or written */
+    int64_t busy;    /* ticks: matrix instructions hold both lanes, others one lane */
+    int64_t share;   /* ticks of the shared array */
+    int64_t request; /* of loads: ticks until a request for other registers may follow this one's */
     uint64_t z_write;
     struct amx_effect effect;
 };
@@ -64,6 +68,7 @@ struct amx_timing_core {
     struct mem_port *port;
     uint64_t address_tag;
     bool computes;              /* has used the array */
+    int64_t shared;             /* start of the latest instruction in the shared array */
     uint64_t coming[AMX_FILES]; /* 1 + the last line requested, by the registers it goes to; 0 = none */
     struct amx_memo memo[AMX_MEMO_SLOTS];
 };
@@ -73,6 +78,7 @@ struct amx_stored_line {
     int64_t visible;
     uint64_t number; /* of the store, counted from 1 */
     uint8_t halves;  /* which 64-byte halves it wrote: bits 0 and 1 */
+    uint8_t written; /* by it and by stores before */
 };
 
 struct amx_loaded_block {
@@ -82,9 +88,9 @@ struct amx_loaded_block {
 
 /* Parameters in ticks. */
 struct amx_ticks {
-    int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request, load_latency, load_array,
+    int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request_same, load_latency, load_array,
         load_bank, store_issue, store_latency;
-    int64_t store_merge, store_slack;
+    int64_t store_merge, store_gap, store_slack;
     double load_per_byte, store_per_byte;
 };
 
@@ -115,10 +121,14 @@ struct amx_block {
     unsigned cores, computing; /* number of cores; number of those that have used the array */
     unsigned queue;
     unsigned issue_count; /* instructions that may start within one issue_window */
-    int64_t load_ready, request_ready, store_ready;
+    int64_t load_ready, store_ready;
+    int64_t requested, request_ready; /* the latest request to the caches; when one for other registers may follow */
+    unsigned requested_file;
     struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
-    uint64_t stores; /* so far */
+    uint64_t stores;                       /* so far */
+    uint64_t store_address, store_end;     /* of the latest */
+    int64_t turn_wait[AMX_TURN_STEPS + 1]; /* by how busy the array was, in AMX_TURN_ONE of one other core's turn */
     int64_t share_used[AMX_SHARE_BUCKETS];
     uint64_t share_number[AMX_SHARE_BUCKETS];
     struct activity activity;
@@ -167,8 +177,11 @@ void amx_memo_settle(struct amx_block *block);
 /* Settles and empties all memos, because what they hold depends on the clock. */
 void amx_memo_forget(struct amx_block *block);
 
-/* Takes `work` ticks of the shared array at the earliest tick at or after `start` where it has room. Returns that tick. */
-int64_t amx_share_take(struct amx_block *block, int64_t start, int64_t work);
+/* Works out turn_wait from the parameters. */
+void amx_share_prepare(struct amx_block *block);
+/* Takes `work` ticks of the shared array, after waiting for other cores' turns, at the earliest tick where it has room. Returns
+ * that tick. */
+int64_t amx_share_take(struct amx_block *block, struct amx_timing_core *core, int64_t start, int64_t work);
 void amx_share_forget(struct amx_block *block);
 
 /* Returns the memo of an instruction, filled if necessary. */

@@ -84,15 +84,15 @@ bool uncertainty_elasticity(struct study *study, const struct chip *chip, const 
 struct cube {
     const struct chip_value *value[UNCERTAINTY_PARAMETERS_MOST];
     size_t parameters;
-    unsigned runs;
-    double *factor;  /* logarithms, by run and parameter */
-    double *seconds; /* logarithms, relative to the run with nothing moved */
+    unsigned runs, active; /* active: busy cores of a cluster */
+    double *factor;        /* logarithms, by run and parameter */
+    double *seconds;       /* logarithms, relative to the run with nothing moved */
 };
 
-static double weight_of(const struct chip *chip, const struct interval_share *share)
+static double weight_of(const struct chip *chip, const struct interval_shares *shares, size_t i)
 {
-    const struct chip_value *const v = chip_value(chip, share->key);
-    return can_move(v) ? share->share * v->uncertainty : 0;
+    const struct chip_value *const v = chip_value(chip, shares->item[i].key);
+    return can_move(v) ? shares->item[i].share * chip_value_uncertainty(v, shares->active) : 0;
 }
 
 /* Share of the largest contribution. Parameters that move the time by less would be lost in the nonlinearity of the others. */
@@ -107,12 +107,12 @@ static void choose(struct cube *c, const struct chip *chip, const struct interva
     while (c->parameters < most) {
         size_t best = shares->count;
         for (size_t i = 0; i < shares->count; i++)
-            if (!taken[i] && weight_of(chip, &shares->item[i]) > 0 &&
-                (best == shares->count || weight_of(chip, &shares->item[i]) > weight_of(chip, &shares->item[best])))
+            if (!taken[i] && weight_of(chip, shares, i) > 0 &&
+                (best == shares->count || weight_of(chip, shares, i) > weight_of(chip, shares, best)))
                 best = i;
-        if (best == shares->count || (c->parameters && weight_of(chip, &shares->item[best]) < LEAST_CONTRIBUTION * first))
+        if (best == shares->count || (c->parameters && weight_of(chip, shares, best) < LEAST_CONTRIBUTION * first))
             return;
-        first = c->parameters ? first : weight_of(chip, &shares->item[best]);
+        first = c->parameters ? first : weight_of(chip, shares, best);
         taken[best] = true;
         c->value[c->parameters++] = chip_value(chip, shares->item[best].key);
     }
@@ -128,7 +128,7 @@ static bool fill(struct cube *c, uint64_t seed)
     if (ok)
         gsl_rng_set(rng, (unsigned long)seed);
     for (size_t p = 0; ok && p < c->parameters; p++) {
-        const double u = c->value[p]->uncertainty, sd = sqrt(log1p(u * u));
+        const double u = chip_value_uncertainty(c->value[p], c->active), sd = sqrt(log1p(u * u));
         for (unsigned i = 0; i < c->runs; i++)
             order[i] = i;
         gsl_ran_shuffle(rng, order, c->runs, sizeof *order);
@@ -231,7 +231,7 @@ static bool sample(void *context, const struct run_request *request, struct inte
     struct uncertainty *const u = context;
     struct study_base base = {
         .chips = u->chips, .sets = u->sets, .request = *request, .chip = chip_id(request->chip), .ambient_c = NAN};
-    struct cube c = {.runs = u->runs};
+    struct cube c = {.runs = u->runs, .active = shares->active};
     double elasticity[UNCERTAINTY_PARAMETERS_MOST] = {0};
     base.request.uncertainty = NULL;
     base.request.program_output = NULL;

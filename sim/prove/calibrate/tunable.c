@@ -66,8 +66,8 @@ bool calibrate_tunable(const struct chip_value *v, struct calibrate_bounds *boun
         return refuse(why, size, "it follows from other values");
     if (v->origin && strcmp(v->origin, "--set") == 0)
         return refuse(why, size, "it is set on the command line");
-    if (v->kind != CHIP_GUESS && v->kind != CHIP_INFERRED) {
-        snprintf(why, size, "it is %s (%.120s): only guesses and inferred values may be tuned", chip_kind_name(v->kind),
+    if (v->kind != CHIP_GUESS && v->kind != CHIP_FITTED && v->kind != CHIP_INFERRED) {
+        snprintf(why, size, "it is %s (%.120s): only guesses, fitted and inferred values may be tuned", chip_kind_name(v->kind),
                  v->source);
         return false;
     }

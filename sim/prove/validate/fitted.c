@@ -167,6 +167,12 @@ static void add_of_code(struct fitted_list *list)
          "as many rows as fill the tile memory",
          {"unit=ANE & source~saturation sweep & what=GEMM N=4096 cubed"},
          false},
+        {"AMX threads that stay in a cluster while another is idle",
+         "sim/prove/validate/fitted.h",
+         "2",
+         {"chip=M1 Max & source~fma.md & what~fma64 in matrix mode & condition~3 thread(s), 8 Z ",
+          "chip=M1 Max & source~fma.md & what~fma64 in matrix mode & condition~5 thread(s), 8 Z "},
+         false},
         {"spread of runs by unit and kind of work", "sim/run/residuals.inc", "a table", {"*"}, true},
     };
     char idle[40];

@@ -15,6 +15,9 @@
 /* Seconds between requests in sbryngelson/ane-guide's table of efficiencies (plan_power.c). */
 #define FITTED_ANE_IDLE_S 0.41e-3
 
+/* AMX threads of one performance cluster that stay there although another cluster is idle (soc_runner.c). */
+#define FITTED_THREADS_THAT_STAY 2
+
 struct fitted_value {
     char *key, *where, *value;
     char **row; /* ids and patterns */

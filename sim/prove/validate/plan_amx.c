@@ -107,6 +107,9 @@ static bool read_cores(struct validate_row *row, struct validate_program *progra
     if (threads == 0 || threads > VALIDATE_MAX_THREADS || *accumulators == 0 || *accumulators > 16)
         return validate_refuse(row, "%u threads, %u accumulators", threads, *accumulators);
     program->threads = threads;
+    /* amx-rs asks for E cores by background priority; corsix/amx leaves the cores to the system. */
+    program->background = strstr(row->source, "amx-rs") != NULL && program->core != VALIDATE_P_CORE;
+    program->moves = strstr(row->source, "corsix/amx") != NULL;
     return true;
 }
 

@@ -164,7 +164,7 @@ static bool plan_small_loop(struct validate_row *row, struct validate_program *p
     if (strcmp(row->condition, "Single P-core") == 0)
         program->core = VALIDATE_P_CORE;
     else if (strcmp(row->condition, "Single E-core") == 0)
-        program->core = VALIDATE_E_CORE;
+        program->core = VALIDATE_E_CORE, program->background = strstr(row->source, "amx-rs") != NULL;
     else
         return validate_refuse(row, "the condition does not say which core ran it");
     struct emit e = {0};

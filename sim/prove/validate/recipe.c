@@ -112,7 +112,10 @@ static void say_value(struct validate_recipe *r, const struct validate_program *
     char *const to = r->value;
     const size_t size = sizeof r->value;
     switch (p->measure) {
-    case VALIDATE_RATE: snprintf(to, size, "%u x %.17g / seconds / 1e9", threads, work); break;
+    case VALIDATE_RATE:
+        snprintf(to, size, "%u x %.17g / seconds / 1e9%s", threads, work,
+                 p->moves && threads > 2 ? ", after threads have moved to clusters that are done" : "");
+        break;
     case VALIDATE_RATE_SUM: snprintf(to, size, "%.17g / seconds / 1e9 of each of %u copies, added up", work, threads); break;
     case VALIDATE_NS_PER_WORK: snprintf(to, size, "seconds x 1e9 / %.17g", work); break;
     case VALIDATE_CYCLES_PER_WORK: snprintf(to, size, "cycles of the slowest core / %.17g", work); break;

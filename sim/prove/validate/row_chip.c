@@ -59,7 +59,7 @@ static void collect_sets(struct row_chip *c)
     c->sets = (struct chip_overrides){c->text, count};
 }
 
-const struct chip *row_chip_open(struct row_chip *c, const struct validate_program *program, struct orch_error *error)
+static const struct chip *open_as_set(struct row_chip *c, const struct validate_program *program, struct orch_error *error)
 {
     memcpy(c->row_set, program->set, sizeof c->row_set);
     collect_sets(c);
@@ -73,6 +73,30 @@ const struct chip *row_chip_open(struct row_chip *c, const struct validate_progr
     memcpy(o->row_set, program->set, sizeof o->row_set);
     o->chip = chip_open(c->db, o->name, &c->sets, error);
     return o->chip;
+}
+
+/* Cores of the E clusters and their blocks at the clock for threads of background priority; left alone where it is not known. */
+static void set_background(struct validate_program *program, const struct chip *chip)
+{
+    static const char *const keys[] = {"cpu_e.clock_ghz", "amx_e.clock_ghz"};
+    const struct chip_value *const mhz = chip_value(chip, "e_background_mhz");
+    for (size_t k = 0; mhz && mhz->known && k < ARRAY_COUNT(keys); k++) {
+        char *const set = program->set[k];
+        const size_t size = sizeof program->set[k];
+        size_t length = (size_t)snprintf(set, size, "%s=", keys[k]);
+        for (size_t i = 0; i < mhz->count && length + sizeof ",99.999" < size; i++)
+            length += (size_t)snprintf(set + length, size - length, "%s%.5g", i ? "," : "", mhz->list[i] / 1000);
+    }
+}
+
+const struct chip *row_chip_open(struct row_chip *c, const struct validate_program *program, struct orch_error *error)
+{
+    const struct chip *const chip = open_as_set(c, program, error);
+    if (!chip || !program->background)
+        return chip;
+    struct validate_program at_background = *program;
+    set_background(&at_background, chip);
+    return open_as_set(c, &at_background, error);
 }
 
 const struct chip_overrides *row_chip_sets(const struct row_chip *c)

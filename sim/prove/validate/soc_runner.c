@@ -1,5 +1,6 @@
 #include "sim/prove/validate/soc_runner.h"
 
+#include "sim/prove/validate/fitted.h"
 #include "sim/run/interval.h"
 #include "sim/workload/cpu/program_set.h"
 #include "sim/prove/validate/gpu_runner.h"
@@ -7,6 +8,7 @@
 #include "sim/prove/validate/request.h"
 #include "sim/prove/validate/run_runner.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,9 +150,37 @@ static bool pass(const struct run *run, bool keep_caches, struct validate_timing
     return ok;
 }
 
-/* Runs on a fresh machine, so that the answer does not depend on other rows. */
-static bool run_code(const struct chip *chip, const struct validate_program *program, struct validate_timing *result,
-                     struct orch_error *error)
+/* Threads that go on when those of all other clusters are done, and that macOS then moves. */
+struct left_over {
+    unsigned threads;           /* 0 = none */
+    double after_seconds, work; /* when, and which part of their work is left */
+};
+
+/* Cores of an efficiency cluster give their threads to performance cores that fall idle. Of a performance cluster, three threads
+ * and more spread; two stay (FITTED_THREADS_THAT_STAY). */
+static struct left_over left_over(const struct run *run, const struct validate_timing *timing)
+{
+    const struct soc_core *last = run->cores[0];
+    double others = 0;
+    unsigned threads = 0;
+    for (unsigned i = 0; i < run->count; i++)
+        if (timing->thread_seconds[i] >= timing->seconds)
+            last = run->cores[i];
+    for (unsigned i = 0; i < run->count; i++) {
+        if (run->cores[i]->cluster == last->cluster)
+            threads++;
+        else
+            others = fmax(others, timing->thread_seconds[i]);
+    }
+    const double work = 1 - others / timing->seconds;
+    if (threads == run->count || work < 0.01 || (last->performance && threads <= FITTED_THREADS_THAT_STAY))
+        return (struct left_over){0};
+    return (struct left_over){threads, others, work};
+}
+
+/* Runs on a fresh machine, so that the answer does not depend on other rows. `left` is set for a program that moves. */
+static bool run_once(const struct chip *chip, const struct validate_program *program, struct validate_timing *result,
+                     struct left_over *left, struct orch_error *error)
 {
     struct run run = {.program = program, .soc = soc_create(chip, error)};
     if (!run.soc)
@@ -161,9 +191,30 @@ static bool run_code(const struct chip *chip, const struct validate_program *pro
     uint8_t *const file = ok ? validate_program_elf(program, false, &run.bytes, error) : NULL;
     run.file = file;
     ok = file && (!program->warm || pass(&run, true, NULL, error)) && pass(&run, false, result, error);
+    if (ok && program->moves)
+        *left = left_over(&run, result);
     free(file);
     soc_free(run.soc);
     return ok;
+}
+
+static bool run_code(const struct chip *chip, const struct validate_program *program, struct validate_timing *result,
+                     struct orch_error *error)
+{
+    struct left_over left = {0};
+    if (!run_once(chip, program, result, &left, error))
+        return false;
+    if (!left.threads)
+        return true;
+    struct validate_program rest = *program;
+    struct validate_timing after = {0};
+    rest.threads = left.threads;
+    if (!run_code(chip, &rest, &after, error))
+        return false;
+    result->seconds = left.after_seconds + left.work * after.seconds;
+    for (unsigned i = 0; i < result->threads; i++)
+        result->thread_seconds[i] = fmin(result->thread_seconds[i], result->seconds);
+    return true;
 }
 
 static bool run_program(void *context, const struct validate_program *program, struct validate_timing *result,

@@ -71,6 +71,8 @@ struct validate_program {
     enum validate_core core;
     unsigned threads; /* 0 = all cores of that kind */
     bool warm;        /* run once before, so that caches hold what they can */
+    bool background;  /* E cores run at the clock that macOS gives to threads of background priority (chip: e_background_mhz) */
+    bool moves;       /* threads move to clusters that the others leave idle (soc_runner.c) */
 
     char workload[64]; /* if not empty: a kernel of orchard's library ("gemm:256x256x256") runs instead of the code below */
     char precision[8];

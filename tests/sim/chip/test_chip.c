@@ -163,6 +163,25 @@ static void test_adopted_values_are_weaker(void)
     chip_db_close(db);
 }
 
+/* M3 Max: dependent chains on one core are measured, more cores are a guess. */
+static void test_uncertainty_by_busy_cores(void)
+{
+    struct chip_db *db = example_chips();
+    struct chip *m3 = open_chip(db, "m3-max", NULL, NULL), *set = open_chip(db, "m3-max", "amx.clock_ghz=3,2", NULL);
+    const struct chip_value *const clock = chip_value(m3, "amx.clock_ghz"), *const width = chip_value(m3, "amx.array_width");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(clock->uncertainties);
+    CU_ASSERT_EQUAL(clock->uncertainty, 0.02);
+    CU_ASSERT_EQUAL(chip_value_uncertainty(clock, 0), 0.02);
+    CU_ASSERT_EQUAL(chip_value_uncertainty(clock, 1), 0.02);
+    CU_ASSERT_EQUAL(chip_value_uncertainty(clock, 2), 0.12);
+    CU_ASSERT_EQUAL(chip_value_uncertainty(clock, 6), 0.12);
+    CU_ASSERT_EQUAL(chip_value_uncertainty(width, 6), width->uncertainty);
+    CU_ASSERT_EQUAL(chip_value_uncertainty(chip_value(set, "amx.clock_ghz"), 2), 0);
+    chip_close(m3);
+    chip_close(set);
+    chip_db_close(db);
+}
+
 static void test_override(void)
 {
     struct chip_db *db = example_chips();
@@ -308,6 +327,15 @@ static void test_bad_files(void)
         {"{\"chip\": \"x\", \"inherits\": [\"w\"], \"values\": {}}", "not there"},
         {"{\"chip\": \"x\", \"inherits\": [\"x\"], \"values\": {}}", "itself"},
         {"{\"chip\": \"x\", \"inherits\": [{\"file\": \"x\"}], \"values\": {}}", "inherits[0].kind: is missing"},
+        {"{\"chip\": \"x\", \"values\": {\"amx.set_cycles\": {\"value\": 8, \"unit\": \"cycles\", \"kind\": \"fitted\", "
+         "\"source\": \"s\"}}}",
+         "fitted_on"},
+        {"{\"chip\": \"x\", \"values\": {\"amx.clock_ghz\": {\"value\": [3, 2], \"unit\": \"GHz\", \"kind\": \"guess\", "
+         "\"source\": \"s\", \"uncertainties\": [0.1]}}}",
+         "expected 2 numbers"},
+        {"{\"chip\": \"x\", \"values\": {\"amx.set_cycles\": {\"value\": 8, \"unit\": \"cycles\", \"kind\": \"guess\", "
+         "\"source\": \"s\", \"uncertainties\": [0.1]}}}",
+         "busy cores"},
         {"{\"chip\": \"x\", \"inherits\": [{\"file\": \"x\", \"kind\": \"guess\"}], \"values\": {}}",
          "inherits[0].note: is missing"},
         {"{\"chip\": \"x\", \"inherits\": [{\"file\": \"x\", \"kind\": \"gess\", \"note\": \"n\"}], \"values\": {}}",
@@ -364,6 +392,7 @@ static const struct suite_test tests[] = {
     {"aliases are unique and forgiving", test_aliases},
     {"binned chips inherit from the full chip", test_inheritance},
     {"values taken over from a relative are less certain", test_adopted_values_are_weaker},
+    {"uncertainties vary with busy cores", test_uncertainty_by_busy_cores},
     {"overrides change derived values", test_override},
     {"wrong overrides are refused by name", test_wrong_overrides},
     {"clocks depend on active cores", test_clock_by_active_cores},

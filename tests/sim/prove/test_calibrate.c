@@ -153,7 +153,7 @@ static void test_bounds_follow_from_kind_and_range(void)
             if (!v || !calibrate_tunable(v, &b, why, sizeof why))
                 continue;
             allowed++;
-            CHECK(v->kind == CHIP_GUESS || v->kind == CHIP_INFERRED, "%s", v->key->name);
+            CHECK(v->kind == CHIP_GUESS || v->kind == CHIP_FITTED || v->kind == CHIP_INFERRED, "%s", v->key->name);
             CHECK(b.low < 0 && b.high >= 0 && b.high <= 3 * log1p(v->uncertainty) + 1e-12, "%s", v->key->name);
             CHECK(v->number * exp(b.high) <= v->key->highest * (1 + 1e-9) && v->number * exp(b.low) >= v->key->lowest, "%s",
                   v->key->name);
