@@ -70,3 +70,7 @@ $(O)/tests/units/test_ane_probes: $(O)/units/ane/native/ane_probes.o
 .PHONY: framework-kernels
 framework-kernels: $(O)/tests/sim/compile/test_framework_kernels
 	$< --write
+# Tables of characters (sim/language/unicode_tables.inc), from UnicodeData.txt; the suite of that name compares them.
+.PHONY: unicode
+unicode: $(O)/tests/sim/language/test_unicode
+	$< --write
