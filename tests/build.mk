@@ -72,3 +72,7 @@ $(O)/tests/units/test_cpu_kernels_code: | $(if $(GUEST_CC),$(O)/neon/cpu_kernels
 .PHONY: framework-kernels
 framework-kernels: $(O)/tests/sim/compile/test_framework_kernels
 	$< --write
+# Tables of characters (sim/language/unicode_tables.inc), from UnicodeData.txt; the suite of that name compares them.
+.PHONY: unicode
+unicode: $(O)/tests/sim/language/test_unicode
+	$< --write

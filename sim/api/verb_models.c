@@ -1,0 +1,103 @@
+/* The verb models: lists the built-in zoo, shows a model of it or a file. */
+#include "isa/array_count.h"
+#include "sim/api/api.h"
+#include "sim/api/models_language.h"
+#include "sim/base/suggest.h"
+#include "sim/language/shape.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Kinds of files that can be shown, a row each. */
+static const struct kind {
+    const char *name;
+    bool (*is)(const char *path, const void *head, size_t size, uint64_t file_bytes);
+    int (*show)(struct api_context *context, const char *path);
+} kinds[] = {
+    {"GGUF", models_is_gguf, models_show_gguf},
+    {"config.json", models_is_config, models_show_config},
+    {"safetensors", models_is_safetensors, models_show_safetensors},
+};
+
+/* Says which kinds there are, or which model was probably meant. */
+static int show_nothing(struct api_context *context, const char *name, bool is_file)
+{
+    struct orch_error error = {0};
+    struct suggest s;
+    char hint[96];
+    const struct shape_published *model;
+    if (is_file) {
+        orch_fail(&error, ORCH_USAGE, "%.300s: is none of the files that are shown:", name);
+        for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
+            orch_fail_more(&error, "%s %s", i ? "," : "", kinds[i].name);
+        return api_fail(context, &error);
+    }
+    suggest_start(&s, name);
+    for (size_t i = 0; (model = shape_published_at(i)); i++)
+        suggest_offer(&s, model->name);
+    orch_fail(&error, ORCH_USAGE, "'%.60s' is neither a file nor a model of the zoo (orchard models)%s", name,
+              suggest_phrase(&s, hint, sizeof hint));
+    return api_fail(context, &error);
+}
+
+static int show_file(struct api_context *context, const char *path, FILE *file)
+{
+    struct stat st;
+    uint8_t head[64];
+    if (fstat(fileno(file), &st) != 0 || !S_ISREG(st.st_mode)) {
+        fclose(file);
+        return show_nothing(context, path, true);
+    }
+    const size_t size = fread(head, 1, sizeof head, file);
+    fclose(file);
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
+        if (kinds[i].is(path, head, size, (uint64_t)st.st_size))
+            return kinds[i].show(context, path);
+    return show_nothing(context, path, true);
+}
+
+static int show(struct api_context *context, const char *name)
+{
+    const char *const in_zoo = strncmp(name, "model:", 6) == 0 ? name + 6 : name;
+    const struct shape_published *const model = shape_published_named(in_zoo);
+    if (model)
+        return models_language_show(context, model);
+    FILE *const file = fopen(name, "rb");
+    if (file)
+        return show_file(context, name, file);
+    struct orch_error error = {0};
+    if (errno == ENOENT)
+        return show_nothing(context, in_zoo, false);
+    orch_fail(&error, ORCH_USAGE, "%.300s: %s", name, strerror(errno));
+    return api_fail(context, &error);
+}
+
+static int ask(struct api_context *context, int words, const char *const *word)
+{
+    if (words == 0 || (words == 1 && strcmp(word[0], "list") == 0))
+        return models_language_list(context);
+    if (words == 2 && strcmp(word[0], "show") == 0)
+        return show(context, word[1]);
+    return api_usage(context, "'%s' is neither list nor show NAME|FILE", word[0]);
+}
+
+const struct api_verb verb_models = {
+    .help =
+        {
+            .name = "models",
+            .synopsis = "[list]\n"
+                        "show NAME|FILE",
+            .summary = "published models, and files of models",
+            .text = "list: language models of the zoo with their dimensions, parameters and bytes by format of the weights. "
+                    "show: one of "
+                    "them, or a file (GGUF, safetensors, config.json): metadata, tensors, parameters, and which sizes of memory "
+                    "hold it, "
+                    "of all chips or of those of " ORCH_OPTION("chip") ".",
+            .examples = "orchard models\n"
+                        "orchard models show llama-3-8b --chip m2-max\n"
+                        "orchard models show model.gguf --json",
+        },
+    .ask = ask,
+};

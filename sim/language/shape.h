@@ -1,0 +1,94 @@
+/* The shape of a language model: which architecture, and its dimensions. From the metadata of a GGUF file, from a config.json, or
+ * from the zoo of published models.
+ */
+#ifndef ORCHARD_SIM_LANGUAGE_SHAPE_H
+#define ORCHARD_SIM_LANGUAGE_SHAPE_H
+
+#include "sim/language/gguf.h"
+
+enum shape_norm { SHAPE_RMS_NORM, SHAPE_LAYER_NORM };
+enum shape_rope { SHAPE_ROPE_NONE, SHAPE_ROPE_INTERLEAVED, SHAPE_ROPE_HALVES };
+enum shape_activation { SHAPE_SILU, SHAPE_GELU, SHAPE_GELU_TANH };
+enum shape_scaling { SHAPE_SCALING_NONE, SHAPE_SCALING_LINEAR, SHAPE_SCALING_LLAMA3, SHAPE_SCALING_OTHER };
+
+/* What all models of one architecture have in common. */
+struct shape_family {
+    const char *name;   /* general.architecture of GGUF files */
+    const char *config; /* model_type of config.json files, separated by spaces */
+    enum shape_norm norm;
+    enum shape_rope rope; /* in GGUF files; in the others heads are always rotated by halves */
+    enum shape_activation activation;
+    bool gated;    /* the feed-forward network multiplies two projections */
+    bool parallel; /* attention and feed-forward read the same norm */
+    bool qkv_bias, output_bias, feed_forward_bias, head_bias;
+    bool qk_norm;           /* heads of queries and keys are normalised */
+    bool positions;         /* learned positions are added to the embedding */
+    bool scaled_embedding;  /* embeddings are multiplied by the square root of the width */
+    bool one_qkv, one_gate; /* GGUF files hold queries, keys and values, or gate and up, in one tensor */
+    bool sinks;             /* each head has a logit that takes part in the softmax without a value */
+    bool encoder;           /* an encoder of audio stands before it (Whisper) */
+    bool decodes;           /* the reference decoder computes it */
+};
+
+struct language_shape {
+    char name[64];
+    const struct shape_family *family;
+    unsigned layers, width, heads, kv_heads, head_size, feed_forward, vocabulary, context;
+    unsigned experts, experts_used; /* 0 = one feed-forward network, of all tokens */
+    bool tied;                      /* the output matrix is the embedding */
+    double epsilon;                 /* of the norms */
+    enum shape_rope rope;
+    unsigned rope_size; /* of the values of a head that are rotated */
+    double rope_base;
+    enum shape_scaling scaling;
+    double scaling_factor, scaling_low, scaling_high; /* of frequencies */
+    unsigned scaling_context;                         /* for which the model was trained at first */
+    unsigned window;                                  /* attention reaches so many tokens back; 0 = all */
+    unsigned encoder_layers, encoder_context, encoder_channels;
+};
+
+/* NULL past the last, or when there is none of that name. */
+const struct shape_family *shape_family_at(size_t index);
+const struct shape_family *shape_family_named(const char *name);
+
+/* False with ORCH_UNMODELLED for an architecture that is not known, and with the key that is missing or makes no sense. Where the
+ * file holds tensors, they decide whether the output matrix is the embedding. */
+bool shape_of_gguf(const struct gguf *gguf, struct language_shape *shape, struct orch_error *error);
+/* Text of a config.json, with a NUL behind it. */
+bool shape_of_config(const char *file, const char *text, size_t size, struct language_shape *shape, struct orch_error *error);
+/* Dimensions that contradict one another are refused. */
+bool shape_is_sound(const struct language_shape *shape, struct orch_error *error);
+
+/* ---- the zoo ---- */
+
+struct shape_published {
+    const char *name, *family;
+    unsigned layers, width, heads, kv_heads, head_size, feed_forward, vocabulary, context, experts, experts_used;
+    bool tied;
+    double rope_base, rope_share;   /* the share of a head that is rotated */
+    double epsilon, scaling_factor; /* of Llama 3; 0 = none */
+    unsigned encoder_context, encoder_channels;
+    uint64_t parameters; /* as published */
+    const char *source;
+};
+
+/* NULL past the last, or when there is none of that name. */
+const struct shape_published *shape_published_at(size_t index);
+const struct shape_published *shape_published_named(const char *name);
+void shape_of_published(const struct shape_published *published, struct language_shape *shape);
+
+/* ---- sizes ---- */
+
+/* Weights by what they are for; a tied output matrix counts once. */
+struct shape_sizes {
+    uint64_t parameters;        /* all */
+    uint64_t matrix_parameters; /* in matrices, which formats of blocks store; the rest is stored as float32 */
+    uint64_t active_parameters; /* that one token passes through: of experts those that are used; without the embedding's rows */
+};
+struct shape_sizes shape_sizes(const struct language_shape *shape);
+/* Bytes of all weights with matrices in one format, as far as rows are multiples of its block. */
+uint64_t shape_bytes(const struct language_shape *shape, const struct block_format *format);
+/* Keys and values of one token of the context, in bytes of `value_bytes` a number. */
+uint64_t shape_cache_bytes(const struct language_shape *shape, unsigned value_bytes);
+
+#endif

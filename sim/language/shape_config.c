@@ -1,0 +1,126 @@
+/* Shapes from config.json, as transformers writes it. Models of the first generation name some members in another way. */
+#include "sim/language/shape.h"
+
+#include "isa/array_count.h"
+#include "sim/base/json_read.h"
+
+#include <string.h>
+
+enum { NAMES_MAX = 3 };
+
+/* Other names of a member; the first that is there counts. */
+static const struct names {
+    const char *name[NAMES_MAX];
+} layers = {{"num_hidden_layers", "n_layer"}}, width = {{"hidden_size", "n_embd"}}, heads = {{"num_attention_heads", "n_head"}},
+  feed_forward = {{"intermediate_size", "n_inner"}}, context = {{"max_position_embeddings", "n_positions"}},
+  experts = {{"num_local_experts"}}, used = {{"num_experts_per_tok", "experts_per_token"}},
+  epsilon = {{"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon"}};
+
+static const char *first_of(const struct json_node *top, const struct names *names)
+{
+    for (unsigned i = 0; i < NAMES_MAX && names->name[i]; i++)
+        if (json_has(top, names->name[i]))
+            return names->name[i];
+    return names->name[0];
+}
+
+static unsigned whole(const struct json_node *top, const struct names *names, uint64_t most)
+{
+    return (unsigned)json_get_integer(top, first_of(top, names), 1, most);
+}
+
+static unsigned whole_or(const struct json_node *top, const struct names *names, uint64_t most, unsigned absent)
+{
+    return (unsigned)json_find_integer(top, first_of(top, names), 0, most, absent);
+}
+
+static const struct shape_family *family_of(const struct json_node *top)
+{
+    const char *const type = json_get_string(top, "model_type");
+    const struct shape_family *f;
+    for (size_t i = 0; json_ok(top) && (f = shape_family_at(i)); i++) {
+        const size_t length = strlen(type);
+        for (const char *at = f->config; length && (at = strstr(at, type)); at += length)
+            if ((at == f->config || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0))
+                return f;
+    }
+    if (json_ok(top)) {
+        json_wrong(top, "model_type", "\"%.40s\" is not modelled", type);
+        if (top->reader->error)
+            top->reader->error->exit_code = ORCH_UNMODELLED;
+    }
+    return NULL;
+}
+
+static void read_rotation(const struct json_node *top, struct language_shape *s)
+{
+    const struct json_node scaling = json_find_object(top, "rope_scaling");
+    const char *const type = json_find_string(&scaling, json_has(&scaling, "rope_type") ? "rope_type" : "type", "");
+    const double share = json_find_number(top, "partial_rotary_factor", 0, 1, 1);
+    if (s->family->rope == SHAPE_ROPE_NONE)
+        return;
+    s->rope = SHAPE_ROPE_HALVES;
+    s->rope_size = (unsigned)(share * s->head_size + 0.5);
+    s->rope_base = json_find_number(top, "rope_theta", 1, 1e12, 10000);
+    s->scaling_factor = json_find_number(&scaling, "factor", 1e-3, 1e6, 0);
+    s->scaling_low = json_find_number(&scaling, "low_freq_factor", 1e-3, 1e6, 1);
+    s->scaling_high = json_find_number(&scaling, "high_freq_factor", 1e-3, 1e6, 4);
+    s->scaling_context = (unsigned)json_find_integer(&scaling, "original_max_position_embeddings", 1, UINT32_MAX, s->context);
+    s->scaling = strcmp(type, "llama3") == 0   ? SHAPE_SCALING_LLAMA3
+                 : strcmp(type, "linear") == 0 ? SHAPE_SCALING_LINEAR
+                 : *type                       ? SHAPE_SCALING_OTHER
+                                               : SHAPE_SCALING_NONE;
+}
+
+static void read_dimensions(const struct json_node *top, struct language_shape *s)
+{
+    s->layers = whole(top, &layers, 65536);
+    s->width = whole(top, &width, 1 << 24);
+    s->heads = whole(top, &heads, 65536);
+    s->kv_heads = (unsigned)json_find_integer(top, "num_key_value_heads", 1, 65536, s->heads);
+    s->head_size = (unsigned)json_find_integer(top, "head_dim", 1, 65536, s->heads ? s->width / s->heads : 1);
+    s->feed_forward = whole_or(top, &feed_forward, 1 << 24, s->family->positions ? 4 * s->width : 0);
+    s->vocabulary = (unsigned)json_get_integer(top, "vocab_size", 1, INT32_MAX);
+    s->context = whole(top, &context, UINT32_MAX);
+    s->experts = whole_or(top, &experts, 65536, 0);
+    s->experts_used = s->experts ? whole(top, &used, s->experts) : 0;
+    s->epsilon = json_find_number(top, first_of(top, &epsilon), 0, 1, 1e-5);
+    s->window = json_find_boolean(top, "use_sliding_window", true)
+                    ? (unsigned)json_find_integer(top, "sliding_window", 0, INT32_MAX, 0)
+                    : 0;
+    s->tied = json_find_boolean(top, "tie_word_embeddings", s->family->positions || s->family->scaled_embedding);
+}
+
+bool shape_of_config(const char *file, const char *text, size_t size, struct language_shape *shape, struct orch_error *error)
+{
+    struct json_reader reader;
+    *shape = (struct language_shape){0};
+    if (!json_reader_open(&reader, file, text, size, error))
+        return false;
+    reader.null_is_absent = true;
+    const struct json_node top = json_top(&reader);
+    shape->family = family_of(&top);
+    if (shape->family && shape->family->encoder) {
+        json_wrong(&top, "model_type", "a config.json with an encoder is not read");
+    } else if (shape->family) {
+        read_dimensions(&top, shape);
+        read_rotation(&top, shape);
+    }
+    if (!json_reader_close(&reader))
+        return false;
+    return shape_is_sound(shape, error) || orch_fail_in(error, "%.300s", file);
+}
+
+bool shape_is_sound(const struct language_shape *s, struct orch_error *error)
+{
+    if (s->kv_heads == 0 || s->heads % s->kv_heads != 0)
+        return orch_fail(error, ORCH_USAGE, "%u heads cannot share %u heads of keys and values evenly", s->heads, s->kv_heads);
+    if (s->head_size == 0 || s->feed_forward == 0 || (uint64_t)s->heads * s->head_size > 1u << 24)
+        return orch_fail(error, ORCH_USAGE, "%u heads of %u values and a feed-forward network of %u make no model", s->heads,
+                         s->head_size, s->feed_forward);
+    if (s->rope_size > s->head_size || s->rope_size % 2 != 0)
+        return orch_fail(error, ORCH_USAGE,
+                         "%u of %u values of a head cannot be rotated; the number is even and not above the size", s->rope_size,
+                         s->head_size);
+    return true;
+}

@@ -1,0 +1,120 @@
+/* Shapes from the metadata of GGUF files. Keys: ggml, docs/gguf.md, section "LLM". */
+#include "sim/language/shape.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Reads stop at the first error. */
+struct keys {
+    const struct gguf *gguf;
+    const char *architecture;
+    struct orch_error *error;
+    bool ok;
+};
+
+static const struct gguf_value *find(const struct keys *k, const char *name, char *key, size_t size)
+{
+    snprintf(key, size, "%s.%s", k->architecture, name);
+    return gguf_find(k->gguf, key);
+}
+
+/* An integer from 1 to `most`; of an array, whose items stand for layers, all have to be the same. `absent` 0: it must be there.
+ */
+static unsigned whole(struct keys *k, const char *name, uint64_t most, unsigned absent)
+{
+    char key[128];
+    const struct gguf_value *const value = find(k, name, key, sizeof key);
+    uint64_t number = 0, other = 0;
+    if (!k->ok || (!value && absent))
+        return absent;
+    if (!value) {
+        k->ok = orch_fail(k->error, ORCH_USAGE, "metadata: %s is missing; the file does not describe its model", key);
+        return 0;
+    }
+    if (!gguf_whole(value, 0, &number) || number == 0 || number > most) {
+        k->ok = orch_fail(k->error, ORCH_USAGE, "metadata: %s: expected an integer from 1 to %" PRIu64, key, most);
+        return 0;
+    }
+    for (uint64_t i = 1; i < value->count && gguf_whole(value, i, &other); i++)
+        if (other != number)
+            k->ok = orch_fail(k->error, ORCH_UNMODELLED, "metadata: %s: layers that differ are not modelled", key);
+    return (unsigned)number;
+}
+
+static double number(struct keys *k, const char *name, double low, double high, double absent)
+{
+    char key[128];
+    const struct gguf_value *const value = find(k, name, key, sizeof key);
+    double got;
+    if (!k->ok || !value)
+        return absent;
+    if (!gguf_number(value, 0, &got) || !(got >= low && got <= high)) {
+        k->ok = orch_fail(k->error, ORCH_USAGE, "metadata: %s: expected a number from %g to %g", key, low, high);
+        return absent;
+    }
+    return got;
+}
+
+static void read_rotation(struct keys *k, struct language_shape *s)
+{
+    char key[128], type[32];
+    s->rope = s->family->rope;
+    if (s->rope == SHAPE_ROPE_NONE)
+        return;
+    s->rope_size = whole(k, "rope.dimension_count", s->head_size ? s->head_size : 1, s->head_size ? s->head_size : 1);
+    s->rope_base = number(k, "rope.freq_base", 1, 1e12, 10000);
+    gguf_text(find(k, "rope.scaling.type", key, sizeof key), type, sizeof type);
+    s->scaling_factor = number(k, "rope.scaling.factor", 1e-3, 1e6, 0);
+    s->scaling_context = whole(k, "rope.scaling.original_context_length", UINT32_MAX, s->context ? s->context : 1);
+    if (strcmp(type, "linear") == 0)
+        s->scaling = SHAPE_SCALING_LINEAR;
+    else if (*type && strcmp(type, "none") != 0)
+        s->scaling = SHAPE_SCALING_OTHER;
+    /* The factors of Llama 3 stand in a tensor, which the decoder takes as they are. */
+}
+
+static void read_dimensions(struct keys *k, struct language_shape *s)
+{
+    const struct gguf_value *const tokens = gguf_find(k->gguf, "tokenizer.ggml.tokens");
+    const unsigned listed = tokens && tokens->type == GGUF_ARRAY && tokens->count <= INT32_MAX ? (unsigned)tokens->count : 0;
+    s->layers = whole(k, "block_count", 65536, 0);
+    s->width = whole(k, "embedding_length", 1 << 24, 0);
+    s->heads = whole(k, "attention.head_count", 65536, 0);
+    s->kv_heads = whole(k, "attention.head_count_kv", 65536, s->heads);
+    s->head_size = whole(k, "attention.key_length", 65536, s->heads && s->width >= s->heads ? s->width / s->heads : 1);
+    s->feed_forward = whole(k, "feed_forward_length", 1 << 24, 0);
+    s->context = whole(k, "context_length", UINT32_MAX, 0);
+    s->vocabulary = whole(k, "vocab_size", INT32_MAX, listed);
+    s->epsilon = number(
+        k, s->family->norm == SHAPE_LAYER_NORM ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", 0, 1, 1e-5);
+    /* 0 experts and no window are written as 0 by some converters. */
+    s->experts = (unsigned)number(k, "expert_count", 0, 65536, 0);
+    s->experts_used = s->experts ? whole(k, "expert_used_count", s->experts, 0) : 0;
+    if (s->experts)
+        s->feed_forward = whole(k, "expert_feed_forward_length", 1 << 24, s->feed_forward ? s->feed_forward : 1);
+    s->window = (unsigned)number(k, "attention.sliding_window", 0, INT32_MAX, 0);
+}
+
+bool shape_of_gguf(const struct gguf *gguf, struct language_shape *shape, struct orch_error *error)
+{
+    char architecture[64];
+    *shape = (struct language_shape){0};
+    gguf_text(gguf_find(gguf, "general.architecture"), architecture, sizeof architecture);
+    if (!*architecture)
+        return orch_fail(error, ORCH_USAGE,
+                         "%.300s: metadata: general.architecture is missing; the file does not describe its model",
+                         gguf_name(gguf));
+    shape->family = shape_family_named(architecture);
+    if (!shape->family || shape->family->encoder)
+        return orch_fail(error, ORCH_UNMODELLED, "%.300s: metadata: general.architecture '%.40s' is not modelled",
+                         gguf_name(gguf), architecture);
+    struct keys k = {gguf, architecture, error, true};
+    read_dimensions(&k, shape);
+    if (k.ok)
+        read_rotation(&k, shape);
+    gguf_text(gguf_find(gguf, "general.name"), shape->name, sizeof shape->name);
+    shape->tied = !weight_find(gguf_weights(gguf), "output.weight");
+    return (k.ok && shape_is_sound(shape, error)) || orch_fail_in(error, "%.300s", gguf_name(gguf));
+}

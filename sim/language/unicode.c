@@ -1,0 +1,92 @@
+#include "sim/language/unicode.h"
+
+#include "isa/array_count.h"
+
+#include <stddef.h>
+
+/* A category holds from one code point up to the next entry. */
+struct category_from {
+    uint32_t first : 24;
+    uint32_t category : 8;
+};
+/* Every `step`-th character from `first` to `last` becomes lower case when `delta` is added. */
+struct lower_run {
+    uint32_t first, last;
+    int32_t delta;
+    uint32_t step;
+};
+/* One step of a decomposition; `second` is 0 when there is but one character. */
+struct decomposition {
+    uint32_t code, first, second;
+};
+
+#include "sim/language/unicode_tables.inc"
+
+/* Index of the last of `count` ascending keys, `stride` bytes apart, that is not above `code`; `count` when all are. Keys are
+ * code points in the low 24 bits. */
+static size_t last_not_above(const void *keys, size_t stride, size_t count, uint32_t code)
+{
+    const char *const key = keys;
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if ((*(const uint32_t *)(const void *)(key + middle * stride) & 0xffffff) <= code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : count;
+}
+
+enum unicode_category unicode_category(uint32_t code)
+{
+    const size_t at = last_not_above(categories, sizeof *categories, ARRAY_COUNT(categories), code);
+    return at < ARRAY_COUNT(categories) ? (enum unicode_category)categories[at].category : UNICODE_CN;
+}
+
+bool unicode_is_space(uint32_t code)
+{
+    const enum unicode_category category = unicode_category(code);
+    return (code >= 9 && code <= 13) || code == 0x85 || (category >= UNICODE_ZS && category <= UNICODE_ZP);
+}
+
+uint32_t unicode_lower(uint32_t code)
+{
+    const size_t at = last_not_above(lower_runs, sizeof *lower_runs, ARRAY_COUNT(lower_runs), code);
+    if (at == ARRAY_COUNT(lower_runs) || code > lower_runs[at].last || (code - lower_runs[at].first) % lower_runs[at].step)
+        return code;
+    return (uint32_t)((int32_t)code + lower_runs[at].delta);
+}
+
+/* Syllables of Hangul are numbered (The Unicode Standard, section 3.12). */
+static unsigned decompose_hangul(uint32_t syllable, uint32_t to[UNICODE_DECOMPOSED_MAX])
+{
+    enum { LEADS = 0x1100, VOWELS = 0x1161, TAILS = 0x11a7, VOWEL_COUNT = 21, TAIL_COUNT = 28 };
+    to[0] = LEADS + syllable / (VOWEL_COUNT * TAIL_COUNT);
+    to[1] = VOWELS + syllable / TAIL_COUNT % VOWEL_COUNT;
+    if (syllable % TAIL_COUNT == 0)
+        return 2;
+    to[2] = TAILS + syllable % TAIL_COUNT;
+    return 3;
+}
+
+unsigned unicode_decompose(uint32_t code, uint32_t to[UNICODE_DECOMPOSED_MAX])
+{
+    enum { HANGUL = 0xac00, HANGUL_COUNT = 11172 };
+    unsigned count = 1;
+    if (code >= HANGUL && code < HANGUL + HANGUL_COUNT)
+        return decompose_hangul(code - HANGUL, to);
+    to[0] = code;
+    /* Only the first character can be decomposed further. */
+    for (;;) {
+        const size_t at = last_not_above(decompositions, sizeof *decompositions, ARRAY_COUNT(decompositions), to[0]);
+        if (at == ARRAY_COUNT(decompositions) || decompositions[at].code != to[0])
+            return count;
+        to[0] = decompositions[at].first;
+        if (decompositions[at].second && count < UNICODE_DECOMPOSED_MAX) {
+            for (unsigned i = count++; i > 1; i--)
+                to[i] = to[i - 1];
+            to[1] = decompositions[at].second;
+        }
+    }
+}
