@@ -18,6 +18,7 @@
     X(report) \
     X(kernel) \
     X(kernels) \
+    X(models) \
     X(validate) \
     X(tune) \
     X(calibrate) \

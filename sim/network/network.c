@@ -1,6 +1,7 @@
 #include "sim/network/network.h"
 
 #include "sim/base/suggest.h"
+#include "sim/network/cost.h"
 #include "sim/network/onnx/onnx.h"
 #include "sim/network/passes/pass.h"
 
@@ -60,11 +61,6 @@ bool net_bind_inputs(struct net_model *model, struct net_array *const *input, st
     return true;
 }
 
-static size_t count_nodes(const struct net_model *model)
-{
-    return model->graph->nodes;
-}
-
 static bool is_left_out(const struct net_open_options *options, const char *name)
 {
     for (size_t k = 0; k < options->without_count; k++)
@@ -73,24 +69,43 @@ static bool is_left_out(const struct net_open_options *options, const char *name
     return false;
 }
 
+static bool run_pass(struct net_model *model, const struct net_pass *pass, struct net_pass_effect *effect,
+                     struct orch_error *error)
+{
+    const struct net_cost before = net_total_cost(model);
+    *effect = (struct net_pass_effect){.pass = pass->name, .nodes_before = model->graph->nodes};
+    if (!pass->run(model, &effect->changes, error) || (effect->changes && !net_infer_shapes(model, error)))
+        return orch_fail_in(error, "%s: pass %s", model->path, pass->name);
+    const struct net_cost after = effect->changes ? net_total_cost(model) : before;
+    effect->nodes_after = model->graph->nodes;
+    effect->bytes_before = before.bytes;
+    effect->bytes_after = after.bytes;
+    effect->macs_before = before.macs;
+    effect->macs_after = after.macs;
+    return true;
+}
+
 bool net_prepare(struct net_model *model, const struct net_open_options *options, struct net_report *report,
                  struct orch_error *error)
 {
+    bool stopped = false;
     for (size_t k = 0; k < options->without_count; k++)
         if (!net_pass_find(options->without[k], error))
             return false;
+    if (options->last && !net_pass_find(options->last, error))
+        return false;
     if (!net_infer_shapes(model, error))
         return orch_fail_in(error, "%s", model->path);
     if (report)
         report->effects = 0;
-    for (size_t k = 0; net_pass_at(k); k++) {
+    for (size_t k = 0; net_pass_at(k) && !stopped; k++) {
         const struct net_pass *const pass = net_pass_at(k);
-        struct net_pass_effect effect = {.pass = pass->name, .nodes_before = count_nodes(model)};
-        if (pass->level > options->level || is_left_out(options, pass->name))
+        struct net_pass_effect effect;
+        stopped = options->last && strcmp(pass->name, options->last) == 0;
+        if ((pass->level > options->level && !stopped) || is_left_out(options, pass->name))
             continue;
-        if (!pass->run(model, &effect.changes, error) || (effect.changes && !net_infer_shapes(model, error)))
-            return orch_fail_in(error, "%s: pass %s", model->path, pass->name);
-        effect.nodes_after = count_nodes(model);
+        if (!run_pass(model, pass, &effect, error))
+            return false;
         if (report && report->effects < NET_EFFECTS_MAX)
             report->effect[report->effects++] = effect;
     }

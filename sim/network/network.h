@@ -13,6 +13,7 @@ struct net_open_options {
     int level;                  /* of optimisation: 0 only folds what shapes need, 1 tidies up, 2 also fuses */
     const char *const *without; /* names of passes that are left out */
     size_t without_count;
+    const char *last; /* the pass after which to stop; NULL = all are run */
 };
 
 /* What a pass has done. */
@@ -20,6 +21,8 @@ struct net_pass_effect {
     const char *pass;
     unsigned changes;
     size_t nodes_before, nodes_after;
+    uint64_t bytes_before, bytes_after; /* moved by all nodes (cost.h) */
+    uint64_t macs_before, macs_after;
 };
 
 enum { NET_EFFECTS_MAX = 64 };

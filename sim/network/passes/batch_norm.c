@@ -86,6 +86,29 @@ static bool apply(struct net_match *m, struct net_node *conv, const struct affin
     return true;
 }
 
+/* A normalisation that stands alone takes scales and offsets behind it into its own. */
+static bool apply_to_norm(struct net_match *m, struct net_node *norm, const struct affine *a)
+{
+    for (size_t k = 1; k < 3; k++) {
+        const struct net_array *const old = net_constant(m, norm->input[k]);
+        struct net_array *const new = net_array_new(old->type, old->shape, old->dims, NULL);
+        for (int64_t c = 0; new &&c < a->channels; c++) {
+            const double number = net_array_double(old, c) * a->factor[c] + (k == 2 ? a->offset[c] : 0);
+            net_write_doubles(new->type, new->data, c, 1, &number);
+        }
+        norm->input[k] = net_constant_add(m->model, m->model->value[norm->input[k]].name, new);
+        if (norm->input[k] == NET_NONE)
+            return false;
+    }
+    return true;
+}
+
+static struct net_node *normalisation(const struct net_match *m, net_id value)
+{
+    struct net_node *const node = net_made_by(m, value, "BatchNormalization", true);
+    return node && net_constant(m, net_input(node, 1)) && net_constant(m, net_input(node, 2)) ? node : NULL;
+}
+
 static struct net_node *convolution(const struct net_match *m, net_id value)
 {
     struct net_node *node = net_made_by(m, value, "Conv", true);
@@ -103,22 +126,23 @@ static bool absorb(struct net_match *m, struct net_node *node)
     if (!net_is(node, "BatchNormalization") && !net_is(node, "Mul") && !net_is(node, "Add"))
         return false;
     for (size_t k = 0; k < 2 && k < node->inputs; k++) {
-        struct net_node *const conv = convolution(m, node->input[k]);
+        struct net_node *const norm = normalisation(m, node->input[k]);
+        struct net_node *const conv = norm ? norm : convolution(m, node->input[k]);
         struct affine a = {.channels = 0};
         net_id convolved = NET_NONE;
         if (!conv)
             continue;
         const struct net_array *const w = net_constant(m, conv->input[1]);
-        a.channels = w->shape[net_is(conv, "ConvTranspose") ? 1 : 0];
+        a.channels = norm ? w->count : w->shape[net_is(conv, "ConvTranspose") ? 1 : 0];
         a.factor = calloc((size_t)a.channels + 1, sizeof *a.factor);
         a.offset = calloc((size_t)a.channels + 1, sizeof *a.offset);
         bool ok = a.factor && a.offset && affine_of(m, node, &convolved, &a) && convolved == node->input[k];
         if (ok) {
-            ok = apply(m, conv, &a);
+            ok = norm ? apply_to_norm(m, norm, &a) : apply(m, conv, &a);
             net_must(m, ok);
         }
         if (ok)
-            net_replace(m->model->graph, node->output[0], conv->output[0]);
+            net_retire(m, node, conv->output[0]);
         free(a.factor);
         free(a.offset);
         return ok;

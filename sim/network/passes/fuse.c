@@ -46,7 +46,7 @@ static bool take_activation(struct net_match *m, struct net_node *producer, stru
     net_must(m, net_node_rename(producer, op, "orchard") && net_set_text(producer, "activation", node->op) &&
                     net_set_real(producer, "activation_alpha", alpha) && net_set_real(producer, "activation_beta", beta));
     producer->row = net_operator_find(op, "orchard");
-    net_replace(m->model->graph, node->output[0], producer->output[0]);
+    net_retire(m, node, producer->output[0]);
     return true;
 }
 

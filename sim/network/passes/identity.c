@@ -76,7 +76,7 @@ static bool drop(struct net_match *m, struct net_node *node)
     if (node->inputs == 0 || node->input[0] == NET_NONE || net_output(node, 0) == NET_NONE ||
         m->uses.count[node->output[0]] == 0 || !changes_nothing(m, node, &kept))
         return false;
-    net_replace(m->model->graph, node->output[0], kept);
+    net_retire(m, node, kept);
     return true;
 }
 

@@ -98,3 +98,10 @@ bool net_become(struct net_match *m, struct net_node *node, const char *op, cons
     node->row = net_operator_find(op, domain);
     return true;
 }
+
+void net_retire(struct net_match *m, struct net_node *node, net_id in_place)
+{
+    net_replace(m->model->graph, node->output[0], in_place);
+    for (size_t k = 0; k < node->inputs; k++)
+        node->input[k] = NET_NONE;
+}

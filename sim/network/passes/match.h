@@ -34,6 +34,9 @@ bool net_same_value(const struct net_match *m, net_id a, net_id b); /* the same 
 /* Makes a node another operator with these inputs; its outputs stay, its attributes go. */
 bool net_become(struct net_match *m, struct net_node *node, const char *op, const char *domain, const net_id *input,
                 size_t inputs);
+/* Lets another value take the place of what the node computes; the node is left without inputs and users, so that what it used
+ * has one user less at once. */
+void net_retire(struct net_match *m, struct net_node *node, net_id in_place);
 /* Remembers that an attribute could not be set. */
 static inline void net_must(struct net_match *m, bool ok)
 {

@@ -221,29 +221,73 @@ static net_id unturned(const struct net_match *m, net_id value)
     return turn->input[0];
 }
 
+/* A mask that is a choice, where(keep, scores, very small), as numbers to add: every row of it must keep something, since rows
+ * without anything are where the two differ. NET_NONE when it is none. */
+static net_id chosen_mask(struct net_match *m, const struct net_node *where, bool *scores_second)
+{
+    double small;
+    const struct net_array *const keep = net_constant(m, where->input[0]);
+    *scores_second = net_scalar(m, where->input[2], &small);
+    if (!keep || keep->dims == 0 || (!*scores_second && !net_scalar(m, where->input[1], &small)) || small > -1e4)
+        return NET_NONE;
+    const int64_t row = keep->shape[keep->dims - 1];
+    struct net_array *const mask = net_array_new(NET_F32, keep->shape, keep->dims, NULL);
+    bool whole = mask != NULL;
+    for (int64_t at = 0; whole && at < keep->count; at += row) {
+        int64_t kept = 0;
+        for (int64_t k = 0; k < row; k++) {
+            const bool stays = (net_array_integer(keep, at + k) != 0) == *scores_second;
+            const double number = stays ? 0 : small;
+            kept += stays;
+            net_write_doubles(NET_F32, mask->data, at + k, 1, &number);
+        }
+        whole = kept > 0;
+    }
+    if (!whole) {
+        net_array_release(mask);
+        return NET_NONE;
+    }
+    return net_constant_add(m->model, where->name, mask);
+}
+
 struct scores {
     net_id q, k, mask;
     double scale;
     bool turned;
 };
 
-/* softmax's argument: scale Q K^T, a mask added or not. */
-static bool read_scores(const struct net_match *m, net_id value, struct scores *s)
+/* scale Q K^T */
+static bool read_product(const struct net_match *m, net_id value, struct scores *s)
 {
-    const struct net_node *const sum = net_made_by(m, value, "Add", true);
-    for (size_t k = 0; k < (sum ? 2 : 1); k++) {
-        *s = (struct scores){.mask = sum ? sum->input[1 - k] : NET_NONE, .scale = 1};
-        const net_id product = unscaled(m, sum ? sum->input[k] : value, &s->scale);
-        const struct net_node *const matmul = product == NET_NONE ? NULL : net_made_by(m, product, "MatMul", true);
-        if (!matmul)
-            continue;
-        s->q = unscaled(m, matmul->input[0], &s->scale);
-        const net_id keys = unscaled(m, matmul->input[1], &s->scale), before = unturned(m, keys);
-        s->turned = before == NET_NONE;
-        s->k = s->turned ? keys : unscaled(m, before, &s->scale);
-        return true;
-    }
-    return false;
+    s->scale = 1;
+    const net_id product = unscaled(m, value, &s->scale);
+    const struct net_node *const matmul = product == NET_NONE ? NULL : net_made_by(m, product, "MatMul", true);
+    if (!matmul)
+        return false;
+    s->q = unscaled(m, matmul->input[0], &s->scale);
+    const net_id keys = unscaled(m, matmul->input[1], &s->scale), before = unturned(m, keys);
+    s->turned = before == NET_NONE;
+    s->k = s->turned ? keys : unscaled(m, before, &s->scale);
+    return true;
+}
+
+/* softmax's argument: a product, with a mask added, or chosen by one, or without. */
+static bool read_scores(struct net_match *m, net_id value, struct scores *s)
+{
+    const struct net_node *const sum = net_made_by(m, value, "Add", true), *const where = net_made_by(m, value, "Where", true);
+    bool second;
+    *s = (struct scores){.mask = NET_NONE};
+    for (size_t k = 0; sum && k < 2; k++)
+        if (read_product(m, sum->input[k], s)) {
+            s->mask = sum->input[1 - k];
+            return true;
+        }
+    for (size_t k = 1; where && k < 3; k++)
+        if (read_product(m, where->input[k], s)) {
+            s->mask = chosen_mask(m, where, &second);
+            return s->mask != NET_NONE && second == (k == 1);
+        }
+    return !sum && !where && read_product(m, value, s);
 }
 
 /* Operands with at least two dimensions; those of V and the mask do not widen the result. */
