@@ -12,6 +12,7 @@ struct net_model *net_model_new(const char *path)
     struct net_model *const m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
+    m->folded_bytes_max = INT64_C(3) << 29;
     m->path = strdup(path);
     m->graph = net_graph_new("");
     if (!m->path || !m->graph || (net_symbol(m, "?"), m->symbols == 0)) {

@@ -85,7 +85,8 @@ struct net_model {
     struct net_graph *graph;
     char **output_name; /* of the graph's outputs as the file calls them: passes may let other values take their places */
     size_t output_names;
-    int64_t opset; /* of ONNX's own operators */
+    int64_t opset;            /* of ONNX's own operators */
+    int64_t folded_bytes_max; /* of constants that folding may make */
 };
 
 /* ---- models ---- */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUBGRAPH_DEPTH_MAX = 12, NAME_BYTES = 4096 };
+enum { SUBGRAPH_DEPTH_MAX = 8, NAME_BYTES = 4096 };
 
 struct import {
     struct net_model *model;

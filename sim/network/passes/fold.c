@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of results that are kept; what would be more stays a computation. */
-#define FOLDED_BYTES_MAX (INT64_C(3) << 29)
+/* Sums of products that are worth computing ahead: a few seconds at most. */
+#define FOLDED_PRODUCTS_MAX (INT64_C(1) << 31)
 
 struct fold {
     struct net_model *model;
@@ -46,9 +46,27 @@ static bool fold_shape(struct fold *f, const struct net_node *node)
     return true;
 }
 
+/* Operators whose work is not in proportion to what goes in and out. */
+static bool is_heavy(const struct net_node *node)
+{
+    static const char *const heavy[] = {
+        "Conv",     "ConvTranspose",  "ConvInteger", "QLinearConv", "MatMul",      "MatMulInteger", "QLinearMatMul",
+        "Gemm",     "Einsum",         "LSTM",        "GRU",         "RNN",         "Unique",        "NonMaxSuppression",
+        "RoiAlign", "GridSample",     "Resize",      "MaxPool",     "AveragePool", "LpPool",        "LRN",
+        "Det",      "ReverseSequence"};
+    for (size_t k = 0; k < sizeof heavy / sizeof *heavy; k++)
+        if (strcmp(node->op, heavy[k]) == 0)
+            return true;
+    return *node->domain != 0;
+}
+
 static bool affordable(const struct fold *f, const struct net_node *node)
 {
-    int64_t bytes = 0, count;
+    int64_t bytes = 0, count, elements = 0, largest = 1, products;
+    for (size_t k = 0; k < node->inputs; k++) {
+        const struct net_array *const a = node->input[k] == NET_NONE ? NULL : f->model->value[node->input[k]].constant;
+        largest = a && a->count > largest ? a->count : largest;
+    }
     for (size_t k = 0; k < node->outputs; k++) {
         const struct net_value *const v = node->output[k] == NET_NONE ? NULL : &f->model->value[node->output[k]];
         if (!v || !net_shape_complete(&v->shape) || v->type == NET_TYPES)
@@ -56,8 +74,12 @@ static bool affordable(const struct fold *f, const struct net_node *node)
         if (!net_shape_count(v->type, v->shape.dim, v->shape.dims, &count))
             return false;
         bytes += count * (int64_t)net_type_bytes(v->type);
+        elements += count;
     }
-    return f->bytes + bytes <= FOLDED_BYTES_MAX;
+    elements = elements > largest ? elements : largest;
+    if (is_heavy(node) && (__builtin_mul_overflow(elements, largest, &products) || products > FOLDED_PRODUCTS_MAX))
+        return false;
+    return f->bytes + bytes <= f->model->folded_bytes_max;
 }
 
 static bool fold_node(struct fold *f, const struct net_node *node)

@@ -92,13 +92,16 @@ static bool infer_loop(struct net_model *model, struct net_node *node, size_t be
             memmove(v->shape.dim, v->shape.dim + 1, v->shape.dims * sizeof *v->shape.dim);
         }
     }
-    for (bool again = true; again;) {
+    bool again = true;
+    for (unsigned round = 0; again; round++) {
         again = false;
         if (!infer_graph(model, body, error))
             return false;
         for (size_t k = 0; k < carried; k++) {
             struct net_value *const v = &model->value[body->input[before + k]];
-            const struct net_shape both = common(&v->shape, &model->value[body->output[results + k]].shape);
+            struct net_shape both = common(&v->shape, &model->value[body->output[results + k]].shape);
+            if (round > 0 && !same_shape(&both, &v->shape))
+                both.known = false; /* nested loops would double the rounds at every depth */
             again = again || !same_shape(&both, &v->shape);
             v->shape = both;
         }
