@@ -30,11 +30,11 @@ DEFINES := -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -
 	-DORCHARD_DATA_DIR='"$(PREFIX)/share/orchard"'
 # Contraction off: where the hardware fuses, the code says fma.
 CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -pthread \
-	-I. -MMD -MP $(DEFINES) $(CFLAGS)
-LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lzstd -lz -lm -pthread
+	-I. -isystem $(O)/gen/sim/network/onnx -MMD -MP $(DEFINES) $(CFLAGS)
+LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -lzstd -lz -lm -pthread
 
 # Folders without hot loops, where compiling fast matters more than running fast.
-COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
+COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
 
 # Kernels per host instruction set: the file name says which. Where the host has a better set, the portable one is small rather than fast.
 HOST := $(shell uname -m)
@@ -64,8 +64,9 @@ FUZZ_SMOKE := $(FUZZ_SRC:tests/%.c=$(O)/tests/%_smoke)
 all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 
 # ---- what must be installed ----
-PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev libzstd-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3
+PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev libzstd-dev \
+	libprotobuf-c-dev protobuf-c-compiler libonnx-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3 libonnx-testdata
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd
 PACKAGES_FUZZ := $(PACKAGES) clang llvm
 # Recommended: compiles sources of GPU kernels. Everything else works without, and tests that need it say that they were skipped.
@@ -121,6 +122,11 @@ bench: deps-bench
 system-calls: $(O)/tests/units/test_cpu_system_table
 	$< --write
 
+# The table of ONNX's single-operator tests, by operator (sim/network/CONFORMANCE.md); the suite of that name compares it.
+.PHONY: conformance
+conformance: $(O)/tests/sim/network/test_onnx_conformance
+	$< --write
+
 # Functions that objects need from a C library, compiled for AArch64 ahead: the result is checked in.
 RUNTIME := sim/workload/cpu/program_runtime.inc
 .PHONY: runtime
@@ -148,10 +154,10 @@ check-public: $(O)/tests/public/check_public
 # and sanitizers, the rest of the library comes from the ordinary build.
 FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
-FUZZ_PARSERS := $(filter isa/% sim/base/% sim/prove/check/% sim/chip/% sim/language/% $(filter sim/workload/gpu/abi%,$(LIB_SRC)) sim/workload/cpu/program_args.c sim/prove/validate/csv.c sim/prove/validate/measurements.c \
+FUZZ_PARSERS := $(filter isa/% sim/base/% sim/prove/check/% sim/chip/% sim/language/% sim/network/% $(filter sim/workload/gpu/abi%,$(LIB_SRC)) sim/workload/cpu/program_args.c sim/prove/validate/csv.c sim/prove/validate/measurements.c \
 	sim/workload/amx/kernel_call.c units/kernel_text.c units/routines/% units/cpu/kernels/% sim/compile/kernel_launch.c $(filter sim/compile/metal_%,$(LIB_SRC)) sim/compile/kernel_row.c sim/compile/kernel_row_file.c sim/prove/regress/baseline.c sim/prove/regress/baseline_text.c sim/machine/device/device_parse.c sim/run/run_timing_json.c sim/ask/sweep/sweep_key.c sim/ask/sweep/sweep_spec.c sim/ask/sweep/sweep_spec_json.c units/cpu/cpu_load% units/cpu/cpu_system% units/cpu/cpu_sandbox% sim/workload/cpu/program_runtime.c,$(LIB_SRC))
 FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
-FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. $(DEFINES)
+FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. -isystem $(O)/gen/sim/network/onnx $(DEFINES)
 
 build/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -12,3 +12,17 @@ $(O)/gen/sim/db/%_sql.c: sim/db/%.sql sim/build.mk
 
 $(DB_SQL_OBJ): $(O)/gen/%.o: $(O)/gen/%.c
 	$(CC) $(CFLAGS_ALL) -c $< -o $@
+
+# Readers of ONNX files, from the schema that Debian's libonnx-dev has: sim/network/onnx/README.md.
+ONNX_SCHEMA ?= /usr/include/onnx/onnx.proto
+ONNX_GEN := $(O)/gen/sim/network/onnx
+LIB_OBJ += $(ONNX_GEN)/onnx.pb-c.o
+
+$(ONNX_GEN)/onnx.pb-c.h: $(ONNX_SCHEMA)
+	@mkdir -p $(@D)
+	protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
+$(ONNX_GEN)/onnx.pb-c.c: $(ONNX_GEN)/onnx.pb-c.h ;
+$(ONNX_GEN)/onnx.pb-c.o: $(ONNX_GEN)/onnx.pb-c.c
+	$(CC) $(CFLAGS_ALL) -w -c $< -o $@
+$(patsubst %.c,$(O)/%.o,$(wildcard sim/network/onnx/*.c)): | $(ONNX_GEN)/onnx.pb-c.h
+$(patsubst %.c,build/fuzz/obj/%.o,$(wildcard sim/network/onnx/*.c)): | $(ONNX_GEN)/onnx.pb-c.h

@@ -2,6 +2,7 @@
 #include "isa/array_count.h"
 #include "sim/api/api.h"
 #include "sim/api/models_language.h"
+#include "sim/api/models_network.h"
 #include "sim/base/suggest.h"
 #include "sim/language/shape.h"
 
@@ -19,6 +20,7 @@ static const struct kind {
     {"GGUF", models_is_gguf, models_show_gguf},
     {"config.json", models_is_config, models_show_config},
     {"safetensors", models_is_safetensors, models_show_safetensors},
+    {"ONNX", models_is_onnx, models_show_onnx},
 };
 
 /* Says which kinds there are, or which model was probably meant. */
@@ -83,6 +85,14 @@ static int ask(struct api_context *context, int words, const char *const *word)
     return api_usage(context, "'%s' is neither list nor show NAME|FILE", word[0]);
 }
 
+static const struct orchard_option option_table[] = {
+    {"dim", 0, "NAME=N", true, "ONNX: the size of a dimension that the file leaves open; repeats"},
+    {"opt", 0, "0|1|2", false, "ONNX: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
+    {"no-pass", 0, "NAME", true, "ONNX: leave a pass out; repeats"},
+    {"pass", 0, "NAME", false, "ONNX: stop after this pass; memory: where each tensor lies"},
+    {0},
+};
+
 const struct api_verb verb_models = {
     .help =
         {
@@ -94,10 +104,19 @@ const struct api_verb verb_models = {
                     "show: one of "
                     "them, or a file (GGUF, safetensors, config.json): metadata, tensors, parameters, and which sizes of memory "
                     "hold it, "
-                    "of all chips or of those of " ORCH_OPTION("chip") ".",
+                    "of all chips or of those of " ORCH_OPTION(
+                        "chip") ". Of ONNX networks: inputs, operators with shapes, work, memory, and what "
+                                "passes do: fold "
+                                "dead identity cse batch_norm (from " ORCH_OPTION(
+                                    "opt") " 1 on), hard_swish gelu silu layer_norm rope attention "
+                                           "swiglu conv "
+                                           "matmul (2). Dimensions without a name are called INPUT.AXIS.",
             .examples = "orchard models\n"
                         "orchard models show llama-3-8b --chip m2-max\n"
-                        "orchard models show model.gguf --json",
+                        "orchard models show model.gguf --json\n"
+                        "orchard models show bert.onnx --dim batch=1 --dim sequence=128\n"
+                        "orchard models show resnet.onnx --pass memory",
+            .options = option_table,
         },
     .ask = ask,
 };

@@ -26,12 +26,12 @@ check "reports includes only reports" "$(includes reports 'reports/')"
 check "units include units, isa and the activity table" "$(includes units 'units/|isa/|power/activity\.h')"
 check "the command line includes the public header, its own folder and reports" "$(includes sim/cmd 'sim/orchard\.h"|sim/cmd/|reports/')"
 check "the command line uses no library but liborchard" \
-    "$(grep -rnE '^#include <(json-c|sqlite3|gsl|z|zstd)' sim/cmd || true)"
+    "$(grep -rnE '^#include <(json-c|sqlite3|gsl|z|zstd|protobuf-c|onnx)' sim/cmd || true)"
 check "sim does not include tests" "$(includes sim 'sim/|units/|isa/|power/|traces/|reports/')"
 
 # The rooms of sim/ from the ground up; a file includes headers of its own room and of rooms that stand before it. Within a room the
 # folders form no cycle, and nor do the folders of units/ and isa/.
-rooms="base chip soc db listen workload language compile machine run scenario ask prove trace report api cmd"
+rooms="base chip soc db listen workload language compile network machine run scenario ask prove trace report api cmd"
 arrows=$(grep -rE '^#include "' isa units power traces reports sim --include='*.c' --include='*.h' --include='*.inc' |
     awk -F'[:"]' '{ from = $1; to = $3; sub("/[^/]*$", "", from); sub("/[^/]*$", "", to); if (from != to) print from, to }' | sort -u)
 check "sim includes downward only" "$(echo "$arrows" | awk -v rooms="$rooms" '

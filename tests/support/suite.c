@@ -74,7 +74,8 @@ const char *suite_shared(const char *name)
 {
     static char path[4096];
     struct stat st;
-    snprintf(path, sizeof path, ORCHARD_SOURCE_DIR "/../shared/%s", name);
+    const char *const folder = getenv("ORCHARD_SHARED");
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : ORCHARD_SOURCE_DIR "/../shared", name);
     return stat(path, &st) == 0 ? path : NULL;
 }
 

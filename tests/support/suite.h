@@ -27,7 +27,7 @@ int suite_run(const char *name, const struct suite_test *tests, size_t count);
 void suite_skip(const char *reason);
 /* Path of a golden file: tests/golden/NAME, found from any working directory. Static storage. */
 const char *suite_golden(const char *name);
-/* Folder of additional public test data next to the checkout, NULL when absent. */
+/* Folder of additional public test data, next to the checkout or in $ORCHARD_SHARED; NULL when absent. */
 const char *suite_shared(const char *name);
 /* Deletes a folder that the suite made. False when something remains. */
 bool suite_remove(const char *folder);

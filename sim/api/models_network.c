@@ -1,0 +1,63 @@
+/* Networks for the verb models. */
+#include "sim/api/models_network.h"
+
+#include "sim/network/passes/pass.h"
+#include "sim/network/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The pass that is no change of the graph but a plan. */
+static const char memory_pass[] = "memory";
+
+static bool open_model(struct api_context *context, const char *path, const char *last, struct net_model **model,
+                       struct net_report *report, struct orch_error *error)
+{
+    const size_t count = api_count(&context->args, "no-pass");
+    const char **const without = calloc(count + 1, sizeof(*without));
+    unsigned level = 2;
+    bool ok = without || orch_no_memory(error);
+    for (size_t k = 0; ok && k < count; k++)
+        without[k] = api_value_at(&context->args, "no-pass", k);
+    const struct net_pass *const pass = ok && last && strcmp(last, memory_pass) != 0 ? net_pass_find(last, error) : NULL;
+    ok = ok && (!last || pass || strcmp(last, memory_pass) == 0) && api_chosen(&context->args, "opt", "0|1|2", &level, error);
+    if (pass && (int)level < pass->level)
+        level = (unsigned)pass->level;
+    *model = ok ? net_import(path, error) : NULL;
+    ok = *model != NULL;
+    for (size_t k = 0; ok && k < api_count(&context->args, "dim"); k++)
+        ok = net_bind(*model, api_value_at(&context->args, "dim", k), error);
+    const struct net_open_options options = {(int)level, without, count, pass ? pass->name : NULL};
+    ok = ok && net_prepare(*model, &options, report, error);
+    free(without);
+    return ok;
+}
+
+int models_show_onnx(struct api_context *context, const char *path)
+{
+    struct orch_error error = {0};
+    struct net_model *model = NULL;
+    struct net_report report = {.effects = 0};
+    struct net_memory memory = {.of = NULL};
+    const char *const last = api_value(&context->args, "pass");
+    bool ok = open_model(context, path, last, &model, &report, &error) && net_memory_plan(model, &memory, &error);
+    if (ok && api_wants_document(context))
+        api_document(context, net_json(model, &report, &memory));
+    if (ok && api_wants_text(context) &&
+        !net_print(model, &report, &memory, last && strcmp(last, memory_pass) == 0, context->out, context->common.color))
+        ok = orch_no_memory(&error);
+    net_memory_free(&memory);
+    net_model_free(model);
+    return ok ? ORCH_OK : api_fail(context, &error);
+}
+
+/* A serialised ModelProto has no magic number. Its writers begin with the version of the format, a small number. */
+bool models_is_onnx(const char *path, const void *head, size_t size, uint64_t file_bytes)
+{
+    enum { VERSION_FIELD = 0x08, VERSION_MOST = 64 };
+    const uint8_t *const bytes = head;
+    const char *const dot = strrchr(path, '.');
+    (void)file_bytes;
+    return (dot && strcmp(dot, ".onnx") == 0) ||
+           (size > 2 && bytes[0] == VERSION_FIELD && bytes[1] > 0 && bytes[1] < VERSION_MOST);
+}

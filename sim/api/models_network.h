@@ -1,0 +1,12 @@
+/* Networks for the verb models. */
+#ifndef ORCHARD_SIM_API_MODELS_NETWORK_H
+#define ORCHARD_SIM_API_MODELS_NETWORK_H
+
+#include "sim/api/api.h"
+
+/* A kind of files: whether a file with this name and these first bytes is an ONNX network, and what is in it, after the passes
+ * that the options "opt", "no-pass" and "pass" ask for and with the dimensions of "dim". */
+bool models_is_onnx(const char *path, const void *head, size_t size, uint64_t file_bytes);
+int models_show_onnx(struct api_context *context, const char *path);
+
+#endif

@@ -1,0 +1,406 @@
+/* Models: graphs, nodes, attributes, subgraphs. */
+#include "sim/base/file_read.h"
+#include "sim/network/onnx/onnx_internal.h"
+#include "sim/network/operators/operator.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUBGRAPH_DEPTH_MAX = 8, NAME_BYTES = 4096 };
+
+struct import {
+    struct net_model *model;
+    const Onnx__ModelProto *proto;
+    struct orch_error *error;
+};
+
+/* Names reach terminals and one-line messages: control characters do not. */
+static char *clean(const char *name, char *text, size_t size)
+{
+    snprintf(text, size, "%s", name ? name : "");
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    return text;
+}
+
+static net_id new_value(struct import *in, struct onnx_names *names, const char *name)
+{
+    char text[NAME_BYTES];
+    const net_id id = net_value_add(in->model, clean(name, text, sizeof text));
+    if (id == NET_NONE || !onnx_names_add(names, name, id)) {
+        orch_no_memory(in->error);
+        return NET_NONE;
+    }
+    return id;
+}
+
+/* ---- types ---- */
+
+static bool read_type(struct import *in, const Onnx__ValueInfoProto *info, struct net_value *value)
+{
+    const Onnx__TypeProto *const type = info->type;
+    const Onnx__TypeProto__Tensor *const tensor =
+        type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? type->tensor_type : NULL;
+    if (type && type->value_case != ONNX__TYPE_PROTO__VALUE__NOT_SET && !tensor)
+        return orch_fail(in->error, ORCH_UNMODELLED, "'%.80s' is no tensor", value->name);
+    if (!tensor)
+        return true;
+    value->type = net_type_of_onnx(tensor->elem_type);
+    if (value->type == NET_TYPES && tensor->elem_type != 0)
+        return orch_fail(in->error, ORCH_UNMODELLED, "'%.80s' has elements of type %s", value->name,
+                         net_onnx_type_name(tensor->elem_type));
+    if (!tensor->shape)
+        return true;
+    if (tensor->shape->n_dim > NET_DIMS_MAX)
+        return orch_fail(in->error, ORCH_USAGE, "'%.80s' has %zu dimensions; at most %d are possible", value->name,
+                         tensor->shape->n_dim, NET_DIMS_MAX);
+    value->shape = (struct net_shape){.known = true, .dims = (unsigned)tensor->shape->n_dim};
+    for (unsigned d = 0; d < value->shape.dims; d++) {
+        const Onnx__TensorShapeProto__Dimension *const dim = tensor->shape->dim[d];
+        char text[NAME_BYTES];
+        snprintf(text, sizeof text, "%.4000s.%u", value->name, d); /* what has no name is called after its place */
+        value->shape.dim[d] = NET_UNKNOWN;
+        if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dim->dim_value >= 0)
+            value->shape.dim[d] = dim->dim_value;
+        else if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && *dim->dim_param)
+            value->shape.dim[d] = net_symbol(in->model, clean(dim->dim_param, text, sizeof text));
+        else
+            value->shape.dim[d] = net_symbol(in->model, text);
+    }
+    return true;
+}
+
+/* ---- attributes ---- */
+
+static bool import_graph(struct import *in, const Onnx__GraphProto *proto, const struct onnx_names *outer, unsigned depth,
+                         struct net_graph *graph);
+
+static char *text_of(const ProtobufCBinaryData *bytes)
+{
+    char *const text = malloc(bytes->len + 1);
+    if (text && bytes->len)
+        memcpy(text, bytes->data, bytes->len);
+    if (text)
+        text[bytes->len] = 0;
+    return text;
+}
+
+/* Older files leave the kind out. */
+static Onnx__AttributeProto__AttributeType kind_of(const Onnx__AttributeProto *a)
+{
+    if (a->has_type && a->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED)
+        return a->type;
+    return a->has_f      ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT
+           : a->has_i    ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT
+           : a->has_s    ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING
+           : a->t        ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR
+           : a->g        ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH
+           : a->n_ints   ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS
+           : a->n_floats ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS
+                         : ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS;
+}
+
+static bool import_lists(const Onnx__AttributeProto *a, struct net_node *node, const char *name)
+{
+    struct net_attribute *to;
+    switch (kind_of(a)) {
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS: return net_set_ints(node, name, a->ints, a->n_ints);
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
+        to = net_attr_set(node, name, NET_ATTR_REALS);
+        if (!to || !(to->reals = calloc(a->n_floats + 1, sizeof *to->reals)))
+            return false;
+        for (to->count = 0; to->count < a->n_floats; to->count++)
+            to->reals[to->count] = a->floats[to->count];
+        return true;
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
+        to = net_attr_set(node, name, NET_ATTR_TEXTS);
+        if (!to || !(to->texts = calloc(a->n_strings + 1, sizeof *to->texts)))
+            return false;
+        for (to->count = 0; to->count < a->n_strings; to->count++)
+            if (!(to->texts[to->count] = text_of(&a->strings[to->count])))
+                return false;
+        return true;
+    default: return true;
+    }
+}
+
+static bool import_attribute(struct import *in, const Onnx__AttributeProto *a, const struct onnx_names *names, unsigned depth,
+                             struct net_node *node)
+{
+    char name[NAME_BYTES];
+    struct net_attribute *to;
+    clean(a->name, name, sizeof name);
+    if (a->ref_attr_name && *a->ref_attr_name)
+        return orch_fail(in->error, ORCH_USAGE, "attribute %.60s refers to one of a function", name);
+    switch (kind_of(a)) {
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT: return net_set_int(node, name, a->i) || orch_no_memory(in->error);
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT: return net_set_real(node, name, a->f) || orch_no_memory(in->error);
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING:
+        to = net_attr_set(node, name, NET_ATTR_TEXT);
+        return (to && (to->text = text_of(&a->s))) || orch_no_memory(in->error);
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR:
+        to = net_attr_set(node, name, NET_ATTR_ARRAY);
+        if (!to || !a->t)
+            return to ? orch_fail(in->error, ORCH_USAGE, "attribute %.60s is empty", name) : orch_no_memory(in->error);
+        to->array = onnx_tensor(a->t, in->model->path, in->error);
+        return to->array || orch_fail_in(in->error, "attribute %.60s", name);
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH:
+        to = net_attr_set(node, name, NET_ATTR_GRAPH);
+        if (!to || !a->g)
+            return to ? orch_fail(in->error, ORCH_USAGE, "attribute %.60s is empty", name) : orch_no_memory(in->error);
+        to->graph = net_graph_new(name);
+        return to->graph ? import_graph(in, a->g, names, depth + 1, to->graph) : orch_no_memory(in->error);
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS: return import_lists(a, node, name) || orch_no_memory(in->error);
+    default: return orch_fail(in->error, ORCH_UNMODELLED, "attribute %.60s is of a kind that is not known", name);
+    }
+}
+
+/* ---- nodes ---- */
+
+static int64_t version_of(const Onnx__ModelProto *proto, const char *domain)
+{
+    for (size_t k = 0; k < proto->n_opset_import; k++) {
+        const char *const d = proto->opset_import[k]->domain ? proto->opset_import[k]->domain : "";
+        if (strcmp(strcmp(d, "ai.onnx") == 0 ? "" : d, domain) == 0)
+            return proto->opset_import[k]->version;
+    }
+    return 0;
+}
+
+static bool connect(struct import *in, const Onnx__NodeProto *proto, struct onnx_names *names, struct net_node *node)
+{
+    for (size_t k = 0; k < proto->n_input; k++) {
+        char text[NAME_BYTES];
+        if (!*proto->input[k])
+            continue;
+        node->input[k] = onnx_names_find(names, proto->input[k]);
+        if (node->input[k] == NET_NONE)
+            return orch_fail(in->error, ORCH_USAGE, "input '%.80s' is computed by nothing that stands before it",
+                             clean(proto->input[k], text, sizeof text));
+    }
+    for (size_t k = 0; k < proto->n_output; k++) {
+        char text[NAME_BYTES];
+        if (!*proto->output[k])
+            continue;
+        if (onnx_names_here(names, proto->output[k]) != NET_NONE)
+            return orch_fail(in->error, ORCH_USAGE, "'%.80s' is computed twice", clean(proto->output[k], text, sizeof text));
+        node->output[k] = new_value(in, names, proto->output[k]);
+        if (node->output[k] == NET_NONE)
+            return false;
+    }
+    return true;
+}
+
+/* A Constant is no node: its output is a constant of the model. */
+static bool take_constant(struct import *in, const struct net_node *node, struct net_graph *graph, bool *taken)
+{
+    static const char *const names[] = {"value", "value_int", "value_float", "value_ints", "value_floats"};
+    const struct net_attribute *a = NULL;
+    (void)graph;
+    *taken = strcmp(node->op, "Constant") == 0 && !*node->domain;
+    if (!*taken)
+        return true;
+    for (size_t k = 0; k < sizeof names / sizeof *names && !a; k++)
+        a = net_attribute(node, names[k]);
+    if (!a || net_output(node, 0) == NET_NONE)
+        return orch_fail(in->error, ORCH_UNMODELLED, "a constant without a tensor");
+    struct net_array *array = NULL;
+    const int64_t length = (int64_t)a->count;
+    if (a->kind == NET_ATTR_ARRAY) {
+        array = net_array_retain(a->array);
+    } else if (a->kind == NET_ATTR_INT || a->kind == NET_ATTR_REAL) {
+        array = net_array_new(a->kind == NET_ATTR_INT ? NET_I64 : NET_F32, NULL, 0, in->error);
+        if (array && a->kind == NET_ATTR_INT)
+            net_write_integers(NET_I64, array->data, 0, 1, &a->integer);
+        else if (array)
+            net_write_doubles(NET_F32, array->data, 0, 1, &a->real);
+    } else if (a->kind == NET_ATTR_INTS) {
+        array = net_array_of_integers(NET_I64, a->integers, a->count, in->error);
+    } else if (a->kind == NET_ATTR_REALS) {
+        array = net_array_new(NET_F32, &length, 1, in->error);
+        if (array)
+            net_write_doubles(NET_F32, array->data, 0, a->count, a->reals);
+    } else {
+        return orch_fail(in->error, ORCH_UNMODELLED, "a constant of text");
+    }
+    if (!array)
+        return false;
+    struct net_value *const v = &in->model->value[node->output[0]];
+    v->constant = array;
+    v->type = array->type;
+    v->shape = net_shape_of(array->shape, array->dims);
+    return true;
+}
+
+static bool fill_node(struct import *in, const Onnx__NodeProto *proto, struct onnx_names *names, unsigned depth,
+                      struct net_node *node)
+{
+    for (size_t k = 0; k < proto->n_attribute; k++)
+        if (!import_attribute(in, proto->attribute[k], names, depth, node))
+            return false;
+    return connect(in, proto, names, node);
+}
+
+static bool import_node(struct import *in, const Onnx__NodeProto *proto, struct onnx_names *names, unsigned depth,
+                        struct net_graph *graph)
+{
+    char name[NAME_BYTES], op[NAME_BYTES], domain[NAME_BYTES], title[256];
+    bool constant = false;
+    clean(proto->domain, domain, sizeof domain);
+    clean(proto->name && *proto->name ? proto->name : proto->n_output ? proto->output[0] : "", name, sizeof name);
+    struct net_node *const node = net_node_new(name, clean(proto->op_type, op, sizeof op),
+                                               strcmp(domain, "ai.onnx") == 0 ? "" : domain, proto->n_input, proto->n_output);
+    if (!node)
+        return orch_no_memory(in->error);
+    node->version = version_of(in->proto, node->domain);
+    bool ok = fill_node(in, proto, names, depth, node) && take_constant(in, node, graph, &constant);
+    if (ok && !constant) {
+        ok = onnx_normalise(in->model, node, in->error);
+        node->row = ok ? net_operator_find(node->op, node->domain) : NULL;
+        if (ok && strcmp(node->domain, "orchard") == 0)
+            ok = orch_fail(in->error, ORCH_USAGE, "the domain orchard is for fused operators");
+    }
+    if (!ok)
+        orch_fail_in(in->error, "%s", net_node_title(node, title, sizeof title));
+    if (!ok || constant) {
+        net_node_free(node);
+        return ok;
+    }
+    return net_graph_insert(graph, graph->nodes, node) || orch_no_memory(in->error);
+}
+
+/* ---- graphs ---- */
+
+static bool import_initialisers(struct import *in, const Onnx__GraphProto *proto, struct onnx_names *names)
+{
+    char text[NAME_BYTES];
+    if (proto->n_sparse_initializer)
+        return orch_fail(in->error, ORCH_UNMODELLED, "sparse initialisers");
+    for (size_t k = 0; k < proto->n_initializer; k++) {
+        const Onnx__TensorProto *const tensor = proto->initializer[k];
+        const char *const name = tensor->name ? tensor->name : "";
+        clean(name, text, sizeof text);
+        if (onnx_names_here(names, name) != NET_NONE)
+            return orch_fail(in->error, ORCH_USAGE, "initialiser '%.80s' twice", text);
+        struct net_array *const array = onnx_tensor(tensor, in->model->path, in->error);
+        if (!array)
+            return orch_fail_in(in->error, "initialiser '%.80s'", text);
+        const net_id id = net_constant_add(in->model, text, array);
+        if (id == NET_NONE || !onnx_names_add(names, name, id))
+            return orch_no_memory(in->error);
+    }
+    return true;
+}
+
+static bool import_inputs(struct import *in, const Onnx__GraphProto *proto, struct onnx_names *names, struct net_graph *graph)
+{
+    for (size_t k = 0; k < proto->n_input; k++) {
+        char text[NAME_BYTES];
+        const char *const name = proto->input[k]->name ? proto->input[k]->name : "";
+        const net_id known = onnx_names_here(names, name);
+        if (known != NET_NONE && in->model->value[known].constant) /* older files list initialisers among the inputs */
+            continue;
+        if (known != NET_NONE || !*name)
+            return orch_fail(in->error, ORCH_USAGE, "input '%.80s' twice", clean(name, text, sizeof text));
+        const net_id id = new_value(in, names, name);
+        if (id == NET_NONE || !read_type(in, proto->input[k], &in->model->value[id]))
+            return false;
+        if (!net_graph_add_input(graph, id))
+            return orch_no_memory(in->error);
+    }
+    return true;
+}
+
+static bool import_outputs(struct import *in, const Onnx__GraphProto *proto, const struct onnx_names *names,
+                           struct net_graph *graph)
+{
+    for (size_t k = 0; k < proto->n_output; k++) {
+        char text[NAME_BYTES];
+        const char *const name = proto->output[k]->name ? proto->output[k]->name : "";
+        const net_id id = onnx_names_find(names, name);
+        struct net_value declared = {.name = clean(name, text, sizeof text)};
+        if (!read_type(in, proto->output[k], &declared))
+            return false;
+        if (id == NET_NONE)
+            return orch_fail(in->error, ORCH_USAGE, "output '%.80s' is computed by no node", clean(name, text, sizeof text));
+        const bool ok = graph == in->model->graph ? net_model_add_output(in->model, id) : net_graph_add_output(graph, id);
+        if (!ok)
+            return orch_no_memory(in->error);
+    }
+    return true;
+}
+
+static bool import_graph(struct import *in, const Onnx__GraphProto *proto, const struct onnx_names *outer, unsigned depth,
+                         struct net_graph *graph)
+{
+    struct onnx_names names = {.outer = outer};
+    if (depth > SUBGRAPH_DEPTH_MAX)
+        return orch_fail(in->error, ORCH_USAGE, "subgraphs are nested too deep");
+    bool ok = import_initialisers(in, proto, &names) && import_inputs(in, proto, &names, graph);
+    for (size_t k = 0; ok && k < proto->n_node; k++)
+        ok = import_node(in, proto->node[k], &names, depth, graph);
+    ok = ok && import_outputs(in, proto, &names, graph);
+    onnx_names_free(&names);
+    return ok;
+}
+
+/* ---- models ---- */
+
+static bool import_model(struct import *in)
+{
+    in->model->opset = version_of(in->proto, "");
+    if (!in->proto->graph)
+        return orch_fail(in->error, ORCH_USAGE, "no graph: this is no ONNX model");
+    if (in->proto->n_functions)
+        return orch_fail(in->error, ORCH_UNMODELLED, "functions that the model defines itself");
+    return import_graph(in, in->proto->graph, NULL, 0, in->model->graph);
+}
+
+struct net_model *onnx_import(const char *path, const uint8_t *bytes, size_t size, struct orch_error *error)
+{
+    struct import in = {.error = error};
+    bool ok = size <= ONNX_BYTES_MAX ? onnx_wire_check(&onnx__model_proto__descriptor, bytes, size, error)
+                                     : orch_fail(error, ORCH_USAGE, "longer than 2 GiB");
+    Onnx__ModelProto *const proto = ok ? onnx__model_proto__unpack(NULL, size, bytes) : NULL;
+    if (ok && !proto)
+        ok = orch_fail(error, ORCH_USAGE, "no ONNX model");
+    in.proto = proto;
+    in.model = ok ? net_model_new(path) : NULL;
+    if (ok)
+        ok = in.model ? import_model(&in) : orch_no_memory(error);
+    if (proto)
+        onnx__model_proto__free_unpacked(proto, NULL);
+    if (!ok) {
+        net_model_free(in.model);
+        in.model = NULL;
+        orch_fail_in(error, "%s", path);
+    }
+    return in.model;
+}
+
+struct net_model *onnx_load(const char *path, struct orch_error *error)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    FILE *const file = fopen(path, "rb");
+    const bool ok = file && file_read_all(file, ONNX_BYTES_MAX, &bytes, &size);
+    if (!ok)
+        orch_fail(error, ORCH_USAGE, "%s: %s", path, errno == EFBIG ? "longer than 2 GiB" : strerror(errno));
+    if (file)
+        fclose(file);
+    struct net_model *const model = ok ? onnx_import(path, bytes, size, error) : NULL;
+    free(bytes);
+    return model;
+}
+
+bool onnx_is(const void *bytes, size_t size)
+{
+    struct orch_error ignored;
+    if (size < 4 || size > ONNX_BYTES_MAX || *(const uint8_t *)bytes != 0x08)
+        return false; /* ir_version comes first in every file that was seen */
+    return onnx_wire_check(&onnx__model_proto__descriptor, bytes, size, &ignored);
+}

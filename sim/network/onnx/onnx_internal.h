@@ -1,0 +1,35 @@
+/* Shared by the files of the ONNX import. */
+#ifndef ORCHARD_SIM_NETWORK_ONNX_ONNX_INTERNAL_H
+#define ORCHARD_SIM_NETWORK_ONNX_ONNX_INTERNAL_H
+
+#include "sim/network/graph/graph.h"
+#include "sim/network/onnx/onnx.h"
+
+#include <onnx.pb-c.h>
+
+/* Walks the wire format of a message by its description: false with an error when it is damaged, nested too deep, or would unpack
+ * to more than it is worth. */
+bool onnx_wire_check(const ProtobufCMessageDescriptor *message, const uint8_t *bytes, size_t size, struct orch_error *error);
+
+/* A tensor's values. `path` names the model whose folder may hold external data; NULL = none may. */
+struct net_array *onnx_tensor(const Onnx__TensorProto *tensor, const char *path, struct orch_error *error);
+/* Reads a part of a file in the folder of `path` into `to`. */
+bool onnx_external_read(const char *path, const char *location, uint64_t offset, uint8_t *to, size_t bytes,
+                        struct orch_error *error);
+
+/* Names and what they stand for, one map for each graph; a name that a graph does not have is looked for around it. */
+struct onnx_names {
+    const struct onnx_names *outer;
+    const char **name; /* borrowed */
+    net_id *id;
+    size_t count, room;
+};
+bool onnx_names_add(struct onnx_names *names, const char *name, net_id id); /* false when memory is out */
+net_id onnx_names_here(const struct onnx_names *names, const char *name);
+net_id onnx_names_find(const struct onnx_names *names, const char *name);
+void onnx_names_free(struct onnx_names *names);
+
+/* Brings a node to the form of the newest operator set; new constants go to the model. */
+bool onnx_normalise(struct net_model *model, struct net_node *node, struct orch_error *error);
+
+#endif

@@ -1,0 +1,98 @@
+/* Real networks: the golden outputs of an independent runtime, by the reference operators, as imported and after all passes. */
+#include "sim/network/case.h"
+#include "sim/network/network.h"
+#include "sim/network/operators/run.h"
+#include "tests/support/suite.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What `orchard model check` asks of f32: of the largest expected number. */
+#define LIMIT 2e-4
+
+static const char *const models[] = {"mnist_8",
+                                     "ppocr_cls",
+                                     "ppocr_det",
+                                     "bert_tiny_random",
+                                     "llama_tiny_random",
+                                     "silero_vad_v5",
+                                     "ultraface_rfb320",
+                                     "ultraface_slim320",
+                                     "ultraface_rfb320_simplified",
+                                     "super_resolution_10"};
+
+static bool check_outputs(const struct net_model *model, const struct net_case *c, const char *what, struct orch_error *error)
+{
+    const struct net_run run = {.model = model, .input = c->input};
+    struct net_array **const output = calloc(c->outputs + 1, sizeof(*output));
+    bool ok = output && net_run(&run, output, error);
+    for (size_t k = 0; ok && k < c->outputs; k++) {
+        const struct net_difference d = net_compare(output[k], c->expected[k], 0, 1);
+        printf("  %s, %s: largest difference %.2g of %.3g\n", what, model->output_name[k], d.largest, d.magnitude);
+        CHECK(d.fits && d.largest <= LIMIT * d.magnitude, "%s: %s differs by %g of %g", what, model->output_name[k], d.largest,
+              d.magnitude);
+    }
+    for (size_t k = 0; output && k < c->outputs; k++)
+        net_array_release(output[k]);
+    free(output);
+    return ok;
+}
+
+static void check_model(const char *folder, const char *name, int level)
+{
+    char path[PATH_MAX + 32], what[128];
+    struct orch_error error = {0};
+    struct net_case c = {.input = NULL};
+    size_t sets = 0;
+    bool golden;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    net_case_sets(path, &sets, &golden);
+    CHECK(sets > 0, "%s has no data", name);
+    for (size_t set = 0; set < sets; set++) {
+        char file[PATH_MAX + 64];
+        snprintf(file, sizeof file, "%s/model.onnx", path);
+        snprintf(what, sizeof what, "%s --opt %d", name, level);
+        struct net_open_options options = {.level = level};
+        struct net_model *const model = net_import(file, &error);
+        bool ok = model && net_case_load(path, set, model, &c, &error) && net_bind_inputs(model, c.input, &error) &&
+                  net_prepare(model, &options, NULL, &error) && check_outputs(model, &c, what, &error);
+        CHECK(ok, "%s: %s", what, error.text);
+        net_case_free(&c);
+        net_model_free(model);
+    }
+}
+
+static void at_level(int level)
+{
+    const char *const found = suite_shared("models");
+    char folder[PATH_MAX];
+    if (!found) {
+        suite_skip("no folder of models");
+        return;
+    }
+    snprintf(folder, sizeof folder, "%s", found);
+    for (size_t k = 0; k < ARRAY_COUNT(models); k++)
+        check_model(folder, models[k], level);
+}
+
+static void test_as_imported(void)
+{
+    at_level(0);
+}
+
+static void test_after_simple_passes(void)
+{
+    at_level(1);
+}
+
+static void test_after_all_passes(void)
+{
+    at_level(2);
+}
+
+static const struct suite_test tests[] = {{"golden outputs as imported", test_as_imported},
+                                          {"golden outputs with --opt 1", test_after_simple_passes},
+                                          {"golden outputs with --opt 2", test_after_all_passes}};
+SUITE_MAIN("network_models", tests)
