@@ -1,5 +1,6 @@
 /* The verb validate: runs the programs that published measurements describe, and scores the model against them. */
 #include "isa/ane/ane_program.h"
+#include "isa/array_count.h"
 #include "sim/base/output_file.h"
 #include "sim/base/host_time.h"
 #include "sim/base/json_out.h"
@@ -20,6 +21,7 @@ static const struct orchard_option option_table[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
     {"jobs", 0, "N", false, "rows at the same time (default: all cores of this host); the answer is the same for any N"},
     {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
+    {"every", 0, "N", false, "only the first of every N rows of each table: a quick look at all kinds of rows"},
     {"fitted", 0, NULL, false, "print each value that was taken from measured rows or chosen over them, with these rows"},
     {"template", 0, NULL, false, "print a table without rows, for measurements of one's own"},
     {"history", 0, NULL, false, "scores recorded so far, by version; FILE: of this table only"},
@@ -175,20 +177,24 @@ static bool simulate(struct api_context *context, struct validation *v, const st
 static bool score(struct api_context *context, struct validation *v, struct verb_curves *curves, struct orch_error *error)
 {
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
-    uint64_t jobs;
+    uint64_t jobs, every = 1;
     char version[VALIDATION_VERSION_SIZE];
     const char *bounds = api_value(&context->args, "require");
     struct chip_db *db = api_chip_db(context, error);
     if (!db || !api_jobs(&context->args, VALIDATION_JOBS_MAX, &jobs, error) ||
-        !validation_version(db, &overrides, version, error) || !simulate(context, v, db, &overrides, (unsigned)jobs, error) ||
-        !validation_cross_validate(v, error))
+        !api_unsigned(&context->args, "every", 1, UINT32_MAX, &every, error) ||
+        !validation_version(db, &overrides, version, error))
+        return false;
+    validation_keep_every(v, every);
+    if (!simulate(context, v, db, &overrides, (unsigned)jobs, error) || !validation_cross_validate(v, error))
         return false;
     if (api_has(&context->args, "measure-overheads"))
         return validation_measure_overheads(v, context->out, error);
     if (api_has(&context->args, "fit-residuals"))
         return validation_fit_residuals(v, context->out, error);
     return (!api_wants_document(context) || give_document(context, v, curves, version, error)) &&
-           (!api_wants_text(context) || print(context, v, curves, version, error)) && record(context, v, version, error) &&
+           (!api_wants_text(context) || print(context, v, curves, version, error)) &&
+           (every > 1 || record(context, v, version, error)) && /* a part of a table has no place in its history */
            (!bounds || validation_require(v, bounds, error));
 }
 
@@ -232,6 +238,21 @@ static bool add_files(struct api_context *context, int count, const char *const 
     return ok;
 }
 
+/* The tables that come with orchard; and, for a whole score, the curve of a machine that comes with it. */
+static bool add_shipped(struct api_context *context, struct validation *v, struct verb_curves *curves, struct orch_error *error)
+{
+    static const char *const parts[] = {"dump", "fitted", "every", "measure-overheads", "fit-residuals"};
+    bool whole = true;
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+        whole = whole && !api_has(&context->args, parts[i]);
+    if (!validation_add_shipped(v, error))
+        return false;
+    char *const path = whole ? validation_shipped_path("curve-macbook-air-m1.csv", error) : NULL;
+    const bool ok = !whole || (path && verb_curves_add(context, path, curves, error));
+    free(path);
+    return ok;
+}
+
 /* Names the rows that could not be read, all but very many of them. */
 static void tell_skipped(struct api_context *context, const struct validation *v)
 {
@@ -260,7 +281,7 @@ static int ask(struct api_context *context, int words, const char *const *word)
     }
     struct validation *v = validation_create();
     bool ok = v || orch_no_memory(&error);
-    ok = ok && (words ? add_files(context, words, word, v, &curves, &error) : validation_add_shipped(v, &error));
+    ok = ok && (words ? add_files(context, words, word, v, &curves, &error) : add_shipped(context, v, &curves, &error));
     if (ok)
         tell_skipped(context, v);
     const char *id = api_value(&context->args, "dump");

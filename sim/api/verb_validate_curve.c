@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool verb_is_curve(const char *path)
@@ -98,11 +99,12 @@ bool verb_curves_add(struct api_context *context, const char *path, struct verb_
     struct api_chips chips = {0};
     struct device_list devices = {0};
     struct device_curve curve = {0};
-    struct verb_curve result = {.path = path};
+    struct verb_curve result = {.path = strdup(path)};
     uint8_t *bytes = NULL;
     size_t size;
-    bool ok = api_chips_open(context, NULL, &chips, error) && device_list_load(NULL, &devices, error) &&
-              api_read_file(path, &bytes, &size, error) && device_curve_parse(path, (const char *)bytes, size, &curve, error);
+    bool ok = (result.path || orch_no_memory(error)) && api_chips_open(context, NULL, &chips, error) &&
+              device_list_load(NULL, &devices, error) && api_read_file(path, &bytes, &size, error) &&
+              device_curve_parse(path, (const char *)bytes, size, &curve, error);
     const struct device *const device =
         ok ? device_find(&devices, name ? name : "macbook-air", chip_id(chips.chip[0]), error) : NULL;
 
@@ -114,6 +116,8 @@ bool verb_curves_add(struct api_context *context, const char *path, struct verb_
         result.points = curve.count;
         ok = add(curves, &result, error);
     }
+    if (!ok)
+        free(result.path);
     free(bytes);
     device_curve_free(&curve);
     device_list_free(&devices);
@@ -123,6 +127,8 @@ bool verb_curves_add(struct api_context *context, const char *path, struct verb_
 
 void verb_curves_free(struct verb_curves *curves)
 {
+    for (size_t i = 0; i < curves->count; i++)
+        free(curves->item[i].path);
     free(curves->item);
     *curves = (struct verb_curves){0};
 }

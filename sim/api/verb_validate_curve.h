@@ -9,7 +9,7 @@
 
 /* How well one curve is predicted. */
 struct verb_curve {
-    const char *path;
+    char *path;
     char chip[64], device[64];
     size_t points;
     struct device_curve_score score;

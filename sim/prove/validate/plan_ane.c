@@ -100,19 +100,11 @@ static double watts_of(const char *unit)
     return strcmp(unit, "W") == 0 ? 1 : strcmp(unit, "mW") == 0 ? 1e-3 : 0;
 }
 
-/* Chips with enough such rows from more than one author, in fp16. Left out: an M2 Pro of one sweep, which takes twice the time of
- * an M2 Max for everything, so that its five rows characterise that machine; and loops, which repeat shapes that exist as single
- * calls. */
+/* In fp16, on any chip. Left out are loops, which repeat shapes that exist as single calls. */
 static bool is_engine_level(const struct validate_row *row)
 {
-    static const char *const chips[] = {"M1", "M1 Max", "M2", "M2 Max"};
-    if (watts_of(row->unit) > 0 || strcmp(validate_cell(row, "precision"), "fp16") != 0 ||
-        strncmp(row->condition, "loop", 4) == 0)
-        return false;
-    for (size_t i = 0; i < ARRAY_COUNT(chips); i++)
-        if (strcmp(row->chip, chips[i]) == 0)
-            return true;
-    return false;
+    return watts_of(row->unit) == 0 && strcmp(validate_cell(row, "precision"), "fp16") == 0 &&
+           strncmp(row->condition, "loop", 4) != 0;
 }
 
 bool validate_is_ane(const struct validate_row *row)

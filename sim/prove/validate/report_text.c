@@ -130,7 +130,7 @@ static bool print_groups(const struct validation *v, const char *group_by, const
         print_line(out, "fitted: rows that a parameter was taken from or chosen over", &groups.taken);
         print_line(out, "guessed: rows with a size or part that no source gives", &groups.guess);
         if (groups.engine.rows)
-            print_line(out, "engine level: single operations and stacks, M1 to M2 Max", &groups.engine);
+            print_line(out, "engine level: single operations and stacks of the Neural Engine", &groups.engine);
         if (groups.all.framed)
             fputs("bare: without the measured time of frameworks; --json lists it\n", out);
         fputs("sheet: rows for which a spreadsheet has a figure (roofline of published peaks, 0.85 of the bandwidth, the same "

@@ -95,6 +95,15 @@ bool validation_add_text(struct validation *v, const char *name, const char *tex
     return table && add_table(v, name, table, error);
 }
 
+void validation_keep_every(struct validation *v, uint64_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < v->rows; i++)
+        if (v->row[i].number % n == 0)
+            v->row[kept++] = v->row[i];
+    v->rows = kept;
+}
+
 size_t validation_skipped(const struct validation *v)
 {
     size_t count = 0;

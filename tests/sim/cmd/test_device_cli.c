@@ -116,12 +116,8 @@ static void test_equal_runs_give_equal_bytes(void)
  * about 2450 MHz, the clocks after about 75 s. The only measured inputs are when the load began and ended. */
 static void test_a_real_load_throttles_as_measured(void)
 {
-    const char *const curve = suite_shared("vectors/thermal/m1air_cinebench/curve.csv");
-    if (!curve) {
-        suite_skip("no measured curve beside the checkout");
-        return;
-    }
-    if (!cli_ask(&home, "validate %s --chip m1 --device macbook-air --json", curve))
+    if (!cli_ask(&home, "validate " ORCHARD_SOURCE_DIR
+                        "/sim/prove/tables/curve-macbook-air-m1.csv --chip m1 --device macbook-air --json"))
         return;
     json_object *const d = cli_document(&home.outcome);
     if (!d)

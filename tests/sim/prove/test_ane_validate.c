@@ -169,14 +169,15 @@ static void test_engine_level(void)
     struct validation_groups groups;
     CU_ASSERT_FATAL(validation_group_rows(v, "level", &groups, &error));
     const struct validation_group *g = &groups.engine;
-    CU_ASSERT_EQUAL(g->rows, ARRAY_COUNT(engine_rows));
+    CU_ASSERT_EQUAL(g->rows, ARRAY_COUNT(engine_rows) + 1); /* the M2 Pro as well, although it takes twice the time */
     CHECK(g->score.count + g->fitted == g->rows && g->fitted == 3, "%zu of %zu rows are fitted", g->fitted, g->rows);
     CHECK(g->score.median_ape <= 0.20, "median error %.1f %%", 100 * g->score.median_ape);
     CHECK(g->score.mape <= 0.25, "mean error %.1f %%", 100 * g->score.mape);
     CHECK(g->bare.mape > g->score.mape, "without copies %.1f %%", 100 * g->bare.mape);
     CU_ASSERT_EQUAL_FATAL(groups.count, 2);
-    CU_ASSERT_EQUAL(groups.group[0].rows, 2); /* "other": another chip, another precision */
-    CU_ASSERT_DOUBLE_EQUAL(groups.group[1].score.mape, g->score.mape, 1e-12);
+    const bool first = groups.group[0].rows == 1; /* "other": another precision */
+    CU_ASSERT_EQUAL(groups.group[!first].rows, 1);
+    CU_ASSERT_DOUBLE_EQUAL(groups.group[first].score.mape, g->score.mape, 1e-12);
     validation_groups_free(&groups);
     validation_free(v);
 }
