@@ -24,10 +24,14 @@ guest_kernels_large := object_kernels.c $(GUEST_OBJECT) -fno-pie -mcmodel=large 
 guest_kernels_tiny := object_kernels.c $(GUEST_OBJECT) -fno-pie -mcmodel=tiny
 guest_undefined := object_undefined.c $(GUEST_OBJECT) -fno-pie
 guest_amx := object_amx.c $(GUEST_OBJECT) -fno-pie
+guest_library1 := object_library.c $(GUEST_OBJECT) -fno-pie -fcommon -DGUEST_PART=1
+guest_library2 := object_library.c $(GUEST_OBJECT) -fno-pie -fcommon -DGUEST_PART=2
+guest_library3 := object_library.c $(GUEST_OBJECT) -fno-pie -fcommon -DGUEST_PART=3
+guest_library4 := object_library.c $(GUEST_OBJECT) -fno-pie -DGUEST_PART=4
 guest_relocations := object_relocations.S -c
 guest_relocations_ld := object_relocations.S $(GUEST_FREE) -Wl,--no-warn-rwx-segments,-Ttext=0x10000000,--section-start=.rodata=0x10004000,--section-start=.data=0x10008000,-e,relocations,--build-id=none
 GUEST_NAMES := integer_plain integer_o2 integer_o3 integer_os integer_pie float_o3 float_ofast float_f16 faults text text_pie memory memory_4k threads files \
-	kernels kernels_pic kernels_large kernels_tiny undefined amx relocations relocations_ld
+	kernels kernels_pic kernels_large kernels_tiny undefined amx relocations relocations_ld library1 library2 library3 library4
 GUESTS := $(if $(GUEST_CC),$(GUEST_NAMES:%=$(O)/tests/guest/%.elf))
 $(GUESTS): $(O)/tests/guest/%.elf: $(wildcard tests/guest/*.c tests/guest/*.h tests/guest/*.S) units/amx/kernels/amx_intrinsics.h tests/build.mk
 	@mkdir -p $(@D)

@@ -112,6 +112,8 @@ static const struct metric_entry listed[] = {
     {"counter", "ane.coefficient_bytes", "bytes", "bytes that one request's kernel DMA streams, passes counted each", 0},
     {"counter", "ane.l2_bytes", "bytes", "bytes that one request moves from and to tile memory", 0},
     {"counter", "program.exit_code", "1", "exit code of the program's first copy", -1},
+    {"counter", "program.threads", "1", "threads that the program's first copy started, if more than one", -1},
+    {"counter", "program.cores", "1", "cores that its threads used", -1},
     {"counter", "program.output_bytes", "bytes", "bytes that the program's first copy printed", -1},
     {"counter", "program.output_files", "files", "buffers of the program written to files", -1},
     {"counter", "run.approximate", "1", "1: the time is known less well than the interval says; the assumptions say why", -1},

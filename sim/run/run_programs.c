@@ -56,7 +56,7 @@ static void show_output(void *context, const void *bytes, size_t count)
 }
 
 /* Counts what the program did to the outside world; zeros get no counter. */
-static bool add_effects(const struct program *p, struct run_result *r)
+static bool add_effects(const struct program *p, const struct crew_job *job, struct run_result *r)
 {
     size_t bytes[2], files = 0;
     struct program_result out;
@@ -64,6 +64,10 @@ static bool add_effects(const struct program *p, struct run_result *r)
     program_text(p, 2, &bytes[1]);
     for (size_t i = 0; i < program_result_count(p); i++)
         files += program_result(p, i, &out) && out.save_path;
+    const unsigned threads = cpu_linux_started(program_system(p));
+    if (threads > 1 && (!run_values_add(&r->counters, "program.threads", threads) ||
+                        !run_values_add(&r->counters, "program.cores", crew_job_cores(job))))
+        return false;
     return (bytes[0] + bytes[1] == 0 || run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)(bytes[0] + bytes[1]))) &&
            (files == 0 || run_values_add(&r->counters, RUN_COUNTER_FILES, (double)files));
 }
@@ -97,7 +101,7 @@ static bool collect_results(const struct run_programs *s, const struct program_s
     }
     if (crew_job_stop(set->job[0]) == CPU_STOP_EXIT)
         ok = ok && run_values_add(&r->counters, "program.exit_code", crew_job_exit_code(set->job[0]));
-    ok = ok && add_effects(p, r) && keep_end(s, set->job[0], p, r);
+    ok = ok && add_effects(p, set->job[0], r) && keep_end(s, set->job[0], p, r);
     return (ok || orch_no_memory(error)) && program_save_results(p, error);
 }
 

@@ -220,6 +220,16 @@ const char *cpu_image_unresolved(const struct cpu_image *image, uint64_t addr)
     return s.section == SHN_UNDEF && s.name[0] ? s.name : NULL;
 }
 
+bool cpu_image_is_resolver(const struct cpu_image *image, const char *name)
+{
+    struct elf_symbol s;
+    uint32_t index;
+    if (!elf_find_symbol(image->elf, name, &index))
+        return false;
+    elf_symbol(image->elf, index, &s);
+    return s.type == STT_GNU_IFUNC;
+}
+
 /* Entry `*left` of a table in the file, counting those of the type only. */
 static bool find_indirect(const struct cpu_image *image, uint64_t offset, uint64_t bytes, uint32_t *left, Elf64_Rela *found)
 {

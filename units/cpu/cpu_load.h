@@ -44,6 +44,7 @@ bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char *
 
 /* Functions that the program's start-up code chooses by calling a resolver (R_AARCH64_IRELATIVE), one by one until false: whoever
  * calls a function without that start has to do so. `place` takes what the resolver returns. */
+bool cpu_image_is_resolver(const struct cpu_image *image, const char *name); /* the symbol is one, not the function itself */
 bool cpu_image_indirect(const struct cpu_image *image, uint32_t index, uint64_t *place, uint64_t *resolver);
 
 /* The undefined symbol whose address this is, or NULL. */

@@ -281,6 +281,11 @@ unsigned cpu_linux_alive(const struct cpu_linux *l)
     return l->alive;
 }
 
+unsigned cpu_linux_started(const struct cpu_linux *l)
+{
+    return l->threads;
+}
+
 int cpu_linux_on(const struct cpu_linux *l, unsigned core)
 {
     return l->on[core] ? l->on[core]->id : 0;

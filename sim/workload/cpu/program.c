@@ -249,26 +249,39 @@ static bool load(struct program *p, const void *bytes, size_t size, const struct
     return true;
 }
 
-/* Calls the resolvers of functions that come in several versions, as the start-up code would have done. */
-static bool resolve_indirect(struct program *p, uint64_t sp, struct orch_error *error)
+static bool call_resolver(struct program *p, uint64_t resolver, uint64_t sp, uint64_t *chosen, struct orch_error *error)
 {
     enum { BUDGET = 100000, HWCAP_FP_ASIMD = 3 };
-    struct cpu_context before;
     struct unit_fault fault;
-    uint64_t place, resolver;
+    cpu_core_set_pc(p->core, resolver);
+    cpu_core_set_x(p->core, 0, HWCAP_FP_ASIMD);
+    cpu_core_set_x(p->core, SP, sp);
+    cpu_core_set_x(p->core, LINK, CPU_RETURN_ADDRESS);
+    const enum cpu_stop stop = cpu_core_run(p->core, BUDGET, NULL, &fault);
+    *chosen = cpu_core_x(p->core, 0);
+    return stop == CPU_STOP_RETURN ||
+           orch_fail(error, ORCH_USAGE, "the resolver at 0x%" PRIx64 " of a function with several versions does not return",
+                     resolver);
+}
+
+/* Calls the resolvers of functions that come in several versions, as the start-up code would have done. */
+static bool resolve_indirect(struct program *p, const char *entry, uint64_t sp, struct orch_error *error)
+{
+    struct cpu_context before;
+    uint64_t place, resolver, chosen;
     cpu_core_save(p->core, &before);
     for (uint32_t i = 0; cpu_image_indirect(&p->image, i, &place, &resolver); i++) {
-        cpu_core_set_pc(p->core, resolver);
-        cpu_core_set_x(p->core, 0, HWCAP_FP_ASIMD);
-        cpu_core_set_x(p->core, SP, sp);
-        cpu_core_set_x(p->core, LINK, CPU_RETURN_ADDRESS);
-        const enum cpu_stop stop = cpu_core_run(p->core, BUDGET, NULL, &fault);
-        const uint64_t chosen = cpu_core_x(p->core, 0);
+        if (!call_resolver(p, resolver, sp, &chosen, error))
+            return false;
         uint8_t *const host = mem_at(p->space, place, sizeof chosen, MEM_WRITE);
-        if (stop != CPU_STOP_RETURN || !host)
-            return orch_fail(error, ORCH_USAGE,
-                             "the resolver at 0x%" PRIx64 " of a function with several versions does not return", resolver);
+        if (!host)
+            return orch_fail(error, ORCH_USAGE, "an indirect function patches 0x%" PRIx64 ", outside the program", place);
         memcpy(host, &chosen, sizeof chosen);
+    }
+    if (cpu_image_is_resolver(&p->image, entry)) {
+        if (!call_resolver(p, p->entry, sp, &chosen, error))
+            return false;
+        before.pc = p->entry = chosen;
     }
     cpu_core_load(p->core, &before);
     return true;
@@ -281,7 +294,7 @@ static bool prepare(struct program *p, const void *bytes, size_t size, const str
         !make_core(p, o, &stack, error))
         return false;
     if (p->is_call)
-        return resolve_indirect(p, stack.sp, error) && parse_args(p, o, error) && pass_args(p, stack.sp, error);
+        return resolve_indirect(p, o->entry, stack.sp, error) && parse_args(p, o, error) && pass_args(p, stack.sp, error);
     cpu_core_set_x(p->core, SP, stack.sp);
     return true;
 }

@@ -193,6 +193,30 @@ static void test_input(void)
     cli_home_remove(&home);
 }
 
+static void test_functions(void)
+{
+    char others[600];
+    expect("kernels", "--entry kernel_half --args 0.75f --args 1e-3f --returns f32", 0, "returned  0.375499994 (f32)", NULL);
+    expect("kernels", "--entry kernel_half --args 0.75f --args 1e-3f --returns f33", 2, NULL, "--returns f33: expected");
+    if (!ask("kernels", "--entry kernel_half --args 0.75f --args 0.25f --returns f32 --json"))
+        return;
+    for (int again = 0; again < 2; again++) { /* the second time it is found in the database */
+        json_object *d = cli_document(&home.outcome);
+        CU_ASSERT_EQUAL(document_number(d, "/returned/value"), 0.5);
+        CU_ASSERT_STRING_EQUAL(document_text(d, "/returned/type"), "f32");
+        CU_ASSERT_EQUAL(json_object_object_length(document_at(d, "checksum")), 0);
+        json_object_put(d);
+        ask("kernels", "--entry kernel_half --args 0.75f --args 0.25f --returns f32 --json");
+    }
+    snprintf(others, sizeof others, "--entry library_sum --args 5 --returns i32 --link %s", guest_path("library2"));
+    snprintf(others + strlen(others), sizeof others - strlen(others), " --link %s", guest_path("library3"));
+    expect("library1", others, 0, "returned  226 (i32)", NULL);
+    expect("library1", "--entry library_sum --args 5", 4, NULL, "calls helper, which nothing defines");
+    expect("library1", "--entry library_math --args 0 --args 1.0d --args 1.0d --returns f64", 0, "returned  2.718281828459045",
+           NULL);
+    expect("text", "--entry strlen --args str:seven.. --returns u64", 0, "returned  7 (u64)", NULL);
+}
+
 static const struct suite_test tests[] = {
     {"threads share, wait and end", test_threads},
     {"signals and timers interrupt", test_signals},
@@ -201,6 +225,7 @@ static const struct suite_test tests[] = {
     {"a program's end and output are told", test_end},
     {"files are there when they are mounted", test_files},
     {"nothing leads out of a mount", test_escape},
+    {"functions return, and find what they need", test_functions},
     {"standard input and environment are what was given", test_input},
 };
 SUITE_MAIN("programs_cli", tests)

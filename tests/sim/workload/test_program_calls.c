@@ -169,7 +169,7 @@ static void test_entry_errors(void)
     expect_refusal("kernels", &o, "is not code");
     o = call_of(NULL, NULL, 0);
     expect_refusal("kernels", &o, "name a function with --entry; it has kernel_dispatch");
-    expect_refusal("undefined", &o, "undefined symbols elsewhere, far_away");
+    expect_refusal("undefined", &o, "name a function with --entry; it has needs");
     o.space_bytes = 1 << 20;
     expect_refusal("integer_o2", &o, "leave the simulated address space");
 }

@@ -15,10 +15,11 @@
 #define JOIN2(a, b) a##b
 #define JOIN(a, b)  JOIN2(a, b)
 #define F(name)     JOIN(RUNTIME_PREFIX, name)
+#define PUBLIC      static __attribute__((unused))
 #else
 #define F(name) name
+#define PUBLIC  __attribute__((weak, visibility("default")))
 #endif
-#define PUBLIC __attribute__((weak, visibility("default")))
 
 /* ---- memory and strings ---- */
 
@@ -373,19 +374,24 @@ PUBLIC double F(cbrt)(double x)
     return F(copysign)(y, x);
 }
 
+static double half_exp(double x)
+{
+    return x > 709 ? exp_pair(x - 1, 0) * 1.3591409142295225 : exp_pair(x, 0) * 0.5;
+}
+
 PUBLIC double F(sinh)(double x)
 {
     if (size_of(x) < 0.35) {
         const double t = exp_rest(x);
         return (t + t / (1 + t)) / 2;
     }
-    const double half = exp_pair(size_of(x), -0.6931471805599453), y = half - 0.25 / half;
+    const double half = half_exp(size_of(x)), y = half - 0.25 / half;
     return F(copysign)(y, x);
 }
 
 PUBLIC double F(cosh)(double x)
 {
-    const double half = exp_pair(size_of(x), -0.6931471805599453);
+    const double half = half_exp(size_of(x));
     return half + 0.25 / half;
 }
 
