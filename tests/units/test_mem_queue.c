@@ -352,12 +352,58 @@ static void test_gather_displaces_the_oldest(void)
     mem_gather_release(&gather);
 }
 
+static bool same_link(const struct mem_link *a, const struct mem_link *b)
+{
+    return a->count == b->count && a->floor_ns == b->floor_ns &&
+           memcmp(a->start_ns + a->first, b->start_ns + b->first, a->count * sizeof a->start_ns[0]) == 0 &&
+           memcmp(a->end_ns + a->first, b->end_ns + b->first, a->count * sizeof a->end_ns[0]) == 0;
+}
+
+/* Requests that come in one go start when single ones would, and leave the link as single ones would, whatever lies ahead. */
+static void test_requests_in_one_go(void)
+{
+    static struct mem_link single, batch;
+    uint64_t seed = 9;
+    unsigned refused = 0, tried = 0;
+    mem_link_init(&single, 200.0);
+    mem_link_init(&batch, 200.0);
+    double now = 0;
+    for (unsigned round = 0; round < 20000; round++) {
+        const double ns = 0.64, pace = round % 1000 < 500 ? 0.9 : 0.3;
+        const uint32_t count = 1 + suite_random(&seed) % 16;
+        double asked[16], at[16];
+        if (suite_random(&seed) % 8 == 0) /* something for later, as stores that wait for their turn */
+            for (unsigned i = 0; i < 8; i++) {
+                mem_link_take_ns(&single, now + 11.7 * i, ns);
+                mem_link_take_ns(&batch, now + 11.7 * i, ns);
+            }
+        for (uint32_t i = 0; i < count; i++, now += pace * (suite_random(&seed) % 3))
+            asked[i] = now;
+        const bool can = mem_link_try(&batch, asked, count, ns, at);
+        const uint32_t taken = can ? (uint32_t)(suite_random(&seed) % (count + 1)) : count;
+        refused += !can;
+        tried += can;
+        for (uint32_t i = 0; i < taken; i++) {
+            const double start = mem_link_take_ns(&single, asked[i], ns);
+            CU_ASSERT_FATAL(!can || start == at[i]);
+            if (!can)
+                mem_link_take_ns(&batch, asked[i], ns);
+        }
+        if (can)
+            mem_link_take_tried(&batch, asked, taken, ns, at);
+        CU_ASSERT_FATAL(same_link(&single, &batch));
+        now += round % 1000 < 800 ? 2.0 : 0.1;
+    }
+    CU_ASSERT(tried > 10000);
+}
+
 static const struct suite_test tests[] = {
     {"a link serialises", test_link_serialises},
     {"a link fills gaps", test_link_fills_gaps},
     {"a link without a rate is free", test_link_without_rate_is_free},
     {"a link agrees with a calendar", test_link_against_calendar},
     {"links agree with a plain list", test_links_agree_with_a_plain_list},
+    {"requests in one go", test_requests_in_one_go},
     {"slots agree with a sorted list", test_slots_agree_with_a_sorted_list},
     {"slots hand out the earliest place", test_slots_hand_out_the_earliest},
     {"caches are true LRU", test_cache_is_lru},

@@ -132,21 +132,23 @@ static uint32_t same_answers(struct amx_loop *l, const struct amx_period_way *wa
 }
 
 /* Requests the lines of the next periods, as far as they are known to be in L2. *same: all answers led the same way; otherwise
- * those of the period that differs are kept. Returns the number of periods. */
+ * those of the period that differs are kept. Returns the number of periods; 0: *apart must be asked for one by one. */
 static uint32_t ask_known(struct amx_loop *l, const struct amx_period_way *way, struct mem_steady *s, uint32_t gone,
-                          uint32_t most, bool *same)
+                          uint32_t most, uint32_t *apart, bool *same)
 {
     struct amx_block *block = l->block;
     struct mem_steady_try period;
     int64_t head = l->core->head + way->head * gone;
     uint32_t n = 0, lines = 0;
     s->first_ns = amx_ns_of(block, head + way->load[0].asked);
-    const uint32_t known = mem_steady_known(s, most);
+    const uint32_t known = mem_steady_known(s, most, apart);
     for (; *same && n < known; n += *same, head += way->head) {
         for (uint32_t k = 0; k < s->count; k++)
             period.asked_ns[k] = amx_ns_of(block, head + way->load[l->load_of[k]].asked);
-        if (!mem_steady_try(s, &period))
+        if (!mem_steady_try(s, &period)) {
+            *apart = 1;
             break;
+        }
         const uint32_t answered = same_answers(l, way, s, &period, head, &lines);
         mem_steady_take(s, &period, lines);
         *same = answered == l->loads;
@@ -193,10 +195,11 @@ static void repeat(struct amx_loop *l, const struct amx_period_way *way, int64_t
         const uint32_t next = n + (busy ? busy : step), to = next < most ? next : most;
         bool same = true;
         while (same && n < to) {
-            const uint32_t known = ask_known(l, way, &steady, n, to - n, &same);
+            uint32_t apart;
+            const uint32_t known = ask_known(l, way, &steady, n, to - n, &apart, &same);
             n += known;
-            if (known == 0 && same && (same = ask_period(l, way, &steady, n)))
-                n++;
+            for (apart = known > 0 ? 0 : apart; same && apart > 0; apart--)
+                n += same = ask_period(l, way, &steady, n);
         }
         if (!same)
             break;

@@ -237,7 +237,9 @@ static inline struct cpu_answer cpu_ask(struct cpu_timing *t, uint64_t at, uint6
     const double ns = cpu_ns_of(t, at);
     if (!t->port || mem_port_l1_hit(t->port, ns, addr, bytes, kind != MEM_ACCESS_LOAD))
         return (struct cpu_answer){hit, MEM_L1};
-    const struct mem_reply reply = mem_port_access_beyond(t->port, ns, addr, bytes, kind, pc);
+    struct mem_reply reply;
+    if (!mem_port_l1_coming(t->port, ns, addr, bytes, kind != MEM_ACCESS_LOAD, &reply))
+        reply = mem_port_access_beyond(t->port, ns, addr, bytes, kind, pc);
     const uint64_t cycle = cpu_cycle_of(t, reply.ready_ns);
     return (struct cpu_answer){cycle > hit ? cycle : hit, reply.level};
 }

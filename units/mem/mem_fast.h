@@ -40,6 +40,35 @@ static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_
     return true;
 }
 
+/* The same, asked after it returned false, for a line whose data are on their way into L1 because of an earlier access: the copy
+ * loops of kernels touch such a line several times. */
+static inline bool mem_port_l1_coming(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, bool store,
+                                      struct mem_reply *reply)
+{
+    const uint64_t line = addr >> MEM_LINE_SHIFT;
+    if (!port->coherent_l1 || (addr + bytes - 1) >> MEM_LINE_SHIFT != line || !mem_tlb_hint(&port->tlb, addr >> MEM_PAGE_SHIFT) ||
+        mem_gather_has(&port->gather, line))
+        return false;
+    const struct mem_entry entry = mem_cache_find(&port->l1, line);
+    if (!entry.way)
+        return false;
+    const uint8_t flags = *entry.flags;
+    if ((flags & MEM_LINE_PREFETCHED) || (store && !(flags & MEM_LINE_DIRTY)))
+        return false;
+    const double arrival = mem_cache_ready_ns(&port->l1, &entry), hit = now_ns + port->l1_latency_ns;
+    const enum mem_level level = arrival > hit ? (enum mem_level)(flags >> MEM_LINE_FROM_SHIFT) : MEM_L1;
+    mem_cache_touch(&port->l1, &entry);
+    port->counters.hits[level]++;
+    for (enum mem_level l = MEM_L1; l < level; l++)
+        port->counters.misses[l]++;
+    if (store)
+        port->l1_write_bytes += bytes;
+    else
+        port->l1_read_bytes += bytes;
+    *reply = (struct mem_reply){store ? now_ns : arrival > hit ? arrival : hit, store ? MEM_L1 : level};
+    return true;
+}
+
 /* True when the line of an address is in L1 and, for stores, dirty. Changes nothing. */
 static inline bool mem_port_l1_has(const struct mem_port *port, uint64_t addr, bool store)
 {

@@ -36,18 +36,38 @@ void mem_later_unlearn(struct mem_later *later)
         later->known[i].page = 0;
 }
 
-static bool look(const struct mem_cache *cache, uint64_t page, uint32_t from, uint32_t to, double now_ns)
+/* True when a line is present with its data, and not for its first use. *way: where the line before was, and then this one. */
+static inline bool sees(const struct mem_cache *cache, uint32_t set, uint64_t line, double now_ns, uint32_t *way)
+{
+    const struct mem_entry entry = mem_cache_find_near(cache, set, line, *way);
+    *way = entry.way ? entry.number : *way;
+    return entry.way && !(*entry.flags & MEM_LINE_PREFETCHED) && mem_cache_ready_ns(cache, &entry) <= now_ns;
+}
+
+#define AHEAD 8 /* lines before its turn the host is told of a set */
+
+/* Looks at a page from line `from` on, and back. Returns false when a line before `to` is missing; that one is in doubt. */
+static bool look(struct mem_later_known *known, const struct mem_cache *cache, uint64_t page, uint32_t from, uint32_t to,
+                 double now_ns)
 {
     const uint64_t first = page << MEM_LINES_PER_PAGE_SHIFT;
-    const uint32_t sets = mem_cache_set(cache, first);
-    uint32_t way = 0;
-    for (uint32_t i = from; i < to; i++) {
-        mem_cache_expect_near(cache, sets + (i + 8 < MEM_PAGE_LINES ? i + 8 : i), way);
-        const struct mem_entry entry = mem_cache_find_near(cache, sets + i, first + i, way);
-        if (!entry.way || (*entry.flags & MEM_LINE_PREFETCHED) || mem_cache_ready_ns(cache, &entry) > now_ns)
-            return false;
-        way = entry.number;
+    const uint32_t set = mem_cache_set(cache, first);
+    uint32_t way = 0, begin = from, end = from;
+    if (known->doubt > first + from && known->doubt <= first + to &&
+        !sees(cache, set + (uint32_t)(known->doubt - 1 - first), known->doubt - 1, now_ns, &way))
+        return false;
+    for (; end < MEM_PAGE_LINES && sees(cache, set + end, first + end, now_ns, &way); end++)
+        mem_cache_expect_near(cache, set + (end + AHEAD < MEM_PAGE_LINES ? end + AHEAD : end), way);
+    if (end < to) {
+        known->doubt = first + end + 1;
+        return false;
     }
+    while (begin > 0 && sees(cache, set + begin - 1, first + begin - 1, now_ns, &way))
+        begin--;
+    known->page = page + 1;
+    known->at_ns = now_ns;
+    known->from = begin;
+    known->to = end;
     return true;
 }
 
@@ -56,20 +76,7 @@ bool mem_later_knows(struct mem_later *later, const struct mem_cache *cache, uin
 {
     struct mem_later_known *const known = &later->known[page % MEM_LATER_KNOWN];
     const bool same = known->page == page + 1 && known->at_ns <= now_ns;
-    if (same && known->from <= from && to <= known->to)
-        return true;
-    if (look(cache, page, 0, MEM_PAGE_LINES, now_ns)) {
-        *known = (struct mem_later_known){.page = page + 1, .at_ns = now_ns, .to = MEM_PAGE_LINES};
-        return true;
-    }
-    if (!look(cache, page, from, to, now_ns))
-        return false;
-    const bool joins = same && from <= known->to && known->from <= to;
-    *known = (struct mem_later_known){.page = page + 1,
-                                      .at_ns = now_ns,
-                                      .from = joins && known->from < from ? known->from : from,
-                                      .to = joins && known->to > to ? known->to : to};
-    return true;
+    return (same && known->from <= from && to <= known->to) || look(known, cache, page, from, to, now_ns);
 }
 
 /* ---- notes ---- */
@@ -78,9 +85,12 @@ void mem_later_make(struct mem_later *later, struct mem_cache *cache, uint32_t s
 {
     const struct mem_later_part *const part = &later->part[set >> MEM_LINES_PER_PAGE_SHIFT];
     const uint32_t at = set % MEM_PAGE_LINES;
-    for (uint32_t i = 0; i < part->count; i++) {
+    uint32_t i = part->count;
+    while (i > 0 && part->note[i - 1].number > later->done[set])
+        i--;
+    for (; i < part->count; i++) {
         const struct mem_later_note *const note = &part->note[i];
-        if (note->number <= later->done[set] || at < note->from || at >= note->to)
+        if (at < note->from || at >= note->to)
             continue;
         const struct mem_entry entry = mem_cache_find_sure(cache, set, (note->page << MEM_LINES_PER_PAGE_SHIFT) + at);
         if (entry.way)
@@ -118,7 +128,9 @@ void mem_later_clear(struct mem_later *later)
 static uint32_t take_out(struct mem_later_note *notes, uint32_t count, uint64_t page, uint32_t from, uint32_t to)
 {
     uint32_t left = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    while (left < count && notes[left].page != page)
+        left++;
+    for (uint32_t i = left; i < count; i++) {
         struct mem_later_note note = notes[i];
         if (note.page == page) {
             if (from <= note.from && note.from < to)

@@ -30,6 +30,7 @@ struct mem_later_known {
     uint64_t page; /* + 1 */
     double at_ns;  /* all data had arrived */
     uint32_t from, to;
+    uint64_t doubt; /* the line, + 1, that was missing when a page was looked at last */
 };
 
 struct mem_later {

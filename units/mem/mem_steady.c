@@ -216,10 +216,10 @@ void mem_steady_book(const struct mem_steady *s, const double *asked_ns, uint32_
 
 /* ---- periods that begin while the links are in use ---- */
 
-uint32_t mem_steady_known(struct mem_steady *s, uint32_t most)
+uint32_t mem_steady_known(struct mem_steady *s, uint32_t most, uint32_t *apart)
 {
-    uint32_t apart;
-    return most > 0 && !mem_steady_gathered(s, most) && mem_streams_find(s) ? mem_streams_known(s, most, &apart) : 0;
+    *apart = most;
+    return most > 0 && !mem_steady_gathered(s, most) && mem_streams_find(s) ? mem_streams_known(s, most, apart) : 0;
 }
 
 bool mem_steady_try(const struct mem_steady *s, struct mem_steady_try *p)

@@ -68,8 +68,9 @@ uint32_t mem_steady_run(struct mem_steady *steady, uint32_t periods);
 void mem_steady_book(const struct mem_steady *steady, const double *asked_ns, uint32_t count, uint64_t to_come);
 
 /* Periods that begin while the links are in use get different answers. Returns how many of the next ones, at most, find all of
- * their lines in L2; nobody but the caller may change the memory system until mem_steady_pass. */
-uint32_t mem_steady_known(struct mem_steady *steady, uint32_t most);
+ * their lines in L2; nobody but the caller may change the memory system until mem_steady_pass. 0: the next
+ * *apart periods must be requested line by line. */
+uint32_t mem_steady_known(struct mem_steady *steady, uint32_t most, uint32_t *apart);
 /* One of these periods: when each line is requested (by the caller) and arrives; when it reaches and passes the link of L2. */
 struct mem_steady_try {
     double asked_ns[MEM_STEADY_LOADS], done_ns[MEM_STEADY_LOADS];

@@ -22,6 +22,12 @@ static void expect_far(const struct mem_port *port, const struct mem_prefetch_or
     const struct mem_cache *l2 = &port->cluster->l2;
     const bool beyond = port->cluster->prefetched & MEM_MISSED_LATELY;
     const uint64_t stride = (uint64_t)orders->stride;
+    /* Nobody has told of the first orders of a stream. */
+    for (uint32_t i = 1; i < EXPECT_SET + orders->far_count && orders->far_first == 1; i++) {
+        mem_cache_expect(l2, mem_cache_set(l2, orders->base + stride * i));
+        if (beyond)
+            mem_side_expect(system, orders->base + stride * i);
+    }
     for (uint32_t i = 0; i < orders->far_count; i++) {
         const uint64_t line = orders->base + stride * ((uint64_t)orders->far_first + i);
         mem_cache_expect(l2, mem_cache_set(l2, line + stride * EXPECT_SET));
