@@ -69,7 +69,7 @@ struct abi_kernel {
     size_t code_bytes;
     uint32_t main_offset, preamble_offset;
     bool has_preamble;
-    bool preamble_of_numbers; /* it reads numbers for the launch alone, which are there even when buffers have no contents */
+    bool values_steer_nothing; /* whatever it looks like: only numbers for the launch steer, which have contents in any case */
     uint32_t constants_offset, constants_first, constants_count; /* in bytes; first uniform half-word; in half-words */
     uint32_t argument_bytes;
     uint32_t register_halves; /* as stated, 0 = what the program names */

@@ -215,7 +215,7 @@ bool gpu_library_steered(const struct gpu_library *l, enum gpu_generation genera
         struct gpu_program *program = gpu_program_create(k->code, k->code_bytes, k->main_offset, generation, &fault);
         if (!program)
             return orch_fail(error, ORCH_INTERNAL, "%.200s: %s", l->text, fault.text);
-        *steered = (k->has_preamble && !k->preamble_of_numbers) || gpu_program_steered_by_memory(program);
+        *steered = !k->values_steer_nothing && (k->has_preamble || gpu_program_steered_by_memory(program));
         gpu_program_free(program);
     }
     return true;

@@ -139,7 +139,7 @@ static bool open_setup(struct gpu_setup *s, const struct abi_kernel *k, enum gpu
     s->program = gpu_program_create(k->code, k->code_bytes, k->main_offset, generation, &fault);
     if (!s->program)
         return gpu_setup_explain(s, &fault, error);
-    s->contents = !steering || (k->has_preamble && !k->preamble_of_numbers) || gpu_program_steered_by_memory(s->program);
+    s->contents = !steering || (!k->values_steer_nothing && (k->has_preamble || gpu_program_steered_by_memory(s->program)));
     if (!given)
         gpu_setup_restore(s);
     fill_uniforms(s);

@@ -73,7 +73,7 @@ static bool set_code(struct framework_plan *p, struct abi_kernel *k, const struc
                              .main_offset = c->main_offset,
                              .preamble_offset = c->preamble_offset,
                              .has_preamble = c->has_preamble,
-                             .preamble_of_numbers = c->has_preamble,
+                             .values_steer_nothing = true,
                              .constants_offset = c->constants_offset,
                              .constants_first = c->constants_first,
                              .constants_count = c->constants_count,

@@ -17,7 +17,11 @@ struct op_sigmoid {
     }
 };
 struct op_tanh {
-    static float of(float x) { return precise::tanh(x); }
+    static float of(float x)
+    {
+        const float y = 1 - 2 / (1 + exp(2 * abs(x)));
+        return x < 0 ? -y : y;
+    }
 };
 struct op_sqrt {
     static float of(float x) { return sqrt(x); }

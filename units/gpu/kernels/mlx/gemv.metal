@@ -71,7 +71,8 @@ template <typename T, uint BM, uint BN, uint SM, uint SN, bool STAGED, bool ADDS
     uint row = group.x * BM * SM * TM + (down * SM + row_lane) * TM;
     if (row >= s.out && !STAGED && BN == 1)
         return;
-    row = row + TM <= s.out ? row : s.out < TM ? 0 : s.out - TM; // the last rows are computed twice
+    const uint own = row; // the last rows are computed twice; what is added to is written once
+    row = row + TM <= s.out ? row : s.out < TM ? 0 : s.out - TM;
     matrix += (ulong)row * s.pitch;
     float sum[TM] = {0, 0, 0, 0};
     const uint at = (across * SN + column_lane) * TN;
@@ -106,7 +107,7 @@ template <typename T, uint BM, uint BN, uint SM, uint SN, bool STAGED, bool ADDS
         return;
 #pragma unroll
     for (uint m = 0; m < TM; m++)
-        if (row + m < s.out)
+        if (row + m < s.out && (!ADDS || row + m >= own))
             out[row + m] = (T)(ADDS ? s.alpha * sum[m] + s.beta * (float)source[(row + m) * s.source_step] : sum[m]);
 }
 
@@ -151,6 +152,7 @@ template <typename T, uint BN, bool ADDS>
     out += (ulong)group.z * s.batch_out;
     uint column = (group.x * BN + thread_place.x) * TN;
     const bool there = column < s.out;
+    const uint own = column;
     column = column + TN <= s.out ? column : s.out < TN ? 0 : s.out - TN;
     float sum[TN] = {0, 0, 0, 0};
     columns<T>(sum, matrix, vector, s, column, thread_place.y * TM, BM * TM, there);
@@ -164,7 +166,7 @@ template <typename T, uint BN, bool ADDS>
     for (uint i = 0; i < TN; i++) {
         for (uint m = 1; m < BM; m++)
             sum[i] += sums[(m * BN + thread_place.x) * TN + i];
-        if (column + i < s.out)
+        if (column + i < s.out && (!ADDS || column + i >= own))
             out[column + i] =
                 (T)(ADDS ? s.alpha * sum[i] + s.beta * (float)source[(column + i) * s.source_step] : sum[i]);
     }
@@ -184,6 +186,7 @@ template <typename T, uint BN, uint SM, uint SN, bool ADDS>
     const uint row_lane = lane / SN;
     uint column = ((group.x * BN + simdgroup) * SN + lane % SN) * TN;
     const bool there = column < s.out;
+    const uint own = column;
     column = column + TN <= s.out ? column : s.out < TN ? 0 : s.out - TN;
     float sum[TN] = {0, 0, 0, 0};
     columns<T>(sum, matrix, vector, s, column, row_lane * TM, SM * TM, there);
@@ -196,7 +199,7 @@ template <typename T, uint BN, uint SM, uint SN, bool ADDS>
         return;
 #pragma unroll
     for (uint i = 0; i < TN; i++)
-        if (column + i < s.out)
+        if (column + i < s.out && (!ADDS || column + i >= own))
             out[column + i] =
                 (T)(ADDS ? s.alpha * sum[i] + s.beta * (float)source[(column + i) * s.source_step] : sum[i]);
 }
