@@ -1,0 +1,470 @@
+#include "units/mem/dram_channel.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define LONG_AGO (-1000000)
+/* LPDDR5: the first half of an activate comes at most so many clocks before the second (JESD209-5: tAAD). */
+#define ACTIVATE_APART 8
+/* A drain begins where the data bus is no longer booked: less than DRAIN_DENSE of DRAIN_AHEAD slots are taken. Reads that wait
+ * for their bank lie further out, one by one; a controller turns the bus without them. */
+#define DRAIN_AHEAD 64
+#define DRAIN_DENSE 0.4
+/* JESD209-4/-5: at most eight refresh commands may be owed. */
+#define REFRESHES_OWED 8
+
+static inline int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t refresh_period(const struct dram_channel *c)
+{
+    return c->policy.refresh == DRAM_REFRESH_ALL ? c->t.refresh_interval : c->t.refresh_interval / 8;
+}
+
+static void start_bank(struct dram_channel *c, int i)
+{
+    struct dram_bank *b = &c->bank[i];
+    *b = (struct dram_bank){
+        .row = -1, .activate = LONG_AGO, .column_from = LONG_AGO, .precharge_from = LONG_AGO, .activate_from = LONG_AGO};
+    for (int k = 0; k < DRAM_ROWS_KEPT; k++)
+        b->old_row[k] = -1;
+    const bool all = c->policy.refresh == DRAM_REFRESH_ALL;
+    b->refresh_at = refresh_period(c) * (all ? 1 : i / c->t.refresh_banks + 1);
+}
+
+void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing, const struct dram_policy *policy)
+{
+    memset(c, 0, sizeof *c);
+    c->t = *timing;
+    c->policy = *policy;
+    dram_slots_clear(&c->data);
+    dram_slots_clear(&c->activates);
+    dram_slots_clear(&c->commands);
+    for (int i = 0; i < c->t.banks; i++)
+        start_bank(c, i);
+    for (int i = 0; i < c->policy.window; i++)
+        c->window[i] = LONG_AGO;
+    c->last_read = c->last_write = c->read_from = LONG_AGO;
+    c->refresh_at = policy->refresh == DRAM_REFRESH_NONE ? LLONG_MAX : refresh_period(c);
+}
+
+/* The row leaves the bank. Accesses that were under way before may still be served with it: a first-ready scheduler would have
+ * taken them first, and what they take from others is the same time on the bus. */
+static void close_row(struct dram_bank *b, int64_t until)
+{
+    if (b->row < 0)
+        return;
+    const unsigned k = b->old_next++ % DRAM_ROWS_KEPT;
+    b->old_row[k] = b->row;
+    b->old_until[k] = until;
+    b->old_column[k] = b->column_from;
+    b->row = -1;
+}
+
+/* Where a row is, or was, open for a column command from `from` on; LLONG_MIN when it is not. */
+static int64_t open_column(const struct dram_bank *b, int64_t row, int64_t from)
+{
+    if (b->row == row)
+        return later(from, b->column_from);
+    for (int k = 0; k < DRAM_ROWS_KEPT; k++)
+        if (b->old_row[k] == row && b->old_until[k] > from)
+            return later(from, b->old_column[k]);
+    return LLONG_MIN;
+}
+
+/* --- refresh ------------------------------------------------------------------------------------------------------------ */
+
+/* Refreshes a bank as often as is due before a time until which its row is wanted. `hit`: its open row is. */
+static void refresh_bank(const struct dram_channel *c, struct dram_bank *b, int64_t until, bool hit)
+{
+    const struct dram_timing *t = &c->t;
+    if (c->policy.refresh == DRAM_REFRESH_NONE)
+        return;
+    const bool all = c->policy.refresh == DRAM_REFRESH_ALL, polite = c->policy.refresh == DRAM_REFRESH_POLITE;
+    const int64_t takes = all ? t->precharge_all + t->refresh_all : t->precharge + t->refresh_bank;
+    const int64_t period = all ? t->refresh_interval : refresh_period(c) * (t->banks / t->refresh_banks);
+    while (until > b->refresh_at) {
+        if (polite && hit && until - b->refresh_at < REFRESHES_OWED * period)
+            return;
+        /* One that was put off comes when the row is no longer used. */
+        const int64_t at = polite && b->row >= 0 ? later(b->refresh_at, b->precharge_from) : b->refresh_at;
+        close_row(b, at);
+        b->activate_from = later(b->activate_from, at + takes);
+        b->refresh_at += period;
+    }
+}
+
+static void take_data(struct dram_channel *c, int64_t from, int64_t clocks)
+{
+    for (int64_t slot = from / c->t.burst; slot * c->t.burst < from + clocks; slot++)
+        dram_slots_take(&c->data, slot);
+}
+
+/* How long the data bus stands still for the refresh of a bank that nothing may overtake: until the open row is precharged. */
+static int64_t strict_stall(const struct dram_channel *c)
+{
+    int64_t stall = 0;
+    for (int i = 0; i < c->t.refresh_banks; i++) {
+        const struct dram_bank *b = &c->bank[c->refresh_bank + i];
+        if (b->row >= 0)
+            stall = later(stall, later(b->precharge_from - c->refresh_at, 0) + c->t.precharge + c->t.burst);
+    }
+    return stall;
+}
+
+/* Blocks the data bus for the refreshes that come before a command at `command`. True when there was one. Slots of the data bus
+ * are counted in times of read commands. */
+static bool refresh_bus(struct dram_channel *c, int64_t command)
+{
+    const struct dram_timing *t = &c->t;
+    bool any = false;
+    if (c->policy.refresh == DRAM_REFRESH_NONE)
+        return false;
+    for (; c->refresh_at <= command; c->refresh_at += refresh_period(c)) {
+        c->counts.refreshes++;
+        if (c->policy.refresh == DRAM_REFRESH_ALL) {
+            take_data(c, c->refresh_at - t->read_to_precharge,
+                      t->read_to_precharge + t->precharge_all + t->refresh_all + t->activate_to_column);
+            any = true;
+            continue;
+        }
+        const int64_t stall = c->policy.refresh == DRAM_REFRESH_STRICT ? strict_stall(c) : 0;
+        c->refresh_bank = (c->refresh_bank + t->refresh_banks) % t->banks;
+        take_data(c, c->refresh_at, stall);
+        any |= stall > 0;
+    }
+    return any;
+}
+
+/* --- commands ----------------------------------------------------------------------------------------------------------- */
+
+/* Columns take every other clock of the command bus when data flow without a gap; what is between is left for the rest. */
+static int64_t find_command(const struct dram_channel *c, int64_t from)
+{
+    const int64_t first = dram_slots_find(&c->commands, from);
+    if (first & 1 || !dram_slots_free(&c->commands, first + 1))
+        return first;
+    return first + 1;
+}
+
+/* The first half of an activate whose second half comes at `second`; LLONG_MIN when there is no room. */
+static int64_t find_first_half(const struct dram_channel *c, int64_t second)
+{
+    int64_t even = LLONG_MIN;
+    for (int64_t at = second - 1; at >= second - ACTIVATE_APART; at--)
+        if (dram_slots_free(&c->commands, at)) {
+            if (at & 1)
+                return at;
+            if (even == LLONG_MIN)
+                even = at;
+        }
+    return even;
+}
+
+/* Requests that come in a crowd are packed best when all slots lie on one grid. A lone one need not wait for the grid: it takes
+ * all slots that it touches, if they and their neighbours are free. */
+static bool alone(const struct dram_slots *slots, int64_t first, int count)
+{
+    for (int i = -1; i <= count; i++)
+        if (!dram_slots_free(slots, first + i))
+            return false;
+    return true;
+}
+
+/* Room for both halves of an activate on the command bus. */
+static bool take_activate_commands(struct dram_channel *c, int64_t at)
+{
+    if (!c->t.command_bus)
+        return true;
+    const int64_t first = dram_slots_free(&c->commands, at) ? find_first_half(c, at) : LLONG_MIN;
+    if (first == LLONG_MIN)
+        return false;
+    dram_slots_take(&c->commands, first);
+    dram_slots_take(&c->commands, at);
+    return true;
+}
+
+/* Activates have slots of tRRD; with a command bus they lie on its odd clocks, between the columns. */
+static int64_t place_activate(struct dram_channel *c, int64_t from, bool soon)
+{
+    const int spacing = c->t.activate_spacing, phase = c->t.command_bus ? 1 : 0;
+    int64_t slot = (from - phase) / spacing;
+    c->counts.activates++;
+    if (slot * spacing + phase != from) {
+        if (soon && alone(&c->activates, slot, 2) && take_activate_commands(c, from)) {
+            dram_slots_take(&c->activates, slot);
+            dram_slots_take(&c->activates, slot + 1);
+            return from;
+        }
+        slot++;
+    }
+    for (;; slot++) {
+        slot = dram_slots_find(&c->activates, slot);
+        if (take_activate_commands(c, slot * spacing + phase))
+            break;
+    }
+    dram_slots_take(&c->activates, slot);
+    return slot * spacing + phase;
+}
+
+static int64_t place_precharge(struct dram_channel *c, int64_t from)
+{
+    if (!c->t.command_bus)
+        return from;
+    const int64_t at = find_command(c, from);
+    dram_slots_take(&c->commands, at);
+    return at;
+}
+
+/* Room on the command bus for the columns of a run that begins at `command`. */
+static bool commands_free(const struct dram_channel *c, int64_t command, int bursts)
+{
+    for (int i = 0; c->t.command_bus && i < bursts; i++)
+        if (!dram_slots_free(&c->commands, command + (int64_t)i * c->t.burst))
+            return false;
+    return true;
+}
+
+static void take_command(struct dram_channel *c, int64_t command)
+{
+    if (c->t.command_bus)
+        dram_slots_take(&c->commands, command);
+}
+
+/* Places a run of bursts off the grid when nothing else is near. `at`: slots of the data bus are counted in times of read
+ * commands. */
+static bool place_alone(struct dram_channel *c, int64_t at, int shift, int bursts)
+{
+    const int burst = c->t.burst;
+    const int64_t slot = at / burst;
+    if (slot * burst == at || at + (int64_t)bursts * burst >= c->refresh_at || !alone(&c->data, slot, bursts + 1) ||
+        !commands_free(c, at - shift, bursts))
+        return false;
+    for (int i = 0; i <= bursts; i++)
+        dram_slots_take(&c->data, slot + i);
+    for (int i = 0; i < bursts; i++)
+        take_command(c, at - shift + (int64_t)i * burst);
+    return true;
+}
+
+/* Places one burst on the grid. Returns its command. */
+static int64_t place_burst(struct dram_channel *c, int64_t at, int shift)
+{
+    const int burst = c->t.burst;
+    for (int64_t slot = (at + burst - 1) / burst;; slot++) {
+        slot = dram_slots_find(&c->data, slot);
+        if (slot * burst >= c->refresh_at && refresh_bus(c, slot * burst)) {
+            slot--;
+            continue;
+        }
+        if (!commands_free(c, slot * burst - shift, 1))
+            continue;
+        dram_slots_take(&c->data, slot);
+        take_command(c, slot * burst - shift);
+        return slot * burst - shift;
+    }
+}
+
+/* Places a run of bursts whose first command comes at `from` or later; data follow after `latency`. Returns the last command. */
+static int64_t place_columns(struct dram_channel *c, int64_t from, int latency, int bursts, bool soon)
+{
+    const int shift = latency - c->t.read_latency;
+    if (soon && place_alone(c, from + shift, shift, bursts))
+        return from + (int64_t)(bursts - 1) * c->t.burst;
+    int64_t command = from;
+    for (int i = 0; i < bursts; i++)
+        command = place_burst(c, command + shift, shift);
+    return command;
+}
+
+/* Opens a row if it is not open. Returns from when on a column command may come. `tail`: clocks from the column command until the
+ * row may be precharged. */
+static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t row, int tail)
+{
+    const struct dram_timing *t = &c->t;
+    struct dram_bank *b = &c->bank[bank];
+    const bool hit = b->row == row;
+    refresh_bank(c, b, (hit ? later(now, b->column_from) : now) + tail, hit);
+    const int64_t open = open_column(b, row, now);
+    if (open != LLONG_MIN)
+        return open;
+    for (;;) {
+        int64_t from = later(later(now, b->activate_from), b->activate + t->activate_to_activate);
+        if (b->row >= 0)
+            from = later(from, later(now, b->precharge_from) + t->precharge);
+        const int64_t due = b->refresh_at;
+        refresh_bank(c, b, from + t->activate_to_column + tail, false);
+        if (b->refresh_at != due)
+            continue;
+        if (b->row >= 0)
+            from = later(from, place_precharge(c, from - t->precharge) + t->precharge);
+        const int64_t at = place_activate(c, from, from <= now + t->precharge);
+        close_row(b, at - t->precharge - t->read_to_precharge);
+        b->row = row;
+        b->activate = at;
+        b->column_from = at + t->activate_to_column;
+        b->precharge_from = at + t->activate_to_precharge;
+        return b->column_from;
+    }
+}
+
+/* --- reads -------------------------------------------------------------------------------------------------------------- */
+
+/* A read has entered the window; the one with the earliest command leaves. */
+static void enter_window(struct dram_channel *c, int64_t command)
+{
+    int64_t *heap = c->window;
+    const int count = c->policy.window;
+    int i = 0;
+    if (command <= heap[0])
+        return;
+    for (int child = 1; child < count; child = 2 * i + 1) {
+        if (child + 1 < count && heap[child + 1] < heap[child])
+            child++;
+        if (heap[child] >= command)
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = command;
+}
+
+static void drain_idle(struct dram_channel *c, int64_t now);
+
+int64_t dram_channel_read(struct dram_channel *c, int64_t now, int bank, int64_t row, int bursts)
+{
+    const struct dram_timing *t = &c->t;
+    drain_idle(c, now);
+    refresh_bus(c, now);
+    const int64_t entry = later(now, c->window[0]);
+    const int64_t from = later(open_row(c, entry, bank, row, t->read_to_precharge), c->read_from);
+    const int64_t command = place_columns(c, from, t->read_latency, bursts, from <= now + t->precharge + t->activate_to_column);
+    for (int i = bursts - 1; i >= 0; i--)
+        enter_window(c, command - (int64_t)i * t->burst);
+    struct dram_bank *b = &c->bank[bank];
+    if (b->row == row)
+        b->precharge_from = later(b->precharge_from, command + t->read_to_precharge);
+    c->last_read = later(c->last_read, command);
+    c->counts.read_bursts += (unsigned)bursts;
+    /* Bursts of one bank group leave room for those of others between them. */
+    return command + t->read_latency + t->burst + (bursts - 1) * (t->burst_same_group - t->burst);
+}
+
+/* --- writes ------------------------------------------------------------------------------------------------------------- */
+
+/* The posted write to send next: row hits first, then the bank that is ready first; banks that this drain opened already last. */
+static int pick_write(const struct dram_channel *c, const bool *opened)
+{
+    const struct dram_timing *t = &c->t;
+    int best = 0;
+    int64_t best_at = LLONG_MAX;
+    for (int i = 0; i < c->writes; i++) {
+        const struct dram_write *w = &c->write[i];
+        const struct dram_bank *b = &c->bank[w->bank];
+        if (b->row == w->row)
+            return i;
+        int64_t at = later(b->activate + t->activate_to_activate, b->activate_from);
+        at = later(at, b->precharge_from + t->precharge) + (opened[w->bank] ? -LONG_AGO : 0);
+        if (at < best_at) {
+            best_at = at;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Sends a posted write from `from` on. Returns its last command. */
+static int64_t send_write(struct dram_channel *c, int64_t now, int64_t from, int index)
+{
+    const struct dram_timing *t = &c->t;
+    const struct dram_write w = c->write[index];
+    c->writes--;
+    memmove(&c->write[index], &c->write[index + 1], (size_t)(c->writes - index) * sizeof w);
+    c->write_bursts -= w.bursts;
+    const int tail = t->write_latency + t->burst + t->write_recovery;
+    const int64_t open = later(from, open_row(c, now, w.bank, w.row, tail));
+    const int64_t command = place_columns(c, open, t->write_latency, w.bursts, false);
+    struct dram_bank *b = &c->bank[w.bank];
+    if (b->row == w.row)
+        b->precharge_from = later(b->precharge_from, command + tail);
+    c->last_write = later(c->last_write, command);
+    c->counts.write_bursts += (unsigned)w.bursts;
+    if (c->written)
+        c->written(c->context, w.tag, command);
+    return command;
+}
+
+/* The bus turns back. The last access of a group leaves a gap that nothing fills: as on the other turn. */
+static void end_drain(struct dram_channel *c)
+{
+    const int gap = c->t.burst_same_group - c->t.burst;
+    c->read_from = later(c->read_from, c->last_write + c->t.write_to_read + gap);
+    c->counts.drains++;
+}
+
+static int64_t drain_start(const struct dram_channel *c, int64_t now)
+{
+    const struct dram_timing *t = &c->t;
+    const int gap = t->burst_same_group - t->burst;
+    int64_t at = now;
+    for (; at <= c->last_read; at += t->burst) {
+        const int64_t slot = at / t->burst;
+        const int shift = (int)(slot & 63);
+        uint64_t taken = dram_slots_word(&c->data, slot >> 6) >> shift;
+        if (shift)
+            taken |= dram_slots_word(&c->data, (slot >> 6) + 1) << (64 - shift);
+        if (__builtin_popcountll(taken) <= DRAIN_AHEAD * DRAIN_DENSE)
+            break;
+    }
+    return later(now, (at < c->last_read ? at - t->burst : c->last_read) + t->read_to_write + gap);
+}
+
+void dram_channel_drain(struct dram_channel *c, int64_t now, int bursts)
+{
+    bool opened[DRAM_BANKS_MAX] = {false};
+    if (c->write_bursts <= bursts)
+        return;
+    const int64_t from = drain_start(c, now);
+    while (c->write_bursts > bursts) {
+        const int i = pick_write(c, opened);
+        const int bank = c->write[i].bank;
+        send_write(c, now, from, i);
+        opened[bank] = true;
+    }
+    end_drain(c);
+}
+
+/* Before `now` no read was waiting: the controller has sent posted writes meanwhile. */
+static void drain_idle(struct dram_channel *c, int64_t now)
+{
+    bool opened[DRAM_BANKS_MAX] = {false};
+    const int gap = c->t.burst_same_group - c->t.burst;
+    int64_t from = c->last_read + c->t.read_to_write + gap;
+    if (!c->writes || from >= now)
+        return;
+    bool any = false;
+    while (c->writes) {
+        const int i = pick_write(c, opened);
+        from = later(from, c->write[i].since);
+        if (from >= now && (!any || c->write_bursts <= c->policy.write_low))
+            break;
+        opened[c->write[i].bank] = true;
+        from = send_write(c, from, from, i) + c->t.burst;
+        any = true;
+    }
+    if (any)
+        end_drain(c);
+}
+
+int64_t dram_channel_write(struct dram_channel *c, int64_t now, int bank, int64_t row, int bursts, uint64_t tag)
+{
+    drain_idle(c, now);
+    refresh_bus(c, now);
+    c->write[c->writes++] = (struct dram_write){.bank = bank, .bursts = bursts, .row = row, .since = now, .tag = tag};
+    c->write_bursts += bursts;
+    if (c->write_bursts > c->policy.write_high || c->writes == DRAM_WRITES_MAX)
+        dram_channel_drain(c, now, c->policy.write_low);
+    return now;
+}
