@@ -6,6 +6,8 @@
 #define LONG_AGO (-1000000)
 /* LPDDR5: the first half of an activate comes at most so many clocks before the second (JESD209-5: tAAD). */
 #define ACTIVATE_APART 8
+/* A command that finds its clock taken waits so long, in an idle channel. */
+#define COMMAND_WAIT 2
 /* A drain begins where the data bus is no longer booked: less than DRAIN_DENSE of DRAIN_AHEAD slots are taken. Reads that wait
  * for their bank lie further out, one by one; a controller turns the bus without them. */
 #define DRAIN_AHEAD 64
@@ -300,7 +302,7 @@ static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t r
             continue;
         if (b->row >= 0)
             from = later(from, place_precharge(c, from - t->precharge) + t->precharge);
-        const int64_t at = place_activate(c, from, from <= now + t->precharge);
+        const int64_t at = place_activate(c, from, from <= now + t->precharge + COMMAND_WAIT);
         close_row(b, at - t->precharge - t->read_to_precharge);
         b->row = row;
         b->activate = at;
@@ -340,7 +342,8 @@ int64_t dram_channel_read(struct dram_channel *c, int64_t now, int bank, int64_t
     refresh_bus(c, now);
     const int64_t entry = later(now, c->window[0]);
     const int64_t from = later(open_row(c, entry, bank, row, t->read_to_precharge), c->read_from);
-    const int64_t command = place_columns(c, from, t->read_latency, bursts, from <= now + t->precharge + t->activate_to_column);
+    const int64_t command =
+        place_columns(c, from, t->read_latency, bursts, from <= now + t->precharge + t->activate_to_column + COMMAND_WAIT);
     for (int i = bursts - 1; i >= 0; i--)
         enter_window(c, command - (int64_t)i * t->burst);
     struct dram_bank *b = &c->bank[bank];
