@@ -4,6 +4,7 @@
 #ifndef ORCHARD_TESTS_UNITS_MEM_EXAMPLE_H
 #define ORCHARD_TESTS_UNITS_MEM_EXAMPLE_H
 
+#include "tests/units/dram_example.h"
 #include "units/mem/mem_space.h"
 #include "units/mem/mem_timing.h"
 
@@ -36,10 +37,10 @@ static inline struct mem_params example_mem(void)
         .slc = {.kib = 24 * 1024, .ways = 12},
         .slc_latency_ns = 35,
         .slc_gbps = 400,
-        .dram_latency_ns = 109,
+        .dram_latency_ns = 103,
         .dram_peak_gbps = 204.8,
-        .dram_efficiency_read = 0.87,
-        .dram_efficiency_mixed = 0.86,
+        .dram_timing = example_dram(),
+        .dram_policy = EXAMPLE_DRAM_POLICY,
         .dram_channels = 16,
         .dies = 1,
         .tlb_miss_ns = 9.3,
@@ -55,7 +56,7 @@ static inline struct mem_port_params example_p_port(void)
 {
     return (struct mem_port_params){
         .l1 = {.kib = 128, .ways = 8, .latency_cycles = 4, .bytes_per_cycle = 48},
-        .prefetch = {.streams = 16, .degree = 4, .distance = 38, .train = 3, .l1_distance = 38},
+        .prefetch = {.streams = 16, .degree = 4, .distance = 35, .train = 3, .l1_distance = 35},
         .outstanding = 26,
         .l2_bytes_per_cycle = 26.2,
         .gather_lines = 8,

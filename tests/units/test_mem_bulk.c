@@ -1,5 +1,6 @@
 /* Long streams of a requester without caches: rates, what the SLC still holds, traffic. */
 #include "tests/support/suite.h"
+#include "tests/units/dram_example.h"
 #include "units/mem/mem_bulk.h"
 
 #include <math.h>
@@ -14,8 +15,8 @@ static struct mem_params params(uint32_t slc_kib)
                                .slc_gbps = 200,
                                .dram_latency_ns = 100,
                                .dram_peak_gbps = 100,
-                               .dram_efficiency_read = 0.8,
-                               .dram_efficiency_mixed = 0.5,
+                               .dram_timing = example_dram(),
+                               .dram_policy = EXAMPLE_DRAM_POLICY,
                                .dram_channels = 8,
                                .dies = 1};
 }

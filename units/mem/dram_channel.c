@@ -41,6 +41,7 @@ void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing
     memset(c, 0, sizeof *c);
     c->t = *timing;
     c->policy = *policy;
+    c->row_idle = (int64_t)(policy->row_idle_ns / timing->clock_ns);
     dram_slots_clear(&c->data);
     dram_slots_clear(&c->activates);
     dram_slots_clear(&c->commands);
@@ -287,6 +288,10 @@ static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t r
 {
     const struct dram_timing *t = &c->t;
     struct dram_bank *b = &c->bank[bank];
+    if (c->row_idle && b->row >= 0 && now > b->precharge_from + c->row_idle) {
+        b->activate_from = later(b->activate_from, b->precharge_from + c->row_idle + t->precharge);
+        close_row(b, b->precharge_from + c->row_idle);
+    }
     const bool hit = b->row == row;
     refresh_bank(c, b, (hit ? later(now, b->column_from) : now) + tail, hit);
     const int64_t open = open_column(b, row, now);
@@ -454,7 +459,7 @@ static void drain_idle(struct dram_channel *c, int64_t now)
         if (from >= now && (!any || c->write_bursts <= c->policy.write_low))
             break;
         opened[c->write[i].bank] = true;
-        from = send_write(c, from, from, i) + c->t.burst;
+        from = send_write(c, c->write[i].since, from, i) + c->t.burst;
         any = true;
     }
     if (any)
@@ -469,5 +474,6 @@ int64_t dram_channel_write(struct dram_channel *c, int64_t now, int bank, int64_
     c->write_bursts += bursts;
     if (c->write_bursts > c->policy.write_high || c->writes == DRAM_WRITES_MAX)
         dram_channel_drain(c, now, c->policy.write_low);
-    return now;
+    /* It is taken when the queue has room again. */
+    return later(now, c->last_write - (int64_t)c->policy.write_high * c->t.burst);
 }

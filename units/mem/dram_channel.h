@@ -12,23 +12,9 @@
 #include "units/mem/dram_slots.h"
 #include "units/mem/dram_standard.h"
 
-enum dram_refresh {
-    DRAM_REFRESH_NONE,
-    DRAM_REFRESH_ALL,    /* all banks at once, at fixed times */
-    DRAM_REFRESH_STRICT, /* bank after bank; nothing else is sent while one waits for its precharge */
-    DRAM_REFRESH_POLITE  /* bank after bank, put off while the bank's row is open, by at most eight intervals */
-};
-
 #define DRAM_BANKS_MAX  16
 #define DRAM_ROWS_KEPT  8   /* rows a bank had open that accesses in the window may still hit */
-#define DRAM_WINDOW_MAX 256 /* bursts */
 #define DRAM_WRITES_MAX 256 /* accesses */
-
-struct dram_policy {
-    enum dram_refresh refresh;
-    int window;                /* read bursts that may be reordered, 1..DRAM_WINDOW_MAX */
-    int write_high, write_low; /* bursts of posted writes: a drain begins above the one and ends at the other */
-};
 
 /* What happened, for energy and reports. */
 struct dram_counts {
@@ -61,6 +47,7 @@ struct dram_channel {
     int writes, write_bursts;      /* posted, not drained */
     int64_t last_read, last_write; /* the latest commands */
     int64_t read_from;             /* no read command before, after a drain */
+    int64_t row_idle;              /* of the policy, in clocks; 0 = no end */
     int64_t refresh_at;            /* the next one that the data bus feels */
     int refresh_bank;              /* whose turn it is then */
     struct dram_counts counts;

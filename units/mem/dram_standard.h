@@ -1,4 +1,4 @@
-/* What the standards ask of a DRAM channel of 16 bits, in clocks of its command bus. */
+/* What the standards ask of a DRAM channel of 16 bits, in clocks of its command bus, and what they leave to its controller. */
 #ifndef ORCHARD_UNITS_MEM_DRAM_STANDARD_H
 #define ORCHARD_UNITS_MEM_DRAM_STANDARD_H
 
@@ -27,6 +27,23 @@ struct dram_timing {
     int refresh_interval;          /* tREFI */
     int refresh_all, refresh_bank; /* tRFCab, tRFCpb for this density */
     bool command_bus;              /* its slots are counted: ACT takes two clocks, up to eight apart, the others one */
+};
+
+#define DRAM_WINDOW_MAX 256 /* bursts */
+
+/* How a controller uses its channel: not published for any of Apple's. */
+enum dram_refresh {
+    DRAM_REFRESH_NONE,
+    DRAM_REFRESH_ALL,    /* all banks at once, at fixed times */
+    DRAM_REFRESH_STRICT, /* bank after bank; nothing else is sent while one waits for its precharge */
+    DRAM_REFRESH_POLITE  /* bank after bank, put off while the bank's row is open, by at most eight intervals */
+};
+
+struct dram_policy {
+    enum dram_refresh refresh;
+    double row_idle_ns;        /* a row that nobody uses for so long is closed; 0 = never */
+    int window;                /* read bursts that may be reordered, 1..DRAM_WINDOW_MAX */
+    int write_high, write_low; /* bursts of posted writes: a drain begins above the one and ends at the other */
 };
 
 /* Fills `timing` for a standard ("LPDDR4X-4266", "LPDDR5-6400", "LPDDR5X-7500", "LPDDR5X-8533") and a density in Gb per channel

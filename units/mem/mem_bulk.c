@@ -33,8 +33,8 @@ struct mem_bulk *mem_bulk_create(struct mem_system *system)
     bulk->system = system;
     bulk->capacity = (uint64_t)p->slc.kib * 1024 * p->dies;
     bulk->slc_gbps = p->slc_gbps * p->dies;
-    bulk->dram_read_gbps = p->dram_peak_gbps * p->dram_efficiency_read * p->dies;
-    bulk->dram_write_gbps = p->dram_peak_gbps * p->dram_efficiency_mixed * p->dies;
+    bulk->dram_read_gbps = mem_dram_stream_gbps(p, 0) * p->dies;
+    bulk->dram_write_gbps = mem_dram_stream_gbps(p, 0.5) * p->dies;
     uint64_t places = 1;
     while (places < PLACES_PER_BLOCK * (bulk->capacity / MEM_BULK_BLOCK))
         places *= 2;

@@ -96,8 +96,6 @@ static const struct origin origins[] = {
     {"M1 Pro", "clpeak", "L2 latency", NULL, "l2.latency_cycles"},
     {"M1 Pro", "clpeak", "DRAM latency random", NULL, "dram_latency_ns"},
     {"M1 Pro", "clpeak", "DRAM, ", NULL, "outstanding misses"},
-    {"M1 Pro", "clpeak", "DRAM read all threads", NULL, "dram_efficiency_read"},
-    {"M1 Pro", "clpeak", "DRAM copy all threads", NULL, "dram_efficiency_mixed"},
 };
 
 /* Rows of power, by the unit on the rail, with parameters power.*. The energies of the Neural Engine come from rows of M1 and M2,
