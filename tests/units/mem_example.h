@@ -8,6 +8,11 @@
 #include "units/mem/mem_space.h"
 #include "units/mem/mem_timing.h"
 
+/* L2 miss to data. An access finds its place on the clock of the channel, and among activates and bursts of others: */
+#define EXAMPLE_DRAM_NS   103.0
+#define EXAMPLE_DRAM_WAIT 8.0  /* at most so much later while the channel is nearly idle */
+#define EXAMPLE_DRAM_OPEN 18.8 /* sooner when the row is open already: tRCD */
+
 #define EXAMPLE_P_GHZ 3.228
 #define EXAMPLE_E_GHZ 2.064
 
@@ -37,7 +42,7 @@ static inline struct mem_params example_mem(void)
         .slc = {.kib = 24 * 1024, .ways = 12},
         .slc_latency_ns = 35,
         .slc_gbps = 400,
-        .dram_latency_ns = 103,
+        .dram_latency_ns = EXAMPLE_DRAM_NS,
         .dram_peak_gbps = 204.8,
         .dram_timing = example_dram(),
         .dram_policy = EXAMPLE_DRAM_POLICY,

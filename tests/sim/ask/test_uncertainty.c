@@ -100,7 +100,7 @@ static void test_hypercube(void)
     struct machine m;
     struct orch_error error = {0};
     open_machine(&m, "stream-triad:3M", "gpu");
-    const double alone = elasticity(&m, "dram.efficiency_mixed");
+    const double alone = elasticity(&m, "memory_peak_GBps");
     struct uncertainty u = {.chips = m.db, .sets = m.base.sets, .runs = 16, .seed = 3};
     const struct run_uncertainty hook = uncertainty_as_run(&u);
     struct run_request request = m.base.request;
@@ -108,12 +108,12 @@ static void test_hypercube(void)
     double low[2], high[2];
     for (int again = 0; again < 2; again++) {
         struct interval_shares shares = {.count = 0};
-        interval_share_add(&shares, "dram.efficiency_mixed", 0.6);
-        interval_share_add(&shares, "dram.efficiency_stream", 0.3);
+        interval_share_add(&shares, "memory_peak_GBps", 0.6);
+        interval_share_add(&shares, "dram.read_window", 0.3);
         interval_share_add(&shares, "gpu.l2_latency_cycles", 0.4);
         CHECK(hook.sample(hook.context, &request, &shares, &low[again], &high[again], &error), "%s", error.text);
-        CHECK(fabs(share_of(&shares, "dram.efficiency_mixed") + alone) < 0.1, "%.3f together with others, %.3f alone",
-              share_of(&shares, "dram.efficiency_mixed"), alone);
+        CHECK(fabs(share_of(&shares, "memory_peak_GBps") + alone) < 0.1, "%.3f together with others, %.3f alone",
+              share_of(&shares, "memory_peak_GBps"), alone);
         CHECK(share_of(&shares, "gpu.l2_latency_cycles") < 0.1, "%.3f of a latency", share_of(&shares, "gpu.l2_latency_cycles"));
     }
     CHECK(low[0] == low[1] && high[0] == high[1], "one seed, one answer");
@@ -147,7 +147,7 @@ static void test_run(void)
             first = a->key;
     }
     CHECK(residual, "how far runs of this kind were from hardware");
-    CHECK(first && strcmp(first, "dram.efficiency_mixed") == 0, "%s decides most", first ? first : "nothing");
+    CHECK(first && strcmp(first, "memory_peak_GBps") == 0, "%s decides most", first ? first : "nothing");
     run_result_free(&r);
     run_free(run);
     close_machine(&m);
