@@ -61,7 +61,7 @@ static inline struct mem_port_params example_p_port(void)
 {
     return (struct mem_port_params){
         .l1 = {.kib = 128, .ways = 8, .latency_cycles = 4, .bytes_per_cycle = 48},
-        .prefetch = {.streams = 16, .degree = 4, .distance = 35, .train = 3, .l1_distance = 35},
+        .prefetch = {.streams = 16, .degree = 4, .distance = 38, .train = 3, .l1_distance = 38},
         .outstanding = 26,
         .l2_bytes_per_cycle = 26.2,
         .gather_lines = 8,
