@@ -7,7 +7,7 @@
 
 static struct dram_timing timing;
 
-static struct dram_channel *start(const char *standard, enum dram_refresh refresh, int write_high, int write_low)
+static struct dram_channel *start(const char *standard, enum dram_refresh refresh, uint32_t write_high, uint32_t write_low)
 {
     static struct dram_channel channel;
     const struct dram_policy policy = {.refresh = refresh, .window = 64, .write_high = write_high, .write_low = write_low};

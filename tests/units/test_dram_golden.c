@@ -87,8 +87,8 @@ static struct dram_policy policy_of(const struct row *r)
         p.window = 128;
     else if (strcmp(r->id, "D235") == 0 || strcmp(r->id, "D236") == 0)
         p.window = 256;
-    p.write_high = r->drains_all ? r->write_queue - 1 : (int)(0.8 * r->write_queue);
-    p.write_low = r->drains_all ? 0 : (int)(0.2 * r->write_queue);
+    p.write_high = (uint32_t)(r->drains_all ? r->write_queue - 1 : 0.8 * r->write_queue);
+    p.write_low = (uint32_t)(r->drains_all ? 0 : 0.2 * r->write_queue);
     return p;
 }
 

@@ -47,7 +47,7 @@ bool mem_dram_init(struct mem_dram *dram, const struct mem_params *params)
 {
     memset(dram, 0, sizeof *dram);
     if (params->dram_channels == 0 || params->dram_peak_gbps <= 0.0 || params->dram_timing.burst <= 0 ||
-        params->dram_policy.window <= 0 || params->dram_policy.window > DRAM_WINDOW_MAX)
+        params->dram_policy.window == 0 || params->dram_policy.window > DRAM_WINDOW_MAX)
         return false;
     dram->channels = params->dram_channels;
     dram->channel_mask = (dram->channels & (dram->channels - 1)) == 0 ? dram->channels - 1 : 0;

@@ -47,7 +47,7 @@ void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing
     dram_slots_clear(&c->commands);
     for (int i = 0; i < c->t.banks; i++)
         start_bank(c, i);
-    for (int i = 0; i < c->policy.window; i++)
+    for (uint32_t i = 0; i < c->policy.window; i++)
         c->window[i] = LONG_AGO;
     c->last_read = c->last_write = c->read_from = LONG_AGO;
     c->refresh_at = policy->refresh == DRAM_REFRESH_NONE ? LLONG_MAX : refresh_period(c);
@@ -323,7 +323,7 @@ static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t r
 static void enter_window(struct dram_channel *c, int64_t command)
 {
     int64_t *heap = c->window;
-    const int count = c->policy.window;
+    const int count = (int)c->policy.window;
     int i = 0;
     if (command <= heap[0])
         return;
@@ -456,7 +456,7 @@ static void drain_idle(struct dram_channel *c, int64_t now)
     while (c->writes) {
         const int i = pick_write(c, opened);
         from = later(from, c->write[i].since);
-        if (from >= now && (!any || c->write_bursts <= c->policy.write_low))
+        if (from >= now && (!any || c->write_bursts <= (int)c->policy.write_low))
             break;
         opened[c->write[i].bank] = true;
         from = send_write(c, c->write[i].since, from, i) + c->t.burst;
@@ -472,8 +472,8 @@ int64_t dram_channel_write(struct dram_channel *c, int64_t now, int bank, int64_
     refresh_bus(c, now);
     c->write[c->writes++] = (struct dram_write){.bank = bank, .bursts = bursts, .row = row, .since = now, .tag = tag};
     c->write_bursts += bursts;
-    if (c->write_bursts > c->policy.write_high || c->writes == DRAM_WRITES_MAX)
-        dram_channel_drain(c, now, c->policy.write_low);
+    if (c->write_bursts > (int)c->policy.write_high || c->writes == DRAM_WRITES_MAX)
+        dram_channel_drain(c, now, (int)c->policy.write_low);
     /* It is taken when the queue has room again. */
     return later(now, c->last_write - (int64_t)c->policy.write_high * c->t.burst);
 }

@@ -40,10 +40,10 @@ enum dram_refresh {
 };
 
 struct dram_policy {
-    enum dram_refresh refresh;
-    double row_idle_ns;        /* a row that nobody uses for so long is closed; 0 = never */
-    int window;                /* read bursts that may be reordered, 1..DRAM_WINDOW_MAX */
-    int write_high, write_low; /* bursts of posted writes: a drain begins above the one and ends at the other */
+    uint32_t refresh;               /* enum dram_refresh */
+    double row_idle_ns;             /* a row that nobody uses for so long is closed; 0 = never */
+    uint32_t window;                /* read bursts that may be reordered, 1..DRAM_WINDOW_MAX */
+    uint32_t write_high, write_low; /* bursts of posted writes: a drain begins above the one and ends at the other */
 };
 
 /* Fills `timing` for a standard ("LPDDR4X-4266", "LPDDR5-6400", "LPDDR5X-7500", "LPDDR5X-8533") and a density in Gb per channel
