@@ -1,11 +1,9 @@
-#include "units/mem/dram_channel.h"
+#include "units/mem/dram_commands.h"
 
 #include <limits.h>
 #include <string.h>
 
 #define LONG_AGO (-1000000)
-/* LPDDR5: the first half of an activate comes at most so many clocks before the second (JESD209-5: tAAD). */
-#define ACTIVATE_APART 8
 /* A command that finds its clock taken waits so long, in an idle channel. */
 #define COMMAND_WAIT 2
 /* A drain begins where the data bus is no longer booked: less than DRAIN_DENSE of DRAIN_AHEAD slots are taken. Reads that wait
@@ -142,99 +140,6 @@ static bool refresh_bus(struct dram_channel *c, int64_t command)
 }
 
 /* --- commands ----------------------------------------------------------------------------------------------------------- */
-
-/* Columns take every other clock of the command bus when data flow without a gap; what is between is left for the rest. */
-static int64_t find_command(const struct dram_channel *c, int64_t from)
-{
-    const int64_t first = dram_slots_find(&c->commands, from);
-    if (first & 1 || !dram_slots_free(&c->commands, first + 1))
-        return first;
-    return first + 1;
-}
-
-/* The first half of an activate whose second half comes at `second`; LLONG_MIN when there is no room. */
-static int64_t find_first_half(const struct dram_channel *c, int64_t second)
-{
-    int64_t even = LLONG_MIN;
-    for (int64_t at = second - 1; at >= second - ACTIVATE_APART; at--)
-        if (dram_slots_free(&c->commands, at)) {
-            if (at & 1)
-                return at;
-            if (even == LLONG_MIN)
-                even = at;
-        }
-    return even;
-}
-
-/* Requests that come in a crowd are packed best when all slots lie on one grid. A lone one need not wait for the grid: it takes
- * all slots that it touches, if they and their neighbours are free. */
-static bool alone(const struct dram_slots *slots, int64_t first, int count)
-{
-    for (int i = -1; i <= count; i++)
-        if (!dram_slots_free(slots, first + i))
-            return false;
-    return true;
-}
-
-/* Room for both halves of an activate on the command bus. */
-static bool take_activate_commands(struct dram_channel *c, int64_t at)
-{
-    if (!c->t.command_bus)
-        return true;
-    const int64_t first = dram_slots_free(&c->commands, at) ? find_first_half(c, at) : LLONG_MIN;
-    if (first == LLONG_MIN)
-        return false;
-    dram_slots_take(&c->commands, first);
-    dram_slots_take(&c->commands, at);
-    return true;
-}
-
-/* Activates have slots of tRRD; with a command bus they lie on its odd clocks, between the columns. */
-static int64_t place_activate(struct dram_channel *c, int64_t from, bool soon)
-{
-    const int spacing = c->t.activate_spacing, phase = c->t.command_bus ? 1 : 0;
-    int64_t slot = (from - phase) / spacing;
-    c->counts.activates++;
-    if (slot * spacing + phase != from) {
-        if (soon && alone(&c->activates, slot, 2) && take_activate_commands(c, from)) {
-            dram_slots_take(&c->activates, slot);
-            dram_slots_take(&c->activates, slot + 1);
-            return from;
-        }
-        slot++;
-    }
-    for (;; slot++) {
-        slot = dram_slots_find(&c->activates, slot);
-        if (take_activate_commands(c, slot * spacing + phase))
-            break;
-    }
-    dram_slots_take(&c->activates, slot);
-    return slot * spacing + phase;
-}
-
-static int64_t place_precharge(struct dram_channel *c, int64_t from)
-{
-    if (!c->t.command_bus)
-        return from;
-    const int64_t at = find_command(c, from);
-    dram_slots_take(&c->commands, at);
-    return at;
-}
-
-/* Room on the command bus for the columns of a run that begins at `command`. */
-static bool commands_free(const struct dram_channel *c, int64_t command, int bursts)
-{
-    for (int i = 0; c->t.command_bus && i < bursts; i++)
-        if (!dram_slots_free(&c->commands, command + (int64_t)i * c->t.burst))
-            return false;
-    return true;
-}
-
-static void take_command(struct dram_channel *c, int64_t command)
-{
-    if (c->t.command_bus)
-        dram_slots_take(&c->commands, command);
-}
 
 /* Places a run of bursts off the grid when nothing else is near. `at`: slots of the data bus are counted in times of read
  * commands. */
