@@ -45,8 +45,7 @@ void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing
     dram_slots_clear(&c->commands);
     for (int i = 0; i < c->t.banks; i++)
         start_bank(c, i);
-    for (uint32_t i = 0; i < c->policy.window; i++)
-        c->window[i] = LONG_AGO;
+    c->window.earliest = LONG_AGO;
     c->last_read = c->last_write = c->read_from = LONG_AGO;
     c->refresh_at = policy->refresh == DRAM_REFRESH_NONE ? LLONG_MAX : refresh_period(c);
 }
@@ -175,15 +174,45 @@ static int64_t place_burst(struct dram_channel *c, int64_t at, int shift)
     }
 }
 
+/* Words that are a whole window's length behind are left. They hold nothing that later reads could wait for. */
+static void move_window(struct dram_window *w, int64_t word)
+{
+    if (word - w->first >= 2 * DRAM_SLOT_WORDS) {
+        memset(w->read, 0, sizeof w->read);
+        w->first = word;
+        w->count = 0;
+    }
+    for (; word - w->first >= DRAM_SLOT_WORDS; w->first++) {
+        uint64_t *const left = &w->read[w->first & (DRAM_SLOT_WORDS - 1)];
+        w->count -= __builtin_popcountll(*left);
+        *left = 0;
+    }
+}
+
+/* A burst that is read enters the window. */
+static void enter_window(struct dram_channel *c, int64_t command)
+{
+    struct dram_window *w = &c->window;
+    const int64_t slot = command / c->t.burst, word = slot >> 6;
+    if (word < w->first || command <= w->earliest)
+        return;
+    move_window(w, word);
+    uint64_t *const into = &w->read[word & (DRAM_SLOT_WORDS - 1)];
+    w->count += !(*into >> (slot & 63) & 1);
+    *into |= UINT64_C(1) << (slot & 63);
+}
+
 /* Places a run of bursts whose first command comes at `from` or later; data follow after `latency`. Returns the last command. */
 static int64_t place_columns(struct dram_channel *c, int64_t from, int latency, int bursts, bool soon)
 {
     const int shift = latency - c->t.read_latency;
-    if (soon && place_alone(c, from + shift, shift, bursts))
-        return from + (int64_t)(bursts - 1) * c->t.burst;
+    const bool read = shift == 0, lone = soon && place_alone(c, from + shift, shift, bursts);
     int64_t command = from;
-    for (int i = 0; i < bursts; i++)
-        command = place_burst(c, command + shift, shift);
+    for (int i = 0; i < bursts; i++) {
+        command = lone ? from + (int64_t)i * c->t.burst : place_burst(c, command + shift, shift);
+        if (read)
+            enter_window(c, command);
+    }
     return command;
 }
 
@@ -224,23 +253,24 @@ static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t r
 
 /* --- reads -------------------------------------------------------------------------------------------------------------- */
 
-/* A read has entered the window; the one with the earliest command leaves. */
-static void enter_window(struct dram_channel *c, int64_t command)
+/* As many reads with the earliest commands leave the window as have entered it. */
+static void settle_window(struct dram_channel *c)
 {
-    int64_t *heap = c->window;
-    const int count = (int)c->policy.window;
-    int i = 0;
-    if (command <= heap[0])
-        return;
-    for (int child = 1; child < count; child = 2 * i + 1) {
-        if (child + 1 < count && heap[child + 1] < heap[child])
-            child++;
-        if (heap[child] >= command)
+    struct dram_window *w = &c->window;
+    const int full = (int)c->policy.window;
+    w->earliest = LONG_AGO;
+    while (w->count >= full) {
+        uint64_t *const from = &w->read[w->first & (DRAM_SLOT_WORDS - 1)];
+        if (!*from) {
+            w->first++;
+            continue;
+        }
+        w->earliest = (w->first * 64 + __builtin_ctzll(*from)) * c->t.burst;
+        if (w->count == full)
             break;
-        heap[i] = heap[child];
-        i = child;
+        *from &= *from - 1;
+        w->count--;
     }
-    heap[i] = command;
 }
 
 static void drain_idle(struct dram_channel *c, int64_t now);
@@ -250,12 +280,11 @@ int64_t dram_channel_read(struct dram_channel *c, int64_t now, int bank, int64_t
     const struct dram_timing *t = &c->t;
     drain_idle(c, now);
     refresh_bus(c, now);
-    const int64_t entry = later(now, c->window[0]);
+    const int64_t entry = later(now, c->window.earliest);
     const int64_t from = later(open_row(c, entry, bank, row, t->read_to_precharge), c->read_from);
     const int64_t command =
         place_columns(c, from, t->read_latency, bursts, from <= now + t->precharge + t->activate_to_column + COMMAND_WAIT);
-    for (int i = bursts - 1; i >= 0; i--)
-        enter_window(c, command - (int64_t)i * t->burst);
+    settle_window(c);
     struct dram_bank *b = &c->bank[bank];
     if (b->row == row)
         b->precharge_from = later(b->precharge_from, command + t->read_to_precharge);

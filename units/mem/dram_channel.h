@@ -37,12 +37,20 @@ struct dram_write {
     uint64_t tag;
 };
 
+/* The latest read commands, as many as may overtake one another: their slots of the data bus, which no two share. */
+struct dram_window {
+    uint64_t read[DRAM_SLOT_WORDS];
+    int64_t first;    /* the word of the earliest */
+    int64_t earliest; /* command; in the far past while there is room */
+    int count;
+};
+
 struct dram_channel {
     struct dram_timing t;
     struct dram_policy policy;
     struct dram_slots data, activates, commands;
     struct dram_bank bank[DRAM_BANKS_MAX];
-    int64_t window[DRAM_WINDOW_MAX]; /* the latest read commands, a heap with the earliest on top */
+    struct dram_window window;
     struct dram_write write[DRAM_WRITES_MAX];
     int writes, write_bursts;      /* posted, not drained */
     int64_t last_read, last_write; /* the latest commands */

@@ -11,22 +11,24 @@
 #define DRAM_SLOT_WORDS 64 /* of 64 slots: 10 us of bursts, 5 us of commands of LPDDR5-6400 */
 
 struct dram_slots {
-    int64_t number[DRAM_SLOT_WORDS]; /* which word of all time each place holds; -1 = none yet */
-    uint64_t taken[DRAM_SLOT_WORDS];
+    struct {
+        int64_t number; /* which word of all time is here; -1 = none yet */
+        uint64_t taken;
+    } word[DRAM_SLOT_WORDS];
 };
 
 static inline void dram_slots_clear(struct dram_slots *slots)
 {
     for (int i = 0; i < DRAM_SLOT_WORDS; i++)
-        slots->number[i] = -1;
+        slots->word[i].number = -1;
 }
 
 static inline uint64_t dram_slots_word(const struct dram_slots *slots, int64_t word)
 {
     const int place = (int)(word & (DRAM_SLOT_WORDS - 1));
-    if (slots->number[place] == word)
-        return slots->taken[place];
-    return slots->number[place] > word ? ~UINT64_C(0) : 0;
+    if (slots->word[place].number == word)
+        return slots->word[place].taken;
+    return slots->word[place].number > word ? ~UINT64_C(0) : 0;
 }
 
 static inline bool dram_slots_free(const struct dram_slots *slots, int64_t slot)
@@ -48,12 +50,12 @@ static inline void dram_slots_take(struct dram_slots *slots, int64_t slot)
 {
     const int64_t word = slot >> 6;
     const int place = (int)(word & (DRAM_SLOT_WORDS - 1));
-    if (slots->number[place] < word) {
-        slots->number[place] = word;
-        slots->taken[place] = 0;
+    if (slots->word[place].number < word) {
+        slots->word[place].number = word;
+        slots->word[place].taken = 0;
     }
-    if (slots->number[place] == word)
-        slots->taken[place] |= UINT64_C(1) << (slot & 63);
+    if (slots->word[place].number == word)
+        slots->word[place].taken |= UINT64_C(1) << (slot & 63);
 }
 
 #endif
