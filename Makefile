@@ -1,4 +1,4 @@
-# orchard: make demo | test | bench | fuzz | install | deps | deps-compile | clean      MODE=opt|asan|ubsan|tsan
+# orchard: make demo | test | bench | fuzz | check-opencl | install | deps | deps-compile | clean      MODE=opt|asan|ubsan|tsan
 #
 # Sources are found by folder: a new .c file under isa units power traces reports sim belongs to liborchard, a new
 # test_*.c below tests/ is a suite of its own. Only sim/cmd/ belongs to the command line alone.
@@ -60,7 +60,7 @@ TEST_BIN := $(TEST_SRC:tests/%.c=$(O)/tests/%)
 BENCH_BIN := $(BENCH_SRC:tests/%.c=$(O)/tests/%)
 FUZZ_SMOKE := $(FUZZ_SRC:tests/%.c=$(O)/tests/%_smoke)
 
-.PHONY: all demo run-demo test run-tests bench run-bench fuzz install deps deps-test deps-bench deps-compile clean native
+.PHONY: all demo run-demo test run-tests bench run-bench check-public fuzz install deps deps-test deps-bench deps-compile deps-opencl check-opencl clean native
 all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 
 # ---- what must be installed ----
@@ -70,6 +70,8 @@ PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-openc
 PACKAGES_FUZZ := $(PACKAGES) clang llvm
 # Recommended: compiles sources of GPU kernels. Everything else works without, and tests that need it say that they were skipped.
 PACKAGES_COMPILE := clang-16
+# Only for comparing the compiler of GPU kernels with another OpenCL.
+PACKAGES_OPENCL := $(PACKAGES_TEST) $(PACKAGES_COMPILE) ocl-icd-libopencl1 pocl-opencl-icd
 
 deps:
 	@.ci/deps.sh $(PACKAGES)
@@ -79,6 +81,8 @@ deps-bench:
 	@.ci/deps.sh $(PACKAGES_BENCH)
 deps-compile:
 	@.ci/deps.sh $(PACKAGES_COMPILE)
+deps-opencl:
+	@.ci/deps.sh $(PACKAGES_OPENCL)
 
 JOBS := -j$(shell nproc 2>/dev/null || echo 2)
 QUIET := $(if $(V),,-s)
@@ -100,6 +104,14 @@ test: deps-test
 run-tests: $(O)/tests/support/runner $(TEST_BIN) $(FUZZ_SMOKE) all programs
 	@$(O)/tests/support/runner tests/support/check_house.sh $(TEST_BIN) $(FUZZ_SMOKE)
 
+# The compiler of GPU kernels against PoCL: all kernels of tests/golden/opencl, and random programs, some minutes each.
+OPENCL_FIRST ?= 0
+OPENCL_PROGRAMS ?= 10000
+check-opencl: deps-opencl
+	@$(MAKE) $(QUIET) $(JOBS) $(O)/tests/opencl/test_opencl_kernels $(O)/tests/opencl/test_opencl_random
+	@$(O)/tests/opencl/test_opencl_kernels --native
+	@$(O)/tests/opencl/test_opencl_random $(OPENCL_FIRST) $(OPENCL_PROGRAMS) 20
+
 bench: deps-bench
 	@$(MAKE) $(QUIET) $(JOBS) $(BENCH_BIN) all programs
 	@$(MAKE) -s run-bench
@@ -107,12 +119,21 @@ bench: deps-bench
 run-bench:
 	@set -e; for b in $(BENCH_BIN); do echo "== $${b##*/}"; $$b; done
 
+# Kernels of public Metal sources against references of our own: make check-public MLX=DIR GGML=DIR [CASE=part of a name]
+PUBLIC_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/public/*.c)))
+
+$(O)/tests/public/check_public: $(PUBLIC_OBJ) $(SUPPORT_SRC:%.c=$(O)/%.o) $(O)/liborchard.a
+	$(CC) $(OPT_$(MODE)) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(LIBS) -lcunit
+
+check-public: $(O)/tests/public/check_public
+	@$< --mlx "$(MLX)" --ggml "$(GGML)" $(sort $(wildcard tests/public/*.cases)) $(CASE)
+
 # Coverage-guided fuzzing: make fuzz FUZZ_SECONDS=60 [FUZZ=fuzz_elf]. Parsers and decoders are built by clang with coverage
 # and sanitizers, the rest of the library comes from the ordinary build.
 FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
 FUZZ_PARSERS := $(filter isa/% sim/base/% sim/prove/check/% sim/chip/% $(filter sim/workload/gpu/abi%,$(LIB_SRC)) sim/workload/cpu/program_args.c sim/prove/validate/csv.c \
-	sim/workload/amx/kernel_call.c sim/prove/regress/baseline.c sim/prove/regress/baseline_text.c sim/machine/device/device_parse.c sim/run/run_timing_json.c sim/ask/sweep/sweep_key.c sim/ask/sweep/sweep_spec.c sim/ask/sweep/sweep_spec_json.c units/cpu/cpu_load%,$(LIB_SRC))
+	sim/workload/amx/kernel_call.c sim/compile/kernel_launch.c $(filter sim/compile/metal_%,$(LIB_SRC)) sim/compile/kernel_row.c sim/compile/kernel_row_file.c sim/prove/regress/baseline.c sim/prove/regress/baseline_text.c sim/machine/device/device_parse.c sim/run/run_timing_json.c sim/ask/sweep/sweep_key.c sim/ask/sweep/sweep_spec.c sim/ask/sweep/sweep_spec_json.c units/cpu/cpu_load%,$(LIB_SRC))
 FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
 FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. $(DEFINES)
 
@@ -143,6 +164,7 @@ install: all
 	install -m 644 sim/devices/*.json $(DESTDIR)$(PREFIX)/share/orchard/devices/
 	for f in $$(cd sim/compile/metal && find . -type f -not -name '*.sh' -not -name '*.md'); do \
 	    install -D -m 644 sim/compile/metal/$$f $(DESTDIR)$(PREFIX)/share/orchard/metal/$$f; done
+	install -D -m 644 sim/compile/opencl/orchard_opencl.h $(DESTDIR)$(PREFIX)/share/orchard/opencl/orchard_opencl.h
 	install -m 644 sim/prove/regress/default.baseline $(DESTDIR)$(PREFIX)/share/orchard/default.baseline
 	if [ -f $(O)/programs/amx_kernels.elf ]; then install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/orchard/programs \
 	    $(O)/programs/*.elf; fi

@@ -91,6 +91,23 @@ struct chart_stack {
 };
 void chart_stack(struct text *out, const struct svg_frame *frame, const void *chart_stack);
 
+/* Lines of text, such as the source of a program, each with its number and a stacked bar of what it costs in front of it. */
+struct chart_listing_row {
+    const char *number;   /* NULL = an interruption: lines are left out here */
+    const char *text;     /* spaces in front stay */
+    const double *values; /* of the segments; NULL = no bar */
+    const char *shown;    /* the sum, beside the bar; NULL = nothing */
+    const char *hover;    /* under the pointer; NULL = nothing */
+};
+struct chart_listing {
+    struct chart_axis axis;
+    const char *const *segments;
+    size_t segment_count;
+    const struct chart_listing_row *row;
+    size_t rows;
+};
+void chart_listing(struct text *out, const struct svg_frame *frame, const void *chart_listing);
+
 /* How far each input moves the response: bars around the base, from the least to the greatest response that the input causes
  * alone. The caller puts the largest first. */
 struct chart_swing {

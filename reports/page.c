@@ -217,6 +217,22 @@ void page_table(struct page *p, const char *title, const struct result_table *ta
     button(&p->body, title, p->tables);
 }
 
+void page_fold(struct page *p, const char *title, const struct result_table *table)
+{
+    if (!p)
+        return;
+    p->body.failed = p->body.failed || result_table_failed(table);
+    if (result_table_failed(table))
+        return;
+    p->tables++;
+    text_put(&p->body, "<details><summary>");
+    text_xml(&p->body, title);
+    text_put(&p->body, "</summary>\n");
+    whole_table(&p->body, table, p->tables);
+    button(&p->body, title, p->tables);
+    text_put(&p->body, "</details>\n");
+}
+
 /* ---- figures ---- */
 
 static void figure_table(struct page *p, const struct page_figure *f)

@@ -33,6 +33,8 @@ struct page_card {
 };
 void page_cards(struct page *page, const struct page_card *cards, size_t count);
 
+/* A table that opens when somebody wants to see it. */
+void page_fold(struct page *page, const char *title, const struct result_table *table);
 /* A table of its own. */
 void page_table(struct page *page, const char *title, const struct result_table *table);
 

@@ -71,7 +71,8 @@ ORCHARD_API void orchard_end_on_signals(void (*end)(int exit_code));
 struct orchard_option {
     const char *name;     /**< "unit"; NULL ends a table */
     char letter;          /**< short form on the command line, 0 = none */
-    const char *argument; /**< a word for its value ("FILE"); NULL = a switch, which has none */
+    const char *argument; /**< a word for its value ("FILE"); in brackets ("[asm]") it may be left out; NULL = a switch, which has
+                               none */
     bool repeat;          /**< may be given more than once: all values count */
     const char *text;     /**< one line of help */
 };
@@ -204,7 +205,9 @@ struct orchard_answer;
  * @param session  NULL = a session of zeros
  * @param verb     "run"; see orchard_verb_at()
  * @param words    the words after the verb: {"gemm:512x512x512", NULL}
- * @param options  "NAME=VALUE", a switch "NAME": {"unit=gpu", "chip=m1,m2", "set=gpu_cores=10", "cold", NULL}
+ * @param options  "NAME=VALUE", a switch "NAME": {"unit=gpu", "chip=m1,m2", "set=gpu_cores=10", "cold", NULL}. Of workloads
+ * joined by "+", each may have options of its own: a text "+" in the list begins those of the first, another "+" those of the
+ * second ...: {"chip=m2", "+", "entry=a", "grid=64", "+", "entry=b", "grid=32", NULL}
  * @param answer   where the answer goes, to be freed by orchard_answer_free(); NULL = not wanted (then only the text counts).
  *                 After an error it is NULL, unless there is an answer in spite of it.
  * @param error    what went wrong; cleared first, and left so when the answer is that a check does not hold
@@ -351,6 +354,87 @@ ORCHARD_API bool orchard_chip_value_at(const struct orchard_chip *chip, size_t i
 ORCHARD_API bool orchard_chip_value(const struct orchard_chip *chip, const char *key, struct orchard_value *value);
 
 /** @} */
+/**
+ * @name GPU kernels from source
+ * OpenCL C and Metal, compiled by clang 16 and this library; text in LLVM's representation needs no clang. What was compiled
+ * before comes from a cache. Kernels belong to no chip, do not change, and may be used by several threads.
+ * @code
+ *     struct orchard_kernel *k = orchard_compile("scale.cl", source, (const char *[]){"define=N=4", NULL}, &error);
+ *     const struct orchard_kernel_value value[] = {{.buffer = x}, {.buffer = y}, {.number = 2.5}, {.integer = 1024}};
+ *     const struct orchard_kernel_launch launch = {.grid = {1024}, .group = {64}, .value = value, .values = 4};
+ *     int job = orchard_enqueue_kernel(o, k, &launch, &error);
+ * @endcode
+ */
+/** @{ */
+
+/** A compiled kernel. */
+struct orchard_kernel;
+
+/**
+ * Compiles a kernel.
+ * @param name    "k.metal", "k.cl" or "k.ll": its suffix says the language, messages name it
+ * @param source  the source text; NULL = what is in the file of that name
+ * @param options as for the verb compile: {"entry=k", "define=N=4", "include=DIR", "constant=flag=1", "optimise=2", "fast-math",
+ *                "fresh", NULL}
+ * @return to be freed by orchard_kernel_free(); NULL and an error (2 wrong source, 3 not supported), with file and line
+ */
+ORCHARD_API struct orchard_kernel *orchard_compile(const char *name, const char *source, const char *const *options,
+                                                   struct orchard_error *error);
+/** Frees the kernel and every text it gave out. NULL is allowed. */
+ORCHARD_API void orchard_kernel_free(struct orchard_kernel *kernel);
+
+/** What was compiled. */
+struct orchard_kernel_info {
+    const char *name; /**< of the kernel */
+    const void *code; /**< machine code */
+    size_t code_bytes;
+    unsigned registers;   /**< that a thread needs, of 16 bits */
+    unsigned spills;      /**< stores to the stack that lack of registers made necessary */
+    unsigned stack_bytes; /**< of a thread */
+    unsigned threadgroup_bytes;
+    uint32_t group[3]; /**< threads of a threadgroup, where the source states them; else zeros */
+    size_t arguments;
+    const char *warnings; /**< of clang, a line each; "" = none */
+    bool cached;          /**< the cache had it */
+};
+/** Tells what was compiled. */
+ORCHARD_API void orchard_kernel_info(const struct orchard_kernel *kernel, struct orchard_kernel_info *info);
+
+/** What an argument is. */
+enum orchard_argument_kind {
+    ORCHARD_ARGUMENT_NUMBER,     /**< passed by value: of a vector or structure, each number inside is an argument */
+    ORCHARD_ARGUMENT_BUFFER,     /**< in device memory */
+    ORCHARD_ARGUMENT_CONSTANT,   /**< a buffer in constant memory */
+    ORCHARD_ARGUMENT_THREADGROUP /**< threadgroup memory */
+};
+/** An argument, in the order of the source. */
+struct orchard_kernel_argument {
+    const char *name;
+    enum orchard_argument_kind kind;
+    const char *type; /**< of a number or an element: "f32", "u16" ... */
+};
+/** An argument by its place; false past the last. */
+ORCHARD_API bool orchard_kernel_argument(const struct orchard_kernel *kernel, size_t index,
+                                         struct orchard_kernel_argument *argument);
+
+/** The value of an argument; only the member that its kind wants is looked at. */
+struct orchard_kernel_value {
+    uint64_t buffer; /**< BUFFER, CONSTANT: an address in memory of orchard_alloc(); it reaches to the end of that */
+    double number;   /**< NUMBER, and CONSTANT without a buffer: of a floating-point type */
+    int64_t integer; /**< the same, of an integer type; THREADGROUP: bytes */
+};
+/** A launch of a kernel. */
+struct orchard_kernel_launch {
+    uint32_t grid[3];  /**< threads in all; 0 behind the first counts as 1 */
+    uint32_t group[3]; /**< threads of a threadgroup; zeros = as the source states */
+    const struct orchard_kernel_value *value;
+    size_t values;    /**< one for each argument */
+    bool values_only; /**< executed, not timed */
+    bool timing_only; /**< timed; what buffers hold afterwards is not defined */
+    bool sanitize;    /**< races, accesses out of bounds, barrier divergence and reads before their wait are faults */
+};
+
+/** @} */
 /** @name Enqueuing on a chip of one's own */
 /** @{ */
 
@@ -418,11 +502,19 @@ ORCHARD_API int orchard_enqueue(struct orchard *orchard, const char *unit, const
  */
 ORCHARD_API int orchard_enqueue_program(struct orchard *orchard, const char *elf_path, const char *entry, const char *const *args,
                                         size_t arg_count, struct orchard_error *error);
+/**
+ * Adds a launch of a compiled kernel to the queue of the GPU. The kernel may be freed as soon as this returns.
+ * @return as orchard_enqueue()
+ */
+ORCHARD_API int orchard_enqueue_kernel(struct orchard *orchard, const struct orchard_kernel *kernel,
+                                       const struct orchard_kernel_launch *launch, struct orchard_error *error);
 /** Runs everything enqueued; false and an error when a job fails. */
 ORCHARD_API bool orchard_wait(struct orchard *orchard, struct orchard_error *error);
 
 /** Simulated seconds of a finished job; NaN when there is no such job. */
 ORCHARD_API double orchard_seconds(const struct orchard *orchard, int job);
+/** Joules of a finished job; NaN when there is no such job or no energy is known. */
+ORCHARD_API double orchard_joules(const struct orchard *orchard, int job);
 /** A counter of a finished job, by its name in "counters" of the run document; NaN when there is none. */
 ORCHARD_API double orchard_counter(const struct orchard *orchard, int job, const char *name);
 

@@ -36,6 +36,7 @@ including = $(patsubst %.c,$(O)/%,$(shell grep -lE '^#include ["<]($1)' $(TEST_S
 
 # Suites that start the orchard binary.
 $(call including,tests/support/cli_binary\.h): $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/cmd/test_gpu_examples: | $(O)/orchard
 # Suites of the command line's own files.
 $(call including,sim/cmd/): $(filter-out $(O)/sim/cmd/main.o,$(CLI_OBJ))
 # Suites that run guests. Unicorn (GPL) is linked to tests and benchmarks alone.
@@ -53,3 +54,6 @@ $(O)/tests/sim/prove/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE
 .PHONY: parameters
 parameters: $(O)/tests/sim/chip/test_params_pages
 	$< --write
+# Comparison of the GPU compiler with another OpenCL: what its suites share.
+OPENCL_SHARED := $(addprefix $(O)/tests/opencl/,opencl_case.o opencl_compare.o opencl_generate.o opencl_generate_expression.o opencl_native.o opencl_ways.o)
+$(call including,tests/opencl/): $(OPENCL_SHARED)

@@ -46,6 +46,7 @@ struct api_verb {
     struct orchard_verb help;
     /* Returns an exit code; `word` ends with NULL. */
     int (*ask)(struct api_context *context, int words, const char *const *word);
+    const char *const *of_parts; /* options that each of several workloads may have (struct api_args) */
 };
 
 /* ---- what a verb says ---- */

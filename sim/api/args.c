@@ -36,10 +36,19 @@ static bool unknown(const struct orchard_option *common, const struct orchard_op
     return orch_fail(error, ORCH_USAGE, "unknown option '" ORCH_OPTION("%s") "'%s", name, hint);
 }
 
-static bool is_twice(const struct api_args *args, size_t from, const struct orchard_option *option)
+static bool is_of_parts(const struct api_args *args, const struct orchard_option *option)
+{
+    for (const char *const *name = args->of_parts; name && *name; name++)
+        if (strcmp(*name, option->name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_twice(const struct api_args *args, size_t from, const struct orchard_option *option, unsigned part)
 {
     for (size_t i = from; i < args->count; i++)
-        if (args->given[i].option == option && !option->repeat && option->argument)
+        if (args->given[i].option == option && !option->repeat && option->argument &&
+            (args->given[i].part == part || !is_of_parts(args, option)))
             return true;
     return false;
 }
@@ -48,7 +57,7 @@ static bool check(const struct orchard_option *option, bool has_value, struct or
 {
     if (!option->argument && has_value)
         return orch_fail(error, ORCH_USAGE, "option " ORCH_OPTION("%s") " takes no value", option->name);
-    if (option->argument && !has_value)
+    if (option->argument && option->argument[0] != '[' && !has_value)
         return orch_fail(error, ORCH_USAGE, "option " ORCH_OPTION("%s") " needs a value: %s", option->name, option->argument);
     return true;
 }
@@ -57,7 +66,12 @@ bool api_args_add(struct api_args *args, const struct orchard_option *common, co
                   const char *const *options, struct orch_error *error)
 {
     const size_t before = args->count;
+    unsigned part = 0;
     for (; options && *options; options++) {
+        if (strcmp(*options, "+") == 0) {
+            args->parts = ++part;
+            continue;
+        }
         const size_t length = strcspn(*options, "=");
         const bool has_value = (*options)[length] == '=';
         const struct orchard_option *option = find(common, *options, length);
@@ -66,13 +80,13 @@ bool api_args_add(struct api_args *args, const struct orchard_option *common, co
             return unknown(common, own, *options, length, error);
         if (!check(option, has_value, error))
             return false;
-        if (is_twice(args, before, option))
+        if (is_twice(args, before, option, part))
             return orch_fail(error, ORCH_USAGE, "option " ORCH_OPTION("%s") " is given twice", option->name);
         struct api_given *const grown = realloc(args->given, (args->count + 1) * sizeof *grown);
         if (!grown)
             return orch_no_memory(error);
         args->given = grown;
-        grown[args->count++] = (struct api_given){option, has_value ? *options + length + 1 : ""};
+        grown[args->count++] = (struct api_given){option, has_value ? *options + length + 1 : "", part};
     }
     return true;
 }
@@ -81,6 +95,28 @@ void api_args_free(struct api_args *args)
 {
     free(args->given);
     *args = (struct api_args){0};
+}
+
+bool api_args_have_parts(const struct api_args *args)
+{
+    for (size_t i = 0; i < args->count; i++)
+        if (args->given[i].part && args->given[i].part < args->parts && is_of_parts(args, args->given[i].option))
+            return true;
+    return false;
+}
+
+bool api_args_part(const struct api_args *args, unsigned part, struct api_args *of, struct orch_error *error)
+{
+    const bool have_parts = api_args_have_parts(args);
+    *of = (struct api_args){.given = calloc(args->count + 1, sizeof *of->given), .of_parts = args->of_parts};
+    if (!of->given)
+        return orch_no_memory(error);
+    for (size_t i = 0; i < args->count; i++) {
+        const struct api_given *const g = &args->given[i];
+        if (!g->part || g->part == part || !have_parts || !is_of_parts(args, g->option))
+            of->given[of->count++] = *g;
+    }
+    return true;
 }
 
 size_t api_count(const struct api_args *args, const char *name)

@@ -10,17 +10,26 @@
 struct api_given {
     const struct orchard_option *option;
     const char *value; /* "" for a switch; points into the text that was given */
+    unsigned part;     /* of which workload among several, from 1; 0 = of all */
 };
 struct api_args {
     struct api_given *given;
     size_t count;
+    unsigned parts;              /* how many workloads were told apart; 0 = none were */
+    const char *const *of_parts; /* names of the options that each of several workloads may have; NULL = none. Ends with NULL */
 };
 
 /* Adds the options of a list that ends with NULL (NULL = empty). Each must be in one of the tables, and only those that
- * repeat may stand in the list twice. `own` may be NULL. */
+ * repeat may stand in the list twice. `own` may be NULL. A text "+" begins the options of the next of several workloads; those of
+ * parts may stand once with each. */
 bool api_args_add(struct api_args *args, const struct orchard_option *common, const struct orchard_option *own,
                   const char *const *options, struct orch_error *error);
 void api_args_free(struct api_args *args);
+/* The options that hold for one of several workloads, or (part 0) for all of them: where of options of parts only the last
+ * workload has any, these hold for all. `of` has to be freed, and not to outlive the rest. */
+bool api_args_part(const struct api_args *args, unsigned part, struct api_args *of, struct orch_error *error);
+/* Whether workloads have options of their own in that sense. */
+bool api_args_have_parts(const struct api_args *args);
 
 /* The last value given, NULL when there is none; the count, and each value of an option that repeats. */
 const char *api_value(const struct api_args *args, const char *name);

@@ -51,6 +51,7 @@ const char *orchard_nearest(const char *word, const char *const *candidates)
 static bool read_options(struct api_context *c, const char *const *options, struct orch_error *error)
 {
     const struct orchard_option *const own = c->verb ? c->verb->help.options : NULL;
+    c->args.of_parts = c->verb ? c->verb->of_parts : NULL;
     if (!api_args_add(&c->args, api_common_options, own, c->session->options, error) ||
         !api_args_add(&c->args, api_common_options, own, options, error) || !api_common_read(&c->common, &c->args, error))
         return false;

@@ -1,6 +1,7 @@
 /* The verb compile: GPU source to machine code with a launch description. */
 #include "sim/api/verb_compile.h"
 #include "sim/base/json_out.h"
+#include "sim/compile/compile_lines.h"
 #include "sim/workload/gpu/abi_write.h"
 
 #include <inttypes.h>
@@ -13,7 +14,8 @@ static const struct orchard_option option_table[] = {
     VERB_COMPILE_OPTIONS,
     VERB_LAUNCH_OPTIONS,
     {"args", 0, "ARG", true, "an argument for the description, in the forms of orchard run; one for each or none"},
-    {"print", 0, "STAGE", false, "print what the compiler has after a stage: llvm, read, passes, lowered or asm"},
+    {"print", 0, "STAGE", false,
+     "print what the compiler has after a stage: kernels (their names), llvm, read, passes, lowered or asm"},
     {"fresh", 0, NULL, false, "compile even when the cache has the result"},
     {0},
 };
@@ -100,14 +102,19 @@ static json_object *lines(const struct compile_result *r)
     return o;
 }
 
-static bool write_folder(const struct compile_result *r, const char *folder, struct orch_error *error)
+/* The lines go with their texts, so that a profile can show them wherever the folder is. */
+static bool write_folder(const struct compile_result *r, const struct compile_request *q, const char *folder,
+                         struct orch_error *error)
 {
     json_object *const more = json_object_new_object();
-    if (!more)
-        return orch_no_memory(error);
-    json_object_object_add(more, "source_lines", lines(r));
-    json_add_count(more, "spills", r->spills);
-    const bool ok = abi_write(&r->kernel, more, folder, error);
+    struct abi_source *source = NULL;
+    bool ok = more ? compile_lines(r, q, &source, error) : orch_no_memory(error);
+    if (ok) {
+        json_object_object_add(more, "source_lines", abi_source_json(source));
+        json_add_count(more, "spills", r->spills);
+        ok = abi_write(&r->kernel, more, folder, error);
+    }
+    abi_source_free(source);
     json_object_put(more);
     return ok;
 }
@@ -168,7 +175,7 @@ static int ask(struct api_context *context, int words, const char *const *word)
     ok = ok && read_request(context, &q, &error) && verb_launch_read(&context->args, &launch, &error) &&
          compile_source(&q, &r, &error);
     if (ok && folder && folder[0])
-        ok = kernel_launch_outline(&r.kernel, &launch, &error) && write_folder(&r, folder, &error);
+        ok = kernel_launch_outline(&r.kernel, &launch, &error) && write_folder(&r, &q, folder, &error);
     if (ok && r.kernel.code)
         tell(context, &r, folder);
     compile_result_free(&r);

@@ -4,6 +4,7 @@
 #include "sim/base/table.h"
 #include "sim/api/api.h"
 #include "sim/compile/compile.h"
+#include "sim/compile/compile_cache.h"
 
 #include <errno.h>
 #include <gsl/gsl_version.h>
@@ -112,6 +113,18 @@ static void data_folder(struct report *report, struct api_context *context)
     add(report, "chip database", true, "%s: %zu chips", chip_db_folder(db), chip_db_count(db));
 }
 
+/* What was compiled and is kept; anybody may delete it. */
+static void kept_kernels(struct report *report)
+{
+    char folder[4096];
+    struct compile_cache_size size;
+    if (!compile_cache_survey(folder, &size))
+        add(report, "compiled kernels", true, "are not kept: neither XDG_CACHE_HOME nor HOME names a folder");
+    else
+        add(report, "compiled kernels", true, "%.3000s: %llu, %.1f of at most %d MiB", folder, (unsigned long long)size.entries,
+            (double)size.bytes / 0x1p20, COMPILE_CACHE_MIB);
+}
+
 /* The database is writable when the file is, or the nearest folder above it that exists. Nothing is created. */
 static void database(struct report *report, const char *path)
 {
@@ -149,6 +162,7 @@ static int ask(struct api_context *context, int words, const char *const *word)
     host_path(&report);
     versions(&report);
     clang_of_gpu(&report);
+    kept_kernels(&report);
     data_folder(&report, context);
     database(&report, context->common.db);
     if (api_wants_document(context)) {

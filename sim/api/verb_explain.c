@@ -1,6 +1,7 @@
 /* The verb explain: says why a recorded run took as long as it did. */
 #include "sim/api/api.h"
 #include "sim/db/db.h"
+#include "sim/listen/profile_text.h"
 #include "sim/run/run_explain.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@ static bool show(struct api_context *context, const char *text, struct orch_erro
     ok = ok && api_summary(context, &result, 64, 8, error);
     if (ok)
         explain(context, &result);
+    ok = ok && (!result.profile || profile_print(context->out, result.profile, result.chip, false) || orch_no_memory(error));
     run_result_free(&result);
     db_close(db);
     return ok;

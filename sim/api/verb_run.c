@@ -8,6 +8,8 @@
 #include "sim/api/verb_compile.h"
 #include "sim/api/verb_run.h"
 #include "sim/api/verb_run_device.h"
+#include "sim/api/verb_run_parts.h"
+#include "sim/api/verb_run_profile.h"
 #include "sim/api/verb_run_together.h"
 #include "sim/api/verb_trace.h"
 #include "sim/db/db.h"
@@ -44,11 +46,14 @@ static const struct orchard_option option_table[] = {
     {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
     {"repeat", 0, "N", false, "run it N times back to back"},
     {"buffers", 0, "WORD", false,
-     "GPU: each repetition has a command buffer of its own (each, default), or one has them all (one)"},
+     "GPU: each repetition has a command buffer of its own (each, default), or one has them all (one); of kernels in a row, each "
+     "has one of its own if each is stated"},
     {"evict", 0, NULL, false, "empty the caches before each repetition; includes " ORCH_OPTION("cold")},
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
     {"idle", 0, "SECONDS", false, "ane: the engine is idle for so long after the warm-up, and may have to wake up"},
     {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
+    {"kernel", 0, "OP=FILE", true,
+     "GPU: a source or description to run in place of the library's kernel for an operator, checked against it"},
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
     VERB_RUN_DEVICE_OPTIONS,
@@ -58,6 +63,8 @@ static const struct orchard_option option_table[] = {
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
     {"uncertainty", 0, "N", false,
      "find the interval by N simulations at uncertain parameters (Latin hypercube); without it by estimate"},
+    {"profile", 0, "[asm]", false,
+     "GPU: list lines of the source with instructions, cycles and stall reasons, and warnings; asm: with machine code"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
     {0},
 };
@@ -66,9 +73,9 @@ static const struct orchard_option option_table[] = {
 struct session {
     struct api_context *context;
     struct run_request request;
-    const char **args;
-    struct compile_request source; /* how GPU sources are compiled */
-    struct kernel_launch launch;
+    const char **lists;
+    struct verb_run_part part;   /* what holds for all workloads */
+    struct verb_run_parts parts; /* what workloads have of their own */
     struct api_record record;
     const struct api_recording *recording; /* of the verb trace; NULL = of run */
     struct known *known;                   /* characteristics, for detail op */
@@ -76,31 +83,25 @@ struct session {
     struct uncertainty uncertainty; /* of the option uncertainty */
     struct run_uncertainty sampled;
     bool rerun, explain, many;
-    bool differs; /* some output differs from what its description expects */
+    bool assembly; /* in the profile */
+    bool differs;  /* some output differs from what its description expects */
     json_object *rows;
     struct table *table;
     uint64_t number;
     struct fitted_set fitted; /* name NULL = none */
 };
 
-static bool read_choices(struct session *s, struct orch_error *error)
+/* Workloads at the same time; kernels in a row are one. */
+static bool several(const struct session *s)
 {
-    const struct api_args *a = &s->context->args;
-    unsigned mode = 0, core = 0, buffers = 0;
-    if (!api_chosen(a, "mode", "full|functional|timing", &mode, error) || !api_chosen(a, "core", "p|e", &core, error) ||
-        !api_chosen(a, "buffers", "each|one", &buffers, error))
-        return false;
-    s->request.mode = (enum run_mode)mode;
-    s->request.core_choice = !api_has(a, "core") ? SOC_ANY_CORE : core ? SOC_E_CORE : SOC_P_CORE;
-    s->request.one_buffer = buffers == 1;
-    return true;
+    return together_is(s->request.workload) && !s->request.steps;
 }
 
 static bool read_request(struct session *s, const char *workload, struct orch_error *error)
 {
     const struct api_args *a = &s->context->args;
     uint64_t cores = 1, repeat = 1, memory = 0;
-    if (!read_choices(s, error) || !verb_compile_source(a, &s->source, &s->launch, &s->request, error) ||
+    if (!verb_run_choices(a, &s->request, error) || !verb_run_common_part(a, &s->part, &s->request, error) ||
         !api_unsigned(a, "cores", 1, 64, &cores, error) || !api_unsigned(a, "memory", 1, 65536, &memory, error) ||
         !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) || !api_number(a, "idle", 0, 1e6, &s->request.idle_s, error))
         return false;
@@ -113,8 +114,6 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->detail = api_value(a, "detail");
     q->cores = (unsigned)cores;
     q->memory_gib = (unsigned)memory;
-    q->entry = api_value(a, "entry");
-    q->arg_count = api_count(a, "args");
     q->home = api_value(a, "home");
     q->evict = api_has(a, "evict");
     q->cold = q->evict || api_has(a, "cold");
@@ -123,21 +122,14 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->threads = s->context->common.threads;
     q->output_folder = s->recording ? NULL : api_value(a, "output");
     q->sanitize = api_has(a, "sanitize");
-    q->input_count = api_count(a, "input");
     q->program_output = s->context->session->program_output;
-    s->args = calloc(q->arg_count + q->input_count + 1, sizeof *s->args);
-    if (!s->args)
-        return orch_no_memory(error);
-    for (size_t i = 0; i < q->arg_count; i++)
-        s->args[i] = api_value_at(a, "args", i);
-    for (size_t i = 0; i < q->input_count; i++)
-        s->args[q->arg_count + i] = api_value_at(a, "input", i);
-    q->args = s->args;
-    q->inputs = s->args + q->arg_count;
+    if (!verb_run_lists(a, q, &s->lists, error))
+        return false;
     s->rerun = api_has(a, "rerun") || s->record.trace;
     q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
     s->explain = api_has(a, "explain");
-    return true;
+    return (!together_is(workload) || verb_run_parts_read(a, workload, s->record.trace, q, &s->parts, error)) &&
+           verb_run_profile_read(s->context, s->recording != NULL, q, &s->assembly, error);
 }
 
 /* Option uncertainty: the interval is found by running the workload again and again. */
@@ -149,7 +141,7 @@ static bool read_uncertainty(struct session *s, struct orch_error *error)
         return false;
     if (runs == 0)
         return true;
-    if (s->request.known || api_has(a, "fitted") || verb_run_wants_device(s->context) || together_is(s->request.workload))
+    if (s->request.known || api_has(a, "fitted") || verb_run_wants_device(s->context) || several(s))
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("uncertainty") ": of one workload at fixed clocks, not with " ORCH_OPTION(
                              "detail") " op or " ORCH_OPTION("fitted"));
@@ -179,7 +171,8 @@ static bool find_earlier(struct session *s, const struct run *run, struct run_re
         return true;
     if (!db_read_run(s->record.db, id, result, error))
         return false;
-    if (run_values_get(&result->counters, RUN_COUNTER_OUTPUT) > 0 || run_values_get(&result->counters, RUN_COUNTER_FILES) > 0) {
+    if (run_values_get(&result->counters, RUN_COUNTER_OUTPUT) > 0 || run_values_get(&result->counters, RUN_COUNTER_FILES) > 0 ||
+        (s->request.profile && !result->profile)) {
         run_result_free(result);
         run_result_init(result);
         return true;
@@ -217,13 +210,15 @@ static bool show(struct session *s, const struct run *run, const struct run_resu
         json_object_array_add(s->rows, run_json(r));
     if (s->many)
         table_line(s, r);
-    if (s->many || !api_wants_text(c))
+    if (!api_wants_text(c))
         return true;
+    if (s->many)
+        return verb_run_profile_show(c, r, s->assembly, error);
     if (!api_summary(c, r, s->explain ? 64 : 8, 4, error))
         return false;
     if (s->explain)
         run_explain(c->out, run, r);
-    return true;
+    return verb_run_profile_show(c, r, s->assembly, error);
 }
 
 static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)
@@ -235,8 +230,8 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
         return false;
     if (verb_run_wants_device(s->context))
         return verb_run_in_device(&s->record, &s->request, ++s->number, s->rows, error);
-    if (together_is(s->request.workload)) {
-        const struct verb_together together = {&s->record, s->request.workload, &s->request, ++s->number, s->rows};
+    if (several(s)) {
+        const struct verb_together together = {&s->record, s->request.workload, &s->request, &s->parts, ++s->number, s->rows};
         return verb_run_together(&together, error);
     }
     struct run *run = run_prepare(&s->request, error);
@@ -289,7 +284,7 @@ static void show_all(struct session *s)
 {
     if (api_wants_document(s->context))
         api_documents(s->context, json_object_get(s->rows));
-    if (api_wants_text(s->context) && s->many && !together_is(s->request.workload)) {
+    if (api_wants_text(s->context) && s->many && !several(s)) {
         api_table(s->context, s->table);
         s->table = NULL;
     }
@@ -322,20 +317,6 @@ static bool one_fitted_chip(struct session *s, const struct chip *chip, struct o
     return ok;
 }
 
-/* Joins "A", "+", "B" ... into one text: a shell makes several words of them. */
-static bool join_words(int words, const char *const *word, char **text)
-{
-    size_t length = 1;
-    for (int i = 0; i < words; i++)
-        length += strlen(word[i]) + 1;
-    *text = calloc(1, length);
-    for (int i = 0; *text && i < words; i++) {
-        strcat(*text, i ? " " : "");
-        strcat(*text, word[i]);
-    }
-    return *text != NULL;
-}
-
 /* Opens the trace that is to be written. The request is read afterwards, since the level decides what is watched. */
 static bool open_trace(struct session *s, const char *workload, struct orch_error *error)
 {
@@ -366,7 +347,7 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
     struct orch_error error = {0};
     struct api_chips chips = {0};
     char *workload = NULL;
-    if (words > 0 && !join_words(words, word, &workload))
+    if (words > 0 && !verb_run_join_words(words, word, &workload))
         orch_no_memory(&error);
     if (words == 0 || (words > 1 && workload && !together_is(workload))) {
         free(workload);
@@ -397,8 +378,9 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
     known_free(s.known);
     db_close(s.record.db);
     api_chips_close(&chips);
-    free(s.args);
-    verb_compile_free(&s.source);
+    free(s.lists);
+    verb_run_part_free(&s.part);
+    verb_run_parts_free(&s.parts);
     free(workload);
     if (!ok)
         return api_fail(context, &error);
@@ -417,7 +399,8 @@ const struct api_verb verb_run = {
             .name = "run",
             .synopsis = "KERNEL:SHAPE [options]\n"
                         "FILE [options]\n"
-                        "A + B [+ C] [options]",
+                        "A + B [+ C] [options]\n"
+                        "K.metal [options] + K.cl [options] [+ ...]",
             .summary = "simulates a program or kernel on one chip or several",
             .text =
                 "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, "
@@ -431,13 +414,23 @@ const struct api_verb verb_run = {
                 "detail cores core entry\n"
                 "home repeat buffers evict cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the "
                 "CPU get cores "
-                "of their own.",
+                "of their own.\n"
+                "GPU sources with + run in a row instead, one after another in one command buffer, and each has the options that "
+                "stand behind it.\n"
+                "An argument NAME=FORM names a buffer, which later arguments NAME are as well. A JSON file says the same: "
+                "{\"buffers\": {NAME: FORM},\n"
+                "\"steps\": [{\"kernel\": FILE, \"entry\": .., \"grid\": .., \"group\": .., \"args\": [..], \"define\": [..]}], "
+                "\"expect\": {NAME: FILE.npy}}.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
                 "orchard run program.elf --chip m1 --explain\n"
                 "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
                 "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
                 "4096\n"
+                "orchard run saxpy.metal --grid 4096 --group 256 --args f32:4096:rand:1 --args f32:4096 --args 4096 --profile\n"
+                "orchard run a.metal --grid 4096 --group 64 --args f32:4096:rand:1 --args t=f32:4096 + b.metal --grid 4096 "
+                "--group "
+                "64 --args t --args out:f32:4096:y.npy\n"
                 "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
                 "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",
             .options = option_table,
@@ -445,4 +438,5 @@ const struct api_verb verb_run = {
             .more = program_args_help,
         },
     .ask = ask,
+    .of_parts = verb_run_part_options,
 };

@@ -282,7 +282,7 @@ bool verb_run_in_device(const struct api_record *record, const struct run_reques
 
     if (!q.db || !read_options(context, &q, error) || !device_list_load(NULL, &devices, error))
         return false;
-    if (together_is(request->workload)) {
+    if (together_is(request->workload) && !request->steps) {
         q.part = part;
         q.text = request->workload;
         if (!together_parse(q.text, request, part, &q.parts, &storage, error)) {

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static json_object *outcome_json(const struct together_outcome *o)
 {
@@ -113,8 +114,10 @@ bool verb_run_together(const struct verb_together *c, struct orch_error *error)
         return orch_fail(
             error, ORCH_UNMODELLED,
             "level instruction: one workload by itself; several at once are recorded at " ORCH_OPTION("level") " operator");
-    bool ok = together_parse(c->text, c->common, part, &count, &storage, error) &&
-              (!c->record->trace || trace_recorder_expect(c->record->trace, part, count, error));
+    bool ok = together_parse(c->text, c->common, part, &count, &storage, error);
+    if (ok)
+        verb_run_parts_apply(c->parts, part, count);
+    ok = ok && (!c->record->trace || trace_recorder_expect(c->record->trace, part, count, error));
     struct together *t = ok ? together_prepare(part, count, c->text, error) : NULL;
     ok = t && api_record_run(c->record, c->common->chip, execute, t, c->number, &whole, error) && show(c, t, &whole, error);
     run_result_free(&whole);

@@ -3,6 +3,7 @@
 #define ORCHARD_SIM_API_VERB_RUN_TOGETHER_H
 
 #include "sim/api/record.h"
+#include "sim/api/verb_run_parts.h"
 #include "sim/db/db.h"
 #include "sim/run/run.h"
 
@@ -10,10 +11,11 @@
 
 struct verb_together {
     const struct api_record *record;
-    const char *text;                 /* "A[unit=gpu] + B" */
-    const struct run_request *common; /* what all workloads have in common, the chip above all */
-    uint64_t number;                  /* of the run, for events */
-    json_object *rows;                /* gets the document */
+    const char *text;                   /* "A[unit=gpu] + B" */
+    const struct run_request *common;   /* what all workloads have in common, the chip above all */
+    const struct verb_run_parts *parts; /* what they have of their own */
+    uint64_t number;                    /* of the run, for events */
+    json_object *rows;                  /* gets the document */
 };
 
 /* Simulates and records on one chip; prints the text and adds the document to `rows`. */

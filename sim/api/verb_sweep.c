@@ -1,7 +1,10 @@
 /* The verb sweep: asks the same question at many settings. */
 #define _GNU_SOURCE /* asprintf */
 #include "isa/array_count.h"
+#include "sim/base/file_read.h"
 #include "sim/base/json_out.h"
+#include "sim/base/json_read.h"
+#include "sim/compile/kernel_row.h"
 #include "sim/api/verb_sweep.h"
 #include "sim/ask/sweep/sweep_pool.h"
 #include "sim/api/sweep_slurm.h"
@@ -157,11 +160,24 @@ static struct sweep_spec *spec_from_file(struct api_context *context, const char
     return spec;
 }
 
+/* Kernels in a row are a workload, not a specification. */
+static bool is_row(const char *path)
+{
+    uint8_t *text = NULL;
+    size_t bytes;
+    FILE *const f = fopen(path, "rb");
+    const bool is = f && file_read_all(f, JSON_BYTES_MAX, &text, &bytes) && kernel_row_is(text, bytes);
+    if (f)
+        fclose(f);
+    free(text);
+    return is;
+}
+
 static bool is_spec_file(const char *word)
 {
     const size_t length = strlen(word);
 
-    return length > 5 && strcmp(word + length - 5, ".json") == 0 && !strchr(word, ',');
+    return length > 5 && strcmp(word + length - 5, ".json") == 0 && !strchr(word, ',') && !is_row(word);
 }
 
 /* ---- progress ---- */

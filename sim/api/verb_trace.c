@@ -1,4 +1,5 @@
 /* The verb trace: records what happens, shows it, and asks what it would be elsewhere. */
+#include "sim/api/verb_run_parts.h"
 #include "sim/api/verb_trace.h"
 
 #include "sim/base/check.h"
@@ -388,4 +389,5 @@ const struct api_verb verb_trace = {
             .options = option_table,
         },
     .ask = ask,
+    .of_parts = verb_run_part_options,
 };

@@ -120,6 +120,7 @@ void run_result_free(struct run_result *result)
         free_assumption(&result->assumptions.item[i]);
     free(result->assumptions.item);
     run_checksums_free(&result->checksum);
+    line_profile_free(result->profile);
     run_result_init(result);
 }
 
@@ -263,5 +264,6 @@ bool run_result_copy(struct run_result *to, const struct run_result *from)
 #undef X
     memcpy(to->utilisation, from->utilisation, sizeof to->utilisation);
     return ok && copy_values(&to->joules_by, &from->joules_by) && copy_values(&to->stalls, &from->stalls) &&
-           copy_values(&to->counters, &from->counters) && copy_lists(to, from);
+           copy_values(&to->counters, &from->counters) && copy_lists(to, from) &&
+           (!from->profile || (to->profile = line_profile_copy(from->profile)));
 }

@@ -14,6 +14,8 @@
 #ifndef ORCHARD_SIM_BASE_RUN_RESULT_H
 #define ORCHARD_SIM_BASE_RUN_RESULT_H
 
+#include "sim/base/line_profile.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -80,6 +82,9 @@ const char *orch_part_name(enum orch_part part);
     X(native_mac_share, "1", REAL, 1, "share of the multiply-accumulates that the asked unit executed")
 /* clang-format on */
 
+/* The counter that says how long a step of a row of kernels was on the device, numbered from 1. */
+#define RUN_COUNTER_STEP "gpu.step%u.device_seconds"
+
 struct run_named_value {
     char *name;
     double value;
@@ -129,6 +134,7 @@ struct run_result {
     struct run_placements placement;
     struct run_assumptions assumptions;
     struct run_checksums checksum;
+    struct line_profile *profile; /* by line of a GPU program, when that was asked for; NULL = not */
 };
 
 /* The rows of the tables above, for code that treats all fields alike. */

@@ -12,8 +12,10 @@ static void help_options(FILE *out, const struct orchard_option *table)
         char left[128], letter[8] = "    ";
         if (o->letter)
             snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        const int length =
-            snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+        const int length = o->argument && o->argument[0] == '['
+                               ? snprintf(left, sizeof left, "  %s--%s[=%s", letter, o->name, o->argument + 1)
+                               : snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name, o->argument ? " " : "",
+                                          o->argument ? o->argument : "");
         if (length >= COLUMN)
             fprintf(out, "%s\n%*s%s%s\n", left, COLUMN, "", o->text, o->repeat ? " (repeatable)" : "");
         else

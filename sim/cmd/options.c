@@ -73,29 +73,45 @@ static bool unknown(const struct orchard_option *const *tables, const char *word
                 : cli_fail(error, "unknown option '%s'", name);
 }
 
-/* "name=value", or "name" for a switch. */
+/* "name=value", or "name" without a value. */
 static char *given_text(const struct orchard_option *option, const char *value)
 {
-    const size_t size = strlen(option->name) + strlen(value) + 2;
+    const size_t size = strlen(option->name) + (value ? strlen(value) : 0) + 2;
     char *const text = malloc(size);
     if (text)
-        snprintf(text, size, "%s%s%s", option->name, option->argument ? "=" : "", value);
+        snprintf(text, size, "%s%s%s", option->name, value ? "=" : "", value ? value : "");
     return text;
+}
+
+static bool add_text(struct cli_args *args, size_t at, char *text, struct orchard_error *error)
+{
+    char **const grown = text ? realloc(args->option, (args->options + 2) * sizeof *grown) : NULL;
+    if (!grown) {
+        free(text);
+        return no_memory(error);
+    }
+    args->option = grown;
+    memmove(grown + at + 1, grown + at, (args->options - at) * sizeof *grown);
+    grown[at] = text;
+    grown[++args->options] = NULL;
+    return true;
+}
+
+/* The value when `option` is the option of that name: "" for a switch. */
+static const char *value_of(const char *option, const char *name)
+{
+    const size_t length = strlen(name);
+    if (strncmp(option, name, length) != 0 || (option[length] && option[length] != '='))
+        return NULL;
+    return option[length] ? option + length + 1 : "";
 }
 
 static bool add_given(struct cli_args *args, const struct orchard_option *option, const char *value, struct orchard_error *error)
 {
-    if (!option->repeat && option->argument && cli_has(args, option->name))
-        return cli_fail(error, "option --%s is given twice", option->name);
-    char **const grown = realloc(args->option, (args->options + 2) * sizeof *grown);
-    if (!grown)
-        return no_memory(error);
-    args->option = grown;
-    grown[args->options] = given_text(option, value);
-    if (!grown[args->options])
-        return no_memory(error);
-    grown[++args->options] = NULL;
-    return true;
+    for (size_t i = args->group; i < args->options; i++)
+        if (!option->repeat && option->argument && value_of(args->option[i], option->name))
+            return cli_fail(error, "option --%s is given twice", option->name);
+    return add_text(args, args->options, given_text(option, value), error);
 }
 
 static bool add_word(struct cli_args *args, const char *word, struct orchard_error *error)
@@ -104,9 +120,15 @@ static bool add_word(struct cli_args *args, const char *word, struct orchard_err
     if (!grown)
         return no_memory(error);
     args->word = grown;
+    if (args->words == 0)
+        args->first_word = args->options;
     grown[args->words++] = word;
     grown[args->words] = NULL;
-    return true;
+    if (strcmp(word, "+") != 0)
+        return true;
+    args->several = true;
+    args->group = args->options + 1;
+    return add_text(args, args->options, strdup("+"), error);
 }
 
 /* One option at argv[*at]; moves *at past it and its value. */
@@ -127,13 +149,14 @@ static bool parse_option(struct cli_args *args, const struct orchard_option *con
         return unknown(tables, word, error);
     if (!option->argument && value)
         return cli_fail(error, "option --%s takes no value", option->name);
-    if (option->argument && !value) {
+    const bool may_lack = option->argument && option->argument[0] == '[';
+    if (option->argument && !value && !may_lack) {
         if (*at + 1 >= argc)
             return cli_fail(error, "option --%s needs a value: %s", option->name, option->argument);
         value = argv[++*at];
     }
     ++*at;
-    return add_given(args, option, value ? value : "", error);
+    return add_given(args, option, value, error);
 }
 
 bool cli_parse(struct cli_args *args, const struct orchard_option *const *tables, int argc, char **argv, bool stop_at_word,
@@ -156,7 +179,7 @@ bool cli_parse(struct cli_args *args, const struct orchard_option *const *tables
     }
     if (used)
         *used = at;
-    return true;
+    return !args->several || add_text(args, args->first_word, strdup("+"), error);
 }
 
 void cli_args_free(struct cli_args *args)
@@ -166,15 +189,6 @@ void cli_args_free(struct cli_args *args)
     free(args->option);
     free(args->word);
     *args = (struct cli_args){0};
-}
-
-/* The value when `option` is the option of that name: "" for a switch. */
-static const char *value_of(const char *option, const char *name)
-{
-    const size_t length = strlen(name);
-    if (strncmp(option, name, length) != 0 || (option[length] && option[length] != '='))
-        return NULL;
-    return option[length] ? option + length + 1 : "";
 }
 
 const char *cli_value(const struct cli_args *args, const char *name)

@@ -1,7 +1,8 @@
 /* Command-line options from tables: the same rows drive parsing, help, usage and suggestions.
  *
  * "--name value", "--name=value", "-n value", "-nvalue"; "--" ends options; "-" is an ordinary word. Names are never
- * abbreviated. Words that are not options are kept in order.
+ * abbreviated. Words that are not options are kept in order. A word "+" begins the options of the next workload: the list of
+ * options then has a "+" before those of each (orchard_ask).
  */
 #ifndef ORCHARD_SIM_CMD_OPTIONS_H
 #define ORCHARD_SIM_CMD_OPTIONS_H
@@ -14,6 +15,8 @@ struct cli_args {
     size_t options;
     const char **word; /* the words, in order; they point into argv */
     size_t words;
+    size_t first_word, group; /* how many options stood before the first word, and before those of the present workload */
+    bool several;
 };
 
 /* Reads argv[0..argc-1] with up to four tables (NULL ends the list). With stop_at_word it stops before the first word

@@ -5,6 +5,7 @@
 #include "sim/compile/process.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -62,10 +63,16 @@ bool clang_find(struct clang *clang, struct orch_error *error)
     const char *const named = getenv("ORCHARD_CLANG");
     unsigned major;
     clang->path[0] = 0;
+    if (named && named[0] && strchr(named, '/') && access(named, X_OK) != 0)
+        return orch_fail(error, ORCH_USAGE,
+                         "ORCHARD_CLANG names %.200s, which cannot be started: %s; Debian has clang 16 in the package clang-16",
+                         named, strerror(errno));
     if (named && named[0] && strchr(named, '/'))
         snprintf(clang->path, sizeof clang->path, "%s", named);
     else if (named && named[0] && !on_path(named, clang->path))
-        return orch_fail(error, ORCH_USAGE, "ORCHARD_CLANG names %.100s, which is not on the PATH", named);
+        return orch_fail(error, ORCH_USAGE,
+                         "ORCHARD_CLANG names %.100s, which is not on the PATH; Debian has clang 16 in the package clang-16",
+                         named);
     for (const char *const *n = names; !clang->path[0] && *n; n++)
         if (!on_path(*n, clang->path))
             clang->path[0] = 0;
@@ -126,6 +133,19 @@ const char *clang_metal_headers(void)
     return NULL;
 }
 
+#define LIBRARY_NAME "/orchard_opencl.h"
+
+/* What every source in OpenCL C gets in front. */
+static const char *clang_opencl_library(void)
+{
+    static const char *const places[] = {ORCHARD_SOURCE_DIR "/sim/compile/opencl" LIBRARY_NAME,
+                                         ORCHARD_DATA_DIR "/opencl" LIBRARY_NAME};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (access(places[i], R_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
 static void add_all(struct command *c, const char *const *words)
 {
     for (; *words; words++)
@@ -150,9 +170,15 @@ static bool add_language(struct command *c, enum compile_language language, bool
                                          NULL};
     const char *const headers = clang_metal_headers();
     if (language != COMPILE_METAL) {
+        const char *const library = clang_opencl_library();
         add_all(c, opencl);
         if (preprocess)
             add(c, "-E");
+        if (!library)
+            return orch_fail(error, ORCH_USAGE, "the library of OpenCL C is neither in %s nor in %s",
+                             ORCHARD_SOURCE_DIR "/sim/compile/opencl", ORCHARD_DATA_DIR "/opencl");
+        add(c, "-include");
+        add(c, library);
         return true;
     }
     add_all(c, preprocess ? metal_preprocess_options() : metal_compile_options());
@@ -225,6 +251,8 @@ static bool take_error(const struct process_result *r, const char *path, struct 
     const bool device = memmem(mark, (size_t)(end - mark), "requires cl_khr_", 16) != NULL;
     orch_fail(error, device ? ORCH_UNMODELLED : ORCH_USAGE, "%.*s%.*s", (int)(place_end - line), line, (int)(end - mark) - 7,
               mark + 7);
+    if (memmem(mark, (size_t)(end - mark), "file not found", 14))
+        orch_fail_more(error, "; name the folder that it is in: " ORCH_LETTER("I", "include") " DIR");
     if (more)
         orch_fail_more(error, " (and %u more error%s)", more, more == 1 ? "" : "s");
     return false;
@@ -266,6 +294,8 @@ static bool allowed(const struct clang *clang, const struct command *c, const ch
     const char *const names[2] = {name, realpath(name, real) ? real : name};
     for (int i = 0; i < 2; i++) {
         if (inside(names[i], clang->own) || (c->metal && inside(names[i], clang_metal_headers())))
+            return true;
+        if (!c->metal && clang_opencl_library() && strcmp(names[i], clang_opencl_library()) == 0)
             return true;
         for (size_t k = 0; k < c->mades; k++)
             if (inside(names[i], c->made[k] + 2))
@@ -341,13 +371,19 @@ bool clang_compile(const struct clang *clang, const struct compile_request *q, e
                    size_t bytes, char **text, size_t *text_bytes, char **warnings, struct orch_error *error)
 {
     /* Without a cost model for spir64, clang leaves loops alone that compilers for GPUs unroll: the threshold makes up for that.
-     */
+     * Vectors of its making are no gain for a machine whose lanes are threads, and come with checks at run time. */
     static const char *const own[] = {"-emit-llvm",
                                       "-S",
                                       "-mllvm",
                                       "-unroll-threshold=300",
                                       "-mllvm",
                                       "-replexitval=never",
+                                      "-mllvm",
+                                      "-inline-threshold=100000",
+                                      "-mllvm",
+                                      "-jump-threading-threshold=0",
+                                      "-fno-vectorize",
+                                      "-fno-slp-vectorize",
                                       "-gline-tables-only",
                                       "-fno-discard-value-names",
                                       NULL};

@@ -8,6 +8,7 @@
 #include "sim/base/suggest.h"
 #include "sim/compile/clang.h"
 #include "sim/compile/compile_cache.h"
+#include "sim/compile/compile_take.h"
 #include "sim/compile/kernel_arguments.h"
 #include "sim/compile/kernel_launch.h"
 #include "sim/compile/metal_prepass.h"
@@ -29,6 +30,7 @@ struct job {
     struct ir_module *module;
     struct ir_function *kernel;
     bool shown; /* all that was wanted */
+    int lock;   /* others wait for this entry of the cache; -1 = they do not */
     struct orch_error *error;
 };
 
@@ -114,21 +116,62 @@ static bool read_constants(const struct job *j, struct metal_value **values, cha
     return true;
 }
 
+/* A value for a constant that the source does not have is a mistake. */
+static bool check_constants(const struct job *j, const struct metal_unit *unit)
+{
+    for (size_t i = 0; i < unit->values; i++) {
+        const struct metal_value *const v = &unit->value[i];
+        struct suggest s;
+        char phrase[96];
+        bool found = false;
+        suggest_start(&s, v->name ? v->name : "");
+        for (size_t k = 0; k < unit->constants; k++) {
+            found |= v->name ? strcmp(v->name, unit->constant[k].name) == 0 : v->index == unit->constant[k].index;
+            suggest_offer(&s, unit->constant[k].name);
+        }
+        if (!found)
+            return orch_fail(j->error, ORCH_USAGE, ORCH_OPTION("constant") " %.100s: %.200s has no such function constant%s",
+                             j->request->constant[i], j->request->path, suggest_phrase(&s, phrase, sizeof phrase));
+    }
+    return true;
+}
+
+/* Every kernel on a line, with the function that it is made of behind a tab. */
+static bool list_metal(struct job *j, const char *text, size_t bytes)
+{
+    struct metal_unit unit = {.wanted = NULL};
+    const bool ok = metal_prepass(text, bytes, &unit, j->error);
+    for (size_t i = 0; ok && i < unit.kernels; i++)
+        fprintf(j->request->shown, "%s\t%s\n", unit.kernel[i].name, unit.kernel[i].function);
+    j->shown = ok;
+    metal_unit_free(&unit);
+    return ok;
+}
+
 /* Metal after the preprocessor becomes what clang takes for C++. */
 static bool compile_metal(struct job *j, const struct clang *clang, const char *text, size_t bytes)
 {
-    struct metal_unit unit = {.wanted = j->request->entry, .values = j->request->constants};
+    struct metal_unit unit = {.source = j->request->path, .wanted = j->request->entry, .values = j->request->constants};
     struct metal_value *values = NULL;
     char *names = NULL;
     bool ok = read_constants(j, &values, &names);
     unit.value = values;
-    ok = ok && metal_prepass(text, bytes, &unit, j->error) &&
+    ok = ok && metal_prepass(text, bytes, &unit, j->error) && check_constants(j, &unit) &&
          clang_compile(clang, j->request, COMPILE_METAL, unit.text, unit.bytes, &j->llvm, &j->llvm_bytes, &j->result->warnings,
                        j->error);
     metal_unit_free(&unit);
     free(values);
     free(names);
     return ok;
+}
+
+/* Whether the cache has it, now or after somebody else has compiled it. */
+static bool look_up(struct job *j, bool look)
+{
+    if (!look || compile_cache_find(j->key, j->result))
+        return look;
+    j->lock = compile_cache_lock(j->key);
+    return j->lock >= 0 && compile_cache_find(j->key, j->result);
 }
 
 /* The same for a source; `found` when the cache has what will come of it. */
@@ -140,10 +183,12 @@ static bool front_source(struct job *j, bool look, bool *found)
     if (!clang_find(&clang, j->error) ||
         !clang_preprocess(&clang, j->request, j->language, j->source, j->source_bytes, &text, &bytes, j->error))
         return false;
-    compile_cache_key(j->request, clang.version, text, bytes, j->key);
-    *found = look && compile_cache_find(j->key, j->result);
+    compile_cache_key(j->request, j->language, clang.version, text, bytes, j->key);
+    *found = look_up(j, look);
     bool ok = true;
-    if (!*found && j->language == COMPILE_METAL)
+    if (j->request->show == COMPILE_SHOW_KERNELS && j->language == COMPILE_METAL)
+        ok = list_metal(j, text, bytes);
+    else if (!*found && j->language == COMPILE_METAL)
         ok = compile_metal(j, &clang, text, bytes);
     else if (!*found)
         ok = clang_compile(&clang, j->request, j->language, j->source, j->source_bytes, &j->llvm, &j->llvm_bytes,
@@ -155,11 +200,16 @@ static bool front_source(struct job *j, bool look, bool *found)
 /* Fills in the text of the representation, unless the cache has what will come of it. */
 static bool front(struct job *j, bool *found)
 {
+    if (j->request->constants && j->language != COMPILE_METAL)
+        return orch_fail(
+            j->error, ORCH_USAGE,
+            ORCH_OPTION("constant") " %.100s: only Metal has function constants; give macros by " ORCH_LETTER("D", "define"),
+            j->request->constant[0]);
     const bool look = !j->request->fresh && j->request->show == COMPILE_SHOW_NONE;
     if (j->language != COMPILE_LLVM)
         return front_source(j, look, found);
-    compile_cache_key(j->request, "", j->source, j->source_bytes, j->key);
-    *found = look && compile_cache_find(j->key, j->result);
+    compile_cache_key(j->request, j->language, "", j->source, j->source_bytes, j->key);
+    *found = look_up(j, look);
     if (*found)
         return true;
     j->llvm = j->source;
@@ -220,9 +270,18 @@ static bool choose(struct job *j)
 static bool refuse(const struct job *j, int code, const char *what, const struct isa_error *why)
 {
     const char *const path = j->request->path;
+    if (why->line && why->file[0] && strcmp(why->file, path) != 0)
+        return orch_fail(j->error, code, "%.200s%s: %s:%lu: %s", path, what, why->file, why->line, why->text);
     if (why->line)
         return orch_fail(j->error, code, "%.200s%s:%lu: %s", path, what, why->line, why->text);
     return orch_fail(j->error, code, "%.200s%s: %s", path, what, why->text);
+}
+
+static void list_kernels(const struct job *j)
+{
+    for (const struct ir_function *f = ir_module_functions(j->module); f; f = f->next)
+        if (is_kernel(f))
+            fprintf(j->request->shown, "%s\n", name_of(f));
 }
 
 /* False when nothing is wanted beyond what was shown. */
@@ -233,78 +292,17 @@ static bool show(struct job *j, enum compile_stage stage)
         return true;
     if (stage == COMPILE_SHOW_LLVM)
         fwrite(j->llvm, 1, j->llvm_bytes, q->shown);
+    else if (stage == COMPILE_SHOW_KERNELS)
+        list_kernels(j);
     else if (stage == COMPILE_SHOW_READ)
         ir_print_module(q->shown, j->module);
     else if (stage == COMPILE_SHOW_LOWERED)
         ir_print_function(q->shown, j->kernel);
-    j->shown = q->show_only;
+    j->shown = q->show_only || stage == COMPILE_SHOW_KERNELS;
     return !j->shown;
 }
 
 /* ---- from the representation to code ---- */
-
-static bool take_lines(struct job *j, const struct agx_compiled *c)
-{
-    struct compile_result *const r = j->result;
-    size_t files = 0;
-    for (size_t i = 0; i < c->places; i++)
-        if (c->place[i].file >= files)
-            files = (size_t)c->place[i].file + 1;
-    r->line = calloc(c->places + 1, sizeof *r->line);
-    r->file = calloc(files + 1, sizeof *r->file);
-    if (!r->line || !r->file)
-        return orch_no_memory(j->error);
-    for (r->files = 0; r->files < files; r->files++) {
-        const char *const name = ir_module_file(j->module, (uint32_t)r->files);
-        if (!(r->file[r->files] = strdup(name ? name : "")))
-            return orch_no_memory(j->error);
-    }
-    for (r->lines = 0; r->lines < c->places; r->lines++)
-        r->line[r->lines] = (struct compile_line){c->place[r->lines].offset, c->place[r->lines].file, c->place[r->lines].line};
-    return true;
-}
-
-/* The back end lays out the block by itself: both must agree on where each argument lies. It adds what the launch itself knows.
- */
-static bool take_places(struct job *j, const struct agx_assembly *a)
-{
-    struct abi_kernel *const k = &j->result->kernel;
-    const unsigned own = k->args;
-    for (unsigned i = 0; i < a->argument_count; i++) {
-        const struct agx_argument *const p = &a->arguments[i];
-        struct abi_arg added = {.type = ELEMENT_U32, .offset = p->offset_bytes, .size = p->bytes};
-        bool there = false;
-        for (unsigned n = 0; n < own && !there; n++)
-            there = k->arg[n].offset == p->offset_bytes;
-        snprintf(added.name, sizeof added.name, "%s", p->name);
-        if (there)
-            continue;
-        if (!kernel_launch_knows(&added) || k->args == ABI_ARGS_MAX)
-            return orch_fail(j->error, ORCH_INTERNAL, "%.200s: the code has argument %.48s at byte %u, where none is",
-                             j->request->path, p->name, p->offset_bytes);
-        k->arg[k->args++] = added;
-        if (k->argument_bytes < p->offset_bytes + 4u)
-            k->argument_bytes = p->offset_bytes + 4u;
-    }
-    for (unsigned n = 0; n < own; n++)
-        if (kernel_launch_knows(&k->arg[n]))
-            return orch_fail(j->error, ORCH_USAGE, "%.200s: the argument name %s is reserved", j->request->path, k->arg[n].name);
-    return true;
-}
-
-static bool take_code(struct job *j, const struct agx_assembly *a)
-{
-    struct abi_kernel *const k = &j->result->kernel;
-    k->path = strdup(j->request->path);
-    if (!k->path)
-        return orch_no_memory(j->error);
-    if (!abi_kernel_take_code(k, a, j->error))
-        return false;
-    if (k->threadgroup_memory_bytes > ABI_GROUP_MEMORY_MAX)
-        return orch_fail(j->error, ORCH_USAGE, "%.200s: %s uses %u bytes of threadgroup memory, a threadgroup has at most %u",
-                         j->request->path, k->name, k->threadgroup_memory_bytes, ABI_GROUP_MEMORY_MAX);
-    return take_places(j, a);
-}
 
 static bool back(struct job *j)
 {
@@ -322,7 +320,7 @@ static bool back(struct job *j)
     if (q->show == COMPILE_SHOW_ASM)
         fwrite(c.assembly, 1, c.assembly_bytes, q->shown);
     j->result->spills = c.spills;
-    const bool ok = take_code(j, &c.program) && take_lines(j, &c);
+    const bool ok = compile_take(j->result, &c, j->module, q->path, j->error);
     agx_compiled_free(&c);
     return ok;
 }
@@ -331,14 +329,14 @@ static bool middle(struct job *j)
 {
     struct abi_kernel *const k = &j->result->kernel;
     struct isa_error why = {0};
-    if (!show(j, COMPILE_SHOW_LLVM))
+    if (j->shown || !show(j, COMPILE_SHOW_LLVM))
         return true;
-    j->module = ir_read(j->llvm, j->llvm_bytes, &why);
+    j->module = ir_read_with_library(j->llvm, j->llvm_bytes, j->language == COMPILE_METAL ? clang_metal_headers() : NULL, &why);
     if (!j->module && j->language == COMPILE_LLVM)
         return refuse(j, ORCH_USAGE, "", &why);
     if (!j->module)
         return refuse(j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
-    if (!show(j, COMPILE_SHOW_READ))
+    if (!show(j, COMPILE_SHOW_KERNELS) || !show(j, COMPILE_SHOW_READ))
         return true;
     if (!choose(j))
         return false;
@@ -358,13 +356,15 @@ static uint64_t hash(const struct abi_kernel *k)
     for (unsigned i = 0; i < k->args; i++) {
         const uint32_t place[] = {k->arg[i].offset, k->arg[i].size, k->arg[i].buffer, k->arg[i].type};
         h = checksum_add(h, place, sizeof place);
+        if (k->arg[i].initial)
+            h = checksum_add(h, k->arg[i].initial, k->arg[i].bytes);
     }
     return h;
 }
 
 bool compile_source(const struct compile_request *request, struct compile_result *result, struct orch_error *error)
 {
-    struct job j = {.request = request, .result = result, .error = error};
+    struct job j = {.request = request, .result = result, .lock = -1, .error = error};
     bool found = false;
     *result = (struct compile_result){.lines = 0};
     bool ok = compile_language_of(request->path, &j.language) ||
@@ -379,6 +379,7 @@ bool compile_source(const struct compile_request *request, struct compile_result
     }
     if (ok && !found && !j.shown)
         compile_cache_keep(j.key, result);
+    compile_cache_unlock(j.lock);
     ir_module_free(j.module);
     free(j.source);
     free(j.llvm);

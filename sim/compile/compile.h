@@ -18,16 +18,18 @@
 
 enum compile_language { COMPILE_OPENCL, COMPILE_METAL, COMPILE_LLVM };
 
-/* Where the compiler shows its work: the text of clang, the module as read, every pass, the kernel as lowered, assembler text. */
+/* Where the compiler shows its work: the names of the source's kernels (of Metal's with their functions), the text of clang, the
+ * module as read, every pass, the kernel as lowered, assembler text. */
 enum compile_stage {
     COMPILE_SHOW_NONE,
+    COMPILE_SHOW_KERNELS,
     COMPILE_SHOW_LLVM,
     COMPILE_SHOW_READ,
     COMPILE_SHOW_PASSES,
     COMPILE_SHOW_LOWERED,
     COMPILE_SHOW_ASM
 };
-#define COMPILE_STAGES "llvm|read|passes|lowered|asm" /* in the order of enum compile_stage, without NONE */
+#define COMPILE_STAGES "kernels|llvm|read|passes|lowered|asm" /* in the order of enum compile_stage, without NONE */
 
 struct compile_request {
     const char *path; /* its suffix (.cl, .metal, .ll) says the language; messages name it */

@@ -23,16 +23,16 @@ static const char digits[] = "0123456789abcdef";
 
 /* ---- writing ---- */
 
-static json_object *code_json(const struct abi_kernel *k)
+static json_object *bytes_json(const uint8_t *bytes, size_t count)
 {
-    char *const text = malloc(2 * k->code_bytes + 1);
+    char *const text = malloc(2 * count + 1);
     if (!text)
         return NULL;
-    for (size_t i = 0; i < k->code_bytes; i++) {
-        text[2 * i] = digits[k->code[i] >> 4];
-        text[2 * i + 1] = digits[k->code[i] & 15];
+    for (size_t i = 0; i < count; i++) {
+        text[2 * i] = digits[bytes[i] >> 4];
+        text[2 * i + 1] = digits[bytes[i] & 15];
     }
-    json_object *const o = json_object_new_string_len(text, (int)(2 * k->code_bytes));
+    json_object *const o = json_object_new_string_len(text, (int)(2 * count));
     free(text);
     return o;
 }
@@ -40,15 +40,24 @@ static json_object *code_json(const struct abi_kernel *k)
 static json_object *arguments_json(const struct abi_kernel *k)
 {
     json_object *const list = json_object_new_array();
-    for (unsigned i = 0; i < k->args; i++) {
+    for (unsigned i = 0; i < k->args && list; i++) {
         json_object *const o = json_object_new_object();
         json_add_text(o, "name", k->arg[i].name);
         json_add_bool(o, "buffer", k->arg[i].buffer);
+        json_add_bool(o, "constant", k->arg[i].constant);
         json_add_bool(o, "threadgroup", k->arg[i].threadgroup);
         json_add_text(o, "type", element_type_name(k->arg[i].type));
         json_add_count(o, "offset", k->arg[i].offset);
         json_add_count(o, "size", k->arg[i].size);
         json_object_array_add(list, o);
+        if (!k->arg[i].initial) /* only constant tables have contents as yet */
+            continue;
+        json_object *const contents = bytes_json(k->arg[i].initial, k->arg[i].bytes);
+        if (!contents) {
+            json_object_put(list);
+            return NULL;
+        }
+        json_object_object_add(o, "contents", contents);
     }
     return list;
 }
@@ -57,8 +66,9 @@ struct json_object *compile_to_json(const struct compile_result *r, const char *
 {
     const struct abi_kernel *const k = &r->kernel;
     json_object *const top = json_object_new_object(), *const group = json_object_new_array(),
-                       *const lines = json_object_new_array(), *const files = json_object_new_array(), *const code = code_json(k);
-    if (!top || !group || !lines || !files || !code)
+                       *const lines = json_object_new_array(), *const files = json_object_new_array(),
+                       *const code = bytes_json(k->code, k->code_bytes), *const arguments = arguments_json(k);
+    if (!top || !group || !lines || !files || !code || !arguments)
         return NULL;
     json_add_text(top, "key", key);
     json_add_text(top, "name", k->name);
@@ -69,7 +79,7 @@ struct json_object *compile_to_json(const struct compile_result *r, const char *
     for (int i = 0; i < 3; i++)
         json_object_array_add(group, json_object_new_int64(k->group[i]));
     json_object_object_add(top, "group", group);
-    json_object_object_add(top, "arguments", arguments_json(k));
+    json_object_object_add(top, "arguments", arguments);
     for (size_t i = 0; i < r->lines; i++) {
         json_object_array_add(lines, json_object_new_int64(r->line[i].offset));
         json_object_array_add(lines, json_object_new_int64(r->line[i].file));
@@ -87,18 +97,41 @@ struct json_object *compile_to_json(const struct compile_result *r, const char *
 
 /* ---- reading ---- */
 
+static unsigned digit(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* NULL when it is no text of whole bytes, or memory ran out. */
+static uint8_t *read_bytes(const char *text, size_t *count)
+{
+    const size_t length = strlen(text);
+    uint8_t *const bytes = length % 2 || strspn(text, digits) != length ? NULL : malloc(length / 2 + 1);
+    if (!bytes)
+        return NULL;
+    *count = length / 2;
+    for (size_t i = 0; i < *count; i++)
+        bytes[i] = (uint8_t)(digit(text[2 * i]) << 4 | digit(text[2 * i + 1]));
+    bytes[*count] = 0;
+    return bytes;
+}
+
 static bool read_code(const struct json_node *top, struct abi_kernel *k)
 {
-    const char *const text = json_get_string(top, "code");
-    const size_t length = strlen(text);
-    k->code = malloc(length / 2 + 1);
-    k->code_bytes = length / 2;
-    if (!k->code || length % 2 || strspn(text, digits) != length)
-        return false;
-    for (size_t i = 0; i < k->code_bytes; i++)
-        k->code[i] = (uint8_t)((strchr(digits, text[2 * i]) - digits) << 4 | (strchr(digits, text[2 * i + 1]) - digits));
-    k->code[k->code_bytes] = 0;
-    return true;
+    k->code = read_bytes(json_get_string(top, "code"), &k->code_bytes);
+    return k->code != NULL;
+}
+
+static bool read_contents(const char *text, struct abi_arg *a)
+{
+    size_t count;
+    if (!text)
+        return true;
+    a->initial = read_bytes(text, &count);
+    a->count = a->bytes = count;
+    a->start = ABI_START_BYTES;
+    a->unchanged = true;
+    return a->initial != NULL;
 }
 
 static bool read_arguments(const struct json_node *top, struct abi_kernel *k)
@@ -109,11 +142,12 @@ static bool read_arguments(const struct json_node *top, struct abi_kernel *k)
         struct abi_arg *const a = &k->arg[k->args++];
         json_get_text(&item, "name", a->name, sizeof a->name);
         a->buffer = json_find_boolean(&item, "buffer", false);
+        a->constant = json_find_boolean(&item, "constant", false);
         a->threadgroup = json_find_boolean(&item, "threadgroup", false);
         a->type = element_type_find(json_get_string(&item, "type"));
         a->offset = (uint32_t)json_get_integer(&item, "offset", 0, 1022);
         a->size = (uint32_t)json_get_integer(&item, "size", 1, 8);
-        if (a->type == ELEMENT_TYPE_COUNT)
+        if (a->type == ELEMENT_TYPE_COUNT || !read_contents(json_find_string(&item, "contents", NULL), a))
             return false;
     }
     return json_ok(top);

@@ -78,6 +78,38 @@ static enum element_type type_of_name(const char *text)
     return ELEMENT_TYPE_COUNT;
 }
 
+/* ---- element types of Metal: `@__orchard_kernel_3_types = ... c"fi?\\00"` for `@__orchard_kernel_3 = ... ptr @kernel, ...` ----
+ */
+
+/* The letters of the kernel's parameters (sim/compile/metal/orchard_kernel); NULL = none. */
+static const char *letters(const char *llvm, const char *name)
+{
+    static const char entry[] = "\n@__orchard_kernel_";
+    char mark[300];
+    const size_t length = (size_t)snprintf(mark, sizeof mark, "@%.290s", name);
+    for (const char *at = llvm; (at = strstr(at, entry)); at += sizeof entry) {
+        const char *const found = memmem(at + 1, strcspn(at + 1, "\n"), mark, length);
+        if (!found || (found[length] != ',' && found[length] != ' ' && found[length] != ')'))
+            continue;
+        snprintf(mark, sizeof mark, "%.*s_types = ", (int)strcspn(at, " "), at);
+        const char *const types = strstr(llvm, mark);
+        const char *const text = types ? memmem(types + 1, strcspn(types + 1, "\n"), "c\"", 2) : NULL;
+        return text ? text + 2 : NULL;
+    }
+    return NULL;
+}
+
+static enum element_type type_of_letter(const char *text, unsigned index)
+{
+    static const char known[] = "bBsSiIlLhfe";
+    static const enum element_type type[] = {ELEMENT_I8,  ELEMENT_U8,  ELEMENT_I16, ELEMENT_U16, ELEMENT_I32, ELEMENT_U32,
+                                             ELEMENT_I64, ELEMENT_U64, ELEMENT_F16, ELEMENT_F32, ELEMENT_BF16};
+    if (!text || strcspn(text, "\"\n\\") <= index)
+        return ELEMENT_TYPE_COUNT;
+    const char *const found = strchr(known, text[index]);
+    return found ? type[found - known] : ELEMENT_TYPE_COUNT;
+}
+
 /* ---- element types by use ---- */
 
 static const struct ir_type *leaf(const struct ir_type *t)
@@ -124,7 +156,9 @@ static enum element_type type_by_use(const struct ir_function *f, const struct i
 
 struct lister {
     struct abi_kernel *kernel;
-    uint32_t next; /* bytes of the block so far */
+    uint32_t next;             /* bytes of the block so far */
+    const char *types, *names; /* lists of metadata, as OpenCL C has them */
+    const char *letters;       /* as Metal has them */
     struct orch_error *error;
 };
 
@@ -185,15 +219,15 @@ static bool add_threadgroup(struct lister *l, const char *name, uint32_t offset)
     return true;
 }
 
-static bool add_argument(struct lister *l, const struct ir_function *f, unsigned i, const char *types, const char *names)
+static bool add_argument(struct lister *l, const struct ir_function *f, unsigned i)
 {
     const struct ir_value *const v = f->argument[i];
     const struct ir_type *const by_value = f->by_value ? f->by_value[i] : NULL, *const t = by_value ? by_value : v->type;
     char name[TYPE_TEXT_BYTES], text[TYPE_TEXT_BYTES];
-    enum element_type type = list_text(types, i, text) ? type_of_name(text) : ELEMENT_TYPE_COUNT;
+    enum element_type type = list_text(l->types, i, text) ? type_of_name(text) : type_of_letter(l->letters, i);
     if (v->name && v->name[0] && !isdigit((unsigned char)v->name[0]))
         snprintf(name, sizeof name, "%s", v->name);
-    else if (!list_text(names, i, name))
+    else if (!list_text(l->names, i, name))
         snprintf(name, sizeof name, "arg%u", i + 1);
     const uint32_t align = t->align < 2 ? 2 : (uint32_t)t->align;
     const uint64_t offset = (l->next + align - 1) / align * align;
@@ -209,17 +243,32 @@ static bool add_argument(struct lister *l, const struct ir_function *f, unsigned
                          name);
     if (type == ELEMENT_TYPE_COUNT)
         type = type_by_use(f, v);
-    return add(l, name, type == ELEMENT_TYPE_COUNT ? ELEMENT_U8 : type, true, (uint32_t)offset);
+    if (type == ELEMENT_TYPE_COUNT) /* where nothing reads it, a number of any kind will do for constant memory */
+        type = t->space == IR_DEVICE ? ELEMENT_U8 : ELEMENT_U64;
+    if (!add(l, name, type, true, (uint32_t)offset))
+        return false;
+    l->kernel->arg[l->kernel->args - 1].constant = t->space != IR_DEVICE;
+    return true;
 }
 
 bool kernel_arguments(const struct ir_function *f, const char *llvm, struct abi_kernel *kernel, struct orch_error *error)
 {
-    struct lister l = {.kernel = kernel, .error = error};
-    const char *const types = metadata(llvm, f->name, "!kernel_arg_base_type"), *const names =
-                                                                                    metadata(llvm, f->name, "!kernel_arg_name");
+    struct lister l = {.kernel = kernel,
+                       .types = metadata(llvm, f->name, "!kernel_arg_base_type"),
+                       .names = metadata(llvm, f->name, "!kernel_arg_name"),
+                       .letters = letters(llvm, f->name),
+                       .error = error};
     for (unsigned i = 0; i < f->arguments; i++)
-        if (!add_argument(&l, f, i, types, names))
+        if (!add_argument(&l, f, i))
             return false;
     kernel->argument_bytes = (l.next + 1) & ~1u;
     return true;
+}
+
+bool kernel_arguments_padding(const struct abi_kernel *k, unsigned own, uint32_t own_bytes, uint32_t offset, uint32_t bytes)
+{
+    for (unsigned n = 0; n < own; n++)
+        if (k->arg[n].offset < offset + bytes && offset < k->arg[n].offset + k->arg[n].size)
+            return false;
+    return offset < own_bytes;
 }

@@ -12,4 +12,8 @@
  * exit code 3 for what no launch can pass. */
 bool kernel_arguments(const struct ir_function *function, const char *llvm, struct abi_kernel *kernel, struct orch_error *error);
 
+/* Whether bytes of the block belong to no argument and only keep those behind them in their places: `own` arguments were listed,
+ * in `own_bytes`. */
+bool kernel_arguments_padding(const struct abi_kernel *kernel, unsigned own, uint32_t own_bytes, uint32_t offset, uint32_t bytes);
+
 #endif

@@ -7,9 +7,11 @@
 #include "sim/workload/cpu/program_args.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Threadgroup memory that a launch gives, as an argument: "threadgroup:4096". It begins at multiples of 16 bytes, as Metal's
  * setThreadgroupMemoryLength wants lengths; an outline gives as many bytes for each thread. */
@@ -31,8 +33,9 @@ bool kernel_launch_extent(const char *option, const char *text, uint32_t extent[
             return true;
         at = end + 1;
     }
-    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " %.60s: expected one to three sizes like 1024 or 64x64x1", option,
-                     text);
+    return orch_fail(error, ORCH_USAGE,
+                     ORCH_OPTION("%s") " %.60s: expected one to three sizes like 1024 or 64x64x1, at most 4294967295 each",
+                     option, text);
 }
 
 /* ---- sizes ---- */
@@ -92,10 +95,26 @@ static bool set_scalar(const struct program_arg *p, struct abi_arg *a, struct or
            orch_fail(error, ORCH_USAGE, "does not fit %s", element_type_name(a->type));
 }
 
+/* Says so before the work rather than after it. */
+static bool can_be_created(const char *path, struct orch_error *error)
+{
+    const char *const slash = strrchr(path, '/');
+    char *const folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    if (!folder)
+        return orch_no_memory(error);
+    const bool ok = access(folder, W_OK | X_OK) == 0;
+    if (!ok)
+        orch_fail(error, ORCH_USAGE, "%.200s cannot be created: %s", path, strerror(errno));
+    free(folder);
+    return ok;
+}
+
 static bool set_save(const struct program_arg *p, struct abi_arg *a, struct orch_error *error)
 {
     if (!p->save_path)
         return true;
+    if (!can_be_created(p->save_path, error))
+        return false;
     a->save = calloc(1, sizeof *a->save);
     if (!a->save || !(a->save->path = strdup(p->save_path)))
         return orch_no_memory(error);
@@ -105,11 +124,39 @@ static bool set_save(const struct program_arg *p, struct abi_arg *a, struct orch
     return true;
 }
 
+/* A number for constant memory: a buffer of that number, as Metal's setBytes makes one. How the source reads it does not say
+ * whether an integer has a sign. */
+static bool set_constant(const struct program_arg *p, struct abi_arg *a, struct orch_error *error)
+{
+    static const enum element_type is_signed[ELEMENT_TYPE_COUNT] = {
+        [ELEMENT_U8] = ELEMENT_I8, [ELEMENT_U16] = ELEMENT_I16, [ELEMENT_U32] = ELEMENT_I32, [ELEMENT_U64] = ELEMENT_I64};
+    struct abi_arg number = {.type = a->type};
+    if (a->type == ELEMENT_U64 && p->kind != PROGRAM_ARG_INTEGER) /* nothing reads it: kernel_arguments.c */
+        number.type = p->kind == PROGRAM_ARG_FLOAT ? ELEMENT_F32 : ELEMENT_F64;
+    if (p->kind == PROGRAM_ARG_INTEGER && (int64_t)p->bits < 0 && is_signed[a->type])
+        number.type = is_signed[a->type];
+    if (!set_scalar(p, &number, error))
+        return false;
+    a->count = 1;
+    a->bytes = element_type_bytes(a->type);
+    a->unchanged = true;
+    a->start = ABI_START_BYTES;
+    a->initial = calloc(1, a->bytes);
+    if (!a->initial)
+        return orch_no_memory(error);
+    memcpy(a->initial, number.scalar, a->bytes);
+    return true;
+}
+
 static bool set_buffer(const struct program_arg *p, struct abi_arg *a, struct orch_error *error)
 {
+    if (p->kind != PROGRAM_ARG_POINTER && a->constant)
+        return set_constant(p, a, error);
     if (p->kind != PROGRAM_ARG_POINTER)
         return orch_fail(error, ORCH_USAGE, "is a buffer: %s:1024, in:FILE.npy, out:%s:1024:FILE.npy ...",
                          element_type_name(a->type), element_type_name(a->type));
+    if (p->array.bytes > ABI_BUFFERS_MAX) /* before anybody tries to fill it */
+        return orch_fail(error, ORCH_USAGE, "has more than the 8 GiB that can be simulated");
     const enum element_type given = p->bf16 ? ELEMENT_BF16 : element_type_of_npy(p->array.type);
     a->type = given == ELEMENT_TYPE_COUNT ? ELEMENT_U8 : given;
     a->count = p->array.count;
@@ -177,9 +224,16 @@ static int axis(const struct abi_arg *a, const char *name)
     return is ? end[1] - 'x' : -1;
 }
 
+bool kernel_launch_is_table(const struct abi_arg *a)
+{
+    const size_t length = strlen(AGX_TABLE "_");
+    const char *const number = a->name + length;
+    return a->buffer && strncmp(a->name, AGX_TABLE "_", length) == 0 && *number && strspn(number, "0123456789") == strlen(number);
+}
+
 bool kernel_launch_knows(const struct abi_arg *a)
 {
-    return axis(a, AGX_GLOBAL_SIZE) >= 0 || axis(a, AGX_GROUP_COUNT) >= 0;
+    return kernel_launch_is_table(a) || axis(a, AGX_GLOBAL_SIZE) >= 0 || axis(a, AGX_GROUP_COUNT) >= 0;
 }
 
 void kernel_launch_sizes(struct abi_kernel *k)
@@ -210,7 +264,9 @@ static bool set_args(struct abi_kernel *k, const struct kernel_launch *l, struct
             return false;
         bytes += k->arg[i].bytes;
         if (bytes > ABI_BUFFERS_MAX)
-            return orch_fail(error, ORCH_USAGE, "the buffers have more than the 8 GiB that can be simulated");
+            return orch_fail(error, ORCH_USAGE,
+                             "argument '%.80s': %s: the buffers have more than the 8 GiB that can be simulated", l->args[i],
+                             k->arg[i].name);
     }
     return true;
 }
@@ -246,7 +302,7 @@ bool kernel_launch_outline(struct abi_kernel *k, const struct kernel_launch *l, 
         const uint64_t group_threads = (uint64_t)k->group[0] * k->group[1] * k->group[2];
         if (k->arg[i].threadgroup && !place_threadgroup(k, &k->arg[i], group_threads * THREADGROUP_USUAL, error))
             return false;
-        if (!k->arg[i].buffer)
+        if (!k->arg[i].buffer || kernel_launch_is_table(&k->arg[i]))
             continue;
         k->arg[i].count = threads;
         k->arg[i].bytes = threads * element_type_bytes(k->arg[i].type);

@@ -21,10 +21,11 @@ bool kernel_launch_complete(struct abi_kernel *kernel, const struct kernel_launc
 /* The same for a description that somebody is going to edit: without a group it has 32 threads, without a grid one group, without
  * arguments buffers with an element for each thread, zeros, and scalars of 0. */
 bool kernel_launch_outline(struct abi_kernel *kernel, const struct kernel_launch *launch, struct orch_error *error);
-/* Whether an argument is one that the compiler added because the hardware does not tell programs the size of their launch
- * ("grid_threads_x"): nobody gives it. */
+/* Whether an argument is one that the compiler added: a size of the launch, which the hardware does not tell programs
+ * ("grid_threads_x"), or a constant table. Nobody gives it. */
 bool kernel_launch_knows(const struct abi_arg *arg);
-/* Gives such arguments their values, from grid and group. */
+bool kernel_launch_is_table(const struct abi_arg *arg); /* "constant_table_0": a buffer with contents of its own */
+/* Gives sizes of the launch their values, from grid and group. */
 void kernel_launch_sizes(struct abi_kernel *kernel);
 
 #endif

@@ -50,6 +50,26 @@ static uint32_t end_of_member(const struct metal_pass *p, uint32_t i)
     return p->tokens - 1;
 }
 
+static bool same_token(const struct metal_pass *p, uint32_t a, uint32_t b)
+{
+    const struct metal_token *const x = &p->token[a], *const y = &p->token[b];
+    return x->length == y->length && memcmp(p->text + x->at, p->text + y->at, x->length) == 0;
+}
+
+/* Whether the class has the member of tokens first to last already, written without an address space. */
+static bool is_there_without(const struct metal_pass *p, uint32_t scope, uint32_t first, uint32_t last)
+{
+    for (uint32_t j = scope + 1; j + (last - first) < first; j = metal_skip(p, j)) {
+        uint32_t n = 0;
+        while (n <= last - first && same_token(p, j + n, first + n))
+            n++;
+        const uint32_t behind = j + n;
+        if (n > last - first && (metal_is(p, behind, ":") || metal_is(p, behind, "{") || metal_is(p, behind, ";")))
+            return true;
+    }
+    return false;
+}
+
 /* Objects of all address spaces come as generic ones: the qualifier goes, and of members that then are the same the first stays.
  */
 void metal_methods(struct metal_pass *p)
@@ -62,7 +82,7 @@ void metal_methods(struct metal_pass *p)
             continue;
         const uint32_t scope = p->token[i].parent, first = metal_declaration(p, i);
         const char *signature = metal_text(p, first, i - 1);
-        bool known = false;
+        bool known = is_there_without(p, scope, first, i - 1);
         for (size_t k = members; k-- > 0 && !known;)
             known = member[k].scope == scope && strcmp(member[k].signature, signature) == 0;
         metal_replace(p, i, i, "");

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { CHOICES_MAX = 1000 };
+
 /* ---- literals: 1.0 is a float, 1.0h a half, 1.0bf a bfloat ---- */
 
 static void literal(struct metal_pass *p, uint32_t i)
@@ -67,14 +69,18 @@ static bool ends_expression(const struct metal_pass *p, uint32_t i, uint32_t par
     return metal_is(p, i, ",") || metal_is(p, i, ";") || (parent != METAL_NONE && p->token[parent].match == i);
 }
 
-/* Objects of classes in different address spaces have no common type: both arms become values. */
-static void choice(struct metal_pass *p, uint32_t question)
+/* Objects of classes in different address spaces have no common type: both arms become values. Each looks for its ends by itself,
+ * so that their number is limited. */
+static bool choice(struct metal_pass *p, uint32_t question)
 {
+    static const char many[] = "more than 1000 choices (? :) in one expression";
     const uint32_t parent = p->token[question].parent;
-    uint32_t colon = question + 1, nested = 0;
+    uint32_t colon = question + 1, nested = 0, seen = 0;
     for (; colon < p->tokens; colon = metal_skip(p, colon)) {
         if (metal_is(p, colon, ";") || (parent != METAL_NONE && p->token[parent].match == colon))
-            return;
+            return true;
+        if (metal_is(p, colon, "?") && ++seen > CHOICES_MAX)
+            return metal_wrong(p, question, many);
         if (metal_is(p, colon, "?"))
             nested++;
         if (metal_is(p, colon, ":") && nested-- == 0)
@@ -83,6 +89,8 @@ static void choice(struct metal_pass *p, uint32_t question)
     uint32_t end = colon + 1;
     nested = 0;
     for (; end < p->tokens && !ends_expression(p, end, parent); end = metal_skip(p, end)) {
+        if (metal_is(p, end, "?") && ++seen > CHOICES_MAX)
+            return metal_wrong(p, question, many);
         if (metal_is(p, end, "?"))
             nested++;
         if (metal_is(p, end, ":") && nested-- == 0)
@@ -90,9 +98,10 @@ static void choice(struct metal_pass *p, uint32_t question)
     }
     const uint32_t yes = question + 1, no = colon + 1;
     if (unwrappable(p, yes, colon) || unwrappable(p, no, end) || (plain_arm(p, yes, colon) && plain_arm(p, no, end)))
-        return;
+        return true;
     wrap(p, yes, colon);
     wrap(p, no, end);
+    return true;
 }
 
 /* ---- swizzles in templates ---- */
@@ -113,8 +122,7 @@ static bool is_swizzle(const struct metal_pass *p, uint32_t i)
     return (metal_is(p, i - 1, ".") || metal_is(p, i - 1, "->")) && (made_of(p, t, "xyzw") || made_of(p, t, "rgba"));
 }
 
-/* Whether the source declares a member of its own by that name. */
-static bool declared(const struct metal_pass *p, uint32_t i)
+static bool find_declaration(const struct metal_pass *p, uint32_t i)
 {
     const struct metal_token *t = &p->token[i];
     for (uint32_t j = 1; j < p->tokens; j++) {
@@ -126,6 +134,20 @@ static bool declared(const struct metal_pass *p, uint32_t i)
             return true;
     }
     return false;
+}
+
+/* Whether the source declares a member of its own by that name. Answers are kept, for there are not many such names. */
+static bool declared(struct metal_pass *p, uint32_t i)
+{
+    static const char letters[] = "xyzwrgba";
+    const struct metal_token *t = &p->token[i];
+    uint32_t key = t->length - 1;
+    for (uint32_t k = 0; k < t->length; k++)
+        key = key << 3 | (uint32_t)(strchr(letters, p->text[t->at + k]) - letters);
+    key &= METAL_SWIZZLES - 1;
+    if (!p->swizzle[key])
+        p->swizzle[key] = find_declaration(p, i) ? 2 : 1;
+    return p->swizzle[key] == 2;
 }
 
 /* The first token of the operand that ends at i: a[i].b(c)->d */
@@ -162,16 +184,17 @@ static void swizzle(struct metal_pass *p, uint32_t i)
     metal_insert_after(p, i, ".__orchard_self()", METAL_RANK_VALUE);
 }
 
-void metal_expressions(struct metal_pass *p)
+bool metal_expressions(struct metal_pass *p)
 {
     for (uint32_t i = 0; i < p->tokens; i++) {
         if (p->token[i].kind == METAL_NUMBER)
             literal(p, i);
         else if (p->token[i].kind == METAL_STRING)
             quoted(p, i);
-        else if (metal_is(p, i, "?"))
-            choice(p, i);
+        else if (metal_is(p, i, "?") && !choice(p, i))
+            return false;
         else if (p->token[i].in_template && is_swizzle(p, i))
             swizzle(p, i);
     }
+    return true;
 }

@@ -62,14 +62,17 @@ static struct metal_kernel *add_kernel(struct metal_pass *p, uint32_t at, const 
     return k;
 }
 
-/* The variable that holds the kernel's address keeps it in the program and tells its host name. */
+#define TYPES " extern \"C\" [[gnu::used]] const orchard::letters<decltype(%s)> %s_types = {};"
+
+/* The variable that holds the kernel's address keeps it in the program and tells its host name; another tells the types of its
+ * parameters. */
 static const char *entry_text(struct metal_pass *p, const struct metal_kernel *k, const char *parameters)
 {
     if (parameters) /* which of several functions of that name it is */
-        return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] void (*const %s)(%s) = &%s;",
-                            k->name, k->entry, parameters, k->function);
-    return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] auto *const %s = &%s;", k->name,
-                        k->entry, k->function);
+        return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] void (*const %s)(%s) = &%s;" TYPES,
+                            k->name, k->entry, parameters, k->function, k->entry, k->entry);
+    return metal_format(p, " extern \"C\" [[clang::annotate(\"host_name=%s\"), gnu::used]] auto *const %s = &%s;" TYPES, k->name,
+                        k->entry, k->function, k->entry, k->entry);
 }
 
 /* template [[host_name("scale_f32")]] [[kernel]] decltype(scale<float>) scale<float>; or with the parameters written out. */
@@ -142,7 +145,9 @@ static bool function(struct metal_pass *p, struct found *f)
         metal_replace(p, f->first, f->end, "");
         return true;
     }
-    struct metal_kernel *k = add_kernel(p, f->name, f->host_name ? f->host_name : name, name);
+    /* A kernel may have the name of a function of the library, which is there by its first name as well. */
+    const char *const global = p->token[f->first].parent == METAL_NONE ? metal_format(p, "::%s", name) : name;
+    struct metal_kernel *k = global ? add_kernel(p, f->name, f->host_name ? f->host_name : name, global) : NULL;
     if (!k)
         return orch_no_memory(p->error);
     if (!k->entry) {
@@ -171,11 +176,10 @@ static bool is_stage(const struct metal_pass *p, uint32_t i)
 {
     static const char *const stage[] = {"vertex", "fragment", "mesh", "object", "intersection", "visible"};
     const bool attribute = i > 1 && metal_is(p, i - 1, "[") && metal_is(p, i - 2, "[");
-    const bool word = p->token[i].parent == METAL_NONE && i + 1 < p->tokens && p->token[i + 1].kind == METAL_NAME &&
-                      metal_declaration(p, i) == i;
+    const bool word = p->token[i].parent == METAL_NONE && i + 1 < p->tokens && p->token[i + 1].kind == METAL_NAME;
     for (size_t s = 0; s < sizeof stage / sizeof *stage; s++)
         if (metal_is(p, i, stage[s]))
-            return attribute || (word && s < 2);
+            return attribute || (word && s < 2 && metal_declaration(p, i) == i);
     return false;
 }
 

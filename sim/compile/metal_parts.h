@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-#define METAL_NONE UINT32_MAX
+#define METAL_NONE     UINT32_MAX
+#define METAL_SWIZZLES 16384 /* names of up to four letters of eight */
 
 enum metal_token_kind { METAL_NAME, METAL_NUMBER, METAL_STRING, METAL_MARK };
 
@@ -43,6 +44,7 @@ struct metal_pass {
     struct metal_constant *constant;
     size_t constants, constant_room;
     bool out_of_memory;
+    uint8_t swizzle[METAL_SWIZZLES]; /* whether the source declares a member of the name: 0 not known, 1 no, 2 yes */
 };
 
 /* ---- memory: lives until metal_unit_free ---- */
@@ -87,7 +89,7 @@ const char *metal_bound(struct metal_pass *p, uint32_t open);
 bool metal_constants(struct metal_pass *p);    /* function constants */
 void metal_methods(struct metal_pass *p);      /* member functions with address spaces */
 void metal_declarations(struct metal_pass *p); /* threadgroup variables, arrays as parameters, coherent */
-void metal_expressions(struct metal_pass *p);  /* literals, c ? a : b, swizzles in templates */
+bool metal_expressions(struct metal_pass *p);  /* literals, c ? a : b, swizzles in templates */
 bool metal_refuse(struct metal_pass *p);       /* textures and the like */
 
 #endif

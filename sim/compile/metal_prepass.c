@@ -1,6 +1,10 @@
 #include "sim/compile/metal_parts.h"
 
+#include "sim/base/suggest.h"
+
 #include <string.h>
+
+enum { NAMES_TOLD = 4 };
 
 /* Address spaces in clang's words. Every space converts to the one of plain C++, which is how methods and references work; that
  * of constants is one of its own, so that overloads for device and constant memory stay two. */
@@ -94,10 +98,27 @@ static bool rewrite(struct metal_pass *p)
         return false;
     metal_methods(p);
     metal_declarations(p);
-    metal_expressions(p);
+    if (!metal_expressions(p))
+        return false;
     if (p->out_of_memory)
         return orch_no_memory(p->error);
     return metal_apply(p, front);
+}
+
+static bool no_such_kernel(const struct metal_pass *p, struct orch_error *error)
+{
+    struct suggest s;
+    char phrase[96];
+    suggest_start(&s, p->unit->wanted);
+    for (size_t i = 0; i < p->kernels; i++)
+        suggest_offer(&s, p->kernel[i].name);
+    orch_fail(error, ORCH_USAGE, "%.200s%sno kernel is named '%.100s'%s (there is", p->unit->source ? p->unit->source : "",
+              p->unit->source ? ": " : "", p->unit->wanted, suggest_phrase(&s, phrase, sizeof phrase));
+    for (size_t i = 0; i < p->kernels && i < NAMES_TOLD; i++)
+        orch_fail_more(error, "%s %.60s", i ? "," : "", p->kernel[i].name);
+    if (p->kernels > NAMES_TOLD)
+        return orch_fail_more(error, " and %zu more)", p->kernels - NAMES_TOLD);
+    return orch_fail_more(error, p->kernels ? ")" : " none)");
 }
 
 bool metal_prepass(const char *text, size_t bytes, struct metal_unit *unit, struct orch_error *error)
@@ -117,8 +138,7 @@ bool metal_prepass(const char *text, size_t bytes, struct metal_unit *unit, stru
     for (size_t i = 0; i < p.kernels; i++)
         if (p.kernel[i].entry)
             return true;
-    return orch_fail(error, ORCH_USAGE, "%s: the source has no kernel of that name (it has %zu kernels%s%s)", unit->wanted,
-                     p.kernels, p.kernels ? ", the first is " : "", p.kernels ? p.kernel[0].name : "");
+    return no_such_kernel(&p, error);
 }
 
 void metal_unit_free(struct metal_unit *unit)

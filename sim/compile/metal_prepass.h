@@ -49,6 +49,7 @@ struct metal_value {
 
 struct metal_unit {
     /* asked; all zero: every kernel, no function constant given */
+    const char *source; /* its name, for messages about the whole; NULL = it has none */
     const char *wanted; /* host name of the only kernel to keep; NULL = all */
     const struct metal_value *value;
     size_t values;

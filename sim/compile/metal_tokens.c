@@ -231,6 +231,8 @@ uint32_t metal_declaration(const struct metal_pass *p, uint32_t i)
     return i;
 }
 
+enum { ARGUMENTS_DEEP = 256 }; /* of templates in templates */
+
 /* Whether the `<` at i begins template arguments: sets *end to the `>`. Ordinary comparisons hold && or || or end before a `>`.
  */
 static bool template_arguments(const struct metal_pass *p, uint32_t i, uint32_t *end)
@@ -245,7 +247,8 @@ static bool template_arguments(const struct metal_pass *p, uint32_t i, uint32_t 
     uint32_t depth = 1;
     for (uint32_t j = i + 1; j < p->tokens; j++) {
         if (metal_is(p, j, "<") && p->token[j - 1].kind == METAL_NAME) {
-            depth++;
+            if (++depth > ARGUMENTS_DEEP)
+                return false;
         } else if (metal_is(p, j, ">")) {
             *end = j;
             if (--depth == 0)
@@ -261,6 +264,8 @@ static bool template_arguments(const struct metal_pass *p, uint32_t i, uint32_t 
     return false;
 }
 
+enum { BRACKETS_DEEP = 256 }; /* as clang has it */
+
 static bool match_brackets(struct metal_pass *p, uint32_t *open)
 {
     static const char pair[] = "()[]{}";
@@ -269,6 +274,8 @@ static bool match_brackets(struct metal_pass *p, uint32_t *open)
         const struct metal_token *t = &p->token[i];
         const char *at = t->kind == METAL_MARK && t->length == 1 ? strchr(pair, p->text[t->at]) : NULL;
         if (at && *at && (at - pair) % 2 == 0) {
+            if (depth == BRACKETS_DEEP)
+                return metal_wrong(p, i, "brackets nested deeper than 256");
             open[depth++] = i;
         } else if (at && *at) {
             if (depth == 0 || p->text[p->token[open[depth - 1]].at] != at[-1])
@@ -290,8 +297,8 @@ static void match_templates(struct metal_pass *p)
         p->token[end].match = i;
     }
     for (uint32_t i = 0; i < p->tokens; i++) {
-        if (!metal_is(p, i, "template") || !metal_is(p, i + 1, "<"))
-            continue;
+        if (p->token[i].in_template || !metal_is(p, i, "template") || !metal_is(p, i + 1, "<"))
+            continue; /* one inside of another ends there, too */
         uint32_t j = metal_skip(p, i + 1);
         while (j < p->tokens && !metal_is(p, j, ";") && !metal_is(p, j, "{"))
             j = metal_skip(p, j);

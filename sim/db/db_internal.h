@@ -29,7 +29,7 @@ struct orch_db {
 };
 
 /* The texts of the .sql files, which sim/build.mk turns into C. */
-extern const char db_schema_sql[], db_views_sql[], db_merge_sql[], db_migrate_2_sql[], db_migrate_3_sql[];
+extern const char db_schema_sql[], db_views_sql[], db_merge_sql[], db_migrate_2_sql[], db_migrate_3_sql[], db_migrate_4_sql[];
 
 /* Whether a file that is absent or empty is filled. */
 bool db_may_create(enum db_mode mode);
@@ -61,5 +61,8 @@ bool db_abandon_run(struct orch_db *db, int64_t run_id, const char *why, struct 
 char *db_file_uri(const char *path, const char *parameters);
 /* Executes SQL and tries again while another process holds the file, up to DB_BUSY_SECONDS. Returns a code of SQLite. */
 int db_exec_patiently(sqlite3 *sqlite, const char *sql);
+
+/* db_profile.c: the profile of a run; NULL when it has none. */
+bool db_read_profile(struct orch_db *db, int64_t run_id, struct line_profile **profile, struct orch_error *error);
 
 #endif

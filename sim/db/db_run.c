@@ -175,7 +175,7 @@ bool db_read_run(struct orch_db *db, int64_t run_id, struct run_result *result, 
         if (code != SQLITE_DONE)
             return false;
     }
-    return true;
+    return db_read_profile(db, run_id, &result->profile, error);
 }
 
 /* --- left-overs of dead writers ---------------------------------------------------------------------------------- */
@@ -199,8 +199,24 @@ static bool find_dead(struct orch_db *db, int64_t dead[DEAD_AT_ONCE], size_t *co
 
 static bool empty_run(struct orch_db *db, int64_t run_id, const char *why, struct orch_error *error)
 {
-    static const char *const tables[] = {"run_part", "placement", "assumption", "checksum", "op",          "activity",
-                                         "stall",    "counter",   "sample",     "transfer", "dvfs_change", "fault"};
+    static const char *const tables[] = {"run_part",
+                                         "placement",
+                                         "assumption",
+                                         "checksum",
+                                         "op",
+                                         "activity",
+                                         "stall",
+                                         "counter",
+                                         "sample",
+                                         "transfer",
+                                         "dvfs_change",
+                                         "fault",
+                                         "profile_kernel",
+                                         "profile_file",
+                                         "profile_text",
+                                         "profile_instruction",
+                                         "profile_stall",
+                                         "profile_warning"};
     for (size_t i = 0; i < ARRAY_COUNT(tables); i++) {
         char sql[96];
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE run_id = ?", tables[i]);

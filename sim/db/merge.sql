@@ -139,6 +139,40 @@ SELECT
     (SELECT new FROM map_run WHERE old = s.run_id), s.seq, s.time_ns, s.part, s.instance, s.from_mhz, s.to_mhz,
     s.volts, (SELECT new FROM map_name WHERE old = s.reason_id)
 FROM shard.dvfs_change s JOIN fresh_run f ON f.old = s.run_id;
+INSERT INTO main.profile_kernel (
+    run_id, kernel, name, timed_share, idle_cycles)
+SELECT
+    (SELECT new FROM map_run WHERE old = s.run_id), s.kernel, s.name, s.timed_share, s.idle_cycles
+FROM shard.profile_kernel s JOIN fresh_run f ON f.old = s.run_id;
+INSERT INTO main.profile_file (
+    run_id, kernel, file, name_id)
+SELECT
+    (SELECT new FROM map_run WHERE old = s.run_id), s.kernel, s.file, (SELECT new FROM map_name WHERE old = s.name_id)
+FROM shard.profile_file s JOIN fresh_run f ON f.old = s.run_id;
+INSERT INTO main.profile_text (
+    run_id, kernel, file, line, text_id)
+SELECT
+    (SELECT new FROM map_run WHERE old = s.run_id), s.kernel, s.file, s.line,
+    (SELECT new FROM map_name WHERE old = s.text_id)
+FROM shard.profile_text s JOIN fresh_run f ON f.old = s.run_id;
+INSERT INTO main.profile_instruction (
+    run_id, kernel, position, file, line, text_id, issued, lanes, units, least_units, cycles)
+SELECT
+    (SELECT new FROM map_run WHERE old = s.run_id), s.kernel, s.position, s.file, s.line,
+    (SELECT new FROM map_name WHERE old = s.text_id), s.issued, s.lanes, s.units, s.least_units, s.cycles
+FROM shard.profile_instruction s JOIN fresh_run f ON f.old = s.run_id;
+INSERT INTO main.profile_stall (
+    run_id, kernel, position, metric_id, cycles)
+SELECT
+    (SELECT new FROM map_run WHERE old = s.run_id), s.kernel, s.position,
+    (SELECT new FROM map_metric WHERE old = s.metric_id), s.cycles
+FROM shard.profile_stall s JOIN fresh_run f ON f.old = s.run_id;
+INSERT INTO main.profile_warning (
+    run_id, seq, kernel, kind, place, file, line, position, evidence, fix)
+SELECT
+    (SELECT new FROM map_run WHERE old = s.run_id), s.seq, s.kernel, s.kind, s.place, s.file, s.line, s.position, s.evidence,
+    s.fix
+FROM shard.profile_warning s JOIN fresh_run f ON f.old = s.run_id;
 INSERT INTO main.fault (
     run_id, seq, time_ns, part, instance, fault, pc, address, text)
 SELECT

@@ -39,6 +39,18 @@ static const struct row_shape shapes[ROW_TABLE_COUNT] = {
     [ROW_PART] = {"INSERT INTO run_part (run_id, part, utilisation, joules) VALUES (?,?,?,?)", "tdd"},
     [ROW_PLACEMENT] = {"INSERT INTO placement (run_id, seq, op_id, unit_id, kernel_id, why_id) VALUES (?,?,?,?,?,?)", "innnn"},
     [ROW_ASSUMPTION] = {"INSERT INTO assumption (run_id, seq, key, kind, effect) VALUES (?,?,?,?,?)", "ittt"},
+    [ROW_PROFILE_KERNEL] = {"INSERT INTO profile_kernel (run_id, kernel, name, timed_share, idle_cycles) VALUES (?,?,?,?,?)",
+                            "itdd"},
+    [ROW_PROFILE_FILE] = {"INSERT INTO profile_file (run_id, kernel, file, name_id) VALUES (?,?,?,?)", "iin"},
+    [ROW_PROFILE_TEXT] = {"INSERT OR IGNORE INTO profile_text (run_id, kernel, file, line, text_id) VALUES (?,?,?,?,?)", "iiin"},
+    [ROW_PROFILE_INSTRUCTION] = {"INSERT INTO profile_instruction (run_id, kernel, position, file, line, text_id, issued, lanes, "
+                                 "units, least_units, cycles) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                                 "iiiinidddd"},
+    [ROW_PROFILE_STALL] = {"INSERT INTO profile_stall (run_id, kernel, position, metric_id, cycles) VALUES (?,?,?,?,?)", "iimd"},
+    [ROW_PROFILE_WARNING] =
+        {"INSERT INTO profile_warning (run_id, seq, kernel, kind, place, file, line, position, evidence, fix) "
+         "VALUES (?,?,?,?,?,?,?,?,?,?)",
+         "iittiiitt"},
     [ROW_CHECKSUM] = {"INSERT INTO checksum (run_id, seq, output, fnv1a64) VALUES (?,?,?,?)", "itt"},
 };
 

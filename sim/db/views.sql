@@ -105,3 +105,15 @@ FROM sweep w JOIN sweep_point p ON p.sweep_id = w.id LEFT JOIN run r ON r.id = p
 CREATE VIEW v_baseline AS
 SELECT b.name AS baseline, v.chip, n.text AS key, v.value, v.tolerance, b.version, b.created
 FROM baseline b JOIN baseline_value v ON v.baseline_id = b.id JOIN name n ON n.id = v.key_id;
+
+-- Lines of sources (line 0: instructions of no line; programs without a table of lines have nothing else) with what they cost.
+CREATE VIEW v_profile_lines AS
+SELECT i.run_id, k.name AS kernel, f.text AS file, i.line, t.text AS text, sum(i.issued) AS instructions, sum(i.cycles) AS cycles,
+       sum(i.cycles) / nullif((SELECT sum(a.cycles) FROM profile_instruction a
+                               WHERE a.run_id = i.run_id AND a.kernel = i.kernel) + k.idle_cycles, 0) AS share
+FROM profile_instruction i JOIN profile_kernel k ON k.run_id = i.run_id AND k.kernel = i.kernel
+LEFT JOIN profile_file o ON o.run_id = i.run_id AND o.kernel = i.kernel AND o.file = i.file AND i.line > 0
+LEFT JOIN name f ON f.id = o.name_id
+LEFT JOIN profile_text x ON x.run_id = i.run_id AND x.kernel = i.kernel AND x.file = i.file AND x.line = i.line
+LEFT JOIN name t ON t.id = x.text_id
+GROUP BY i.run_id, i.kernel, CASE WHEN i.line > 0 THEN i.file ELSE -1 END, i.line;

@@ -36,6 +36,8 @@ bool db_writer_finish_run(struct orch_db *db, int64_t run_id, const struct event
 
 /* Rows of an event inside a run; false when memory is out. */
 bool db_writer_add_row(struct open_run *r, const struct event *event);
+/* db_writer_profile.c: rows of a profile, NULL = nothing. */
+bool db_writer_add_profile(struct row_buffer *rows, const struct line_profile *profile);
 /* Rows of what a run came to, NULL = nothing. */
 bool db_writer_add_result(struct row_buffer *rows, const struct run_result *result);
 

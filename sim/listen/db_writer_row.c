@@ -128,9 +128,10 @@ static bool add_lists(struct row_buffer *rows, const struct run_result *result)
 
 bool db_writer_add_result(struct row_buffer *rows, const struct run_result *result)
 {
-    return !result || (add_parts(rows, result) && add_lists(rows, result) &&
-                       add_named(rows, ROW_STALL, "stall", "cycles", &result->stalls) &&
-                       add_named(rows, ROW_COUNTER, "counter", "", &result->counters));
+    return !result ||
+           (add_parts(rows, result) && add_lists(rows, result) &&
+            add_named(rows, ROW_STALL, "stall", "cycles", &result->stalls) &&
+            add_named(rows, ROW_COUNTER, "counter", "", &result->counters) && db_writer_add_profile(rows, result->profile));
 }
 
 bool db_writer_add_row(struct open_run *r, const struct event *event)

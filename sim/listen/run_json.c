@@ -84,5 +84,7 @@ struct json_object *run_json(const struct run_result *result)
     add_assumptions(document, &result->assumptions);
     add_checksums(document, &result->checksum);
     add_values(document, "counters", &result->counters);
+    if (result->profile)
+        json_object_object_add(document, "profile", profile_json(result->profile));
     return document;
 }

@@ -10,4 +10,7 @@
  * NULL when memory has run out. */
 struct json_object *run_json(const struct run_result *result);
 
+/* profile_json.c: the member "profile" of runs that have one. */
+struct json_object *profile_json(const struct line_profile *profile);
+
 #endif

@@ -183,8 +183,16 @@ static void print_placement(const struct page *p)
     const struct run_placements *const list = &p->r->placement;
     for (size_t i = 0; i < list->count && i < p->options->placements_max; i++) {
         const struct run_placement *const x = &list->item[i];
+        char counter[48], seconds[FORMAT_SIZE];
+        snprintf(counter, sizeof counter, RUN_COUNTER_STEP, (unsigned)i + 1);
+        const double step = run_values_get(&p->r->counters, counter);
         label(p, i ? "" : "placement");
-        fprintf(p->out, "%-24s %-5s %-20s %s\n", or_dash(x->op), or_dash(x->unit), or_dash(x->kernel), or_dash(x->why));
+        fprintf(p->out, "%-24s %-5s ", or_dash(x->op), or_dash(x->unit));
+        if (!isnan(step)) {
+            format_right(p->out, format_si(seconds, step, "s"), 8);
+            fputs("  ", p->out);
+        }
+        fprintf(p->out, "%-20s %s\n", or_dash(x->kernel), or_dash(x->why));
     }
     if (p->options->placements_max && list->count > p->options->placements_max) {
         label(p, "");

@@ -49,7 +49,8 @@ static bool all_parts(struct page *page, struct orch_db *db, const struct report
     ok = ok || orch_no_memory(error);
     ok = ok && (count == 1 || run_part_overlays(page, db, runs, count, error));
     for (size_t i = 0; ok && i < count; i++) {
-        ok = own_parts(page, db, &runs[i], count > 1 ? runs[i].label : NULL, ROWS_MOST / count, error);
+        ok = own_parts(page, db, &runs[i], count > 1 ? runs[i].label : NULL, ROWS_MOST / count, error) &&
+             (run_part_profile(page, &runs[i]) || orch_no_memory(error));
         if (ok && count == 1)
             page_section(page, "What it rests on");
         run_part_assumptions(page, &runs[i]);

@@ -162,7 +162,7 @@ static bool run_launch(struct run_launch *l, struct run_result *r)
     if ((mode != RUN_FUNCTIONAL && !run_launch_prepare(l)) ||
         (mode != RUN_TIMING && (!run_launch_execute(l) || !compare(l, r) || !hand_over(l, r))))
         return false;
-    return mode == RUN_FUNCTIONAL || run_launch_time(l);
+    return mode == RUN_FUNCTIONAL || (run_launch_time(l) && run_launch_end_profile(l, r));
 }
 
 bool run_gpu_code_time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
@@ -204,5 +204,5 @@ const struct run_kind run_kind_gpu_code = {
     .time_in = run_gpu_code_time_in,
     .account = run_gpu_account,
     .energy = run_energy_of_gpu,
-    .explain = run_gpu_explain,
+    .explain = run_gpu_code_explain,
 };

@@ -13,5 +13,7 @@ uint64_t run_gpu_code_hash(const struct run *run);
 double run_gpu_code_bytes(const struct run *run);
 bool run_gpu_code_time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
                           struct orch_error *error);
+/* run_gpu_code_explain.c: registers, spills, simdgroups of a core and what limits them, the mix of instructions. */
+void run_gpu_code_explain(FILE *out, const struct run *run, const struct run_result *result);
 
 #endif

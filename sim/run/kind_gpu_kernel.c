@@ -1,13 +1,19 @@
 /* Kind "gpu": a kernel of the GPU library. Its steps run one after another in one command buffer, over the same buffers. */
 #include "sim/base/checksum.h"
+#include "sim/run/own_kernel.h"
+#include "sim/run/run_chain.h"
 #include "sim/run/run_internal.h"
-#include "sim/run/run_launch.h"
-#include "sim/workload/gpu/gpu_functional.h"
 #include "sim/workload/gpu/gpu_library.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What run->work points to. */
+struct gpu_operator {
+    struct gpu_library library;
+    struct own_kernel own;
+};
 
 static bool has(const struct run_request *q)
 {
@@ -17,7 +23,8 @@ static bool has(const struct run_request *q)
 static bool open_workload(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    struct gpu_library *const library = run->work = calloc(1, sizeof *library);
+    struct gpu_operator *const work = run->work = calloc(1, sizeof *work);
+    struct gpu_library *const library = work ? &work->library : NULL;
     enum gpu_generation generation;
     struct abi_target target;
     double cores = 1;
@@ -28,18 +35,23 @@ static bool open_workload(struct run *run, struct orch_error *error)
         !gpu_library_open(library, q->workload, q->precision, generation, (uint32_t)cores, error))
         return false;
     snprintf(run->program_name, sizeof run->program_name, "%s", library->request.info->name);
-    return true;
+    return own_kernel_open(&work->own, run, library, error);
 }
 
 static void close_workload(struct run *run)
 {
-    gpu_library_close(run->work);
+    struct gpu_operator *const work = run->work;
+    own_kernel_free(&work->own);
+    gpu_library_close(&work->library);
 }
 
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    if (!run_check_no_program_options(q, "is a kernel of the GPU", error))
+    const struct gpu_operator *const work = run->work;
+    struct run_request without = *q; /* an entry is that of the user's kernel */
+    without.entry = work->own.file ? NULL : q->entry;
+    if (!run_check_no_program_options(&without, "is a kernel of the GPU", error))
         return false;
     const char *const option = q->input_count ? "input" : q->output_folder ? "output" : NULL;
     return !option || orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to GPU launches (abi.json)", option);
@@ -47,155 +59,83 @@ static bool check(const struct run *run, struct orch_error *error)
 
 static uint64_t hash(const struct run *run)
 {
-    const struct gpu_library *const library = run->work;
-    return checksum_add(checksum_add(CHECKSUM_START, "gpu", 3), library->text, strlen(library->text));
+    const struct gpu_operator *const work = run->work;
+    const uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "gpu", 3), work->library.text, strlen(work->library.text));
+    return work->own.file ? checksum_add(h, &work->own.kernel.hash, sizeof work->own.kernel.hash) : h;
 }
 
 static const char *precision(const struct run *run)
 {
-    const struct gpu_library *const library = run->work;
+    const struct gpu_library *const library = &((const struct gpu_operator *)run->work)->library;
     return gpu_type_name(library->request.type);
 }
 
 static double bytes(const struct run *run)
 {
-    return gpu_library_bytes(run->work);
+    return gpu_library_bytes(&((const struct gpu_operator *)run->work)->library);
 }
 
 static struct run_operation operation(const struct run *run)
 {
-    const struct gpu_library *const library = run->work;
+    const struct gpu_library *const library = &((const struct gpu_operator *)run->work)->library;
     return (struct run_operation){library->kernel.flops, library->kernel.macs};
 }
 
-struct chain {
-    struct run *run;
+/* What hand_over and place need of the library's own. */
+struct operands {
     const struct gpu_library *library;
-    struct mem_space *space;
+    struct own_kernel *own;
     uint64_t address[GPU_KERNEL_BUFFERS];
-    enum gpu_generation generation;
-    struct run_measure *sum;
-    struct run_result *result;
-    struct orch_error *error;
-    double longest_ns;
-    bool sampled, given; /* somebody else reads the buffers afterwards */
-    bool contents;       /* buffers have contents */
 };
 
-static bool no_memory(struct chain *c)
+static bool hand_over(struct run_chain *c)
 {
-    return orch_no_memory(c->error);
-}
-
-/* ---- sums over steps ---- */
-
-static void add_gpu(struct chain *c, const struct run_launch *l)
-{
-    const struct run_gpu *g = &l->m->gpu;
-    struct run_gpu *sum = &c->sum->gpu;
-    const double all = sum->device_ns + g->device_ns;
-    if (all > 0) {
-        sum->issue_share = (sum->issue_share * sum->device_ns + g->issue_share * g->device_ns) / all;
-        sum->scale_uncertainty = (sum->scale_uncertainty * sum->device_ns + g->scale_uncertainty * g->device_ns) / all;
-    }
-    sum->params = g->params;
-    sum->device_ns = all;
-    sum->overhead_ns = g->overhead_ns; /* of the one command buffer */
-    sum->groups += g->groups;
-    sum->groups_timed += g->groups_timed;
-    sum->timed_share = all > 0 ? (sum->timed_share * (all - g->device_ns) + g->timed_share * g->device_ns) / all : 1;
-    for (int i = 0; i < GPU_STALL_COUNT; i++)
-        sum->stalls[i] += g->stalls[i];
-    if (g->device_ns < c->longest_ns)
-        return;
-    c->longest_ns = g->device_ns;
-    sum->occupancy = g->occupancy;
-    c->run->gpu_group_threads = l->setup->kernel->group[0] * l->setup->kernel->group[1] * l->setup->kernel->group[2];
-}
-
-static bool add_step(struct chain *c, struct run_launch *l)
-{
-    struct run_measure *m = l->m;
-    add_gpu(c, l);
-    activity_add(&c->sum->activity, &m->activity);
-    run_memory_add(&c->sum->memory, &m->memory);
-    c->sum->host_seconds += m->host_seconds;
-    c->sampled |= c->run->detail && strcmp(c->run->detail, "sampled") == 0;
-    return run_gpu_counters(l->setup, m, c->result, c->error) &&
-           (run_placement_add(&c->result->placement, l->setup->kernel->name, "gpu", l->setup->kernel->code_name,
-                              "a program of the kernel library") ||
-            no_memory(c));
-}
-
-/* ---- one step ---- */
-
-static bool hand_over(struct chain *c)
-{
-    for (unsigned i = 0; i < c->library->kernel.buffers; i++) {
-        const struct gpu_kernel_buffer *b = &c->library->kernel.buffer[i];
+    const struct operands *const o = c->context;
+    if (o->own->file && !own_kernel_compare(o->own, c, o->library, o->address))
+        return false;
+    for (unsigned i = 0; i < o->library->kernel.buffers; i++) {
+        const struct gpu_kernel_buffer *b = &o->library->kernel.buffer[i];
         const uint64_t bytes = gpu_type_bytes(b->type, b->count);
         if (b->role != GPU_BUFFER_OUTPUT && b->role != GPU_BUFFER_IN_OUT)
             continue;
-        const uint8_t *at = mem_at(c->space, c->address[i], bytes, MEM_READ);
+        const uint8_t *at = mem_at(c->space, o->address[i], bytes, MEM_READ);
         if (at && !run_checksum_add(&c->result->checksum, b->name, checksum_fnv1a64(at, bytes)))
-            return no_memory(c);
+            return orch_no_memory(c->error);
     }
     return true;
 }
 
-/* A step is timed from the buffers as they are, then they get what the step makes of them. */
-static bool work(struct chain *c, struct run_launch *l, bool last)
+/* Where a buffer of the user's kernel is: an operand, or a number in constant memory. 0 = there is no room. */
+static uint64_t own_address(const struct run_chain *c, unsigned arg)
 {
-    const enum run_mode mode = c->run->request->mode;
-    struct gpu_totals again = {0};
-    l->setup->progress = c->run->progress;
-    l->m->gpu.groups = l->setup->group_count;
-    bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) &&
-              (c->library->empty || gpu_setup_keep(l->setup, c->error)) && (mode == RUN_FUNCTIONAL || run_launch_open(l)) &&
-              (mode == RUN_FUNCTIONAL || run_launch_prepare(l)) && (mode == RUN_TIMING || run_launch_execute(l));
-    if (ok && last && mode != RUN_TIMING)
-        ok = hand_over(c);
-    if (ok && mode != RUN_FUNCTIONAL)
-        ok = run_launch_time(l);
-    const bool lost = mode == RUN_TIMING ? c->contents : mode == RUN_FULL && !run_launch_keeps_memory(l);
-    if (ok && lost && !c->library->empty && (!last || (c->given && mode != RUN_TIMING))) {
-        const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->m->gpu.params.cores};
-        gpu_setup_restore(l->setup);
-        ok = gpu_totals_init(&again, l->setup->program, c->error) && gpu_functional_run(l->setup, &plain, &again, c->error);
-        gpu_totals_free(&again);
+    const struct operands *const o = c->context;
+    const struct abi_arg *const a = &o->own->kernel.arg[arg];
+    if (!a->initial)
+        return o->address[o->own->place[arg]];
+    const uint64_t address = mem_space_alloc(c->space, a->bytes, MEM_PAGE_BYTES);
+    if (address)
+        memcpy(mem_at(c->space, address, a->bytes, MEM_WRITE), a->initial, a->bytes);
+    return address;
+}
+
+/* Where the buffers of each step are. */
+static bool address_steps(struct run_chain *c)
+{
+    const struct operands *const o = c->context;
+    c->address = calloc(c->steps, sizeof *c->address);
+    if (!c->address)
+        return orch_no_memory(c->error);
+    for (unsigned s = 0; s < c->steps; s++) {
+        for (unsigned i = 0; i < c->step[s].args; i++) {
+            const struct gpu_library_place *const place = &o->library->place[s][i];
+            if (!c->step[s].arg[i].buffer)
+                continue;
+            c->address[s][i] = o->own->file ? own_address(c, i) : o->address[place->buffer] + place->offset_bytes;
+            if (!c->address[s][i])
+                return orch_fail(c->error, ORCH_USAGE, "the simulated memory is full; make the shape smaller");
+        }
     }
-    return ok && add_step(c, l);
-}
-
-static bool run_step(struct chain *c, unsigned number)
-{
-    struct run_measure m = {.soc = c->sum->soc, .moved_share = c->sum->moved_share};
-    struct gpu_setup setup = {.program = NULL};
-    struct run_launch l = {.run = c->run, .setup = &setup, .m = &m, .error = c->error};
-    const struct abi_kernel *k = &c->library->step[number];
-    uint64_t given[ABI_ARGS_MAX] = {0};
-    for (unsigned i = 0; i < k->args; i++)
-        if (k->arg[i].buffer)
-            given[i] = c->address[c->library->place[number][i].buffer] + c->library->place[number][i].offset_bytes;
-    const bool ok =
-        (c->contents ? gpu_setup_open : gpu_setup_open_steering)(&setup, k, c->generation, c->space, given, c->error) &&
-        work(c, &l, number + 1 == c->library->kernel.steps);
-    c->sum->soc = m.soc;
-    run_launch_close(&l);
-    gpu_setup_close(&setup);
-    gpu_totals_free(&m.gpu.totals);
-    return ok;
-}
-
-static bool run_steps(struct chain *c)
-{
-    for (unsigned i = 0; i < c->library->kernel.steps; i++)
-        if (!run_step(c, i))
-            return false;
-    c->run->gpu_bytes = c->library->kernel.min_bytes;
-    c->sum->end_ns = c->sum->gpu.device_ns + c->sum->gpu.overhead_ns;
-    return c->run->request->mode == RUN_FUNCTIONAL || run_result_set_text(&c->run->detail, c->sampled ? "sampled" : "instr") ||
-           no_memory(c);
+    return true;
 }
 
 /* Bytes that the host holds: buffers, and the start contents of those that a launch writes (gpu_setup_keep). */
@@ -215,16 +155,20 @@ static double host_bytes(const struct gpu_library *library)
 
 /* What is only timed needs contents where values steer, and those of places alone where the host would not hold all. Where there
  * are contents, the host has to hold them. */
-static bool choose_contents(struct chain *c)
+static bool choose_contents(struct run_chain *c)
 {
     const bool timing = c->run->request->mode == RUN_TIMING;
-    struct gpu_library *const library = c->run->work;
+    struct gpu_library *const library = &((struct gpu_operator *)c->run->work)->library;
     const double bytes = gpu_library_bytes(library);
     char text[160];
     c->contents = !timing;
+    if (c->step != library->step) {
+        c->contents = true;
+        return run_host_holds(library->text, 2 * host_bytes(library), "", c->error);
+    }
     if (timing && !gpu_library_steered(library, c->generation, &c->contents, c->error))
         return false;
-    library->empty = timing && c->contents && !c->given && bytes > (double)ABI_BUFFERS_MAX;
+    c->empty = library->empty = timing && c->contents && !c->given && bytes > (double)ABI_BUFFERS_MAX;
     if (!c->contents || c->given)
         return true;
     if (!library->empty)
@@ -237,10 +181,28 @@ static bool choose_contents(struct chain *c)
 static bool time_at(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
                     struct run_result *result, struct orch_error *error)
 {
-    struct chain c = {
-        .run = run, .library = run->work, .space = space, .sum = m, .result = result, .error = error, .given = given != NULL};
-    return run_gpu_generation(run, &c.generation, result, error) && choose_contents(&c) &&
-           gpu_library_place(c.library, space, given, c.contents, run->request->seed, c.address, error) && run_steps(&c);
+    struct gpu_operator *const work = run->work;
+    const struct gpu_library *const library = &work->library;
+    const bool own = work->own.file != NULL;
+    struct operands operands = {.library = library, .own = &work->own};
+    struct run_chain c = {.run = run,
+                          .step = own ? &work->own.kernel : library->step,
+                          .steps = own ? 1 : library->kernel.steps,
+                          .space = space,
+                          .sum = m,
+                          .result = result,
+                          .error = error,
+                          .why = own ? "a kernel of the user for the operator" : "a program of the kernel library",
+                          .given = given != NULL,
+                          .hand_over = hand_over,
+                          .context = &operands};
+    const bool ok = run_gpu_generation(run, &c.generation, result, error) && choose_contents(&c) &&
+                    gpu_library_place(library, space, given, c.contents, run->request->seed, operands.address, error) &&
+                    (!own || run->request->mode == RUN_TIMING || own_kernel_expect(&work->own, &c, library, operands.address)) &&
+                    address_steps(&c) && run_chain(&c);
+    run->gpu_bytes = library->kernel.min_bytes;
+    free(c.address);
+    return ok;
 }
 
 static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,

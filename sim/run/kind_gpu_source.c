@@ -1,5 +1,6 @@
 /* Kind "gpu-source": a GPU kernel in OpenCL C, Metal or LLVM's intermediate representation, compiled and launched in one step. */
-#include "sim/compile/compile.h"
+#include "isa/agx/agx_coherent.h"
+#include "sim/compile/compile_lines.h"
 #include "sim/compile/kernel_launch.h"
 #include "sim/run/kind_gpu_code.h"
 #include "sim/run/run_internal.h"
@@ -15,7 +16,7 @@ static bool recognise(const struct run_file *file)
     return !file->is_folder && compile_language_of(file->path, &language);
 }
 
-/* The launch's work is the kernel; lines and names of files are of no use here. */
+/* The launch's work is the kernel, with its lines for profiles. */
 static bool compile(struct run *run, struct abi_kernel *kernel, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
@@ -27,7 +28,7 @@ static bool compile(struct run *run, struct abi_kernel *kernel, struct orch_erro
     how.text = (const char *)run->file.bytes;
     how.text_bytes = run->file.size;
     how.entry = q->entry;
-    const bool ok = compile_source(&how, &r, error);
+    const bool ok = compile_source(&how, &r, error) && compile_lines(&r, &how, &r.kernel.source, error);
     if (ok) {
         *kernel = r.kernel;
         r.kernel = (struct abi_kernel){.path = NULL};
@@ -53,7 +54,14 @@ static bool open_workload(struct run *run, struct orch_error *error)
         memcpy(launch.grid, q->launch->grid, sizeof launch.grid);
         memcpy(launch.group, q->launch->group, sizeof launch.group);
     }
-    return compile(run, kernel, error) && kernel_launch_complete(kernel, &launch, error) && run_gpu_code_inputs(run, error);
+    struct abi_target target;
+    enum gpu_generation generation;
+    if (!run_gpu_target(q->chip, &target, &generation, error) || !compile(run, kernel, error) ||
+        !kernel_launch_complete(kernel, &launch, error))
+        return false;
+    if (target.coherent_atomics)
+        agx_make_coherent(kernel->code, kernel->main_offset, kernel->code_bytes);
+    return run_gpu_code_inputs(run, error);
 }
 
 static bool check(const struct run *run, struct orch_error *error)
@@ -81,5 +89,5 @@ const struct run_kind run_kind_gpu_source = {
     .time_in = run_gpu_code_time_in,
     .account = run_gpu_account,
     .energy = run_energy_of_gpu,
-    .explain = run_gpu_explain,
+    .explain = run_gpu_code_explain,
 };

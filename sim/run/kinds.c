@@ -9,8 +9,8 @@
 
 /* Files are tried from top to bottom. So are kernels, unless a unit is asked for: AMX has what it can, then the GPU. */
 static const struct run_kind *const kinds[] = {
-    &run_kind_amx,      &run_kind_amx_program, &run_kind_gpu_kernel,  &run_kind_ane_kernel, &run_kind_cpu_kernel,
-    &run_kind_gpu_code, &run_kind_gpu_source,  &run_kind_ane_program, &run_kind_elf,
+    &run_kind_amx,     &run_kind_amx_program, &run_kind_gpu_kernel, &run_kind_ane_kernel,  &run_kind_cpu_kernel,
+    &run_kind_gpu_row, &run_kind_gpu_code,    &run_kind_gpu_source, &run_kind_ane_program, &run_kind_elf,
 };
 
 const struct run_kind *run_kind_named(const char *name)
@@ -32,7 +32,8 @@ static const struct run_kind *library_kind(const struct run_request *q, const ch
 
 static const char *asked_unit(const struct run_request *q)
 {
-    return q->unit && strcmp(q->unit, "auto") != 0 ? q->unit : NULL;
+    const bool stated = q->unit && strcmp(q->unit, "auto") != 0;
+    return stated ? q->unit : q->own_count ? "gpu" : NULL;
 }
 
 const struct run_kind *run_kind_of_kernel(const struct run_request *q)
@@ -57,6 +58,8 @@ static const struct run_kind *kernel_kind(const struct run_request *q, struct or
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
+    if (q->steps || q->kernel)
+        return &run_kind_gpu_row;
     if (kernel_is_workload(q->workload))
         return kernel_kind(q, error);
     if (!run_file_read(q->workload, &run->file, error))

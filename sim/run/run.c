@@ -39,6 +39,7 @@ static bool check_operator(const struct run_request *q, struct orch_error *error
                                : q->input_count          ? "input"
                                : q->output_folder        ? "output"
                                : q->sanitize             ? "sanitize"
+                               : q->profile              ? "profile"
                                                          : NULL;
     return !option ||
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": an operator (" ORCH_OPTION("detail") " op) has no values", option);
@@ -52,21 +53,33 @@ static bool check_repetitions(const struct run *run, struct orch_error *error)
            orch_fail(error, ORCH_INTERNAL, "repetitions that start with empty caches begin with a cold one");
 }
 
+static bool check_profile(const struct run *run, struct orch_error *error)
+{
+    if (run->request->profile && run->kind->part != PART_GPU)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("profile") ": of GPU programs; %s is none", run->request->workload);
+    return !run->request->profile || run->request->mode != RUN_FUNCTIONAL ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("profile") ": " ORCH_OPTION("mode") " functional has no time");
+}
+
 static bool check_choices(const struct run *run, struct orch_error *error)
 {
     static const char *const units[] = {"auto", "cpu", "amx", "gpu", "ane", "hybrid"};
     static const char *const details[] = {"auto", "instr", "sampled", "op"};
     static const char *const homes[] = {"process", "elf"};
     const struct run_request *const q = run->request;
-    if (run->kind != &run_kind_gpu_source && (q->source || q->launch))
+    if (run->kind != &run_kind_gpu_source && !q->steps && !q->own_count && (q->source || q->launch))
         return orch_fail(error, ORCH_USAGE,
                          "%s: sizes of a launch and options for compiling belong to GPU sources (.cl, .metal, .ll)", q->workload);
+    if (q->own_count && (run->kind != &run_kind_gpu_kernel || run_is_operator(q)))
+        return orch_fail(
+            error, ORCH_USAGE,
+            ORCH_OPTION("kernel") " belongs to operators of the GPU library, and not to " ORCH_OPTION("detail") " op");
     if (q->idle_s > 0 && run->kind->part != PART_ANE)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
     return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&
            check_word("detail", q->detail, details, ARRAY_COUNT(details), error) &&
            check_word("home", q->home, homes, ARRAY_COUNT(homes), error) && (!run_is_operator(q) || check_operator(q, error)) &&
-           check_repetitions(run, error) && run->kind->check(run, error);
+           check_repetitions(run, error) && check_profile(run, error) && run->kind->check(run, error);
 }
 
 struct run *run_prepare(const struct run_request *request, struct orch_error *error)

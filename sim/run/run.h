@@ -30,8 +30,10 @@ struct run_uncertainty {
     unsigned runs; /* number of simulations; it is part of what decides the answer */
 };
 
+struct abi_kernel;
 struct compile_request;
 struct kernel_launch;
+struct kernel_step;
 
 enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 
@@ -54,9 +56,17 @@ struct run_request {
     const struct compile_request *source; /* GPU sources: how they are compiled; path, text and entry are not looked at. NULL = by
                                              default */
     const struct kernel_launch *launch;   /* GPU sources: grid and group; args are those above. NULL = not stated */
-    const char *output_folder;            /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
-    const char *const *inputs;            /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
+    const struct kernel_step *step;       /* GPU sources in a row: `steps` of them, in place of `source`, `launch` and `args` */
+    unsigned steps;                       /* 0 = the workload is none, or a file that says so itself */
+    const struct abi_kernel *kernel;      /* compiled, with its launch: runs in place of a workload, on buffers that are given */
+    const char *const *own;               /* GPU: "OPERATOR=FILE", kernels to run in place of the library's; for these are source,
+                                             launch and entry above */
+    size_t own_count;
+    bool step_buffers;         /* of such a row: each step has a command buffer of its own */
+    const char *output_folder; /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
+    const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
+    bool profile;         /* GPU: where the time went, by line of the source and by instruction */
     bool sanitize;        /* GPU: races, bounds, barrier divergence, reads before their wait */
     unsigned threads;     /* of the host, for execution without time, or beside the timing; 0 = 1 */
     const char *home;     /* kernels: "process" or "elf"; NULL = process */

@@ -131,8 +131,9 @@ static bool time_all(struct run_launch *l)
             return false;
         run_launch_count(l, &part.beside);
         g->device_ns += part.ns;
-        g->groups_timed += l->setup->group_count;
+        g->groups_timed += l->setup->group_count - part.skipped;
         g->timed_share = part.timed_share;
+        g->scale_uncertainty = part.uncertainty;
     }
     return true;
 }
@@ -163,7 +164,7 @@ bool run_launch_open(struct run_launch *l)
 bool run_launch_time(struct run_launch *l)
 {
     struct run_gpu *g = &l->m->gpu;
-    if (!(l->way == RUN_WAY_FORWARD ? run_launch_forward(l) : time_all(l)))
+    if (!run_launch_begin_profile(l) || !(l->way == RUN_WAY_FORWARD ? run_launch_forward(l) : time_all(l)))
         return false;
     l->m->end_ns = g->device_ns + g->overhead_ns;
     return run_result_set_text(&l->run->detail, g->timed_share < 1 ? "sampled" : "instr") || orch_no_memory(l->error);

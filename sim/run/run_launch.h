@@ -20,8 +20,12 @@ struct run_launch {
     struct gpu_work work;    /* of threadgroups; zeros where neither the way nor the time depends on it */
     struct gpu_crowd *crowd; /* executes some threadgroups for `work`, then windows and what lies between them; NULL = no work */
     double slc_lines;        /* known with the work */
+    bool skips;              /* threadgroups are skipped where the pace is steady */
+    bool empty;              /* the caches: nothing has run since they were emptied */
     bool *lap;               /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
     struct activity taken;   /* of the present pass, so far */
+    struct gpu_profile profile; /* of the passes that count; row NULL = nobody asked */
+    double idle_beside;         /* cycles of a core without a simdgroup in laps that were leapt over */
 };
 
 /* The variant of machine code that a chip wants, and its GPU's generation; false names what is not known. */
@@ -77,6 +81,8 @@ bool run_launch_warm(struct run_launch *l);
 struct run_part {
     double ns;
     double timed_share;        /* of the instructions */
+    uint64_t skipped;          /* threadgroups */
+    double uncertainty;        /* standard deviation of the time, as a share of it */
     struct gpu_counted beside; /* what is taken to count in the parts that were not timed */
 };
 /* A pass over the selected threadgroups from memory as it is; `totals` gets what they executed. `part` and `totals` may be NULL.
@@ -92,6 +98,19 @@ bool run_launch_measure(struct run_launch *l, const struct gpu_selection *select
 void run_launch_count(struct run_launch *l, const struct gpu_counted *beside);
 /* Where totals belong when timing is all that runs; NULL otherwise. */
 struct gpu_totals *run_launch_totals(const struct run_launch *l);
+
+/* ---- run_launch_profile.c ---- */
+
+/* Before timing, when the request asks for a profile. */
+bool run_launch_begin_profile(struct run_launch *l);
+/* After it, while the program is there: adds the launch to the profile of the result, with what its table of lines says, and
+ * warnings. Does nothing when nobody asked. */
+bool run_launch_end_profile(struct run_launch *l, struct run_result *result);
+
+/* ---- run_warnings.c ---- */
+
+/* Adds what a performance engineer would say to the kernel that was added to the profile last. */
+bool run_warnings(const struct run_launch *l, struct line_profile *profile, struct orch_error *error);
 
 /* ---- for the kinds ---- */
 

@@ -55,7 +55,10 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
     struct gpu_selection with = *selection;
     const struct gpu_leaps leaps = {l->lap, l->gpu->port, l->slc_lines / (double)run_launch_wave(l)};
     with.leaps = l->lap ? &leaps : NULL;
+    const struct gpu_skips skips = {&l->work, l->gpu->port, l->slc_lines, l->empty};
+    with.skips = l->skips && !selection->first && !selection->window ? &skips : NULL;
     with.reader = (struct gpu_reader){read_counts, l};
+    with.profile = l->profile.row && (part || selection->window) ? &l->profile : NULL;
     memset(&l->taken, 0, sizeof l->taken);
     struct gpu_job *job = gpu_job_create(l->setup, &l->gpu->params, l->gpu->timing, &with, l->error);
     double end_ns;
@@ -67,9 +70,11 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
     if (ok && part)
         *part = (struct run_part){.ns = gpu_job_end_ns(job) - gpu_job_begin_ns(job),
                                   .timed_share = gpu_job_timed_share(job),
+                                  .skipped = gpu_job_skipped(job),
+                                  .uncertainty = gpu_job_uncertainty(job),
                                   .beside = *gpu_job_leapt(job)};
-    if (ok && totals)
-        gpu_job_add_totals(job, totals);
+    ok = ok && (!totals || gpu_job_add_totals(job, totals, l->error));
+    l->empty = false;
     gpu_job_free(job);
     engine_free(engine);
     return ok;
@@ -80,6 +85,7 @@ void run_launch_restart(struct run_launch *l, bool keep_caches)
     struct activity unused = {{0}};
     soc_take_activity(l->m->soc, &unused);
     soc_restart(l->m->soc, keep_caches);
+    l->empty = l->empty || !keep_caches;
 }
 
 bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct run_part *part,
@@ -101,6 +107,7 @@ void run_launch_count(struct run_launch *l, const struct gpu_counted *beside)
     mem_system_counters(soc_memory(l->m->soc), &memory);
     gpu_counted_give(beside, &l->taken, &memory);
     activity_add(&l->m->activity, &l->taken);
+    l->idle_beside += beside->stall_cycles[GPU_STALL_LAUNCH];
     run_memory_add(&l->m->memory, &memory);
     read_stalls(l, beside);
 }

@@ -20,14 +20,26 @@
 #define LEAST_WAVES 8
 #define LEAST_WORK  0x1p20
 
+/* What is accessed before the last so many times the size of the SLC is taken to have left the caches at the end of a launch. */
+#define LEFT_SLCS 3.0
+
 /* When the data of a launch nearly fill the SLC, or exceed it up to MOST_FILLED times, the order of its last accesses decides
  * what it finds there the next time. That matters where the least time in DRAM exceeds DRAM_SHARE of the least time of issuing.
  */
 #define MOST_FILLED 4.0
 #define DRAM_SHARE  0.75
 
+/* Launches with more instructions may leap over laps. */
+#define LEAPT_WORK 0x1p21
+
 /* Threadgroups fall out of step over many waves, which laps that are leapt over do not show. */
 #define LEAP_WAVES 12
+
+/* Launches with more instructions may skip threadgroups, when simdgroups of them execute fewer than so many. */
+#define SKIPPED_WORK 0x1p21
+#define SHORT_LIFE   1600
+/* Data up to so many times the size of the SLC are found there in part by the next run, and where differs along the launch. */
+#define MOST_KEPT 2.0
 
 /* Launches with more instructions may be timed from a part of them; this many take a second of simulation or two. */
 #define LARGE_WORK 0x1p24
@@ -49,13 +61,22 @@ double run_launch_work(const struct run_launch *l)
 
 /* ---- the caches at the end of a launch ---- */
 
+/* The first threadgroup of which lines may be left in the caches when this one begins. */
+static uint64_t first_left(const struct run_launch *l, uint64_t end)
+{
+    const double slcs = run_launch_buffer_bytes(l) / MEM_LINE_BYTES / l->slc_lines;
+    return l->skips && slcs > LEFT_SLCS ? (uint64_t)((1 - LEFT_SLCS / slcs) * (double)end) : 0;
+}
+
 bool run_launch_warm(struct run_launch *l)
 {
     struct unit_fault fault = {0};
     const uint64_t wave = run_launch_wave(l);
     const struct gpu_selection end = {.first = l->setup->group_count - END_WAVES * wave};
+    const struct gpu_warming before = {
+        .first = first_left(l, end.first), .end = end.first, .resident = wave, .cores = l->m->gpu.params.cores};
     run_launch_rewind(l);
-    if (!gpu_warm(l->setup, l->gpu->port, l->m->gpu.params.cores, wave, end.first, &fault))
+    if (!gpu_warm(l->setup, l->gpu->port, &before, &fault))
         return run_launch_fault(l, &fault);
     run_launch_restart(l, true);
     return run_launch_pass(l, &end, NULL, NULL);
@@ -100,16 +121,27 @@ static bool order_matters(const struct run_launch *l, const struct mem_params *m
 }
 
 /* Tells whether the answer may follow from a part of the launch. */
-static bool may_extend(const struct run_launch *l, double work)
+static bool may_extend(const struct run_launch *l)
 {
     const char *detail = l->run->request->detail;
-    return work > LARGE_WORK && (!detail || strcmp(detail, "instr") != 0);
+    return !detail || strcmp(detail, "instr") != 0;
+}
+
+/* Tells whether threadgroups may be skipped: there are many waves of them. */
+static bool may_skip(const struct run_launch *l, double work)
+{
+    const double groups = (double)l->setup->group_count, life = work / groups / run_launch_simdgroups(l);
+    const double slcs = run_launch_buffer_bytes(l) / MEM_LINE_BYTES / l->slc_lines;
+    if (!l->run->request->cold && slcs >= RUN_SLC_FILLED && slcs < MOST_KEPT)
+        return false;
+    return may_extend(l) && work >= SKIPPED_WORK && life < SHORT_LIFE &&
+           groups >= (double)(gpu_job_least_waves(life) * run_launch_wave(l));
 }
 
 static enum run_way way_of(const struct run_launch *l, const struct mem_params *memory, double work)
 {
     const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
-    if (may_extend(l, work) && run_launch_forward_worthwhile(l, work))
+    if (may_extend(l) && work > LARGE_WORK && !l->skips && run_launch_forward_worthwhile(l, work))
         return RUN_WAY_FORWARD;
     return groups / wave >= LEAST_WAVES && work >= LEAST_WORK && !order_matters(l, memory, work) ? RUN_WAY_WARM : RUN_WAY_ALL;
 }
@@ -140,6 +172,7 @@ void run_launch_close(struct run_launch *l)
     forget_loops(l);
     gpu_crowd_free(l->crowd);
     l->crowd = NULL;
+    gpu_profile_free(&l->profile);
 }
 
 bool run_launch_prepare(struct run_launch *l)
@@ -148,7 +181,7 @@ bool run_launch_prepare(struct run_launch *l)
     const bool full = l->run->request->mode == RUN_FULL;
     struct mem_params memory;
     l->way = RUN_WAY_ALL;
-    if (!may_extend(l, INFINITY) && l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
+    if (!may_extend(l) && l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
         return true;
     l->error = full ? &unused : error; /* executing all threadgroups in grid order finds a fault again */
     const bool known = find_work(l);
@@ -159,7 +192,8 @@ bool run_launch_prepare(struct run_launch *l)
         return false;
     l->slc_lines = 1024.0 * memory.slc.kib * memory.dies / MEM_LINE_BYTES;
     const double work = run_launch_work(l);
+    l->skips = may_skip(l, work);
     l->way = way_of(l, &memory, work);
-    return l->way == RUN_WAY_FORWARD || !may_extend(l, work) || l->setup->group_count / run_launch_wave(l) >= LEAP_WAVES ||
-           find_loops(l);
+    return l->way == RUN_WAY_FORWARD || !may_extend(l) || work <= LEAPT_WORK ||
+           l->setup->group_count / run_launch_wave(l) >= LEAP_WAVES || find_loops(l);
 }

@@ -41,6 +41,19 @@ static inline void start(struct run *r)
     }
 }
 
+/* Runs the preamble, if there is one. */
+static inline bool prepare(const struct run *r, const struct agx_assembly *p, uint16_t *uniforms)
+{
+    struct unit_fault fault = {0};
+    if (!p->has_preamble)
+        return true;
+    struct gpu_program *const program = gpu_program_create(p->code, p->code_bytes, (uint32_t)p->preamble_offset, GPU_G13, &fault);
+    const bool good = program && gpu_preamble_run(program, r->space, uniforms, &fault);
+    CHECK(good, "preamble: %s", fault.text);
+    gpu_program_free(program);
+    return good;
+}
+
 /* On the simulated GPU, with its checks. */
 static inline bool execute(const struct run *r, const struct agx_compiled *code, const struct block_of_arguments *arguments)
 {
@@ -51,8 +64,10 @@ static inline bool execute(const struct run *r, const struct agx_compiled *code,
     memcpy(uniforms + p->constant_first_half, p->code + p->constants_offset, 2 * p->constant_halves);
     struct gpu_program *const program = gpu_program_create(p->code, p->code_bytes, (uint32_t)p->main_offset, GPU_G13, &fault);
     CHECK(program != NULL, "%s", fault.text);
-    if (!program)
+    if (!program || !prepare(r, p, uniforms)) {
+        gpu_program_free(program);
         return false;
+    }
     const struct gpu_launch launch = {.program = program,
                                       .uniforms = uniforms,
                                       .grid_threads = {THREADS, 1, 1},

@@ -18,7 +18,7 @@ struct bench {
     struct isa_error error;
     uint32_t grid, group;
     uint64_t most;
-    bool flush;
+    bool flush, ended_arrive;
 };
 
 static inline void *memory_at(void *context, uint64_t address, uint64_t bytes)
@@ -51,6 +51,7 @@ static inline bool run(struct kit *k, struct bench *b, uint32_t n)
                                      .argument_bytes = 20,
                                      .memory = {memory_at, b},
                                      .most_instructions = b->most,
+                                     .ended_arrive = b->ended_arrive,
                                      .flush_subnormals = b->flush,
                                      .counts = &b->counts};
     struct isa_error error = {.text = ""};

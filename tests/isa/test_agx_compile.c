@@ -1,5 +1,6 @@
 /* The compiler's back end: kernels in lowered form compute on the simulated GPU what the interpreter says, also with few
  * registers; random control flow; what is refused; places in the source. */
+#include "isa/agx/compiler/ir_lower.h"
 #include "tests/isa/agx_compile_example.h"
 
 static void check(struct kit *k)
@@ -264,6 +265,7 @@ static void body(struct maker *m, unsigned depth)
 
 static void test_random_control_flow(void)
 {
+    unsigned all_spills = 0;
     for (unsigned seed = 0; seed < 150; seed++) {
         struct maker m = {.k = kit_kernel(), .random = seed};
         unsigned spills;
@@ -283,12 +285,17 @@ static void test_random_control_flow(void)
         store(&m.k, sum, m.k.f->argument[1], m.i);
         give(&m.k, NULL);
         ir_number(m.k.f);
-        const bool good = agrees(m.k.f, 0, &spills);
+        struct isa_error error;
+        bool good = agrees(m.k.f, 0, &spills);
+        good = good && ir_lower(m.k.m, m.k.f, &(struct ir_lower_options){0}, &error) && agrees(m.k.f, 0, &spills) &&
+               agrees(m.k.f, 12 + seed % 6, &spills);
         CHECK(good, "with seed %u", seed);
+        all_spills += spills;
         ir_module_free(m.k.m);
         if (!good)
             break;
     }
+    CHECK(all_spills > 0, "no program needed the stack");
 }
 
 /* ---- what is refused, and places ---- */

@@ -195,6 +195,28 @@ static void test_barrier_errors(void)
     refused(&k, &b, 17, "others are at one of line 21");
 }
 
+/* On the GPU a barrier waits for what still runs: half of a simdgroup ends before it, then two whole simdgroups. */
+static void test_barrier_without_ended(void)
+{
+    const uint32_t limits[] = {16, 40, 64, 127};
+    for (size_t i = 0; i < ARRAY_COUNT(limits); i++) {
+        struct kit k = kit_kernel();
+        struct bench b = bench_new(256, 128);
+        struct ir_block *const early = block(&k, "early"), *const late = block(&k, "late");
+        const val s = group_array(&k, 128), id = position(&k, IR_B_GLOBAL_ID), t = position(&k, IR_B_LOCAL_ID);
+        b.ended_arrive = true;
+        store(&k, id, s, t);
+        branch(&k, compare(&k, IR_ULT, t, number(&k, limits[i])), late, early);
+        k.b = early;
+        give(&k, NULL);
+        k.b = late;
+        builtin0(&k, IR_B_BARRIER, k.none);
+        store(&k, load(&k, k.i32, s, op2(&k, IR_XOR, k.i32, t, number(&k, 127))), k.f->argument[1], id);
+        finish(&k, &b, 0);
+        EXPECT(b, 256, n, n % 128 < limits[i] ? n / 128 * 128 + (n % 128 ^ 127) : 0);
+    }
+}
+
 /* ---- simdgroups ---- */
 
 static uint32_t loaded(const struct bench *b, uint32_t i)
@@ -296,6 +318,7 @@ static const struct suite_test tests[] = {
     {"switches", test_switch},
     {"barriers order threadgroup memory", test_barrier},
     {"barriers that not all threads come to are errors", test_barrier_errors},
+    {"barriers wait for threads that have not ended where that is asked for", test_barrier_without_ended},
     {"shuffles, prefixes, reductions", test_shuffles},
     {"simdgroups with fewer lanes", test_partial},
     {"matrix products", test_matrix},

@@ -206,13 +206,13 @@ static void test_globals(void)
     check_global("@\"a b\" = internal unnamed_addr addrspace(3) global [16 x [17 x float]] undef, align 4",
                  "@\"a b\" = addrspace(3) global [16 x [17 x float]] undef, align 4");
     check_global("@s = private unnamed_addr addrspace(2) constant [5 x i8] c\"a\\0A\\22\\\\\\00\", comdat, align 1, !dbg !3",
-                 "@s = addrspace(2) global [5 x i8] [i8 97, i8 10, i8 34, i8 92, i8 0], align 1");
+                 "@s = addrspace(2) constant [5 x i8] [i8 97, i8 10, i8 34, i8 92, i8 0], align 1");
     check_global("@t = constant %t { i8 1, [2 x half] [half 0xH3C00, half poison] }",
-                 "@t = global { i8, [2 x half] } { i8 1, [2 x half] [half bits(0x3c00), half undef] }");
-    check_global("@v = constant <3 x i32> <i32 1, i32 0, i32 -1>", "@v = global <3 x i32> <i32 1, i32 0, i32 -1>");
-    check_global("@z = constant <2 x i32> zeroinitializer", "@z = global <2 x i32> <i32 0, i32 0>");
-    check_global("@w = constant <2 x i16> splat (i16 3)", "@w = global <2 x i16> <i16 3, i16 3>");
-    check_global("@k = constant <{ i8, i32 }> <{ i8 1, i32 2 }>", "@k = global <{ i8, i32 }> <{ i8 1, i32 2 }>");
+                 "@t = constant { i8, [2 x half] } { i8 1, [2 x half] [half bits(0x3c00), half undef] }");
+    check_global("@v = constant <3 x i32> <i32 1, i32 0, i32 -1>", "@v = constant <3 x i32> <i32 1, i32 0, i32 -1>");
+    check_global("@z = constant <2 x i32> zeroinitializer", "@z = constant <2 x i32> <i32 0, i32 0>");
+    check_global("@w = constant <2 x i16> splat (i16 3)", "@w = constant <2 x i16> <i16 3, i16 3>");
+    check_global("@k = constant <{ i8, i32 }> <{ i8 1, i32 2 }>", "@k = constant <{ i8, i32 }> <{ i8 1, i32 2 }>");
     check_global("@p = global { ptr, ptr } { ptr @fn, ptr @other }", "@p = global { ptr, ptr } { ptr @fn, ptr @other }");
     check_global("@e = external addrspace(1) global i32, align 8", "@e = addrspace(1) global i32 undef, align 8");
 }
@@ -287,6 +287,47 @@ static void test_kernel(void)
     ir_module_free(m);
 }
 
+/* What is inlined from a library belongs to the line of its call, however deep; what is not inlined has no line. */
+static void test_library(void)
+{
+    static const char text[] = "define spir_kernel void @k(i32 %x) {\n"
+                               "  %1 = add i32 %x, 1, !dbg !4\n"
+                               "  %2 = add i32 %1, 1, !dbg !6\n"
+                               "  %3 = add i32 %2, 1, !dbg !9\n"
+                               "  %4 = add i32 %3, 1, !dbg !11\n"
+                               "  ret void, !dbg !4\n"
+                               "}\n"
+                               "!1 = !DIFile(filename: \"a.metal\", directory: \"/d\")\n"
+                               "!2 = !DIFile(filename: \"/lib/inner\", directory: \"\")\n"
+                               "!3 = distinct !DISubprogram(name: \"k\", scope: !1, file: !1, line: 3)\n"
+                               "!4 = !DILocation(line: 12, scope: !3)\n"
+                               "!5 = distinct !DISubprogram(name: \"f\", scope: !2, file: !2, line: 30)\n"
+                               "!6 = !DILocation(line: 31, scope: !5, inlinedAt: !7)\n"
+                               "!7 = distinct !DILocation(line: 40, scope: !5, inlinedAt: !8)\n"
+                               "!8 = distinct !DILocation(line: 14, scope: !3)\n"
+                               "!9 = !DILocation(line: 33, scope: !5)\n"
+                               "!10 = !DIFile(filename: \"/library/other\", directory: \"\")\n"
+                               "!11 = !DILocation(line: 50, scope: !12, inlinedAt: !8)\n"
+                               "!12 = distinct !DISubprogram(name: \"g\", scope: !10, file: !10, line: 30)\n";
+    static const uint32_t without[] = {12, 31, 33, 50, 12}, with[] = {12, 14, 0, 50, 12};
+    for (unsigned library = 0; library < 2; library++) {
+        struct isa_error error = {0};
+        struct ir_module *const m = ir_read_with_library(text, strlen(text), library ? "/lib" : NULL, &error);
+        CHECK(m != NULL, "line %lu: %s", error.line, error.text);
+        if (!m)
+            return;
+        const struct ir_value *v = ir_find_function(m, "k")->first->first;
+        for (unsigned i = 0; i < ARRAY_COUNT(with) && v; i++, v = v->next)
+            CHECK(v->line == (library ? with : without)[i], "instruction %u is of line %u", i, v->line);
+        ir_module_free(m);
+    }
+    struct isa_error error = {0};
+    const char circle[] = "define void @f() {\n  ret void, !dbg !1\n}\n!1 = !DILocation(line: 1, scope: !2, inlinedAt: !1)\n"
+                          "!2 = !DIFile(filename: \"/lib/x\", directory: \"\")\n";
+    CU_ASSERT_PTR_NULL(ir_read_with_library(circle, strlen(circle), "/lib", &error));
+    CHECK(strstr(error.text, "circle") != NULL, "%s", error.text);
+}
+
 static void test_heads(void)
 {
     static const char text[] = "!file \"x.cl\"\n"
@@ -321,6 +362,7 @@ static const struct suite_test tests[] = {
     {"numbers", test_numbers},
     {"global variables", test_globals},
     {"kernels, places and annotations", test_kernel},
+    {"lines of a library", test_library},
     {"heads of functions", test_heads},
 };
 SUITE_MAIN("ir read", tests)

@@ -84,12 +84,17 @@ static void all_charts(struct page *page, const struct result_table *table, bool
     const struct chart_curves curves = {log, panel, 4};
     const struct chart_lines lines = {plain, plain, line, HOSTILE};
     const struct chart_timeline timeline = {plain, hostile, 3, interval, HOSTILE};
+    struct chart_listing_row listed[HOSTILE];
+    for (size_t i = 0; i < HOSTILE; i++)
+        listed[i] =
+            (struct chart_listing_row){i == 1 ? NULL : "7", hostile[i], i == 2 ? NULL : &values[2 * i], hostile[i], hostile[i]};
+    const struct chart_listing listing = {plain, hostile, 2, listed, HOSTILE};
     const struct {
         page_draw *draw;
         const void *chart;
-    } kinds[] = {{chart_xy, &xy},       {chart_scatter, &scatter},  {chart_roofline, &roofline}, {chart_bars, &bars},
-                 {chart_stack, &stack}, {chart_tornado, &tornado},  {chart_pareto, &pareto},     {chart_curves, &curves},
-                 {chart_lines, &lines}, {chart_timeline, &timeline}};
+    } kinds[] = {{chart_xy, &xy},       {chart_scatter, &scatter},   {chart_roofline, &roofline}, {chart_bars, &bars},
+                 {chart_stack, &stack}, {chart_tornado, &tornado},   {chart_pareto, &pareto},     {chart_curves, &curves},
+                 {chart_lines, &lines}, {chart_timeline, &timeline}, {chart_listing, &listing}};
     for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
         const struct page_figure figure = {
             hostile[i % HOSTILE], hostile[0], kinds[i].draw, kinds[i].chart, table, series && i == 8, hostile[1], 2, true};
@@ -119,8 +124,8 @@ static void test_hostile_names_stay_text(void)
     struct html_sums sums;
     char *const page = example_page(true);
     CHECK(html_check(page, &sums), "%s", sums.error);
-    CU_ASSERT_EQUAL(sums.pictures, 20); /* ten charts, each wide and narrow */
-    CU_ASSERT_EQUAL(sums.tables, 11);
+    CU_ASSERT_EQUAL(sums.pictures, 22); /* ten charts, each wide and narrow */
+    CU_ASSERT_EQUAL(sums.tables, 12);
     CHECK(!strstr(page, "alert(1)</script>"), "a script got in");
     CHECK(!strstr(page, "nan") && !strstr(page, "=\"inf"), "a number that is none: %.40s",
           strstr(page, "nan") ? strstr(page, "nan") : "inf");

@@ -67,6 +67,44 @@ static inline struct event_run_begin example_begin(uint64_t seed)
 }
 
 /* Every field has a value of its own, so that a mix-up of two fields shows. */
+/* Two kernels, one with lines, and a warning. */
+static inline struct line_profile *example_profile(void)
+{
+    char text[] = "device_load 0", kind[] = "uncoalesced", place[] = "a.metal:3", evidence[] = "32 lines", fix[] = "turn it";
+    const struct profile_instruction one = {.offset = 4,
+                                            .file = 1,
+                                            .line = 3,
+                                            .text = text,
+                                            .issued = 77,
+                                            .lanes = 31.5,
+                                            .units = 32,
+                                            .least_units = 1,
+                                            .cycles = {10.25, 99.5}},
+                                     two = {.offset = 12,
+                                            .issued = 0,
+                                            .lanes = (double)NAN,
+                                            .units = (double)NAN,
+                                            .least_units = (double)NAN};
+    struct line_profile *const p = line_profile_create();
+    line_profile_add_reason(p, "issue");
+    line_profile_add_reason(p, "memory");
+    struct profile_kernel *k = line_profile_add_kernel(p, "first");
+    k->timed_share = 0.25;
+    k->idle_cycles = 1234.5;
+    profile_kernel_add_file(k, "a.h");
+    profile_kernel_add_file(k, "a.metal");
+    profile_kernel_add_text(k, 1, 3, "\tx = a[i];");
+    profile_kernel_add_instruction(k, &one);
+    profile_kernel_add_instruction(k, &two);
+    k = line_profile_add_kernel(p, "second");
+    profile_kernel_add_instruction(k, &one);
+    k->instruction->file = k->instruction->line = 0;
+    line_profile_add_warning(
+        p, &(struct profile_warning){
+               .kind = kind, .place = place, .kernel = 0, .file = 1, .line = 3, .offset = 4, .evidence = evidence, .fix = fix});
+    return p;
+}
+
 static inline void example_result(struct run_result *r)
 {
     run_result_init(r);
@@ -102,6 +140,7 @@ static inline void example_result(struct run_result *r)
     run_placement_add(&r->placement, "bias", "cpu", NULL, "not on amx");
     run_assumption_add(&r->assumptions, "amx.clock_ghz", "inferred", "3 % of the time");
     run_checksum_add(&r->checksum, "c", UINT64_C(0xfedcba9876543210));
+    r->profile = example_profile();
 }
 
 static inline struct event_op_end example_op(uint64_t op, const struct activity *activity, const struct event_value stalls[2],

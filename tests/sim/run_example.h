@@ -99,4 +99,17 @@ static inline void free_both(struct whole_and_sample *both)
     run_result_free(&both->sample.result);
 }
 
+/* --mode full gives the results and counts of every threadgroup, whatever was timed. */
+static inline void check_full_results(const struct chip_db *db, const char *chip_name, const char *workload)
+{
+    struct whole_and_sample both = run_gpu_both(db, chip_name, workload, (struct run_request){.mode = RUN_FULL, .cold = true});
+    const struct run_result *whole = &both.whole.result, *sample = &both.sample.result;
+    CU_ASSERT_TRUE(both.ok && whole->checksum.count > 0);
+    CU_ASSERT_EQUAL(whole->checksum.count, sample->checksum.count);
+    for (size_t i = 0; both.ok && i < whole->checksum.count; i++)
+        CU_ASSERT_EQUAL(whole->checksum.item[i].fnv1a64, sample->checksum.item[i].fnv1a64);
+    CU_ASSERT_EQUAL(whole->flops, sample->flops);
+    free_both(&both);
+}
+
 #endif

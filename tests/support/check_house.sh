@@ -89,8 +89,9 @@ if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
     check "the code is laid out as .clang-format says" \
         "$(git ls-files -z '*.c' '*.h' | xargs -0 -r -P 2 -n 100 clang-format --dry-run 2>&1 | grep -o '^[^ ]*: warning' | cut -d: -f1 | sort -u | sed 's/^/  /')"
 fi
+# The public header is one file, and its comments are the manual.
 check "no file has grown beyond 450 lines" \
-    "$(git ls-files '*.c' '*.h' 2>/dev/null | xargs -r wc -l | awk '$2 != "total" && $1 > 450 {print "  " $2 " has " $1}')"
+    "$(git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^sim/orchard\.h$' | xargs -r wc -l | awk '$2 != "total" && $1 > 450 {print "  " $2 " has " $1}')"
 # Tables of data are no functions, however long; of the programs called ctags, only the Universal one tells where a function ends.
 if ctags --version 2>/dev/null | grep -q 'Universal Ctags'; then
     check "no function has grown beyond 60 lines" \

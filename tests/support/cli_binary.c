@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX 32
+#define WORDS_MAX 128
 
 const char *cli_binary(void)
 {

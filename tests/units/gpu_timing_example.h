@@ -123,8 +123,9 @@ struct example_launch {
     unsigned shared_lines; /* > 0: so many lines per access instead of one */
     bool dense;            /* stores go on where the last one ended, not at the next line; no wider than a line */
     uint32_t register_halves, threadgroup_bytes;
-    unsigned passes;  /* of threadgroup memory accesses; 0 = 1 */
-    bool no_loop_end; /* nothing follows the loops */
+    unsigned passes;             /* of threadgroup memory accesses; 0 = 1 */
+    bool no_loop_end;            /* nothing follows the loops */
+    struct gpu_profile *profile; /* gets what instructions cost; NULL = nobody asks */
 };
 
 struct example_run {
@@ -248,7 +249,10 @@ static inline void example_play(struct gpu_timing *timing, struct example_source
         .register_halves = launch->register_halves ? launch->register_halves : 32,
         .threadgroup_memory_bytes = launch->threadgroup_bytes,
         .code_address = 1u << 20,
+        .profile = launch->profile != NULL,
     };
+    if (launch->profile)
+        run->failed = !gpu_profile_create(launch->profile, gpu_program_count(source->program));
     run->failed = !gpu_timing_begin(timing, &timing_launch, 1000);
     while (gpu_timing_advance(timing, 1e15))
         ;
@@ -257,6 +261,7 @@ static inline void example_play(struct gpu_timing *timing, struct example_source
     run->instructions = (double)source->records;
     for (unsigned core = 0; core < launch->cores; core++)
         gpu_timing_stalls(timing, core, run->stall[core], &run->total[core]);
+    gpu_timing_take_profile(timing, launch->profile);
     gpu_timing_take_activity(timing, &run->activity);
 }
 

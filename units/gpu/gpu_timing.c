@@ -57,7 +57,6 @@ struct gpu_timing *gpu_timing_create(const struct gpu_params *params, struct mem
         return NULL;
     t->params = *params;
     t->ns_per_cycle = 1 / params->clock_ghz;
-    t->cores = best_cores();
     t->interval = params->interval_cycles;
     t->window = params->register_window;
     t->hold_cycles[GPU_HOLD_16] = params->stall_16_cycles;
@@ -84,6 +83,7 @@ static void free_program(struct gpu_timing *t)
         t->core[i].line_used = NULL;
     }
     gpu_sites_free(t);
+    gpu_profile_free(&t->profile);
     free(t->effect);
     t->effect = NULL;
 }
@@ -220,7 +220,8 @@ bool gpu_timing_begin(struct gpu_timing *t, const struct gpu_timing_launch *laun
     t->none_left = t->failed = false;
     t->active = true;
     t->occupancy = gpu_timing_occupancy(&t->params, launch, &limit);
-    bool ok = t->occupancy > 0 && make_plans(t);
+    t->cores = launch->profile ? &gpu_cores_profiled : best_cores();
+    bool ok = t->occupancy > 0 && make_plans(t) && gpu_profile_begin(t);
     for (unsigned i = 0; ok && i < t->params.cores; i++)
         ok = start_core(t, &t->core[i]);
     /* One threadgroup per core, then the next round. */
@@ -344,14 +345,20 @@ void gpu_timing_restart_laps(struct gpu_timing *t, unsigned core)
     memset(t->core[core].laps, 0, (size_t)t->params.schedulers * GPU_SIMDS_MAX * sizeof *t->core[core].laps);
 }
 
+double gpu_core_now(const struct gpu_timing *t, unsigned core)
+{
+    double now = t->active ? t->now : end_cycles(t);
+    for (unsigned i = 0; i < t->params.schedulers; i++)
+        now = gpu_later(now, t->core[core].scheduler[i].time);
+    return now;
+}
+
 /* Schedulers have slept for different times: each one's time up to now gets the reason for which it sleeps. */
 void gpu_timing_stalls(const struct gpu_timing *t, unsigned core, double cycles[GPU_STALL_COUNT], double *total)
 {
     const struct gpu_core_timing *c = &t->core[core];
-    double now = t->active ? t->now : end_cycles(t);
+    const double now = gpu_core_now(t, core);
     memset(cycles, 0, GPU_STALL_COUNT * sizeof *cycles);
-    for (unsigned i = 0; i < t->params.schedulers; i++)
-        now = gpu_later(now, c->scheduler[i].time);
     for (unsigned i = 0; i < t->params.schedulers; i++) {
         const struct gpu_scheduler *s = &c->scheduler[i];
         for (unsigned r = 0; r < GPU_STALL_COUNT; r++)

@@ -8,6 +8,7 @@
 
 #include "power/activity.h"
 #include "units/gpu/gpu_params.inc"
+#include "units/gpu/gpu_timing_counts.h"
 #include "units/gpu/gpu_program.h"
 #include "units/gpu/gpu_trace.h"
 #include "units/mem/mem_timing.h"
@@ -37,29 +38,6 @@ struct gpu_params {
 };
 #define GPU_SLOT_ENTRIES_MAX 16
 
-/* Why a core did not issue: each cycle of a core has one reason. */
-/* clang-format off */
-#define GPU_STALL_TABLE(X) \
-    X(ISSUE, "issue", "instructions issue") \
-    X(ALU, "alu", "the arithmetic pipe of the next instruction is busy") \
-    X(DEPENDENCY, "dependency", "waits for the result of an arithmetic instruction") \
-    X(REGISTER_CACHE, "register_cache", "operands wait for register-file ports") \
-    X(MEMORY, "memory", "waits for device memory") \
-    X(MEMORY_QUEUE, "memory_queue", "the load/store path or a scoreboard slot is full") \
-    X(THREADGROUP_MEMORY, "threadgroup_memory", "threadgroup memory is busy or its data are not there") \
-    X(BARRIER, "barrier", "waits for other simdgroups at a barrier") \
-    X(INSTRUCTION_FETCH, "instruction_fetch", "the instruction cache waits for the next line") \
-    X(LAUNCH, "launch", "threadgroups are being started, or none is left (tail)")
-/* clang-format on */
-
-enum gpu_stall {
-#define X(name, key, text) GPU_STALL_##name,
-    GPU_STALL_TABLE(X)
-#undef X
-        GPU_STALL_COUNT
-};
-const char *gpu_stall_name(enum gpu_stall stall);
-
 /* What becomes of the launch after a look at it. A launch that stops is over where it is. */
 enum gpu_look { GPU_LOOK_ON, GPU_LOOK_STOP, GPU_LOOK_FAULT };
 
@@ -88,6 +66,7 @@ struct gpu_timing_launch {
     uint32_t threadgroup_memory_bytes; /* per threadgroup */
     uint64_t code_address;             /* for the instruction cache */
     const bool *lap;                   /* jumps that end a lap of a loop, gpu_program_count; NULL = none are watched */
+    bool profile;                      /* count by instruction: gpu_timing_take_profile */
 };
 
 struct gpu_timing;
@@ -128,6 +107,10 @@ void gpu_timing_restart_laps(struct gpu_timing *timing, unsigned core);
 
 /* Cycles of a core since the launch began, by reason; they add up to *total. */
 void gpu_timing_stalls(const struct gpu_timing *timing, unsigned core, double cycles[GPU_STALL_COUNT], double *total);
+/* Adds what instructions cost since the launch began, or since it was last asked, to a profile of the launch's program; NULL
+ * drops it. Does nothing unless the launch asked for it. The cycles of all instructions and the idle ones are those of
+ * gpu_timing_stalls, times schedulers, of all cores. */
+void gpu_timing_take_profile(struct gpu_timing *timing, struct gpu_profile *into);
 void gpu_timing_take_activity(struct gpu_timing *timing, struct activity *into);
 
 #endif

@@ -39,6 +39,7 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
     const struct gpu_plan *plan = &t->plan[site];
     const struct gpu_trace_record record = simd->record;
     const double now = s->time;
+    profile_issue(core, s, simd, plan, site);
     t->tally[site] += (UINT64_C(1) << GPU_TALLY_LANE_BITS) + record.active_lanes;
     s->issued++;
     const double issued = now + plan->issue_cycles, ported = issued + plan->port_cycles;
@@ -95,6 +96,7 @@ static double sleep_until(const struct gpu_core_timing *core, struct gpu_schedul
     s->why = s->count == 0 ? GPU_STALL_LAUNCH : GPU_STALL_BARRIER;
     if (s->count == 0)
         return GPU_NEVER;
+    profile_wait_first(core, s);
     const uint8_t wanted = s->pipe_bit[0];
     /* When all want one pipe and it is busy, no simdgroup needs a closer look. */
     if ((blocked & wanted) && gpu_scan_all_want(s, wanted)) {
@@ -106,6 +108,7 @@ static double sleep_until(const struct gpu_core_timing *core, struct gpu_schedul
     if (until < GPU_NEVER) {
         const unsigned best = first_of(set, first_place(s));
         const uint8_t its = (uint8_t)__builtin_ctz(s->pipe_bit[best]);
+        profile_wait(core, s, best);
         s->why = until > s->ready[best] ? pipe_reason(its) : reason_of(core, s, best);
     }
     return until;
@@ -115,6 +118,7 @@ static double sleep_until(const struct gpu_core_timing *core, struct gpu_schedul
 static void step(struct gpu_core_timing *core, unsigned number)
 {
     struct gpu_scheduler *s = &core->scheduler[number];
+    profile_spend(core, s, core->wake[number], s->why);
     spend(s, core->wake[number], s->why);
     const uint8_t blocked = gpu_scan_blocked(core, s);
     const uint32_t free = gpu_scan_ready(s, s->time) & ~gpu_scan_pipes(s, blocked);

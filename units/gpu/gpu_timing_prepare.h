@@ -1,6 +1,6 @@
 /* Prepares simdgroups for issue: reads their records, finds when the operands of the next instruction are ready, and handles
  * barriers and the end of a simdgroup. Part of the body of gpu_timing_core_<host instruction set>.c. */
-#include "units/gpu/gpu_timing_scan.h"
+#include "units/gpu/gpu_timing_profile.h"
 
 #include <string.h>
 

@@ -131,6 +131,7 @@ struct gpu_scheduler {
     double pipe_free[GPU_PIPES];                            /* its own: below GPU_PIPE_SHARED */
     uint32_t issued;
     uint64_t count_inverse; /* 2^GPU_INVERSE_BITS / count, rounded up: gives exact quotients of 24-bit numbers */
+    uint32_t waiting;       /* instruction that it belongs to; only where launches are profiled */
     uint8_t why;            /* reason for the time from `time` to its next event */
     uint8_t count;
     double stall[GPU_STALL_COUNT];
@@ -178,6 +179,7 @@ struct gpu_timing {
     double ns_per_cycle, interval;
     unsigned occupancy, running; /* threadgroups in flight */
     bool active, none_left, failed;
+    struct gpu_profile profile; /* row NULL = the launch is not profiled */
     struct gpu_core_timing *core;
     struct activity activity;
 };
@@ -240,10 +242,24 @@ struct gpu_core_set {
     /* Puts a threadgroup of `simds` into a slot; its simdgroups may issue from `start` on. */
     bool (*place)(struct gpu_core_timing *core, unsigned slot, unsigned simds, double start);
 };
-extern const struct gpu_core_set gpu_cores_portable;
+extern const struct gpu_core_set gpu_cores_portable, gpu_cores_profiled;
 #if defined(__x86_64__)
 extern const struct gpu_core_set gpu_cores_avx512;
 #endif
+
+/* gpu_timing.c: up to when the cycles of a core are accounted for. */
+double gpu_core_now(const struct gpu_timing *timing, unsigned core);
+
+/* gpu_timing_profile.c: cycles of a scheduler that belong to an instruction. Those of launches belong to none. */
+static inline void gpu_profile_charge(struct gpu_timing *timing, uint32_t instruction, enum gpu_stall why, double cycles)
+{
+    if (why == GPU_STALL_LAUNCH)
+        timing->profile.idle_cycles += cycles;
+    else
+        timing->profile.row[instruction].cycles[why] += cycles;
+}
+/* Begins to count for a launch, or not; false when memory is out. */
+bool gpu_profile_begin(struct gpu_timing *timing);
 
 /* gpu_timing.c: the slot of a core is free at `now`; it takes the next threadgroup if there is one. */
 void gpu_launch_next(struct gpu_core_timing *core, unsigned slot, double now);

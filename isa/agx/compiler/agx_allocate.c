@@ -55,6 +55,13 @@ static int by_size(const void *a, const void *b)
     return size_x != size_y ? (size_x < size_y) - (size_x > size_y) : by_first(a, b);
 }
 
+/* Words before halves, which find room between them. */
+static int by_words(const void *a, const void *b)
+{
+    const struct group *const x = a, *const y = b;
+    return x->even != y->even ? y->even - x->even : by_first(a, b);
+}
+
 static struct group *collect(struct agx_compiler *c, uint32_t *count)
 {
     struct group *const groups = agx_alloc(c, (c->regs + 1) * sizeof *groups);
@@ -123,9 +130,22 @@ static bool try_order(struct agx_compiler *c, struct group *groups, uint32_t cou
     return !c->failed;
 }
 
+/* What is live first comes first, or what is large: whichever takes fewer registers. */
 bool agx_allocate(struct agx_compiler *c)
 {
+    static int (*const orders[])(const void *, const void *) = {by_first, by_size, by_words};
+    enum { ORDERS = sizeof orders / sizeof *orders, MANY = 4096 };
     uint32_t count;
+    unsigned best = ORDERS, least = AGX_HALVES + 1, last = ORDERS;
     struct group *const groups = collect(c, &count);
-    return !c->failed && (try_order(c, groups, count, by_first) || try_order(c, groups, count, by_size));
+    for (unsigned i = 0; i < ORDERS && !c->failed; i++) {
+        last = i;
+        if (!try_order(c, groups, count, orders[i]) || c->used_halves >= least)
+            continue;
+        best = i;
+        least = c->used_halves;
+        if (count > MANY)
+            break;
+    }
+    return !c->failed && best < ORDERS && (best == last || try_order(c, groups, count, orders[best]));
 }

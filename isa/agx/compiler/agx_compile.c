@@ -25,6 +25,55 @@ static unsigned most_halves(const struct ir_function *f, const struct agx_compil
     return occupancy[i].halves;
 }
 
+/* Halves up to which a kernel may use more without costing threads: by the table, or as threadgroup memory bounds those anyway.
+ */
+static unsigned free_halves(const struct agx_compiler *c)
+{
+    enum { GROUP_MEMORY_BYTES = 60 << 10, SMALL_HALVES = 64 }; /* of a core: gpu-timing.md */
+    const uint32_t *const size = c->f->group_size;
+    if (c->used_halves < SMALL_HALVES)
+        return c->used_halves;
+    unsigned threads = AGX_HALVES * 4, most = c->used_halves;
+    for (unsigned i = 0; i < sizeof occupancy / sizeof *occupancy; i++)
+        if (c->used_halves <= occupancy[i].halves)
+            threads = occupancy[i].threads;
+    if (c->group_bytes && size[0]) {
+        const unsigned one = size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
+        const unsigned room = GROUP_MEMORY_BYTES / c->group_bytes * one;
+        threads = room < threads ? room : threads;
+    }
+    for (unsigned i = 0; i < sizeof occupancy / sizeof *occupancy; i++)
+        if (occupancy[i].threads >= threads && occupancy[i].halves > most && occupancy[i].halves <= c->register_halves)
+            most = occupancy[i].halves;
+    return most;
+}
+
+static bool allocate_once(struct agx_compiler *c)
+{
+    if (!agx_live(c))
+        return false;
+    agx_coalesce(c);
+    return agx_hoist(c) && agx_allocate(c);
+}
+
+/* Tried with less and less room: what allocation makes of a schedule shows only afterwards. Without any, all is as before. */
+static bool schedule(struct agx_compiler *c)
+{
+    const unsigned most = free_halves(c), before = c->used_halves;
+    bool done = c->spills > 0;
+    for (unsigned more = most - before; !done && !c->failed; more /= 2) {
+        if (!agx_live(c))
+            return false;
+        const bool moved = agx_schedule(c, more);
+        done = moved && allocate_once(c) && c->used_halves <= most;
+        if (!done)
+            agx_unschedule(c);
+        if (!more)
+            break;
+    }
+    return !c->failed && (done || allocate_once(c));
+}
+
 static bool registers(struct agx_compiler *c)
 {
     for (unsigned round = 0; round < SPILL_ROUNDS && !c->failed; round++) {
@@ -34,7 +83,7 @@ static bool registers(struct agx_compiler *c)
         if (!agx_hoist(c))
             return false;
         if (agx_allocate(c))
-            return true;
+            return schedule(c);
         if (!c->failed && !agx_spill(c))
             return false;
     }
@@ -67,6 +116,24 @@ static bool find_places(struct agx_compiler *c, struct agx_compiled *out)
     return true;
 }
 
+/* The preamble has no stack. */
+static bool preamble(struct agx_compiler *c)
+{
+    struct agx_compiler *const p = c->preamble;
+    if (!p)
+        return true;
+    if (!registers(p))
+        return false;
+    if (p->spills)
+        return agx_refuse(p, NULL, "a preamble that needs the stack");
+    agx_slots(p);
+    if (!agx_masks(p))
+        return false;
+    agx_known(p);
+    agx_waits(p);
+    return !p->failed;
+}
+
 static bool finish(struct agx_compiler *c, struct agx_compiled *out)
 {
     struct isa_error error = {.line = 0};
@@ -76,26 +143,41 @@ static bool finish(struct agx_compiler *c, struct agx_compiled *out)
     if (!agx_assemble(out->assembly, out->assembly_bytes, &out->program, &error))
         return agx_refuse(c, NULL, "the compiler made line %lu, which the assembler refuses: %.150s", error.line, error.text);
     out->spills = c->spills;
-    return find_places(c, out);
+    return agx_take_tables(c, out) && find_places(c, out);
 }
 
+static bool compile(struct agx_compiler *c, struct agx_compiled *out)
+{
+    bool ok = agx_arena_start(c) || agx_refuse(c, NULL, "out of memory");
+    ok = ok && agx_structure(c) && agx_select(c) && registers(c);
+    if (ok)
+        agx_slots(c);
+    ok = ok && agx_masks(c) && preamble(c);
+    if (ok) {
+        agx_known(c);
+        agx_waits(c);
+        agx_hints(c);
+        ok = !c->failed && finish(c, out);
+    }
+    return ok;
+}
+
+/* A preamble that would need the stack is left out: then each thread computes what it would have. */
 bool agx_compile(const struct ir_function *lowered, const struct agx_compile_options *options, struct agx_compiled *out,
                  struct isa_error *error)
 {
-    struct agx_compiler c = {.f = lowered, .error = error};
-    *out = (struct agx_compiled){.assembly = NULL};
-    *error = (struct isa_error){.line = 0};
-    c.register_halves = most_halves(lowered, options);
-    bool ok = agx_arena_start(&c) || agx_refuse(&c, NULL, "out of memory");
-    ok = ok && agx_structure(&c) && agx_select(&c) && registers(&c) && agx_masks(&c);
-    if (ok) {
-        agx_known(&c);
-        agx_waits(&c);
-        ok = !c.failed && finish(&c, out);
+    bool ok = false, again = true;
+    for (unsigned attempt = 0; attempt < 2 && !ok && again; attempt++) {
+        struct agx_compiler c = {.f = lowered, .error = error, .no_preamble = attempt > 0};
+        *out = (struct agx_compiled){.assembly = NULL};
+        *error = (struct isa_error){.line = 0};
+        c.register_halves = most_halves(lowered, options);
+        ok = compile(&c, out);
+        again = c.preamble && c.preamble->spills + c.preamble->failed > 0;
+        agx_arena_free(&c);
+        if (!ok)
+            agx_compiled_free(out);
     }
-    agx_arena_free(&c);
-    if (!ok)
-        agx_compiled_free(out);
     return ok;
 }
 
@@ -103,6 +185,9 @@ void agx_compiled_free(struct agx_compiled *compiled)
 {
     free(compiled->assembly);
     free(compiled->place);
+    for (unsigned i = 0; i < compiled->tables; i++)
+        free(compiled->table[i].bytes);
+    free(compiled->table);
     agx_assembly_free(&compiled->program);
     *compiled = (struct agx_compiled){.assembly = NULL};
 }

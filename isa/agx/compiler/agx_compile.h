@@ -3,7 +3,8 @@
  * The kernel's arguments are the program's, in order, pointers of 64 bits. Of a pointer to threadgroup memory the low 32 bits
  * count: its byte in threadgroup memory, behind the variables that the program has there (program.threadgroup_memory_bytes). What
  * the hardware does not tell a program and the kernel asks for follows them as arguments of the names AGX_GLOBAL_SIZE and
- * AGX_GROUP_COUNT with _x, _y, _z behind, which the launcher fills.
+ * AGX_GROUP_COUNT with _x, _y, _z behind, which the launcher fills, and
+ * the addresses of its constant tables, AGX_TABLE with _0, _1 ... behind, of buffers that begin with what `table` says.
  */
 #ifndef ORCHARD_ISA_AGX_COMPILER_AGX_COMPILE_H
 #define ORCHARD_ISA_AGX_COMPILER_AGX_COMPILE_H
@@ -13,6 +14,7 @@
 
 #define AGX_GLOBAL_SIZE "grid_threads"      /* threads of the launch */
 #define AGX_GROUP_COUNT "grid_threadgroups" /* threadgroups of the launch */
+#define AGX_TABLE       "constant_table"    /* and _0, _1 ...: addresses of tables */
 
 struct agx_compile_options {
     unsigned register_halves; /* most that may be used; 0 = what the threadgroup of the kernel leaves room for */
@@ -25,12 +27,20 @@ struct agx_source_place {
     uint32_t file;   /* of ir_module_file */
 };
 
+/* What stands in a constant table. */
+struct agx_table {
+    uint8_t *bytes;
+    size_t byte_count;
+};
+
 struct agx_compiled {
     char *assembly; /* terminated */
     size_t assembly_bytes;
     struct agx_assembly program;
     struct agx_source_place *place; /* by ascending offset */
     size_t places;
+    struct agx_table *table;
+    unsigned tables;
     unsigned spills; /* values kept on the stack for want of registers */
 };
 

@@ -29,7 +29,11 @@ static void ref_text(const struct agx_compiler *c, FILE *out, const struct agx_r
     }
     if (ref->kind == AGX_REF_NUMBER)
         return;
-    fprintf(out, "%s%s%s", ref->sign_extend ? ".sx" : "", ref->absolute ? ".abs" : "", ref->negate ? ".neg" : "");
+    fprintf(out, "%s%s%s%s",
+            ref->hint == AGX_REF_CACHE     ? ".cache"
+            : ref->hint == AGX_REF_DISCARD ? ".discard"
+                                           : "",
+            ref->sign_extend ? ".sx" : "", ref->absolute ? ".abs" : "", ref->negate ? ".neg" : "");
 }
 
 static void line_text(const struct agx_compiler *c, FILE *out, const struct agx_line *line)
@@ -56,10 +60,16 @@ static void directives(const struct agx_compiler *c, FILE *out)
         const unsigned bits = type->kind == IR_POINTER ? 64 : agx_bits(type);
         fprintf(out, ".arg arg%u %c%u\n", i, is_float ? 'f' : 'u', bits);
     }
-    for (unsigned half = 0; half < c->argument_bytes / 2; half++)
+    for (unsigned half = 0; half < c->argument_bytes / 2; half++) {
         for (unsigned i = 0; i < 6; i++)
             if (c->implicit[i] == half + 1)
                 fprintf(out, ".arg %s_%s u32\n", i < 3 ? AGX_GLOBAL_SIZE : AGX_GROUP_COUNT, axes[i % 3]);
+        for (unsigned i = 0; i < c->tables; i++)
+            if (c->table[i].half == half)
+                fprintf(out, ".arg %s_%u u64\n", AGX_TABLE, i);
+    }
+    if (c->results)
+        fprintf(out, ".uniform result u%u%s u16\n", (c->result_end - 1) / 2, (c->result_end - 1) & 1 ? "h" : "l");
     for (unsigned i = 0; i < c->constants; i++)
         fprintf(out, ".const k%u u%u %u\n", i, c->constant[i].part, c->constant[i].bits);
     if (size[0])
@@ -70,15 +80,8 @@ static void directives(const struct agx_compiler *c, FILE *out)
         fprintf(out, ".stack %u\n", ((c->stack_bytes + 3) / 4 + 10 + 3) / 4 * 4);
 }
 
-char *agx_print(struct agx_compiler *c, size_t *bytes)
+static void lines_text(const struct agx_compiler *c, FILE *out)
 {
-    char *text = NULL;
-    FILE *const out = open_memstream(&text, bytes);
-    if (!out) {
-        agx_refuse(c, NULL, "out of memory");
-        return NULL;
-    }
-    directives(c, out);
     for (unsigned i = 0; i < c->lines; i++) {
         const struct agx_line *const line = &c->line[i];
         for (unsigned slot = 0; slot < 2; slot++)
@@ -90,6 +93,22 @@ char *agx_print(struct agx_compiler *c, size_t *bytes)
             fprintf(out, "%s L%u\n", line->format, line->label);
         else
             line_text(c, out, line);
+    }
+}
+
+char *agx_print(struct agx_compiler *c, size_t *bytes)
+{
+    char *text = NULL;
+    FILE *const out = open_memstream(&text, bytes);
+    if (!out) {
+        agx_refuse(c, NULL, "out of memory");
+        return NULL;
+    }
+    directives(c, out);
+    lines_text(c, out);
+    if (c->preamble) {
+        fputs(".preamble\n", out);
+        lines_text(c->preamble, out);
     }
     if (fclose(out) != 0) {
         free(text);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { CHUNK_BYTES = 1 << 16, CONSTANTS_MAX = 160 };
+_Static_assert(AGX_RESULTS_END + 2 * CONSTANTS_MAX <= AGX_UNIFORM_HALVES, "constants have a place behind the results");
 
 struct chunk {
     struct chunk *next;
@@ -74,6 +75,7 @@ bool agx_refuse(struct agx_compiler *c, const struct ir_value *v, const char *fo
         return false;
     c->failed = true;
     *c->error = (struct isa_error){.line = v ? v->line : 0};
+    ir_error_file(v, c->f->module, c->error);
     va_start(args, format);
     vsnprintf(c->error->text, sizeof c->error->text, format, args);
     va_end(args);
@@ -184,6 +186,12 @@ struct agx_step *agx_emit_op(struct agx_compiler *c, const char *format, struct 
     op->sources = (uint8_t)sources;
     memcpy(op->from, from, sources * sizeof *from);
     return append(c, op);
+}
+
+void agx_emit_part(struct agx_compiler *c, const char *format, struct agx_ref to, unsigned word, struct agx_ref other)
+{
+    const struct agx_ref part = agx_part(to, word, 32);
+    AGX_EMIT(c, format, part, part, other)->changes_part = true;
 }
 
 struct agx_step *agx_emit_copies(struct agx_compiler *c, unsigned copies)

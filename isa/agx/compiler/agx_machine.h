@@ -23,15 +23,20 @@ enum agx_ref_kind {
     AGX_REF_FIXED
 };
 
+enum agx_ref_hint { AGX_REF_PLAIN, AGX_REF_CACHE, AGX_REF_DISCARD };
+
 struct agx_ref {
     uint8_t kind;
     uint8_t part;  /* bits of one register of it: 16 or 32 */
     uint8_t count; /* consecutive registers: 1, but 2 for 64 bits and more for vectors */
     bool negate, absolute, sign_extend;
+    uint8_t hint;    /* enum agx_ref_hint; agx_hints.c */
     uint16_t offset; /* REGISTER: in halves from the first of the virtual register */
     uint32_t index;  /* REGISTER: virtual register; UNIFORM: half; NUMBER: value; CONSTANT: in the pool; FLOAT: float32 bits;
                         FIXED: half */
 };
+
+struct agx_step;
 
 /* A virtual register and where it is live. Instructions have even positions: they read at their position and write one later. */
 struct agx_span {
@@ -48,6 +53,8 @@ struct agx_register {
     struct agx_span *span;
     unsigned spans, span_room;
     uint32_t weight; /* uses, those in loops more */
+    uint32_t makers; /* agx_spill.c: instructions that write it; the last of them */
+    const struct agx_step *maker;
 };
 
 /* ---- instructions ---- */
@@ -66,7 +73,10 @@ struct agx_step {
     const char *format; /* "%d" is the destination, "%0".."%4" the sources, "%s" the slot */
     struct agx_ref to, from[AGX_OP_SOURCES];
     uint8_t sources, kind, slot;
-    uint32_t at; /* position */
+    uint32_t stack_place; /* agx_spill.c: half of the stack that it moves, + 1 */
+    uint32_t order;       /* agx_schedule.c: in its node before, + 1; 0 = it came later */
+    bool changes_part;    /* of what its first source holds, too: the rest of the register stays */
+    uint32_t at;          /* position */
     uint32_t line, file;
     struct agx_copy *copy;
     unsigned copies;
@@ -125,8 +135,14 @@ struct agx_tree {
 
 struct agx_note { /* of a value of the function */
     uint32_t uses;
-    uint32_t reg; /* virtual register + 1 */
+    uint32_t reg;    /* virtual register + 1 */
+    uint16_t result; /* half of the uniform in which the preamble leaves it, + 1 */
+    bool same;       /* in all threads */
+    bool whole;      /* more is wanted of it than the low 16 bits */
+    bool half;       /* its register has 16 bits although the value has 32 */
 };
+#define AGX_NO_RESULT   UINT16_MAX
+#define AGX_RESULTS_END 192 /* half at which they end at the latest */
 struct agx_constant {
     uint32_t bits;
     uint8_t part; /* 16 or 32 */
@@ -134,6 +150,10 @@ struct agx_constant {
 struct agx_group_memory { /* a variable in threadgroup memory */
     const struct ir_value *global;
     uint32_t offset;
+};
+struct agx_table_place { /* a constant table and the first half of its address */
+    const struct ir_value *global;
+    uint32_t half;
 };
 enum agx_line_kind { AGX_LINE_CODE, AGX_LINE_LABEL, AGX_LINE_JUMP };
 #define AGX_LINE_READS 6
@@ -157,6 +177,7 @@ struct agx_compiler {
     struct agx_arena *arena;
     struct agx_tree *tree;
     unsigned blocks;
+    uint32_t block_ids;
     uint8_t *block_depth;    /* loops around a block, by id */
     const void **block_loop; /* innermost, by id */
     struct agx_note *note;   /* by id of a value */
@@ -167,7 +188,14 @@ struct agx_compiler {
     unsigned constants, constant_room;
     uint32_t *argument_offset; /* bytes */
     uint32_t argument_bytes;
-    uint32_t implicit[6]; /* half of AGX_GLOBAL_SIZE x, y, z, AGX_GROUP_COUNT x, y, z, + 1 */
+    uint32_t implicit[6];          /* half of AGX_GLOBAL_SIZE x, y, z, AGX_GROUP_COUNT x, y, z, + 1 */
+    struct agx_compiler *preamble; /* what it shares with this one is at the same addresses; NULL = there is none */
+    bool is_preamble, no_preamble;
+    bool wants_half;     /* of what is asked for, only the low 16 bits count */
+    uint32_t result_end; /* half behind what the preamble makes */
+    unsigned results;
+    struct agx_table_place *table;
+    unsigned tables;
     struct agx_group_memory *group_memory;
     unsigned group_variables;
     uint32_t group_bytes;
@@ -201,6 +229,8 @@ struct agx_step *agx_emit_op(struct agx_compiler *c, const char *format, struct 
 #define AGX_EMIT(c, format, to, ...)                                                                                             \
     agx_emit_op(c, format, to, (const struct agx_ref[]){__VA_ARGS__},                                                            \
                 sizeof((const struct agx_ref[]){__VA_ARGS__}) / sizeof(struct agx_ref))
+/* A word of `to`, which has been written before, is changed in place: it is the first source. */
+void agx_emit_part(struct agx_compiler *c, const char *format, struct agx_ref to, unsigned word, struct agx_ref other);
 struct agx_step *agx_emit_copies(struct agx_compiler *c, unsigned copies); /* to be filled */
 void agx_emit_copy(struct agx_compiler *c, struct agx_ref to, struct agx_ref from);
 unsigned agx_bits(const struct ir_type *type);  /* of a scalar in registers: 16, 32, 64 */
@@ -215,9 +245,15 @@ void agx_coalesce(struct agx_compiler *c);
 bool agx_hoist(struct agx_compiler *c);
 bool agx_allocate(struct agx_compiler *c);
 bool agx_spill(struct agx_compiler *c);
+/* Moves loads up, with so many halves more than are in use at most anyway; whether anything moved. Needs agx_live. */
+bool agx_schedule(struct agx_compiler *c, unsigned more_halves);
+void agx_unschedule(struct agx_compiler *c); /* back to the order before */
+void agx_slots(struct agx_compiler *c);
 bool agx_masks(struct agx_compiler *c);
 void agx_known(struct agx_compiler *c);
 void agx_waits(struct agx_compiler *c);
+void agx_hints(struct agx_compiler *c);
+bool agx_take_tables(struct agx_compiler *c, struct agx_compiled *out);
 char *agx_print(struct agx_compiler *c, size_t *bytes);
 
 /* Whether two virtual registers are ever live together. */

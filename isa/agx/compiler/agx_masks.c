@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { LEVELS_MAX = 512, SKIP_INSTRUCTIONS = 16 };
+enum { LEVELS_MAX = 512, SKIP_INSTRUCTIONS = 16, STACK_BYTES_MAX = 4 * 32752 /* stack_adjust has 16 bits for words */ };
 
 struct masker {
     struct agx_compiler *c;
@@ -135,7 +135,7 @@ static const struct agx_tree *only_leaves(struct masker *m, const struct agx_tre
 {
     while (tree && tree->kind == AGX_TREE_EDGE) {
         for (const struct agx_step *op = tree->ops.first; op; op = op->next)
-            if (!agx_copies_nothing(m->c, op))
+            if (op->kind != AGX_DO_COPIES || !agx_copies_nothing(m->c, op)) /* others load what is on the stack */
                 return NULL;
         tree = tree->next;
     }
@@ -305,6 +305,8 @@ bool agx_masks(struct agx_compiler *c)
     m->c = c;
     if (c->has_masks)
         plain(m, NULL, "mov_imm r0l, 0");
+    if (c->stack_bytes > STACK_BYTES_MAX)
+        return agx_refuse(c, NULL, "more than %d bytes of private variables and values kept on the stack", STACK_BYTES_MAX);
     if (c->stack_bytes) /* ten words more, rounded up to four: as Mesa and, it says, Apple do */
         plain(m, NULL, agx_text(c, "stack_adjust %u", ((c->stack_bytes + 3) / 4 + 10 + 3) / 4 * 4));
     sequence(m, c->tree, true);

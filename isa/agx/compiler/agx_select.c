@@ -7,8 +7,7 @@ struct selector {
     unsigned nodes, room;
 };
 
-/* Puts what was just emitted in front of the others. */
-static void prepend(struct agx_compiler *c, struct agx_steps *ops)
+void agx_prepend(struct agx_compiler *c, struct agx_steps *ops)
 {
     if (!c->pending.first)
         return;
@@ -59,18 +58,23 @@ static void select_value(struct agx_compiler *c, const struct ir_value *v)
     both->copy[1] = (struct agx_copy){agx_part(to, 1, 32), high};
 }
 
-/* A 64-bit constant that is wanted in registers is made where its block begins. */
+void agx_select_value(struct agx_compiler *c, const struct ir_value *v)
+{
+    if (v->op != IR_SELECT)
+        instruction(c, v);
+    else if (!agx_select_boolean(c, v))
+        select_value(c, v);
+}
+
 static void code(struct agx_compiler *c, struct agx_tree *tree)
 {
     for (const struct ir_value *v = tree->from ? tree->from->last->previous : NULL; v && !c->failed; v = v->previous) {
         if (!agx_note_of(c, v)->reg && !(ir_flags(v) & IR_E) && !(v->op == IR_LOAD && v->is_volatile))
             continue;
         c->what = v;
-        if (v->op != IR_SELECT)
-            instruction(c, v);
-        else if (!agx_select_boolean(c, v))
-            select_value(c, v);
-        prepend(c, &tree->ops);
+        agx_halve(c, v);
+        agx_select_value(c, v);
+        agx_prepend(c, &tree->ops);
     }
 }
 
@@ -97,7 +101,7 @@ static void decide(struct agx_compiler *c, struct agx_tree *tree)
             tree->other = then;
         }
     }
-    prepend(c, &tree->before->ops);
+    agx_prepend(c, &tree->before->ops);
 }
 
 /* The words of a pair are copied one by one, so that each finds its own place. */
@@ -130,7 +134,7 @@ static void edge(struct agx_compiler *c, struct agx_tree *tree)
     else
         c->pending.first = op;
     c->pending.last = op;
-    prepend(c, &tree->ops);
+    agx_prepend(c, &tree->ops);
 }
 
 static void collect(struct selector *s, struct agx_tree *tree)
@@ -170,7 +174,28 @@ static bool lay_out_arguments(struct agx_compiler *c)
         c->argument_offset[i] = c->argument_bytes;
         c->argument_bytes += bytes;
     }
+    for (const struct ir_block *b = c->f->first; b; b = b->next)
+        for (const struct ir_value *v = b->first; v; v = v->next) {
+            c->what = v;
+            if (v->op == IR_BUILTIN && (v->builtin == IR_B_GLOBAL_SIZE || v->builtin == IR_B_GROUP_COUNT))
+                agx_implicit_of(c, v);
+            for (unsigned i = 0; i < v->operands; i++)
+                if (v->operand[i]->op == IR_GLOBAL && v->operand[i]->type->space != IR_THREADGROUP)
+                    agx_table(c, v->operand[i]);
+        }
+    c->what = NULL;
+    c->result_end = (c->argument_bytes + 1) / 2;
     return true;
+}
+
+static bool preamble(struct agx_compiler *c, const struct selector *s)
+{
+    const struct ir_block **const block = agx_alloc(c, (s->nodes + 1) * sizeof *block);
+    unsigned blocks = 0;
+    for (unsigned i = 0; i < s->nodes && !c->failed; i++)
+        if (s->node[i]->kind == AGX_TREE_CODE && s->node[i]->from)
+            block[blocks++] = s->node[i]->from;
+    return agx_select_preamble(c, block, blocks);
 }
 
 bool agx_select(struct agx_compiler *c)
@@ -178,7 +203,7 @@ bool agx_select(struct agx_compiler *c)
     struct selector s = {.c = c};
     c->notes = c->f->next_id + 1;
     c->note = agx_alloc(c, c->notes * sizeof *c->note);
-    if (c->failed || !lay_out_arguments(c))
+    if (c->failed || !lay_out_arguments(c) || !agx_find_same(c))
         return false;
     count_uses(c);
     collect(&s, c->tree);
@@ -193,5 +218,5 @@ bool agx_select(struct agx_compiler *c)
         else
             c->has_masks = c->has_masks || tree->kind == AGX_TREE_LOOP;
     }
-    return !c->failed;
+    return !c->failed && preamble(c, &s);
 }

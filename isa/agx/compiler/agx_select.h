@@ -9,11 +9,17 @@
 
 #include "isa/agx/compiler/agx_machine.h"
 
+void agx_select_value(struct agx_compiler *c, const struct ir_value *v);
+/* Puts what was just emitted in front of the others. */
+void agx_prepend(struct agx_compiler *c, struct agx_steps *ops);
+
 /* ---- operands (agx_select_operand.c) ---- */
 
 struct agx_note *agx_note_of(struct agx_compiler *c, const struct ir_value *v);
 /* The register of a value, which is thereby wanted. */
 struct agx_ref agx_to(struct agx_compiler *c, const struct ir_value *v);
+/* Gives a value of which only the low 16 bits are wanted a register of so many; before it is selected. */
+void agx_halve(struct agx_compiler *c, const struct ir_value *v);
 /* An operand of the value's own width: register, uniform, number or constant. */
 struct agx_ref agx_exact(struct agx_compiler *c, const struct ir_value *v);
 /* The same, but perhaps of 16 bits that are to be extended with zeros. */
@@ -24,11 +30,18 @@ struct agx_ref agx_in_register(struct agx_compiler *c, const struct ir_value *v)
 struct agx_ref agx_word_register(struct agx_compiler *c, struct agx_ref ref);
 /* With sign and absolute value folded, of `bits` 16 or 32; for 32, halves will do. */
 struct agx_ref agx_float_source(struct agx_compiler *c, const struct ir_value *v, unsigned bits);
+/* Values that are the same in all threads (agx_uniform.c): marks them; whether one comes from the preamble, and where it is then.
+ */
+bool agx_find_same(struct agx_compiler *c);
+bool agx_is_result(struct agx_compiler *c, const struct ir_value *v);
+bool agx_result(struct agx_compiler *c, const struct ir_value *v, struct agx_ref *ref);
+bool agx_select_preamble(struct agx_compiler *c, const struct ir_block *const *block, unsigned blocks);
 bool agx_is_constant(const struct ir_value *v, uint64_t *bits);
 /* Whether an instruction may compute `v` in place of its only user: no loop lies between them. */
 bool agx_takes_over(struct agx_compiler *c, const struct ir_value *user, const struct ir_value *v);
 struct agx_ref agx_argument(struct agx_compiler *c, const struct ir_value *v);
-struct agx_ref agx_implicit(struct agx_compiler *c, unsigned which); /* AGX_GLOBAL_SIZE x, y, z, AGX_GROUP_COUNT x, y, z */
+struct agx_ref agx_implicit_of(struct agx_compiler *c, const struct ir_value *v); /* of a GLOBAL_SIZE or GROUP_COUNT */
+struct agx_ref agx_table(struct agx_compiler *c, const struct ir_value *global);  /* the address of a constant table */
 /* The low and high word of 64 bits. */
 struct agx_ref agx_low(struct agx_compiler *c, const struct ir_value *v);
 struct agx_ref agx_high(struct agx_compiler *c, const struct ir_value *v);

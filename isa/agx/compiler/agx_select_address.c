@@ -1,7 +1,7 @@
 /* Addresses: what the hardware adds up by itself, and the arithmetic for the rest. */
 #include "isa/agx/compiler/agx_select_address.h"
 
-enum { GROUP_BYTES_MAX = 32 << 10 };
+enum { GROUP_BYTES_MAX = 32 << 10, ADD_SHIFT_MAX = 4 /* of a term of iadd: beyond, there is nothing left of it */ };
 
 /* The place of a variable in threadgroup memory, or of an ALLOCA in the stack, given on first use. */
 struct agx_ref agx_variable_address(struct agx_compiler *c, const struct ir_value *variable)
@@ -33,6 +33,11 @@ struct agx_ref agx_variable_address(struct agx_compiler *c, const struct ir_valu
     return agx_number((uint32_t)offset, 32);
 }
 
+static unsigned log2_of(uint64_t bytes)
+{
+    return bytes >= 8 ? 3 : bytes >= 4 ? 2 : bytes >= 2 ? 1 : 0;
+}
+
 /* An index without what the hardware does by itself: its extension, and a shift that cannot lose bits. */
 struct index {
     const struct ir_value *value; /* NULL = only `offset` */
@@ -44,6 +49,7 @@ struct index {
 static struct index index_of(const struct ir_value *gep)
 {
     const struct ir_value *v = gep->operand[1];
+    const unsigned element = log2_of(gep->held->bytes), most = element + 2 > ADD_SHIFT_MAX ? ADD_SHIFT_MAX - element : 2;
     struct index index = {.value = v, .is_signed = !gep->exact, .offset = gep->offset};
     uint64_t bits;
     if (agx_is_constant(v, &bits)) {
@@ -51,7 +57,7 @@ static struct index index_of(const struct ir_value *gep)
         index.value = NULL;
         return index;
     }
-    if (v->op == IR_SHL && v->type->bits == 64 && agx_is_constant(v->operand[1], &bits) && bits < 3 &&
+    if (v->op == IR_SHL && v->type->bits == 64 && agx_is_constant(v->operand[1], &bits) && bits <= most &&
         (v->operand[0]->op == IR_ZEXT || v->operand[0]->op == IR_SEXT)) {
         index.shift = (unsigned)bits;
         index.value = v = v->operand[0];
@@ -61,16 +67,12 @@ static struct index index_of(const struct ir_value *gep)
         index.is_signed = v->op == IR_SEXT;
         index.value = v = v->operand[0];
     }
-    if (!index.shift && !index.is_signed && v->op == IR_SHL && v->exact && agx_is_constant(v->operand[1], &bits) && bits < 3) {
+    if (!index.shift && !index.is_signed && v->op == IR_SHL && v->exact && agx_is_constant(v->operand[1], &bits) &&
+        bits <= most) {
         index.shift = (unsigned)bits;
         index.value = v->operand[0];
     }
     return index;
-}
-
-static unsigned log2_of(uint64_t bytes)
-{
-    return bytes >= 8 ? 3 : bytes >= 4 ? 2 : bytes >= 2 ? 1 : 0;
 }
 
 static struct agx_ref base_of(struct agx_compiler *c, const struct ir_value *v, const struct ir_value *pointer)
@@ -89,6 +91,10 @@ struct agx_device_address agx_device_address(struct agx_compiler *c, const struc
         pointer = pointer->operand[0];
     const unsigned element = pointer->op == IR_GEP ? log2_of(pointer->held->bytes) : 0, component = log2_of(bytes);
     const struct index index = pointer->op == IR_GEP ? index_of(pointer) : (struct index){.shift = 9};
+    if (index.value && agx_is_result(c, pointer)) {
+        at.base = base_of(c, v, pointer);
+        return at;
+    }
     if (!index.value && pointer->op == IR_GEP) {
         const int64_t distance = index.offset * (INT64_C(1) << element);
         if (distance % bytes == 0 && distance / bytes >= INT16_MIN && distance / bytes <= INT16_MAX) {
@@ -107,17 +113,16 @@ struct agx_device_address agx_device_address(struct agx_compiler *c, const struc
     at.base = base_of(c, v, pointer->operand[0]);
     at.is_signed = index.is_signed;
     at.shift = element - component + index.shift;
-    at.index = agx_word_register(c, agx_view(c, index.value));
     if (index.is_signed && agx_bits(index.value->type) == 16) {
         struct agx_ref half = agx_exact(c, index.value);
         half.sign_extend = true;
         at.index = agx_new(c, 32, 1);
         AGX_EMIT(c, "iadd %d, 0, %0", at.index, half);
-    }
-    if (index.offset) {
-        const struct agx_ref sum = agx_new(c, 32, 1);
-        AGX_EMIT(c, "iadd %d, %0, %1", sum, at.index, agx_constant(c, (uint32_t)index.offset, 32));
-        at.index = sum;
+    } else if (index.offset) {
+        at.index = agx_new(c, 32, 1);
+        AGX_EMIT(c, "iadd %d, %0, %1", at.index, agx_view(c, index.value), agx_constant(c, (uint32_t)index.offset, 32));
+    } else {
+        at.index = agx_word_register(c, agx_view(c, index.value));
     }
     return at;
 }
@@ -131,7 +136,9 @@ static bool is_variable(const struct ir_value *v)
 
 static struct agx_ref half_of(struct agx_compiler *c, const struct ir_value *v)
 {
+    c->wants_half = true;
     struct agx_ref ref = agx_bits(v->type) == 64 ? agx_low(c, v) : agx_view(c, v);
+    c->wants_half = false;
     if (ref.kind != AGX_REF_REGISTER) {
         const struct agx_ref made = agx_new(c, 16, 1);
         agx_emit_copy(c, made, ref.part == 16 ? ref : agx_part(ref, 0, 16));
@@ -156,8 +163,17 @@ static const struct ir_value *without_constant(const struct ir_value *v, int64_t
     return v;
 }
 
-struct agx_group_address agx_group_address(struct agx_compiler *c, const struct ir_value *v, const struct ir_value *pointer,
-                                           unsigned bytes)
+static struct agx_ref moved_index(struct agx_compiler *c, const struct ir_value *index, int64_t elements)
+{
+    const struct agx_ref sum = agx_new(c, 16, 1), from = half_of(c, index);
+    if (elements < 0)
+        AGX_EMIT(c, "isub %d, %0, %1", sum, from, agx_constant(c, (uint32_t)-elements, 16));
+    else
+        AGX_EMIT(c, "iadd %d, %0, %1", sum, from, agx_constant(c, (uint32_t)elements, 16));
+    return sum;
+}
+
+struct agx_group_address agx_group_address(struct agx_compiler *c, const struct ir_value *pointer, unsigned bytes)
 {
     struct agx_group_address at = {.index = agx_number(0, 32)};
     int64_t constant = 0;
@@ -178,10 +194,11 @@ struct agx_group_address agx_group_address(struct agx_compiler *c, const struct 
     }
     if (base->op == IR_GLOBAL) {
         constant += agx_variable_address(c, base).index;
-        if (constant < 0 || constant > GROUP_BYTES_MAX) {
-            agx_refuse(c, v, "an access outside of threadgroup memory");
-            constant = 0;
+        if (index && (constant < 0 || constant > GROUP_BYTES_MAX)) { /* a negative distance: no base can hold it */
+            at.index = moved_index(c, index, constant / (int64_t)bytes);
+            constant %= (int64_t)bytes;
         }
+        constant &= 0xffff; /* where it is outside, nobody may come */
         at.base = constant ? agx_pooled(c, (uint32_t)constant, 16) : agx_number(0, 16);
         if (at.base.kind == AGX_REF_REGISTER)
             at.base.part = 16;
@@ -195,7 +212,7 @@ struct agx_group_address agx_group_address(struct agx_compiler *c, const struct 
         const struct agx_ref start = agx_exact(c, base);
         at.base = start.kind == AGX_REF_UNIFORM ? agx_part(start, 0, 16) : half_of(c, base);
     }
-    if (index)
+    if (index && at.index.kind != AGX_REF_REGISTER)
         at.index = half_of(c, index);
     return at;
 }
@@ -230,33 +247,30 @@ static void device_pointer(struct agx_compiler *c, const struct ir_value *v)
     const unsigned element = log2_of(v->held->bytes);
     const struct index index = index_of(v);
     const int64_t distance = index.offset * (INT64_C(1) << element);
+    const bool less = distance < 0;
     const struct agx_ref from = agx_exact(c, v->operand[0]), to = agx_to(c, v);
-    const bool uniform = from.kind == AGX_REF_UNIFORM;
-    struct agx_ref sum = from;
+    const bool uniform = from.kind == AGX_REF_UNIFORM; /* of the pair only the low word is added at first */
+    const struct agx_ref start = uniform ? agx_part(from, 0, 32) : from;
+    struct agx_ref sum = start;
+    if ((less ? -distance : distance) > UINT32_MAX)
+        agx_refuse(c, v, "an address more than 4 GiB from its base");
+    if (!index.value && !distance) {
+        struct agx_step *const both = agx_emit_copies(c, 2);
+        both->copy[0] = (struct agx_copy){agx_part(to, 0, 32), agx_part(from, 0, 32)};
+        both->copy[1] = (struct agx_copy){agx_part(to, 1, 32), agx_part(from, 1, 32)};
+        return;
+    }
     if (index.value) {
         struct agx_ref by = agx_bits(index.value->type) == 64 ? agx_in_register(c, index.value) : agx_exact(c, index.value);
         by.sign_extend = index.is_signed && by.count == 1 && by.kind != AGX_REF_NUMBER;
-        sum = agx_new(c, 64, 1);
-        AGX_EMIT(c, agx_text(c, "iadd %%d, %%0, %%1, lsl %u", element + index.shift), sum, uniform ? agx_part(from, 0, 32) : from,
-                 by);
+        sum = distance ? agx_new(c, 64, 1) : to;
+        AGX_EMIT(c, agx_text(c, "iadd %%d, %%0, %%1, lsl %u", element + index.shift), sum, start, by);
     }
-    if (distance) {
-        const bool less = distance < 0;
-        const struct agx_ref next = agx_new(c, 64, 1);
-        if ((less ? -distance : distance) > UINT32_MAX)
-            agx_refuse(c, v, "an address more than 4 GiB from its base");
-        AGX_EMIT(c, less ? "isub %d, %0, %1" : "iadd %d, %0, %1", next, uniform && !index.value ? agx_part(from, 0, 32) : sum,
+    if (distance)
+        AGX_EMIT(c, less ? "isub %d, %0, %1" : "iadd %d, %0, %1", to, sum,
                  agx_constant(c, (uint32_t)(less ? -distance : distance), 32));
-        sum = next;
-    }
-    struct agx_ref high = agx_part(sum, 1, 32);
-    if (uniform && (index.value || distance)) { /* of the pair only the low word has been added */
-        high = agx_new(c, 32, 1);
-        AGX_EMIT(c, "iadd %d, %0, %1", high, agx_part(sum, 1, 32), agx_part(from, 1, 32));
-    }
-    struct agx_step *const both = agx_emit_copies(c, 2);
-    both->copy[0] = (struct agx_copy){agx_part(to, 0, 32), agx_part(sum, 0, 32)};
-    both->copy[1] = (struct agx_copy){agx_part(to, 1, 32), high};
+    if (uniform)
+        agx_emit_part(c, "iadd %d, %0, %1", to, 1, agx_part(from, 1, 32));
 }
 
 void agx_select_pointer(struct agx_compiler *c, const struct ir_value *v)

@@ -16,8 +16,7 @@ struct agx_device_address agx_device_address(struct agx_compiler *c, const struc
 struct agx_group_address {
     struct agx_ref base, index; /* 0, a half of a register or a uniform; a half of a register or 0 */
 };
-struct agx_group_address agx_group_address(struct agx_compiler *c, const struct ir_value *v, const struct ir_value *pointer,
-                                           unsigned bytes);
+struct agx_group_address agx_group_address(struct agx_compiler *c, const struct ir_value *pointer, unsigned bytes);
 /* A GEP, ALLOCA or GLOBAL as a value. */
 void agx_select_pointer(struct agx_compiler *c, const struct ir_value *v);
 struct agx_ref agx_variable_address(struct agx_compiler *c, const struct ir_value *variable);

@@ -19,6 +19,22 @@ static void special(struct agx_compiler *c, const struct ir_value *v, unsigned n
     AGX_EMIT(c, agx_text(c, "get_sr %%d, sr%u", number), agx_to(c, v), agx_number(0, 32));
 }
 
+/* Of a threadgroup whose size the source does not state. */
+static void simdgroup_count(struct agx_compiler *c, const struct ir_value *v)
+{
+    struct agx_ref threads = agx_number(1, 32);
+    for (unsigned d = 0; d < 3; d++) {
+        const struct agx_ref size = agx_new(c, 32, 1), product = agx_new(c, 32, 1);
+        AGX_EMIT(c, agx_text(c, "get_sr %%d, sr%u", 4 + d), size, agx_number(0, 32));
+        if (d)
+            AGX_EMIT(c, "imadd %d, %0, %1, 0", product, threads, size);
+        threads = d ? product : size;
+    }
+    const struct agx_ref up = agx_new(c, 32, 1);
+    AGX_EMIT(c, "iadd %d, %0, 31", up, threads);
+    AGX_EMIT(c, "bfeil %d, 0, %0, 5", agx_to(c, v), up);
+}
+
 static bool position(struct agx_compiler *c, const struct ir_value *v)
 {
     const unsigned d = dimension(v);
@@ -31,11 +47,13 @@ static bool position(struct agx_compiler *c, const struct ir_value *v)
     case IR_B_LOCAL_INDEX: special(c, v, 51); return true;
     case IR_B_LANE: special(c, v, 52); return true;
     case IR_B_SIMDGROUP: special(c, v, 53); return true;
-    case IR_B_GLOBAL_SIZE: agx_emit_copy(c, agx_to(c, v), agx_implicit(c, d)); return true;
-    case IR_B_GROUP_COUNT: agx_emit_copy(c, agx_to(c, v), agx_implicit(c, 3 + d)); return true;
+    case IR_B_GLOBAL_SIZE:
+    case IR_B_GROUP_COUNT: agx_emit_copy(c, agx_to(c, v), agx_implicit_of(c, v)); return true;
     case IR_B_SIMDGROUP_COUNT:
-        if (!size[0])
-            return agx_refuse(c, v, "the number of simdgroups of a threadgroup whose size is not stated");
+        if (!size[0]) {
+            simdgroup_count(c, v);
+            return true;
+        }
         agx_emit_copy(c, agx_to(c, v),
                       agx_constant(c, (size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1) + 31) / 32, 32));
         return true;
@@ -43,10 +61,10 @@ static bool position(struct agx_compiler *c, const struct ir_value *v)
     }
 }
 
+/* A barrier is for threadgroup memory; for device memory a fence stands in front of it. */
 static void barrier(struct agx_compiler *c, const struct ir_value *v)
 {
-    const bool device = v->lists && v->list[0] & 2;
-    if (v->builtin == IR_B_FENCE || device)
+    if (v->builtin == IR_B_FENCE)
         AGX_EMIT(c, "memory_barrier 1, 2, 9", (struct agx_ref){0}, agx_number(0, 32))->kind = AGX_DO_BARRIER;
     if (v->builtin == IR_B_BARRIER)
         AGX_EMIT(c, "threadgroup_barrier", (struct agx_ref){0}, agx_number(0, 32))->kind = AGX_DO_BARRIER;
@@ -73,7 +91,7 @@ bool agx_select_atomic(struct agx_compiler *c, const struct ir_value *v)
     const struct agx_ref to = wanted ? agx_to(c, v) : (struct agx_ref){0};
     const struct agx_ref data = exchange ? exchange_pair(c, v) : agx_in_register(c, v->operand[1]);
     if (v->operand[0]->type->space == IR_THREADGROUP) {
-        const struct agx_group_address at = agx_group_address(c, v, v->operand[0], 4);
+        const struct agx_group_address at = agx_group_address(c, v->operand[0], 4);
         AGX_EMIT(c, agx_text(c, "threadgroup_atomic %s, %s, %%0, %%1, %%2, 0, 2, 128, 0", name, result), to, at.base, at.index,
                  data);
         return true;

@@ -55,10 +55,9 @@ static void device(struct agx_compiler *c, const struct ir_value *v, const struc
 
 /* ---- threadgroup and private ---- */
 
-static void group(struct agx_compiler *c, const struct ir_value *v, const struct access *a, const struct ir_value *pointer,
-                  struct agx_ref data, bool store)
+static void group(struct agx_compiler *c, const struct access *a, const struct ir_value *pointer, struct agx_ref data, bool store)
 {
-    const struct agx_group_address at = agx_group_address(c, v, pointer, a->bytes);
+    const struct agx_group_address at = agx_group_address(c, pointer, a->bytes);
     if (store)
         AGX_EMIT(c, agx_text(c, "threadgroup_store %s, %s, %%0, %%1, %%2", a->format, masks[a->count]), (struct agx_ref){0}, data,
                  at.base, at.index);
@@ -66,13 +65,58 @@ static void group(struct agx_compiler *c, const struct ir_value *v, const struct
         AGX_EMIT(c, agx_text(c, "threadgroup_load %s, %s, %%d, %%0, %%1", a->format, masks[a->count]), data, at.base, at.index);
 }
 
+static struct agx_step *stack_halves(struct agx_compiler *c, struct agx_ref data, struct agx_ref at, bool store)
+{
+    struct agx_step *const op = store ? AGX_EMIT(c, "stack_store i16, 1, 0, x, 4, %0, %1, %s", (struct agx_ref){0}, data, at)
+                                      : AGX_EMIT(c, "stack_load %d, i16, 1, 0, x, 4, %0, %s", data, at);
+    op->kind = store ? AGX_DO_STORE : AGX_DO_LOAD;
+    op->slot = store;
+    return op;
+}
+
+/* The stack has no bytes: they are parts of halves, which a store has to read before. */
+static void stack_byte(struct agx_compiler *c, const struct ir_value *pointer, struct agx_ref data, bool store)
+{
+    const struct agx_ref address = agx_exact(c, pointer), half = agx_new(c, 16, 1);
+    struct agx_ref at = agx_number(address.index & ~1u, 32), shift = agx_number((address.index & 1) * 8, 32);
+    if (address.kind != AGX_REF_NUMBER) {
+        const struct agx_ref whole = agx_word_register(c, address), odd = agx_new(c, 32, 1);
+        at = agx_new(c, 32, 1);
+        shift = agx_new(c, 32, 1);
+        AGX_EMIT(c, "and %d, %0, 1", odd, whole);
+        AGX_EMIT(c, "bfi %d, 0, %0, 3", shift, odd);
+        AGX_EMIT(c, "isub %d, %0, %1", at, whole, odd);
+    }
+    stack_halves(c, half, at, false);
+    if (!store) {
+        const struct agx_ref moved = agx_new(c, 32, 1);
+        AGX_EMIT(c, "bfeil %d, 0, %0, %1", moved, half, shift);
+        AGX_EMIT(c, "and %d, %0, 255", data, moved);
+        return;
+    }
+    const struct agx_ref hole = agx_new(c, 32, 1), kept = agx_new(c, 32, 1), byte = agx_new(c, 32, 1), both = agx_new(c, 32, 1),
+                         mask = agx_new(c, 32, 1), lost = agx_new(c, 32, 1), out = agx_new(c, 16, 1);
+    AGX_EMIT(c, "mov_imm %d, %0", mask, agx_number(255, 32));
+    AGX_EMIT(c, "bfi %d, 0, %0, %1", hole, mask, shift);
+    AGX_EMIT(c, "and %d, %0, 255", byte, data);
+    AGX_EMIT(c, "bfi %d, 0, %0, %1", both, byte, shift);
+    AGX_EMIT(c, "and %d, %0, %1", lost, half, hole);
+    AGX_EMIT(c, "xor %d, %0, %1", kept, half, lost);
+    AGX_EMIT(c, "or %d, %0, %1", out, kept, both);
+    stack_halves(c, out, at, true);
+}
+
 static void stack(struct agx_compiler *c, const struct ir_value *v, const struct access *a, const struct ir_value *pointer,
                   struct agx_ref data, bool store)
 {
     struct agx_ref at = agx_exact(c, pointer);
     struct agx_step *op;
+    if (a->bytes == 1 && a->count == 1) {
+        stack_byte(c, pointer, data, store);
+        return;
+    }
     if (a->bytes == 1) {
-        agx_refuse(c, v, "bytes in private memory");
+        agx_refuse(c, v, "a load or store of %u bytes at a time in private memory", a->count);
         return;
     }
     if (at.kind != AGX_REF_NUMBER)
@@ -98,7 +142,7 @@ static bool load_or_store(struct agx_compiler *c, const struct ir_value *v)
     case IR_DEVICE:
     case IR_CONSTANT_SPACE:
     case IR_CONSTANT_HOST: device(c, v, &a, pointer, data, store); break;
-    case IR_THREADGROUP: group(c, v, &a, pointer, data, store); break;
+    case IR_THREADGROUP: group(c, &a, pointer, data, store); break;
     case IR_PRIVATE: stack(c, v, &a, pointer, data, store); break;
     default: agx_refuse(c, v, "a pointer whose address space is not known"); break;
     }

@@ -28,13 +28,28 @@ struct agx_ref agx_to(struct agx_compiler *c, const struct ir_value *v)
     struct agx_note *const note = agx_note_of(c, v);
     const unsigned bits = agx_bits(v->type), lanes = agx_lanes(v->type);
     const uint8_t words = bits == 64 ? 2 : 1;
+    note->whole = note->whole || (!c->wants_half && c->what != v);
     if (!note->reg) {
         const struct agx_ref made = agx_new(c, bits, lanes);
         note->reg = made.index + 1;
         return made;
     }
-    return (struct agx_ref){
-        .kind = AGX_REF_REGISTER, .part = bits == 16 ? 16 : 32, .count = (uint8_t)(lanes * words), .index = note->reg - 1};
+    return (struct agx_ref){.kind = AGX_REF_REGISTER,
+                            .part = bits == 16 || note->half ? 16 : 32,
+                            .count = (uint8_t)(lanes * words),
+                            .index = note->reg - 1};
+}
+
+void agx_halve(struct agx_compiler *c, const struct ir_value *v)
+{
+    struct agx_note *const note = agx_note_of(c, v);
+    const bool low_first = v->op == IR_ADD || v->op == IR_SUB || v->op == IR_MUL || v->op == IR_SHL || v->op == IR_AND ||
+                           v->op == IR_OR || v->op == IR_XOR;
+    if (!note->reg || note->whole || !low_first || v->type->kind != IR_INT || v->type->bits != 32)
+        return;
+    note->half = true;
+    c->reg[note->reg - 1].halves = 1;
+    c->reg[note->reg - 1].even = false;
 }
 
 struct agx_ref agx_argument(struct agx_compiler *c, const struct ir_value *v)
@@ -46,14 +61,24 @@ struct agx_ref agx_argument(struct agx_compiler *c, const struct ir_value *v)
                             .index = c->argument_offset[v->bits] / 2};
 }
 
-struct agx_ref agx_implicit(struct agx_compiler *c, unsigned which)
+struct agx_ref agx_implicit_of(struct agx_compiler *c, const struct ir_value *v)
 {
+    uint64_t dimension = 0;
+    agx_is_constant(v->operand[0], &dimension);
+    const unsigned which = (dimension > 2 ? 0 : (unsigned)dimension) + (v->builtin == IR_B_GROUP_COUNT ? 3 : 0);
     if (!c->implicit[which]) {
         c->argument_bytes = (c->argument_bytes + 3) & ~3u;
         c->implicit[which] = c->argument_bytes / 2 + 1;
         c->argument_bytes += 4;
     }
     return (struct agx_ref){.kind = AGX_REF_UNIFORM, .part = 32, .count = 1, .index = c->implicit[which] - 1};
+}
+
+/* Where a value is: in a uniform or in its register. */
+static struct agx_ref own_place(struct agx_compiler *c, const struct ir_value *v)
+{
+    struct agx_ref ref;
+    return agx_result(c, v, &ref) ? ref : agx_to(c, v);
 }
 
 /* Reads the low 16 bits of a 32-bit operand, or its low word of 64. */
@@ -71,11 +96,18 @@ static bool is_splittable(struct agx_ref ref)
 
 static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool exact);
 
+/* A truth that is in a register anyway is 0 or 1 there, of 16 bits. */
+static bool is_kept_truth(const struct ir_value *v)
+{
+    const struct ir_value *const from = v->operand[0];
+    return from->type->bits == 1 && agx_bits(v->type) == 16 && (from->op == IR_PHI || from->op == IR_LOAD);
+}
+
 static struct agx_ref see_extension(struct agx_compiler *c, const struct ir_value *v)
 {
     const struct ir_value *const from = v->operand[0];
     if (agx_bits(v->type) == 64 || from->op == IR_ICMP || from->op == IR_FCMP)
-        return agx_to(c, v);
+        return own_place(c, v);
     return see(c, from, false);
 }
 
@@ -84,19 +116,22 @@ static struct agx_ref see_half(struct agx_compiler *c, const struct ir_value *v,
 {
     uint64_t bits;
     if (v->type->bits != 32 || !agx_is_constant(v->operand[1], &bits) || bits != wanted)
-        return agx_to(c, v);
+        return own_place(c, v);
+    const bool wants_half = c->wants_half;
+    c->wants_half = wants_half && !first;
     const struct agx_ref whole = see(c, v->operand[0], true);
-    return is_splittable(whole) && whole.part == 32 ? agx_part(whole, first, 16) : agx_to(c, v);
+    c->wants_half = wants_half;
+    return is_splittable(whole) && whole.part == 32 ? agx_part(whole, first, 16) : own_place(c, v);
 }
 
 static struct agx_ref see_cast(struct agx_compiler *c, const struct ir_value *v, bool exact)
 {
     const unsigned from = agx_bits(v->operand[0]->type), to = agx_bits(v->type);
     if (agx_lanes(v->type) != agx_lanes(v->operand[0]->type))
-        return agx_to(c, v);
+        return own_place(c, v);
     if (from == to)
         return see(c, v->operand[0], exact);
-    return agx_to(c, v);
+    return own_place(c, v);
 }
 
 static struct agx_ref variable(struct agx_compiler *c, struct agx_ref number)
@@ -116,6 +151,7 @@ static struct agx_ref wide_constant(struct agx_compiler *c, uint64_t bits)
 static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool exact)
 {
     uint64_t bits;
+    struct agx_ref result;
     const unsigned width = agx_bits(v->type);
     if (agx_is_constant(v, &bits))
         return width == 64 ? wide_constant(c, bits) : agx_constant(c, (uint32_t)bits, width);
@@ -123,6 +159,9 @@ static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool
     case IR_UNDEFINED: return width == 64 ? wide_constant(c, 0) : agx_number(0, width);
     case IR_ARGUMENT: return agx_argument(c, v);
     case IR_GLOBAL:
+        if (v->type->space != IR_THREADGROUP)
+            return agx_table(c, v);
+        return variable(c, agx_variable_address(c, v));
     case IR_ALLOCA: return variable(c, agx_variable_address(c, v));
     case IR_FREEZE: return see(c, v->operand[0], exact);
     case IR_BITCAST:
@@ -131,18 +170,22 @@ static struct agx_ref see(struct agx_compiler *c, const struct ir_value *v, bool
     case IR_SPACECAST: return see_cast(c, v, exact);
     case IR_TRUNC:
         if (v->type->bits == 1)
-            return agx_to(c, v);
+            return own_place(c, v);
         if (agx_bits(v->operand[0]->type) == 64)
             return narrow(c, agx_low(c, v->operand[0]), 0, width);
         return narrow(c, see(c, v->operand[0], true), 0, width);
-    case IR_ZEXT: return exact ? agx_to(c, v) : see_extension(c, v);
-    case IR_LSHR: return exact ? agx_to(c, v) : see_half(c, v, 16, 1);
-    case IR_AND: return exact ? agx_to(c, v) : see_half(c, v, 0xffff, 0);
+    case IR_ZEXT: return exact && !is_kept_truth(v) ? own_place(c, v) : see_extension(c, v);
+    case IR_LSHR: return exact ? own_place(c, v) : see_half(c, v, 16, 1);
+    case IR_AND: return exact ? own_place(c, v) : see_half(c, v, 0xffff, 0);
+    case IR_BUILTIN:
+        return v->builtin == IR_B_GLOBAL_SIZE || v->builtin == IR_B_GROUP_COUNT ? agx_implicit_of(c, v) : own_place(c, v);
     case IR_EXTRACT:
+        if (agx_result(c, v, &result)) /* false, too, where there is no room for it: then it stays a part of its vector */
+            return result;
         if (agx_is_constant(v->operand[1], &bits) && v->operand[0]->op != IR_UNDEFINED)
-            return agx_bits(v->type) == 64 ? agx_to(c, v) : agx_part(agx_to(c, v->operand[0]), (unsigned)bits, width);
-        return agx_to(c, v);
-    default: return agx_to(c, v);
+            return agx_bits(v->type) == 64 ? own_place(c, v) : agx_part(agx_to(c, v->operand[0]), (unsigned)bits, width);
+        return own_place(c, v);
+    default: return own_place(c, v);
     }
 }
 

@@ -30,9 +30,9 @@ static struct agx_ref lane_of(struct agx_compiler *c, const struct ir_value *v)
 
 /* The lowest two bits of the lane act for a whole quad (agx-isa.md section 8.1), so that a lane that differs between lanes takes
  * one shuffle for each of their values, and selects. */
-static void shuffle_any(struct agx_compiler *c, const struct ir_value *v)
+static void shuffle_any(struct agx_compiler *c, const struct ir_value *v, struct agx_ref lane)
 {
-    const struct agx_ref lane = lane_of(c, v->operand[1]), quad = agx_new(c, 16, 1), within = agx_new(c, 16, 1);
+    const struct agx_ref quad = agx_new(c, 16, 1), within = agx_new(c, 16, 1);
     const struct agx_ref value = agx_in_register(c, v->operand[0]);
     AGX_EMIT(c, "and %d, %0, 252", quad, lane);
     AGX_EMIT(c, "and %d, %0, 3", within, lane);
@@ -46,6 +46,21 @@ static void shuffle_any(struct agx_compiler *c, const struct ir_value *v)
         AGX_EMIT(c, "icmpsel ueq, %d, %0, %1, %2, %3", next, within, agx_number(i, 16), got, so_far);
         so_far = next;
     }
+}
+
+/* The lane that a distance leads to; the lane itself where there is none, as the hardware's own forms have it. */
+static struct agx_ref lane_at_distance(struct agx_compiler *c, const struct ir_value *v)
+{
+    const struct agx_ref distance = agx_exact(c, v->operand[1]), own = agx_new(c, 32, 1), to = agx_new(c, 32, 1),
+                         chosen = agx_new(c, 32, 1);
+    AGX_EMIT(c, "get_sr %d, sr52", own, agx_number(0, 32));
+    AGX_EMIT(c,
+             v->builtin == IR_B_SIMD_SHUFFLE_XOR  ? "xor %d, %0, %1"
+             : v->builtin == IR_B_SIMD_SHUFFLE_UP ? "isub %d, %0, %1"
+                                                  : "iadd %d, %0, %1",
+             to, own, distance);
+    AGX_EMIT(c, "icmpsel ult, %d, %0, 32, %1, %2", chosen, to, to, own);
+    return agx_part(chosen, 0, 16);
 }
 
 static bool shuffle(struct agx_compiler *c, const struct ir_value *v)
@@ -66,9 +81,9 @@ static bool shuffle(struct agx_compiler *c, const struct ir_value *v)
         if (agx_bits(v->type) == 64)
             return agx_refuse(c, v, "a shuffle of 64 bits");
         if (!same && v->builtin == IR_B_SIMD_SHUFFLE)
-            shuffle_any(c, v);
+            shuffle_any(c, v, lane_of(c, lane));
         else if (!same)
-            return agx_refuse(c, v, "a shuffle by a distance that is no constant");
+            shuffle_any(c, v, lane_at_distance(c, v));
         else
             AGX_EMIT(c, forms[i].format, agx_to(c, v), agx_exact(c, v->operand[0]), lane_of(c, lane));
         return true;

@@ -35,18 +35,52 @@ static void join(struct agx_compiler *c, struct agx_ref to, struct agx_ref low, 
     both->copy[1] = (struct agx_copy){agx_part(to, 1, 32), high};
 }
 
+static bool is_extended_word(const struct ir_value *v)
+{
+    return (v->op == IR_ZEXT || v->op == IR_SEXT) && agx_bits(v->operand[0]->type) == 32 && v->operand[0]->type->bits > 1;
+}
+
+static bool is_short_constant(const struct ir_value *v)
+{
+    uint64_t bits;
+    return agx_is_constant(v, &bits) && bits >> 32 == 0;
+}
+
+/* Whether the hardware multiplies them at once: words, extended alike. */
+static bool is_short_product(const struct ir_value *v)
+{
+    if (v->op != IR_MUL || !is_extended_word(v->operand[0]))
+        return false;
+    const struct ir_value *const a = v->operand[0], *const b = v->operand[1];
+    return is_extended_word(b) ? a->op == b->op : is_short_constant(b) && a->op == IR_ZEXT;
+}
+
+static bool is_none(struct agx_ref ref)
+{
+    return ref.kind == AGX_REF_NUMBER && ref.index == 0;
+}
+
 static void multiply(struct agx_compiler *c, const struct ir_value *v)
 {
     const struct ir_value *const a = v->operand[0], *const b = v->operand[1];
-    const bool short_a = a->op == IR_ZEXT || a->op == IR_SEXT, short_b = b->op == IR_ZEXT || b->op == IR_SEXT;
-    if (short_a && short_b && agx_bits(a->operand[0]->type) == 32 && agx_bits(b->operand[0]->type) == 32) {
+    if (is_short_product(v)) {
         AGX_EMIT(c, "imadd %d, %0, %1, 0", agx_to(c, v), term(c, a), term(c, b));
         return;
     }
-    const struct agx_ref product = agx_new(c, 64, 1), cross = agx_new(c, 32, 1), high = agx_new(c, 32, 1);
-    AGX_EMIT(c, "imadd %d, %0, %1, 0", product, agx_low(c, a), agx_low(c, b));
-    AGX_EMIT(c, "imadd %d, %0, %1, %2", cross, agx_low(c, a), agx_high(c, b), agx_part(product, 1, 32));
-    AGX_EMIT(c, "imadd %d, %0, %1, %2", high, agx_high(c, a), agx_low(c, b), cross);
+    const struct agx_ref product = agx_new(c, 64, 1), low_a = agx_low(c, a), low_b = agx_low(c, b), high_a = agx_high(c, a),
+                         high_b = agx_high(c, b);
+    struct agx_ref high = agx_part(product, 1, 32);
+    AGX_EMIT(c, "imadd %d, %0, %1, 0", product, low_a, low_b);
+    if (!is_none(high_b)) {
+        const struct agx_ref sum = agx_new(c, 32, 1);
+        AGX_EMIT(c, "imadd %d, %0, %1, %2", sum, low_a, high_b, high);
+        high = sum;
+    }
+    if (!is_none(high_a)) {
+        const struct agx_ref sum = agx_new(c, 32, 1);
+        AGX_EMIT(c, "imadd %d, %0, %1, %2", sum, high_a, low_b, high);
+        high = sum;
+    }
     join(c, agx_to(c, v), agx_part(product, 0, 32), high);
 }
 
@@ -100,20 +134,34 @@ static void shift_by_value(struct agx_compiler *c, const struct ir_value *v)
     join(c, to, b, a);
 }
 
-/* from + (index << shift), where a uniform pair is added word by word. */
+/* a + b, where a uniform pair is added word by word. */
 static void add(struct agx_compiler *c, const struct ir_value *v)
 {
-    const struct agx_ref a = agx_exact(c, v->operand[0]);
+    const struct ir_value *const a = v->operand[0], *const b = v->operand[1];
     uint64_t bits;
-    if (a.kind == AGX_REF_UNIFORM && a.count == 2) {
-        const struct agx_ref sum = agx_new(c, 64, 1), high = agx_new(c, 32, 1);
-        AGX_EMIT(c, "iadd %d, %0, %1", sum, agx_part(a, 0, 32), term(c, v->operand[1]));
-        AGX_EMIT(c, "iadd %d, %0, %1", high, agx_part(sum, 1, 32), agx_part(a, 1, 32));
-        join(c, agx_to(c, v), agx_part(sum, 0, 32), high);
-    } else if (agx_is_constant(v->operand[1], &bits) && -bits < UINT64_C(1) << 32)
-        AGX_EMIT(c, "isub %d, %0, %1", agx_to(c, v), term(c, v->operand[0]), agx_constant(c, (uint32_t)-bits, 32));
+    for (unsigned i = 0; i < 2; i++) {
+        const struct ir_value *const product = v->operand[i];
+        if (!is_short_product(product) || !agx_takes_over(c, v, product) || agx_is_result(c, product))
+            continue;
+        const struct agx_ref x = term(c, product->operand[0]), y = term(c, product->operand[1]);
+        AGX_EMIT(c, "imadd %d, %0, %1, %2", agx_to(c, v), x, y, term(c, v->operand[1 - i]));
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        const struct ir_value *const pair = v->operand[i];
+        if (is_extended_word(pair) || pair->op == IR_CONSTANT)
+            continue;
+        const struct agx_ref from = agx_exact(c, pair), to = agx_to(c, v);
+        if (from.kind != AGX_REF_UNIFORM || from.count != 2)
+            continue;
+        AGX_EMIT(c, "iadd %d, %0, %1", to, agx_part(from, 0, 32), term(c, v->operand[1 - i]));
+        agx_emit_part(c, "iadd %d, %0, %1", to, 1, agx_part(from, 1, 32));
+        return;
+    }
+    if (agx_is_constant(b, &bits) && -bits < UINT64_C(1) << 32)
+        AGX_EMIT(c, "isub %d, %0, %1", agx_to(c, v), term(c, a), agx_constant(c, (uint32_t)-bits, 32));
     else
-        AGX_EMIT(c, "iadd %d, %0, %1", agx_to(c, v), term(c, v->operand[0]), term(c, v->operand[1]));
+        AGX_EMIT(c, "iadd %d, %0, %1", agx_to(c, v), term(c, a), term(c, b));
 }
 
 bool agx_select_wide(struct agx_compiler *c, const struct ir_value *v)

@@ -157,6 +157,7 @@ bool agx_flow_make(struct agx_compiler *c, struct agx_flow *flow)
     const struct ir_block **const order = agx_alloc(c, count * sizeof(void *));
     flow->blocks = postorder(c, flow->number, order, count);
     flow->block = agx_alloc(c, flow->blocks * sizeof *flow->block);
+    c->block_ids = ids;
     c->block_depth = agx_alloc(c, ids);
     c->block_loop = agx_alloc(c, ids * sizeof(void *));
     if (c->failed)

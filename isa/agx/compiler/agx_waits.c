@@ -1,5 +1,5 @@
-/* Waits: in front of the first instruction that reads or writes what a load has not brought yet, and of barriers.
- * What is on the way is followed along jumps, over the whole program. */
+/* Waits: in front of the first instruction that reads or writes what a load has not brought yet, and of barriers while stores
+ * are on the way. What is on the way is followed along jumps, over the whole program. */
 #include "isa/agx/compiler/agx_lines.h"
 
 #include <string.h>
@@ -9,6 +9,7 @@ enum { SLOTS = 2, SET_WORDS = AGX_HALVES / 64, MOST_PENDING = 8 };
 struct pending {
     uint64_t half[SLOTS][SET_WORDS];
     uint8_t count[SLOTS]; /* operations on the way, at most */
+    bool stores[SLOTS];   /* some of them may be stores */
 };
 
 static void range_of(const struct agx_compiler *c, const struct agx_ref *ref, unsigned *first, unsigned *halves)
@@ -36,6 +37,7 @@ static void wait_for(struct pending *p, struct agx_line *line, unsigned slot)
     line->wait |= (uint8_t)(1u << slot);
     memset(p->half[slot], 0, sizeof p->half[slot]);
     p->count[slot] = 0;
+    p->stores[slot] = false;
 }
 
 static void pass_line(struct agx_compiler *c, struct pending *p, struct agx_line *line)
@@ -43,7 +45,7 @@ static void pass_line(struct agx_compiler *c, struct pending *p, struct agx_line
     unsigned first, halves;
     line->wait = 0;
     for (unsigned slot = 0; slot < SLOTS; slot++) {
-        bool needed = line->does == AGX_DO_BARRIER && p->count[slot];
+        bool needed = line->does == AGX_DO_BARRIER && p->stores[slot];
         for (unsigned i = 0; i < line->reads; i++) {
             range_of(c, &line->read[i], &first, &halves);
             needed = needed || is_pending(p, slot, first, halves);
@@ -58,6 +60,7 @@ static void pass_line(struct agx_compiler *c, struct pending *p, struct agx_line
     if (line->does != AGX_DO_LOAD && line->does != AGX_DO_STORE)
         return;
     p->count[line->slot]++;
+    p->stores[line->slot] = p->stores[line->slot] || line->does == AGX_DO_STORE;
     range_of(c, &line->write, &first, &halves);
     for (unsigned h = first; h < first + halves && h < AGX_HALVES && line->does == AGX_DO_LOAD; h++)
         p->half[line->slot][h / 64] |= UINT64_C(1) << h % 64;
@@ -71,6 +74,8 @@ static bool merge(struct pending *to, const struct pending *from)
             changed = changed || (from->half[slot][w] & ~to->half[slot][w]);
             to->half[slot][w] |= from->half[slot][w];
         }
+        changed = changed || (from->stores[slot] && !to->stores[slot]);
+        to->stores[slot] = to->stores[slot] || from->stores[slot];
         if (from->count[slot] > to->count[slot]) {
             to->count[slot] = from->count[slot];
             changed = true;

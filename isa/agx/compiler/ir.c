@@ -116,6 +116,13 @@ const char *ir_module_file(const struct ir_module *m, uint32_t file)
     return file < m->files ? m->file[file] : NULL;
 }
 
+void ir_error_file(const struct ir_value *v, const struct ir_module *m, struct isa_error *error)
+{
+    const char *const name = v && v->line ? ir_module_file(m, v->file) : NULL;
+    const bool known = name && strcmp(name, "-") != 0; /* what clang calls its standard input */
+    snprintf(error->file, sizeof error->file, "%s", known ? name : "");
+}
+
 uint32_t ir_module_add_file(struct ir_module *m, const char *name)
 {
     for (size_t i = 0; i < m->files; i++)

@@ -143,13 +143,15 @@ struct ir_value {
     uint16_t builtin;  /* enum ir_builtin, of BUILTIN */
     uint8_t condition; /* enum ir_condition */
     bool fast;         /* floats: contraction and reassociation allowed (flags contract or fast) */
-    bool exact;        /* nuw of integers: does not wrap as an unsigned number; GEP: its index of 32 bits is unsigned */
+    bool exact;        /* nuw of integers: does not wrap as an unsigned number; GEP: its index of 32 bits is unsigned; GLOBAL:
+                          constant */
     bool is_volatile;
     const struct ir_type *type; /* of the result; VOID when there is none */
     const struct ir_type *held; /* ALLOCA, GEP, GLOBAL; LOAD and STORE: the type in memory where it is another (i8) */
     uint32_t align;             /* bytes, of LOAD, STORE, ALLOCA, GLOBAL; 0 = natural */
     uint64_t bits;              /* CONSTANT: integer or IEEE bits; ARGUMENT: its number */
     int32_t offset;             /* GEP in lowered form: elements to be added */
+    uint64_t reach;             /* ARGUMENT: a pointer to so many bytes that may always be read */
     uint32_t id;                /* unique in the function (values of a module: in the module) */
     uint32_t line;              /* in the source; 0 = not known */
     uint32_t file;              /* number in the module's list of files */
@@ -180,6 +182,7 @@ struct ir_block {
 struct ir_function {
     const char *name, *host_name; /* host_name: of a Metal instantiation; else NULL */
     bool kernel, declared_only;
+    bool variadic; /* takes more arguments than it names */
     const struct ir_type *result;
     unsigned arguments;
     struct ir_value **argument;
@@ -196,6 +199,8 @@ void ir_module_free(struct ir_module *m);
 struct ir_function *ir_module_functions(const struct ir_module *m); /* in order; by ->next */
 struct ir_value *ir_module_globals(const struct ir_module *m);      /* by ->next */
 const char *ir_module_file(const struct ir_module *m, uint32_t file);
+/* Writes the file of a value's line (v NULL: none) to the error. */
+void ir_error_file(const struct ir_value *v, const struct ir_module *m, struct isa_error *error);
 uint32_t ir_module_add_file(struct ir_module *m, const char *name);
 struct ir_function *ir_find_function(const struct ir_module *m, const char *name);
 /* True once any allocation failed; results of functions that ran out are then harmless values of the module. */

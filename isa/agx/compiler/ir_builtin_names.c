@@ -71,12 +71,14 @@ static const char *library_type(const char *at, struct library_seen *seen, struc
 static const char *library_pointer(const char *at, struct library_seen *seen, struct ir_library_type *type)
 {
     unsigned space = 0, qualifiers = 0;
+    bool atomic = false;
     for (;; qualifiers++) {
         if (*at == 'V' || *at == 'K' || *at == 'r') {
             at++;
         } else if (*at == 'U') {
             if (strncmp(at, "U3AS", 4) == 0)
                 space = (unsigned)(at[4] - '0');
+            atomic = atomic || strncmp(at, "U7_Atomic", 9) == 0;
             at = library_skip_name(at + 1);
             if (!at)
                 return NULL;
@@ -89,8 +91,11 @@ static const char *library_pointer(const char *at, struct library_seen *seen, st
         return NULL;
     if (type->is_pointer)
         type->code = 'P';
-    /* What is pointed to is a component of its own when it has qualifiers: all of them together are one. */
+    /* What is pointed to is a component of its own when it has qualifiers: all of them together are one, and an atomic type
+     * inside of them is another. */
     if (qualifiers)
+        library_see(seen, *type);
+    if (atomic && qualifiers > 1)
         library_see(seen, *type);
     type->is_pointer = true;
     type->space = space;

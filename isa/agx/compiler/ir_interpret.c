@@ -136,18 +136,20 @@ static bool barrier_fail(const struct machine *m, const struct step *at, const s
                           of, (unsigned)other->line);
 }
 
-/* Are all lanes that the simdgroup began with parked, and at one barrier? */
+/* Are all lanes that the simdgroup began with, or that have not ended, parked and at one barrier? */
 static bool all_parked(const struct machine *m, const struct simdgroup *s)
 {
     const struct step *const step = m->program->step, *const at = &step[s->pc[__builtin_ctz(s->parked)]];
     for (unsigned lane = 0; lane < LANES; lane++)
         if ((s->parked >> lane & 1) && &step[s->pc[lane]] != at)
             return barrier_fail(m, at, &step[s->pc[lane]]);
-    return s->parked == s->present || barrier_fail(m, at, NULL);
+    return s->parked == s->present || m->launch->ended_arrive || barrier_fail(m, at, NULL);
 }
 
 static void release(struct simdgroup *s)
 {
+    if (!s->parked)
+        return;
     set_places(s, s->parked, s->pc[__builtin_ctz(s->parked)] + 1);
     s->parked = 0;
 }
@@ -206,7 +208,7 @@ static bool meet(const struct machine *m, bool *ended)
         at = here ? here : at;
     }
     *ended = !at;
-    return !at || !done || barrier_fail(m, at, NULL);
+    return !at || !done || m->launch->ended_arrive || barrier_fail(m, at, NULL);
 }
 
 static bool run_group(struct machine *m)

@@ -35,8 +35,11 @@ struct ir_launch {
     uint64_t threadgroup_bytes;      /* for threadgroup pointers among the arguments */
     struct ir_memory memory;
     uint64_t most_instructions; /* steps of simdgroups in all; 0 = no limit */
-    bool flush_subnormals;      /* of f32, in what goes into arithmetic and what comes out, as AGX does */
-    struct ir_counts *counts;   /* NULL = not wanted */
+    /* Metal and OpenCL want every thread at a barrier. The GPU waits for simdgroups that still run, whatever lanes of them are
+     * left, and kernels that return early rely on it: false = such a kernel is refused. */
+    bool ended_arrive;
+    bool flush_subnormals;    /* of f32, in what goes into arithmetic and what comes out, as AGX does */
+    struct ir_counts *counts; /* NULL = not wanted */
 };
 
 bool ir_interpret(const struct ir_function *kernel, const struct ir_launch *launch, struct isa_error *error);

@@ -20,7 +20,8 @@ struct library {
 };
 
 /* `which` of a step is an enum ir_expansion, `list` the flags above. */
-pure_function pure_expand_float, pure_expand_integer, pure_saturate_integer, pure_select_nonzero;
+pure_function pure_expand_float, pure_expand_integer, pure_rest, pure_fraction, pure_significand, pure_exponent,
+    pure_saturate_integer, pure_select_nonzero;
 
 unsigned decode_library_bits(const struct ir_type *type); /* of its first scalar */
 const struct ir_value *decode_library_operand(const struct library *l, unsigned index);

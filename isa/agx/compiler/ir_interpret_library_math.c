@@ -49,6 +49,13 @@ static double trigonometric(enum ir_expansion f, double x, double y)
     }
 }
 
+/* As OpenCL defines powr: the power by way of logarithms. */
+static double power_of_positive(double x, double y)
+{
+    const bool unclear = (y == 0 && (x == 0 || isinf(x))) || (x == 1 && isinf(y));
+    return x < 0 || isnan(x) || isnan(y) || unclear ? NAN : pow(fabs(x), y);
+}
+
 static double exponential(enum ir_expansion f, double x, double y)
 {
     switch (f) {
@@ -69,7 +76,7 @@ static double exponential(enum ir_expansion f, double x, double y)
     case IR_X_LOGB: return logb(x);
     case IR_X_POW: return pow(x, y);
     case IR_X_POWR:
-    case IR_X_NATIVE_POWR: return x < 0 ? NAN : pow(x, y);
+    case IR_X_NATIVE_POWR: return power_of_positive(x, y);
     case IR_X_RSQRT: return 1 / sqrt(x);
     default: return sqrt(x);
     }
@@ -162,7 +169,7 @@ static uint64_t expand_float(const struct step *step, uint64_t a, uint64_t b, ui
     switch (f) {
     case IR_X_BITSELECT: return (a & ~c) | (b & c);
     case IR_X_ILOGB:
-        return (uint64_t)(int64_t)(x == 0 ? INT32_MIN + 1 : isnan(x) || isinf(x) ? INT32_MAX : (int)logb(x)) & step->mask;
+        return (uint64_t)(int64_t)(x == 0 ? INT32_MIN : isnan(x) || isinf(x) ? INT32_MAX : (int)logb(x)) & step->mask;
     case IR_X_LDEXP: return number_bits(ldexp(x, (int32_t)b), bits);
     case IR_X_NEXTAFTER: return next_after(a, b, bits);
     case IR_X_POWN: return number_bits(pow(x, number), bits);
@@ -176,6 +183,56 @@ void pure_expand_float(const struct step *step, uint64_t *restrict d, const uint
 {
     EACH_LANE
     d[lane] = expand_float(step, a[lane], b[lane], c[lane]);
+}
+
+/* ---- parts of a number ---- */
+
+/* Above the whole number below it, but less than one. */
+static double fraction_of(double x, unsigned bits)
+{
+    const double most = bits == 32 ? 0x1.fffffep-1 : bits == 16 ? 0x1.ffcp-1 : 0x1.fffffffffffffp-1, part = x - floor(x);
+    return isinf(x) ? 0 : part > most ? most : part;
+}
+
+/* What is behind the point, with the sign of the number. */
+static double rest_of(double x, unsigned bits)
+{
+    double whole;
+    (void)bits;
+    return modf(x, &whole);
+}
+
+static double significand_of(double x, unsigned bits)
+{
+    int exponent;
+    (void)bits;
+    return frexp(x, &exponent);
+}
+
+#define PART(name, function)                                                                                                     \
+    void name(const struct step *step, uint64_t *restrict d, const uint64_t *restrict a, const uint64_t *restrict b,             \
+              const uint64_t *restrict c)                                                                                        \
+    {                                                                                                                            \
+        (void)b, (void)c;                                                                                                        \
+        EACH_LANE                                                                                                                \
+        d[lane] = number_bits(function(number_of(a[lane], step->from), step->from), step->bits);                                 \
+    }
+PART(pure_fraction, fraction_of)
+PART(pure_rest, rest_of)
+PART(pure_significand, significand_of)
+
+void pure_exponent(const struct step *step, uint64_t *restrict d, const uint64_t *restrict a, const uint64_t *restrict b,
+                   const uint64_t *restrict c)
+{
+    (void)b, (void)c;
+    EACH_LANE
+    {
+        int exponent = 0;
+        const double x = number_of(a[lane], step->from);
+        if (isfinite(x))
+            (void)frexp(x, &exponent);
+        d[lane] = (uint64_t)exponent & step->mask;
+    }
 }
 
 /* ---- integers ---- */

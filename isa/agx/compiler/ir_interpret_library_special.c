@@ -286,24 +286,39 @@ static struct slots vote_of_signs(struct library *l, bool all)
     return one(l, pure(l, pure_of_op(IR_LSHR), bits, bits, so_far, decode_bits(l->d, bits - 1), CONSTANT_SLOT));
 }
 
-/* A sine with a cosine stored, a fraction with the whole part stored. */
+/* A sine with a cosine stored, a fraction with the whole part stored, a significand with its exponent stored. */
 static struct slots with_pointer(struct library *l, enum ir_special special)
 {
-    struct slots sine = decode_library_each(l, pure_expand_float, IR_X_SIN, 0),
-                 other = decode_library_each(l, pure_expand_float, IR_X_COS, 0);
+    struct slots first = decode_library_each(l, pure_expand_float, IR_X_SIN, 0),
+                 second = decode_library_each(l, pure_expand_float, IR_X_COS, 0);
     const unsigned bits = decode_library_bits(l->v->type);
-    /* The largest number below 1. */
-    const uint32_t limit = decode_bits(l->d, bits == 32 ? 0x3f7fffff : bits == 16 ? 0x3bff : UINT64_C(0x3fefffffffffffff));
-    for (uint32_t i = 0; i < sine.count && special != IR_S_SINCOS && !l->d->failed; i++) {
+    pure_function *const rest = special == IR_S_FREXP ? pure_significand : special == IR_S_MODF ? pure_rest : pure_fraction;
+    for (uint32_t i = 0; i < first.count && special != IR_S_SINCOS && !l->d->failed; i++) {
         const uint32_t x = slot_at(&l->in[0], i);
         const unsigned whole = special == IR_S_FRACT ? IR_B_FLOOR : IR_B_TRUNCATE;
-        other.slot[i] = pure(l, pure_of_builtin(whole), bits, bits, x, CONSTANT_SLOT, CONSTANT_SLOT);
-        sine.slot[i] = pure(l, pure_of_op(IR_FSUB), bits, bits, x, other.slot[i], CONSTANT_SLOT);
-        if (special == IR_S_FRACT)
-            sine.slot[i] = pure(l, pure_of_builtin(IR_B_FMIN), bits, bits, sine.slot[i], limit, CONSTANT_SLOT);
+        second.slot[i] = special == IR_S_FREXP ? pure(l, pure_exponent, 32, bits, x, CONSTANT_SLOT, CONSTANT_SLOT)
+                                               : pure(l, pure_of_builtin(whole), bits, bits, x, CONSTANT_SLOT, CONSTANT_SLOT);
+        first.slot[i] = pure(l, rest, bits, bits, x, CONSTANT_SLOT, CONSTANT_SLOT);
     }
-    decode_store_parts(l->d, l->v->type, NULL, &other, l->in[1].slot[0], decode_library_operand(l, 1)->type->space, 0);
-    return sine;
+    if (special == IR_S_FREXP && bits != 32) /* exponents have 32 bits, as if they were floats */
+        return refuse(l);
+    decode_store_parts(l->d, l->v->type, NULL, &second, l->in[1].slot[0], decode_library_operand(l, 1)->type->space, 0);
+    return first;
+}
+
+/* Elements of one or two vectors, by the low bits of a third. */
+static struct slots shuffle(struct library *l, unsigned sources)
+{
+    const struct slots mask = l->in[sources], out = decode_slots(l->d, mask.count);
+    const unsigned bits = decode_library_bits(decode_library_operand(l, sources)->type);
+    const uint32_t lanes = l->in[0].count, most = decode_bits(l->d, lanes * sources - 1);
+    for (uint32_t i = 0; i < out.count && !l->d->failed; i++) {
+        const uint32_t which = pure(l, pure_of_op(IR_AND), bits, bits, mask.slot[i], most, CONSTANT_SLOT);
+        out.slot[i] = slot_at(&l->in[0], 0);
+        for (uint32_t k = 1; k < lanes * sources && !l->d->failed; k++)
+            out.slot[i] = decode_pure(l->d, pure_pick, 64, k, which, slot_at(&l->in[k / lanes], k % lanes), out.slot[i]);
+    }
+    return out;
 }
 
 static struct slots linear_id(struct library *l)
@@ -334,6 +349,7 @@ struct slots decode_library_special(struct library *l)
     case IR_S_LENGTH:
     case IR_S_NORMALIZE: return geometry(l, special);
     case IR_S_FRACT:
+    case IR_S_FREXP:
     case IR_S_MODF:
     case IR_S_SINCOS: return with_pointer(l, special);
     case IR_S_GET_GLOBAL_LINEAR_ID: return linear_id(l);
@@ -342,11 +358,10 @@ struct slots decode_library_special(struct library *l)
     case IR_S_GET_SUB_GROUP_SIZE: return one(l, decode_bits(l->d, LANES));
     case IR_S_GET_WORK_DIM: return one(l, decode_bits(l->d, 3));
     case IR_S_SCAN_INCLUSIVE: return inclusive(l);
-    case IR_S_FREXP:
+    case IR_S_SHUFFLE: return shuffle(l, 1);
+    case IR_S_SHUFFLE2: return shuffle(l, 2);
     case IR_S_LGAMMA:
-    case IR_S_PRINTF:
-    case IR_S_SHUFFLE:
-    case IR_S_SHUFFLE2: return refuse(l);
+    case IR_S_PRINTF: return refuse(l);
     default: break;
     }
     return strncmp(l->call.text, "atom", 4) == 0 ? atomic_call(l, special) : sub_group(l, special);

@@ -16,11 +16,14 @@ static const struct step steps[] = {
     {"library", pass_library},
     {"arguments", pass_arguments},
     {"aggregates", pass_aggregates},
+    {"choices", pass_choices},
     {"promote", pass_promote},
     {"spaces", pass_spaces},
     {"scalarise", pass_scalarise},
     {"promote", pass_promote},
+    {"unaligned", pass_unaligned},
     {"switches", pass_switches},
+    {"entries", pass_entries},
     {NULL, NULL},
     {"widen", pass_widen},
     {"divide", pass_divide},
@@ -30,6 +33,8 @@ static const struct step steps[] = {
     {"wide", pass_wide},
     {NULL, NULL},
     {"merge", pass_merge},
+    {NULL, NULL},
+    {"invariant", pass_invariant},
     {NULL, NULL},
 };
 

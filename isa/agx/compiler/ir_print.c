@@ -317,6 +317,8 @@ static void print_argument(FILE *out, const struct ir_function *f, unsigned i)
         ir_print_type(out, f->by_value[i]);
         fputc(')', out);
     }
+    if (v->reach)
+        fprintf(out, " dereferenceable(%" PRIu64 ")", v->reach);
     fprintf(out, " %%%u", v->id);
     if (v->name) {
         fputs(" name(", out);
@@ -342,7 +344,7 @@ void ir_print_function(FILE *out, const struct ir_function *f)
             fputs(", ", out);
         print_argument(out, f, i);
     }
-    fputc(')', out);
+    fputs(!f->variadic ? ")" : f->arguments ? ", ...)" : "...)", out);
     if (f->group_size[0])
         fprintf(out, " group(%u, %u, %u)", f->group_size[0], f->group_size[1], f->group_size[2]);
     if (f->host_name) {
@@ -375,7 +377,7 @@ static void print_global(FILE *out, const struct ir_value *v)
     fputs(" = ", out);
     if (v->type->space != IR_PRIVATE)
         fprintf(out, "addrspace(%d) ", (int)v->type->space);
-    fputs("global ", out);
+    fputs(v->exact ? "constant " : "global ", out);
     ir_print_type(out, v->held);
     fputc(' ', out);
     if (v->initial)

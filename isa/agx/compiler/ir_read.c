@@ -164,7 +164,12 @@ static bool read_module(struct ir_reader *r)
 
 struct ir_module *ir_read(const char *text, size_t bytes, struct isa_error *error)
 {
-    struct ir_reader r = {.text = text, .end = text + bytes, .error = error, .m = ir_module_create()};
+    return ir_read_with_library(text, bytes, NULL, error);
+}
+
+struct ir_module *ir_read_with_library(const char *text, size_t bytes, const char *folder, struct isa_error *error)
+{
+    struct ir_reader r = {.text = text, .end = text + bytes, .library = folder, .error = error, .m = ir_module_create()};
     r.place = (struct ir_place){.at = text, .line = 1, .fresh = true, .token = {.text = text, .start = text}};
     r.types.epoch = r.globals.epoch = r.locals.epoch = r.blocks.epoch = 1;
     *error = (struct isa_error){.line = 0};

@@ -15,5 +15,8 @@
 
 /* NULL on failure, with the line of the text in `error`. The text need not end in a zero. */
 struct ir_module *ir_read(const char *text, size_t bytes, struct isa_error *error);
+/* The same where files of a folder are a library: what was inlined from them belongs to the line that called it. Code of the
+ * library that was not inlined has no line. NULL = there is none. */
+struct ir_module *ir_read_with_library(const char *text, size_t bytes, const char *folder, struct isa_error *error);
 
 #endif

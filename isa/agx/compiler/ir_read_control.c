@@ -171,8 +171,6 @@ static bool skip_function_type(struct ir_reader *r)
         return true;
     const struct ir_place back = r->place;
     for (unsigned depth = 0; r->place.token.kind != IR_T_END;) {
-        if (ir_is(r, "..."))
-            return ir_read_fail(r, "calls with a variable number of arguments (printf) are not supported");
         depth += ir_is_sign(r, '(');
         depth -= ir_is_sign(r, ')');
         ir_next(r);

@@ -53,6 +53,9 @@ static bool read_param_attributes(struct ir_reader *r, struct ir_param *param)
         } else if (ir_take(r, "annotation")) {
             if (!ir_read_quoted(r, &param->annotation))
                 return false;
+        } else if (ir_take(r, "dereferenceable")) {
+            if (!ir_want_sign(r, '(') || !ir_want_number(r, UINT64_MAX, &param->reach) || !ir_want_sign(r, ')'))
+                return false;
         } else if (ir_is(r, "inalloca") || ir_is(r, "preallocated") || ir_is(r, "swiftself")) {
             return ir_read_fail(r, "this kind of argument is not supported");
         } else if (!ir_skip_attribute(r)) {
@@ -67,13 +70,16 @@ static bool read_param_attributes(struct ir_reader *r, struct ir_param *param)
 static bool read_params(struct ir_reader *r)
 {
     r->params = 0;
+    r->variadic = false;
     if (!ir_want_sign(r, '('))
         return false;
     while (!ir_take_sign(r, ')')) {
         if (r->params && !ir_want_sign(r, ','))
             return false;
-        if (ir_take(r, "..."))
+        if (ir_take(r, "...")) {
+            r->variadic = true;
             return ir_want_sign(r, ')');
+        }
         struct ir_param param = {.type = ir_read_type(r)};
         if (!param.type || !read_param_attributes(r, &param))
             return false;
@@ -112,6 +118,7 @@ static struct ir_function *add_function(struct ir_reader *r, const char *name, c
         *kept = r->param[i];
         f->by_value[i] = kept->by_value;
         v->annotation = kept->annotation;
+        v->reach = kept->reach;
         v->name = kept->name;
         if (!v->name && kept->local && kept->local_length && (*kept->local < '0' || *kept->local > '9'))
             v->name = ir_text(r->m, kept->local, kept->local_length);
@@ -242,6 +249,7 @@ bool ir_read_function(struct ir_reader *r, bool defined)
     if (!f || !define_global(r, name, ir_function_value(f)) || !read_tail(r, f, &pending, defined))
         return false;
     f->kernel = kernel;
+    f->variadic = r->variadic;
     if (!defined) {
         for (unsigned i = 0; i < f->arguments; i++)
             f->argument[i]->note = NULL;
@@ -258,7 +266,7 @@ bool ir_read_function(struct ir_reader *r, bool defined)
 /* ---- global variables ---- */
 
 /* Words up to `global` or `constant`. */
-static bool read_linkage(struct ir_reader *r, enum ir_space *space, bool *external)
+static bool read_linkage(struct ir_reader *r, enum ir_space *space, bool *external, bool *constant)
 {
     while (!ir_is(r, "global") && !ir_is(r, "constant")) {
         if (ir_is(r, "alias") || ir_is(r, "ifunc") || ir_is(r, "thread_local"))
@@ -273,6 +281,7 @@ static bool read_linkage(struct ir_reader *r, enum ir_space *space, bool *extern
             return false;
         }
     }
+    *constant = ir_is(r, "constant");
     ir_next(r);
     return true;
 }
@@ -280,7 +289,7 @@ static bool read_linkage(struct ir_reader *r, enum ir_space *space, bool *extern
 bool ir_read_global(struct ir_reader *r)
 {
     enum ir_space space = IR_PRIVATE;
-    bool external = false;
+    bool external = false, constant = false;
     const char *const name = ir_token_copy(r);
     ir_next(r);
     if (!ir_want_sign(r, '='))
@@ -291,7 +300,7 @@ bool ir_read_global(struct ir_reader *r)
     }
     if (strcmp(name, "llvm.global_ctors") == 0 || strcmp(name, "llvm.global_dtors") == 0)
         return ir_read_fail(r, "variables that are initialised by code are not supported");
-    if (!read_linkage(r, &space, &external))
+    if (!read_linkage(r, &space, &external, &constant))
         return false;
     const struct ir_type *const held = ir_read_type(r);
     struct ir_pending *const pending = held ? add_pending(r) : NULL;
@@ -302,6 +311,7 @@ bool ir_read_global(struct ir_reader *r)
     struct ir_value *const v = ir_add_global(r->m, name, held, space);
     if (r->m->failed || !define_global(r, name, v))
         return r->failed ? false : ir_read_no_memory(r);
+    v->exact = constant;
     pending->global = v;
     pending->annotations = strcmp(name, "llvm.global.annotations") == 0;
     pending->hidden = pending->annotations;

@@ -47,8 +47,8 @@ static struct ir_node *enter(struct ir_reader *r, uint64_t number)
 /* ---- locations ---- */
 
 struct fields {
-    uint64_t line, scope, file;
-    bool has_scope, has_file;
+    uint64_t line, scope, file, inlined;
+    bool has_scope, has_file, has_inlined;
     const char *filename;
 };
 
@@ -62,6 +62,11 @@ static bool read_field(struct ir_reader *r, const struct ir_token *label, struct
     const struct ir_token value = r->place.token;
     if (value.kind == IR_T_INTEGER && is_label(label, "line"))
         return ir_want_number(r, UINT32_MAX, &fields->line);
+    if (value.kind == IR_T_META && value.length && is_label(label, "inlinedAt")) {
+        r->place.token.kind = IR_T_INTEGER;
+        fields->has_inlined = true;
+        return ir_want_number(r, MOST_NODES, &fields->inlined);
+    }
     if (value.kind == IR_T_META && value.length && (is_label(label, "scope") || is_label(label, "file"))) {
         const bool scope = is_label(label, "scope");
         r->place.token.kind = IR_T_INTEGER;
@@ -127,29 +132,52 @@ static bool read_file(struct ir_reader *r, uint64_t number, uint32_t *file)
     return ir_read_fail(r, "scopes go round in a circle");
 }
 
+/* A location where it stands, wherever it was inlined to; NULL on failure. */
+static const struct ir_node *read_here(struct ir_reader *r, uint64_t number)
+{
+    struct fields fields;
+    struct ir_node *const node = enter(r, number);
+    if (!node || node->known)
+        return node;
+    if (!read_fields(r, &fields))
+        return NULL;
+    if (!fields.has_scope)
+        return ir_read_fail(r, "a location has no scope"), NULL;
+    uint32_t own = 0;
+    if (!read_file(r, fields.scope, &own))
+        return NULL;
+    node->line = (uint32_t)fields.line;
+    node->file = own;
+    node->inlined = fields.has_inlined ? (uint32_t)fields.inlined + 1 : 0;
+    node->known = true;
+    return node;
+}
+
+static bool in_library(const struct ir_reader *r, uint32_t file)
+{
+    const char *const name = ir_module_file(r->m, file);
+    const size_t length = r->library ? strlen(r->library) : 0;
+    return length && name && strncmp(name, r->library, length) == 0 && name[length] == '/';
+}
+
 bool ir_read_location(struct ir_reader *r, uint64_t number, uint32_t *line, uint32_t *file)
 {
     const struct ir_place back = r->place;
-    struct fields fields;
-    struct ir_node *const node = enter(r, number);
-    if (!node)
-        return false;
-    if (!node->known) {
-        if (!read_fields(r, &fields))
+    for (unsigned steps = 0; steps < 1000; steps++) {
+        const struct ir_node *const node = read_here(r, number);
+        if (!node)
             return false;
-        if (!fields.has_scope)
-            return ir_read_fail(r, "a location has no scope");
-        uint32_t own = 0;
-        if (!read_file(r, fields.scope, &own))
-            return false;
-        node->line = (uint32_t)fields.line;
-        node->file = own;
-        node->known = true;
+        const bool library = in_library(r, node->file);
+        if (library && node->inlined) {
+            number = node->inlined - 1;
+            continue;
+        }
+        *line = library ? 0 : node->line;
+        *file = node->file;
+        r->place = back;
+        return true;
     }
-    *line = node->line;
-    *file = node->file;
-    r->place = back;
-    return true;
+    return ir_read_fail(r, "locations go round in a circle");
 }
 
 /* ---- kernels ---- */

@@ -60,6 +60,7 @@ struct ir_named_type {
 struct ir_node {
     struct ir_place body;
     uint32_t line, file;
+    uint32_t inlined; /* of a location: the node of the call that it was inlined to, + 1; 0 = to none */
     bool known, location, busy;
 };
 struct ir_param {
@@ -67,6 +68,7 @@ struct ir_param {
     const char *local; /* as the text names it; NULL = only numbered */
     size_t local_length;
     const char *name, *annotation;
+    uint64_t reach; /* dereferenceable(n) */
 };
 struct ir_pending { /* initial value of a global, body of a function */
     struct ir_place place;
@@ -83,6 +85,7 @@ struct ir_pending { /* initial value of a global, body of a function */
 struct ir_reader {
     struct ir_module *m;
     const char *text, *end;
+    const char *library; /* folder of files whose lines belong to their callers; NULL = none */
     struct ir_place place;
     struct isa_error *error;
     bool failed;
@@ -109,6 +112,7 @@ struct ir_reader {
     size_t forwards, stand_ins; /* values used before they were defined: not yet defined, all of the function */
     struct ir_param *param;     /* of the head being read */
     size_t params, param_room;
+    bool variadic; /* with more behind them */
 };
 
 void ir_next(struct ir_reader *r);

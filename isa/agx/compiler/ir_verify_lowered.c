@@ -50,8 +50,7 @@ static bool verify_types(const struct ir_function *f, const struct ir_value *v, 
 static bool verify_space(const struct ir_function *f, const struct ir_value *v, const struct ir_type *pointer,
                          struct isa_error *error)
 {
-    if (pointer->space != IR_DEVICE && pointer->space != IR_CONSTANT_SPACE && pointer->space != IR_THREADGROUP &&
-        pointer->space != IR_PRIVATE)
+    if (pointer->space == IR_GENERIC)
         FAIL("the pointer is in address space %d", (int)pointer->space);
     return true;
 }

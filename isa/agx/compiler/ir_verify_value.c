@@ -224,7 +224,7 @@ static bool verify_call(const struct ir_function *f, const struct ir_value *v, s
     if (!v->operands || v->operand[0]->op != IR_FUNCTION)
         FAIL("calls no function");
     const struct ir_function *const callee = v->operand[0]->function;
-    if (v->operands - 1 != callee->arguments)
+    if (v->operands - 1 != callee->arguments && (!callee->variadic || v->operands - 1 < callee->arguments))
         FAIL("gives %.60s %u arguments instead of %u", callee->name, v->operands - 1, callee->arguments);
     if (v->type != callee->result)
         FAIL("%.60s gives another type", callee->name);

@@ -84,16 +84,34 @@ const struct ir_type *build_int(struct build *b, unsigned bits);
 /* The type with every vector's element replaced: float4 and i32 give int4. */
 const struct ir_type *build_shape(struct build *b, const struct ir_type *shape, const struct ir_type *element);
 
+/* ---- loops: the block is split in front of `at`; what is made by `b` of the loop stands in its body, which is one block ---- */
+
+struct build_loop {
+    struct ir_block *before, *body, *after;
+    struct build b;
+};
+struct ir_block *build_split(struct build *b); /* without a loop: what begins with `at` goes to a new block, which is returned */
+/* `enter` (an i1; NULL = always) says whether the loop runs at all. */
+struct build_loop build_loop_open(struct build *b, struct ir_value *enter);
+struct ir_value *build_loop_phi(struct build_loop *l, struct ir_value *first); /* before anything else of the body */
+void build_loop_next(struct build_loop *l, struct ir_value *phi, struct ir_value *next);
+/* What is known behind a loop that need not run: `none` when it did not, else `last`. */
+struct ir_value *build_loop_result(struct build_loop *l, struct ir_value *none, struct ir_value *last);
+void build_loop_close(struct build_loop *l, struct ir_value *again);
+
 /* ---- the passes, in the order in which ir_lower runs them ---- */
 
 bool pass_inline(struct pass *p);    /* calls of functions that have a body */
 bool pass_library(struct pass *p);   /* calls of the library and of LLVM's intrinsics */
 bool pass_arguments(struct pass *p); /* structures passed by value */
 bool pass_aggregates(struct pass *p);
+bool pass_choices(struct pass *p);   /* loads from one of two memories */
 bool pass_promote(struct pass *p);   /* private variables to values */
 bool pass_spaces(struct pass *p);    /* generic pointers */
 bool pass_scalarise(struct pass *p); /* vectors to their lanes */
+bool pass_unaligned(struct pass *p); /* accesses to less than natural alignment, piece by piece */
 bool pass_switches(struct pass *p);
+bool pass_entries(struct pass *p);   /* loops with several entries */
 bool pass_widen(struct pass *p);     /* integers of odd widths */
 bool pass_divide(struct pass *p);    /* integer division, remainders, quotients */
 bool pass_wide(struct pass *p);      /* 64-bit operations that the back end has not */
@@ -101,7 +119,8 @@ bool pass_addresses(struct pass *p); /* getelementptr to one index */
 bool pass_fold(struct pass *p);      /* constants and algebra */
 bool pass_common(struct pass *p);    /* common subexpressions */
 bool pass_dead(struct pass *p);
-bool pass_flow(struct pass *p);  /* branches on constants, blocks in a row, ifs to selects */
-bool pass_merge(struct pass *p); /* adjacent loads and stores to vectors */
+bool pass_flow(struct pass *p);      /* branches on constants, blocks in a row, ifs to selects */
+bool pass_invariant(struct pass *p); /* what loops compute anew although it never changes */
+bool pass_merge(struct pass *p);     /* adjacent loads and stores to vectors */
 
 #endif

@@ -143,6 +143,39 @@ static struct ir_value *sum_terms(struct build *b, const struct address *a, uint
     return sum;
 }
 
+static bool is_counter(const struct ir_value *v)
+{
+    for (unsigned i = 0; i < 2; i++, v = v->operand[0])
+        if (v->op == IR_PHI || pass_is_value(v) || !v->operands)
+            return v->op == IR_PHI;
+    return false;
+}
+
+/* A sum of 64 bits becomes a base, and one word that the hardware adds by itself: a loop's counter when there is one, so that the
+ * base stays the same in the loop. */
+static void split_index(struct build *b, struct address *a, uint64_t size)
+{
+    unsigned best = a->terms;
+    for (unsigned i = 0; i < a->terms; i++) {
+        const uint64_t by = a->term[i].scale / size;
+        if (a->term[i].value->type->bits == 32 && (by == 1 || by == 2 || by == 4) &&
+            (best == a->terms || is_counter(a->term[i].value) || !is_counter(a->term[best].value)))
+            best = i;
+    }
+    if (a->terms < 2 || best == a->terms ||
+        (a->root->type->space != IR_DEVICE && a->root->type->space != IR_CONSTANT_SPACE &&
+         a->root->type->space != IR_CONSTANT_HOST))
+        return;
+    const struct term last = a->term[best];
+    a->term[best] = a->term[--a->terms];
+    const bool one = a->terms == 1 && a->term[0].value->type->bits == 32 && a->term[0].scale == size;
+    struct ir_value *const index = one ? a->term[0].value : sum_terms(b, a, size, 64);
+    a->root = build_gep(b, a->root, ir_int(b->m, 8 * (unsigned)size), index, 0);
+    a->root->exact = one && !a->term[0].is_signed;
+    a->term[0] = last;
+    a->terms = 1;
+}
+
 static struct ir_value *put_together(struct pass *p, struct build *b, struct address *a, uint64_t size)
 {
     unsigned kept = 0;
@@ -161,6 +194,8 @@ static struct ir_value *put_together(struct pass *p, struct build *b, struct add
         size /= 2;
     }
     int64_t offset = (int64_t)a->constant / (int64_t)size;
+    if (!a->small && !fits_32(p, a, size))
+        split_index(b, a, size);
     const bool one = a->terms == 1 && a->term[0].value->type->bits == 32 && a->term[0].scale == size;
     const bool short_index = a->small || !a->terms || one || fits_32(p, a, size);
     const bool is_unsigned = !a->small && (!one || !a->term[0].is_signed);

@@ -1,4 +1,5 @@
 /* How passes make instructions. */
+#include "isa/agx/compiler/ir_interpret_number.h"
 #include "isa/agx/compiler/pass.h"
 
 #include <string.h>
@@ -38,10 +39,7 @@ struct ir_value *build_float_like(struct build *b, const struct ir_value *like, 
 {
     if (like->type->bits == 32)
         return build_f32(b, (float)x);
-    const _Float16 half = (_Float16)x;
-    uint16_t bits;
-    memcpy(&bits, &half, sizeof bits);
-    return ir_constant(b->m, like->type, bits);
+    return ir_constant(b->m, like->type, half_of_number(x));
 }
 
 struct ir_value *build_like(struct build *b, const struct ir_value *like, uint64_t bits)

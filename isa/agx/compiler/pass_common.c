@@ -46,9 +46,15 @@ static bool has_effect(const struct ir_value *v)
     return (ir_flags(v) & IR_E) || v->is_volatile;
 }
 
+static bool is_constant_memory(const struct ir_value *pointer)
+{
+    return pointer->type->space == IR_CONSTANT_SPACE || pointer->type->space == IR_CONSTANT_HOST;
+}
+
 static bool may_share(const struct ir_value *v)
 {
-    return !has_effect(v) && v->op != IR_PHI && v->op != IR_LOAD && v->type->kind != IR_VOID;
+    return !has_effect(v) && v->op != IR_PHI && (v->op != IR_LOAD || is_constant_memory(v->operand[0])) &&
+           v->type->kind != IR_VOID;
 }
 
 static struct ir_value *find_same(struct common *c, struct ir_value *v)

@@ -8,9 +8,28 @@
 
 /* ---- by constants ---- */
 
+/* x / d as the high half of one product, where a multiplier of 32 bits is exact enough for x < 2^(32 - zeros); NULL: none is. */
+static struct ir_value *udiv_by_product(struct build *b, struct ir_value *x, uint32_t d, unsigned zeros)
+{
+    for (unsigned by = 0; by < 32; by++) {
+        const uint64_t power = UINT64_C(1) << (32 + by), magic = power / d + 1;
+        if (magic > UINT32_MAX)
+            return NULL;
+        if (magic * d - power <= UINT64_C(1) << (by + zeros))
+            return build_2n(b, IR_LSHR, build_b2(b, IR_B_MUL_HIGH_U, x, build_i32(b, (uint32_t)magic)), by);
+    }
+    return NULL;
+}
+
 /* x / d for 32-bit unsigned x and 2 < d, no power of two. */
 static struct ir_value *udiv_by(struct build *b, struct ir_value *x, uint32_t d)
 {
+    const unsigned zeros = (unsigned)__builtin_ctz(d);
+    struct ir_value *const product = udiv_by_product(b, x, d, 0);
+    struct ir_value *const shifted =
+        product || !zeros ? product : udiv_by_product(b, build_2n(b, IR_LSHR, x, zeros), d >> zeros, zeros);
+    if (shifted)
+        return shifted;
     const unsigned log = 32 - (unsigned)__builtin_clz(d - 1);
     const uint64_t high = ((UINT64_C(1) << log) - d) << 32;
     const uint32_t magic = (uint32_t)(high / d + 1); /* 2^32 less than the multiplier */
@@ -45,10 +64,10 @@ static void udivrem(struct build *b, struct ir_value *x, struct ir_value *y, str
     struct ir_value *size = build_any(b, IR_UITOFP, ir_float(b->m, 32), &y, 1);
     struct ir_value *scaled = build_2(b, IR_FMUL, build_b1(b, IR_B_RCP, size), build_f32(b, 0x1.fffffcp+31F));
     struct ir_value *r = build_any(b, IR_FPTOUI, ir_int(b->m, 32), &scaled, 1);
-    struct ir_value *off = build_2(b, IR_MUL, build_2(b, IR_SUB, build_i32(b, 0), y), r);
+    struct ir_value *minus = build_2(b, IR_SUB, build_i32(b, 0), y), *off = build_2(b, IR_MUL, minus, r);
     r = build_2(b, IR_ADD, r, build_b2(b, IR_B_MUL_HIGH_U, r, off));
     struct ir_value *q = build_b2(b, IR_B_MUL_HIGH_U, x, r);
-    struct ir_value *left = build_2(b, IR_SUB, x, build_2(b, IR_MUL, q, y));
+    struct ir_value *left = build_2(b, IR_ADD, build_2(b, IR_MUL, q, minus), x);
     for (unsigned i = 0; i < 2; i++) {
         struct ir_value *more = build_icmp(b, IR_UGE, left, y);
         q = build_select(b, more, build_2n(b, IR_ADD, q, 1), q);
@@ -89,7 +108,8 @@ static struct ir_value *divide_32(struct build *b, enum ir_op op, struct ir_valu
         q = build_2n(b, IR_LSHR, x, (unsigned)__builtin_ctzll(d));
     else
         q = udiv_by(b, x, (uint32_t)d);
-    return op == IR_UDIV || op == IR_SDIV ? q : build_2(b, IR_SUB, x, build_2(b, IR_MUL, q, y));
+    /* the rest as one product and sum */
+    return op == IR_UDIV || op == IR_SDIV ? q : build_2(b, IR_ADD, build_2n(b, IR_MUL, q, (uint32_t)(0 - d)), x);
 }
 
 static struct ir_value *divide_integers(struct pass *p, struct ir_value *v)

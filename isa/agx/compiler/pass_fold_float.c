@@ -1,10 +1,12 @@
 /* Folding of floating point and of builtins. Nothing here changes a result but for the sign of a not-a-number. */
 #include "isa/agx/compiler/pass_fold.h"
 
+#include "isa/agx/compiler/ir_interpret_number.h"
+
 #include <math.h>
 #include <string.h>
 
-static bool number_of(const struct ir_value *v, float *x)
+static bool known_number(const struct ir_value *v, float *x)
 {
     if (v->op != IR_CONSTANT || v->type->kind != IR_FLOAT)
         return false;
@@ -14,10 +16,7 @@ static bool number_of(const struct ir_value *v, float *x)
         return true;
     }
     if (v->type->bits == 16) {
-        const uint16_t bits = (uint16_t)v->bits;
-        _Float16 half;
-        memcpy(&half, &bits, sizeof bits);
-        *x = (float)half;
+        *x = (float)number_of_half(v->bits);
         return true;
     }
     return false;
@@ -26,7 +25,7 @@ static bool number_of(const struct ir_value *v, float *x)
 static bool is_number(const struct ir_value *v, float n)
 {
     float x;
-    return number_of(v, &x) && x == n && !signbit(x) == !signbit(n);
+    return known_number(v, &x) && x == n && !signbit(x) == !signbit(n);
 }
 
 /* Results that are subnormal are left to the hardware, which may flush them. */
@@ -38,7 +37,7 @@ static struct ir_value *number(struct build *b, const struct ir_value *like, flo
 static struct ir_value *fold_two(struct build *b, const struct ir_value *v)
 {
     float x, y;
-    if (v->type->bits != 32 || !number_of(v->operand[0], &x) || !number_of(v->operand[1], &y))
+    if (v->type->bits != 32 || !known_number(v->operand[0], &x) || !known_number(v->operand[1], &y))
         return NULL;
     switch (v->op) {
     case IR_FADD: return number(b, v, x + y);
@@ -53,9 +52,9 @@ static struct ir_value *fold_conversion(struct build *b, const struct ir_value *
 {
     float x;
     const struct ir_value *from = v->operand[0];
-    if (v->op == IR_FPEXT && number_of(from, &x) && v->type->bits == 32)
+    if (v->op == IR_FPEXT && known_number(from, &x) && v->type->bits == 32)
         return number(b, v, x);
-    if (v->op == IR_FPTRUNC && number_of(from, &x) && v->type->bits == 16 && (x == 0 || fabsf(x) >= 0x1p-14f))
+    if (v->op == IR_FPTRUNC && known_number(from, &x) && v->type->bits == 16 && (x == 0 || fabsf(x) >= 0x1p-14f))
         return build_float_like(b, v, (double)x);
     if (v->op == IR_FPTRUNC && from->op == IR_FPEXT && from->operand[0]->type == v->type)
         return from->operand[0];
@@ -132,7 +131,7 @@ struct ir_value *fold_float(struct pass *p, struct ir_value *v)
         return now ? now : is_number(v->operand[1], 1) ? v->operand[0] : is_number(v->operand[0], 1) ? v->operand[1] : NULL;
     case IR_FDIV:
         now = fold_two(&b, v);
-        if (now || !number_of(v->operand[1], &x))
+        if (now || !known_number(v->operand[1], &x))
             return now;
         /* By a power of two: the reciprocal is exact. */
         if (v->type->bits == 32 && isnormal(x) && isnormal(1 / x) && fabsf(x) == ldexpf(1, ilogbf(x)))

@@ -1,10 +1,14 @@
 /* Puts the bodies of called functions in the place of their calls. */
 #include "isa/agx/compiler/pass.h"
 
-#define MOST_CALLS 4000
+/* Calls within calls grow without bound; real kernels stay far below. */
+#define MOST_CALLS  4000
+#define MOST_VALUES 200000
+#define FIRST_ASKED 16
 
 struct copy {
     struct pass *p;
+    const struct ir_value *call;
     struct ir_value **value; /* of the called function's values, by id; arguments first */
     struct ir_block **block;
     struct ir_block *after;
@@ -18,11 +22,18 @@ static struct ir_value *copied(const struct copy *c, struct ir_value *v)
     return v;
 }
 
+/* What has no line of its own (code of a library) belongs to the line of the call. */
+static void put_place(const struct copy *c, const struct ir_value *from, struct ir_value *to)
+{
+    const struct ir_value *const place = from->line ? from : c->call;
+    to->line = place->line;
+    to->file = place->file;
+}
+
 static void copy_return(const struct copy *c, const struct ir_value *v, struct ir_block *to)
 {
     struct ir_value *jump = ir_make(c->p->f, IR_JUMP, ir_void(c->p->m), NULL, 0);
-    jump->line = v->line;
-    jump->file = v->file;
+    put_place(c, v, jump);
     jump->blocks = 1;
     jump->block = ir_alloc(c->p->m, sizeof *jump->block);
     jump->block[0] = c->after;
@@ -47,8 +58,7 @@ static void copy_value(const struct copy *c, const struct ir_value *v, struct ir
     now->align = v->align;
     now->bits = v->bits;
     now->offset = v->offset;
-    now->line = v->line;
-    now->file = v->file;
+    put_place(c, v, now);
     now->name = v->name;
     now->annotation = v->annotation;
     now->lists = v->lists;
@@ -84,23 +94,6 @@ static void copy_body(const struct copy *c, const struct ir_function *callee)
         }
 }
 
-/* What comes behind the call goes to a block of its own. */
-static struct ir_block *split_behind(struct pass *p, const struct ir_value *call)
-{
-    struct ir_block *before = call->home, *after = ir_add_block(p->f, NULL, before);
-    while (call->next) {
-        struct ir_value *v = call->next;
-        ir_remove(v);
-        ir_append(after, v);
-    }
-    for (unsigned i = 0; i < pass_targets(after->last); i++)
-        for (struct ir_value *phi = after->last->block[i]->first; phi && phi->op == IR_PHI; phi = phi->next)
-            for (unsigned k = 0; k < phi->blocks; k++)
-                if (phi->block[k] == before)
-                    phi->block[k] = after;
-    return after;
-}
-
 /* A structure passed by value is copied: the called function may change it. */
 static struct ir_value *by_value(struct pass *p, struct ir_value *call, struct ir_value *pointer, const struct ir_type *type)
 {
@@ -115,7 +108,7 @@ static struct ir_value *by_value(struct pass *p, struct ir_value *call, struct i
 static void inline_call(struct pass *p, struct ir_value *call)
 {
     struct ir_function *callee = call->operand[0]->function;
-    struct copy c = {.p = p};
+    struct copy c = {.p = p, .call = call};
     ir_number(callee);
     unsigned blocks = 0;
     for (const struct ir_block *b = callee->first; b; b = b->next)
@@ -129,7 +122,8 @@ static void inline_call(struct pass *p, struct ir_value *call)
                                                ? by_value(p, call, call->operand[i + 1], callee->by_value[i])
                                                : call->operand[i + 1];
     struct ir_block *before = call->home, *last = before;
-    c.after = split_behind(p, call);
+    struct build behind = build_at(p, call->next);
+    c.after = build_split(&behind);
     for (const struct ir_block *b = callee->first; b; b = b->next)
         last = c.block[b->id] = ir_add_block(p->f, b->name, last);
     if (call->type->kind != IR_VOID) {
@@ -149,22 +143,62 @@ static void inline_call(struct pass *p, struct ir_value *call)
     p->changed = true;
 }
 
-static struct ir_value *find_call(const struct ir_function *f)
+/* In this block or behind it. */
+static struct ir_value *find_call(const struct ir_block *from)
 {
-    for (const struct ir_block *b = f->first; b; b = b->next)
+    for (const struct ir_block *b = from; b; b = b->next)
         for (struct ir_value *v = b->first; v; v = v->next)
             if (v->op == IR_CALL && v->operand[0]->op == IR_FUNCTION && v->operand[0]->function->first)
                 return v;
     return NULL;
 }
 
+/* Whether calls lead from one function to another. Each is looked into once: `seen` ends with NULL. */
+static bool leads_to(const struct ir_function *from, const struct ir_function *to, const struct ir_function **seen)
+{
+    for (; *seen; seen++)
+        if (*seen == from)
+            return false;
+    *seen = from;
+    for (const struct ir_block *b = from->first; b; b = b->next)
+        for (const struct ir_value *v = b->first; v; v = v->next)
+            if (v->op == IR_CALL && v->operand[0]->op == IR_FUNCTION &&
+                (v->operand[0]->function == to || leads_to(v->operand[0]->function, to, seen)))
+                return true;
+    return false;
+}
+
+static bool calls_itself(struct pass *p, const struct ir_function *f)
+{
+    size_t functions = 1;
+    for (const struct ir_function *other = ir_module_functions(p->m); other; other = other->next)
+        functions++;
+    const struct ir_function **seen = ir_alloc(p->m, (functions + 1) * sizeof *seen);
+    return !ir_module_failed(p->m) && (f == p->f || leads_to(f, f, seen));
+}
+
+/* Asked now and then only: most functions call nobody. */
+static bool may_inline(struct pass *p, const struct ir_value *call, unsigned calls, uint64_t values)
+{
+    const struct ir_function *callee = call->operand[0]->function;
+    const bool ask = callee == p->f || (calls >= FIRST_ASKED && (calls & (calls - 1)) == 0);
+    if (ask && calls_itself(p, callee))
+        return pass_refuse(p, call, "%s calls itself, which the GPU cannot", callee->name) != NULL;
+    return (calls < MOST_CALLS && values <= MOST_VALUES) ||
+           pass_refuse(p, call, "%s becomes too large: every call, here of %s, is code of its own", p->f->name, callee->name) !=
+               NULL;
+}
+
 bool pass_inline(struct pass *p)
 {
     struct ir_value *call;
-    for (unsigned calls = 0; (call = find_call(p->f)); calls++) {
-        const struct ir_function *callee = call->operand[0]->function;
-        if (callee == p->f || calls == MOST_CALLS)
-            return pass_refuse(p, call, "%s calls itself, which the GPU cannot", callee->name) != NULL;
+    const struct ir_block *from = p->f->first;
+    uint64_t values = 0;
+    for (unsigned calls = 0; (call = find_call(from)); calls++) {
+        from = call->home;
+        values += call->operand[0]->function->next_id;
+        if (!may_inline(p, call, calls, values))
+            return false;
         inline_call(p, call);
         if (ir_module_failed(p->m))
             return pass_refuse(p, NULL, "out of memory") != NULL;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum intrinsic_kind { INTRINSIC_OP, INTRINSIC_BUILTIN, INTRINSIC_EXPAND, INTRINSIC_NOTHING, INTRINSIC_OTHER };
-enum intrinsic_other { OTHER_BSWAP, OTHER_EXPECT, OTHER_ABS, OTHER_REDUCE };
+enum intrinsic_other { OTHER_BSWAP, OTHER_EXPECT, OTHER_ABS, OTHER_REDUCE, OTHER_OVERFLOW };
 
 struct intrinsic {
     const char *name; /* without the types at the end */
@@ -33,6 +33,8 @@ static const struct intrinsic intrinsics[] = {
     {"fabs", INTRINSIC_BUILTIN, IR_B_FABS},
     {"minnum", INTRINSIC_BUILTIN, IR_B_FMIN},
     {"maxnum", INTRINSIC_BUILTIN, IR_B_FMAX},
+    {"minimum", INTRINSIC_BUILTIN, IR_B_FMIN},
+    {"maximum", INTRINSIC_BUILTIN, IR_B_FMAX},
     {"floor", INTRINSIC_BUILTIN, IR_B_FLOOR},
     {"ceil", INTRINSIC_BUILTIN, IR_B_CEIL},
     {"trunc", INTRINSIC_BUILTIN, IR_B_TRUNCATE},
@@ -51,6 +53,8 @@ static const struct intrinsic intrinsics[] = {
     {"powi", INTRINSIC_EXPAND, IR_X_POWN},
     {"sin", INTRINSIC_EXPAND, IR_X_SIN},
     {"cos", INTRINSIC_EXPAND, IR_X_COS},
+    {"ldexp", INTRINSIC_EXPAND, IR_X_LDEXP},
+    {"exp10", INTRINSIC_EXPAND, IR_X_EXP10},
     {"lifetime.", INTRINSIC_NOTHING, 0},
     {"assume", INTRINSIC_NOTHING, 0},
     {"dbg.", INTRINSIC_NOTHING, 0},
@@ -58,10 +62,18 @@ static const struct intrinsic intrinsics[] = {
     {"invariant.", INTRINSIC_NOTHING, 0},
     {"var.annotation", INTRINSIC_NOTHING, 0},
     {"donothing", INTRINSIC_NOTHING, 0},
+    {"sideeffect", INTRINSIC_NOTHING, 0},
+    {"canonicalize", INTRINSIC_OTHER, OTHER_EXPECT},
     {"bswap", INTRINSIC_OTHER, OTHER_BSWAP},
     {"expect", INTRINSIC_OTHER, OTHER_EXPECT},
     {"abs", INTRINSIC_OTHER, OTHER_ABS},
     {"vector.reduce.", INTRINSIC_OTHER, OTHER_REDUCE},
+    {"uadd.with.overflow", INTRINSIC_OTHER, OTHER_OVERFLOW},
+    {"usub.with.overflow", INTRINSIC_OTHER, OTHER_OVERFLOW},
+    {"umul.with.overflow", INTRINSIC_OTHER, OTHER_OVERFLOW},
+    {"sadd.with.overflow", INTRINSIC_OTHER, OTHER_OVERFLOW},
+    {"ssub.with.overflow", INTRINSIC_OTHER, OTHER_OVERFLOW},
+    {"smul.with.overflow", INTRINSIC_OTHER, OTHER_OVERFLOW},
 };
 
 static const struct intrinsic *intrinsic_find(const char *name)
@@ -137,6 +149,49 @@ static struct ir_value *intrinsic_reduce(struct library_whole *w, const char *ki
     return NULL;
 }
 
+/* Products of fewer bits than 32 are looked at in 32. */
+static struct ir_value *product_overflows(struct build *b, struct ir_value *x, struct ir_value *y, struct ir_value *product,
+                                          bool is_signed)
+{
+    const unsigned bits = x->type->bits;
+    if (bits < 32) {
+        const struct ir_type *i32 = ir_int(b->m, 32);
+        struct ir_value *whole = build_2(b, IR_MUL, build_resize(b, x, i32, is_signed), build_resize(b, y, i32, is_signed));
+        return build_icmp(b, IR_NE, whole, build_resize(b, product, i32, is_signed));
+    }
+    struct ir_value *high = build_b2(b, is_signed ? IR_B_MUL_HIGH_S : IR_B_MUL_HIGH_U, x, y);
+    return build_icmp(b, IR_NE, high, is_signed ? build_2n(b, IR_ASHR, product, bits - 1) : build_like(b, x, 0));
+}
+
+/* The result and whether it does not fit, as a structure of both. */
+static struct ir_value *intrinsic_overflow(struct library_whole *w, const char *name)
+{
+    struct build *const b = &w->b;
+    struct ir_value *x = w->operand[0], *y = w->operand[1], *wrong;
+    const struct ir_type *type = w->v->type;
+    const bool is_signed = name[0] == 's';
+    if (type->kind != IR_STRUCT || x->type->kind != IR_INT || type->count != 2)
+        return NULL;
+    const enum ir_op op = name[1] == 'a' ? IR_ADD : name[1] == 's' ? IR_SUB : IR_MUL;
+    struct ir_value *r = build_2(b, op, x, y);
+    if (op == IR_MUL)
+        wrong = product_overflows(b, x, y, r, is_signed);
+    else if (!is_signed)
+        wrong = op == IR_ADD ? build_icmp(b, IR_ULT, r, x) : build_icmp(b, IR_ULT, x, y);
+    else
+        wrong =
+            build_icmpn(b, IR_SLT, build_2(b, IR_AND, build_2(b, IR_XOR, r, x), build_2(b, IR_XOR, op == IR_ADD ? r : x, y)), 0);
+    struct ir_value *both = ir_undefined(b->m, type), *const part[] = {r, wrong};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct ir_value *const operand[] = {both, part[i]};
+        both = build_any(b, IR_INSERT_VALUE, type, operand, 2);
+        both->list = ir_alloc(b->m, sizeof *both->list);
+        both->list[0] = i;
+        both->lists = 1;
+    }
+    return both;
+}
+
 struct ir_value *lower_intrinsic(struct library_whole *w, const char *name)
 {
     const struct intrinsic *i = intrinsic_find(name);
@@ -152,6 +207,7 @@ struct ir_value *lower_intrinsic(struct library_whole *w, const char *name)
     case OTHER_EXPECT: return w->operand[0];
     case OTHER_ABS: return lower_lanes(w, type, true, intrinsic_abs, 0);
     case OTHER_BSWAP: return lower_lanes(w, type, false, intrinsic_bswap, 0);
+    case OTHER_OVERFLOW: return intrinsic_overflow(w, name);
     case OTHER_REDUCE: return intrinsic_reduce(w, name + strlen("vector.reduce."));
     default: return NULL;
     }

@@ -3,6 +3,7 @@
 #include "isa/agx/compiler/pass_library.h"
 #include "isa/array_count.h"
 
+#include <math.h>
 #include <string.h>
 
 static struct ir_value *library_pick(struct build *b, struct ir_value *v, unsigned lane)
@@ -92,14 +93,41 @@ static struct ir_value *library_id(struct library_whole *w)
     return build_resize(&w->b, result, w->v->type, false);
 }
 
-struct ir_value *lower_with_kind(struct build *b, enum ir_builtin builtin, unsigned kind, const struct ir_type *type,
-                                 struct ir_value *const *operand, unsigned operands)
+static struct ir_value *with_list(struct build *b, enum ir_builtin builtin, unsigned kind, const struct ir_type *type,
+                                  struct ir_value *const *operand, unsigned operands)
 {
     struct ir_value *v = build_builtin(b, builtin, type, operand, operands);
     v->list = ir_alloc(b->m, sizeof *v->list);
     v->list[0] = kind;
     v->lists = 1;
     return v;
+}
+
+/* Numbers to integers that have their order, and back. */
+static struct ir_value *ordered(struct build *b, struct ir_value *bits)
+{
+    return build_2(b, IR_XOR, bits, build_2n(b, IR_LSHR, build_2n(b, IR_ASHR, bits, 31), 1));
+}
+
+/* The hardware has no prefix minimum and maximum of floats. */
+static struct ir_value *float_prefix(struct build *b, unsigned kind, struct ir_value *x)
+{
+    const struct ir_type *i32 = ir_int(b->m, 32), *f32 = ir_float(b->m, 32);
+    const bool least = kind == IR_REDUCE_FMIN;
+    struct ir_value *bits = ordered(b, build_convert(b, IR_BITCAST, build_convert(b, IR_FPEXT, x, f32), i32));
+    struct ir_value *r = with_list(b, IR_B_SIMD_PREFIX, least ? IR_REDUCE_SMIN : IR_REDUCE_SMAX, i32, &bits, 1);
+    struct ir_value *none = build_icmpn(b, IR_EQ, r, least ? INT32_MAX : (uint64_t)1 << 31);
+    r = build_convert(b, IR_BITCAST, ordered(b, r), f32);
+    r = build_select(b, none, build_f32(b, least ? INFINITY : -INFINITY), r);
+    return build_convert(b, IR_FPTRUNC, r, x->type);
+}
+
+struct ir_value *lower_with_kind(struct build *b, enum ir_builtin builtin, unsigned kind, const struct ir_type *type,
+                                 struct ir_value *const *operand, unsigned operands)
+{
+    if (builtin == IR_B_SIMD_PREFIX && (kind == IR_REDUCE_FMIN || kind == IR_REDUCE_FMAX) && type->kind == IR_FLOAT)
+        return float_prefix(b, kind, operand[0]);
+    return with_list(b, builtin, kind, type, operand, operands);
 }
 
 /* ---- by name ---- */
@@ -111,8 +139,8 @@ struct ir_value *lower_by_builtin(struct library_whole *w)
     bool has_kind;
     if (!ir_builtin_by_name(w->call->text, w->operands, &builtin, &kind, &has_kind))
         return NULL;
-    struct ir_value *v = lower_with_kind(&w->b, builtin, kind, w->v->type, w->operand, w->operands);
-    v->lists = has_kind ? 1 : 0;
+    struct ir_value *v = has_kind ? lower_with_kind(&w->b, builtin, kind, w->v->type, w->operand, w->operands)
+                                  : build_builtin(&w->b, builtin, w->v->type, w->operand, w->operands);
     if (v->type->kind != IR_VOID)
         return v;
     ir_remove(w->v);
@@ -150,6 +178,10 @@ static struct ir_value *library_named(struct library_whole *w)
             r = lower_atomic(w, (enum ir_special)code);
         if (!r)
             r = lower_geometry(w, (enum ir_special)code);
+        if (!r)
+            r = lower_async(w, (enum ir_special)code);
+        if (!r && !w->p->failed)
+            r = lower_group(w, (enum ir_special)code);
         return r ? r : lower_simd(w, (enum ir_special)code);
     default: return NULL;
     }

@@ -35,6 +35,8 @@ struct ir_value *lower_special(struct library_whole *w, enum ir_special code);
 struct ir_value *lower_atomic(struct library_whole *w, enum ir_special code);
 struct ir_value *lower_geometry(struct library_whole *w, enum ir_special code);
 struct ir_value *lower_simd(struct library_whole *w, enum ir_special code);
+struct ir_value *lower_group(struct library_whole *w, enum ir_special code);
+struct ir_value *lower_async(struct library_whole *w, enum ir_special code);
 struct ir_value *lower_memory(struct library_whole *w);                      /* vload and vstore by name */
 struct ir_value *lower_convert(struct library_whole *w);                     /* convert_ and as_ by name */
 struct ir_value *lower_intrinsic(struct library_whole *w, const char *name); /* llvm.* */
@@ -43,6 +45,14 @@ struct ir_value *lower_copy(struct library_whole *w, const char *name);      /* 
  */
 struct ir_value *lower_by_builtin(struct library_whole *w);
 
+/* To floating point, where it matters in which direction. */
+enum lower_rounding { LOWER_ROUND_ZERO, LOWER_ROUND_UP, LOWER_ROUND_DOWN };
+struct ir_value *lower_directed(struct build *b, struct ir_value *x, const struct ir_type *type, enum lower_rounding rounding,
+                                bool is_signed);
+
+/* Two numbers of a reduction. */
+struct ir_value *lower_pair(struct build *b, unsigned kind, struct ir_value *x, struct ir_value *y);
+unsigned lower_kind_for(const struct library_whole *w, unsigned kind);
 struct ir_value *lower_atomic_make(struct build *b, unsigned kind, struct ir_value *pointer, struct ir_value *value);
 struct ir_value *lower_with_kind(struct build *b, enum ir_builtin builtin, unsigned kind, const struct ir_type *type,
                                  struct ir_value *const *operand, unsigned operands);

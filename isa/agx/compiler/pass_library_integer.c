@@ -46,14 +46,26 @@ static struct ir_value *integer_select(struct library_lane *l)
     return build_select(BUILD, build_icmpn(BUILD, l->is_vector ? IR_SLT : IR_NE, l->z, 0), l->y, l->x);
 }
 
+/* x * y + z in 128 bits, of which the high half says whether it fits. */
+static struct ir_value *integer_mad_sat_long(struct library_lane *l)
+{
+    struct ir_value *product = build_2(BUILD, IR_MUL, l->x, l->y), *sum = build_2(BUILD, IR_ADD, product, l->z);
+    struct ir_value *high = build_b2(BUILD, l->is_signed ? IR_B_MUL_HIGH_S : IR_B_MUL_HIGH_U, l->x, l->y);
+    high = build_2(BUILD, IR_ADD, high, build_convert(BUILD, IR_ZEXT, build_icmp(BUILD, IR_ULT, sum, product), l->type));
+    if (!l->is_signed)
+        return build_select(BUILD, build_icmpn(BUILD, IR_NE, high, 0), build_like(BUILD, sum, UINT64_MAX), sum);
+    high = build_2(BUILD, IR_ADD, high, build_2n(BUILD, IR_ASHR, l->z, 63));
+    struct ir_value *limit = build_select(BUILD, build_icmpn(BUILD, IR_SLT, high, 0), build_like(BUILD, sum, UINT64_C(1) << 63),
+                                          build_like(BUILD, sum, INT64_MAX));
+    return build_select(BUILD, build_icmp(BUILD, IR_EQ, high, build_2n(BUILD, IR_ASHR, sum, 63)), sum, limit);
+}
+
 /* The product saturates before the sum does only in one direction, so the sum is done in twice the width. */
 static struct ir_value *integer_mad_sat(struct library_lane *l)
 {
     const unsigned bits = l->type->bits;
-    if (bits > 32) {
-        pass_refuse(l->p, l->b.at, "mad_sat of 64-bit numbers is not supported");
-        return NULL;
-    }
+    if (bits > 32)
+        return integer_mad_sat_long(l);
     const struct ir_type *wide = ir_int(l->p->m, 64);
     struct ir_value *x = build_resize(BUILD, l->x, wide, l->is_signed), *y = build_resize(BUILD, l->y, wide, l->is_signed);
     struct ir_value *sum = build_2(BUILD, IR_ADD, build_2(BUILD, IR_MUL, x, y), build_resize(BUILD, l->z, wide, l->is_signed));

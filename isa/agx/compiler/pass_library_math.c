@@ -132,6 +132,22 @@ static struct ir_value *power_of_float(struct library_lane *l)
     return power(l, l->y, odd, whole);
 }
 
+/* As OpenCL defines powr, by way of logarithms: of no negative number, and unclear where those are. */
+static struct ir_value *power_of_positive(struct library_lane *l)
+{
+    struct ir_value *size = build_b1(BUILD, IR_B_FABS, l->x), *none = F(__builtin_nanf(""));
+    struct ir_value *end = build_2(BUILD, IR_OR, build_fcmp(BUILD, IR_OLT, size, F(0x1p-126F)),
+                                   build_fcmp(BUILD, IR_OEQ, size, F(__builtin_inff())));
+    struct ir_value *zero = build_fcmp(BUILD, IR_OEQ, l->y, F(0));
+    struct ir_value *r = build_select(BUILD, end, power_of_extreme(l, size, l->y), power_of_size(l, size, l->y));
+    r = build_select(BUILD, zero, build_select(BUILD, end, none, F(1)), r);
+    struct ir_value *one = build_fcmp(BUILD, IR_OEQ, l->x, F(1));
+    struct ir_value *endless = build_fcmp(BUILD, IR_OEQ, build_b1(BUILD, IR_B_FABS, l->y), F(__builtin_inff()));
+    struct ir_value *unclear =
+        build_2(BUILD, IR_OR, build_fcmp(BUILD, IR_UNO, l->x, l->y), build_fcmp(BUILD, IR_OLT, l->x, F(0)));
+    return build_select(BUILD, build_2(BUILD, IR_OR, unclear, build_2(BUILD, IR_AND, one, endless)), none, r);
+}
+
 /* x to the power of an integer, or of its reciprocal for roots. */
 static struct ir_value *power_of_integer(struct library_lane *l, bool root)
 {
@@ -167,6 +183,7 @@ static struct ir_value *hypotenuse(struct library_lane *l)
     struct ir_value *a = build_2(BUILD, IR_FMUL, large, down), *c = build_2(BUILD, IR_FMUL, small, down);
     struct ir_value *sum = build_fma(BUILD, a, a, build_2(BUILD, IR_FMUL, c, c));
     struct ir_value *r = build_2(BUILD, IR_FMUL, square_root(l, sum), up);
+    r = build_select(BUILD, build_fcmp(BUILD, IR_UNO, x, y), F(__builtin_nanf("")), r);
     r = build_select(BUILD, build_fcmp(BUILD, IR_OEQ, large, F(__builtin_inff())), large, r);
     return r;
 }
@@ -212,7 +229,7 @@ struct ir_value *lower_math(struct library_lane *l, enum ir_expansion code)
     case IR_X_LOG1P: return logarithm_of_more(l);
     case IR_X_POW: return power_of_float(l);
     case IR_X_NATIVE_POWR: return build_b1(BUILD, IR_B_EXP2, build_2(BUILD, IR_FMUL, l->y, build_b1(BUILD, IR_B_LOG2, l->x)));
-    case IR_X_POWR: return power_of_float(l);
+    case IR_X_POWR: return power_of_positive(l);
     case IR_X_POWN: return power_of_integer(l, false);
     case IR_X_ROOTN: return power_of_integer(l, true);
     case IR_X_SQRT: return square_root(l, l->x);

@@ -55,7 +55,7 @@ static struct ir_value *to_half(struct library_whole *w, const struct access *a,
     if (x->type->bits == 16)
         return x;
     if (a->rounding != NEAREST_EVEN)
-        return pass_refuse(w->p, w->v, "%s: only rounding to the nearest is supported", w->call->text);
+        return lower_directed(BUILD, x, f16, (enum lower_rounding)(a->rounding - TO_ZERO), true);
     return build_convert(BUILD, IR_FPTRUNC, x, f16);
 }
 
@@ -166,8 +166,7 @@ static struct ir_value *convert_to_float(struct library_lane *l, const struct co
     const unsigned significand = l->type->bits == 16 ? 11 : 24;
     const bool fits = l->x->type->kind == IR_FLOAT ? l->x->type->bits <= l->type->bits : l->x->type->bits <= significand;
     if (c->rounding > ROUND_EVEN && !fits)
-        return pass_refuse(l->p, l->b.at,
-                           "conversion to floating point with rounding other than to the nearest is not supported");
+        return lower_directed(&l->b, l->x, l->type, (enum lower_rounding)(c->rounding - ROUND_ZERO), c->from_signed);
     if (l->x->type->kind == IR_FLOAT)
         return l->x->type->bits == l->type->bits
                    ? l->x

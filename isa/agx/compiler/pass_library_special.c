@@ -5,6 +5,8 @@
 
 #define BUILD &w->b
 
+#define CLK_GLOBAL_MEM_FENCE 2u
+
 static struct ir_value *effect(struct library_whole *w, enum ir_builtin builtin)
 {
     build_builtin(BUILD, builtin, ir_void(w->p->m), NULL, 0);
@@ -28,9 +30,13 @@ static struct ir_value *linear_id(struct library_whole *w)
 
 struct ir_value *lower_special(struct library_whole *w, enum ir_special code)
 {
+    uint64_t flags;
     const struct ir_type *type = w->v->type;
     switch (code) {
-    case IR_S_BARRIER: return effect(w, IR_B_BARRIER);
+    case IR_S_BARRIER:
+        if (!w->operands || !pass_is_constant(w->operand[0], &flags) || (flags & CLK_GLOBAL_MEM_FENCE))
+            build_builtin(BUILD, IR_B_FENCE, ir_void(w->p->m), NULL, 0);
+        return effect(w, IR_B_BARRIER);
     case IR_S_SUB_GROUP_BARRIER: return effect(w, IR_B_SIMD_BARRIER);
     case IR_S_FENCE: return effect(w, IR_B_FENCE);
     case IR_S_GET_GLOBAL_OFFSET: return build_bits(BUILD, type, 0);
@@ -51,41 +57,14 @@ static struct ir_value *ballot(struct library_whole *w, struct ir_value *conditi
     return build_builtin(BUILD, IR_B_SIMD_BALLOT, ir_int(w->p->m, 32), &is, 1);
 }
 
-static struct ir_value *combine(struct library_whole *w, unsigned kind, struct ir_value *x, struct ir_value *y)
-{
-    static const uint16_t builtin[] = {[IR_REDUCE_FMIN] = IR_B_FMIN, [IR_REDUCE_FMAX] = IR_B_FMAX, [IR_REDUCE_UMIN] = IR_B_UMIN,
-                                       [IR_REDUCE_UMAX] = IR_B_UMAX, [IR_REDUCE_SMIN] = IR_B_SMIN, [IR_REDUCE_SMAX] = IR_B_SMAX};
-    switch (kind) {
-    case IR_REDUCE_ADD: return build_2(BUILD, IR_ADD, x, y);
-    case IR_REDUCE_FADD: return build_2(BUILD, IR_FADD, x, y);
-    case IR_REDUCE_FMUL: return build_2(BUILD, IR_FMUL, x, y);
-    case IR_REDUCE_AND: return build_2(BUILD, IR_AND, x, y);
-    case IR_REDUCE_OR: return build_2(BUILD, IR_OR, x, y);
-    case IR_REDUCE_XOR: return build_2(BUILD, IR_XOR, x, y);
-    default: return build_b2(BUILD, (enum ir_builtin)builtin[kind], x, y);
-    }
-}
-
-/* The table names the kind for unsigned numbers; signed and floating ones have their own. */
-static unsigned kind_for(const struct library_whole *w, unsigned kind)
-{
-    const bool is_float = w->v->type->kind == IR_FLOAT, is_signed = w->call->parameter[0].is_signed;
-    switch (kind) {
-    case IR_REDUCE_ADD: return is_float ? IR_REDUCE_FADD : IR_REDUCE_ADD;
-    case IR_REDUCE_UMIN: return is_float ? IR_REDUCE_FMIN : is_signed ? IR_REDUCE_SMIN : IR_REDUCE_UMIN;
-    case IR_REDUCE_UMAX: return is_float ? IR_REDUCE_FMAX : is_signed ? IR_REDUCE_SMAX : IR_REDUCE_UMAX;
-    default: return kind;
-    }
-}
-
 struct ir_value *lower_simd(struct library_whole *w, enum ir_special code)
 {
     struct ir_value *x = w->operands ? w->operand[0] : NULL;
     const struct ir_type *type = w->v->type, *truth = ir_int(w->p->m, 1);
     switch (code) {
     case IR_S_SCAN_INCLUSIVE: {
-        const unsigned kind = kind_for(w, w->call->name->detail);
-        return combine(w, kind, lower_with_kind(BUILD, IR_B_SIMD_PREFIX, kind, type, &x, 1), x);
+        const unsigned kind = lower_kind_for(w, w->call->name->detail);
+        return lower_pair(BUILD, kind, lower_with_kind(BUILD, IR_B_SIMD_PREFIX, kind, type, &x, 1), x);
     }
     case IR_S_SUB_GROUP_ANY: return build_resize(BUILD, build_icmpn(BUILD, IR_NE, ballot(w, x), 0), type, false);
     case IR_S_SUB_GROUP_ALL: {

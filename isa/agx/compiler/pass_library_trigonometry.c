@@ -132,15 +132,22 @@ static struct ir_value *arc_tangent_of_two(struct library_lane *l)
     return build_select(BUILD, none, build_2(BUILD, IR_FADD, x, y), with_sign(l, a, y));
 }
 
-/* asin x = atan2(x, sqrt((1 - x)(1 + x))); acos with both changed. */
+/* asin t = t + t^3 P(t^2) up to a half (P of Moshier's Cephes library); beyond, asin x = pi/2 - 2 asin(sqrt((1 - x) / 2)). */
 static struct ir_value *arc_sine(struct library_lane *l, bool cosine)
 {
-    struct ir_value *rest = build_2(BUILD, IR_FMUL, build_2(BUILD, IR_FSUB, F(1), l->x), build_2(BUILD, IR_FADD, F(1), l->x));
-    struct ir_value *other = build_b1(BUILD, IR_B_SQRT, rest);
-    struct library_lane two = *l;
-    two.x = cosine ? other : l->x;
-    two.y = cosine ? l->x : other;
-    return arc_tangent_of_two(&two);
+    static const float coefficient[] = {4.2163199048e-2F, 2.4181311049e-2F, 4.5470025998e-2F, 7.4953002686e-2F, 1.6666752422e-1F};
+    struct ir_value *size = build_b1(BUILD, IR_B_FABS, l->x), *far = build_fcmp(BUILD, IR_OGT, size, F(0.5F));
+    struct ir_value *half = build_fma(BUILD, size, F(-0.5F), F(0.5F));
+    struct ir_value *square = build_select(BUILD, far, half, build_2(BUILD, IR_FMUL, size, size));
+    struct ir_value *t = build_select(BUILD, far, build_b1(BUILD, IR_B_SQRT, half), size);
+    struct ir_value *p = build_fma(BUILD, build_2(BUILD, IR_FMUL, square, t), SERIES(square, coefficient), t);
+    if (!cosine)
+        return with_sign(l, build_select(BUILD, far, build_fma(BUILD, p, F(-2), F(0x1.921fb6p+0F)), p), l->x);
+    struct ir_value *near = build_2(BUILD, IR_FSUB, F(0x1.921fb6p+0F), with_sign(l, p, l->x)),
+                    *twice = build_2(BUILD, IR_FADD, p, p);
+    struct ir_value *left = build_fcmp(BUILD, IR_OLT, l->x, F(0));
+    twice = build_select(BUILD, left, build_2(BUILD, IR_FSUB, F(0x1.921fb6p+1F), twice), twice);
+    return build_select(BUILD, far, twice, near);
 }
 
 /* ---- hyperbolic ---- */

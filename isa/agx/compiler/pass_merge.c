@@ -1,6 +1,6 @@
-/* Adjacent loads and stores of device and private memory to vectors of up to four: components of 16 or 32 bits, without a hole,
- * at the same base and index. Loads move up to the first of them when nothing in between has an effect; stores move down to the
- * last when nothing in between has an effect or reads memory. */
+/* Adjacent loads and stores to vectors of up to four: components of 16 or 32 bits, without a hole, at the same base and index.
+ * Loads move up to the first of them when nothing in between writes such memory; stores move down to the last when nothing in
+ * between reads or writes it. */
 #include "isa/agx/compiler/pass.h"
 
 #define FAR 96 /* instructions looked at */
@@ -32,7 +32,8 @@ static bool may_merge(const struct ir_value *v, enum ir_op op)
     if (v->align && v->align < type->bytes)
         return false;
     const struct ir_value *pointer = v->operand[op == IR_STORE];
-    return (space == IR_DEVICE || space == IR_CONSTANT_SPACE || space == IR_PRIVATE) &&
+    return (space == IR_DEVICE || space == IR_CONSTANT_SPACE || space == IR_CONSTANT_HOST || space == IR_PRIVATE ||
+            space == IR_THREADGROUP) &&
            (pointer->op != IR_GEP || pointer->held->bytes == type->bytes);
 }
 
@@ -48,9 +49,19 @@ static bool next_to(const struct ir_value *first, const struct ir_value *other, 
     return true;
 }
 
-static bool blocks_loads(const struct ir_value *v)
+/* Whether `v` may touch the memory that `space` is in: device, threadgroup and private memory are three. */
+static bool may_touch(const struct ir_value *v, enum ir_space space)
 {
-    return (ir_flags(v) & IR_E) || v->is_volatile;
+    if (v->is_volatile || (v->op != IR_LOAD && v->op != IR_STORE))
+        return (ir_flags(v) & IR_E) || v->op == IR_LOAD;
+    const enum ir_space own = v->operand[v->op == IR_STORE]->type->space;
+    const bool apart = own == IR_PRIVATE || own == IR_THREADGROUP, other_apart = space == IR_PRIVATE || space == IR_THREADGROUP;
+    return own == IR_GENERIC || own == space || (!apart && !other_apart);
+}
+
+static bool stands_between(const struct ir_value *v, enum ir_op op, enum ir_space space)
+{
+    return ir_op_kind(v->op) == IR_KIND_END || ((op == IR_STORE || v->op != IR_LOAD || v->is_volatile) && may_touch(v, space));
 }
 
 /* The run of consecutive places around the first one: `lane` by distance from -3 to 3. Returns the lowest distance. */
@@ -69,6 +80,7 @@ static int run_of(struct ir_value *const *lane, unsigned *count)
 
 static void collect(struct ir_value *first, enum ir_op op, struct ir_value **lane)
 {
+    const enum ir_space space = first->operand[op == IR_STORE]->type->space;
     unsigned far = 0;
     for (unsigned i = 0; i < 7; i++)
         lane[i] = NULL;
@@ -82,7 +94,7 @@ static void collect(struct ir_value *first, enum ir_op op, struct ir_value **lan
                 lane[3 + apart] = v;
             continue;
         }
-        if (blocks_loads(v) || (op == IR_STORE && (v->op == IR_LOAD || ir_op_kind(v->op) == IR_KIND_END)))
+        if (stands_between(v, op, space))
             return;
     }
 }

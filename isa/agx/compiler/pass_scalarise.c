@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define MOST_OPERANDS 8
+
 struct lanes {
     unsigned count;
     struct ir_value *lane[];
@@ -58,12 +60,18 @@ static bool is_vector(const struct ir_value *v)
 static struct lanes *lanes_apart(struct scalarise *s, struct ir_value *v)
 {
     struct build b = build_at(s->p, v);
-    struct lanes *result = lanes_make(s->p, (unsigned)v->type->count), *in[3] = {NULL, NULL, NULL};
-    for (unsigned i = 0; i < v->operands && i < 3; i++)
+    struct lanes *result = lanes_make(s->p, (unsigned)v->type->count), *in[MOST_OPERANDS] = {NULL};
+    if (v->operands > MOST_OPERANDS) {
+        pass_refuse(s->p, v, "a vector of addresses with more than %d indices is not supported", MOST_OPERANDS - 1);
+        for (unsigned i = 0; i < result->count; i++)
+            result->lane[i] = ir_undefined(s->p->m, v->type->element);
+        return result;
+    }
+    for (unsigned i = 0; i < v->operands; i++)
         in[i] = is_vector(v->operand[i]) ? lanes_get(s, v, v->operand[i]) : NULL;
     for (unsigned lane = 0; lane < result->count; lane++) {
-        struct ir_value *operand[3] = {NULL, NULL, NULL};
-        for (unsigned i = 0; i < v->operands && i < 3; i++)
+        struct ir_value *operand[MOST_OPERANDS] = {NULL};
+        for (unsigned i = 0; i < v->operands; i++)
             operand[i] = in[i] ? in[i]->lane[lane] : v->operand[i];
         struct ir_value *one = v->op == IR_BUILTIN
                                    ? build_builtin(&b, (enum ir_builtin)v->builtin, v->type->element, operand, v->operands)
@@ -71,6 +79,7 @@ static struct lanes *lanes_apart(struct scalarise *s, struct ir_value *v)
         one->condition = v->condition;
         one->fast = v->fast;
         one->exact = v->exact;
+        one->held = v->held; /* of a vector of addresses */
         if (v->lists) {
             one->list = v->list;
             one->lists = v->lists;
@@ -227,9 +236,11 @@ static struct ir_value *rebuilt(struct scalarise *s, struct ir_value *at, struct
 
 /* A load of up to four lanes of at most 32 bits stays one; others are taken apart, and those of private
  * variables, so that these can become values. */
-static bool fits_memory(const struct ir_type *type, const struct ir_value *pointer)
+static bool fits_memory(const struct ir_value *v, const struct ir_type *type, const struct ir_value *pointer)
 {
-    return pointer->type->space != IR_PRIVATE && type->count <= 4 && (type->element->bits == 32 || type->element->bits == 16);
+    const bool aligned = v->align == 0 || v->align >= type->element->bytes;
+    return aligned && pointer->type->space != IR_PRIVATE && type->count <= 4 &&
+           (type->element->bits == 32 || type->element->bits == 16);
 }
 
 static struct ir_value *pointer_to_lane(struct build *b, struct ir_value *pointer, const struct ir_type *element, unsigned lane)
@@ -284,7 +295,7 @@ static bool scalarise_result(struct scalarise *s, struct ir_value *v)
         l = lanes_of_cast(s, v);
     else if (v->op == IR_PHI)
         l = lanes_of_phi(s, v);
-    else if (v->op == IR_LOAD && !fits_memory(v->type, v->operand[0]))
+    else if (v->op == IR_LOAD && !fits_memory(v, v->type, v->operand[0]))
         l = lanes_of_load(s, v);
     else if (v->op == IR_LOAD || needs_vector(v))
         return false;
@@ -312,7 +323,7 @@ static void scalarise_value(struct scalarise *s, struct ir_value *v)
     if (now)
         replace_scalar(s, v, now);
     else if (v->op == IR_STORE && is_vector(v->operand[0])) {
-        if (fits_memory(v->operand[0]->type, v->operand[1]))
+        if (fits_memory(v, v->operand[0]->type, v->operand[1]))
             v->operand[0] = rebuilt(s, v, v->operand[0]);
         else
             store_lanes(s, v);
@@ -383,5 +394,5 @@ bool pass_scalarise(struct pass *p)
                 ir_remove(v);
         }
     p->changed = true;
-    return true;
+    return !p->failed;
 }

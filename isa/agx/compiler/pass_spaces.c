@@ -94,6 +94,11 @@ static struct ir_value *space_casts(struct pass *p, struct ir_value *v)
         return v->operand[0];
     if (v->op == IR_BITCAST && v->type->kind == IR_POINTER)
         return v->operand[0];
+    if (v->op == IR_PTRTOINT && v->type->bits == 64 &&
+        (v->operand[0]->type->space == IR_PRIVATE || v->operand[0]->type->space == IR_THREADGROUP)) {
+        struct build b = build_at(p, v); /* their addresses are of 32 bits */
+        return build_convert(&b, IR_ZEXT, build_convert(&b, IR_PTRTOINT, v->operand[0], ir_int(p->m, 32)), v->type);
+    }
     const struct ir_type *type = NULL;
     if (v->op == IR_LOAD || (v->op == IR_BUILTIN && (v->builtin == IR_B_ATOMIC || v->builtin == IR_B_ATOMIC_CMPXCHG)))
         type = v->operand[0]->type;

@@ -13,6 +13,7 @@ struct ir_value *pass_refuse(struct pass *p, const struct ir_value *v, const cha
         va_end(arguments);
         p->error->line = v ? v->line : 0;
         p->error->offset = 0;
+        ir_error_file(v, p->f->module, p->error);
     }
     p->failed = true;
     return NULL;
@@ -127,8 +128,8 @@ bool pass_rewrite(struct pass *p, pass_rewriter *rewriter)
             v->note = now;
         }
     }
-    for (unsigned i = 0; i < blocks; i++)
-        for (struct ir_value *v = order[i]->first; v; v = v->next)
+    for (const struct ir_block *b = p->f->first; b; b = b->next) /* also those that a rewriter made */
+        for (struct ir_value *v = b->first; v; v = v->next)
             pass_follow_operands(v);
     if (ir_module_failed(p->m))
         pass_refuse(p, NULL, "out of memory");

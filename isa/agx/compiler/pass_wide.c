@@ -1,6 +1,7 @@
-/* 64-bit operations that the back end has not, from halves of 32 bits. It has add, sub, and, or, xor, shl and lshr by constants,
- * extensions, truncation, comparisons, select, phi, load and store. */
+/* 64-bit operations that the back end has not, from halves of 32 bits. It has add, sub, mul, and, or, xor, shl and lshr by
+ * constants, extensions, truncation, comparisons, select, phi, load and store. */
 #include "isa/agx/compiler/pass_fold.h"
+#include "isa/agx/compiler/pass_library.h"
 
 struct halves {
     struct ir_value *low, *high;
@@ -24,23 +25,6 @@ static struct ir_value *whole(struct build *b, struct halves h)
     const struct ir_type *i64 = ir_int(b->m, 64);
     struct ir_value *low = build_convert(b, IR_ZEXT, h.low, i64), *high = build_convert(b, IR_ZEXT, h.high, i64);
     return build_2(b, IR_OR, build_2n(b, IR_SHL, high, 32), low);
-}
-
-static bool is_zero(const struct ir_value *v)
-{
-    uint64_t bits;
-    return pass_is_constant(v, &bits) && bits == 0;
-}
-
-static struct ir_value *multiply(struct build *b, struct ir_value *x, struct ir_value *y)
-{
-    const struct halves p = split(b, x), q = split(b, y);
-    struct ir_value *high = build_b2(b, IR_B_MUL_HIGH_U, p.low, q.low);
-    if (!is_zero(q.high))
-        high = build_2(b, IR_ADD, high, build_2(b, IR_MUL, p.low, q.high));
-    if (!is_zero(p.high))
-        high = build_2(b, IR_ADD, high, build_2(b, IR_MUL, p.high, q.low));
-    return whole(b, (struct halves){build_2(b, IR_MUL, p.low, q.low), high});
 }
 
 /* The sum of two numbers and whether it wrapped, as 0 or 1. */
@@ -162,6 +146,81 @@ static struct ir_value *per_half(struct build *b, const struct ir_value *v)
     return whole(b, (struct halves){part[0], part[1]});
 }
 
+/* ---- functions of simdgroups ---- */
+
+static struct ir_value *kind_builtin(struct build *b, const struct ir_value *v, unsigned kind, struct ir_value *x)
+{
+    return lower_with_kind(b, (enum ir_builtin)v->builtin, kind, x->type, &x, 1);
+}
+
+/* Sums of quarters have room to spare, so that the whole is put together from them. */
+static struct ir_value *sum_of_lanes(struct build *b, const struct ir_value *v)
+{
+    const struct halves h = split(b, v->operand[0]);
+    struct ir_value *const word[] = {h.low, h.high};
+    struct ir_value *sum = NULL;
+    for (unsigned i = 0; i < 4; i++) {
+        struct ir_value *quarter = i % 2 ? build_2n(b, IR_LSHR, word[i / 2], 16) : build_2n(b, IR_AND, word[i / 2], 0xffff);
+        quarter = build_convert(b, IR_ZEXT, kind_builtin(b, v, IR_REDUCE_ADD, quarter), v->type);
+        quarter = i ? build_2n(b, IR_SHL, quarter, 16 * i) : quarter;
+        sum = sum ? build_2(b, IR_ADD, sum, quarter) : quarter;
+    }
+    return sum;
+}
+
+/* The extreme of the high words, then that of the low words of the lanes that have it. */
+static struct ir_value *extreme_of_lanes(struct build *b, const struct ir_value *v, unsigned kind)
+{
+    const struct halves h = split(b, v->operand[0]);
+    const bool least = kind == IR_REDUCE_UMIN || kind == IR_REDUCE_SMIN;
+    struct ir_value *high = kind_builtin(b, v, kind, h.high), *among = build_icmp(b, IR_EQ, high, h.high);
+    struct ir_value *low = build_select(b, among, h.low, build_i32(b, least ? UINT32_MAX : 0));
+    return whole(b, (struct halves){kind_builtin(b, v, least ? IR_REDUCE_UMIN : IR_REDUCE_UMAX, low), high});
+}
+
+static struct ir_value *from_below(struct build *b, struct ir_value *x, unsigned distance)
+{
+    const struct halves h = split(b, x);
+    struct ir_value *by = build_i32(b, distance);
+    return whole(b, (struct halves){build_b2(b, IR_B_SIMD_SHUFFLE_UP, h.low, by), build_b2(b, IR_B_SIMD_SHUFFLE_UP, h.high, by)});
+}
+
+/* In five steps, each of which looks twice as far down; then all moves up by one lane. */
+static struct ir_value *extreme_below(struct build *b, const struct ir_value *v, unsigned kind)
+{
+    static const enum ir_condition first[] = {
+        [IR_REDUCE_UMIN] = IR_ULT, [IR_REDUCE_UMAX] = IR_UGT, [IR_REDUCE_SMIN] = IR_SLT, [IR_REDUCE_SMAX] = IR_SGT};
+    static const uint64_t none[] = {
+        [IR_REDUCE_UMIN] = UINT64_MAX, [IR_REDUCE_UMAX] = 0, [IR_REDUCE_SMIN] = INT64_MAX, [IR_REDUCE_SMAX] = UINT64_C(1) << 63};
+    struct ir_value *lane = build_builtin(b, IR_B_LANE, ir_int(b->m, 32), NULL, 0), *x = v->operand[0];
+    for (unsigned distance = 1; distance < 32; distance *= 2) {
+        struct ir_value *other = from_below(b, x, distance);
+        struct ir_value *better =
+            build_2(b, IR_AND, build_icmpn(b, IR_UGE, lane, distance), build_icmp(b, first[kind], other, x));
+        x = build_select(b, better, other, x);
+    }
+    return build_select(b, build_icmpn(b, IR_EQ, lane, 0), build_like(b, x, none[kind]), from_below(b, x, 1));
+}
+
+static struct ir_value *lanes_together(struct pass *p, struct build *b, struct ir_value *v)
+{
+    const unsigned kind = v->lists ? v->list[0] : 0;
+    switch (kind) {
+    case IR_REDUCE_ADD: return sum_of_lanes(b, v);
+    case IR_REDUCE_AND:
+    case IR_REDUCE_OR:
+    case IR_REDUCE_XOR: {
+        const struct halves h = split(b, v->operand[0]);
+        return whole(b, (struct halves){kind_builtin(b, v, kind, h.low), kind_builtin(b, v, kind, h.high)});
+    }
+    case IR_REDUCE_UMIN:
+    case IR_REDUCE_UMAX:
+    case IR_REDUCE_SMIN:
+    case IR_REDUCE_SMAX: return v->builtin == IR_B_SIMD_PREFIX ? extreme_below(b, v, kind) : extreme_of_lanes(b, v, kind);
+    default: return pass_refuse(p, v, "%s of 64-bit numbers is not supported", ir_builtin_name(v->builtin));
+    }
+}
+
 static struct ir_value *wide_builtin(struct pass *p, struct build *b, struct ir_value *v)
 {
     struct ir_value *x = v->operands ? v->operand[0] : NULL, *y = v->operands > 1 ? v->operand[1] : NULL;
@@ -190,6 +249,9 @@ static struct ir_value *wide_builtin(struct pass *p, struct build *b, struct ir_
     case IR_B_SIMD_SHUFFLE_UP:
     case IR_B_SIMD_SHUFFLE_DOWN:
     case IR_B_SIMD_BROADCAST: return per_half(b, v);
+    case IR_B_SIMD_REDUCE:
+    case IR_B_SIMD_PREFIX:
+    case IR_B_QUAD_REDUCE: return lanes_together(p, b, v);
     default: return pass_refuse(p, v, "%s of 64-bit numbers is not supported", ir_builtin_name(v->builtin));
     }
 }
@@ -249,7 +311,6 @@ static struct ir_value *rewrite_wide(struct pass *p, struct ir_value *v)
     if (!is_wide(v->type))
         return NULL;
     switch (v->op) {
-    case IR_MUL: return multiply(&b, v->operand[0], v->operand[1]);
     case IR_SHL:
     case IR_LSHR: return pass_is_constant(v->operand[1], &n) ? NULL : shift(&b, (enum ir_op)v->op, v->operand[0], v->operand[1]);
     case IR_ASHR:

@@ -35,12 +35,13 @@ static bool find_source(const char *folder, char path[CASE_PATH_BYTES + 16])
 }
 
 /* Arguments meet by name; those that the compiler added come behind. */
-static bool place_arguments(struct abi_kernel *launch, const struct abi_kernel *code, struct orch_error *error)
+static bool place_arguments(struct abi_kernel *launch, struct abi_kernel *code, struct orch_error *error)
 {
     unsigned added = 0;
     for (unsigned i = 0; i < code->args; i++) {
         if (kernel_launch_knows(&code->arg[i]) && launch->args < ABI_ARGS_MAX) {
             launch->arg[launch->args++] = code->arg[i];
+            code->arg[i].initial = NULL; /* moved */
             added++;
             continue;
         }
@@ -111,7 +112,8 @@ static bool add_row(struct source_check *c, const struct check_source_row *row)
     return true;
 }
 
-static void run_kernel(struct source_check *c, const struct abi_kernel *k, unsigned spills, struct orch_error *why)
+static void run_kernel(struct source_check *c, const struct abi_kernel *k, unsigned spills, unsigned reference_halves,
+                       struct orch_error *why)
 {
     struct gpu_setup setup = {.program = NULL};
     struct gpu_totals totals = {0};
@@ -125,6 +127,7 @@ static void run_kernel(struct source_check *c, const struct abi_kernel *k, unsig
                                        .reference = k->has_reference ? k->simdgroup_instructions : 0,
                                        .code_bytes = (uint32_t)k->code_bytes,
                                        .register_halves = k->register_halves,
+                                       .reference_halves = reference_halves,
                                        .spills = spills};
         memcpy(row.name, k->name, sizeof row.name);
         judge(c, &setup, &found, k->name, &row);
@@ -171,12 +174,14 @@ static void check_folder(void *context, const char *path)
     struct abi_kernel launch;
     struct compile_result r = {.lines = 0};
     char source[CASE_PATH_BYTES + 16];
-    if (!abi_kernel_open_launch(&launch, path, &why))
+    const bool opened = abi_kernel_open_launch(&launch, path, &why);
+    const unsigned reference_halves = opened ? launch.register_halves : 0; /* of the folder's own code */
+    if (!opened)
         check_fail(c->report, "%s", why.text);
     else if (!find_source(path, source))
         check_skip(c->report, "%s: no kernel.cl", launch.name);
     else if (possible(c, source) && compile(c, source, launch.name, &r, &why) && put_code(&launch, &r.kernel, &why))
-        run_kernel(c, &launch, r.spills, &why);
+        run_kernel(c, &launch, r.spills, reference_halves, &why);
     if (why.exit_code && launch.name[0])
         check_fail(c->report, "%s: %s", launch.name, why.text);
     compile_result_free(&r);

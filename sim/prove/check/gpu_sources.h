@@ -12,7 +12,7 @@ struct check_source_row {
     char name[64];
     bool right;                       /* its outputs are as expected */
     uint64_t instructions, reference; /* of simdgroups, in all; reference 0 = the folder has none */
-    uint32_t code_bytes, register_halves;
+    uint32_t code_bytes, register_halves, reference_halves;
     unsigned spills;
 };
 

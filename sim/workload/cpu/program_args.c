@@ -25,7 +25,9 @@ const char program_args_help[] =
     "  out:TYPE:SHAPE[:FILE.npy]  zeroed buffer; written to FILE.npy afterwards if that is given\n"
     "  str:TEXT                address of a zero-terminated string\n"
     "  threadgroup:BYTES       threadgroup memory, for a pointer to it of a GPU source\n"
+    "  NAME=FORM               GPU sources in a row: a buffer with a name; then NAME alone is that buffer again\n"
     "INIT: zero (default), seq (0, 1, 2, ...), rand:SEED (floats in [-1, 1), integers of any value), fill:VALUE.\n"
+    "A number for a buffer in constant memory of a GPU source (constant float &f) is a buffer of that number.\n"
     "Every buffer that is not read-only is reported with a checksum (FNV-1a, 64 bits) of its bytes.\n";
 
 static const struct element {

@@ -183,7 +183,7 @@ static bool parse(struct abi_kernel *kernel, const char *path, const char *text,
         const struct json_node top = json_top(&document);
         ok = json_no_misspelling(&top, known_members, ARRAY_COUNT(known_members)) && read_name(&top, kernel) &&
              (!code || abi_read_code(&reader, &top)) && read_launch(&top, kernel) && read_resources(&top, kernel) &&
-             abi_read_args(&reader, &top) && read_reference(&top, kernel);
+             abi_read_args(&reader, &top) && read_reference(&top, kernel) && abi_source_read(&top, &kernel->source, &own);
         ok = json_reader_close(&document) && ok;
     }
     if (reader.assembled)
@@ -211,6 +211,7 @@ void abi_kernel_free(struct abi_kernel *kernel)
     free(kernel->mnemonic);
     free(kernel->code);
     free(kernel->path);
+    abi_source_free(kernel->source);
     *kernel = (struct abi_kernel){.path = NULL};
 }
 

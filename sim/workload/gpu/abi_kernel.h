@@ -15,6 +15,7 @@
 
 #include "sim/workload/gpu/abi_compare.h"
 #include "sim/workload/gpu/abi_generator.h"
+#include "sim/workload/gpu/abi_source.h"
 #include "sim/base/error.h"
 
 #include <stdbool.h>
@@ -38,6 +39,7 @@ struct abi_save {
 struct abi_arg {
     char name[48];
     bool buffer;      /* otherwise a scalar */
+    bool constant;    /* a buffer in constant memory: a launch may give one number instead */
     bool threadgroup; /* a scalar: the byte of threadgroup memory where a part begins whose size the launch gives */
     enum element_type type;
     uint32_t offset, size; /* bytes in the argument block */
@@ -79,7 +81,8 @@ struct abi_kernel {
     uint64_t simdgroup_instructions, active_lane_instructions;
     struct abi_mnemonic *mnemonic;
     unsigned mnemonics;
-    uint64_t hash; /* of everything that was read */
+    uint64_t hash;             /* of everything that was read */
+    struct abi_source *source; /* NULL = nothing says which lines the code comes from */
 };
 
 /* Where the files that a description names come from. `read` allocates *bytes and puts a NUL after them. */

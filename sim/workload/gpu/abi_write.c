@@ -1,10 +1,12 @@
 #include "sim/workload/gpu/abi_write.h"
 
+#include "isa/agx/agx_coherent.h"
 #include "sim/base/json_out.h"
 #include "sim/base/output_file.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -67,14 +69,34 @@ static json_object *argument(const struct abi_arg *a)
     return o;
 }
 
-static json_object *document(const struct abi_kernel *k, json_object *more)
+#define PLAIN    "code.bin"
+#define COHERENT "code.g13x.bin"
+
+/* Which chips take which image, when there are two. */
+static json_object *targets(void)
+{
+    static const char *const plain[] = {"g13g", "g14g", "g14x", "g15"};
+    json_object *const o = json_object_new_object(), *const one = json_object_new_array(), *const other = json_object_new_array();
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        json_object_array_add(one, json_object_new_string(plain[i]));
+    json_object_array_add(other, json_object_new_string("g13x"));
+    json_object_object_add(o, PLAIN, one);
+    json_object_object_add(o, COHERENT, other);
+    return o;
+}
+
+static json_object *document(const struct abi_kernel *k, bool coherent, json_object *more)
 {
     json_object *const top = json_object_new_object(), *const files = json_object_new_object(),
                        *const launch = json_object_new_object(), *const args = json_object_new_array();
     if (!top || !files || !launch || !args)
         return NULL;
     json_add_text(top, "name", k->name);
-    json_add_text(files, "code", "code.bin");
+    json_add_text(files, "code", PLAIN);
+    if (coherent) {
+        json_add_text(files, "code_g13x", COHERENT);
+        json_object_object_add(top, "targets", targets());
+    }
     json_object_object_add(top, "files", files);
     json_object_object_add(top, "main", place(k->main_offset));
     json_object_object_add(top, "preamble", k->has_preamble ? place(k->preamble_offset) : NULL);
@@ -111,15 +133,32 @@ static bool write_contents(const struct abi_kernel *k, const char *folder, struc
     return true;
 }
 
+/* The image for chips whose device atomics need the coherency bit; *has says whether there is one. */
+static bool write_coherent(const struct abi_kernel *k, const char *folder, bool *has, struct orch_error *error)
+{
+    char path[PATH_MAX + 128];
+    uint8_t *const code = malloc(k->code_bytes + 1);
+    if (!code)
+        return orch_no_memory(error);
+    memcpy(code, k->code, k->code_bytes);
+    *has = agx_make_coherent(code, k->main_offset, k->code_bytes);
+    snprintf(path, sizeof path, "%s/" COHERENT, folder);
+    const bool ok = !*has || output_file_write(path, code, k->code_bytes, error);
+    free(code);
+    return ok;
+}
+
 bool abi_write(const struct abi_kernel *k, struct json_object *more, const char *folder, struct orch_error *error)
 {
     char path[PATH_MAX + 128];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return orch_fail(error, ORCH_USAGE, "%.300s: %s", folder, strerror(errno));
-    snprintf(path, sizeof path, "%s/code.bin", folder);
-    if (!output_file_write(path, k->code, k->code_bytes, error) || !write_contents(k, folder, error))
+    bool coherent = false;
+    snprintf(path, sizeof path, "%s/" PLAIN, folder);
+    if (!output_file_write(path, k->code, k->code_bytes, error) || !write_coherent(k, folder, &coherent, error) ||
+        !write_contents(k, folder, error))
         return false;
-    json_object *const top = document(k, more);
+    json_object *const top = document(k, coherent, more);
     const char *const text = top ? json_object_to_json_string_ext(top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED) : NULL;
     snprintf(path, sizeof path, "%s/abi.json", folder);
     const bool ok = text ? output_file_write(path, text, strlen(text), error) : orch_no_memory(error);

@@ -1,5 +1,6 @@
 #include "sim/workload/gpu/gpu_job_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +104,7 @@ static struct gpu_trace *trace_of(void *context, unsigned core, unsigned slot, u
 
 /* ---- windows ---- */
 
-static double issued(const struct gpu_job *j)
+double gpu_job_issued(const struct gpu_job *j)
 {
     double sum = 0;
     for (unsigned core = 0; core < j->params->cores; core++)
@@ -111,10 +112,10 @@ static double issued(const struct gpu_job *j)
     return sum;
 }
 
-static void take_mark(const struct gpu_job *j, struct gpu_mark *mark)
+void gpu_job_take_mark(const struct gpu_job *j, struct gpu_mark *mark)
 {
     mark->ns = gpu_timing_now_ns(j->timing);
-    mark->issued = issued(j);
+    mark->issued = gpu_job_issued(j);
     mark->next = j->next;
     j->selection.reader.read(j->selection.reader.context, &mark->counts);
 }
@@ -125,14 +126,16 @@ static void look_through_window(struct gpu_job *j)
     struct gpu_window *w = j->selection.window;
     if (!w || j->stopped)
         return;
-    const double now = issued(j);
+    const double now = gpu_job_issued(j);
     if (!j->settled && now >= w->settling) {
-        take_mark(j, &w->from);
+        gpu_job_take_mark(j, &w->from);
+        gpu_timing_take_profile(j->timing, NULL);
         j->settled = true;
     }
     if (now < w->end)
         return;
-    take_mark(j, &w->to);
+    gpu_job_take_mark(j, &w->to);
+    gpu_timing_take_profile(j->timing, j->selection.profile);
     j->stopped = true;
 }
 
@@ -143,8 +146,8 @@ static void end_window(struct gpu_job *j)
     if (!w || j->stopped)
         return;
     if (!j->settled)
-        take_mark(j, &w->from);
-    take_mark(j, &w->to);
+        gpu_job_take_mark(j, &w->from);
+    gpu_job_take_mark(j, &w->to);
 }
 
 static enum gpu_look look(void *job)
@@ -152,6 +155,8 @@ static enum gpu_look look(void *job)
     struct gpu_job *j = job;
     look_through_window(j);
     if (j->leaper && !gpu_job_leap(j))
+        return GPU_LOOK_FAULT;
+    if (j->selection.skips && !gpu_job_skip(j))
         return GPU_LOOK_FAULT;
     return j->stopped ? GPU_LOOK_STOP : GPU_LOOK_ON;
 }
@@ -180,8 +185,10 @@ static void job_start(void *context, double now_ns)
     struct gpu_job *j = context;
     struct gpu_timing_launch launch = gpu_job_launch(&j->setup->launch);
     launch.code_address = j->setup->code_address;
-    launch.source = (struct gpu_source){j, start, refill, trace_of, j->leaper || j->selection.window ? look : NULL};
+    launch.source =
+        (struct gpu_source){j, start, refill, trace_of, j->leaper || j->selection.window || j->selection.skips ? look : NULL};
     launch.lap = j->leaper ? j->selection.leaps->lap : NULL;
+    launch.profile = j->selection.profile != NULL;
     j->begin_ns = now_ns + 1e3 * j->params->submit_us;
     if (j->selection.window)
         j->selection.window->begin_ns = j->begin_ns;
@@ -208,7 +215,9 @@ static enum engine_progress job_step(void *context, double limit_ns, struct orch
     if (j->stopped)
         return ENGINE_DONE;
     gpu_job_end_pace(j);
+    gpu_job_end_skips(j);
     end_window(j);
+    gpu_timing_take_profile(j->timing, j->selection.profile);
     return gpu_timing_failed(j->timing) ? failed(j, error) : ENGINE_DONE;
 }
 
@@ -289,10 +298,38 @@ const struct gpu_counted *gpu_job_leapt(const struct gpu_job *job)
 double gpu_job_timed_share(const struct gpu_job *job)
 {
     const double executed = (double)gpu_crowd_counts(job->crowd).instructions;
-    return executed > 0 ? (executed - job->leapt.work) / executed : 1;
+    return executed > 0 ? (executed - job->leapt.work) / (executed + job->skipping.skipped) : 1;
 }
 
-void gpu_job_add_totals(const struct gpu_job *j, struct gpu_totals *totals)
+uint64_t gpu_job_skipped(const struct gpu_job *job)
 {
-    gpu_crowd_add_totals(j->crowd, totals);
+    return job->skipping.groups;
+}
+
+double gpu_job_uncertainty(const struct gpu_job *job)
+{
+    const double executed = (double)gpu_crowd_counts(job->crowd).instructions;
+    return sqrt(job->skipping.squares) / (executed + job->skipping.skipped + 1);
+}
+
+static uint64_t with_skipped(const struct gpu_job *j, uint64_t count)
+{
+    const double executed = (double)gpu_crowd_counts(j->crowd).instructions;
+    return executed > 0 ? count + (uint64_t)llround((double)count * j->skipping.skipped / executed) : count;
+}
+
+bool gpu_job_add_totals(const struct gpu_job *j, struct gpu_totals *totals, struct orch_error *error)
+{
+    const struct gpu_program *program = j->setup->program;
+    struct gpu_totals own;
+    if (!gpu_totals_init(&own, program, error))
+        return false;
+    gpu_crowd_add_totals(j->crowd, &own);
+    own.instructions = with_skipped(j, own.instructions);
+    own.active_lanes = with_skipped(j, own.active_lanes);
+    for (uint32_t i = 0; i < gpu_program_count(program); i++)
+        own.issues[i] = with_skipped(j, own.issues[i]);
+    gpu_totals_merge(totals, &own, program);
+    gpu_totals_free(&own);
+    return true;
 }

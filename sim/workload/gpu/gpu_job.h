@@ -32,13 +32,26 @@ struct gpu_leaps {
     double lines;                 /* that a threadgroup brings to the caches for each leap at most */
 };
 
+/* How threadgroups of a launch with many of them are skipped. */
+struct gpu_skips {
+    const struct gpu_work *work;  /* of threadgroups */
+    struct mem_port *const *port; /* one for each core */
+    double slc_lines;
+    bool cold; /* the pass begins with empty caches */
+};
+
+/* Fewest waves of a launch of which some may be skipped, when a simdgroup executes so many instructions in the mean. */
+uint64_t gpu_job_least_waves(double life);
+
 struct gpu_selection {
     uint64_t first;                  /* threadgroup; all from it on */
     const struct gpu_schedule *open; /* which threadgroups are under way already; `crowd` has them there. NULL = none */
     struct gpu_crowd *crowd;         /* executes; NULL = one of the job's own */
     struct gpu_window *window;       /* NULL = up to the end */
     const struct gpu_leaps *leaps;   /* NULL = every lap of every loop is timed */
-    struct gpu_reader reader;        /* needed for windows and leaps */
+    const struct gpu_skips *skips;   /* NULL = all threadgroups are timed */
+    struct gpu_reader reader;        /* needed for windows, leaps and skips */
+    struct gpu_profile *profile;     /* gets what the pass (of a window: between its marks) cost by instruction; NULL = nothing */
 };
 
 struct gpu_job;
@@ -50,13 +63,16 @@ void gpu_job_free(struct gpu_job *job);
 struct engine_task gpu_job_task(struct gpu_job *job);
 
 double gpu_job_begin_ns(const struct gpu_job *job); /* when submission is done */
-/* What the laps that were leapt over are taken to count. */
+/* What laps that were leapt over and threadgroups that were skipped are taken to count. */
 const struct gpu_counted *gpu_job_leapt(const struct gpu_job *job);
-/* The share of the executed instructions that was not leapt over. */
+/* The share of the instructions that was neither leapt over nor skipped. */
 double gpu_job_timed_share(const struct gpu_job *job);
+/* How many threadgroups were skipped, and the standard deviation that this brings to the time, as a share of it. */
+uint64_t gpu_job_skipped(const struct gpu_job *job);
+double gpu_job_uncertainty(const struct gpu_job *job);
 double gpu_job_end_ns(const struct gpu_job *job); /* when the last threadgroup's stores are visible */
-/* Adds the counts of what the pass executed. */
-void gpu_job_add_totals(const struct gpu_job *job, struct gpu_totals *totals);
+/* Adds the counts of what the pass executed, and of what it skipped in proportion. */
+bool gpu_job_add_totals(const struct gpu_job *job, struct gpu_totals *totals, struct orch_error *error);
 
 /* How many threadgroups a core holds at a time, and what limits that. 0 when none fits, and *error says why. */
 unsigned gpu_job_slots(const struct gpu_setup *setup, const struct gpu_params *params, const char **limit,

@@ -1,4 +1,5 @@
-/* The inside of a GPU job, for its own files: gpu_job.c (instructions, the task) and gpu_job_leap.c (paces and leaps). */
+/* The inside of a GPU job, for its own files: gpu_job.c (instructions, the task), gpu_job_leap.c (paces and leaps) and
+ * gpu_job_skip.c (threadgroups that are skipped). */
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_JOB_INTERNAL_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_JOB_INTERNAL_H
 
@@ -35,6 +36,35 @@ struct gpu_paced {
     struct gpu_counted counts; /* what had been counted then */
 };
 
+/* A pace: time and counts per instruction. */
+struct gpu_rate {
+    double ns;
+    struct gpu_counted counts;
+};
+
+/* Moments since a mark, for the straight line that is nearest to them: sums over moments of x, the instructions issued since
+ * then, and of time and counts, alone and times x. */
+struct gpu_fit {
+    double moments, x, xx, ns, x_ns;
+    struct gpu_counted counts, x_counts;
+};
+
+/* Where skipping has come. */
+struct gpu_skipping {
+    uint64_t settling, timed; /* waves, for each place that is timed; 0 = not known yet */
+    uint64_t until;           /* something is to be done when this threadgroup is the next one */
+    bool measuring, known;    /* the pace is being timed since `from`; it has been before */
+    struct gpu_mark from;
+    uint64_t waves;       /* how many it is timed for at least */
+    double half_ns;       /* the pace of half of them; 0 = not known */
+    struct gpu_fit fit;   /* since then */
+    struct gpu_rate rate; /* the latest one */
+    double skipped;       /* instructions, in all */
+    uint64_t groups;      /* threadgroups, in all */
+    double squares;       /* of instructions skipped times relative changes of the pace meanwhile, summed */
+    double begin, latest; /* the latest skip: instructions before it and in it; 0 = its time is known */
+};
+
 struct gpu_job {
     const struct gpu_setup *setup;
     const struct gpu_params *params;
@@ -51,6 +81,7 @@ struct gpu_job {
     struct gpu_leaper *leaper; /* NULL when no laps are leapt over */
     struct gpu_leapt leapt;
     struct gpu_paced paced;
+    struct gpu_skipping skipping;
 };
 
 static inline struct gpu_job_slot *gpu_job_slot(const struct gpu_job *j, unsigned core, unsigned slot)
@@ -63,5 +94,14 @@ static inline struct gpu_job_slot *gpu_job_slot(const struct gpu_job *j, unsigne
 bool gpu_job_leap(void *job);
 /* The pace ends: threadgroups have begun or ended, or the whole pass has. */
 void gpu_job_end_pace(struct gpu_job *job);
+
+/* When the pace is known, skips what may be skipped. False on a fault, or without memory. */
+bool gpu_job_skip(struct gpu_job *job);
+/* The pass ends. */
+void gpu_job_end_skips(struct gpu_job *job);
+
+/* Instructions of all simdgroups that have issued; all that is counted so far. */
+double gpu_job_issued(const struct gpu_job *job);
+void gpu_job_take_mark(const struct gpu_job *job, struct gpu_mark *mark);
 
 #endif

@@ -25,12 +25,14 @@ struct warming {
     size_t oldest, pendings;
     uint64_t stores_due; /* `due` of the stores of the present threadgroup */
     uint32_t core;       /* that it runs on */
+    double now_ns;
+    bool stores_only;
 };
 
 static void store_oldest(struct warming *w)
 {
     const struct pending *p = &w->pending[w->oldest % PENDING_MAX];
-    mem_port_warm(w->port[p->core], 0, p->address, p->bytes, MEM_ACCESS_STORE);
+    mem_port_warm(w->port[p->core], w->now_ns, p->address, p->bytes, MEM_ACCESS_STORE);
     w->oldest++;
     w->pendings--;
 }
@@ -46,7 +48,8 @@ static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem
 {
     struct warming *w = context;
     if (kind != MEM_ACCESS_STORE) {
-        mem_port_warm(w->port[w->core], 0, address, bytes, kind);
+        if (!w->stores_only)
+            mem_port_warm(w->port[w->core], w->now_ns, address, bytes, kind);
         return;
     }
     if (w->pendings == PENDING_MAX)
@@ -55,33 +58,36 @@ static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem
         (struct pending){.address = address, .due = w->stores_due, .bytes = bytes, .core = w->core};
 }
 
-static bool run_groups(struct warming *w, unsigned cores, uint64_t resident, uint64_t end, struct unit_fault *fault)
+static bool run_groups(struct warming *w, const struct gpu_warming *what, struct unit_fault *fault)
 {
     uint64_t whole[GPU_SIMDGROUPS_MAX]; /* each simdgroup up to its end */
     memset(whole, 0xff, sizeof whole);
-    for (uint64_t i = 0; i < end; i++) {
+    for (uint64_t i = what->first - what->before; i < what->end; i++) {
         /* On the GPU a threadgroup goes to a core that has room. Which one that is follows no rule, so a hash picks it here. */
-        w->core = (uint32_t)(mem_page_hash(i) % cores);
-        w->stores_due = i + resident;
+        w->core = (uint32_t)(mem_page_hash(i) % what->cores);
+        w->stores_only = i < what->first;
+        w->stores_due = i + what->resident;
         gpu_setup_start(w->setup, w->group, i, w->core);
         if (!gpu_touches_run(w->touches, w->group, whole, touch_line, w, fault))
             return false;
-        work_progress_tell(w->setup->progress, "executing", (double)(i + 1) / (double)end, 0);
+        work_progress_tell(w->setup->progress, "executing", (double)(i + 1) / (double)what->end, 0);
         store_due(w, i + 1);
     }
-    store_due(w, UINT64_MAX);
+    if (!what->goes_on)
+        store_due(w, UINT64_MAX);
     return true;
 }
 
-bool gpu_warm(const struct gpu_setup *setup, struct mem_port *const *port, unsigned cores, uint64_t resident, uint64_t end,
+bool gpu_warm(const struct gpu_setup *setup, struct mem_port *const *port, const struct gpu_warming *what,
               struct unit_fault *fault)
 {
     struct warming w = {.setup = setup,
                         .port = port,
+                        .now_ns = what->now_ns,
                         .group = gpu_setup_steering_group(setup),
                         .touches = gpu_touches_create(setup->program),
                         .pending = malloc(PENDING_MAX * sizeof *w.pending)};
-    const bool ok = w.group && w.touches && w.pending && run_groups(&w, cores, resident, end, fault);
+    const bool ok = w.group && w.touches && w.pending && run_groups(&w, what, fault);
     gpu_group_free(w.group);
     gpu_touches_free(w.touches);
     free(w.pending);

@@ -11,9 +11,18 @@
 #include "sim/workload/gpu/gpu_setup.h"
 #include "units/mem/mem_timing.h"
 
-/* Runs threadgroups [0, end). `port` has one port for each of the `cores`, which hold `resident` threadgroups at a time. False on
- * a fault, or, with *fault untouched, when memory ran out. */
-bool gpu_warm(const struct gpu_setup *setup, struct mem_port *const *port, unsigned cores, uint64_t resident, uint64_t end,
+/* Threadgroups [first, end), on so many cores that hold `resident` of them at a time, at some moment. */
+struct gpu_warming {
+    uint64_t first, end, resident;
+    unsigned cores;
+    double now_ns;
+    uint64_t before; /* of so many threadgroups before the first one, stores are still to come */
+    bool goes_on;    /* the launch goes on: the stores of the last `resident` ones are still to come */
+};
+
+/* Runs these threadgroups. `port` has one port for each core. False on a fault, or, with *fault untouched, when memory ran out.
+ */
+bool gpu_warm(const struct gpu_setup *setup, struct mem_port *const *port, const struct gpu_warming *what,
               struct unit_fault *fault);
 
 #endif

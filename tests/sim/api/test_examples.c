@@ -1,4 +1,5 @@
 /* The examples below tests/examples, as somebody builds and starts them who has the installed files and nothing else. */
+#include "tests/sim/shell_example.h"
 #include "tests/support/suite.h"
 
 #include <glob.h>
@@ -20,6 +21,7 @@ static const struct {
     {"chip", "vendor-spec", "did you mean m1-max?"},
     {"sweep", "16 cores", "('m2', 16): "},
     {"together", "limited by", "'slowdown': {'gpu': "},
+    {"kernel", "y[100] = 201", "out[31] is 961"},
 };
 
 static char folder[] = "/tmp/orchard-examples-XXXXXX";
@@ -30,24 +32,12 @@ static int start(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static int start(const char *format, ...)
 {
-    char command[2000];
-    const int used = snprintf(command, sizeof command, "cd %s && exec 2>&1 && ", folder);
+    char line[2000];
     va_list args;
     va_start(args, format);
-    vsnprintf(command + used, sizeof command - (size_t)used, format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    FILE *const pipe = popen(command, "r");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(pipe);
-    out[fread(out, 1, sizeof out - 1, pipe)] = 0;
-    const int status = pclose(pipe);
-    return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void place(const char *what, const char *where)
-{
-    char path[200];
-    snprintf(path, sizeof path, "%s/%s", folder, where);
-    CHECK(symlink(what, path) == 0, "%s", path);
+    return shell_run(folder, line, out, sizeof out);
 }
 
 /* The header by itself, and the library under the names that `make install` gives it. */
@@ -59,13 +49,14 @@ static void test_installed_files(void)
         snprintf(path, sizeof path, "%s/%s", folder, i ? "lib" : "include");
         CU_ASSERT_EQUAL(mkdir(path, 0777), 0);
     }
-    place(ORCHARD_SOURCE_DIR "/sim/orchard.h", "include/orchard.h");
-    place(ORCHARD_BUILD_DIR "/liborchard.so", "lib/liborchard.so.0");
-    place("liborchard.so.0", "lib/liborchard.so");
+    shell_place(folder, ORCHARD_SOURCE_DIR "/sim/orchard.h", "include/orchard.h");
+    shell_place(folder, ORCHARD_BUILD_DIR "/liborchard.so", "lib/liborchard.so.0");
+    shell_place(folder, "liborchard.so.0", "lib/liborchard.so");
     snprintf(path, sizeof path, "%s/runs.db", folder);
     setenv("ORCHARD_DB", path, 1);
     snprintf(path, sizeof path, "%s/lib", folder);
     setenv("LD_LIBRARY_PATH", path, 1);
+    setenv("XDG_CACHE_HOME", folder, 1);
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
 }
 
@@ -93,6 +84,15 @@ static void check_output(const char *path, int code, bool python)
     CHECK(text && strstr(out, text), "%s prints\n%s", path, out);
 }
 
+/* Whether the example can run here: one of them compiles a kernel. */
+static bool possible(const char *path)
+{
+    if (strcmp(name_of(path), "kernel") != 0 || start("${ORCHARD_CLANG:-clang-16} --version") == 0)
+        return true;
+    printf("  %s is left out: clang-16 is not installed\n", path);
+    return false;
+}
+
 static void test_in_c(void)
 {
     glob_t found;
@@ -103,7 +103,8 @@ static void test_in_c(void)
         const int built =
             start(TEST_CC " -std=c11 -pedantic -Wall -Wextra -Werror -Iinclude %s -o %s -Llib -lorchard", path, name_of(path));
         CHECK(built == 0, "%s: %s", path, out);
-        check_output(path, start("./%s", name_of(path)), false);
+        if (possible(path))
+            check_output(path, start("./%s", name_of(path)), false);
     }
     globfree(&found);
 }
@@ -134,7 +135,7 @@ static void test_in_python(void)
     CU_ASSERT_EQUAL_FATAL(glob(EXAMPLES "/python/*.py", 0, NULL, &found), 0);
     CU_ASSERT_EQUAL(found.gl_pathc, ARRAY_COUNT(expected) + 1); /* orchard.py is what all of them import */
     for (size_t i = 0; i < found.gl_pathc; i++)
-        if (strcmp(name_of(found.gl_pathv[i]), "orchard") != 0)
+        if (strcmp(name_of(found.gl_pathv[i]), "orchard") != 0 && possible(found.gl_pathv[i]))
             check_output(found.gl_pathv[i], start("python3 %s", found.gl_pathv[i]), true);
     globfree(&found);
 }

@@ -60,6 +60,39 @@ static void test_sizes(void)
     compile_result_free(&r);
 }
 
+/* A table of structures in constant memory: a buffer that nobody gives, kept by the cache with its contents. */
+static void test_tables(void)
+{
+    static const char text[] =
+        "target datalayout = \"e-i64:64\"\ntarget triple = \"spir64\"\n"
+        "@t = internal addrspace(2) constant [2 x { i8, [2 x i16], i64 }] [{ i8, [2 x i16], i64 } { i8 1, [2 x i16] [i16 2, i16 "
+        "-3],"
+        " i64 4294967296 }, { i8, [2 x i16], i64 } zeroinitializer], align 8\n"
+        "declare i64 @_Z13get_global_idj(i32)\n"
+        "define spir_kernel void @k(ptr addrspace(1) %o) {\n"
+        "  %i = call i64 @_Z13get_global_idj(i32 0)\n"
+        "  %p = getelementptr [2 x { i8, [2 x i16], i64 }], ptr addrspace(2) @t, i64 0, i64 %i, i32 1, i64 1\n"
+        "  %x = load i16, ptr addrspace(2) %p, align 2\n"
+        "  store i16 %x, ptr addrspace(1) %o, align 2\n"
+        "  ret void\n}\n";
+    static const uint8_t wanted[32] = {1, 0, 2, 0, 0xfd, 0xff, 0, 0, 0, 0, 0, 0, 1};
+    for (int cached = 0; cached < 2; cached++) {
+        const char *const args[] = {"u16:8"};
+        const struct kernel_launch l = {{2, 1, 1}, {2, 1, 1}, args, 1};
+        struct compile_result r;
+        struct orch_error error;
+        CHECK(compile("k.ll", NULL, text, &r, &error), "%s", error.text);
+        CU_ASSERT_EQUAL(r.cached, cached != 0);
+        CHECK(kernel_launch_complete(&r.kernel, &l, &error), "%s", error.text);
+        CU_ASSERT_EQUAL_FATAL(r.kernel.args, 2);
+        const struct abi_arg *const a = &r.kernel.arg[1];
+        CHECK(strcmp(a->name, "constant_table_0") == 0 && a->buffer && a->unchanged && a->offset == 8, "%s", a->name);
+        CU_ASSERT_EQUAL_FATAL(a->bytes, sizeof wanted);
+        CU_ASSERT_EQUAL(memcmp(a->initial, wanted, sizeof wanted), 0);
+        compile_result_free(&r);
+    }
+}
+
 static void test_refused(void)
 {
     static const char triple[] = "target datalayout = \"e-i64:64\"\ntarget triple = \"spir64\"\n";
@@ -75,6 +108,11 @@ static void test_refused(void)
         {"k.txt", NULL, "", ORCH_USAGE, "must end in .cl, .metal or .ll"},
         {"/nonexistent/k.ll", NULL, NULL, ORCH_USAGE, "No such file"},
         {"k.ll", NULL, "define spir_kernel void @f(ptr %x) {\n  ret void\n}\n", ORCH_UNMODELLED, "argument x points to priv"},
+        {"k.ll", "f",
+         "declare i32 @printf(ptr addrspace(2), ...)\ndefine spir_kernel void @e() {\n  ret void\n}\n"
+         "define spir_kernel void @f() {\n  %x = call i32 (ptr addrspace(2), ...) @printf(ptr addrspace(2) null, i32 1)\n"
+         "  ret void\n}\n",
+         ORCH_UNMODELLED, "printf is not supported"},
         {"k.ll", NULL, "declare void @g()\ndefine spir_kernel void @f() {\n  call void @g()\n  ret void\n}\n", ORCH_UNMODELLED,
          "g"},
     };
@@ -238,10 +276,44 @@ static void test_metal(void)
     }
 }
 
+/* Element types of Metal's buffers, which LLVM's types do not tell: signs, halves of two kinds, elements of vectors, parameters
+ * of templates. */
+static void test_metal_types(void)
+{
+    static const char source[] =
+        "#include <metal_stdlib>\n"
+        "using namespace metal;\n"
+        "template <class T, class U> [[kernel]] void k(device const T *a, device U *b, device uchar *c, constant short &d,\n"
+        "    device packed_float3 *e, device atomic_int *f, device bfloat *g, device long *h, device half4 *l,\n"
+        "    uint i [[thread_position_in_grid]])\n"
+        "{ b[i] = U(a[i]) + c[i] + d; e[i] = packed_float3(1); g[i] = bfloat(1.0f); h[i] = i; l[i] = half4(1);\n"
+        "  atomic_fetch_add_explicit(f, 1, memory_order_relaxed); }\n"
+        "template [[host_name(\"k_iu\")]] [[kernel]] decltype(k<int, uint>) k<int, uint>;\n";
+    static const char *const wanted[] = {"i32", "u32", "u8", "i16", "f32", "i32", "bf16", "i64", "f16"};
+    const struct compile_request q = {.path = "types.metal", .text = source, .text_bytes = sizeof source - 1, .optimise = 2};
+    struct compile_result r;
+    struct orch_error error = {0};
+    if (!compile_is_possible(COMPILE_METAL, &error)) {
+        suite_skip(error.text);
+        return;
+    }
+    const bool ok = compile_source(&q, &r, &error);
+    CHECK(ok && r.kernel.args == ARRAY_COUNT(wanted), "%u arguments, %s", r.kernel.args, error.text);
+    for (unsigned i = 0; ok && i < ARRAY_COUNT(wanted) && i < r.kernel.args; i++)
+        CHECK(strcmp(element_type_name(r.kernel.arg[i].type), wanted[i]) == 0, "argument %u is %s, should be %s", i + 1,
+              element_type_name(r.kernel.arg[i].type), wanted[i]);
+    compile_result_free(&r);
+}
+
 static const struct suite_test tests[] = {
     {"the cache", test_cache}, /* first: it says where the cache is */
-    {"stored text", test_stored_text},   {"sizes of the launch", test_sizes},
-    {"what is refused", test_refused},   {"a folder with a stored text", test_folder},
-    {"the golden kernels", test_golden}, {"Metal", test_metal},
+    {"stored text", test_stored_text},
+    {"sizes of the launch", test_sizes},
+    {"constant tables", test_tables},
+    {"what is refused", test_refused},
+    {"a folder with a stored text", test_folder},
+    {"the golden kernels", test_golden},
+    {"Metal", test_metal},
+    {"element types of Metal", test_metal_types},
 };
 SUITE_MAIN("compile", tests)

@@ -143,6 +143,33 @@ static void test_complete(void)
     abi_kernel_free(&k);
 }
 
+/* A number for constant memory is a buffer of it; the type says nothing of signs. */
+static void test_constants(void)
+{
+    static const struct {
+        const char *text;
+        enum element_type type;
+        uint32_t bits;
+        const char *says;
+    } rows[] = {{"2.5f", ELEMENT_F32, 0x40200000, NULL},       {"-1", ELEMENT_U32, 0xffffffff, NULL},
+                {"0xffffffff", ELEMENT_I32, 0xffffffff, NULL}, {"3", ELEMENT_F32, 0x40400000, NULL},
+                {"-129", ELEMENT_U8, 0, "does not fit"},       {"1.5f", ELEMENT_U32, 0, "is an integer"}};
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct abi_kernel k = {.name = "k", .args = 1};
+        const struct kernel_launch l = {{32, 1, 1}, {32, 1, 1}, &rows[i].text, 1};
+        struct orch_error error = {0};
+        uint32_t bits = 0;
+        k.arg[0] = (struct abi_arg){.name = "x", .buffer = true, .constant = true, .type = rows[i].type, .size = 8};
+        const bool ok = kernel_launch_complete(&k, &l, &error);
+        CHECK(ok == !rows[i].says && (ok || strstr(error.text, rows[i].says)), "%s: %s", rows[i].text, error.text);
+        if (ok) {
+            memcpy(&bits, k.arg[0].initial, sizeof bits);
+            CHECK(bits == rows[i].bits && k.arg[0].bytes == 4 && k.arg[0].unchanged, "%s: %08x", rows[i].text, bits);
+        }
+        abi_kernel_free(&k);
+    }
+}
+
 static void test_wrong_launches(void)
 {
     static const struct {
@@ -266,14 +293,14 @@ static void test_cache_keys(void)
                                                                    {.optimise = 2, .entry = "f"},
                                                                    {.optimise = 2}};
     char first[CONTENT_HASH_SIZE], key[CONTENT_HASH_SIZE];
-    compile_cache_key(&base, "clang 16", "text", 4, first);
+    compile_cache_key(&base, COMPILE_OPENCL, "clang 16", "text", 4, first);
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-        compile_cache_key(&rows[i], "clang 16", "text", 4, key);
+        compile_cache_key(&rows[i], COMPILE_OPENCL, "clang 16", "text", 4, key);
         CHECK((strcmp(key, first) == 0) == (i == 3), "row %zu", i);
     }
-    compile_cache_key(&base, "clang 17", "text", 4, key);
+    compile_cache_key(&base, COMPILE_OPENCL, "clang 17", "text", 4, key);
     CU_ASSERT_STRING_NOT_EQUAL(key, first);
-    compile_cache_key(&base, "clang 16", "texu", 4, key);
+    compile_cache_key(&base, COMPILE_OPENCL, "clang 16", "texu", 4, key);
     CU_ASSERT_STRING_NOT_EQUAL(key, first);
 }
 
@@ -283,6 +310,7 @@ static const struct suite_test tests[] = {
     {"parts of threadgroup memory are placed", test_threadgroup_memory},
     {"launches are completed", test_complete},
     {"wrong launches", test_wrong_launches},
+    {"numbers for constant memory", test_constants},
     {"extents", test_extents},
     {"folders read back", test_folder},
     {"entries of the cache read back", test_cache_text},

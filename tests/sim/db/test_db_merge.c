@@ -44,6 +44,11 @@ static void content_of(struct orch_db *db, char *text, size_t size)
         "SELECT r.uid, t.series, t.time_seconds, t.value FROM v_samples t JOIN run r ON r.id = run_id ORDER BY 1, 2, 3",
         "SELECT r.uid, t.bytes FROM transfer t JOIN run r ON r.id = run_id ORDER BY 1, 2",
         "SELECT r.uid, t.seq, t.op, t.why FROM v_placement t JOIN run r ON r.id = run_id ORDER BY 1, 2",
+        "SELECT r.uid, p.kernel, p.file, p.line, p.text, p.instructions, p.cycles, p.share FROM v_profile_lines p "
+        "JOIN run r ON r.id = run_id ORDER BY 1, 2, 3, 4",
+        "SELECT r.uid, p.kernel, p.position, m.name, p.cycles FROM profile_stall p JOIN metric m ON m.id = metric_id "
+        "JOIN run r ON r.id = run_id ORDER BY 1, 2, 3, 4",
+        "SELECT r.uid, p.seq, p.place, p.fix FROM profile_warning p JOIN run r ON r.id = run_id ORDER BY 1, 2",
         "SELECT r.uid, c.output, c.fnv1a64 FROM checksum c JOIN run r ON r.id = run_id ORDER BY 1, 2",
         "SELECT hash, cycles FROM characteristic ORDER BY 1",
         "SELECT c.hash, m.kind, m.name, v.value FROM characteristic_value v JOIN characteristic c ON "

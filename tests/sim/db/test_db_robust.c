@@ -47,7 +47,7 @@ static int fill_up_limited(const char *path)
     struct rlimit limit;
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = 600000;
+    limit.rlim_cur = 700000;
     setrlimit(RLIMIT_FSIZE, &limit);
     return fill_up(path);
 }

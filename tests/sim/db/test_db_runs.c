@@ -66,6 +66,43 @@ static bool same_number(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+static void same_instruction(const struct profile_instruction *a, const struct profile_instruction *b)
+{
+    CU_ASSERT(a->offset == b->offset && a->file == b->file && a->line == b->line && a->issued == b->issued);
+    CU_ASSERT(same_number(a->lanes, b->lanes) && same_number(a->units, b->units) && same_number(a->least_units, b->least_units));
+    same_text(a->text ? a->text : "", b->text ? b->text : "", "instruction");
+    CU_ASSERT_EQUAL(memcmp(a->cycles, b->cycles, sizeof a->cycles), 0);
+}
+
+static void same_profile(const struct line_profile *a, const struct line_profile *b)
+{
+    CU_ASSERT_FATAL(a && b && a->kernels == b->kernels && a->warnings == b->warnings && a->reasons == b->reasons);
+    for (size_t i = 0; i < a->reasons; i++)
+        same_text(a->reason[i], b->reason[i], "reason");
+    for (size_t i = 0; i < a->kernels; i++) {
+        const struct profile_kernel *const x = &a->kernel[i], *const y = &b->kernel[i];
+        CU_ASSERT_FATAL(x->instructions == y->instructions && x->files == y->files && x->texts == y->texts);
+        CU_ASSERT(x->timed_share == y->timed_share && x->idle_cycles == y->idle_cycles);
+        same_text(x->name, y->name, "kernel");
+        for (size_t n = 0; n < x->instructions; n++)
+            same_instruction(&x->instruction[n], &y->instruction[n]);
+        for (size_t n = 0; n < x->files; n++)
+            same_text(x->file[n], y->file[n], "file");
+        for (size_t n = 0; n < x->texts; n++) {
+            same_text(x->text[n].text, y->text[n].text, "text");
+            CU_ASSERT(x->text[n].file == y->text[n].file && x->text[n].line == y->text[n].line);
+        }
+    }
+    for (size_t i = 0; i < a->warnings; i++) {
+        const struct profile_warning *const x = &a->warning[i], *const y = &b->warning[i];
+        same_text(x->kind, y->kind, "kind");
+        same_text(x->place, y->place, "place");
+        same_text(x->evidence, y->evidence, "evidence");
+        same_text(x->fix, y->fix, "fix");
+        CU_ASSERT(x->kernel == y->kernel && x->file == y->file && x->line == y->line && x->offset == y->offset);
+    }
+}
+
 static void same_result(const struct run_result *a, const struct run_result *b)
 {
     for (size_t i = 0; i < run_text_field_count(); i++)
@@ -89,6 +126,7 @@ static void same_result(const struct run_result *a, const struct run_result *b)
     same_text(a->assumptions.item[0].effect, b->assumptions.item[0].effect, "assumption");
     CU_ASSERT_EQUAL_FATAL(a->checksum.count, b->checksum.count);
     CU_ASSERT_EQUAL(a->checksum.item[0].fnv1a64, b->checksum.item[0].fnv1a64);
+    same_profile(a->profile, b->profile);
 }
 
 static void test_round_trip(void)
@@ -105,6 +143,10 @@ static void test_round_trip(void)
     CHECK(db_read_run(db, id, &got, &error), "%s", error.text);
     CU_ASSERT_EQUAL(got.run_id, id);
     same_result(&sent, &got);
+    run_result_free(&got);
+    run_result_init(&got);
+    CU_ASSERT(run_result_copy(&got, &sent));
+    same_profile(sent.profile, got.profile);
     run_result_free(&sent);
     run_result_free(&got);
     db_close(db);
@@ -163,8 +205,23 @@ static void test_chunks(void)
     const int64_t whole = example_record(db, 1, 50, EVENT_RUN_DONE, 0, &error);
     const int64_t pieces = example_record(db, 1, 50, EVENT_RUN_DONE, 7, &error);
     CHECK(whole > 0 && pieces > whole, "%s", error.text);
-    static const char *const tables[] = {"op",          "activity", "stall",     "counter",    "sample",  "transfer",
-                                         "dvfs_change", "run_part", "placement", "assumption", "checksum"};
+    static const char *const tables[] = {"op",
+                                         "activity",
+                                         "stall",
+                                         "counter",
+                                         "sample",
+                                         "transfer",
+                                         "dvfs_change",
+                                         "run_part",
+                                         "placement",
+                                         "assumption",
+                                         "checksum",
+                                         "profile_kernel",
+                                         "profile_file",
+                                         "profile_text",
+                                         "profile_instruction",
+                                         "profile_stall",
+                                         "profile_warning"};
     for (size_t i = 0; i < ARRAY_COUNT(tables); i++) {
         char sql[256];
         snprintf(sql, sizeof sql, "SELECT sum(run_id = %lld) - sum(run_id = %lld) FROM %s", (long long)whole, (long long)pieces,

@@ -1,6 +1,7 @@
 /* What people and programs see of a run: the JSON document, the summary, quantities, the progress bar. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
+#include "sim/listen/profile_text.h"
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
 #include "tests/sim/db_example.h"
@@ -48,6 +49,24 @@ static void test_empty_document(void)
     run_result_free(&r);
 }
 
+static void expect_profile(struct json_object *profile)
+{
+    struct json_object *const kernel = json_object_array_get_idx(member(profile, "kernels"), 0);
+    struct json_object *const line = json_object_array_get_idx(member(kernel, "lines"), 1);
+    CU_ASSERT_EQUAL(json_object_get_double(member(kernel, "idle_cycles")), 1234.5);
+    CU_ASSERT_TRUE(json_object_get_boolean(member(kernel, "scaled")));
+    CU_ASSERT_EQUAL(json_object_get_int(member(kernel, "instructions")), 77);
+    CU_ASSERT_EQUAL(json_object_get_int(member(line, "line")), 3);
+    CU_ASSERT_STRING_EQUAL(json_object_get_string(member(line, "file")), "a.metal");
+    CU_ASSERT_STRING_EQUAL(json_object_get_string(member(line, "text")), "\tx = a[i];");
+    CU_ASSERT_EQUAL(json_object_get_double(member(line, "cycles")), 109.75);
+    CU_ASSERT_EQUAL(json_object_get_double(member(member(line, "stalls"), "memory")), 99.5);
+    CU_ASSERT_EQUAL(json_object_array_length(member(kernel, "code")), 2);
+    struct json_object *const warning = json_object_array_get_idx(member(profile, "warnings"), 0);
+    CU_ASSERT_STRING_EQUAL(json_object_get_string(member(warning, "place")), "a.metal:3");
+    CU_ASSERT_STRING_EQUAL(json_object_get_string(member(warning, "kernel")), "first");
+}
+
 static void test_full_document(void)
 {
     struct run_result r;
@@ -56,6 +75,8 @@ static void test_full_document(void)
     r.watts_peak = (double)INFINITY;
     struct json_object *d = run_json(&r);
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    expect_profile(member(d, "profile"));
+    json_object_object_del(d, "profile"); /* there when it was asked for */
     expect_contract_keys(d);
     struct json_object *again = json_tokener_parse(json_object_to_json_string(d)); /* valid JSON, even with infinities */
     CU_ASSERT_PTR_NOT_NULL_FATAL(again);
@@ -165,7 +186,27 @@ static void test_summary(void)
     CU_ASSERT_PTR_NULL(strstr(text, "nan"));
 }
 
+static void test_profile(void)
+{
+    struct line_profile *const p = example_profile();
+    char *text = NULL, why[PROFILE_WHY_BYTES];
+    size_t size;
+    FILE *const out = open_memstream(&text, &size);
+    CU_ASSERT_FATAL(out && profile_print(out, p, "m9", true));
+    fclose(out);
+    CHECK(strstr(text, "first on m9: 77 instructions") && strstr(text, "25 % of the instructions were timed"), "%s", text);
+    CHECK(strstr(text, "8.2 %  memory 91 %, issue 9 %") && strstr(text, "3  \tx = a[i];"), "%s", text);
+    CHECK(strstr(text, "0x0004  device_load 0") && strstr(text, "(of no line)") && strstr(text, "  a.metal\n"), "%s", text);
+    CHECK(strstr(text, "91.8 %  threadgroups are being started") != NULL, "%s", text);
+    CHECK(strstr(text, "second on m9") && strstr(text, "a.metal:3: uncoalesced: 32 lines\n             turn it"), "%s", text);
+    free(text);
+    CU_ASSERT_STRING_EQUAL(profile_why(p, (double[]){3, 1}, why), "issue 75 %, memory 25 %");
+    CU_ASSERT_STRING_EQUAL(profile_why(p, (double[]){0, 0}, why), "");
+    line_profile_free(p);
+}
+
 static const struct suite_test tests[] = {
+    {"a profile in words", test_profile},
     {"an empty run has every key with null", test_empty_document},
     {"a full run has its values in the document", test_full_document},
     {"field tables name keys of the contract", test_tables_agree_with_contract},

@@ -102,7 +102,7 @@ static void test_rounds(void)
 
 /* ---- kernels of the library ---- */
 
-/* Launches with fewer than 2^24 instructions are timed whole. M1 has an SLC of 8 MiB. */
+/* Launches with fewer than 2^24 instructions have no windows. M1 has an SLC of 8 MiB. */
 static const struct {
     const char *workload, *precision;
     bool cold;
@@ -132,18 +132,9 @@ static void test_library(void)
     CHECK(sum / ARRAY_COUNT(library) < MEAN_BOUND, "mean %.2f %%", 100 * sum / ARRAY_COUNT(library));
 }
 
-/* --mode full gives the results and counts of every threadgroup. */
 static void test_full(void)
 {
-    struct whole_and_sample both =
-        run_gpu_both(db, "m1", "attention:b=1,h=8,s=1152,d=128", (struct run_request){.mode = RUN_FULL, .cold = true});
-    const struct run_result *whole = &both.whole.result, *sample = &both.sample.result;
-    CU_ASSERT_TRUE(both.ok && whole->checksum.count > 0);
-    CU_ASSERT_EQUAL(whole->checksum.count, sample->checksum.count);
-    for (size_t i = 0; both.ok && i < whole->checksum.count; i++)
-        CU_ASSERT_EQUAL(whole->checksum.item[i].fnv1a64, sample->checksum.item[i].fnv1a64);
-    CU_ASSERT_EQUAL(whole->flops, sample->flops);
-    free_both(&both);
+    check_full_results(db, "m1", "attention:b=1,h=8,s=1152,d=128");
 }
 
 static const struct suite_test tests[] = {

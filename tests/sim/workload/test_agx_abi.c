@@ -1,4 +1,5 @@
 /* Launch descriptions: what they mean, and which are refused and how. The files are in memory. */
+#include "isa/agx/agx_coherent.h"
 #include "isa/array_count.h"
 #include "tests/sim/agx_example.h"
 
@@ -281,7 +282,25 @@ static void test_elements(void)
     CU_ASSERT_EQUAL(element_type_find("string"), ELEMENT_TYPE_COUNT);
 }
 
+/* Mesa's compiler made both images of the golden kernel: one becomes the other. */
+static void test_coherent(void)
+{
+    struct orch_error error = {0};
+    struct abi_kernel plain, coherent;
+    const struct abi_target targets[] = {{"g13g", false}, {"g13x", true}};
+    const char *const folder = suite_golden("agx/kernels/histogram");
+    CHECK(abi_kernel_open(&plain, folder, &targets[0], &error), "%s", error.text);
+    CHECK(abi_kernel_open(&coherent, folder, &targets[1], &error), "%s", error.text);
+    CU_ASSERT_EQUAL_FATAL(plain.code_bytes, coherent.code_bytes);
+    CU_ASSERT_NOT_EQUAL(memcmp(plain.code, coherent.code, plain.code_bytes), 0);
+    CU_ASSERT_TRUE(agx_make_coherent(plain.code, plain.main_offset, plain.code_bytes));
+    CU_ASSERT_EQUAL(memcmp(plain.code, coherent.code, plain.code_bytes), 0);
+    abi_kernel_free(&plain);
+    abi_kernel_free(&coherent);
+}
+
 static const struct suite_test tests[] = {
+    {"code with coherent atomics", test_coherent},
     {"the smallest description has sensible defaults", test_smallest},
     {"assembler text supplies what the description leaves out", test_assembler_fills_in},
     {"chips with several clusters run the image made for them", test_code_for_parts},

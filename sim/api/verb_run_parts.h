@@ -1,0 +1,49 @@
+/* Several workloads of one run, each with options of its own: "A --entry a + B --entry b". GPU sources become kernels in a row.
+ */
+#ifndef ORCHARD_SIM_API_VERB_RUN_PARTS_H
+#define ORCHARD_SIM_API_VERB_RUN_PARTS_H
+
+#include "sim/api/verb_compile.h"
+#include "sim/compile/kernel_row.h"
+#include "sim/scenario/together.h"
+
+/* The options that each workload may have. Ends with NULL. */
+extern const char *const verb_run_part_options[];
+
+/* What the options of one workload say; the texts stay with the arguments. */
+struct verb_run_part {
+    struct compile_request source;
+    struct kernel_launch launch;
+    const char *entry;
+    const char **args;
+    size_t arg_count;
+};
+struct verb_run_parts {
+    unsigned count; /* 0 = the options are those of all workloads */
+    struct verb_run_part part[TOGETHER_PARTS];
+    struct kernel_step step[TOGETHER_PARTS];
+    char *storage; /* texts of steps */
+};
+
+/* Reads entry, args, and options of compiling and launching into what a run is asked, which then points to `part`: as far as they
+ * hold for all workloads. */
+bool verb_run_common_part(const struct api_args *args, struct verb_run_part *part, struct run_request *request,
+                          struct orch_error *error);
+void verb_run_part_free(struct verb_run_part *part);
+
+/* Reads what `text` asks for besides `request`, which holds for all workloads. When all of them are GPU sources they become steps
+ * of the request. */
+bool verb_run_parts_read(const struct api_args *args, const char *text, bool traced, struct run_request *request,
+                         struct verb_run_parts *parts, struct orch_error *error);
+/* Gives each workload what its options say. */
+void verb_run_parts_apply(const struct verb_run_parts *parts, struct together_part *part, unsigned count);
+void verb_run_parts_free(struct verb_run_parts *parts);
+
+/* Reads the options "input" and "kernel". *list (from malloc) holds both. */
+bool verb_run_lists(const struct api_args *args, struct run_request *request, const char ***list, struct orch_error *error);
+/* Joins "A", "+", "B" ... into one text: a shell makes several words of them. */
+bool verb_run_join_words(int words, const char *const *word, char **text);
+/* Reads the options "mode", "core" and "buffers". */
+bool verb_run_choices(const struct api_args *args, struct run_request *request, struct orch_error *error);
+
+#endif
