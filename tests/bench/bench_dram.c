@@ -61,7 +61,12 @@ static bool measure(const char *standard, double peak_gbps, const struct pattern
         .dram_latency_ns = 100,
         .dram_peak_gbps = peak_gbps,
         .dram_channels = CHANNELS,
-        .dram_policy = {.refresh = DRAM_REFRESH_STRICT, .row_idle_ns = 200, .window = 128, .write_high = 128, .write_low = 32},
+        .dram_policy = {.refresh = DRAM_REFRESH_STRICT,
+                        .row_idle_ns = 200,
+                        .window = 128,
+                        .write_high = 128,
+                        .write_low = 32,
+                        .bank_lines = 1},
     };
     struct mem_dram dram;
     double best = INFINITY, end_ns = 0;

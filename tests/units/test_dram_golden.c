@@ -17,9 +17,10 @@ enum {
 };
 
 /* Clocks of the two set-ups as run, 8 Gb per channel. */
-static const struct dram_timing lpddr5 = {1.25, 2, 4, 16, 1, 17, 9, 15, 15, 17, 34, 49, 4, 28, 8, 12, 16, 3125, 168, 96, true};
-static const struct dram_timing lpddr4 = {0.46875, 8,  8,  8,  1,  44, 18,   39,  39,  45,   90,
-                                          129,     22, 39, 16, 37, 49, 8329, 597, 299, false};
+static const struct dram_timing lpddr5 = {1.25, 2, 4,  16, 1,  17, 9,  15,   15,  17, 34,
+                                          49,   4, 28, 8,  12, 16, 23, 3125, 168, 96, true};
+static const struct dram_timing lpddr4 = {0.46875, 8,  8,  8,  1,  44, 18, 39,   39,  45,  90,
+                                          129,     22, 39, 16, 37, 49, 49, 8329, 597, 299, false};
 
 struct row {
     char id[8], standard[16], refresh[16], map[8], pattern[8];

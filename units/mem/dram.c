@@ -7,8 +7,9 @@
 #include <string.h>
 
 #define BURST_BYTES 32u
-/* A channel's lines fill a page of 2 KiB (columns) before the next bank's turn comes; with bank groups they alternate between the
- * groups first, because bursts of one group follow one another at half the rate (JESD209-5). */
+/* A page of 2 KiB. Of a channel's lines, bank_lines follow one another in a page before the next bank's turn comes; when all
+ * banks have had theirs, the next columns of the pages follow. With bank groups lines alternate between the groups first, because
+ * bursts of one group follow one another at half the rate (JESD209-5). */
 #define PAGE_LINES_SHIFT 4
 /* Bits of the bank are mixed with the parity of every so-many-th row bit, as masks in the controllers of A7 to A14 and M1 do
  * (0x7ff/golb, ryuzaki.c: 0x9249, 0xA492, 0xC924 for three bits). The masks for four bits are a guess of the same form. */
@@ -33,6 +34,7 @@ static struct dram_timing at_rate(const struct dram_timing *standard, double gbp
     /* The turns hold two bursts, which take as many clocks as ever. */
     t.read_to_write = (int)ceil((t.read_to_write - t.burst) * scale) + t.burst;
     t.write_to_read = (int)ceil((t.write_to_read - t.burst) * scale) + t.burst;
+    t.write_to_read_same_group = (int)ceil((t.write_to_read_same_group - t.burst_same_group) * scale) + t.burst_same_group;
     return t;
 }
 
@@ -49,6 +51,8 @@ bool mem_dram_init(struct mem_dram *dram, const struct mem_params *params)
     if (params->dram_channels == 0 || params->dram_peak_gbps <= 0.0 || params->dram_timing.burst <= 0 ||
         params->dram_policy.window == 0 || params->dram_policy.window > DRAM_WINDOW_MAX)
         return false;
+    while (dram->bank_shift < PAGE_LINES_SHIFT && 2u << dram->bank_shift <= params->dram_policy.bank_lines)
+        dram->bank_shift++;
     dram->channels = params->dram_channels;
     dram->channel_mask = (dram->channels & (dram->channels - 1)) == 0 ? dram->channels - 1 : 0;
     dram->timing = at_rate(&params->dram_timing, params->dram_peak_gbps / params->dram_channels);
@@ -93,12 +97,13 @@ static int hash(uint64_t row, const uint64_t *masks, int bits)
 static struct place place_of(const struct mem_dram *dram, uint64_t line)
 {
     const uint64_t own = dram->channel_mask ? line >> __builtin_ctz(dram->channels) : line / dram->channels;
+    const int in_bank = dram->bank_shift;
     if (dram->timing.banks == 8) {
         const uint64_t row = own >> (PAGE_LINES_SHIFT + 3);
-        return (struct place){(int)(own >> PAGE_LINES_SHIFT & 7) ^ hash(row, hash_of_8, 3), (int64_t)row};
+        return (struct place){(int)(own >> in_bank & 7) ^ hash(row, hash_of_8, 3), (int64_t)row};
     }
     const uint64_t row = own >> (2 + PAGE_LINES_SHIFT + 2);
-    const int bank = (int)((own & 3) | (own >> (2 + PAGE_LINES_SHIFT) & 3) << 2);
+    const int bank = (int)((own & 3) | (own >> (2 + in_bank) & 3) << 2);
     return (struct place){bank ^ hash(row, hash_of_16, 4), (int64_t)row};
 }
 

@@ -11,6 +11,7 @@ struct mem_dram {
     struct dram_channel *channel;
     struct dram_timing timing;
     struct dram_policy policy;
+    int bank_shift; /* so many low bits of a line's number in its channel choose a column, before those of the bank */
     double clock_ns, clocks_per_ns;
     double origin_ns; /* the channels' clock 0 */
     double way_ns;    /* from the L2 to the channel and back: what is left of the latency when the device's part is taken off */

@@ -18,6 +18,14 @@ static inline int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* The low bits of a bank's number are its group. */
+#define GROUPS 4
+
+static bool same_group(const struct dram_channel *c, int bank, int other)
+{
+    return c->t.burst_same_group != c->t.burst && ((bank ^ other) & (GROUPS - 1)) == 0;
+}
+
 static int64_t refresh_period(const struct dram_channel *c)
 {
     return c->policy.refresh == DRAM_REFRESH_ALL ? c->t.refresh_interval : c->t.refresh_interval / 8;
@@ -76,8 +84,9 @@ static int64_t open_column(const struct dram_bank *b, int64_t row, int64_t from)
 
 /* --- refresh ------------------------------------------------------------------------------------------------------------ */
 
-/* Refreshes a bank as often as is due before a time until which its row is wanted. `hit`: its open row is. */
-static void refresh_bank(const struct dram_channel *c, struct dram_bank *b, int64_t until, bool hit)
+/* Refreshes a bank as often as is due before `until`, the end of an access that came at `wanted`. `hit`: it finds its row open. A
+ * polite controller waits for a gap between accesses, as long as it may. */
+static void refresh_bank(const struct dram_channel *c, struct dram_bank *b, int64_t wanted, int64_t until, bool hit)
 {
     const struct dram_timing *t = &c->t;
     if (c->policy.refresh == DRAM_REFRESH_NONE)
@@ -86,10 +95,10 @@ static void refresh_bank(const struct dram_channel *c, struct dram_bank *b, int6
     const int64_t takes = all ? t->precharge_all + t->refresh_all : t->precharge + t->refresh_bank;
     const int64_t period = all ? t->refresh_interval : refresh_period(c) * (t->banks / t->refresh_banks);
     while (until > b->refresh_at) {
-        if (polite && hit && until - b->refresh_at < REFRESHES_OWED * period)
-            return;
         /* One that was put off comes when the row is no longer used. */
         const int64_t at = polite && b->row >= 0 ? later(b->refresh_at, b->precharge_from) : b->refresh_at;
+        if (polite && (hit || at + takes > wanted) && wanted - b->refresh_at < REFRESHES_OWED * period)
+            return;
         close_row(b, at);
         b->activate_from = later(b->activate_from, at + takes);
         b->refresh_at += period;
@@ -102,16 +111,32 @@ static void take_data(struct dram_channel *c, int64_t from, int64_t clocks)
         dram_slots_take(&c->data, slot);
 }
 
-/* How long the data bus stands still for the refresh of a bank that nothing may overtake: until the open row is precharged. */
+/* How long everything stands still for the refresh of a bank that nothing may overtake: until the open row is precharged. Only
+ * what has been sent by then is waited for, not all that is booked: the last access and the last activate at most. */
 static int64_t strict_stall(const struct dram_channel *c)
 {
     int64_t stall = 0;
     for (int i = 0; i < c->t.refresh_banks; i++) {
         const struct dram_bank *b = &c->bank[c->refresh_bank + i];
-        if (b->row >= 0)
-            stall = later(stall, later(b->precharge_from - c->refresh_at, 0) + c->t.precharge + c->t.burst);
+        if (b->row < 0)
+            continue;
+        /* A row that is to be opened later follows one that is open now. */
+        int64_t wait = c->t.read_to_precharge;
+        if (b->activate <= c->refresh_at) {
+            const int64_t sent = later(b->tail, b->activate + c->t.activate_to_precharge - c->refresh_at);
+            wait = b->precharge_from - c->refresh_at < sent ? b->precharge_from - c->refresh_at : sent;
+        }
+        stall = later(stall, later(wait, 0) + c->t.precharge + c->t.burst);
     }
     return stall;
+}
+
+static void stand_still(struct dram_channel *c, int64_t from, int64_t clocks)
+{
+    const int spacing = c->t.activate_spacing;
+    take_data(c, from, clocks);
+    for (int64_t slot = from / spacing; slot * spacing < from + clocks; slot++)
+        dram_slots_take(&c->activates, slot);
 }
 
 /* Blocks the data bus for the refreshes that come before a command at `command`. True when there was one. Slots of the data bus
@@ -132,7 +157,8 @@ static bool refresh_bus(struct dram_channel *c, int64_t command)
         }
         const int64_t stall = c->policy.refresh == DRAM_REFRESH_STRICT ? strict_stall(c) : 0;
         c->refresh_bank = (c->refresh_bank + t->refresh_banks) % t->banks;
-        take_data(c, c->refresh_at, stall);
+        if (stall > 0)
+            stand_still(c, c->refresh_at, stall);
         any |= stall > 0;
     }
     return any;
@@ -227,7 +253,7 @@ static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t r
         close_row(b, b->precharge_from + c->row_idle);
     }
     const bool hit = b->row == row;
-    refresh_bank(c, b, (hit ? later(now, b->column_from) : now) + tail, hit);
+    refresh_bank(c, b, now, (hit ? later(now, b->column_from) : now) + tail, hit);
     const int64_t open = open_column(b, row, now);
     if (open != LLONG_MIN)
         return open;
@@ -236,7 +262,7 @@ static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t r
         if (b->row >= 0)
             from = later(from, later(now, b->precharge_from) + t->precharge);
         const int64_t due = b->refresh_at;
-        refresh_bank(c, b, from + t->activate_to_column + tail, false);
+        refresh_bank(c, b, now, from + t->activate_to_column + tail, false);
         if (b->refresh_at != due)
             continue;
         if (b->row >= 0)
@@ -281,13 +307,17 @@ int64_t dram_channel_read(struct dram_channel *c, int64_t now, int bank, int64_t
     drain_idle(c, now);
     refresh_bus(c, now);
     const int64_t entry = later(now, c->window.earliest);
-    const int64_t from = later(open_row(c, entry, bank, row, t->read_to_precharge), c->read_from);
+    int64_t from = later(open_row(c, entry, bank, row, t->read_to_precharge), c->read_from);
+    if (same_group(c, bank, c->write_bank))
+        from = later(from, c->last_write + t->write_to_read_same_group);
     const int64_t command =
         place_columns(c, from, t->read_latency, bursts, from <= now + t->precharge + t->activate_to_column + COMMAND_WAIT);
     settle_window(c);
     struct dram_bank *b = &c->bank[bank];
-    if (b->row == row)
+    if (b->row == row) {
         b->precharge_from = later(b->precharge_from, command + t->read_to_precharge);
+        b->tail = t->read_to_precharge;
+    }
     c->last_read = later(c->last_read, command);
     c->counts.read_bursts += (unsigned)bursts;
     /* Bursts of one bank group leave room for those of others between them. */
@@ -329,8 +359,12 @@ static int64_t send_write(struct dram_channel *c, int64_t now, int64_t from, int
     const int64_t open = later(from, open_row(c, now, w.bank, w.row, tail));
     const int64_t command = place_columns(c, open, t->write_latency, w.bursts, false);
     struct dram_bank *b = &c->bank[w.bank];
-    if (b->row == w.row)
+    if (b->row == w.row) {
         b->precharge_from = later(b->precharge_from, command + tail);
+        b->tail = tail;
+    }
+    if (command > c->last_write)
+        c->write_bank = w.bank;
     c->last_write = later(c->last_write, command);
     c->counts.write_bursts += (unsigned)w.bursts;
     if (c->written)

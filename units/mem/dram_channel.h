@@ -26,6 +26,7 @@ struct dram_bank {
     int64_t activate; /* the last one */
     int64_t column_from, precharge_from, activate_from;
     int64_t refresh_at;
+    int64_t tail; /* of the last access: clocks from its command until the row may be precharged */
     /* Rows that were open before: until when (exclusive) an access may be served with them, and from when. */
     int64_t old_row[DRAM_ROWS_KEPT], old_until[DRAM_ROWS_KEPT], old_column[DRAM_ROWS_KEPT];
     unsigned old_next;
@@ -54,6 +55,7 @@ struct dram_channel {
     struct dram_write write[DRAM_WRITES_MAX];
     int writes, write_bursts;      /* posted, not drained */
     int64_t last_read, last_write; /* the latest commands */
+    int write_bank;                /* of last_write */
     int64_t read_from;             /* no read command before, after a drain */
     int64_t row_idle;              /* of the policy, in clocks; 0 = no end */
     int64_t refresh_at;            /* the next one that the data bus feels */

@@ -12,7 +12,7 @@ struct standard {
     const char *name;
     double clock_ns;
     int burst_clocks, same_group_clocks, banks, refresh_banks;
-    int read_latency_clocks, write_latency_clocks, read_to_write_clocks, write_to_read_clocks;
+    int read_latency_clocks, write_latency_clocks, read_to_write_clocks, write_to_read_clocks, write_to_read_same_group_clocks;
     double activate_to_column_ns, precharge_ns, precharge_all_ns, activate_to_precharge_ns, activate_spacing_ns;
     double write_recovery_ns, read_to_precharge_ns;
     bool command_bus;
@@ -30,10 +30,10 @@ static const struct refresh lpddr5[] = {{4, 180, 90}, {8, 210, 120}, {16, 280, 1
 /* LPDDR4X needs 4 clocks of its command bus for an activate or a column, of 8 that a burst takes: the bus is not what limits it.
  * RL 36 + tDQSCK 8. LPDDR5 in bank group mode: 4 groups of 4 banks, refreshed in pairs. */
 static const struct standard standards[] = {
-    {"LPDDR4X-4266", 0.46875, 8, 8, 8, 1, 44, 18, 37, 49, 18, 18, 21, 42, 7.5, 18, 7.5, false, lpddr4},
-    {"LPDDR5-6400", 1.25, 2, 4, 16, 2, 17, 9, 12, 16, 18, 18, 21, 42, 5, 34, 7.5, true, lpddr5},
-    {"LPDDR5X-7500", 1.0 / 0.9375, 2, 4, 16, 2, 20, 11, 13, 19, 18, 18, 21, 42, 5, 34, 7.5, true, lpddr5},
-    {"LPDDR5X-8533", 0.9375, 2, 4, 16, 2, 23, 12, 15, 21, 18, 18, 21, 42, 5, 34, 7.5, true, lpddr5},
+    {"LPDDR4X-4266", 0.46875, 8, 8, 8, 1, 44, 18, 37, 49, 49, 18, 18, 21, 42, 7.5, 18, 7.5, false, lpddr4},
+    {"LPDDR5-6400", 1.25, 2, 4, 16, 2, 17, 9, 12, 16, 23, 18, 18, 21, 42, 5, 34, 7.5, true, lpddr5},
+    {"LPDDR5X-7500", 1.0 / 0.9375, 2, 4, 16, 2, 20, 11, 13, 19, 27, 18, 18, 21, 42, 5, 34, 7.5, true, lpddr5},
+    {"LPDDR5X-8533", 0.9375, 2, 4, 16, 2, 23, 12, 15, 21, 29, 18, 18, 21, 42, 5, 34, 7.5, true, lpddr5},
 };
 
 enum { STANDARDS = sizeof standards / sizeof standards[0] };
@@ -71,6 +71,7 @@ static struct dram_timing timing_of(const struct standard *s, const struct refre
         .read_to_precharge = clocks(s, s->read_to_precharge_ns),
         .read_to_write = s->read_to_write_clocks,
         .write_to_read = s->write_to_read_clocks,
+        .write_to_read_same_group = s->write_to_read_same_group_clocks,
         .refresh_interval = (int)(REFRESH_INTERVAL_NS / s->clock_ns),
         .refresh_all = clocks(s, refresh->all_ns),
         .refresh_bank = clocks(s, refresh->bank_ns),

@@ -17,13 +17,14 @@ struct dram_timing {
     int activate_to_column; /* tRCD */
     int precharge;          /* tRPpb */
     int precharge_all;      /* tRPab */
-    int activate_to_precharge;     /* tRAS */
-    int activate_to_activate;      /* tRC, same bank */
-    int activate_spacing;          /* tRRD, any bank; tFAW is four of them in both standards */
-    int write_recovery;            /* tWR, from the last data */
-    int read_to_precharge;         /* tRTP */
-    int read_to_write;             /* command to command, bus turnaround and preamble in it */
-    int write_to_read;             /* the same, other bank group */
+    int activate_to_precharge; /* tRAS */
+    int activate_to_activate;  /* tRC, same bank */
+    int activate_spacing;      /* tRRD, any bank; tFAW is four of them in both standards */
+    int write_recovery;        /* tWR, from the last data */
+    int read_to_precharge;     /* tRTP */
+    int read_to_write;         /* command to command, bus turnaround and preamble in it */
+    int write_to_read;         /* the same, other bank group */
+    int write_to_read_same_group;
     int refresh_interval;          /* tREFI */
     int refresh_all, refresh_bank; /* tRFCab, tRFCpb for this density */
     bool command_bus;              /* its slots are counted: ACT takes two clocks, up to eight apart, the others one */
@@ -44,6 +45,7 @@ struct dram_policy {
     double row_idle_ns;             /* a row that nobody uses for so long is closed; 0 = never */
     uint32_t window;                /* read bursts that may be reordered, 1..DRAM_WINDOW_MAX */
     uint32_t write_high, write_low; /* bursts of posted writes: a drain begins above the one and ends at the other */
+    uint32_t bank_lines;            /* lines of a channel in one page before the next bank's turn comes: 1, 2, 4, 8 or 16 */
 };
 
 /* Fills `timing` for a standard ("LPDDR4X-4266", "LPDDR5-6400", "LPDDR5X-7500", "LPDDR5X-8533") and a density in Gb per channel
