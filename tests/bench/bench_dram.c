@@ -66,7 +66,7 @@ static bool measure(const char *standard, double peak_gbps, const struct pattern
                         .window = 128,
                         .write_high = 128,
                         .write_low = 32,
-                        .bank_lines = 1},
+                        .bank_lines = 2},
     };
     struct mem_dram dram;
     double best = INFINITY, end_ns = 0;

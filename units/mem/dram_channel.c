@@ -1,4 +1,5 @@
 #include "units/mem/dram_commands.h"
+#include "units/mem/dram_rows.h"
 
 #include <limits.h>
 #include <string.h>
@@ -10,27 +11,6 @@
  * for their bank lie further out, one by one; a controller turns the bus without them. */
 #define DRAIN_AHEAD 64
 #define DRAIN_DENSE 0.4
-/* JESD209-4/-5: at most eight refresh commands may be owed. */
-#define REFRESHES_OWED 8
-
-static inline int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* The low bits of a bank's number are its group. */
-#define GROUPS 4
-
-static bool same_group(const struct dram_channel *c, int bank, int other)
-{
-    return c->t.burst_same_group != c->t.burst && ((bank ^ other) & (GROUPS - 1)) == 0;
-}
-
-static int64_t refresh_period(const struct dram_channel *c)
-{
-    return c->policy.refresh == DRAM_REFRESH_ALL ? c->t.refresh_interval : c->t.refresh_interval / 8;
-}
-
 static void start_bank(struct dram_channel *c, int i)
 {
     struct dram_bank *b = &c->bank[i];
@@ -56,112 +36,6 @@ void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing
     c->window.earliest = LONG_AGO;
     c->last_read = c->last_write = c->read_from = LONG_AGO;
     c->refresh_at = policy->refresh == DRAM_REFRESH_NONE ? LLONG_MAX : refresh_period(c);
-}
-
-/* The row leaves the bank. Accesses that were under way before may still be served with it: a first-ready scheduler would have
- * taken them first, and what they take from others is the same time on the bus. */
-static void close_row(struct dram_bank *b, int64_t until)
-{
-    if (b->row < 0)
-        return;
-    const unsigned k = b->old_next++ % DRAM_ROWS_KEPT;
-    b->old_row[k] = b->row;
-    b->old_until[k] = until;
-    b->old_column[k] = b->column_from;
-    b->row = -1;
-}
-
-/* Where a row is, or was, open for a column command from `from` on; LLONG_MIN when it is not. */
-static int64_t open_column(const struct dram_bank *b, int64_t row, int64_t from)
-{
-    if (b->row == row)
-        return later(from, b->column_from);
-    for (int k = 0; k < DRAM_ROWS_KEPT; k++)
-        if (b->old_row[k] == row && b->old_until[k] > from)
-            return later(from, b->old_column[k]);
-    return LLONG_MIN;
-}
-
-/* --- refresh ------------------------------------------------------------------------------------------------------------ */
-
-/* Refreshes a bank as often as is due before `until`, the end of an access that came at `wanted`. `hit`: it finds its row open. A
- * polite controller waits for a gap between accesses, as long as it may. */
-static void refresh_bank(const struct dram_channel *c, struct dram_bank *b, int64_t wanted, int64_t until, bool hit)
-{
-    const struct dram_timing *t = &c->t;
-    if (c->policy.refresh == DRAM_REFRESH_NONE)
-        return;
-    const bool all = c->policy.refresh == DRAM_REFRESH_ALL, polite = c->policy.refresh == DRAM_REFRESH_POLITE;
-    const int64_t takes = all ? t->precharge_all + t->refresh_all : t->precharge + t->refresh_bank;
-    const int64_t period = all ? t->refresh_interval : refresh_period(c) * (t->banks / t->refresh_banks);
-    while (until > b->refresh_at) {
-        /* One that was put off comes when the row is no longer used. */
-        const int64_t at = polite && b->row >= 0 ? later(b->refresh_at, b->precharge_from) : b->refresh_at;
-        if (polite && (hit || at + takes > wanted) && wanted - b->refresh_at < REFRESHES_OWED * period)
-            return;
-        close_row(b, at);
-        b->activate_from = later(b->activate_from, at + takes);
-        b->refresh_at += period;
-    }
-}
-
-static void take_data(struct dram_channel *c, int64_t from, int64_t clocks)
-{
-    for (int64_t slot = from / c->t.burst; slot * c->t.burst < from + clocks; slot++)
-        dram_slots_take(&c->data, slot);
-}
-
-/* How long everything stands still for the refresh of a bank that nothing may overtake: until the open row is precharged. Only
- * what has been sent by then is waited for, not all that is booked: the last access and the last activate at most. */
-static int64_t strict_stall(const struct dram_channel *c)
-{
-    int64_t stall = 0;
-    for (int i = 0; i < c->t.refresh_banks; i++) {
-        const struct dram_bank *b = &c->bank[c->refresh_bank + i];
-        if (b->row < 0)
-            continue;
-        /* A row that is to be opened later follows one that is open now. */
-        int64_t wait = c->t.read_to_precharge;
-        if (b->activate <= c->refresh_at) {
-            const int64_t sent = later(b->tail, b->activate + c->t.activate_to_precharge - c->refresh_at);
-            wait = b->precharge_from - c->refresh_at < sent ? b->precharge_from - c->refresh_at : sent;
-        }
-        stall = later(stall, later(wait, 0) + c->t.precharge + c->t.burst);
-    }
-    return stall;
-}
-
-static void stand_still(struct dram_channel *c, int64_t from, int64_t clocks)
-{
-    const int spacing = c->t.activate_spacing;
-    take_data(c, from, clocks);
-    for (int64_t slot = from / spacing; slot * spacing < from + clocks; slot++)
-        dram_slots_take(&c->activates, slot);
-}
-
-/* Blocks the data bus for the refreshes that come before a command at `command`. True when there was one. Slots of the data bus
- * are counted in times of read commands. */
-static bool refresh_bus(struct dram_channel *c, int64_t command)
-{
-    const struct dram_timing *t = &c->t;
-    bool any = false;
-    if (c->policy.refresh == DRAM_REFRESH_NONE)
-        return false;
-    for (; c->refresh_at <= command; c->refresh_at += refresh_period(c)) {
-        c->counts.refreshes++;
-        if (c->policy.refresh == DRAM_REFRESH_ALL) {
-            take_data(c, c->refresh_at - t->read_to_precharge,
-                      t->read_to_precharge + t->precharge_all + t->refresh_all + t->activate_to_column);
-            any = true;
-            continue;
-        }
-        const int64_t stall = c->policy.refresh == DRAM_REFRESH_STRICT ? strict_stall(c) : 0;
-        c->refresh_bank = (c->refresh_bank + t->refresh_banks) % t->banks;
-        if (stall > 0)
-            stand_still(c, c->refresh_at, stall);
-        any |= stall > 0;
-    }
-    return any;
 }
 
 /* --- commands ----------------------------------------------------------------------------------------------------------- */
@@ -254,7 +128,7 @@ static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t r
     }
     const bool hit = b->row == row;
     refresh_bank(c, b, now, (hit ? later(now, b->column_from) : now) + tail, hit);
-    const int64_t open = open_column(b, row, now);
+    const int64_t open = open_column(c, b, row, now);
     if (open != LLONG_MIN)
         return open;
     for (;;) {
@@ -326,19 +200,28 @@ int64_t dram_channel_read(struct dram_channel *c, int64_t now, int bank, int64_t
 
 /* --- writes ------------------------------------------------------------------------------------------------------------- */
 
-/* The posted write to send next: row hits first, then the bank that is ready first; banks that this drain opened already last. */
-static int pick_write(const struct dram_channel *c, const bool *opened)
+/* When a bank could take an activate, a refresh that comes before it included. */
+static int64_t bank_ready(const struct dram_channel *c, const struct dram_bank *b, int64_t from)
 {
     const struct dram_timing *t = &c->t;
+    const int64_t at = later(later(b->activate + t->activate_to_activate, b->activate_from), b->precharge_from + t->precharge);
+    if (c->policy.refresh == DRAM_REFRESH_STRICT && b->refresh_at < later(at, from) + t->activate_to_column)
+        return later(at, b->refresh_at + t->precharge + t->refresh_bank);
+    return at;
+}
+
+/* The posted write to send next, from `from` on: row hits first, then the bank that is ready first; banks that this drain opened
+ * already last. */
+static int pick_write(const struct dram_channel *c, int64_t from, const bool *opened)
+{
     int best = 0;
     int64_t best_at = LLONG_MAX;
     for (int i = 0; i < c->writes; i++) {
         const struct dram_write *w = &c->write[i];
         const struct dram_bank *b = &c->bank[w->bank];
-        if (b->row == w->row)
+        if (b->row == w->row && (c->policy.refresh != DRAM_REFRESH_STRICT || b->refresh_at > from))
             return i;
-        int64_t at = later(b->activate + t->activate_to_activate, b->activate_from);
-        at = later(at, b->precharge_from + t->precharge) + (opened[w->bank] ? -LONG_AGO : 0);
+        const int64_t at = bank_ready(c, b, from) + (opened[w->bank] ? -LONG_AGO : 0);
         if (at < best_at) {
             best_at = at;
             best = i;
@@ -404,7 +287,7 @@ void dram_channel_drain(struct dram_channel *c, int64_t now, int bursts)
         return;
     const int64_t from = drain_start(c, now);
     while (c->write_bursts > bursts) {
-        const int i = pick_write(c, opened);
+        const int i = pick_write(c, later(from, c->last_write), opened);
         const int bank = c->write[i].bank;
         send_write(c, now, from, i);
         opened[bank] = true;
@@ -422,7 +305,7 @@ static void drain_idle(struct dram_channel *c, int64_t now)
         return;
     bool any = false;
     while (c->writes) {
-        const int i = pick_write(c, opened);
+        const int i = pick_write(c, from, opened);
         from = later(from, c->write[i].since);
         if (from >= now && (!any || c->write_bursts <= (int)c->policy.write_low))
             break;
