@@ -11,6 +11,7 @@
  * banks have had theirs, the next columns of the pages follow. With bank groups lines alternate between the groups first, because
  * bursts of one group follow one another at half the rate (JESD209-5). */
 #define PAGE_LINES_SHIFT 4
+_Static_assert(MEM_LINE_BYTES << PAGE_LINES_SHIFT == DRAM_PAGE_BYTES, "lines of a page");
 /* Bits of the bank are mixed with the parity of every so-many-th row bit, as masks in the controllers of A7 to A14 and M1 do
  * (0x7ff/golb, ryuzaki.c: 0x9249, 0xA492, 0xC924 for three bits). The masks for four bits are a guess of the same form. */
 static const uint64_t hash_of_8[3] = {0x9249, 0xA492, 0xC924};
@@ -77,6 +78,7 @@ void mem_dram_release(struct mem_dram *dram)
 void mem_dram_restart(struct mem_dram *dram, double now_ns)
 {
     dram->origin_ns = now_ns;
+    dram->untimed_bytes = 0;
     for (uint32_t i = 0; i < dram->channels; i++)
         dram_channel_start(&dram->channel[i], &dram->timing, &dram->policy);
 }
@@ -136,15 +138,25 @@ double mem_dram_write(struct mem_dram *dram, double now_ns, uint32_t channel, ui
 
 void mem_dram_take_counts(struct mem_dram *dram, struct dram_counts *into)
 {
+    struct dram_counts sum = {0};
     for (uint32_t i = 0; i < dram->channels; i++) {
         struct dram_counts *from = &dram->channel[i].counts;
-        into->read_bursts += from->read_bursts;
-        into->write_bursts += from->write_bursts;
-        into->activates += from->activates;
-        into->refreshes += from->refreshes;
-        into->drains += from->drains;
+        sum.read_bursts += from->read_bursts;
+        sum.write_bursts += from->write_bursts;
+        sum.activates += from->activates;
+        sum.refreshes += from->refreshes;
+        sum.drains += from->drains;
         memset(from, 0, sizeof *from);
     }
+    const double bytes = (double)(sum.read_bursts + sum.write_bursts) * BURST_BYTES;
+    const double activates_per_byte = bytes > 0 ? (double)sum.activates / bytes : 1.0 / DRAM_PAGE_BYTES;
+    sum.activates += (uint64_t)((double)dram->untimed_bytes * activates_per_byte);
+    dram->untimed_bytes = 0;
+    into->read_bursts += sum.read_bursts;
+    into->write_bursts += sum.write_bursts;
+    into->activates += sum.activates;
+    into->refreshes += sum.refreshes;
+    into->drains += sum.drains;
 }
 
 double mem_dram_stream_gbps(const struct mem_params *params, double write_share)

@@ -13,8 +13,9 @@ struct mem_dram {
     struct dram_policy policy;
     int bank_shift; /* so many low bits of a line's number in its channel choose a column, before those of the bank */
     double clock_ns, clocks_per_ns;
-    double origin_ns; /* the channels' clock 0 */
-    double way_ns;    /* from the L2 to the channel and back: what is left of the latency when the device's part is taken off */
+    double origin_ns;       /* the channels' clock 0 */
+    uint64_t untimed_bytes; /* moved while time stood still, since counts were last taken */
+    double way_ns; /* from the L2 to the channel and back: what is left of the latency when the device's part is taken off */
 };
 
 bool mem_dram_init(struct mem_dram *dram, const struct mem_params *params);
@@ -33,7 +34,8 @@ static inline uint32_t mem_dram_channel(const struct mem_dram *dram, uint64_t li
 double mem_dram_read(struct mem_dram *dram, double now_ns, uint32_t channel, uint64_t line, uint32_t bytes);
 /* Writes them. Returns when the channel has accepted them: at once, unless it is behind. */
 double mem_dram_write(struct mem_dram *dram, double now_ns, uint32_t channel, uint64_t line, uint32_t bytes);
-/* Adds what the channels did since the last call. */
+/* Adds what the channels did since the last call. Bytes moved while time stood still count with as many activates as the others.
+ */
 void mem_dram_take_counts(struct mem_dram *dram, struct dram_counts *into);
 
 #endif

@@ -13,12 +13,14 @@
 #include "units/mem/dram_standard.h"
 
 #define DRAM_BANKS_MAX  16
+#define DRAM_PAGE_BYTES 2048
 #define DRAM_ROWS_KEPT  8   /* rows a bank had open that accesses in the window may still hit */
 #define DRAM_WRITES_MAX 256 /* accesses */
 
 /* What happened, for energy and reports. */
 struct dram_counts {
-    uint64_t read_bursts, write_bursts, activates, refreshes, drains;
+    uint64_t read_bursts, write_bursts, activates, drains;
+    uint64_t refreshes; /* of an eighth of the banks; one of all banks counts as eight */
 };
 
 struct dram_bank {

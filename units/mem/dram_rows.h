@@ -122,7 +122,7 @@ static inline bool refresh_bus(struct dram_channel *c, int64_t command)
     if (c->policy.refresh == DRAM_REFRESH_NONE)
         return false;
     for (; c->refresh_at <= command; c->refresh_at += refresh_period(c)) {
-        c->counts.refreshes++;
+        c->counts.refreshes += c->policy.refresh == DRAM_REFRESH_ALL ? 8 : 1;
         if (c->policy.refresh == DRAM_REFRESH_ALL) {
             take_data(c, c->refresh_at - t->read_to_precharge,
                       t->read_to_precharge + t->precharge_all + t->refresh_all + t->activate_to_column);

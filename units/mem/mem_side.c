@@ -69,7 +69,10 @@ static double dram_write(struct mem_system *system, struct mem_die *die, uint32_
     system->activity.count[ACT_DRAM_WRITE_BYTES] += bytes;
     system->traffic.requester[requester][MEM_FLOW_DRAM_WRITE] += bytes;
     system->traffic.die[die - system->die][MEM_DIE_DRAM_WRITE] += bytes;
-    return system->stopped ? now_ns : mem_dram_write(&die->dram, now_ns, place->channel, place->line, bytes);
+    if (!system->stopped)
+        return mem_dram_write(&die->dram, now_ns, place->channel, place->line, bytes);
+    die->dram.untimed_bytes += bytes;
+    return now_ns;
 }
 
 /* Inserts a line into the SLC. Returns when its victim, if dirty, could leave. */
@@ -156,7 +159,11 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
     system->activity.count[ACT_DRAM_READ_BYTES] += bytes;
     system->traffic.requester[port->requester][MEM_FLOW_DRAM_READ] += bytes;
     system->traffic.die[home][MEM_DIE_DRAM_READ] += bytes;
-    const double ready = system->stopped ? t : mem_dram_read(&die->dram, t, place.channel, line, bytes);
+    double ready = t;
+    if (system->stopped)
+        die->dram.untimed_bytes += bytes;
+    else
+        ready = mem_dram_read(&die->dram, t, place.channel, line, bytes);
     if (die->has_slc)
         slc_fill(system, die, port->requester, t, &place, ready, 0);
     return (struct mem_reply){ready + extra, MEM_DRAM};
