@@ -32,7 +32,7 @@ static inline struct mem_cluster_params example_e_cluster(void)
         .l2 = {.kib = 4 * 1024, .ways = 16, .latency_cycles = 18, .bytes_per_cycle = 64},
         .clock_ghz = EXAMPLE_E_GHZ,
         .l2_outstanding = 64,
-        .fabric_gbps = 29,
+        .fabric_gbps = 48,
     };
 }
 
@@ -75,7 +75,7 @@ static inline struct mem_port_params example_e_port(void)
     p.cluster = 2;
     p.l1.kib = 64;
     p.l1.bytes_per_cycle = 32;
-    p.prefetch.distance = p.prefetch.l1_distance = 28;
+    p.prefetch.distance = p.prefetch.l1_distance = 38;
     p.outstanding = 12;
     p.l2_bytes_per_cycle = 16;
     return p;
