@@ -57,3 +57,6 @@ parameters: $(O)/tests/sim/chip/test_params_pages
 # Comparison of the GPU compiler with another OpenCL: what its suites share.
 OPENCL_SHARED := $(addprefix $(O)/tests/opencl/,opencl_case.o opencl_compare.o opencl_generate.o opencl_generate_expression.o opencl_native.o opencl_ways.o)
 $(call including,tests/opencl/): $(OPENCL_SHARED)
+
+# What a Mac is asked is compared with the simulated engine.
+$(O)/tests/units/test_ane_probes: $(O)/units/ane/native/ane_probes.o

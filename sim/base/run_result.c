@@ -213,6 +213,14 @@ bool run_assumption_add(struct run_assumptions *list, const char *key, const cha
     return true;
 }
 
+const struct run_assumption *run_assumption_find(const struct run_assumptions *list, const char *key)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->item[i].key, key) == 0)
+            return &list->item[i];
+    return NULL;
+}
+
 bool run_checksum_add(struct run_checksums *list, const char *output, uint64_t fnv1a64)
 {
     struct run_checksum *const items = list_grow(list->item, list->count, &list->capacity, sizeof *items);

@@ -73,6 +73,8 @@ const char *orch_part_name(enum orch_part part);
     X(dram_bytes, "bytes", COUNT, 0, "bytes read from and written to DRAM") \
     X(dram_gbps, "GB/s", REAL, -1, "dram_bytes per simulated second") \
     X(joules, "J", REAL, 0, "energy of the whole chip and its memory") \
+    X(joules_low, "J", REAL, 0, "lower end of the 90 % interval of joules") \
+    X(joules_high, "J", REAL, 0, "upper end of the 90 % interval of joules") \
     X(watts_avg, "W", REAL, 0, "joules per simulated second") \
     X(watts_peak, "W", REAL, 0, "highest power of a governor interval") \
     X(celsius_max, "degC", REAL, 0, "hottest block during the run") \
@@ -81,6 +83,11 @@ const char *orch_part_name(enum orch_part part);
     X(prefill_seconds, "s", REAL, 0, "simulated time of prompt processing") \
     X(native_mac_share, "1", REAL, 1, "share of the multiply-accumulates that the asked unit executed")
 /* clang-format on */
+
+/* The assumption of a result whose joules are priced for the most part by values of another chip. */
+#define RUN_ENERGY_ADOPTED "energy of another chip"
+/* The assumption that tells where the thermal parameters of the machine come from. */
+#define RUN_THERMAL "device.thermal"
 
 /* The counter that says how long a step of a row of kernels was on the device, numbered from 1. */
 #define RUN_COUNTER_STEP "gpu.step%u.device_seconds"
@@ -175,6 +182,8 @@ double run_values_get(const struct run_values *values, const char *name);
 void run_values_free(struct run_values *values);
 bool run_placement_add(struct run_placements *list, const char *op, const char *unit, const char *kernel, const char *why);
 bool run_assumption_add(struct run_assumptions *list, const char *key, const char *kind, const char *effect);
+/* The assumption of a key; NULL when the result does not have it. */
+const struct run_assumption *run_assumption_find(const struct run_assumptions *list, const char *key);
 bool run_checksum_add(struct run_checksums *list, const char *output, uint64_t fnv1a64);
 
 #endif

@@ -40,10 +40,11 @@ struct chip_value {
     size_t count;       /* length of the list; rows of a TABLE; entries of a MAP */
     const char *json;   /* the value as JSON, a TEXT without its quotes; "null" when not known */
     enum chip_kind kind;
-    const char *source; /* the original source; "" only for keys that no file gives */
-    const char *note;   /* NULL when there is none */
-    double uncertainty; /* relative, one standard deviation */
-    const char *origin; /* the file without ".json", "derived" or "--set" */
+    const char *source;  /* the original source; "" only for keys that no file gives */
+    const char *note;    /* NULL when there is none */
+    const char *adopted; /* why a value of another family stands here; NULL when it is the chip's own */
+    double uncertainty;  /* relative, one standard deviation */
+    const char *origin;  /* the file without ".json", "derived" or "--set" */
 };
 
 /* Reads all files of a folder. NULL stands for $ORCHARD_DATA, else the source tree, else the installed data. Close with

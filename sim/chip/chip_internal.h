@@ -53,7 +53,7 @@ void chip_db_find(const struct chip_db *db, size_t file, const char *key, struct
 struct chip_slot {
     struct chip_value value;
     json_object *object; /* the value as parsed: entries of a MAP or TABLE are looked up there */
-    char *json, *source, *note, *origin;
+    char *json, *source, *note, *origin, *adopted;
     double *list;
     double mark; /* what chip_mark returns */
     bool shared; /* the memory belongs to the slot of a base */

@@ -22,6 +22,7 @@ void chip_slot_clear(struct chip_slot *slot)
         free(slot->source);
         free(slot->note);
         free(slot->origin);
+        free(slot->adopted);
         free(slot->list);
     }
     *slot = (struct chip_slot){0};
@@ -176,6 +177,8 @@ void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double unce
     slot->value.source = slot->source ? slot->source : "";
     slot->value.note = slot->note;
     slot->value.origin = slot->origin ? slot->origin : "";
+    replace(&slot->adopted, NULL);
+    slot->value.adopted = NULL;
 }
 
 /* What stands beside a value in a file. */
@@ -230,5 +233,7 @@ bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const s
     char *note = a.note || weaker ? joined(a.note, weaker ? found->note : NULL) : NULL;
     chip_slot_describe(slot, kind, slot->value.known ? uncertainty : 0, a.source, note, found->file->stem);
     free(note);
+    replace(&slot->adopted, found->note);
+    slot->value.adopted = slot->adopted;
     return true;
 }

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA_VERSION = 4 };
+enum { SCHEMA_VERSION = 5 };
 
 /* steps[n] leads from version n + 1 to n + 2. */
-static const char *const steps[SCHEMA_VERSION - 1] = {db_migrate_2_sql, db_migrate_3_sql, db_migrate_4_sql};
+static const char *const steps[SCHEMA_VERSION - 1] = {db_migrate_2_sql, db_migrate_3_sql, db_migrate_4_sql, db_migrate_5_sql};
 
 int db_schema_version(void)
 {

@@ -106,7 +106,9 @@ CREATE TABLE run (
     throttled_seconds REAL,
     tokens_per_second REAL,
     prefill_seconds REAL,
-    native_mac_share REAL
+    native_mac_share REAL,
+    joules_low REAL,
+    joules_high REAL
 ) STRICT;
 CREATE INDEX run_by_config ON run (config_hash);
 CREATE INDEX run_by_chip ON run (chip_id);

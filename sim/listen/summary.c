@@ -78,20 +78,21 @@ static void print_energy(const struct page *p)
     char text[FORMAT_SIZE];
     if (!isnan(r->joules)) {
         label(p, "energy");
-        fputs(format_quantity(text, r->joules, "J"), p->out);
+        fputs(format_interval(text, r->joules, r->joules_low, r->joules_high, "J"), p->out);
         fprintf(p->out, ", %s average", format_quantity(text, r->watts_avg, "W"));
         fprintf(p->out, ", %s peak", format_quantity(text, r->watts_peak, "W"));
         for (size_t i = 0; i < r->joules_by.count; i++)
             fprintf(p->out, "%s %s %s", i ? "," : ";", r->joules_by.item[i].name,
                     format_quantity(text, r->joules_by.item[i].value, "J"));
-        fputc('\n', p->out);
+        fputs(run_assumption_find(&r->assumptions, RUN_ENERGY_ADOPTED) ? "  [priced as on another chip]\n" : "\n", p->out);
     }
     if (!isnan(r->celsius_max)) {
         label(p, "heat");
         fprintf(p->out, "%.1f °C at most", r->celsius_max);
         if (r->throttled_seconds > 0)
             fprintf(p->out, ", throttled for %s", format_quantity(text, r->throttled_seconds, "s"));
-        fputc('\n', p->out);
+        const struct run_assumption *const thermal = run_assumption_find(&r->assumptions, RUN_THERMAL);
+        fputs(thermal && strcmp(thermal->kind, "guess") == 0 ? "  [no curve of this machine is published]\n" : "\n", p->out);
     }
 }
 

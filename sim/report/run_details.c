@@ -19,7 +19,7 @@ struct ranked {
     size_t place;
 };
 
-/* Reads "decides 63 % of the time, known to 1 %", as run/run_interval.c and run/run_joules.c write it. */
+/* Reads "decides 63 % of the time, known to 1 %", as run/run_interval.c and run/run_joules_judge.c write it. */
 static struct ranked rank_of(const struct run_assumption *a, size_t place)
 {
     struct ranked r = {a, NAN, NAN, NAN, false, place};

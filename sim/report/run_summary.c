@@ -31,13 +31,15 @@ static void add_quantity(struct cards *c, const char *label, double value, const
         format_quantity(c->value[add(c, label)], value, unit);
 }
 
-/* Writes "34 µs – 36 µs (90 %)". */
-static void interval(const struct run_result *r, char *text, size_t size)
+/* Writes "34 µs – 36 µs (90 %)" below the value of card `i`. */
+static void interval(struct cards *c, size_t i, double least, double most, const char *unit)
 {
     char low[FORMAT_SIZE], high[FORMAT_SIZE];
-    if (isfinite(r->seconds_low) && isfinite(r->seconds_high) && r->seconds_high > r->seconds_low)
-        snprintf(text, size, "%s \xe2\x80\x93 %s (90 %%)", format_quantity(low, r->seconds_low, "s"),
-                 format_quantity(high, r->seconds_high, "s"));
+    if (!(isfinite(least) && isfinite(most) && most > least))
+        return;
+    snprintf(c->more[i], sizeof c->more[i], "%s \xe2\x80\x93 %s (90 %%)", format_quantity(low, least, unit),
+             format_quantity(high, most, unit));
+    c->card[i].more = c->more[i];
 }
 
 /* Long times stay in seconds: nobody counts in kiloseconds. */
@@ -56,15 +58,18 @@ static void time_card(struct cards *c, const struct run_result *r)
         snprintf(c->value[i], sizeof c->value[i], "%.4g min", r->seconds / 60);
     else
         seconds_text(r->seconds, c->value[i]);
-    interval(r, c->more[i], sizeof c->more[i]);
-    if (c->more[i][0])
-        c->card[i].more = c->more[i];
+    interval(c, i, r->seconds_low, r->seconds_high, "s");
 }
 
 static void energy_cards(struct cards *c, const struct run_result *r)
 {
     char peak[FORMAT_SIZE];
-    add_quantity(c, "energy", r->joules, "J");
+    if (!isnan(r->joules)) {
+        const size_t i =
+            add(c, run_assumption_find(&r->assumptions, RUN_ENERGY_ADOPTED) ? "energy, priced as on another chip" : "energy");
+        format_quantity(c->value[i], r->joules, "J");
+        interval(c, i, r->joules_low, r->joules_high, "J");
+    }
     if (!isnan(r->watts_avg)) {
         const size_t i = add(c, "power, average");
         format_quantity(c->value[i], r->watts_avg, "W");

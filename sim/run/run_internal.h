@@ -86,6 +86,12 @@ bool run_sample_tell(const struct run *run, const struct run_measure *m, struct 
 /* The same in words, for people who ask how the answer came about. */
 void run_sample_explain(FILE *out, const struct run_result *result);
 
+/* ---- run_joules_judge.c: the interval of the joules of a result, and the assumptions that they rest on; false = out of memory
+ * ---- */
+
+bool run_joules_judge(const struct run *run, const struct energy_model *model, const struct energy_report *report,
+                      const struct run_measure *m, struct run_result *result);
+
 /* ---- run_interval.c: elasticities of a measured run, and from them the interval and the assumptions of its result ---- */
 
 void run_cpu_shares(const struct chip *chip, const struct run_measure *m, struct interval_shares *shares);

@@ -4,8 +4,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- what ran ---- */
 
@@ -82,87 +80,12 @@ bool run_joules_add(const struct energy_report *report, struct run_result *r)
     return ok;
 }
 
-/* ---- what the energy depends on ---- */
-
-struct share {
-    char key[112];
-    double joules;
-};
-
-static int larger_first(const void *a, const void *b)
-{
-    const struct share *x = a, *y = b;
-    return x->joules < y->joules ? 1 : x->joules > y->joules ? -1 : strcmp(x->key, y->key);
-}
-
-static void add_share(struct share *list, size_t *count, const char *key, const char *name, double joules)
-{
-    if (joules <= 0)
-        return;
-    snprintf(list[*count].key, sizeof list[0].key, "power.%s%s%s", key, *name ? "." : "", name);
-    list[(*count)++].joules = joules;
-}
-
-enum { SHARES_MAX = ACT_COUNT + 2 * POWER_DOMAIN_COUNT, TOLD = 2 };
-#define TOLD_SHARE 0.15 /* of the energy */
-
-/* Joules of one kind of event, priced where each was counted: the events of an E core cost less. */
-static double event_joules(const struct energy_model *model, const struct run *run, const struct run_measure *m,
-                           enum activity_event event)
-{
-    const bool cores = run->kind->part == PART_CPU || run->kind->part == PART_AMX;
-    double joules[POWER_DOMAIN_COUNT] = {0}, sum = 0;
-
-    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
-        struct activity one = {{0}};
-        one.count[event] = cores ? m->by[d].count[event] : d == run->energy.profile.driver ? m->activity.count[event] : 0;
-        power_price(&model->params, &one, d, joules);
-    }
-    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
-        sum += joules[d];
-    return sum;
-}
-
-static size_t list_shares(const struct energy_model *model, const struct run *run, const struct energy_report *report,
-                          const struct run_measure *m, struct share *list)
-{
-    size_t count = 0;
-    for (enum activity_event event = 0; event < ACT_COUNT; event++)
-        add_share(list, &count, "pj", activity_name(event), event_joules(model, run, m, event));
-    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
-        char key[80];
-        snprintf(key, sizeof key, "%s.clock_nf", power_domain_name(d));
-        add_share(list, &count, key, "", report->domain[d].clock_j);
-        snprintf(key, sizeof key, "%s.leakage_w", power_domain_name(d));
-        add_share(list, &count, key, "", report->domain[d].leakage_j);
-    }
-    qsort(list, count, sizeof *list, larger_first);
-    return count;
-}
-
-static bool tell_shares(const struct run *run, const struct energy_report *report, const struct share *list, size_t count,
-                        struct run_result *r)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < count && i < TOLD && list[i].joules >= TOLD_SHARE * report->joules; i++) {
-        const struct chip_value *v = chip_value(run->request->chip, list[i].key);
-        char text[96];
-        if (!v || !v->known)
-            continue;
-        snprintf(text, sizeof text, "decides %.0f %% of the energy, known to %.0f %%", 100 * list[i].joules / report->joules,
-                 100 * v->uncertainty);
-        ok = run_assumption_add(&r->assumptions, list[i].key, chip_kind_name(v->kind), text);
-    }
-    return ok;
-}
-
 /* ---- the whole ---- */
 
 bool run_joules(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     struct energy_model model;
     struct energy_report report;
-    struct share list[SHARES_MAX];
     if (run->request->mode == RUN_FUNCTIONAL)
         return true;
     if (!energy_model_open(&model, run->request->chip, NULL)) /* a chip without power keys: its runs have no joules */
@@ -171,8 +94,7 @@ bool run_joules(struct run *run, const struct run_measure *m, struct run_result 
     run->has_energy = true;
     energy_report(&run->energy, &model, run->request->celsius != 0 ? run->request->celsius : energy_reference_celsius(&model),
                   &report);
-    return (run_joules_add(&report, r) && tell_shares(run, &report, list, list_shares(&model, run, &report, m, list), r)) ||
-           orch_no_memory(error);
+    return (run_joules_add(&report, r) && run_joules_judge(run, &model, &report, m, r)) || orch_no_memory(error);
 }
 
 const struct energy_run *run_energy(const struct run *run)

@@ -237,6 +237,8 @@ static bool scale_result(const struct run_sustained *run, const struct sustain_r
     r->dram_gbps = r->dram_bytes / r->seconds * 1e-9;
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         joules += s->joules[d];
+    r->joules_low *= joules / r->joules;
+    r->joules_high *= joules / r->joules;
     r->joules = joules;
     r->watts_avg = joules / r->seconds;
     r->watts_peak = s->watts_peak;
@@ -248,7 +250,7 @@ static bool scale_result(const struct run_sustained *run, const struct sustain_r
     for (enum power_domain d = 0; ok && d < POWER_DOMAIN_COUNT; d++)
         ok = run_values_add(&r->joules_by, orch_part_name(place_of[d].part), s->joules[d]);
     ok = ok && add_counters(run, s, r) && run_result_set_text(&r->device, machine->id) &&
-         run_assumption_add(&r->assumptions, "device.thermal", machine->thermal_kind, machine->thermal_source) &&
+         run_assumption_add(&r->assumptions, RUN_THERMAL, machine->thermal_kind, machine->thermal_source) &&
          run_assumption_add(&r->assumptions, "device.governor", machine->governor_kind, machine->governor_source);
     return ok || orch_no_memory(error);
 }

@@ -6,11 +6,11 @@
 /* A buffer without an address lies in the region of its base register; regions are 1 << REGION_BITS bytes apart. */
 #define REGION_BITS 40
 
-static double stream_ns(void *context, unsigned bar, uint64_t offset, uint64_t bytes, bool write)
+static double stream_ns(void *context, unsigned bar, uint64_t offset, uint64_t bytes, bool write, uint64_t *held)
 {
     const struct soc_ane *const ane = context;
     const uint64_t base = bar < ANE_BARS ? ane->address[bar] : 0;
-    return mem_bulk_ns(ane->bulk, (base ? base : (uint64_t)(bar + 1) << REGION_BITS) + offset, bytes, write);
+    return mem_bulk_ns(ane->bulk, (base ? base : (uint64_t)(bar + 1) << REGION_BITS) + offset, bytes, write, held);
 }
 
 struct soc_ane *soc_ane(struct soc *soc, struct orch_error *error)

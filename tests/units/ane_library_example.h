@@ -22,6 +22,7 @@ struct ane_example {
     uint64_t address[ANE_BARS];
     float *constant[4];
     uint64_t seed;
+    bool integers; /* constants and inputs are 1 or 2 with a sign */
     struct isa_error error;
     struct ane_exec_counts counts;
 };
@@ -59,6 +60,16 @@ static inline struct ane_numeric example_numeric(void)
 static inline double example_uniform(uint64_t *state, double low, double high)
 {
     return low + (high - low) * (double)(suite_random(state) >> 11) * 0x1p-53;
+}
+
+/* An element of a tensor: anything the kernel names, or a small integer. Sums of products of small integers are exact whatever
+ * their order and rounding, so that a single product too few or too many shows. */
+static inline double example_random(struct ane_example *x, double low, double high)
+{
+    if (!x->integers)
+        return example_uniform(&x->seed, low, high);
+    const uint64_t bits = suite_random(&x->seed) >> 62;
+    return (bits & 1 ? 2 : 1) * (bits & 2 ? -1.0 : 1.0);
 }
 
 static inline uint64_t example_count(const struct ane_kernel_tensor *t)
@@ -147,7 +158,7 @@ static inline void example_constants(struct ane_example *x)
         const uint64_t count = example_count(t);
         float *value = malloc((count + 1) * sizeof *value);
         for (uint64_t k = 0; value && k < count; k++)
-            value[k] = (float)ane_half_round(example_uniform(&x->seed, t->low, t->high));
+            value[k] = (float)ane_half_round(example_random(x, t->low, t->high));
         x->request.constant[index] = x->constant[index] = value;
         index++;
     }
@@ -188,18 +199,21 @@ static inline bool example_place_buffers(struct ane_example *x)
     return x->space && x->core;
 }
 
-/* Parses and builds; false with x->error. Constants are random. */
-static inline bool example_build_within(struct ane_example *x, const char *workload, const char *precision,
-                                        const struct ane_limits *limits, uint64_t seed)
+/* Parses and builds `x`, in which limits, seed and kind of values are set; false with x->error. Constants are random. */
+static inline bool example_build_set(struct ane_example *x, const char *workload, const char *precision)
 {
-    memset(x, 0, sizeof *x);
-    x->request.limits = *limits;
-    x->seed = seed;
     if (!ane_kernel_parse(workload, precision, &x->request, &x->error) || !ane_kernel_build(&x->request, &x->kernel, &x->error))
         return false;
     example_constants(x);
     ane_kernel_free(&x->kernel);
     return ane_kernel_build(&x->request, &x->kernel, &x->error) && example_round_trip(x) && example_place_buffers(x);
+}
+
+static inline bool example_build_within(struct ane_example *x, const char *workload, const char *precision,
+                                        const struct ane_limits *limits, uint64_t seed)
+{
+    *x = (struct ane_example){.request.limits = *limits, .seed = seed};
+    return example_build_set(x, workload, precision);
 }
 
 static inline bool example_build(struct ane_example *x, const char *workload, const char *precision,
@@ -214,7 +228,7 @@ static inline void example_fill(struct ane_example *x)
     for (unsigned i = 0; i < x->kernel.tensors; i++) {
         const struct ane_kernel_tensor *t = &x->kernel.tensor[i];
         for (uint64_t k = 0; t->role == ANE_TENSOR_INPUT && k < example_count(t); k++)
-            example_put(x, t->name, k, example_uniform(&x->seed, t->low, t->high));
+            example_put(x, t->name, k, example_random(x, t->low, t->high));
     }
 }
 
@@ -235,6 +249,20 @@ static inline bool example_run(struct ane_example *x)
 static inline bool example_start(struct ane_example *x, const char *workload, const char *precision, uint64_t seed)
 {
     bool ok = example_build(x, workload, precision, ANE_H13, seed);
+    if (ok) {
+        example_fill(x);
+        ok = example_run(x);
+    }
+    CHECK(ok, "%s %s: %s", workload, precision ? precision : "", x->error.text);
+    return ok;
+}
+
+/* The same with small integers. */
+static inline bool example_start_integers(struct ane_example *x, const char *workload, const char *precision,
+                                          enum ane_generation generation, uint64_t seed)
+{
+    *x = (struct ane_example){.request.limits = example_limits(generation), .seed = seed, .integers = true};
+    bool ok = example_build_set(x, workload, precision);
     if (ok) {
         example_fill(x);
         ok = example_run(x);

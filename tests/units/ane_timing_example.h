@@ -17,6 +17,7 @@ static inline struct ane_params example_params(void)
                                .l2_bytes = 2097152,
                                .coefficient_bytes = 65536,
                                .dma_GBps = 64,
+                               .dma_slc_rate = 1,
                                .dma_both_ways = 1.5,
                                .mac_step = 4,
                                .post_cycles = 1,
@@ -85,6 +86,23 @@ static inline struct ane_task example_planar(uint32_t channels, uint32_t height,
     task.engine = ANE_ENGINE_PE;
     task.engines = 0;
     return task;
+}
+
+/* A request of `count` tasks on an idle engine. */
+struct example_result {
+    double ns, by[ANE_STALL_COUNT];
+    struct ane_task_time task[8];
+};
+
+static inline struct example_result example_run_tasks(const struct ane_params *params, const struct ane_memory *memory,
+                                                      const struct ane_task *task, size_t count)
+{
+    struct example_result r = {0};
+    struct ane_timing *timing = ane_timing_create(params, memory);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(timing);
+    r.ns = ane_timing_tasks(timing, task, count, 0, 0, r.task, r.by);
+    ane_timing_free(timing);
+    return r;
 }
 
 #endif

@@ -28,14 +28,15 @@ static void element(const struct shape *v, const double *x, const double *weight
     *value = v->relu && sum < 0 ? 0 : sum;
 }
 
-static void check_conv(const struct shape *v, const char *precision, uint64_t seed)
+/* With integers every sum is exact: one product too few or too many is an error. */
+static void check_values(const struct shape *v, const char *precision, uint64_t seed, bool integers)
 {
     char text[200];
     struct ane_example x;
     snprintf(text, sizeof text, "conv2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,groups=%d,dilation=%d,bias=%d,act=%s",
              v->n, v->c, v->h, v->w, v->k, v->r, v->s, v->stride, v->pad, v->groups, v->dilation, v->bias,
              v->relu ? "relu" : "none");
-    if (example_start(&x, text, precision, seed)) {
+    if (integers ? example_start_integers(&x, text, precision, ANE_H13, seed) : example_start(&x, text, precision, seed)) {
         const int oh = (v->h + 2 * v->pad - (v->r - 1) * v->dilation - 1) / v->stride + 1;
         const int ow = (v->w + 2 * v->pad - (v->s - 1) * v->dilation - 1) / v->stride + 1;
         const size_t count = (size_t)v->n * (size_t)v->k * (size_t)oh * (size_t)ow;
@@ -46,6 +47,8 @@ static void check_conv(const struct shape *v, const char *precision, uint64_t se
             const int z = (int)(i % (size_t)ow), y = (int)(i / (size_t)ow % (size_t)oh);
             const int plane = (int)(i / (size_t)ow / (size_t)oh);
             element(v, in, weight, bias, plane / v->k, plane % v->k, y, z, &expected[i], &bound[i]);
+            CHECK(!integers || fabs(expected[i]) <= 2048, "%s: fp16 does not hold the sum %.0f", text, expected[i]);
+            bound[i] = integers ? 0 : bound[i];
         }
         CU_ASSERT_EQUAL(example_count(example_tensor(&x, "out")), count);
         if (expected && bound)
@@ -53,6 +56,11 @@ static void check_conv(const struct shape *v, const char *precision, uint64_t se
         free(in), free(weight), free(bias), free(expected), free(bound);
     }
     example_close(&x);
+}
+
+static void check_conv(const struct shape *v, const char *precision, uint64_t seed)
+{
+    check_values(v, precision, seed, false);
 }
 
 static void test_shapes(void)
@@ -122,6 +130,28 @@ static void test_activation(void)
     example_close(&x);
 }
 
+/* Products are 1, 2 or 4 with a sign. All ways of the library: groups, strides, dilation, patches, strips of columns, parts of
+ * the channels, palettes. */
+static void test_every_product(void)
+{
+    static const struct {
+        struct shape shape;
+        const char *precision;
+    } cases[] = {
+        {{1, 3, 8, 8, 4, 1, 1, 1, 0, 1, 1, 0, 0}, NULL},       {{2, 5, 7, 9, 17, 3, 3, 1, 1, 1, 1, 1, 0}, NULL},
+        {{2, 4, 13, 11, 6, 3, 5, 2, 2, 1, 1, 1, 0}, NULL},     {{1, 1, 33, 35, 1, 7, 7, 3, 3, 1, 1, 0, 1}, NULL},
+        {{1, 259, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0}, NULL},  {{1, 1, 30, 50, 2, 29, 29, 1, 14, 1, 1, 0, 0}, NULL},
+        {{1, 8, 6, 7, 12, 3, 3, 1, 1, 4, 1, 1, 0}, NULL},      {{1, 17, 10, 5, 17, 5, 5, 2, 2, 17, 1, 0, 0}, NULL},
+        {{1, 4, 20, 20, 4, 3, 2, 2, 4, 4, 4, 0, 0}, NULL},     {{1, 5, 40, 39, 7, 5, 11, 12, 0, 1, 1, 0, 0}, NULL},
+        {{1, 400, 3, 1001, 2, 3, 3, 1, 1, 1, 1, 1, 0}, NULL},  {{1, 300, 5, 1030, 3, 5, 5, 2, 2, 1, 1, 0, 1}, NULL},
+        {{1, 1000, 2, 530, 20, 2, 2, 3, 0, 1, 1, 0, 0}, NULL}, {{1, 3, 2, 700, 3000, 1, 1, 1, 0, 1, 1, 0, 0}, NULL},
+        {{1, 64, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0}, "i4"},   {{1, 30, 9, 8, 33, 3, 3, 2, 1, 3, 1, 0, 0}, "p2"},
+        {{1, 2050, 2, 3, 40, 1, 1, 1, 0, 1, 1, 0, 0}, "p6"},   {{1, 7, 11, 6, 9, 5, 3, 1, 2, 1, 1, 1, 0}, "p8"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        check_values(&cases[i].shape, cases[i].precision, i + 600, true);
+}
+
 /* Rows beyond the tile memory: strips of columns, right to left, and parts of the channels. */
 static void test_strips(void)
 {
@@ -181,6 +211,34 @@ static void test_places(void)
     }
 }
 
+/* Layers with the same weights are layers that were given the same weights, and have them in the program once. */
+static void test_same_weights(void)
+{
+    enum { TAPS = 33 * 33, COUNT = 33 * 5 * 6 };
+    struct ane_example one, each = {.request.limits = example_limits(ANE_H13), .seed = 78};
+    float *weight = malloc(3 * TAPS * sizeof *weight);
+    if (weight && example_start(&one, "conv-stack:layers=3,c=33,h=5,w=6,r=1,s=1,same=1", NULL, 77)) {
+        for (unsigned i = 0; i < 3 * TAPS; i++)
+            weight[i] = one.constant[0][i % TAPS];
+        each.request.constant[0] = weight;
+        const bool built = ane_kernel_parse("conv-stack:layers=3,c=33,h=5,w=6,r=1,s=1", NULL, &each.request, &each.error) &&
+                           ane_kernel_build(&each.request, &each.kernel, &each.error) && example_round_trip(&each) &&
+                           example_place_buffers(&each);
+        CHECK(built, "three layers: %s", each.error.text);
+        double *x = example_values(&one, "x"), *expected = example_values(&one, "out");
+        for (unsigned i = 0; built && i < COUNT; i++)
+            example_put(&each, "x", i, x[i]);
+        CHECK(built && example_run(&each), "%s", each.error.text);
+        example_compare(&each, "three layers with the same weights", "out", expected, NULL, 0);
+        CU_ASSERT_EQUAL(one.program.task[0].bank[0].base, one.program.task[2].bank[0].base);
+        CU_ASSERT_EQUAL(one.program.const_bytes, each.program.const_bytes);
+        free(x), free(expected);
+    }
+    free(weight);
+    example_close(&one);
+    example_close(&each);
+}
+
 static void test_refusals(void)
 {
     example_refused("conv2d:c=1,h=64,w=64,k=1,r=31,s=31", NULL, ANE_H13, "kernel 31x31: H13 convolves at most 29x29");
@@ -197,8 +255,10 @@ static const struct suite_test tests[] = {
     {"dilation", test_dilation},
     {"patches", test_patches},
     {"activation behind", test_activation},
+    {"small integers: not one product is missing", test_every_product},
     {"strips of columns", test_strips},
     {"places between layers", test_places},
+    {"layers with the same weights", test_same_weights},
     {"refusals name the limit", test_refusals},
 };
 SUITE_MAIN("ane_kernels_conv", tests)

@@ -2,10 +2,11 @@
 #include "tests/units/ane_library_example.h"
 
 /* out[b][i][j] = sum a[b][i][k] b[b][k][j] (+ bias[j]) */
-static void check_product(const char *text, const char *precision, size_t batch, size_t m, size_t n, size_t k, uint64_t seed)
+static void check_values(const char *text, const char *precision, size_t batch, size_t m, size_t n, size_t k, uint64_t seed,
+                         bool integers)
 {
     struct ane_example x;
-    if (example_start(&x, text, precision, seed)) {
+    if (integers ? example_start_integers(&x, text, precision, ANE_H13, seed) : example_start(&x, text, precision, seed)) {
         const bool has_bias = strstr(text, "bias=1") != NULL, relu = strstr(text, "relu") != NULL;
         double *a = example_values(&x, "a"), *b = example_values(&x, "b"), *bias = has_bias ? example_values(&x, "bias") : NULL;
         double *expected = calloc(batch * m * n, sizeof *expected), *bound = calloc(batch * m * n, sizeof *bound);
@@ -18,7 +19,8 @@ static void check_product(const char *text, const char *precision, size_t batch,
                 sizes += fabs(product);
             }
             sum += bias ? bias[column] : 0;
-            bound[i] = example_sum_bound(sizes, sum);
+            CHECK(!integers || fabs(sum) <= 2048, "%s: fp16 does not hold the sum %.0f", text, sum);
+            bound[i] = integers ? 0 : example_sum_bound(sizes, sum);
             expected[i] = relu && sum < 0 ? 0 : sum;
         }
         if (expected && bound)
@@ -26,6 +28,23 @@ static void check_product(const char *text, const char *precision, size_t batch,
         free(a), free(b), free(bias), free(expected), free(bound);
     }
     example_close(&x);
+}
+
+static void check_product(const char *text, const char *precision, size_t batch, size_t m, size_t n, size_t k, uint64_t seed)
+{
+    check_values(text, precision, batch, m, n, k, seed, false);
+}
+
+/* Sums of products of small integers are exact: one product too few or too many is an error. */
+static void test_every_product(void)
+{
+    check_values("gemm:33x17x70", NULL, 1, 33, 17, 70, 20, true);
+    check_values("gemm:5x200x31,weights=a,batch=3", NULL, 3, 5, 200, 31, 21, true);
+    check_values("gemm:1001x2x2000,weights=b", NULL, 1, 1001, 2, 2000, 22, true);
+    check_values("gemm:20011x3x5,weights=b", NULL, 1, 20011, 3, 5, 23, true);
+    check_values("gemm:40x70x4100,weights=b,bias=1", NULL, 1, 40, 70, 4100, 24, true);
+    check_values("matmul:31x77x130", NULL, 1, 31, 77, 130, 25, true);
+    check_values("matmul:3x5x7,batch=4", NULL, 4, 3, 5, 7, 26, true);
 }
 
 static void test_gemm(void)
@@ -88,6 +107,7 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
+    {"small integers: not one product is missing", test_every_product},
     {"gemm with constant a or b", test_gemm},
     {"pixels in rows and a rest", test_folded},
     {"more channels than a descriptor has", test_many_channels},

@@ -13,26 +13,10 @@ static bool near(double value, double expected, double share)
     return fabs(value - expected) <= share * expected;
 }
 
-struct example_result {
-    double ns, by[ANE_STALL_COUNT];
-    struct ane_task_time task[8];
-};
-
-static struct example_result run(const struct ane_params *params, const struct ane_memory *memory, const struct ane_task *task,
-                                 size_t count)
-{
-    struct example_result r = {0};
-    struct ane_timing *timing = ane_timing_create(params, memory);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(timing);
-    r.ns = ane_timing_tasks(timing, task, count, 0, 0, r.task, r.by);
-    ane_timing_free(timing);
-    return r;
-}
-
 static struct example_result run_one(const struct ane_task *task)
 {
     const struct ane_params params = example_params();
-    return run(&params, NULL, task, 1);
+    return example_run_tasks(&params, NULL, task, 1);
 }
 
 static void test_big_convolution_fills_all_lanes(void)
@@ -81,7 +65,7 @@ static double work_of(struct ane_task task)
     const struct ane_params params = example_params();
     task.source = task.result = example_place(ANE_PLACE_L2);
     memset(task.bank, 0, sizeof task.bank);
-    return run(&params, NULL, &task, 1).ns - params.task_cycles;
+    return example_run_tasks(&params, NULL, &task, 1).ns - params.task_cycles;
 }
 
 static void test_small_sources_share_the_lanes_among_channels(void)
@@ -157,12 +141,12 @@ static void test_int8_doubles_where_the_engine_can(void)
     struct ane_task conv = example_conv(256, 64, 64, 3);
     conv.source.format = ANE_I8;
     conv.kernel_format = ANE_KERNEL_I8;
-    const double once = run(&params, NULL, &conv, 1).ns;
+    const double once = example_run_tasks(&params, NULL, &conv, 1).ns;
     params.int8_rate = 2;
-    const double twice = run(&params, NULL, &conv, 1).ns;
+    const double twice = example_run_tasks(&params, NULL, &conv, 1).ns;
     CHECK(near(once, 2 * twice, 0.05), "%g and %g", once, twice);
     conv.source.format = ANE_F16; /* 8-bit weights alone: traffic, not arithmetic */
-    CHECK(near(run(&params, NULL, &conv, 1).ns, once, 0.05), "%g", once);
+    CHECK(near(example_run_tasks(&params, NULL, &conv, 1).ns, once, 0.05), "%g", once);
 }
 
 static void test_copies_use_both_directions(void)
@@ -189,10 +173,10 @@ static void test_results_in_tile_memory_do_not_travel(void)
     struct ane_task task[2] = {example_element(16, 64, 64), example_planar(16, 64, 64)};
     task[0].result = task[1].source = example_place(ANE_PLACE_L2);
     const struct ane_params params = example_params();
-    const struct example_result kept = run(&params, NULL, task, 2);
+    const struct example_result kept = example_run_tasks(&params, NULL, task, 2);
     CU_ASSERT_EQUAL(kept.task[0].result_bytes + kept.task[1].source_bytes, 0);
     task[0].result = task[1].source = example_memory(3);
-    const struct example_result moved = run(&params, NULL, task, 2);
+    const struct example_result moved = example_run_tasks(&params, NULL, task, 2);
     CU_ASSERT_EQUAL(moved.task[0].result_bytes, 16 * 64 * 64 * 2);
     CHECK(moved.ns > kept.ns + 1000, "%g and %g", moved.ns, kept.ns);
 }
@@ -203,9 +187,9 @@ static void test_tasks_on_a_ring_work_side_by_side(void)
     struct ane_task task[2] = {example_element(1, 1024, 1024), example_planar(1, 1024, 1024)};
     task[0].engines = 1;
     task[0].source = task[1].result = task[0].result = task[1].source = example_place(ANE_PLACE_L2);
-    const double apart = run(&params, NULL, task, 2).ns;
+    const double apart = example_run_tasks(&params, NULL, task, 2).ns;
     task[0].result = task[1].source = example_place(ANE_PLACE_CHAIN);
-    const double together = run(&params, NULL, task, 2).ns;
+    const double together = example_run_tasks(&params, NULL, task, 2).ns;
     const double planar = 1024.0 * 1024 / 16, mac = 1024.0 * 1024 / 256;
     CU_ASSERT_EQUAL(together, planar + 44);
     CU_ASSERT_EQUAL(apart, planar + mac + 2 * 44);
@@ -246,7 +230,8 @@ static void test_next_coefficients_come_early_when_there_is_room(void)
         task[i].source = task[i].result = example_place(ANE_PLACE_L2);
     }
     const double work = 256.0 * 256 * 9 * 1024 / LANES, first = 32768.0 * 16 / 64;
-    CHECK(near(run(&params, NULL, task, 8).ns, 8 * (work + 44) + first, 0.002), "%g", run(&params, NULL, task, 8).ns);
+    CHECK(near(example_run_tasks(&params, NULL, task, 8).ns, 8 * (work + 44) + first, 0.002), "%g",
+          example_run_tasks(&params, NULL, task, 8).ns);
 }
 
 static void test_idle_engines_wake_up(void)
@@ -321,7 +306,7 @@ static void test_reasons_add_up(void)
         const size_t count = 1 + suite_random(&seed) % 8;
         for (size_t i = 0; i < count; i++)
             task[i] = random_task(&seed);
-        const struct example_result r = run(&params, NULL, task, count);
+        const struct example_result r = example_run_tasks(&params, NULL, task, count);
         double sum = 0, tasks = 0;
         for (int k = 0; k < ANE_STALL_COUNT; k++) {
             CHECK(r.by[k] >= -1e-9 * r.ns, "round %u: %s %g", round, ane_stall_name((enum ane_stall)k), r.by[k]);
@@ -337,45 +322,6 @@ static void test_reasons_add_up(void)
             macs += (double)r.task[i].macs;
         CHECK(lanes <= macs / LANES * (1 + 1e-9), "round %u", round);
     }
-}
-
-struct seen {
-    unsigned calls, bar[8];
-    uint64_t offset[8], bytes[8];
-    bool write[8];
-};
-
-static double slow_memory(void *context, unsigned bar, uint64_t offset, uint64_t bytes, bool write)
-{
-    struct seen *seen = context;
-    const unsigned i = seen->calls++ & 7;
-    seen->bar[i] = bar;
-    seen->offset[i] = offset;
-    seen->bytes[i] = bytes;
-    seen->write[i] = write;
-    return (double)bytes / 8;
-}
-
-static void test_memory_is_asked_for_every_stream(void)
-{
-    const struct ane_params params = example_params();
-    struct seen seen = {0};
-    const struct ane_memory memory = {&seen, slow_memory};
-    struct ane_task conv = example_conv(64, 64, 64, 1);
-    conv.source.base = 4096;
-    conv.tile_height = 4;
-    conv.bank[0].base = 64; /* lowest */
-    for (unsigned i = 0; i < ANE_BANKS; i++)
-        conv.bank[i].base = 64 + 512 * i;
-    conv.coefficient_bar = 2;
-    const struct example_result r = run(&params, &memory, &conv, 1);
-    CU_ASSERT_EQUAL(seen.calls, 3);
-    CHECK(seen.bar[0] == 5 && seen.offset[0] == 4096 && seen.bytes[0] == 64 * 64 * 128 && !seen.write[0], "source");
-    CHECK(seen.bar[1] == 2 && seen.offset[1] == 64 && seen.bytes[1] == 64 * 64 * 2 && !seen.write[1], "coefficients");
-    CHECK(seen.bar[2] == 4 && seen.bytes[2] == 64 * 64 * 128 && seen.write[2], "result");
-    /* One memory for both directions, slower than the DMA. */
-    const double all = (2 * 64.0 * 64 * 128 + 64 * 64 * 2) / 8;
-    CHECK(near(r.ns, all, 0.01), "%g ns, all streams %g", r.ns, all);
 }
 
 static void test_activity_counts(void)
@@ -434,7 +380,6 @@ static const struct suite_test tests[] = {
     {"idle engines wake up", test_idle_engines_wake_up},
     {"two engines overlap and one does not", test_two_engines_overlap_and_one_does_not},
     {"reasons add up", test_reasons_add_up},
-    {"memory is asked for every stream", test_memory_is_asked_for_every_stream},
     {"activity counts", test_activity_counts},
     {"impossible engines are refused", test_impossible_engines_are_refused},
 };

@@ -67,9 +67,11 @@ static void close(struct fixture *f)
 
 static double stream(struct fixture *f, uint64_t address, uint64_t bytes, bool write)
 {
-    const double ns = mem_bulk_ns(f->bulk, address, bytes, write);
+    uint64_t held;
+    const double ns = mem_bulk_ns(f->bulk, address, bytes, write, &held);
     memset(&f->traffic, 0, sizeof f->traffic);
     mem_system_take_activity(f->system, &f->traffic);
+    CU_ASSERT_EQUAL(held, f->traffic.count[ACT_SLC_READ_BYTES]);
     return ns;
 }
 

@@ -36,8 +36,8 @@ const char *ane_stall_name(enum ane_stall stall)
 static bool usable(const struct ane_params *p)
 {
     return p->clock_ghz > 0 && p->engines > 0 && p->macs_per_engine > 0 && p->units > 0 && p->l2_bytes > 0 &&
-           p->coefficient_bytes > 0 && p->dma_GBps > 0 && p->dma_both_ways >= 1 && p->l2_bytes_per_cycle > 0 &&
-           p->planar_elements_per_cycle > 0;
+           p->coefficient_bytes > 0 && p->dma_GBps > 0 && p->dma_slc_rate >= 1 && p->dma_both_ways >= 1 &&
+           p->l2_bytes_per_cycle > 0 && p->planar_elements_per_cycle > 0;
 }
 
 struct ane_timing *ane_timing_create(const struct ane_params *params, const struct ane_memory *memory)

@@ -38,11 +38,11 @@ enum ane_stall {
 const char *ane_stall_name(enum ane_stall stall);
 
 /* Traffic beyond the tile memory goes through this; sim connects SLC and DRAM. Returns the time in ns that `bytes` of a stream
- * from (write: to) `bar`+offset take when the DMA requests them back to back, and books them at their level. NULL = the DMA rate
- * alone. */
+ * from (write: to) `bar`+offset take when the DMA requests them back to back, books them at their level and sets the bytes that
+ * the SLC had. NULL = the DMA rate alone. */
 struct ane_memory {
     void *context;
-    double (*stream_ns)(void *context, unsigned bar, uint64_t offset, uint64_t bytes, bool write);
+    double (*stream_ns)(void *context, unsigned bar, uint64_t offset, uint64_t bytes, bool write, uint64_t *held);
 };
 
 struct ane_task_time {

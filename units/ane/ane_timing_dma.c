@@ -77,9 +77,11 @@ void ane_stream_time(const struct ane_params *params, const struct ane_memory *m
 {
     if (stream->bytes == 0)
         return;
-    const double own = (double)stream->bytes / params->dma_GBps; /* GB/s = bytes/ns */
+    uint64_t held = 0;
     const double there =
-        memory->stream_ns ? memory->stream_ns(memory->context, stream->bar, stream->offset, stream->bytes, write) : 0;
+        memory->stream_ns ? memory->stream_ns(memory->context, stream->bar, stream->offset, stream->bytes, write, &held) : 0;
+    const double near = write ? 0 : (double)held, far = (double)stream->bytes - near;
+    const double own = (far + near / params->dma_slc_rate) / params->dma_GBps; /* GB/s = bytes/ns */
     stream->memory_ns += there;
     stream->ns += there > own ? there : own;
 }

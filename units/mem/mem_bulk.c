@@ -132,7 +132,7 @@ static void count_commands(struct mem_system *system, const struct moved *moved,
         system->activity.count[ACT_DRAM_REFRESHES] += (uint64_t)(ns / refresh_ns * p->dram_channels * p->dies);
 }
 
-double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write)
+double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write, uint64_t *held)
 {
     struct moved moved = {0};
     if (bulk->capacity == 0) {
@@ -145,6 +145,7 @@ double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool
             done += part;
         }
     }
+    *held = write || bulk->capacity == 0 ? 0 : moved.slc_read;
     moved.dram_read = (uint64_t)((double)moved.dram_read * bulk->system->moved_share);
     moved.dram_write = (uint64_t)((double)moved.dram_write * bulk->system->moved_share);
     uint64_t *const counts = bulk->system->activity.count;

@@ -15,8 +15,9 @@ struct mem_bulk;
 /* Traffic is counted with that of the system (mem_system_take_activity). NULL when memory is out. */
 struct mem_bulk *mem_bulk_create(struct mem_system *system);
 void mem_bulk_free(struct mem_bulk *bulk);
-/* Time in ns that the memory side takes for `bytes` from (write: to) `address`, requested back to back. */
-double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write);
+/* Time in ns that the memory side takes for `bytes` from (write: to) `address`, requested back to back. `held`: those that the
+ * SLC had. */
+double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write, uint64_t *held);
 /* Empties the SLC of what earlier streams left there. */
 void mem_bulk_flush(struct mem_bulk *bulk);
 

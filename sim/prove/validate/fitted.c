@@ -92,6 +92,7 @@ static const struct origin origins[] = {
     {"M4", "maderix", "=dispatch floor", NULL, "ane.request_us"},
     {"M4", "maderix", "=dispatch", NULL, "ane.request_us"},
     {"M4 Max", "dev-erik", "single conv1x1", NULL, "ane.dma_GBps"},
+    {"M4 Max", "dev-erik", "inmem_peak", NULL, "ane.dma_slc_rate"},
     {NULL, "Anemll", "Llama LM head 1050.67 MB", NULL, "ane.dma_GBps"},
     {"M1 Pro", "clpeak", "L2 latency", NULL, "l2.latency_cycles"},
     {"M1 Pro", "clpeak", "DRAM latency random", NULL, "dram_latency_ns"},

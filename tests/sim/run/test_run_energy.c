@@ -94,6 +94,49 @@ static void test_units_add_up(void)
     }
 }
 
+/* One standard deviation of the joules, as their interval tells it. */
+static double deviation(const struct run_result *r)
+{
+    return log(r->joules_high / r->joules_low) / (2 * 1.6449);
+}
+
+/* The clock tree alone, a standard deviation (30 %) higher, moves the joules less than all that is not known does; what is known
+ * for sure makes the interval narrower by its part. */
+static void test_interval_holds_what_is_not_known(void)
+{
+    struct outcome known = simulate("m1", NULL, "gemm:256x256x256", "gpu", "f32", 0),
+                   higher = simulate("m1", "power.gpu.clock_nf=0.52", "gemm:256x256x256", "gpu", "f32", 0),
+                   sure = simulate("m1", "power.gpu.clock_nf=0.4", "gemm:256x256x256", "gpu", "f32", 0);
+    const double moved = higher.result.joules / known.result.joules - 1, sd = deviation(&known.result);
+    CHECK(known.result.joules_low < known.result.joules && known.result.joules < known.result.joules_high, "%g in %g .. %g",
+          known.result.joules, known.result.joules_low, known.result.joules_high);
+    CHECK(moved > 0.01 && sd > moved && sd < 1, "moved %g, interval %g", moved, sd);
+    CHECK(deviation(&sure.result) < 0.98 * sd, "%g, one value sure: %g", sd, deviation(&sure.result));
+    run_result_free(&known.result);
+    run_result_free(&higher.result);
+    run_result_free(&sure.result);
+}
+
+/* The energies of an M1 are less sure on a chip of another process, and that is said. */
+static void test_energies_of_another_chip_are_named(void)
+{
+    static const char *const workloads[][2] = {
+        {"gemm:128x128x128", "amx"}, {"gemm:256x256x256", "gpu"}, {"gemm:64x256x256", "ane"}};
+    for (size_t i = 0; i < ARRAY_COUNT(workloads); i++) {
+        const char *const precision = i == 2 ? "f16" : "f32";
+        struct outcome own = simulate("m1", NULL, workloads[i][0], workloads[i][1], precision, 0),
+                       other = simulate("m3", NULL, workloads[i][0], workloads[i][1], precision, 0);
+        CHECK(!run_assumption_find(&own.result.assumptions, RUN_ENERGY_ADOPTED), "%s: M1 is priced as another chip",
+              workloads[i][1]);
+        CHECK(run_assumption_find(&other.result.assumptions, RUN_ENERGY_ADOPTED) != NULL, "%s: M3 does not tell",
+              workloads[i][1]);
+        CHECK(deviation(&other.result) > deviation(&own.result), "%s: %g on M3, %g on M1", workloads[i][1],
+              deviation(&other.result), deviation(&own.result));
+        run_result_free(&own.result);
+        run_result_free(&other.result);
+    }
+}
+
 /* Turning leakage off removes the leakage that was reported, and nothing else. */
 static void test_leakage_is_exactly_what_is_reported(void)
 {
@@ -300,6 +343,8 @@ static void test_what_scales(void)
 }
 
 static const struct suite_test tests[] = {
+    {"the interval of the joules holds what is not known", test_interval_holds_what_is_not_known},
+    {"energies of another chip are named and less sure", test_energies_of_another_chip_are_named},
     {"what waits for memory does not scale with the clock", test_what_scales},
     {"energies of units add up to the package", test_units_add_up},
     {"without leakage exactly the reported leakage is missing", test_leakage_is_exactly_what_is_reported},

@@ -28,14 +28,22 @@ endif
 # the same sources cross-compiled, up to the timer of the operating system, to run under orchard.
 NATIVE_SRC := $(KERNEL_DIR)/native/bench_native.c $(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c gemv.c)
 NATIVE_FLAGS := -std=gnu11 -O3 -ffp-contract=off -Wall -Wextra -Werror -I.
+# The probes of the Neural Engine's adder run there, too; elsewhere a table says what each rule would make of them.
+PROBES := units/ane/native
 ifeq ($(shell uname -s),Darwin)
 native:
 	@mkdir -p build/native
+	clang -std=gnu11 -O2 -Wall -I. -fobjc-arc $(PROBES)/ane_probes.c $(PROBES)/probe_run.m -framework Foundation -framework CoreML \
+	    -o build/native/ane_probes
+	build/native/ane_probes
 	clang $(NATIVE_FLAGS) -arch arm64 $(NATIVE_SRC) -o build/native/bench_native
 	build/native/bench_native "$$(sysctl -n machdep.cpu.brand_string | sed 's/Apple //')" > build/native/amx.csv
 	@echo "build/native/amx.csv: score it with orchard validate"
 else
-native: $(O)/programs/bench_native.elf
+native: $(O)/programs/bench_native.elf $(O)/native/probe_table
+$(O)/native/probe_table: $(PROBES)/ane_probes.c $(PROBES)/probe_table.c $(PROBES)/ane_probes.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -I. $(filter %.c,$^) -lm -o $@
 $(O)/programs/bench_native.elf: $(NATIVE_SRC) $(wildcard $(KERNEL_DIR)/*.h)
 	@mkdir -p $(@D)
 	$(CROSS)gcc $(NATIVE_FLAGS) -march=armv8.4-a+fp16+dotprod -static $(NATIVE_SRC) -o $@

@@ -36,6 +36,9 @@ struct ane_builder {
     struct ane_task *task; /* owned */
     size_t count, room;
     struct ane_pack pack; /* owned */
+    struct {
+        size_t at, bytes;
+    } packed; /* the coefficients of the convolution before, in pack */
     struct ane_port port[ANE_BARS];
     unsigned outputs, outputs_added, inputs_added;
     uint64_t scratch_bytes;

@@ -183,11 +183,28 @@ static void set_format(const struct ane_builder *b, const struct ane_conv *conv,
     }
 }
 
+/* Equal coefficients of two convolutions one behind the other lie in the program once. (Apple's compiler names coefficients by a
+ * hash of what they hold: symbols K<hash>_ne_<i> in tinygrad's extra/accel/ane/ops.) `at`: where those of this task begin. */
+static void share_equal(struct ane_builder *b, struct ane_task *task, size_t at)
+{
+    const size_t bytes = b->pack.used - at;
+    if (bytes != b->packed.bytes || memcmp(b->pack.bytes + at, b->pack.bytes + b->packed.at, bytes) != 0) {
+        b->packed.at = at;
+        b->packed.bytes = bytes;
+        return;
+    }
+    for (unsigned i = 0; i < ANE_BANKS; i++)
+        if (task->bank[i].enabled)
+            task->bank[i].base -= (uint32_t)(at - b->packed.at);
+    b->pack.used = at;
+}
+
 void ane_constants_pack(struct ane_builder *b, const struct ane_conv *conv, struct ane_task *task)
 {
     const uint64_t taps = (uint64_t)conv->kernel_width * conv->kernel_height;
     const uint64_t per_channel = taps * (conv->depthwise ? 1 : task->channels_in / conv->groups);
     const uint64_t count = per_channel * task->channels_out;
+    const size_t at = b->pack.used;
     float scale;
     set_format(b, conv, count, task, &scale);
     uint16_t *weight = to_half(conv->weight, count, scale);
@@ -197,6 +214,8 @@ void ane_constants_pack(struct ane_builder *b, const struct ane_conv *conv, stru
         ane_build_fail(b, "out of memory for weights");
     else if (!ane_weights_pack(task, weight, bias, &b->pack, b->error))
         b->failed = true;
+    else
+        share_equal(b, task, at);
     free(weight);
     free(bias);
 }

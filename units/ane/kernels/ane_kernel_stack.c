@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LAYERS, C, H, W, R, S, GROUPS, BIAS, ACT };
+enum { LAYERS, C, H, W, R, S, GROUPS, BIAS, ACT, SAME };
 
 static const struct kernel_parameter parameters[] = {
     {.name = "layers", .least = 1, .most = 1024, .required = true},
@@ -20,12 +20,14 @@ static const struct kernel_parameter parameters[] = {
     {.name = "groups", .missing = 1, .least = 1, .most = 131071},
     {.name = "bias", .missing = 0, .least = 0, .most = 1},
     {.name = "act", .words = "none|relu"},
+    {.name = "same", .missing = 0, .least = 0, .most = 1},
     {.name = NULL},
 };
 
 struct stack {
     uint32_t layers, c, h, w, r, s, groups;
     bool bias, relu;
+    uint32_t sets; /* of weights and biases: one a layer, or one for all */
     uint64_t taps; /* weights of one layer */
 };
 
@@ -40,7 +42,8 @@ static bool read_shape(const struct ane_kernel_request *q, struct stack *v, stru
                         .s = (uint32_t)p[S],
                         .groups = (uint32_t)p[GROUPS],
                         .bias = p[BIAS] != 0,
-                        .relu = p[ACT] == 1};
+                        .relu = p[ACT] == 1,
+                        .sets = p[SAME] ? 1 : (uint32_t)p[LAYERS]};
     if (v->r % 2 == 0 || v->s % 2 == 0)
         return kernel_refuse(error, "conv-stack: %u x %u taps: layers keep the size of the image, which needs odd numbers",
                              (unsigned)v->r, (unsigned)v->s);
@@ -61,7 +64,7 @@ static void name_image(struct ane_builder *b, const char *name, enum ane_tensor_
 static void name_constants(struct ane_builder *b, const struct stack *v, double range)
 {
     struct ane_kernel_tensor *t = ane_build_tensor(b, "weights", ANE_TENSOR_CONSTANT, NULL, -range, range);
-    ane_tensor_axis(t, v->layers, 0);
+    ane_tensor_axis(t, v->sets, 0);
     ane_tensor_axis(t, v->c, 0);
     ane_tensor_axis(t, v->c / v->groups, 0);
     ane_tensor_axis(t, v->r, 0);
@@ -69,7 +72,7 @@ static void name_constants(struct ane_builder *b, const struct stack *v, double 
     if (!v->bias)
         return;
     t = ane_build_tensor(b, "bias", ANE_TENSOR_CONSTANT, NULL, -1, 1);
-    ane_tensor_axis(t, v->layers, 0);
+    ane_tensor_axis(t, v->sets, 0);
     ane_tensor_axis(t, v->c, 0);
 }
 
@@ -101,8 +104,8 @@ static void write_layers(struct ane_builder *b, const struct stack *v, const flo
                                       .groups = depthwise ? 1 : v->groups,
                                       .depthwise = depthwise,
                                       .relu = v->relu,
-                                      .weight = weight ? weight + i * v->taps : NULL,
-                                      .bias = bias ? bias + (size_t)i * v->c : NULL};
+                                      .weight = weight ? weight + i % v->sets * v->taps : NULL,
+                                      .bias = bias ? bias + (size_t)(i % v->sets) * v->c : NULL};
         const struct ane_view result = i + 1 == v->layers ? out : resident ? next_image(b, v) : scratch[i % 2];
         ane_build_conv(b, &conv, source, result);
         ane_build_free(b, &source);
@@ -122,8 +125,8 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
     name_image(&b, "x", ANE_TENSOR_INPUT, &x);
     name_constants(&b, &v, range);
     name_image(&b, "out", ANE_TENSOR_OUTPUT, &out);
-    float *weight = ane_build_weights(&b, "weights", v.layers * v.taps, -range, range);
-    float *bias = v.bias ? ane_build_constant(&b, "bias", (uint64_t)v.layers * v.c, -1, 1) : NULL;
+    float *weight = ane_build_weights(&b, "weights", v.sets * v.taps, -range, range);
+    float *bias = v.bias ? ane_build_constant(&b, "bias", (uint64_t)v.sets * v.c, -1, 1) : NULL;
     write_layers(&b, &v, weight, bias, x, out);
     free(weight);
     free(bias);
@@ -134,8 +137,9 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
 }
 
 static const struct ane_kernel_info rows[] = {
-    {"conv-stack", "layers=L,c=C,h=H,w=W[,r=R][,s=S][,groups=G][,bias=0|1][,act=none|relu]",
-     "L convolutions of C to C channels one behind another, the image keeps its size (3 x 3 weights unless told otherwise)", 0,
-     parameters, build},
+    {"conv-stack", "layers=L,c=C,h=H,w=W[,r=R][,s=S][,groups=G][,bias=0|1][,act=none|relu][,same=0|1]",
+     "L convolutions of C to C channels one behind another, the image keeps its size (3 x 3 weights unless told otherwise; "
+     "same=1: all with the same weights)",
+     0, parameters, build},
 };
 const struct ane_kernel_family ane_family_stack = {rows, ARRAY_COUNT(rows)};
