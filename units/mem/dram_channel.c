@@ -27,6 +27,7 @@ void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing
     memset(c, 0, sizeof *c);
     c->t = *timing;
     c->policy = *policy;
+    c->burst_shift = __builtin_ctz((unsigned)timing->burst);
     c->row_idle = (int64_t)(policy->row_idle_ns / timing->clock_ns);
     dram_slots_clear(&c->data);
     dram_slots_clear(&c->activates);
@@ -45,7 +46,7 @@ void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing
 static bool place_alone(struct dram_channel *c, int64_t at, int shift, int bursts)
 {
     const int burst = c->t.burst;
-    const int64_t slot = at / burst;
+    const int64_t slot = at >> c->burst_shift;
     if (slot * burst == at || at + (int64_t)bursts * burst >= c->refresh_at || !alone(&c->data, slot, bursts + 1) ||
         !commands_free(c, at - shift, bursts))
         return false;
@@ -60,7 +61,7 @@ static bool place_alone(struct dram_channel *c, int64_t at, int shift, int burst
 static int64_t place_burst(struct dram_channel *c, int64_t at, int shift)
 {
     const int burst = c->t.burst;
-    for (int64_t slot = (at + burst - 1) / burst;; slot++) {
+    for (int64_t slot = (at + burst - 1) >> c->burst_shift;; slot++) {
         slot = dram_slots_find(&c->data, slot);
         if (slot * burst >= c->refresh_at && refresh_bus(c, slot * burst)) {
             slot--;
@@ -89,17 +90,49 @@ static void move_window(struct dram_window *w, int64_t word)
     }
 }
 
-/* A burst that is read enters the window. */
-static void enter_window(struct dram_channel *c, int64_t command)
+/* Bursts that are read enter the window. */
+static void enter_window(struct dram_channel *c, int64_t word, uint64_t bursts)
 {
     struct dram_window *w = &c->window;
-    const int64_t slot = command / c->t.burst, word = slot >> 6;
-    if (word < w->first || command <= w->earliest)
+    if (word < w->first)
         return;
     move_window(w, word);
     uint64_t *const into = &w->read[word & (DRAM_SLOT_WORDS - 1)];
-    w->count += !(*into >> (slot & 63) & 1);
-    *into |= UINT64_C(1) << (slot & 63);
+    for (uint64_t fresh = bursts & ~*into; fresh; fresh &= fresh - 1)
+        w->count++;
+    *into |= bursts;
+}
+
+/* The clocks of the columns of a run on the command bus as bits of a word, the first at `first`; 0 when they lie in two words. */
+static uint64_t column_bits(const struct dram_channel *c, int64_t first, int bursts)
+{
+    const int length = bursts * c->t.burst;
+    if ((first & 63) + length > 64)
+        return 0;
+    return (UINT64_C(0x5555555555555555) & ~UINT64_C(0) >> (64 - length)) << (first & 63);
+}
+
+/* What place_burst does for each burst of a run, at once: when there is room for all of them side by side, as there mostly is.
+ * Returns the last command; LLONG_MIN when they must be placed one by one. */
+static int64_t place_run(struct dram_channel *c, int64_t at, int shift, int bursts)
+{
+    const int64_t slot = dram_slots_find(&c->data, (at + c->t.burst - 1) >> c->burst_shift);
+    const int64_t first = (slot << c->burst_shift) - shift, last = first + ((int64_t)(bursts - 1) << c->burst_shift);
+    if ((slot & 63) + bursts > 64 || last + shift >= c->refresh_at || (shift == 0 && first <= c->window.earliest))
+        return LLONG_MIN;
+    const uint64_t data = (~UINT64_C(0) >> (64 - bursts)) << (slot & 63);
+    if (dram_slots_word(&c->data, slot >> 6) & data)
+        return LLONG_MIN;
+    if (c->t.command_bus) {
+        const uint64_t columns = c->t.burst == 2 ? column_bits(c, first, bursts) : 0;
+        if (!columns || dram_slots_word(&c->commands, first >> 6) & columns)
+            return LLONG_MIN;
+        dram_slots_take_bits(&c->commands, first >> 6, columns);
+    }
+    dram_slots_take_bits(&c->data, slot >> 6, data);
+    if (shift == 0)
+        enter_window(c, slot >> 6, data);
+    return last;
 }
 
 /* Places a run of bursts whose first command comes at `from` or later; data follow after `latency`. Returns the last command. */
@@ -107,11 +140,14 @@ static int64_t place_columns(struct dram_channel *c, int64_t from, int latency, 
 {
     const int shift = latency - c->t.read_latency;
     const bool read = shift == 0, lone = soon && place_alone(c, from + shift, shift, bursts);
+    const int64_t last = lone ? LLONG_MIN : place_run(c, from + shift, shift, bursts);
+    if (last != LLONG_MIN)
+        return last;
     int64_t command = from;
     for (int i = 0; i < bursts; i++) {
         command = lone ? from + (int64_t)i * c->t.burst : place_burst(c, command + shift, shift);
-        if (read)
-            enter_window(c, command);
+        if (read && command > c->window.earliest)
+            enter_window(c, command >> c->burst_shift >> 6, UINT64_C(1) << (command >> c->burst_shift & 63));
     }
     return command;
 }
@@ -214,14 +250,18 @@ static int64_t bank_ready(const struct dram_channel *c, const struct dram_bank *
  * already last. */
 static int pick_write(const struct dram_channel *c, int64_t from, const bool *opened)
 {
+    const bool strict = c->policy.refresh == DRAM_REFRESH_STRICT;
+    int64_t ready[DRAM_BANKS_MAX], best_at = LLONG_MAX;
     int best = 0;
-    int64_t best_at = LLONG_MAX;
     for (int i = 0; i < c->writes; i++) {
-        const struct dram_write *w = &c->write[i];
-        const struct dram_bank *b = &c->bank[w->bank];
-        if (b->row == w->row && (c->policy.refresh != DRAM_REFRESH_STRICT || b->refresh_at > from))
+        const struct dram_bank *b = &c->bank[c->write[i].bank];
+        if (b->row == c->write[i].row && !(strict && b->refresh_at <= from))
             return i;
-        const int64_t at = bank_ready(c, b, from) + (opened[w->bank] ? -LONG_AGO : 0);
+    }
+    for (int i = 0; i < c->t.banks; i++)
+        ready[i] = bank_ready(c, &c->bank[i], from) + (opened[i] ? -LONG_AGO : 0);
+    for (int i = 0; i < c->writes; i++) {
+        const int64_t at = ready[c->write[i].bank];
         if (at < best_at) {
             best_at = at;
             best = i;
@@ -269,7 +309,7 @@ static int64_t drain_start(const struct dram_channel *c, int64_t now)
     const int gap = t->burst_same_group - t->burst;
     int64_t at = now;
     for (; at <= c->last_read; at += t->burst) {
-        const int64_t slot = at / t->burst;
+        const int64_t slot = at >> c->burst_shift;
         const int shift = (int)(slot & 63);
         uint64_t taken = dram_slots_word(&c->data, slot >> 6) >> shift;
         if (shift)

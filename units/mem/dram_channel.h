@@ -55,6 +55,7 @@ struct dram_channel {
     struct dram_bank bank[DRAM_BANKS_MAX];
     struct dram_window window;
     struct dram_write write[DRAM_WRITES_MAX];
+    int burst_shift;               /* of a burst's clocks, a power of two */
     int writes, write_bursts;      /* posted, not drained */
     int64_t last_read, last_write; /* the latest commands */
     int write_bank;                /* of last_write */

@@ -50,7 +50,7 @@ static inline int64_t open_column(const struct dram_channel *c, const struct dra
         if (b->old_row[k] != row || b->old_until[k] <= from)
             continue;
         const int64_t at = later(from, b->old_column[k]);
-        if (dram_slots_find(&c->data, at / c->t.burst) * c->t.burst < b->old_until[k])
+        if (dram_slots_find(&c->data, at >> c->burst_shift) << c->burst_shift < b->old_until[k])
             return at;
     }
     return LLONG_MIN;
@@ -62,9 +62,9 @@ static inline int64_t open_column(const struct dram_channel *c, const struct dra
  * polite controller waits for a gap between accesses, as long as it may. */
 static inline void refresh_bank(const struct dram_channel *c, struct dram_bank *b, int64_t wanted, int64_t until, bool hit)
 {
-    const struct dram_timing *t = &c->t;
-    if (c->policy.refresh == DRAM_REFRESH_NONE)
+    if (until <= b->refresh_at || c->policy.refresh == DRAM_REFRESH_NONE)
         return;
+    const struct dram_timing *t = &c->t;
     const bool all = c->policy.refresh == DRAM_REFRESH_ALL, polite = c->policy.refresh == DRAM_REFRESH_POLITE;
     const int64_t takes = all ? t->precharge_all + t->refresh_all : t->precharge + t->refresh_bank;
     const int64_t period = all ? t->refresh_interval : refresh_period(c) * (t->banks / t->refresh_banks);
@@ -81,7 +81,7 @@ static inline void refresh_bank(const struct dram_channel *c, struct dram_bank *
 
 static inline void take_data(struct dram_channel *c, int64_t from, int64_t clocks)
 {
-    for (int64_t slot = from / c->t.burst; slot * c->t.burst < from + clocks; slot++)
+    for (int64_t slot = from >> c->burst_shift; slot * c->t.burst < from + clocks; slot++)
         dram_slots_take(&c->data, slot);
 }
 

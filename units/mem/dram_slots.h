@@ -46,16 +46,20 @@ static inline int64_t dram_slots_find(const struct dram_slots *slots, int64_t fr
     return word * 64 + __builtin_ctzll(open);
 }
 
-static inline void dram_slots_take(struct dram_slots *slots, int64_t slot)
+static inline void dram_slots_take_bits(struct dram_slots *slots, int64_t word, uint64_t bits)
 {
-    const int64_t word = slot >> 6;
     const int place = (int)(word & (DRAM_SLOT_WORDS - 1));
     if (slots->word[place].number < word) {
         slots->word[place].number = word;
         slots->word[place].taken = 0;
     }
     if (slots->word[place].number == word)
-        slots->word[place].taken |= UINT64_C(1) << (slot & 63);
+        slots->word[place].taken |= bits;
+}
+
+static inline void dram_slots_take(struct dram_slots *slots, int64_t slot)
+{
+    dram_slots_take_bits(slots, slot >> 6, UINT64_C(1) << (slot & 63));
 }
 
 #endif
