@@ -55,9 +55,9 @@ struct run_request {
     const char *entry;       /* function of a program; NULL = its start */
     const char *const *args; /* of a program, or of a GPU kernel that is a source */
     size_t arg_count;
-    const struct program_world *world;    /* programs: what they see of the host; NULL = nothing */
-    uint64_t max_instructions;            /* of a program; 0 = until it ends */
-    const char *const *link;              /* programs that are objects: further objects and archives */
+    const struct program_world *world; /* programs: what they see of the host; NULL = nothing */
+    uint64_t max_instructions;         /* of a program; 0 = until it ends */
+    const char *const *link;           /* programs that are objects: further objects and archives */
     size_t link_count;
     const char *returns;                  /* type of what `entry` returns (program_returned.h); NULL = registers are shown */
     const struct compile_request *source; /* GPU sources: how they are compiled; path, text and entry are not looked at. NULL = by

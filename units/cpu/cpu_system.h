@@ -51,7 +51,7 @@ const char *cpu_linux_missing(const struct cpu_linux *linux_system);
 
 /* Announces a core of the same space, with hook and host set. Returns its number. */
 unsigned cpu_linux_add_core(struct cpu_linux *linux_system, struct cpu_core *core);
-unsigned cpu_linux_alive(const struct cpu_linux *linux_system); /* threads that have not ended */
+unsigned cpu_linux_alive(const struct cpu_linux *linux_system);   /* threads that have not ended */
 unsigned cpu_linux_started(const struct cpu_linux *linux_system); /* threads in all */
 /* Number of the thread on a core; 0 = idle. */
 int cpu_linux_on(const struct cpu_linux *linux_system, unsigned core);
