@@ -31,8 +31,7 @@
 
 static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane or auto (default: what the workload runs on)"},
-    {"precision", 0, "TYPE", false,
-     "element type of a kernel: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
+    {"precision", 0, "TYPE", false, "element type: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
     {"detail", 0, "LEVEL", false,
      "instr, sampled (representative threadgroups, or stretches of a program, are timed), op (kernels: time without values, from "
@@ -57,9 +56,7 @@ static const struct orchard_option option_table[] = {
     {"kernel", 0, "OP=FILE", true,
      "GPU: a source or description to run in place of the library's kernel for an operator, checked against it"},
     {"kernels", 0, "SET[@VERSION]", false,
-     "GPU: whose kernels and dispatch rules run for an operator: orchard (default), mlx ... (orchard kernels sets); mode full "
-     "checks "
-     "them against orchard's"},
+     "GPU: whose kernels and dispatch rules run for an operator: orchard (default), mlx ... (orchard kernels sets)"},
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
     VERB_RUN_DEVICE_OPTIONS,
@@ -67,8 +64,7 @@ static const struct orchard_option option_table[] = {
     {"trace", 0, "FILE", false, "write down what happens as a trace; JSON lines when FILE ends in .jsonl (see orchard trace)"},
     {"fitted", 0, "SET", false, "use a named set of orchard tune or orchard calibrate"},
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
-    {"uncertainty", 0, "N", false,
-     "find the interval by N simulations at uncertain parameters (Latin hypercube); without it by estimate"},
+    {"uncertainty", 0, "N", false, "find the interval by N simulations at uncertain parameters (Latin hypercube)"},
     {"profile", 0, "[asm]", false,
      "GPU: list lines of the source with instructions, cycles and stall reasons, and warnings; asm: with machine code"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
