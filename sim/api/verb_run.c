@@ -34,8 +34,7 @@ static const struct orchard_option option_table[] = {
     {"precision", 0, "TYPE", false, "element type: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
     {"detail", 0, "LEVEL", false,
-     "instr, sampled (representative threadgroups, or stretches of a program, are timed), op (kernels: time without values, from "
-     "characteristics) or auto"},
+     "instr, sampled (threadgroups, or stretches, stand for the rest), op (kernels: from characteristics, no values) or auto"},
     {"cores", 0, "N", false, "copies of a program, one a core, spread over the clusters (default 1)"},
     {"core", 0, "KIND", false, "p or e: which cores to use (default: P cores first)"},
     {"entry", 0, "NAME", false, "call this function of the program instead of starting it; GPU source: its kernel"},
