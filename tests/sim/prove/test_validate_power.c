@@ -85,7 +85,7 @@ static void test_modelled_rows(void)
     }
     /* Rows that a parameter was taken from are marked. */
     CHECK(v->row[0].parameter != NULL && v->row[2].parameter != NULL, "fitted rows");
-    CHECK(v->row[6].parameter == NULL && v->row[9].parameter != NULL && v->row[10].parameter != NULL, "fitted rows");
+    CHECK(v->row[6].parameter != NULL && v->row[9].parameter != NULL && v->row[10].parameter != NULL, "fitted rows");
     validation_free(v);
 }
 
