@@ -127,7 +127,7 @@ RUNTIME := sim/workload/cpu/program_runtime.inc
 runtime:
 	@mkdir -p $(O)
 	$(CROSS)gcc -std=gnu11 -Os -ffreestanding -fno-builtin -nostdlib -fno-stack-protector -fno-tree-loop-distribute-patterns \
-	    -fno-asynchronous-unwind-tables -ffp-contract=off -fno-math-errno -fno-pic -Wall -Wextra -Werror \
+	    -fno-asynchronous-unwind-tables -ffp-contract=off -fno-math-errno -fno-pic -I. -Wall -Wextra -Werror \
 	    -c sim/workload/cpu/native/runtime.c -o $(O)/runtime.o
 	$(CROSS)objcopy --strip-unneeded --remove-section=.comment --remove-section=.note.GNU-stack $(O)/runtime.o
 	od -An -v -w48 -tx8 $(O)/runtime.o | sed 's/ \([0-9a-f]*\)/0x\1,/g' > $(RUNTIME)
