@@ -57,8 +57,8 @@ static void test_double_precision_is_fused(void)
     run_result_free(&o.result);
 }
 
-/* clpeak on M1 Pro (krrishnarraj/clpeak results/Apple/M1_Pro.xml): triad on all threads 141.3 GB/s, copy 174.7. The copy is long, so
- * that its beginning, when the SLC takes what is written, does not count. */
+/* clpeak on M1 Pro (krrishnarraj/clpeak results/Apple/M1_Pro.xml): triad on all threads 141.3 GB/s, copy 174.7. The copy is long,
+ * so that its beginning, when the SLC takes what is written, does not count. */
 static void test_rates_of_m1_pro(void)
 {
     static const struct {
