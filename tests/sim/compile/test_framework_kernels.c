@@ -66,7 +66,7 @@ static bool can_be_kept(const struct abi_kernel *k)
     return ok;
 }
 
-static const char *const folders[] = {FOLDER "mlx", FOLDER "ggml", FOLDER "mps"};
+static const char *const folders[] = {FOLDER "mlx", FOLDER "ggml"};
 
 static bool write_kernel(FILE *out, const char *source, const char *path, const char *entry)
 {

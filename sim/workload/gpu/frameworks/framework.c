@@ -14,12 +14,15 @@ static const struct framework_set_info sets[] = {
     [FRAMEWORK_ORCHARD] = {"orchard", "", "kernels of orchard's library, written for the modelled hardware"},
     [FRAMEWORK_MLX] = {"mlx", "0.0.6 to 0.30.1",
                        "as MLX's Metal kernels: tiles, passes and dispatch rules by version, known from its source"},
+    [FRAMEWORK_GGML] = {"ggml", "2023-11 to 2026-01",
+                        "as the Metal kernels of ggml (llama.cpp): versions are months of its builds, known from its source"},
 };
 
 static const struct {
     uint32_t oldest, newest;
 } versions[ARRAY_COUNT(sets)] = {
     [FRAMEWORK_MLX] = {framework_version(0, 0, 6), framework_version(0, 30, 1)},
+    [FRAMEWORK_GGML] = {framework_version(2023, 11, 0), framework_version(2026, 1, 0)},
 };
 
 size_t framework_set_count(void)
@@ -96,6 +99,8 @@ void framework_describe(const struct framework_choice *choice, char text[FRAMEWO
     const uint32_t v = choice->version;
     if (choice->set == FRAMEWORK_ORCHARD)
         snprintf(text, FRAMEWORK_TEXT_BYTES, "orchard");
+    else if (choice->set == FRAMEWORK_GGML)
+        snprintf(text, FRAMEWORK_TEXT_BYTES, "%s@%u-%02u", sets[choice->set].name, v >> 16, v >> 8 & 255);
     else
         snprintf(text, FRAMEWORK_TEXT_BYTES, "%s@%u.%u.%u", sets[choice->set].name, v >> 16, v >> 8 & 255, v & 255);
 }
@@ -123,6 +128,13 @@ static const struct operator_rule {
     {{FRAMEWORK_MLX, "softmax", "f32 f16", "rows of up to 4096 in registers, longer ones in two passes"}, mlx_softmax},
     {{FRAMEWORK_MLX, "concat", "f32 f16", "a copy for each array, one element a thread"}, mlx_concat},
     {{FRAMEWORK_MLX, "copy", "f32 f16", "as elementwise"}, mlx_copy},
+    {{FRAMEWORK_GGML, "gemm", "f16", "mul_mm: 64 rows of weights x 32 tokens; weights in rows (tb=1), one token as mul_mv"},
+     ggml_gemm},
+    {{FRAMEWORK_GGML, "gemv", "f32 f16 q4_0 q8_0 q4_k",
+      "mul_mv: rows a simdgroup and simdgroups a threadgroup by type and version"},
+     ggml_gemv},
+    {{FRAMEWORK_GGML, "rmsnorm", "f32", "up to 2025 weights in a launch of their own, threadgroups of one thread"}, ggml_rmsnorm},
+    {{FRAMEWORK_GGML, "softmax", "f32", "three passes, a simdgroup a row where its length is a multiple of four"}, ggml_softmax},
 };
 
 size_t framework_operator_count(void)

@@ -1,0 +1,303 @@
+// Products as ggml has them (framework-kernels.md, section 11.1): weights in rows, in float16 or blocks.
+#include <metal_simdgroup>
+#include <metal_simdgroup_matrix>
+#include <metal_stdlib>
+using namespace metal;
+
+struct vector_sizes {
+    uint in, out; // elements of a row, rows
+};
+
+struct block_q4_0 {
+    half scale;
+    ushort pair[8]; // byte i: element i low, element 16 + i high
+};
+struct block_q8_0 {
+    half scale;
+    char value[32];
+};
+struct block_q4_k {
+    half scale, least;
+    uchar part[12];  // six bits of scale and of minimum for each of eight parts
+    uchar pair[128]; // 32 bytes for each 64 elements: the first 32 low, the others high
+};
+
+// A simdgroup has ROWS rows. Two lanes share a block: each has 16 of the vector in registers, divided by the places of the bits that
+// they meet.
+template <uint ROWS, uint GROUPS>
+[[kernel]] void vector_q4_0(device const block_q4_0 *matrix [[buffer(0)]], device const float *vector [[buffer(1)]],
+                            device float *out [[buffer(2)]], constant vector_sizes &s [[buffer(3)]],
+                            uint group [[threadgroup_position_in_grid]], uint simdgroup [[simdgroup_index_in_threadgroup]],
+                            uint lane [[thread_index_in_simdgroup]])
+{
+    const uint blocks = s.in / 32, row = (group * GROUPS + simdgroup) * ROWS, part = lane % 2;
+    float sum[ROWS];
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++)
+        sum[r] = 0;
+    for (uint b = lane / 2; b < blocks; b += 16) {
+        device const float *const x = vector + b * 32 + part * 8;
+        float low[8], high[8], all = 0;
+#pragma unroll
+        for (uint i = 0; i < 8; i++) {
+            low[i] = x[i];
+            high[i] = x[i + 16];
+        }
+#pragma unroll
+        for (uint i = 0; i < 8; i++) {
+            all += low[i] + high[i];
+            low[i] *= i % 2 ? 1.0f / 256 : 1.0f;
+            high[i] *= i % 2 ? 1.0f / 4096 : 1.0f / 16;
+        }
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++) {
+            if (row + r >= s.out)
+                continue;
+            device const block_q4_0 *const from = matrix + (ulong)(row + r) * blocks + b;
+            float product = all * -8;
+#pragma unroll
+            for (uint i = 0; i < 4; i++) {
+                const ushort q = from->pair[part * 4 + i];
+                product += low[2 * i] * (float)(q & 0x000f) + low[2 * i + 1] * (float)(q & 0x0f00) +
+                           high[2 * i] * (float)(q & 0x00f0) + high[2 * i + 1] * (float)(q & 0xf000);
+            }
+            sum[r] += (float)from->scale * product;
+        }
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++) {
+        const float all = simd_sum(sum[r]);
+        if (lane == 0 && row + r < s.out)
+            out[row + r] = all;
+    }
+}
+
+// Four lanes share a block, eight numbers each.
+template <uint ROWS, uint GROUPS>
+[[kernel]] void vector_q8_0(device const block_q8_0 *matrix [[buffer(0)]], device const float *vector [[buffer(1)]],
+                            device float *out [[buffer(2)]], constant vector_sizes &s [[buffer(3)]],
+                            uint group [[threadgroup_position_in_grid]], uint simdgroup [[simdgroup_index_in_threadgroup]],
+                            uint lane [[thread_index_in_simdgroup]])
+{
+    const uint blocks = s.in / 32, row = (group * GROUPS + simdgroup) * ROWS, part = lane % 4 * 8;
+    float sum[ROWS];
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++)
+        sum[r] = 0;
+    for (uint b = lane / 4; b < blocks; b += 8) {
+        device const float *const at = vector + b * 32 + part;
+        float x[8];
+#pragma unroll
+        for (uint i = 0; i < 8; i++)
+            x[i] = at[i];
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++) {
+            if (row + r >= s.out)
+                continue;
+            device const block_q8_0 *const from = matrix + (ulong)(row + r) * blocks + b;
+            float product = 0;
+#pragma unroll
+            for (uint i = 0; i < 8; i++)
+                product += x[i] * (float)from->value[part + i];
+            sum[r] += (float)from->scale * product;
+        }
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++) {
+        const float all = simd_sum(sum[r]);
+        if (lane == 0 && row + r < s.out)
+            out[row + r] = all;
+    }
+}
+
+// Eight lanes share a block of 256: 16 elements of two of its parts each.
+template <uint ROWS, uint GROUPS>
+[[kernel]] void vector_q4_k(device const block_q4_k *matrix [[buffer(0)]], device const float *vector [[buffer(1)]],
+                            device float *out [[buffer(2)]], constant vector_sizes &s [[buffer(3)]],
+                            uint group [[threadgroup_position_in_grid]], uint simdgroup [[simdgroup_index_in_threadgroup]],
+                            uint lane [[thread_index_in_simdgroup]])
+{
+    const uint blocks = s.in / 256, row = (group * GROUPS + simdgroup) * ROWS;
+    const uint which = lane % 8 / 2, begin = lane % 2 * 16, part = 2 * which;
+    float sum[ROWS];
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++)
+        sum[r] = 0;
+    for (uint b = lane / 8; b < blocks; b += 4) {
+        device const float *const at = vector + b * 256 + which * 64 + begin;
+        float low[16], high[16], low_all = 0, high_all = 0;
+#pragma unroll
+        for (uint i = 0; i < 16; i++) {
+            low[i] = at[i];
+            high[i] = at[i + 32];
+        }
+#pragma unroll
+        for (uint i = 0; i < 16; i++) {
+            low_all += low[i];
+            high_all += high[i];
+            high[i] *= 1.0f / 16;
+        }
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++) {
+            if (row + r >= s.out)
+                continue;
+            device const block_q4_k *const from = matrix + (ulong)(row + r) * blocks + b;
+            float scale[2], least[2];
+#pragma unroll
+            for (uint i = 0; i < 2; i++) {
+                const uint p = part + i, q = p % 4, first = from->part[q], second = from->part[q + 4], third = from->part[q + 8];
+                const uint late_scale = first >> 6 << 4 | (third & 15), late_least = second >> 6 << 4 | third >> 4;
+                scale[i] = (float)(p < 4 ? first & 63 : late_scale);
+                least[i] = (float)(p < 4 ? second & 63 : late_least);
+            }
+            device const uchar *const pair = from->pair + which * 32 + begin;
+            float a = 0, c = 0;
+#pragma unroll
+            for (uint i = 0; i < 16; i++) {
+                const uint q = pair[i];
+                a += low[i] * (float)(q & 0x0f);
+                c += high[i] * (float)(q & 0xf0);
+            }
+            sum[r] += (float)from->scale * (scale[0] * a + scale[1] * c) -
+                      (float)from->least * (least[0] * low_all + least[1] * high_all);
+        }
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++) {
+        const float all = simd_sum(sum[r]);
+        if (lane == 0 && row + r < s.out)
+            out[row + r] = all;
+    }
+}
+
+// A threadgroup of one simdgroup for each row.
+template <typename T>
+[[kernel]] void vector_plain(device const T *matrix [[buffer(0)]], device const T *vector [[buffer(1)]], device T *out [[buffer(2)]],
+                             constant vector_sizes &s [[buffer(3)]], uint row [[threadgroup_position_in_grid]],
+                             uint lane [[thread_index_in_simdgroup]])
+{
+    float sum = 0;
+    device const T *const from = matrix + (ulong)row * s.in;
+    uint i = lane * 4;
+    for (; i + 4 <= s.in; i += 128) {
+        device const T *const a = from + i, *const x = vector + i;
+#pragma unroll
+        for (uint e = 0; e < 4; e++)
+            sum += (float)a[e] * (float)x[e];
+    }
+    for (; i < s.in; i++)
+        sum += (float)from[i] * (float)vector[i];
+    sum = simd_sum(sum);
+    if (lane == 0)
+        out[row] = (T)sum;
+}
+
+struct matrix_sizes {
+    uint tokens, rows, depth;
+    uint batch_tokens, batch_rows, batch_out;
+};
+
+// 64 rows of weights x 32 tokens, 32 of the depth at a time. Weights become float16 in the order in which 8x8 matrices are read,
+// tokens stay float32. A simdgroup has 32 rows x 16 tokens.
+[[kernel, max_total_threads_per_threadgroup(128)]] void ggml_mul_mm_half(
+    device const half *tokens [[buffer(0)]], device const half *weights [[buffer(1)]], device half *out [[buffer(2)]],
+    constant matrix_sizes &s [[buffer(3)]], uint3 group [[threadgroup_position_in_grid]],
+    uint thread_index [[thread_index_in_threadgroup]], uint simdgroup [[simdgroup_index_in_threadgroup]],
+    uint lane [[thread_index_in_simdgroup]])
+{
+    constexpr uint ROWS = 64, TOKENS = 32, DEPTH = 32;
+    threadgroup float memory[2048]; // 4 KiB of weights, 4 KiB of tokens; at an edge, results
+    threadgroup half *const block_w = (threadgroup half *)memory;
+    threadgroup float *const block_t = memory + 1024;
+    const uint row0 = group.y * ROWS, token0 = group.x * TOKENS;
+    const uint rows = min(ROWS, s.rows - row0), there = min(TOKENS, s.tokens - token0);
+    // what this thread copies: half of a row of weights, a quarter of a token; beyond the edge the last one again
+    const uint row = min(thread_index / 2, rows - 1), token = min(thread_index / 4, there - 1);
+    device const half *from_w = weights + (ulong)group.z * s.batch_rows + (ulong)(row0 + row) * s.depth + thread_index % 2 * 16;
+    device const half *from_t = tokens + (ulong)group.z * s.batch_tokens + (ulong)(token0 + token) * s.depth + thread_index % 4 * 8;
+    simdgroup_float8x8 sum[2][4];
+#pragma unroll
+    for (uint i = 0; i < 8; i++)
+        sum[i / 4][i % 4] = simdgroup_float8x8(0);
+    const uint own_row = thread_index / 2, own_token = thread_index / 4;
+    for (uint k = 0; k < s.depth; k += DEPTH) {
+        half w[16];
+        float t[8];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+        for (uint i = 0; i < 16; i++)
+            w[i] = from_w[i];
+#pragma unroll
+        for (uint i = 0; i < 8; i++)
+            t[i] = (float)from_t[i];
+        // matrix (k / 8, row / 8), k in rows
+#pragma unroll
+        for (uint i = 0; i < 16; i++)
+            block_w[((thread_index % 2 * 2 + i / 8) * 8 + own_row / 8) * 64 + i % 8 * 8 + own_row % 8] = w[i];
+        threadgroup float *const put = block_t + ((thread_index % 4) * 4 + own_token / 8) * 64 + own_token % 8 * 8;
+#pragma unroll
+        for (uint i = 0; i < 8; i++)
+            put[i] = t[i];
+        from_w += DEPTH;
+        from_t += DEPTH;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+        for (uint step = 0; step < 4; step++) {
+            simdgroup_half8x8 left_h[4];
+            simdgroup_float8x8 right[2];
+#pragma unroll
+            for (uint i = 0; i < 4; i++)
+                simdgroup_load(left_h[i], block_w + (step * 8 + simdgroup % 2 * 4 + i) * 64, 8);
+#pragma unroll
+            for (uint j = 0; j < 2; j++)
+                simdgroup_load(right[j], block_t + (step * 4 + simdgroup / 2 * 2 + j) * 64, 8);
+#pragma unroll
+            for (uint j = 0; j < 2; j++)
+#pragma unroll
+                for (uint i = 0; i < 4; i++)
+                    simdgroup_multiply_accumulate(sum[j][i], right[j], left_h[i], sum[j][i]);
+        }
+    }
+    const uint quad = lane / 4, fragment_row = (quad & 4) + lane / 2 % 4, fragment_column = (quad & 2) * 2 + lane % 2 * 2;
+    const uint first_token = simdgroup / 2 * 16 + fragment_row, first_row = simdgroup % 2 * 32 + fragment_column;
+    out += (ulong)group.z * s.batch_out + (ulong)token0 * s.rows + row0;
+    if (rows == ROWS && there == TOKENS) {
+#pragma unroll
+        for (uint j = 0; j < 2; j++)
+#pragma unroll
+            for (uint i = 0; i < 4; i++) {
+                device half *const to = out + (ulong)(first_token + 8 * j) * s.rows + first_row + 8 * i;
+                to[0] = (half)sum[j][i].thread_elements()[0];
+                to[1] = (half)sum[j][i].thread_elements()[1];
+            }
+        return;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+    for (uint j = 0; j < 2; j++)
+#pragma unroll
+        for (uint i = 0; i < 4; i++) {
+            memory[(first_token + 8 * j) * ROWS + first_row + 8 * i] = sum[j][i].thread_elements()[0];
+            memory[(first_token + 8 * j) * ROWS + first_row + 8 * i + 1] = sum[j][i].thread_elements()[1];
+        }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (simdgroup)
+        return;
+    for (uint t = 0; t < there; t++)
+        for (uint r = lane; r < rows; r += 32)
+            out[(ulong)t * s.rows + r] = (half)memory[t * ROWS + r];
+}
+
+#define VECTOR(type, ROWS, GROUPS) \
+    template [[host_name("ggml_mul_mv_" #type "_" #ROWS "x" #GROUPS)]] kernel void vector_##type<ROWS, GROUPS>( \
+        device const block_##type *, device const float *, device float *, constant vector_sizes &, uint, uint, uint);
+VECTOR(q4_0, 4, 2)
+VECTOR(q8_0, 4, 2)
+VECTOR(q8_0, 2, 4)
+VECTOR(q4_k, 4, 1)
+VECTOR(q4_k, 2, 2)
+#define PLAIN(T) \
+    template [[host_name("ggml_mul_mv_" #T)]] kernel void vector_plain<T>(device const T *, device const T *, device T *, \
+                                                                         constant vector_sizes &, uint, uint);
+PLAIN(half)
+PLAIN(float)
