@@ -3,6 +3,8 @@
 #include "tests/units/dram_example.h"
 #include "units/mem/mem_timing.h"
 
+#include <string.h>
+
 enum { PORTS = 2, LINES = 6000, ACCESSES = 20000 };
 
 struct machine {
@@ -10,34 +12,42 @@ struct machine {
     struct mem_port *port[PORTS];
 };
 
-/* Two cores of a GPU: write-through L1 of 8 KiB, L2 of 64 KiB, SLC of 512 KiB. */
-static struct machine machine_open(void)
+/* Two cores of a GPU: write-through L1 of 8 KiB, on each die an L2 of 64 KiB and an SLC of 512 KiB. */
+static struct machine machine_open(uint32_t dies, enum mem_die_policy policy)
 {
-    const struct mem_params params = {
-        .slc = {.kib = 512, .ways = 16},
-        .slc_latency_ns = 30,
-        .slc_gbps = 100,
-        .dram_latency_ns = 100,
-        .dram_peak_gbps = 100,
-        .dram_timing = example_dram(),
-        .dram_policy = EXAMPLE_DRAM_POLICY,
-        .dram_channels = 4,
-        .dies = 1,
-        .tlb_miss_ns = 100,
-        .tlb_entries_l1 = 16,
-        .tlb_entries_l2 = 64,
-        .tlb_l2_ns = 5,
-        .cluster_count = 1,
-        .cluster = {{.l2 = {.kib = 64, .ways = 8, .latency_cycles = 20}, .clock_ghz = 1, .l2_outstanding = 64}}};
-    const struct mem_port_params port = {.l1 = {.kib = 8, .ways = 4, .latency_cycles = 5},
-                                         .prefetch = {.train = 1},
-                                         .outstanding = 64,
-                                         .gather_lines = 8,
-                                         .gather_plain = true,
-                                         .write_through = true};
-    struct machine m = {.system = mem_system_create(&params)};
-    for (int i = 0; m.system && i < PORTS; i++)
+    const struct mem_cluster_params cluster = {
+        .l2 = {.kib = 64, .ways = 8, .latency_cycles = 20}, .clock_ghz = 1, .l2_outstanding = 64};
+    const struct mem_params params = {.slc = {.kib = 512, .ways = 16},
+                                      .slc_latency_ns = 30,
+                                      .slc_gbps = 100,
+                                      .dram_latency_ns = 100,
+                                      .dram_peak_gbps = 100,
+                                      .dram_timing = example_dram(),
+                                      .dram_policy = EXAMPLE_DRAM_POLICY,
+                                      .dram_channels = 4,
+                                      .dies = dies,
+                                      .die_policy = policy,
+                                      .die_link_gbps = 50,
+                                      .die_link_latency_ns = 20,
+                                      .tlb_miss_ns = 100,
+                                      .tlb_entries_l1 = 16,
+                                      .tlb_entries_l2 = 64,
+                                      .tlb_l2_ns = 5,
+                                      .cluster_count = dies,
+                                      .cluster = {cluster, cluster}};
+    struct mem_params placed = params;
+    placed.cluster[1].die = 1;
+    struct mem_port_params port = {.l1 = {.kib = 8, .ways = 4, .latency_cycles = 5},
+                                   .prefetch = {.train = 1},
+                                   .outstanding = 64,
+                                   .gather_lines = 8,
+                                   .gather_plain = true,
+                                   .write_through = true};
+    struct machine m = {.system = mem_system_create(&placed)};
+    for (uint32_t i = 0; m.system && i < PORTS; i++) {
+        port.cluster = i % dies;
         m.port[i] = mem_port_open(m.system, &port, NULL);
+    }
     return m;
 }
 
@@ -64,7 +74,7 @@ static struct access next_access(uint64_t *state)
 
 static void test_same_contents(void)
 {
-    struct machine timed = machine_open(), warmed = machine_open();
+    struct machine timed = machine_open(1, MEM_DIE_INTERLEAVE), warmed = machine_open(1, MEM_DIE_INTERLEAVE);
     uint64_t state = 7, seen[MEM_LEVEL_COUNT] = {0};
     unsigned differ = 0;
     if (!timed.port[PORTS - 1] || !warmed.port[PORTS - 1]) {
@@ -95,7 +105,7 @@ static void test_same_contents(void)
 /* What it tells: where lines came into. Nothing is counted. */
 static void test_levels(void)
 {
-    struct machine m = machine_open();
+    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE);
     struct mem_counters counters;
     struct activity activity = {{0}};
     CU_ASSERT_EQUAL(mem_port_warm(m.port[0], 0, 4096, 128, MEM_ACCESS_LOAD), MEM_DRAM);
@@ -111,8 +121,45 @@ static void test_levels(void)
     mem_system_free(m.system);
 }
 
+/* The host may be told of any line at any time, by any core: times, levels and traffic stay the same, and no page finds a home.
+ */
+static void told_or_not(uint32_t dies, enum mem_die_policy policy)
+{
+    struct machine told = machine_open(dies, policy), untold = machine_open(dies, policy);
+    struct mem_counters with, without;
+    uint64_t state = 11, other = 13;
+    unsigned differ = 0;
+    if (!told.port[PORTS - 1] || !untold.port[PORTS - 1]) {
+        CU_FAIL_FATAL("no machine");
+        return;
+    }
+    for (int i = 0; i < ACCESSES; i++) {
+        const struct access a = next_access(&state), far = next_access(&other);
+        mem_port_expect(told.port[far.port], far.address);
+        mem_port_expect_soon(told.port[1 - a.port], a.address);
+        const struct mem_reply x = mem_port_access(told.port[a.port], 20.0 * i, a.address, a.bytes, a.kind, 0);
+        const struct mem_reply y = mem_port_access(untold.port[a.port], 20.0 * i, a.address, a.bytes, a.kind, 0);
+        differ += x.ready_ns != y.ready_ns || x.level != y.level;
+    }
+    mem_system_counters(told.system, &with);
+    mem_system_counters(untold.system, &without);
+    CHECK(differ == 0, "%u dies, policy %d: %u of %d accesses differ", dies, (int)policy, differ, ACCESSES);
+    CU_ASSERT_EQUAL(memcmp(&with, &without, sizeof with), 0);
+    mem_system_free(told.system);
+    mem_system_free(untold.system);
+}
+
+static void test_told_host(void)
+{
+    told_or_not(1, MEM_DIE_INTERLEAVE);
+    told_or_not(2, MEM_DIE_INTERLEAVE);
+    told_or_not(2, MEM_DIE_FIRST_TOUCH);
+    told_or_not(2, MEM_DIE_ONE);
+}
+
 static const struct suite_test tests[] = {
     {"leaves the caches as simulated accesses do", test_same_contents},
     {"tells how far lines came, counts nothing", test_levels},
+    {"is the same whether the host is told of lines or not", test_told_host},
 };
 SUITE_MAIN("mem_warm", tests)

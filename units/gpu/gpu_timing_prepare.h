@@ -38,12 +38,20 @@ static void leave_traces(struct gpu_core_timing *core, const struct gpu_resident
         }
 }
 
+/* The caches of a GPU are more than the host's caches hold. */
+static void expect_lines(const struct gpu_core_timing *core, struct gpu_trace *trace)
+{
+    for (; trace->lines_expected < trace->lines_written; trace->lines_expected++)
+        mem_port_expect(core->port, trace->line[trace->lines_expected].address);
+}
+
 static void enter_traces(struct gpu_core_timing *core, const struct gpu_resident_group *group)
 {
     for (unsigned i = 0; i < group->simds; i++)
         if (group->simd[i] != UINT16_MAX) {
             struct gpu_simd *simd = &core->simd[group->simd[i]];
             gpu_sites_enter(core->timing, &simd->history, simd->trace);
+            expect_lines(core, simd->trace);
             simd->at = simd->trace->record ? simd->trace->record + simd->trace->read : NULL;
             simd->end = simd->trace->record ? simd->trace->record + simd->trace->written : NULL;
         }

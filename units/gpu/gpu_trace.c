@@ -20,7 +20,7 @@ void gpu_trace_release(struct gpu_trace *trace)
 void gpu_trace_clear(struct gpu_trace *trace)
 {
     trace->written = trace->read = trace->entered = 0;
-    trace->lines_written = trace->lines_read = 0;
+    trace->lines_written = trace->lines_read = trace->lines_expected = 0;
     trace->failed = false;
 }
 
@@ -61,6 +61,7 @@ void gpu_trace_compact(struct gpu_trace *trace)
     }
     if (trace->lines_read * 2 > trace->lines_written) {
         trace->lines_written -= trace->lines_read;
+        trace->lines_expected -= trace->lines_expected < trace->lines_read ? trace->lines_expected : trace->lines_read;
         memmove(trace->line, trace->line + trace->lines_read, trace->lines_written * sizeof *trace->line);
         trace->lines_read = 0;
     }

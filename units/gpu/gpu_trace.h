@@ -30,8 +30,9 @@ struct gpu_trace {
     size_t written, read, room;
     size_t entered; /* for the reader: records before it have been replaced by its own numbers (gpu_timing_site.c) */
     size_t lines_written, lines_read, lines_room;
-    bool lines_only; /* the writer leaves out everything but accesses to device and stack memory */
-    bool failed;     /* memory ran out while growing: the executing side turns it into an error */
+    size_t lines_expected; /* for the reader: the host has been told of lines before it */
+    bool lines_only;       /* the writer leaves out everything but accesses to device and stack memory */
+    bool failed;           /* memory ran out while growing: the executing side turns it into an error */
 };
 
 void gpu_trace_init(struct gpu_trace *trace);

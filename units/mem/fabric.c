@@ -94,6 +94,11 @@ static uint32_t first_touch_home(struct mem_fabric *fabric, uint64_t page, uint3
     return fabric->page_die[slot];
 }
 
+static uint32_t interleaved_home(const struct mem_fabric *fabric, uint64_t page)
+{
+    return (uint32_t)(mem_page_hash(page) >> 40) % fabric->dies;
+}
+
 uint32_t mem_fabric_home(struct mem_fabric *fabric, uint64_t line, uint32_t toucher)
 {
     if (fabric->dies == 1)
@@ -103,7 +108,13 @@ uint32_t mem_fabric_home(struct mem_fabric *fabric, uint64_t line, uint32_t touc
     const uint64_t page = line >> MEM_LINES_PER_PAGE_SHIFT;
     if (fabric->policy == MEM_DIE_FIRST_TOUCH)
         return first_touch_home(fabric, page, toucher);
-    return (uint32_t)(mem_page_hash(page) >> 40) % fabric->dies;
+    return interleaved_home(fabric, page);
+}
+
+uint32_t mem_fabric_likely_home(const struct mem_fabric *fabric, uint64_t line)
+{
+    const bool spread = fabric->dies > 1 && fabric->policy == MEM_DIE_INTERLEAVE;
+    return spread ? interleaved_home(fabric, line >> MEM_LINES_PER_PAGE_SHIFT) : fabric->home_die;
 }
 
 double mem_fabric_pass(struct mem_fabric *fabric, struct mem_fabric_port *port, double now_ns, uint32_t bytes, bool write,

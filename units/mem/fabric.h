@@ -33,6 +33,8 @@ void mem_fabric_port_restart(struct mem_fabric_port *port, double now_ns);
 
 /* The die that owns a line; `toucher` is the die of the requester. */
 uint32_t mem_fabric_home(struct mem_fabric *fabric, uint64_t line, uint32_t toucher);
+/* The die that probably owns a line, for telling the host what will be needed: first-touch homes are not looked for. */
+uint32_t mem_fabric_likely_home(const struct mem_fabric *fabric, uint64_t line);
 /* Returns when a read (its data) or a write can pass the requester's port and, for a remote home, the link. *extra_ns is the
  * latency of crossing the link. */
 double mem_fabric_pass(struct mem_fabric *fabric, struct mem_fabric_port *port, double now_ns, uint32_t bytes, bool write,

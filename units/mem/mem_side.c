@@ -104,16 +104,16 @@ static struct mem_reply slc_hit(const struct mem_system *system, struct mem_die 
 
 void mem_side_expect(const struct mem_system *system, uint64_t line)
 {
-    const struct mem_die *die = &system->die[0];
-    if (system->params.dies == 1 && die->has_slc)
-        mem_cache_expect(&die->slc, place_of(die, line).set);
+    const struct mem_die *die = &system->die[mem_fabric_likely_home(&system->fabric, line)];
+    if (die->has_slc)
+        mem_cache_expect(&die->slc, mem_cache_set(&die->slc, line));
 }
 
 void mem_side_expect_soon(const struct mem_system *system, uint64_t line)
 {
-    const struct mem_die *die = &system->die[0];
-    if (system->params.dies == 1 && die->has_slc)
-        mem_cache_expect_line(&die->slc, place_of(die, line).set, line);
+    const struct mem_die *die = &system->die[mem_fabric_likely_home(&system->fabric, line)];
+    if (die->has_slc)
+        mem_cache_expect_line(&die->slc, mem_cache_set(&die->slc, line), line);
 }
 
 /* Counts the bytes of a requester through its port, over the link and into the SLC. */

@@ -98,6 +98,7 @@ bool gpu_crowd_move(struct gpu_crowd *c, unsigned slot, uint64_t group, double t
         return false;
     for (unsigned i = 0; i < GPU_SIMDGROUPS_MAX; i++)
         end[i] = (uint64_t)to;
+    gpu_touches_towards(c->touches, move.port);
     return gpu_touches_run(c->touches, m->group, end, touch && move.port ? touch_line : NULL, &move, fault);
 }
 

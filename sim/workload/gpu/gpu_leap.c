@@ -107,6 +107,7 @@ bool gpu_leaper_leap(struct gpu_leaper *l, struct gpu_group *group, uint32_t lap
         return true;
     for (unsigned i = 0; i < count; i++)
         one[i] = gpu_group_executed(group, i) + ahead->instructions[i];
+    gpu_touches_towards(l->touches, port);
     if (!gpu_touches_run(l->touches, group, one, touch_line, &p, fault))
         return false;
     const double each = l->fresh > 0 ? (double)p.lines * l->fresh / l->touched : 0; /* new lines of a lap */

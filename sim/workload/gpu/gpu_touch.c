@@ -13,7 +13,12 @@ struct touch {
 };
 enum act { NO_ACCESS, LOAD, STORE, ATOMIC };
 
+/* How many lines before it is handed on the host is told of a line, and told again. */
+#define AHEAD 24
+#define SOON  8
+
 struct gpu_touches {
+    const struct mem_port *port; /* where they go; NULL = not known */
     struct gpu_trace trace;
     struct touch touch[1]; /* of each instruction; there is room for all */
 };
@@ -73,6 +78,23 @@ static void touch_lines(const struct touch *touch, const struct gpu_trace_record
     }
 }
 
+void gpu_touches_towards(struct gpu_touches *touches, const struct mem_port *port)
+{
+    touches->port = port;
+}
+
+/* Tells the host of lines before so many. */
+static void expect(struct gpu_touches *t, size_t end)
+{
+    struct gpu_trace *trace = &t->trace;
+    const size_t last = end < trace->lines_written ? end : trace->lines_written;
+    for (; t->port && trace->lines_expected < last; trace->lines_expected++) {
+        mem_port_expect(t->port, trace->line[trace->lines_expected].address);
+        if (trace->lines_expected >= AHEAD - SOON)
+            mem_port_expect_soon(t->port, trace->line[trace->lines_expected - (AHEAD - SOON)].address);
+    }
+}
+
 /* Hands on what the trace has, and clears it. */
 static void hand_on(struct gpu_touches *t, gpu_touch_line *take, void *context)
 {
@@ -80,6 +102,7 @@ static void hand_on(struct gpu_touches *t, gpu_touch_line *take, void *context)
     const struct gpu_trace_line *line = t->trace.line;
     for (size_t i = 0; i < t->trace.written; i++) {
         const struct touch *touch = &t->touch[record[i].instruction];
+        expect(t, (size_t)(line - t->trace.line) + record[i].lines + AHEAD);
         if (record[i].lines && touch->act != NO_ACCESS)
             touch_lines(touch, &record[i], line, take, context);
         line += record[i].lines;

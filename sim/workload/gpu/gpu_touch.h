@@ -18,5 +18,7 @@ typedef void gpu_touch_line(void *context, uint64_t address, uint32_t bytes, enu
  * with *fault untouched, when memory ran out. */
 bool gpu_touches_run(struct gpu_touches *touches, struct gpu_group *group, const uint64_t end[GPU_SIMDGROUPS_MAX],
                      gpu_touch_line *take, void *context, struct unit_fault *fault);
+/* Where the accesses go that are handed on next: the host is told of them some time before. NULL = nobody knows. */
+void gpu_touches_towards(struct gpu_touches *touches, const struct mem_port *port);
 
 #endif

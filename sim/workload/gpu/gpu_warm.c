@@ -68,6 +68,7 @@ static bool run_groups(struct warming *w, const struct gpu_warming *what, struct
         w->stores_only = i < what->first;
         w->stores_due = i + what->resident;
         gpu_setup_start(w->setup, w->group, i, w->core);
+        gpu_touches_towards(w->touches, w->port[w->core]);
         if (!gpu_touches_run(w->touches, w->group, whole, touch_line, w, fault))
             return false;
         work_progress_tell(w->setup->progress, "executing", (double)(i + 1) / (double)what->end, 0);
