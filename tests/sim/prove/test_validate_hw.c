@@ -3,7 +3,7 @@
  */
 #include "isa/array_count.h"
 #include "sim/prove/validate/fitted.h"
-#include "sim/prove/validate/framework_version.h"
+#include "sim/prove/validate/row_framework.h"
 #include "sim/prove/validate/overhead.h"
 #include "sim/prove/validate/tables.h"
 #include "tests/sim/validate_example.h"
@@ -185,7 +185,7 @@ static void test_versions(void)
     CHECK(validation_add_text(v, "hw.csv", rows, strlen(rows), &error), "%s", error.text);
     for (size_t i = 0; i < v->rows && i < ARRAY_COUNT(expected); i++) {
         char name[FRAMEWORK_NAME_SIZE];
-        framework_version(&v->row[i], strstr(v->row[i].what, "mlx") != NULL, name);
+        row_framework(&v->row[i], strstr(v->row[i].what, "mlx") != NULL, name);
         CHECK(strcmp(name, expected[i]) == 0, "%s: %s", v->row[i].id, name);
     }
     validation_free(v);
