@@ -28,12 +28,26 @@ void run_memory_add(struct mem_counters *sum, const struct mem_counters *c)
     mem_traffic_add(&sum->traffic, &c->traffic, 1);
 }
 
+/* Time in which a core had no thread to run. */
+static double idle_ns(const struct soc_core *core)
+{
+    double cycles[CPU_STALL_COUNT], unused;
+    cpu_timing_stalls(core->timing, cycles, &unused);
+    return cycles[CPU_STALL_IDLE] / core->clock_ghz;
+}
+
+/* The core that ended last, or of several that share threads the one that was at work for longest. */
 static const struct soc_core *critical_core(const struct run_measure *m)
 {
     unsigned best = 0;
-    for (unsigned i = 1; i < m->core_count; i++)
-        if (soc_core_done_at(m->cores[i]) > soc_core_done_at(m->cores[best]))
-            best = i;
+    double longest = soc_core_done_at(m->cores[0]) - idle_ns(m->cores[0]);
+    for (unsigned i = 1; i < m->core_count; i++) {
+        const double at_work = soc_core_done_at(m->cores[i]) - idle_ns(m->cores[i]) - m->joined_ns[i];
+        if (at_work <= longest)
+            continue;
+        longest = at_work;
+        best = i;
+    }
     return m->cores[best];
 }
 
@@ -48,13 +62,16 @@ static void split_stalls(struct run_measure *m)
     for (int i = 0; i < CPU_STALL_COUNT; i++)
         cpu[i] = fmax(0, cpu[i] + extra[i]);
     const double cpu_ns = 1 / core->clock_ghz;
-    double waited = cpu[CPU_STALL_AMX] * cpu_ns + fmax(0, shown_ns - cpu_timing_done_at(core->timing));
+    /* A core whose last thread ended before the others has no tail of its block, but nothing to do. */
+    const double idle = m->shared ? fmax(0, shown_ns - soc_core_done_at(core)) : 0;
+    double waited = cpu[CPU_STALL_AMX] * cpu_ns + fmax(0, shown_ns - idle - cpu_timing_done_at(core->timing));
     if (core->amx)
         amx_block_stalls(core->amx, core->slot, amx, &block_total);
     for (int i = 0; i < AMX_STALL_COUNT; i++)
         amx_total += i == AMX_STALL_CPU ? 0 : (amx[i] = fmax(0, amx[i] + extra[CPU_STALL_COUNT + i]));
     for (int i = 0; i < CPU_STALL_COUNT; i++)
         m->stalls[i] = i == CPU_STALL_AMX ? (amx_total > 0 ? 0 : waited) : cpu[i] * cpu_ns;
+    m->stalls[CPU_STALL_IDLE] += idle;
     for (int i = 0; i < AMX_STALL_COUNT; i++)
         m->stalls[CPU_STALL_COUNT + i] = amx_total > 0 && i != AMX_STALL_CPU ? waited * amx[i] / amx_total : 0;
 }

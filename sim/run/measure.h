@@ -32,7 +32,9 @@ struct run_measure {
     struct soc *soc;
     struct soc_core *cores[64]; /* the cores that took part */
     unsigned core_count;
-    double end_ns; /* last completion */
+    double joined_ns[64]; /* CPU: when a core came to those that run the threads of a program */
+    bool shared;          /* several cores ran the threads of one program */
+    double end_ns;        /* last completion */
     double host_seconds;
     uint64_t cpu_instructions, amx_instructions, amx_counts[32];
     struct activity activity;

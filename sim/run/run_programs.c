@@ -1,5 +1,6 @@
 #include "sim/run/run_programs.h"
 
+#include "isa/array_count.h"
 #include "sim/base/host_time.h"
 #include "sim/base/returned.h"
 #include "sim/chip/chip_units.h"
@@ -170,8 +171,9 @@ static void measure_set(const struct program_set *set, enum run_mode mode, struc
     }
     if (m->soc && set->count == 1) {
         m->core_count = crew_job_cores(set->job[0]);
-        for (unsigned i = 0; i < m->core_count; i++)
-            m->cores[i] = crew_job_core(set->job[0], i);
+        for (unsigned i = 0; i < m->core_count && i < ARRAY_COUNT(m->cores); i++)
+            m->cores[i] = crew_job_core(set->job[0], i, &m->joined_ns[i]);
+        m->shared = m->core_count > 1;
     }
     if (m->soc)
         run_measure_finish(m);

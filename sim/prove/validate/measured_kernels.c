@@ -16,13 +16,18 @@ static bool ends_in(const char *text, const char *end)
 void validate_measured_kernels(const struct validate_row *row, struct validate_launch *launch)
 {
     const size_t name = strcspn(launch->workload, ":");
+    struct framework_choice choice;
+    struct orch_error unknown;
     char framework[FRAMEWORK_NAME_SIZE];
     if (!ends_in(row->what, "_mlx_gpu") || !framework_has(FRAMEWORK_MLX, launch->workload, name, launch->precision))
         return;
     row_framework(row, true, framework);
-    const char *const version = strchr(framework, ' ');
-    if (strchr(framework, ',') || !version)
-        snprintf(launch->kernels, sizeof launch->kernels, "mlx");
-    else
+    const char *const version = strchr(framework, ',') ? NULL : strchr(framework, ' ');
+    if (version)
         snprintf(launch->kernels, sizeof launch->kernels, "mlx@%s", version + 1);
+    else
+        snprintf(launch->kernels, sizeof launch->kernels, "mlx");
+    if (version &&
+        !framework_choose(launch->kernels, "", &choice, &unknown)) /* later than those that are known: the newest of them */
+        snprintf(launch->kernels, sizeof launch->kernels, "mlx");
 }

@@ -11,7 +11,7 @@ struct seat {
     struct cpu_core *cpu, *own_cpu; /* the first one's is the program's */
     struct soc_core *core;
     struct core_job *job;
-    double slice_end_ns;
+    double slice_end_ns, joined_ns;
 };
 
 struct crew_job {
@@ -82,6 +82,7 @@ static bool open_seat(struct crew_job *c, double clock_ns, struct orch_error *er
         return false;
     core_job_share(s->job);
     core_job_join(s->job, c->seat[0].job, clock_ns);
+    s->joined_ns = clock_ns;
     core_job_tell(s->job, c->progress, c->doing);
     cpu_linux_add_core(c->system, s->cpu);
     c->seats++;
@@ -432,7 +433,8 @@ unsigned crew_job_cores(const struct crew_job *c)
     return c->seats;
 }
 
-struct soc_core *crew_job_core(const struct crew_job *c, unsigned index)
+struct soc_core *crew_job_core(const struct crew_job *c, unsigned index, double *joined_ns)
 {
+    *joined_ns = c->seat[index].joined_ns;
     return c->seat[index].core;
 }

@@ -49,6 +49,6 @@ uint64_t crew_job_amx_instructions(const struct crew_job *crew);
 void crew_job_amx_counts(const struct crew_job *crew, uint64_t count[32]); /* adds, by opnum */
 /* Cores that were used; those of the chip are NULL without timing. */
 unsigned crew_job_cores(const struct crew_job *crew);
-struct soc_core *crew_job_core(const struct crew_job *crew, unsigned index);
+struct soc_core *crew_job_core(const struct crew_job *crew, unsigned index, double *joined_ns); /* and since when */
 
 #endif

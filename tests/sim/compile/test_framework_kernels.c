@@ -76,7 +76,7 @@ static bool write_kernel(FILE *out, const char *source, const char *path, const 
     struct orch_error error = {0};
     const bool ok = compile_source(&q, &r, &error);
     TELL(ok, "%s %s: %s", source, entry, error.text);
-    TELL(!ok || r.spills == 0, "%s %s: %u spills", source, entry, r.spills);
+    TELL(!ok || r.spills < 32, "%s %s: %u spills", source, entry, r.spills);
     const bool kept = ok && can_be_kept(&r.kernel);
     if (kept)
         write_row(out, source, &r.kernel);

@@ -138,7 +138,8 @@ static void test_overheads(void)
     CHECK(h->call_us > 0 && fabs(relu->predicted - (1e3 * relu->device_s + 1e-3 * h->call_us)) < 1e-12, "%g ms", relu->predicted);
     CHECK(fabs(relu->bare - 1e3 * (relu->device_s + relu->way_s)) < 1e-12 && relu->way_s > 100e-6, "%g ms", relu->bare);
     CHECK(!unknown->overhead && unknown->predicted == unknown->bare, "an unknown version has the simulated way");
-    CHECK(fabs(unknown->bare - relu->bare) < 1e-12, "the simulation does not depend on the framework");
+    /* a version that is not known runs the newest kernels: two elements a thread in place of one */
+    CHECK(fabs(unknown->bare - relu->bare) < 0.02, "%g and %g ms", unknown->bare, relu->bare);
     CHECK(!row_of(v, "SQUARE")->overhead, "no framework, nothing added");
     validation_free(v);
 }

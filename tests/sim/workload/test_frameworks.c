@@ -15,13 +15,19 @@ struct example {
     double *before[GPU_KERNEL_BUFFERS], *after[GPU_KERNEL_BUFFERS]; /* of operands */
 };
 
+/* Of an operand; blocks count as bytes. */
 static double *numbers(const struct example *x, unsigned buffer)
 {
     const struct gpu_kernel_buffer *const b = &x->library->kernel.buffer[buffer];
-    const enum element_type type = b->type == GPU_F16 ? ELEMENT_F16 : b->type == GPU_U32 ? ELEMENT_U32 : ELEMENT_F32;
-    const uint8_t *const at = mem_at(x->space, x->address[buffer], gpu_type_bytes(b->type, b->count), MEM_READ);
-    double *const list = malloc(b->count * sizeof *list);
-    for (uint64_t i = 0; list && at && i < b->count; i++)
+    const bool blocks = b->type >= GPU_Q4_0;
+    const enum element_type type = blocks               ? ELEMENT_U8
+                                   : b->type == GPU_F16 ? ELEMENT_F16
+                                   : b->type == GPU_U32 ? ELEMENT_U32
+                                                        : ELEMENT_F32;
+    const uint64_t bytes = gpu_type_bytes(b->type, b->count), count = blocks ? bytes : b->count;
+    const uint8_t *const at = mem_at(x->space, x->address[buffer], bytes, MEM_READ);
+    double *const list = malloc(count * sizeof *list);
+    for (uint64_t i = 0; list && at && i < count; i++)
         list[i] = element_read(type, at + i * element_type_bytes(type));
     return list;
 }
@@ -390,7 +396,54 @@ static void test_concat(void)
     check_concat(1, 5000, 3333);
 }
 
-static const struct suite_test tests[] = {
-    {"products", test_products},         {"reductions", test_reductions},       {"softmax", test_softmax},
-    {"convolutions", test_convolutions}, {"element by element", test_elements}, {"concatenate", test_concat}};
+/* ---- ggml, against the library's own kernels, which have tests of their own ---- */
+
+static void check_same(const char *workload, const char *precision, const char *kernels)
+{
+    struct example own, theirs;
+    const bool ran = run(&own, "orchard", "M1", workload, precision), same = run(&theirs, kernels, "M1", workload, precision);
+    unsigned wrong = 0;
+    for (unsigned i = 0; ran && same && i < GPU_KERNEL_BUFFERS; i++) {
+        const struct gpu_kernel_buffer *const b = &own.library->kernel.buffer[i];
+        double most = 0;
+        if (!own.after[i] || b->role != GPU_BUFFER_OUTPUT)
+            continue;
+        for (uint64_t k = 0; k < b->count; k++)
+            most = fmax(most, fabs(own.after[i][k]));
+        for (uint64_t k = 0; k < b->count; k++)
+            wrong += !(fabs(own.after[i][k] - theirs.after[i][k]) <= (strcmp(precision, "f16") == 0 ? 2e-3 : 2e-5) * most);
+        CHECK(most > 0, "%s: nothing but zeros", workload);
+    }
+    CHECK(wrong == 0, "%s %s %s: %u elements differ", workload, precision, kernels, wrong);
+    end(&own);
+    end(&theirs);
+}
+
+static void test_ggml(void)
+{
+    static const char *const cases[][2] = {{"gemv:70x256", "q4_0"},
+                                           {"gemv:71x512", "q8_0"},
+                                           {"gemv:33x1024", "q4_k"},
+                                           {"gemv:33x1000", "f16"},
+                                           {"gemv:5x1001", "f32"},
+                                           {"gemm:70x100x96,tb=1", "f16"},
+                                           {"gemm:64x128x128,tb=1,batch=2", "f16"},
+                                           {"gemm:1x100x96,tb=1", "f16"},
+                                           {"rmsnorm:9x4096", "f32"},
+                                           {"rmsnorm:3x100,affine=0", "f32"},
+                                           {"softmax:9x100", "f32"},
+                                           {"softmax:9x1001", "f32"}};
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        check_same(cases[i][0], cases[i][1], "ggml@2023-11");
+        check_same(cases[i][0], cases[i][1], "ggml");
+    }
+}
+
+static const struct suite_test tests[] = {{"products", test_products},
+                                          {"reductions", test_reductions},
+                                          {"softmax", test_softmax},
+                                          {"convolutions", test_convolutions},
+                                          {"element by element", test_elements},
+                                          {"concatenate", test_concat},
+                                          {"ggml", test_ggml}};
 SUITE_MAIN("frameworks", tests)

@@ -20,13 +20,15 @@ template <typename T, uint ROWS, uint COLUMNS, uint PITCH, uint THREADS>
 struct block_copy {
     static constant constexpr uint PIECE = ROWS * COLUMNS / THREADS;
     static constant constexpr uint ACROSS = COLUMNS / PIECE;
-    device const T *from;
-    uint row, column, to;
+    device const T *from, *first; // this thread's piece, and the first element of the block
+    uint row, column, to, offset;
 
     void begin(device const T *start, uint stride, uint thread_index)
     {
         row = thread_index / ACROSS;
         column = thread_index % ACROSS * PIECE;
+        first = start;
+        offset = row * stride + column;
         from = start + (ulong)row * stride + column;
         to = row * PITCH + column;
     }
@@ -41,18 +43,22 @@ struct block_copy {
         for (uint i = 0; i < PIECE; i++)
             put[i] = piece[i];
     }
+    // What lies outside is read from the first place, and counts as zero: no branch is in the way of the next load.
     void edge(threadgroup T *block, uint rows, uint columns)
     {
         threadgroup T *const put = block + to;
         T piece[PIECE];
 #pragma unroll
-        for (uint i = 0; i < PIECE; i++) {
-            const bool inside = row < rows && column + i < columns;
-            piece[i] = inside ? from[i] : T(0);
-        }
+        for (uint i = 0; i < PIECE; i++)
+            piece[i] = first[row < rows && column + i < columns ? offset + i : 0];
 #pragma unroll
         for (uint i = 0; i < PIECE; i++)
-            put[i] = piece[i];
+            put[i] = row < rows && column + i < columns ? piece[i] : (T)0;
+    }
+    void advance(ulong step)
+    {
+        from += step;
+        first += step;
     }
 };
 
@@ -91,8 +97,17 @@ static void multiply(device const T *a, device const T *b, device OUT *c, device
         threadgroup_barrier(mem_flags::mem_threadgroup);
         copy_a.whole(block_a);
         copy_b.whole(block_b);
-        copy_a.from += next_a;
-        copy_b.from += next_b;
+        copy_a.advance(next_a);
+        copy_b.advance(next_b);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        P::step(sum, block_a + at_a, block_b + at_b);
+    }
+    for (; !P::LATE && rows == BM && !s.guarded && step < whole_steps; step++) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        copy_a.whole(block_a);
+        copy_b.edge(block_b, TB ? columns : BK, TB ? BK : columns);
+        copy_a.advance(next_a);
+        copy_b.advance(next_b);
         threadgroup_barrier(mem_flags::mem_threadgroup);
         P::step(sum, block_a + at_a, block_b + at_b);
     }
@@ -101,8 +116,8 @@ static void multiply(device const T *a, device const T *b, device OUT *c, device
         threadgroup_barrier(mem_flags::mem_threadgroup);
         copy_a.edge(block_a, TA ? deep : rows, TA ? rows : deep);
         copy_b.edge(block_b, TB ? columns : deep, TB ? deep : columns);
-        copy_a.from += next_a;
-        copy_b.from += next_b;
+        copy_a.advance(next_a);
+        copy_b.advance(next_b);
         threadgroup_barrier(mem_flags::mem_threadgroup);
         P::step(sum, block_a + at_a, block_b + at_b);
     }
