@@ -221,9 +221,6 @@ double interval_parameters(const struct chip *chip, const struct interval_shares
     return sqrt(sum);
 }
 
-/* 90 % of a normal distribution lies within 1.645 standard deviations. */
-#define NINETY_PERCENT 1.645
-
 struct side {
     double reach, parameters; /* squares, of the logarithm of the time */
 };
@@ -233,9 +230,9 @@ struct side {
  * the measurements do not bear them out, and they count for less. */
 static struct side side_of(double spread, double typical, double sd, double *belief)
 {
-    const double own = NINETY_PERCENT * typical, bound = spread * M_SQRT1_2;
+    const double own = INTERVAL_90 * typical, bound = spread * M_SQRT1_2;
     *belief = own > bound && own > 0 ? bound / own : 1;
-    const double model = spread * spread - *belief * *belief * own * own, part = *belief * NINETY_PERCENT * sd;
+    const double model = spread * spread - *belief * *belief * own * own, part = *belief * INTERVAL_90 * sd;
     return (struct side){fmax(0, model) + part * part, part * part};
 }
 

@@ -54,6 +54,9 @@ void interval_add_launch(struct interval_shares *shares, const struct gpu_params
 /* One relative standard deviation of the time; the parameters count as independent of one another. */
 double interval_parameters(const struct chip *chip, const struct interval_shares *shares);
 
+/* 90 % of a normal distribution lies within so many standard deviations. */
+#define INTERVAL_90 1.645
+
 /* The interval as factors of the time, and the part of its variance (of logarithms, both sides together) that parameters explain.
  */
 struct interval {

@@ -17,6 +17,7 @@ struct gpu_operator {
     struct gpu_library library;
     struct own_kernel own;
     bool framework; /* launches are a framework's */
+    bool guessed;   /* which has not published them */
     struct framework_check check;
 };
 
@@ -35,6 +36,7 @@ static bool open_framework(const struct run *run, struct gpu_operator *work, str
     if (!framework_choose(q->kernels, chip_name(q->chip), &choice, error))
         return false;
     work->framework = choice.set != FRAMEWORK_ORCHARD;
+    work->guessed = choice.set == FRAMEWORK_MPS;
     return (!work->framework || q->mode == RUN_TIMING || framework_check_open(&work->check, q, &work->library, error)) &&
            framework_apply(&choice, &work->library, error);
 }
@@ -216,6 +218,7 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
                           .result = result,
                           .error = error,
                           .why = own               ? "a kernel of the user for the operator"
+                                 : work->guessed   ? "a guess: the framework's kernels are closed"
                                  : work->framework ? "a kernel as the framework has it"
                                                    : "a program of the kernel library",
                           .given = given != NULL,

@@ -84,63 +84,81 @@ static bool tell_shares(const struct energy_report *report, const struct share *
     return ok;
 }
 
-/* ---- the interval ---- */
+/* ---- fits ---- */
 
-#define NORMAL_90 1.6449 /* standard deviations on either side of 90 % */
+/* Shares whose values are off together: those of another family of chips, made in another process, and those that have the same
+ * source. A guess is off by itself. */
+struct fit {
+    const struct chip_value *value; /* of the largest share */
+    double joules, sd_joules;       /* sd_joules: one standard deviation */
+    size_t values;
+};
 
-/* Values of one fit are off together: they have the same source. So are those of another family of chips, made in another
- * process. Guesses are off each by itself. */
-static bool off_together(const struct chip_value *a, const struct chip_value *b)
+static bool of_fit(const struct fit *fit, const struct chip_value *v)
 {
-    if (a->adopted && b->adopted)
-        return true;
-    return a->kind != CHIP_GUESS && b->kind != CHIP_GUESS && strcmp(a->source, b->source) == 0;
+    if (fit->value->adopted || v->adopted)
+        return fit->value->adopted && v->adopted;
+    return fit->value->kind != CHIP_GUESS && v->kind != CHIP_GUESS && strcmp(fit->value->source, v->source) == 0;
 }
 
+/* The fits of the shares, which come with the largest first; how many. */
+static size_t list_fits(const struct share *list, size_t count, struct fit *fits)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct chip_value *const v = list[i].value;
+        size_t at = 0;
+        if (!v)
+            continue;
+        while (at < number && !of_fit(&fits[at], v))
+            at++;
+        if (at == number)
+            fits[number++] = (struct fit){.value = v};
+        fits[at].joules += list[i].joules;
+        fits[at].sd_joules += list[i].joules * v->uncertainty;
+        fits[at].values++;
+    }
+    return number;
+}
+
+/* ---- the interval ---- */
+
 /* One relative standard deviation of the energy, as far as parameters decide it. */
-static double parameters_sd(const struct share *list, size_t count, double joules)
+static double parameters_sd(const struct fit *fits, size_t count, double joules)
 {
     double variance = 0;
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; list[i].value && k < count; k++)
-            if (list[k].value && (i == k || off_together(list[i].value, list[k].value)))
-                variance += list[i].joules * list[i].value->uncertainty * list[k].joules * list[k].value->uncertainty;
+        variance += fits[i].sd_joules * fits[i].sd_joules;
     return sqrt(variance) / joules;
 }
 
 /* A run that takes longer leaks longer and keeps its clocks running longer; its events stay what they are. */
 static double with_time(double parameters, double share, double times)
 {
-    return times > 0 && isfinite(times) ? hypot(parameters, share * log(times) / NORMAL_90) : parameters;
+    return times > 0 && isfinite(times) ? hypot(parameters, share * log(times) / INTERVAL_90) : parameters;
 }
 
-static void set_interval(const struct share *list, size_t count, struct run_result *r)
+static void set_interval(const struct share *list, size_t count, double sd, struct run_result *r)
 {
     double lasting = 0;
     for (size_t i = 0; i < count; i++)
         lasting += list[i].event ? 0 : list[i].joules / r->joules;
-    const double sd = parameters_sd(list, count, r->joules);
-    r->joules_low = r->joules * exp(-NORMAL_90 * with_time(sd, lasting, r->seconds / r->seconds_low));
-    r->joules_high = r->joules * exp(NORMAL_90 * with_time(sd, lasting, r->seconds_high / r->seconds));
+    r->joules_low = r->joules * exp(-INTERVAL_90 * with_time(sd, lasting, r->seconds / r->seconds_low));
+    r->joules_high = r->joules * exp(INTERVAL_90 * with_time(sd, lasting, r->seconds_high / r->seconds));
 }
 
 /* ---- values of other chips ---- */
 
 /* Most of the joules of an M3 are priced as those of an M1: said once, with the reason of the largest of them. */
-static bool tell_adopted(const struct share *list, size_t count, struct run_result *r)
+static bool tell_adopted(const struct fit *fits, size_t count, struct run_result *r)
 {
-    double adopted = 0;
-    const char *why = NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (!list[i].value || !list[i].value->adopted)
-            continue;
-        adopted += list[i].joules;
-        why = why ? why : list[i].value->adopted;
-    }
-    if (!(adopted > 0.5 * r->joules))
+    size_t at = 0;
+    while (at < count && !fits[at].value->adopted)
+        at++;
+    if (at == count || !(fits[at].joules > 0.5 * r->joules))
         return true;
     char text[200];
-    snprintf(text, sizeof text, "%.140s: %.0f %% of the joules", why, 100 * adopted / r->joules);
+    snprintf(text, sizeof text, "%.140s: %.0f %% of the joules", fits[at].value->adopted, 100 * fits[at].joules / r->joules);
     return run_assumption_add(&r->assumptions, RUN_ENERGY_ADOPTED, chip_kind_name(CHIP_GUESS), text);
 }
 
@@ -149,38 +167,28 @@ static bool tell_adopted(const struct share *list, size_t count, struct run_resu
 #define FIT_SHARE 0.3 /* of the energy */
 
 /* Watts of a whole rail give one factor; how it divides among events nobody has measured. Tells the largest such fit. */
-static bool tell_fit(const struct share *list, size_t count, struct run_result *r)
+static bool tell_fit(const struct fit *fits, size_t count, struct run_result *r)
 {
-    double most = 0;
-    size_t largest = 0;
-    for (size_t i = 0; i < count; i++) {
-        double sum = 0;
-        size_t values = 0;
-        for (size_t k = 0; list[i].value && !list[i].value->adopted && k < count; k++) {
-            const bool same = list[k].value && off_together(list[i].value, list[k].value);
-            sum += same ? list[k].joules : 0;
-            values += same;
-        }
-        if (values < 2 || sum <= most)
-            continue;
-        most = sum;
-        largest = i;
-    }
-    if (!(most > FIT_SHARE * r->joules))
+    const struct fit *largest = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (fits[i].values > 1 && !fits[i].value->adopted && (!largest || fits[i].joules > largest->joules))
+            largest = &fits[i];
+    if (!largest || !(largest->joules > FIT_SHARE * r->joules))
         return true;
     char text[240];
     snprintf(text, sizeof text, "%.0f %% of the joules rest on one source that tells their sum, not its parts (%.140s)",
-             100 * most / r->joules, list[largest].value->source);
-    return run_assumption_add(&r->assumptions, "energy breakdown", chip_kind_name(list[largest].value->kind), text);
+             100 * largest->joules / r->joules, largest->value->source);
+    return run_assumption_add(&r->assumptions, "energy breakdown", chip_kind_name(largest->value->kind), text);
 }
 
 bool run_joules_judge(const struct run *run, const struct energy_model *model, const struct energy_report *report,
                       const struct run_measure *m, struct run_result *r)
 {
     struct share list[SHARES_MAX];
-    const size_t count = list_shares(model, run, report, m, list);
+    struct fit fits[SHARES_MAX];
     if (!(r->joules > 0))
         return true;
-    set_interval(list, count, r);
-    return tell_shares(report, list, count, r) && tell_fit(list, count, r) && tell_adopted(list, count, r);
+    const size_t count = list_shares(model, run, report, m, list), number = list_fits(list, count, fits);
+    set_interval(list, count, parameters_sd(fits, number, r->joules), r);
+    return tell_shares(report, list, count, r) && tell_fit(fits, number, r) && tell_adopted(fits, number, r);
 }

@@ -26,4 +26,14 @@ static inline struct validation *example_validation(const char *name, const char
     return v;
 }
 
+/* The row with that id; the test ends when there is none. */
+static inline const struct validate_row *example_row(const struct validation *v, const char *id)
+{
+    size_t i = 0;
+    while (i < v->rows && strcmp(v->row[i].id, id) != 0)
+        i++;
+    CU_ASSERT_FATAL(i < v->rows);
+    return &v->row[i];
+}
+
 #endif

@@ -34,6 +34,16 @@ bool suite_remove(const char *folder)
     return length < (int)sizeof command && system(command) == 0;
 }
 
+void suite_write_text(const char *folder, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *const file = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fputs(text, file);
+    fclose(file);
+}
+
 void suite_skip(const char *reason)
 {
     skipped++;

@@ -31,6 +31,8 @@ const char *suite_golden(const char *name);
 const char *suite_shared(const char *name);
 /* Deletes a folder that the suite made. False when something remains. */
 bool suite_remove(const char *folder);
+/* Writes a text as FOLDER/NAME; the test ends when that fails. */
+void suite_write_text(const char *folder, const char *name, const char *text);
 /* Deterministic random numbers (splitmix64). */
 uint64_t suite_random(uint64_t *state);
 

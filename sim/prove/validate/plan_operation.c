@@ -82,8 +82,8 @@ static bool launch(struct operation *o, double times, const char *format, ...)
     va_start(args, format);
     const bool ok = validate_launch_add(o->program, times, "f32", format, args);
     va_end(args);
-    if (ok && o->row->measured_kernels)
-        validate_measured_kernels(o->row, &o->program->launch[o->program->launches - 1]);
+    if (ok && o->mlx && o->row->measured_kernels)
+        validate_measured_kernels(o->program->framework, &o->program->launch[o->program->launches - 1]);
     return ok || validate_refuse(o->row, "more than %d launches", VALIDATE_LAUNCHES);
 }
 

@@ -31,7 +31,7 @@ static void add_spreadsheet(json_object *o, const struct validation_group *group
     json_add_all_digits(sheet, "median_ape", group->sheet.median_ape);
     json_add_all_digits(sheet, "our_mape", group->beside.mape);
     json_add_all_digits(sheet, "our_median_ape", group->beside.median_ape);
-    json_add_all_digits(sheet, "mape_ratio", group->beside.mape / group->sheet.mape);
+    json_add_all_digits(sheet, "mape_ratio", validation_ratio(group));
     json_add_all_digits(sheet, "median_ape_ratio", group->beside.median_ape / group->sheet.median_ape);
     json_object_object_add(o, "spreadsheet", sheet);
 }

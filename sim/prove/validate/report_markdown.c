@@ -25,7 +25,7 @@ static void line(FILE *out, const char *name, const struct validation_group *g)
     share(out, g->sheet.mape);
     share(out, g->sheet.median_ape);
     if (g->sheet.count)
-        fprintf(out, " %.2f |\n", g->beside.mape / g->sheet.mape);
+        fprintf(out, " %.2f |\n", validation_ratio(g));
     else
         fputs(" - |\n", out);
 }

@@ -32,7 +32,7 @@ static void print_line(FILE *out, const char *name, const struct validation_grou
     print_share(out, group->sheet.mape);
     print_share(out, group->sheet.median_ape);
     if (group->sheet.count)
-        fprintf(out, " %6.2f", group->beside.mape / group->sheet.mape);
+        fprintf(out, " %6.2f", validation_ratio(group));
     else
         fprintf(out, " %6s", "-");
     fputc('\n', out);

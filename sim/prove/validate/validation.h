@@ -6,6 +6,8 @@
 #include "sim/prove/validate/row.h"
 #include "sim/prove/validate/score.h"
 
+#include <math.h>
+
 /* A table of measurements; its hash tells versions apart. */
 struct validation_file {
     char name[VALIDATE_ID_SIZE];  /* without folders */
@@ -35,6 +37,12 @@ struct validation_group {
     size_t framed;              /* rows of `score` to which something was added */
     struct score sheet, beside; /* the rows of `score` for which a spreadsheet has a figure: its errors, and ours */
 };
+
+/* Our mean error over that of the spreadsheet, over the rows for which it has a figure; NAN when there are none. */
+static inline double validation_ratio(const struct validation_group *group)
+{
+    return group->sheet.count ? group->beside.mape / group->sheet.mape : (double)NAN;
+}
 
 struct validation_groups {
     char **column; /* names */

@@ -144,16 +144,6 @@ static void test_description(void)
     CHECK(start("build/orchard run gemm:96x64x64 --kernel gemm=m") == 1 && strstr(out, "0 of 1 as expected"), "%s", out);
 }
 
-static void write_text(const char *name, const char *text)
-{
-    char path[200];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *const f = fopen(path, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 /* Each mistake is told in one line that names the place and what to do. */
 static void test_bad_input(void)
 {
@@ -193,11 +183,11 @@ static void test_bad_input(void)
     };
     if (!possible())
         return;
-    write_text("constants.metal",
-               "constant bool wide [[function_constant(3)]];\nkernel void f(device float *x) { x[0] = wide; }\n");
-    write_text("include.cl", "#include \"none.h\"\nkernel void f(global float *x) { }\n");
-    write_text("host.cl", "#include \"/etc/passwd\"\nkernel void f(global float *x) { }\n");
-    write_text("texture.metal", "#include <metal_stdlib>\nkernel void f(metal::texture2d<float> t) { }\n");
+    suite_write_text(folder, "constants.metal",
+                     "constant bool wide [[function_constant(3)]];\nkernel void f(device float *x) { x[0] = wide; }\n");
+    suite_write_text(folder, "include.cl", "#include \"none.h\"\nkernel void f(global float *x) { }\n");
+    suite_write_text(folder, "host.cl", "#include \"/etc/passwd\"\nkernel void f(global float *x) { }\n");
+    suite_write_text(folder, "texture.metal", "#include <metal_stdlib>\nkernel void f(metal::texture2d<float> t) { }\n");
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         const int code = start(rows[i].line);
         const char *const end = strchr(out, '\n');

@@ -126,16 +126,6 @@ static char *read_text(const char *name)
     return ok ? (char *)bytes : NULL;
 }
 
-static void write_text(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", home.folder, name);
-    FILE *const f = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 /* The page has the source with a bar for each line, its instructions, and the warning; it is strict HTML and loads nothing. */
 static void check_page(const char *source, const char *warning)
 {
@@ -186,7 +176,7 @@ static void test_metal(void)
         return;
     cli_home_open(&home);
     setenv("XDG_CACHE_HOME", home.folder, 1);
-    write_text("columns.metal", metal);
+    suite_write_text(home.folder, "columns.metal", metal);
     if (!cli_ask(&home,
                  "run $/columns.metal --grid 4096 --group 128 --args f32:262144:rand:1 --args f32:4096 --args u32:1:fill:64 "
                  "--profile --json"))
@@ -251,7 +241,7 @@ static void test_spills(void)
         return;
     cli_home_open(&home);
     setenv("XDG_CACHE_HOME", home.folder, 1);
-    write_text("spilled.metal", spilled);
+    suite_write_text(home.folder, "spilled.metal", spilled);
     if (!cli_ask(&home, "run $/spilled.metal --grid 4096 --group 256 --args f32:65536:rand:1 --args f32:4096 --args "
                         "u32:1:fill:8 --profile --explain"))
         return;

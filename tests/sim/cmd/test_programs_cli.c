@@ -103,16 +103,6 @@ static void test_end(void)
     json_object_put(d);
 }
 
-static void write_text(const char *name, const char *text)
-{
-    char path[160];
-    snprintf(path, sizeof path, "%s/%s", home.folder, name);
-    FILE *f = fopen(path, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 static void make_folder(const char *name)
 {
     char path[160];
@@ -132,7 +122,7 @@ static void test_files(void)
     cli_home_open(&home);
     make_folder("in");
     make_folder("out");
-    write_text("in/in.txt", "first\nsecond\n");
+    suite_write_text(home.folder, "in/in.txt", "first\nsecond\n");
     if (!ask("files", "--mount $/in:/data --mount $/out:/out:rw"))
         return;
     CHECK(home.outcome.code == 0, "%s", home.outcome.err);
@@ -165,8 +155,8 @@ static void test_escape(void)
 {
     cli_home_open(&home);
     make_folder("out");
-    write_text("secret", "secret\n");
-    write_text("out/kept", "");
+    suite_write_text(home.folder, "secret", "secret\n");
+    suite_write_text(home.folder, "out/kept", "");
     make_link("/etc", "link_to_etc");
     make_link("..", "link_up");
     make_link("/etc/passwd", "link_absolute");
@@ -185,7 +175,7 @@ static void test_escape(void)
 static void test_input(void)
 {
     cli_home_open(&home);
-    write_text("lines", "one\ntwo\n");
+    suite_write_text(home.folder, "lines", "one\ntwo\n");
     expect("files", "--args stdin --stdin $/lines --env WHAT=that", 0, "got one\ngot two\nenv that 0\n", NULL);
     expect("files", "--args stdin", 0, "env none 0\n", NULL);
     expect("files", "--args stdin --env WHAT", 2, NULL, "NAME=VALUE");

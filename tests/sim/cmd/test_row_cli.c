@@ -101,16 +101,6 @@ static void test_only_time(void)
     CHECK(timing == numbers[0], "%g and %g s", timing, numbers[0]);
 }
 
-static void write_text(const char *name, const char *text)
-{
-    char path[200];
-    snprintf(path, sizeof path, "%s/%s", home.folder, name);
-    FILE *const f = fopen(path, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 #define FILE_STEP(source) "{\"kernel\":\"" source "\",\"entry\":\"scale\",\"grid\":256,\"group\":\"64\",\"args\":"
 
 /* The source is beside the file. */
@@ -120,11 +110,11 @@ static void test_file(void)
     use_own_cache();
     snprintf(path, sizeof path, "%s/two.ll", home.folder);
     CHECK(symlink(two(), path) == 0, "%s", path);
-    write_text("row.json",
-               "{\"buffers\":{\"x\":\"f32:256:seq\",\"t\":\"f32:256\",\"y\":\"f32:256\"},\"steps\":[" FILE_STEP(
-                   "two.ll") "[\"x\",\"t\",\"0.5f\",256]}," FILE_STEP("two.ll") "[\"t\",\"u=f32:256\",\"4f\",256]}"
-                                                                                "," FILE_STEP("two.ll") "[\"t\",\"y\","
-                                                                                                        "\"3f\",256]}]}");
+    suite_write_text(home.folder, "row.json",
+                     "{\"buffers\":{\"x\":\"f32:256:seq\",\"t\":\"f32:256\",\"y\":\"f32:256\"},\"steps\":[" FILE_STEP(
+                         "two.ll") "[\"x\",\"t\",\"0.5f\",256]}," FILE_STEP("two.ll") "[\"t\",\"u=f32:256\",\"4f\",256]}"
+                                                                                      "," FILE_STEP("two.ll") "[\"t\",\"y\","
+                                                                                                              "\"3f\",256]}]}");
     if (!cli_ask(&home, "run $/row.json --json --output $/file"))
         return;
     take_document();
@@ -168,7 +158,7 @@ static void test_expected(void)
             const size_t used = strlen(text);
             snprintf(text + used, sizeof text - used, *at == '@' ? "%s" : "%.1s", *at == '@' ? home.folder : at);
         }
-        write_text("expect.json", text);
+        suite_write_text(home.folder, "expect.json", text);
         if (!cli_ask(&home, "run %s" STEP "--args f32:256:seq --args out:f32:256:$/e.npy --args %s --args 256", two(),
                      rows[i].factor))
             return;
@@ -221,13 +211,13 @@ static void test_wrong_use(void)
         {"run $/f.json --entry scale", "--entry makes no sense"},
     };
     use_own_cache();
-    write_text("a.json", "{\"steps\":[{\"entry\":\"scale\"}]}");
-    write_text("b.json", "{\"steps\":[{\"kernel\":\"two.ll\",\"gird\":4}]}");
-    write_text("c.json",
-               "{\"buffers\":{\"x\":\"f32:4\"},\"steps\":[" FILE_STEP("two.ll") "[\"f32:256\",\"f32:256\",\"1f\",1]}]}");
-    write_text("d.json", "{\"steps\":[{\"kernel\":\"two.ll\",\"grid\":\"4y\"}]}");
-    write_text("e.json", "{\"steps\":[]}");
-    write_text("f.json", "{\"steps\":[" FILE_STEP("two.ll") "[\"f32:256\",\"f32:256\",\"1f\",1]}]}");
+    suite_write_text(home.folder, "a.json", "{\"steps\":[{\"entry\":\"scale\"}]}");
+    suite_write_text(home.folder, "b.json", "{\"steps\":[{\"kernel\":\"two.ll\",\"gird\":4}]}");
+    suite_write_text(home.folder, "c.json",
+                     "{\"buffers\":{\"x\":\"f32:4\"},\"steps\":[" FILE_STEP("two.ll") "[\"f32:256\",\"f32:256\",\"1f\",1]}]}");
+    suite_write_text(home.folder, "d.json", "{\"steps\":[{\"kernel\":\"two.ll\",\"grid\":\"4y\"}]}");
+    suite_write_text(home.folder, "e.json", "{\"steps\":[]}");
+    suite_write_text(home.folder, "f.json", "{\"steps\":[" FILE_STEP("two.ll") "[\"f32:256\",\"f32:256\",\"1f\",1]}]}");
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         char line[1200] = "";
         for (const char *at = rows[i].line; *at; at++) {

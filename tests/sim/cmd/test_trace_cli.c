@@ -137,16 +137,6 @@ static void test_samples(void)
     CU_ASSERT(cli_home_remove(&home));
 }
 
-static void write_text(const char *name, const char *text)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", home.folder, name);
-    FILE *f = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 static void expect(const char *line, int code, const char *words)
 {
     if (cli_ask(&home, "%s", line))
@@ -170,11 +160,12 @@ static void test_damage(void)
     expect("trace info --force $/a.trace", 0, "at 1 places are lost");
     CU_ASSERT(cli_ask(&home, "trace check --force $/a.trace") && home.outcome.code == 1);
     expect("trace info $/nothing.trace", 2, "No such file");
-    write_text("b.trace", "hello");
+    suite_write_text(home.folder, "b.trace", "hello");
     expect("trace info $/b.trace", 2, "byte 0: not a trace");
-    write_text("c.trace", "{\"trace\":1}\n{\"record\":\"launch\",\"op\":1,\"unit\":\"gpu\",\"work\":\"kernel\"}\n");
+    suite_write_text(home.folder, "c.trace",
+                     "{\"trace\":1}\n{\"record\":\"launch\",\"op\":1,\"unit\":\"gpu\",\"work\":\"kernel\"}\n");
     expect("trace check $/c.trace", 2, "byte 12, line 2: it has no shape");
-    write_text("d.trace", "{\"trace\":1}\n{\"record\":\"op_end\",\"op\":4}\n");
+    suite_write_text(home.folder, "d.trace", "{\"trace\":1}\n{\"record\":\"op_end\",\"op\":4}\n");
     CU_ASSERT(cli_ask(&home, "trace check $/d.trace") && home.outcome.code == 1 &&
               strstr(home.outcome.out, "line 2: operator 4 was not launched"));
     expect("trace replay $/d.trace", 2, "no launches");
@@ -199,7 +190,7 @@ static void test_launch_by_launch(void)
                               "{\"record\":\"launch\",\"run\":1,\"op\":%u,\"submitted_ps\":%u000000000,\"name\":\"c\","
                               "\"workload\":\"copy:64K\",\"unit\":\"gpu\",\"stream\":%u,\"work\":\"kernel\"}\n",
                               op, op - 1, op % 3);
-    write_text("q.trace", text);
+    suite_write_text(home.folder, "q.trace", text);
     json_object *queue = ask_document("trace replay $/q.trace --chip m1");
     if (queue) {
         CHECK(fabs(document_number(queue, "seconds") / (overhead + 20 * busy) - 1) < 1e-6, "%g s for %g",
@@ -218,8 +209,8 @@ static void test_launch_by_launch(void)
 static void test_estimates(void)
 {
     cli_home_open(&home);
-    write_text(
-        "e.trace",
+    suite_write_text(
+        home.folder, "e.trace",
         "{\"trace\":1}\n{\"record\":\"run_begin\",\"run\":1,\"time_ps\":0}\n"
         "{\"record\":\"launch\",\"run\":1,\"op\":1,\"submitted_ps\":0,\"unit\":\"gpu\",\"work\":\"estimate\",\"bytes\":131072}\n"
         "{\"record\":\"launch\",\"run\":1,\"op\":2,\"submitted_ps\":0,\"unit\":\"gpu\",\"after\":[1],\"work\":\"none\"}\n"
@@ -308,7 +299,7 @@ static const char pytorch[] =
 static void test_pytorch(void)
 {
     cli_home_open(&home);
-    write_text("p.json", pytorch);
+    suite_write_text(home.folder, "p.json", pytorch);
     json_object *d = ask_document("trace import --format pytorch-profiler $/p.json -o $/p.trace");
     if (!d)
         return;
@@ -323,12 +314,13 @@ static void test_pytorch(void)
                      "\"name\":\"aten::addmm\",\"kernel\":\"gemm\",\"workload\":\"gemm:32x256x128\",\"precision\":\"f16\"") !=
               NULL);
     CU_ASSERT(strstr(home.outcome.out, "conv2d:n=8,c=16,h=28,w=28,k=32,r=3,s=3,stride=2,pad=1,groups=1") != NULL);
-    write_text("cut.json", "{\"traceEvents\": [{\"ph\":\"X\",\"na");
+    suite_write_text(home.folder, "cut.json", "{\"traceEvents\": [{\"ph\":\"X\",\"na");
     expect("trace import --format pytorch-profiler $/cut.json -o $/x.trace", 2, "the document is cut off");
-    write_text("no.json",
-               "{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"ts\":1,\"dur\":2,\"args\":{}}]}");
+    suite_write_text(
+        home.folder, "no.json",
+        "{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"ts\":1,\"dur\":2,\"args\":{}}]}");
     expect("trace import --format pytorch-profiler $/no.json -o $/x.trace", 2, "record_shapes=True");
-    write_text("bad.json", "{\"events\": []}");
+    suite_write_text(home.folder, "bad.json", "{\"events\": []}");
     expect("trace import --format pytorch-profiler $/bad.json -o $/x.trace", 2, "there is no array \"traceEvents\"");
     expect("trace import --format onnxruntime-profile $/p.json -o $/x.trace", 2, "no operators");
     expect("trace import --format tensorboard $/p.json -o $/x.trace", 2, "--format");

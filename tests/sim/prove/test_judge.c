@@ -25,15 +25,6 @@ static struct json_object *member(struct json_object *o, const char *key)
     return value;
 }
 
-static const struct validate_row *row_of(const struct validation *v, const char *id)
-{
-    for (size_t i = 0; i < v->rows; i++)
-        if (strcmp(v->row[i].id, id) == 0)
-            return &v->row[i];
-    CU_FAIL_FATAL("no such row");
-    return NULL;
-}
-
 /* ---- fitted rows ---- */
 
 static struct validation *shipped(struct chip_db *chips)
@@ -278,7 +269,7 @@ static void test_guessed_rows(void)
     struct json_object *o = validation_json(v, "chip", &error), *guessed = member(o, "guessed");
     CHECK(json_object_get_int(member(o, "rows")) == 2 && json_object_get_int(member(o, "modelled")) == 2, "both are modelled");
     CHECK(json_object_get_int(member(o, "scored")) == 1 && json_object_get_int(member(guessed, "scored")) == 1, "one each");
-    CHECK(row_of(v, "A")->guessed == NULL && strstr(row_of(v, "B")->guessed, "part") != NULL, "which part is open");
+    CHECK(example_row(v, "A")->guessed == NULL && strstr(example_row(v, "B")->guessed, "part") != NULL, "which part is open");
     json_object_put(o);
     validation_free(v);
 }
@@ -293,7 +284,7 @@ static void test_overheads_are_measured_again(void)
              "A,M1,M1 Pro,16,gpu,relu_mlx_gpu,f32,512x1024,time,1,ms,,mlx 0.5.0,", o->source,
              RELU("B", "16", "mlx 0.5.0", "two", "m1_pro_8p2e_16g"));
     struct validation *v = judged(text);
-    const struct validate_row *a = row_of(v, "A"), *b = row_of(v, "B");
+    const struct validate_row *a = example_row(v, "A"), *b = example_row(v, "B");
     CHECK(fabs(a->predicted - (2 + 1e-3 * o->call_us)) < 1e-9 && a->predicted == b->predicted, "%g ms", a->predicted);
     CHECK(a->crossed && fabs(a->predicted_crossed - 2.2) < 1e-9, "%g ms without its source", a->predicted_crossed);
     CHECK(b->crossed && b->predicted_crossed == b->predicted, "%g ms: the other source measured it", b->predicted_crossed);

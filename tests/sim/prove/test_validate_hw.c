@@ -46,15 +46,6 @@ static const char table[] = HEADER BENCH("RELU", "relu_mlx_gpu", "512x1024", "0.
                             "chipsandcheese,measured,,,,m1_4p4e_8g\n"
                             "LLAMA,M1,M1,8,gpu,llama7b_tg128,Q4_0,7B,throughput,14,tokens/s,,,llama.cpp,measured,,,,m1_4p4e_8g\n";
 
-static const struct validate_row *row_of(const struct validation *v, const char *id)
-{
-    for (size_t i = 0; i < v->rows; i++)
-        if (strcmp(v->row[i].id, id) == 0)
-            return &v->row[i];
-    CU_FAIL_FATAL("no such row");
-    return NULL;
-}
-
 static void test_what_is_modelled(void)
 {
     static const char *const refused[][2] = {
@@ -64,13 +55,13 @@ static void test_what_is_modelled(void)
     for (size_t i = 0; i < v->rows; i++)
         predicted += v->row[i].state == VALIDATE_PREDICTED;
     for (size_t i = 0; i < 3; i++) {
-        const struct validate_row *row = row_of(v, refused[i][0]);
+        const struct validate_row *row = example_row(v, refused[i][0]);
         CHECK(row->state == VALIDATE_UNMODELLED && strstr(row->why, refused[i][1]), "%s: %s", row->id, row->why);
     }
     CHECK(predicted == v->rows - 3, "%zu of %zu rows", predicted, v->rows);
     for (size_t i = 0; i < v->rows; i++)
         CHECK(v->row[i].state == VALIDATE_PREDICTED || v->row[i].why[0], "%s has no reason", v->row[i].id);
-    CHECK(strstr(row_of(v, "OPEN")->note, "the part that 'm1-max' names") != NULL, "%s", row_of(v, "OPEN")->note);
+    CHECK(strstr(example_row(v, "OPEN")->note, "the part that 'm1-max' names") != NULL, "%s", example_row(v, "OPEN")->note);
     validation_free(v);
 }
 
@@ -78,13 +69,13 @@ static void test_what_is_modelled(void)
 static void test_bounds(void)
 {
     struct validation *v = example_validation("hw.csv", table, NULL);
-    const double least_ms = 204.8e6 / 68.3e9 * 1e3, concat = row_of(v, "CONCAT")->bare, relu = row_of(v, "RELU")->bare;
+    const double least_ms = 204.8e6 / 68.3e9 * 1e3, concat = example_row(v, "CONCAT")->bare, relu = example_row(v, "RELU")->bare;
     CHECK(concat > least_ms && concat < 1.6 * least_ms, "%.2f ms, memory alone takes %.2f", concat, least_ms);
     CHECK(relu > 0.187 && relu < 0.187 + 0.2, "%.3f ms", relu);
-    CHECK(row_of(v, "LINEAR-TWO")->bare > row_of(v, "LINEAR")->bare + 1e-3, "the second kernel takes time");
-    CHECK(row_of(v, "SOFTMAX-ALL")->bare > row_of(v, "SOFTMAX")->bare, "five kernels against one");
+    CHECK(example_row(v, "LINEAR-TWO")->bare > example_row(v, "LINEAR")->bare + 1e-3, "the second kernel takes time");
+    CHECK(example_row(v, "SOFTMAX-ALL")->bare > example_row(v, "SOFTMAX")->bare, "five kernels against one");
     /* 8 cores x 128 lanes x 1.278 GHz x 2. */
-    const double peak = 8 * 128 * 1.278 * 2, square = row_of(v, "SQUARE")->predicted;
+    const double peak = 8 * 128 * 1.278 * 2, square = example_row(v, "SQUARE")->predicted;
     CHECK(square < peak && square > 0.05 * peak, "%.0f of %.0f GFLOPS", square, peak);
     validation_free(v);
 }
@@ -119,7 +110,7 @@ static void test_limits(void)
     };
     struct validation *v = example_validation("hw.csv", rows, NULL);
     for (size_t i = 0; i < ARRAY_COUNT(limits); i++) {
-        const struct validate_row *row = row_of(v, limits[i].id);
+        const struct validate_row *row = example_row(v, limits[i].id);
         CHECK(row->state == VALIDATE_PREDICTED, "%s: %s", row->id, row->why);
         CHECK(row->predicted <= limits[i].most && row->predicted >= limits[i].least, "%s: %g, between %g and %g", row->id,
               row->predicted, limits[i].least, limits[i].most);
@@ -132,7 +123,7 @@ static void test_limits(void)
 static void test_overheads(void)
 {
     struct validation *v = example_validation("hw.csv", table, NULL);
-    const struct validate_row *relu = row_of(v, "RELU"), *unknown = row_of(v, "RELU-NEW");
+    const struct validate_row *relu = example_row(v, "RELU"), *unknown = example_row(v, "RELU-NEW");
     const struct validate_overhead *h = validate_overhead_of("mlx 0.5.0");
     CU_ASSERT_FATAL(h != NULL && relu->overhead == h);
     CHECK(h->call_us > 0 && fabs(relu->predicted - (1e3 * relu->device_s + 1e-3 * h->call_us)) < 1e-12, "%g ms", relu->predicted);
@@ -140,7 +131,7 @@ static void test_overheads(void)
     CHECK(!unknown->overhead && unknown->predicted == unknown->bare, "an unknown version has the simulated way");
     /* a version that is not known runs the newest kernels: two elements a thread in place of one */
     CHECK(fabs(unknown->bare - relu->bare) < 0.02, "%g and %g ms", unknown->bare, relu->bare);
-    CHECK(!row_of(v, "SQUARE")->overhead, "no framework, nothing added");
+    CHECK(!example_row(v, "SQUARE")->overhead, "no framework, nothing added");
     validation_free(v);
 }
 
@@ -158,7 +149,7 @@ static void test_overhead_table(void)
         for (const char *at = o->rows; *at;) {
             char id[64];
             snprintf(id, sizeof id, "%.*s", (int)strcspn(at, " "), at);
-            const struct validate_row *r = row_of(v, id);
+            const struct validate_row *r = example_row(v, id);
             CHECK(fitted_list_key(v->fitted, r) != NULL && strcmp(r->source, o->source) == 0, "%s: %s", o->framework, id);
             rows++;
             at += strcspn(at, " ");
@@ -206,7 +197,7 @@ static void test_report(void)
     CHECK(json_object_object_get_ex(a, "fitted", &part) && json_object_object_get_ex(part, "rows", &count) &&
               json_object_get_int(count) == 1,
           "one row gave a parameter");
-    CHECK(strstr(row_of(v, "L1")->parameter, "gpu.l1_latency_cycles") != NULL, "fitted row");
+    CHECK(strstr(example_row(v, "L1")->parameter, "gpu.l1_latency_cycles") != NULL, "fitted row");
     json_object_put(a);
     json_object_put(b);
     validation_free(v);

@@ -287,6 +287,7 @@ static void test_refusals(void)
     } cases[] = {{"mlxx", "gemm:8x8x8", "did you mean mlx?"},
                  {"mlx@0.40", "gemm:8x8x8", "0.0.6 to 0.30.1"},
                  {"mlx@new", "gemm:8x8x8", "0.0.6 to 0.30.1"},
+                 {"mps@3", "gemm:8x8x8", "2.1 to 2.9"},
                  {"orchard@1", "gemm:8x8x8", "no version"},
                  {"mlx", "layernorm:8x8", "there is no layernorm in f32; there is elementwise (f32 f16)"},
                  {"mlx", "reduce:8x8,op=norm2", "argmax"},

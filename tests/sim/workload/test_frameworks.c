@@ -172,6 +172,7 @@ static void test_products(void)
     const struct product large = {1030, 1025, 20, 1, 0, 1, 1, 0}; /* large enough for the largest tiles */
     for (size_t c = 0; c < 3; c++)
         check_product(&large, c ? "mlx@0.20" : "mlx@0.5", chips[c], "f16");
+    check_product(&large, "mps", chips[0], "f32");
 }
 
 /* ---- reductions ---- */

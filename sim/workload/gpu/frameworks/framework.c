@@ -14,6 +14,9 @@ static const struct framework_set_info sets[] = {
     [FRAMEWORK_ORCHARD] = {"orchard", "", "kernels of orchard's library, written for the modelled hardware"},
     [FRAMEWORK_MLX] = {"mlx", "0.0.6 to 0.30.1",
                        "as MLX's Metal kernels: tiles, passes and dispatch rules by version, known from its source"},
+    [FRAMEWORK_MPS] =
+        {"mps", "2.1 to 2.9",
+         "a guess: the kernels behind PyTorch's MPS are closed; what runs are MLX's newest, versions are PyTorch's"},
     [FRAMEWORK_GGML] = {"ggml", "2023-11 to 2026-01",
                         "as the Metal kernels of ggml (llama.cpp): versions are months of its builds, known from its source"},
 };
@@ -22,6 +25,7 @@ static const struct {
     uint32_t oldest, newest;
 } versions[ARRAY_COUNT(sets)] = {
     [FRAMEWORK_MLX] = {framework_version(0, 0, 6), framework_version(0, 30, 1)},
+    [FRAMEWORK_MPS] = {framework_version(2, 1, 0), framework_version(2, 9, 0)},
     [FRAMEWORK_GGML] = {framework_version(2023, 11, 0), framework_version(2026, 1, 0)},
 };
 
@@ -128,6 +132,17 @@ static const struct operator_rule {
     {{FRAMEWORK_MLX, "softmax", "f32 f16", "rows of up to 4096 in registers, longer ones in two passes"}, mlx_softmax},
     {{FRAMEWORK_MLX, "concat", "f32 f16", "a copy for each array, one element a thread"}, mlx_concat},
     {{FRAMEWORK_MLX, "copy", "f32 f16", "as elementwise"}, mlx_copy},
+    /* MPSGraph compiles its kernels when it meets a graph, and nobody has published them: a guess, marked as one wherever it
+       runs. */
+    {{FRAMEWORK_MPS, "elementwise", "f32 f16", "guess: as MLX's newest"}, mlx_elementwise},
+    {{FRAMEWORK_MPS, "gemm", "f32 f16", "guess: tiles as MLX's newest"}, mlx_gemm},
+    {{FRAMEWORK_MPS, "gemv", "f32 f16", "guess: as MLX's newest"}, mlx_gemv},
+    {{FRAMEWORK_MPS, "reduce", "f32 f16", "guess: as MLX's newest"}, mlx_reduce},
+    {{FRAMEWORK_MPS, "conv2d", "f32 f16", "guess: implicit products as MLX's newest, images N H W C as PyTorch feeds them"},
+     mlx_conv2d},
+    {{FRAMEWORK_MPS, "softmax", "f32 f16", "guess: as MLX's newest"}, mlx_softmax},
+    {{FRAMEWORK_MPS, "concat", "f32 f16", "guess: as MLX's newest"}, mlx_concat},
+    {{FRAMEWORK_MPS, "copy", "f32 f16", "guess: as MLX's newest"}, mlx_copy},
     {{FRAMEWORK_GGML, "gemm", "f16", "mul_mm: 64 rows of weights x 32 tokens; weights in rows (tb=1), one token as mul_mv"},
      ggml_gemm},
     {{FRAMEWORK_GGML, "gemv", "f32 f16 q4_0 q8_0 q4_k",

@@ -12,7 +12,7 @@
 
 #define FRAMEWORK_TEXT_BYTES 32
 
-enum framework_set { FRAMEWORK_ORCHARD, FRAMEWORK_MLX, FRAMEWORK_GGML };
+enum framework_set { FRAMEWORK_ORCHARD, FRAMEWORK_MLX, FRAMEWORK_MPS, FRAMEWORK_GGML };
 
 struct framework_choice {
     enum framework_set set;

@@ -114,24 +114,29 @@ static void launch(struct framework_plan *p, struct plan_size grid, struct plan_
         abi_kernel_free(&p->library->step[kernel->steps]);
 }
 
-void plan_launch(struct framework_plan *p, struct plan_size grid, struct plan_size group, const char *format, ...)
+static void launch_named(struct framework_plan *p, struct plan_size grid, struct plan_size group, const char *format,
+                         va_list args)
 {
     char name[96];
+    vsnprintf(name, sizeof name, format, args);
+    launch(p, grid, group, name);
+}
+
+void plan_launch(struct framework_plan *p, struct plan_size grid, struct plan_size group, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
+    launch_named(p, grid, group, format, args);
     va_end(args);
-    launch(p, grid, group, name);
 }
 
 void plan_launch_groups(struct framework_plan *p, struct plan_size groups, struct plan_size group, const char *format, ...)
 {
-    char name[96];
+    const struct plan_size grid = {groups.x * group.x, groups.y * group.y, groups.z * group.z};
     va_list args;
     va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
+    launch_named(p, grid, group, format, args);
     va_end(args);
-    launch(p, (struct plan_size){groups.x * group.x, groups.y * group.y, groups.z * group.z}, group, name);
 }
 
 /* The next argument of the launch that was begun last. */
@@ -240,7 +245,7 @@ bool framework_plan_run(const struct framework_choice *choice, struct gpu_librar
     struct framework_plan p = {.choice = choice,
                                .library = library,
                                .type = library->request.type,
-                               .version = choice->version,
+                               .version = choice->set == FRAMEWORK_MPS ? UINT32_MAX : choice->version, /* MPS: as the newest */
                                .letter = choice->letter,
                                .error = error};
     char name[FRAMEWORK_TEXT_BYTES];
