@@ -340,7 +340,7 @@ static void judge(const struct row *r, double share, double latency_ns, bool pri
     CHECK(fabs(error) <= 0.02, "%s: offered load is carried, %.4f of %.4f", r->id, share, r->share);
     /* Copies that share a bank excepted, as above. */
     if (r->offered_share < 0.69 && r->write_share == 0)
-        CHECK(fabs(late) <= 0.14, "%s: latency %.1f ns, golden %.1f ns (%+.1f %%)", r->id, latency_ns, r->latency_ns, 100 * late);
+        CHECK(fabs(late) <= 0.10, "%s: latency %.1f ns, golden %.1f ns (%+.1f %%)", r->id, latency_ns, r->latency_ns, 100 * late);
 }
 
 static void test_golden(void)

@@ -13,9 +13,8 @@
 #define PAGE_LINES_SHIFT 4
 _Static_assert(MEM_LINE_BYTES << PAGE_LINES_SHIFT == DRAM_PAGE_BYTES, "lines of a page");
 /* Bits of the bank are mixed with the parity of every so-many-th row bit, as masks in the controllers of A7 to A14 and M1 do
- * (0x7ff/golb, ryuzaki.c: 0x9249, 0xA492, 0xC924 for three bits). The masks for four bits are a guess of the same form. */
-static const uint64_t hash_of_8[3] = {0x9249, 0xA492, 0xC924};
-static const uint64_t hash_of_16[4] = {0x1111, 0x2222, 0x4444, 0x8888};
+ * (0x7ff/golb, ryuzaki.c: 0x9249, 0xA492, 0xC924 for three bits). The masks for four bits, 0x1111, 0x2222, 0x4444, 0x8888, are a
+ * guess of the same form. */
 
 /* Timing is given for the standard's rate; a what-if of the bandwidth changes the rate of the data and leaves the times of the
  * cells as they are. */
@@ -88,12 +87,17 @@ struct place {
     int64_t row;
 };
 
-static int hash(uint64_t row, const uint64_t *masks, int bits)
+/* The parities of the bits of a row under each mask, found by folding it. */
+static int hash_of_8(uint64_t row)
 {
-    int sum = 0;
-    for (int i = 0; i < bits; i++)
-        sum |= __builtin_parityll(row & masks[i]) << i;
-    return sum;
+    const uint64_t bits = row & 0x7fff, top = 0 - (row >> 15 & 1);
+    return (int)((bits ^ bits >> 3 ^ bits >> 6 ^ bits >> 9 ^ bits >> 12 ^ top) & 7);
+}
+
+static int hash_of_16(uint64_t row)
+{
+    const uint64_t bits = row & 0xffff, half = bits ^ bits >> 8;
+    return (int)((half ^ half >> 4) & 15);
 }
 
 static struct place place_of(const struct mem_dram *dram, uint64_t line)
@@ -102,11 +106,11 @@ static struct place place_of(const struct mem_dram *dram, uint64_t line)
     const int in_bank = dram->bank_shift;
     if (dram->timing.banks == 8) {
         const uint64_t row = own >> (PAGE_LINES_SHIFT + 3);
-        return (struct place){(int)(own >> in_bank & 7) ^ hash(row, hash_of_8, 3), (int64_t)row};
+        return (struct place){(int)(own >> in_bank & 7) ^ hash_of_8(row), (int64_t)row};
     }
     const uint64_t row = own >> (2 + PAGE_LINES_SHIFT + 2);
     const int bank = (int)((own & 3) | (own >> (2 + in_bank) & 3) << 2);
-    return (struct place){bank ^ hash(row, hash_of_16, 4), (int64_t)row};
+    return (struct place){bank ^ hash_of_16(row), (int64_t)row};
 }
 
 static int64_t clock_of(const struct mem_dram *dram, double now_ns)

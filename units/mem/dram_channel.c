@@ -17,7 +17,7 @@ static void start_bank(struct dram_channel *c, int i)
     *b = (struct dram_bank){
         .row = -1, .activate = LONG_AGO, .column_from = LONG_AGO, .precharge_from = LONG_AGO, .activate_from = LONG_AGO};
     for (int k = 0; k < DRAM_ROWS_KEPT; k++)
-        b->old_row[k] = -1;
+        b->old[k].row = -1;
     const bool all = c->policy.refresh == DRAM_REFRESH_ALL;
     b->refresh_at = refresh_period(c) * (all ? 1 : i / c->t.refresh_banks + 1);
 }
@@ -31,7 +31,8 @@ void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing
     c->row_idle = (int64_t)(policy->row_idle_ns / timing->clock_ns);
     dram_slots_clear(&c->data);
     dram_slots_clear(&c->activates);
-    dram_slots_clear(&c->commands);
+    dram_slots_clear(&c->commands[0]);
+    dram_slots_clear(&c->commands[1]);
     for (int i = 0; i < c->t.banks; i++)
         start_bank(c, i);
     c->window.earliest = LONG_AGO;
@@ -52,8 +53,7 @@ static bool place_alone(struct dram_channel *c, int64_t at, int shift, int burst
         return false;
     for (int i = 0; i <= bursts; i++)
         dram_slots_take(&c->data, slot + i);
-    for (int i = 0; i < bursts; i++)
-        take_command(c, at - shift + (int64_t)i * burst);
+    take_columns(c, at - shift, ~UINT64_C(0) >> (64 - bursts));
     return true;
 }
 
@@ -90,49 +90,72 @@ static void move_window(struct dram_window *w, int64_t word)
     }
 }
 
-/* Bursts that are read enter the window. */
-static void enter_window(struct dram_channel *c, int64_t word, uint64_t bursts)
+/* Bursts that are read enter the window: those of a word of the data bus, `count` of them. */
+static void enter_window(struct dram_channel *c, int64_t word, uint64_t bursts, int count)
 {
     struct dram_window *w = &c->window;
     if (word < w->first)
         return;
-    move_window(w, word);
+    if (word - w->first >= DRAM_SLOT_WORDS)
+        move_window(w, word);
     uint64_t *const into = &w->read[word & (DRAM_SLOT_WORDS - 1)];
-    for (uint64_t fresh = bursts & ~*into; fresh; fresh &= fresh - 1)
-        w->count++;
+    w->count += count;
+    for (uint64_t again = bursts & *into; again; again &= again - 1)
+        w->count--;
     *into |= bursts;
 }
 
-/* The clocks of the columns of a run on the command bus as bits of a word, the first at `first`; 0 when they lie in two words. */
-static uint64_t column_bits(const struct dram_channel *c, int64_t first, int bursts)
+static int bits_in(uint64_t word)
 {
-    const int length = bursts * c->t.burst;
-    if ((first & 63) + length > 64)
-        return 0;
-    return (UINT64_C(0x5555555555555555) & ~UINT64_C(0) >> (64 - length)) << (first & 63);
+    int count = 0;
+    for (; word; word &= word - 1)
+        count++;
+    return count;
 }
 
-/* What place_burst does for each burst of a run, at once: when there is room for all of them side by side, as there mostly is.
- * Returns the last command; LLONG_MIN when they must be placed one by one. */
+/* A run of bursts from a slot on; bit 0 is the burst in that slot. */
+static void enter_run(struct dram_channel *c, int64_t slot, uint64_t run, int bursts)
+{
+    const int shift = (int)(slot & 63);
+    const uint64_t beyond = run >> 1 >> (63 - shift);
+    const int others = bits_in(beyond);
+    enter_window(c, slot >> 6, run << shift, bursts - others);
+    if (others)
+        enter_window(c, (slot >> 6) + 1, beyond, others);
+}
+
+/* False when there are not so many. */
+static bool lowest_bits(uint64_t of, int count, uint64_t *bits)
+{
+    *bits = 0;
+    for (; count > 0 && of; count--, of &= of - 1)
+        *bits |= of & -of;
+    return count == 0;
+}
+
+/* What place_burst does for each burst of a run, at once: when there is room for all of them among 64 slots and no refresh comes
+ * between, as mostly is so. Returns the last command; LLONG_MIN when they must be placed one by one. */
 static int64_t place_run(struct dram_channel *c, int64_t at, int shift, int bursts)
 {
     const int64_t slot = dram_slots_find(&c->data, (at + c->t.burst - 1) >> c->burst_shift);
-    const int64_t first = (slot << c->burst_shift) - shift, last = first + ((int64_t)(bursts - 1) << c->burst_shift);
-    if ((slot & 63) + bursts > 64 || last + shift >= c->refresh_at || (shift == 0 && first <= c->window.earliest))
+    const int64_t command = (slot << c->burst_shift) - shift;
+    const bool read = shift == 0;
+    const uint64_t all = ~UINT64_C(0) >> (64 - bursts);
+    uint64_t open = ~taken_from(c, slot, command), run = 0;
+    if (!open || (read && command + ((int64_t)__builtin_ctzll(open) << c->burst_shift) <= c->window.earliest))
         return LLONG_MIN;
-    const uint64_t data = (~UINT64_C(0) >> (64 - bursts)) << (slot & 63);
-    if (dram_slots_word(&c->data, slot >> 6) & data)
+    if ((open >> __builtin_ctzll(open) & all) == all)
+        run = all << __builtin_ctzll(open);
+    else if (!lowest_bits(open, bursts, &run))
         return LLONG_MIN;
-    if (c->t.command_bus) {
-        const uint64_t columns = c->t.burst == 2 ? column_bits(c, first, bursts) : 0;
-        if (!columns || dram_slots_word(&c->commands, first >> 6) & columns)
-            return LLONG_MIN;
-        dram_slots_take_bits(&c->commands, first >> 6, columns);
-    }
-    dram_slots_take_bits(&c->data, slot >> 6, data);
-    if (shift == 0)
-        enter_window(c, slot >> 6, data);
-    return last;
+    const int latest = 63 - __builtin_clzll(run);
+    if ((slot + latest) << c->burst_shift >= c->refresh_at)
+        return LLONG_MIN;
+    dram_slots_take_run(&c->data, slot, run);
+    take_columns(c, command, run);
+    if (read)
+        enter_run(c, slot, run, bursts);
+    return command + ((int64_t)latest << c->burst_shift);
 }
 
 /* Places a run of bursts whose first command comes at `from` or later; data follow after `latency`. Returns the last command. */
@@ -147,7 +170,7 @@ static int64_t place_columns(struct dram_channel *c, int64_t from, int latency, 
     for (int i = 0; i < bursts; i++) {
         command = lone ? from + (int64_t)i * c->t.burst : place_burst(c, command + shift, shift);
         if (read && command > c->window.earliest)
-            enter_window(c, command >> c->burst_shift >> 6, UINT64_C(1) << (command >> c->burst_shift & 63));
+            enter_window(c, command >> c->burst_shift >> 6, UINT64_C(1) << (command >> c->burst_shift & 63), 1);
     }
     return command;
 }
@@ -193,20 +216,26 @@ static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t r
 static void settle_window(struct dram_channel *c)
 {
     struct dram_window *w = &c->window;
-    const int full = (int)c->policy.window;
-    w->earliest = LONG_AGO;
-    while (w->count >= full) {
-        uint64_t *const from = &w->read[w->first & (DRAM_SLOT_WORDS - 1)];
-        if (!*from) {
-            w->first++;
-            continue;
-        }
-        w->earliest = (w->first * 64 + __builtin_ctzll(*from)) * c->t.burst;
-        if (w->count == full)
-            break;
-        *from &= *from - 1;
-        w->count--;
+    int excess = w->count - (int)c->policy.window;
+    if (excess < 0) {
+        w->earliest = LONG_AGO;
+        return;
     }
+    uint64_t *word = &w->read[w->first & (DRAM_SLOT_WORDS - 1)], bits = *word;
+    w->count -= excess;
+    for (;; excess--) {
+        while (!bits) {
+            *word = 0;
+            w->first++;
+            word = &w->read[w->first & (DRAM_SLOT_WORDS - 1)];
+            bits = *word;
+        }
+        if (!excess)
+            break;
+        bits &= bits - 1;
+    }
+    *word = bits;
+    w->earliest = (w->first * 64 + __builtin_ctzll(bits)) << c->burst_shift;
 }
 
 static void drain_idle(struct dram_channel *c, int64_t now);
@@ -307,15 +336,17 @@ static int64_t drain_start(const struct dram_channel *c, int64_t now)
 {
     const struct dram_timing *t = &c->t;
     const int gap = t->burst_same_group - t->burst;
-    int64_t at = now;
-    for (; at <= c->last_read; at += t->burst) {
-        const int64_t slot = at >> c->burst_shift;
-        const int shift = (int)(slot & 63);
-        uint64_t taken = dram_slots_word(&c->data, slot >> 6) >> shift;
-        if (shift)
-            taken |= dram_slots_word(&c->data, (slot >> 6) + 1) << (64 - shift);
-        if (__builtin_popcountll(taken) <= DRAIN_AHEAD * DRAIN_DENSE)
-            break;
+    int64_t at = now, slot = now >> c->burst_shift;
+    uint64_t taken = dram_slots_bits(&c->data, slot, DRAIN_AHEAD), next = 0;
+    for (int count = bits_in(taken), left = 0; at <= c->last_read && count > DRAIN_AHEAD * DRAIN_DENSE; at += t->burst, left--) {
+        if (left == 0) {
+            slot += DRAIN_AHEAD;
+            next = dram_slots_bits(&c->data, slot, DRAIN_AHEAD);
+            left = DRAIN_AHEAD;
+        }
+        count += (int)(next & 1) - (int)(taken & 1);
+        taken = taken >> 1 | next << (DRAIN_AHEAD - 1);
+        next >>= 1;
     }
     return later(now, (at < c->last_read ? at - t->burst : c->last_read) + t->read_to_write + gap);
 }

@@ -29,9 +29,13 @@ struct dram_bank {
     int64_t column_from, precharge_from, activate_from;
     int64_t refresh_at;
     int64_t tail; /* of the last access: clocks from its command until the row may be precharged */
-    /* Rows that were open before: until when (exclusive) an access may be served with them, and from when. */
-    int64_t old_row[DRAM_ROWS_KEPT], old_until[DRAM_ROWS_KEPT], old_column[DRAM_ROWS_KEPT];
     unsigned old_next;
+    /* Rows that were open before: until when (exclusive) an access may be served with them, and from when. Their low bits are
+     * kept side by side, because every access looks for its row among them. */
+    uint32_t old_key[DRAM_ROWS_KEPT];
+    struct dram_old_row {
+        int64_t row, until, column;
+    } old[DRAM_ROWS_KEPT];
 };
 
 struct dram_write {
@@ -51,7 +55,8 @@ struct dram_window {
 struct dram_channel {
     struct dram_timing t;
     struct dram_policy policy;
-    struct dram_slots data, activates, commands;
+    struct dram_slots data, activates;
+    struct dram_slots commands[2]; /* even and odd clocks of the command bus */
     struct dram_bank bank[DRAM_BANKS_MAX];
     struct dram_window window;
     struct dram_write write[DRAM_WRITES_MAX];

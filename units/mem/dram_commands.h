@@ -10,35 +10,48 @@
 /* LPDDR5: the first half of an activate comes at most so many clocks before the second (JESD209-5: tAAD). */
 #define ACTIVATE_APART 8
 
-/* Columns take every other clock of the command bus when data flow without a gap; what is between is left for the rest. */
+/* Columns take every other clock of the command bus when data flow without a gap, so its even and its odd clocks are kept apart;
+ * what is between the columns is left for the rest. */
+static inline struct dram_slots *clocks_like(struct dram_channel *c, int64_t clock)
+{
+    return &c->commands[clock & 1];
+}
+
 static inline int64_t find_command(const struct dram_channel *c, int64_t from)
 {
-    const int64_t first = dram_slots_find(&c->commands, from);
-    if (first & 1 || !dram_slots_free(&c->commands, first + 1))
-        return first;
-    return first + 1;
+    const int64_t even = 2 * dram_slots_find(&c->commands[0], (from + 1) >> 1);
+    const int64_t odd = 2 * dram_slots_find(&c->commands[1], from >> 1) + 1;
+    return odd <= even + 1 ? odd : even;
+}
+
+/* The last free clock of a parity, of so many that end before `end` (counted in clocks of that parity); LLONG_MIN without one. */
+static inline int64_t find_last(const struct dram_slots *clocks, int64_t end, int count)
+{
+    const uint64_t open = ~dram_slots_bits(clocks, end - count, count) & ((1u << count) - 1);
+    return open ? end - count + 63 - __builtin_clzll(open) : LLONG_MIN;
 }
 
 /* The first half of an activate whose second half comes at `second`; LLONG_MIN when there is no room. */
 static inline int64_t find_first_half(const struct dram_channel *c, int64_t second)
 {
-    const int64_t from = second - ACTIVATE_APART;
-    const int shift = (int)(from & 63);
-    uint64_t taken = dram_slots_word(&c->commands, from >> 6) >> shift;
-    if (shift + ACTIVATE_APART > 64)
-        taken |= dram_slots_word(&c->commands, (from >> 6) + 1) << (64 - shift);
-    const uint64_t open = ~taken & ((1u << ACTIVATE_APART) - 1), odd = open & (from & 1 ? 0x55 : 0xaa), of = odd ? odd : open;
-    return of ? from + 63 - __builtin_clzll(of) : LLONG_MIN;
+    const int64_t odd = find_last(&c->commands[1], second >> 1, ACTIVATE_APART / 2);
+    if (odd != LLONG_MIN)
+        return 2 * odd + 1;
+    const int64_t even = find_last(&c->commands[0], (second + 1) >> 1, ACTIVATE_APART / 2);
+    return even != LLONG_MIN ? 2 * even : LLONG_MIN;
+}
+
+static inline void take_command(struct dram_channel *c, int64_t command)
+{
+    if (c->t.command_bus)
+        dram_slots_take(clocks_like(c, command), command >> 1);
 }
 
 /* Requests that come in a crowd are packed best when all slots lie on one grid. A lone one need not wait for the grid: it takes
  * all slots that it touches, if they and their neighbours are free. */
 static inline bool alone(const struct dram_slots *slots, int64_t first, int count)
 {
-    for (int i = -1; i <= count; i++)
-        if (!dram_slots_free(slots, first + i))
-            return false;
-    return true;
+    return dram_slots_bits(slots, first - 1, count + 2) == 0;
 }
 
 /* Room for both halves of an activate on the command bus. */
@@ -46,11 +59,11 @@ static inline bool take_activate_commands(struct dram_channel *c, int64_t at)
 {
     if (!c->t.command_bus)
         return true;
-    const int64_t first = dram_slots_free(&c->commands, at) ? find_first_half(c, at) : LLONG_MIN;
+    const int64_t first = dram_slots_free(clocks_like(c, at), at >> 1) ? find_first_half(c, at) : LLONG_MIN;
     if (first == LLONG_MIN)
         return false;
-    dram_slots_take(&c->commands, first);
-    dram_slots_take(&c->commands, at);
+    take_command(c, first);
+    take_command(c, at);
     return true;
 }
 
@@ -88,23 +101,28 @@ static inline int64_t place_precharge(struct dram_channel *c, int64_t from)
     if (!c->t.command_bus)
         return from;
     const int64_t at = find_command(c, from);
-    dram_slots_take(&c->commands, at);
+    take_command(c, at);
     return at;
 }
 
-/* Room on the command bus for the columns of a run that begins at `command`. */
+/* With a command bus a burst takes two clocks: the columns of a run are neighbours among the clocks of their parity. */
 static inline bool commands_free(const struct dram_channel *c, int64_t command, int bursts)
 {
-    for (int i = 0; c->t.command_bus && i < bursts; i++)
-        if (!dram_slots_free(&c->commands, command + (int64_t)i * c->t.burst))
-            return false;
-    return true;
+    return !c->t.command_bus || dram_slots_bits(&c->commands[command & 1], command >> 1, bursts) == 0;
 }
 
-static inline void take_command(struct dram_channel *c, int64_t command)
+static inline void take_columns(struct dram_channel *c, int64_t command, uint64_t bits)
 {
     if (c->t.command_bus)
-        dram_slots_take(&c->commands, command);
+        dram_slots_take_run(clocks_like(c, command), command >> 1, bits);
+}
+
+/* Of 64 slots of the data bus from one on, whose column would come at `command`: those that are taken, and those whose column
+ * finds its clock taken. */
+static inline uint64_t taken_from(const struct dram_channel *c, int64_t slot, int64_t command)
+{
+    const uint64_t data = dram_slots_bits(&c->data, slot, 64);
+    return c->t.command_bus ? data | dram_slots_bits(&c->commands[command & 1], command >> 1, 64) : data;
 }
 
 #endif

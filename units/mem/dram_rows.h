@@ -19,7 +19,7 @@ static inline int64_t later(int64_t a, int64_t b)
 
 static inline bool same_group(const struct dram_channel *c, int bank, int other)
 {
-    return c->t.burst_same_group != c->t.burst && ((bank ^ other) & (GROUPS - 1)) == 0;
+    return (c->t.burst_same_group != c->t.burst) & (((bank ^ other) & (GROUPS - 1)) == 0);
 }
 
 static inline int64_t refresh_period(const struct dram_channel *c)
@@ -34,9 +34,8 @@ static inline void close_row(struct dram_bank *b, int64_t until)
     if (b->row < 0)
         return;
     const unsigned k = b->old_next++ % DRAM_ROWS_KEPT;
-    b->old_row[k] = b->row;
-    b->old_until[k] = until;
-    b->old_column[k] = b->column_from;
+    b->old_key[k] = (uint32_t)b->row;
+    b->old[k] = (struct dram_old_row){b->row, until, b->column_from};
     b->row = -1;
 }
 
@@ -46,11 +45,15 @@ static inline int64_t open_column(const struct dram_channel *c, const struct dra
 {
     if (b->row == row)
         return later(from, b->column_from);
-    for (int k = 0; k < DRAM_ROWS_KEPT; k++) {
-        if (b->old_row[k] != row || b->old_until[k] <= from)
+    uint32_t any = 0;
+    for (int k = 0; k < DRAM_ROWS_KEPT; k++)
+        any |= b->old_key[k] == (uint32_t)row;
+    for (int k = 0; any && k < DRAM_ROWS_KEPT; k++) {
+        const struct dram_old_row *const old = &b->old[k];
+        if (old->row != row || old->until <= from)
             continue;
-        const int64_t at = later(from, b->old_column[k]);
-        if (dram_slots_find(&c->data, at >> c->burst_shift) << c->burst_shift < b->old_until[k])
+        const int64_t at = later(from, old->column);
+        if (dram_slots_find(&c->data, at >> c->burst_shift) << c->burst_shift < old->until)
             return at;
     }
     return LLONG_MIN;

@@ -129,11 +129,9 @@ static double seconds(const char *chip_name, const char *set, const char *worklo
     return result;
 }
 
-/* The order in which requests meet changes with everything, and with it the end of a launch by a few latencies of DRAM. */
-#define LATENCIES_S 0.3e-6
-/* More requesters at once have more rows open, and meet in banks: DRAM then gives a little less of its peak, as in public
- * simulators (tests/golden/dram: 16 streams reach 0.75, D207, where 4 reach 0.91, D210). */
-#define MORE_ROWS 1.03
+/* The order in which requests meet changes with everything, and with it the end of a launch by a latency or two of a DRAM whose
+ * queues are full (0.4 to 1.5 us in public simulators: tests/golden/dram, D207, D235). */
+#define LATENCIES_S 0.8e-6
 
 static void test_more(void)
 {
@@ -146,7 +144,7 @@ static void test_more(void)
             const double before = seconds(chips[c].chip, NULL, library[i]);
             for (size_t k = 0; k < ARRAY_COUNT(chips[c].more); k++) {
                 const double after = seconds(chips[c].chip, chips[c].more[k], library[i]);
-                CHECK(after <= MORE_ROWS * before + LATENCIES_S, "%s on %s: %g us, with %s %g us", library[i], chips[c].chip,
+                CHECK(after <= 1.01 * before + LATENCIES_S, "%s on %s: %g us, with %s %g us", library[i], chips[c].chip,
                       1e6 * before, chips[c].more[k], 1e6 * after);
             }
         }
