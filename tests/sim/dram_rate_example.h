@@ -20,4 +20,12 @@ static inline double example_stream_gbps(const struct chip_db *db, const char *i
     return gbps;
 }
 
+/* The limit of workloads together, of whose bytes such a share is written (at most a half): between a stream of reads and one of
+ * reads and writes in turn. */
+static inline double example_mixed_limit_gbps(const struct chip_db *db, const char *id, double write_share)
+{
+    const double read_ns = 1 / example_stream_gbps(db, id, 0), turned_ns = 1 / example_stream_gbps(db, id, 0.5);
+    return 1 / (read_ns + 2 * write_share * (turned_ns - read_ns));
+}
+
 #endif
