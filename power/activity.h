@@ -61,7 +61,9 @@
     X(SLC_READ_BYTES, "bytes", "bytes read from the system-level cache") \
     X(SLC_WRITE_BYTES, "bytes", "bytes written to the system-level cache") \
     X(DRAM_READ_BYTES, "bytes", "bytes read from DRAM") \
-    X(DRAM_WRITE_BYTES, "bytes", "bytes written to DRAM")
+    X(DRAM_WRITE_BYTES, "bytes", "bytes written to DRAM") \
+    X(DRAM_ACTIVATES, "commands", "rows of DRAM opened, each closed again later") \
+    X(DRAM_REFRESHES, "commands", "refreshes of an eighth of a DRAM channel's banks; one of all banks counts as eight")
 /* clang-format on */
 
 enum activity_event {

@@ -1,6 +1,7 @@
 #include "power/energy.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 const char *power_domain_name(enum power_domain domain)
@@ -27,9 +28,16 @@ static enum power_domain domain_of(enum activity_event event, enum power_domain 
     case ACT_SLC_READ_BYTES:
     case ACT_SLC_WRITE_BYTES: return POWER_SLC;
     case ACT_DRAM_READ_BYTES:
-    case ACT_DRAM_WRITE_BYTES: return POWER_DRAM;
+    case ACT_DRAM_WRITE_BYTES:
+    case ACT_DRAM_ACTIVATES:
+    case ACT_DRAM_REFRESHES: return POWER_DRAM;
     default: return from;
     }
+}
+
+static bool crosses_fabric(enum activity_event event)
+{
+    return event >= ACT_SLC_READ_BYTES && event <= ACT_DRAM_WRITE_BYTES;
 }
 
 void power_price(const struct power_params *params, const struct activity *activity, enum power_domain from,
@@ -42,7 +50,7 @@ void power_price(const struct power_params *params, const struct activity *activ
         const double count = (double)activity->count[event];
         const double scale = domain == POWER_E_CPU ? params->e_core_energy : 1;
         event_j[domain] += count * params->event_pj[event] * scale * 1e-12;
-        if (domain == POWER_SLC || domain == POWER_DRAM)
+        if (crosses_fabric(event))
             fabric_bytes += count;
     }
     event_j[POWER_FABRIC] += fabric_bytes * params->fabric_pj_per_byte * 1e-12;

@@ -127,7 +127,14 @@ static bool derive_memory(struct derivation *d)
         !set_number(d, "memory_peak_GBps", bits / 8 * transfer_rate(get(d, "memory_type")->json) / 1000, peak))
         return false;
     /* LPDDR channels are 16 bits wide. */
-    return !wanted(d, "dram.channels", bus) || set_number(d, "dram.channels", bits / 16, bus);
+    if (wanted(d, "dram.channels", bus) && !set_number(d, "dram.channels", bits / 16, bus))
+        return false;
+    static const char *const size[3] = {"memory_options_GB", "dram.channels"};
+    const struct chip_value *options = get(d, "memory_options_GB");
+    double least = options->known && options->count ? options->list[0] : 0;
+    for (size_t i = 1; options->known && i < options->count; i++)
+        least = options->list[i] < least ? options->list[i] : least;
+    return !wanted(d, "dram.density", size) || set_number(d, "dram.density", 8 * least / get(d, "dram.channels")->number, size);
 }
 
 static bool derive_peaks(struct derivation *d)

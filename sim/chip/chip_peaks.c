@@ -165,14 +165,17 @@ static void ane_peaks(const struct chip *chip, struct chip_peaks *out)
 
 static void other_peaks(const struct chip *chip, struct chip_peaks *out)
 {
-    double gbps, share;
+    double gbps;
+    struct mem_params memory;
     struct orch_error unused;
     ane_peaks(chip, out);
     if (!chip_number(chip, "memory_peak_GBps", &gbps, &unused))
         return;
     add(out, "dram", "", "B/s", gbps * 1e9, "nominal: bus width x transfer rate");
-    if (chip_number(chip, "dram.efficiency_stream", &share, &unused))
-        add(out, "dram", "stream", "B/s", gbps * share * 1e9, "%g GB/s x %g (dram.efficiency_stream)", gbps, share);
+    if (chip_mem_params(chip, NULL, &memory, &unused)) {
+        const double stream = mem_dram_stream_gbps(&memory, 0) * memory.dies;
+        add(out, "dram", "stream", "B/s", stream * 1e9, "%.3f of the peak: one stream of reads, refresh in it", stream / gbps);
+    }
 }
 
 void chip_peaks(const struct chip *chip, struct chip_peaks *out)

@@ -36,6 +36,15 @@ static void read_die_policy(struct chip_reader *r, struct mem_params *to)
     }
 }
 
+static void read_standard(struct chip_reader *r, struct mem_params *to)
+{
+    const struct chip_value *type = chip_value(r->chip, "memory_type");
+    const double gbit = chip_read(r, "density");
+    if (r->ok && !dram_standard(type && type->known ? type->json : "", gbit, &to->dram_timing))
+        r->ok = orch_fail(r->error, ORCH_UNMODELLED, "chip %s: memory of type '%.30s' is not known; %s to %s are",
+                          chip_id(r->chip), type && type->known ? type->json : "", dram_standard_name(0), dram_standard_name(3));
+}
+
 /* Reads what the chip shares. Figures of the whole chip become figures of one die. */
 static void read_shared(struct chip_reader *r, struct mem_params *to)
 {
@@ -52,6 +61,7 @@ static void read_shared(struct chip_reader *r, struct mem_params *to)
     r->prefix = "dram.";
     MEM_DRAM_PARAMS(FILL_MEMBER, PARAM_NONE)
     to->dram_channels = (uint32_t)(chip_read(r, "channels") / dies);
+    read_standard(r, to);
 }
 
 bool chip_mem_params(const struct chip *chip, const unsigned *active, struct mem_params *params, struct orch_error *error)

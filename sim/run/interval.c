@@ -45,9 +45,11 @@ static double number(const struct chip *chip, const char *key)
     return v && v->known ? v->number : 0;
 }
 
+/* About the share of DRAM's peak that streams reach; which share exactly does not matter here. */
+#define STREAM_SHARE 0.9
+
 /* Divides a share of the time between the bandwidth of DRAM, that of the way there (NULL = none) and latency, which is returned.
- * DRAM reaches one share of its peak with reads alone and another one with reads and writes in turn; each direction has its own
- * way. */
+ * How DRAM turns its bus decides with reads and writes in turn; each direction has its own way. */
 static double divide(struct interval_shares *shares, const struct chip *chip, const struct interval_traffic *traffic,
                      const char *way, double ways, double share)
 {
@@ -55,14 +57,12 @@ static double divide(struct interval_shares *shares, const struct chip *chip, co
     if (!(gbps > 0))
         return share;
     const double mixed = fmin(1, 2 * fmin(traffic->read_gbps, traffic->write_gbps) / gbps);
-    const double efficiency =
-        (1 - mixed) * number(chip, "dram.efficiency_stream") + mixed * number(chip, "dram.efficiency_mixed");
-    const double dram = nearness(gbps, number(chip, "memory_peak_GBps") * efficiency);
+    const double dram = nearness(gbps, number(chip, "memory_peak_GBps") * STREAM_SHARE);
     const double there = way ? nearness(fmax(traffic->read_gbps, traffic->write_gbps), ways * number(chip, way)) : 0;
     const double scale = share / fmax(1, dram + there);
     interval_share_add(shares, "memory_peak_GBps", scale * dram);
-    interval_share_add(shares, "dram.efficiency_stream", scale * dram * (1 - mixed));
-    interval_share_add(shares, "dram.efficiency_mixed", scale * dram * mixed);
+    interval_share_add(shares, "dram.read_window", scale * dram * (1 - mixed));
+    interval_share_add(shares, "dram.write_high", scale * dram * mixed);
     if (way)
         interval_share_add(shares, way, scale * there);
     return share - fmin(share, scale * (dram + there));

@@ -12,8 +12,9 @@
 #include <string.h>
 
 /* Number of waves at the end of a launch that are timed: the loads and stores of the last wave come in another order than those
- * of single threadgroups. */
-#define END_WAVES 2
+ * of single threadgroups. They begin in step, and it takes some waves until they have fallen out of it as far as at the end of a
+ * launch that is timed whole; how far decides how many of the lines in L2 are dirty. */
+#define END_WAVES 4
 
 /* A launch with fewer waves, or with fewer simdgroup instructions, is timed as a whole: that takes hardly longer, and the last
  * wave, whose end may shift by a percent for any reason, is a large part of it. */

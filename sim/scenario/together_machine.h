@@ -15,6 +15,7 @@ struct together_machine {
     unsigned ane; /* the Neural Engine's path to memory */
     unsigned clusters, cpu_clusters;
     struct mem_params memory;
+    double dram_read_gbps, dram_mixed_gbps; /* of one die: what streams reach */
     double gpu_cores;
 };
 

@@ -263,7 +263,7 @@ static bool stream(struct replay *p, struct orch_error *error)
     if (!chip_mem_params(p->request->chip, NULL, &memory, error))
         return false;
     p->costs = replay_costs_create(p->request, error);
-    p->queue = replay_queue_create(memory.dies * memory.dram_peak_gbps * memory.dram_efficiency_read, on_done, p);
+    p->queue = replay_queue_create(memory.dies * mem_dram_stream_gbps(&memory, 0), on_done, p);
     if (!p->queue)
         orch_no_memory(error);
     p->result->flops = p->result->macs = p->result->dram_bytes = p->result->joules = 0;

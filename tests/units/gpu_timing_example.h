@@ -7,6 +7,7 @@
 
 #include "isa/agx/agx_asm.h"
 #include "tests/support/suite.h"
+#include "tests/units/dram_example.h"
 #include "units/gpu/gpu_timing.h"
 
 #include <stdlib.h>
@@ -84,8 +85,8 @@ static inline struct mem_params example_gpu_memory(unsigned cores)
         .slc_gbps = 136.6,
         .dram_latency_ns = 94,
         .dram_peak_gbps = 68.3,
-        .dram_efficiency_read = 0.849,
-        .dram_efficiency_mixed = 0.82,
+        .dram_timing = example_dram(),
+        .dram_policy = EXAMPLE_DRAM_POLICY,
         .dram_channels = 8,
         .dies = 1,
         .tlb_miss_ns = 9.3,

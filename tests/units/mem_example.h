@@ -4,8 +4,14 @@
 #ifndef ORCHARD_TESTS_UNITS_MEM_EXAMPLE_H
 #define ORCHARD_TESTS_UNITS_MEM_EXAMPLE_H
 
+#include "tests/units/dram_example.h"
 #include "units/mem/mem_space.h"
 #include "units/mem/mem_timing.h"
+
+/* L2 miss to data. An access finds its place on the clock of the channel, and among activates and bursts of others: */
+#define EXAMPLE_DRAM_NS   103.0
+#define EXAMPLE_DRAM_WAIT 8.0  /* at most so much later while the channel is nearly idle */
+#define EXAMPLE_DRAM_OPEN 18.8 /* sooner when the row is open already: tRCD */
 
 #define EXAMPLE_P_GHZ 3.228
 #define EXAMPLE_E_GHZ 2.064
@@ -26,7 +32,7 @@ static inline struct mem_cluster_params example_e_cluster(void)
         .l2 = {.kib = 4 * 1024, .ways = 16, .latency_cycles = 18, .bytes_per_cycle = 64},
         .clock_ghz = EXAMPLE_E_GHZ,
         .l2_outstanding = 64,
-        .fabric_gbps = 29,
+        .fabric_gbps = 48,
     };
 }
 
@@ -36,10 +42,10 @@ static inline struct mem_params example_mem(void)
         .slc = {.kib = 24 * 1024, .ways = 12},
         .slc_latency_ns = 35,
         .slc_gbps = 400,
-        .dram_latency_ns = 109,
+        .dram_latency_ns = EXAMPLE_DRAM_NS,
         .dram_peak_gbps = 204.8,
-        .dram_efficiency_read = 0.87,
-        .dram_efficiency_mixed = 0.86,
+        .dram_timing = example_dram(),
+        .dram_policy = EXAMPLE_DRAM_POLICY,
         .dram_channels = 16,
         .dies = 1,
         .tlb_miss_ns = 9.3,
@@ -69,7 +75,7 @@ static inline struct mem_port_params example_e_port(void)
     p.cluster = 2;
     p.l1.kib = 64;
     p.l1.bytes_per_cycle = 32;
-    p.prefetch.distance = p.prefetch.l1_distance = 28;
+    p.prefetch.distance = p.prefetch.l1_distance = 38;
     p.outstanding = 12;
     p.l2_bytes_per_cycle = 16;
     return p;

@@ -170,7 +170,9 @@ static void test_restarts(void)
             p.fast.now_ns = p.plain.now_ns = 0;
             p.instructions = 0;
             send_both(&p, s->op, s->operand, s->count);
-            CHECK(compare_machines(&p) > 0.05, "%s: few loops at once", chips[i]);
+            const double share = compare_machines(&p);
+            /* Few: answers of DRAM hang on its open rows and its clock, and a loop is done at once when they repeat. */
+            CHECK(share > 0.01, "%s: only %.3f at once", chips[i], share);
         }
         close_pair(&p);
     }

@@ -72,7 +72,11 @@ static void test_chases_and_their_reasons(void)
     rig_free(&r);
     mem.slc.kib = 192;
     r = rig_with(&cpu, &mem, &port);
-    check_rel("DRAM", chase_cycles(&r, 2 * MIB, share), ceil(21.8 + 109 * ghz), 0.02);
+    /* Some of the scattered lines find a row that another one has opened a short while ago. */
+    const double cycles = chase_cycles(&r, 2 * MIB, share);
+    CHECK(cycles < 21.8 + (EXAMPLE_DRAM_NS + EXAMPLE_DRAM_WAIT) * ghz + 1 &&
+              cycles > 21.8 + (EXAMPLE_DRAM_NS - EXAMPLE_DRAM_OPEN) * ghz,
+          "DRAM %.1f", cycles);
     CHECK(share[CPU_STALL_DRAM] > 0.97, "DRAM %.3f", share[CPU_STALL_DRAM]);
     rig_free(&r);
 }

@@ -61,8 +61,8 @@ static void test_requesters_share_dram(void)
         together[count] = run_streams(port, count, 64, 50000);
         mem_system_free(system);
     }
-    CHECK(fabs(together[1] / (64 * 128 / 109.0) - 1) < 0.02, "one by latency: %.1f", together[1]);
-    CHECK(fabs(together[2] / 87 - 1) < 0.02, "two by DRAM: %.1f", together[2]);
+    CHECK(fabs(together[1] / (64 * 128 / EXAMPLE_DRAM_NS) - 1) < 0.03, "one by latency: %.1f", together[1]);
+    CHECK(together[2] > 97 && together[2] < 100.1, "two by DRAM: %.1f", together[2]);
 }
 
 static void test_clusterless_port(void)
@@ -73,7 +73,7 @@ static void test_clusterless_port(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(port);
     load(port, 0, 0x100000);
     struct mem_reply reply = load(port, 1000, 0x100080);
-    CHECK(fabs(reply.ready_ns - 1109) < 1e-6, "%f", reply.ready_ns);
+    CHECK(fabs(reply.ready_ns - 1000 - EXAMPLE_DRAM_NS) < EXAMPLE_DRAM_WAIT, "%f", reply.ready_ns);
     CU_ASSERT_EQUAL(reply.level, MEM_DRAM);
     reply = load(port, 2000, 0x100080);
     CHECK(fabs(reply.ready_ns - 2035) < 1e-6, "%f", reply.ready_ns);
@@ -194,8 +194,9 @@ static void test_interleaving_spreads_over_dies(void)
     for (uint64_t page = 0; page < 1000; page++) {
         const double now = 200.0 * (double)page;
         const double ns = load(port, now, page * MEM_PAGE_BYTES).ready_ns - now;
-        CHECK(fabs(ns - l2_ns - 109) < 1e-6 || fabs(ns - l2_ns - 134) < 1e-6, "page %lu: %f", (unsigned long)page, ns);
-        remote += ns > l2_ns + 120;
+        const double dram = ns - l2_ns - EXAMPLE_DRAM_NS;
+        CHECK(dram > -EXAMPLE_DRAM_OPEN && dram < 25 + EXAMPLE_DRAM_WAIT, "page %lu: %f", (unsigned long)page, ns);
+        remote += dram > 12;
     }
     CHECK(remote > 430 && remote < 570, "%u of 1000 pages are remote", remote);
     mem_system_free(system);

@@ -40,12 +40,17 @@ static void check_ns(const char *what, double got, double want)
     CHECK(fabs(got - want) < 1e-6, "%s: %.9f ns, expected %.9f", what, got, want);
 }
 
+static void check_dram(const char *what, double got, double want)
+{
+    CHECK(got > want - 1e-6 && got < want + EXAMPLE_DRAM_WAIT, "%s: %.3f ns, expected %.3f or little more", what, got, want);
+}
+
 static void test_latency_of_each_level(void)
 {
     struct rig r = rig_plain();
     load(r.port, 0, 0x100000); /* the page's walk is over with */
     struct mem_reply reply = load(r.port, 1000, 0x100080);
-    check_ns("DRAM", reply.ready_ns, 1000 + l2_ns + 109);
+    check_dram("DRAM", reply.ready_ns, 1000 + l2_ns + EXAMPLE_DRAM_NS);
     CU_ASSERT_EQUAL(reply.level, MEM_DRAM);
     reply = load(r.port, 2000, 0x1000c0);
     check_ns("L1", reply.ready_ns, 2000 + l1_ns);
@@ -81,7 +86,7 @@ static void test_page_walk(void)
 {
     struct rig r = rig_plain();
     load(r.port, 0, 0x100000);
-    check_ns("new page", load(r.port, 1000, 0x200000).ready_ns, 1000 + 9.3 + l2_ns + 109);
+    check_dram("new page", load(r.port, 1000, 0x200000).ready_ns, 1000 + 9.3 + l2_ns + EXAMPLE_DRAM_NS);
     check_ns("known page, known line", load(r.port, 2000, 0x200000).ready_ns, 2000 + l1_ns);
     struct mem_counters counters;
     mem_port_counters(r.port, &counters);
@@ -126,7 +131,7 @@ static void test_translations_one_at_a_time(void)
     check_ns("the fourth waits for three", ready[3] - ready[0], 3 * 13.2);
     check_ns("now the first level knows it", load(r.port, 2e6, 0x1000000).ready_ns, 2e6 + l2_ns);
     mem_system_restart(r.system, 0);
-    check_ns("a restart forgets the queue", load(r.port, 0, 0x2000000).ready_ns, 13.2 + l2_ns + 109);
+    check_dram("a restart forgets the queue", load(r.port, 0, 0x2000000).ready_ns, 13.2 + l2_ns + EXAMPLE_DRAM_NS);
     mem_system_free(r.system);
 }
 
@@ -176,8 +181,8 @@ static void test_outstanding_misses(void)
         last_inside = t;
     }
     const double next = load(r.port, 1000, 0x100080 + 26 * 128).ready_ns;
-    CHECK(last_inside < first + l2_ns + 109 - 1, "26 misses overlap: %.1f", last_inside);
-    CHECK(next >= first + l2_ns + 109 - 1e-6, "the 27th starts after %.1f: %.1f", first, next);
+    CHECK(last_inside < first + l2_ns + EXAMPLE_DRAM_NS - 1, "26 misses overlap: %.1f", last_inside);
+    CHECK(next >= first + l2_ns + EXAMPLE_DRAM_NS - 1e-6, "the 27th starts after %.1f: %.1f", first, next);
     mem_system_free(r.system);
 }
 
@@ -249,7 +254,8 @@ static void test_dram_and_fabric_limit_streams(void)
     params.tlb_entries_l1 = params.tlb_entries_l2 = 0;
     double end;
     struct rig r = rig_with(&params, &port);
-    check_rel("64 half lines in flight", stream(r.port, 0, 0x10000000, 16 * MIB, 64, &end), 128 * 32 / (l2_ns + 109), 0.02);
+    check_rel("64 half lines in flight", stream(r.port, 0, 0x10000000, 16 * MIB, 64, &end),
+              128 * 32 / (l2_ns + EXAMPLE_DRAM_NS - 10), 0.1);
     mem_system_free(r.system);
     /* Prefetching deep enough, the cap of the port shows ... */
     port.prefetch = (struct mem_prefetch_params){.streams = 4, .degree = 8, .distance = 256, .train = 2, .l1_distance = 8};
@@ -260,7 +266,7 @@ static void test_dram_and_fabric_limit_streams(void)
     params.cluster[0].fabric_gbps = 0;
     params.dram_peak_gbps = 68;
     r = rig_with(&params, &port);
-    check_rel("DRAM", stream(r.port, 0, 0x10000000, 16 * MIB, 64, &end), 68 * 0.87, 0.03);
+    check_rel("DRAM", stream(r.port, 0, 0x10000000, 16 * MIB, 64, &end), 68, 0.03);
     mem_system_free(r.system);
 }
 
@@ -361,7 +367,7 @@ static void test_parameters_reach_only_their_level(void)
         const double plus = 10 / EXAMPLE_P_GHZ;
         check_ns("L1", l1, l1_ns + (field == 0 ? plus : 0));
         check_ns("L2", l2, l2_ns + (field == 1 ? plus : 0));
-        check_ns("DRAM", dram, l2_ns + 109 + (field == 1 ? plus : field == 3 ? 10 : 0));
+        check_dram("DRAM", dram, l2_ns + EXAMPLE_DRAM_NS + (field == 1 ? plus : field == 3 ? 10 : 0));
         mem_system_free(r.system);
     }
 }
@@ -372,7 +378,7 @@ static void test_clock_scales_the_caches(void)
     load(r.port, 0, 0x100000);
     mem_system_set_clock(r.system, 0, EXAMPLE_P_GHZ / 2);
     check_ns("L1", load(r.port, 1000, 0x100000).ready_ns, 1000 + 2 * l1_ns);
-    check_ns("DRAM", load(r.port, 2000, 0x100080).ready_ns, 2000 + 2 * l2_ns + 109);
+    check_dram("DRAM", load(r.port, 2000, 0x100080).ready_ns, 2000 + 2 * l2_ns + EXAMPLE_DRAM_NS);
     mem_system_free(r.system);
 }
 

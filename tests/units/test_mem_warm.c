@@ -1,5 +1,6 @@
 /* Accesses at no time leave the caches as the same accesses leave them when they are simulated one by one. */
 #include "tests/support/suite.h"
+#include "tests/units/dram_example.h"
 #include "units/mem/mem_timing.h"
 
 #include <string.h>
@@ -21,8 +22,8 @@ static struct machine machine_open(uint32_t dies, enum mem_die_policy policy)
                                       .slc_gbps = 100,
                                       .dram_latency_ns = 100,
                                       .dram_peak_gbps = 100,
-                                      .dram_efficiency_read = 0.9,
-                                      .dram_efficiency_mixed = 0.8,
+                                      .dram_timing = example_dram(),
+                                      .dram_policy = EXAMPLE_DRAM_POLICY,
                                       .dram_channels = 4,
                                       .dies = dies,
                                       .die_policy = policy,

@@ -33,8 +33,8 @@ struct mem_bulk *mem_bulk_create(struct mem_system *system)
     bulk->system = system;
     bulk->capacity = (uint64_t)p->slc.kib * 1024 * p->dies;
     bulk->slc_gbps = p->slc_gbps * p->dies;
-    bulk->dram_read_gbps = p->dram_peak_gbps * p->dram_efficiency_read * p->dies;
-    bulk->dram_write_gbps = p->dram_peak_gbps * p->dram_efficiency_mixed * p->dies;
+    bulk->dram_read_gbps = mem_dram_stream_gbps(p, 0) * p->dies;
+    bulk->dram_write_gbps = mem_dram_stream_gbps(p, 0.5) * p->dies;
     uint64_t places = 1;
     while (places < PLACES_PER_BLOCK * (bulk->capacity / MEM_BULK_BLOCK))
         places *= 2;
@@ -122,6 +122,16 @@ static uint64_t count_link(struct mem_system *system, uint64_t bytes, bool write
     return crossing;
 }
 
+/* A stream uses all of a row that it opens. */
+static void count_commands(struct mem_system *system, const struct moved *moved, double ns)
+{
+    const struct mem_params *p = &system->params;
+    const double refresh_ns = p->dram_timing.refresh_interval * p->dram_timing.clock_ns / 8;
+    system->activity.count[ACT_DRAM_ACTIVATES] += (moved->dram_read + moved->dram_write) / DRAM_PAGE_BYTES;
+    if (p->dram_policy.refresh != DRAM_REFRESH_NONE)
+        system->activity.count[ACT_DRAM_REFRESHES] += (uint64_t)(ns / refresh_ns * p->dram_channels * p->dies);
+}
+
 double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write, uint64_t *held)
 {
     struct moved moved = {0};
@@ -151,6 +161,8 @@ double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool
     const uint64_t crossing = count_link(bulk->system, bytes, write);
     const double slc_ns = bulk->capacity ? (double)bytes / bulk->slc_gbps : 0;
     const double link_gbps = bulk->system->params.die_link_gbps, link_ns = link_gbps > 0 ? (double)crossing / link_gbps : 0;
-    return longest(longest(slc_ns, link_ns),
-                   (double)moved.dram_read / bulk->dram_read_gbps + (double)moved.dram_write / bulk->dram_write_gbps);
+    const double dram_ns = (double)moved.dram_read / bulk->dram_read_gbps + (double)moved.dram_write / bulk->dram_write_gbps;
+    const double ns = longest(longest(slc_ns, link_ns), dram_ns);
+    count_commands(bulk->system, &moved, ns);
+    return ns;
 }

@@ -62,14 +62,17 @@ static uint32_t moved(const struct mem_system *system, uint32_t bytes)
     return system->moved_share == 1 ? bytes : (uint32_t)(bytes * system->moved_share + 0.5);
 }
 
-static double dram_write(struct mem_system *system, struct mem_die *die, uint32_t requester, double now_ns, uint32_t channel,
-                         uint32_t line_bytes)
+static double dram_write(struct mem_system *system, struct mem_die *die, uint32_t requester, double now_ns,
+                         const struct place *place, uint32_t line_bytes)
 {
     const uint32_t bytes = moved(system, line_bytes);
     system->activity.count[ACT_DRAM_WRITE_BYTES] += bytes;
     system->traffic.requester[requester][MEM_FLOW_DRAM_WRITE] += bytes;
     system->traffic.die[die - system->die][MEM_DIE_DRAM_WRITE] += bytes;
-    return system->stopped ? now_ns : mem_dram_take(&die->dram, now_ns, channel, bytes, true);
+    if (!system->stopped)
+        return mem_dram_write(&die->dram, now_ns, place->channel, place->line, bytes);
+    die->dram.untimed_bytes += bytes;
+    return now_ns;
 }
 
 /* Inserts a line into the SLC. Returns when its victim, if dirty, could leave. */
@@ -83,7 +86,8 @@ static double slc_fill(struct mem_system *system, struct mem_die *die, uint32_t 
         return now_ns;
     die->writebacks++;
     system->activity.count[ACT_SLC_READ_BYTES] += MEM_LINE_BYTES;
-    return dram_write(system, die, requester, now_ns, place_of(die, victim.line).channel, MEM_LINE_BYTES);
+    const struct place to = place_of(die, victim.line);
+    return dram_write(system, die, requester, now_ns, &to, MEM_LINE_BYTES);
 }
 
 static struct mem_reply slc_hit(const struct mem_system *system, struct mem_die *die, const struct mem_entry *entry,
@@ -152,12 +156,14 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
         mem_cache_expect_insert(&die->slc, place.set);
     }
     bytes = moved(system, bytes);
-    if (!system->stopped)
-        t = mem_dram_take(&die->dram, t, place.channel, bytes, false);
     system->activity.count[ACT_DRAM_READ_BYTES] += bytes;
     system->traffic.requester[port->requester][MEM_FLOW_DRAM_READ] += bytes;
     system->traffic.die[home][MEM_DIE_DRAM_READ] += bytes;
-    const double ready = t + mem_wait(system, system->params.dram_latency_ns);
+    double ready = t;
+    if (system->stopped)
+        die->dram.untimed_bytes += bytes;
+    else
+        ready = mem_dram_read(&die->dram, t, place.channel, line, bytes);
     if (die->has_slc)
         slc_fill(system, die, port->requester, t, &place, ready, 0);
     return (struct mem_reply){ready + extra, MEM_DRAM};
@@ -173,7 +179,7 @@ double mem_side_again(struct mem_system *system, struct mem_fabric_port *port, d
         t = slc_pass(system, die, t, &place, MEM_LINE_BYTES);
     if (level == MEM_SLC)
         return t + system->params.slc_latency_ns;
-    return mem_dram_take(&die->dram, t, place.channel, moved(system, MEM_LINE_BYTES), false) + system->params.dram_latency_ns;
+    return mem_dram_read(&die->dram, t, place.channel, line, moved(system, MEM_LINE_BYTES));
 }
 
 double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, uint32_t bytes)
@@ -185,7 +191,7 @@ double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, d
     count_pass(system, port, home, bytes, true);
     double t = fabric_pass(system, port, now_ns, bytes, true, home, &extra) + extra;
     if (!die->has_slc)
-        return dram_write(system, die, port->requester, t, place.channel, bytes);
+        return dram_write(system, die, port->requester, t, &place, bytes);
     t = slc_pass(system, die, t, &place, bytes);
     const struct mem_entry entry = mem_cache_find_in(&die->slc, place.set, line);
     if (!entry.way)

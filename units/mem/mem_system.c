@@ -217,6 +217,11 @@ void mem_system_take_activity(struct mem_system *system, struct activity *into)
 {
     for (uint32_t i = 0; i < system->params.cluster_count; i++)
         mem_system_take_cluster_activity(system, i, into);
+    struct dram_counts dram = {0};
+    for (uint32_t i = 0; i < system->params.dies; i++)
+        mem_dram_take_counts(&system->die[i].dram, &dram);
+    system->activity.count[ACT_DRAM_ACTIVATES] += dram.activates;
+    system->activity.count[ACT_DRAM_REFRESHES] += dram.refreshes;
     activity_add(into, &system->activity);
     memset(&system->activity, 0, sizeof system->activity);
 }

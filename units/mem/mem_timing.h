@@ -17,6 +17,7 @@
 #define ORCHARD_UNITS_MEM_MEM_TIMING_H
 
 #include "power/activity.h"
+#include "units/mem/dram_standard.h"
 #include "units/mem/mem_params.inc"
 #include "units/unit_params.h"
 
@@ -67,6 +68,8 @@ struct mem_params {
     struct mem_cache_params slc; /* whole SLC of one die; its latency in ns and its rate are members of their own */
     MEM_SHARED_PARAMS(PARAM_MEMBER, PARAM_MEMBER, PARAM_NONE, PARAM_NONE)
     MEM_DRAM_PARAMS(PARAM_MEMBER, PARAM_NONE)
+    struct dram_timing dram_timing; /* of the standard */
+    struct dram_policy dram_policy;
     double dram_peak_gbps;  /* per die */
     uint32_t dram_channels; /* per die */
     uint32_t dies;
@@ -87,6 +90,10 @@ struct mem_port_params {
     bool write_through; /* L1 of a GPU core: stores go on to L2 and allocate nothing, so no line is ever dirty; not
                          * kept coherent with stores of others (mem_port_forget) */
 };
+
+/* The bandwidth of a die's DRAM for one long stream of which `write_share` (0..1) is written, in GB/s: found by running it. For
+ * models that move streams as a whole. NaN when memory is out. */
+double mem_dram_stream_gbps(const struct mem_params *params, double write_share);
 
 struct mem_system;
 struct mem_port;

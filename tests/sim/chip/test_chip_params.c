@@ -12,6 +12,7 @@
     X("dies", "1", mem.dies) X("dies", "1", mem.cluster[P_CLUSTER + 2].die) X("dies", "1", mem.cluster[E_CLUSTER + 1].die) \
     X("dies", "1", mem.cluster_count) X("slc_MB", "48", mem.slc.kib) \
     X("memory_peak_GBps", "500", mem.dram_peak_gbps) X("dram.channels", "32", mem.dram_channels) \
+    X("memory_type", "LPDDR4X-4266", mem.dram_timing.banks) X("dram.density", "32", mem.dram_timing.refresh_bank) \
     X("mem.placement", "remote", mem.die_policy) X("mem.placement", "remote", mem.home_die) \
     X("cpu_p.clock_ghz", "2.5", mem.cluster[P_CLUSTER].clock_ghz) X("cpu_e.clock_ghz", "1.5", mem.cluster[E_CLUSTER].clock_ghz) \
     X("l2_MB_per_p_cluster", "20", mem.cluster[P_CLUSTER].l2.kib) X("l2_MB_per_e_cluster", "20", mem.cluster[E_CLUSTER].l2.kib) \
@@ -220,6 +221,8 @@ static void test_every_member_is_reached(void)
 #define X(key, value, member) reach(offsetof(struct filled, member), sizeof(((struct filled *)0)->member));
     WORKED_OUT(X)
 #undef X
+    /* The standard fills all of it. */
+    reach(offsetof(struct filled, mem.dram_timing), sizeof(struct dram_timing));
 #define X(member) reach(offsetof(struct filled, member), sizeof(((struct filled *)0)->member));
     NOT_OF_A_CHIP(X)
 #undef X

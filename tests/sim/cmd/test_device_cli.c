@@ -1,6 +1,7 @@
 /* orchard run --device from outside: series, limits, refusals, rows in the database. */
 #include "isa/array_count.h"
 #include "sim/machine/device/device.h"
+#include "tests/sim/dram_rate_example.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
@@ -154,7 +155,9 @@ static void test_workloads_at_once_share_the_machine(void)
         CHECK(false, "exit %d, %.300s", home.outcome.code, home.outcome.err);
         return;
     }
-    const double limit = 68.3 / (1 / 0.849 + 2.0 / 3 * (1 / 0.82 - 1 / 0.849)); /* a third are writes */
+    struct chip_db *db = example_chips();
+    const double limit = example_mixed_limit_gbps(db, "m1", 1.0 / 3); /* a third are writes */
+    chip_db_close(db);
     double gbps = 0, parts = 0;
     for (int i = 0; i < 2; i++) {
         json_object *const p = json_object_array_get_idx(document_at(d, "/device_run/concurrent"), (size_t)i);

@@ -57,13 +57,14 @@ static void test_double_precision_is_fused(void)
     run_result_free(&o.result);
 }
 
-/* clpeak on M1 Pro (krrishnarraj/clpeak results/Apple/M1_Pro.xml): triad on all threads 141.3 GB/s, copy 174.7. */
+/* clpeak on M1 Pro (krrishnarraj/clpeak results/Apple/M1_Pro.xml): triad on all threads 141.3 GB/s, copy 174.7. The copy is long,
+ * so that its beginning, when the SLC takes what is written, does not count. */
 static void test_rates_of_m1_pro(void)
 {
     static const struct {
         const char *workload;
         double gbps;
-    } rows[] = {{"stream-triad:24M", 141.3}, {"copy:24M", 174.7}};
+    } rows[] = {{"stream-triad:24M", 141.3}, {"copy:96M", 174.7}};
     for (size_t i = 0; i < 2; i++) {
         struct outcome o = run_on(db, "m1-pro", rows[i].workload, (struct run_request){.unit = "cpu", .cores = 8});
         CHECK(o.ok && fabs(o.result.dram_gbps / rows[i].gbps - 1) < 0.1, "%s: %s %g GB/s", rows[i].workload, o.error.text,

@@ -18,7 +18,6 @@ static const struct {
     {"layernorm:32768x512", false},                      /* stores behind loads: what is dirty in the SLC decides on writes */
     {"resize:n=2,c=32,h=256,w=256,oh=512,ow=512", true}, /* neighbours share lines, which are left in the SLC */
     {"transpose:4864x4864", false},                      /* lines written in parts */
-    {"gather:3000x512x100000", true},                    /* values steer */
 };
 
 static void test_library(void)
@@ -38,6 +37,22 @@ static void test_library(void)
         free_both(&both);
     }
     CHECK(sum / ARRAY_COUNT(library) < MEAN_BOUND, "mean %.2f %%", 100 * sum / ARRAY_COUNT(library));
+}
+
+/* Where values steer, what a sample finds in the SLC is a matter of chance: several samples, by other values, are right in the
+ * mean. */
+static void test_chance(void)
+{
+    enum { SEEDS = 4 };
+    double sum = 0;
+    for (unsigned seed = 1; seed <= SEEDS; seed++) {
+        const struct run_request request = {.mode = RUN_TIMING, .cold = true, .seed = seed};
+        struct whole_and_sample both = run_gpu_both(db, "m1", "gather:3000x512x100000", request);
+        CHECK(fabs(both.off) < 2 * EACH_BOUND, "seed %u: %+.2f %%", seed, 100 * both.off);
+        sum += both.off;
+        free_both(&both);
+    }
+    CHECK(fabs(sum / SEEDS) < MEAN_BOUND, "mean %+.2f %%", 100 * sum / SEEDS);
 }
 
 /* Twice the threadgroups at a steady pace take twice the time, however few of them are timed. */
@@ -64,6 +79,7 @@ static void test_full(void)
 
 static const struct suite_test tests[] = {
     {"launches with skipped threadgroups have the time of the whole", test_library},
+    {"samples of launches that values steer are right in the mean", test_chance},
     {"the time grows with the launch", test_growth},
     {"results do not depend on what is skipped", test_full},
 };

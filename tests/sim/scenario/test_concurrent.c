@@ -5,7 +5,7 @@
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
 #include "sim/scenario/together.h"
-#include "tests/sim/chip_example.h"
+#include "tests/sim/dram_rate_example.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ static void test_two_streams_share_the_dram(void)
     run_text(&w, "m1", NULL, "stream-triad:16M[unit=gpu,mode=timing] + stream-triad:16M[unit=cpu]");
     CHECK(w.ok, "%s", w.error.text);
     if (w.ok) {
-        const double limit = 68.3 / (1 / 0.849 + 2.0 / 3 * (1 / 0.82 - 1 / 0.849)); /* a third are writes */
+        const double limit = example_mixed_limit_gbps(db, "m1", 1.0 / 3); /* a third are writes */
         const struct together_outcome *gpu = part_of(&w, 0), *cpu = part_of(&w, 1);
         CHECK(w.result.dram_gbps <= limit * 1.001 && w.result.dram_gbps > 0.85 * limit, "%g of %g GB/s", w.result.dram_gbps,
               limit);
@@ -139,7 +139,9 @@ static void test_priority_and_weight(void)
     run_text(&plain, "m1", NULL, "copy:8M[unit=gpu,mode=timing] + copy:8M[unit=cpu]");
     CHECK(first.ok && heavy.ok && plain.ok, "%s%s%s", first.error.text, heavy.error.text, plain.error.text);
     if (first.ok && heavy.ok && plain.ok) {
-        CHECK(part_of(&first, 1)->slowdown < 1.0001, "%g", part_of(&first, 1)->slowdown);
+        /* One core does not fill the DRAM: it waits, and waits longer behind lines of the GPU that are under way. */
+        CHECK(part_of(&first, 1)->slowdown < 1.1 && part_of(&first, 1)->slowdown <= part_of(&heavy, 1)->slowdown, "%g of %g",
+              part_of(&first, 1)->slowdown, part_of(&heavy, 1)->slowdown);
         const double ahead = part_of(&plain, 0)->alone.overhead_seconds, left = part_of(&plain, 1)->alone.seconds - ahead;
         CHECK(part_of(&heavy, 1)->slowdown > 1.02 && part_of(&heavy, 1)->slowdown < part_of(&plain, 1)->slowdown, "%g of %g",
               part_of(&heavy, 1)->slowdown, part_of(&plain, 1)->slowdown);
@@ -185,8 +187,9 @@ static void test_rates_agree_with_lines(void)
               run_values_get(&rates.result.joules_by, "cpu"), of_one);
         CHECK(fabs(lines.result.joules / one.result.joules - 1) < 0.05, "%g J line by line, %g", lines.result.joules,
               one.result.joules);
+        /* Not quite twice as long as alone: two cores alone leave gaps on the channels. */
         for (unsigned k = 0; k < 2; k++)
-            CHECK(part_of(&lines, k)->slowdown > 1.85 && part_of(&lines, k)->slowdown < 2.1, "%g", part_of(&lines, k)->slowdown);
+            CHECK(part_of(&lines, k)->slowdown > 1.8 && part_of(&lines, k)->slowdown < 2.1, "%g", part_of(&lines, k)->slowdown);
     }
     close_whole(&one);
     close_whole(&rates);
