@@ -121,6 +121,8 @@ struct example_launch {
     unsigned cores, simds, groups, loops;
     uint64_t footprint;
     unsigned shared_lines; /* > 0: so many lines per access instead of one */
+    unsigned pieces;       /* > 0: so many accesses after one another touch the same lines */
+    bool both_halves;      /* loads want something of both halves of each line, however little */
     bool dense;            /* stores go on where the last one ended, not at the next line; no wider than a line */
     uint32_t register_halves, threadgroup_bytes;
     unsigned passes;             /* of threadgroup memory accesses; 0 = 1 */
@@ -139,7 +141,7 @@ struct example_source {
     const struct example_launch *launch;
     const struct gpu_program *program;
     unsigned groups_left;
-    uint64_t next_line, records;
+    uint64_t next_line, records, accesses;
     unsigned done[EXAMPLE_CORES_MAX][EXAMPLE_SLOTS][EXAMPLE_SIMDS];
     struct gpu_trace trace[EXAMPLE_CORES_MAX][EXAMPLE_SLOTS][EXAMPLE_SIMDS];
 };
@@ -192,8 +194,13 @@ static inline bool example_put(struct example_source *s, struct gpu_trace *trace
     struct gpu_trace_line lines[32] = {{0, 0}};
     if (example_touches_lines(effect->unit_class)) {
         record.lines = (uint16_t)(s->launch->shared_lines ? s->launch->shared_lines : 1);
-        for (unsigned k = 0; k < record.lines; k++)
+        if (s->launch->pieces && s->accesses++ % s->launch->pieces)
+            s->next_line -= record.lines;
+        for (unsigned k = 0; k < record.lines; k++) {
             lines[k] = example_line(s, example_bytes(s->launch, effect));
+            if (effect->unit_class != AGX_CLASS_DEVICE_STORE) /* which halves of the line, instead of how many bytes */
+                lines[k].bytes = s->launch->both_halves || lines[k].bytes > GPU_LINE_BYTES / 2 ? 3 : 1;
+        }
     } else if (effect->unit_class >= AGX_CLASS_GROUP_LOAD && effect->unit_class <= AGX_CLASS_GROUP_ATOMIC) {
         record.passes = (uint8_t)(s->launch->passes ? s->launch->passes : 1);
     }

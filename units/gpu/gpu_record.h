@@ -5,7 +5,7 @@
 
 /* Threadgroup memory is assumed to have 32 banks of 4 bytes, each with one access per pass (a guess: a simdgroup's width; bank
  * counts are not published). */
-enum { BANKS = 32, BANK_BYTES = 4, LINES_MAX = GPU_LANES * 8 };
+enum { BANKS = 32, BANK_BYTES = 4, LINES_MAX = GPU_LANES * 8, HALF = GPU_LINE_BYTES / 2 };
 /* More memory than any threadgroup has: 256 KiB. */
 enum { ROWS_MAX = 2048, COUNT_BITS = 8 };
 #define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
@@ -195,10 +195,10 @@ static void put_line(struct line_set *set, uint64_t address, unsigned bytes)
     set->line[set->count++] = (struct gpu_trace_line){.address = address & ADDRESS_MASK, .bytes = bytes & 0xff};
 }
 
-/* The bytes of its lines that an access touches. */
+/* The bytes of its lines that an access touches: of loads, some byte of each half that is touched. */
 struct touched {
     uint64_t line[LINES_MAX];
-    uint64_t written[LINES_MAX][2]; /* bytes, of stores */
+    uint64_t written[LINES_MAX][2]; /* by half of the line */
     unsigned count;
     bool store;
 };
@@ -228,8 +228,6 @@ static uint64_t bits(unsigned count)
 static void touch_line(struct touched *t, uint64_t first, unsigned bytes)
 {
     const unsigned place = find_line(t, first / GPU_LINE_BYTES), from = first % GPU_LINE_BYTES;
-    if (!t->store)
-        return;
     for (unsigned half = 0; half < 2; half++) {
         const unsigned low = from > 64 * half ? from - 64 * half : 0;
         const unsigned high = from + bytes > 64 * half ? from + bytes - 64 * half : 0;
@@ -262,7 +260,7 @@ static void put_touched(struct line_set *set, const struct touched *t)
     for (unsigned i = 0; i < t->count; i++) {
         const uint64_t start = t->line[i] * GPU_LINE_BYTES;
         if (!t->store) {
-            put_line(set, start, 0);
+            put_line(set, start, (t->written[i][0] ? 1u : 0u) | (t->written[i][1] ? 2u : 0u));
             continue;
         }
         for (unsigned at = next_byte(t->written[i], 0, true); at < GPU_LINE_BYTES;) {
@@ -282,7 +280,7 @@ static void put_range(struct line_set *set, uint64_t first, unsigned bytes, bool
         if (store)
             put_line(set, first, here);
         else
-            put_line(set, first - offset, 0);
+            put_line(set, first - offset, (offset < HALF ? 1u : 0u) | (offset + here > HALF ? 2u : 0u));
     }
 }
 
@@ -294,17 +292,17 @@ static bool side_by_side(const struct gpu_access *access, unsigned width)
     return differ == 0;
 }
 
-/* The lanes that may touch other lines than the lane before them, which is active, too. */
-static uint32_t new_lines(const struct gpu_access *access, uint32_t mask, unsigned from, unsigned width)
+/* The lanes that may touch other halves of lines than the lane before them, which is active, too. */
+static uint32_t new_halves(const struct gpu_access *access, uint32_t mask, unsigned from, unsigned width)
 {
-    uint64_t line[GPU_LANES + 1];
+    uint64_t half[GPU_LANES + 1];
     uint32_t changes = 0;
-    line[0] = UINT64_MAX;
+    half[0] = UINT64_MAX;
     for (unsigned lane = 0; lane < GPU_LANES; lane++)
-        line[lane + 1] = (access->address[lane] + from) / GPU_LINE_BYTES;
+        half[lane + 1] = (access->address[lane] + from) / HALF;
     for (unsigned lane = 0; lane < GPU_LANES; lane++) {
-        const uint64_t last = (access->address[lane] + from + width - 1) / GPU_LINE_BYTES;
-        changes |= (uint32_t)((line[lane + 1] != line[lane]) | (last != line[lane + 1])) << lane;
+        const uint64_t last = (access->address[lane] + from + width - 1) / HALF;
+        changes |= (uint32_t)((half[lane + 1] != half[lane]) | (last != half[lane + 1])) << lane;
     }
     return changes | ~(mask << 1);
 }
@@ -322,7 +320,7 @@ static void device_lines(const struct gpu_access *access, uint32_t mask, bool st
         return;
     }
     touch_nothing(&t, store);
-    for (uint32_t left = store ? mask : mask & new_lines(access, mask, from, width); left; left &= left - 1) {
+    for (uint32_t left = store ? mask : mask & new_halves(access, mask, from, width); left; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
         if (!gaps)
             touch(&t, access->address[lane] + from, width);

@@ -18,8 +18,9 @@ struct gpu_trace_record {
     uint16_t lines;       /* device and stack accesses: entries of `line` */
 };
 
-/* Loads and atomics: a line that is touched, by its first byte, without a count. Stores: contiguous bytes written in a line, so
- * that a reader that gathers stores knows when a line is complete; entries of the same line follow one another. */
+/* Loads and atomics: a line that is touched, by its first byte; instead of a count, which of its halves are (bit 0: the lower
+ * one). Stores: contiguous bytes written in a line, so that a reader that gathers stores knows when a line is complete; entries
+ * of the same line follow one another. */
 struct gpu_trace_line {
     uint64_t address : 56, bytes : 8;
 };

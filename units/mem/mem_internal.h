@@ -10,6 +10,7 @@
 #include "units/mem/dram.h"
 #include "units/mem/fabric.h"
 #include "units/mem/gather.h"
+#include "units/mem/mem_flight.h"
 #include "units/mem/mem_later.h"
 #include "units/mem/mem_queue.h"
 #include "units/mem/mem_timing.h"
@@ -30,6 +31,7 @@ struct mem_port {
     struct mem_tlb tlb;
     double tlb_free_ns; /* ports with tlb_refill_ns: when the last refill ends */
     struct mem_slots misses;
+    struct mem_flight flight;          /* on their way to an L1 that is not coherent */
     struct mem_slots writes;           /* ports without L1: stores under way, which do not take the places of loads */
     struct mem_link l2_read, l2_write; /* this port's own path to L2 */
     struct mem_fabric_port fabric;     /* ports without a cluster */

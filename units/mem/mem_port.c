@@ -108,6 +108,16 @@ void mem_port_expect_soon(const struct mem_port *port, uint64_t addr)
     mem_side_expect_soon(port->system, line);
 }
 
+/* A place in L1 for a line that was read: at once, or when its data arrive. Returns when what it displaces is gone. */
+static double keep_line(struct mem_port *port, const struct missed *m, uint64_t line, uint8_t flags)
+{
+    if (!port->flight.sets || port->system->stopped)
+        return mem_port_l1_fill(port, m->issued_ns, line, m->reply.ready_ns,
+                                (uint8_t)(flags | (uint8_t)m->reply.level << MEM_LINE_FROM_SHIFT));
+    mem_flight_add(&port->flight, &port->l1, line, m->reply.ready_ns, m->reply.level);
+    return m->issued_ns;
+}
+
 static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, uint64_t pc, bool keep, uint8_t flags)
 {
     expect_below(port, line);
@@ -118,11 +128,8 @@ static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, 
     mem_hold(port->system, &port->misses, m.reply.ready_ns);
     if (was_prefetched && port->cluster)
         mem_port_count_used(port, m.reply.ready_ns, m.issued_ns + port->cluster->l2_latency_ns);
-    if (keep) {
-        const uint8_t from = (uint8_t)((uint8_t)m.reply.level << MEM_LINE_FROM_SHIFT);
-        const double place = mem_port_l1_fill(port, m.issued_ns, line, m.reply.ready_ns, (uint8_t)(flags | from));
-        m.reply.ready_ns = later(m.reply.ready_ns, place);
-    }
+    if (keep)
+        m.reply.ready_ns = later(m.reply.ready_ns, keep_line(port, &m, line, flags));
     if (port->prefetcher.params.streams && (keep || m.reply.level != MEM_L2 || was_prefetched))
         mem_port_prefetch(port, m.issued_ns, line, pc);
     return m;
@@ -207,9 +214,21 @@ static struct mem_reply l1_hit(struct mem_port *port, double now_ns, const struc
     return (struct mem_reply){store ? now_ns : ready, store ? MEM_L1 : level};
 }
 
+/* A line that is on its way: the access takes its bytes as they arrive. */
+static struct mem_reply join(struct mem_port *port, double now_ns, const struct mem_flight_line *coming)
+{
+    const double hit = now_ns + port->l1_latency_ns;
+    const enum mem_level level = coming->ready_ns > hit ? (enum mem_level)(coming->key & 3) : MEM_L1;
+    mem_port_count(port, level);
+    return (struct mem_reply){later(hit, coming->ready_ns), level};
+}
+
 static struct mem_reply l1_miss(struct mem_port *port, double now_ns, const struct piece *p)
 {
     const bool store = p->kind != MEM_ACCESS_LOAD;
+    const struct mem_flight_line *const coming = store ? NULL : mem_flight_find(&port->flight, p->line, now_ns);
+    if (coming)
+        return join(port, now_ns, coming);
     if (store && gathers(port, p->kind)) {
         port->counters.hits[MEM_L1]++;
         return (struct mem_reply){gather(port, now_ns, p), MEM_L1};
@@ -316,6 +335,7 @@ static struct mem_reply load_through(struct mem_port *port, double now_ns, uint6
     const uint64_t page = addr >> MEM_PAGE_SHIFT;
     const bool known = mem_tlb_hint(&port->tlb, page) || mem_tlb_first_level(&port->tlb, page);
     struct mem_cache *l1 = &port->l1;
+    mem_flight_land(&port->flight, l1, now_ns);
     const struct mem_entry entry = mem_cache_find(l1, p.line);
     port->l1_read_bytes += bytes;
     if (known && entry.way && mem_cache_ready_ns(l1, &entry) <= now_ns && !(*entry.flags & MEM_LINE_PREFETCHED)) {
@@ -376,8 +396,10 @@ double mem_port_l1_width(const struct mem_port *port)
 
 void mem_port_forget(struct mem_port *port)
 {
-    if (port->has_l1 && !port->coherent_l1)
+    if (port->has_l1 && !port->coherent_l1) {
         mem_cache_clear(&port->l1);
+        mem_flight_clear(&port->flight);
+    }
 }
 
 void mem_port_counters(const struct mem_port *port, struct mem_counters *out)

@@ -25,6 +25,7 @@ static void free_port(struct mem_port *port)
     mem_cache_release(&port->l1);
     mem_tlb_release(&port->tlb);
     mem_slots_release(&port->misses);
+    mem_flight_release(&port->flight);
     mem_slots_release(&port->writes);
     mem_prefetch_release(&port->prefetcher);
     mem_gather_release(&port->gather);
@@ -66,7 +67,8 @@ static bool init_port(struct mem_port *port)
         return false;
     port->l1.clean_unnamed = !port->coherent_l1;
     const uint32_t tlb_entries = p->tlb_entries ? p->tlb_entries : s->tlb_entries_l1;
-    return mem_tlb_init(&port->tlb, tlb_entries, s->tlb_entries_l2, s->tlb_l2_ns, s->tlb_miss_ns) &&
+    return mem_flight_init(&port->flight, port->has_l1 && !port->coherent_l1) &&
+           mem_tlb_init(&port->tlb, tlb_entries, s->tlb_entries_l2, s->tlb_l2_ns, s->tlb_miss_ns) &&
            mem_slots_init(&port->misses, p->outstanding) && mem_slots_init(&port->writes, port->has_l1 ? 0 : p->outstanding) &&
            mem_prefetch_init(&port->prefetcher, &p->prefetch) && mem_gather_init(&port->gather, p->gather_lines);
 }
@@ -230,6 +232,7 @@ static void restart_port(struct mem_port *port, double now_ns)
 {
     mem_cache_settle(&port->l1, now_ns);
     mem_slots_restart(&port->misses, now_ns);
+    mem_flight_clear(&port->flight);
     mem_slots_restart(&port->writes, now_ns);
     mem_link_restart(&port->l2_read, now_ns);
     mem_link_restart(&port->l2_write, now_ns);

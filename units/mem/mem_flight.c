@@ -1,0 +1,84 @@
+#include "units/mem/mem_flight.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Lines that may be asked for before the first of them lands: all simdgroups of a core with a few scattered loads each. */
+#define FLIGHT_LINES 2048
+#define HOST_LINE    64
+
+_Static_assert(sizeof(struct mem_flight_set) == HOST_LINE, "a set is a line of the host");
+
+bool mem_flight_init(struct mem_flight *flight, bool wanted)
+{
+    memset(flight, 0, sizeof *flight);
+    if (!wanted)
+        return true;
+    flight->sets = FLIGHT_LINES / MEM_FLIGHT_WAYS;
+    flight->room = calloc((size_t)flight->sets * sizeof *flight->set + HOST_LINE, 1);
+    flight->queue = calloc(FLIGHT_LINES, sizeof *flight->queue);
+    flight->mask = FLIGHT_LINES - 1;
+    if (!flight->room || !flight->queue) {
+        mem_flight_release(flight);
+        return false;
+    }
+    flight->set = (void *)((char *)flight->room + (HOST_LINE - (uintptr_t)flight->room % HOST_LINE));
+    return true;
+}
+
+void mem_flight_release(struct mem_flight *flight)
+{
+    free(flight->room);
+    free(flight->queue);
+    memset(flight, 0, sizeof *flight);
+}
+
+void mem_flight_clear(struct mem_flight *flight)
+{
+    if (flight->sets)
+        memset(flight->set, 0, flight->sets * sizeof *flight->set);
+    flight->first = flight->count = 0;
+}
+
+/* A line may have been asked for twice, if its register was needed for another one meanwhile. */
+static void land_first(struct mem_flight *flight, struct mem_cache *cache)
+{
+    const struct mem_flight_line *const first = &flight->queue[flight->first];
+    const uint64_t line = (first->key >> 2) - 1;
+    struct mem_victim unused;
+    if (!mem_cache_find(cache, line).way)
+        mem_cache_insert(cache, line, first->ready_ns, (uint8_t)((first->key & 3) << MEM_LINE_FROM_SHIFT), &unused);
+    flight->first = (flight->first + 1) & flight->mask;
+    flight->count--;
+}
+
+void mem_flight_land_more(struct mem_flight *flight, struct mem_cache *cache, double now_ns)
+{
+    while (flight->count && flight->queue[flight->first].ready_ns <= now_ns)
+        land_first(flight, cache);
+}
+
+static void note(struct mem_flight_set *set, const struct mem_flight_line *added)
+{
+    unsigned oldest = 0;
+    for (unsigned w = 1; w < MEM_FLIGHT_WAYS; w++)
+        if (set->way[w].ready_ns < set->way[oldest].ready_ns)
+            oldest = w;
+    set->way[oldest] = *added;
+}
+
+void mem_flight_add(struct mem_flight *flight, struct mem_cache *cache, uint64_t line, double ready_ns, unsigned level)
+{
+    const struct mem_flight_line added = {(line + 1) << 2 | level, ready_ns};
+    note(&flight->set[mem_flight_set(flight, line)], &added);
+    if (flight->count > flight->mask)
+        land_first(flight, cache);
+    uint32_t at = flight->count++;
+    for (; at > 0; at--) { /* most arrive after all others */
+        const struct mem_flight_line *const before = &flight->queue[(flight->first + at - 1) & flight->mask];
+        if (before->ready_ns <= ready_ns)
+            break;
+        flight->queue[(flight->first + at) & flight->mask] = *before;
+    }
+    flight->queue[(flight->first + at) & flight->mask] = added;
+}
