@@ -47,11 +47,20 @@ static bool neutral(const struct net_match *m, const struct net_node *node, net_
     return number == (sum || net_is(node, "Sub") ? 0 : 1) && same_complete_shape(m, *kept, node->output[0]);
 }
 
+/* At inference: training is not asked for, and nobody wants the mask. */
+static bool idle_dropout(const struct net_match *m, const struct net_node *node)
+{
+    double training = 0;
+    if (!net_is(node, "Dropout") || net_output(node, 1) != NET_NONE)
+        return false;
+    return net_input(node, 2) == NET_NONE || (net_scalar(m, node->input[2], &training) && training == 0);
+}
+
 static bool changes_nothing(const struct net_match *m, const struct net_node *node, net_id *kept)
 {
     static const char *const by_shape[] = {"Reshape", "Expand", "Squeeze", "Unsqueeze", "Flatten", "Slice", "Tile", "Cast"};
     *kept = node->input[0];
-    if (net_is(node, "Identity") || (net_is(node, "Dropout") && net_output(node, 1) == NET_NONE))
+    if (net_is(node, "Identity") || idle_dropout(m, node))
         return true;
     if ((net_is(node, "Concat") || net_is(node, "Sum") || net_is(node, "Max") || net_is(node, "Min") || net_is(node, "Mean")) &&
         node->inputs == 1)
