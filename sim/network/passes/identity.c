@@ -106,9 +106,26 @@ static bool join_transposes(struct net_match *m, struct net_node *node)
     return true;
 }
 
+/* A softmax over all dimensions from an axis on, where only the last of them is more than 1, is the plain one. */
+static bool plain_softmax(struct net_match *m, struct net_node *node)
+{
+    const struct net_shape *const x = net_attr_int(node, "flat", 0) ? net_value_shape(m, node->input[0]) : NULL;
+    if (!x || !x->known || x->dims == 0)
+        return false;
+    const int64_t given = net_attr_int(node, "axis", 1), axis = given < 0 ? given + x->dims : given;
+    for (int64_t d = axis; d + 1 < (int64_t)x->dims; d++)
+        if (x->dim[d] != 1)
+            return false;
+    if (axis >= (int64_t)x->dims)
+        return false;
+    net_attr_remove(node, "flat");
+    net_must(m, net_set_int(node, "axis", -1));
+    return true;
+}
+
 static bool simplify(struct net_match *m, struct net_node *node)
 {
-    return join_transposes(m, node) || drop(m, node);
+    return plain_softmax(m, node) || join_transposes(m, node) || drop(m, node);
 }
 
 bool net_pass_identity(struct net_model *model, unsigned *changes, struct orch_error *error)
