@@ -18,6 +18,7 @@
     X(report) \
     X(kernel) \
     X(kernels) \
+    X(model) \
     X(models) \
     X(validate) \
     X(tune) \

@@ -1,17 +1,26 @@
 /* Models: graphs, nodes, attributes, subgraphs. */
-#include "sim/base/file_read.h"
 #include "sim/network/onnx/onnx_internal.h"
 #include "sim/network/operators/operator.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUBGRAPH_DEPTH_MAX = 8, NAME_BYTES = 4096 };
+enum { SUBGRAPH_DEPTH_MAX = 8, CALL_DEPTH_MAX = 16, NODES_MAX = 1 << 22, NAME_BYTES = 4096 };
+
+/* A function of the model that is being put in the place of a node; functions may use functions. */
+struct frame {
+    const Onnx__NodeProto *call;
+    const Onnx__FunctionProto *function;
+    const struct frame *outer;
+    unsigned depth;
+};
 
 struct import {
     struct net_model *model;
     const Onnx__ModelProto *proto;
+    const struct frame *frame; /* NULL = of the model's own graph */
+    size_t nodes;              /* so far: functions of functions would double them at every depth */
     struct orch_error *error;
 };
 
@@ -126,14 +135,32 @@ static bool import_lists(const Onnx__AttributeProto *a, struct net_node *node, c
     }
 }
 
+/* The attribute of that name of the node that a function stands for; that node may stand in a function itself. */
+static const Onnx__AttributeProto *attribute_of_call(const struct import *in, const char *name)
+{
+    for (const struct frame *f = in->frame; f; f = f->outer) {
+        const Onnx__AttributeProto *found = NULL;
+        for (size_t k = 0; k < f->call->n_attribute; k++)
+            if (f->call->attribute[k]->name && strcmp(f->call->attribute[k]->name, name) == 0)
+                found = f->call->attribute[k];
+        if (!found || !found->ref_attr_name || !*found->ref_attr_name)
+            return found;
+        name = found->ref_attr_name;
+    }
+    return NULL;
+}
+
 static bool import_attribute(struct import *in, const Onnx__AttributeProto *a, const struct onnx_names *names, unsigned depth,
                              struct net_node *node)
 {
     char name[NAME_BYTES];
     struct net_attribute *to;
     clean(a->name, name, sizeof name);
-    if (a->ref_attr_name && *a->ref_attr_name)
-        return orch_fail(in->error, ORCH_USAGE, "attribute %.60s refers to one of a function", name);
+    if (a->ref_attr_name && *a->ref_attr_name) {
+        a = attribute_of_call(in, a->ref_attr_name);
+        if (!a)
+            return true; /* the call leaves it out, and so does the node */
+    }
     switch (kind_of(a)) {
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT: return net_set_int(node, name, a->i) || orch_no_memory(in->error);
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT: return net_set_real(node, name, a->f) || orch_no_memory(in->error);
@@ -161,12 +188,14 @@ static bool import_attribute(struct import *in, const Onnx__AttributeProto *a, c
 
 /* ---- nodes ---- */
 
-static int64_t version_of(const Onnx__ModelProto *proto, const char *domain)
+static int64_t version_of(const struct import *in, const char *domain)
 {
-    for (size_t k = 0; k < proto->n_opset_import; k++) {
-        const char *const d = proto->opset_import[k]->domain ? proto->opset_import[k]->domain : "";
+    Onnx__OperatorSetIdProto *const *const set = in->frame ? in->frame->function->opset_import : in->proto->opset_import;
+    const size_t count = in->frame ? in->frame->function->n_opset_import : in->proto->n_opset_import;
+    for (size_t k = 0; k < count; k++) {
+        const char *const d = set[k]->domain ? set[k]->domain : "";
         if (strcmp(strcmp(d, "ai.onnx") == 0 ? "" : d, domain) == 0)
-            return proto->opset_import[k]->version;
+            return set[k]->version;
     }
     return 0;
 }
@@ -195,47 +224,6 @@ static bool connect(struct import *in, const Onnx__NodeProto *proto, struct onnx
     return true;
 }
 
-/* A Constant is no node: its output is a constant of the model. */
-static bool take_constant(struct import *in, const struct net_node *node, struct net_graph *graph, bool *taken)
-{
-    static const char *const names[] = {"value", "value_int", "value_float", "value_ints", "value_floats"};
-    const struct net_attribute *a = NULL;
-    (void)graph;
-    *taken = strcmp(node->op, "Constant") == 0 && !*node->domain;
-    if (!*taken)
-        return true;
-    for (size_t k = 0; k < sizeof names / sizeof *names && !a; k++)
-        a = net_attribute(node, names[k]);
-    if (!a || net_output(node, 0) == NET_NONE)
-        return orch_fail(in->error, ORCH_UNMODELLED, "a constant without a tensor");
-    struct net_array *array = NULL;
-    const int64_t length = (int64_t)a->count;
-    if (a->kind == NET_ATTR_ARRAY) {
-        array = net_array_retain(a->array);
-    } else if (a->kind == NET_ATTR_INT || a->kind == NET_ATTR_REAL) {
-        array = net_array_new(a->kind == NET_ATTR_INT ? NET_I64 : NET_F32, NULL, 0, in->error);
-        if (array && a->kind == NET_ATTR_INT)
-            net_write_integers(NET_I64, array->data, 0, 1, &a->integer);
-        else if (array)
-            net_write_doubles(NET_F32, array->data, 0, 1, &a->real);
-    } else if (a->kind == NET_ATTR_INTS) {
-        array = net_array_of_integers(NET_I64, a->integers, a->count, in->error);
-    } else if (a->kind == NET_ATTR_REALS) {
-        array = net_array_new(NET_F32, &length, 1, in->error);
-        if (array)
-            net_write_doubles(NET_F32, array->data, 0, a->count, a->reals);
-    } else {
-        return orch_fail(in->error, ORCH_UNMODELLED, "a constant of text");
-    }
-    if (!array)
-        return false;
-    struct net_value *const v = &in->model->value[node->output[0]];
-    v->constant = array;
-    v->type = array->type;
-    v->shape = net_shape_of(array->shape, array->dims);
-    return true;
-}
-
 static bool fill_node(struct import *in, const Onnx__NodeProto *proto, struct onnx_names *names, unsigned depth,
                       struct net_node *node)
 {
@@ -246,18 +234,86 @@ static bool fill_node(struct import *in, const Onnx__NodeProto *proto, struct on
 }
 
 static bool import_node(struct import *in, const Onnx__NodeProto *proto, struct onnx_names *names, unsigned depth,
+                        struct net_graph *graph);
+
+/* ---- functions ---- */
+
+static const Onnx__FunctionProto *function_of(const struct import *in, const Onnx__NodeProto *node)
+{
+    for (size_t k = 0; k < in->proto->n_functions; k++) {
+        const Onnx__FunctionProto *const f = in->proto->functions[k];
+        if (strcmp(f->name ? f->name : "", node->op_type ? node->op_type : "") == 0 &&
+            strcmp(f->domain ? f->domain : "", node->domain ? node->domain : "") == 0)
+            return f;
+    }
+    return NULL;
+}
+
+/* The nodes of the function between names of its own: its inputs are what the node is given, its outputs get the node's names. */
+static bool fill_function(struct import *in, const struct frame *frame, struct onnx_names *names, struct onnx_names *inner,
+                          struct net_graph *graph)
+{
+    const Onnx__FunctionProto *const f = frame->function;
+    const Onnx__NodeProto *const call = frame->call;
+    if (call->n_input > f->n_input || call->n_output > f->n_output)
+        return orch_fail(in->error, ORCH_USAGE, "%zu inputs and %zu outputs, the function has %zu and %zu", call->n_input,
+                         call->n_output, f->n_input, f->n_output);
+    for (size_t k = 0; k < call->n_input; k++) {
+        const net_id given = *call->input[k] ? onnx_names_find(names, call->input[k]) : NET_NONE;
+        char text[NAME_BYTES];
+        if (*call->input[k] && given == NET_NONE)
+            return orch_fail(in->error, ORCH_USAGE, "input '%.80s' is computed by nothing that stands before it",
+                             clean(call->input[k], text, sizeof text));
+        if (given != NET_NONE && !onnx_names_add(inner, f->input[k], given))
+            return orch_no_memory(in->error);
+    }
+    in->frame = frame;
+    for (size_t k = 0; k < f->n_node; k++)
+        if (!import_node(in, f->node[k], inner, 0, graph))
+            return false;
+    for (size_t k = 0; k < call->n_output; k++) {
+        const net_id made = onnx_names_here(inner, f->output[k]);
+        if (!*call->output[k])
+            continue;
+        if (made == NET_NONE || onnx_names_here(names, call->output[k]) != NET_NONE)
+            return orch_fail(in->error, ORCH_USAGE, "output %zu is not computed, or computed twice", k);
+        if (!onnx_names_add(names, call->output[k], made))
+            return orch_no_memory(in->error);
+    }
+    return true;
+}
+
+static bool import_function(struct import *in, const Onnx__NodeProto *call, const Onnx__FunctionProto *function,
+                            struct onnx_names *names, struct net_graph *graph)
+{
+    const struct frame *const outer = in->frame, frame = {call, function, outer, outer ? outer->depth + 1 : 0};
+    struct onnx_names inner = {.outer = NULL};
+    char text[NAME_BYTES];
+    bool ok = frame.depth < CALL_DEPTH_MAX || orch_fail(in->error, ORCH_USAGE, "functions are nested too deep");
+    ok = ok && fill_function(in, &frame, names, &inner, graph);
+    in->frame = outer;
+    onnx_names_free(&inner);
+    return ok || orch_fail_in(in->error, "function '%.80s'", clean(function->name, text, sizeof text));
+}
+
+static bool import_node(struct import *in, const Onnx__NodeProto *proto, struct onnx_names *names, unsigned depth,
                         struct net_graph *graph)
 {
     char name[NAME_BYTES], op[NAME_BYTES], domain[NAME_BYTES], title[256];
     bool constant = false;
+    const Onnx__FunctionProto *const function = function_of(in, proto);
+    if (++in->nodes > NODES_MAX)
+        return orch_fail(in->error, ORCH_USAGE, "too many nodes");
+    if (function)
+        return import_function(in, proto, function, names, graph);
     clean(proto->domain, domain, sizeof domain);
     clean(proto->name && *proto->name ? proto->name : proto->n_output ? proto->output[0] : "", name, sizeof name);
     struct net_node *const node = net_node_new(name, clean(proto->op_type, op, sizeof op),
                                                strcmp(domain, "ai.onnx") == 0 ? "" : domain, proto->n_input, proto->n_output);
     if (!node)
         return orch_no_memory(in->error);
-    node->version = version_of(in->proto, node->domain);
-    bool ok = fill_node(in, proto, names, depth, node) && take_constant(in, node, graph, &constant);
+    node->version = version_of(in, node->domain);
+    bool ok = fill_node(in, proto, names, depth, node) && onnx_take_constant(in->model, node, &constant, in->error);
     if (ok && !constant) {
         ok = onnx_normalise(in->model, node, in->error);
         node->row = ok ? net_operator_find(node->op, node->domain) : NULL;
@@ -352,11 +408,9 @@ static bool import_graph(struct import *in, const Onnx__GraphProto *proto, const
 
 static bool import_model(struct import *in)
 {
-    in->model->opset = version_of(in->proto, "");
+    in->model->opset = version_of(in, "");
     if (!in->proto->graph)
         return orch_fail(in->error, ORCH_USAGE, "no graph: this is no ONNX model");
-    if (in->proto->n_functions)
-        return orch_fail(in->error, ORCH_UNMODELLED, "functions that the model defines itself");
     return import_graph(in, in->proto->graph, NULL, 0, in->model->graph);
 }
 
@@ -380,27 +434,4 @@ struct net_model *onnx_import(const char *path, const uint8_t *bytes, size_t siz
         orch_fail_in(error, "%s", path);
     }
     return in.model;
-}
-
-struct net_model *onnx_load(const char *path, struct orch_error *error)
-{
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    FILE *const file = fopen(path, "rb");
-    const bool ok = file && file_read_all(file, ONNX_BYTES_MAX, &bytes, &size);
-    if (!ok)
-        orch_fail(error, ORCH_USAGE, "%s: %s", path, errno == EFBIG ? "longer than 2 GiB" : strerror(errno));
-    if (file)
-        fclose(file);
-    struct net_model *const model = ok ? onnx_import(path, bytes, size, error) : NULL;
-    free(bytes);
-    return model;
-}
-
-bool onnx_is(const void *bytes, size_t size)
-{
-    struct orch_error ignored;
-    if (size < 4 || size > ONNX_BYTES_MAX || *(const uint8_t *)bytes != 0x08)
-        return false; /* ir_version comes first in every file that was seen */
-    return onnx_wire_check(&onnx__model_proto__descriptor, bytes, size, &ignored);
 }

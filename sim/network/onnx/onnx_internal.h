@@ -29,6 +29,9 @@ net_id onnx_names_here(const struct onnx_names *names, const char *name);
 net_id onnx_names_find(const struct onnx_names *names, const char *name);
 void onnx_names_free(struct onnx_names *names);
 
+/* A Constant is no node: its output becomes a constant of the model, and *taken is set. */
+bool onnx_take_constant(struct net_model *model, const struct net_node *node, bool *taken, struct orch_error *error);
+
 /* Brings a node to the form of the newest operator set; new constants go to the model. */
 bool onnx_normalise(struct net_model *model, struct net_node *node, struct orch_error *error);
 

@@ -50,10 +50,10 @@ static bool fold_shape(struct fold *f, const struct net_node *node)
 static bool is_heavy(const struct net_node *node)
 {
     static const char *const heavy[] = {
-        "Conv",     "ConvTranspose",  "ConvInteger", "QLinearConv", "MatMul",      "MatMulInteger", "QLinearMatMul",
-        "Gemm",     "Einsum",         "LSTM",        "GRU",         "RNN",         "Unique",        "NonMaxSuppression",
-        "RoiAlign", "GridSample",     "Resize",      "MaxPool",     "AveragePool", "LpPool",        "LRN",
-        "Det",      "ReverseSequence"};
+        "Conv",     "ConvTranspose",   "ConvInteger", "QLinearConv", "MatMul",      "MatMulInteger", "QLinearMatMul",
+        "Gemm",     "Einsum",          "LSTM",        "GRU",         "RNN",         "Unique",        "NonMaxSuppression",
+        "RoiAlign", "GridSample",      "Resize",      "MaxPool",     "AveragePool", "LpPool",        "LRN",
+        "Det",      "ReverseSequence", "DFT",         "STFT"};
     for (size_t k = 0; k < sizeof heavy / sizeof *heavy; k++)
         if (strcmp(node->op, heavy[k]) == 0)
             return true;

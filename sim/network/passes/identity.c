@@ -47,11 +47,20 @@ static bool neutral(const struct net_match *m, const struct net_node *node, net_
     return number == (sum || net_is(node, "Sub") ? 0 : 1) && same_complete_shape(m, *kept, node->output[0]);
 }
 
+/* At inference: training is not asked for, and nobody wants the mask. */
+static bool idle_dropout(const struct net_match *m, const struct net_node *node)
+{
+    double training = 0;
+    if (!net_is(node, "Dropout") || net_output(node, 1) != NET_NONE)
+        return false;
+    return net_input(node, 2) == NET_NONE || (net_scalar(m, node->input[2], &training) && training == 0);
+}
+
 static bool changes_nothing(const struct net_match *m, const struct net_node *node, net_id *kept)
 {
     static const char *const by_shape[] = {"Reshape", "Expand", "Squeeze", "Unsqueeze", "Flatten", "Slice", "Tile", "Cast"};
     *kept = node->input[0];
-    if (net_is(node, "Identity") || (net_is(node, "Dropout") && net_output(node, 1) == NET_NONE))
+    if (net_is(node, "Identity") || idle_dropout(m, node))
         return true;
     if ((net_is(node, "Concat") || net_is(node, "Sum") || net_is(node, "Max") || net_is(node, "Min") || net_is(node, "Mean")) &&
         node->inputs == 1)
@@ -97,9 +106,26 @@ static bool join_transposes(struct net_match *m, struct net_node *node)
     return true;
 }
 
+/* A softmax over all dimensions from an axis on, where only the last of them is more than 1, is the plain one. */
+static bool plain_softmax(struct net_match *m, struct net_node *node)
+{
+    const struct net_shape *const x = net_attr_int(node, "flat", 0) ? net_value_shape(m, node->input[0]) : NULL;
+    if (!x || !x->known || x->dims == 0)
+        return false;
+    const int64_t given = net_attr_int(node, "axis", 1), axis = given < 0 ? given + x->dims : given;
+    for (int64_t d = axis; d + 1 < (int64_t)x->dims; d++)
+        if (x->dim[d] != 1)
+            return false;
+    if (axis >= (int64_t)x->dims)
+        return false;
+    net_attr_remove(node, "flat");
+    net_must(m, net_set_int(node, "axis", -1));
+    return true;
+}
+
 static bool simplify(struct net_match *m, struct net_node *node)
 {
-    return join_transposes(m, node) || drop(m, node);
+    return plain_softmax(m, node) || join_transposes(m, node) || drop(m, node);
 }
 
 bool net_pass_identity(struct net_model *model, unsigned *changes, struct orch_error *error)

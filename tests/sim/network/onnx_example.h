@@ -36,8 +36,12 @@ static inline void put_bytes(struct message *m, unsigned field, const void *byte
 {
     put_varint(m, field << 3 | 2);
     put_varint(m, size);
-    for (size_t k = 0; k < size; k++)
-        put_byte(m, ((const uint8_t *)bytes)[k]);
+    m->byte = realloc(m->byte, m->size + size + 1);
+    if (!m->byte)
+        abort();
+    if (size)
+        memcpy(m->byte + m->size, bytes, size);
+    m->size += size;
 }
 
 static inline void put_text(struct message *m, unsigned field, const char *text)

@@ -2,6 +2,7 @@
 #include "sim/network/case.h"
 #include "sim/network/network.h"
 #include "sim/network/operators/run.h"
+#include "sim/network/passes/pass.h"
 #include "tests/support/suite.h"
 
 #include <limits.h>
@@ -40,7 +41,7 @@ static bool check_outputs(const struct net_model *model, const struct net_case *
     return ok;
 }
 
-static void check_model(const char *folder, const char *name, int level)
+static void check_model(const char *folder, const char *name, int level, const char *without)
 {
     char path[PATH_MAX + 32], what[128];
     struct orch_error error = {0};
@@ -53,8 +54,8 @@ static void check_model(const char *folder, const char *name, int level)
     for (size_t set = 0; set < sets; set++) {
         char file[PATH_MAX + 64];
         snprintf(file, sizeof file, "%s/model.onnx", path);
-        snprintf(what, sizeof what, "%s --opt %d", name, level);
-        struct net_open_options options = {.level = level};
+        snprintf(what, sizeof what, "%s --opt %d%s%s", name, level, without ? " --no-pass " : "", without ? without : "");
+        const struct net_open_options options = {.level = level, .without = &without, .without_count = without != NULL};
         struct net_model *const model = net_import(file, &error);
         bool ok = model && net_case_load(path, set, model, &c, &error) && net_bind_inputs(model, c.input, &error) &&
                   net_prepare(model, &options, NULL, &error) && check_outputs(model, &c, what, &error);
@@ -74,7 +75,7 @@ static void at_level(int level)
     }
     snprintf(folder, sizeof folder, "%s", found);
     for (size_t k = 0; k < ARRAY_COUNT(models); k++)
-        check_model(folder, models[k], level);
+        check_model(folder, models[k], level, NULL);
 }
 
 static void test_as_imported(void)
@@ -92,7 +93,63 @@ static void test_after_all_passes(void)
     at_level(2);
 }
 
+/* Each pass meets graphs that another has not changed before it. */
+static void test_without_each_pass(void)
+{
+    static const char *const small[] = {"mnist_8", "ppocr_cls", "bert_tiny_random", "llama_tiny_random"};
+    const char *const found = suite_shared("models");
+    char folder[PATH_MAX];
+    if (!found) {
+        suite_skip("no folder of models");
+        return;
+    }
+    snprintf(folder, sizeof folder, "%s", found);
+    for (size_t pass = 0; net_pass_at(pass); pass++)
+        for (size_t k = 0; k < ARRAY_COUNT(small); k++)
+            check_model(folder, small[k], 2, net_pass_at(pass)->name);
+}
+
+/* What the passes must find in them. */
+static void test_what_passes_find(void)
+{
+    static const struct {
+        const char *model, *op;
+        size_t times;
+    } rows[] = {{"bert_tiny_random", "Attention", 2},
+                {"bert_tiny_random", "LayerNormalization", 5},
+                {"llama_tiny_random", "Attention", 2},
+                {"llama_tiny_random", "RMSNormalization", 5},
+                {"llama_tiny_random", "RotaryEmbedding", 4},
+                {"llama_tiny_random", "SwiGLU", 2},
+                {"mnist_8", "FusedConv", 2},
+                {"mnist_8", "FusedMatMul", 1},
+                {"ppocr_cls", "BatchNormalization", 0},
+                {"ultraface_rfb320", "BatchNormalization", 0}};
+    const char *const found = suite_shared("models");
+    char folder[PATH_MAX];
+    if (!found) {
+        suite_skip("no folder of models");
+        return;
+    }
+    snprintf(folder, sizeof folder, "%s", found);
+    for (size_t k = 0; k < ARRAY_COUNT(rows); k++) {
+        char file[PATH_MAX + 64];
+        struct orch_error error = {0};
+        const struct net_open_options options = {.level = 2};
+        size_t times = 0;
+        snprintf(file, sizeof file, "%s/%s/model.onnx", folder, rows[k].model);
+        struct net_model *const m = net_import(file, &error);
+        CHECK(m && net_prepare(m, &options, NULL, &error), "%s", error.text);
+        for (size_t i = 0; m && i < m->graph->nodes; i++)
+            times += strcmp(m->graph->node[i]->op, rows[k].op) == 0;
+        CHECK(times == rows[k].times, "%s: %zu %s", rows[k].model, times, rows[k].op);
+        net_model_free(m);
+    }
+}
+
 static const struct suite_test tests[] = {{"golden outputs as imported", test_as_imported},
                                           {"golden outputs with --opt 1", test_after_simple_passes},
-                                          {"golden outputs with --opt 2", test_after_all_passes}};
+                                          {"golden outputs with --opt 2", test_after_all_passes},
+                                          {"golden outputs without each pass", test_without_each_pass},
+                                          {"what passes find", test_what_passes_find}};
 SUITE_MAIN("network_models", tests)

@@ -115,6 +115,9 @@ static const struct row rows[] = {
      "Transpose(c)\n"
      "e = Transpose(d) perm=1,0\nf = Cast(e) to=1\ny = Exp(f)\nout y",
      "Transpose*2 Exp"},
+    {"an old softmax over the last axis", "in x f32[2,3,1,9]\na = Softmax(x) axis=2 flat=1\ny = Exp(a)\nout y", "Softmax Exp"},
+    {"dropout", "in x f32[9]\nconst r f32[] 0.5\nconst t bool[] 0\na = Dropout(x)\nb = Dropout(a, r, t)\ny = Exp(b)\nout y",
+     "Exp"},
     {"two transpositions are one", "in x f32[2,3,4]\na = Transpose(x) perm=1,2,0\nb = Transpose(a) perm=2,0,1\ny = Exp(b)\nout y",
      "Transpose Exp"},
 };

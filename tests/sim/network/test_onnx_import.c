@@ -370,11 +370,78 @@ static void test_nesting(void)
     refuse(m, ORCH_USAGE, "stands twice");
 }
 
+/* FunctionProto: names of inputs and outputs are separated by blanks; its nodes come after. */
+static struct message function_proto(const char *name, const char *input, const char *output)
+{
+    struct message f = {NULL, 0}, set = {NULL, 0};
+    put_number(&set, 2, 13);
+    put_text(&f, 1, name);
+    put_text(&f, 4, input);
+    put_text(&f, 5, output);
+    put_text(&f, 10, "mine");
+    put_message(&f, 9, &set);
+    return f;
+}
+
+/* A node of the domain in which functions are. */
+static struct message call(const char *op, const char *in, const char *out)
+{
+    struct message n = node_proto(op, in, out);
+    put_text(&n, 7, "mine");
+    return n;
+}
+
+static void test_functions(void)
+{
+    static const int64_t four = 4;
+    struct orch_error error;
+    struct message graph = {NULL, 0}, inner = function_proto("Leaky", "a", "b"), outer = function_proto("Twice", "a", "b");
+    struct message leaky = node_proto("LeakyRelu", "a", "b"), alpha = {NULL, 0}, first = call("Leaky", "a", "t"),
+                   second = call("Leaky", "t", "b");
+    put_text(&alpha, 1, "alpha");
+    put_text(&alpha, 21, "slope"); /* refers to the attribute of the node */
+    put_number(&alpha, 20, 1);
+    put_message(&leaky, 5, &alpha);
+    put_message(&inner, 7, &leaky);
+    for (unsigned k = 0; k < 2; k++) {
+        struct message slope = {NULL, 0};
+        put_text(&slope, 1, "slope");
+        put_text(&slope, 21, "slope");
+        put_number(&slope, 20, 1);
+        put_message(k ? &second : &first, 5, &slope);
+    }
+    put_message(&outer, 7, &first);
+    put_message(&outer, 7, &second);
+    struct message n = node_proto("Neg", "x", "m"), twice = call("Twice", "m", "y");
+    put_float_attribute(&twice, "slope", 0.5f);
+    put_input(&graph, "x", 1, &four, 1);
+    put_message(&graph, 1, &n);
+    put_message(&graph, 1, &twice);
+    put_output(&graph, "y");
+    struct message m = model_proto(13, &graph);
+    put_message(&m, 25, &inner);
+    put_message(&m, 25, &outer);
+    struct net_model *const model = import(&m, &error);
+    CHECK(model != NULL && model->graph->nodes == 3, "%s", error.text);
+    struct net_array *const y = model ? run_rising(model, &four, 1) : NULL;
+    CHECK(y && net_array_double(y, 3) == -0.75, "%g", y ? net_array_double(y, 3) : 0);
+    net_array_release(y);
+    net_model_free(model);
+    struct message endless = function_proto("Again", "a", "b"), again = call("Again", "a", "b");
+    put_message(&endless, 7, &again);
+    again = call("Again", "x", "y");
+    graph = one_node(&again, &four, 1);
+    m = model_proto(13, &graph);
+    put_message(&m, 25, &endless);
+    refuse(m, ORCH_USAGE, "functions are nested too deep");
+}
+
 static const struct suite_test tests[] = {{"forms of older opsets", test_older_forms},
                                           {"kinds of data", test_data},
                                           {"data in other files", test_external_data},
                                           {"truncated files", test_truncated},
                                           {"graphs that make no sense", test_graphs_that_make_no_sense},
                                           {"tensors that lie", test_tensors_that_lie},
-                                          {"nested messages", test_nesting}};
+                                          {"nested messages", test_nesting},
+                                          {"functions of the model", test_functions}};
 SUITE_MAIN("onnx_import", tests)

@@ -1,0 +1,128 @@
+/* The verb model: checks networks against expected outputs. */
+#include "isa/array_count.h"
+#include "sim/api/api.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
+#include "sim/prove/check/networks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct orchard_option option_table[] = {
+    {"unit", 0, "NAME", false,
+     "what computes: reference (the operators of sim/network, in double), which is the default and as yet the only one"},
+    {"opt", 0, "0|1|2", false, "passes before that: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
+    {"no-pass", 0, "NAME", true, "leave a pass out; repeats"},
+    {0},
+};
+
+static void show_rows(struct api_context *context, const struct check_network_rows *rows)
+{
+    static const struct table_column columns[] = {
+        {"network", NULL, false, 0},         {"outputs", NULL, false, 0}, {"largest difference", NULL, true, 0},
+        {"largest expected", NULL, true, 0}, {"MACs", NULL, true, 0},     {"computed by", NULL, false, 0}};
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
+    for (size_t k = 0; k < rows->count; k++) {
+        const struct check_network_row *const r = &rows->row[k];
+        table_row(table);
+        table_cell(table, "%s", r->name);
+        table_cell(table, "%s", r->right ? "right" : "wrong");
+        table_cell(table, "%.2g", r->difference);
+        table_cell(table, "%.3g", r->magnitude);
+        table_cell(table, "%llu", (unsigned long long)r->macs);
+        table_cell(table, "reference");
+    }
+    api_table(context, table);
+}
+
+static json_object *rows_json(const struct check_network_rows *rows)
+{
+    json_object *const list = json_object_new_array();
+    for (size_t k = 0; k < rows->count; k++) {
+        const struct check_network_row *const r = &rows->row[k];
+        json_object *const o = json_object_new_object();
+        json_add_text(o, "name", r->name);
+        json_add_bool(o, "right", r->right);
+        json_add_number(o, "largest_difference", r->difference);
+        json_add_number(o, "largest_expected", r->magnitude);
+        json_add_count(o, "macs", r->macs);
+        json_add_text(o, "unit", "reference");
+        json_object_array_add(list, o);
+    }
+    return list;
+}
+
+static int answer(struct api_context *context, const struct check_report *report, const struct check_network_rows *rows)
+{
+    json_object *const document = api_wants_document(context) ? check_report_json(report) : NULL;
+    if (document) {
+        json_object_object_add(document, "networks", rows_json(rows));
+        api_document(context, document);
+    }
+    if (api_wants_text(context)) {
+        if (rows->count)
+            show_rows(context, rows);
+        check_print_details(report, context->out);
+        check_print_closing(report, context->out);
+    }
+    return check_holds(report) ? ORCH_OK : ORCH_FAILED;
+}
+
+static int check(struct api_context *context, const char *folder, const char *const *names, size_t count)
+{
+    struct orch_error error = {0};
+    struct check_report report = {0};
+    struct check_network_rows rows = {.row = NULL};
+    const size_t left_out = api_count(&context->args, "no-pass");
+    const char **const without = calloc(left_out + 1, sizeof(*without));
+    unsigned level = 2;
+    bool ok = without || orch_no_memory(&error);
+    for (size_t k = 0; ok && k < left_out; k++)
+        without[k] = api_value_at(&context->args, "no-pass", k);
+    ok = ok && api_chosen(&context->args, "opt", "0|1|2", &level, &error);
+    const struct net_open_options options = {(int)level, without, left_out, NULL};
+    ok = ok && check_networks(folder, names, count, &options, &report, &rows, &error);
+    const int code = ok ? answer(context, &report, &rows) : api_fail(context, &error);
+    check_network_rows_free(&rows);
+    check_report_free(&report);
+    free(without);
+    return code;
+}
+
+static int ask(struct api_context *context, int words, const char *const *word)
+{
+    struct orch_error error = {0};
+    unsigned verb;
+    const char *const unit = api_value(&context->args, "unit");
+    if (words < 2)
+        return api_usage(context, "expected check and a folder of networks");
+    if (!api_choice("model command", word[0], "check", &verb, &error))
+        return api_fail(context, &error);
+    if (unit && strcmp(unit, "reference") != 0) {
+        if (!api_unit_is_known(&context->args, &error))
+            return api_fail(context, &error);
+        orch_fail(&error, ORCH_UNMODELLED,
+                  ORCH_OPTION("unit") " %s: networks are computed by the reference operators alone as yet", unit);
+        return api_fail(context, &error);
+    }
+    return check(context, word[1], word + 2, (size_t)words - 2);
+}
+
+const struct api_verb verb_model = {
+    .help =
+        {
+            .name = "model",
+            .synopsis = "check DIR [NAME...]",
+            .summary = "networks against their expected outputs",
+            .text =
+                "DIR holds a folder per network: model.onnx with golden/golden.json and .npy files (outputs within 2e-4 of the "
+                "largest\n"
+                "expected number), or with test_data_set_N of ONNX's backend tests (each number within 1e-3 of it and 1e-7).\n"
+                "Networks with operators that are not known are skipped by name.",
+            .examples = "orchard model check models\n"
+                        "orchard model check models mnist_8 --opt 0\n"
+                        "orchard model check /usr/share/libonnx-testdata/data/node",
+            .options = option_table,
+        },
+    .ask = ask,
+};

@@ -1,0 +1,116 @@
+#include "sim/prove/check/networks.h"
+
+#include "isa/list_grow.h"
+#include "sim/network/case.h"
+#include "sim/network/cost.h"
+#include "sim/network/operators/run.h"
+#include "sim/prove/check/case_folders.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct job {
+    const struct net_open_options *options;
+    struct check_report *report;
+    struct check_network_rows *rows;
+};
+
+static const char *last_part(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Compares all outputs; `row` keeps the worst. */
+static bool compare(const struct net_model *model, const struct net_case *c, struct net_array *const *output, bool golden,
+                    struct check_network_row *row, struct orch_error *error)
+{
+    for (size_t k = 0; k < c->outputs; k++) {
+        const double relative = golden ? 0 : CHECK_NETWORK_RELATIVE, absolute = golden ? 1 : CHECK_NETWORK_ABSOLUTE;
+        const struct net_difference d = net_compare(output[k], c->expected[k], relative, absolute);
+        if (!d.fits)
+            return orch_fail(error, ORCH_FAILED, "output '%.80s' has another type or shape than expected", model->output_name[k]);
+        if (d.largest >= row->difference) {
+            row->difference = d.largest;
+            row->magnitude = d.magnitude;
+        }
+        if (golden ? !(d.largest <= CHECK_NETWORK_F32 * d.magnitude) : !(d.worst <= 1))
+            return orch_fail(error, ORCH_FAILED, "output '%.80s' differs by %.3g; the largest expected number is %.3g",
+                             model->output_name[k], d.largest, d.magnitude);
+    }
+    return true;
+}
+
+/* One set of inputs. The model is opened anew for each, since passes use the sizes of the inputs. */
+static bool run_set(const struct job *job, const char *path, size_t set, bool golden, struct check_network_row *row,
+                    struct orch_error *error)
+{
+    char file[CASE_PATH_BYTES + 16];
+    struct net_case c = {.input = NULL};
+    snprintf(file, sizeof file, "%s/model.onnx", path);
+    struct net_model *const model = net_import(file, error);
+    bool ok = model && net_case_load(path, set, model, &c, error) && net_bind_inputs(model, c.input, error) &&
+              net_prepare(model, job->options, NULL, error);
+    struct net_array **const output = calloc(c.outputs + 1, sizeof(*output));
+    const struct net_run run = {.model = model, .input = c.input};
+    if (ok && (ok = output ? net_run(&run, output, error) : orch_no_memory(error))) {
+        row->macs = net_total_cost(model).macs;
+        ok = compare(model, &c, output, golden, row, error);
+    }
+    for (size_t k = 0; output && k < c.outputs; k++)
+        net_array_release(output[k]);
+    free(output);
+    net_case_free(&c);
+    net_model_free(model);
+    return ok;
+}
+
+static void keep(struct check_network_rows *rows, const struct check_network_row *row, const char *name)
+{
+    struct check_network_row *const grown = list_grow(rows->row, rows->count, &rows->room, sizeof *grown);
+    if (!grown)
+        return;
+    rows->row = grown;
+    grown[rows->count] = *row;
+    grown[rows->count].name = strdup(name);
+    rows->count += grown[rows->count].name != NULL;
+}
+
+static void check_case(void *context, const char *path)
+{
+    const struct job *const job = context;
+    struct check_network_row row = {.right = true};
+    struct orch_error error = {0};
+    size_t sets;
+    bool golden;
+    if (net_case_sets(path, &sets, &golden) == 0) {
+        check_skip(job->report, "%s: no expected outputs", last_part(path));
+        return;
+    }
+    for (size_t set = 0; row.right && set < sets; set++)
+        row.right = run_set(job, path, set, golden, &row, &error);
+    if (row.right)
+        check_pass(job->report);
+    else if (error.exit_code == ORCH_UNMODELLED)
+        check_skip(job->report, "%s: %s", last_part(path), error.text);
+    else
+        check_fail(job->report, "%s: %s", last_part(path), error.text);
+    if (row.right || error.exit_code != ORCH_UNMODELLED)
+        keep(job->rows, &row, last_part(path));
+}
+
+bool check_networks(const char *folder, const char *const *names, size_t name_count, const struct net_open_options *options,
+                    struct check_report *report, struct check_network_rows *rows, struct orch_error *error)
+{
+    struct job job = {options, report, rows};
+    const struct case_kind kind = {"network", "model.onnx", check_case, &job};
+    return case_folders_run(folder, names, name_count, &kind, error);
+}
+
+void check_network_rows_free(struct check_network_rows *rows)
+{
+    for (size_t k = 0; k < rows->count; k++)
+        free(rows->row[k].name);
+    free(rows->row);
+    *rows = (struct check_network_rows){.row = NULL};
+}

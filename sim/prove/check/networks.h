@@ -1,0 +1,33 @@
+/* Checks networks against golden outputs: folders with model.onnx and golden/, or with ONNX's test_data_set_N. */
+#ifndef ORCHARD_SIM_PROVE_CHECK_NETWORKS_H
+#define ORCHARD_SIM_PROVE_CHECK_NETWORKS_H
+
+#include "sim/base/check.h"
+#include "sim/network/network.h"
+
+/* Of the largest expected number of an output, in golden data of an independent runtime. */
+#define CHECK_NETWORK_F32 2e-4
+/* What ONNX's own backend tests ask of each number. */
+#define CHECK_NETWORK_RELATIVE 1e-3
+#define CHECK_NETWORK_ABSOLUTE 1e-7
+
+/* The worst output of a case. */
+struct check_network_row {
+    char *name;
+    bool right;
+    double difference, magnitude;
+    uint64_t macs;
+};
+
+struct check_network_rows {
+    struct check_network_row *row;
+    size_t count, room;
+};
+
+/* Every case of the folder (or only those named), by the reference operators after the passes that `options` asks for. What the
+ * reference does not know is skipped with its name. False with an error when there are no cases. */
+bool check_networks(const char *folder, const char *const *names, size_t name_count, const struct net_open_options *options,
+                    struct check_report *report, struct check_network_rows *rows, struct orch_error *error);
+void check_network_rows_free(struct check_network_rows *rows);
+
+#endif

@@ -1,0 +1,124 @@
+/* orchard models and orchard model with a network that the suite makes: text, document, exit codes. */
+#include "tests/sim/network/onnx_example.h"
+#include "tests/support/cli_binary.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static struct cli_home home = {.name = "networks", .options = "--quiet"};
+
+static void write_bytes(const char *name, const void *bytes, size_t size)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", home.folder, name);
+    FILE *const file = fopen(path, "wb");
+    CHECK(file && fwrite(bytes, 1, size, file) == size, "%s", path);
+    if (file)
+        fclose(file);
+}
+
+static void write_data(const char *name, const char *tensor, const int64_t *dim, size_t dims, const float *number, size_t count)
+{
+    struct message t = tensor_proto(tensor, 1, dim, dims, number, count * sizeof *number);
+    write_bytes(name, t.byte, t.size);
+    free(t.byte);
+}
+
+/* y = relu(x w), x [n, 4]; with one set of inputs and outputs, right or wrong. */
+static void make_case(void)
+{
+    static const int64_t in[2] = {-1, 4}, weights[2] = {4, 2}, given[2] = {1, 4}, result[2] = {1, 2};
+    static const float w[8] = {1, -2, 3, -4, 5, -6, 7, -8}, x[4] = {1, 1, 1, 1}, y[2] = {16, 0};
+    struct message graph = {NULL, 0}, info = value_info("x", 1, in, 2), constant = tensor_proto("w", 1, weights, 2, w, sizeof w);
+    struct message product = node_proto("MatMul", "x w", "h"), relu = node_proto("Relu", "h", "y"), out = {NULL, 0};
+    char path[256];
+    put_text(&out, 1, "y");
+    put_message(&graph, 11, &info);
+    put_message(&graph, 5, &constant);
+    put_message(&graph, 1, &product);
+    put_message(&graph, 1, &relu);
+    put_message(&graph, 12, &out);
+    struct message m = model_proto(13, &graph);
+    cli_home_open(&home);
+    for (unsigned k = 0; k < 2; k++) {
+        snprintf(path, sizeof path, "%s/%s", home.folder, k ? "one/test_data_set_0" : "one");
+        mkdir(path, 0700);
+    }
+    write_bytes("one/model.onnx", m.byte, m.size);
+    write_bytes("short.onnx", m.byte, m.size / 2);
+    write_data("one/test_data_set_0/input_0.pb", "x", given, 2, x, 4);
+    write_data("one/test_data_set_0/output_0.pb", "y", result, 2, y, 2);
+    free(m.byte);
+}
+
+static void test_show(void)
+{
+    make_case();
+    if (!cli_ask(&home, "models show $/one/model.onnx --dim n=3"))
+        return;
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "orchard.FusedMatMul+Relu") &&
+              strstr(home.outcome.out, "f32[3,4]") && strstr(home.outcome.out, "24 multiplications"),
+          "%d %s", home.outcome.code, home.outcome.out);
+    cli_ask(&home, "models show $/one/model.onnx --no-pass matmul");
+    CHECK(strstr(home.outcome.out, "Relu") && !strstr(home.outcome.out, "FusedMatMul") && strstr(home.outcome.out, "[n,4]"), "%s",
+          home.outcome.out);
+    cli_ask(&home, "models show $/one/model.onnx --pass memory --dim n=3");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "offset"), "%s", home.outcome.out);
+    cli_ask(&home, "models show $/one/model.onnx --dim n=3 --json");
+    json_object *const d = cli_document(&home.outcome);
+    CHECK(document_number(d, "/macs") == 24 && document_number(d, "/parameters") == 8 &&
+              document_number(d, "/memory/peak_bytes") == 152 &&
+              strcmp(document_text(d, "/nodes/0/operator"), "orchard.FusedMatMul") == 0 &&
+              document_number(d, "/inputs/0/shape/0") == 3,
+          "%s", home.outcome.out);
+    json_object_put(d);
+}
+
+static void refuses(const char *line, int code, const char *words)
+{
+    if (!cli_ask(&home, "%s", line))
+        return;
+    const char *const err = home.outcome.err;
+    CHECK(home.outcome.code == code && strstr(err, words) && strchr(err, '\n') == err + strlen(err) - 1, "%s: %d %s", line,
+          home.outcome.code, err);
+}
+
+static void test_refusals(void)
+{
+    make_case();
+    refuses("models show $/short.onnx", 2, "/short.onnx: byte");
+    refuses("models show $/none.onnx", 2, "/none.onnx");
+    refuses("models show $/one/model.onnx --dim m=3", 2, "no such dimension");
+    refuses("models show $/one/model.onnx --pass matmull", 2, "did you mean matmul");
+    refuses("models show $/one/model.onnx --no-pass geluu", 2, "did you mean gelu");
+    refuses("models show", 2, "show FILE.onnx");
+    refuses("model check $/one --unit gpu", 3, "reference");
+    refuses("model check $/one --unit gpus", 2, "did you mean gpu");
+}
+
+static void test_check(void)
+{
+    static const int64_t result[2] = {1, 2};
+    static const float wrong[2] = {16.5f, 0};
+    make_case();
+    if (!cli_ask(&home, "model check $/one --json"))
+        return;
+    json_object *d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && document_number(d, "/passed") == 1 &&
+              strcmp(document_text(d, "/networks/0/unit"), "reference") == 0,
+          "%s", home.outcome.out);
+    json_object_put(d);
+    write_data("one/test_data_set_0/output_0.pb", "y", result, 2, wrong, 2);
+    cli_ask(&home, "model check $/one");
+    CHECK(home.outcome.code == 1 && strstr(home.outcome.out, "output 'y' differs by 0.5") &&
+              strstr(home.outcome.out, "0 passed, 1 failed"),
+          "%d %s", home.outcome.code, home.outcome.out);
+    cli_home_remove(&home);
+}
+
+static const struct suite_test tests[] = {
+    {"models show", test_show}, {"what is refused", test_refusals}, {"model check", test_check}};
+SUITE_MAIN("networks_cli", tests)
