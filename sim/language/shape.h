@@ -68,7 +68,7 @@ struct shape_published {
     bool tied;
     double rope_base, rope_share;   /* the share of a head that is rotated */
     double epsilon, scaling_factor; /* of Llama 3; 0 = none */
-    unsigned encoder_context, encoder_channels;
+    unsigned encoder_context, encoder_channels, window;
     uint64_t parameters; /* as published */
     const char *source;
 };

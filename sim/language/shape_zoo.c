@@ -126,6 +126,7 @@ void shape_of_published(const struct shape_published *published, struct language
         .encoder_layers = p->encoder_context ? p->layers : 0,
         .encoder_context = p->encoder_context,
         .encoder_channels = p->encoder_channels,
+        .window = p->window,
     };
     shape->rope = shape->family->rope;
     snprintf(shape->name, sizeof shape->name, "%s", p->name);
