@@ -26,6 +26,7 @@ struct shape_family {
     bool scaled_embedding;  /* embeddings are multiplied by the square root of the width */
     bool one_qkv, one_gate; /* GGUF files hold queries, keys and values, or gate and up, in one tensor */
     bool sinks;             /* each head has a logit that takes part in the softmax without a value */
+    bool clamped_gate;      /* the gate is limited and shifted, as in gpt-oss */
     bool encoder;           /* an encoder of audio stands before it (Whisper) */
     bool decodes;           /* the reference decoder computes it */
 };
@@ -67,7 +68,7 @@ struct shape_published {
     bool tied;
     double rope_base, rope_share;   /* the share of a head that is rotated */
     double epsilon, scaling_factor; /* of Llama 3; 0 = none */
-    unsigned encoder_context, encoder_channels;
+    unsigned encoder_context, encoder_channels, window;
     uint64_t parameters; /* as published */
     const char *source;
 };
@@ -86,6 +87,9 @@ struct shape_sizes {
     uint64_t active_parameters; /* that one token passes through: of experts those that are used; without the embedding's rows */
 };
 struct shape_sizes shape_sizes(const struct language_shape *shape);
+/* What stores rows of so many values when a format is wanted: for rows that are no multiple of 256 another format of about the
+ * same size, for rows that no block fits f16. */
+const struct block_format *shape_format_of(const struct block_format *wanted, uint64_t columns);
 /* Bytes of all weights with matrices in one format, as far as rows are multiples of its block. */
 uint64_t shape_bytes(const struct language_shape *shape, const struct block_format *format);
 /* Keys and values of one token of the context, in bytes of `value_bytes` a number. */

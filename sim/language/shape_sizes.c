@@ -11,9 +11,8 @@ struct tally {
     uint64_t bytes;
 };
 
-/* What stores rows of so many values. llama.cpp's quantiser (src/llama-quant.cpp) gives rows that are no multiple of 256 another
- * format of about the same size, and rows that no block fits float16. */
-static const struct block_format *format_of(const struct block_format *wanted, uint64_t columns)
+/* As llama.cpp's quantiser (src/llama-quant.cpp) does it. */
+const struct block_format *shape_format_of(const struct block_format *wanted, uint64_t columns)
 {
     static const char *const instead[][2] = {
         {"q2_k", "q4_0"}, {"q3_k", "q4_0"}, {"q4_k", "q5_0"}, {"q5_k", "q5_1"}, {"q6_k", "q8_0"},
@@ -27,7 +26,7 @@ static const struct block_format *format_of(const struct block_format *wanted, u
 /* `copies` matrices, of which a token passes through `used`; rows of `columns` values. */
 static void add_matrices(struct tally *t, uint64_t copies, uint64_t used, uint64_t rows, uint64_t columns)
 {
-    const struct block_format *const format = format_of(t->format, columns);
+    const struct block_format *const format = shape_format_of(t->format, columns);
     t->matrices += copies * rows * columns;
     t->active += used * rows * columns;
     t->bytes += copies * rows * (columns / format->values) * format->bytes;

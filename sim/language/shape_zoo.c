@@ -56,7 +56,8 @@ static const struct shape_family families[] = {
      .qkv_bias = true,
      .output_bias = true,
      .feed_forward_bias = true,
-     .sinks = true},
+     .sinks = true,
+     .clamped_gate = true},
     {.name = "whisper",
      .config = "whisper",
      .norm = SHAPE_LAYER_NORM,
@@ -125,6 +126,7 @@ void shape_of_published(const struct shape_published *published, struct language
         .encoder_layers = p->encoder_context ? p->layers : 0,
         .encoder_context = p->encoder_context,
         .encoder_channels = p->encoder_channels,
+        .window = p->window,
     };
     shape->rope = shape->family->rope;
     snprintf(shape->name, sizeof shape->name, "%s", p->name);

@@ -1,0 +1,247 @@
+#include "sim/language/kernel_calls.h"
+
+#include "isa/array_count.h"
+#include "isa/list_grow.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What kernels of the GPU library lack for language models; `kernel_calls_of` says where. */
+static const char gemv_formats[] = "gemv in this format", gemm_formats[] = "gemm with a quantised matrix",
+                  mixed_types[] = "values of another type than the matrix", gather_formats[] = "gather of quantised rows",
+                  head_strides[] = "operands as [token][head][d]",
+                  query_length[] = "fewer queries than keys (q=), keys and values in a longer cache",
+                  window_reach[] = "a window of keys", logit_sinks[] = "a logit a head without a value",
+                  part_of_head[] = "rotation of a part of d", far_positions[] = "positions beyond 8192 (offset=)",
+                  wave_factors[] = "factors of frequencies", clamped_gate[] = "a gate that is limited and shifted",
+                  chosen_matrix[] = "a matrix chosen by a number in memory",
+                  top_places[] = "the places of the k largest of each row";
+
+enum { ROPE_OFFSET_MAX = 8192 }; /* of the kernel rope */
+
+struct pass {
+    const struct language_shape *s;
+    const struct block_format *matrices;
+    unsigned past, tokens, times;
+    const char *values; /* type of what is not a weight */
+    struct kernel_calls *calls;
+    struct orch_error *error;
+    bool ok;
+};
+
+static void call(struct pass *p, const char *what, const char *precision, const char *missing, double macs, const char *format,
+                 ...) __attribute__((format(printf, 6, 7)));
+
+static void call(struct pass *p, const char *what, const char *precision, const char *missing, double macs, const char *format,
+                 ...)
+{
+    struct kernel_call *const grown = p->ok ? list_grow(p->calls->call, p->calls->count, &p->calls->room, sizeof *grown) : NULL;
+    if (!grown) {
+        p->ok = p->ok && orch_no_memory(p->error);
+        return;
+    }
+    p->calls->call = grown;
+    struct kernel_call *const c = &grown[p->calls->count++];
+    *c = (struct kernel_call){.what = what, .times = p->times, .precision = precision, .missing = missing, .macs = macs};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(c->kernel, sizeof c->kernel, format, args);
+    va_end(args);
+}
+
+/* ---- weights ---- */
+
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a matrix takes and gives values of its own type. */
+static bool is_plain(const char *format)
+{
+    static const char *const plain[] = {"f32", "f16", "bf16"};
+    return is_one_of(format, plain, ARRAY_COUNT(plain));
+}
+
+/* y = A x for each token, and the bias. One token reads each weight once: gemv; several share them: gemm. */
+static void project(struct pass *p, const char *what, unsigned tokens, uint64_t rows, unsigned columns, bool bias,
+                    const char *missing)
+{
+    static const char *const quantised[] = {"q4_0", "q8_0", "q4_k"};
+    const char *const format = shape_format_of(p->matrices, columns)->name;
+    const double macs = (double)tokens * (double)rows * columns;
+    const unsigned long long many = rows;
+    if (!missing && is_plain(format))
+        missing = strcmp(format, p->values) == 0 ? NULL : mixed_types;
+    else if (!missing && tokens > 1)
+        missing = gemm_formats;
+    else if (!missing)
+        missing = is_one_of(format, quantised, ARRAY_COUNT(quantised)) ? NULL : gemv_formats;
+    if (tokens == 1)
+        call(p, what, format, missing, macs, "gemv:%llux%u", many, columns);
+    else
+        call(p, what, format, missing, macs, "gemm:%ux%llux%u,tb=1", tokens, many, columns);
+    if (bias)
+        call(p, what, p->values, NULL, 0, "elementwise:%llu,op=add,period=%llu", tokens * many, many);
+}
+
+static void normalise(struct pass *p, const char *what, unsigned rows, unsigned columns)
+{
+    const bool layer = p->s->family->norm == SHAPE_LAYER_NORM;
+    call(p, what, p->values, NULL, 0, "%s:%ux%u,eps=%g", layer ? "layernorm" : "rmsnorm", rows, columns, p->s->epsilon);
+}
+
+static void add(struct pass *p, const char *what, uint64_t values)
+{
+    call(p, what, p->values, NULL, 0, "elementwise:%llu,op=add", (unsigned long long)values);
+}
+
+/* ---- a layer ---- */
+
+static void rotate(struct pass *p, const char *what, unsigned heads)
+{
+    const struct language_shape *const s = p->s;
+    const char *const missing = s->rope_size != s->head_size       ? part_of_head
+                                : s->scaling != SHAPE_SCALING_NONE ? wave_factors
+                                : p->past > ROPE_OFFSET_MAX        ? far_positions
+                                : p->tokens > 1 && heads > 1       ? head_strides
+                                                                   : NULL;
+    if (s->rope != SHAPE_ROPE_NONE)
+        call(p, what, p->values, missing, 0, "rope:h=%u,s=%u,d=%u,base=%g,offset=%u,style=%s", heads, p->tokens, s->head_size,
+             s->rope_base, p->past, s->rope == SHAPE_ROPE_HALVES ? "halves" : "interleaved");
+}
+
+static void attend(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    const unsigned keys = p->past + p->tokens;
+    const char *const missing = s->window && keys > s->window ? window_reach
+                                : s->family->sinks            ? logit_sinks
+                                : p->past                     ? query_length
+                                : p->tokens > 1               ? head_strides
+                                                              : NULL;
+    const double macs = 2.0 * s->heads * p->tokens * (p->past + (p->tokens + 1) / 2.0) * s->head_size;
+    char queries[16] = "";
+    if (p->past)
+        snprintf(queries, sizeof queries, ",q=%u", p->tokens);
+    const unsigned long long cached =
+        (unsigned long long)p->tokens * s->kv_heads * s->head_size * (strcmp(p->values, "f32") == 0 ? 4 : 2);
+    call(p, "cache_k", p->values, NULL, 0, "copy:%llu", cached);
+    call(p, "cache_v", p->values, NULL, 0, "copy:%llu", cached);
+    call(p, "attention", p->values, missing, macs, "attention:h=%u,s=%u,d=%u,causal=1,kvh=%u%s", s->heads, keys, s->head_size,
+         s->kv_heads, queries);
+}
+
+static void attention_part(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    const struct shape_family *const f = s->family;
+    project(p, "attn_q", p->tokens, (uint64_t)s->heads * s->head_size, s->width, f->qkv_bias, NULL);
+    project(p, "attn_k", p->tokens, (uint64_t)s->kv_heads * s->head_size, s->width, f->qkv_bias, NULL);
+    project(p, "attn_v", p->tokens, (uint64_t)s->kv_heads * s->head_size, s->width, f->qkv_bias, NULL);
+    if (f->qk_norm) {
+        normalise(p, "attn_q_norm", p->tokens * s->heads, s->head_size);
+        normalise(p, "attn_k_norm", p->tokens * s->kv_heads, s->head_size);
+    }
+    rotate(p, "rope_q", s->heads);
+    rotate(p, "rope_k", s->kv_heads);
+    attend(p);
+    project(p, "attn_output", p->tokens, s->width, s->heads * s->head_size, f->output_bias, NULL);
+}
+
+static const char *activation(const struct shape_family *f)
+{
+    return f->activation == SHAPE_SILU ? "silu" : f->activation == SHAPE_GELU ? "gelu" : "gelu_tanh";
+}
+
+/* With experts, the matrices of the chosen ones, once for each token: their numbers are only known in memory. */
+static void feed_forward_part(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    const struct shape_family *const f = s->family;
+    const unsigned before = p->times, tokens = s->experts ? 1 : p->tokens;
+    const char *const missing = s->experts ? chosen_matrix : NULL;
+    if (s->experts) {
+        project(p, "ffn_gate_inp", p->tokens, s->experts, s->width, f->feed_forward_bias, NULL);
+        call(p, "experts", p->values, top_places, 0, "sort:%ux%u,descending=1", p->tokens, s->experts);
+        call(p, "expert_weights", p->values, NULL, 0, "softmax:%ux%u", p->tokens, s->experts_used);
+        p->times *= s->experts_used * p->tokens;
+    }
+    if (f->gated)
+        project(p, "ffn_gate", tokens, s->feed_forward, s->width, f->feed_forward_bias, missing);
+    project(p, "ffn_up", tokens, s->feed_forward, s->width, f->feed_forward_bias, missing);
+    call(p, "ffn_act", p->values, f->clamped_gate ? clamped_gate : NULL, 0, "elementwise:%llu,op=%s%s",
+         (unsigned long long)tokens * s->feed_forward, activation(f), f->gated ? "+mul" : "");
+    project(p, "ffn_down", tokens, s->width, s->feed_forward, f->feed_forward_bias, missing);
+    if (s->experts)
+        call(p, "expert_sum", p->values, NULL, 0, "elementwise:%u,op=mul+add", s->width);
+    p->times = before;
+}
+
+static void layer(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    const uint64_t values = (uint64_t)p->tokens * s->width;
+    normalise(p, "attn_norm", p->tokens, s->width);
+    attention_part(p);
+    add(p, "residual", values);
+    if (!s->family->parallel)
+        normalise(p, "ffn_norm", p->tokens, s->width);
+    feed_forward_part(p);
+    add(p, "residual", values);
+}
+
+static void embed(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    const char *const format = shape_format_of(p->matrices, s->width)->name;
+    const char *const missing = !is_plain(format) ? gather_formats : strcmp(format, p->values) == 0 ? NULL : mixed_types;
+    const unsigned long long values = (unsigned long long)p->tokens * s->width;
+    call(p, "token_embd", format, missing, 0, "gather:%ux%ux%u", s->vocabulary, s->width, p->tokens);
+    if (s->family->scaled_embedding)
+        call(p, "embedding_scale", p->values, NULL, 0, "elementwise:%llu,op=mul,period=1", values);
+    if (s->family->positions) {
+        call(p, "position_embd", p->values, NULL, 0, "gather:%ux%ux%u", s->context, s->width, p->tokens);
+        add(p, "position_embd", values);
+    }
+}
+
+bool kernel_calls_of(const struct language_shape *shape, const struct block_format *matrices, unsigned past, unsigned tokens,
+                     struct kernel_calls *calls, struct orch_error *error)
+{
+    /* gemv takes vectors of the type of a plain matrix, and f32 with quantised ones. */
+    const bool plain = matrices->values == 1;
+    struct pass pass = {.s = shape,
+                        .matrices = matrices,
+                        .past = past,
+                        .tokens = tokens,
+                        .times = 1,
+                        .values = plain ? matrices->name : "f32",
+                        .calls = calls,
+                        .error = error,
+                        .ok = true};
+    struct pass *const p = &pass;
+    if (shape->family->encoder)
+        return orch_fail(error, ORCH_UNMODELLED, "%s: models with an encoder are not lowered", shape->family->name);
+    if (tokens == 0 || past > shape->context || tokens > shape->context - past)
+        return orch_fail(error, ORCH_USAGE, "%u tokens behind %u others: the context is %u", tokens, past, shape->context);
+    embed(p);
+    p->times = shape->layers;
+    layer(p);
+    p->times = 1;
+    normalise(p, "output_norm", 1, shape->width); /* only what follows the last token is asked for */
+    project(p, "output", 1, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
+    call(p, "argmax", p->values, NULL, 0, "reduce:1x%u,op=argmax", shape->vocabulary);
+    return p->ok;
+}
+
+void kernel_calls_free(struct kernel_calls *calls)
+{
+    free(calls->call);
+    *calls = (struct kernel_calls){0};
+}

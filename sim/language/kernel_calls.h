@@ -1,0 +1,28 @@
+/* A pass of a language model as kernels of the GPU library: which ones, of which shapes and types, in order, and what the library
+ * cannot do yet. It is the question that lowering puts; nothing is run here.
+ */
+#ifndef ORCHARD_SIM_LANGUAGE_KERNEL_CALLS_H
+#define ORCHARD_SIM_LANGUAGE_KERNEL_CALLS_H
+
+#include "sim/language/shape.h"
+
+struct kernel_call {
+    const char *what;      /* "attn_q" */
+    unsigned times;        /* in the whole pass: all layers of a model are alike, and one stands for all */
+    char kernel[96];       /* "gemv:4096x4096", as `orchard run` takes it */
+    const char *precision; /* of the matrices, or of the values where there are none */
+    const char *missing;   /* what the kernel would have to learn; NULL = nothing */
+    double macs;           /* of one call; 0 = none to speak of */
+};
+
+struct kernel_calls {
+    struct kernel_call *call;
+    size_t count, room;
+};
+
+/* A pass over `tokens` tokens behind `past` others that are in the cache, with matrices in one format. The list starts zeroed. */
+bool kernel_calls_of(const struct language_shape *shape, const struct block_format *matrices, unsigned past, unsigned tokens,
+                     struct kernel_calls *calls, struct orch_error *error);
+void kernel_calls_free(struct kernel_calls *calls);
+
+#endif

@@ -1,0 +1,108 @@
+/* Passes of language models as kernel calls: the library builds every call that is not marked, refuses what is asked for by a
+ * parameter or type that it does not have, and the multiply-adds are those of the model. */
+#include "sim/language/kernel_calls.h"
+#include "tests/support/suite.h"
+#include "units/gpu/kernels/gpu_kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool library_builds(const struct kernel_call *c, struct isa_error *error)
+{
+    static struct gpu_kernel kernel;
+    struct gpu_kernel_request request = {.generation = GPU_G13, .cores = 8};
+    memset(&kernel, 0, sizeof kernel);
+    if (!gpu_kernel_parse(c->kernel, c->precision, &request, error))
+        return false;
+    request.generation = GPU_G13;
+    request.cores = 8;
+    const bool built = gpu_kernel_build(&request, &kernel, error);
+    if (built && c->macs > 0 && strncmp(c->kernel, "gem", 3) == 0)
+        CHECK(fabs(kernel.macs / c->macs - 1) < 1e-9, "%s: %g multiply-adds, the library says %g", c->kernel, c->macs,
+              kernel.macs);
+    gpu_kernel_free(&kernel);
+    return built;
+}
+
+/* What is missing and shows in the request itself; the rest is about layouts and indirection, which a request cannot say. */
+static bool shows_in_request(const char *missing)
+{
+    static const char *const beginnings[] = {"gemv in", "gemm with", "gather of", "fewer queries", "positions beyond"};
+    for (size_t i = 0; i < ARRAY_COUNT(beginnings); i++)
+        if (strncmp(missing, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+static double check_calls(const struct language_shape *s, const char *format, unsigned past, unsigned tokens)
+{
+    struct kernel_calls calls = {0};
+    struct orch_error error = {0};
+    double macs = 0;
+    CHECK(kernel_calls_of(s, block_format_named(format), past, tokens, &calls, &error), "%s: %s", s->name, error.text);
+    for (size_t i = 0; i < calls.count; i++) {
+        const struct kernel_call *const c = &calls.call[i];
+        struct isa_error why = {0};
+        macs += c->times * c->macs;
+        if (c->missing && !shows_in_request(c->missing))
+            continue;
+        const bool builds = library_builds(c, &why);
+        CHECK(builds == !c->missing, "%s, %s: %s %s: missing '%s', the library says '%s'", s->name, c->what, c->kernel,
+              c->precision, c->missing ? c->missing : "", why.text);
+    }
+    kernel_calls_free(&calls);
+    return macs;
+}
+
+/* One token passes each active weight once, and attention looks at all tokens. */
+static void test_decode(void)
+{
+    static const char *const formats[] = {"f16", "q8_0", "q4_k"};
+    const struct shape_published *p;
+    for (size_t i = 0; (p = shape_published_at(i)); i++) {
+        struct language_shape s;
+        shape_of_published(p, &s);
+        if (s.family->encoder)
+            continue;
+        const struct shape_sizes sizes = shape_sizes(&s);
+        const double weights = (double)(sizes.active_parameters - (sizes.parameters - sizes.matrix_parameters));
+        const double expected = weights + 2.0 * s.layers * s.heads * s.head_size * 501;
+        for (size_t f = 0; f < ARRAY_COUNT(formats); f++)
+            CHECK(fabs(check_calls(&s, formats[f], 500, 1) / expected - 1) < 1e-12, "%s", p->name);
+    }
+}
+
+static void test_prefill(void)
+{
+    struct language_shape s;
+    shape_of_published(shape_published_named("llama-2-7b"), &s);
+    /* The head is asked for the last token alone. */
+    const double inner = 6607343616.0 - 32000.0 * 4096 - 65 * 4096, attention = 2.0 * 32 * 4096 * (64 * 65 / 2);
+    const double expected = 64 * inner + 32000.0 * 4096 + attention;
+    CHECK(fabs(check_calls(&s, "f16", 0, 64) / expected - 1) < 1e-9, "%.12g and %.12g", check_calls(&s, "f16", 0, 64), expected);
+    check_calls(&s, "q4_0", 0, 64);
+    shape_of_published(shape_published_named("llama-3.1-8b"), &s);
+    s.scaling = SHAPE_SCALING_NONE;
+    check_calls(&s, "q8_0", 10000, 1);
+}
+
+static void test_limits(void)
+{
+    struct language_shape s;
+    struct kernel_calls calls = {0};
+    struct orch_error error = {0};
+    shape_of_published(shape_published_named("gpt2"), &s);
+    CU_ASSERT_FALSE(kernel_calls_of(&s, block_format_named("f16"), 1024, 1, &calls, &error));
+    CHECK(strstr(error.text, "1 tokens behind 1024 others: the context is 1024") != NULL, "%s", error.text);
+    shape_of_published(shape_published_named("whisper-tiny"), &s);
+    CU_ASSERT_FALSE(kernel_calls_of(&s, block_format_named("f16"), 0, 1, &calls, &error));
+    CU_ASSERT_EQUAL(error.exit_code, ORCH_UNMODELLED);
+    kernel_calls_free(&calls);
+}
+
+static const struct suite_test tests[] = {
+    {"asks for kernels that the library builds, token by token", test_decode},
+    {"does so for prompts", test_prefill},
+    {"refuses what is no pass", test_limits},
+};
+SUITE_MAIN("kernel_calls", tests)
