@@ -183,7 +183,7 @@ static void test_gaps_between_stores(void)
     static const struct {
         unsigned passes, width;
         double gbps, tolerance;
-    } published[] = {{1, 1, 10.38, 0.25}, {1, 2, 8.93, 0.12},  {2, 1, 5.70, 0.1},
+    } published[] = {{1, 1, 10.38, 0.25}, {1, 2, 8.93, 0.12}, {2, 1, 5.70, 0.1},
                      {2, 2, 12.37, 0.06}, {3, 1, 6.58, 0.15}, {4, 1, 8.88, 0.06}};
     struct amx_params p = m1;
     p.clock_ghz = 3.264;

@@ -138,6 +138,10 @@ static const char *doubt_of_loop(const struct validate_row *row, const struct am
     if (i16 && threads == 2 && strcmp(row->unit, "GOPS") == 0)
         return "the same products with 32-bit results reach 2948 with two threads, these 2291 and 2362: the clock of a cluster "
                "with one more busy core would explain it";
+    const bool vector = form->operand == VECTOR;
+    if (strstr(row->condition, "E-core") && strcmp(row->chip, "M1 Max") == 0 &&
+        (threads == 2 ? vector && form->op != AMX_FMA64 && form->op != AMX_MAC16 : form->op == AMX_FMA64 && !vector))
+        return "two to seventeen times slower than the other loops on the same cores: they were not left alone";
     if (form->op == AMX_MATFP && form->operand == MATFP_MODE(7) && threads == 2 && accumulators == 2 &&
         strcmp(row->chip, "M2") == 0)
         return "two and three threads with two accumulators both mean chains at 1.97 GHz, with one accumulator at 2.57: a limit "

@@ -61,7 +61,7 @@ static void test_several_chips(void)
 {
     const struct orchard_session session = silent();
     struct orchard_error error;
-    struct orchard_answer *a = orchard_run(&session, "gemm:64x64x64", LIST("unit=amx", "chip=m1,m2"), &error);
+    struct orchard_answer *a = orchard_run(&session, "gemm:128x128x128", LIST("unit=amx", "chip=m1,m2"), &error);
     CHECK(a != NULL, "%s", error.text);
     if (!a)
         return;
