@@ -1,7 +1,8 @@
 /* GGUF files. An input without the magic stands behind a good header. Of an accepted file every value and every row can be read,
- * and the tensors lie within the input.
+ * and the tensors lie within the input; what it says of a model and a tokenizer is taken or refused.
  */
-#include "sim/language/gguf.h"
+#include "sim/language/shape.h"
+#include "sim/language/tokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,23 @@ static void read_tensors(const struct gguf *gguf, const uint8_t *bytes, size_t s
     }
 }
 
+static void read_model(const struct gguf *gguf)
+{
+    struct language_shape shape;
+    struct orch_error error = {0};
+    check(shape_of_gguf(gguf, &shape, &error) || (error.text[0] != 0 && !strchr(error.text, '\n')));
+    error = (struct orch_error){0};
+    struct tokenizer *const t = tokenizer_create(gguf, &error);
+    struct token_list tokens = {0};
+    check(t || (error.text[0] != 0 && !strchr(error.text, '\n')));
+    if (t && !tokenizer_encode(t, "a text, 12", 10, TOKENIZE_FRAME | TOKENIZE_SPECIAL, &tokens, &error))
+        check(error.text[0] != 0);
+    for (size_t i = 0; i < tokens.count; i++)
+        check(tokens.token[i] < tokenizer_count(t));
+    token_list_free(&tokens);
+    tokenizer_free(t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t head[24] = {'G', 'G', 'U', 'F', 3, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2};
@@ -64,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (gguf) {
         read_values(gguf);
         read_tensors(gguf, file, before + size);
+        read_model(gguf);
         gguf_close(gguf);
     } else {
         check(error.text[0] != 0 && !strchr(error.text, '\n'));
