@@ -120,6 +120,17 @@ void gpu_job_take_mark(const struct gpu_job *j, struct gpu_mark *mark)
     j->selection.reader.read(j->selection.reader.context, &mark->counts);
 }
 
+/* Tells how far each core is. */
+static void tell_drift(struct gpu_job *j)
+{
+    struct gpu_drift *drift = j->selection.window->drift;
+    if (!drift)
+        return;
+    for (unsigned core = 0; core < j->params->cores; core++)
+        j->issued[core] = (double)gpu_timing_issued(j->timing, core);
+    gpu_drift_moment(drift, gpu_timing_now_ns(j->timing), j->issued);
+}
+
 /* Takes the marks that are due. */
 static void look_through_window(struct gpu_job *j)
 {
@@ -132,6 +143,8 @@ static void look_through_window(struct gpu_job *j)
         gpu_timing_take_profile(j->timing, NULL);
         j->settled = true;
     }
+    if (j->settled)
+        tell_drift(j);
     if (now < w->end)
         return;
     gpu_job_take_mark(j, &w->to);
@@ -236,10 +249,12 @@ static bool create_parts(struct gpu_job *j)
 {
     const struct gpu_leaps *leaps = j->selection.leaps;
     j->slot = calloc((size_t)j->params->cores * j->slots, sizeof *j->slot);
+    j->issued = calloc(j->params->cores, sizeof *j->issued);
+    j->behind = calloc(j->params->cores, sizeof *j->behind);
     j->own = j->selection.crowd ? NULL : gpu_crowd_create(j->setup, j->params->cores, j->slots, NULL);
     j->crowd = j->own ? j->own : j->selection.crowd;
     j->leaper = leaps ? gpu_leaper_create(j->setup, leaps->lap, leaps->lines) : NULL;
-    return j->slot && j->crowd && (!leaps || j->leaper);
+    return j->slot && j->issued && j->behind && j->crowd && (!leaps || j->leaper);
 }
 
 struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
@@ -271,6 +286,8 @@ void gpu_job_free(struct gpu_job *j)
     gpu_leaper_free(j->leaper);
     gpu_crowd_free(j->own);
     free(j->slot);
+    free(j->issued);
+    free(j->behind);
     free(j);
 }
 
