@@ -77,9 +77,10 @@ static bool find_paces(struct gpu_drift *d)
     return mean > 0;
 }
 
-/* How far what cores differ by is no chance: parts scatter, and the mean of few parts of few cores differs as well. 0 when cores
- * differ as chance would have it, 1 when it would hardly ever have them differ like that (the F-test of an analysis of variance,
- * two standard deviations above its mean). */
+/* How far what cores differ by is no chance: parts scatter, and the mean of few parts differs as well. 0 when cores differ as
+ * chance would have it, 1 when they differ by two standard deviations more than that (the F-test of an analysis of variance). Few
+ * cores differ by chance in ways that look as if they lasted, such as where in its life each one's threadgroup is when parts
+ * begin: eight tell nothing, 32 and more are believed. */
 static double beyond_chance(const struct gpu_drift *d)
 {
     double between = 0, within = 0;
@@ -91,7 +92,8 @@ static double beyond_chance(const struct gpu_drift *d)
     if (d->cores < 2 || d->parts < 2 || between <= 0)
         return 0;
     const double ratio = within > 0 ? between / (within * d->weight) : INFINITY;
-    return fmax(0, fmin(1, (ratio - 1) / (2 * sqrt(2.0 / (d->cores - 1)))));
+    const double deviation = sqrt(2.0 / (d->cores - 1)), belief = fmax(0, fmin(1, 2 - 4 * deviation));
+    return belief * fmax(0, fmin(1, (ratio - 1) / (2 * deviation)));
 }
 
 void gpu_drift_end(struct gpu_drift *d)
