@@ -96,10 +96,9 @@ static double beyond_chance(const struct gpu_drift *d)
     return belief * fmax(0, fmin(1, (ratio - 1) / (2 * deviation)));
 }
 
-void gpu_drift_end(struct gpu_drift *d)
+/* Takes what the present part tells. */
+static void add_part(struct gpu_drift *d)
 {
-    if (!find_paces(d))
-        return;
     d->parts++;
     const double share = fmax(LATEST, 1.0 / d->parts);
     d->weight = (1 - share) * (1 - share) * d->weight + share * share;
@@ -109,6 +108,19 @@ void gpu_drift_end(struct gpu_drift *d)
         c->square += share * (c->now * c->now - c->square);
     }
     d->lasting = beyond_chance(d);
+}
+
+void gpu_drift_end(struct gpu_drift *d)
+{
+    if (find_paces(d))
+        add_part(d);
+}
+
+void gpu_drift_part(struct gpu_drift *d, const double *pace)
+{
+    for (unsigned i = 0; i < d->cores; i++)
+        d->core[i].now = pace[i] - 1;
+    add_part(d);
 }
 
 double gpu_drift_pace(const struct gpu_drift *d, unsigned core)

@@ -127,8 +127,8 @@ static void tell_drift(struct gpu_job *j)
     if (!drift)
         return;
     for (unsigned core = 0; core < j->params->cores; core++)
-        j->issued[core] = (double)gpu_timing_issued(j->timing, core);
-    gpu_drift_moment(drift, gpu_timing_now_ns(j->timing), j->issued);
+        j->by_core[core] = (double)gpu_timing_issued(j->timing, core);
+    gpu_drift_moment(drift, gpu_timing_now_ns(j->timing), j->by_core);
 }
 
 /* Takes the marks that are due. */
@@ -249,12 +249,13 @@ static bool create_parts(struct gpu_job *j)
 {
     const struct gpu_leaps *leaps = j->selection.leaps;
     j->slot = calloc((size_t)j->params->cores * j->slots, sizeof *j->slot);
-    j->issued = calloc(j->params->cores, sizeof *j->issued);
+    j->by_core = calloc(j->params->cores, sizeof *j->by_core);
     j->behind = calloc(j->params->cores, sizeof *j->behind);
     j->own = j->selection.crowd ? NULL : gpu_crowd_create(j->setup, j->params->cores, j->slots, NULL);
     j->crowd = j->own ? j->own : j->selection.crowd;
     j->leaper = leaps ? gpu_leaper_create(j->setup, leaps->lap, leaps->lines) : NULL;
-    return j->slot && j->issued && j->behind && j->crowd && (!leaps || j->leaper);
+    j->drift = leaps ? gpu_drift_create(j->params->cores) : NULL;
+    return j->slot && j->by_core && j->behind && j->crowd && (!leaps || (j->leaper && j->drift));
 }
 
 struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
@@ -284,9 +285,10 @@ void gpu_job_free(struct gpu_job *j)
         for (unsigned t = 0; t < GPU_SIMDGROUPS_MAX; t++)
             gpu_trace_release(&j->slot[i].trace[t]);
     gpu_leaper_free(j->leaper);
+    gpu_drift_free(j->drift);
     gpu_crowd_free(j->own);
     free(j->slot);
-    free(j->issued);
+    free(j->by_core);
     free(j->behind);
     free(j);
 }

@@ -2,9 +2,9 @@
  *
  * A lap of a loop is like the lap before it, once all threadgroups of the GPU are in their loop and the caches have settled. So
  * laps are timed until the pace is steady; then all threadgroups leap at once, and the time of the leap follows from the pace
- * before it and the pace behind it. Those of a core leap over equally many laps, so that what they are ahead of one another stays
- * as it is, and each core over as many as it would have run meanwhile: where cores wait for the memory, some come ahead of others
- * all along (gpu_drift.h). The longer a pace has lasted, the longer the leap may be.
+ * before it and the pace behind it. Those on equally crowded cores leap over equally many laps, so that what they are ahead of
+ * one another stays as it is, and with it what they find in the caches; but for cores that drift from the others all along
+ * (gpu_drift.h), which leap over as many laps more or fewer. The longer a pace has lasted, the longer the leap may be.
  */
 #include "sim/workload/gpu/gpu_job_internal.h"
 
@@ -145,7 +145,21 @@ static bool laps_left(struct gpu_job *j, struct pace *pace)
     return true;
 }
 
-/* The time of a lap on a core; 0 when nothing is left there. */
+/* The longest leap after which every threadgroup still has its last laps to run. */
+static double longest_leap_ns(const struct pace *pace)
+{
+    double least = INFINITY;
+    for (unsigned i = 1; i <= RESIDENTS_MAX; i++) {
+        const struct crowd *c = &pace->crowd[i];
+        if (!c->simdgroups)
+            continue;
+        const double room = c->left < LAST_LAPS + LEAST_LEAP ? 0 : (c->left - LAST_LAPS) * lap_ns(c);
+        least = room < least ? room : least;
+    }
+    return least;
+}
+
+/* The time of a lap on a core that has something to do. */
 static double core_lap_ns(const struct gpu_job *j, unsigned core)
 {
     struct gpu_laps laps[GPU_SIMDGROUPS_MAX];
@@ -157,41 +171,36 @@ static double core_lap_ns(const struct gpu_job *j, unsigned core)
             sum += (ago(&laps[i], 0) - ago(&laps[i], 2 * WINDOW)) / (2 * WINDOW);
         simdgroups += count;
     }
-    return simdgroups ? sum / simdgroups : 0;
+    return sum / simdgroups;
 }
 
-/* The longest leap after which every threadgroup still has its last laps to run. Cores leap over up to one lap more than their
- * share of it. */
-static double longest_leap_ns(const struct gpu_job *j, const struct pace *pace)
+/* Tells how fast cores are beside those that are as crowded. */
+static void tell_drift(struct gpu_job *j, const struct pace *pace)
 {
-    double least = INFINITY;
     for (unsigned core = 0; core < j->params->cores; core++) {
         const unsigned count = residents(j, core);
-        const uint32_t left = pace->crowd[count].left;
-        if (!count)
-            continue;
-        const double room = left < LAST_LAPS + LEAST_LEAP + 1 ? 0 : (left - LAST_LAPS - 1) * core_lap_ns(j, core);
-        least = room < least ? room : least;
+        j->by_core[core] = count ? lap_ns(&pace->crowd[count]) / core_lap_ns(j, core) : 1;
     }
-    return least;
+    gpu_drift_part(j->drift, j->by_core);
 }
 
-/* How many laps a core leaps over in so many ns. What is lost of a lap is made up for at the next leap. */
-static uint32_t laps_over(struct gpu_job *j, unsigned core, double ns)
+/* How many laps a core leaps over in so many ns. Parts of laps that it drifts by add up from leap to leap. */
+static uint32_t laps_over(struct gpu_job *j, const struct crowd *crowd, unsigned core, double ns)
 {
-    const double lap = core_lap_ns(j, core);
-    if (lap <= 0)
-        return 0;
-    const double laps = ns / lap + j->behind[core], over = floor(laps + 0.5);
-    j->behind[core] = laps - over;
+    const double laps = ns / lap_ns(crowd), most = crowd->left - LAST_LAPS;
+    const double drift = laps * (gpu_drift_pace(j->drift, core) - 1) + j->behind[core];
+    const double over = fmax(0, fmin(most, floor(laps + 0.5) + floor(drift + 0.5)));
+    j->behind[core] = drift - floor(drift + 0.5);
     return (uint32_t)over;
 }
 
-static bool leap(struct gpu_job *j, double ns)
+static bool leap(struct gpu_job *j, const struct pace *pace, double ns)
 {
     const double now_ns = gpu_timing_now_ns(j->timing);
+    tell_drift(j, pace);
     for (unsigned core = 0; core < j->params->cores; core++) {
-        const uint32_t over = laps_over(j, core, ns);
+        const unsigned count = residents(j, core);
+        const uint32_t over = count ? laps_over(j, &pace->crowd[count], core, ns) : 0;
         for (unsigned k = 0; k < j->slots; k++) {
             struct gpu_job_slot *s = gpu_job_slot(j, core, k);
             if (!gpu_timing_laps(j->timing, core, k, NULL))
@@ -256,7 +265,7 @@ bool gpu_job_leap(void *context)
         settle_leap(j, its_ns, &rate);
     if (!laps_left(j, &pace))
         return false;
-    const double room_ns = longest_leap_ns(j, &pace), ns = room_ns < most_ns ? room_ns : most_ns;
+    const double room_ns = longest_leap_ns(&pace), ns = room_ns < most_ns ? room_ns : most_ns;
     if (ns <= 0)
         return true;
     j->leapt.rate = rate;
@@ -264,5 +273,5 @@ bool gpu_job_leap(void *context)
     j->leapt.laps = (uint32_t)(ns / its_ns + 0.5);
     j->leapt.lap_ns = its_ns;
     j->paced.laps += 2 * WINDOW + 2 + j->leapt.laps;
-    return leap(j, ns);
+    return leap(j, &pace, ns);
 }
