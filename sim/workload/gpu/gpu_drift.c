@@ -77,10 +77,15 @@ static bool find_paces(struct gpu_drift *d)
     return mean > 0;
 }
 
-/* How far what cores differ by is no chance: parts scatter, and the mean of few parts differs as well. 0 when cores differ as
- * chance would have it, 1 when they differ by two standard deviations more than that (the F-test of an analysis of variance). Few
- * cores differ by chance in ways that look as if they lasted, such as where in its life each one's threadgroup is when parts
+/* Few cores differ by chance in ways that look as if they lasted, such as where in its life each one's threadgroup is when parts
  * begin: eight tell nothing, 32 and more are believed. */
+static double belief(const struct gpu_drift *d)
+{
+    return d->cores < 2 ? 0 : fmax(0, fmin(1, 2 - 4 * sqrt(2.0 / (d->cores - 1))));
+}
+
+/* How far what cores differ by is no chance: parts scatter, and the mean of few parts differs as well. 0 when cores differ as
+ * chance would have it, 1 when they differ by two standard deviations more than that (the F-test of an analysis of variance). */
 static double beyond_chance(const struct gpu_drift *d)
 {
     double between = 0, within = 0;
@@ -92,8 +97,7 @@ static double beyond_chance(const struct gpu_drift *d)
     if (d->cores < 2 || d->parts < 2 || between <= 0)
         return 0;
     const double ratio = within > 0 ? between / (within * d->weight) : INFINITY;
-    const double deviation = sqrt(2.0 / (d->cores - 1)), belief = fmax(0, fmin(1, 2 - 4 * deviation));
-    return belief * fmax(0, fmin(1, (ratio - 1) / (2 * deviation)));
+    return fmax(0, fmin(1, (ratio - 1) / (2 * sqrt(2.0 / (d->cores - 1)))));
 }
 
 /* Takes what the present part tells. */
@@ -107,13 +111,14 @@ static void add_part(struct gpu_drift *d)
         c->known += share * (c->now - c->known);
         c->square += share * (c->now * c->now - c->square);
     }
-    d->lasting = beyond_chance(d);
 }
 
 void gpu_drift_end(struct gpu_drift *d)
 {
-    if (find_paces(d))
-        add_part(d);
+    if (!find_paces(d))
+        return;
+    add_part(d);
+    d->lasting = belief(d) * beyond_chance(d);
 }
 
 void gpu_drift_part(struct gpu_drift *d, const double *pace)
@@ -121,6 +126,7 @@ void gpu_drift_part(struct gpu_drift *d, const double *pace)
     for (unsigned i = 0; i < d->cores; i++)
         d->core[i].now = pace[i] - 1;
     add_part(d);
+    d->lasting = belief(d);
 }
 
 double gpu_drift_pace(const struct gpu_drift *d, unsigned core)
