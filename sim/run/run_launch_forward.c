@@ -77,7 +77,7 @@ static bool open_forward(struct forward *f)
     f->simdgroups = run_launch_simdgroups(l);
     f->schedule = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
     f->trial = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
-    f->drift = gpu_drift_create(f->cores);
+    f->drift = gpu_drift_create(f->cores, 1);
     if (!f->schedule || !f->trial || !f->drift)
         return orch_no_memory(l->error);
     run_launch_rewind(l);

@@ -7,7 +7,7 @@
  * one to the next, and what makes them differ may change. */
 #define LATEST 0.3
 
-struct core {
+struct place {
     double begin, issued,
         with_time;        /* issued at the first moment; sums over moments of what was issued since, alone and times time */
     double now;           /* pace in the part, relative to the mean, less 1 */
@@ -15,18 +15,18 @@ struct core {
 };
 
 struct gpu_drift {
-    unsigned cores, moments, parts;
+    unsigned cores, places, moments, parts;
     double begin_ns, ns, ns_ns; /* first moment; sums over moments of the time since, and of its square */
     double weight;              /* sum of the squares of the weights of parts */
     double lasting;             /* share of the differences between cores that is no chance */
-    struct core core[1];        /* there is room for all */
+    struct place place[1];      /* there is room for all */
 };
 
-struct gpu_drift *gpu_drift_create(unsigned cores)
+struct gpu_drift *gpu_drift_create(unsigned cores, unsigned slots)
 {
-    struct gpu_drift *d = calloc(1, sizeof *d + cores * sizeof d->core[0]);
+    struct gpu_drift *d = calloc(1, sizeof *d + (size_t)cores * slots * sizeof d->place[0]);
     if (d)
-        d->cores = cores;
+        *d = (struct gpu_drift){.cores = cores, .places = cores * slots};
     return d;
 }
 
@@ -39,8 +39,8 @@ void gpu_drift_begin(struct gpu_drift *d)
 {
     d->moments = 0;
     d->ns = d->ns_ns = 0;
-    for (unsigned i = 0; i < d->cores; i++)
-        d->core[i].issued = d->core[i].with_time = 0;
+    for (unsigned i = 0; i < d->places; i++)
+        d->place[i].issued = d->place[i].with_time = 0;
 }
 
 void gpu_drift_moment(struct gpu_drift *d, double ns, const double *issued)
@@ -50,8 +50,8 @@ void gpu_drift_moment(struct gpu_drift *d, double ns, const double *issued)
     const double since = ns - d->begin_ns;
     d->ns += since;
     d->ns_ns += since * since;
-    for (unsigned i = 0; i < d->cores; i++) {
-        struct core *c = &d->core[i];
+    for (unsigned i = 0; i < d->places; i++) {
+        struct place *c = &d->place[i];
         if (d->moments == 1)
             c->begin = issued[i];
         c->issued += issued[i] - c->begin;
@@ -68,12 +68,12 @@ static bool find_paces(struct gpu_drift *d)
     double mean = 0;
     if (d->moments < 2 || below <= 0)
         return false;
-    for (unsigned i = 0; i < d->cores; i++) {
-        d->core[i].now = (d->moments * d->core[i].with_time - d->ns * d->core[i].issued) / below;
-        mean += d->core[i].now / d->cores;
+    for (unsigned i = 0; i < d->places; i++) {
+        d->place[i].now = (d->moments * d->place[i].with_time - d->ns * d->place[i].issued) / below;
+        mean += d->place[i].now / d->places;
     }
-    for (unsigned i = 0; i < d->cores; i++)
-        d->core[i].now = mean > 0 ? d->core[i].now / mean - 1 : 0;
+    for (unsigned i = 0; i < d->places; i++)
+        d->place[i].now = mean > 0 ? d->place[i].now / mean - 1 : 0;
     return mean > 0;
 }
 
@@ -89,15 +89,15 @@ static double belief(const struct gpu_drift *d)
 static double beyond_chance(const struct gpu_drift *d)
 {
     double between = 0, within = 0;
-    for (unsigned i = 0; i < d->cores; i++) {
-        const struct core *c = &d->core[i];
+    for (unsigned i = 0; i < d->places; i++) {
+        const struct place *c = &d->place[i];
         between += c->known * c->known;
         within += (c->square - c->known * c->known) / (1 - d->weight);
     }
-    if (d->cores < 2 || d->parts < 2 || between <= 0)
+    if (d->places < 2 || d->parts < 2 || between <= 0)
         return 0;
     const double ratio = within > 0 ? between / (within * d->weight) : INFINITY;
-    return fmax(0, fmin(1, (ratio - 1) / (2 * sqrt(2.0 / (d->cores - 1)))));
+    return fmax(0, fmin(1, (ratio - 1) / (2 * sqrt(2.0 / (d->places - 1)))));
 }
 
 /* Takes what the present part tells. */
@@ -106,8 +106,8 @@ static void add_part(struct gpu_drift *d)
     d->parts++;
     const double share = fmax(LATEST, 1.0 / d->parts);
     d->weight = (1 - share) * (1 - share) * d->weight + share * share;
-    for (unsigned i = 0; i < d->cores; i++) {
-        struct core *c = &d->core[i];
+    for (unsigned i = 0; i < d->places; i++) {
+        struct place *c = &d->place[i];
         c->known += share * (c->now - c->known);
         c->square += share * (c->now * c->now - c->square);
     }
@@ -123,13 +123,13 @@ void gpu_drift_end(struct gpu_drift *d)
 
 void gpu_drift_part(struct gpu_drift *d, const double *pace)
 {
-    for (unsigned i = 0; i < d->cores; i++)
-        d->core[i].now = pace[i] - 1;
+    for (unsigned i = 0; i < d->places; i++)
+        d->place[i].now = pace[i] - 1;
     add_part(d);
     d->lasting = belief(d);
 }
 
-double gpu_drift_pace(const struct gpu_drift *d, unsigned core)
+double gpu_drift_pace(const struct gpu_drift *d, unsigned place)
 {
-    return 1 + d->lasting * d->core[core].known;
+    return 1 + d->lasting * d->place[place].known;
 }

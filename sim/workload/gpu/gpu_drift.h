@@ -13,22 +13,22 @@
 
 struct gpu_drift;
 
-/* NULL when memory ran out. */
-struct gpu_drift *gpu_drift_create(unsigned cores);
+/* Of cores, or (slots > 1) of the slots of cores: place i * slots + k is slot k of core i. NULL when memory ran out. */
+struct gpu_drift *gpu_drift_create(unsigned cores, unsigned slots);
 void gpu_drift_free(struct gpu_drift *drift);
 
 /* A part of the launch begins. */
 void gpu_drift_begin(struct gpu_drift *drift);
-/* How many instructions each core has issued so far, at some moments of the part. */
+/* How many instructions each place has issued so far, at some moments of the part. */
 void gpu_drift_moment(struct gpu_drift *drift, double ns, const double *issued);
 /* The part ends. Parts without a second moment do not count. */
 void gpu_drift_end(struct gpu_drift *drift);
 
-/* A whole part at once, in which cores had these paces, relative to what is expected of each. Unlike moments, paces are taken to
+/* A whole part at once, in which places had these paces, relative to what is expected of each. Unlike moments, paces are taken to
  * be known well. */
 void gpu_drift_part(struct gpu_drift *drift, const double *pace);
 
-/* The pace of a core relative to the mean of all, as the parts so far tell; 1 before them. */
-double gpu_drift_pace(const struct gpu_drift *drift, unsigned core);
+/* The pace of a place relative to the mean of all, as the parts so far tell; 1 before them. */
+double gpu_drift_pace(const struct gpu_drift *drift, unsigned place);
 
 #endif

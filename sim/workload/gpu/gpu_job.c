@@ -127,8 +127,8 @@ static void tell_drift(struct gpu_job *j)
     if (!drift)
         return;
     for (unsigned core = 0; core < j->params->cores; core++)
-        j->by_core[core] = (double)gpu_timing_issued(j->timing, core);
-    gpu_drift_moment(drift, gpu_timing_now_ns(j->timing), j->by_core);
+        j->by_slot[core] = (double)gpu_timing_issued(j->timing, core);
+    gpu_drift_moment(drift, gpu_timing_now_ns(j->timing), j->by_slot);
 }
 
 /* Takes the marks that are due. */
@@ -249,13 +249,13 @@ static bool create_parts(struct gpu_job *j)
 {
     const struct gpu_leaps *leaps = j->selection.leaps;
     j->slot = calloc((size_t)j->params->cores * j->slots, sizeof *j->slot);
-    j->by_core = calloc(j->params->cores, sizeof *j->by_core);
-    j->behind = calloc(j->params->cores, sizeof *j->behind);
+    j->by_slot = calloc((size_t)j->params->cores * j->slots, sizeof *j->by_slot);
+    j->behind = calloc((size_t)j->params->cores * j->slots, sizeof *j->behind);
     j->own = j->selection.crowd ? NULL : gpu_crowd_create(j->setup, j->params->cores, j->slots, NULL);
     j->crowd = j->own ? j->own : j->selection.crowd;
     j->leaper = leaps ? gpu_leaper_create(j->setup, leaps->lap, leaps->lines) : NULL;
-    j->drift = leaps ? gpu_drift_create(j->params->cores) : NULL;
-    return j->slot && j->by_core && j->behind && j->crowd && (!leaps || (j->leaper && j->drift));
+    j->drift = leaps ? gpu_drift_create(j->params->cores, j->slots) : NULL;
+    return j->slot && j->by_slot && j->behind && j->crowd && (!leaps || (j->leaper && j->drift));
 }
 
 struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
@@ -288,7 +288,7 @@ void gpu_job_free(struct gpu_job *j)
     gpu_drift_free(j->drift);
     gpu_crowd_free(j->own);
     free(j->slot);
-    free(j->by_core);
+    free(j->by_slot);
     free(j->behind);
     free(j);
 }

@@ -75,8 +75,8 @@ struct gpu_job {
     bool settled, stopped;         /* the marks of the window are taken */
     struct gpu_job_slot *slot;
     unsigned slots;  /* per core */
-    double *by_core; /* what a drift is told */
-    double *behind;  /* by core: laps, in part, that it leapt over too few so far */
+    double *by_slot; /* what a drift is told */
+    double *behind;  /* by slot: laps, in part, that it leapt over too few so far */
     struct unit_fault fault;
     bool no_memory, begun, failed_to_begin;
     double begin_ns;

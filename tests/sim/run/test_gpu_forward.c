@@ -130,7 +130,7 @@ static void time_part(struct gpu_drift *drift, const double pace[DRIFT_CORES], u
 /* Differences that last are found under the bursts. */
 static void test_drift_lasts(void)
 {
-    struct gpu_drift *drift = gpu_drift_create(DRIFT_CORES);
+    struct gpu_drift *drift = gpu_drift_create(DRIFT_CORES, 1);
     double pace[DRIFT_CORES];
     uint64_t state = 1;
     CU_ASSERT_PTR_NOT_NULL_FATAL(drift);
@@ -154,7 +154,7 @@ static void test_drift_chance(void)
     double sum = 0;
     uint64_t state = 2;
     for (unsigned launch = 0; launch < 50; launch++) {
-        struct gpu_drift *drift = gpu_drift_create(DRIFT_CORES);
+        struct gpu_drift *drift = gpu_drift_create(DRIFT_CORES, 1);
         CU_ASSERT_PTR_NOT_NULL_FATAL(drift);
         for (unsigned part = 0; part < 6; part++) {
             double pace[DRIFT_CORES];
