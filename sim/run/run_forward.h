@@ -21,6 +21,7 @@ struct point {
 struct forward {
     struct run_launch *l;
     struct gpu_schedule *schedule, *trial;
+    struct gpu_drift *drift; /* of cores from one another */
     unsigned cores, slots, simdgroups;
     double resident; /* simdgroups of a full GPU */
     double all;      /* instructions of the launch */

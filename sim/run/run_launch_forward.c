@@ -77,7 +77,8 @@ static bool open_forward(struct forward *f)
     f->simdgroups = run_launch_simdgroups(l);
     f->schedule = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
     f->trial = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
-    if (!f->schedule || !f->trial)
+    f->drift = gpu_drift_create(f->cores, 1);
+    if (!f->schedule || !f->trial || !f->drift)
         return orch_no_memory(l->error);
     run_launch_rewind(l);
     if (l->run->request->mode == RUN_FULL)
@@ -92,6 +93,7 @@ static void close_forward(struct forward *f)
 {
     gpu_schedule_free(f->schedule);
     gpu_schedule_free(f->trial);
+    gpu_drift_free(f->drift);
 }
 
 /* ---- windows ---- */
@@ -135,15 +137,19 @@ static void read_crowd(struct forward *f)
 static bool time_window(struct forward *f, const struct gpu_schedule *open, double settling, double counted, struct gpu_window *w)
 {
     struct run_launch *l = f->l;
-    *w = (struct gpu_window){.settling = settling, .end = settling + counted};
+    *w = (struct gpu_window){.settling = settling, .end = settling + counted, .drift = f->drift};
     const struct gpu_selection selection = {.open = open, .crowd = f->l->crowd, .window = w};
     const double begin = host_seconds();
+    gpu_drift_begin(f->drift);
     if (open)
         run_launch_restart(l, true);
     if (!run_launch_pass(l, &selection, NULL, NULL))
         return false;
     l->m->host_seconds += host_seconds() - begin;
     f->timed += w->to.issued;
+    gpu_drift_end(f->drift);
+    for (unsigned core = 0; core < f->cores; core++)
+        gpu_schedule_set_pace(f->schedule, core, gpu_drift_pace(f->drift, core));
     return true;
 }
 

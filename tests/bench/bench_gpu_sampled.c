@@ -31,10 +31,10 @@ static const char *const kernels[] = {
 };
 
 /* Busy seconds; NAN when the run failed. */
-static double busy(const struct chip *chip, const char *workload, const char *detail, bool *as_asked, double *host)
+static double busy(const struct chip *chip, const char *workload, const char *detail, bool cold, bool *as_asked, double *host)
 {
     const struct run_request request = {
-        .chip = chip, .workload = workload, .unit = "gpu", .detail = detail, .mode = RUN_TIMING, .threads = 1};
+        .chip = chip, .workload = workload, .unit = "gpu", .detail = detail, .mode = RUN_TIMING, .threads = 1, .cold = cold};
     struct orch_error error = {0};
     struct run_result result;
     double seconds = NAN;
@@ -55,41 +55,83 @@ static double busy(const struct chip *chip, const char *workload, const char *de
     return seconds;
 }
 
-/* Runs all kernels, or those whose names begin with the argument. */
+/* Kernels on chips of two dies, where cores wait for one another, cold: each takes a quarter of a minute to a minute, timed
+ * whole. */
+static const struct {
+    const char *chip, *kernel;
+} ultra[] = {
+    {"m2-ultra-76", "gemm:4096x4096x512"},
+    {"m2-ultra-76", "gemm:4096x4096x1024"},
+    {"m2-ultra-76", "gemm:11008x4096x512"},
+    {"m2-ultra-76", "gemm:4096x4096x4096"},
+    {"m2-ultra-76", "conv2d:n=32,c=128,h=56,w=56,k=128"},
+    {"m2-ultra-76", "softmax:131072x2048"},
+    {"m2-ultra-76", "stream-triad:1G"},
+    {"m3-ultra-80", "gemm:4096x4096x512"},
+    {"m3-ultra-80", "gemm:4096x4096x1024"},
+    {"m3-ultra-80", "gemm:4096x4096x2048"},
+    {"m3-ultra-80", "gemm:8192x4096x512"},
+    {"m3-ultra-80", "gemm:256x256x256,batch=1024"},
+    {"m3-ultra-80", "conv2d:n=32,c=128,h=56,w=56,k=128"},
+    {"m3-ultra-80", "elementwise:268435456,op=gelu"},
+    {"m3-ultra-80", "layernorm:131072x1024"},
+    {"m1-ultra", "gemm:4096x4096x1024"},
+    {"m1-ultra", "gemm:2048x8192x1024"},
+    {"m1-ultra", "conv2d:n=32,c=128,h=56,w=56,k=128"},
+    {"m1-ultra", "elementwise:134217728,op=gelu"},
+    {"m1-ultra", "transpose:16384x8192"},
+};
+
+struct sums {
+    double off, worst;
+    unsigned count;
+};
+
+/* False when a run failed. */
+static bool compare(const struct chip_db *db, const char *chip_name, const char *kernel, bool cold, struct sums *sums,
+                    struct orch_error *error)
+{
+    struct chip *chip = chip_open(db, chip_name, NULL, error);
+    bool whole = false, part = false;
+    double whole_host = 0, part_host = 0;
+    if (!chip)
+        return false;
+    const double b = busy(chip, kernel, "sampled", cold, &part, &part_host);
+    const double a = isnan(b) || !part ? b : busy(chip, kernel, "instr", cold, &whole, &whole_host);
+    chip_close(chip);
+    if (isnan(a) || !part) /* there were too few threadgroups for a sample */
+        return !isnan(a);
+    const double off = b / a - 1;
+    sums->off += fabs(off);
+    sums->worst = fmax(sums->worst, fabs(off));
+    sums->count++;
+    printf("%-11s %-46s %9.1f us %9.1f us %+6.1f %% %6.2f s %6.2f s %6.1fx\n", chip_name, kernel, 1e6 * a, 1e6 * b, 100 * off,
+           whole_host, part_host, whole_host / part_host);
+    return true;
+}
+
+/* Runs all kernels, or those whose names begin with the first argument ("" = all); with a second one, "ultra", those on chips of
+ * two dies. */
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     struct orch_error error = {0};
     struct chip_db *db = chip_db_open(NULL, &error);
-    double sum = 0, worst = 0;
-    unsigned count = 0;
+    const char *begin = argc > 1 ? argv[1] : "";
+    const bool two_dies = argc > 2 && strcmp(argv[2], "ultra") == 0;
+    struct sums sums = {0};
     bool ok = db != NULL;
-    printf("%-8s %-46s %12s %12s %8s %8s %8s %7s\n", "chip", "kernel", "instr", "sampled", "off", "host", "host", "gain");
-    for (size_t c = 0; ok && c < ARRAY_COUNT(chips); c++) {
-        struct chip *chip = chip_open(db, chips[c], NULL, &error);
-        ok = chip != NULL;
-        for (size_t k = 0; ok && k < ARRAY_COUNT(kernels); k++) {
-            if (argc > 1 && strncmp(kernels[k], argv[1], strlen(argv[1])) != 0)
-                continue;
-            bool whole = false, part = false;
-            double whole_host = 0, part_host = 0;
-            const double b = busy(chip, kernels[k], "sampled", &part, &part_host);
-            ok = !isnan(b);
-            if (!ok || !part) /* there were too few threadgroups for a sample */
-                continue;
-            const double a = busy(chip, kernels[k], "instr", &whole, &whole_host);
-            ok = !isnan(a);
-            const double off = b / a - 1;
-            sum += fabs(off);
-            worst = fmax(worst, fabs(off));
-            count++;
-            printf("%-8s %-46s %9.1f us %9.1f us %+6.1f %% %6.2f s %6.2f s %6.1fx\n", chips[c], kernels[k], 1e6 * a, 1e6 * b,
-                   100 * off, whole_host, part_host, whole_host / part_host);
-        }
-        chip_close(chip);
-    }
-    if (count)
-        printf("%u kernels sampled: mean error %.1f %%, largest %.1f %%\n", count, 100 * sum / count, 100 * worst);
+    printf("%-11s %-46s %12s %12s %8s %8s %8s %7s\n", "chip", "kernel", "instr", "sampled", "off", "host", "host", "gain");
+    for (size_t c = 0; ok && !two_dies && c < ARRAY_COUNT(chips); c++)
+        for (size_t k = 0; ok && k < ARRAY_COUNT(kernels); k++)
+            if (strncmp(kernels[k], begin, strlen(begin)) == 0)
+                ok = compare(db, chips[c], kernels[k], false, &sums, &error);
+    for (size_t k = 0; ok && two_dies && k < ARRAY_COUNT(ultra); k++)
+        if (strncmp(ultra[k].kernel, begin, strlen(begin)) == 0)
+            ok = compare(db, ultra[k].chip, ultra[k].kernel, true, &sums, &error);
+    if (sums.count)
+        printf("%u kernels sampled: mean error %.1f %%, largest %.1f %%\n", sums.count, 100 * sums.off / sums.count,
+               100 * sums.worst);
     chip_db_close(db);
     if (error.text[0])
         fprintf(stderr, "%s\n", error.text);

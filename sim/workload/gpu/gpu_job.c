@@ -120,6 +120,17 @@ void gpu_job_take_mark(const struct gpu_job *j, struct gpu_mark *mark)
     j->selection.reader.read(j->selection.reader.context, &mark->counts);
 }
 
+/* Tells how far each core is. */
+static void tell_drift(struct gpu_job *j)
+{
+    struct gpu_drift *drift = j->selection.window->drift;
+    if (!drift)
+        return;
+    for (unsigned core = 0; core < j->params->cores; core++)
+        j->by_slot[core] = (double)gpu_timing_issued(j->timing, core);
+    gpu_drift_moment(drift, gpu_timing_now_ns(j->timing), j->by_slot);
+}
+
 /* Takes the marks that are due. */
 static void look_through_window(struct gpu_job *j)
 {
@@ -132,6 +143,8 @@ static void look_through_window(struct gpu_job *j)
         gpu_timing_take_profile(j->timing, NULL);
         j->settled = true;
     }
+    if (j->settled)
+        tell_drift(j);
     if (now < w->end)
         return;
     gpu_job_take_mark(j, &w->to);
@@ -236,10 +249,13 @@ static bool create_parts(struct gpu_job *j)
 {
     const struct gpu_leaps *leaps = j->selection.leaps;
     j->slot = calloc((size_t)j->params->cores * j->slots, sizeof *j->slot);
+    j->by_slot = calloc((size_t)j->params->cores * j->slots, sizeof *j->by_slot);
+    j->behind = calloc((size_t)j->params->cores * j->slots, sizeof *j->behind);
     j->own = j->selection.crowd ? NULL : gpu_crowd_create(j->setup, j->params->cores, j->slots, NULL);
     j->crowd = j->own ? j->own : j->selection.crowd;
     j->leaper = leaps ? gpu_leaper_create(j->setup, leaps->lap, leaps->lines) : NULL;
-    return j->slot && j->crowd && (!leaps || j->leaper);
+    j->drift = leaps ? gpu_drift_create(j->params->cores, j->slots) : NULL;
+    return j->slot && j->by_slot && j->behind && j->crowd && (!leaps || (j->leaper && j->drift));
 }
 
 struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
@@ -269,8 +285,11 @@ void gpu_job_free(struct gpu_job *j)
         for (unsigned t = 0; t < GPU_SIMDGROUPS_MAX; t++)
             gpu_trace_release(&j->slot[i].trace[t]);
     gpu_leaper_free(j->leaper);
+    gpu_drift_free(j->drift);
     gpu_crowd_free(j->own);
     free(j->slot);
+    free(j->by_slot);
+    free(j->behind);
     free(j);
 }
 

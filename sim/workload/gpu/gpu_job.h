@@ -7,6 +7,7 @@
 #include "sim/workload/gpu/gpu_counted.h"
 #include "sim/workload/gpu/gpu_functional.h"
 #include "sim/workload/gpu/gpu_crowd.h"
+#include "sim/workload/gpu/gpu_drift.h"
 #include "sim/workload/gpu/gpu_schedule.h"
 #include "sim/soc/engine.h"
 #include "units/gpu/gpu_timing.h"
@@ -23,6 +24,7 @@ struct gpu_window {
     double settling, end;     /* instructions issued at the marks */
     struct gpu_mark from, to; /* filled: when `settling` instructions have issued, and at the end */
     double begin_ns;          /* filled: when the pass began */
+    struct gpu_drift *drift;  /* is told of cores between the marks; NULL = nobody asks */
 };
 
 /* How laps of long loops are leapt over. */

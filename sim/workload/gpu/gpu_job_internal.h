@@ -74,11 +74,14 @@ struct gpu_job {
     uint64_t next;                 /* the first threadgroup that has not begun */
     bool settled, stopped;         /* the marks of the window are taken */
     struct gpu_job_slot *slot;
-    unsigned slots; /* per core */
+    unsigned slots;  /* per core */
+    double *by_slot; /* what a drift is told */
+    double *behind;  /* by slot: laps, in part, that it leapt over too few so far */
     struct unit_fault fault;
     bool no_memory, begun, failed_to_begin;
     double begin_ns;
     struct gpu_leaper *leaper; /* NULL when no laps are leapt over */
+    struct gpu_drift *drift;   /* of cores from leap to leap; NULL as well */
     struct gpu_leapt leapt;
     struct gpu_paced paced;
     struct gpu_skipping skipping;

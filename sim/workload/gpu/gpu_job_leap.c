@@ -3,7 +3,9 @@
  * A lap of a loop is like the lap before it, once all threadgroups of the GPU are in their loop and the caches have settled. So
  * laps are timed until the pace is steady; then all threadgroups leap at once, and the time of the leap follows from the pace
  * before it and the pace behind it. Those on equally crowded cores leap over equally many laps, so that what they are ahead of
- * one another stays as it is, and with it what they find in the caches. The longer a pace has lasted, the longer the leap may be.
+ * one another stays as it is, and with it what they find in the caches; but for slots that drift from the others all along
+ * (gpu_drift.h), which leap over as many laps more or fewer: how well those of a core hide one another's latencies hangs on it.
+ * The longer a pace has lasted, the longer the leap may be.
  */
 #include "sim/workload/gpu/gpu_job_internal.h"
 
@@ -158,16 +160,49 @@ static double longest_leap_ns(const struct pace *pace)
     return least;
 }
 
+/* The time of a lap of the threadgroup in a slot; 0 when it is free. */
+static double slot_lap_ns(const struct gpu_job *j, unsigned core, unsigned slot)
+{
+    struct gpu_laps laps[GPU_SIMDGROUPS_MAX];
+    const unsigned count = gpu_timing_laps(j->timing, core, slot, laps);
+    double sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum += (ago(&laps[i], 0) - ago(&laps[i], 2 * WINDOW)) / (2 * WINDOW);
+    return count ? sum / count : 0;
+}
+
+/* Tells how fast slots are beside those of cores that are as crowded. */
+static void tell_drift(struct gpu_job *j, const struct pace *pace)
+{
+    for (unsigned core = 0; core < j->params->cores; core++)
+        for (unsigned k = 0; k < j->slots; k++) {
+            const double own = slot_lap_ns(j, core, k);
+            j->by_slot[core * j->slots + k] = own > 0 ? lap_ns(&pace->crowd[residents(j, core)]) / own : 1;
+        }
+    gpu_drift_part(j->drift, j->by_slot);
+}
+
+/* How many laps a slot leaps over in so many ns. Parts of laps that it drifts by add up from leap to leap. */
+static uint32_t laps_over(struct gpu_job *j, const struct crowd *crowd, unsigned slot, double ns)
+{
+    const double laps = ns / lap_ns(crowd), most = crowd->left - LAST_LAPS;
+    const double drift = laps * (gpu_drift_pace(j->drift, slot) - 1) + j->behind[slot];
+    const double over = fmax(0, fmin(most, floor(laps + 0.5) + floor(drift + 0.5)));
+    j->behind[slot] = drift - floor(drift + 0.5);
+    return (uint32_t)over;
+}
+
 static bool leap(struct gpu_job *j, const struct pace *pace, double ns)
 {
     const double now_ns = gpu_timing_now_ns(j->timing);
+    tell_drift(j, pace);
     for (unsigned core = 0; core < j->params->cores; core++) {
-        const unsigned count = residents(j, core);
-        const uint32_t over = count ? (uint32_t)(ns / lap_ns(&pace->crowd[count]) + 0.5) : 0;
+        const struct crowd *crowd = &pace->crowd[residents(j, core)];
         for (unsigned k = 0; k < j->slots; k++) {
             struct gpu_job_slot *s = gpu_job_slot(j, core, k);
             if (!gpu_timing_laps(j->timing, core, k, NULL))
                 continue;
+            const uint32_t over = laps_over(j, crowd, core * j->slots + k, ns);
             const double before = (double)gpu_group_counts(s->group).instructions;
             if (!gpu_leaper_leap(j->leaper, s->group, over, &s->ahead, j->selection.leaps->port[core], now_ns, &j->fault))
                 return false;
@@ -201,8 +236,7 @@ static unsigned all_residents(const struct gpu_job *j)
     return count;
 }
 
-/* When all threadgroups run the same loop at a steady pace, all leap at once, and those of equally crowded cores leap over
- * equally many laps: what they are ahead of one another, and what they find in the caches because of it, stays as it is. */
+/* When all threadgroups run the same loop at a steady pace, all leap at once. */
 bool gpu_job_leap(void *context)
 {
     struct gpu_job *j = context;

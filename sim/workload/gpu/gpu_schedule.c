@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pace of a core during one threadgroup after another differs from the mean by so much at most: cores meet other cores in the
+/* The pace of a core during one threadgroup after another differs from its own by so much at most: cores meet other cores in the
  * memory system at other moments. Lives of equal threadgroups in launches that are timed whole have standard deviations of 1 to
  * 3 %, most of it in common on a core. Without it, threadgroups that begin together would stay together. */
 #define SCATTER 0.01
@@ -14,6 +14,8 @@ struct gpu_schedule {
     uint64_t groups, next;
     const struct gpu_work *work;
     struct gpu_slot *slot;
+    double *lag;    /* by core: time per instruction, relative to the mean */
+    double *ahead;  /* by core: time that whole rounds have brought it ahead of the others */
     double *ends;   /* by slot: when its threadgroup ends, while going forward */
     unsigned *heap; /* busy slots, the one that ends first at the top; of equals, the first one */
     unsigned heaped;
@@ -51,10 +53,14 @@ struct gpu_schedule *gpu_schedule_create(unsigned cores, unsigned slots, uint64_
     s->slot = calloc(s->slots, sizeof *s->slot);
     s->ends = calloc(s->slots, sizeof *s->ends);
     s->heap = calloc(s->slots, sizeof *s->heap);
-    if (!s->slot || !s->ends || !s->heap) {
+    s->lag = calloc(cores, sizeof *s->lag);
+    s->ahead = calloc(cores, sizeof *s->ahead);
+    if (!s->slot || !s->ends || !s->heap || !s->lag || !s->ahead) {
         gpu_schedule_free(s);
         return NULL;
     }
+    for (unsigned i = 0; i < cores; i++)
+        s->lag[i] = 1;
     for (unsigned i = 0; i < s->slots; i++) {
         const uint64_t group = (uint64_t)(i % slots) * cores + i / slots;
         s->slot[i] = (struct gpu_slot){.group = group < groups ? group : GPU_NO_GROUP};
@@ -68,6 +74,8 @@ void gpu_schedule_free(struct gpu_schedule *s)
     if (!s)
         return;
     free(s->slot);
+    free(s->lag);
+    free(s->ahead);
     free(s->ends);
     free(s->heap);
     free(s);
@@ -77,6 +85,13 @@ void gpu_schedule_copy(struct gpu_schedule *to, const struct gpu_schedule *from)
 {
     to->next = from->next;
     memcpy(to->slot, from->slot, from->slots * sizeof *to->slot);
+    memcpy(to->lag, from->lag, from->cores * sizeof *to->lag);
+    memcpy(to->ahead, from->ahead, from->cores * sizeof *to->ahead);
+}
+
+void gpu_schedule_set_pace(struct gpu_schedule *s, unsigned core, double pace)
+{
+    s->lag[core] = 1 / pace;
 }
 
 const struct gpu_slot *gpu_schedule_slots(const struct gpu_schedule *s)
@@ -119,7 +134,8 @@ static double scatter(uint64_t number)
 /* Time per instruction of a slot, relative to the mean. It is that of its core, so that slots of a core keep their distances. */
 static double pace_of(const struct gpu_schedule *s, unsigned slot)
 {
-    return 1 + SCATTER * scatter((uint64_t)slot / s->per_core + (s->slot[slot].group / s->slots << 32));
+    const unsigned core = slot / s->per_core;
+    return s->lag[core] + SCATTER * scatter((uint64_t)core + (s->slot[slot].group / s->slots << 32));
 }
 
 static double left_of(const struct gpu_schedule *s, unsigned slot)
@@ -161,7 +177,7 @@ static void build_heap(struct gpu_schedule *s)
     for (unsigned i = 0; i < s->slots; i++) {
         if (s->slot[i].group == GPU_NO_GROUP)
             continue;
-        s->ends[i] = left_of(s, i) * pace_of(s, i);
+        s->ends[i] = left_of(s, i) * pace_of(s, i) - s->ahead[i / s->per_core];
         s->heap[s->heaped++] = i;
     }
     for (unsigned i = s->heaped / 2; i > 0; i--)
@@ -202,6 +218,7 @@ bool gpu_schedule_forward(struct gpu_schedule *s, double time, gpu_schedule_piec
         if (piece && !piece(context, i, s->slot[i].group, from, s->slot[i].done))
             return false;
     }
+    memset(s->ahead, 0, s->cores * sizeof *s->ahead);
     return true;
 }
 
@@ -212,12 +229,15 @@ double gpu_schedule_rounds(struct gpu_schedule *s, double time, unsigned least)
         life += s->slot[i].group == GPU_NO_GROUP ? 0 : gpu_work_of(s->work, s->slot[i].group) / s->slots;
     if (life <= 0 || time < (least + 1) * life)
         return time;
+    const double farthest = least * life / 2; /* there is time for it in the rounds that are left */
     const uint64_t fit = (uint64_t)(time / life - least), most = (s->groups - s->next) / s->slots,
                    rounds = fit < most ? fit : most;
     for (unsigned i = 0; i < s->slots; i++)
         if (s->slot[i].group != GPU_NO_GROUP)
             s->slot[i].group += rounds * s->slots;
     s->next += rounds * s->slots;
+    for (unsigned core = 0; core < s->cores; core++)
+        s->ahead[core] = fmax(-farthest, fmin(farthest, (double)rounds * life * (1 - s->lag[core])));
     return time - (double)rounds * life;
 }
 

@@ -48,6 +48,8 @@ uint64_t gpu_schedule_next(const struct gpu_schedule *schedule);
 unsigned gpu_schedule_busy(const struct gpu_schedule *schedule);
 /* Sets how far a slot is. */
 void gpu_schedule_set(struct gpu_schedule *schedule, unsigned slot, struct gpu_slot as);
+/* Sets the pace of a core, relative to the mean. */
+void gpu_schedule_set_pace(struct gpu_schedule *schedule, unsigned core, double pace);
 void gpu_schedule_set_next(struct gpu_schedule *schedule, uint64_t next);
 
 /* The time that this much work of all slots together takes while all are busy. */
@@ -56,7 +58,8 @@ double gpu_schedule_time(const struct gpu_schedule *schedule, double instruction
  * once. Returns false when `piece` (may be NULL) did. */
 bool gpu_schedule_forward(struct gpu_schedule *schedule, double time, gpu_schedule_piece *piece, void *context);
 /* The same over whole rounds of all slots, as many as possible so that `least` rounds are left: threadgroups move on, how far
- * they are stays. Returns the time that is left. */
+ * they are stays. What cores would have come ahead of others is made up for by going forward next. Returns the time that is left.
+ */
 double gpu_schedule_rounds(struct gpu_schedule *schedule, double time, unsigned least);
 /* All instructions of all simdgroups before this state, when each threadgroup has so many simdgroups. */
 double gpu_schedule_work(const struct gpu_schedule *schedule, unsigned simdgroups);

@@ -1,6 +1,7 @@
 /* Launches that are timed from windows: the schedule that tells where slots are, the threadgroups that are moved there, and the
  * whole against launches of which every threadgroup is timed. */
 #include "isa/array_count.h"
+#include "sim/workload/gpu/gpu_drift.h"
 #include "sim/workload/gpu/gpu_schedule.h"
 #include "tests/sim/run_example.h"
 
@@ -103,6 +104,103 @@ static void test_rounds(void)
     gpu_schedule_free(s);
 }
 
+/* ---- cores that drift from one another ---- */
+
+#define DRIFT_CORES 64
+
+/* Between -1 and 1. */
+static double noise(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 11) * 0x1p-52 - 1;
+}
+
+/* A part of 50 moments: cores issue laps of 27 instructions at a time, about 1000 in all. */
+static void time_part(struct gpu_drift *drift, const double pace[DRIFT_CORES], uint64_t *state)
+{
+    double issued[DRIFT_CORES], ahead[DRIFT_CORES];
+    for (unsigned i = 0; i < DRIFT_CORES; i++)
+        ahead[i] = 13.5 * (noise(state) + 1);
+    gpu_drift_begin(drift);
+    for (unsigned moment = 0; moment < 50; moment++) {
+        for (unsigned i = 0; i < DRIFT_CORES; i++)
+            issued[i] = 27 * floor((20 * moment * pace[i] + ahead[i]) / 27);
+        gpu_drift_moment(drift, 700.0 * moment, issued);
+    }
+    gpu_drift_end(drift);
+}
+
+/* Differences that last are found under the bursts. */
+static void test_drift_lasts(void)
+{
+    struct gpu_drift *drift = gpu_drift_create(DRIFT_CORES, 1);
+    double pace[DRIFT_CORES];
+    uint64_t state = 1;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drift);
+    for (unsigned i = 0; i < DRIFT_CORES; i++)
+        pace[i] = 1 + 0.03 * (i - 31.5) / 31.5;
+    CU_ASSERT_EQUAL(gpu_drift_pace(drift, 0), 1);
+    gpu_drift_begin(drift);
+    gpu_drift_end(drift); /* without moments it tells nothing */
+    time_part(drift, pace, &state);
+    CU_ASSERT_EQUAL(gpu_drift_pace(drift, 0), 1); /* might be chance */
+    for (unsigned part = 0; part < 8; part++)
+        time_part(drift, pace, &state);
+    for (unsigned i = 0; i < DRIFT_CORES; i++)
+        CHECK(fabs(gpu_drift_pace(drift, i) - pace[i]) < 0.007, "core %u: %.4f, not %.4f", i, gpu_drift_pace(drift, i), pace[i]);
+    gpu_drift_free(drift);
+}
+
+/* Differences that do not last are left alone, more or less, over many launches. */
+static void test_drift_chance(void)
+{
+    double sum = 0;
+    uint64_t state = 2;
+    for (unsigned launch = 0; launch < 50; launch++) {
+        struct gpu_drift *drift = gpu_drift_create(DRIFT_CORES, 1);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(drift);
+        for (unsigned part = 0; part < 6; part++) {
+            double pace[DRIFT_CORES];
+            for (unsigned i = 0; i < DRIFT_CORES; i++)
+                pace[i] = 1 + 0.03 * noise(&state);
+            time_part(drift, pace, &state);
+        }
+        for (unsigned i = 0; i < DRIFT_CORES; i++)
+            sum += fabs(gpu_drift_pace(drift, i) - 1) / (50 * DRIFT_CORES);
+        gpu_drift_free(drift);
+    }
+    CHECK(sum < 0.002, "%.4f in the mean, of 0.015 in each part", sum);
+}
+
+static bool add_piece(void *context, unsigned slot, uint64_t group, double from, double to)
+{
+    double *done = context; /* by core of two slots */
+    (void)group;
+    done[slot / 2] += (to - from) / 2;
+    return true;
+}
+
+/* A faster core comes ahead of the others, by as much when whole rounds are left out. */
+static void test_pace(void)
+{
+    const struct gpu_work work = {.known = 1, .instructions = {100000}};
+    struct gpu_schedule *s = gpu_schedule_create(4, 2, 1000, &work);
+    double whole[4] = {0}, rest[4] = {0};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    for (unsigned core = 0; core < 4; core++)
+        gpu_schedule_set_pace(s, core, 1 + 0.02 * (core - 1.5));
+    gpu_schedule_forward(s, 1000000, add_piece, whole);
+    const double left = gpu_schedule_rounds(s, 2000500, 10);
+    CU_ASSERT_DOUBLE_EQUAL(left, 1000500, 1e-6);
+    gpu_schedule_forward(s, left, add_piece, rest);
+    for (unsigned core = 0; core < 4; core++) { /* scatter adds up to a percent of a threadgroup each time */
+        const double ahead = 0.02 * (core - 1.5);
+        CHECK(fabs(whole[core] - 1e6 * (1 + ahead)) < 6000, "core %u: %g", core, whole[core]);
+        CHECK(fabs(rest[core] - 1000500 - 2000500 * ahead) < 6000, "core %u: %g", core, rest[core]);
+    }
+    gpu_schedule_free(s);
+}
+
 /* ---- kernels of the library ---- */
 
 /* Launches with fewer than 2^24 instructions have no windows. M1 has an SLC of 8 MiB. */
@@ -136,6 +234,16 @@ static void test_library(void)
     CHECK(sum / ARRAY_COUNT(library) < MEAN_BOUND, "mean %.2f %%", 100 * sum / ARRAY_COUNT(library));
 }
 
+/* Eighty cores that wait for the SLC fall apart over the waves of the launch, and then wait less: 4.5 % too slow when windows
+ * have them as they began. */
+static void test_ultra(void)
+{
+    const struct run_request request = {.mode = RUN_TIMING, .cold = true};
+    struct whole_and_sample both = run_gpu_both(db, "m3-ultra-80", "gemm:4096x4096x512", request);
+    CHECK(fabs(both.off) < EACH_BOUND, "%+.2f %%", 100 * both.off);
+    free_both(&both);
+}
+
 static void test_full(void)
 {
     check_full_results(db, "m1", "attention:b=1,h=8,s=1152,d=128");
@@ -145,7 +253,11 @@ static const struct suite_test tests[] = {
     {"slots go forward without a gap, at the pace of the schedule", test_forward},
     {"every instruction of a launch has its place", test_whole},
     {"whole rounds keep slots where they are", test_rounds},
+    {"differences between cores that last are found", test_drift_lasts},
+    {"differences by chance are not", test_drift_chance},
+    {"a faster core comes ahead", test_pace},
     {"windows have the time of the whole", test_library},
+    {"cores that wait for one another fall apart between windows", test_ultra},
     {"results do not depend on windows", test_full},
 };
 
