@@ -82,6 +82,8 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return models_language_list(context);
     if (words == 2 && strcmp(word[0], "show") == 0)
         return show(context, word[1]);
+    if (strcmp(word[0], "show") == 0)
+        return api_usage(context, "expected %s NAME|FILE", word[0]);
     return api_usage(context, "'%s' is neither list nor show NAME|FILE", word[0]);
 }
 

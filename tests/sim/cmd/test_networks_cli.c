@@ -94,7 +94,7 @@ static void test_refusals(void)
     refuses("models show $/one/model.onnx --dim m=3", 2, "no such dimension");
     refuses("models show $/one/model.onnx --pass matmull", 2, "did you mean matmul");
     refuses("models show $/one/model.onnx --no-pass geluu", 2, "did you mean gelu");
-    refuses("models show", 2, "show FILE.onnx");
+    refuses("models show", 2, "expected show NAME|FILE");
     refuses("model check $/one --unit gpu", 3, "reference");
     refuses("model check $/one --unit gpus", 2, "did you mean gpu");
 }
