@@ -72,7 +72,7 @@ static void test_errors(void)
         {"show $/text", "is none of the files that are shown: GGUF, config.json, safetensors"},
         {"show $", "is none of the files that are shown"},
         {"show $/cut.gguf", "cut.gguf: byte 4: 4 bytes are announced, 0 are left"},
-        {"show", "is neither list nor show NAME|FILE"},
+        {"show", "expected show NAME|FILE"},
         {"list all", "is neither list nor show NAME|FILE"},
         {"show phi-2 --chip m9", "m9"},
     };
