@@ -111,11 +111,15 @@ static bool begin_group(struct sweep_groups *g, struct group *group, bool dealt)
     group->known_place = calloc(count * group->dimensions, sizeof *group->known_place);
     group->model = sweep_model_create(group->dimensions);
     group->noise = calloc(count, sizeof *group->noise);
+    group->chosen_index = calloc(count, sizeof *group->chosen_index);
     group->scattering = calloc(count, sizeof *group->scattering);
+    group->price = (struct sweep_price){.study = dealt ? g->study : NULL, .design = g->design, .point = g->point};
+    if (group->model)
+        sweep_model_set_price(group->model, &group->price);
     group->judge = dealt ? sweep_model_create(group->dimensions) : NULL;
     group->deals = dealt ? sweep_deals_create(g->rounds, group->member, count) : NULL;
     return group->known && group->chosen && group->asked && group->error_at && group->known_place && group->model &&
-           group->noise && group->scattering && ((group->deals && group->judge) || !dealt);
+           group->noise && group->chosen_index && group->scattering && ((group->deals && group->judge) || !dealt);
 }
 
 static bool open_group(struct sweep_groups *g, struct group *group, const struct sortable *first, size_t count)
@@ -174,7 +178,7 @@ static bool sort_and_split(struct sweep_groups *g)
 }
 
 struct sweep_groups *sweep_groups_create(const struct sweep_spec *spec, const struct sweep_design *design, const uint64_t *point,
-                                         size_t count, const struct sweep_rounds *rounds)
+                                         size_t count, const struct sweep_rounds *rounds, struct study *study)
 {
     struct sweep_groups *const g = calloc(1, sizeof *g);
     if (!g)
@@ -182,6 +186,7 @@ struct sweep_groups *sweep_groups_create(const struct sweep_spec *spec, const st
     g->spec = spec;
     g->design = design;
     g->rounds = rounds;
+    g->study = study;
     g->count = count;
     g->point = calloc(count + 1, sizeof *g->point);
     g->answer = calloc(count + 1, sizeof *g->answer);
@@ -207,6 +212,7 @@ void sweep_groups_free(struct sweep_groups *groups)
         sweep_deals_free(group->deals);
         free(group->known_place);
         free(group->noise);
+        free(group->chosen_index);
         free(group->scattering);
         free(group->asked);
         free(group->error_at);
@@ -258,8 +264,8 @@ bool sweep_groups_interpolated(struct sweep_groups *groups, size_t *index, struc
             if (group->asked[m])
                 continue;
             group->next_interpolated++;
-            sweep_model_answer(group->model, group->place + m * group->dimensions, answer);
             *index = group->member[m];
+            sweep_model_answer(group->model, group->place + m * group->dimensions, *index, answer);
             return true;
         }
     }

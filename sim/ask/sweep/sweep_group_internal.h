@@ -26,6 +26,8 @@ struct group {
     bool *asked;
     double *error_at; /* left-out error by number of chosen points */
     struct sweep_model *model;
+    struct sweep_price price;
+    size_t *chosen_index;      /* of the chosen members */
     struct sweep_model *judge; /* where there are deals: knows seconds, to judge them by */
     struct sweep_left_out left_out;
     size_t next_interpolated; /* the member to look at next */
@@ -36,6 +38,7 @@ struct sweep_groups {
     const struct sweep_spec *spec;
     const struct sweep_design *design;
     const struct sweep_rounds *rounds; /* by index of the point; NULL = of none */
+    struct study *study;               /* NULL = nobody can be asked for prices */
     uint64_t *point;
     size_t count;
     struct sweep_answer **answer;

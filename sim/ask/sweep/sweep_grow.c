@@ -127,10 +127,9 @@ static size_t uncertain(struct sweep_groups *g, struct group *group, bool ask_th
 {
     const size_t stride = ask_them ? 1 : (group->count + CANDIDATES - 1) / CANDIDATES;
     const double most = g->spec->tolerance * (group->deals ? UNCERTAIN : 1);
-    struct sweep_answer answer;
     size_t count = 0;
     for (size_t m = 0; m < group->count; m += stride) {
-        if (!open_to(group, m) || sweep_model_answer(group->model, group->place + m * group->dimensions, &answer) <= most)
+        if (!open_to(group, m) || sweep_model_expected(group->model, group->place + m * group->dimensions) <= most)
             continue;
         count++;
         if (ask_them)
@@ -171,9 +170,14 @@ static bool fit(struct group *group, struct sweep_model *model, struct orch_erro
         const size_t m = group->chosen[i];
         memcpy(group->known_place + i * d, group->place + m * d, d * sizeof *group->place);
         group->noise[i] = group->deals ? sweep_deals_noise(group->deals, m) : 1;
+        group->chosen_index[i] = group->member[m];
     }
-    return (model == group->judge ? sweep_model_fit_seconds : sweep_model_fit)(model, group->known_place, group->known,
-                                                                               group->noise, group->chosen_count, error);
+    if (model == group->judge)
+        return sweep_model_fit_seconds(model, group->known_place, group->known, group->noise, group->chosen_count, error);
+    if (group->price.study && !group->price.work.known)
+        sweep_price_begin(&group->price, group->chosen_index[0]);
+    return sweep_model_fit(model, group->known_place, group->known, group->chosen_index, group->noise, group->chosen_count,
+                           error);
 }
 
 /* Judges the deals by left-out points, again and again following those less that scattered the time before. */
