@@ -14,7 +14,8 @@ struct group {
     enum group_state state;
     size_t key[SWEEP_KEYS_MAX], keys;  /* keys that are dimensions */
     size_t dimensions;                 /* keys, and what the points' rounds add */
-    double *place;                     /* count * dimensions */
+    size_t columns;                    /* numbers of a place: dimensions, and the deal where there are deals */
+    double *place;                     /* count * columns */
     struct sweep_deals *deals;         /* ways in which threadgroups are dealt out; NULL = no kernel of the GPU */
     const struct sweep_answer **known; /* answers of the points of the fit */
     size_t judged_count;               /* how many were chosen when deals were judged last */

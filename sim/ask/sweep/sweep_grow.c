@@ -45,7 +45,7 @@ static double distance2(const struct group *group, size_t a, size_t b)
 {
     double sum = 0;
     for (size_t d = 0; d < group->dimensions; d++)
-        sum += pow(group->place[a * group->dimensions + d] - group->place[b * group->dimensions + d], 2);
+        sum += pow(group->place[a * group->columns + d] - group->place[b * group->columns + d], 2);
     return sum;
 }
 
@@ -57,7 +57,7 @@ static bool fill_space(struct sweep_groups *g, struct group *group)
     size_t next = 0;
     for (size_t m = 0; least && m < group->count; m++) {
         for (size_t d = 0; d < group->dimensions; d++)
-            least[m] += pow(group->place[m * group->dimensions + d] - 0.5, 2);
+            least[m] += pow(group->place[m * group->columns + d] - 0.5, 2);
         next = least[m] < least[next] ? m : next;
     }
     for (size_t m = 0; least && m < group->count; m++)
@@ -97,7 +97,7 @@ static size_t candidates(const struct group *group, size_t *member, double *plac
     for (size_t m = 0; m < group->count; m++)
         if (worth_asking(group, m) && seen++ % stride == 0) {
             member[n] = m;
-            memcpy(place + n * group->dimensions, group->place + m * group->dimensions, group->dimensions * sizeof *place);
+            memcpy(place + n * group->columns, group->place + m * group->columns, group->columns * sizeof *place);
             n++;
         }
     return n;
@@ -108,7 +108,7 @@ static bool ask_more(struct sweep_groups *g, struct group *group, const struct s
 {
     const size_t wanted = group->chosen_count / 4 > 5 ? group->chosen_count / 4 : 5;
     size_t *const member = calloc(CANDIDATES + 1, sizeof *member), *const chosen = calloc(wanted, sizeof *chosen);
-    double *const place = calloc(CANDIDATES * group->dimensions + 1, sizeof *place);
+    double *const place = calloc(CANDIDATES * group->columns + 1, sizeof *place);
     const bool ok = member && chosen && place;
     if (ok) {
         const size_t n = candidates(group, member, place);
@@ -129,7 +129,7 @@ static size_t uncertain(struct sweep_groups *g, struct group *group, bool ask_th
     const double most = g->spec->tolerance * (group->deals ? UNCERTAIN : 1);
     size_t count = 0;
     for (size_t m = 0; m < group->count; m += stride) {
-        if (!open_to(group, m) || sweep_model_expected(group->model, group->place + m * group->dimensions) <= most)
+        if (!open_to(group, m) || sweep_model_expected(group->model, group->place + m * group->columns) <= most)
             continue;
         count++;
         if (ask_them)
@@ -165,10 +165,10 @@ static bool gather(struct sweep_groups *g, struct group *group)
 /* Lets a model follow all answers, those least that scatter most. */
 static bool fit(struct group *group, struct sweep_model *model, struct orch_error *error)
 {
-    const size_t d = group->dimensions;
+    const size_t c = group->columns;
     for (size_t i = 0; i < group->chosen_count; i++) {
         const size_t m = group->chosen[i];
-        memcpy(group->known_place + i * d, group->place + m * d, d * sizeof *group->place);
+        memcpy(group->known_place + i * c, group->place + m * c, c * sizeof *group->place);
         group->noise[i] = group->deals ? sweep_deals_noise(group->deals, m) : 1;
         group->chosen_index[i] = group->member[m];
     }

@@ -10,7 +10,7 @@
 enum part { BUSY, REST, JOULES, CELSIUS, BYTES, THROTTLED, PART_TOTAL };
 
 struct sweep_model {
-    size_t dimensions, count, learned_at;
+    size_t dimensions, columns, count, learned_at; /* columns: numbers of a place */
     const double *place;
     const struct sweep_answer *const *answer;
     const struct sweep_price *price; /* NULL = nobody can be asked */
@@ -25,11 +25,13 @@ struct sweep_model {
     } part[PART_TOTAL];
 };
 
-struct sweep_model *sweep_model_create(size_t dimensions)
+struct sweep_model *sweep_model_create(size_t dimensions, bool kinds)
 {
     struct sweep_model *const model = calloc(1, sizeof *model);
-    if (model)
+    if (model) {
         model->dimensions = dimensions;
+        model->columns = dimensions + kinds;
+    }
     return model;
 }
 
@@ -123,7 +125,7 @@ static bool fit_part(struct sweep_model *m, enum part which, const double *noise
     for (size_t i = 0; i < m->count && p->logarithm; i++)
         p->y[i] = log(p->y[i]);
     if (!p->kriging)
-        p->kriging = kriging_create(m->dimensions, 1);
+        p->kriging = m->columns > m->dimensions ? kriging_create_with_kinds(m->dimensions, 1) : kriging_create(m->dimensions, 1);
     if (!p->kriging)
         return orch_no_memory(error);
     return kriging_fit_noisy(p->kriging, m->place, p->y, noise, m->count, 1, m->count >= m->learned_at, error);
@@ -252,7 +254,7 @@ static size_t nearest(const struct sweep_model *m, const double *place)
     double least = INFINITY;
     size_t best = 0;
     for (size_t i = 0; k && i < m->count; i++) {
-        const double distance = kriging_distance(k, place, m->place + i * m->dimensions);
+        const double distance = kriging_distance(k, place, m->place + i * m->columns);
         best = distance < least ? i : best;
         least = fmin(least, distance);
     }

@@ -15,8 +15,9 @@
 
 struct sweep_model;
 
-/* Places have `dimensions` coordinates, each spanning about 0 to 1. NULL when memory is out. */
-struct sweep_model *sweep_model_create(size_t dimensions);
+/* Places have `dimensions` coordinates, each spanning about 0 to 1, and with `kinds` the number of their kind as well: answers of
+ * a kind are off by an amount in common. NULL when memory is out. */
+struct sweep_model *sweep_model_create(size_t dimensions, bool kinds);
 /* Whom to ask for prices of joules; must outlive the model. */
 void sweep_model_set_price(struct sweep_model *model, const struct sweep_price *price);
 void sweep_model_free(struct sweep_model *model);
