@@ -87,15 +87,18 @@ static bool worth_asking(const struct group *group, size_t member)
     return !group->asked[member] && !(group->deals && sweep_deals_surely_wild(group->deals, member));
 }
 
-/* Collects members that are worth asking, at most CANDIDATES. */
+/* Collects members that are worth asking, at most CANDIDATES. Where all deals seem to scatter, any member is: it may be the model
+ * that knows too little yet, and if not, they are all simulated in the end. */
 static size_t candidates(const struct group *group, size_t *member, double *place)
 {
     size_t open = 0, n = 0, seen = 0;
     for (size_t m = 0; m < group->count; m++)
         open += worth_asking(group, m);
+    const bool any = open == 0;
+    open = any ? group->count - group->chosen_count : open;
     const size_t stride = (open + CANDIDATES - 1) / CANDIDATES;
     for (size_t m = 0; m < group->count; m++)
-        if (worth_asking(group, m) && seen++ % stride == 0) {
+        if ((any ? !group->asked[m] : worth_asking(group, m)) && seen++ % stride == 0) {
             member[n] = m;
             memcpy(place + n * group->columns, group->place + m * group->columns, group->columns * sizeof *place);
             n++;
