@@ -18,7 +18,7 @@ struct case_row {
 };
 
 #define OTHERS                                                                                                                   \
-    "chip=m1,m2,m3", "gpu_max_mhz=1000:1600", "memory_peak_GBps=60:300", "mem.slc_latency_ns=20:100", "dram.latency_ns=60:150",  \
+    "gpu_max_mhz=1000:1600", "memory_peak_GBps=60:300", "mem.slc_latency_ns=20:100", "dram.latency_ns=60:150",                   \
         "gpu.round_trip_us=50:200", "slc_MB=8,16,24,32"
 
 static const struct case_row cases[] = {
@@ -43,18 +43,18 @@ static const struct case_row cases[] = {
      10000,
      200,
      {"gpu_max_mhz=1000:1600", "memory_peak_GBps=100:300", "gpu.round_trip_us=50:200"}},
-    {"gemm:256x256x256", "gpu", "f32", NULL, 10000, 200, {OTHERS, "gpu_cores=8:20"}},
-    {"softmax:4096x1024", "gpu", "f32", NULL, 10000, 200, {OTHERS, "gpu_cores=8:20"}},
+    {"gemm:256x256x256", "gpu", "f32", NULL, 10000, 200, {"chip=m1,m2,m3", OTHERS, "gpu_cores=8:20"}},
+    {"softmax:4096x1024", "gpu", "f32", NULL, 10000, 200, {"chip=m1,m2,m3", OTHERS, "gpu_cores=8:20"}},
     {"conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,stride=1,pad=1,groups=1",
      "gpu",
      "f32",
      NULL,
      10000,
      200,
-     {OTHERS, "gpu_cores=13:20"}},
-    {"gemm:512x512x512", "gpu", "f32", NULL, 10000, 200, {OTHERS, "gpu_cores=22:40"}},
-    {"attention:b=1,h=8,s=512,d=64", "gpu", "f32", NULL, 10000, 200, {OTHERS, "gpu_cores=22:40"}},
-    {"gemm:1024x1024x1024", "gpu", "f32", NULL, 10000, 50, {OTHERS}},
+     {"chip=m1,m2,m3", OTHERS, "gpu_cores=13:20"}},
+    {"gemm:512x512x512", "gpu", "f32", NULL, 10000, 200, {"chip=m2,m3", OTHERS, "gpu_cores=22:40"}},
+    {"attention:b=1,h=8,s=512,d=64", "gpu", "f32", NULL, 10000, 200, {"chip=m2,m3", OTHERS, "gpu_cores=22:40"}},
+    {"gemm:1024x1024x1024", "gpu", "f32", NULL, 10000, 50, {"chip=m1,m2,m3", OTHERS}},
 };
 
 static double now_s(void)
