@@ -34,6 +34,9 @@ bool run_operator(struct run *run, struct run_measure *m, struct run_result *res
 
 /* Energy of a run of any kind, after its account; nothing without time. */
 bool run_joules(struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
+/* The joules alone, of what the measure did in so much time. */
+double run_joules_of(const struct run_kind *kind, const struct energy_model *model, const struct run_measure *m, double celsius,
+                     double seconds, double device_seconds);
 /* Joules and watts of the whole, by unit and by kind; false = out of memory. */
 bool run_joules_add(const struct energy_report *report, struct run_result *result);
 /* What the energy of CPU cores, of the GPU and of the Neural Engine follows from: `energy` of kinds. */

@@ -36,14 +36,27 @@ void run_energy_of_cores(const struct energy_model *model, const struct run_meas
     e->profile.driver = m->busy.slices[POWER_P_CPU] ? POWER_P_CPU : POWER_E_CPU;
 }
 
-static void take(const struct run *run, const struct energy_model *model, const struct run_measure *m, const struct run_result *r,
-                 struct energy_run *e)
+static void take(const struct run_kind *kind, const struct energy_model *model, const struct run_measure *m, double seconds,
+                 double device_seconds, struct energy_run *e)
 {
-    energy_run_start(e, model, r->seconds, r->device_seconds);
-    run->kind->energy(model, m, e);
+    energy_run_start(e, model, seconds, device_seconds);
+    kind->energy(model, m, e);
     energy_run_set_memory(e, model);
-    e->profile.mhz = e->mhz[e->profile.driver];
-    e->profile.flops = isnan(r->flops) ? 0 : r->flops;
+}
+
+static double celsius_of(const struct energy_model *model, double asked)
+{
+    return asked != 0 ? asked : energy_reference_celsius(model);
+}
+
+double run_joules_of(const struct run_kind *kind, const struct energy_model *model, const struct run_measure *m, double celsius,
+                     double seconds, double device_seconds)
+{
+    struct energy_run e;
+    struct energy_report report;
+    take(kind, model, m, seconds, device_seconds, &e);
+    energy_report(&e, model, celsius_of(model, celsius), &report);
+    return report.joules;
 }
 
 /* ---- results ---- */
@@ -90,10 +103,12 @@ bool run_joules(struct run *run, const struct run_measure *m, struct run_result 
         return true;
     if (!energy_model_open(&model, run->request->chip, NULL)) /* a chip without power keys: its runs have no joules */
         return true;
-    take(run, &model, m, r, &run->energy);
+    struct energy_run *const e = &run->energy;
+    take(run->kind, &model, m, r->seconds, r->device_seconds, e);
+    e->profile.mhz = e->mhz[e->profile.driver];
+    e->profile.flops = isnan(r->flops) ? 0 : r->flops;
     run->has_energy = true;
-    energy_report(&run->energy, &model, run->request->celsius != 0 ? run->request->celsius : energy_reference_celsius(&model),
-                  &report);
+    energy_report(e, &model, celsius_of(&model, run->request->celsius), &report);
     return (run_joules_add(&report, r) && run_joules_judge(run, &model, &report, m, r)) || orch_no_memory(error);
 }
 

@@ -124,6 +124,37 @@ bool run_timing_result(const struct run_timing *timing, const struct run_request
     return true;
 }
 
+/* ---- work in other times ---- */
+
+struct run_timing_work run_timing_work(const struct run_timing *timing)
+{
+    const bool gpu = timing->gpu_groups > 0 && !isnan(timing->result.device_seconds);
+    return (struct run_timing_work){gpu ? timing->kind : NULL, timing->activity, timing->gpu_groups};
+}
+
+/* Makes DRAM traffic `bytes`, reads and writes in the same proportion; all of it reads where there was none. */
+static void set_dram_bytes(struct activity *activity, double bytes)
+{
+    uint64_t *const reads = &activity->count[ACT_DRAM_READ_BYTES], *const writes = &activity->count[ACT_DRAM_WRITE_BYTES];
+    const double before = (double)(*reads + *writes), share = before > 0 ? (double)*reads / before : 1;
+    *reads = (uint64_t)(share * bytes + 0.5);
+    *writes = (uint64_t)((1 - share) * bytes + 0.5);
+}
+
+double run_timing_work_joules(const struct run_timing_work *work, const struct chip *chip, double celsius,
+                              const struct run_timing_took *took)
+{
+    struct run_measure m = {.activity = work->activity};
+    struct energy_model model;
+    m.gpu.groups = work->gpu_groups;
+    if (!work->kind || !chip_number(chip, "gpu.clock_ghz", &m.gpu.params.clock_ghz, NULL) ||
+        !energy_model_open(&model, chip, NULL))
+        return NAN;
+    if (!isnan(took->dram_bytes))
+        set_dram_bytes(&m.activity, fmax(took->dram_bytes, 0));
+    return run_joules_of(work->kind, &model, &m, celsius, took->seconds, took->device_seconds);
+}
+
 /* ---- an operator as a run ---- */
 
 static bool tell_way(struct run_result *r, bool known)

@@ -30,6 +30,21 @@ bool run_timing_simulate(const struct run_request *request, struct run_timing *t
 bool run_timing_result(const struct run_timing *timing, const struct run_request *request, struct run_result *result,
                        struct energy_run *energy, bool *has_energy, struct orch_error *error);
 
+/* What a GPU kernel did, without when: its energy can be worked out for other times, clocks and DRAM traffic. */
+struct run_timing_work {
+    const struct run_kind *kind; /* NULL = nothing is known */
+    struct activity activity;
+    uint64_t gpu_groups;
+};
+/* The kind of anything but a GPU kernel is NULL. */
+struct run_timing_work run_timing_work(const struct run_timing *timing);
+struct run_timing_took {
+    double seconds, device_seconds, dram_bytes; /* dram_bytes NAN = as many as in the timing */
+};
+/* Joules of that work on a chip when it takes so much; NAN when the chip says nothing about energy. `celsius` as in requests. */
+double run_timing_work_joules(const struct run_timing_work *work, const struct chip *chip, double celsius,
+                              const struct run_timing_took *took);
+
 /* JSON text that keeps every bit; the caller frees it. NULL when memory ran out. */
 char *run_timing_json(const struct run_timing *timing);
 bool run_timing_parse(const char *json, struct run_timing *timing, struct orch_error *error);

@@ -283,6 +283,57 @@ bool study_evaluate_fresh(struct study *study, const struct study_setting *setti
     return evaluate_timed(study, setting, true, answer, error);
 }
 
+/* ---- work ---- */
+
+/* A fitted set may run another unit's kernel. */
+static bool is_plain_gpu(const struct study_asked *a)
+{
+    return !a->fitted && !a->device && a->request.unit && strcmp(a->request.unit, "gpu") == 0 &&
+           kernel_is_workload(a->request.workload);
+}
+
+bool study_work(struct study *s, const struct study_setting *setting, struct study_work *work, struct orch_error *error)
+{
+    struct study_asked asked;
+    *work = (struct study_work){.known = false};
+    bool ok = study_ask(&asked, s->base, setting, error);
+    if (ok && is_plain_gpu(&asked)) {
+        bool was_known = false;
+        const struct chip_base *const base = base_of(s, asked.chip, error);
+        struct chip *const chip = base ? chip_open_on(base, &asked.sets, error) : NULL;
+        asked.request.chip = chip;
+        asked.request.detail = asked.request.detail && strcmp(asked.request.detail, "auto") != 0 ? asked.request.detail : "op";
+        const struct run_timing *const timing = chip ? known_timing(s->known, &asked.request, &was_known, error) : NULL;
+        ok = timing != NULL;
+        if (ok)
+            work->work = run_timing_work(timing);
+        work->known = ok && work->work.kind;
+        chip_close(chip);
+    }
+    study_asked_free(&asked);
+    return ok;
+}
+
+bool study_work_joules(struct study *s, const struct study_work *work, const struct study_setting *setting,
+                       const struct run_timing_took *took, double *joules, struct orch_error *error)
+{
+    struct study_asked asked;
+    *joules = NAN;
+    if (!work->known)
+        return true;
+    bool ok = study_ask(&asked, s->base, setting, error);
+    if (ok && is_plain_gpu(&asked)) {
+        const struct chip_base *const base = base_of(s, asked.chip, error);
+        struct chip *const chip = base ? chip_open_on(base, &asked.sets, error) : NULL;
+        ok = chip != NULL;
+        if (ok)
+            *joules = run_timing_work_joules(&work->work, chip, asked.request.celsius, took);
+        chip_close(chip);
+    }
+    study_asked_free(&asked);
+    return ok;
+}
+
 /* ---- launches ---- */
 
 bool study_launches(struct study *s, const struct study_setting *setting, struct run_launch_list *list, struct orch_error *error)

@@ -19,6 +19,7 @@
 #include "sim/db/db.h"
 #include "sim/run/run.h"
 #include "sim/run/run_launch_list.h"
+#include "sim/run/run_timing.h"
 #include "sim/ask/study/setting.h"
 
 /* What all settings have in common. Everything pointed to must outlive the study. */
@@ -61,6 +62,17 @@ bool study_evaluate_fresh(struct study *study, const struct study_setting *setti
  * library. Fails as study_evaluate does. */
 bool study_launches(struct study *study, const struct study_setting *setting, struct run_launch_list *list,
                     struct orch_error *error);
+
+/* What a GPU kernel did at a setting, to be priced at others: the energy model is asked with the time that the kernel takes
+ * there. `known` is false for anything else, and in machines. Simulates what is not known. */
+struct study_work {
+    bool known;
+    struct run_timing_work work;
+};
+bool study_work(struct study *study, const struct study_setting *setting, struct study_work *work, struct orch_error *error);
+/* *joules is NAN when the work or the energy is not known. Fails as study_evaluate does. */
+bool study_work_joules(struct study *study, const struct study_work *work, const struct study_setting *setting,
+                       const struct run_timing_took *took, double *joules, struct orch_error *error);
 
 /* Keys of the chip database on which the last answer depended: what its timing read, and what its energy read. Valid until the
  * next evaluation. */

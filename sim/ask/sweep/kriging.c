@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kriging *kriging_create(size_t dimensions, size_t responses)
+static struct kriging *create(size_t dimensions, size_t columns, size_t responses)
 {
     struct kriging *const k = calloc(1, sizeof *k);
     if (!k || dimensions > KRIGING_DIMENSIONS_MAX) {
@@ -17,15 +17,27 @@ struct kriging *kriging_create(size_t dimensions, size_t responses)
         return NULL;
     }
     k->dimensions = dimensions;
+    k->columns = columns;
     k->responses = responses;
     k->sigma2 = calloc(responses + 1, sizeof *k->sigma2);
     for (size_t d = 0; d < dimensions; d++)
-        k->length[d] = 1;
-    k->nugget = 1e-4;
+        k->covariance.length[d] = 1;
+    k->covariance.nugget = 1e-4;
+    k->covariance.kind = columns > dimensions ? 0.1 : 0;
     if (k->sigma2)
         return k;
     free(k);
     return NULL;
+}
+
+struct kriging *kriging_create(size_t dimensions, size_t responses)
+{
+    return create(dimensions, dimensions, responses);
+}
+
+struct kriging *kriging_create_with_kinds(size_t dimensions, size_t responses)
+{
+    return create(dimensions, dimensions + 1, responses);
 }
 
 static void drop_fit(struct kriging *k)
@@ -55,43 +67,47 @@ void kriging_free(struct kriging *k)
 /* ---- covariance and trend ---- */
 
 /* Places in units in which the correlation of each dimension is (1 + r) exp(-r). */
-static void scale(const double *length, const double *x, size_t count, size_t dimensions, double *scaled)
+static void scale(const struct kriging *k, const struct kriging_covariance *as, const double *x, size_t count, double *scaled)
 {
-    for (size_t d = 0; d < dimensions; d++)
+    for (size_t d = 0; d < k->columns; d++) {
+        const double factor = d < k->dimensions ? sqrt(3.0) / as->length[d] : 1;
         for (size_t i = 0; i < count; i++)
-            scaled[i * dimensions + d] = x[i * dimensions + d] * (sqrt(3.0) / length[d]);
+            scaled[i * k->columns + d] = x[i * k->columns + d] * factor;
+    }
 }
 
-static double correlation(const double *a, const double *b, size_t dimensions)
+static double covariance(const struct kriging *k, const struct kriging_covariance *as, const double *a, const double *b)
 {
     double sum = 0, product = 1;
-    for (size_t d = 0; d < dimensions; d++) {
+    for (size_t d = 0; d < k->dimensions; d++) {
         const double r = fabs(a[d] - b[d]);
         sum += r;
         product *= 1 + r;
     }
-    return product * exp(-sum);
+    const bool same = k->columns > k->dimensions && a[k->dimensions] == b[k->dimensions];
+    return product * exp(-sum) + (same ? as->kind : 0);
 }
 
-double kriging_correlation(const double *length, const double *a, const double *b, size_t dimensions)
+double kriging_covariance(const struct kriging *k, const double *a, const double *b)
 {
-    double from[KRIGING_DIMENSIONS_MAX], to[KRIGING_DIMENSIONS_MAX];
-    scale(length, a, 1, dimensions, from);
-    scale(length, b, 1, dimensions, to);
-    return correlation(from, to, dimensions);
+    double from[KRIGING_DIMENSIONS_MAX + 1], to[KRIGING_DIMENSIONS_MAX + 1];
+    scale(k, &k->covariance, a, 1, from);
+    scale(k, &k->covariance, b, 1, to);
+    return covariance(k, &k->covariance, from, to);
 }
 
-void kriging_fill_covariance(gsl_matrix *m, const double *x, const double *noise, double *scaled, size_t dimensions,
-                             const double *length, double nugget)
+void kriging_fill_covariance(gsl_matrix *m, const struct kriging *k, const struct kriging_covariance *as, const double *x,
+                             const double *noise, double *scaled)
 {
-    scale(length, x, m->size1, dimensions, scaled);
+    const size_t columns = k->columns;
+    scale(k, as, x, m->size1, scaled);
     for (size_t i = 0; i < m->size1; i++) {
         for (size_t j = 0; j < i; j++) {
-            const double c = correlation(scaled + i * dimensions, scaled + j * dimensions, dimensions);
+            const double c = covariance(k, as, scaled + i * columns, scaled + j * columns);
             gsl_matrix_set(m, i, j, c);
             gsl_matrix_set(m, j, i, c);
         }
-        gsl_matrix_set(m, i, i, 1 + nugget * (noise ? noise[i] : 1));
+        gsl_matrix_set(m, i, i, 1 + as->kind + as->nugget * (noise ? noise[i] : 1));
     }
 }
 
@@ -101,11 +117,11 @@ static double kriging_trend_at(const double *place, size_t column)
     return column ? place[column - 1] : 1;
 }
 
-void kriging_fill_trend(gsl_matrix *m, const double *x, size_t dimensions)
+void kriging_fill_trend(gsl_matrix *m, const struct kriging *k, const double *x)
 {
     for (size_t i = 0; i < m->size1; i++)
-        for (size_t c = 0; c <= dimensions; c++)
-            gsl_matrix_set(m, i, c, kriging_trend_at(x + i * dimensions, c));
+        for (size_t c = 0; c <= k->dimensions; c++)
+            gsl_matrix_set(m, i, c, kriging_trend_at(x + i * k->columns, c));
 }
 
 /* ---- fit ---- */
@@ -114,8 +130,8 @@ static bool allocate(struct kriging *k, size_t count)
 {
     const size_t p = k->dimensions + 1;
     drop_fit(k);
-    k->x = calloc(count * k->dimensions + 1, sizeof *k->x);
-    k->scaled = calloc(count * k->dimensions + 1, sizeof *k->scaled);
+    k->x = calloc(count * k->columns + 1, sizeof *k->x);
+    k->scaled = calloc(count * k->columns + 1, sizeof *k->scaled);
     k->q = calloc(count, sizeof *k->q);
     k->inverse = gsl_matrix_alloc(count, count);
     k->w = gsl_matrix_alloc(count, p);
@@ -145,8 +161,8 @@ static bool solve(struct kriging *k, const double *y, const double *noise)
     const size_t n = k->count;
     gsl_matrix *const f = gsl_matrix_alloc(n, k->dimensions + 1);
     const gsl_matrix_const_view given = gsl_matrix_const_view_array(y, n, k->responses);
-    kriging_fill_covariance(k->inverse, k->x, noise, k->scaled, k->dimensions, k->length, k->nugget);
-    kriging_fill_trend(f, k->x, k->dimensions);
+    kriging_fill_covariance(k->inverse, k, &k->covariance, k->x, noise, k->scaled);
+    kriging_fill_trend(f, k, k->x);
     bool ok = gsl_linalg_cholesky_decomp1(k->inverse) == GSL_SUCCESS && gsl_linalg_cholesky_invert(k->inverse) == GSL_SUCCESS;
     if (ok) {
         gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1, k->inverse, f, 0, k->w);
@@ -188,10 +204,10 @@ bool kriging_fit_noisy(struct kriging *k, const double *x, const double *y, cons
         kriging_learn(k, x, y, noise, count, leading);
     bool ok = allocate(k, count);
     if (ok) {
-        memcpy(k->x, x, count * k->dimensions * sizeof *x);
+        memcpy(k->x, x, count * k->columns * sizeof *x);
         ok = solve(k, y, noise);
         for (int more = 0; !ok && more < 4; more++) { /* places that nearly coincide need a nugget */
-            k->nugget = fmax(k->nugget * 100, 1e-8);
+            k->covariance.nugget = fmax(k->covariance.nugget * 100, 1e-8);
             ok = solve(k, y, noise);
         }
     }
@@ -203,10 +219,10 @@ bool kriging_fit_noisy(struct kriging *k, const double *x, const double *y, cons
 
 void kriging_covariances(const struct kriging *k, const double *place, gsl_vector *c)
 {
-    double at[KRIGING_DIMENSIONS_MAX];
-    scale(k->length, place, 1, k->dimensions, at);
+    double at[KRIGING_DIMENSIONS_MAX + 1];
+    scale(k, &k->covariance, place, 1, at);
     for (size_t i = 0; i < k->count; i++)
-        gsl_vector_set(c, i, correlation(k->scaled + i * k->dimensions, at, k->dimensions));
+        gsl_vector_set(c, i, covariance(k, &k->covariance, k->scaled + i * k->columns, at));
 }
 
 /* u = L^-1 (f - W' c), L being the factor of the trend's matrix: the uncertainty of the trend itself adds u'u. */
@@ -225,7 +241,7 @@ double kriging_spread(const struct kriging *k, const double *place, const gsl_ve
     gsl_blas_ddot(c, v, &known);
     trend_part(k, place, c, u);
     gsl_blas_ddot(u, u, &trend);
-    return fmax(1 - known + trend, 0);
+    return fmax(1 + k->covariance.kind - known + trend, 0);
 }
 
 void kriging_predict(const struct kriging *k, const double *place, double *value, double *deviation)
@@ -242,7 +258,7 @@ void kriging_predict(const struct kriging *k, const double *place, double *value
         value[r] = sum;
     }
     if (deviation) {
-        const double part = kriging_spread(k, place, c, v, u) + k->nugget;
+        const double part = kriging_spread(k, place, c, v, u) + k->covariance.nugget;
         for (size_t r = 0; r < k->responses; r++)
             deviation[r] = sqrt(k->sigma2[r] * part);
     }
@@ -262,6 +278,6 @@ double kriging_distance(const struct kriging *k, const double *a, const double *
 {
     double sum = 0;
     for (size_t d = 0; d < k->dimensions; d++)
-        sum += (a[d] - b[d]) / k->length[d] * ((a[d] - b[d]) / k->length[d]);
+        sum += pow((a[d] - b[d]) / k->covariance.length[d], 2);
     return sum;
 }

@@ -5,10 +5,11 @@
  *     kriging_predict(k, place, value, deviation);
  *
  * A response is a linear trend in the coordinates plus a Gaussian process with the Matern 3/2 covariance (a product over the
- * dimensions, a length scale each) and a nugget for what does not repeat smoothly. All responses share the covariance, so that
- * one factorisation serves them; its parameters make the likelihood greatest (C. E. Rasmussen, C. K. I. Williams, Gaussian
- * Processes for Machine Learning, MIT Press 2006, chapters 2.7, 4.2, 5.4). Errors of leaving one point out are exact and cost
- * no further factorisation (O. Dubrule, Cross validation of kriging in a unique neighborhood, Math. Geology 15, 1983).
+ * dimensions, a length scale each), what places of a kind share, and a nugget for what does not repeat smoothly. All responses
+ * share the covariance, so that one factorisation serves them; its parameters make the likelihood greatest (C. E. Rasmussen, C.
+ * K. I. Williams, Gaussian Processes for Machine Learning, MIT Press 2006, chapters 2.7, 4.2, 5.4). Errors of leaving one point
+ * out are exact and cost no further factorisation (O. Dubrule, Cross validation of kriging in a unique neighborhood, Math.
+ * Geology 15, 1983).
  *
  * Coordinates should span about 0 .. 1. Deterministic.
  */
@@ -26,6 +27,9 @@ struct kriging;
 
 /* NULL when memory is out. */
 struct kriging *kriging_create(size_t dimensions, size_t responses);
+/* The same for places with a kind: one more number behind the coordinates. Places of a kind share an amount that is added to the
+ * response, of a variance that is learned, too. */
+struct kriging *kriging_create_with_kinds(size_t dimensions, size_t responses);
 void kriging_free(struct kriging *k);
 
 /* Takes over the points. With `learn` the covariance is fitted to them; otherwise that of the last fit stays, which must exist.

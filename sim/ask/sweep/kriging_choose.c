@@ -20,8 +20,8 @@ static bool choice_open(const struct kriging *k, const double *candidate, size_t
         return false;
     for (size_t i = 0; i < count; i++) {
         gsl_vector_view c = gsl_matrix_row(s->c, i), v = gsl_matrix_row(s->v, i), u = gsl_matrix_row(s->u, i);
-        kriging_covariances(k, candidate + i * k->dimensions, &c.vector);
-        s->left[i] = kriging_spread(k, candidate + i * k->dimensions, &c.vector, &v.vector, &u.vector);
+        kriging_covariances(k, candidate + i * k->columns, &c.vector);
+        s->left[i] = kriging_spread(k, candidate + i * k->columns, &c.vector, &v.vector, &u.vector);
     }
     return true;
 }
@@ -38,7 +38,7 @@ static void choice_close(struct choice *s)
 /* Subtracts what knowing candidate `best` tells about the others: one step of a pivoted Cholesky factorisation. */
 static void take(const struct kriging *k, const double *candidate, struct choice *s, size_t count, size_t best, size_t taken)
 {
-    const double root = sqrt(s->left[best] + k->nugget);
+    const double root = sqrt(s->left[best] + k->covariance.nugget);
     const gsl_vector_const_view cb = gsl_matrix_const_row(s->c, best), ub = gsl_matrix_const_row(s->u, best);
     for (size_t i = 0; i < count; i++) {
         const gsl_vector_const_view v = gsl_matrix_const_row(s->v, i), u = gsl_matrix_const_row(s->u, i);
@@ -47,8 +47,7 @@ static void take(const struct kriging *k, const double *candidate, struct choice
         gsl_blas_ddot(&u.vector, &ub.vector, &trend);
         for (size_t j = 0; j < taken; j++)
             before += gsl_matrix_get(s->step, i, j) * gsl_matrix_get(s->step, best, j);
-        const double c =
-            kriging_correlation(k->length, candidate + i * k->dimensions, candidate + best * k->dimensions, k->dimensions);
+        const double c = kriging_covariance(k, candidate + i * k->columns, candidate + best * k->columns);
         gsl_matrix_set(s->step, i, taken, (c - known + trend - before) / root);
     }
     for (size_t i = 0; i < count; i++)

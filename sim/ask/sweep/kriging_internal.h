@@ -7,11 +7,17 @@
 
 #include <gsl/gsl_matrix.h>
 
-struct kriging {
-    size_t dimensions, responses, count;
-    double *x;      /* count * dimensions */
-    double *scaled; /* the same in units of the lengths */
+/* What is learned. The variance of the process is 1 here. */
+struct kriging_covariance {
     double length[KRIGING_DIMENSIONS_MAX], nugget;
+    double kind; /* variance of what places of a kind share */
+};
+
+struct kriging {
+    size_t dimensions, columns, responses, count; /* columns: numbers of a place, its coordinates and its kind if it has one */
+    double *x;                                    /* count * columns */
+    double *scaled;                               /* the same, coordinates in units of the lengths */
+    struct kriging_covariance covariance;
     bool learned;
     gsl_matrix *inverse;       /* inverse of the covariance R */
     gsl_matrix *w;             /* R^-1 F */
@@ -20,13 +26,13 @@ struct kriging {
     double *q, *sigma2;        /* diagonal of Q; variance of each response's process */
 };
 
-/* Product of a Matern 3/2 correlation for each dimension. */
-double kriging_correlation(const double *length, const double *a, const double *b, size_t dimensions);
-/* Correlations of the points with each other; 1 + nugget times noise (NULL = 1) on the diagonal. `scaled` gets x in
- * units of the lengths. */
-void kriging_fill_covariance(gsl_matrix *m, const double *x, const double *noise, double *scaled, size_t dimensions,
-                             const double *length, double nugget);
-void kriging_fill_trend(gsl_matrix *m, const double *x, size_t dimensions);
+/* Covariance of two places: product of a Matern 3/2 correlation for each dimension, and the variance of their kind. */
+double kriging_covariance(const struct kriging *k, const double *a, const double *b);
+/* Covariances of the points with each other, on the diagonal with the nugget times noise (NULL = 1). `scaled` gets x in units of
+ * the lengths. */
+void kriging_fill_covariance(gsl_matrix *m, const struct kriging *k, const struct kriging_covariance *as, const double *x,
+                             const double *noise, double *scaled);
+void kriging_fill_trend(gsl_matrix *m, const struct kriging *k, const double *x);
 
 /* Sets lengths and nugget to those under which the first `leading` responses are likeliest. */
 void kriging_learn(struct kriging *k, const double *x, const double *y, const double *noise, size_t count, size_t leading);

@@ -14,6 +14,8 @@ enum { LEARN_POINTS = 200, LEARN_STEPS = 60 };
 #define LENGTH_MOST    30.0
 #define NUGGET_LEAST   1e-9
 #define NUGGET_MOST    0.5
+#define KIND_LEAST     1e-6
+#define KIND_MOST      1e3
 #define VARIANCE_LEAST 1e-24 /* rounding, when the trend explains a response completely */
 
 struct learning {
@@ -23,6 +25,12 @@ struct learning {
     const gsl_matrix *y; /* count * leading */
     gsl_matrix *r, *f, *z, *a;
 };
+
+/* Parameters are logarithms: of each length, of the nugget, and of the variance of kinds where there are kinds. */
+static size_t parameters(const struct kriging *k)
+{
+    return k->dimensions + 1 + (k->columns > k->dimensions);
+}
 
 static double clamped(double logarithm, double least, double most)
 {
@@ -55,19 +63,28 @@ static double residual(const gsl_matrix *f, const gsl_matrix *a, gsl_vector_view
     return total - explained;
 }
 
+static struct kriging_covariance covariance_of(const struct kriging *k, const gsl_vector *parameter)
+{
+    const size_t d = k->dimensions;
+    struct kriging_covariance as = {.nugget = clamped(gsl_vector_get(parameter, d), NUGGET_LEAST, NUGGET_MOST)};
+    for (size_t i = 0; i < d; i++)
+        as.length[i] = clamped(gsl_vector_get(parameter, i), LENGTH_LEAST, LENGTH_MOST);
+    if (k->columns > d)
+        as.kind = clamped(gsl_vector_get(parameter, d + 1), KIND_LEAST, KIND_MOST);
+    return as;
+}
+
 /* Negative logarithm of the likelihood with the best trend and variances. A weak prior keeps lengths from running away. */
 static double unlikely(const gsl_vector *parameter, void *context)
 {
     struct learning *const l = context;
     const size_t n = l->r->size1, d = l->k->dimensions;
-    double length[KRIGING_DIMENSIONS_MAX] = {0}, log_det, sum = 0;
-    for (size_t i = 0; i < d; i++) {
-        length[i] = clamped(gsl_vector_get(parameter, i), LENGTH_LEAST, LENGTH_MOST);
+    double log_det, sum = 0;
+    for (size_t i = 0; i < d; i++)
         sum += 0.05 * pow(gsl_vector_get(parameter, i), 2);
-    }
-    kriging_fill_covariance(l->r, l->x, l->noise, l->scaled, d, length,
-                            clamped(gsl_vector_get(parameter, d), NUGGET_LEAST, NUGGET_MOST));
-    kriging_fill_trend(l->f, l->x, d);
+    const struct kriging_covariance as = covariance_of(l->k, parameter);
+    kriging_fill_covariance(l->r, l->k, &as, l->x, l->noise, l->scaled);
+    kriging_fill_trend(l->f, l->k, l->x);
     gsl_matrix_memcpy(l->z, l->y);
     if (!whiten(l->r, l->f, l->z, &log_det))
         return 1e10;
@@ -102,24 +119,22 @@ static double search(struct learning *l, gsl_vector *parameter)
 static void learn_with(struct kriging *k, struct learning *l)
 {
     const size_t d = k->dimensions;
-    gsl_vector *const try = gsl_vector_alloc(d + 1);
+    gsl_vector *const try = gsl_vector_alloc(parameters(k));
     double best = INFINITY;
     static const double starts[] = {1.0, 0.2};
-    double before[KRIGING_DIMENSIONS_MAX];
-    const double nugget = k->nugget;
-    memcpy(before, k->length, sizeof before);
+    const struct kriging_covariance before = k->covariance;
     const bool known = k->learned;
     for (size_t s = known ? 0 : 1; s < 3; s++) {
         for (size_t i = 0; i < d; i++)
-            gsl_vector_set(try, i, log(s == 0 ? before[i] : starts[s - 1]));
-        gsl_vector_set(try, d, log(s == 0 ? nugget : 1e-4));
+            gsl_vector_set(try, i, log(s == 0 ? before.length[i] : starts[s - 1]));
+        gsl_vector_set(try, d, log(s == 0 ? before.nugget : 1e-4));
+        if (k->columns > d)
+            gsl_vector_set(try, d + 1, log(s == 0 ? before.kind : 0.1));
         const double value = search(l, try);
         if (!(value < best))
             continue;
         best = value;
-        for (size_t i = 0; i < d; i++)
-            k->length[i] = clamped(gsl_vector_get(try, i), LENGTH_LEAST, LENGTH_MOST);
-        k->nugget = clamped(gsl_vector_get(try, d), NUGGET_LEAST, NUGGET_MOST);
+        k->covariance = covariance_of(k, try);
     }
     gsl_vector_free(try);
 }
@@ -127,8 +142,9 @@ static void learn_with(struct kriging *k, struct learning *l)
 /* The covariance is a property of the whole, so an even selection of the points is enough to learn it. */
 void kriging_learn(struct kriging *k, const double *x, const double *y, const double *noise, size_t count, size_t leading)
 {
-    const size_t stride = (count + LEARN_POINTS - 1) / LEARN_POINTS, n = (count + stride - 1) / stride, d = k->dimensions;
-    double *const place = calloc(n * d + 1, sizeof *place), *const scaled = calloc(n * d + 1, sizeof *scaled),
+    const size_t stride = (count + LEARN_POINTS - 1) / LEARN_POINTS, n = (count + stride - 1) / stride, d = k->dimensions,
+                 columns = k->columns;
+    double *const place = calloc(n * columns + 1, sizeof *place), *const scaled = calloc(n * columns + 1, sizeof *scaled),
                   *const noisy = calloc(n, sizeof *noisy);
     gsl_matrix *const given = gsl_matrix_alloc(n, leading);
     struct learning l = {k,
@@ -143,7 +159,7 @@ void kriging_learn(struct kriging *k, const double *x, const double *y, const do
     if (place && scaled && noisy && given && l.r && l.f && l.z && l.a) {
         for (size_t i = 0; i < n; i++) {
             noisy[i] = noise ? noise[i * stride] : 1;
-            memcpy(place + i * d, x + i * stride * d, d * sizeof *x);
+            memcpy(place + i * columns, x + i * stride * columns, columns * sizeof *x);
             for (size_t r = 0; r < leading; r++)
                 gsl_matrix_set(given, i, r, y[i * stride * k->responses + r]);
         }

@@ -87,6 +87,11 @@ struct sweep_deals *sweep_deals_create(const struct sweep_rounds *rounds, const 
     return d;
 }
 
+size_t sweep_deals_number(const struct sweep_deals *deals, size_t which)
+{
+    return deals->of[which];
+}
+
 /* ---- judging ---- */
 
 /* Variance of a deal's likes: deals with the same last round, or all of them where none of those was seen. */

@@ -16,6 +16,8 @@ struct sweep_deals;
 /* Of the members of a group, given by their indices in `rounds`. NULL when memory is out. */
 struct sweep_deals *sweep_deals_create(const struct sweep_rounds *rounds, const size_t *member, size_t count);
 void sweep_deals_free(struct sweep_deals *deals);
+/* Equal for members whose threadgroups are dealt out in the same way. */
+size_t sweep_deals_number(const struct sweep_deals *deals, size_t which);
 
 /* Judges by the relative errors of some members: the deals that scatter most count as wild, as many as have to for the others to
  * stay within the tolerance. */

@@ -272,7 +272,7 @@ bool sweep_run(const struct sweep_run *run, struct sweep_done *done, struct orch
     e.design = sweep_design_create(run->spec);
     bool ok = e.design && share(&e) && deal(&e);
     if (ok) {
-        e.groups = sweep_groups_create(run->spec, e.design, e.point, e.count, e.rounds);
+        e.groups = sweep_groups_create(run->spec, e.design, e.point, e.count, e.rounds, run->study);
         ok = e.groups != NULL;
     }
     ok = ok ? open_sweep(&e, error) : orch_no_memory(error);

@@ -85,15 +85,18 @@ static bool place_group(struct sweep_groups *g, struct group *group, bool dealt)
 {
     double value[SWEEP_KEYS_MAX], low[SWEEP_ROUNDS_COORDINATES] = {0}, high[SWEEP_ROUNDS_COORDINATES] = {0};
     group->dimensions = group->keys + (dealt ? list_rounds(g, group, low, high) : 0);
-    group->place = calloc(group->count * group->dimensions + 1, sizeof *group->place);
+    group->columns = group->dimensions + dealt;
+    group->place = calloc(group->count * group->columns + 1, sizeof *group->place);
     for (size_t m = 0; group->place && m < group->count; m++) {
-        double *to = group->place + m * group->dimensions;
+        double *to = group->place + m * group->columns;
         sweep_design_values(g->design, g->point[group->member[m]], value);
         for (size_t d = 0; d < group->keys; d++)
             *to++ = position(&g->spec->key[group->key[d]], value[group->key[d]]);
         for (size_t c = 0; c < SWEEP_ROUNDS_COORDINATES; c++)
             if (high[c] > low[c])
                 *to++ = (g->rounds[group->member[m]].coordinate[c] - low[c]) / (high[c] - low[c]);
+        if (dealt)
+            *to = (double)sweep_deals_number(group->deals, m);
     }
     return group->place != NULL;
 }
@@ -102,20 +105,24 @@ static bool begin_group(struct sweep_groups *g, struct group *group, bool dealt)
 {
     const size_t count = group->count;
     group->state = GROUP_BEGIN;
-    if (!place_group(g, group, dealt))
+    group->deals = dealt ? sweep_deals_create(g->rounds, group->member, count) : NULL;
+    if ((dealt && !group->deals) || !place_group(g, group, dealt))
         return false;
     group->known = calloc(count, sizeof *group->known);
     group->chosen = calloc(count, sizeof *group->chosen);
     group->asked = calloc(count, sizeof *group->asked);
     group->error_at = calloc(count + 1, sizeof *group->error_at);
-    group->known_place = calloc(count * group->dimensions, sizeof *group->known_place);
-    group->model = sweep_model_create(group->dimensions);
+    group->known_place = calloc(count * group->columns, sizeof *group->known_place);
+    group->model = sweep_model_create(group->dimensions, dealt);
     group->noise = calloc(count, sizeof *group->noise);
+    group->chosen_index = calloc(count, sizeof *group->chosen_index);
     group->scattering = calloc(count, sizeof *group->scattering);
-    group->judge = dealt ? sweep_model_create(group->dimensions) : NULL;
-    group->deals = dealt ? sweep_deals_create(g->rounds, group->member, count) : NULL;
+    group->price = (struct sweep_price){.study = dealt ? g->study : NULL, .design = g->design, .point = g->point};
+    if (group->model)
+        sweep_model_set_price(group->model, &group->price);
+    group->judge = dealt ? sweep_model_create(group->dimensions, dealt) : NULL;
     return group->known && group->chosen && group->asked && group->error_at && group->known_place && group->model &&
-           group->noise && group->scattering && ((group->deals && group->judge) || !dealt);
+           group->noise && group->chosen_index && group->scattering && (group->judge || !dealt);
 }
 
 static bool open_group(struct sweep_groups *g, struct group *group, const struct sortable *first, size_t count)
@@ -174,7 +181,7 @@ static bool sort_and_split(struct sweep_groups *g)
 }
 
 struct sweep_groups *sweep_groups_create(const struct sweep_spec *spec, const struct sweep_design *design, const uint64_t *point,
-                                         size_t count, const struct sweep_rounds *rounds)
+                                         size_t count, const struct sweep_rounds *rounds, struct study *study)
 {
     struct sweep_groups *const g = calloc(1, sizeof *g);
     if (!g)
@@ -182,6 +189,7 @@ struct sweep_groups *sweep_groups_create(const struct sweep_spec *spec, const st
     g->spec = spec;
     g->design = design;
     g->rounds = rounds;
+    g->study = study;
     g->count = count;
     g->point = calloc(count + 1, sizeof *g->point);
     g->answer = calloc(count + 1, sizeof *g->answer);
@@ -207,6 +215,7 @@ void sweep_groups_free(struct sweep_groups *groups)
         sweep_deals_free(group->deals);
         free(group->known_place);
         free(group->noise);
+        free(group->chosen_index);
         free(group->scattering);
         free(group->asked);
         free(group->error_at);
@@ -258,8 +267,8 @@ bool sweep_groups_interpolated(struct sweep_groups *groups, size_t *index, struc
             if (group->asked[m])
                 continue;
             group->next_interpolated++;
-            sweep_model_answer(group->model, group->place + m * group->dimensions, answer);
             *index = group->member[m];
+            sweep_model_answer(group->model, group->place + m * group->columns, *index, answer);
             return true;
         }
     }

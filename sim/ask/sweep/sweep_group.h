@@ -7,6 +7,7 @@
 #ifndef ORCHARD_SIM_ASK_SWEEP_SWEEP_GROUP_H
 #define ORCHARD_SIM_ASK_SWEEP_SWEEP_GROUP_H
 
+#include "sim/ask/study/study.h"
 #include "sim/ask/sweep/sweep_design.h"
 #include "sim/ask/sweep/sweep_rounds.h"
 
@@ -16,10 +17,10 @@ enum { SWEEP_GROUP_LEAST = 40 };
 struct sweep_groups;
 
 /* Groups the points given by their numbers in the design, in rising order; the array is copied. `rounds`, by index
- * of the point, says how threadgroups are dealt out to cores; it must outlive the groups, NULL = nothing is known of that. NULL
- * when memory is out. */
+ * of the point, says how threadgroups are dealt out to cores; it must outlive the groups, NULL = nothing is known of that. The
+ * study prices joules, NULL = nobody does. NULL when memory is out. */
 struct sweep_groups *sweep_groups_create(const struct sweep_spec *spec, const struct sweep_design *design, const uint64_t *point,
-                                         size_t count, const struct sweep_rounds *rounds);
+                                         size_t count, const struct sweep_rounds *rounds, struct study *study);
 void sweep_groups_free(struct sweep_groups *groups);
 
 /* The next round: indices of points that need simulated answers. *count 0 when all is done. *want stays valid until the next

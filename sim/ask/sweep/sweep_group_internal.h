@@ -14,7 +14,8 @@ struct group {
     enum group_state state;
     size_t key[SWEEP_KEYS_MAX], keys;  /* keys that are dimensions */
     size_t dimensions;                 /* keys, and what the points' rounds add */
-    double *place;                     /* count * dimensions */
+    size_t columns;                    /* numbers of a place: dimensions, and the deal where there are deals */
+    double *place;                     /* count * columns */
     struct sweep_deals *deals;         /* ways in which threadgroups are dealt out; NULL = no kernel of the GPU */
     const struct sweep_answer **known; /* answers of the points of the fit */
     size_t judged_count;               /* how many were chosen when deals were judged last */
@@ -26,6 +27,8 @@ struct group {
     bool *asked;
     double *error_at; /* left-out error by number of chosen points */
     struct sweep_model *model;
+    struct sweep_price price;
+    size_t *chosen_index;      /* of the chosen members */
     struct sweep_model *judge; /* where there are deals: knows seconds, to judge them by */
     struct sweep_left_out left_out;
     size_t next_interpolated; /* the member to look at next */
@@ -36,6 +39,7 @@ struct sweep_groups {
     const struct sweep_spec *spec;
     const struct sweep_design *design;
     const struct sweep_rounds *rounds; /* by index of the point; NULL = of none */
+    struct study *study;               /* NULL = nobody can be asked for prices */
     uint64_t *point;
     size_t count;
     struct sweep_answer **answer;

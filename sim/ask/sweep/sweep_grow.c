@@ -45,7 +45,7 @@ static double distance2(const struct group *group, size_t a, size_t b)
 {
     double sum = 0;
     for (size_t d = 0; d < group->dimensions; d++)
-        sum += pow(group->place[a * group->dimensions + d] - group->place[b * group->dimensions + d], 2);
+        sum += pow(group->place[a * group->columns + d] - group->place[b * group->columns + d], 2);
     return sum;
 }
 
@@ -57,7 +57,7 @@ static bool fill_space(struct sweep_groups *g, struct group *group)
     size_t next = 0;
     for (size_t m = 0; least && m < group->count; m++) {
         for (size_t d = 0; d < group->dimensions; d++)
-            least[m] += pow(group->place[m * group->dimensions + d] - 0.5, 2);
+            least[m] += pow(group->place[m * group->columns + d] - 0.5, 2);
         next = least[m] < least[next] ? m : next;
     }
     for (size_t m = 0; least && m < group->count; m++)
@@ -87,17 +87,20 @@ static bool worth_asking(const struct group *group, size_t member)
     return !group->asked[member] && !(group->deals && sweep_deals_surely_wild(group->deals, member));
 }
 
-/* Collects members that are worth asking, at most CANDIDATES. */
+/* Collects members that are worth asking, at most CANDIDATES. Where all deals seem to scatter, any member is: it may be the model
+ * that knows too little yet, and if not, they are all simulated in the end. */
 static size_t candidates(const struct group *group, size_t *member, double *place)
 {
     size_t open = 0, n = 0, seen = 0;
     for (size_t m = 0; m < group->count; m++)
         open += worth_asking(group, m);
+    const bool any = open == 0;
+    open = any ? group->count - group->chosen_count : open;
     const size_t stride = (open + CANDIDATES - 1) / CANDIDATES;
     for (size_t m = 0; m < group->count; m++)
-        if (worth_asking(group, m) && seen++ % stride == 0) {
+        if ((any ? !group->asked[m] : worth_asking(group, m)) && seen++ % stride == 0) {
             member[n] = m;
-            memcpy(place + n * group->dimensions, group->place + m * group->dimensions, group->dimensions * sizeof *place);
+            memcpy(place + n * group->columns, group->place + m * group->columns, group->columns * sizeof *place);
             n++;
         }
     return n;
@@ -108,7 +111,7 @@ static bool ask_more(struct sweep_groups *g, struct group *group, const struct s
 {
     const size_t wanted = group->chosen_count / 4 > 5 ? group->chosen_count / 4 : 5;
     size_t *const member = calloc(CANDIDATES + 1, sizeof *member), *const chosen = calloc(wanted, sizeof *chosen);
-    double *const place = calloc(CANDIDATES * group->dimensions + 1, sizeof *place);
+    double *const place = calloc(CANDIDATES * group->columns + 1, sizeof *place);
     const bool ok = member && chosen && place;
     if (ok) {
         const size_t n = candidates(group, member, place);
@@ -127,10 +130,9 @@ static size_t uncertain(struct sweep_groups *g, struct group *group, bool ask_th
 {
     const size_t stride = ask_them ? 1 : (group->count + CANDIDATES - 1) / CANDIDATES;
     const double most = g->spec->tolerance * (group->deals ? UNCERTAIN : 1);
-    struct sweep_answer answer;
     size_t count = 0;
     for (size_t m = 0; m < group->count; m += stride) {
-        if (!open_to(group, m) || sweep_model_answer(group->model, group->place + m * group->dimensions, &answer) <= most)
+        if (!open_to(group, m) || sweep_model_expected(group->model, group->place + m * group->columns) <= most)
             continue;
         count++;
         if (ask_them)
@@ -166,14 +168,19 @@ static bool gather(struct sweep_groups *g, struct group *group)
 /* Lets a model follow all answers, those least that scatter most. */
 static bool fit(struct group *group, struct sweep_model *model, struct orch_error *error)
 {
-    const size_t d = group->dimensions;
+    const size_t c = group->columns;
     for (size_t i = 0; i < group->chosen_count; i++) {
         const size_t m = group->chosen[i];
-        memcpy(group->known_place + i * d, group->place + m * d, d * sizeof *group->place);
+        memcpy(group->known_place + i * c, group->place + m * c, c * sizeof *group->place);
         group->noise[i] = group->deals ? sweep_deals_noise(group->deals, m) : 1;
+        group->chosen_index[i] = group->member[m];
     }
-    return (model == group->judge ? sweep_model_fit_seconds : sweep_model_fit)(model, group->known_place, group->known,
-                                                                               group->noise, group->chosen_count, error);
+    if (model == group->judge)
+        return sweep_model_fit_seconds(model, group->known_place, group->known, group->noise, group->chosen_count, error);
+    if (group->price.study && !group->price.work.known)
+        sweep_price_begin(&group->price, group->chosen_index[0]);
+    return sweep_model_fit(model, group->known_place, group->known, group->chosen_index, group->noise, group->chosen_count,
+                           error);
 }
 
 /* Judges the deals by left-out points, again and again following those less that scattered the time before. */

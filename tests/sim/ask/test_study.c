@@ -205,6 +205,48 @@ static void test_in_a_device(void)
     study_example_close(&b);
 }
 
+/* ---- work in other times ---- */
+
+/* What a kernel did costs what its run cost when it is priced where it ran. Somewhere else it costs what a run there costs, up to
+ * the traffic between caches that differs. */
+static void test_work_is_priced(void)
+{
+    struct orch_error error = {0};
+    struct chip_db *const chips = example_chips();
+    const struct study_base base = {.chips = chips, .request = {.seed = 1, .threads = 1, .detail = "op", .mode = RUN_TIMING}};
+    struct study *const study = study_create(&base, NULL, &error);
+    static const char *const mhz[] = {"1278", "700", "1500"}, *const workloads[] = {"softmax:256x256", "gemm:128x128x128"};
+    for (size_t w = 0; w < 2; w++) {
+        struct study_work work = {.known = false};
+        for (size_t i = 0; i < 3; i++) {
+            struct study_setting setting = {0};
+            struct study_answer answer;
+            double joules = NAN;
+            study_answer_init(&answer);
+            bool ok = study_setting_set(&setting, "workload", workloads[w]) && study_setting_set(&setting, "unit", "gpu") &&
+                      study_setting_set(&setting, "chip", "m1") && study_setting_set(&setting, "gpu_max_mhz", mhz[i]) &&
+                      study_evaluate(study, &setting, &answer, &error);
+            ok = ok && (i > 0 || study_work(study, &setting, &work, &error));
+            const struct run_result *const r = &answer.result;
+            ok =
+                ok && study_work_joules(study, &work, &setting,
+                                        &(struct run_timing_took){r->seconds, r->device_seconds, r->dram_bytes}, &joules, &error);
+            CHECK(ok && work.known, "%s", error.text);
+            CHECK(fabs(joules / r->joules - 1) <= (i == 0 ? 1e-12 : 0.005), "%s at %s MHz: %g J, priced %g J", workloads[w],
+                  mhz[i], r->joules, joules);
+            study_answer_free(&answer);
+            study_setting_free(&setting);
+        }
+    }
+    struct study_setting amx = {0};
+    struct study_work work;
+    CU_ASSERT_TRUE(study_setting_set(&amx, "workload", "gemm:64x64x64") && study_setting_set(&amx, "unit", "amx"));
+    CU_ASSERT_TRUE(study_work(study, &amx, &work, &error) && !work.known);
+    study_setting_free(&amx);
+    study_free(study);
+    chip_db_close(chips);
+}
+
 static const struct suite_test tests[] = {
     {"known answers equal fresh ones", test_known_as_fresh},
     {"known answers equal fresh ones whatever key changes", test_any_key},
@@ -213,5 +255,6 @@ static const struct suite_test tests[] = {
     {"operators take as long as runs of their kernels", test_operators_against_runs},
     {"programs are refused as operators", test_operators_only},
     {"known timings serve a machine under other conditions", test_in_a_device},
+    {"what a GPU kernel did is priced at other settings", test_work_is_priced},
 };
 SUITE_MAIN("study", tests)

@@ -122,6 +122,55 @@ static void test_what_scatters_is_found(void)
     sweep_deals_free(deals);
 }
 
+/* Waves in two dimensions, which no model knows after the first 20 points: left-out points are off by some 20 % then. */
+static double waves(const double *value)
+{
+    return 1e-3 * (1 + 0.3 * sin(6 * log(value[0] / 500)) * sin(3 * log(value[1] / 20)));
+}
+
+/* Where there are few deals, all of them seem to scatter as long as the model knows too little. They must get more points, not be
+ * given up. */
+static void test_ignorance_is_no_scatter(void)
+{
+    enum { N = 2000 };
+    static const char *const vary[] = {"gpu_max_mhz=500:2000", "memory_peak_GBps=20:200", NULL};
+    struct sweep_spec *const spec = example_spec("gemm:64x64x64", N, vary);
+    struct sweep_design *const design = sweep_design_create(spec);
+    static struct sweep_rounds rounds[N];
+    static uint64_t point[N];
+    struct orch_error error = {0};
+    for (size_t i = 0; i < N; i++) {
+        point[i] = i;
+        rounds[i] = (struct sweep_rounds){.known = true, .deal = i % 2, .tail = i % 2};
+    }
+    struct sweep_groups *const groups = sweep_groups_create(spec, design, point, N, rounds, NULL);
+    struct sweep_answer answer;
+    size_t asked = 0, interpolated = 0, count, index;
+    const size_t *want;
+    double value[SWEEP_KEYS_MAX], worst = 0;
+    do {
+        CHECK(sweep_groups_round(groups, &want, &count, &error), "%s", error.text);
+        for (size_t i = 0; i < count; i++) {
+            sweep_answer_init(&answer);
+            sweep_design_values(design, want[i], value);
+            answer.status = SWEEP_DONE;
+            answer.response[SWEEP_seconds] = answer.response[SWEEP_device_seconds] = waves(value);
+            CHECK(sweep_groups_answer(groups, want[i], &answer, &error), "%s", error.text);
+        }
+        asked += count;
+    } while (count > 0);
+    while (sweep_groups_interpolated(groups, &index, &answer)) {
+        sweep_design_values(design, index, value);
+        worst = fmax(worst, fabs(answer.response[SWEEP_seconds] / waves(value) - 1));
+        interpolated++;
+    }
+    CHECK(asked < 400 && asked + interpolated == N, "%zu asked for, %zu interpolated", asked, interpolated);
+    CHECK(worst < 0.03, "off by up to %g", worst);
+    sweep_groups_free(groups);
+    sweep_design_free(design);
+    sweep_spec_free(spec);
+}
+
 /* ---- sweeps ---- */
 
 struct gpu_sweep {
@@ -203,6 +252,7 @@ static const struct suite_test tests[] = {
     {"the makespan is that of dealing threadgroups out one by one", test_makespan},
     {"launches are listed as runs count them", test_launches},
     {"deals under which answers scatter are found, and cleared again", test_what_scatters_is_found},
+    {"what the model does not know yet is not taken for scatter", test_ignorance_is_no_scatter},
     {"numbers of cores are interpolated, whatever the number of processes", test_cores_are_interpolated},
 };
 SUITE_MAIN("sweep_gpu", tests)

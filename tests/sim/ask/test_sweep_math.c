@@ -46,6 +46,46 @@ static void test_interpolates(void)
     kriging_free(k);
 }
 
+enum { KINDS = 12, OF_A_KIND = 4 };
+
+/* Root mean square error at new places of a function that each kind shifts by up to 20 %. */
+static double error_with_kinds(struct kriging *k, size_t columns, double *unsure_of_new)
+{
+    enum { N = KINDS * OF_A_KIND };
+    double x[N][4], y[N], shift[KINDS], squares = 0;
+    uint64_t state = 5;
+    struct orch_error error = {0};
+    for (int i = 0; i < KINDS; i++)
+        shift[i] = 0.4 * (random_unit(&state) - 0.5);
+    double *const flat = &x[0][0];
+    for (size_t i = 0; i < N; i++) {
+        double at[4] = {random_unit(&state), random_unit(&state), random_unit(&state), (double)(i % KINDS)};
+        memcpy(flat + i * columns, at, columns * sizeof *at);
+        y[i] = smooth(at) + shift[i % KINDS];
+    }
+    CHECK(kriging_fit(k, flat, y, N, 1, true, &error), "%s", error.text);
+    for (size_t i = 0; i < 200; i++) {
+        const double at[4] = {random_unit(&state), random_unit(&state), random_unit(&state), (double)(i % KINDS)};
+        double value;
+        kriging_predict(k, at, &value, NULL);
+        squares += pow(value - smooth(at) - shift[i % KINDS], 2) / 200;
+    }
+    kriging_predict(k, (double[4]){0.5, 0.5, 0.5, KINDS}, NULL, unsure_of_new);
+    return sqrt(squares);
+}
+
+/* What places of a kind have in common is found, and a kind that was never seen is known to be unknown. */
+static void test_kinds(void)
+{
+    struct kriging *const with = kriging_create_with_kinds(3, 1), *const without = kriging_create(3, 1);
+    double unsure, unused;
+    const double off = error_with_kinds(with, 4, &unsure), off_without = error_with_kinds(without, 3, &unused);
+    CHECK(off < 0.04 && off < 0.4 * off_without, "error %g, without kinds %g", off, off_without);
+    CHECK(unsure > 0.06, "%g", unsure); /* the shifts deviate by 0.12 */
+    kriging_free(with);
+    kriging_free(without);
+}
+
 /* The closed form gives what fitting anew without the point gives. */
 static void test_leaving_out(void)
 {
@@ -182,6 +222,7 @@ static void test_pareto(void)
 static const struct suite_test tests[] = {
     {"a smooth function is interpolated between 120 points, with its error", test_interpolates},
     {"leaving a point out has the error of fitting without it", test_leaving_out},
+    {"what places of a kind have in common is found", test_kinds},
     {"points are chosen where nothing is known", test_choice},
     {"effects of a power law are those of its exponents", test_effects},
     {"the Pareto front is what brute force finds", test_pareto},
