@@ -20,7 +20,8 @@ static bool open_set(struct run_programs *s, struct program_set *set, struct soc
                      uint64_t max_instructions, struct orch_error *error)
 {
     const struct run_request *const q = s->run->request;
-    const struct crew_cores more = {.most = s->thread_cores, .soc = soc, .choice = q->core_choice, .watch = q->watch};
+    const struct crew_cores more = {
+        .most = s->thread_cores, .soc = soc, .choice = q->core_choice, .watch = q->watch, .stay = s->threads};
     if (!program_set_open_with(set, copies(s), s->file, s->bytes, &s->options, s->gen, cores, &more, max_instructions, s->prepare,
                                s, error))
         return false;

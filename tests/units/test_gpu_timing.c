@@ -218,9 +218,9 @@ static void test_lines_on_their_way(void)
 {
     const char *text = ".repeat 4\ndevice_load 0, i32, x, r{4+i}, u0_u1, r0, unsigned\n.end\nwait 0\nstop";
     const struct example_launch launch = {
-        .text = text, .cores = 1, .simds = 8, .groups = 6, .loops = 20, .footprint = 1u << 20, .shared_lines = 16, .pieces = 4};
+        .text = text, .cores = 1, .simds = 4, .groups = 3, .loops = 20, .footprint = 1u << 20, .shared_lines = 16, .pieces = 4};
     const struct example_run run = example_run(&launch);
-    const double again = (double)run.activity.count[ACT_L2_READ_BYTES], once = 6.0 * 8 * 20 * 16 * GPU_LINE_BYTES;
+    const double again = (double)run.activity.count[ACT_L2_READ_BYTES], once = 3.0 * 4 * 20 * 16 * GPU_LINE_BYTES;
     CHECK(!run.failed && again < 0.06 * once, "%.0f bytes were read from L2 again, besides %.0f from DRAM", again, once);
 }
 

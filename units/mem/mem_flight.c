@@ -58,6 +58,25 @@ void mem_flight_land_more(struct mem_flight *flight, struct mem_cache *cache, do
         land_first(flight, cache);
 }
 
+/* The number of lines that arrive up to a time. */
+static uint32_t arrived(const struct mem_flight *flight, double until_ns)
+{
+    uint32_t low = 0, high = flight->count;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (flight->queue[(flight->first + middle) & flight->mask].ready_ns <= until_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t mem_flight_between(const struct mem_flight *flight, double after_ns, double until_ns)
+{
+    return arrived(flight, until_ns) - arrived(flight, after_ns);
+}
+
 static void note(struct mem_flight_set *set, const struct mem_flight_line *added)
 {
     unsigned oldest = 0;

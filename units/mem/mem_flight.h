@@ -42,6 +42,9 @@ void mem_flight_add(struct mem_flight *flight, struct mem_cache *cache, uint64_t
 /* Gives those lines places in the cache whose data have arrived. */
 void mem_flight_land_more(struct mem_flight *flight, struct mem_cache *cache, double now_ns);
 
+/* How many of the lines that are on their way arrive after one time and up to another. */
+uint32_t mem_flight_between(const struct mem_flight *flight, double after_ns, double until_ns);
+
 static inline void mem_flight_land(struct mem_flight *flight, struct mem_cache *cache, double now_ns)
 {
     if (flight->count && flight->queue[flight->first].ready_ns <= now_ns)

@@ -214,10 +214,18 @@ static struct mem_reply l1_hit(struct mem_port *port, double now_ns, const struc
     return (struct mem_reply){store ? now_ns : ready, store ? MEM_L1 : level};
 }
 
-/* A line that is on its way: the access takes its bytes as they arrive. */
-static struct mem_reply join(struct mem_port *port, double now_ns, const struct mem_flight_line *coming)
+/* Whether a line that was asked for finds itself asked for already. While all registers are taken, accesses wait for one in their
+ * order, and look again when it is theirs: the line may have arrived meanwhile, and have left L1 for those that came after it. */
+static bool may_join(const struct mem_port *port, double turn_ns, const struct mem_flight_line *coming)
 {
-    const double hit = now_ns + port->l1_latency_ns;
+    const uint32_t lines = port->l1.sets * port->l1.ways;
+    return coming->ready_ns > turn_ns || mem_flight_between(&port->flight, coming->ready_ns, turn_ns) < lines;
+}
+
+/* A line that is on its way: the access takes its bytes as they arrive. */
+static struct mem_reply join(struct mem_port *port, double turn_ns, const struct mem_flight_line *coming)
+{
+    const double hit = turn_ns + port->l1_latency_ns;
     const enum mem_level level = coming->ready_ns > hit ? (enum mem_level)(coming->key & 3) : MEM_L1;
     mem_port_count(port, level);
     return (struct mem_reply){later(hit, coming->ready_ns), level};
@@ -227,8 +235,9 @@ static struct mem_reply l1_miss(struct mem_port *port, double now_ns, const stru
 {
     const bool store = p->kind != MEM_ACCESS_LOAD;
     const struct mem_flight_line *const coming = store ? NULL : mem_flight_find(&port->flight, p->line, now_ns);
-    if (coming)
-        return join(port, now_ns, coming);
+    const double turn_ns = coming ? mem_place(port->system, &port->misses, now_ns) : now_ns;
+    if (coming && may_join(port, turn_ns, coming))
+        return join(port, turn_ns, coming);
     if (store && gathers(port, p->kind)) {
         port->counters.hits[MEM_L1]++;
         return (struct mem_reply){gather(port, now_ns, p), MEM_L1};

@@ -10,7 +10,7 @@
 #define MIB  (1024 * KIB)
 #define LINE 128
 
-enum { CHASE_STEPS = 16, STREAM_LOADS = 4, L1_LOADS = 8 };
+enum { CHASE_STEPS = 16, STREAM_LOADS = 4, PARTS = 8, L1_LOADS = 8 };
 
 #define HEAD "mov_imm r0l, 0\nmov r1, 0\npush_exec 1\n"
 #define ARGS ".arg data u64\n.arg turns u32\n.arg threads u32\n"
@@ -103,20 +103,26 @@ static const struct stream streams[] = {
     {"global memory read (Metal float2, best)", 256 * MIB, {4, 20}},
 };
 
-/* All threads advance through the buffer side by side, 16 bytes each. */
+/* Every eighth group has a part of the buffer, where its threads begin side by side, 16 bytes each, and advance together. So
+ * groups that come to the same core, of eight, do not read the same line soon after one another: it would be served once for
+ * both. */
 static bool plan_stream(struct validate_row *row, struct validate_program *program, const struct stream *stream)
 {
-    char text[640];
+    char text[800];
     place_everywhere(program);
     program->gpu.data_bytes = stream->bytes;
     memcpy(program->gpu.turns, stream->turns, sizeof stream->turns);
     program->gpu.counts_all_threads = true;
     program->work = (stream->turns[1] - stream->turns[0]) * 16.0 * STREAM_LOADS;
-    snprintf(text, sizeof text,
-             ARGS "get_sr r4, thread_position_in_grid.x\nshl r4, r4, 2\nmov r2, threads\nshl r2, r2, 2\nmov r3, %llu\n" HEAD
-                  "top:\n.repeat %d\ndevice_load {i%%2}, i32, xyzw, r{8+4*i}_r{9+4*i}_r{10+4*i}_r{11+4*i}, data, r4, unsigned\n"
-                  "iadd r4, r4, r2\nand r4, r4, r3\n.end\nwait 0\nwait 1\n" TAIL,
-             (unsigned long long)(stream->bytes / 4 - 1), STREAM_LOADS);
+    snprintf(
+        text, sizeof text,
+        ARGS
+        "get_sr r4, thread_position_in_grid.x\nshr r5, r4, 8\nand r5, r5, 7\nmov r6, %llu\nimadd r5, r5, r6, 0\nshr r6, r4, 11\n"
+        "and r4, r4, 255\nshl r6, r6, 8\niadd r4, r4, r6\nshl r4, r4, 2\niadd r4, r4, r5\n"
+        "mov r2, threads\nshr r2, r2, 1\nmov r3, %llu\n" HEAD
+        "top:\n.repeat %d\ndevice_load {i%%2}, i32, xyzw, r{8+4*i}_r{9+4*i}_r{10+4*i}_r{11+4*i}, data, r4, unsigned\n"
+        "iadd r4, r4, r2\nand r4, r4, r3\n.end\nwait 0\nwait 1\n" TAIL,
+        (unsigned long long)(stream->bytes / 4 / PARTS), (unsigned long long)(stream->bytes / 4 - 1), STREAM_LOADS);
     return take_text(row, program, strdup(text));
 }
 

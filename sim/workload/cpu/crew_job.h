@@ -18,6 +18,7 @@ struct crew_cores {
     struct soc *soc;
     enum soc_core_choice choice;
     const struct unit_watch *watch; /* NULL = nobody watches */
+    bool stay; /* threads do not move from E to P cores: their shares of the work were made for the cores that they are on */
 };
 
 struct crew_job;

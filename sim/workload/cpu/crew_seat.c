@@ -82,7 +82,7 @@ static int idle_seat(const struct crew_job *c, unsigned last)
     int best = -1;
     if (last < c->seats && !crew_seat_busy(c, last))
         best = (int)last;
-    for (unsigned i = 0; i < c->seats && (best < 0 || crew_seat_slow(c, (unsigned)best)); i++)
+    for (unsigned i = 0; i < c->seats && (best < 0 || (!c->cores.stay && crew_seat_slow(c, (unsigned)best))); i++)
         if (!crew_seat_busy(c, i) && (best < 0 || !crew_seat_slow(c, i)))
             best = (int)i;
     return best;
@@ -90,7 +90,7 @@ static int idle_seat(const struct crew_job *c, unsigned last)
 
 bool crew_has_idle_fast(const struct crew_job *c, double clock_ns)
 {
-    for (unsigned i = 0; i < c->seats; i++)
+    for (unsigned i = 0; i < c->seats && !c->cores.stay; i++)
         if (!crew_seat_busy(c, i) && !crew_seat_slow(c, i) && core_job_clock_ns(c->seat[i].job) <= clock_ns)
             return true;
     return false;
