@@ -8,6 +8,7 @@
 
 static const struct orchard_option option_table[] = {
     {"dim", 0, "NAME=N", true, "the size of a dimension that the file leaves open; repeats"},
+    {"value", 0, "NAME=NUMBER", true, "the value of an input that is one number, so that what depends on it is folded; repeats"},
     {"opt", 0, "0|1|2", false, "passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
     {"no-pass", 0, "NAME", true, "leave a pass out; repeats"},
     {"pass", 0, "NAME", false, "stop after this pass; memory: where each tensor lies"},
@@ -34,6 +35,8 @@ static bool open_model(struct api_context *context, const char *path, const char
     ok = *model != NULL;
     for (size_t k = 0; ok && k < api_count(&context->args, "dim"); k++)
         ok = net_bind(*model, api_value_at(&context->args, "dim", k), error);
+    for (size_t k = 0; ok && k < api_count(&context->args, "value"); k++)
+        ok = net_fix(*model, api_value_at(&context->args, "value", k), error);
     const struct net_open_options options = {(int)level, without, count, pass ? pass->name : NULL};
     ok = ok && net_prepare(*model, &options, report, error);
     free(without);
@@ -78,6 +81,7 @@ const struct api_verb verb_models = {
                     "INPUT.AXIS.",
             .examples = "orchard models show mnist.onnx\n"
                         "orchard models show bert.onnx --dim batch=1 --dim sequence=128\n"
+                        "orchard models show voice.onnx --value sr=16000\n"
                         "orchard models show resnet.onnx --pass memory",
             .options = option_table,
         },

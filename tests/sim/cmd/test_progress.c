@@ -24,7 +24,7 @@ static const struct progress terminal = {.terminal = true, .lines = true}, file 
 
 static size_t bar_of(struct progress p, double host_seconds, char *text, size_t size)
 {
-    const struct orchard_progress now = {"timing gemm  simulated 5.00 ms, host 5 s, 5 s to go", 0.5, 0, 0, host_seconds};
+    const struct orchard_progress now = {"timing gemm  simulated 5.00 ms, host 5 s, 5 s to go", 0.5, 0, 0, host_seconds, NULL};
     return drawn(p, (const struct orchard_progress[]){now, now}, 2, text, size); /* at once again: not drawn again */
 }
 
@@ -52,11 +52,11 @@ static void test_a_run(void)
 /* On a terminal one line that is drawn again; elsewhere a line every ten seconds. */
 static void test_a_sweep(void)
 {
-    const struct orchard_progress told[] = {{"one", NAN, 1, 9, 2},
-                                            {"two", NAN, 2, 9, 2.1},
-                                            {"three", NAN, 3, 9, 11},
-                                            {"four", NAN, 4, 9, 20.9},
-                                            {NULL, 1, 9, 9, NAN}};
+    const struct orchard_progress told[] = {{"one", NAN, 1, 9, 2, NULL},
+                                            {"two", NAN, 2, 9, 2.1, NULL},
+                                            {"three", NAN, 3, 9, 11, NULL},
+                                            {"four", NAN, 4, 9, 20.9, NULL},
+                                            {NULL, 1, 9, 9, NAN, NULL}};
     char text[200];
     drawn(terminal, told, 5, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "\r\033[Kone\r\033[Kthree\r\033[Kfour\r\033[K");
@@ -66,7 +66,7 @@ static void test_a_sweep(void)
 
 static void test_steps(void)
 {
-    const struct orchard_progress told[] = {{"1/2", NAN, 1, 2, NAN}, {"2/2", NAN, 2, 2, NAN}};
+    const struct orchard_progress told[] = {{"1/2", NAN, 1, 2, NAN, NULL}, {"2/2", NAN, 2, 2, NAN, NULL}};
     char text[200];
     drawn(terminal, told, 2, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "1/2\n2/2\n");
