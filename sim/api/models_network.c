@@ -27,6 +27,8 @@ static bool open_model(struct api_context *context, const char *path, const char
     ok = *model != NULL;
     for (size_t k = 0; ok && k < api_count(&context->args, "dim"); k++)
         ok = net_bind(*model, api_value_at(&context->args, "dim", k), error);
+    for (size_t k = 0; ok && k < api_count(&context->args, "value"); k++)
+        ok = net_fix(*model, api_value_at(&context->args, "value", k), error);
     const struct net_open_options options = {(int)level, without, count, pass ? pass->name : NULL};
     ok = ok && net_prepare(*model, &options, report, error);
     free(without);

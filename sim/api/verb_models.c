@@ -89,6 +89,8 @@ static int ask(struct api_context *context, int words, const char *const *word)
 
 static const struct orchard_option option_table[] = {
     {"dim", 0, "NAME=N", true, "ONNX: the size of a dimension that the file leaves open; repeats"},
+    {"value", 0, "NAME=NUMBER", true,
+     "ONNX: the value of an input that is one number, so that what depends on it is folded; repeats"},
     {"opt", 0, "0|1|2", false, "ONNX: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
     {"no-pass", 0, "NAME", true, "ONNX: leave a pass out; repeats"},
     {"pass", 0, "NAME", false, "ONNX: stop after this pass; memory: where each tensor lies"},
@@ -117,6 +119,7 @@ const struct api_verb verb_models = {
                         "orchard models show llama-3-8b --chip m2-max\n"
                         "orchard models show model.gguf --json\n"
                         "orchard models show bert.onnx --dim batch=1 --dim sequence=128\n"
+                        "orchard models show voice.onnx --value sr=16000\n"
                         "orchard models show resnet.onnx --pass memory",
             .options = option_table,
         },

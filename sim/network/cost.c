@@ -114,8 +114,37 @@ static void add_bytes(const struct net_model *model, net_id id, struct net_cost 
     cost->bytes += bytes;
 }
 
+static struct net_cost graph_cost(const struct net_model *model, const struct net_graph *graph)
+{
+    struct net_cost all = {.known = true};
+    for (size_t i = 0; i < graph->nodes; i++) {
+        const struct net_cost one = net_node_cost(model, graph->node[i]);
+        all.macs += one.macs;
+        all.parameters += one.parameters;
+        all.bytes += one.bytes;
+        all.known = all.known && one.known;
+    }
+    return all;
+}
+
+/* Of an If the branch with more work; of a Loop one iteration, since nobody knows how many there are. */
+static struct net_cost control_cost(const struct net_model *model, const struct net_node *node)
+{
+    struct net_cost most = {.known = true};
+    for (size_t k = 0; k < node->attributes; k++) {
+        const struct net_graph *const graph = node->attribute[k].kind == NET_ATTR_GRAPH ? node->attribute[k].graph : NULL;
+        const struct net_cost one = graph ? graph_cost(model, graph) : most;
+        if (graph && (one.macs > most.macs || (one.macs == most.macs && one.bytes > most.bytes)))
+            most = one;
+    }
+    most.known = most.known && strcmp(node->op, "If") == 0;
+    return most;
+}
+
 struct net_cost net_node_cost(const struct net_model *model, const struct net_node *node)
 {
+    if (node->row && node->row->impure)
+        return control_cost(model, node);
     struct net_cost cost = {.known = true};
     const int64_t macs = macs_of(model, node);
     cost.known = macs >= 0;
@@ -139,6 +168,8 @@ struct net_cost net_total_cost(const struct net_model *model)
         all.macs += one.macs;
         all.bytes += one.bytes;
         all.known = all.known && one.known;
+        if (node->row && node->row->impure)
+            all.parameters += one.parameters;
         for (size_t k = 0; seen && k < node->inputs; k++)
             if (node->input[k] != NET_NONE && !seen[node->input[k]]) {
                 seen[node->input[k]] = true;

@@ -15,6 +15,7 @@ struct net_cost {
     bool known;     /* false: some size was not known, and the sums lack it */
 };
 
+/* Of an If the branch with more work, of loops one iteration (and then not known). */
 struct net_cost net_node_cost(const struct net_model *model, const struct net_node *node);
 /* Of the top graph; parameters that several nodes use count once. */
 struct net_cost net_total_cost(const struct net_model *model);

@@ -3,6 +3,7 @@
 #include "sim/base/suggest.h"
 #include "sim/network/cost.h"
 #include "sim/network/onnx/onnx.h"
+#include "sim/network/operators/operator.h"
 #include "sim/network/passes/pass.h"
 
 #include <errno.h>
@@ -59,6 +60,35 @@ bool net_bind_inputs(struct net_model *model, struct net_array *const *input, st
         memcpy(v->shape.dim, a->shape, sizeof v->shape.dim);
     }
     return true;
+}
+
+bool net_fix(struct net_model *model, const char *text, struct orch_error *error)
+{
+    const char *const equals = strrchr(text, '=');
+    char *end = NULL;
+    const double number = equals && equals[1] ? strtod(equals + 1, &end) : 0;
+    if (!equals || equals == text || !end || *end)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("value") " %.80s: expected NAME=NUMBER", text);
+    for (size_t k = 0; k < model->graph->inputs; k++) {
+        struct net_value *const v = &model->value[model->graph->input[k]];
+        if (strncmp(v->name, text, (size_t)(equals - text)) != 0 || v->name[equals - text])
+            continue;
+        int64_t one[NET_DIMS_MAX];
+        for (unsigned d = 0; d < NET_DIMS_MAX; d++)
+            one[d] = 1;
+        if (v->type == NET_TYPES || !v->shape.known ||
+            (net_shape_complete(&v->shape) && net_product(&v->shape, 0, v->shape.dims) != 1))
+            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("value") " %.80s: the input is no single number", text);
+        struct net_array *const array = net_array_new(v->type, one, v->shape.dims, error);
+        if (!array)
+            return false;
+        net_write_doubles(v->type, array->data, 0, 1, &number);
+        net_array_release(v->constant);
+        v->constant = array;
+        v->shape = net_shape_of(array->shape, array->dims);
+        return true;
+    }
+    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("value") " %.80s: the network has no such input", text);
 }
 
 static bool is_left_out(const struct net_open_options *options, const char *name)

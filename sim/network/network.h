@@ -37,6 +37,9 @@ struct net_model *net_import(const char *path, struct orch_error *error);
 bool net_bind(struct net_model *model, const char *text, struct orch_error *error);
 /* All dimensions of the inputs from arrays, of which some may be NULL. */
 bool net_bind_inputs(struct net_model *model, struct net_array *const *input, struct orch_error *error);
+/* "NAME=NUMBER": makes an input a constant of one element, so that what depends on it alone (an If on a sampling rate) is folded.
+ */
+bool net_fix(struct net_model *model, const char *text, struct orch_error *error);
 /* Infers shapes and runs the passes; `report` may be NULL. */
 bool net_prepare(struct net_model *model, const struct net_open_options *options, struct net_report *report,
                  struct orch_error *error);

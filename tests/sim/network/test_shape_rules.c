@@ -119,5 +119,20 @@ static void test_binding(void)
     net_model_free(m);
 }
 
-static const struct suite_test tests[] = {{"shapes that nodes have", test_rules}, {"dimensions by name", test_binding}};
+static void test_fixing(void)
+{
+    struct orch_error error = {0};
+    const struct net_open_options options = {.level = 0};
+    struct net_model *const m = network_of("in a f32[3]\nin n i64[]\nin s i64[1]\ny = Expand(a, s)\nz = Add(n, n)\nout y\nout z");
+    CHECK(!net_fix(m, "k=3", &error) && strstr(error.text, "no such input"), "%s", error.text);
+    CHECK(!net_fix(m, "a=3", &error) && strstr(error.text, "no single number"), "%s", error.text);
+    CHECK(!net_fix(m, "n", &error) && !net_fix(m, "n=", &error) && !net_fix(m, "n=3x", &error), "accepted");
+    CHECK(net_fix(m, "n=21", &error) && net_fix(m, "s=3", &error) && net_prepare(m, &options, NULL, &error), "%s", error.text);
+    const struct net_value *const y = &m->value[m->graph->output[0]], *const z = &m->value[m->graph->output[1]];
+    CHECK(y->shape.known && y->shape.dim[0] == 3 && z->constant && net_array_integer(z->constant, 0) == 42, "not folded");
+    net_model_free(m);
+}
+
+static const struct suite_test tests[] = {
+    {"shapes that nodes have", test_rules}, {"dimensions by name", test_binding}, {"inputs that are numbers", test_fixing}};
 SUITE_MAIN("shape_rules", tests)
