@@ -94,7 +94,7 @@ const struct api_verb verb_models = {
                     "show: one of "
                     "them, or a file (GGUF, safetensors, config.json): metadata, tensors, parameters, and which sizes of memory "
                     "hold it, "
-                    "of all chips or of those of " ORCH_OPTION("chip") ".",
+                    "of all chips or of those of --chip.",
             .examples = "orchard models\n"
                         "orchard models show llama-3-8b --chip m2-max\n"
                         "orchard models show model.gguf --json",
