@@ -94,6 +94,10 @@ void models_tensors_text(struct api_context *context, const struct weight_list *
     struct by_type types[TYPES_MAX];
     const size_t count = sum_types(list, types, TYPES_MAX);
     char text[FORMAT_SIZE], shape[128];
+    if (list->count == 0) {
+        fputs("\nno tensors\n", context->out);
+        return;
+    }
     fputc('\n', context->out);
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (size_t i = 0; i < list->count; i++) {

@@ -115,6 +115,6 @@ bool shape_of_gguf(const struct gguf *gguf, struct language_shape *shape, struct
     if (k.ok)
         read_rotation(&k, shape);
     gguf_text(gguf_find(gguf, "general.name"), shape->name, sizeof shape->name);
-    shape->tied = !weight_find(gguf_weights(gguf), "output.weight");
+    shape->tied = gguf_weights(gguf)->count && !weight_find(gguf_weights(gguf), "output.weight");
     return (k.ok && shape_is_sound(shape, error)) || orch_fail_in(error, "%.300s", gguf_name(gguf));
 }

@@ -59,7 +59,7 @@ static void test_files(void)
         "{\"model_type\":\"gpt2\",\"n_embd\":768,\"n_layer\":12,\"n_head\":12,\"n_positions\":1024,\"vocab_size\":50257}");
     CU_ASSERT_TRUE(cli_ask(&home, "models show $/config.json --chip m1") && strstr(home.outcome.out, "parameters 124439808"));
     suite_write_text(home.folder, "model.index.json", "{\"weight_map\":{}}");
-    CU_ASSERT_TRUE(cli_ask(&home, "models show $/model.index.json") && strstr(home.outcome.out, "0 tensors"));
+    CU_ASSERT_TRUE(cli_ask(&home, "models show $/model.index.json") && strstr(home.outcome.out, "no tensors"));
     cli_home_remove(&home);
 }
 

@@ -72,6 +72,20 @@ static void test_gguf(void)
     free(file.bytes);
 }
 
+/* A file with a vocabulary alone says nothing about the output matrix: Phi-3 has one of its own. */
+static void test_vocabulary(void)
+{
+    struct example_file file;
+    struct orch_error error = {0};
+    struct language_shape s;
+    CU_ASSERT_TRUE_FATAL(example_golden("tokenizers/ggml-vocab-phi-3.gguf.gz", &file));
+    struct gguf *const g = gguf_parse("phi-3", file.bytes, file.size, &error);
+    CHECK(g && shape_of_gguf(g, &s, &error), "%s", error.text);
+    CU_ASSERT_EQUAL(shape_sizes(&s).parameters, 3821079552);
+    gguf_close(g);
+    free(file.bytes);
+}
+
 static void refused(struct example_writer *w, const char *what, int code)
 {
     struct orch_error error = {0};
@@ -178,6 +192,7 @@ static const struct suite_test tests[] = {
     {"counts those that one token passes", test_active},
     {"adds up bytes by format", test_bytes},
     {"reads GGUF metadata", test_gguf},
+    {"takes a vocabulary for what it is", test_vocabulary},
     {"refuses GGUF metadata that make no model", test_gguf_errors},
     {"reads config.json", test_config},
     {"refuses a config.json that makes no model", test_config_errors},
