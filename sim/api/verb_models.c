@@ -105,13 +105,13 @@ const struct api_verb verb_models = {
                         "show NAME|FILE",
             .summary = "published models, and files of models",
             .text =
-                "list: language models of the zoo with their dimensions, parameters and bytes by format of the weights. "
-                "show: one of "
-                "them, or a file (GGUF, safetensors, config.json): metadata, tensors, parameters, and which sizes of memory "
-                "hold it, "
-                "of all chips or of those of --chip. Of ONNX networks: inputs, operators with shapes, work, memory, and what "
-                "passes do: fold dead identity cse batch_norm (from --opt 1 on), hard_swish gelu silu layer_norm rope attention "
-                "swiglu conv matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.",
+                "list: language models of the zoo with their dimensions, parameters and bytes by format of the weights.\n"
+                "show: one of them, or a file (GGUF, safetensors, config.json): metadata, tensors, parameters, and which sizes "
+                "of\n"
+                "memory hold it, of all chips or of those of --chip. Of ONNX networks: inputs, operators with shapes, work, "
+                "memory,\n"
+                "and what passes do: fold dead identity cse batch_norm (from --opt 1 on), hard_swish gelu silu layer_norm rope\n"
+                "attention swiglu conv matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.",
             .examples = "orchard models\n"
                         "orchard models show llama-3-8b --chip m2-max\n"
                         "orchard models show model.gguf --json\n"
