@@ -1,4 +1,5 @@
-/* Runs kernels of the NEON library without timing, operands flush with unmapped pages, and compares them with their references.
+/* Runs kernels of the NEON library, or of the AMX library's rows, without timing, operands flush with unmapped pages, and
+ * compares them with their references.
  */
 #ifndef ORCHARD_TESTS_SIM_CPU_LIBRARY_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_CPU_LIBRARY_EXAMPLE_H
@@ -8,6 +9,7 @@
 #include "sim/workload/cpu/program_set.h"
 #include "sim/workload/routine_data.h"
 #include "tests/support/suite.h"
+#include "units/amx/kernels/amx_kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,8 @@ struct neon_example {
     /* Other start contents of an operand, or NULL: called for each element. */
     double (*value)(const struct neon_example *x, unsigned operand, uint64_t index);
     const void *own; /* of value */
+    bool amx;        /* of the AMX library */
+    enum amx_gen gen;
     struct orch_error error;
 };
 
@@ -67,15 +71,16 @@ static inline bool neon_prepare(void *context, unsigned number, struct program *
 static inline bool neon_run(struct neon_example *x, const char *workload, const char *precision, unsigned threads)
 {
     size_t bytes;
-    const void *const code = cpu_kernels_code(&bytes);
-    const struct program_options options = {.entry = CPU_KERNELS_ENTRY, .cores = threads};
+    const void *const code = x->amx ? amx_kernels_code(&bytes) : cpu_kernels_code(&bytes);
+    const struct program_options options = {.entry = x->amx ? AMX_KERNELS_ENTRY : CPU_KERNELS_ENTRY, .cores = threads};
     const struct crew_cores cores = {.most = threads};
     memset(&x->set, 0, sizeof x->set);
     memset(x->before, 0, sizeof x->before);
-    if (!cpu_library_open(&x->library, workload, precision, threads, &x->error))
+    if (!cpu_library_open_of(&x->library, x->amx ? &amx_kernels : &cpu_kernels, workload, precision, threads, &x->error))
         return false;
     x->library.flush = true;
-    return program_set_open_with(&x->set, 1, code, bytes, &options, AMX_GEN_M1, NULL, &cores, 0, neon_prepare, x, &x->error) &&
+    return program_set_open_with(&x->set, 1, code, bytes, &options, x->gen ? x->gen : AMX_GEN_M1, NULL, &cores, 0, neon_prepare,
+                                 x, &x->error) &&
            program_set_run(&x->set, &x->error);
 }
 
