@@ -123,6 +123,30 @@ static inline void neon_all(const char *const *workload, size_t count, const cha
         }
 }
 
+/* The same of the AMX library on the block of each generation: all give the same bytes. */
+static inline void amx_all(const char *const *workload, size_t count, const char *const *precision, size_t precisions)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t p = 0; p < precisions; p++) {
+            uint64_t first = 0;
+            for (enum amx_gen gen = AMX_GEN_M1; gen <= AMX_GEN_M4; gen++) {
+                struct neon_example x = {.seed = 7 + i, .amx = true, .gen = gen};
+                const bool ok = neon_compare(&x, workload[i], precision[p], 1);
+                first = ok && gen == AMX_GEN_M1 ? neon_checksum(&x) : first;
+                CHECK(ok && neon_checksum(&x) == first, "%s %s: other bytes on another generation", workload[i], precision[p]);
+                neon_close(&x);
+            }
+        }
+}
+
+static inline void amx_refused(const char *workload, const char *precision, const char *part)
+{
+    struct cpu_library library;
+    struct orch_error error = {0};
+    const bool opened = cpu_library_open_of(&library, &amx_kernels, workload, precision, 1, &error);
+    CHECK(!opened && error.exit_code == ORCH_USAGE && strstr(error.text, part), "%s: %s", workload, error.text);
+}
+
 static inline void neon_refused(const char *workload, const char *precision, const char *part)
 {
     struct cpu_library library;

@@ -57,17 +57,7 @@ static void test_sizes_and_generations(void)
                                             "elementwise:1000,op=mul+add+tanh,fused=mul",
                                             "elementwise:77,op=leaky_relu,alpha=0.25",
                                             "elementwise:77,op=leaky_relu,alpha=2"};
-    for (size_t i = 0; i < ARRAY_COUNT(workloads); i++)
-        for (size_t t = 0; t < ARRAY_COUNT(types); t++) {
-            uint64_t first = 0;
-            for (enum amx_gen gen = AMX_GEN_M1; gen <= AMX_GEN_M3; gen++) {
-                struct neon_example x = {.seed = 7 + i, .amx = true, .gen = gen};
-                const bool ok = neon_compare(&x, workloads[i], types[t], 1);
-                first = ok && gen == AMX_GEN_M1 ? neon_checksum(&x) : first;
-                CHECK(ok && neon_checksum(&x) == first, "%s %s: other bytes on another generation", workloads[i], types[t]);
-                neon_close(&x);
-            }
-        }
+    amx_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
 }
 
 /* Ends of the ranges, infinities and NaN, as float32. */
@@ -102,22 +92,14 @@ static void test_special_values(void)
     }
 }
 
-static void refused(const char *workload, const char *precision, const char *part)
-{
-    struct cpu_library library;
-    struct orch_error error = {0};
-    const bool opened = cpu_library_open_of(&library, &amx_kernels, workload, precision, 1, &error);
-    CHECK(!opened && error.exit_code == ORCH_USAGE && strstr(error.text, part), "%s: %s", workload, error.text);
-}
-
 static void test_refusals(void)
 {
-    refused("elementwise:8", NULL, "op=NAME");
-    refused("elementwise:8,op=rellu", NULL, "did you mean relu");
-    refused("elementwise:8,op=log", NULL, "has the functions relu");
-    refused("elementwise:8,op=div", NULL, "has the functions relu");
-    refused("elementwise:12,op=add,period=3", NULL, "no period");
-    refused("elementwise:8,op=add", "i8", "f32 f16 bf16");
+    amx_refused("elementwise:8", NULL, "op=NAME");
+    amx_refused("elementwise:8,op=rellu", NULL, "did you mean relu");
+    amx_refused("elementwise:8,op=log", NULL, "has the functions relu");
+    amx_refused("elementwise:8,op=div", NULL, "has the functions relu");
+    amx_refused("elementwise:12,op=add,period=3", NULL, "no period");
+    amx_refused("elementwise:8,op=add", "i8", "f32 f16 bf16");
 }
 
 /* The results come from the block: one number that it is given wrongly is found. */

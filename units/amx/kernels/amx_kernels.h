@@ -14,7 +14,10 @@ const void *amx_kernels_code(size_t *bytes);
 /* Rows, by family: a new one needs its line here. */
 /* clang-format off */
 #define AMX_KERNELS(X) \
-    X(elementwise)
+    X(elementwise) \
+    X(softmax) \
+    X(layernorm) \
+    X(rmsnorm)
 /* clang-format on */
 
 #define X(kernel) extern const struct routine amx_kernel_##kernel;

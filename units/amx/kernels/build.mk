@@ -52,14 +52,14 @@ endif
 # Kernels that are rows (amx_kernels.h), compiled for AArch64 ahead like the NEON library: `make amx-kernels` writes
 # amx_kernels_code.inc, which is checked in. AMX words are those of M1.
 AMX_DIR := $(KERNEL_DIR)/native
-AMX_TYPED := $(AMX_DIR)/line_elementwise.c
+AMX_TYPED := $(addprefix $(AMX_DIR)/,line_elementwise.c line_rows.c)
 AMX_PLAIN := $(AMX_DIR)/line_function.c
 AMX_TYPES := F32 F16 BF16
 AMX_OBJ := $(foreach t,$(AMX_TYPES),$(AMX_TYPED:$(AMX_DIR)/%.c=$(O)/amx/%_$(t).o)) $(AMX_PLAIN:$(AMX_DIR)/%.c=$(O)/amx/%.o) \
 	$(O)/amx/crew.o
 AMX_FLAGS := -std=gnu11 -O2 -march=armv8.4-a+fp16+dotprod -ffp-contract=off -ffreestanding -fno-builtin -fno-math-errno \
 	-fno-stack-protector -fno-tree-loop-distribute-patterns -fno-pic -fno-asynchronous-unwind-tables -fno-ident -I. -Wall -Wextra -Werror
-AMX_HEADERS := $(wildcard $(KERNEL_DIR)/*.h $(AMX_DIR)/*.h) units/cpu/kernels/native/neon.h units/kernel_function.h \
+AMX_HEADERS := $(wildcard $(KERNEL_DIR)/*.h $(AMX_DIR)/*.h) $(wildcard units/cpu/kernels/native/neon*.h) units/kernel_function.h \
 	$(KERNEL_DIR)/build.mk
 
 define amx_typed

@@ -158,6 +158,12 @@ LINE_INLINE void line_add_constant(unsigned to, const float *constant)
     LINE_FMA_CONSTANT(AMXI_FMA32, to, SKIP_X);
 }
 
+LINE_INLINE void line_sub_constant(unsigned to, const float *constant)
+{
+    line_constant(constant);
+    LINE_FMA_CONSTANT(AMXI_FMS32, to, SKIP_X);
+}
+
 /* ---- largest, smallest, choice ---- */
 
 #define LINE_VECFP(alu, to)                                                                                                      \

@@ -1,7 +1,7 @@
 /* Chains of functions over arrays on the AMX block, in f32; compiled for each type of elements. Elements of sixteen bits and ends
  * of arrays go through a block of float32 in memory, which the core converts. */
+#include "units/amx/kernels/native/line_elements.h"
 #include "units/amx/kernels/native/line_function.h"
-#include "units/cpu/kernels/native/neon.h"
 #include "units/kernel_function.h"
 
 enum { BLOCK = 512, CHAIN = 20, ARRAYS = 8 };
@@ -16,40 +16,6 @@ struct elementwise {
 };
 void NAME(amx_elementwise)(const struct elementwise *e, uint64_t first, uint64_t end, uint64_t thread);
 
-static void take(unsigned to, const element *from, int64_t count, float *room)
-{
-    int64_t i = 0;
-#ifdef ELEMENT_F32
-    if (count == VARIABLE) {
-        line_load(to, from);
-        return;
-    }
-#endif
-    for (; i + 4 <= count; i += 4)
-        vst1q_f32(room + i, load4(from + i));
-    for (; i < count; i++)
-        room[i] = load1(from + i);
-    for (; i < VARIABLE; i++)
-        room[i] = 0;
-    line_load(to, room);
-}
-
-static void give(element *to, int64_t count, float *room)
-{
-    int64_t i = 0;
-#ifdef ELEMENT_F32
-    if (count == VARIABLE) {
-        line_store(to, 0);
-        return;
-    }
-#endif
-    line_store(room, 0);
-    for (; i + 4 <= count; i += 4)
-        store4(to + i, vld1q_f32(room + i));
-    for (; i < count; i++)
-        store1(to + i, room[i]);
-}
-
 /* Items are blocks. */
 void NAME(amx_elementwise)(const struct elementwise *e, uint64_t first, uint64_t end, uint64_t thread)
 {
@@ -60,13 +26,13 @@ void NAME(amx_elementwise)(const struct elementwise *e, uint64_t first, uint64_t
     line_enter();
     for (int64_t at = (int64_t)first * BLOCK; at < last; at += VARIABLE) {
         const int64_t count = least(VARIABLE, last - at);
-        take(0, e->in[0] + at, count, room);
+        line_take(0, e->in[0] + at, count, 0, room);
         for (uint64_t f = 0, next = 1; f < e->length; f++) {
             if (e->function[f] >= KERNEL_FIRST_BINARY)
-                take(1, e->in[next++] + at, count, room);
+                line_take(1, e->in[next++] + at, count, 0, room);
             line_function(e->function[f], alpha);
         }
-        give(e->out + at, count, room);
+        line_give(e->out + at, count, room);
     }
     line_leave();
 }

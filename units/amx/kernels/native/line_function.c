@@ -8,7 +8,7 @@ static const line one = EVERYWHERE(1), zero = EVERYWHERE(0), minus_one = EVERYWH
 /* ---- e^x ---- */
 
 /* e^x = 2^(n + m) e^r, n in steps of 16 from -127 on, m from 0 to 15, |r| <= ln2 / 2. */
-static const line exp_most = EVERYWHERE(89), exp_least = EVERYWHERE(-88.3F);
+static const line exp_most = EVERYWHERE(89), exp_least = EVERYWHERE(-88.3F), exp_none = EVERYWHERE(88.3F);
 static const line exp_coarse_bounds = {-__builtin_inff(), -0x1.3524c6p+6F, -0x1.08c84p+6F, -0x1.b8d774p+5F,
                                        -0x1.601e68p+5F,   -0x1.07655cp+5F, -0x1.5d58ap+4F, -0x1.57cd0ep+3F,
                                        0x1.62e43p-2F,     0x1.6dfb52p+3F,  0x1.686fcp+4F,  0x1.0cf0ecp+5F,
@@ -35,9 +35,11 @@ static const line exp_series[] = {EVERYWHERE(1),
 
 __attribute__((noinline)) void line_exp(void)
 {
-    enum { X, COUNT, COARSE, FINE, SUM, MORE, LEFT };
+    enum { X, COUNT, COARSE, FINE, SUM, MORE, LEFT, ABOVE };
     line_limit(X, ALU_MIN, exp_most);
     line_limit(X, ALU_MAX, exp_least);
+    line_copy(ABOVE, X);
+    line_add_constant(ABOVE, exp_none);
     line_find(X, exp_coarse_bounds);
     line_look_up(COUNT, exp_coarse);
     line_look_up(COARSE, exp_coarse_power);
@@ -52,6 +54,7 @@ __attribute__((noinline)) void line_exp(void)
     line_polynomial(SUM, MORE, X, exp_series, 8);
     line_mul(X, SUM, FINE);
     line_mul(X, X, COARSE);
+    line_choose(X, ABOVE, X); /* 0 from the limit on */
 }
 
 /* ---- 1 / x for x in [1, 5.3] ---- */
