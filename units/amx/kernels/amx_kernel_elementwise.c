@@ -8,9 +8,7 @@ enum { BLOCK = 512, ARRAYS = 8 };
 
 static const struct kernel_parameter parameters[] = {ROUTINE_ELEMENTWISE_PARAMETERS, {.name = NULL}};
 
-/* What the block does without division and logarithms; ORDER: line_function. */
-#define FUNCTIONS                                                                                                                \
-    "relu relu6 leaky_relu gelu gelu_tanh silu sigmoid tanh hard_sigmoid hard_swish exp abs neg square add sub mul max min"
+/* What the block does without division and logarithms; ORDER: line_function, AMX_KERNEL_FUNCTIONS. */
 static const bool has[KERNEL_FUNCTIONS] = {
     [KERNEL_RELU] = true,         [KERNEL_RELU6] = true,      [KERNEL_LEAKY_RELU] = true, [KERNEL_GELU] = true,
     [KERNEL_GELU_TANH] = true,    [KERNEL_SILU] = true,       [KERNEL_SIGMOID] = true,    [KERNEL_TANH] = true,
@@ -19,6 +17,11 @@ static const bool has[KERNEL_FUNCTIONS] = {
     [KERNEL_MUL] = true,          [KERNEL_MAX] = true,        [KERNEL_MIN] = true,
 };
 
+bool amx_kernel_function(enum kernel_function function)
+{
+    return has[function];
+}
+
 static bool build(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
     enum kernel_function function[OPERATION_CHAIN_MOST];
@@ -26,8 +29,8 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
     const double slope = r->decimal[ELEMENTWISE_ALPHA];
     const uint64_t count = (uint64_t)r->value[ELEMENTWISE_N];
     for (unsigned i = 0; i < length; i++)
-        if (!has[function[i]])
-            return kernel_refuse(error, "elementwise on amx has the functions %s", FUNCTIONS);
+        if (!amx_kernel_function(function[i]))
+            return kernel_refuse(error, "elementwise on amx has the functions %s", AMX_KERNEL_FUNCTIONS);
     if (arrays > 1 && r->value[ELEMENTWISE_PERIOD])
         return kernel_refuse(error, "elementwise on amx has no period: the further arrays are as long as the first");
     struct routine_call *const c =
@@ -48,8 +51,8 @@ const struct routine amx_kernel_elementwise = {
     .operation = &operation_elementwise,
     .grammar = "N,op=NAME[+NAME...][,fused=NAME+NAME...][,alpha=X]",
     .precisions = "f32 f16 bf16",
-    .text = "out = a chain of functions of a, in f32; two-operand functions take the next array (b, c ...); names: " FUNCTIONS
-            "; alpha: slope of leaky_relu (0.01)",
+    .text = "out = a chain of functions of a, in f32; two-operand functions take the next array (b, c ...); "
+            "names: " AMX_KERNEL_FUNCTIONS "; alpha: slope of leaky_relu (0.01)",
     .parameter = parameters,
     .build = build,
 };

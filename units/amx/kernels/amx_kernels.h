@@ -11,13 +11,19 @@ extern const struct routine_library amx_kernels;
 #define AMX_KERNELS_ENTRY "neon_run"
 const void *amx_kernels_code(size_t *bytes);
 
+/* Functions of elements that the block has: those without division, roots and logarithms. */
+#define AMX_KERNEL_FUNCTIONS                                                                                                     \
+    "relu relu6 leaky_relu gelu gelu_tanh silu sigmoid tanh hard_sigmoid hard_swish exp abs neg square add sub mul max min"
+bool amx_kernel_function(enum kernel_function function);
+
 /* Rows, by family: a new one needs its line here. */
 /* clang-format off */
 #define AMX_KERNELS(X) \
     X(elementwise) \
     X(softmax) \
     X(layernorm) \
-    X(rmsnorm)
+    X(rmsnorm) \
+    X(conv2d)
 /* clang-format on */
 
 #define X(kernel) extern const struct routine amx_kernel_##kernel;
