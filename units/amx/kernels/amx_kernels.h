@@ -23,7 +23,8 @@ bool amx_kernel_function(enum kernel_function function);
     X(softmax) \
     X(layernorm) \
     X(rmsnorm) \
-    X(conv2d)
+    X(conv2d) \
+    X(attention)
 /* clang-format on */
 
 #define X(kernel) extern const struct routine amx_kernel_##kernel;

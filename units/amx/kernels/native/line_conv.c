@@ -5,6 +5,7 @@
  * Where a group has fewer output channels than half of that, one after the other is summed in vector form. */
 #include "units/amx/kernels/native/line_elements.h"
 #include "units/amx/kernels/native/line_function.h"
+#include "units/amx/kernels/native/line_outer.h"
 
 /* ORDER: amx_kernel_conv.c. */
 struct conv {
@@ -19,7 +20,7 @@ struct conv {
 void NAME(amx_conv_pack)(const struct conv *v, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(amx_conv)(const struct conv *v, uint64_t first, uint64_t end, uint64_t thread);
 
-enum { CHANNELS = 16, FEW = 8 };
+enum { CHANNELS = OUTER, FEW = 8 };
 
 /* Items are panels of output channels of all groups. Of few channels each has lines of its own weight sixteen times. */
 void NAME(amx_conv_pack)(const struct conv *v, uint64_t first, uint64_t end, uint64_t thread)
@@ -91,26 +92,6 @@ static void pack_pixels(const struct conv *v, const element *x, int64_t pixel, i
 
 /* ---- sums ---- */
 
-/* Variables 0 to 15 += or, in the first step, = products of 64 pixels and 16 weights. Two steps take turns in X. */
-LINE_INLINE void outer_step(const float *pixels, const float *weights, unsigned turn, uint64_t flags)
-{
-    AMX_ISSUE(NULL, AMXI_LDY, line_address(weights) | AMX_REG(turn));
-    FOUR_ROWS AMX_ISSUE(NULL, AMXI_LDX, line_address(pixels + LINE * i) | AMX_REG(LINE_ROWS * turn + i));
-    FOUR_ROWS AMX_ISSUE(NULL, AMXI_FMA32, AMX_XOFF(64 * (LINE_ROWS * turn + i)) | AMX_YOFF(64 * turn) | AMX_ZROW(i) | flags);
-}
-
-static void sum_outer(const float *pixels, const float *weights, int64_t depth)
-{
-    int64_t d = 1;
-    outer_step(pixels, weights, 0, AMX_SKIP_Z);
-    for (; d + 2 <= depth; d += 2) {
-        outer_step(pixels + d * VARIABLE, weights + d * CHANNELS, 1, 0);
-        outer_step(pixels + (d + 1) * VARIABLE, weights + (d + 1) * CHANNELS, 0, 0);
-    }
-    if (d < depth)
-        outer_step(pixels + d * VARIABLE, weights + d * CHANNELS, 1, 0);
-}
-
 /* Variable 0 alone. */
 LINE_INLINE void vector_step(const float *pixels, const float *weights, uint64_t flags)
 {
@@ -146,7 +127,7 @@ static void panel(const struct conv *v, const float *weights, int64_t image, int
                   int64_t pixels)
 {
     float sums[CHANNELS][VARIABLE] __attribute__((aligned(64)));
-    sum_outer(v->patches, weights, v->group_c * v->r * v->s);
+    line_outer(v->patches, weights, v->group_c * v->r * v->s);
     for (unsigned i = 0; i < CHANNELS; i++)
         line_store(sums[i], i);
     for (int64_t i = 0; i < channels; i++) {
