@@ -1,4 +1,4 @@
-# orchard: make demo | test | bench | fuzz | check-opencl | framework-kernels | neon-kernels | install | deps | deps-compile | clean      MODE=opt|asan|ubsan|tsan
+# orchard: make demo | test | bench | fuzz | check-opencl | framework-kernels | neon-kernels | amx-kernels | install | deps | deps-compile | clean      MODE=opt|asan|ubsan|tsan
 #
 # Sources are found by folder: a new .c file under isa units power traces reports sim belongs to liborchard, a new
 # test_*.c below tests/ is a suite of its own. Only sim/cmd/ belongs to the command line alone.

@@ -66,8 +66,9 @@ $(call including,tests/opencl/): $(OPENCL_SHARED)
 
 # What a Mac is asked is compared with the simulated engine.
 $(O)/tests/units/test_ane_probes: $(O)/units/ane/native/ane_probes.o
-# NEON kernels as a compilation gives them now.
+# NEON and AMX kernels as a compilation gives them now.
 $(O)/tests/units/test_cpu_kernels_code: | $(if $(GUEST_CC),$(O)/neon/cpu_kernels_code.inc)
+$(O)/tests/units/test_amx_kernels_code: | $(if $(GUEST_CC),$(O)/amx/amx_kernels_code.inc)
 # Compiled kernels of frameworks (units/gpu/kernels/SET/NAME.inc), from their Metal sources; the suite of that name compares them.
 .PHONY: framework-kernels
 framework-kernels: $(O)/tests/sim/compile/test_framework_kernels

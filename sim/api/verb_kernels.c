@@ -6,6 +6,7 @@
 #include "sim/workload/cpu/cpu_kernel.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/workload/gpu/frameworks/framework.h"
+#include "units/amx/kernels/amx_kernels.h"
 #include "units/ane/kernels/ane_kernels.h"
 #include "units/cpu/kernels/cpu_kernels.h"
 #include "units/gpu/kernels/gpu_kernels.h"
@@ -19,7 +20,7 @@ struct row {
 
 static size_t row_count(void)
 {
-    return kernel_count() + gpu_kernel_count() + ane_kernel_count() + cpu_kernel_count() + cpu_kernels.count;
+    return kernel_count() + gpu_kernel_count() + ane_kernel_count() + cpu_kernel_count() + cpu_kernels.count + amx_kernels.count;
 }
 
 static struct row row_at(size_t index)
@@ -34,8 +35,10 @@ static struct row row_at(size_t index)
     }
     index -= kernel_count() + gpu_kernel_count();
     if (index >= ane_kernel_count() + cpu_kernel_count()) {
-        const struct routine *r = cpu_kernels.row[index - ane_kernel_count() - cpu_kernel_count()];
-        return (struct row){r->operation->name, r->grammar, "cpu", r->precisions, r->text};
+        const size_t place = index - ane_kernel_count() - cpu_kernel_count();
+        const bool neon = place < cpu_kernels.count;
+        const struct routine *r = neon ? cpu_kernels.row[place] : amx_kernels.row[place - cpu_kernels.count];
+        return (struct row){r->operation->name, r->grammar, neon ? "cpu" : "amx", r->precisions, r->text};
     }
     if (index >= ane_kernel_count()) {
         const struct kernel_info *c = cpu_kernel_at(index - ane_kernel_count());

@@ -1,11 +1,12 @@
-/* Kind "cpu-library": a kernel of the NEON library. One program has all the cores that are asked for; its threads share the work
- * by a static rule. */
+/* Kinds "cpu-library" and "amx-library": a kernel of the NEON library, or of the AMX library's rows, as an AArch64 program. One
+ * program has all the cores that are asked for; its threads share the work by a static rule. Those of AMX have one core. */
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_programs.h"
 #include "sim/workload/cpu/cpu_library.h"
+#include "units/amx/kernels/amx_kernels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +16,11 @@
 static bool has(const struct run_request *q)
 {
     return cpu_library_has(q->workload);
+}
+
+static bool amx_has(const struct run_request *q)
+{
+    return routine_find(&amx_kernels, q->workload) != NULL;
 }
 
 /* ---- shares ---- */
@@ -63,16 +69,28 @@ static void set_weights(const struct run *run, struct cpu_library *l)
         l->weight[t] = e;
 }
 
-static bool open_workload(struct run *run, struct orch_error *error)
+static bool open_of(struct run *run, const struct routine_library *rows, unsigned threads, struct orch_error *error)
 {
     struct cpu_library *const l = run->work = calloc(1, sizeof *l);
     if (!l)
         return orch_no_memory(error);
-    if (!cpu_library_open(l, run->request->workload, run->request->precision, run_copies(run), error))
+    if (!cpu_library_open_of(l, rows, run->request->workload, run->request->precision, threads, error))
         return false;
-    set_weights(run, l);
     snprintf(run->program_name, sizeof run->program_name, "%s", l->request.row->operation->name);
     return true;
+}
+
+static bool open_workload(struct run *run, struct orch_error *error)
+{
+    if (!open_of(run, &cpu_kernels, run_copies(run), error))
+        return false;
+    set_weights(run, run->work);
+    return true;
+}
+
+static bool amx_open(struct run *run, struct orch_error *error)
+{
+    return open_of(run, &amx_kernels, 1, error);
 }
 
 static bool check(const struct run *run, struct orch_error *error)
@@ -92,10 +110,40 @@ static bool check(const struct run *run, struct orch_error *error)
     return true;
 }
 
-static uint64_t hash(const struct run *run)
+static bool amx_check(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : NULL;
+    if (!run_check_cpu_options(run, error))
+        return false;
+    if (option)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to program files; %s is a kernel", option, q->workload);
+    if (q->home && strcmp(q->home, "elf") != 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("home") " process: %s on amx is always an AArch64 program (elf)",
+                         run->program_name);
+    if (q->cores > 1)
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("cores") " %u: %s on amx runs on one core", q->cores,
+                         run->program_name);
+    if (q->mode == RUN_TIMING && !run_is_operator(q))
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: %s on amx is timed while it executes (full)",
+                         run->program_name);
+    return true;
+}
+
+static uint64_t hash_as(const struct run *run, const char *library)
 {
     const struct cpu_library *const l = run->work;
-    return checksum_add(checksum_add(CHECKSUM_START, "neon", 4), l->text, strlen(l->text));
+    return checksum_add(checksum_add(CHECKSUM_START, library, 4), l->text, strlen(l->text));
+}
+
+static uint64_t hash(const struct run *run)
+{
+    return hash_as(run, "neon");
+}
+
+static uint64_t amx_hash(const struct run *run)
+{
+    return hash_as(run, "amxl");
 }
 
 static const char *precision(const struct run *run)
@@ -132,19 +180,30 @@ static bool add_checksum(const struct run_programs *p, const struct program_set 
                             cpu_library_checksum(l, p->own, program_space(set->program[0])));
 }
 
-static bool programs(const struct run *run, struct run_programs *p, struct orch_error *error)
+static bool programs_of(const struct run *run, struct run_programs *p, const void *code, const char *entry,
+                        struct orch_error *error)
 {
     const struct cpu_library *const l = run->work;
     p->own = calloc(1, sizeof(struct cpu_library_data));
     if (!p->own)
         return orch_no_memory(error);
-    p->file = cpu_kernels_code(&p->bytes);
-    p->options.entry = CPU_KERNELS_ENTRY;
+    p->file = code;
+    p->options.entry = entry;
     p->variant = l->work.variant;
     p->threads = l->request.threads;
     p->prepare = prepare;
     p->checksum = add_checksum;
     return true;
+}
+
+static bool programs(const struct run *run, struct run_programs *p, struct orch_error *error)
+{
+    return programs_of(run, p, cpu_kernels_code(&p->bytes), CPU_KERNELS_ENTRY, error);
+}
+
+static bool amx_programs(const struct run *run, struct run_programs *p, struct orch_error *error)
+{
+    return programs_of(run, p, amx_kernels_code(&p->bytes), AMX_KERNELS_ENTRY, error);
 }
 
 /* ---- shares and the roofline, in words ---- */
@@ -223,4 +282,31 @@ const struct run_kind run_kind_cpu_library = {
     .account = run_account,
     .energy = run_energy_of_cores,
     .explain = explain,
+};
+
+static void amx_explain(FILE *out, const struct run *run, const struct run_result *r)
+{
+    (void)r;
+    explain_shares(out, run->work);
+}
+
+const struct run_kind run_kind_amx_library = {
+    .name = "amx-library",
+    .program_kind = "kernel",
+    .part = PART_AMX,
+    .may_sample = true,
+    .needs_values = true,
+    .has = amx_has,
+    .open = amx_open,
+    .check = amx_check,
+    .hash = amx_hash,
+    .precision = precision,
+    .bytes = bytes,
+    .operation = operation,
+    .work = run_work_named,
+    .programs = amx_programs,
+    .time_in = run_programs,
+    .account = run_account,
+    .energy = run_energy_of_cores,
+    .explain = amx_explain,
 };

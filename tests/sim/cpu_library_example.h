@@ -1,4 +1,5 @@
-/* Runs kernels of the NEON library without timing, operands flush with unmapped pages, and compares them with their references.
+/* Runs kernels of the NEON library, or of the AMX library's rows, without timing, operands flush with unmapped pages, and
+ * compares them with their references.
  */
 #ifndef ORCHARD_TESTS_SIM_CPU_LIBRARY_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_CPU_LIBRARY_EXAMPLE_H
@@ -8,6 +9,7 @@
 #include "sim/workload/cpu/program_set.h"
 #include "sim/workload/routine_data.h"
 #include "tests/support/suite.h"
+#include "units/amx/kernels/amx_kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,8 @@ struct neon_example {
     /* Other start contents of an operand, or NULL: called for each element. */
     double (*value)(const struct neon_example *x, unsigned operand, uint64_t index);
     const void *own; /* of value */
+    bool amx;        /* of the AMX library */
+    enum amx_gen gen;
     struct orch_error error;
 };
 
@@ -67,15 +71,16 @@ static inline bool neon_prepare(void *context, unsigned number, struct program *
 static inline bool neon_run(struct neon_example *x, const char *workload, const char *precision, unsigned threads)
 {
     size_t bytes;
-    const void *const code = cpu_kernels_code(&bytes);
-    const struct program_options options = {.entry = CPU_KERNELS_ENTRY, .cores = threads};
+    const void *const code = x->amx ? amx_kernels_code(&bytes) : cpu_kernels_code(&bytes);
+    const struct program_options options = {.entry = x->amx ? AMX_KERNELS_ENTRY : CPU_KERNELS_ENTRY, .cores = threads};
     const struct crew_cores cores = {.most = threads};
     memset(&x->set, 0, sizeof x->set);
     memset(x->before, 0, sizeof x->before);
-    if (!cpu_library_open(&x->library, workload, precision, threads, &x->error))
+    if (!cpu_library_open_of(&x->library, x->amx ? &amx_kernels : &cpu_kernels, workload, precision, threads, &x->error))
         return false;
     x->library.flush = true;
-    return program_set_open_with(&x->set, 1, code, bytes, &options, AMX_GEN_M1, NULL, &cores, 0, neon_prepare, x, &x->error) &&
+    return program_set_open_with(&x->set, 1, code, bytes, &options, x->gen ? x->gen : AMX_GEN_M1, NULL, &cores, 0, neon_prepare,
+                                 x, &x->error) &&
            program_set_run(&x->set, &x->error);
 }
 
@@ -116,6 +121,30 @@ static inline void neon_all(const char *const *workload, size_t count, const cha
             neon_close(&one);
             neon_close(&three);
         }
+}
+
+/* The same of the AMX library on the block of each generation: all give the same bytes. */
+static inline void amx_all(const char *const *workload, size_t count, const char *const *precision, size_t precisions)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t p = 0; p < precisions; p++) {
+            uint64_t first = 0;
+            for (enum amx_gen gen = AMX_GEN_M1; gen <= AMX_GEN_M4; gen++) {
+                struct neon_example x = {.seed = 7 + i, .amx = true, .gen = gen};
+                const bool ok = neon_compare(&x, workload[i], precision[p], 1);
+                first = ok && gen == AMX_GEN_M1 ? neon_checksum(&x) : first;
+                CHECK(ok && neon_checksum(&x) == first, "%s %s: other bytes on another generation", workload[i], precision[p]);
+                neon_close(&x);
+            }
+        }
+}
+
+static inline void amx_refused(const char *workload, const char *precision, const char *part)
+{
+    struct cpu_library library;
+    struct orch_error error = {0};
+    const bool opened = cpu_library_open_of(&library, &amx_kernels, workload, precision, 1, &error);
+    CHECK(!opened && error.exit_code == ORCH_USAGE && strstr(error.text, part), "%s: %s", workload, error.text);
 }
 
 static inline void neon_refused(const char *workload, const char *precision, const char *part)

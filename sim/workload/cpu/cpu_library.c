@@ -13,14 +13,14 @@ bool cpu_library_has(const char *workload)
     return routine_find(&cpu_kernels, workload) != NULL;
 }
 
-bool cpu_library_open(struct cpu_library *l, const char *workload, const char *precision, unsigned threads,
-                      struct orch_error *error)
+bool cpu_library_open_of(struct cpu_library *l, const struct routine_library *rows, const char *workload, const char *precision,
+                         unsigned threads, struct orch_error *error)
 {
     struct isa_error why = {0};
     *l = (struct cpu_library){.flush = false};
     if (threads > ROUTINE_THREADS)
         return orch_fail(error, ORCH_USAGE, "%.60s: at most %d threads share a kernel", workload, ROUTINE_THREADS);
-    const bool read = routine_read(&cpu_kernels, workload, precision, &l->request, &why);
+    const bool read = routine_read(rows, workload, precision, &l->request, &why);
     l->request.threads = threads ? threads : 1;
     if (!read || !routine_build(&l->request, &l->work, &why))
         return orch_fail(error, ORCH_USAGE, "%s", why.text);
@@ -30,6 +30,12 @@ bool cpu_library_open(struct cpu_library *l, const char *workload, const char *p
     for (unsigned t = 0; t < ROUTINE_THREADS; t++)
         l->weight[t] = 1;
     return true;
+}
+
+bool cpu_library_open(struct cpu_library *l, const char *workload, const char *precision, unsigned threads,
+                      struct orch_error *error)
+{
+    return cpu_library_open_of(l, &cpu_kernels, workload, precision, threads, error);
 }
 
 double cpu_library_bytes(const struct cpu_library *l)

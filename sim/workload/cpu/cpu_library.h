@@ -1,5 +1,6 @@
-/* A kernel of the NEON library as an AArch64 program: its code is the library's object file, its operands lie in the program's
- * memory, and its calls run on threads of that one program, each thread with a part that is known before it starts. */
+/* A kernel of the NEON library, or of the AMX library's rows, as an AArch64 program: its code is the library's object file, its
+ * operands lie in the program's memory, and its calls run on threads of that one program, each thread with a part that is known
+ * before it starts. */
 #ifndef ORCHARD_SIM_WORKLOAD_CPU_CPU_LIBRARY_H
 #define ORCHARD_SIM_WORKLOAD_CPU_CPU_LIBRARY_H
 
@@ -16,7 +17,11 @@ struct cpu_library {
     double weight[ROUTINE_THREADS]; /* of each thread's share; set by the owner, 1 each after opening */
     bool flush;                     /* set by tests: operands end where their pages end, so that accesses behind them fault */
 };
-/* Parses and builds for so many threads. False with exit code 2 and a text that says what to type instead. */
+/* Parses and builds for so many threads a kernel of these rows. False with exit code 2 and a text that says what to type instead.
+ */
+bool cpu_library_open_of(struct cpu_library *library, const struct routine_library *rows, const char *workload,
+                         const char *precision, unsigned threads, struct orch_error *error);
+/* The same for NEON. */
 bool cpu_library_open(struct cpu_library *library, const char *workload, const char *precision, unsigned threads,
                       struct orch_error *error);
 /* Bytes of all operands. */

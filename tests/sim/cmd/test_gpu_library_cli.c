@@ -94,7 +94,7 @@ static void test_wrong_requests(void)
         int code;
         const char *says;
     } rows[] = {
-        {"run softmax:10x10 --unit amx", 3, "the gpu has"},
+        {"run sort:10x10 --unit amx", 3, "the gpu has"},
         {"run sofmax:10x10", 2, "softmax"},
         {"run softmax:10 --unit gpu", 2, "RxC"},
         {"run gemm:8x8x8 --unit gpu --precision f63", 2, "f63"},

@@ -4,6 +4,7 @@
 #include "sim/workload/amx/kernel.h"
 #include "sim/workload/cpu/cpu_kernel.h"
 #include "tests/support/suite.h"
+#include "units/amx/kernels/amx_kernels.h"
 #include "units/ane/kernels/ane_kernels.h"
 #include "units/cpu/kernels/cpu_kernels.h"
 #include "units/gpu/kernels/gpu_kernels.h"
@@ -46,6 +47,9 @@ static void test_every_kernel_has_a_row(void)
     for (size_t i = 0; i < cpu_kernels.count; i++)
         CHECK(has_row(cpu_kernels.row[i]->operation->name), "NEON has %s, the table does not",
               cpu_kernels.row[i]->operation->name);
+    for (size_t i = 0; i < amx_kernels.count; i++)
+        CHECK(has_row(amx_kernels.row[i]->operation->name), "AMX has %s, the table does not",
+              amx_kernels.row[i]->operation->name);
 }
 
 /* Requests for one kernel differ only by the unit: what the GPU and NEON both have takes the same parameters in the same way,

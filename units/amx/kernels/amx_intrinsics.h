@@ -37,15 +37,19 @@ enum {
     AMXI_STZ = 5,
     AMXI_LDZI = 6,
     AMXI_STZI = 7,
+    AMXI_EXTRX = 8,
+    AMXI_EXTRY = 9,
     AMXI_FMA64 = 10,
     AMXI_FMA32 = 12,
+    AMXI_FMS32 = 13,
     AMXI_MAC16 = 14,
     AMXI_FMA16 = 15,
     AMXI_SETCLR = 17,
     AMXI_VECINT = 18,
     AMXI_VECFP = 19,
     AMXI_MATINT = 20,
-    AMXI_MATFP = 21
+    AMXI_MATFP = 21,
+    AMXI_GENLUT = 22
 };
 
 #if defined(__aarch64__) && !defined(AMX_IN_PROCESS)

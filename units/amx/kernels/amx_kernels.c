@@ -1,0 +1,21 @@
+#include "units/amx/kernels/amx_kernels.h"
+
+#include "isa/array_count.h"
+
+static const struct routine *const rows[] = {
+#define X(kernel) &amx_kernel_##kernel,
+    AMX_KERNELS(X)
+#undef X
+};
+const struct routine_library amx_kernels = {"amx", rows, ARRAY_COUNT(rows)};
+
+/* make amx-kernels. Code as words in the order of the host: orchard's hosts are little-endian. */
+static const uint64_t words[] = {
+#include "units/amx/kernels/amx_kernels_code.inc"
+};
+
+const void *amx_kernels_code(size_t *bytes)
+{
+    *bytes = sizeof words;
+    return words;
+}

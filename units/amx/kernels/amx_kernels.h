@@ -1,0 +1,34 @@
+/* The AMX library's kernels that are rows (units/routines/routine.h), and their code, which was compiled for AArch64 ahead. Their
+ * sources are in native/. Products (gemm.h) have a way of their own, in-process. */
+#ifndef ORCHARD_UNITS_AMX_KERNELS_AMX_KERNELS_H
+#define ORCHARD_UNITS_AMX_KERNELS_AMX_KERNELS_H
+
+#include "units/routines/operations.h"
+
+extern const struct routine_library amx_kernels;
+
+/* An object file with all functions that calls name, and AMX_KERNELS_ENTRY, which runs the calls of a kernel. */
+#define AMX_KERNELS_ENTRY "neon_run"
+const void *amx_kernels_code(size_t *bytes);
+
+/* Functions of elements that the block has: those without division, roots and logarithms. */
+#define AMX_KERNEL_FUNCTIONS                                                                                                     \
+    "relu relu6 leaky_relu gelu gelu_tanh silu sigmoid tanh hard_sigmoid hard_swish exp abs neg square add sub mul max min"
+bool amx_kernel_function(enum kernel_function function);
+
+/* Rows, by family: a new one needs its line here. */
+/* clang-format off */
+#define AMX_KERNELS(X) \
+    X(elementwise) \
+    X(softmax) \
+    X(layernorm) \
+    X(rmsnorm) \
+    X(conv2d) \
+    X(attention)
+/* clang-format on */
+
+#define X(kernel) extern const struct routine amx_kernel_##kernel;
+AMX_KERNELS(X)
+#undef X
+
+#endif
