@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Windows over images, as the library wants them: one stride, one dilation. */
-static bool read_window(struct lowering *l, const struct net_array *weights, struct net_window *w)
+/* Windows over images, as the library wants them: one stride, one dilation. `skipped`: rows of the result are all those of the
+ * stride along rows, of which only every `skipped`-th is wanted; NULL = that will not do. */
+static bool read_window(struct lowering *l, const struct net_array *weights, struct net_window *w, int64_t *skipped)
 {
     struct orch_error error = {0};
     struct net_call call = {.node = l->node, .in = l->in, .inputs = l->node->inputs, .error = &error};
@@ -21,6 +22,10 @@ static bool read_window(struct lowering *l, const struct net_array *weights, str
         w->dilation[1] = w->dilation[2];
     if (w->kernel[2] == 1)
         w->dilation[2] = w->dilation[1];
+    if (skipped)
+        *skipped = w->stride[1] % w->stride[2] == 0 ? w->stride[1] / w->stride[2] : 1;
+    if (skipped && *skipped > 1)
+        w->stride[1] = w->stride[2];
     if (w->stride[1] != w->stride[2])
         return lowering_leave(l, "strides of %lld and %lld", (long long)w->stride[1], (long long)w->stride[2]);
     return w->dilation[1] == w->dilation[2] ||
@@ -60,19 +65,36 @@ static const float *pad_planes(struct lowering *l, const float *x, int64_t plane
     return x;
 }
 
+/* Every `skipped`-th row of each plane of `from`. */
+static void keep_rows(struct lowering *l, const float *from, int64_t planes, int64_t high, int64_t wide, int64_t skipped)
+{
+    const int64_t kept = (high - 1) / skipped + 1, rows = planes * kept;
+    uint32_t *const place = lowering_scratch(l, rows);
+    for (int64_t i = 0; place && i < rows; i++)
+        place[i] = (uint32_t)(i / kept * high + i % kept * skipped);
+    struct lowered_step *const step = lowering_step(l, l->out[0]->data, l->out[0]->count, "gather:%lldx%lldx%lld",
+                                                    (long long)(planes * high), (long long)wide, (long long)rows);
+    lowering_read(step, from, planes * high * wide);
+    lowering_read(step, place, rows);
+}
+
 bool lowering_conv(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0], *const weights = l->in[1];
     const struct net_array *const bias = l->node->inputs > 2 ? l->in[2] : NULL;
     const char *const act = lowering_activation_word(l->node);
     struct net_window w;
+    int64_t skipped;
     (void)word;
-    if (!read_window(l, weights, &w))
+    if (!read_window(l, weights, &w, &skipped))
         return false;
     const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
     const float *const from = is_even(&w) ? x->data : pad_planes(l, x->data, n * c, &w);
+    const int64_t high = (w.in[1] + 2 * w.before[1] - (w.kernel[1] - 1) * w.dilation[1] - 1) / w.stride[1] + 1;
+    const int64_t count = n * k * high * w.out[2];
+    float *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
     struct lowered_step *const step = lowering_step(
-        l, l->out[0]->data, l->out[0]->count,
+        l, to, count,
         "conv2d:n=%lld,c=%lld,h=%lld,w=%lld,k=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,groups=%lld,dilation=%lld,bias=%d%s%s",
         (long long)n, (long long)c, (long long)w.in[1], (long long)w.in[2], (long long)k, (long long)w.kernel[1],
         (long long)w.kernel[2], (long long)w.stride[1], (long long)w.before[1], (long long)net_attr_int(l->node, "group", 1),
@@ -81,6 +103,8 @@ bool lowering_conv(struct lowering *l, const char *word)
     lowering_read(step, weights->data, weights->count);
     if (bias)
         lowering_read(step, bias->data, bias->count);
+    if (skipped > 1)
+        keep_rows(l, to, n * k, high, w.out[2], skipped);
     return act || lowering_activation(l, l->out[0]->data, l->out[0]->count);
 }
 
@@ -91,7 +115,7 @@ bool lowering_pool(struct lowering *l, const char *word)
     struct net_window w;
     if (l->node->outputs > 1 && l->node->output[1] != NET_NONE)
         return lowering_leave(l, "places of the largest elements");
-    if (!read_window(l, NULL, &w))
+    if (!read_window(l, NULL, &w, NULL))
         return false;
     const int64_t high = (w.in[1] + 2 * w.before[1] - w.kernel[1]) / w.stride[1] + 1;
     const int64_t wide = (w.in[2] + 2 * w.before[1] - w.kernel[2]) / w.stride[2] + 1;

@@ -86,23 +86,27 @@ bool lowering_concat(struct lowering *l, const char *word)
     return true;
 }
 
-/* Rows of a table; places that count from the end are turned round, which is no work on elements. */
+/* Rows of a table, or of each of several behind one another; places that count from the end are turned round, which is no work on
+ * elements. */
 bool lowering_gather(struct lowering *l, const char *word)
 {
     const struct net_array *const table = l->in[0], *const index = l->in[1];
+    const int64_t axis = net_attr_int(l->node, "axis", 0);
+    const unsigned at = (unsigned)(axis < 0 ? axis + table->dims : axis);
     (void)word;
-    if (net_attr_int(l->node, "axis", 0) != 0)
-        return lowering_leave(l, "an axis that is not the first");
-    const int64_t rows = table->shape[0], columns = table->count / rows;
-    uint32_t *const place = lowering_scratch(l, index->count);
-    for (int64_t i = 0; place && i < index->count; i++) {
-        const int64_t at = net_array_integer(index, i);
-        place[i] = (uint32_t)(at < 0 ? at + rows : at);
+    if (at >= table->dims)
+        return lowering_leave(l, "axis %lld", (long long)axis);
+    const int64_t tables = net_extent(table->shape, 0, at), rows = table->shape[at], all = tables * rows;
+    const int64_t columns = table->count / all, count = tables * index->count;
+    uint32_t *const place = lowering_scratch(l, count);
+    for (int64_t i = 0; place && i < count; i++) {
+        const int64_t row = net_array_integer(index, i % index->count);
+        place[i] = (uint32_t)(i / index->count * rows + (row < 0 ? row + rows : row));
     }
-    struct lowered_step *const step = lowering_step(l, l->out[0]->data, l->out[0]->count, "gather:%lldx%lldx%lld",
-                                                    (long long)rows, (long long)columns, (long long)index->count);
+    struct lowered_step *const step = lowering_step(l, l->out[0]->data, l->out[0]->count, "gather:%lldx%lldx%lld", (long long)all,
+                                                    (long long)columns, (long long)count);
     lowering_read(step, table->data, table->count);
-    lowering_read(step, place, index->count);
+    lowering_read(step, place, count);
     return true;
 }
 

@@ -9,7 +9,7 @@
 
 #define ORCHARD "orchard"
 
-/* Operators without a row have no kernel: the reference computes them. */
+/* Operators without a row are computed by the reference, whatever the library could do for them. */
 static const struct lowering_rule lowering_rules[] = {
     {"Conv", "", lowering_conv, ""},
     {"FusedConv", ORCHARD, lowering_conv, ""},

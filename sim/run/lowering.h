@@ -38,7 +38,7 @@ struct lowering_rule {
     const char *word; /* the rule's own: name of a function, of a reduction */
 };
 
-/* NULL = no kernel for the operator at all. */
+/* NULL = the operator has none. */
 const struct lowering_rule *lowering_rule(const struct net_node *node);
 /* Begins with the node and its arrays, applies the rule; false with l->why. The caller frees in any case. */
 bool lowering_apply(struct lowering *l, const struct lowering_rule *rule);

@@ -133,7 +133,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
              node->name ? node->name : "");
     n->macs += (double)net_node_cost(n->model, node).macs;
     if (!rule)
-        return leave(n, title, "the library has no kernel for this operator", error);
+        return leave(n, title, "no rule lowers this operator to kernels", error);
     if (!rule->lower)
         return run_placement_add(&n->result->placement, title, RUN_NETWORK_VIEW, "none", "the same elements in another shape") ||
                orch_no_memory(error);

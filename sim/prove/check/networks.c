@@ -84,8 +84,10 @@ static bool compute(const struct job *job, const struct net_model *model, struct
     return job->request ? run_on_unit(job, model, input, output, row, error) : net_run(&run, output, error);
 }
 
-static bool enough_here(const struct check_network_row *row, struct orch_error *error)
+static bool enough_here(const struct job *job, const struct check_network_row *row, struct orch_error *error)
 {
+    if (job->request && row->kernels == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "no node is lowered to kernels of the unit");
     return !(row->share < CHECK_NETWORK_SHARE) ||
            orch_fail(error, ORCH_FAILED, "the unit computed %.1f %% of the multiplications that its library has kernels for",
                      100 * row->share);
@@ -104,7 +106,7 @@ static bool run_set(const struct job *job, const char *path, size_t set, bool go
     struct net_array **const output = calloc(c.outputs + 1, sizeof(*output));
     if (ok && (ok = output ? compute(job, model, c.input, output, row, error) : orch_no_memory(error))) {
         row->macs = net_total_cost(model).macs;
-        ok = compare(model, &c, output, golden, row, error) && enough_here(row, error);
+        ok = compare(model, &c, output, golden, row, error) && enough_here(job, row, error);
     }
     for (size_t k = 0; output && k < c.outputs; k++)
         net_array_release(output[k]);

@@ -172,7 +172,7 @@ static void test_cpu(void)
     json_object_put(d);
     cli_ask(&home, "run $/sign.onnx --unit cpu --chip m1 --input x=$/x.npy --explain");
     CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "fallback") &&
-              strstr(home.outcome.out, "no kernel for this operator"),
+              strstr(home.outcome.out, "no rule lowers this operator"),
           "%s", home.outcome.out);
     refuses("run $/sign.onnx --unit cpu --chip m1 --input x=$/long.npy", 2, "x");
     refuses("run $/sign.onnx --unit cpu --chip m1 --input z=$/x.npy", 2, "no input of that name");
