@@ -53,6 +53,9 @@ static bool run_step(struct run_network *n, const char *title, const struct lowe
     q.input_count = 0;
     q.output_folder = NULL;
     q.uncertainty = NULL;
+    q.passes = NULL;
+    q.dim_count = 0;
+    q.evict = q.cold; /* programs have equal addresses: what one left would be found by the next */
     struct run *const run = run_prepare(&q, error);
     run_result_init(&r);
     bool ok = run && run_time_given(run, NULL, &pass, &r, error);

@@ -177,6 +177,13 @@ static void test_cpu(void)
     refuses("run $/sign.onnx --unit cpu --chip m1 --input x=$/long.npy", 2, "x");
     refuses("run $/sign.onnx --unit cpu --chip m1 --input z=$/x.npy", 2, "no input of that name");
     refuses("run $/one/model.onnx --unit cpu --chip m1", 2, "leaves open");
+    cli_ask(&home, "run $/one/model.onnx --unit cpu --chip m1 --dim n=3 --no-pass matmul --json");
+    d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && document_number(d, "/macs") == 24 &&
+              strstr(document_text(d, "/placement/1/kernel"), "elementwise:6,op=relu"),
+          "%d %s", home.outcome.code, home.outcome.out);
+    json_object_put(d);
+    refuses("run gemm:8x8x8 --unit cpu --chip m1 --opt 1", 2, "belongs to networks");
     refuses("run $/sign.onnx --unit gpu --chip m1", 3, "cpu alone");
     cli_home_remove(&home);
 }
