@@ -127,6 +127,15 @@ bool lowering_activation(struct lowering *l, float *data, int64_t count)
 
 /* ---- two operands ---- */
 
+/* Each dimension of `b` is 1 or that of `shape`. */
+static bool is_repeated(struct lowering *l, const struct net_array *shape, const struct net_array *b)
+{
+    bool fits = b->dims <= shape->dims;
+    for (unsigned d = 1; fits && d <= b->dims; d++)
+        fits = b->shape[b->dims - d] == 1 || b->shape[b->dims - d] == shape->shape[shape->dims - d];
+    return fits || lowering_leave(l, "an operand of %u dimensions that are not those of the result", b->dims);
+}
+
 /* Elements after which `b` begins again when its dimensions stand below the last ones of `shape`; 0 = it is not so simple. */
 static int64_t period_of(const struct net_array *shape, const struct net_array *b)
 {
@@ -172,6 +181,8 @@ static const float *expand(struct lowering *l, const struct net_array *shape, co
 bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *a, const struct net_array *shape,
                              const struct net_array *b, float *to)
 {
+    if (!is_repeated(l, shape, b))
+        return false;
     const int64_t count = shape->count, period = b->count == count ? 0 : period_of(shape, b);
     const bool simple = b->count == count || period > 0;
     char option[40] = "";
@@ -187,6 +198,8 @@ bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *
 bool lowering_expand(struct lowering *l, const char *word)
 {
     (void)word;
+    if (!is_repeated(l, l->out[0], l->in[0]))
+        return false;
     expand(l, l->out[0], l->in[0], l->out[0]->data);
     return true;
 }
@@ -210,6 +223,8 @@ bool lowering_pair(struct lowering *l, const char *word)
         a = b;
         b = swapped;
     }
+    if (!is_repeated(l, out, a))
+        return false;
     const float *const first =
         a->count == out->count ? (const float *)a->data : expand(l, out, a, lowering_scratch(l, out->count));
     return lowering_broadcast_pair(l, word, first, out, b, out->data);

@@ -94,13 +94,15 @@ bool lowering_gather(struct lowering *l, const char *word)
     const int64_t axis = net_attr_int(l->node, "axis", 0);
     const unsigned at = (unsigned)(axis < 0 ? axis + table->dims : axis);
     (void)word;
-    if (at >= table->dims)
-        return lowering_leave(l, "axis %lld", (long long)axis);
+    if (at >= table->dims || index->count == 0)
+        return lowering_leave(l, "axis %lld, %lld places", (long long)axis, (long long)index->count);
     const int64_t tables = net_extent(table->shape, 0, at), rows = table->shape[at], all = tables * rows;
     const int64_t columns = table->count / all, count = tables * index->count;
     uint32_t *const place = lowering_scratch(l, count);
     for (int64_t i = 0; place && i < count; i++) {
         const int64_t row = net_array_integer(index, i % index->count);
+        if (row < -rows || row >= rows)
+            return lowering_leave(l, "row %lld of %lld", (long long)row, (long long)rows);
         place[i] = (uint32_t)(i / index->count * rows + (row < 0 ? row + rows : row));
     }
     struct lowered_step *const step = lowering_step(l, l->out[0]->data, l->out[0]->count, "gather:%lldx%lldx%lld", (long long)all,

@@ -81,8 +81,8 @@ bool lowering_attention(struct lowering *l, const char *word)
         struct net_array shape = {.type = NET_F32, .dims = d, .count = batch * m * n};
         memcpy(shape.shape, q->shape, sizeof shape.shape);
         shape.shape[d - 1] = n;
-        if (mask->type != NET_F32 || !lowering_broadcast_pair(l, "add", score, &shape, mask, score))
-            return lowering_leave(l, "a mask of type %s", net_type_name(mask->type));
+        if (!lowering_broadcast_pair(l, "add", score, &shape, mask, score))
+            return false;
     }
     lowering_read(lowering_step(l, score, batch * m * n, "softmax:%lldx%lld", (long long)(batch * m), (long long)n), score,
                   batch * m * n);

@@ -91,7 +91,14 @@ const struct lowering_rule *lowering_rule(const struct net_node *node)
 
 /* ---- applying ---- */
 
-static bool of_floats(struct lowering *l)
+/* Rules that read whole numbers behind their first operand, element by element. */
+static bool reads_integers(const struct lowering_rule *rule)
+{
+    return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
+           rule->lower == lowering_expand;
+}
+
+static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
 {
     const char *const op = l->node->op;
     const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
@@ -100,6 +107,10 @@ static bool of_floats(struct lowering *l)
     if (x->type != NET_F32 || l->out[0]->type != NET_F32)
         return lowering_leave(l, "the library's %s has no version of type %s", op,
                               net_type_name(x->type != NET_F32 ? x->type : l->out[0]->type));
+    for (size_t k = 1; k < l->node->inputs && !reads_integers(rule); k++)
+        if (l->in[k] && l->in[k]->type != NET_F32)
+            return lowering_leave(l, "the library's %s has no version with an operand of type %s", op,
+                                  net_type_name(l->in[k]->type));
     for (size_t k = 0; k < l->node->outputs; k++)
         if (l->out[k] && l->out[k]->count == 0)
             return lowering_leave(l, "there are no elements");
@@ -108,7 +119,7 @@ static bool of_floats(struct lowering *l)
 
 bool lowering_apply(struct lowering *l, const struct lowering_rule *rule)
 {
-    return of_floats(l) && rule->lower(l, rule->word) && lowering_holds(l);
+    return of_floats(l, rule) && rule->lower(l, rule->word) && lowering_holds(l);
 }
 
 void lowering_free(struct lowering *l)
