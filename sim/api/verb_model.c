@@ -5,16 +5,40 @@
 #include "sim/base/table.h"
 #include "sim/prove/check/networks.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct orchard_option option_table[] = {
     {"unit", 0, "NAME", false,
-     "what computes: reference (the operators of sim/network, in double), which is the default and as yet the only one"},
+     "what computes: reference (the operators of sim/network, in double; default) or cpu (kernels of its library, executed)"},
     {"opt", 0, "0|1|2", false, "passes before that: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
     {"no-pass", 0, "NAME", true, "leave a pass out; repeats"},
     {0},
 };
+
+static const char *computed_by(const struct check_network_row *r, char *text, size_t size)
+{
+    if (!r->fallbacks)
+        return "reference";
+    if (isnan(r->share))
+        snprintf(text, size, "cpu (%u kernels), reference (%u nodes)", r->kernels, r->left);
+    else
+        snprintf(text, size, "cpu (%u kernels, %.1f %% of the MACs it has kernels for), reference (%u nodes)", r->kernels,
+                 100 * r->share, r->left);
+    return text;
+}
+
+/* Nodes that the unit did not compute are named, each with the reason. */
+static void show_fallbacks(struct api_context *context, const struct check_network_rows *rows)
+{
+    for (size_t k = 0; k < rows->count; k++) {
+        const char *at = rows->row[k].fallbacks ? rows->row[k].fallbacks : "";
+        for (size_t length; (length = strcspn(at, "\n")) > 0; at += length + (at[length] != 0))
+            fprintf(context->out, "fallback: %s: %.*s\n", rows->row[k].name, (int)length, at);
+    }
+}
 
 static void show_rows(struct api_context *context, const struct check_network_rows *rows)
 {
@@ -24,13 +48,14 @@ static void show_rows(struct api_context *context, const struct check_network_ro
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (size_t k = 0; k < rows->count; k++) {
         const struct check_network_row *const r = &rows->row[k];
+        char text[120];
         table_row(table);
         table_cell(table, "%s", r->name);
         table_cell(table, "%s", r->right ? "right" : "wrong");
         table_cell(table, "%.2g", r->difference);
         table_cell(table, "%.3g", r->magnitude);
         table_cell(table, "%llu", (unsigned long long)r->macs);
-        table_cell(table, "reference");
+        table_cell(table, "%s", computed_by(r, text, sizeof text));
     }
     api_table(context, table);
 }
@@ -46,7 +71,13 @@ static json_object *rows_json(const struct check_network_rows *rows)
         json_add_number(o, "largest_difference", r->difference);
         json_add_number(o, "largest_expected", r->magnitude);
         json_add_count(o, "macs", r->macs);
-        json_add_text(o, "unit", "reference");
+        json_add_text(o, "unit", r->fallbacks ? "cpu" : "reference");
+        if (r->fallbacks) {
+            json_add_number(o, "supported_mac_share", r->share);
+            json_add_count(o, "kernels", r->kernels);
+            json_add_count(o, "fallback_nodes", r->left);
+            json_add_text(o, "fallbacks", r->fallbacks);
+        }
         json_object_array_add(list, o);
     }
     return list;
@@ -62,13 +93,15 @@ static int answer(struct api_context *context, const struct check_report *report
     if (api_wants_text(context)) {
         if (rows->count)
             show_rows(context, rows);
+        show_fallbacks(context, rows);
         check_print_details(report, context->out);
         check_print_closing(report, context->out);
     }
     return check_holds(report) ? ORCH_OK : ORCH_FAILED;
 }
 
-static int check(struct api_context *context, const char *folder, const char *const *names, size_t count)
+static int check(struct api_context *context, const char *folder, const char *const *names, size_t count,
+                 const struct run_request *request)
 {
     struct orch_error error = {0};
     struct check_report report = {0};
@@ -81,11 +114,24 @@ static int check(struct api_context *context, const char *folder, const char *co
         without[k] = api_value_at(&context->args, "no-pass", k);
     ok = ok && api_chosen(&context->args, "opt", "0|1|2", &level, &error);
     const struct net_open_options options = {(int)level, without, left_out, NULL};
-    ok = ok && check_networks(folder, names, count, &options, &report, &rows, &error);
+    ok = ok && check_networks(folder, names, count, &options, request, &report, &rows, &error);
     const int code = ok ? answer(context, &report, &rows) : api_fail(context, &error);
     check_network_rows_free(&rows);
     check_report_free(&report);
     free(without);
+    return code;
+}
+
+/* Kernels are executed without time: on which chip decides nothing but the rules of its cores. */
+static int check_on_cpu(struct api_context *context, int words, const char *const *word)
+{
+    struct orch_error error = {0};
+    struct api_chips chips = {0};
+    if (!api_chips_open(context, NULL, &chips, &error))
+        return api_fail(context, &error);
+    const struct run_request request = {.chip = chips.chip[0], .mode = RUN_FUNCTIONAL};
+    const int code = check(context, word[1], word + 2, (size_t)words - 2, &request);
+    api_chips_close(&chips);
     return code;
 }
 
@@ -98,14 +144,15 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return api_usage(context, "expected check and a folder of networks");
     if (!api_choice("model command", word[0], "check", &verb, &error))
         return api_fail(context, &error);
-    if (unit && strcmp(unit, "reference") != 0) {
-        if (!api_unit_is_known(&context->args, &error))
-            return api_fail(context, &error);
-        orch_fail(&error, ORCH_UNMODELLED,
-                  ORCH_OPTION("unit") " %s: networks are computed by the reference operators alone as yet", unit);
+    if (!unit || strcmp(unit, "reference") == 0)
+        return check(context, word[1], word + 2, (size_t)words - 2, NULL);
+    if (!api_unit_is_known(&context->args, &error))
         return api_fail(context, &error);
-    }
-    return check(context, word[1], word + 2, (size_t)words - 2);
+    if (strcmp(unit, "cpu") == 0 || strcmp(unit, "auto") == 0)
+        return check_on_cpu(context, words, word);
+    orch_fail(&error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: networks are computed by the cpu and the reference alone as yet",
+              unit);
+    return api_fail(context, &error);
 }
 
 const struct api_verb verb_model = {
@@ -118,9 +165,12 @@ const struct api_verb verb_model = {
                 "DIR holds a folder per network: model.onnx with golden/golden.json and .npy files (outputs within 2e-4 of the "
                 "largest\n"
                 "expected number), or with test_data_set_N of ONNX's backend tests (each number within 1e-3 of it and 1e-7).\n"
-                "Networks with operators that are not known are skipped by name.",
+                "Networks with operators that are not known are skipped by name. On the cpu, operators without a kernel are "
+                "computed by the reference and\n"
+                "named; of the multiplications of operators with a kernel, kernels must compute 95 %.",
             .examples = "orchard model check models\n"
                         "orchard model check models mnist_8 --opt 0\n"
+                        "orchard model check models mnist_8 --unit cpu\n"
                         "orchard model check /usr/share/libonnx-testdata/data/node",
             .options = option_table,
         },

@@ -8,6 +8,7 @@
 #include "sim/api/verb_compile.h"
 #include "sim/api/verb_run.h"
 #include "sim/api/verb_run_device.h"
+#include "sim/api/verb_run_network.h"
 #include "sim/api/verb_run_parts.h"
 #include "sim/api/verb_run_profile.h"
 #include "sim/api/verb_run_program.h"
@@ -52,13 +53,15 @@ static const struct orchard_option option_table[] = {
     {"evict", 0, NULL, false, "empty the caches before each repetition; includes " ORCH_OPTION("cold")},
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
     {"idle", 0, "SECONDS", false, "ane: the engine is idle for so long after the warm-up, and may have to wake up"},
-    {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
+    {"input", 0, "NAME=FILE", true,
+     "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy; networks: an input"},
     {"kernel", 0, "OP=FILE", true,
      "GPU: a source or description to run in place of the library's kernel for an operator, checked against it"},
     {"kernels", 0, "SET[@VERSION]", false,
      "GPU: whose kernels and dispatch rules run for an operator: orchard (default), mlx ... (orchard kernels sets)"},
-    {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
+    {"output", 'o', "DIR", false, "GPU, ane, networks: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
+    VERB_RUN_NETWORK_OPTIONS,
     VERB_RUN_DEVICE_OPTIONS,
     {"perfetto", 0, "FILE", false, "also write a Chrome trace (JSON): open it in ui.perfetto.dev or chrome://tracing"},
     {"trace", 0, "FILE", false, "write down what happens as a trace; JSON lines when FILE ends in .jsonl (see orchard trace)"},
@@ -77,6 +80,7 @@ struct session {
     struct run_request request;
     const char **lists;
     struct verb_run_program program;
+    struct verb_run_network network;
     double exit_status;          /* of the latest program; NAN = none */
     struct verb_run_part part;   /* what holds for all workloads */
     struct verb_run_parts parts; /* what workloads have of their own */
@@ -129,7 +133,8 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->output_folder = s->recording ? NULL : api_value(a, "output");
     q->sanitize = api_has(a, "sanitize");
     q->program_output = s->context->session->program_output;
-    if (!verb_run_lists(a, q, &s->lists, error) || !verb_run_program_read(s->context, &s->program, q, error))
+    if (!verb_run_lists(a, q, &s->lists, error) || !verb_run_network_read(a, &s->network, q, error) ||
+        !verb_run_program_read(s->context, &s->program, q, error))
         return false;
     /* What is in mounted files is known only by running. */
     s->rerun = api_has(a, "rerun") || s->record.trace || s->program.world.mounts;
@@ -377,6 +382,7 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
     db_close(s.record.db);
     api_chips_close(&chips);
     free(s.lists);
+    verb_run_network_free(&s.network);
     verb_run_part_free(&s.part);
     verb_run_program_free(&s.program);
     verb_run_parts_free(&s.parts);

@@ -93,6 +93,12 @@ static bool amx_open(struct run *run, struct orch_error *error)
     return open_of(run, &amx_kernels, 1, error);
 }
 
+static bool other_size(const struct cpu_library *l, const struct routine_operand *o, uint64_t bytes, struct orch_error *error)
+{
+    return orch_fail(error, ORCH_INTERNAL, "%.200s: %s has %llu bytes, not %llu", l->text, o->name,
+                     (unsigned long long)routine_type_bytes(o->type, o->count), (unsigned long long)bytes);
+}
+
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
@@ -107,6 +113,10 @@ static bool check(const struct run *run, struct orch_error *error)
                          q->cores);
     if (q->mode == RUN_TIMING && !run_is_operator(q))
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: a CPU kernel is timed while it executes (full)");
+    const struct cpu_library *const l = run->work;
+    const struct routine_operand *const o = &l->work.operand[routine_result(&l->work)];
+    if (q->operands && routine_type_bytes(o->type, o->count) != q->operands->result_bytes)
+        return other_size(l, o, q->operands->result_bytes, error);
     return true;
 }
 
@@ -165,17 +175,49 @@ static struct run_operation operation(const struct run *run)
 
 /* ---- its program ---- */
 
+/* Values of a caller in place of generated ones. */
+static bool give(const struct cpu_library *l, const struct run_operands *given, const struct cpu_library_data *data,
+                 struct mem_space *space, struct orch_error *error)
+{
+    unsigned next = 0;
+    for (unsigned i = 0; i < l->work.operands; i++) {
+        const struct routine_operand *const o = &l->work.operand[i];
+        const uint64_t bytes = routine_type_bytes(o->type, o->count);
+        if (o->role != ROUTINE_INPUT && o->role != ROUTINE_IN_OUT)
+            continue;
+        /* What is added to a product that does not look at it may be left out. */
+        if (o->role == ROUTINE_IN_OUT && next == given->inputs)
+            continue;
+        if (next == given->inputs || given->input[next].bytes != bytes)
+            return other_size(l, o, next < given->inputs ? given->input[next].bytes : 0, error);
+        memcpy(mem_at(space, data->address[i], bytes, MEM_WRITE), given->input[next++].data, bytes);
+    }
+    return next == given->inputs ||
+           orch_fail(error, ORCH_INTERNAL, "%.200s: reads %u operands, not %u", l->text, next, given->inputs);
+}
+
 /* `own` has the addresses of its operands. */
 static bool prepare(void *context, unsigned number, struct program *program, struct orch_error *error)
 {
     const struct run_programs *const p = context;
+    const struct run_request *const q = p->run->request;
     (void)number;
-    return cpu_library_place(p->run->work, program, p->run->request->seed, p->own, error);
+    return cpu_library_place(p->run->work, program, q->seed, p->own, error) &&
+           (!q->operands || give(p->run->work, q->operands, p->own, program_space(program), error));
+}
+
+static void hand_over(const struct cpu_library *l, const struct run_operands *given, const struct cpu_library_data *data,
+                      const struct mem_space *space)
+{
+    const unsigned i = routine_result(&l->work);
+    memcpy(given->result, mem_at(space, data->address[i], given->result_bytes, MEM_READ), given->result_bytes);
 }
 
 static bool add_checksum(const struct run_programs *p, const struct program_set *set, struct run_result *r)
 {
     const struct cpu_library *const l = p->run->work;
+    if (p->run->request->operands)
+        hand_over(l, p->run->request->operands, p->own, program_space(set->program[0]));
     return run_checksum_add(&r->checksum, l->work.operand[routine_result(&l->work)].name,
                             cpu_library_checksum(l, p->own, program_space(set->program[0])));
 }

@@ -3,6 +3,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_progress.h"
 #include "sim/base/host_time.h"
+#include "sim/network/network.h"
 #include "sim/workload/amx/kernel.h"
 
 #include <stdlib.h>
@@ -71,6 +72,12 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     if (run->kind != &run_kind_gpu_source && !q->steps && !q->own_count && (q->source || q->launch))
         return orch_fail(error, ORCH_USAGE,
                          "%s: sizes of a launch and options for compiling belong to GPU sources (.cl, .metal, .ll)", q->workload);
+    if ((q->passes || q->dim_count) && run->kind != &run_kind_network)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to networks (.onnx); %s is none",
+                         q->dim_count               ? "dim"
+                         : q->passes->without_count ? "no-pass"
+                                                    : "opt",
+                         q->workload);
     if (q->own_count && (run->kind != &run_kind_gpu_kernel || run_is_operator(q)))
         return orch_fail(
             error, ORCH_USAGE,

@@ -31,10 +31,22 @@ struct run_uncertainty {
 };
 
 struct abi_kernel;
+struct net_open_options;
 struct program_world;
 struct compile_request;
 struct kernel_launch;
 struct kernel_step;
+
+/* Operands of a kernel of the CPU's library: contents of those that it reads, in their order, and where its result goes. */
+struct run_operands {
+    const struct run_operand {
+        const void *data;
+        uint64_t bytes;
+    } * input;
+    unsigned inputs;
+    void *result;
+    uint64_t result_bytes;
+};
 
 enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 
@@ -75,6 +87,10 @@ struct run_request {
     const char *output_folder; /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
     const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
+    const struct run_operands *operands;   /* CPU library: values, which the answer's hash does not know; NULL = generated */
+    const struct net_open_options *passes; /* networks: what is done to the graph first; NULL = everything */
+    const char *const *dims;               /* networks: "NAME=N", dimensions that the file leaves open */
+    size_t dim_count;
     bool profile;         /* GPU: where the time went, by line of the source and by instruction */
     bool sanitize;        /* GPU: races, bounds, barrier divergence, reads before their wait */
     unsigned threads;     /* of the host, for execution without time, or beside the timing; 0 = 1 */

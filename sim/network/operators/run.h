@@ -7,11 +7,17 @@
 /* Told after each node of the top graph; arrays as in struct net_call. */
 typedef void net_observer(void *context, const struct net_node *node, struct net_array *const *in, struct net_array *const *out);
 
+/* Computes a node of the top graph in place of the reference, which is told by *done; else the reference computes it. `out` is
+ * empty, and what is put there is handed over. */
+typedef bool net_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out, bool *done,
+                      struct orch_error *error);
+
 struct net_run {
     const struct net_model *model;
     struct net_array *const *input; /* by input of the graph; one that is a constant may be NULL */
     net_observer *observer;         /* NULL = nobody */
-    void *context;
+    net_unit *unit;                 /* asked first; NULL = the reference computes everything */
+    void *context;                  /* of both */
 };
 
 /* Fills `output`, one array for each output of the graph, which the caller releases. False with an error that names the node;

@@ -5,12 +5,16 @@
 #include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
 #include "sim/prove/check/case_folders.h"
+#include "sim/run/run_network.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct job {
     const struct net_open_options *options;
+    const struct run_request *request; /* NULL = by the reference */
     struct check_report *report;
     struct check_network_rows *rows;
 };
@@ -41,6 +45,54 @@ static bool compare(const struct net_model *model, const struct net_case *c, str
     return true;
 }
 
+/* What the reference had to compute, in words. */
+static char *fallbacks_of(const struct run_result *r)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *const out = open_memstream(&text, &bytes);
+    for (size_t k = 0; out && k < r->placement.count; k++)
+        if (strcmp(r->placement.item[k].unit, RUN_NETWORK_REFERENCE) == 0)
+            fprintf(out, "%s: %s\n", r->placement.item[k].op, r->placement.item[k].why);
+    if (out)
+        fclose(out);
+    return text;
+}
+
+static bool run_on_unit(const struct job *job, const struct net_model *model, struct net_array *const *input,
+                        struct net_array **output, struct check_network_row *row, struct orch_error *error)
+{
+    struct run_measure sum = {.soc = NULL};
+    struct run_result result;
+    struct run_network n = {.request = job->request, .model = model, .input = input, .sum = &sum, .result = &result};
+    run_result_init(&result);
+    const bool ok = run_network(&n, output, error);
+    free(row->fallbacks);
+    row->fallbacks = ok ? fallbacks_of(&result) : NULL;
+    row->share = n.macs_known > 0 ? n.macs_here / n.macs_known : NAN;
+    row->kernels = n.kernels;
+    row->left = n.left;
+    run_result_free(&result);
+    run_measure_release(&sum);
+    return ok;
+}
+
+static bool compute(const struct job *job, const struct net_model *model, struct net_array *const *input,
+                    struct net_array **output, struct check_network_row *row, struct orch_error *error)
+{
+    const struct net_run run = {.model = model, .input = input};
+    return job->request ? run_on_unit(job, model, input, output, row, error) : net_run(&run, output, error);
+}
+
+static bool enough_here(const struct job *job, const struct check_network_row *row, struct orch_error *error)
+{
+    if (job->request && row->kernels == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "no node is lowered to kernels of the unit");
+    return !(row->share < CHECK_NETWORK_SHARE) ||
+           orch_fail(error, ORCH_FAILED, "the unit computed %.1f %% of the multiplications that its library has kernels for",
+                     100 * row->share);
+}
+
 /* One set of inputs. The model is opened anew for each, since passes use the sizes of the inputs. */
 static bool run_set(const struct job *job, const char *path, size_t set, bool golden, struct check_network_row *row,
                     struct orch_error *error)
@@ -52,10 +104,9 @@ static bool run_set(const struct job *job, const char *path, size_t set, bool go
     bool ok = model && net_case_load(path, set, model, &c, error) && net_bind_inputs(model, c.input, error) &&
               net_prepare(model, job->options, NULL, error);
     struct net_array **const output = calloc(c.outputs + 1, sizeof(*output));
-    const struct net_run run = {.model = model, .input = c.input};
-    if (ok && (ok = output ? net_run(&run, output, error) : orch_no_memory(error))) {
+    if (ok && (ok = output ? compute(job, model, c.input, output, row, error) : orch_no_memory(error))) {
         row->macs = net_total_cost(model).macs;
-        ok = compare(model, &c, output, golden, row, error);
+        ok = compare(model, &c, output, golden, row, error) && enough_here(job, row, error);
     }
     for (size_t k = 0; output && k < c.outputs; k++)
         net_array_release(output[k]);
@@ -68,18 +119,23 @@ static bool run_set(const struct job *job, const char *path, size_t set, bool go
 static void keep(struct check_network_rows *rows, const struct check_network_row *row, const char *name)
 {
     struct check_network_row *const grown = list_grow(rows->row, rows->count, &rows->room, sizeof *grown);
-    if (!grown)
+    if (!grown) {
+        free(row->fallbacks);
         return;
+    }
     rows->row = grown;
     grown[rows->count] = *row;
     grown[rows->count].name = strdup(name);
-    rows->count += grown[rows->count].name != NULL;
+    if (grown[rows->count].name)
+        rows->count++;
+    else
+        free(row->fallbacks);
 }
 
 static void check_case(void *context, const char *path)
 {
     const struct job *const job = context;
-    struct check_network_row row = {.right = true};
+    struct check_network_row row = {.right = true, .share = NAN};
     struct orch_error error = {0};
     size_t sets;
     bool golden;
@@ -97,20 +153,25 @@ static void check_case(void *context, const char *path)
         check_fail(job->report, "%s: %s", last_part(path), error.text);
     if (row.right || error.exit_code != ORCH_UNMODELLED)
         keep(job->rows, &row, last_part(path));
+    else
+        free(row.fallbacks);
 }
 
 bool check_networks(const char *folder, const char *const *names, size_t name_count, const struct net_open_options *options,
-                    struct check_report *report, struct check_network_rows *rows, struct orch_error *error)
+                    const struct run_request *request, struct check_report *report, struct check_network_rows *rows,
+                    struct orch_error *error)
 {
-    struct job job = {options, report, rows};
+    struct job job = {options, request, report, rows};
     const struct case_kind kind = {"network", "model.onnx", check_case, &job};
     return case_folders_run(folder, names, name_count, &kind, error);
 }
 
 void check_network_rows_free(struct check_network_rows *rows)
 {
-    for (size_t k = 0; k < rows->count; k++)
+    for (size_t k = 0; k < rows->count; k++) {
         free(rows->row[k].name);
+        free(rows->row[k].fallbacks);
+    }
     free(rows->row);
     *rows = (struct check_network_rows){.row = NULL};
 }

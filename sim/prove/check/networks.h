@@ -4,6 +4,7 @@
 
 #include "sim/base/check.h"
 #include "sim/network/network.h"
+#include "sim/run/run.h"
 
 /* Of the largest expected number of an output, in golden data of an independent runtime. */
 #define CHECK_NETWORK_F32 2e-4
@@ -11,12 +12,18 @@
 #define CHECK_NETWORK_RELATIVE 1e-3
 #define CHECK_NETWORK_ABSOLUTE 1e-7
 
+/* Least share that a unit computes of the multiplications of operators for which its library has a kernel. */
+#define CHECK_NETWORK_SHARE 0.95
+
 /* The worst output of a case. */
 struct check_network_row {
     char *name;
     bool right;
     double difference, magnitude;
     uint64_t macs;
+    double share; /* of the multiplications of operators with a kernel, what kernels computed; NAN = there are none */
+    unsigned kernels, left;
+    char *fallbacks; /* "Resize up: the library has no kernel ...", one line each; "" = none */
 };
 
 struct check_network_rows {
@@ -24,10 +31,12 @@ struct check_network_rows {
     size_t count, room;
 };
 
-/* Every case of the folder (or only those named), by the reference operators after the passes that `options` asks for. What the
- * reference does not know is skipped with its name. False with an error when there are no cases. */
+/* Every case of the folder (or only those named), after the passes that `options` asks for: by the reference operators, or by
+ * kernels of the unit of `request`, which are executed without time. What the reference does not know is skipped with its name.
+ * False with an error when there are no cases. */
 bool check_networks(const char *folder, const char *const *names, size_t name_count, const struct net_open_options *options,
-                    struct check_report *report, struct check_network_rows *rows, struct orch_error *error);
+                    const struct run_request *request, struct check_report *report, struct check_network_rows *rows,
+                    struct orch_error *error);
 void check_network_rows_free(struct check_network_rows *rows);
 
 #endif

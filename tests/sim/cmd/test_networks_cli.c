@@ -95,7 +95,7 @@ static void test_refusals(void)
     refuses("models show $/one/model.onnx --pass matmull", 2, "did you mean matmul");
     refuses("models show $/one/model.onnx --no-pass geluu", 2, "did you mean gelu");
     refuses("models show", 2, "expected show NAME|FILE");
-    refuses("model check $/one --unit gpu", 3, "reference");
+    refuses("model check $/one --unit gpu", 3, "the cpu and the reference alone");
     refuses("model check $/one --unit gpus", 2, "did you mean gpu");
 }
 
@@ -119,6 +119,77 @@ static void test_check(void)
     cli_home_remove(&home);
 }
 
-static const struct suite_test tests[] = {
-    {"models show", test_show}, {"what is refused", test_refusals}, {"model check", test_check}};
+/* y = relu(x w), and z = sign(y), for which the CPU's library has no kernel. */
+static void make_fallback(void)
+{
+    static const int64_t in[2] = {1, 4}, weights[2] = {4, 2};
+    static const float w[8] = {1, -2, 3, -4, 5, -6, 7, -8};
+    struct message graph = {NULL, 0}, info = value_info("x", 1, in, 2), constant = tensor_proto("w", 1, weights, 2, w, sizeof w);
+    struct message product = node_proto("MatMul", "x w", "h"), sign = node_proto("Sign", "h", "y"), out = {NULL, 0};
+    put_text(&out, 1, "y");
+    put_message(&graph, 11, &info);
+    put_message(&graph, 5, &constant);
+    put_message(&graph, 1, &product);
+    put_message(&graph, 1, &sign);
+    put_message(&graph, 12, &out);
+    struct message m = model_proto(13, &graph);
+    write_bytes("sign.onnx", m.byte, m.size);
+    free(m.byte);
+}
+
+static void write_npy(const char *name, const char *shape, const float *number, size_t count)
+{
+    uint8_t bytes[128 + 64] = "\x93NUMPY\x01\x00\x76";
+    memset(bytes + 10, ' ', 118);
+    const int used = snprintf((char *)bytes + 10, 118, "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }", shape);
+    bytes[10 + used] = ' ';
+    bytes[127] = '\n';
+    memcpy(bytes + 128, number, count * sizeof *number);
+    write_bytes(name, bytes, 128 + count * sizeof *number);
+}
+
+static void test_cpu(void)
+{
+    static const float ones[5] = {1, 1, 1, 1, 1};
+    make_case();
+    make_fallback();
+    write_npy("x.npy", "(1, 4)", ones, 4);
+    write_npy("long.npy", "(1, 5)", ones, 5);
+    if (!cli_ask(&home, "model check $/one --unit cpu --chip m1 --json"))
+        return;
+    json_object *d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && document_number(d, "/passed") == 1 &&
+              strcmp(document_text(d, "/networks/0/unit"), "cpu") == 0 && document_number(d, "/networks/0/fallback_nodes") == 0,
+          "%s", home.outcome.out);
+    json_object_put(d);
+    cli_ask(&home, "run $/sign.onnx --unit cpu --chip m1 --input x=$/x.npy --json");
+    d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && strcmp(document_text(d, "/placement/0/unit"), "cpu") == 0 &&
+              strcmp(document_text(d, "/placement/1/unit"), "reference") == 0 && document_number(d, "/macs") == 8 &&
+              document_number(d, "/native_mac_share") == 1 && document_number(d, "/seconds") > 0 &&
+              document_number(d, "/joules") > 0,
+          "%d %s", home.outcome.code, home.outcome.out);
+    json_object_put(d);
+    cli_ask(&home, "run $/sign.onnx --unit cpu --chip m1 --input x=$/x.npy --explain");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "fallback") &&
+              strstr(home.outcome.out, "no rule lowers this operator"),
+          "%s", home.outcome.out);
+    refuses("run $/sign.onnx --unit cpu --chip m1 --input x=$/long.npy", 2, "x");
+    refuses("run $/sign.onnx --unit cpu --chip m1 --input z=$/x.npy", 2, "no input of that name");
+    refuses("run $/one/model.onnx --unit cpu --chip m1", 2, "leaves open");
+    cli_ask(&home, "run $/one/model.onnx --unit cpu --chip m1 --dim n=3 --no-pass matmul --json");
+    d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && document_number(d, "/macs") == 24 &&
+              strstr(document_text(d, "/placement/1/kernel"), "elementwise:6,op=relu"),
+          "%d %s", home.outcome.code, home.outcome.out);
+    json_object_put(d);
+    refuses("run gemm:8x8x8 --unit cpu --chip m1 --opt 1", 2, "belongs to networks");
+    refuses("run $/sign.onnx --unit gpu --chip m1", 3, "cpu alone");
+    cli_home_remove(&home);
+}
+
+static const struct suite_test tests[] = {{"models show", test_show},
+                                          {"what is refused", test_refusals},
+                                          {"model check", test_check},
+                                          {"networks on the CPU", test_cpu}};
 SUITE_MAIN("networks_cli", tests)

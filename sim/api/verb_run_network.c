@@ -1,0 +1,29 @@
+#include "sim/api/verb_run_network.h"
+
+#include <stdlib.h>
+
+bool verb_run_network_read(const struct api_args *args, struct verb_run_network *n, struct run_request *request,
+                           struct orch_error *error)
+{
+    const size_t dims = api_count(args, "dim"), left_out = api_count(args, "no-pass");
+    unsigned level = 2;
+    n->text = calloc(dims + left_out + 1, sizeof(*n->text));
+    if (!n->text)
+        return orch_no_memory(error);
+    for (size_t k = 0; k < dims; k++)
+        n->text[k] = api_value_at(args, "dim", k);
+    for (size_t k = 0; k < left_out; k++)
+        n->text[dims + k] = api_value_at(args, "no-pass", k);
+    if (!api_chosen(args, "opt", "0|1|2", &level, error))
+        return false;
+    n->passes = (struct net_open_options){.level = (int)level, .without = n->text + dims, .without_count = left_out};
+    request->dims = n->text;
+    request->dim_count = dims;
+    request->passes = left_out || api_value(args, "opt") ? &n->passes : NULL;
+    return true;
+}
+
+void verb_run_network_free(struct verb_run_network *n)
+{
+    free(n->text);
+}

@@ -1,0 +1,26 @@
+/* What the options of the verb run say of networks: open dimensions, and passes over their graphs. */
+#ifndef ORCHARD_SIM_API_VERB_RUN_NETWORK_H
+#define ORCHARD_SIM_API_VERB_RUN_NETWORK_H
+
+#include "sim/api/api.h"
+#include "sim/network/network.h"
+#include "sim/run/run.h"
+
+/* clang-format off */
+#define VERB_RUN_NETWORK_OPTIONS \
+    {"dim", 0, "NAME=N", true, "networks: the size of a dimension that the file leaves open; repeats"}, \
+    {"opt", 0, "0|1|2", false, "networks: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"}, \
+    {"no-pass", 0, "NAME", true, "networks: leave a pass out; repeats"}
+/* clang-format on */
+
+struct verb_run_network {
+    struct net_open_options passes;
+    const char **text; /* what the requests point to */
+};
+
+/* The request then points to `network`. Free in any case. */
+bool verb_run_network_read(const struct api_args *args, struct verb_run_network *network, struct run_request *request,
+                           struct orch_error *error);
+void verb_run_network_free(struct verb_run_network *network);
+
+#endif

@@ -1,0 +1,273 @@
+/* Kind "network": an ONNX file, whose operators are computed by kernels of the CPU's library (run_network.h). */
+#include "sim/base/checksum.h"
+#include "sim/base/format.h"
+#include "sim/base/splitmix64.h"
+#include "sim/network/arrays.h"
+#include "sim/network/network.h"
+#include "sim/run/run_internal.h"
+#include "sim/run/run_network.h"
+#include "sim/run/run_programs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct network {
+    struct net_model *model;
+    struct net_array **input; /* by input of the graph */
+    size_t inputs;
+    unsigned generated;
+    struct run_network run; /* after a run */
+};
+
+static bool recognise(const struct run_file *file)
+{
+    const char *const dot = strrchr(file->path, '.');
+    return !file->is_folder && dot && strcmp(dot, ".onnx") == 0;
+}
+
+/* ---- inputs ---- */
+
+static bool read_input(struct network *w, const char *text, struct orch_error *error)
+{
+    const struct net_graph *const g = w->model->graph;
+    const size_t length = strcspn(text, "=");
+    if (text[length] != '=')
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: expected NAME=FILE.npy", text);
+    for (size_t k = 0; k < g->inputs; k++) {
+        const char *const name = w->model->value[g->input[k]].name;
+        if (strlen(name) != length || strncmp(name, text, length) != 0)
+            continue;
+        net_array_release(w->input[k]);
+        w->input[k] = net_array_load(text + length + 1, name, error);
+        return w->input[k] != NULL;
+    }
+    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: the network has no input of that name", text);
+}
+
+/* Numbers in [0, 1); whole ones below 16, which are places in any vocabulary. */
+static struct net_array *generate(const struct net_value *v, uint64_t seed, struct orch_error *error)
+{
+    struct net_array *const a = net_array_new(v->type, v->shape.dim, v->shape.dims, error);
+    uint64_t state = seed;
+    for (int64_t i = 0; a && i < a->count; i++) {
+        const double unit = (double)(splitmix64_next(&state) >> 11) * 0x1p-53;
+        const double number = net_type_is_float(v->type) ? unit : floor(unit * (v->type == NET_BOOL ? 2 : 16));
+        net_write_doubles(v->type, a->data, i, 1, &number);
+    }
+    return a;
+}
+
+static bool generate_missing(struct network *w, uint64_t seed, struct orch_error *error)
+{
+    for (size_t k = 0; k < w->inputs; k++) {
+        const struct net_value *const v = &w->model->value[w->model->graph->input[k]];
+        if (w->input[k] || v->constant)
+            continue;
+        bool known = v->shape.known && v->type != NET_TYPES;
+        for (unsigned d = 0; known && d < v->shape.dims; d++)
+            known = v->shape.dim[d] >= 0;
+        if (!known)
+            return orch_fail(error, ORCH_USAGE,
+                             "input '%.80s' has dimensions that the file leaves open: give it by " ORCH_OPTION("input"), v->name);
+        w->input[k] = generate(v, seed + k, error);
+        if (!w->input[k])
+            return false;
+        w->generated++;
+    }
+    return true;
+}
+
+static bool open_workload(struct run *run, struct orch_error *error)
+{
+    static const struct net_open_options everything = {.level = 2};
+    const struct run_request *const q = run->request;
+    struct network *const w = run->work = calloc(1, sizeof *w);
+    const char *const slash = strrchr(q->workload, '/');
+    if (!w)
+        return orch_no_memory(error);
+    snprintf(run->program_name, sizeof run->program_name, "%.200s", slash ? slash + 1 : q->workload);
+    w->model = net_import(q->workload, error);
+    if (!w->model)
+        return false;
+    w->inputs = w->model->graph->inputs;
+    w->input = calloc(w->inputs + 1, sizeof(*w->input));
+    bool ok = w->input || orch_no_memory(error);
+    for (size_t i = 0; ok && i < q->input_count; i++)
+        ok = read_input(w, q->inputs[i], error);
+    for (size_t i = 0; ok && i < q->dim_count; i++)
+        ok = net_bind(w->model, q->dims[i], error);
+    return ok && net_bind_inputs(w->model, w->input, error) &&
+           net_prepare(w->model, q->passes ? q->passes : &everything, NULL, error) && generate_missing(w, q->seed, error);
+}
+
+static void close_workload(struct run *run)
+{
+    struct network *const w = run->work;
+    for (size_t k = 0; w->input && k < w->inputs; k++)
+        net_array_release(w->input[k]);
+    free(w->input);
+    net_model_free(w->model);
+}
+
+static bool check(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    const char *const option = q->entry               ? "entry"
+                               : q->arg_count         ? "args"
+                               : q->home              ? "home"
+                               : q->sanitize          ? "sanitize"
+                               : run_repeats(run) > 1 ? "repeat"
+                               : q->uncertainty       ? "uncertainty"
+                                                      : NULL;
+    if (option)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of networks; %s is one", option, q->workload);
+    if (q->unit && strcmp(q->unit, "cpu") != 0 && strcmp(q->unit, "auto") != 0)
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("unit") " %s: networks are lowered to kernels of the cpu alone as yet", q->unit);
+    if (q->precision && strcmp(q->precision, "f32") != 0)
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("precision") " %s: networks are computed in f32 alone as yet",
+                         q->precision);
+    return q->mode != RUN_TIMING ||
+           orch_fail(error, ORCH_UNMODELLED,
+                     ORCH_OPTION("mode") " timing: kernels of the CPU are timed while they execute (full)");
+}
+
+/* The file, the values that it is given, and what is done to its graph. */
+static uint64_t hash(const struct run *run)
+{
+    const struct network *const w = run->work;
+    const struct net_open_options *const p = run->request->passes;
+    uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "network", 7), run->file.bytes, run->file.size);
+    for (size_t k = 0; k < w->inputs; k++)
+        if (w->input[k]) {
+            h = checksum_add(h, w->input[k]->shape, w->input[k]->dims * sizeof w->input[k]->shape[0]);
+            h = checksum_add(h, w->input[k]->data, net_array_bytes(w->input[k]));
+        }
+    if (p)
+        h = checksum_add(h, &p->level, sizeof p->level);
+    for (size_t i = 0; p && i < p->without_count; i++)
+        h = checksum_add(h, p->without[i], strlen(p->without[i]) + 1);
+    return h;
+}
+
+static const char *precision(const struct run *run)
+{
+    (void)run;
+    return "f32";
+}
+
+static struct run_operation operation(const struct run *run)
+{
+    const struct network *const w = run->work;
+    return (struct run_operation){w->run.flops, w->run.macs_here};
+}
+
+/* ---- running ---- */
+
+static bool save(const struct run *run, const struct network *w, struct net_array *const *output, struct run_result *r,
+                 struct orch_error *error)
+{
+    const char *const folder = run->request->output_folder;
+    if (folder && !run_output_folder(folder, error))
+        return false;
+    for (size_t k = 0; k < w->model->graph->outputs; k++) {
+        char path[4096], name[200];
+        snprintf(name, sizeof name, "%.190s", w->model->output_name[k]);
+        if (!run_checksum_add(&r->checksum, name, checksum_add(CHECKSUM_START, output[k]->data, net_array_bytes(output[k]))))
+            return orch_no_memory(error);
+        for (char *c = name; *c; c++)
+            *c = (char)(*c == '/' ? '_' : *c);
+        snprintf(path, sizeof path, "%.3800s/%s.npy", folder ? folder : "", name);
+        if (folder && (!net_array_save(path, output[k], error) ||
+                       !(run_values_add(&r->counters, RUN_COUNTER_FILES, 1) || orch_no_memory(error))))
+            return false;
+    }
+    return true;
+}
+
+static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *r,
+                    struct orch_error *error)
+{
+    struct network *const w = run->work;
+    const size_t outputs = w->model->graph->outputs;
+    struct net_array **const output = calloc(outputs + 1, sizeof(*output));
+    (void)given;
+    if (!output)
+        return orch_no_memory(error);
+    w->run = (struct run_network){.request = run->request, .model = w->model, .input = w->input, .sum = m, .result = r};
+    const bool ok = run_network(&w->run, output, error) && save(run, w, output, r, error);
+    for (size_t k = 0; k < outputs; k++)
+        net_array_release(output[k]);
+    free(output);
+    return ok;
+}
+
+static bool tell(struct run_result *r, const struct network *w)
+{
+    char text[160];
+    if (w->generated && !run_assumption_add(&r->assumptions, "inputs", "inferred", "inputs that were not given are generated"))
+        return false;
+    if (w->run.left == 0)
+        return true;
+    snprintf(text, sizeof text, "%u operators were computed by the reference: they have no time and no energy", w->run.left);
+    return run_assumption_add(&r->assumptions, "fallback", "inferred", text);
+}
+
+static bool account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    const struct network *const w = run->work;
+    if (w->run.kernels == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "%s: the CPU's library has no kernel for any of its operators",
+                         run->request->workload);
+    if (!run_account(run, m, r, error))
+        return false;
+    r->macs = w->run.macs;
+    r->native_mac_share = w->run.macs > 0 ? w->run.macs_here / w->run.macs : NAN;
+    return tell(r, w) || orch_no_memory(error);
+}
+
+/* ---- the table of operators ---- */
+
+static void show_number(FILE *out, const struct run_result *r, const char *counter, size_t place, const char *unit)
+{
+    char name[60], text[FORMAT_SIZE];
+    snprintf(name, sizeof name, "network.kernel%zu.%s", place, counter);
+    const double number = run_values_get(&r->counters, name);
+    fprintf(out, " ");
+    format_right(out, isnan(number) ? "" : format_si(text, number, unit), 10);
+}
+
+static void explain(FILE *out, const struct run *run, const struct run_result *r)
+{
+    (void)run;
+    fprintf(out, "operators    unit, time, energy, kernel, what limits it\n");
+    for (size_t k = 0; k < r->placement.count; k++) {
+        const struct run_placement *const p = &r->placement.item[k];
+        fprintf(out, "  %-36.36s %-9s", p->op, strcmp(p->unit, RUN_NETWORK_REFERENCE) == 0 ? "fallback" : p->unit);
+        show_number(out, r, "seconds", k + 1, "s");
+        show_number(out, r, "joules", k + 1, "J");
+        fprintf(out, "  %s; %s\n", p->kernel, p->why);
+    }
+}
+
+const struct run_kind run_kind_network = {
+    .name = "network",
+    .program_kind = "network",
+    .part = PART_CPU,
+    .may_sample = true,
+    .needs_values = true,
+    .recognise = recognise,
+    .open = open_workload,
+    .close = close_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .operation = operation,
+    .work = run_work_any,
+    .time_in = time_in,
+    .account = account,
+    .energy = run_energy_of_cores,
+    .explain = explain,
+};

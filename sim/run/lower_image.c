@@ -1,0 +1,145 @@
+/* Convolutions and pools. */
+#include "sim/network/operators/window.h"
+#include "sim/run/lowering.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Windows over images, as the library wants them: one stride, one dilation. `skipped`: rows of the result are all those of the
+ * stride along rows, of which only every `skipped`-th is wanted; NULL = that will not do. */
+static bool read_window(struct lowering *l, const struct net_array *weights, struct net_window *w, int64_t *skipped)
+{
+    struct orch_error error = {0};
+    struct net_call call = {.node = l->node, .in = l->in, .inputs = l->node->inputs, .error = &error};
+    if (!net_window_of(&call, weights, false, w))
+        return lowering_leave(l, "%.150s", error.text);
+    if (w->in[0] > 1 || w->kernel[0] > 1 || w->out[0] > 1)
+        return lowering_leave(l, "windows of three dimensions");
+    const bool flat = w->in[1] == 1 && w->kernel[1] == 1 && w->out[1] == 1; /* one row: there is one direction alone */
+    if (flat)
+        w->stride[1] = w->stride[2];
+    if (w->kernel[1] == 1)
+        w->dilation[1] = w->dilation[2];
+    if (w->kernel[2] == 1)
+        w->dilation[2] = w->dilation[1];
+    if (skipped)
+        *skipped = w->stride[1] % w->stride[2] == 0 ? w->stride[1] / w->stride[2] : 1;
+    if (skipped && *skipped > 1)
+        w->stride[1] = w->stride[2];
+    if (w->stride[1] != w->stride[2])
+        return lowering_leave(l, "strides of %lld and %lld", (long long)w->stride[1], (long long)w->stride[2]);
+    return w->dilation[1] == w->dilation[2] ||
+           lowering_leave(l, "dilations of %lld and %lld", (long long)w->dilation[1], (long long)w->dilation[2]);
+}
+
+static bool is_even(const struct net_window *w)
+{
+    const int64_t pad = w->before[1];
+    return w->after[1] == pad && w->before[2] == pad && w->after[2] == pad;
+}
+
+/* A border of zeros around each plane: first at both ends of rows, then above and below, where a plane is one long row. */
+static const float *pad_planes(struct lowering *l, const float *x, int64_t planes, struct net_window *w)
+{
+    const int64_t wide = w->in[2] + w->before[2] + w->after[2], high = w->in[1] + w->before[1] + w->after[1];
+    if (w->before[2] || w->after[2]) {
+        float *const to = lowering_scratch(l, planes * w->in[1] * wide);
+        lowering_read(lowering_step(l, to, planes * w->in[1] * wide, "pad:%lldx%lld,left=%lld,right=%lld",
+                                    (long long)(planes * w->in[1]), (long long)w->in[2], (long long)w->before[2],
+                                    (long long)w->after[2]),
+                      x, planes * w->in[1] * w->in[2]);
+        x = to;
+    }
+    if (w->before[1] || w->after[1]) {
+        float *const to = lowering_scratch(l, planes * high * wide);
+        lowering_read(lowering_step(l, to, planes * high * wide, "pad:%lldx%lld,left=%lld,right=%lld", (long long)planes,
+                                    (long long)(w->in[1] * wide), (long long)(w->before[1] * wide),
+                                    (long long)(w->after[1] * wide)),
+                      x, planes * w->in[1] * wide);
+        x = to;
+    }
+    w->in[1] = high;
+    w->in[2] = wide;
+    memset(w->before, 0, sizeof w->before);
+    memset(w->after, 0, sizeof w->after);
+    return x;
+}
+
+/* Every `skipped`-th row of each plane of `from`. */
+static void keep_rows(struct lowering *l, const float *from, int64_t planes, int64_t high, int64_t wide, int64_t skipped)
+{
+    const int64_t kept = (high - 1) / skipped + 1, rows = planes * kept;
+    uint32_t *const place = lowering_scratch(l, rows);
+    for (int64_t i = 0; place && i < rows; i++)
+        place[i] = (uint32_t)(i / kept * high + i % kept * skipped);
+    struct lowered_step *const step = lowering_step(l, l->out[0]->data, l->out[0]->count, "gather:%lldx%lldx%lld",
+                                                    (long long)(planes * high), (long long)wide, (long long)rows);
+    lowering_read(step, from, planes * high * wide);
+    lowering_read(step, place, rows);
+}
+
+bool lowering_conv(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const weights = l->in[1];
+    const struct net_array *const bias = l->node->inputs > 2 ? l->in[2] : NULL;
+    const char *const act = lowering_activation_word(l->node);
+    struct net_window w;
+    int64_t skipped;
+    (void)word;
+    if (!read_window(l, weights, &w, &skipped))
+        return false;
+    const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
+    const float *const from = is_even(&w) ? x->data : pad_planes(l, x->data, n * c, &w);
+    const int64_t high = (w.in[1] + 2 * w.before[1] - (w.kernel[1] - 1) * w.dilation[1] - 1) / w.stride[1] + 1;
+    const int64_t count = n * k * high * w.out[2];
+    float *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
+    struct lowered_step *const step = lowering_step(
+        l, to, count,
+        "conv2d:n=%lld,c=%lld,h=%lld,w=%lld,k=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,groups=%lld,dilation=%lld,bias=%d%s%s",
+        (long long)n, (long long)c, (long long)w.in[1], (long long)w.in[2], (long long)k, (long long)w.kernel[1],
+        (long long)w.kernel[2], (long long)w.stride[1], (long long)w.before[1], (long long)net_attr_int(l->node, "group", 1),
+        (long long)w.dilation[1], bias != NULL, act && act[0] ? ",act=" : "", act ? act : "");
+    lowering_read(step, from, n * c * w.in[1] * w.in[2]);
+    lowering_read(step, weights->data, weights->count);
+    if (bias)
+        lowering_read(step, bias->data, bias->count);
+    if (skipped > 1)
+        keep_rows(l, to, n * k, high, w.out[2], skipped);
+    return act || lowering_activation(l, l->out[0]->data, l->out[0]->count);
+}
+
+bool lowering_pool(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    const bool includes = net_attr_int(l->node, "count_include_pad", 0) != 0;
+    struct net_window w;
+    if (l->node->outputs > 1 && l->node->output[1] != NET_NONE)
+        return lowering_leave(l, "places of the largest elements");
+    if (!read_window(l, NULL, &w, NULL))
+        return false;
+    const int64_t high = (w.in[1] + 2 * w.before[1] - w.kernel[1]) / w.stride[1] + 1;
+    const int64_t wide = (w.in[2] + 2 * w.before[1] - w.kernel[2]) / w.stride[2] + 1;
+    if (w.dilation[1] != 1)
+        return lowering_leave(l, "windows with dilation");
+    if (high != w.out[1] || wide != w.out[2] || w.before[1] != w.before[2])
+        return lowering_leave(l, "windows that are padded differently at the sides");
+    lowering_read(lowering_step(l, l->out[0]->data, l->out[0]->count,
+                                "pool:n=%lld,c=%lld,h=%lld,w=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,op=%s,include_pad=%d",
+                                (long long)x->shape[0], (long long)x->shape[1], (long long)w.in[1], (long long)w.in[2],
+                                (long long)w.kernel[1], (long long)w.kernel[2], (long long)w.stride[1], (long long)w.before[1],
+                                word, includes),
+                  x->data, x->count);
+    return true;
+}
+
+bool lowering_globalpool(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    if (x->dims < 3)
+        return lowering_leave(l, "an input of %u dimensions", x->dims);
+    const int64_t planes = x->shape[0] * x->shape[1];
+    lowering_read(lowering_step(l, l->out[0]->data, l->out[0]->count, "reduce:%lldx%lld,op=%s", (long long)planes,
+                                (long long)(x->count / planes), strcmp(word, "avg") == 0 ? "mean" : word),
+                  x->data, x->count);
+    return true;
+}

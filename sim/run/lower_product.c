@@ -1,0 +1,121 @@
+/* Products of matrices, and what is made of them. */
+#include "sim/run/lowering.h"
+
+#include <math.h>
+#include <string.h>
+
+struct product {
+    int64_t batch, m, n, k;
+    bool ta, tb;
+};
+
+/* Matrices in the last two dimensions; those in front are equal, or b has none. */
+static bool read_product(struct lowering *l, const struct net_array *a, const struct net_array *b, struct product *p)
+{
+    const unsigned ad = a->dims, bd = b->dims;
+    if (ad < 2 || bd < 2)
+        return lowering_leave(l, "a vector as operand");
+    p->m = a->shape[ad - (p->ta ? 1 : 2)];
+    p->k = a->shape[ad - (p->ta ? 2 : 1)];
+    p->n = b->shape[bd - (p->tb ? 2 : 1)];
+    p->batch = net_extent(a->shape, 0, ad - 2);
+    const int64_t others = net_extent(b->shape, 0, bd - 2);
+    if (others == 1 && !p->ta) { /* one product of all rows */
+        p->m *= p->batch;
+        p->batch = 1;
+        return true;
+    }
+    return (p->batch == others && l->out[0]->count == p->batch * p->m * p->n) ||
+           lowering_leave(l, "matrices that are repeated (%lld and %lld)", (long long)p->batch, (long long)others);
+}
+
+static struct lowered_step *add_product(struct lowering *l, const struct product *p, double alpha, double beta, const float *a,
+                                        const float *b, float *to)
+{
+    struct lowered_step *const step =
+        lowering_step(l, to, p->batch * p->m * p->n, "gemm:%lldx%lldx%lld,batch=%lld,ta=%d,tb=%d,alpha=%.9g,beta=%.9g",
+                      (long long)p->m, (long long)p->n, (long long)p->k, (long long)p->batch, p->ta, p->tb, alpha, beta);
+    lowering_read(step, a, p->batch * p->m * p->k);
+    lowering_read(step, b, p->batch * p->k * p->n);
+    return step;
+}
+
+/* A bias of the result's shape is what the product is added to; others are added afterwards. */
+bool lowering_product(struct lowering *l, const char *word)
+{
+    const struct net_array *const a = l->in[0], *const b = l->in[1];
+    const struct net_array *const bias = l->node->inputs > 2 ? l->in[2] : NULL, *const out = l->out[0];
+    const double alpha = net_attr_real(l->node, "alpha", 1), beta = bias ? net_attr_real(l->node, "beta", 1) : 0;
+    const bool whole = bias && bias->count == out->count;
+    struct product p = {.ta = net_attr_int(l->node, "transA", 0) != 0, .tb = net_attr_int(l->node, "transB", 0) != 0};
+    (void)word;
+    if (!read_product(l, a, b, &p))
+        return false;
+    if (bias && !whole && beta != 1)
+        return lowering_leave(l, "a repeated bias times %g", beta);
+    struct lowered_step *const step = add_product(l, &p, alpha, whole ? beta : 0, a->data, b->data, out->data);
+    if (whole)
+        lowering_read(step, bias->data, bias->count);
+    if (bias && !whole && !lowering_broadcast_pair(l, "add", out->data, out, bias, out->data))
+        return false;
+    return lowering_activation(l, out->data, out->count);
+}
+
+/* softmax(scale Q K^T + mask) V, in four kernels: the library's own attention has no mask. */
+bool lowering_attention(struct lowering *l, const char *word)
+{
+    const struct net_array *const q = l->in[0], *const k = l->in[1], *const v = l->in[2];
+    const struct net_array *const mask = l->node->inputs > 3 ? l->in[3] : NULL;
+    const bool turned = net_attr_int(l->node, "transK", 0) != 0;
+    (void)word;
+    if (q->dims < 2 || k->dims != q->dims || v->dims != q->dims)
+        return lowering_leave(l, "operands with different numbers of dimensions");
+    const unsigned d = q->dims;
+    const int64_t batch = net_extent(q->shape, 0, d - 2), m = q->shape[d - 2], depth = q->shape[d - 1], n = v->shape[d - 2];
+    if (net_extent(k->shape, 0, d - 2) != batch || net_extent(v->shape, 0, d - 2) != batch)
+        return lowering_leave(l, "heads that share keys");
+    const struct product scores = {batch, m, n, depth, false, !turned}, mixed = {batch, m, v->shape[d - 1], n, false, false};
+    float *const score = lowering_scratch(l, batch * m * n);
+    add_product(l, &scores, net_attr_real(l->node, "scale", 1), 0, q->data, k->data, score);
+    if (mask) {
+        struct net_array shape = {.type = NET_F32, .dims = d, .count = batch * m * n};
+        memcpy(shape.shape, q->shape, sizeof shape.shape);
+        shape.shape[d - 1] = n;
+        if (!lowering_broadcast_pair(l, "add", score, &shape, mask, score))
+            return false;
+    }
+    lowering_read(lowering_step(l, score, batch * m * n, "softmax:%lldx%lld", (long long)(batch * m), (long long)n), score,
+                  batch * m * n);
+    add_product(l, &mixed, 1, 0, score, v->data, l->out[0]->data);
+    return true;
+}
+
+/* x cos + concat(-x[half:], x[:half]) sin, with the angles that the network brings. */
+bool lowering_rotary(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const cosine = l->in[1], *const sine = l->in[2], *const out = l->out[0];
+    const int64_t width = x->dims ? x->shape[x->dims - 1] : 1, half = width / 2, rows = x->count / (width ? width : 1);
+    (void)word;
+    if (width % 2 || out->count != x->count)
+        return lowering_leave(l, "rows of %lld elements", (long long)width);
+    float *const low = lowering_scratch(l, rows * half), *const high = lowering_scratch(l, rows * half);
+    float *const turned = lowering_scratch(l, x->count), *const product = lowering_scratch(l, x->count);
+    lowering_read(lowering_step(l, low, rows * half, "slice:%lldx%lld,h=%lld,w=%lld,column=0", (long long)rows, (long long)width,
+                                (long long)rows, (long long)half),
+                  x->data, x->count);
+    lowering_read(lowering_step(l, high, rows * half, "slice:%lldx%lld,h=%lld,w=%lld,column=%lld", (long long)rows,
+                                (long long)width, (long long)rows, (long long)half, (long long)half),
+                  x->data, x->count);
+    lowering_read(lowering_step(l, high, rows * half, "elementwise:%lld,op=neg", (long long)(rows * half)), high, rows * half);
+    struct lowered_step *const join =
+        lowering_step(l, turned, x->count, "concat:%lldx%lldx%lld", (long long)rows, (long long)half, (long long)half);
+    lowering_read(join, high, rows * half);
+    lowering_read(join, low, rows * half);
+    if (!lowering_broadcast_pair(l, "mul", x->data, out, cosine, product) ||
+        !lowering_broadcast_pair(l, "mul", turned, out, sine, turned))
+        return false;
+    struct lowered_step *const sum = lowering_step(l, out->data, x->count, "elementwise:%lld,op=add", (long long)x->count);
+    lowering_read(sum, product, x->count);
+    lowering_read(sum, turned, x->count);
+    return true;
+}

@@ -1,0 +1,179 @@
+#include "sim/run/lowering.h"
+
+#include "isa/array_count.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ORCHARD "orchard"
+
+/* Operators without a row are computed by the reference, whatever the library could do for them. */
+static const struct lowering_rule lowering_rules[] = {
+    {"Conv", "", lowering_conv, ""},
+    {"FusedConv", ORCHARD, lowering_conv, ""},
+    {"MatMul", "", lowering_product, ""},
+    {"Gemm", "", lowering_product, ""},
+    {"FusedMatMul", ORCHARD, lowering_product, ""},
+    {"MaxPool", "", lowering_pool, "max"},
+    {"AveragePool", "", lowering_pool, "avg"},
+    {"GlobalMaxPool", "", lowering_globalpool, "max"},
+    {"GlobalAveragePool", "", lowering_globalpool, "avg"},
+    {"Relu", "", lowering_function, "relu"},
+    {"LeakyRelu", "", lowering_function, "leaky_relu"},
+    {"Elu", "", lowering_function, "elu"},
+    {"Sigmoid", "", lowering_function, "sigmoid"},
+    {"Tanh", "", lowering_function, "tanh"},
+    {"Softplus", "", lowering_function, "softplus"},
+    {"Softsign", "", lowering_function, "softsign"},
+    {"Mish", "", lowering_function, "mish"},
+    {"HardSigmoid", "", lowering_function, "hard_sigmoid"},
+    {"HardSwish", "", lowering_function, "hard_swish"},
+    {"Gelu", "", lowering_function, "gelu"},
+    {"Swish", "", lowering_function, "silu"},
+    {"Exp", "", lowering_function, "exp"},
+    {"Log", "", lowering_function, "log"},
+    {"Sqrt", "", lowering_function, "sqrt"},
+    {"Reciprocal", "", lowering_function, "rcp"},
+    {"Abs", "", lowering_function, "abs"},
+    {"Neg", "", lowering_function, "neg"},
+    {"Erf", "", lowering_function, "erf"},
+    {"Sin", "", lowering_function, "sin"},
+    {"Cos", "", lowering_function, "cos"},
+    {"Floor", "", lowering_function, "floor"},
+    {"Ceil", "", lowering_function, "ceil"},
+    {"Round", "", lowering_function, "round"},
+    {"Clip", "", lowering_clip, ""},
+    {"Add", "", lowering_pair, "add"},
+    {"Sub", "", lowering_pair, "sub"},
+    {"Mul", "", lowering_pair, "mul"},
+    {"Div", "", lowering_pair, "div"},
+    {"Max", "", lowering_pair, "max"},
+    {"Min", "", lowering_pair, "min"},
+    {"Pow", "", lowering_pair, "pow"},
+    {"SwiGLU", ORCHARD, lowering_pair, "silu+mul"},
+    {"Softmax", "", lowering_softmax, "0"},
+    {"LogSoftmax", "", lowering_softmax, "1"},
+    {"LayerNormalization", "", lowering_norm, "layernorm"},
+    {"RMSNormalization", "", lowering_norm, "rmsnorm"},
+    {"BatchNormalization", "", lowering_batch_norm, ""},
+    {"InstanceNormalization", "", lowering_instance_norm, ""},
+    {"ReduceMean", "", lowering_reduce, "mean"},
+    {"ReduceSum", "", lowering_reduce, "sum"},
+    {"ReduceMax", "", lowering_reduce, "max"},
+    {"ReduceMin", "", lowering_reduce, "min"},
+    {"ReduceProd", "", lowering_reduce, "prod"},
+    {"ReduceL2", "", lowering_reduce, "norm2"},
+    {"Transpose", "", lowering_transpose, ""},
+    {"Concat", "", lowering_concat, ""},
+    {"Gather", "", lowering_gather, ""},
+    {"Slice", "", lowering_slice, ""},
+    {"Split", "", lowering_slice, "split"},
+    {"Expand", "", lowering_expand, ""},
+    {"Attention", ORCHARD, lowering_attention, ""},
+    {"RotaryEmbedding", ORCHARD, lowering_rotary, ""},
+    {"Reshape", "", NULL, ""},
+    {"Flatten", "", NULL, ""},
+    {"Squeeze", "", NULL, ""},
+    {"Unsqueeze", "", NULL, ""},
+    {"Identity", "", NULL, ""},
+    {"Dropout", "", NULL, ""},
+};
+
+const struct lowering_rule *lowering_rule(const struct net_node *node)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(lowering_rules); i++)
+        if (strcmp(lowering_rules[i].op, node->op) == 0 && strcmp(lowering_rules[i].domain, node->domain) == 0)
+            return &lowering_rules[i];
+    return NULL;
+}
+
+/* ---- applying ---- */
+
+/* Rules that read whole numbers behind their first operand, element by element. */
+static bool reads_integers(const struct lowering_rule *rule)
+{
+    return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
+           rule->lower == lowering_expand;
+}
+
+static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
+{
+    const char *const op = l->node->op;
+    const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
+    if (!x || !l->node->outputs || !l->out[0])
+        return lowering_leave(l, "%s without operands", op);
+    if (x->type != NET_F32 || l->out[0]->type != NET_F32)
+        return lowering_leave(l, "the library's %s has no version of type %s", op,
+                              net_type_name(x->type != NET_F32 ? x->type : l->out[0]->type));
+    for (size_t k = 1; k < l->node->inputs && !reads_integers(rule); k++)
+        if (l->in[k] && l->in[k]->type != NET_F32)
+            return lowering_leave(l, "the library's %s has no version with an operand of type %s", op,
+                                  net_type_name(l->in[k]->type));
+    for (size_t k = 0; k < l->node->outputs; k++)
+        if (l->out[k] && l->out[k]->count == 0)
+            return lowering_leave(l, "there are no elements");
+    return x->count > 0 || lowering_leave(l, "there are no elements");
+}
+
+bool lowering_apply(struct lowering *l, const struct lowering_rule *rule)
+{
+    return of_floats(l, rule) && rule->lower(l, rule->word) && lowering_holds(l);
+}
+
+void lowering_free(struct lowering *l)
+{
+    for (unsigned i = 0; i < l->scratches; i++)
+        free(l->scratch[i]);
+    l->scratches = 0;
+}
+
+bool lowering_leave(struct lowering *l, const char *format, ...)
+{
+    va_list list;
+    if (l->why[0])
+        return false;
+    va_start(list, format);
+    vsnprintf(l->why, sizeof l->why, format, list);
+    va_end(list);
+    return false;
+}
+
+bool lowering_holds(const struct lowering *l)
+{
+    return l->why[0] == 0;
+}
+
+struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t count, const char *format, ...)
+{
+    va_list list;
+    if (l->steps == LOWERED_STEPS) {
+        lowering_leave(l, "more than %d kernels", LOWERED_STEPS);
+        return NULL;
+    }
+    struct lowered_step *const step = &l->step[l->steps++];
+    va_start(list, format);
+    const int length = vsnprintf(step->workload, sizeof step->workload, format, list);
+    va_end(list);
+    if (length < 0 || (size_t)length >= sizeof step->workload)
+        lowering_leave(l, "a kernel with too long a name");
+    step->operands = (struct run_operands){.input = step->input, .result = result, .result_bytes = 4 * (uint64_t)count};
+    return step;
+}
+
+void lowering_read(struct lowered_step *step, const void *data, int64_t count)
+{
+    if (step)
+        step->input[step->operands.inputs++] = (struct run_operand){data, 4 * (uint64_t)count};
+}
+
+void *lowering_scratch(struct lowering *l, int64_t count)
+{
+    void *const memory = l->scratches < LOWERED_SCRATCHES ? calloc((size_t)count + 1, 4) : NULL;
+    if (memory)
+        l->scratch[l->scratches++] = memory;
+    else
+        lowering_leave(l, "memory between kernels is out");
+    return memory;
+}

@@ -1,0 +1,90 @@
+/* From a node of a network to kernels of the CPU's library: which kernels compute an operator, with which shapes, on which
+ * values.
+ *
+ * lowering_rules is the one table: operators are names there, kernels are texts as `orchard run` takes them. A rule that does not
+ * apply leaves the node with the reason, and then the reference operator computes it under that name.
+ */
+#ifndef ORCHARD_SIM_RUN_LOWERING_H
+#define ORCHARD_SIM_RUN_LOWERING_H
+
+#include "sim/network/graph/graph.h"
+#include "sim/run/run.h"
+
+enum { LOWERED_STEPS = 16, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 24 };
+
+/* One kernel: reads the operands in the order of its library, writes the result. Steps are run one after another. */
+struct lowered_step {
+    char workload[200];
+    struct run_operand input[LOWERED_INPUTS];
+    struct run_operands operands;
+};
+
+struct lowering {
+    const struct net_node *node;
+    struct net_array *const *in;
+    struct net_array **out; /* of the shapes that the node's rule states */
+    struct lowered_step step[LOWERED_STEPS];
+    unsigned steps;
+    void *scratch[LOWERED_SCRATCHES]; /* between the steps, and contents that follow from shapes */
+    unsigned scratches;
+    char why[200]; /* that no kernel computes it; "" = the steps do */
+};
+
+struct lowering_rule {
+    const char *op, *domain;
+    /* Fills in the steps; false when it leaves the node. NULL = the same elements under another shape: nothing is to be computed.
+     */
+    bool (*lower)(struct lowering *l, const char *word);
+    const char *word; /* the rule's own: name of a function, of a reduction */
+};
+
+/* NULL = the operator has none. */
+const struct lowering_rule *lowering_rule(const struct net_node *node);
+/* Begins with the node and its arrays, applies the rule; false with l->why. The caller frees in any case. */
+bool lowering_apply(struct lowering *l, const struct lowering_rule *rule);
+void lowering_free(struct lowering *l);
+
+/* ---- for rules ---- */
+
+/* Says why the rule does not apply; returns false. */
+bool lowering_leave(struct lowering *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The next kernel, and what it writes; NULL when there are too many, which is then the reason. */
+struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t count, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The next operand that the kernel reads: elements of four bytes. A step that is NULL is passed over. */
+void lowering_read(struct lowered_step *step, const void *data, int64_t count);
+/* Memory of so many elements of four bytes, zeros; NULL when there is none, which is then the reason. */
+void *lowering_scratch(struct lowering *l, int64_t count);
+/* Everything that was added could be added. */
+bool lowering_holds(const struct lowering *l);
+
+/* The rules, by family. */
+bool lowering_conv(struct lowering *l, const char *word);
+bool lowering_pool(struct lowering *l, const char *word);
+bool lowering_globalpool(struct lowering *l, const char *word);
+bool lowering_product(struct lowering *l, const char *word);
+bool lowering_function(struct lowering *l, const char *word);
+bool lowering_pair(struct lowering *l, const char *word);
+bool lowering_clip(struct lowering *l, const char *word);
+bool lowering_softmax(struct lowering *l, const char *word);
+bool lowering_norm(struct lowering *l, const char *word);
+bool lowering_batch_norm(struct lowering *l, const char *word);
+bool lowering_instance_norm(struct lowering *l, const char *word);
+bool lowering_reduce(struct lowering *l, const char *word);
+bool lowering_transpose(struct lowering *l, const char *word);
+bool lowering_concat(struct lowering *l, const char *word);
+bool lowering_gather(struct lowering *l, const char *word);
+bool lowering_slice(struct lowering *l, const char *word);
+bool lowering_expand(struct lowering *l, const char *word);
+bool lowering_attention(struct lowering *l, const char *word);
+bool lowering_rotary(struct lowering *l, const char *word);
+
+/* The activation of a fused node on the result, in place; nothing when there is none. */
+bool lowering_activation(struct lowering *l, float *data, int64_t count);
+/* "relu" when the activation is one that a kernel has among its options, "" when there is none; NULL = not by one word. */
+const char *lowering_activation_word(const struct net_node *node);
+/* to = a and b, where b is repeated as ONNX broadcasts it over the shape of `a`. */
+bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *a, const struct net_array *shape,
+                             const struct net_array *b, float *to);
+
+#endif
