@@ -1,6 +1,7 @@
-/* Requests for kernels of the NEON library: any text is refused, or its canonical text reads back to the same request. What
- * builds has counts that fit, words that fit, and shares that cover the items of each call once. The first byte chooses the
- * kernel, the second one precision and threads. */
+/* Requests for kernels of the NEON library and of the AMX library's rows: any text is refused, or its canonical text reads back
+ * to the same request. What builds has counts that fit, words that fit, and shares that cover the items of each call once. The
+ * first byte chooses the library and the kernel, the second one precision and threads; kernels of the AMX have one. */
+#include "units/amx/kernels/amx_kernels.h"
 #include "units/cpu/kernels/cpu_kernels.h"
 
 #include <stdio.h>
@@ -56,20 +57,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2 || size >= TEXT_MAX - 32)
         return 0;
     const char *const precision = precisions[data[1] % 11];
-    const size_t kernel = data[0] % (cpu_kernels.count + 1);
-    const int length =
-        kernel < cpu_kernels.count ? snprintf(text, sizeof text, "%s:", cpu_kernels.row[kernel]->operation->name) : 0;
+    const struct routine_library *const library = data[0] & 0x80 ? &amx_kernels : &cpu_kernels;
+    const size_t kernel = (data[0] & 0x7f) % (library->count + 1);
+    const int length = kernel < library->count ? snprintf(text, sizeof text, "%s:", library->row[kernel]->operation->name) : 0;
     memcpy(text + length, data + 2, size - 2);
     text[(size_t)length + size - 2] = 0;
-    if (!routine_read(&cpu_kernels, text, precision, &r, &error)) {
+    if (!routine_read(library, text, precision, &r, &error)) {
         require(error.text[0]);
         return 0;
     }
     routine_write(&r, canonical, sizeof canonical);
-    require(routine_read(&cpu_kernels, canonical, routine_type_name(r.type), &second, &error));
+    require(routine_read(library, canonical, routine_type_name(r.type), &second, &error));
     routine_write(&second, again, sizeof again);
     require(strcmp(canonical, again) == 0);
-    r.threads = 1 + data[1] / 11;
+    r.threads = library == &amx_kernels ? 1 : 1 + data[1] / 11;
     check_work(&r);
     return 0;
 }

@@ -1,0 +1,80 @@
+/* Rows of the AMX library from the command line: what a run says in each mode, that the block does the work, and what is refused.
+ */
+#include "isa/array_count.h"
+#include "tests/support/cli_binary.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct cli_home home = {.name = "amx_library", .options = "-q"};
+
+static const char *const workloads[] = {
+    "elementwise:3000,op=gelu",      "softmax:5x300",          "layernorm:5x300", "rmsnorm:5x300",
+    "conv2d:c=8,h=9,w=9,k=16,pad=1", "attention:h=2,s=40,d=16"};
+
+static json_object *ask(const char *workload, const char *options)
+{
+    return cli_ask(&home, "run %s --unit amx --json --rerun %s", workload, options) ? cli_document(&home.outcome) : NULL;
+}
+
+/* Timing changes no value, and no generation has values of its own. */
+static void test_modes_and_chips(void)
+{
+    static const char *const options[] = {"--chip m1", "--chip m1 --mode functional", "--chip m2", "--chip m3 --cold",
+                                          "--chip m4"};
+    for (size_t i = 0; i < ARRAY_COUNT(workloads); i++) {
+        char first[64] = "";
+        for (size_t k = 0; k < ARRAY_COUNT(options); k++) {
+            json_object *const d = ask(workloads[i], options[k]);
+            const char *const sum = d ? document_text(d, "/checksum/out") : "";
+            if (k == 0)
+                snprintf(first, sizeof first, "%s", sum);
+            CHECK(!d || (first[0] && strcmp(sum, first) == 0), "%s %s: %s instead of %s", workloads[i], options[k], sum, first);
+            CHECK(!d || document_number(d, "/counters/amx.instructions") > 100, "%s: the block has no work", workloads[i]);
+            json_object_put(d);
+        }
+    }
+    cli_home_remove(&home);
+}
+
+static void test_wrong_requests(void)
+{
+    static const struct {
+        const char *arguments;
+        int code;
+        const char *says;
+    } rows[] = {
+        {"run softmax:4x8 --unit amx --mode timing", 3, "while it executes"},
+        {"run softmax:4x8 --unit amx --cores 2", 3, "on one core"},
+        {"run softmax:4x8 --unit amx --home process", 2, "AArch64 program"},
+        {"run softmax:4x8 --unit amx --entry main", 2, "--entry"},
+        {"run softmax:4x8 --unit amx --precision i8", 2, "f32 f16 bf16"},
+        {"run elementwise:8,op=log --unit amx", 2, "has the functions relu"},
+        {"run reduce:4x8 --unit amx", 3, "no version for this unit"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(rows) && cli_ask(&home, "%s", rows[i].arguments); i++)
+        CHECK(home.outcome.code == rows[i].code && strstr(home.outcome.err, rows[i].says), "%s: exit %d: %s", rows[i].arguments,
+              home.outcome.code, home.outcome.err);
+    cli_home_remove(&home);
+}
+
+/* A kernel without a unit stays with the GPU. */
+static void test_unit_is_asked_for(void)
+{
+    if (cli_ask(&home, "run softmax:5x300 --json --chip m1")) {
+        json_object *const d = cli_document(&home.outcome);
+        CHECK(d && strcmp(document_text(d, "unit"), "gpu") == 0, "%s", d ? document_text(d, "unit") : "nothing");
+        json_object_put(d);
+    }
+    CHECK(!cli_ask(&home, "kernels show attention") || (home.outcome.code == 0 && strstr(home.outcome.out, "units: amx")),
+          "%.300s", home.outcome.out);
+    cli_home_remove(&home);
+}
+
+static const struct suite_test tests[] = {
+    {"modes and chips have the same values", test_modes_and_chips},
+    {"wrong requests are reported", test_wrong_requests},
+    {"the unit is asked for", test_unit_is_asked_for},
+};
+SUITE_MAIN("amx library", tests)
