@@ -98,12 +98,33 @@ static bool reads_integers(const struct lowering_rule *rule)
            rule->lower == lowering_expand;
 }
 
+/* Operands that a rule reads without asking whether they are there. */
+static size_t least_operands(const struct lowering *l, const struct lowering_rule *rule)
+{
+    static const struct {
+        bool (*lower)(struct lowering *l, const char *word);
+        size_t least;
+    } rows[] = {{lowering_conv, 2},       {lowering_product, 2},      {lowering_pair, 2},   {lowering_norm, 2},
+                {lowering_gather, 2},     {lowering_slice, 2},        {lowering_rotary, 3}, {lowering_attention, 3},
+                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}};
+    if (rule->lower == lowering_concat)
+        return l->node->inputs;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        if (rows[i].lower == rule->lower)
+            return strcmp(rule->word, "split") == 0 ? 1 : rows[i].least;
+    return 1;
+}
+
 static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
 {
     const char *const op = l->node->op;
     const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
-    if (!x || !l->node->outputs || !l->out[0])
-        return lowering_leave(l, "%s without operands", op);
+    const size_t least = least_operands(l, rule);
+    bool is_whole = x && l->node->outputs && l->out[0] && l->node->inputs >= least;
+    for (size_t k = 1; is_whole && k < least; k++)
+        is_whole = l->in[k] != NULL;
+    if (!is_whole)
+        return lowering_leave(l, "%s without all its operands", op);
     if (x->type != NET_F32 || l->out[0]->type != NET_F32)
         return lowering_leave(l, "the library's %s has no version of type %s", op,
                               net_type_name(x->type != NET_F32 ? x->type : l->out[0]->type));

@@ -4,6 +4,7 @@
 #include "sim/network/operators/run.h"
 #include "sim/run/lowering.h"
 #include "sim/run/run_internal.h"
+#include "sim/workload/cpu/cpu_library.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -107,6 +108,19 @@ static bool make(const struct run_network *n, const struct net_node *node, struc
     return true;
 }
 
+/* The library's own word on shapes that rules do not know to be impossible. */
+static bool has_kernels(const struct run_network *n, struct lowering *l)
+{
+    struct cpu_library *const library = malloc(sizeof *library);
+    struct orch_error error = {0};
+    const unsigned threads = n->request->cores ? n->request->cores : 1;
+    bool ok = library || lowering_leave(l, "memory is out");
+    for (unsigned i = 0; ok && i < l->steps; i++)
+        ok = cpu_library_open(library, l->step[i].workload, "f32", threads, &error) || lowering_leave(l, "%.180s", error.text);
+    free(library);
+    return ok;
+}
+
 static bool compute(struct run_network *n, const struct lowering_rule *rule, const char *title, struct lowering *l, bool *done,
                     struct orch_error *error)
 {
@@ -114,7 +128,7 @@ static bool compute(struct run_network *n, const struct lowering_rule *rule, con
     n->macs_known += macs;
     if (!make(n, l->node, l->out))
         lowering_leave(l, "its shape is not known beforehand");
-    if (!lowering_holds(l) || !lowering_apply(l, rule)) {
+    if (!lowering_holds(l) || !lowering_apply(l, rule) || !has_kernels(n, l)) {
         drop(l->out, l->node->outputs);
         return leave(n, title, l->why, error);
     }

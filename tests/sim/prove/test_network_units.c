@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static struct chip_db *db;
 
@@ -41,6 +42,58 @@ static void test_golden_outputs(void)
         check_network_rows_free(&got);
         check_report_free(&report);
     }
+    if (chip)
+        chip_close(chip);
+}
+
+/* ONNX's own tests of operators. Each is one node; what no kernel computes would be skipped. */
+static void test_operators(void)
+{
+    static const char *const folder = "/usr/share/libonnx-testdata/data/node";
+    static const char *const names[] = {
+        "test_basic_conv_with_padding",
+        "test_conv_with_strides_and_asymmetric_padding",
+        "test_conv_with_autopad_same",
+        "test_maxpool_2d_strides",
+        "test_globalaveragepool",
+        "test_gemm_default_vector_bias",
+        "test_matmul_4d",
+        "test_add_bcast",
+        "test_sub",
+        "test_div",
+        "test_clip_example",
+        "test_hardsigmoid",
+        "test_elu",
+        "test_leakyrelu",
+        "test_softmax_axis_1",
+        "test_logsoftmax_axis_0",
+        "test_instancenorm_example",
+        "test_batchnorm_example",
+        "test_transpose_all_permutations_2",
+        "test_transpose_all_permutations_4",
+        "test_concat_3d_axis_1",
+        "test_gather_1",
+        "test_gather_negative_indices",
+        "test_split_equal_parts_2d",
+    };
+    const struct net_open_options options = {.level = 2};
+    struct check_report report = {0};
+    struct check_network_rows got = {.row = NULL};
+    struct orch_error error = {0};
+    struct stat unused;
+    if (stat(folder, &unused) != 0) {
+        suite_skip("no tests of ONNX");
+        return;
+    }
+    struct chip *const chip = chip_open(db, "m1", NULL, &error);
+    const struct run_request request = {.chip = chip, .mode = RUN_FUNCTIONAL};
+    CHECK(chip && check_networks(folder, names, ARRAY_COUNT(names), &options, &request, &report, &got, &error), "%s", error.text);
+    for (size_t k = 0; k < got.count; k++)
+        CHECK(got.row[k].right && got.row[k].kernels > 0 && got.row[k].left == 0, "%s: off by %g, %u kernels: %s",
+              got.row[k].name, got.row[k].difference, got.row[k].kernels, got.row[k].fallbacks);
+    CHECK(got.count == ARRAY_COUNT(names), "%zu of %zu by kernels", got.count, ARRAY_COUNT(names));
+    check_network_rows_free(&got);
+    check_report_free(&report);
     if (chip)
         chip_close(chip);
 }
@@ -91,6 +144,7 @@ static void test_times_are_those_of_kernels(void)
 }
 
 static const struct suite_test tests[] = {{"golden outputs", test_golden_outputs},
+                                          {"ONNX's own tests", test_operators},
                                           {"times are those of the kernels", test_times_are_those_of_kernels}};
 
 int main(void)
