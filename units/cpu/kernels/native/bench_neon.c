@@ -1,6 +1,7 @@
 /* Products of the NEON library on the machine itself, one core: `make native` on a Mac. Prints a line for each: seconds of the
  * best of several runs, operations a second, and whether sampled elements are what a plain sum gives. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,55 +85,68 @@ static int is_right(const struct row *r, const uint8_t *a, const uint8_t *b, con
     return right;
 }
 
-static void *take(size_t bytes)
+enum { A, B, C, PACKED, OWN, BUFFERS };
+
+static void release(uint8_t *const at[BUFFERS])
 {
-    void *at = NULL;
-    if (posix_memalign(&at, 128, bytes)) {
-        fprintf(stderr, "memory is out\n");
-        exit(1);
-    }
-    memset(at, 0, bytes);
-    return at;
+    for (unsigned i = 0; i < BUFFERS; i++)
+        free(at[i]);
 }
 
-static void bench(const struct row *r, int64_t size)
+/* All of them, zeroed; false when memory is out. */
+static bool take(uint8_t *at[BUFFERS], const size_t bytes[BUFFERS])
+{
+    bool ok = true;
+    for (unsigned i = 0; i < BUFFERS; i++) {
+        void *room = NULL;
+        ok = posix_memalign(&room, 128, bytes[i]) == 0 && ok;
+        at[i] = ok ? room : NULL;
+        if (at[i])
+            memset(at[i], 0, bytes[i]);
+    }
+    return ok;
+}
+
+/* False when the product is wrong or memory is out. */
+static bool bench(const struct row *r, int64_t size)
 {
     enum { BEST_OF = 7 };
     const int64_t panels = (size + r->columns - 1) / r->columns, depth = (size + 3) / 4 * 4 * r->packed_bytes;
-    uint8_t *const a = take((size_t)(size * size * r->bytes)), *const b = take((size_t)(size * size * r->bytes));
-    uint8_t *const c = take((size_t)(size * size * r->out_bytes)), *const packed = take((size_t)(panels * r->columns * depth));
-    uint8_t *const own = take((size_t)(64 * depth));
+    const size_t operand = (size_t)(size * size * r->bytes);
+    uint8_t *at[BUFFERS];
+    if (!take(at, (const size_t[BUFFERS]){operand, operand, (size_t)(size * size * r->out_bytes),
+                                          (size_t)(panels * r->columns * depth), (size_t)(64 * depth)})) {
+        fprintf(stderr, "memory is out\n");
+        release(at);
+        return false;
+    }
     const double alpha = 1;
     double best = INFINITY;
-    uint64_t args[15] = {(uint64_t)a,    (uint64_t)b,
-                         (uint64_t)c,    (uint64_t)packed,
-                         (uint64_t)own,  (uint64_t)(64 * depth),
-                         (uint64_t)size, (uint64_t)size,
-                         (uint64_t)size, 1};
+    uint64_t args[15] = {(uint64_t)at[A],        (uint64_t)at[B], (uint64_t)at[C], (uint64_t)at[PACKED], (uint64_t)at[OWN],
+                         (uint64_t)(64 * depth), (uint64_t)size,  (uint64_t)size,  (uint64_t)size,       1};
     memcpy(&args[12], &alpha, sizeof alpha);
-    fill(r, a, size * size);
-    fill(r, b, size * size);
+    fill(r, at[A], size * size);
+    fill(r, at[B], size * size);
     for (int i = 0; i < BEST_OF; i++) {
         const double begin = now_s();
         r->pack(args, 0, (uint64_t)panels, 0);
         r->run(args, 0, (uint64_t)(size + 7) / 8, 0);
         best = fmin(best, now_s() - begin);
     }
+    const bool right = is_right(r, at[A], at[B], at[C], size);
     printf("gemm,%lldx%lldx%lld,%s,%.9g,%.5g,%s\n", (long long)size, (long long)size, (long long)size, r->name, best,
-           2e-9 * (double)size * (double)size * (double)size / best, is_right(r, a, b, c, size) ? "right" : "wrong");
-    free(a);
-    free(b);
-    free(c);
-    free(packed);
-    free(own);
+           2e-9 * (double)size * (double)size * (double)size / best, right ? "right" : "wrong");
+    release(at);
+    return right;
 }
 
 int main(int argc, char **argv)
 {
     const int64_t most = argc > 1 ? atoll(argv[1]) : 1024;
+    bool right = true;
     printf("kernel,shape,precision,seconds,gflops,result\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (int64_t size = 64; size <= most; size *= 2)
-            bench(&rows[i], size);
-    return 0;
+            right = bench(&rows[i], size) && right;
+    return right ? 0 : 1;
 }
