@@ -49,6 +49,13 @@ struct gpu_fit {
     struct gpu_counted counts, x_counts;
 };
 
+/* The latest changes of the pace from place to place, relative. */
+#define GPU_PLACES_KEPT 15
+struct gpu_places {
+    double last_ns, change[GPU_PLACES_KEPT];
+    unsigned changes; /* in all */
+};
+
 /* Where skipping has come. */
 struct gpu_skipping {
     uint64_t settling, timed; /* waves, for each place that is timed; 0 = not known yet */
@@ -59,6 +66,7 @@ struct gpu_skipping {
     double half_ns;       /* the pace of half of them; 0 = not known */
     struct gpu_fit fit;   /* since then */
     struct gpu_rate rate; /* the latest one */
+    struct gpu_places places;
     double skipped;       /* instructions, in all */
     uint64_t groups;      /* threadgroups, in all */
     double squares;       /* of instructions skipped times relative changes of the pace meanwhile, summed */

@@ -131,7 +131,7 @@ static double seconds(const char *chip_name, const char *set, const char *worklo
 
 /* The order in which requests meet changes with everything, and with it the end of a launch by a latency or two of a DRAM whose
  * queues are full (0.4 to 1.5 us in public simulators: tests/golden/dram, D207, D235). */
-#define LATENCIES_S 1.2e-6
+#define LATENCIES_S 0.3e-6
 
 static void test_more(void)
 {
