@@ -5,6 +5,7 @@
 
 #include "sim/workload/gpu/gpu_job.h"
 #include "sim/workload/gpu/gpu_leap.h"
+#include "sim/workload/gpu/gpu_places.h"
 
 /* A place for one threadgroup on a core. */
 struct gpu_job_slot {
@@ -30,6 +31,7 @@ struct gpu_leapt {
 /* The pace at which threadgroups run their loop. */
 struct gpu_paced {
     uint32_t loop;             /* that all threadgroups are in */
+    struct gpu_places places;  /* between leaps over laps of it */
     uint32_t laps;             /* of it, timed and leapt over since a threadgroup began or ended */
     unsigned residents;        /* simdgroups under way at the last look */
     double begin_ns;           /* when all threadgroups were in their loop; 0 = they are not yet */
@@ -47,13 +49,6 @@ struct gpu_rate {
 struct gpu_fit {
     double moments, x, xx, ns, x_ns;
     struct gpu_counted counts, x_counts;
-};
-
-/* The latest changes of the pace from place to place, relative. */
-#define GPU_PLACES_KEPT 15
-struct gpu_places {
-    double last_ns, change[GPU_PLACES_KEPT];
-    unsigned changes; /* in all */
 };
 
 /* Where skipping has come. */

@@ -22,6 +22,9 @@
 #define STEADY 0.02
 /* Most laps of a leap for each lap that the threadgroups have been at a pace. */
 #define GROWTH 3
+/* Threadgroups that wait for one another may keep a pace for several leaps and then another one, 10 % off: so many places of a
+ * launch are timed even when those so far are alike. */
+#define FEWEST_PLACES 16.0
 
 /* ---- what leaps are taken to count ---- */
 
@@ -236,6 +239,16 @@ static unsigned all_residents(const struct gpu_job *j)
     return count;
 }
 
+/* The most laps that a leap may have: the longer the pace has lasted, the more, but so few that the mean of all paces of the
+ * launch is sure. */
+static double most_laps(const struct gpu_job *j, const struct pace *pace)
+{
+    const double passed = j->paced.laps + 2 * WINDOW + 2, life = passed + pace->crowd[pace->largest].left;
+    const double lives = (double)j->setup->group_count / ((double)j->params->cores * j->slots);
+    const double share = fmin(gpu_places_share(&j->paced.places), 1 / FEWEST_PLACES);
+    return share > 0 ? fmin(GROWTH * passed, share * life * fmax(1, lives)) : passed;
+}
+
 /* When all threadgroups run the same loop at a steady pace, all leap at once. */
 bool gpu_job_leap(void *context)
 {
@@ -251,10 +264,11 @@ bool gpu_job_leap(void *context)
         return true;
     if (pace.loop != j->paced.loop) {
         gpu_job_end_pace(j);
+        j->paced.places = (struct gpu_places){.changes = 0};
         j->paced.loop = pace.loop;
         return true;
     }
-    const double its_ns = lap_ns(&pace.crowd[pace.largest]), most_ns = GROWTH * (j->paced.laps + 2 * WINDOW + 2) * its_ns;
+    const double its_ns = lap_ns(&pace.crowd[pace.largest]);
     struct gpu_counted rate;
     if (gpu_timing_now_ns(j->timing) < j->paced.begin_ns + WINDOW * its_ns)
         return true;
@@ -263,9 +277,10 @@ bool gpu_job_leap(void *context)
         settle_leap(j, its_ns, &rate);
     if (!laps_left(j, &pace))
         return false;
-    const double room_ns = longest_leap_ns(&pace), ns = room_ns < most_ns ? room_ns : most_ns;
+    const double ns = fmin(longest_leap_ns(&pace), its_ns * most_laps(j, &pace));
     if (ns <= 0)
         return true;
+    gpu_places_add(&j->paced.places, its_ns);
     j->leapt.rate = rate;
     j->paced.begin_ns = 0;
     j->leapt.laps = (uint32_t)(ns / its_ns + 0.5);

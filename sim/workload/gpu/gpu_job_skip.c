@@ -9,8 +9,6 @@
 #include "sim/workload/gpu/gpu_job_internal.h"
 #include "sim/workload/gpu/gpu_warm.h"
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -32,13 +30,6 @@
 #define GROWTH      3.0
 #define GROWTH_WILD 1.0
 #define STEADY      0.02
-/* The paces of places differ by chance where cores fall into step with one another and out of it again. Skips are so short, and
- * so places so many, that the mean of all places is as sure as this: a standard error, relative. What paces scatter by is taken
- * to be so large that only one sample in ten would scatter less. */
-#define MEAN_SURE  0.01
-#define ONE_IN_TEN 0.1
-/* Standard deviation over median of sizes, of what is normally distributed. */
-#define MEDIAN_TO_DEVIATION 1.4826
 /* New lines per place of the SLC after which hardly any place holds its old line; accesses to L2 per place of the SLC after which
  * what stays in it has been accessed again. */
 #define RENEWED 1.0
@@ -161,29 +152,6 @@ static double room_until_filled(const struct gpu_job *j, double at, double began
     return fmax(0, filling - at);
 }
 
-/* One more place is known. */
-static void add_place(struct gpu_places *p, double ns)
-{
-    if (p->last_ns > 0)
-        p->change[p->changes++ % GPU_PLACES_KEPT] = fabs(ns / p->last_ns - 1);
-    p->last_ns = ns;
-}
-
-/* The most instructions that a skip may have so that paces of as many places as there will be then have a mean that is sure. The
- * median tells what places scatter by: at the beginning of a launch, paces change for good. */
-static double most_for_sure(const struct gpu_job *j)
-{
-    const struct gpu_places *p = &j->skipping.places;
-    const unsigned n = p->changes < GPU_PLACES_KEPT ? p->changes : GPU_PLACES_KEPT;
-    double change[GPU_PLACES_KEPT];
-    if (n < 2)
-        return 0;
-    memcpy(change, p->change, n * sizeof *change);
-    const double scatter = gsl_stats_median(change, 1, n) * MEDIAN_TO_DEVIATION / sqrt(2);
-    const double variance = scatter * scatter * n / gsl_cdf_chisq_Pinv(ONE_IN_TEN, n);
-    return work_before(j, j->setup->group_count) * MEAN_SURE * MEAN_SURE / variance;
-}
-
 /* Threadgroups that the next skip has; 0 = none. Whole waves, so that cores go on with threadgroups like those before. */
 static uint64_t next_skip(const struct gpu_job *j, double change)
 {
@@ -192,7 +160,8 @@ static uint64_t next_skip(const struct gpu_job *j, double change)
     const uint64_t left = j->setup->group_count - j->next, most = left > behind ? (left - behind) / wave : 0;
     const double at = s->skipped + gpu_job_issued(j);
     const double room = room_until_filled(j, at, s->skipped + s->from.issued);
-    const double farthest = fmin(at * (change < STEADY ? GROWTH : GROWTH_WILD), fmin(room, most_for_sure(j)));
+    const double farthest = fmin(at * (change < STEADY ? GROWTH : GROWTH_WILD),
+                                 fmin(room, gpu_places_share(&s->places) * work_before(j, j->setup->group_count)));
     const double waves = fmin((double)most, floor(farthest / wave_work(j)));
     return waves < LEAST_WAVES ? 0 : (uint64_t)waves * wave;
 }
@@ -270,7 +239,7 @@ static bool look_behind(struct gpu_job *j, const struct gpu_mark *to)
         settle_skip(j, &rate);
     s->rate = rate;
     s->known = true;
-    add_place(&s->places, rate.ns);
+    gpu_places_add(&s->places, rate.ns);
     const uint64_t groups = next_skip(j, change);
     const bool filling = room_until_filled(j, s->skipped + to->issued, s->skipped + s->from.issued) < INFINITY;
     if (!groups) {
