@@ -3,13 +3,16 @@
 #ifndef ORCHARD_UNITS_AMX_KERNELS_AMX_KERNELS_H
 #define ORCHARD_UNITS_AMX_KERNELS_AMX_KERNELS_H
 
-#include "units/routines/operations.h"
+#include "units/routines/arguments.h"
 
 extern const struct routine_library amx_kernels;
 
 /* An object file with all functions that calls name, and AMX_KERNELS_ENTRY, which runs the calls of a kernel. */
 #define AMX_KERNELS_ENTRY "neon_run"
 const void *amx_kernels_code(size_t *bytes);
+
+/* Rows in memory are padded to variables of native/line.h. */
+extern const struct arguments_unit amx_kernel_block;
 
 /* Functions of elements that the block has: those without division, roots and logarithms. */
 #define AMX_KERNEL_FUNCTIONS                                                                                                     \
