@@ -43,11 +43,8 @@ static bool open_workload(struct run *run, struct orch_error *error)
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : NULL;
-    if (!run_check_cpu_options(run, error))
+    if (!run_check_kernel_options(run, error))
         return false;
-    if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to program files; %s is a kernel", option, q->workload);
     if (q->cores > 1 && !in_program(q))
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("cores") " %u: a kernel runs on one core; " ORCH_OPTION("home") " elf runs a copy on each",

@@ -102,17 +102,11 @@ static bool other_size(const struct cpu_library *l, const struct routine_operand
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : NULL;
-    if (!run_check_cpu_options(run, error))
+    if (!run_check_cpu_kernel_options(run, error))
         return false;
-    if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to %s; %s is a kernel of the CPU", option,
-                         q->home ? "kernels of the amx" : "program files", q->workload);
     if (q->cores > 1 && (q->skip_cores || q->other_cores))
         return orch_fail(error, ORCH_UNMODELLED, "%s: beside other work a kernel of the CPU has one core, not %u", q->workload,
                          q->cores);
-    if (q->mode == RUN_TIMING && !run_is_operator(q))
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: a CPU kernel is timed while it executes (full)");
     const struct cpu_library *const l = run->work;
     const struct routine_operand *const o = &l->work.operand[routine_result(&l->work)];
     if (q->operands && routine_type_bytes(o->type, o->count) != q->operands->result_bytes)
@@ -123,11 +117,8 @@ static bool check(const struct run *run, struct orch_error *error)
 static bool amx_check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : NULL;
-    if (!run_check_cpu_options(run, error))
+    if (!run_check_kernel_options(run, error))
         return false;
-    if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to program files; %s is a kernel", option, q->workload);
     if (q->home && strcmp(q->home, "elf") != 0)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("home") " process: %s on amx is always an AArch64 program (elf)",
                          run->program_name);

@@ -40,11 +40,7 @@ static void test_modes_and_chips(void)
 
 static void test_wrong_requests(void)
 {
-    static const struct {
-        const char *arguments;
-        int code;
-        const char *says;
-    } rows[] = {
+    static const struct cli_wrong rows[] = {
         {"run softmax:4x8 --unit amx --mode timing", 3, "while it executes"},
         {"run softmax:4x8 --unit amx --cores 2", 3, "on one core"},
         {"run softmax:4x8 --unit amx --home process", 2, "AArch64 program"},
@@ -53,10 +49,7 @@ static void test_wrong_requests(void)
         {"run elementwise:8,op=log --unit amx", 2, "has the functions relu"},
         {"run reduce:4x8 --unit amx", 3, "no version for this unit"},
     };
-    for (size_t i = 0; i < ARRAY_COUNT(rows) && cli_ask(&home, "%s", rows[i].arguments); i++)
-        CHECK(home.outcome.code == rows[i].code && strstr(home.outcome.err, rows[i].says), "%s: exit %d: %s", rows[i].arguments,
-              home.outcome.code, home.outcome.err);
-    cli_home_remove(&home);
+    cli_all_wrong(&home, rows, ARRAY_COUNT(rows));
 }
 
 /* A kernel without a unit stays with the GPU. */
