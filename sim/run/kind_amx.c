@@ -8,6 +8,7 @@
 #include "sim/run/run_programs.h"
 #include "sim/workload/amx/amx_job.h"
 #include "sim/workload/amx/kernel.h"
+#include "units/amx/kernels/amx_kernels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +20,10 @@ static bool in_program(const struct run_request *q)
     return q->home && strcmp(q->home, "elf") == 0;
 }
 
+/* Products that several cores share are those of kind "amx-library". */
 static bool has_in_process(const struct run_request *q)
 {
-    return kernel_has(q->workload) && !in_program(q);
+    return kernel_has(q->workload) && !in_program(q) && !(q->cores > 1 && routine_find(&amx_products, q->workload));
 }
 
 static bool has_in_program(const struct run_request *q)

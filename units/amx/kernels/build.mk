@@ -1,7 +1,7 @@
 # The AMX kernels as AArch64 programs: build/programs/*.elf (with the cross compiler) and, on a Mac, `make native`.
 
 KERNEL_DIR := units/amx/kernels
-KERNEL_SRC := $(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c gemv.c native/freestanding.c)
+KERNEL_SRC := $(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c gemv.c native/freestanding.c native/blocks.c)
 PROGRAMS := $(O)/programs/demo_sgemm.elf $(O)/programs/amx_kernels.elf
 CROSS_CC := $(shell command -v $(CROSS)gcc 2>/dev/null)
 CROSS_FLAGS := -std=gnu11 -O3 -march=armv8.4-a+fp16+dotprod -ffp-contract=off -ffreestanding -fno-builtin \
@@ -53,7 +53,8 @@ endif
 # amx_kernels_code.inc, which is checked in. AMX words are those of M1.
 AMX_DIR := $(KERNEL_DIR)/native
 AMX_TYPED := $(addprefix $(AMX_DIR)/,line_elementwise.c line_rows.c line_conv.c line_attention.c)
-AMX_PLAIN := $(AMX_DIR)/line_function.c units/cpu/kernels/native/crew.c
+AMX_PLAIN := $(AMX_DIR)/line_function.c $(AMX_DIR)/products.c $(AMX_DIR)/blocks.c \
+	$(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c) units/cpu/kernels/native/crew.c
 AMX_TYPES := F32 F16 BF16
 AMX_OPT := -O2
 AMX_HEADERS := $(wildcard $(KERNEL_DIR)/*.h $(AMX_DIR)/*.h units/cpu/kernels/native/*.h) units/kernel_function.h \
