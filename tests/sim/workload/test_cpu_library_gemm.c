@@ -46,6 +46,20 @@ static void test_half_sums(void)
     neon_refused("gemm:8x8x8,acc=f16", "f32", "go with elements in f16");
 }
 
+static void test_dots(void)
+{
+    static const char *const workloads[] = {"gemm:1x1x1,tb=1,algo=dots", "gemm:17x33x65,tb=1,algo=dots",
+                                            "gemm:16x16x64,tb=1,algo=dots", "gemm:5x40x257,tb=1,batch=3,algo=dots",
+                                            "gemm:33x7x31,tb=1,alpha=0.5,beta=-2,algo=dots"};
+    static const char *const halves[] = {"gemm:17x33x65,tb=1,acc=f16,algo=dots", "gemm:3x5x31,tb=1,acc=f16,algo=dots"};
+    static const char *const types[] = {"f32", "bf16"}, *const f16[] = {"f16"};
+    neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+    neon_all(halves, ARRAY_COUNT(halves), f16, 1);
+    neon_refused("gemm:8x8x8,tb=1,algo=dots", "i8", "no other types");
+    neon_refused("gemm:8x8x8,tb=1,algo=dots", "f16", "acc=f16");
+    neon_refused("gemm:8x8x8,algo=dots", "f32", "tb=1");
+}
+
 /* Threads share rows, or columns where there are few rows; more threads than parts leave some without work. */
 static void test_threads(void)
 {
@@ -96,6 +110,7 @@ static const struct suite_test tests[] = {
     {"layouts", test_layouts},
     {"alpha and beta", test_factors},
     {"sums in half precision", test_half_sums},
+    {"dot products", test_dots},
     {"threads do not change bytes", test_threads},
     {"the comparison can fail", test_comparison_can_fail},
     {"refusals", test_refusals},

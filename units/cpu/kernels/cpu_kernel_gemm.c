@@ -1,14 +1,14 @@
-/* gemm: native/gemm.c, gemm_i8.c, gemm_half.c. */
+/* gemm: native/gemm.c, gemm_i8.c, gemm_half.c, gemm_dots.c. */
 #include "units/cpu/kernels/cpu_kernel_family.h"
 
 #include <stdio.h>
 
 /* ORDER: native/gemm_tile.h, and the sources above. */
-enum { TILE_ROWS = 8, BLOCK_PANELS = 8 };
-enum { ACC = GEMM_OWN, ACC_F32 = 0, ACC_F16 };
+enum { TILE_ROWS = 8, BLOCK_PANELS = 8, DOT_ROWS = 16 };
+enum { ACC = GEMM_OWN, ALGO, ACC_F32 = 0, ACC_F16, ALGO_TILES = 0, ALGO_DOTS };
 
 static const struct kernel_parameter parameters[] = {
-    ROUTINE_GEMM_PARAMETERS, {.name = "acc", .words = "f32|f16"}, {.name = NULL}};
+    ROUTINE_GEMM_PARAMETERS, {.name = "acc", .words = "f32|f16"}, {.name = "algo", .words = "tiles|dots"}, {.name = NULL}};
 
 /* How a type is computed. */
 struct method {
@@ -58,8 +58,25 @@ static void pass(const struct routine_request *r, const struct routine_work *w, 
     routine_pass(c, by_columns);
 }
 
+/* Rows of both operands as they are. */
+static bool build_dots(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const bool half = r->type == ROUTINE_F16;
+    if (r->type == ROUTINE_I8 || half != (r->value[ACC] == ACC_F16))
+        return kernel_refuse(error, "gemm: algo=dots sums f16 in f16 (acc=f16), f32 and bf16 in f32, and has no other types");
+    if (r->value[GEMM_TA] || !r->value[GEMM_TB])
+        return kernel_refuse(error, "gemm: algo=dots wants rows of both operands side by side: ta=0 and tb=1");
+    w->epsilon = half ? 0x1p-11 : w->epsilon;
+    const uint64_t items = (uint64_t)r->value[GEMM_BATCH] * panels_of((uint64_t)r->value[GEMM_M], DOT_ROWS);
+    pass(r, w, 0, 0, false, add_call(w, "neon_gemm_dots", routine_type_name(r->type), "blocks of 16 rows of c", items));
+    snprintf(w->variant, sizeof w->variant, "neon_%sgemm_dots", half ? "h" : r->type == ROUTINE_BF16 ? "bs" : "s");
+    return true;
+}
+
 static bool build(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
+    if (r->value[ALGO] == ALGO_DOTS)
+        return build_dots(r, w, error);
     const struct method t = method_of(r);
     const uint64_t batch = (uint64_t)r->value[GEMM_BATCH], rows = panels_of((uint64_t)r->value[GEMM_M], TILE_ROWS);
     const uint64_t columns = panels_of((uint64_t)r->value[GEMM_N], t.columns);
@@ -91,11 +108,12 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
 
 const struct routine cpu_kernel_gemm = {
     .operation = &operation_gemm,
-    .grammar = "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,acc=f32|f16]",
+    .grammar = "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,acc=f32|f16][,algo=tiles|dots]",
     .precisions = "f32 f16 bf16 i8",
     .text =
         "c = alpha * op(a) * op(b) + beta * c, row-major, sums in f32 (i8: in i32, which is also the type of c); ta/tb: operand "
-        "stored transposed; acc: type of sums for f16",
+        "stored transposed; acc: type of sums for f16; algo: tiles in registers of packed operands, or one dot product after the "
+        "other",
     .parameter = parameters,
     .build = build,
 };
