@@ -20,8 +20,8 @@
 #define PIECE_ELEMENTS  (UINT64_C(1) << 19)
 #define PIECE_AMX_MACS  (UINT64_C(1) << 25)
 #define PIECE_NEON_MACS (UINT64_C(1) << 23)
-#define AMX_ROWS        640 /* whole tiles for 4, 5, 10 and 20 cores alike */
-#define NEON_ROWS       160
+#define AMX_ROWS        1280 /* two tiles and more for each of 20 cores */
+#define NEON_ROWS       320
 #define DEEP            (UINT64_C(1) << 24)
 #define SMALL_LOOP      32768 /* elements that PyTorch leaves to one thread (at::internal::GRAIN_SIZE) */
 #define SUM_COLUMNS     4096

@@ -79,12 +79,14 @@ static bool take_size(struct validate_row *row, struct validate_program *program
 
 #define GGML_WHOLE 256 /* larger ones are simulated for two and for one block of sixteen activations */
 
-static bool add_dots(struct validate_program *program, unsigned rows, unsigned n, bool half, double times)
+static bool add_dots(struct validate_program *program, unsigned rows, unsigned n, const char *precision, double times)
 {
+    const bool half = strcmp(precision, "f16") == 0, blocks = precision[0] == 'q';
     struct validate_launch *const l = &program->launch[program->launches++];
     *l = (struct validate_launch){.times = times, .cores = 1, .unit = "cpu"};
-    snprintf(l->workload, sizeof l->workload, "gemm:%ux%ux%u,tb=1,algo=dots%s", rows, n, n, half ? ",acc=f16" : "");
-    snprintf(l->precision, sizeof l->precision, half ? "f16" : "f32");
+    snprintf(l->workload, sizeof l->workload, "gemm:%ux%ux%u,tb=1%s%s", rows, n, n, blocks ? "" : ",algo=dots",
+             half ? ",acc=f16" : "");
+    snprintf(l->precision, sizeof l->precision, "%s", precision);
     return true;
 }
 
@@ -92,8 +94,8 @@ static bool add_dots(struct validate_program *program, unsigned rows, unsigned n
  */
 static bool plan_ggml(struct validate_row *row, struct validate_program *program)
 {
-    const char *const precision = validate_cell(row, "precision");
-    const bool half = strcmp(precision, "f16") == 0;
+    static const char *const types[][2] = {{"f32", "f32"}, {"f16", "f16"}, {"Q4_0", "q4_0"}, {"Q8_0", "q8_0"}};
+    const char *precision = NULL;
     unsigned m, n, k;
     if (sscanf(row->shape, "%ux%ux%u", &m, &n, &k) != 3 || m != n || n != k || strcmp(row->unit, "GFLOPS") != 0)
         return validate_refuse(row, "shape '%.60s' is not read", row->shape);
@@ -104,14 +106,17 @@ static bool plan_ggml(struct validate_row *row, struct validate_program *program
         program->note = "orchard's AMX kernel instead of Accelerate's; weights are f32 already";
         return take_size(row, program, n, "f32", false);
     }
-    if (!half && strcmp(precision, "f32") != 0)
-        return validate_refuse(row, "ggml multiplies blocks of %.10s as bytes: no kernel for it", precision);
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
+        if (strcmp(validate_cell(row, "precision"), types[i][0]) == 0)
+            precision = types[i][1];
+    if (!precision)
+        return validate_refuse(row, "ggml multiplies %.10s in another way: no kernel for it", validate_cell(row, "precision"));
     program->note = "orchard's kernel after ggml's dot products";
     if (n <= GGML_WHOLE)
-        return add_dots(program, n, n, half, 1);
+        return add_dots(program, n, n, precision, 1);
     program->beyond_caches = true;
     const double rest = n / 16.0 - 1;
-    return add_dots(program, 16, n, half, 1 - rest) && add_dots(program, 32, n, half, rest);
+    return add_dots(program, 16, n, precision, 1 - rest) && add_dots(program, 32, n, precision, rest);
 }
 
 bool validate_plan_gemm(struct validate_row *row, struct validate_program *program)

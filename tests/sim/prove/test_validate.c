@@ -219,7 +219,7 @@ static void test_framework_products(void)
         unsigned cores, launches;
         double whole, piece; /* of the size that is cut */
     } expected[] = {
-        {0, "amx", "gemm:640x1024x64", 0, 2, 1000000, 640},
+        {0, "amx", "gemm:1280x1024x64", 0, 2, 1000000, 1280},
         {2, "cpu", "gemm:64x32x1024,batch=3", 0, 2, 1000, 3},
         {5, "cpu", "reduce:245x4096,op=sum", 1, 1, 1, 1},
         {6, "cpu", "reduce:245x4096,op=sum", 0, 1, 1, 1},

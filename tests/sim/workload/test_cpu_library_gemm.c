@@ -60,6 +60,18 @@ static void test_dots(void)
     neon_refused("gemm:8x8x8,algo=dots", "f32", "tb=1");
 }
 
+/* b in blocks, a rounded to bytes: exact but for that. */
+static void test_blocks(void)
+{
+    static const char *const workloads[] = {"gemm:1x1x32,tb=1", "gemm:17x33x64,tb=1", "gemm:5x40x256,tb=1,batch=3",
+                                            "gemm:33x7x96,tb=1,alpha=0.5,beta=-2"};
+    static const char *const types[] = {"q4_0", "q8_0"};
+    neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+    neon_refused("gemm:8x8x32", "q8_0", "tb=1");
+    neon_refused("gemm:8x8x48,tb=1", "q4_0", "whole blocks of 32");
+    neon_refused("gemm:8x8x32,tb=1,acc=f16", "q4_0", "f16");
+}
+
 /* Threads share rows, or columns where there are few rows; more threads than parts leave some without work. */
 static void test_threads(void)
 {
@@ -111,6 +123,7 @@ static const struct suite_test tests[] = {
     {"alpha and beta", test_factors},
     {"sums in half precision", test_half_sums},
     {"dot products", test_dots},
+    {"weights in blocks", test_blocks},
     {"threads do not change bytes", test_threads},
     {"the comparison can fail", test_comparison_can_fail},
     {"refusals", test_refusals},

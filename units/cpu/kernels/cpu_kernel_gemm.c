@@ -1,4 +1,4 @@
-/* gemm: native/gemm.c, gemm_i8.c, gemm_half.c, gemm_dots.c. */
+/* gemm: native/gemm.c, gemm_i8.c, gemm_half.c, gemm_dots.c, gemm_blocks.c. */
 #include "units/cpu/kernels/cpu_kernel_family.h"
 
 #include <stdio.h>
@@ -58,6 +58,19 @@ static void pass(const struct routine_request *r, const struct routine_work *w, 
     routine_pass(c, by_columns);
 }
 
+/* a is rounded to blocks of 34 bytes, like b. */
+static bool build_blocks(const struct routine_request *r, struct routine_work *w)
+{
+    const uint64_t batch = (uint64_t)r->value[GEMM_BATCH], m = (uint64_t)r->value[GEMM_M];
+    const unsigned packed =
+        routine_add_scratch(w, "packed", batch * routine_type_bytes(ROUTINE_Q8_0, m * (uint64_t)r->value[GEMM_K]), 0);
+    pass(r, w, packed, 0, false, add_call(w, "neon_gemm_to", "q8_0", "rows of a", batch * m));
+    pass(r, w, packed, 0, false,
+         add_call(w, "neon_gemm_dots", routine_type_name(r->type), "blocks of 16 rows of c", batch * panels_of(m, DOT_ROWS)));
+    snprintf(w->variant, sizeof w->variant, "neon_gemm_dots_%s", routine_type_name(r->type));
+    return true;
+}
+
 /* Rows of both operands as they are. */
 static bool build_dots(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
@@ -75,6 +88,9 @@ static bool build_dots(const struct routine_request *r, struct routine_work *w, 
 
 static bool build(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
+    if (routine_type_block(r->type) > 1)
+        return r->value[ACC] == ACC_F16 ? kernel_refuse(error, "gemm: sums in f16 (acc=f16) go with elements in f16")
+                                        : build_blocks(r, w);
     if (r->value[ALGO] == ALGO_DOTS)
         return build_dots(r, w, error);
     const struct method t = method_of(r);
@@ -109,11 +125,11 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
 const struct routine cpu_kernel_gemm = {
     .operation = &operation_gemm,
     .grammar = "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,acc=f32|f16][,algo=tiles|dots]",
-    .precisions = "f32 f16 bf16 i8",
+    .precisions = "f32 f16 bf16 i8 q4_0 q8_0",
     .text =
         "c = alpha * op(a) * op(b) + beta * c, row-major, sums in f32 (i8: in i32, which is also the type of c); ta/tb: operand "
         "stored transposed; acc: type of sums for f16; algo: tiles in registers of packed operands, or one dot product after the "
-        "other",
+        "other; q4_0 and q8_0: b in blocks of ggml, a rounded to q8_0, a and c in f32",
     .parameter = parameters,
     .build = build,
 };
