@@ -23,6 +23,7 @@ static const struct gemm_name names[] = {
     {"sgemm", "f32"},
     {"SGEMM", "f32"},
     {"dgemm_accelerate", "f64"},
+    {"dgemm_openblas", "f64"},
     {"DGEMM", "f64"},
     {"int16 matmul hand-written", "i16"},
     {"generated f32 matmul", "f32"},
@@ -65,7 +66,7 @@ static bool take_size(struct validate_row *row, struct validate_program *program
         snprintf(program->precision, sizeof program->precision, "%s", precision);
         return true;
     }
-    if (strcmp(precision, "f32") != 0 && (neon || strcmp(precision, "f64") != 0))
+    if (strcmp(precision, "f32") != 0 && strcmp(precision, "f64") != 0)
         return validate_refuse(row, "products in %s are not shared by several cores", precision);
     struct validate_launch *const l = &program->launch[program->launches++];
     *l = (struct validate_launch){.times = 1, .cores = one ? 1 : 0};

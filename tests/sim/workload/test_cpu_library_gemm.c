@@ -3,8 +3,8 @@
 #include "isa/array_count.h"
 #include "tests/sim/cpu_library_example.h"
 
-static const char *const floats[] = {"f32", "f16", "bf16"};
-static const char *const all[] = {"f32", "f16", "bf16", "i8"};
+static const char *const floats[] = {"f32", "f16", "bf16", "f64"};
+static const char *const all[] = {"f32", "f16", "bf16", "f64", "i8"};
 
 static void test_sizes(void)
 {
@@ -112,7 +112,7 @@ static void test_refusals(void)
 {
     neon_refused("gemm:8x8", NULL, "k is missing");
     neon_refused("gemm:8x8x8,tile=4", NULL, "no option 'tile'");
-    neon_refused("gemm:8x8x8", "f64", "f32 f16 bf16 i8");
+    neon_refused("gemm:8x8x8", "i16", "f32 f16 bf16 f64 i8");
     neon_refused("gemm:8x8x8,alpha=2", "i8", "alpha=1");
     neon_refused("gemm:1000000000x1000000000x1000", NULL, "2^42");
 }

@@ -65,6 +65,28 @@ void neon_tile_i8(int64_t k, const int8_t *a, const int8_t *b, int32_t *tile, bo
     END_SUMS(s32, 4)
 }
 
+void neon_tile_f64(int64_t k, const double *a, const double *b, double *tile, bool more)
+{
+    float64x2_t ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7);
+    BEGIN_SUMS(f64, 2)
+    for (; k > 0; k--) {
+        const float64x2_t b0 = vld1q_f64(b), b1 = vld1q_f64(b + 2), b2 = vld1q_f64(b + 4);
+        const float64x2_t a0 = vld1q_f64(a), a1 = vld1q_f64(a + 2);
+        ADD_ROW(vfmaq_laneq_f64, 0, 0, a0)
+        ADD_ROW(vfmaq_laneq_f64, 1, 1, a0)
+        ADD_ROW(vfmaq_laneq_f64, 2, 0, a1)
+        ADD_ROW(vfmaq_laneq_f64, 3, 1, a1)
+        const float64x2_t a2 = vld1q_f64(a + 4), a3 = vld1q_f64(a + 6);
+        ADD_ROW(vfmaq_laneq_f64, 4, 0, a2)
+        ADD_ROW(vfmaq_laneq_f64, 5, 1, a2)
+        ADD_ROW(vfmaq_laneq_f64, 6, 0, a3)
+        ADD_ROW(vfmaq_laneq_f64, 7, 1, a3)
+        a += 8;
+        b += 6;
+    }
+    END_SUMS(f64, 2)
+}
+
 /* Compilers would copy the number to a vector first, and run out of registers. Elements of halves are in the lower 16 registers.
  */
 #define HALF_FMA(sum, b, a, lane) __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(b), "x"(a))
