@@ -2,7 +2,7 @@
 # a build needs no cross compiler. Where there is one, a suite compares what a compilation gives now.
 #
 # compiled_kernels NAME,PREFIX,FILE: PREFIX_TYPED is compiled for each type of PREFIX_TYPES (ELEMENT_F32 ...), PREFIX_SIZED for each of
-# PREFIX_SIZES, PREFIX_PLAIN once; with PREFIX_OPT, again when PREFIX_HEADERS change.
+# PREFIX_SIZES, PREFIX_ORDERED for each of PREFIX_ORDERED_TYPES, PREFIX_PLAIN once; with PREFIX_OPT, again when PREFIX_HEADERS change.
 
 ROUTINE_FLAGS := -std=gnu11 -march=armv8.4-a+fp16+dotprod -ffp-contract=off -ffreestanding -fno-builtin -fno-math-errno \
 	-fno-stack-protector -fno-tree-loop-distribute-patterns -fno-pic -fno-asynchronous-unwind-tables -fno-ident -I. -Wall -Wextra -Werror
@@ -20,6 +20,7 @@ endef
 define compiled_kernels
 $(foreach t,$($(2)_TYPES),$(foreach s,$($(2)_TYPED),$(eval $(call compiled_object,$(1),$(2),$(s),_$(t),-DELEMENT_$(t)))))
 $(foreach t,$($(2)_SIZES),$(foreach s,$($(2)_SIZED),$(eval $(call compiled_object,$(1),$(2),$(s),_$(t),-DELEMENT_$(t)))))
+$(foreach t,$($(2)_ORDERED_TYPES),$(foreach s,$($(2)_ORDERED),$(eval $(call compiled_object,$(1),$(2),$(s),_$(t),-DELEMENT_$(t)))))
 $(foreach s,$($(2)_PLAIN),$(eval $(call compiled_object,$(1),$(2),$(s))))
 $(O)/$(1)/$(notdir $(3)): $$($(2)_OBJ)
 	$(CROSS)gcc -r -nostdlib $$^ -o $(O)/$(1)/kernels.o

@@ -8,6 +8,9 @@ NEON_TYPES := F32 F16 BF16
 # The same for each size of elements in bits.
 NEON_SIZED := $(NEON_DIR)/move.c
 NEON_SIZES := 32 16 8
+# For each type whose elements have an order.
+NEON_ORDERED := $(addprefix $(NEON_DIR)/,order.c scan.c)
+NEON_ORDERED_TYPES := F32 F16 BF16 I32 U32
 NEON_OPT := -O3
 NEON_HEADERS := $(wildcard $(NEON_DIR)/*.h) units/kernel_function.h units/cpu/kernels/build.mk units/routines/build.mk
 $(eval $(call compiled_kernels,neon,NEON,units/cpu/kernels/cpu_kernels_code.inc))
@@ -27,6 +30,8 @@ native: native-neon
 native-neon:
 	@mkdir -p $(O)/native/neon $(dir $(NEON_NATIVE_OUT))
 	set -e; for t in $(NEON_TYPES); do for f in $(NEON_TYPED); do \
+	    $(NEON_NATIVE_CC) $(NEON_NATIVE_FLAGS) -DELEMENT_$$t -c $$f -o $(O)/native/neon/$$(basename $$f .c)_$$t.o; done; done; \
+	for t in $(NEON_ORDERED_TYPES); do for f in $(NEON_ORDERED); do \
 	    $(NEON_NATIVE_CC) $(NEON_NATIVE_FLAGS) -DELEMENT_$$t -c $$f -o $(O)/native/neon/$$(basename $$f .c)_$$t.o; done; done; \
 	for t in $(NEON_SIZES); do for f in $(NEON_SIZED); do \
 	    $(NEON_NATIVE_CC) $(NEON_NATIVE_FLAGS) -DELEMENT_$$t -c $$f -o $(O)/native/neon/$$(basename $$f .c)_$$t.o; done; done

@@ -17,6 +17,8 @@ extern const struct arguments_unit cpu_kernel_neon;
     X(conv2d) \
     X(elementwise) \
     X(reduce) \
+    X(scan) \
+    X(sort) \
     X(softmax) \
     X(layernorm) \
     X(rmsnorm) \
