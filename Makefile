@@ -194,7 +194,7 @@ install: all
 	    $(O)/programs/*.elf; fi
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' sim/orchard.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/orchard.pc
 
--include $(wildcard reports/build.mk sim/build.mk tests/build.mk units/amx/kernels/build.mk units/cpu/kernels/build.mk)
+-include $(wildcard reports/build.mk sim/build.mk tests/build.mk units/routines/build.mk units/amx/kernels/build.mk units/cpu/kernels/build.mk)
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)

@@ -92,6 +92,10 @@ void run_kind_why(const struct run *run, char *text, size_t size);
 bool run_check_no_program_options(const struct run_request *request, const char *is, struct orch_error *error);
 /* What work of CPU cores and their AMX blocks refuses: buffers of launches and other units. */
 bool run_check_cpu_options(const struct run *run, struct orch_error *error);
+/* The same of kernels, which also refuse options of program files; and of kernels of the CPU, which have neither homes nor a mode
+ * without execution. */
+bool run_check_kernel_options(const struct run *run, struct orch_error *error);
+bool run_check_cpu_kernel_options(const struct run *run, struct orch_error *error);
 /* `work` of kernels: by the kernel's name; of programs: by what they wait for; of those that belong to no group. */
 const char *run_work_named(const struct run *run, const struct run_result *result);
 const char *run_work_by_stalls(const struct run *run, const struct run_result *result);

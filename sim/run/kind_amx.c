@@ -8,6 +8,7 @@
 #include "sim/run/run_programs.h"
 #include "sim/workload/amx/amx_job.h"
 #include "sim/workload/amx/kernel.h"
+#include "units/amx/kernels/amx_kernels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +20,10 @@ static bool in_program(const struct run_request *q)
     return q->home && strcmp(q->home, "elf") == 0;
 }
 
+/* Products that several cores share are those of kind "amx-library". */
 static bool has_in_process(const struct run_request *q)
 {
-    return kernel_has(q->workload) && !in_program(q);
+    return kernel_has(q->workload) && !in_program(q) && !(q->cores > 1 && routine_find(&amx_products, q->workload));
 }
 
 static bool has_in_program(const struct run_request *q)
@@ -43,11 +45,8 @@ static bool open_workload(struct run *run, struct orch_error *error)
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : NULL;
-    if (!run_check_cpu_options(run, error))
+    if (!run_check_kernel_options(run, error))
         return false;
-    if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to program files; %s is a kernel", option, q->workload);
     if (q->cores > 1 && !in_program(q))
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("cores") " %u: a kernel runs on one core; " ORCH_OPTION("home") " elf runs a copy on each",

@@ -24,20 +24,6 @@ static bool open_workload(struct run *run, struct orch_error *error)
     return true;
 }
 
-static bool check(const struct run *run, struct orch_error *error)
-{
-    const struct run_request *const q = run->request;
-    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : NULL;
-    if (!run_check_cpu_options(run, error))
-        return false;
-    if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to %s; %s is a kernel of the CPU", option,
-                         q->home ? "kernels of the amx" : "program files", q->workload);
-    if (q->mode == RUN_TIMING && !run_is_operator(q))
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: a CPU kernel is timed while it executes (full)");
-    return true;
-}
-
 static uint64_t hash(const struct run *run)
 {
     const struct cpu_kernel *const kernel = run->work;
@@ -104,7 +90,7 @@ const struct run_kind run_kind_cpu_kernel = {
     .needs_values = true,
     .has = has,
     .open = open_workload,
-    .check = check,
+    .check = run_check_cpu_kernel_options,
     .hash = hash,
     .precision = precision,
     .bytes = bytes,

@@ -1,5 +1,6 @@
 /* Kinds "cpu-library" and "amx-library": a kernel of the NEON library, or of the AMX library's rows, as an AArch64 program. One
- * program has all the cores that are asked for; its threads share the work by a static rule. Those of AMX have one core. */
+ * program has all the cores that are asked for; its threads share the work by a static rule. Products on amx are of this kind
+ * where several cores share them. */
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/chip/chip_units.h"
@@ -20,7 +21,7 @@ static bool has(const struct run_request *q)
 
 static bool amx_has(const struct run_request *q)
 {
-    return routine_find(&amx_kernels, q->workload) != NULL;
+    return routine_find(&amx_kernels, q->workload) || (q->cores > 1 && routine_find(&amx_products, q->workload));
 }
 
 /* ---- shares ---- */
@@ -36,7 +37,20 @@ static unsigned p_cores(const struct run_request *q)
     return count;
 }
 
-/* What a core of a kind does when so many of its cluster are busy: its vector pipes times its clock. */
+/* What a core of a kind does when so many of its cluster are busy. */
+typedef double unit_rate(const struct chip *chip, enum chip_core kind, unsigned busy);
+
+/* Its share of the cluster's block. */
+static double amx_rate(const struct chip *chip, enum chip_core kind, unsigned busy)
+{
+    struct amx_params p;
+    double ghz;
+    if (!chip_amx_params(chip, kind, busy, &p, NULL) || !chip_amx_clock_ghz(chip, kind, busy, &ghz, NULL))
+        return 1;
+    return ghz / p.array_f32_cycles / busy;
+}
+
+/* Its vector pipes times its clock. */
 static double core_rate(const struct chip *chip, enum chip_core kind, unsigned busy)
 {
     struct cpu_params p;
@@ -57,40 +71,42 @@ static unsigned busy_of(const struct chip *chip, enum chip_core kind, unsigned c
 }
 
 /* Threads are placed on P cores first. Where both kinds work, shares follow their rates. */
-static void set_weights(const struct run *run, struct cpu_library *l)
+static void set_weights(const struct run *run, unit_rate *rate, struct cpu_library *l)
 {
     const unsigned first = p_cores(run->request);
     if (first == 0 || l->request.threads <= first)
         return;
     const struct chip *const chip = run->request->chip;
-    const double e = core_rate(chip, CHIP_E_CORE, busy_of(chip, CHIP_E_CORE, l->request.threads - first)) /
-                     core_rate(chip, CHIP_P_CORE, busy_of(chip, CHIP_P_CORE, first));
+    const double e = rate(chip, CHIP_E_CORE, busy_of(chip, CHIP_E_CORE, l->request.threads - first)) /
+                     rate(chip, CHIP_P_CORE, busy_of(chip, CHIP_P_CORE, first));
     for (unsigned t = first; t < l->request.threads; t++)
         l->weight[t] = e;
 }
 
-static bool open_of(struct run *run, const struct routine_library *rows, unsigned threads, struct orch_error *error)
+static bool open_of(struct run *run, const struct routine_library *rows, unsigned generation, unit_rate *rate,
+                    struct orch_error *error)
 {
     struct cpu_library *const l = run->work = calloc(1, sizeof *l);
     if (!l)
         return orch_no_memory(error);
-    if (!cpu_library_open_of(l, rows, run->request->workload, run->request->precision, threads, error))
+    if (!cpu_library_open_of(l, rows, run->request->workload, run->request->precision, run_copies(run), generation, error))
         return false;
     snprintf(run->program_name, sizeof run->program_name, "%s", l->request.row->operation->name);
+    set_weights(run, rate, l);
     return true;
 }
 
 static bool open_workload(struct run *run, struct orch_error *error)
 {
-    if (!open_of(run, &cpu_kernels, run_copies(run), error))
-        return false;
-    set_weights(run, run->work);
-    return true;
+    return open_of(run, &cpu_kernels, 0, core_rate, error);
 }
 
 static bool amx_open(struct run *run, struct orch_error *error)
 {
-    return open_of(run, &amx_kernels, 1, error);
+    const bool row = routine_find(&amx_kernels, run->request->workload) != NULL;
+    enum amx_gen gen;
+    return chip_amx_gen(run->request->chip, &gen, error) &&
+           open_of(run, row ? &amx_kernels : &amx_products, (unsigned)gen, amx_rate, error);
 }
 
 static bool other_size(const struct cpu_library *l, const struct routine_operand *o, uint64_t bytes, struct orch_error *error)
@@ -102,17 +118,11 @@ static bool other_size(const struct cpu_library *l, const struct routine_operand
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : NULL;
-    if (!run_check_cpu_options(run, error))
+    if (!run_check_cpu_kernel_options(run, error))
         return false;
-    if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to %s; %s is a kernel of the CPU", option,
-                         q->home ? "kernels of the amx" : "program files", q->workload);
     if (q->cores > 1 && (q->skip_cores || q->other_cores))
         return orch_fail(error, ORCH_UNMODELLED, "%s: beside other work a kernel of the CPU has one core, not %u", q->workload,
                          q->cores);
-    if (q->mode == RUN_TIMING && !run_is_operator(q))
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: a CPU kernel is timed while it executes (full)");
     const struct cpu_library *const l = run->work;
     const struct routine_operand *const o = &l->work.operand[routine_result(&l->work)];
     if (q->operands && routine_type_bytes(o->type, o->count) != q->operands->result_bytes)
@@ -123,17 +133,14 @@ static bool check(const struct run *run, struct orch_error *error)
 static bool amx_check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : NULL;
-    if (!run_check_cpu_options(run, error))
+    if (!run_check_kernel_options(run, error))
         return false;
-    if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to program files; %s is a kernel", option, q->workload);
     if (q->home && strcmp(q->home, "elf") != 0)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("home") " process: %s on amx is always an AArch64 program (elf)",
                          run->program_name);
-    if (q->cores > 1)
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("cores") " %u: %s on amx runs on one core", q->cores,
-                         run->program_name);
+    if (q->cores > 1 && (q->skip_cores || q->other_cores))
+        return orch_fail(error, ORCH_UNMODELLED, "%s: beside other work a kernel on amx has one core, not %u", q->workload,
+                         q->cores);
     if (q->mode == RUN_TIMING && !run_is_operator(q))
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: %s on amx is timed while it executes (full)",
                          run->program_name);

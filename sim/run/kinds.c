@@ -2,6 +2,7 @@
 #include "isa/array_count.h"
 #include "sim/run/kind.h"
 #include "sim/run/residual.h"
+#include "sim/run/run_internal.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/workload/cpu/program_world.h"
 
@@ -137,6 +138,29 @@ bool run_check_cpu_options(const struct run *run, struct orch_error *error)
     if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; cpu and amx have",
                          q->unit, q->workload);
+    return true;
+}
+
+bool run_check_kernel_options(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : NULL;
+    return run_check_cpu_options(run, error) &&
+           (!option ||
+            orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to program files; %s is a kernel", option, q->workload));
+}
+
+bool run_check_cpu_kernel_options(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : NULL;
+    if (!run_check_cpu_options(run, error))
+        return false;
+    if (option)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to %s; %s is a kernel of the CPU", option,
+                         q->home ? "kernels of the amx" : "program files", q->workload);
+    if (q->mode == RUN_TIMING && !run_is_operator(q))
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: a CPU kernel is timed while it executes (full)");
     return true;
 }
 

@@ -67,6 +67,11 @@ static inline bool neon_prepare(void *context, unsigned number, struct program *
     return true;
 }
 
+static inline const struct routine_library *rows_of(const struct neon_example *x, const char *workload)
+{
+    return !x->amx ? &cpu_kernels : routine_find(&amx_kernels, workload) ? &amx_kernels : &amx_products;
+}
+
 /* Opens, places and runs; the result is in the program's memory until the example is closed. */
 static inline bool neon_run(struct neon_example *x, const char *workload, const char *precision, unsigned threads)
 {
@@ -76,7 +81,7 @@ static inline bool neon_run(struct neon_example *x, const char *workload, const 
     const struct crew_cores cores = {.most = threads};
     memset(&x->set, 0, sizeof x->set);
     memset(x->before, 0, sizeof x->before);
-    if (!cpu_library_open_of(&x->library, x->amx ? &amx_kernels : &cpu_kernels, workload, precision, threads, &x->error))
+    if (!cpu_library_open_of(&x->library, rows_of(x, workload), workload, precision, threads, (unsigned)x->gen, &x->error))
         return false;
     x->library.flush = true;
     return program_set_open_with(&x->set, 1, code, bytes, &options, x->gen ? x->gen : AMX_GEN_M1, NULL, &cores, 0, neon_prepare,
@@ -130,11 +135,16 @@ static inline void amx_all(const char *const *workload, size_t count, const char
         for (size_t p = 0; p < precisions; p++) {
             uint64_t first = 0;
             for (enum amx_gen gen = AMX_GEN_M1; gen <= AMX_GEN_M4; gen++) {
-                struct neon_example x = {.seed = 7 + i, .amx = true, .gen = gen};
-                const bool ok = neon_compare(&x, workload[i], precision[p], 1);
+                struct neon_example x = {.seed = 7 + i, .amx = true, .gen = gen}, three = x;
+                const bool ok = neon_compare(&x, workload[i], precision[p], 1) &&
+                                (gen != AMX_GEN_M1 || neon_run(&three, workload[i], precision[p], 3));
                 first = ok && gen == AMX_GEN_M1 ? neon_checksum(&x) : first;
                 CHECK(ok && neon_checksum(&x) == first, "%s %s: other bytes on another generation", workload[i], precision[p]);
+                CHECK(ok && (gen != AMX_GEN_M1 || neon_checksum(&three) == first), "%s %s: other bytes on three threads %s",
+                      workload[i], precision[p], three.error.text);
                 neon_close(&x);
+                if (gen == AMX_GEN_M1)
+                    neon_close(&three);
             }
         }
 }
@@ -143,7 +153,7 @@ static inline void amx_refused(const char *workload, const char *precision, cons
 {
     struct cpu_library library;
     struct orch_error error = {0};
-    const bool opened = cpu_library_open_of(&library, &amx_kernels, workload, precision, 1, &error);
+    const bool opened = cpu_library_open_of(&library, &amx_kernels, workload, precision, 1, 0, &error);
     CHECK(!opened && error.exit_code == ORCH_USAGE && strstr(error.text, part), "%s: %s", workload, error.text);
 }
 

@@ -140,6 +140,14 @@ bool cli_ask(struct cli_home *home, const char *format, ...)
     return cli_run_or_skip(line, &home->outcome);
 }
 
+void cli_all_wrong(struct cli_home *home, const struct cli_wrong *rows, size_t count)
+{
+    const struct cli_outcome *const o = &home->outcome;
+    for (size_t i = 0; i < count && cli_ask(home, "%s", rows[i].arguments); i++)
+        CHECK(o->code == rows[i].code && strstr(o->err, rows[i].says), "%s: exit %d: %s", rows[i].arguments, o->code, o->err);
+    cli_home_remove(home);
+}
+
 /* ---- documents ---- */
 
 json_object *cli_document(const struct cli_outcome *outcome)

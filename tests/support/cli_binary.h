@@ -4,6 +4,7 @@
 
 #include <json-c/json.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct cli_outcome {
@@ -36,6 +37,14 @@ void cli_home_open(struct cli_home *home);
 bool cli_home_remove(struct cli_home *home);
 /* Runs a line in which $ stands for the folder, with the folder's database. Skips the test when there is no binary. */
 bool cli_ask(struct cli_home *home, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Requests that are wrong: each must end with its code and say so on standard error. Removes the folder. */
+struct cli_wrong {
+    const char *arguments;
+    int code;
+    const char *says;
+};
+void cli_all_wrong(struct cli_home *home, const struct cli_wrong *rows, size_t count);
 
 /* The document on standard output. NULL and a failed check when the command failed or wrote none. Free with json_object_put. */
 json_object *cli_document(const struct cli_outcome *outcome);

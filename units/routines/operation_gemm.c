@@ -10,7 +10,8 @@ static bool gemm_operands(const struct routine_request *r, struct routine_work *
     const uint64_t m = (uint64_t)r->value[GEMM_M], n = (uint64_t)r->value[GEMM_N], k = (uint64_t)r->value[GEMM_K];
     const uint64_t batch = (uint64_t)r->value[GEMM_BATCH];
     const bool whole = r->type == ROUTINE_I8, adds = r->decimal[GEMM_BETA] != 0;
-    const enum routine_type result = whole ? ROUTINE_I32 : r->type;
+    const unsigned block = routine_type_block(r->type);
+    const enum routine_type number = block > 1 ? ROUTINE_F32 : r->type, result = whole ? ROUTINE_I32 : number;
     const bool ta = r->value[GEMM_TA], tb = r->value[GEMM_TB];
     const uint64_t *const a = ta ? ROUTINE_DIMS(batch, k, m) : ROUTINE_DIMS(batch, m, k);
     const uint64_t *const b = tb ? ROUTINE_DIMS(batch, n, k) : ROUTINE_DIMS(batch, k, n), *const c = ROUTINE_DIMS(batch, m, n);
@@ -19,7 +20,10 @@ static bool gemm_operands(const struct routine_request *r, struct routine_work *
         return false;
     if (whole && (r->decimal[GEMM_ALPHA] != 1 || (adds && r->decimal[GEMM_BETA] != 1)))
         return kernel_refuse(error, "gemm: integer products take alpha=1 and beta=0 or 1");
-    routine_add_operand(w, "a", r->type, ROUTINE_INPUT, a);
+    if (block > 1 && (!tb || ta || k % block))
+        return kernel_refuse(error, "gemm: rows of b in %s are stored side by side (ta=0, tb=1), in whole blocks of %u",
+                             routine_type_name(r->type), block);
+    routine_add_operand(w, "a", number, ROUTINE_INPUT, a);
     routine_set_range(w, whole ? -128 : -1, whole ? 128 : 1);
     routine_add_operand(w, "b", r->type, ROUTINE_INPUT, b);
     routine_set_range(w, whole ? -128 : -1, whole ? 128 : 1);
@@ -33,7 +37,21 @@ static bool gemm_operands(const struct routine_request *r, struct routine_work *
     return true;
 }
 
-/* |error| <= epsilon (k + 3) |alpha| sum |a b| + 2 epsilon |beta c|: k roundings of sums in any order, three of the end. */
+/* How far an element of a may be from what is multiplied, where a is rounded to bytes: half a step of its block of 32, whose
+ * scale is rounded to half precision. */
+static double rounded_by(const struct routine_request *r, const double *a, int64_t l)
+{
+    enum { BLOCK = 32 };
+    double most = 0;
+    if (routine_type_block(r->type) == 1)
+        return 0;
+    for (int64_t i = l / BLOCK * BLOCK; i < l / BLOCK * BLOCK + BLOCK; i++)
+        most = fmax(most, fabs(a[i]));
+    return most / 254 * 1.001 + 0x1p-11 * most;
+}
+
+/* |error| <= epsilon (k + 3) |alpha| sum |a b| + 2 epsilon |beta c|: k roundings of sums in any order, three of the end; with b
+ * in blocks also |alpha| sum |b| times what a is rounded by. */
 static void gemm_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
 {
     const int64_t m = r->value[GEMM_M], n = r->value[GEMM_N], k = r->value[GEMM_K], ta = r->value[GEMM_TA],
@@ -42,15 +60,16 @@ static void gemm_reference(const struct routine_request *r, const double *const 
     for (int64_t at = 0; at < r->value[GEMM_BATCH] * m * n; at++) {
         const int64_t image = at / (m * n), i = at / n % m, j = at % n;
         const double *const a = operand[0] + image * m * k, *const b = operand[1] + image * k * n;
-        double sum = 0, size = 0;
+        double sum = 0, size = 0, away = 0;
         for (int64_t l = 0; l < k; l++) {
+            away += rounded_by(r, a + i * k, l) * fabs(b[tb ? j * k + l : l * n + j]);
             const double product = a[ta ? l * m + i : i * k + l] * b[tb ? j * k + l : l * n + j];
             sum += product;
             size += fabs(product);
         }
         const double before = beta != 0 ? beta * operand[2][at] : 0;
         t->value[at] = alpha * sum + before;
-        t->error[at] = t->epsilon * ((double)(k + 3) * fabs(alpha) * size + 2 * fabs(before));
+        t->error[at] = t->epsilon * ((double)(k + 3) * fabs(alpha) * size + 2 * fabs(before)) + fabs(alpha) * away;
     }
 }
 

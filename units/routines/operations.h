@@ -103,6 +103,14 @@ enum { ROWS_ROWS, ROWS_COLUMNS, SOFTMAX_LOG, SOFTMAX_OWN, NORM_EPS = 2, NORM_AFF
 extern const struct routine_operation operation_softmax;                      /* operands x, out */
 extern const struct routine_operation operation_layernorm, operation_rmsnorm; /* operands x, out[, gamma[, beta]] */
 
+enum { SCAN_ROWS, SCAN_COLUMNS, SCAN_EXCLUSIVE, SORT_DESCENDING = SCAN_EXCLUSIVE };
+#define ROUTINE_SCAN_PARAMETERS(option)                                                                                          \
+    ROUTINE_ROWS_PARAMETERS,                                                                                                     \
+    {                                                                                                                            \
+        .name = option, .least = 0, .most = 1                                                                                    \
+    }
+extern const struct routine_operation operation_scan, operation_sort; /* operands x, out */
+
 /* ---- images ---- */
 
 enum { IMAGE_N, IMAGE_C, IMAGE_H, IMAGE_W };

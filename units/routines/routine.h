@@ -50,7 +50,8 @@ struct routine_request {
     int64_t value[KERNEL_PARAMETERS];
     double decimal[KERNEL_PARAMETERS]; /* of decimal parameters */
     enum routine_type type;
-    unsigned threads; /* that share the work; 0 = 1. Set by the caller after reading */
+    unsigned threads;    /* that share the work; 0 = 1. Set by the caller after reading */
+    unsigned generation; /* of the unit, from 1 on; 0 = any, which has what all have. Set by the caller after reading */
 };
 
 enum routine_role { ROUTINE_INPUT, ROUTINE_OUTPUT, ROUTINE_IN_OUT, ROUTINE_SCRATCH };

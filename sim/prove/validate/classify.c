@@ -24,12 +24,23 @@ static const char *work_of_loop(const struct validate_row *row, const struct val
     return time && p->patches ? "latency" : "instruction"; /* only chains of pointers patch the data */
 }
 
+/* Of operations of frameworks, what their products run on counts; the rest runs on cores. */
+static const char *of_cores(const struct validate_program *p)
+{
+    for (unsigned i = 0; i < p->launches; i++)
+        if (strcmp(p->launch[i].unit, "amx") == 0)
+            return "amx";
+    return "cpu";
+}
+
 static const char *part_of(const struct validate_program *p)
 {
     if (p->power)
         return "power";
     if (p->ane)
         return "ane";
+    if (p->launches && *p->launch[0].unit)
+        return of_cores(p);
     if (p->launches || p->gpu.text)
         return "gpu";
     if (p->workload[0])

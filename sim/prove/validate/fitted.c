@@ -173,6 +173,12 @@ static void add_of_code(struct fitted_list *list)
          {"chip=M1 Max & source~fma.md & what~fma64 in matrix mode & condition~3 thread(s), 8 Z ",
           "chip=M1 Max & source~fma.md & what~fma64 in matrix mode & condition~5 thread(s), 8 Z "},
          false},
+        {"products from which Accelerate has several threads",
+         "sim/prove/validate/plan_launch.h",
+         "more than 2^24 multiply-adds",
+         {"chip=M1 Pro & what=sgemm Accelerate & condition~N=256", "chip=M1 Pro & what=sgemm Accelerate & condition~N=512",
+          "chip=M1 Max & what=sgemm_accelerate & shape~256^3"},
+         false},
         {"spread of runs by unit and kind of work", "sim/run/residuals.inc", "a table", {"*"}, true},
     };
     char idle[40];

@@ -1,6 +1,12 @@
-/* Matrix products by somebody's library, run as orchard's own AMX kernel of the same size. Libraries differ in blocking and
- * threads, so these rows say more about the kernel than about the unit; their note says so. */
+/* Matrix products by somebody's library, run as orchard's own kernel of the same size: on AMX, and where the table says that it
+ * was NEON code, on cores. Libraries differ in blocking and threads, so these rows say more about the kernel than about the unit;
+ * their note says so.
+ *
+ * Accelerate is taken to share large products by one thread on each P core. Nothing is published but rates: those of 256 x 256 x
+ * 256 on M1 Pro and M1 Max are those of one block, those of 512 x 512 x 512 of two (plan_launch.h).
+ */
 #include "isa/array_count.h"
+#include "sim/prove/validate/plan_launch.h"
 #include "sim/prove/validate/program.h"
 
 #include <string.h>
@@ -16,14 +22,20 @@ struct gemm_name {
 static const struct gemm_name names[] = {
     {"sgemm", "f32"},
     {"SGEMM", "f32"},
+    {"dgemm_accelerate", "f64"},
+    {"dgemm_openblas", "f64"},
     {"DGEMM", "f64"},
     {"int16 matmul hand-written", "i16"},
     {"generated f32 matmul", "f32"},
     {"PyTorch CPU GEMM f32", "f32"},
+    {"torch_matmul_best", "f32"},
 };
 
-static const char *precision_of(const char *what)
+static const char *precision_of(const struct validate_row *row)
 {
+    const char *const what = row->what;
+    if (strncmp(what, "clpeak_cpu_accelerate_gemm", 26) == 0)
+        return strstr(row->shape, "dgemm") ? "f64" : "f32";
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strstr(what, names[i].part))
             return names[i].precision;
@@ -34,62 +46,85 @@ static unsigned size_of(const struct validate_row *row)
 {
     unsigned n;
     const char *const size = strstr(row->condition, "N=");
-    if (size && sscanf(size, "N=%u", &n) == 1)
+    if ((size && sscanf(size, "N=%u", &n) == 1) || sscanf(row->shape, "%u^3", &n) == 1)
         return n;
     if (sscanf(row->what, "Accelerate SGEMM %u", &n) == 1)
         return n;
+    if (sscanf(row->shape, "sgemm %uk", &n) == 1)
+        return 1024 * n;
     return 0;
 }
 
-#define SIMULATED_PRODUCTS                                                                                                       \
-    (UINT64_C(1) << 27) /* most multiply-adds that are simulated; more rows or batches are extrapolated                          \
-                         */
-
-/* Reads "64x256 * 256x32", "100x64x256 * 256x32" (one tall product) or "100x64x256 * 100x256x32" (a batch). */
-static bool read_shape(const char *shape, uint64_t *batch, uint64_t *m, uint64_t *n, uint64_t *k)
+/* One thread, in-process; or the row's threads, as a program of one launch. */
+static bool take_size(struct validate_row *row, struct validate_program *program, unsigned n, const char *precision, bool one)
 {
-    unsigned long long a, b, c, d, e, f;
-    if (sscanf(shape, "%llux%llux%llu * %llux%llux%llu", &a, &b, &c, &d, &e, &f) == 6 && a == d && c == e)
-        return *batch = a, *m = b, *k = c, *n = f, true;
-    if (sscanf(shape, "%llux%llux%llu * %llux%llu", &a, &b, &c, &d, &e) == 5 && c == d)
-        return *batch = 1, *m = a * b, *k = c, *n = e, true;
-    if (sscanf(shape, "%llux%llu * %llux%llu", &a, &b, &c, &d) == 4 && b == c)
-        return *batch = 1, *m = a, *k = b, *n = d, true;
-    return false;
+    const bool small = (uint64_t)n * n * n <= VALIDATE_ACCELERATE_ONE_THREAD, neon = strcmp(row->device, "cpu") == 0;
+    if (!neon && (one || small)) {
+        program->threads = 1;
+        program->warm = true;
+        snprintf(program->workload, sizeof program->workload, "gemm:%ux%ux%u", n, n, n);
+        snprintf(program->precision, sizeof program->precision, "%s", precision);
+        return true;
+    }
+    if (strcmp(precision, "f32") != 0 && strcmp(precision, "f64") != 0)
+        return validate_refuse(row, "products in %s are not shared by several cores", precision);
+    struct validate_launch *const l = &program->launch[program->launches++];
+    *l = (struct validate_launch){.times = 1, .cores = one ? 1 : 0};
+    snprintf(l->unit, sizeof l->unit, "%s", neon ? "cpu" : "amx");
+    snprintf(l->workload, sizeof l->workload, "gemm:%ux%ux%u", n, n, n);
+    snprintf(l->precision, sizeof l->precision, "%s", precision);
+    return true;
 }
 
-/* Products of frameworks that use Accelerate: a part of the rows (or of the batch) is simulated and its time extrapolated, since
- * the rest repeats it. */
-static bool plan_framework(struct validate_row *row, struct validate_program *program)
+/* ---- whisper.cpp's bench: ggml's product of N x N weights and N x N activations by one thread ---- */
+
+#define GGML_WHOLE 256 /* larger ones are simulated for two and for one block of sixteen activations */
+
+static bool add_dots(struct validate_program *program, unsigned rows, unsigned n, const char *precision, double times)
 {
-    uint64_t batch, m, n, k;
-    if (!read_shape(row->shape, &batch, &m, &n, &k) || !m || !n || !k || !batch)
-        return validate_refuse(row, "shape '%.60s' is not read", row->shape);
-    if (strcmp(row->unit, "ms") != 0)
-        return validate_refuse(row, "a product in '%.20s', not a time", row->unit);
-    const double whole = (double)batch * (double)m;
-    while (batch > 1 && batch * m * n * k > SIMULATED_PRODUCTS)
-        batch = (batch + 1) / 2;
-    while (m > 64 && m * n * k > SIMULATED_PRODUCTS)
-        m = (m + 1) / 2;
-    if (n * k > SIMULATED_PRODUCTS / 16)
-        return validate_refuse(row, "%llu x %llu takes minutes to simulate", (unsigned long long)n, (unsigned long long)k);
-    snprintf(program->workload, sizeof program->workload, "gemm:%llux%llux%llu,batch=%llu", (unsigned long long)m,
-             (unsigned long long)n, (unsigned long long)k, (unsigned long long)batch);
-    snprintf(program->precision, sizeof program->precision, "f32");
-    program->core = VALIDATE_P_CORE;
-    program->warm = true;
-    program->note = OUR_KERNEL;
-    program->measure = VALIDATE_NS_PER_WORK;
-    program->work = 1e6 * (double)batch * (double)m / whole; /* milliseconds of the complete product */
+    const bool half = strcmp(precision, "f16") == 0, blocks = precision[0] == 'q';
+    struct validate_launch *const l = &program->launch[program->launches++];
+    *l = (struct validate_launch){.times = times, .cores = 1, .unit = "cpu"};
+    snprintf(l->workload, sizeof l->workload, "gemm:%ux%ux%u,tb=1%s%s", rows, n, n, blocks ? "" : ",algo=dots",
+             half ? ",acc=f16" : "");
+    snprintf(l->precision, sizeof l->precision, "%s", precision);
     return true;
+}
+
+/* Builds with a BLAS widen the weights to f32, which is left out here, and call it; others take one dot product after the other.
+ */
+static bool plan_ggml(struct validate_row *row, struct validate_program *program)
+{
+    static const char *const types[][2] = {{"f32", "f32"}, {"f16", "f16"}, {"Q4_0", "q4_0"}, {"Q8_0", "q8_0"}};
+    const char *precision = NULL;
+    unsigned m, n, k;
+    if (sscanf(row->shape, "%ux%ux%u", &m, &n, &k) != 3 || m != n || n != k || strcmp(row->unit, "GFLOPS") != 0)
+        return validate_refuse(row, "shape '%.60s' is not read", row->shape);
+    program->core = VALIDATE_P_CORE;
+    program->measure = VALIDATE_RATE;
+    program->work = 2.0 * n * n * n;
+    if (strcmp(row->device, "amx") == 0) {
+        program->note = "orchard's AMX kernel instead of Accelerate's; weights are f32 already";
+        return take_size(row, program, n, "f32", false);
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
+        if (strcmp(validate_cell(row, "precision"), types[i][0]) == 0)
+            precision = types[i][1];
+    if (!precision)
+        return validate_refuse(row, "ggml multiplies %.10s in another way: no kernel for it", validate_cell(row, "precision"));
+    program->note = "orchard's kernel after ggml's dot products";
+    if (n <= GGML_WHOLE)
+        return add_dots(program, n, n, precision, 1);
+    program->beyond_caches = true;
+    const double rest = n / 16.0 - 1;
+    return add_dots(program, 16, n, precision, 1 - rest) && add_dots(program, 32, n, precision, rest);
 }
 
 bool validate_plan_gemm(struct validate_row *row, struct validate_program *program)
 {
-    if (strcmp(row->device, "amx") == 0 && (strncmp(row->what, "matmul_", 7) == 0 || strncmp(row->what, "linear_", 7) == 0))
-        return plan_framework(row, program);
-    const char *const precision = precision_of(row->what);
+    if (strncmp(row->what, "ggml_mul_mat_", 13) == 0)
+        return plan_ggml(row, program);
+    const char *const precision = precision_of(row);
     if (!precision)
         return false;
     const bool tera = strcmp(row->unit, "TFLOPS") == 0;
@@ -105,11 +140,9 @@ bool validate_plan_gemm(struct validate_row *row, struct validate_program *progr
         return validate_refuse(row, "%u x %u x %u takes minutes to simulate", n, n, n);
     const bool one =
         strstr(row->condition, "single thread") || strstr(row->condition, "1 core") || strstr(row->condition, "1 caller thread");
+    if (!take_size(row, program, n, precision, one))
+        return false;
     program->core = VALIDATE_P_CORE;
-    program->threads = one ? 1 : 0;
-    program->warm = true;
-    snprintf(program->workload, sizeof program->workload, "gemm:%ux%ux%u", n, n, n);
-    snprintf(program->precision, sizeof program->precision, "%s", precision);
     program->note = OUR_KERNEL;
     program->work = 2.0 * n * n * n / (tera ? 1000 : 1);
     program->measure = VALIDATE_RATE;

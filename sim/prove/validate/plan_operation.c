@@ -5,6 +5,7 @@
  * library. Where a framework takes several launches, both the plan and the row's note have them.
  */
 #include "isa/array_count.h"
+#include "sim/prove/validate/operation_shape.h"
 #include "sim/prove/validate/row_framework.h"
 #include "sim/prove/validate/overhead.h"
 #include "sim/prove/validate/measured_kernels.h"
@@ -13,67 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIMENSIONS 6
-
-struct tensor {
-    uint64_t size[DIMENSIONS];
-    unsigned dimensions;
-};
-
 struct operation {
     struct validate_row *row;
     struct validate_program *program;
-    struct tensor operand[3];
-    unsigned operands;
-    int axis; /* AXIS_ALL: over everything; AXIS_NONE: not given */
+    struct operation_shape shape;
     bool mlx; /* MLX, otherwise PyTorch on MPS */
 };
-
-enum { AXIS_NONE = -100, AXIS_ALL = -99 };
-
-/* ---- the shape: "64x1024x128 axis=0", "1000x64x256 * 256x32" ---- */
-
-static bool read_shape(struct operation *o)
-{
-    const char *at = o->row->shape;
-    char *end;
-    o->axis = AXIS_NONE;
-    for (o->operands = 0; o->operands < 3;) {
-        struct tensor *const t = &o->operand[o->operands++];
-        do {
-            const uint64_t size = strtoull(at, &end, 10);
-            if (end == at || !size || t->dimensions == DIMENSIONS)
-                return false;
-            t->size[t->dimensions++] = size;
-            at = end + (*end == 'x');
-        } while (*end == 'x');
-        if (strncmp(at, " * ", 3) != 0)
-            break;
-        at += 3;
-    }
-    if (strcmp(at, " axis=all") == 0)
-        o->axis = AXIS_ALL;
-    else if (strncmp(at, " axis=", 6) == 0)
-        o->axis = atoi(at + 6);
-    else
-        return !*at;
-    if (o->axis < 0 && o->axis != AXIS_ALL)
-        o->axis += (int)o->operand[0].dimensions;
-    return o->axis == AXIS_ALL || (o->axis >= 0 && o->axis < (int)o->operand[0].dimensions);
-}
-
-static uint64_t product(const struct tensor *t, unsigned from, unsigned to)
-{
-    uint64_t all = 1;
-    for (unsigned i = from; i < to; i++)
-        all *= t->size[i];
-    return all;
-}
-
-static uint64_t elements(const struct tensor *t)
-{
-    return product(t, 0, t->dimensions);
-}
 
 static bool launch(struct operation *o, double times, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static bool launch(struct operation *o, double times, const char *format, ...)
@@ -96,23 +42,24 @@ static bool other_shape(const struct operation *o)
 
 static bool plan_relu(struct operation *o)
 {
-    return launch(o, 1, "elementwise:%llu,op=relu", (unsigned long long)elements(&o->operand[0]));
+    return launch(o, 1, "elementwise:%llu,op=relu", (unsigned long long)operation_elements(&o->shape.operand[0]));
 }
 
 static bool plan_sigmoid(struct operation *o)
 {
-    return launch(o, 1, "elementwise:%llu,op=sigmoid", (unsigned long long)elements(&o->operand[0]));
+    return launch(o, 1, "elementwise:%llu,op=sigmoid", (unsigned long long)operation_elements(&o->shape.operand[0]));
 }
 
 static bool plan_concat(struct operation *o)
 {
-    if (o->operands != 2 || o->axis < 0)
+    if (o->shape.operands != 2 || o->shape.axis < 0)
         return other_shape(o);
-    const unsigned axis = (unsigned)o->axis;
+    const unsigned axis = (unsigned)o->shape.axis;
     /* along the first axis MLX copies lines; the library's kernel takes rows in any number */
-    const uint64_t rows = axis ? product(&o->operand[0], 0, axis) : o->mlx ? 1 : o->operand[0].size[0];
-    return launch(o, 1, "concat:%llux%llux%llu", (unsigned long long)rows, (unsigned long long)(elements(&o->operand[0]) / rows),
-                  (unsigned long long)(elements(&o->operand[1]) / rows));
+    const uint64_t rows = axis ? operation_product(&o->shape.operand[0], 0, axis) : o->mlx ? 1 : o->shape.operand[0].size[0];
+    return launch(o, 1, "concat:%llux%llux%llu", (unsigned long long)rows,
+                  (unsigned long long)(operation_elements(&o->shape.operand[0]) / rows),
+                  (unsigned long long)(operation_elements(&o->shape.operand[1]) / rows));
 }
 
 /* ---- reductions ---- */
@@ -126,14 +73,14 @@ static bool along_rows(struct operation *o, const char *kernel, const char *opti
 /* Dimensions before and behind the axis are counted together: as many results from as many elements, in another order. */
 static bool plan_reduction(struct operation *o, const char *option)
 {
-    const struct tensor *const t = &o->operand[0];
-    if (o->axis == AXIS_ALL || o->axis == AXIS_NONE)
-        return along_rows(o, "reduce", option, 1, elements(t));
-    const uint64_t length = t->size[o->axis];
-    if ((unsigned)o->axis + 1 == t->dimensions)
-        return along_rows(o, "reduce", option, elements(t) / length, length);
-    return launch(o, 1, "reduce:%llux%llu%s,axis=0", (unsigned long long)length, (unsigned long long)(elements(t) / length),
-                  option);
+    const struct operation_tensor *const t = &o->shape.operand[0];
+    if (o->shape.axis == OPERATION_AXIS_ALL || o->shape.axis == OPERATION_AXIS_NONE)
+        return along_rows(o, "reduce", option, 1, operation_elements(t));
+    const uint64_t length = t->size[o->shape.axis];
+    if ((unsigned)o->shape.axis + 1 == t->dimensions)
+        return along_rows(o, "reduce", option, operation_elements(t) / length, length);
+    return launch(o, 1, "reduce:%llux%llu%s,axis=0", (unsigned long long)length,
+                  (unsigned long long)(operation_elements(t) / length), option);
 }
 
 static bool plan_argmax(struct operation *o)
@@ -150,15 +97,15 @@ static bool plan_sum(struct operation *o)
  * one number. */
 static bool plan_softmax(struct operation *o)
 {
-    const struct tensor *const t = &o->operand[0];
-    const unsigned long long all = elements(t);
-    if (o->axis == AXIS_ALL)
+    const struct operation_tensor *const t = &o->shape.operand[0];
+    const unsigned long long all = operation_elements(t);
+    if (o->shape.axis == OPERATION_AXIS_ALL)
         return along_rows(o, "reduce", ",op=max", 1, all) && launch(o, 1, "elementwise:%llu,op=sub,period=1", all) &&
                launch(o, 1, "elementwise:%llu,op=exp", all) && along_rows(o, "reduce", ",op=sum", 1, all) &&
                launch(o, 1, "elementwise:%llu,op=div,period=1", all);
-    if (o->axis < 0 || (unsigned)o->axis + 1 != t->dimensions)
+    if (o->shape.axis < 0 || (unsigned)o->shape.axis + 1 != t->dimensions)
         return other_shape(o);
-    const uint64_t length = t->size[o->axis];
+    const uint64_t length = t->size[o->shape.axis];
     return along_rows(o, "softmax", "", all / length, length);
 }
 
@@ -170,44 +117,31 @@ static bool plan_product(struct operation *o, uint64_t batch, uint64_t m, uint64
                   (unsigned long long)batch, transposed ? ",tb=1" : "");
 }
 
-/* Reads "BxMxK * BxKxN", "BxMxK * KxN" (one tall product) or "MxK * KxN". */
-static bool read_product(const struct operation *o, uint64_t *batch, uint64_t *m, uint64_t *n, uint64_t *k)
-{
-    const struct tensor *const a = &o->operand[0], *const b = &o->operand[1];
-    if (o->operands < 2 || a->dimensions < 2 || b->dimensions < 2)
-        return false;
-    *k = a->size[a->dimensions - 1];
-    *n = b->size[b->dimensions - 1];
-    *batch = product(b, 0, b->dimensions - 2);
-    *m = elements(a) / *k / *batch;
-    return b->size[b->dimensions - 2] == *k && elements(a) == *batch * *m * *k &&
-           (b->dimensions == 2 || *batch == product(a, 0, a->dimensions - 2));
-}
-
 static bool plan_matmul(struct operation *o)
 {
-    uint64_t batch, m, n, k;
-    return read_product(o, &batch, &m, &n, &k) ? plan_product(o, batch, m, n, k, false) : other_shape(o);
+    struct operation_matmul p;
+    return operation_shape_matmul(&o->shape, &p) ? plan_product(o, p.batch, p.m, p.n, p.k, false) : other_shape(o);
 }
 
 /* Product and bias, in one kernel unless the row says that there were two. */
 static bool plan_linear(struct operation *o)
 {
-    uint64_t batch, m, n, k;
-    if (o->operands != 3 || !read_product(o, &batch, &m, &n, &k))
+    struct operation_matmul p;
+    if (o->shape.operands != 3 || !operation_shape_matmul(&o->shape, &p))
         return other_shape(o);
-    const bool ok = n == 1 && batch == 1 ? launch(o, 1, "gemv:%llux%llu", (unsigned long long)m, (unsigned long long)k)
-                                         : plan_product(o, batch, m, n, k, false);
+    const bool ok = p.n == 1 && p.batch == 1 ? launch(o, 1, "gemv:%llux%llu", (unsigned long long)p.m, (unsigned long long)p.k)
+                                             : plan_product(o, p.batch, p.m, p.n, p.k, false);
     if (!ok || !strstr(validate_cell(o->row, "note"), "bias add were two kernels"))
         return ok;
-    return launch(o, 1, "elementwise:%llu,op=add,period=%llu", (unsigned long long)(batch * m * n), (unsigned long long)n);
+    return launch(o, 1, "elementwise:%llu,op=add,period=%llu", (unsigned long long)(p.batch * p.m * p.n),
+                  (unsigned long long)p.n);
 }
 
 /* NxHxWxC images, KxRxSxC weights, no padding; the kernel of the library has channels first. */
 static bool plan_conv2d(struct operation *o)
 {
-    const struct tensor *const x = &o->operand[0], *const w = &o->operand[1];
-    if (o->operands != 2 || x->dimensions != 4 || w->dimensions != 4 || x->size[3] != w->size[3])
+    const struct operation_tensor *const x = &o->shape.operand[0], *const w = &o->shape.operand[1];
+    if (o->shape.operands != 2 || x->dimensions != 4 || w->dimensions != 4 || x->size[3] != w->size[3])
         return other_shape(o);
     return launch(o, 1, "conv2d:n=%llu,c=%llu,h=%llu,w=%llu,k=%llu,r=%llu,s=%llu", (unsigned long long)x->size[0],
                   (unsigned long long)x->size[3], (unsigned long long)x->size[1], (unsigned long long)x->size[2],
@@ -218,9 +152,9 @@ static bool plan_conv2d(struct operation *o)
  */
 static bool plan_attention(struct operation *o)
 {
-    const struct tensor *const q = &o->operand[0], *const k = &o->operand[1];
-    if (o->operands != 3 || q->dimensions != 4 || k->dimensions != 4 || q->size[3] != k->size[3] ||
-        elements(k) != elements(&o->operand[2]))
+    const struct operation_tensor *const q = &o->shape.operand[0], *const k = &o->shape.operand[1];
+    if (o->shape.operands != 3 || q->dimensions != 4 || k->dimensions != 4 || q->size[3] != k->size[3] ||
+        operation_elements(k) != operation_elements(&o->shape.operand[2]))
         return other_shape(o);
     const unsigned long long heads = q->size[0] * q->size[1], queries = q->size[2], keys = k->size[2], depth = q->size[3];
     if (o->mlx) /* queries are scaled, and the mask is added to the scores */
@@ -260,7 +194,7 @@ bool validate_plan_operation(struct validate_row *row, struct validate_program *
     if (strcmp(row->device, "gpu") != 0 || strcmp(row->unit, "ms") != 0 ||
         (!o.mlx && (length < 4 || strcmp(row->what + length - 4, "_mps") != 0)))
         return false;
-    if (strcmp(validate_cell(row, "precision"), "f32") != 0 || !read_shape(&o))
+    if (strcmp(validate_cell(row, "precision"), "f32") != 0 || !operation_shape_read(row->shape, &o.shape))
         return validate_refuse(row, "'%.40s %.60s' in '%.10s' is not read", row->what, row->shape,
                                validate_cell(row, "precision"));
     row_framework(row, o.mlx, program->framework);

@@ -74,13 +74,13 @@ static unsigned threads_of(const struct chip *chip, const struct validate_progra
     return threads;
 }
 
-static bool add_runs(struct validate_recipe *r, unsigned threads, const struct validate_program *p,
+static bool add_runs(struct validate_recipe *r, const struct chip *chip, unsigned threads, const struct validate_program *p,
                      const struct chip_overrides *sets, struct orch_error *error)
 {
     if (p->code)
         return add_own(r, threads, p, sets, error);
     for (unsigned i = 0; i < validate_request_count(p); i++) {
-        const struct run_request request = validate_request(p, i);
+        const struct run_request request = validate_request_on(p, i, chip);
         if (!add_run(r, &request, p, sets, error))
             return false;
     }
@@ -143,7 +143,7 @@ static bool write_recipe(struct validate_recipe *r, struct row_chip *chips, cons
 {
     const struct chip *const chip = row_chip_open(chips, p, error);
     const unsigned threads = chip ? threads_of(chip, p, error) : 0;
-    if (!threads || !add_runs(r, threads, p, row_chip_sets(chips), error))
+    if (!threads || !add_runs(r, chip, threads, p, row_chip_sets(chips), error))
         return false;
     say_value(r, p, threads);
     add_framework(r, p);

@@ -1,5 +1,8 @@
 #include "sim/prove/validate/request.h"
 
+#include "sim/chip/chip_units.h"
+#include "sim/workload/amx/kernel.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +18,13 @@ unsigned validate_request_count(const struct validate_program *p)
     return p->launches ? p->launches : *p->workload ? 1 : 0;
 }
 
+/* Only products of one AMX block are timed without their values. */
+static void set_cores(struct run_request *q, unsigned cores)
+{
+    q->cores = cores;
+    q->mode = cores == 1 && strcmp(q->unit, "amx") == 0 && kernel_has(q->workload) ? RUN_TIMING : RUN_FULL;
+}
+
 /* Seed and everything that is left out are what the command line takes by default. */
 struct run_request validate_request(const struct validate_program *p, unsigned number)
 {
@@ -22,21 +32,40 @@ struct run_request validate_request(const struct validate_program *p, unsigned n
     const char *const precision = l ? l->precision : p->precision;
     struct run_request q = {
         .workload = l ? l->workload : p->workload,
-        .unit = !l       ? "amx"
-                : p->ane ? "ane"
-                         : "gpu",
+        .unit = !l         ? "amx"
+                : *l->unit ? l->unit
+                : p->ane   ? "ane"
+                           : "gpu",
         .precision = *precision ? precision : NULL,
         .kernels = l && *l->kernels ? l->kernels : NULL,
         .mode = RUN_TIMING,
         .seed = 1,
         .cold = l && p->beyond_caches,
     };
-    if (!l)
+    if (!l || *l->unit)
         q.core_choice = p->core == VALIDATE_E_CORE ? SOC_E_CORE : SOC_P_CORE;
+    if (l && *l->unit)
+        set_cores(&q, l->cores ? l->cores : 1);
+    else if (!l)
+        return q;
     else if (!p->ane)
         q.detail = "sampled";
     else if (!p->power)
         q.idle_s = p->idle_seconds;
+    return q;
+}
+
+struct run_request validate_request_on(const struct validate_program *p, unsigned number, const struct chip *chip)
+{
+    struct run_request q = validate_request(p, number);
+    struct chip_clusters clusters;
+    unsigned cores = 0;
+    q.chip = chip;
+    if (!p->launches || !*p->launch[number].unit || p->launch[number].cores || !chip_clusters(chip, &clusters, NULL))
+        return q;
+    for (unsigned i = 0; i < clusters.count; i++)
+        cores += clusters.cluster[i].kind == CHIP_P_CORE ? clusters.cluster[i].cores : 0;
+    set_cores(&q, cores ? cores : 1);
     return q;
 }
 
@@ -93,7 +122,7 @@ char *validate_request_command(const struct run_request *q, const char *chip, co
         write_option(out, "cores", number);
     }
     write_option(out, "chip", chip);
-    write_option(out, "mode", "timing");
+    write_option(out, "mode", q->mode == RUN_TIMING ? "timing" : NULL);
     write_option(out, "detail", q->detail);
     if (q->cold)
         fputs(" --cold", out);

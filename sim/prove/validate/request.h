@@ -14,6 +14,8 @@ unsigned validate_request_count(const struct validate_program *program);
 
 /* One of them. Points into the program. Without a chip yet. */
 struct run_request validate_request(const struct validate_program *program, unsigned number);
+/* The same on a chip, whose P cores all take part where the program says so. */
+struct run_request validate_request_on(const struct validate_program *program, unsigned number, const struct chip *chip);
 /* How often its time counts: negative for what is subtracted. */
 double validate_request_times(const struct validate_program *program, unsigned number);
 /* Whether its overhead counts as well, once; otherwise only the time of the device. */

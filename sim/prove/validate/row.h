@@ -65,6 +65,7 @@ bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *p
 /* Multiply-adds (assembler text with @ for the register of the chain) on so many independent chains, on all cores. */
 bool validate_plan_gpu_rate(struct validate_row *row, struct validate_program *program, const char *text, unsigned chains);
 bool validate_plan_operation(struct validate_row *row, struct validate_program *program);
+bool validate_plan_core_operation(struct validate_row *row, struct validate_program *program);
 bool validate_plan_figure(struct validate_row *row, struct validate_program *program);
 /* Whether the table is one of the Neural Engine; its rows may have units that other tables do not have. */
 bool validate_is_ane(const struct validate_row *row);

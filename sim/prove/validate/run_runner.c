@@ -33,10 +33,10 @@ static bool simulate(const struct run_request *request, struct run_answer *answe
 bool run_runner_ask(struct row_chip *chips, struct memo *memo, const struct validate_program *p, unsigned number,
                     struct run_answer *answer, struct orch_error *error)
 {
-    struct run_request request = validate_request(p, number);
-    request.chip = row_chip_open(chips, p, error);
-    if (!request.chip)
+    const struct chip *const chip = row_chip_open(chips, p, error);
+    if (!chip)
         return false;
+    const struct run_request request = validate_request_on(p, number, chip);
     char *const key = validate_request_command(&request, p->chip, row_chip_sets(chips));
     if (!key)
         return orch_no_memory(error);

@@ -51,15 +51,17 @@ struct validate_gpu {
     uint64_t data_bytes; /* zero-filled; validate_program.patch writes into it */
 };
 
-/* A kernel of the library of GPU or Neural Engine, as one of those that make up an operation. */
+/* A kernel of a unit's library, as one of those that make up an operation. */
 struct validate_launch {
     char workload[128]; /* "gemm:1024x256x64,batch=1000" */
     char precision[8];
     char kernels[24]; /* GPU: whose ("mlx@0.20.0"); "" = the library's own */
     double times;     /* how often the operation contains it; negative: its time is subtracted */
+    char unit[4];     /* "cpu" or "amx"; "" = the GPU, or the Neural Engine */
+    unsigned cores;   /* of cpu and amx: P cores that share it; 0 = all of the chip */
 };
 
-#define VALIDATE_LAUNCHES 8
+#define VALIDATE_LAUNCHES 12
 
 #define VALIDATE_CODE_ADDR   UINT64_C(0x10000)
 #define VALIDATE_DATA_ADDR   UINT64_C(0x1000000)
@@ -87,7 +89,7 @@ struct validate_program {
 
     struct validate_gpu gpu;
 
-    struct validate_launch launch[VALIDATE_LAUNCHES]; /* one after another on the GPU, or one request to the Neural Engine */
+    struct validate_launch launch[VALIDATE_LAUNCHES]; /* one after another, or one request to the Neural Engine */
     bool ane;                                         /* they run on the Neural Engine */
     bool slope;                                       /* ane: the time of the engine alone, of the first launch less the second */
     double idle_seconds;                              /* ane: idle time before the request; power: between requests */

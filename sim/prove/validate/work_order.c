@@ -12,6 +12,7 @@
 #define LAUNCH_MS_PER_GPU_CORE 25.0
 #define REQUEST_MS             5.0
 #define THREAD_MS              5.0
+#define CORE_LAUNCH_MS         1000.0
 #define LOOP_MS_PER_GPU_CORE   5.0
 #define MS_PER_DATA_BYTE       4e-6
 #define MS_PER_FLOP            4e-6
@@ -25,6 +26,8 @@ static double cores_of(const struct chip *chip)
 double work_order_cost(const struct validate_program *p, const struct chip *chip)
 {
     struct spreadsheet_work work = {0, 0};
+    if (p->launches && *p->launch[0].unit)
+        return p->launches * CORE_LAUNCH_MS;
     if (p->launches)
         return p->launches * (p->ane ? REQUEST_MS : LAUNCH_MS_PER_GPU_CORE * cores_of(chip));
     if (*p->workload)

@@ -14,7 +14,7 @@ bool cpu_library_has(const char *workload)
 }
 
 bool cpu_library_open_of(struct cpu_library *l, const struct routine_library *rows, const char *workload, const char *precision,
-                         unsigned threads, struct orch_error *error)
+                         unsigned threads, unsigned generation, struct orch_error *error)
 {
     struct isa_error why = {0};
     *l = (struct cpu_library){.flush = false};
@@ -22,6 +22,7 @@ bool cpu_library_open_of(struct cpu_library *l, const struct routine_library *ro
         return orch_fail(error, ORCH_USAGE, "%.60s: at most %d threads share a kernel", workload, ROUTINE_THREADS);
     const bool read = routine_read(rows, workload, precision, &l->request, &why);
     l->request.threads = threads ? threads : 1;
+    l->request.generation = generation;
     if (!read || !routine_build(&l->request, &l->work, &why))
         return orch_fail(error, ORCH_USAGE, "%s", why.text);
     const int length = routine_write(&l->request, l->text, sizeof l->text);
@@ -35,7 +36,7 @@ bool cpu_library_open_of(struct cpu_library *l, const struct routine_library *ro
 bool cpu_library_open(struct cpu_library *l, const char *workload, const char *precision, unsigned threads,
                       struct orch_error *error)
 {
-    return cpu_library_open_of(l, &cpu_kernels, workload, precision, threads, error);
+    return cpu_library_open_of(l, &cpu_kernels, workload, precision, threads, 0, error);
 }
 
 double cpu_library_bytes(const struct cpu_library *l)

@@ -17,10 +17,10 @@ struct cpu_library {
     double weight[ROUTINE_THREADS]; /* of each thread's share; set by the owner, 1 each after opening */
     bool flush;                     /* set by tests: operands end where their pages end, so that accesses behind them fault */
 };
-/* Parses and builds for so many threads a kernel of these rows. False with exit code 2 and a text that says what to type instead.
- */
+/* Parses and builds for so many threads, and a generation of the unit (routine.h), a kernel of these rows. False with exit code 2
+ * and a text that says what to type instead. */
 bool cpu_library_open_of(struct cpu_library *library, const struct routine_library *rows, const char *workload,
-                         const char *precision, unsigned threads, struct orch_error *error);
+                         const char *precision, unsigned threads, unsigned generation, struct orch_error *error);
 /* The same for NEON. */
 bool cpu_library_open(struct cpu_library *library, const char *workload, const char *precision, unsigned threads,
                       struct orch_error *error);

@@ -38,25 +38,50 @@ static void test_modes_and_chips(void)
     cli_home_remove(&home);
 }
 
-static void test_wrong_requests(void)
+/* Several cores share a product and the blocks of their clusters: the same bytes, sooner where there are two blocks. Products of
+ * one core, in-process, have other contents. */
+static void test_cores(void)
 {
     static const struct {
-        const char *arguments;
-        int code;
-        const char *says;
-    } rows[] = {
+        const char *chip;
+        unsigned cores;
+        double least, most; /* how much faster than one core of m1 */
+    } rows[] = {{"m1", 1, 1, 1}, {"m1", 4, 0.8, 1.3}, {"m1-max", 2, 1.6, 2.1}, {"m1-max", 8, 1.4, 2.3}};
+    char first[64] = "";
+    double one = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        if (!cli_ask(&home, "run gemm:512x512x512 --unit amx --json --rerun --chip %s --cores %u", rows[i].chip, rows[i].cores))
+            return;
+        json_object *const d = cli_document(&home.outcome);
+        const char *const sum = d ? document_text(d, "/checksum/c") : "";
+        const double seconds = d ? document_number(d, "seconds") : 0;
+        if (i == 0)
+            one = seconds;
+        if (i == 1)
+            snprintf(first, sizeof first, "%s", sum);
+        CHECK(d && (i == 0 || (first[0] && strcmp(sum, first) == 0)), "%s %u cores: %s instead of %s", rows[i].chip,
+              rows[i].cores, sum, first);
+        CHECK(d && one / seconds >= rows[i].least && one / seconds <= rows[i].most, "%s %u cores: %.3g times as fast as one",
+              rows[i].chip, rows[i].cores, one / seconds);
+        json_object_put(d);
+    }
+    cli_home_remove(&home);
+}
+
+static void test_wrong_requests(void)
+{
+    static const struct cli_wrong rows[] = {
         {"run softmax:4x8 --unit amx --mode timing", 3, "while it executes"},
-        {"run softmax:4x8 --unit amx --cores 2", 3, "on one core"},
+        {"run softmax:4x8 --unit amx --cores 200", 2, "cores"},
+        {"run gemm:64x64x64 --unit amx --cores 2 --mode timing", 3, "while it executes"},
+        {"run gemm:64x64x64 --unit amx --cores 2 --precision i8", 2, "f32 f64"},
         {"run softmax:4x8 --unit amx --home process", 2, "AArch64 program"},
         {"run softmax:4x8 --unit amx --entry main", 2, "--entry"},
         {"run softmax:4x8 --unit amx --precision i8", 2, "f32 f16 bf16"},
         {"run elementwise:8,op=log --unit amx", 2, "has the functions relu"},
         {"run reduce:4x8 --unit amx", 3, "no version for this unit"},
     };
-    for (size_t i = 0; i < ARRAY_COUNT(rows) && cli_ask(&home, "%s", rows[i].arguments); i++)
-        CHECK(home.outcome.code == rows[i].code && strstr(home.outcome.err, rows[i].says), "%s: exit %d: %s", rows[i].arguments,
-              home.outcome.code, home.outcome.err);
-    cli_home_remove(&home);
+    cli_all_wrong(&home, rows, ARRAY_COUNT(rows));
 }
 
 /* A kernel without a unit stays with the GPU. */
@@ -74,6 +99,7 @@ static void test_unit_is_asked_for(void)
 
 static const struct suite_test tests[] = {
     {"modes and chips have the same values", test_modes_and_chips},
+    {"cores share a product", test_cores},
     {"wrong requests are reported", test_wrong_requests},
     {"the unit is asked for", test_unit_is_asked_for},
 };

@@ -89,11 +89,7 @@ static void test_streams_are_bound_by_dram(void)
 
 static void test_wrong_requests(void)
 {
-    static const struct {
-        const char *arguments;
-        int code;
-        const char *says;
-    } rows[] = {
+    static const struct cli_wrong rows[] = {
         {"run sort:10x10 --unit amx", 3, "the gpu has"},
         {"run sofmax:10x10", 2, "softmax"},
         {"run softmax:10 --unit gpu", 2, "RxC"},
@@ -102,10 +98,7 @@ static void test_wrong_requests(void)
         {"run gemm:8x8x8 --unit gpu --detail op --mode functional", 2, "--detail op"},
         {"run gemm:8x8x8 --unit gpu --detail sampeld", 2, "sampled"},
     };
-    for (size_t i = 0; i < ARRAY_COUNT(rows) && cli_ask(&home, "%s", rows[i].arguments); i++)
-        CHECK(home.outcome.code == rows[i].code && strstr(home.outcome.err, rows[i].says), "%s: exit %d: %s", rows[i].arguments,
-              home.outcome.code, home.outcome.err);
-    cli_home_remove(&home);
+    cli_all_wrong(&home, rows, ARRAY_COUNT(rows));
 }
 
 static void test_kernels_are_listed(void)

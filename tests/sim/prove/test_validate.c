@@ -205,19 +205,35 @@ static void test_unmodelled(void)
 /* The wide table: device and value units in columns of their own, shapes, a scaled product. */
 static void test_framework_products(void)
 {
-    static const char wide[] = "id,chip,unit,workload,shape,value,value_unit,condition,source,kind,chip_id\n"
-                               "HW1,M1,amx,matmul_mlx_cpu,1000000x64 * 64x1024,428,ms,,s,measured,m1_4p4e_8g\n"
-                               "HW2,M1,amx,linear_mlx_cpu,100x1024x32 * 32x1024 * 1024,60,ms,,s,measured,m1_4p4e_8g\n"
-                               "HW3,M1,amx,matmul_cpu,1000x64x1024 * 1000x1024x32,18,ms,,s,measured,m1_4p4e_8g\n"
-                               "HW4,M1,gpu,matmul_mlx_gpu,64x64 * 64x64,1,ms,,s,measured,m1_4p4e_8g\n"
-                               "HW5,M1 Pro,mem,memcpy_threads,threads=3,48,GB/s,,s,measured,\n";
-    static const char *const expected[] = {"gemm:1954x1024x64,batch=1", "gemm:3200x1024x32,batch=1", "gemm:64x32x1024,batch=63"};
-    static const double parts[] = {1954.0 / 1000000, 3200.0 / 102400, 63.0 / 1000};
-    for (size_t i = 0; i < 3; i++) {
-        struct validate_program p = example_plan_row(wide, i);
-        CHECK(strcmp(p.workload, expected[i]) == 0, "'%s', expected '%s'", p.workload, expected[i]);
-        const struct validate_timing second = {.seconds = 0.001};
-        CHECK(fabs(validate_value(&p, &second) - 1 / parts[i]) < 1e-6 / parts[i], "%f ms", validate_value(&p, &second));
+    static const char wide[] = "id,chip,unit,workload,precision,shape,value,value_unit,condition,source,kind,chip_id,note\n"
+                               "HW1,M1,amx,matmul_mlx_cpu,f32,1000000x64 * 64x1024,428,ms,,s,measured,m1_4p4e_8g,\n"
+                               "HW2,M1,amx,linear_mlx_cpu,f32,100x1024x32 * 32x1024 * 1024,60,ms,,s,measured,m1_4p4e_8g,\n"
+                               "HW3,M1,cpu,matmul_cpu,f32,1000x64x1024 * 1000x1024x32,18,ms,,s,measured,m1_4p4e_8g,\n"
+                               "HW4,M1,gpu,matmul_mlx_gpu,,64x64 * 64x64,1,ms,,s,measured,m1_4p4e_8g,\n"
+                               "HW5,M1 Pro,mem,memcpy_threads,,threads=3,48,GB/s,,s,measured,,\n"
+                               "HW6,M1,cpu,sumall_mlx_cpu,f32,1000x1000,1,ms,,s,measured,m1_4p4e_8g,\n"
+                               "HW7,M1,cpu,sumall_cpu,f32,1000x1000,1,ms,,s,measured,m1_4p4e_8g,\n";
+    static const struct {
+        size_t row;
+        const char *unit, *first;
+        unsigned cores, launches;
+        double whole, piece; /* of the size that is cut */
+    } expected[] = {
+        {0, "amx", "gemm:1280x1024x64", 0, 2, 1000000, 1280},
+        {2, "cpu", "gemm:64x32x1024,batch=3", 0, 2, 1000, 3},
+        {5, "cpu", "reduce:245x4096,op=sum", 1, 1, 1, 1},
+        {6, "cpu", "reduce:245x4096,op=sum", 0, 1, 1, 1},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
+        struct validate_program p = example_plan_row(wide, expected[i].row);
+        const double rest = expected[i].whole / expected[i].piece - 1;
+        CHECK(p.launches == expected[i].launches && strcmp(p.launch[0].workload, expected[i].first) == 0 &&
+                  strcmp(p.launch[0].unit, expected[i].unit) == 0 && p.launch[0].cores == expected[i].cores,
+              "%u launches, '%s' on %s, %u cores", p.launches, p.launch[0].workload, p.launch[0].unit, p.launch[0].cores);
+        /* A piece, and so many differences to one of twice the size: together the whole. */
+        CHECK(fabs(p.launch[0].times - (1 - (p.launches > 1 ? rest : 0))) < 1e-9 &&
+                  (p.launches == 1 || fabs(p.launch[1].times - rest) < 1e-9),
+              "%g and %g times", p.launch[0].times, p.launch[1].times);
         validate_program_free(&p);
     }
     struct validate_program copy = example_plan_row(wide, 4);

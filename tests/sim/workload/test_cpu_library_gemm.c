@@ -3,8 +3,8 @@
 #include "isa/array_count.h"
 #include "tests/sim/cpu_library_example.h"
 
-static const char *const floats[] = {"f32", "f16", "bf16"};
-static const char *const all[] = {"f32", "f16", "bf16", "i8"};
+static const char *const floats[] = {"f32", "f16", "bf16", "f64"};
+static const char *const all[] = {"f32", "f16", "bf16", "f64", "i8"};
 
 static void test_sizes(void)
 {
@@ -44,6 +44,32 @@ static void test_half_sums(void)
     static const char *const f16[] = {"f16"};
     neon_all(workloads, ARRAY_COUNT(workloads), f16, 1);
     neon_refused("gemm:8x8x8,acc=f16", "f32", "go with elements in f16");
+}
+
+static void test_dots(void)
+{
+    static const char *const workloads[] = {"gemm:1x1x1,tb=1,algo=dots", "gemm:17x33x65,tb=1,algo=dots",
+                                            "gemm:16x16x64,tb=1,algo=dots", "gemm:5x40x257,tb=1,batch=3,algo=dots",
+                                            "gemm:33x7x31,tb=1,alpha=0.5,beta=-2,algo=dots"};
+    static const char *const halves[] = {"gemm:17x33x65,tb=1,acc=f16,algo=dots", "gemm:3x5x31,tb=1,acc=f16,algo=dots"};
+    static const char *const types[] = {"f32", "bf16"}, *const f16[] = {"f16"};
+    neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+    neon_all(halves, ARRAY_COUNT(halves), f16, 1);
+    neon_refused("gemm:8x8x8,tb=1,algo=dots", "i8", "no other types");
+    neon_refused("gemm:8x8x8,tb=1,algo=dots", "f16", "acc=f16");
+    neon_refused("gemm:8x8x8,algo=dots", "f32", "tb=1");
+}
+
+/* b in blocks, a rounded to bytes: exact but for that. */
+static void test_blocks(void)
+{
+    static const char *const workloads[] = {"gemm:1x1x32,tb=1", "gemm:17x33x64,tb=1", "gemm:5x40x256,tb=1,batch=3",
+                                            "gemm:33x7x96,tb=1,alpha=0.5,beta=-2"};
+    static const char *const types[] = {"q4_0", "q8_0"};
+    neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+    neon_refused("gemm:8x8x32", "q8_0", "tb=1");
+    neon_refused("gemm:8x8x48,tb=1", "q4_0", "whole blocks of 32");
+    neon_refused("gemm:8x8x32,tb=1,acc=f16", "q4_0", "f16");
 }
 
 /* Threads share rows, or columns where there are few rows; more threads than parts leave some without work. */
@@ -86,7 +112,7 @@ static void test_refusals(void)
 {
     neon_refused("gemm:8x8", NULL, "k is missing");
     neon_refused("gemm:8x8x8,tile=4", NULL, "no option 'tile'");
-    neon_refused("gemm:8x8x8", "f64", "f32 f16 bf16 i8");
+    neon_refused("gemm:8x8x8", "i16", "f32 f16 bf16 f64 i8");
     neon_refused("gemm:8x8x8,alpha=2", "i8", "alpha=1");
     neon_refused("gemm:1000000000x1000000000x1000", NULL, "2^42");
 }
@@ -96,6 +122,8 @@ static const struct suite_test tests[] = {
     {"layouts", test_layouts},
     {"alpha and beta", test_factors},
     {"sums in half precision", test_half_sums},
+    {"dot products", test_dots},
+    {"weights in blocks", test_blocks},
     {"threads do not change bytes", test_threads},
     {"the comparison can fail", test_comparison_can_fail},
     {"refusals", test_refusals},

@@ -1,52 +1,20 @@
 /* softmax and normalisations: native/line_rows.c. */
 #include "units/amx/kernels/amx_kernels.h"
 
-#include <stdio.h>
-
-enum { VARIABLE = 64 }; /* ORDER: native/line.h */
-
 static const struct kernel_parameter softmax_parameters[] = {ROUTINE_SOFTMAX_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter norm_parameters[] = {ROUTINE_NORM_PARAMETERS, {.name = NULL}};
 
-static struct routine_call *begin(const struct routine_request *r, struct routine_work *w, const char *function)
-{
-    snprintf(w->variant, sizeof w->variant, "amx_%s_%s", r->row->operation->name, routine_type_name(r->type));
-    return routine_add_call(w, function, r->type, "rows", (uint64_t)r->value[ROWS_ROWS]);
-}
-
-/* A row of float32: the kernels have one thread. */
-static void pass_row(const struct routine_request *r, struct routine_work *w, struct routine_call *c)
-{
-    const uint64_t columns = (uint64_t)r->value[ROWS_COLUMNS];
-    routine_pass_operand(c, routine_add_scratch(w, "own", 4 * (columns + VARIABLE), 1), 0);
-    routine_pass(c, (int64_t)columns);
-}
-
 static bool build_softmax(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
-    struct routine_call *const c = begin(r, w, "amx_softmax");
     (void)error;
-    routine_pass_operand(c, 0, 0);
-    routine_pass_operand(c, 1, 0);
-    pass_row(r, w, c);
-    routine_pass(c, r->value[SOFTMAX_LOG]);
+    arguments_build_softmax(&amx_kernel_block, r, w);
     return true;
 }
 
 static bool build_norm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
-    const bool centred = r->row->operation == &operation_layernorm, affine = r->value[NORM_AFFINE];
-    struct routine_call *const c = begin(r, w, "amx_norm");
     (void)error;
-    routine_pass_operand(c, 0, 0);
-    routine_pass_operand(c, 1, 0);
-    routine_pass_operand(c, affine ? 2 : 0, 0);
-    routine_pass_operand(c, affine && centred ? 3 : 0, 0);
-    pass_row(r, w, c);
-    routine_pass(c, affine);
-    routine_pass(c, affine && centred);
-    routine_pass(c, centred);
-    routine_pass_real(c, r->decimal[NORM_EPS]);
+    arguments_build_norm(&amx_kernel_block, r, w);
     return true;
 }
 

@@ -7,7 +7,11 @@ static const struct routine *const rows[] = {
     AMX_KERNELS(X)
 #undef X
 };
+const struct arguments_unit amx_kernel_block = {"amx", 64};
 const struct routine_library amx_kernels = {"amx", rows, ARRAY_COUNT(rows)};
+
+static const struct routine *const products[] = {&amx_kernel_gemm};
+const struct routine_library amx_products = {"amx", products, ARRAY_COUNT(products)};
 
 /* make amx-kernels. Code as words in the order of the host: orchard's hosts are little-endian. */
 static const uint64_t words[] = {

@@ -1,7 +1,7 @@
 # The AMX kernels as AArch64 programs: build/programs/*.elf (with the cross compiler) and, on a Mac, `make native`.
 
 KERNEL_DIR := units/amx/kernels
-KERNEL_SRC := $(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c gemv.c native/freestanding.c)
+KERNEL_SRC := $(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c gemv.c native/freestanding.c native/blocks.c)
 PROGRAMS := $(O)/programs/demo_sgemm.elf $(O)/programs/amx_kernels.elf
 CROSS_CC := $(shell command -v $(CROSS)gcc 2>/dev/null)
 CROSS_FLAGS := -std=gnu11 -O3 -march=armv8.4-a+fp16+dotprod -ffp-contract=off -ffreestanding -fno-builtin \
@@ -53,35 +53,10 @@ endif
 # amx_kernels_code.inc, which is checked in. AMX words are those of M1.
 AMX_DIR := $(KERNEL_DIR)/native
 AMX_TYPED := $(addprefix $(AMX_DIR)/,line_elementwise.c line_rows.c line_conv.c line_attention.c)
-AMX_PLAIN := $(AMX_DIR)/line_function.c
+AMX_PLAIN := $(AMX_DIR)/line_function.c $(AMX_DIR)/products.c $(AMX_DIR)/blocks.c \
+	$(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c) units/cpu/kernels/native/crew.c
 AMX_TYPES := F32 F16 BF16
-AMX_OBJ := $(foreach t,$(AMX_TYPES),$(AMX_TYPED:$(AMX_DIR)/%.c=$(O)/amx/%_$(t).o)) $(AMX_PLAIN:$(AMX_DIR)/%.c=$(O)/amx/%.o) \
-	$(O)/amx/crew.o
-AMX_FLAGS := -std=gnu11 -O2 -march=armv8.4-a+fp16+dotprod -ffp-contract=off -ffreestanding -fno-builtin -fno-math-errno \
-	-fno-stack-protector -fno-tree-loop-distribute-patterns -fno-pic -fno-asynchronous-unwind-tables -fno-ident -I. -Wall -Wextra -Werror
-AMX_HEADERS := $(wildcard $(KERNEL_DIR)/*.h $(AMX_DIR)/*.h) $(wildcard units/cpu/kernels/native/neon*.h) units/kernel_function.h \
-	$(KERNEL_DIR)/build.mk
-
-define amx_typed
-$(O)/amx/%_$(1).o: $(AMX_DIR)/%.c $(AMX_HEADERS)
-	@mkdir -p $$(@D)
-	$(CROSS)gcc $(AMX_FLAGS) -DELEMENT_$(1) -c $$< -o $$@
-endef
-$(foreach t,$(AMX_TYPES),$(eval $(call amx_typed,$(t))))
-$(AMX_PLAIN:$(AMX_DIR)/%.c=$(O)/amx/%.o): $(O)/amx/%.o: $(AMX_DIR)/%.c $(AMX_HEADERS)
-	@mkdir -p $(@D)
-	$(CROSS)gcc $(AMX_FLAGS) -c $< -o $@
-$(O)/amx/crew.o: units/cpu/kernels/native/crew.c $(AMX_HEADERS)
-	@mkdir -p $(@D)
-	$(CROSS)gcc $(AMX_FLAGS) -c $< -o $@
-
-# The first line names the compiler: another one gives other code.
-$(O)/amx/amx_kernels_code.inc: $(AMX_OBJ)
-	$(CROSS)gcc -r -nostdlib $^ -o $(O)/amx/kernels.o
-	$(CROSS)objcopy --strip-unneeded --remove-section=.comment --remove-section=.note.GNU-stack $(O)/amx/kernels.o
-	(echo "/* $$($(CROSS)gcc --version | head -n 1) */"; \
-	    od -An -v -w48 -tx8 $(O)/amx/kernels.o | sed 's/ \([0-9a-f]*\)/0x\1,/g') > $@
-
-.PHONY: amx-kernels
-amx-kernels: $(O)/amx/amx_kernels_code.inc
-	cp $< units/amx/kernels/amx_kernels_code.inc
+AMX_OPT := -O2
+AMX_HEADERS := $(wildcard $(KERNEL_DIR)/*.h $(AMX_DIR)/*.h units/cpu/kernels/native/*.h) units/kernel_function.h \
+	$(KERNEL_DIR)/build.mk units/routines/build.mk
+$(eval $(call compiled_kernels,amx,AMX,$(KERNEL_DIR)/amx_kernels_code.inc))

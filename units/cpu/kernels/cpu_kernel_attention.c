@@ -2,48 +2,23 @@
 #include "units/cpu/kernels/cpu_kernel_family.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { TILE_ROWS = 8, TILE_COLUMNS = 12 }; /* ORDER: native/gemm_tile.h */
 
 static const struct kernel_parameter attention_parameters[] = {ROUTINE_ATTENTION_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter rope_parameters[] = {ROUTINE_ROPE_PARAMETERS, {.name = NULL}};
 
-static uint64_t panels_of(uint64_t count)
-{
-    return (count + TILE_COLUMNS - 1) / TILE_COLUMNS;
-}
-
 static bool build_attention(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
-    const uint64_t s = (uint64_t)r->value[ATTENTION_S], d = (uint64_t)r->value[ATTENTION_D];
-    const uint64_t heads = (uint64_t)(r->value[ATTENTION_B] * r->value[ATTENTION_H]);
-    const uint64_t kv = (uint64_t)(r->value[ATTENTION_B] * operation_kv_heads(r));
-    const uint64_t key_floats = kv * panels_of(s) * d * TILE_COLUMNS, value_floats = kv * panels_of(d) * s * TILE_COLUMNS;
+    const uint64_t keys = ((uint64_t)r->value[ATTENTION_S] + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
+    const struct arguments_attention cut = {.panel = TILE_COLUMNS,
+                                            .block = TILE_ROWS,
+                                            .own = TILE_ROWS * (keys + (uint64_t)r->value[ATTENTION_D]),
+                                            .keys = "panels of 12 keys",
+                                            .values = "panels of 12 columns of values",
+                                            .queries = "blocks of 8 queries"};
     (void)error;
-    const unsigned keys = routine_add_scratch(w, "keys", 4 * key_floats, 0);
-    const unsigned values = routine_add_scratch(w, "values", 4 * value_floats, 0);
-    const unsigned own =
-        routine_add_scratch(w, "own", 4 * TILE_ROWS * (panels_of(s) * TILE_COLUMNS + d), r->threads ? r->threads : 1);
-    struct routine_call *const calls[] = {
-        routine_add_call(w, "neon_attention_keys", r->type, "panels of 12 keys", kv * panels_of(s)),
-        routine_add_call(w, "neon_attention_values", r->type, "panels of 12 columns of values", kv * panels_of(d)),
-        routine_add_call(w, "neon_attention", r->type, "blocks of 8 queries", heads * ((s + TILE_ROWS - 1) / TILE_ROWS))};
-    for (int i = 0; i < 3; i++) {
-        for (unsigned operand = 0; operand < 4; operand++)
-            routine_pass_operand(calls[i], operand, 0);
-        routine_pass_operand(calls[i], keys, 0);
-        routine_pass_operand(calls[i], values, 0);
-        routine_pass_operand(calls[i], own, 0);
-        routine_pass(calls[i], (int64_t)w->operand[own].thread_stride_bytes);
-        routine_pass(calls[i], r->value[ATTENTION_H]);
-        routine_pass(calls[i], operation_kv_heads(r));
-        routine_pass(calls[i], r->value[ATTENTION_S]);
-        routine_pass(calls[i], r->value[ATTENTION_D]);
-        routine_pass(calls[i], r->value[ATTENTION_CAUSAL]);
-        routine_pass_real(calls[i], 1 / sqrt((double)d));
-    }
-    snprintf(w->variant, sizeof w->variant, "neon_attention_%s", routine_type_name(r->type));
+    arguments_build_attention(&cpu_kernel_neon, &cut, r, w);
     return true;
 }
 
@@ -64,7 +39,7 @@ static bool build_rope(const struct routine_request *r, struct routine_work *w, 
         routine_pass(calls[i], r->value[ROPE_STYLE]);
         routine_pass_real(calls[i], log(r->decimal[ROPE_BASE]));
     }
-    snprintf(w->variant, sizeof w->variant, "neon_rope_%s", routine_type_name(r->type));
+    arguments_name_variant(&cpu_kernel_neon, r, w);
     return true;
 }
 

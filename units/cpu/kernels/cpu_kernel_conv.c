@@ -8,31 +8,6 @@ enum { TILE_ROWS = 8, TILE_COLUMNS = 12, BLOCK = 48 };
 
 static const struct kernel_parameter parameters[] = {ROUTINE_CONV_PARAMETERS, {.name = NULL}};
 
-struct plan {
-    struct operation_conv shape;
-    unsigned bias, out, panels, own;
-    int64_t chunks;
-};
-
-static void pass(const struct routine_request *r, const struct routine_work *w, const struct plan *p, struct routine_call *c)
-{
-    routine_pass_operand(c, 0, 0);
-    routine_pass_operand(c, 1, 0);
-    routine_pass_operand(c, p->bias, 0);
-    routine_pass_operand(c, p->out, 0);
-    routine_pass_operand(c, p->panels, 0);
-    routine_pass_operand(c, p->own, 0);
-    routine_pass(c, (int64_t)w->operand[p->own].thread_stride_bytes);
-    for (unsigned value = IMAGE_N; value <= CONV_BIAS; value++)
-        routine_pass(c, r->value[value]);
-    routine_pass(c, p->shape.act);
-    routine_pass(c, p->shape.h);
-    routine_pass(c, p->shape.w);
-    routine_pass(c, p->shape.group_c);
-    routine_pass(c, p->shape.group_k);
-    routine_pass(c, p->chunks);
-}
-
 /* Channels are parted where there are fewer blocks of pixels than threads want. */
 static int64_t chunks_of(int64_t blocks, int64_t panels, unsigned threads)
 {
@@ -40,7 +15,7 @@ static int64_t chunks_of(int64_t blocks, int64_t panels, unsigned threads)
     return threads == 1 || wanted < 1 ? 1 : wanted < panels ? wanted : panels;
 }
 
-static void build_matrix(const struct routine_request *r, struct routine_work *w, struct plan *p)
+static void build_matrix(const struct routine_request *r, struct routine_work *w, struct arguments_conv *p)
 {
     const unsigned threads = r->threads ? r->threads : 1;
     const int64_t groups = r->value[CONV_GROUPS], panels = (p->shape.group_k + TILE_ROWS - 1) / TILE_ROWS;
@@ -48,25 +23,27 @@ static void build_matrix(const struct routine_request *r, struct routine_work *w
     p->chunks = chunks_of(blocks, panels, threads);
     p->panels = routine_add_scratch(w, "panels", 4 * (uint64_t)(groups * panels * p->shape.depth * TILE_ROWS), 0);
     p->own = routine_add_scratch(w, "own", 4 * (uint64_t)(p->shape.depth * BLOCK), threads);
-    pass(r, w, p, routine_add_call(w, "neon_conv_pack", r->type, "panels of 8 output channels", (uint64_t)(groups * panels)));
-    pass(r, w, p,
-         routine_add_call(w, "neon_conv", r->type, p->chunks > 1 ? "parts of channels of 48 pixels" : "blocks of 48 pixels",
-                          (uint64_t)(blocks * p->chunks)));
+    arguments_pass_conv(
+        p, r, w, routine_add_call(w, "neon_conv_pack", r->type, "panels of 8 output channels", (uint64_t)(groups * panels)));
+    arguments_pass_conv(p, r, w,
+                        routine_add_call(w, "neon_conv", r->type,
+                                         p->chunks > 1 ? "parts of channels of 48 pixels" : "blocks of 48 pixels",
+                                         (uint64_t)(blocks * p->chunks)));
     snprintf(w->variant, sizeof w->variant, "neon_conv_8x12_%s", routine_type_name(r->type));
 }
 
 static bool build(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
-    struct plan p = {.shape = operation_conv_shape(r), .chunks = 1, .out = w->operands - 1};
+    struct arguments_conv p = {.shape = operation_conv_shape(r), .chunks = 1, .out = w->operands - 1};
     (void)error;
     p.bias = r->value[CONV_BIAS] ? 2 : 0;
     if (p.shape.group_c > 1 || p.shape.group_k >= TILE_ROWS) {
         build_matrix(r, w, &p);
         return true;
     }
-    pass(r, w, &p,
-         routine_add_call(w, "neon_conv_direct", r->type, "rows of the result",
-                          (uint64_t)(r->value[IMAGE_N] * r->value[CONV_K] * p.shape.h)));
+    arguments_pass_conv(&p, r, w,
+                        routine_add_call(w, "neon_conv_direct", r->type, "rows of the result",
+                                         (uint64_t)(r->value[IMAGE_N] * r->value[CONV_K] * p.shape.h)));
     snprintf(w->variant, sizeof w->variant, "neon_conv_direct_%s", routine_type_name(r->type));
     return true;
 }

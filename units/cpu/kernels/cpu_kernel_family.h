@@ -3,6 +3,10 @@
 #define ORCHARD_UNITS_CPU_KERNELS_CPU_KERNEL_FAMILY_H
 
 #include "units/cpu/kernels/cpu_kernels.h"
+#include "units/routines/arguments.h"
+
+/* Rows in memory are padded to the sixteen lanes of native/rows.c. */
+extern const struct arguments_unit cpu_kernel_neon;
 
 /* clang-format off */
 #define CPU_KERNELS(X) \
@@ -13,6 +17,8 @@
     X(conv2d) \
     X(elementwise) \
     X(reduce) \
+    X(scan) \
+    X(sort) \
     X(softmax) \
     X(layernorm) \
     X(rmsnorm) \

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { LANES = 16, COLUMN_BLOCK = 64 }; /* ORDER: native/rows.c, native/reduce.c */
+enum { COLUMN_BLOCK = 64 }; /* ORDER: native/reduce.c */
 
 static const struct kernel_parameter softmax_parameters[] = {ROUTINE_SOFTMAX_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter norm_parameters[] = {ROUTINE_NORM_PARAMETERS, {.name = NULL}};
@@ -11,73 +11,18 @@ static const struct kernel_parameter groupnorm_parameters[] = {ROUTINE_GROUPNORM
 static const struct kernel_parameter batchnorm_parameters[] = {ROUTINE_BATCHNORM_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter reduce_parameters[] = {ROUTINE_REDUCE_PARAMETERS, {.name = NULL}};
 
-static void name_variant(const struct routine_request *r, struct routine_work *w)
-{
-    snprintf(w->variant, sizeof w->variant, "neon_%s_%s", r->row->operation->name, routine_type_name(r->type));
-}
-
-/* A row of float32 for each thread. */
-static void pass_row(const struct routine_request *r, struct routine_work *w, struct routine_call *c, uint64_t columns)
-{
-    const unsigned own = routine_add_scratch(w, "own", 4 * (columns + LANES), r->threads ? r->threads : 1);
-    routine_pass_operand(c, own, 0);
-    routine_pass(c, (int64_t)w->operand[own].thread_stride_bytes);
-    routine_pass(c, (int64_t)columns);
-}
-
 static bool build_softmax(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
-    struct routine_call *const c = routine_add_call(w, "neon_softmax", r->type, "rows", (uint64_t)r->value[ROWS_ROWS]);
     (void)error;
-    routine_pass_operand(c, 0, 0);
-    routine_pass_operand(c, 1, 0);
-    pass_row(r, w, c, (uint64_t)r->value[ROWS_COLUMNS]);
-    routine_pass(c, r->value[SOFTMAX_LOG]);
-    name_variant(r, w);
-    return true;
-}
-
-struct norm {
-    const char *items;
-    uint64_t rows, columns;
-    bool centred, by_run;
-    unsigned parameters; /* operands: none, gamma, gamma and beta */
-    int64_t each, count; /* elements that share one; how many there are */
-    double eps;
-};
-
-static bool build_norm(const struct routine_request *r, struct routine_work *w, const struct norm *n)
-{
-    struct routine_call *const c = routine_add_call(w, "neon_norm", r->type, n->items, n->rows);
-    for (unsigned operand = 0; operand < 4; operand++)
-        routine_pass_operand(c, operand < 2 + n->parameters ? operand : 0, 0);
-    pass_row(r, w, c, n->columns);
-    routine_pass(c, n->parameters > 0);
-    routine_pass(c, n->parameters > 1);
-    routine_pass(c, n->centred);
-    routine_pass(c, n->by_run);
-    routine_pass(c, n->each);
-    routine_pass(c, n->count);
-    routine_pass_real(c, n->eps);
-    name_variant(r, w);
+    arguments_build_softmax(&cpu_kernel_neon, r, w);
     return true;
 }
 
 static bool build_layernorm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
-    const bool centred = r->row->operation == &operation_layernorm;
     (void)error;
-    return build_norm(r, w,
-                      &(struct norm){.items = "rows",
-                                     .rows = (uint64_t)r->value[ROWS_ROWS],
-                                     .columns = (uint64_t)r->value[ROWS_COLUMNS],
-                                     .centred = centred,
-                                     .parameters = !r->value[NORM_AFFINE] ? 0
-                                                   : centred              ? 2
-                                                                          : 1,
-                                     .each = 1,
-                                     .count = r->value[ROWS_COLUMNS],
-                                     .eps = r->decimal[NORM_EPS]});
+    arguments_build_norm(&cpu_kernel_neon, r, w);
+    return true;
 }
 
 static bool build_groupnorm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
@@ -85,16 +30,18 @@ static bool build_groupnorm(const struct routine_request *r, struct routine_work
     const int64_t groups = r->value[IMAGENORM_GROUPS], channels = r->value[IMAGE_C],
                   pixels = r->value[IMAGE_H] * r->value[IMAGE_W];
     (void)error;
-    return build_norm(r, w,
-                      &(struct norm){.items = "groups of channels",
-                                     .rows = (uint64_t)(r->value[IMAGE_N] * groups),
-                                     .columns = (uint64_t)(channels / groups * pixels),
-                                     .centred = true,
-                                     .by_run = true,
-                                     .parameters = 2,
-                                     .each = pixels,
-                                     .count = channels,
-                                     .eps = r->decimal[IMAGENORM_EPS]});
+    arguments_norm(&cpu_kernel_neon,
+                   &(struct arguments_norm){.items = "groups of channels",
+                                            .rows = (uint64_t)(r->value[IMAGE_N] * groups),
+                                            .columns = (uint64_t)(channels / groups * pixels),
+                                            .centred = true,
+                                            .by_run = true,
+                                            .parameters = 2,
+                                            .each = pixels,
+                                            .count = channels,
+                                            .eps = r->decimal[IMAGENORM_EPS]},
+                   r, w);
+    return true;
 }
 
 static bool build_batchnorm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
@@ -107,7 +54,7 @@ static bool build_batchnorm(const struct routine_request *r, struct routine_work
     routine_pass(c, r->value[IMAGE_H] * r->value[IMAGE_W]);
     routine_pass(c, r->value[IMAGE_C]);
     routine_pass_real(c, r->decimal[IMAGENORM_EPS]);
-    name_variant(r, w);
+    arguments_name_variant(&cpu_kernel_neon, r, w);
     return true;
 }
 
@@ -124,7 +71,7 @@ static bool build_reduce(const struct routine_request *r, struct routine_work *w
     routine_pass(c, r->value[REDUCE_ROWS]);
     routine_pass(c, r->value[REDUCE_COLUMNS]);
     routine_pass(c, r->value[REDUCE_OP]);
-    name_variant(r, w);
+    arguments_name_variant(&cpu_kernel_neon, r, w);
     return true;
 }
 

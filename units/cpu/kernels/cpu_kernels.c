@@ -8,6 +8,7 @@ static const struct routine *const rows[] = {
     CPU_KERNELS(X)
 #undef X
 };
+const struct arguments_unit cpu_kernel_neon = {"neon", 16};
 const struct routine_library cpu_kernels = {"the CPU", rows, ARRAY_COUNT(rows)};
 
 /* make neon-kernels. Code as words in the order of the host: orchard's hosts are little-endian. */

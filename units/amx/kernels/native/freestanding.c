@@ -1,5 +1,5 @@
-/* What a program without a C library needs: the start, and the three block functions that compilers call. It uses Linux AArch64
- * system calls, which orchard's small Linux answers. */
+/* What a program without a C library needs: the start, and text to look at (blocks.c has what compilers call). It uses Linux
+ * AArch64 system calls, which orchard's small Linux answers. */
 #include "units/amx/kernels/native/freestanding.h"
 
 static long system_call(long number, long a, long b, long c)
@@ -38,36 +38,6 @@ void print_number(uint64_t value)
         value /= 10;
     } while (value);
     print_text(digits + at);
-}
-
-/* Sixty-four bytes at a time, then single bytes. */
-void *memcpy(void *restrict dst, const void *restrict src, size_t count)
-{
-    typedef struct {
-        uint64_t word[8];
-    } __attribute__((packed, aligned(1))) line;
-    uint8_t *d = dst;
-    const uint8_t *s = src;
-    for (; count >= sizeof(line); count -= sizeof(line), d += sizeof(line), s += sizeof(line))
-        *(line *)d = *(const line *)s;
-    for (; count; count--)
-        *d++ = *s++;
-    return dst;
-}
-
-void *memset(void *dst, int value, size_t count)
-{
-    typedef struct {
-        uint64_t word[8];
-    } __attribute__((packed, aligned(1))) line;
-    uint8_t *d = dst;
-    const uint64_t w = (uint64_t)(uint8_t)value * UINT64_C(0x0101010101010101);
-    const line filled = {{w, w, w, w, w, w, w, w}};
-    for (; count >= sizeof filled; count -= sizeof filled, d += sizeof filled)
-        *(line *)d = filled;
-    for (; count; count--)
-        *d++ = (uint8_t)value;
-    return dst;
 }
 
 int main(void);

@@ -96,48 +96,23 @@ LINE_INLINE void line_copy(unsigned to, unsigned a)
     LINE_FMA(AMXI_FMA32, to, SKIP_Y | AMX_SKIP_Z);
 }
 
-/* to = a b; to += a b; to -= a b: each rounded once */
-LINE_INLINE void line_mul(unsigned to, unsigned a, unsigned b)
-{
-    line_to_x(a);
-    line_to_y(b);
-    LINE_FMA(AMXI_FMA32, to, AMX_SKIP_Z);
-}
-
-LINE_INLINE void line_mul_add(unsigned to, unsigned a, unsigned b)
-{
-    line_to_x(a);
-    line_to_y(b);
-    LINE_FMA(AMXI_FMA32, to, 0);
-}
-
-LINE_INLINE void line_mul_sub(unsigned to, unsigned a, unsigned b)
-{
-    line_to_x(a);
-    line_to_y(b);
-    LINE_FMA(AMXI_FMS32, to, 0);
-}
-
-LINE_INLINE void line_scale(unsigned to, unsigned a, const float *constant)
-{
-    line_constant(constant);
-    line_to_x(a);
-    LINE_FMA_CONSTANT(AMXI_FMA32, to, AMX_SKIP_Z);
-}
-
-LINE_INLINE void line_scale_add(unsigned to, unsigned a, const float *constant)
-{
-    line_constant(constant);
-    line_to_x(a);
-    LINE_FMA_CONSTANT(AMXI_FMA32, to, 0);
-}
-
-LINE_INLINE void line_scale_sub(unsigned to, unsigned a, const float *constant)
-{
-    line_constant(constant);
-    line_to_x(a);
-    LINE_FMA_CONSTANT(AMXI_FMS32, to, 0);
-}
+/* to = a b; to += a b; to -= a b: each rounded once; the same with a constant in place of b */
+#define LINE_PRODUCT(name, op, flags)                                                                                            \
+    LINE_INLINE void line_mul##name(unsigned to, unsigned a, unsigned b)                                                         \
+    {                                                                                                                            \
+        line_to_x(a);                                                                                                            \
+        line_to_y(b);                                                                                                            \
+        LINE_FMA(op, to, flags);                                                                                                 \
+    }                                                                                                                            \
+    LINE_INLINE void line_scale##name(unsigned to, unsigned a, const float *constant)                                            \
+    {                                                                                                                            \
+        line_constant(constant);                                                                                                 \
+        line_to_x(a);                                                                                                            \
+        LINE_FMA_CONSTANT(op, to, flags);                                                                                        \
+    }
+LINE_PRODUCT(, AMXI_FMA32, AMX_SKIP_Z)
+LINE_PRODUCT(_add, AMXI_FMA32, 0)
+LINE_PRODUCT(_sub, AMXI_FMS32, 0)
 
 /* to += a; to -= a; to += constant */
 LINE_INLINE void line_add(unsigned to, unsigned a)

@@ -6,17 +6,9 @@
 #include "units/amx/kernels/native/line_elements.h"
 #include "units/amx/kernels/native/line_function.h"
 #include "units/amx/kernels/native/line_outer.h"
+#include "units/cpu/kernels/native/arguments.h"
 
-/* ORDER: amx_kernel_conv.c. */
-struct conv {
-    const element *x, *weights, *bias;
-    element *out;
-    float *panels;  /* of the weights: [group][panel of 16 channels][channel of the group][tap][16] */
-    float *patches; /* [channel of the group][tap][64] */
-    int64_t n, c, h, w, k, r, s, stride, pad, groups, dilation;
-    int64_t has_bias, act; /* act: enum kernel_function, -1 = none */
-    int64_t out_h, out_w, group_c, group_k;
-};
+/* Panels: [group][panel of 16 channels][channel of the group][tap][16]; own: patches, [channel of the group][tap][64]. */
 void NAME(amx_conv_pack)(const struct conv *v, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(amx_conv)(const struct conv *v, uint64_t first, uint64_t end, uint64_t thread);
 
@@ -79,14 +71,14 @@ static void copy_runs(const struct conv *v, const struct tap *t, const element *
     }
 }
 
-static void pack_pixels(const struct conv *v, const element *x, int64_t pixel, int64_t used)
+static void pack_pixels(const struct conv *v, const element *x, int64_t pixel, int64_t used, float *patches)
 {
     const int64_t taps = v->r * v->s;
     for (int64_t k = 0; k < taps; k++) {
         struct tap t;
         find_tap(v, pixel, used, k / v->s, k % v->s, &t);
         for (int64_t c = 0; c < v->group_c; c++)
-            copy_runs(v, &t, x + c * v->h * v->w, v->patches + (c * taps + k) * VARIABLE);
+            copy_runs(v, &t, x + c * v->h * v->w, patches + (c * taps + k) * VARIABLE);
     }
 }
 
@@ -123,11 +115,11 @@ static void finish(const struct conv *v, int64_t image, int64_t channel, int64_t
 }
 
 /* Functions need Z: the sums of the panel wait in memory. */
-static void panel(const struct conv *v, const float *weights, int64_t image, int64_t channel, int64_t channels, int64_t pixel,
-                  int64_t pixels)
+static void panel(const struct conv *v, const float *patches, const float *weights, int64_t image, int64_t channel,
+                  int64_t channels, int64_t pixel, int64_t pixels)
 {
     float sums[CHANNELS][VARIABLE] __attribute__((aligned(64)));
-    line_outer(v->patches, weights, v->group_c * v->r * v->s);
+    line_outer(patches, weights, v->group_c * v->r * v->s);
     for (unsigned i = 0; i < CHANNELS; i++)
         line_store(sums[i], i);
     for (int64_t i = 0; i < channels; i++) {
@@ -142,20 +134,20 @@ void NAME(amx_conv)(const struct conv *v, uint64_t first, uint64_t end, uint64_t
     const int64_t plane = v->out_h * v->out_w, blocks = (plane + VARIABLE - 1) / VARIABLE;
     const int64_t each = v->group_k < FEW ? 1 : CHANNELS, panels = (v->group_k + each - 1) / each;
     const int64_t depth = v->group_c * v->r * v->s;
-    (void)thread;
+    float *const patches = own_floats(v->own, v->own_bytes, thread);
     line_enter();
     for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {
         const int64_t image = at / blocks / v->groups, group = at / blocks % v->groups, pixel = at % blocks * VARIABLE;
         const int64_t pixels = least(VARIABLE, plane - pixel);
-        pack_pixels(v, v->x + (image * v->c + group * v->group_c) * v->h * v->w, pixel, pixels);
+        pack_pixels(v, v->x + (image * v->c + group * v->group_c) * v->h * v->w, pixel, pixels, patches);
         for (int64_t p = 0; p < panels; p++) {
             const float *const weights = v->panels + (group * panels + p) * depth * CHANNELS;
             const int64_t channel = group * v->group_k + p * each;
             if (each == 1) {
-                sum_vector(v->patches, weights, depth);
+                sum_vector(patches, weights, depth);
                 finish(v, image, channel, pixel, pixels);
             } else {
-                panel(v, weights, image, channel, least(each, v->group_k - p * each), pixel, pixels);
+                panel(v, patches, weights, image, channel, least(each, v->group_k - p * each), pixel, pixels);
             }
         }
     }

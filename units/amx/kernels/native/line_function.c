@@ -97,13 +97,19 @@ LINE_INLINE void absolute(unsigned to, unsigned x)
 
 enum { X = 0, KEPT = 8, RESULT, REST, FAR, NEAR, SQUARE, OTHER };
 
+/* x and |x| are kept, and variable 0 = e^(factor |x|). */
+LINE_INLINE void power_of_size(unsigned kept, unsigned size, const float *factor)
+{
+    line_copy(kept, X);
+    absolute(size, X);
+    line_scale(X, size, factor);
+    line_exp();
+}
+
 /* Variable 0 = 1 / (1 + e^-x) = (x > 0 ? 1 : e) / (1 + e), e = e^-|x|. */
 static __attribute__((noinline)) void sigmoid(void)
 {
-    line_copy(RESULT, X);
-    absolute(REST, X);
-    line_scale(X, REST, minus_one);
-    line_exp();
+    power_of_size(RESULT, REST, minus_one);
     line_set(NEAR, one);
     line_choose(FAR, RESULT, NEAR);
     line_max(FAR, X); /* e <= 1 */
@@ -170,10 +176,7 @@ static const line tanh_minus_limit = EVERYWHERE(-0x1.333334p-1F), tanh_behind = 
 /* |x| <= 0.6: x + x^3 P(x^2); otherwise (1 - q) / (1 + q) with the sign of x, q = e^-2|x|. */
 static __attribute__((noinline)) void hyperbolic_tangent(void)
 {
-    line_copy(KEPT, X);
-    absolute(OTHER, X);
-    line_scale(X, OTHER, minus_two);
-    line_exp();
+    power_of_size(KEPT, OTHER, minus_two);
     line_set(FAR, one);
     line_sub(FAR, X);
     line_set(NEAR, one);

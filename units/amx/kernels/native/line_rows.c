@@ -3,40 +3,13 @@
  * sums are the core's. Compiled for each type of elements. */
 #include "units/amx/kernels/native/line_elements.h"
 #include "units/amx/kernels/native/line_function.h"
+#include "units/cpu/kernels/native/arguments.h"
 #include "units/cpu/kernels/native/neon_math.h"
 
-/* ORDER: amx_kernel_rows.c. */
-struct softmax {
-    const element *x;
-    element *out;
-    float *row; /* padded to whole variables */
-    int64_t columns, log;
-};
-struct norm {
-    const element *x;
-    element *out;
-    const element *gamma, *beta;
-    float *row;
-    int64_t columns;
-    int64_t has_gamma, has_beta, centred;
-    double eps;
-};
 void NAME(amx_softmax)(const struct softmax *s, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(amx_norm)(const struct norm *n, uint64_t first, uint64_t end, uint64_t thread);
 
 enum { X, LATEST = 1, TOTAL = 8, QUARTERS = VARIABLE / 4 };
-
-/* The row as float32, `fill` behind its end. */
-static void take_row(float *to, const element *x, int64_t count, float fill)
-{
-    int64_t i = 0;
-    for (; i + 4 <= count; i += 4)
-        vst1q_f32(to + i, load4(x + i));
-    for (; i < count; i++)
-        to[i] = load1(x + i);
-    for (; i % VARIABLE; i++)
-        to[i] = fill;
-}
 
 static float sum_of(unsigned variable, float *room)
 {
@@ -86,15 +59,15 @@ static float add_powers(float *row, int64_t count, const float *most, bool keep,
     return sum_of(TOTAL, room);
 }
 
-static void softmax_row(const struct softmax *s, const element *x, element *out, float *room)
+static void softmax_row(const struct softmax *s, float *row, const element *x, element *out, float *room)
 {
     line most, factor;
-    take_row(s->row, x, s->columns, -__builtin_inff());
-    spread(most, find_most(s->row, s->columns, room));
-    const float sum = add_powers(s->row, s->columns, most, s->log, room);
+    take_row(row, x, s->columns, VARIABLE, -__builtin_inff());
+    spread(most, find_most(row, s->columns, room));
+    const float sum = add_powers(row, s->columns, most, s->log, room);
     spread(factor, s->log ? vgetq_lane_f32(log4(four(sum)), 0) : 1 / sum);
     for (int64_t i = 0; i < s->columns; i += VARIABLE) {
-        line_load(X, s->row + i);
+        line_load(X, row + i);
         if (s->log) {
             line_sub_constant(X, most);
             line_sub_constant(X, factor);
@@ -109,10 +82,9 @@ static void softmax_row(const struct softmax *s, const element *x, element *out,
 void NAME(amx_softmax)(const struct softmax *s, uint64_t first, uint64_t end, uint64_t thread)
 {
     float room[VARIABLE] __attribute__((aligned(64)));
-    (void)thread;
     line_enter();
     for (int64_t i = (int64_t)first; i < (int64_t)end; i++)
-        softmax_row(s, s->x + i * s->columns, s->out + i * s->columns, room);
+        softmax_row(s, own_floats(s->own, s->own_bytes, thread), s->x + i * s->columns, s->out + i * s->columns, room);
     line_leave();
 }
 
@@ -146,15 +118,15 @@ static float centre(float *row, int64_t count, const float *mean, float *room)
     return sum_of(TOTAL, room) / (float)count;
 }
 
-static void norm_row(const struct norm *n, const element *x, element *out, float *room)
+static void norm_row(const struct norm *n, float *row, const element *x, element *out, float *room)
 {
     line mean, scale;
-    take_row(n->row, x, n->columns, 0);
-    spread(mean, n->centred ? mean_of(n->row, n->columns, room) : 0);
-    spread(scale, 1 / __builtin_sqrtf(centre(n->row, n->columns, mean, room) + (float)n->eps));
+    take_row(row, x, n->columns, VARIABLE, 0);
+    spread(mean, n->centred ? mean_of(row, n->columns, room) : 0);
+    spread(scale, 1 / __builtin_sqrtf(centre(row, n->columns, mean, room) + (float)n->eps));
     for (int64_t i = 0; i < n->columns; i += VARIABLE) {
         const int64_t count = least(VARIABLE, n->columns - i);
-        line_load(X, n->row + i);
+        line_load(X, row + i);
         line_scale(X, X, scale);
         if (n->has_gamma) {
             line_take(LATEST, n->gamma + i, count, 0, room);
@@ -172,9 +144,8 @@ static void norm_row(const struct norm *n, const element *x, element *out, float
 void NAME(amx_norm)(const struct norm *n, uint64_t first, uint64_t end, uint64_t thread)
 {
     float room[VARIABLE] __attribute__((aligned(64)));
-    (void)thread;
     line_enter();
     for (int64_t i = (int64_t)first; i < (int64_t)end; i++)
-        norm_row(n, n->x + i * n->columns, n->out + i * n->columns, room);
+        norm_row(n, own_floats(n->own, n->own_bytes, thread), n->x + i * n->columns, n->out + i * n->columns, room);
     line_leave();
 }

@@ -3,21 +3,12 @@
  * Keys and values are packed once into the panels of gemm_tile.h: keys 12 to a panel, values 12 columns to a panel. A block of
  * eight queries meets all its keys; the scores lie in the thread's memory, eight queries side by side, so that softmax works on
  * all eight at once and the powers are at the same time the packed left side of the product with the values. */
+#include "units/cpu/kernels/native/arguments.h"
 #include "units/cpu/kernels/native/gemm_tile.h"
-#include "units/cpu/kernels/native/neon.h"
 #include "units/cpu/kernels/native/neon_math.h"
 #include "units/cpu/kernels/native/neon_pack.h"
 
-/* ORDER: cpu_kernel_attention.c. */
-struct attention {
-    const element *q, *k, *v;
-    element *out;
-    float *keys;   /* [b * kvh][panel][d][12] */
-    float *values; /* [b * kvh][panel of d][s][12] */
-    char *own;     /* of each thread: scores [s rounded up to 12][8], then queries [d][8] */
-    int64_t own_bytes, heads, kv_heads, length, depth, causal;
-    double scale;
-};
+/* Panels have 12 keys or columns. Of each thread: scores [s rounded up to 12][8], then queries [d][8]. */
 void NAME(neon_attention_keys)(const struct attention *a, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(neon_attention_values)(const struct attention *a, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(neon_attention)(const struct attention *a, uint64_t first, uint64_t end, uint64_t thread);
@@ -129,8 +120,7 @@ static void write_columns(const struct attention *a, element *out, int64_t used,
 void NAME(neon_attention)(const struct attention *a, uint64_t first, uint64_t end, uint64_t thread)
 {
     const int64_t blocks = (a->length + TILE_ROWS - 1) / TILE_ROWS, panels = panels_of(a->depth), keys = panels_of(a->length);
-    float *const score = (float *)(a->own + thread * (uint64_t)a->own_bytes), *const queries =
-                                                                                  score + keys * TILE_COLUMNS * TILE_ROWS;
+    float *const score = own_floats(a->own, a->own_bytes, thread), *const queries = score + keys * TILE_COLUMNS * TILE_ROWS;
     for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {
         const int64_t head = at / blocks, query = at % blocks * TILE_ROWS, used = least(TILE_ROWS, a->length - query);
         const int64_t kv = head / a->heads * a->kv_heads + head % a->heads / (a->heads / a->kv_heads);

@@ -106,7 +106,7 @@ static void block(const struct conv *v, int64_t image, int64_t group, int64_t pi
 void NAME(neon_conv)(const struct conv *v, uint64_t first, uint64_t end, uint64_t thread)
 {
     const int64_t blocks = (v->out_h * v->out_w + BLOCK - 1) / BLOCK;
-    float *const own = (float *)(v->own + thread * (uint64_t)v->own_bytes);
+    float *const own = own_floats(v->own, v->own_bytes, thread);
     for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {
         const int64_t place = at / v->chunks, group = place / blocks;
         block(v, group / v->groups, group % v->groups, place % blocks * BLOCK, at % v->chunks, own);

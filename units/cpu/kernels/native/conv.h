@@ -2,21 +2,11 @@
 #ifndef ORCHARD_UNITS_CPU_KERNELS_NATIVE_CONV_H
 #define ORCHARD_UNITS_CPU_KERNELS_NATIVE_CONV_H
 
-#include "units/cpu/kernels/native/neon.h"
+#include "units/cpu/kernels/native/arguments.h"
 #include "units/cpu/kernels/native/neon_function.h"
 
-/* ORDER: cpu_kernel_conv.c. */
-struct conv {
-    const element *x, *weights, *bias;
-    element *out;
-    float *panels; /* of the weights: [group][panel of 8 channels][tap][channel of the group][8] */
-    char *own;     /* of each thread: patches of 4 x 12 pixels: [panel][tap][channel][12] */
-    int64_t own_bytes;
-    int64_t n, c, h, w, k, r, s, stride, pad, groups, dilation;
-    int64_t has_bias, act; /* act: enum kernel_function, -1 = none */
-    int64_t out_h, out_w, group_c, group_k;
-    int64_t chunks; /* parts of the channels that are items of their own */
-};
+/* Panels: [group][panel of 8 channels][tap][channel of the group][8]; own: patches of 4 x 12 pixels,
+ * [panel][tap][channel][12]. */
 
 /* Adds the bias to `count` neighbours of a channel, applies the activation and stores them. */
 static inline void finish_run(const struct conv *v, element *out, float *run, int64_t count, int64_t channel)

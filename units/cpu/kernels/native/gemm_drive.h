@@ -5,20 +5,10 @@
  *     pack                           to[(l / GROUP * width + i) * GROUP + l % GROUP] = from[i * across + l * along], zeros beyond
  *     run_tile, write_tile           as they are called below
  */
+#include "units/cpu/kernels/native/gemm_args.h"
 #include "units/cpu/kernels/native/gemm_tile.h"
 #include "units/cpu/kernels/native/neon.h"
 
-/* ORDER: cpu_kernel_gemm.c. */
-struct gemm {
-    const operand *a, *b;
-    result *c;
-    packed *panels;    /* of b: [batch][panel][step][COLUMNS][GROUP] */
-    char *own;         /* of each thread: a block of a */
-    int64_t own_bytes; /* from one thread to the next */
-    int64_t m, n, k, batch, ta, tb;
-    double alpha, beta;
-    int64_t by_columns; /* items are panels of columns, else panels of rows */
-};
 void PACK(const struct gemm *g, uint64_t first, uint64_t end, uint64_t thread);
 void GEMM(const struct gemm *g, uint64_t first, uint64_t end, uint64_t thread);
 

@@ -13,23 +13,34 @@
     ADD_ROW(fma, 1, 1, a0)                                                                                                       \
     ADD_ROW(fma, 2, 2, a0)                                                                                                       \
     ADD_ROW(fma, 3, 3, a0) ADD_ROW(fma, 4, 0, a1) ADD_ROW(fma, 5, 1, a1) ADD_ROW(fma, 6, 2, a1) ADD_ROW(fma, 7, 3, a1)
-#define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define EACH_ROW(X, ...)                                                                                                         \
+    X(0, __VA_ARGS__)                                                                                                            \
+    X(1, __VA_ARGS__)                                                                                                            \
+    X(2, __VA_ARGS__)                                                                                                            \
+    X(3, __VA_ARGS__) X(4, __VA_ARGS__) X(5, __VA_ARGS__) X(6, __VA_ARGS__) X(7, __VA_ARGS__)
+
+/* A row of the tile in memory, whose vectors have so many elements, and none. */
+#define LOAD(i, type, lanes)                                                                                                     \
+    s##i##0 = vld1q_##type(tile + 3 * lanes * i), s##i##1 = vld1q_##type(tile + 3 * lanes * i + lanes),                          \
+    s##i##2 = vld1q_##type(tile + 3 * lanes * i + 2 * lanes);
+#define CLEAR(i, type) s##i##0 = s##i##1 = s##i##2 = vdupq_n_##type(0);
+#define STORE(i, type, lanes)                                                                                                    \
+    vst1q_##type(tile + 3 * lanes * i, s##i##0), vst1q_##type(tile + 3 * lanes * i + lanes, s##i##1),                            \
+        vst1q_##type(tile + 3 * lanes * i + 2 * lanes, s##i##2);
+#define BEGIN_SUMS(type, lanes)                                                                                                  \
+    if (more) {                                                                                                                  \
+        EACH_ROW(LOAD, type, lanes)                                                                                              \
+    } else {                                                                                                                     \
+        EACH_ROW(CLEAR, type)                                                                                                    \
+    }
+#define END_SUMS(type, lanes) EACH_ROW(STORE, type, lanes)
 
 #define DOT(sum, b, a, lane) vdotq_laneq_s32(sum, b, a, lane)
 
 void neon_tile_f32(int64_t k, const float *a, const float *b, float *tile, bool more)
 {
     float32x4_t ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7);
-    if (more) {
-#define LOAD(i)                                                                                                                  \
-    s##i##0 = vld1q_f32(tile + 12 * i), s##i##1 = vld1q_f32(tile + 12 * i + 4), s##i##2 = vld1q_f32(tile + 12 * i + 8);
-        EACH_ROW(LOAD)
-#undef LOAD
-    } else {
-#define CLEAR(i) s##i##0 = s##i##1 = s##i##2 = vdupq_n_f32(0);
-        EACH_ROW(CLEAR)
-#undef CLEAR
-    }
+    BEGIN_SUMS(f32, 4)
     for (; k > 0; k--) {
         const float32x4_t a0 = vld1q_f32(a), a1 = vld1q_f32(a + 4);
         const float32x4_t b0 = vld1q_f32(b), b1 = vld1q_f32(b + 4), b2 = vld1q_f32(b + 8);
@@ -37,24 +48,13 @@ void neon_tile_f32(int64_t k, const float *a, const float *b, float *tile, bool 
         a += 8;
         b += 12;
     }
-#define STORE(i) vst1q_f32(tile + 12 * i, s##i##0), vst1q_f32(tile + 12 * i + 4, s##i##1), vst1q_f32(tile + 12 * i + 8, s##i##2);
-    EACH_ROW(STORE)
-#undef STORE
+    END_SUMS(f32, 4)
 }
 
 void neon_tile_i8(int64_t k, const int8_t *a, const int8_t *b, int32_t *tile, bool more)
 {
     int32x4_t ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7);
-    if (more) {
-#define LOAD(i)                                                                                                                  \
-    s##i##0 = vld1q_s32(tile + 12 * i), s##i##1 = vld1q_s32(tile + 12 * i + 4), s##i##2 = vld1q_s32(tile + 12 * i + 8);
-        EACH_ROW(LOAD)
-#undef LOAD
-    } else {
-#define CLEAR(i) s##i##0 = s##i##1 = s##i##2 = vdupq_n_s32(0);
-        EACH_ROW(CLEAR)
-#undef CLEAR
-    }
+    BEGIN_SUMS(s32, 4)
     for (; k > 0; k--) {
         const int8x16_t a0 = vld1q_s8(a), a1 = vld1q_s8(a + 16);
         const int8x16_t b0 = vld1q_s8(b), b1 = vld1q_s8(b + 16), b2 = vld1q_s8(b + 32);
@@ -62,9 +62,29 @@ void neon_tile_i8(int64_t k, const int8_t *a, const int8_t *b, int32_t *tile, bo
         a += 32;
         b += 48;
     }
-#define STORE(i) vst1q_s32(tile + 12 * i, s##i##0), vst1q_s32(tile + 12 * i + 4, s##i##1), vst1q_s32(tile + 12 * i + 8, s##i##2);
-    EACH_ROW(STORE)
-#undef STORE
+    END_SUMS(s32, 4)
+}
+
+void neon_tile_f64(int64_t k, const double *a, const double *b, double *tile, bool more)
+{
+    float64x2_t ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7);
+    BEGIN_SUMS(f64, 2)
+    for (; k > 0; k--) {
+        const float64x2_t b0 = vld1q_f64(b), b1 = vld1q_f64(b + 2), b2 = vld1q_f64(b + 4);
+        const float64x2_t a0 = vld1q_f64(a), a1 = vld1q_f64(a + 2);
+        ADD_ROW(vfmaq_laneq_f64, 0, 0, a0)
+        ADD_ROW(vfmaq_laneq_f64, 1, 1, a0)
+        ADD_ROW(vfmaq_laneq_f64, 2, 0, a1)
+        ADD_ROW(vfmaq_laneq_f64, 3, 1, a1)
+        const float64x2_t a2 = vld1q_f64(a + 4), a3 = vld1q_f64(a + 6);
+        ADD_ROW(vfmaq_laneq_f64, 4, 0, a2)
+        ADD_ROW(vfmaq_laneq_f64, 5, 1, a2)
+        ADD_ROW(vfmaq_laneq_f64, 6, 0, a3)
+        ADD_ROW(vfmaq_laneq_f64, 7, 1, a3)
+        a += 8;
+        b += 6;
+    }
+    END_SUMS(f64, 2)
 }
 
 /* Compilers would copy the number to a vector first, and run out of registers. Elements of halves are in the lower 16 registers.
@@ -78,22 +98,11 @@ void neon_tile_i8(int64_t k, const int8_t *a, const int8_t *b, int32_t *tile, bo
 void neon_tile_f16(int64_t k, const float16_t *a, const float16_t *b, float16_t *tile, bool more)
 {
     float16x8_t ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7);
-    if (more) {
-#define LOAD(i)                                                                                                                  \
-    s##i##0 = vld1q_f16(tile + 24 * i), s##i##1 = vld1q_f16(tile + 24 * i + 8), s##i##2 = vld1q_f16(tile + 24 * i + 16);
-        EACH_ROW(LOAD)
-#undef LOAD
-    } else {
-#define CLEAR(i) s##i##0 = s##i##1 = s##i##2 = vdupq_n_f16(0);
-        EACH_ROW(CLEAR)
-#undef CLEAR
-    }
+    BEGIN_SUMS(f16, 8)
     for (; k > 0; k--) {
         const float16x8_t a0 = vld1q_f16(a), b0 = vld1q_f16(b), b1 = vld1q_f16(b + 8), b2 = vld1q_f16(b + 16);
         HALF_ROW(0) HALF_ROW(1) HALF_ROW(2) HALF_ROW(3) HALF_ROW(4) HALF_ROW(5) HALF_ROW(6) HALF_ROW(7) a += 8;
         b += 24;
     }
-#define STORE(i) vst1q_f16(tile + 24 * i, s##i##0), vst1q_f16(tile + 24 * i + 8, s##i##1), vst1q_f16(tile + 24 * i + 16, s##i##2);
-    EACH_ROW(STORE)
-#undef STORE
+    END_SUMS(f16, 8)
 }

@@ -14,6 +14,8 @@ enum { TILE_ROWS = 8, TILE_COLUMNS = 12, BLOCK_PANELS = 8, BLOCK_K = 256 };
 void neon_tile_f32(int64_t k, const float *a, const float *b, float *tile, bool more);
 /* The same with signed bytes: groups of 8 and 12 times four neighbours along k, `k` counts groups. */
 void neon_tile_i8(int64_t k, const int8_t *a, const int8_t *b, int32_t *tile, bool more);
+/* In double precision, 8 rows of 6. */
+void neon_tile_f64(int64_t k, const double *a, const double *b, double *tile, bool more);
 /* In half precision, 8 rows of 24. */
 void neon_tile_f16(int64_t k, const float16_t *a, const float16_t *b, float16_t *tile, bool more);
 

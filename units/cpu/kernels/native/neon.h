@@ -46,14 +46,6 @@ static inline void store4(element *at, float32x4_t x)
 {
     vst1q_f32(at, x);
 }
-static inline float load1(const element *at)
-{
-    return *at;
-}
-static inline void store1(element *at, float x)
-{
-    *at = x;
-}
 #elif defined ELEMENT_F16
 #define NAME(x) x##_f16
 typedef __fp16 element;
@@ -64,14 +56,6 @@ static inline float32x4_t load4(const element *at)
 static inline void store4(element *at, float32x4_t x)
 {
     vst1_f16(at, vcvt_f16_f32(x));
-}
-static inline float load1(const element *at)
-{
-    return *at;
-}
-static inline void store1(element *at, float x)
-{
-    *at = (__fp16)x;
 }
 #elif defined ELEMENT_BF16
 #define NAME(x) x##_bf16
@@ -84,6 +68,10 @@ static inline void store4(element *at, float32x4_t x)
 {
     vst1_u16(at, narrow_bf16(x));
 }
+#endif
+
+#ifdef NAME
+#ifdef ELEMENT_BF16
 static inline float load1(const element *at)
 {
     return vgetq_lane_f32(widen_bf16(vdup_n_u16(*at)), 0);
@@ -92,9 +80,17 @@ static inline void store1(element *at, float x)
 {
     *at = vget_lane_u16(narrow_bf16(vdupq_n_f32(x)), 0);
 }
+#else
+static inline float load1(const element *at)
+{
+    return *at;
+}
+static inline void store1(element *at, float x)
+{
+    *at = (element)x;
+}
 #endif
 
-#ifdef NAME
 /* The first `count` of four elements; the others are zero, or left alone. */
 static inline float32x4_t load_part(const element *at, int64_t count)
 {

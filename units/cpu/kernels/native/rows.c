@@ -1,25 +1,9 @@
 /* softmax and normalisations, one row at a time: a row is widened to float32 in the thread's own memory, where the passes over it
  * find it in the first cache. Sums run in sixteen lanes. Compiled for each type of elements. */
-#include "units/cpu/kernels/native/neon.h"
+#include "units/cpu/kernels/native/arguments.h"
 #include "units/cpu/kernels/native/neon_math.h"
 
 /* ORDER: cpu_kernel_rows.c. */
-struct softmax {
-    const element *x;
-    element *out;
-    char *own; /* of each thread: a row, padded to whole vectors of 16 */
-    int64_t own_bytes, columns, log;
-};
-struct norm {
-    const element *x;
-    element *out;
-    const element *gamma, *beta;
-    char *own;
-    int64_t own_bytes, columns;
-    int64_t has_gamma, has_beta, centred;
-    int64_t by_run, each, parameters; /* by_run: an element's parameter is number element / each % parameters; else by column */
-    double eps;
-};
 struct batchnorm {
     const element *x;
     element *out;
@@ -32,18 +16,6 @@ void NAME(neon_norm)(const struct norm *n, uint64_t first, uint64_t end, uint64_
 void NAME(neon_batchnorm)(const struct batchnorm *b, uint64_t first, uint64_t end, uint64_t thread);
 
 enum { LANES = 16 };
-
-/* The row as float32, `fill` behind its end. */
-static void take_row(float *to, const element *x, int64_t count, float fill)
-{
-    int64_t i = 0;
-    for (; i + 4 <= count; i += 4)
-        vst1q_f32(to + i, load4(x + i));
-    for (; i < count; i++)
-        to[i] = load1(x + i);
-    for (; i % LANES; i++)
-        to[i] = fill;
-}
 
 static float sum_lanes(const float32x4_t s[4])
 {
@@ -91,9 +63,9 @@ static void write_softmax(const struct softmax *s, element *out, const float *ro
 /* Items are rows. */
 void NAME(neon_softmax)(const struct softmax *s, uint64_t first, uint64_t end, uint64_t thread)
 {
-    float *const row = (float *)(s->own + thread * (uint64_t)s->own_bytes);
+    float *const row = own_floats(s->own, s->own_bytes, thread);
     for (int64_t i = (int64_t)first; i < (int64_t)end; i++) {
-        take_row(row, s->x + i * s->columns, s->columns, -__builtin_inff());
+        take_row(row, s->x + i * s->columns, s->columns, LANES, -__builtin_inff());
         const float most = find_most(row, s->columns), sum = add_powers(row, s->columns, most, s->log);
         write_softmax(s, s->out + i * s->columns, row, most, sum);
     }
@@ -163,10 +135,10 @@ static void write_by_run(const struct norm *n, element *out, const float *row, f
 
 void NAME(neon_norm)(const struct norm *n, uint64_t first, uint64_t end, uint64_t thread)
 {
-    float *const row = (float *)(n->own + thread * (uint64_t)n->own_bytes);
+    float *const row = own_floats(n->own, n->own_bytes, thread);
     for (int64_t i = (int64_t)first; i < (int64_t)end; i++) {
         element *const out = n->out + i * n->columns;
-        take_row(row, n->x + i * n->columns, n->columns, 0);
+        take_row(row, n->x + i * n->columns, n->columns, LANES, 0);
         const float squares = centre(row, n->columns, n->centred ? mean_of(row, n->columns) : 0);
         const float scale = 1 / __builtin_sqrtf(squares + (float)n->eps);
         if (n->by_run)

@@ -1,0 +1,294 @@
+/* Rows that time an operation of a framework on CPU cores (TristanBilot/mlx-benchmark), built from kernels of the NEON and AMX
+ * libraries.
+ *
+ * What is assumed of threads. MLX works on one thread, except in products, which are calls of Accelerate (mlx/backend/accelerate:
+ * cblas_sgemm for every matrix of a batch). PyTorch shares its loops by one thread for each P core (ATen/ParallelCommon.cpp asks
+ * for hw.perflevel0.physicalcpu). Whether its products are Accelerate's or those of a library in NEON code depends on how it was
+ * built; the table says so by the unit. Of threads in Accelerate nothing is published; see plan_gemm.c.
+ *
+ * What takes long is simulated in part: the time of a piece, and for the rest the difference to a piece of twice the size, which
+ * is the time of one that follows others. Memory of results is there; a system that hands out pages anew takes longer.
+ */
+#include "isa/array_count.h"
+#include "isa/rounding.h"
+#include "sim/prove/validate/operation_shape.h"
+#include "sim/prove/validate/plan_launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_ELEMENTS  (UINT64_C(1) << 19)
+#define PIECE_AMX_MACS  (UINT64_C(1) << 25)
+#define PIECE_NEON_MACS (UINT64_C(1) << 23)
+#define AMX_ROWS        1280 /* two tiles and more for each of 20 cores */
+#define NEON_ROWS       320
+#define DEEP            (UINT64_C(1) << 24)
+#define SMALL_LOOP      32768 /* elements that PyTorch leaves to one thread (at::internal::GRAIN_SIZE) */
+#define SUM_COLUMNS     4096
+#define WARM_BYTES      (32 << 20)
+#define ALL_P_CORES     0
+
+typedef unsigned long long number;
+
+struct operation {
+    struct validate_row *row;
+    struct validate_program *program;
+    struct operation_shape shape;
+    bool mlx, amx; /* MLX, otherwise PyTorch; products on the AMX block */
+};
+
+static bool other_shape(const struct operation *o)
+{
+    return validate_refuse(o->row, "shape '%.60s' is not read", o->row->shape);
+}
+
+/* ---- pieces ---- */
+
+static bool launch(struct operation *o, const char *unit, unsigned cores, double times, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+static bool launch(struct operation *o, const char *unit, unsigned cores, double times, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const bool ok = validate_launch_add(o->program, times, "f32", format, args);
+    va_end(args);
+    if (!ok)
+        return validate_refuse(o->row, "more than %d launches", VALIDATE_LAUNCHES);
+    struct validate_launch *const l = &o->program->launch[o->program->launches - 1];
+    snprintf(l->unit, sizeof l->unit, "%s", unit);
+    l->cores = cores;
+    return true;
+}
+
+/* A kernel over `whole` of something, of which `piece` is enough to see how long more of it takes. before, behind: of the
+ * workload's text. */
+struct stretch {
+    const char *unit;
+    unsigned cores;
+    const char *before, *behind;
+    uint64_t whole, piece;
+};
+
+static bool add_stretch(struct operation *o, const struct stretch *s)
+{
+    const double rest = ((double)s->whole - (double)s->piece) / (double)s->piece;
+    if (s->whole <= 2 * s->piece)
+        return launch(o, s->unit, s->cores, 1, "%s%llu%s", s->before, (number)s->whole, s->behind);
+    o->program->beyond_caches = true;
+    return launch(o, s->unit, s->cores, 1 - rest, "%s%llu%s", s->before, (number)s->piece, s->behind) &&
+           launch(o, s->unit, s->cores, rest, "%s%llu%s", s->before, (number)(2 * s->piece), s->behind);
+}
+
+/* Threads of a loop over so many elements that is no product. */
+static unsigned loop_cores(const struct operation *o, uint64_t elements)
+{
+    return o->mlx || elements < SMALL_LOOP ? 1 : ALL_P_CORES;
+}
+
+/* Rows of so many columns. */
+static bool add_rows(struct operation *o, const char *kernel, uint64_t rows, const char *behind, uint64_t columns)
+{
+    char before[32], rest[96];
+    snprintf(before, sizeof before, "%s:", kernel);
+    snprintf(rest, sizeof rest, "x%llu%s", (number)columns, behind);
+    const uint64_t piece = PIECE_ELEMENTS / columns;
+    return add_stretch(o, &(struct stretch){"cpu", loop_cores(o, rows * columns), before, rest, rows, piece ? piece : 1});
+}
+
+static bool add_elements(struct operation *o, uint64_t count, const char *options)
+{
+    return add_stretch(o, &(struct stretch){"cpu", loop_cores(o, count), "elementwise:", options, count, PIECE_ELEMENTS});
+}
+
+/* ---- loops ---- */
+
+static bool plan_relu(struct operation *o)
+{
+    return add_elements(o, operation_elements(&o->shape.operand[0]), ",op=relu");
+}
+
+static bool plan_sigmoid(struct operation *o)
+{
+    return add_elements(o, operation_elements(&o->shape.operand[0]), ",op=sigmoid");
+}
+
+/* Over everything, threads share rows that are sums of their own. */
+static bool add_whole(struct operation *o, const char *option)
+{
+    const uint64_t elements = operation_elements(&o->shape.operand[0]);
+    return add_rows(o, "reduce", (elements + SUM_COLUMNS - 1) / SUM_COLUMNS, option, SUM_COLUMNS);
+}
+
+static bool add_reduction(struct operation *o, const char *option)
+{
+    const struct operation_tensor *const t = &o->shape.operand[0];
+    char columns[64];
+    if (o->shape.axis < 0)
+        return add_whole(o, option);
+    const uint64_t length = t->size[o->shape.axis], others = operation_elements(t) / length;
+    if ((unsigned)o->shape.axis + 1 == t->dimensions)
+        return add_rows(o, "reduce", others, option, length);
+    snprintf(columns, sizeof columns, "x%llu%s,axis=0", (number)others, option);
+    return add_stretch(
+        o, &(struct stretch){"cpu", loop_cores(o, length * others), "reduce:", columns, length, 1 + PIECE_ELEMENTS / others});
+}
+
+static bool plan_sum(struct operation *o)
+{
+    return add_reduction(o, ",op=sum");
+}
+
+static bool plan_argmax(struct operation *o)
+{
+    return add_reduction(o, ",op=argmax");
+}
+
+static bool plan_softmax(struct operation *o)
+{
+    const struct operation_tensor *const t = &o->shape.operand[0];
+    const uint64_t all = operation_elements(t);
+    if (o->shape.axis == OPERATION_AXIS_ALL)
+        return add_whole(o, ",op=max") && add_elements(o, all, ",op=sub,period=1") && add_elements(o, all, ",op=exp") &&
+               add_whole(o, ",op=sum") && add_elements(o, all, ",op=div,period=1");
+    if (o->shape.axis < 0 || (unsigned)o->shape.axis + 1 != t->dimensions)
+        return other_shape(o);
+    return add_rows(o, "softmax", all / t->size[o->shape.axis], "", t->size[o->shape.axis]);
+}
+
+static bool plan_concat(struct operation *o)
+{
+    const struct operation_tensor *const a = &o->shape.operand[0], *const b = &o->shape.operand[1];
+    char rest[64];
+    if (o->shape.operands != 2 || o->shape.axis < 0)
+        return other_shape(o);
+    const uint64_t rows = operation_product(a, 0, (unsigned)o->shape.axis);
+    const uint64_t left = operation_elements(a) / rows, right = operation_elements(b) / rows;
+    const uint64_t piece = PIECE_ELEMENTS / (left + right);
+    snprintf(rest, sizeof rest, "x%llux%llu", (number)left, (number)right);
+    return add_stretch(o,
+                       &(struct stretch){"cpu", loop_cores(o, rows * (left + right)), "concat:", rest, rows, piece ? piece : 1});
+}
+
+/* ---- products ---- */
+
+/* A piece of one of the sizes of products: large ones are rows of it, deep ones a part of the sums, batches some of them. */
+static bool add_matmul(struct operation *o, const struct operation_matmul *p, const char *options)
+{
+    const char *const unit = o->amx ? "amx" : "cpu";
+    const uint64_t each = p->m * p->n * p->k, macs = o->amx ? PIECE_AMX_MACS : PIECE_NEON_MACS;
+    const unsigned cores = !o->amx || each > VALIDATE_ACCELERATE_ONE_THREAD ? ALL_P_CORES : 1;
+    char before[64], behind[96];
+    if (p->batch > 1) {
+        snprintf(before, sizeof before, "gemm:%llux%llux%llu,batch=", (number)p->m, (number)p->n, (number)p->k);
+        return add_stretch(o, &(struct stretch){unit, cores, before, options, p->batch, 1 + macs / each / 2});
+    }
+    if (p->n * p->k <= DEEP) {
+        snprintf(behind, sizeof behind, "x%llux%llu%s", (number)p->n, (number)p->k, options);
+        return add_stretch(o, &(struct stretch){unit, cores, "gemm:", behind, p->m,
+                                                round_up(macs / (p->n * p->k) + 1, o->amx ? AMX_ROWS : NEON_ROWS)});
+    }
+    if (p->m * p->n > macs / 16)
+        return validate_refuse(o->row, "%llu x %llu x %llu takes minutes to simulate", (number)p->m, (number)p->n, (number)p->k);
+    snprintf(before, sizeof before, "gemm:%llux%llux", (number)p->m, (number)p->n);
+    return add_stretch(o, &(struct stretch){unit, cores, before, options, p->k, round_up(macs / (p->m * p->n), 64)});
+}
+
+static bool plan_matmul(struct operation *o)
+{
+    struct operation_matmul p;
+    return operation_shape_matmul(&o->shape, &p) ? add_matmul(o, &p, "") : other_shape(o);
+}
+
+/* What is added stands in the result before the product is added to it, unless the row says that there were two kernels. */
+static bool plan_linear(struct operation *o)
+{
+    struct operation_matmul p;
+    char before[48], period[48];
+    if (o->shape.operands != 3 || !operation_shape_matmul(&o->shape, &p) || p.batch != 1)
+        return other_shape(o);
+    if (p.n == 1)
+        return launch(o, o->amx ? "amx" : "cpu", o->amx ? 1 : ALL_P_CORES, 1, "gemv:%llux%llu", (number)p.m, (number)p.k);
+    snprintf(period, sizeof period, ",op=add,period=%llu", (number)p.n);
+    if (strstr(validate_cell(o->row, "note"), "bias add were two kernels"))
+        return add_matmul(o, &p, "") && add_stretch(o, &(struct stretch){"cpu", loop_cores(o, p.m * p.n), "elementwise:", period,
+                                                                         p.m * p.n, round_up(PIECE_ELEMENTS, p.n)});
+    snprintf(before, sizeof before, "gather:1x%llux", (number)p.n);
+    return add_stretch(o, &(struct stretch){"cpu", loop_cores(o, p.m * p.n), before, "", p.m, 1 + PIECE_ELEMENTS / p.n}) &&
+           add_matmul(o, &p, ",beta=1");
+}
+
+/* NxHxWxC images, KxRxSxC weights, no padding; the kernels of the libraries have channels first. */
+static bool plan_conv2d(struct operation *o)
+{
+    const struct operation_tensor *const x = &o->shape.operand[0], *const w = &o->shape.operand[1];
+    char rest[128];
+    if (o->shape.operands != 2 || x->dimensions != 4 || w->dimensions != 4 || x->size[3] != w->size[3] ||
+        x->size[1] < w->size[1] || x->size[2] < w->size[2])
+        return other_shape(o);
+    const uint64_t macs =
+        w->size[0] * w->size[1] * w->size[2] * w->size[3] * (x->size[1] - w->size[1] + 1) * (x->size[2] - w->size[2] + 1);
+    snprintf(rest, sizeof rest, ",c=%llu,h=%llu,w=%llu,k=%llu,r=%llu,s=%llu", (number)x->size[3], (number)x->size[1],
+             (number)x->size[2], (number)w->size[0], (number)w->size[1], (number)w->size[2]);
+    return add_stretch(o, &(struct stretch){o->amx ? "amx" : "cpu", o->mlx ? 1 : ALL_P_CORES, "conv2d:n=", rest, x->size[0],
+                                            1 + PIECE_NEON_MACS / macs});
+}
+
+/* Heads of 1024 elements: scores go through memory. The numbers of queries and keys differ. */
+static bool plan_attention(struct operation *o)
+{
+    const struct operation_tensor *const q = &o->shape.operand[0], *const k = &o->shape.operand[1];
+    char mask[48];
+    if (o->shape.operands != 3 || q->dimensions != 4 || k->dimensions != 4 || q->size[3] != k->size[3] ||
+        operation_elements(k) != operation_elements(&o->shape.operand[2]))
+        return other_shape(o);
+    const uint64_t heads = q->size[0] * q->size[1], queries = q->size[2], keys = k->size[2], depth = q->size[3];
+    const struct operation_matmul scores = {heads, queries, keys, depth}, values = {heads, queries, depth, keys};
+    snprintf(mask, sizeof mask, ",op=add,period=%llu", (number)(queries * keys));
+    return (!o->mlx || add_elements(o, heads * queries * depth, ",op=mul,period=1")) && add_matmul(o, &scores, ",tb=1") &&
+           launch(o, "cpu", loop_cores(o, heads * queries * keys), 1, "elementwise:%llu%s", (number)(heads * queries * keys),
+                  mask) &&
+           add_rows(o, "softmax", heads * queries, "", keys) && add_matmul(o, &values, "");
+}
+
+/* ---- the row ---- */
+
+static const struct {
+    const char *name;
+    bool (*plan)(struct operation *o);
+} operations[] = {
+#define OPERATION(name, plan) {name, plan_##plan},
+#include "sim/workload/kernels.inc"
+};
+
+static bool plan_named(struct operation *o)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(operations); i++)
+        if (strncmp(o->row->what, operations[i].name, strlen(operations[i].name)) == 0)
+            return operations[i].plan(o);
+    return validate_refuse(o->row, "no kernel for the operation '%.40s'", o->row->what);
+}
+
+bool validate_plan_core_operation(struct validate_row *row, struct validate_program *program)
+{
+    struct operation o = {.row = row, .program = program};
+    const size_t length = strlen(row->what);
+    const bool cpu = strcmp(row->device, "cpu") == 0;
+    o.amx = strcmp(row->device, "amx") == 0;
+    o.mlx = length > 8 && strcmp(row->what + length - 8, "_mlx_cpu") == 0;
+    if ((!cpu && !o.amx) || strcmp(row->unit, "ms") != 0 || length < 4 || strcmp(row->what + length - 4, "_cpu") != 0)
+        return false;
+    if (strcmp(validate_cell(row, "precision"), "f32") != 0 || !operation_shape_read(row->shape, &o.shape))
+        return validate_refuse(row, "'%.40s %.60s' in '%.10s' is not read", row->what, row->shape,
+                               validate_cell(row, "precision"));
+    o.amx = o.amx || o.mlx; /* its products are Accelerate's, whatever the table says of the rest */
+    program->core = VALIDATE_P_CORE;
+    program->measure = VALIDATE_NS_PER_WORK;
+    program->work = 1e6;
+    program->beyond_caches = strtod(validate_cell(row, "min_bytes"), NULL) > WARM_BYTES;
+    if (!plan_named(&o))
+        return false;
+    program->note = o.mlx   ? "orchard's kernels on one core, products as Accelerate's on AMX; results have their pages"
+                    : o.amx ? "orchard's kernels on all P cores, products as Accelerate's on AMX; results have their pages"
+                            : "orchard's NEON kernels on all P cores instead of PyTorch's; results have their pages";
+    return true;
+}

@@ -1,0 +1,64 @@
+/* Products of the AMX library that several cores share, executed on the block of each generation: against double precision within
+ * (k + 3) u sum |a b|; odd sizes, transposed operands, batches, factors; the same bytes however many threads there are, which are
+ * those of the product of one core. */
+#include "isa/array_count.h"
+#include "tests/sim/cpu_library_example.h"
+
+static const char *const types[] = {"f32", "f64"};
+
+static void test_sizes(void)
+{
+    static const char *const workloads[] = {"gemm:1x1x1",
+                                            "gemm:3x5x7",
+                                            "gemm:33x31x17",
+                                            "gemm:64x64x64",
+                                            "gemm:100x20x1000",
+                                            "gemm:20x200x40",
+                                            "gemm:97x65x33,ta=1",
+                                            "gemm:65x97x33,tb=1",
+                                            "gemm:70x40x50,ta=1,tb=1",
+                                            "gemm:5x7x9,batch=11",
+                                            "gemm:40x70x9,batch=3",
+                                            "gemm:1x300x64,batch=2,tb=1",
+                                            "gemm:66x34x40,alpha=-0.5,beta=2"};
+    amx_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+}
+
+static void test_threads(void)
+{
+    static const char *const workloads[] = {"gemm:130x40x64", "gemm:8x400x64,beta=1", "gemm:33x33x33,batch=5"};
+    for (size_t i = 0; i < ARRAY_COUNT(workloads); i++) {
+        uint64_t first = 0;
+        for (unsigned threads = 1; threads <= 8; threads++) {
+            struct neon_example x = {.seed = 3, .amx = true};
+            const bool ok = neon_compare(&x, workloads[i], "f32", threads);
+            first = threads == 1 && ok ? neon_checksum(&x) : first;
+            CHECK(ok && neon_checksum(&x) == first, "%s: other bytes on %u threads", workloads[i], threads);
+            neon_close(&x);
+        }
+    }
+}
+
+/* The sums are the block's: one product too many is found. */
+static void test_comparison_can_fail(void)
+{
+    struct neon_example x = {.seed = 5, .amx = true};
+    struct routine_difference d = {.wrong = 0};
+    const bool ran = neon_run(&x, "gemm:50x40x30", "f32", 2);
+    CHECK(ran, "%s", x.error.text);
+    if (ran) {
+        x.before[0][7 * 30 + 4] += 0.5; /* row 7 of a */
+        CHECK(routine_compare(&x.library.request, &x.library.work, (const double *const *)x.before,
+                              neon_bytes(&x, routine_result(&x.library.work)), &d) &&
+                  d.wrong >= 35 && d.wrong <= 40 && d.at >= 7 * 40 && d.at < 8 * 40,
+              "%llu wrong, the worst at %llu", (unsigned long long)d.wrong, (unsigned long long)d.at);
+    }
+    neon_close(&x);
+}
+
+static const struct suite_test tests[] = {
+    {"sizes, generations and three threads", test_sizes},
+    {"threads do not change bytes", test_threads},
+    {"the comparison can fail", test_comparison_can_fail},
+};
+SUITE_MAIN("amx products", tests)
