@@ -9,6 +9,7 @@
     X(gemm) \
     X(gemv) \
     X(attention) \
+    X(cache_attention) \
     X(rope) \
     X(conv2d) \
     X(elementwise) \
@@ -24,6 +25,7 @@
     X(transpose) \
     X(concat) \
     X(gather) \
+    X(embedding) \
     X(pad) \
     X(slice)
 /* clang-format on */
