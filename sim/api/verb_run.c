@@ -8,6 +8,7 @@
 #include "sim/api/verb_compile.h"
 #include "sim/api/verb_run.h"
 #include "sim/api/verb_run_device.h"
+#include "sim/api/verb_run_language.h"
 #include "sim/api/verb_run_network.h"
 #include "sim/api/verb_run_parts.h"
 #include "sim/api/verb_run_profile.h"
@@ -62,6 +63,7 @@ static const struct orchard_option option_table[] = {
     {"output", 'o', "DIR", false, "GPU, ane, networks: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
     VERB_RUN_NETWORK_OPTIONS,
+    VERB_RUN_LANGUAGE_OPTIONS,
     VERB_RUN_DEVICE_OPTIONS,
     {"perfetto", 0, "FILE", false, "also write a Chrome trace (JSON): open it in ui.perfetto.dev or chrome://tracing"},
     {"trace", 0, "FILE", false, "write down what happens as a trace; JSON lines when FILE ends in .jsonl (see orchard trace)"},
@@ -81,6 +83,7 @@ struct session {
     const char **lists;
     struct verb_run_program program;
     struct verb_run_network network;
+    struct language_options language;
     double exit_status;          /* of the latest program; NAN = none */
     struct verb_run_part part;   /* what holds for all workloads */
     struct verb_run_parts parts; /* what workloads have of their own */
@@ -134,7 +137,7 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->sanitize = api_has(a, "sanitize");
     q->program_output = s->context->session->program_output;
     if (!verb_run_lists(a, q, &s->lists, error) || !verb_run_network_read(a, &s->network, q, error) ||
-        !verb_run_program_read(s->context, &s->program, q, error))
+        !verb_run_language_read(a, &s->language, q, error) || !verb_run_program_read(s->context, &s->program, q, error))
         return false;
     /* What is in mounted files is known only by running. */
     s->rerun = api_has(a, "rerun") || s->record.trace || s->program.world.mounts;
