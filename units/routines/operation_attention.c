@@ -79,7 +79,8 @@ static void attention_reference(const struct routine_request *r, const double *c
     for (int64_t row = 0; row < r->value[ATTENTION_B] * h * length; row++) {
         const int64_t image = row / (h * length), head = row / length % h, at = row % length;
         const int64_t kv = (image * kvh + head / (h / kvh)) * length * d;
-        struct scores s = {.keys = r->value[ATTENTION_CAUSAL] ? at + 1 : length, .d = d, .step = d, .most = -INFINITY, .u = t->epsilon};
+        struct scores s = {
+            .keys = r->value[ATTENTION_CAUSAL] ? at + 1 : length, .d = d, .step = d, .most = -INFINITY, .u = t->epsilon};
         double unused;
         for (int64_t j = 0; j < s.keys; j++)
             s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + kv + j * d, &unused));

@@ -103,10 +103,10 @@ const struct routine cpu_kernel_rope = {
     "pairs of x[b][h][s][d] turned by (s + offset) * base^(-2 i / d); pair i: elements i and i + d/2, or 2i and 2i + 1",
     rope_parameters,
     build_rope};
-const struct routine cpu_kernel_cache_attention = {
-    &operation_cache_attention,
-    "h=H,s=S,d=D[,kvh=H][,q=Q]",
-    "f32 f16 bf16",
-    "the last q of s tokens attend to those before and themselves; q, out: [q][h][d], k, v: [s][kvh][d], as projections leave them",
-    cache_parameters,
-    build_cache};
+const struct routine cpu_kernel_cache_attention = {&operation_cache_attention,
+                                                   "h=H,s=S,d=D[,kvh=H][,q=Q]",
+                                                   "f32 f16 bf16",
+                                                   "the last q of s tokens attend to those before and themselves; q, out: "
+                                                   "[q][h][d], k, v: [s][kvh][d], as projections leave them",
+                                                   cache_parameters,
+                                                   build_cache};

@@ -121,9 +121,12 @@ const struct routine cpu_kernel_gather = {
     ALL_TYPES,         "embedding: out[i] = row index[i] of the R x C table, N times; zeros where index[i] >= R",
     gather_parameters, build_gather};
 const struct routine cpu_kernel_embedding = {
-    &operation_embedding, "RxCxN", "f32 f16 bf16 q4_0 q8_0",
+    &operation_embedding,
+    "RxCxN",
+    "f32 f16 bf16 q4_0 q8_0",
     "out[i] = row index[i] of the R x C table, N times, as f32 whatever the type of the table; zeros where index[i] >= R",
-    gather_parameters, build_embedding};
+    gather_parameters,
+    build_embedding};
 const struct routine cpu_kernel_pad = {&operation_pad, "RxC[,top=N][,bottom=N][,left=N][,right=N][,value=X]",
                                        ALL_TYPES,      "the R x C matrix with a border of value",
                                        pad_parameters, build_window};

@@ -1,6 +1,6 @@
-/* The last tokens of a text attend to all tokens so far, whose keys and values are in a cache; sums in f32, compiled for each type
- * of elements. Operands are [token][head][d]. A query and a head meet the keys four at a time; the powers of the scores lie in the
- * thread's memory, and sixteen columns of the result are summed over all values at a time. */
+/* The last tokens of a text attend to all tokens so far, whose keys and values are in a cache; sums in f32, compiled for each
+ * type of elements. Operands are [token][head][d]. A query and a head meet the keys four at a time; the powers of the scores lie
+ * in the thread's memory, and sixteen columns of the result are summed over all values at a time. */
 #include "units/cpu/kernels/native/neon.h"
 #include "units/cpu/kernels/native/neon_math.h"
 
