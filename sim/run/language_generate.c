@@ -8,6 +8,7 @@
 struct generation {
     const struct run *run;
     struct language_work *work;
+    struct language_unit *unit;
     struct language_stepper *stepper;
     struct sampler *sampler;
     struct token_stream stream;
@@ -38,7 +39,8 @@ static bool feed(struct generation *g, uint32_t token, const float **logits, str
     struct language_sum step = {0};
     if (!language_step(g->stepper, token, logits, &step, error))
         return false;
-    language_sum_close(&step);
+    if (!language_unit_close_step(g->unit, &step, error))
+        return false;
     language_sum_add(sum, &step);
     return true;
 }
@@ -97,7 +99,7 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
 {
     struct language_work *const w = run->work;
     struct language_unit *const unit = language_unit_create(run->request, result, error);
-    struct generation g = {.run = run, .work = w};
+    struct generation g = {.run = run, .work = w, .unit = unit};
     w->prefill = w->decode = (struct language_sum){0};
     w->tokens.count = w->text.length = w->decoded = 0;
     if (unit && language_model_runs(&w->model, error))

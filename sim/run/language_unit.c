@@ -21,6 +21,16 @@ struct known_shape {
     struct run_operation operation;
 };
 
+/* A kernel that is ready to be executed again. */
+struct kept_run {
+    char workload[160], key[160];
+    struct run_request request;
+    struct run *run;
+    uint64_t used; /* when it was executed last */
+};
+
+enum { KEPT_RUNS = 64 };
+
 struct language_unit {
     const struct run_request *request;
     struct run_result *result;
@@ -32,6 +42,8 @@ struct language_unit {
     struct known_shape *known;
     size_t count, room;
     struct activity activity;
+    struct kept_run *kept[KEPT_RUNS];
+    uint64_t executed;
     double seconds; /* of all kernels, for what is an average over time */
     double stall_seconds;
     uint64_t instructions;
@@ -57,6 +69,12 @@ struct language_unit *language_unit_create(const struct run_request *request, st
     u->space = library_home_space(u->home);
     u->has_energy = energy_model_open(&u->model, request->chip, NULL);
     return u;
+}
+
+static void forget(struct kept_run *kept)
+{
+    run_free(kept ? kept->run : NULL);
+    free(kept);
 }
 
 /* Averages over time become shares. */
@@ -90,6 +108,8 @@ void language_unit_free(struct language_unit *u, struct run_measure *m)
     for (size_t i = 0; i < u->count; i++)
         run_result_free(&u->known[i].result);
     free(u->known);
+    for (int i = 0; i < KEPT_RUNS; i++)
+        forget(u->kept[i]);
     library_home_free(u->home);
     soc_free(u->soc);
     free(u);
@@ -141,6 +161,17 @@ static void addresses_of(const struct language_call *call, uint64_t address[LANG
 {
     for (unsigned i = 0, at = 0; i <= call->inputs; i++)
         address[i] = i == call->result_place ? call->result->address : call->input[at++]->address;
+}
+
+/* The kernel of the framework that was asked for, or where that has none the library's. */
+static struct run *prepare(struct run_request *q, struct orch_error *error)
+{
+    struct orch_error unused = {0};
+    struct run *const run = q->kernels ? run_prepare(q, &unused) : NULL;
+    if (run)
+        return run;
+    q->kernels = NULL;
+    return run_prepare(q, error);
 }
 
 static bool run_on(struct language_unit *u, struct run *run, const struct language_call *call, struct run_measure *m,
@@ -202,6 +233,18 @@ static bool show(struct language_unit *u, const struct language_call *call, cons
     return run_placement_add(&u->result->placement, call->title, orch_part_name(call->part), kernel, why);
 }
 
+/* Adds a share of the joules of each part. */
+static bool add_parts(struct language_unit *u, const struct run_result *r, double share)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < r->joules_by.count; i++)
+        ok = run_values_add(&u->result->joules_by, r->joules_by.item[i].name, share * r->joules_by.item[i].value);
+    for (size_t i = 0; ok && i < r->counters.count; i++)
+        if (strncmp(r->counters.item[i].name, "energy.", 7) == 0)
+            ok = run_values_add(&u->result->counters, r->counters.item[i].name, share * r->counters.item[i].value);
+    return ok;
+}
+
 /* Adds `times` kernels of a known shape. */
 static bool add(struct language_unit *u, const struct known_shape *k, double times, struct language_sum *sum)
 {
@@ -217,9 +260,15 @@ static bool add(struct language_unit *u, const struct known_shape *k, double tim
                                  sum->joules_high + times * joules_share * r->joules_high,
                                  sum->flops + times * k->operation.flops,
                                  sum->macs + times * k->operation.macs,
-                                 fmax(sum->launch_seconds, r->seconds - k->device_seconds),
-                                 fmax(sum->launch_joules, k->launch_joules),
+                                 sum->launch_seconds,
+                                 sum->launch_joules,
+                                 sum->launch_shape,
                                  sum->kernels + (uint64_t)times};
+    if (r->seconds - k->device_seconds > sum->launch_seconds) {
+        sum->launch_seconds = r->seconds - k->device_seconds;
+        sum->launch_joules = k->launch_joules;
+        sum->launch_shape = (size_t)(k - u->known);
+    }
     for (unsigned i = 0; i < (unsigned)times; i++)
         activity_add(&u->activity, &k->activity);
     u->seconds += seconds;
@@ -233,11 +282,7 @@ static bool add(struct language_unit *u, const struct known_shape *k, double tim
         u->stall_seconds += seconds * r->stalls.item[i].value;
         ok = run_values_add(&u->result->stalls, r->stalls.item[i].name, seconds * r->stalls.item[i].value);
     }
-    for (size_t i = 0; ok && i < r->joules_by.count; i++)
-        ok = run_values_add(&u->result->joules_by, r->joules_by.item[i].name, times * joules_share * r->joules_by.item[i].value);
-    for (size_t i = 0; ok && i < r->counters.count; i++)
-        if (strncmp(r->counters.item[i].name, "energy.", 7) == 0)
-            ok = run_values_add(&u->result->counters, r->counters.item[i].name, times * joules_share * r->counters.item[i].value);
+    ok = ok && add_parts(u, r, times * joules_share);
     u->result->watts_peak = fmax(u->result->watts_peak, r->watts_peak);
     const struct run_assumption *const adopted = run_assumption_find(&r->assumptions, RUN_ENERGY_ADOPTED);
     if (ok && adopted && !run_assumption_find(&u->result->assumptions, RUN_ENERGY_ADOPTED))
@@ -246,14 +291,14 @@ static bool add(struct language_unit *u, const struct known_shape *k, double tim
 }
 
 /* One run of a kernel, on values unless only its time is asked for. */
-static bool run_kernel(struct language_unit *u, const struct language_call *call, const struct run_request *q, const char *key,
+static bool run_kernel(struct language_unit *u, const struct language_call *call, struct run_request *q, const char *key,
                        struct orch_error *error)
 {
     struct run_measure m = {.soc = u->soc};
     struct run_result r;
     struct known_shape *k = NULL;
     run_result_init(&r);
-    struct run *const run = run_prepare(q, error);
+    struct run *const run = prepare(q, error);
     const double begun_s = host_seconds();
     bool ok = run && (call->result ? run_on(u, run, call, &m, &r, error) : run_simulate(run, &m, &r, error));
     u->host_seconds += host_seconds() - begun_s;
@@ -290,19 +335,75 @@ static bool execute_here(struct language_unit *u, const struct language_call *ca
     return ok || orch_fail_in(error, "%s", call->title);
 }
 
+/* The kernel that was executed longest ago makes room. */
+static struct kept_run **place_to_keep(struct language_unit *u)
+{
+    struct kept_run **place = &u->kept[0];
+    for (int i = 0; i < KEPT_RUNS && *place; i++)
+        if (!u->kept[i] || u->kept[i]->used < (*place)->used)
+            place = &u->kept[i];
+    forget(*place);
+    *place = NULL;
+    return place;
+}
+
+static struct kept_run *keep(struct language_unit *u, const struct run_request *q, const char *key, struct orch_error *error)
+{
+    for (int i = 0; i < KEPT_RUNS; i++)
+        if (u->kept[i] && strcmp(u->kept[i]->workload, q->workload) == 0 && strcmp(u->kept[i]->key, key) == 0)
+            return u->kept[i];
+    struct kept_run *const k = calloc(1, sizeof *k);
+    if (!k) {
+        orch_no_memory(error);
+        return NULL;
+    }
+    snprintf(k->workload, sizeof k->workload, "%s", q->workload);
+    snprintf(k->key, sizeof k->key, "%s", key);
+    k->request = *q;
+    k->request.workload = k->workload;
+    k->request.mode = RUN_FUNCTIONAL;
+    k->request.operands = NULL;
+    k->run = prepare(&k->request, error);
+    if (!k->run) {
+        free(k);
+        return NULL;
+    }
+    return *place_to_keep(u) = k;
+}
+
+/* The same where other units have the kernel: it is prepared once. */
+static bool execute_there(struct language_unit *u, const struct language_call *call, const struct run_request *q, const char *key,
+                          struct orch_error *error)
+{
+    struct kept_run *const k = keep(u, q, key, error);
+    struct run_measure m = {.soc = u->soc};
+    struct run_result r;
+    run_result_init(&r);
+    const double begun_s = host_seconds();
+    const bool ok = k && run_on(u, k->run, call, &m, &r, error);
+    u->host_seconds += host_seconds() - begun_s;
+    if (k)
+        k->used = ++u->executed;
+    u->soc = m.soc;
+    m.soc = NULL;
+    run_measure_release(&m);
+    run_result_free(&r);
+    return ok || orch_fail_in(error, "%s", call->title);
+}
+
 /* What has no time at all needs no run of its own either. */
-static bool execute(struct language_unit *u, const struct language_call *call, const struct run_request *q, const char *key,
+static bool execute(struct language_unit *u, const struct language_call *call, struct run_request *q, const char *key, bool known,
                     struct orch_error *error)
 {
     if (call->part != PART_CPU)
-        return run_kernel(u, call, q, key, error);
+        return known ? execute_there(u, call, q, key, error) : run_kernel(u, call, q, key, error);
     if (!execute_here(u, call, q, error))
         return false;
     const struct cpu_library *const l = library_home_kernel(u->home);
-    struct known_shape *const k = key ? remember(u, key, error) : NULL;
+    struct known_shape *const k = known ? NULL : remember(u, key, error);
     if (k)
         k->operation = (struct run_operation){l->work.flops, l->work.macs};
-    return !key || (k && (show(u, call, q->workload, l->work.variant, NULL) || orch_no_memory(error)));
+    return known || (k && (show(u, call, q->workload, l->work.variant, NULL) || orch_no_memory(error)));
 }
 
 /* How long a rotation takes does not depend on the position. */
@@ -332,8 +433,8 @@ static bool call_shape(struct language_unit *u, const struct language_call *call
         q.operands = &operands;
         q.mode = known ? RUN_FUNCTIONAL : q.mode;
     }
-    if (known ? call->result && !execute(u, call, &q, NULL, error)
-              : !(q.mode == RUN_FUNCTIONAL ? execute : run_kernel)(u, call, &q, key, error))
+    const bool values_alone = call->result && (known || q.mode == RUN_FUNCTIONAL);
+    if (values_alone ? !execute(u, call, &q, key, known != NULL, error) : !known && !run_kernel(u, call, &q, key, error))
         return false;
     const struct known_shape *const shape = known ? known : find(u, key);
     if (u->request->mode != RUN_FUNCTIONAL)
@@ -375,15 +476,24 @@ void language_sum_add(struct language_sum *sum, const struct language_sum *part)
                                  sum->macs + part->macs,
                                  sum->launch_seconds + part->launch_seconds,
                                  sum->launch_joules + part->launch_joules,
+                                 sum->launch_shape,
                                  sum->kernels + part->kernels};
 }
 
-void language_sum_close(struct language_sum *sum)
+bool language_unit_close_step(struct language_unit *u, struct language_sum *sum, struct orch_error *error)
 {
-    sum->seconds += sum->launch_seconds;
-    sum->seconds_low += sum->launch_seconds;
-    sum->seconds_high += sum->launch_seconds;
+    const double seconds = sum->launch_seconds;
+    if (seconds <= 0)
+        return true;
+    const struct known_shape *const k = &u->known[sum->launch_shape];
+    sum->seconds += seconds;
+    sum->seconds_low += seconds;
+    sum->seconds_high += seconds;
     sum->joules += sum->launch_joules;
     sum->joules_low += sum->launch_joules;
     sum->joules_high += sum->launch_joules;
+    u->seconds += seconds;
+    u->stall_seconds += seconds;
+    const double share = k->result.joules > 0 ? k->launch_joules / k->result.joules : 0;
+    return (run_values_add(&u->result->stalls, "launch", seconds) && add_parts(u, &k->result, share)) || orch_no_memory(error);
 }

@@ -20,7 +20,9 @@ struct language_buffer {
 /* What kernels took. */
 struct language_sum {
     double seconds, seconds_low, seconds_high, joules, joules_low, joules_high, flops, macs;
-    double launch_seconds, launch_joules; /* of one command buffer, the most expensive so far; in none of the others */
+    /* Of one command buffer, the most expensive so far, and by which shape; not in the others before the sum is closed. */
+    double launch_seconds, launch_joules;
+    size_t launch_shape;
     uint64_t kernels;
 };
 
@@ -55,7 +57,7 @@ bool language_unit_time(struct language_unit *unit, const struct language_call *
                         struct language_sum *sum, struct orch_error *error);
 
 void language_sum_add(struct language_sum *sum, const struct language_sum *part);
-/* With the costs of its command buffer, where there is one: the sum is that of one step. */
-void language_sum_close(struct language_sum *sum);
+/* Adds the costs of its command buffer, where there is one: the sum is that of one step. */
+bool language_unit_close_step(struct language_unit *unit, struct language_sum *sum, struct orch_error *error);
 
 #endif

@@ -259,11 +259,11 @@ static double worst_row(const struct gpu_example *x, uint64_t m, uint64_t n)
     return worst;
 }
 
-static void check_gemv(uint64_t m, uint64_t n, const char *precision, uint32_t cores)
+static void check_gemv_as(uint64_t m, uint64_t n, const char *vectors, const char *precision, uint32_t cores)
 {
     struct gpu_example x;
     char workload[64];
-    snprintf(workload, sizeof workload, "gemv:%llux%llu", (unsigned long long)m, (unsigned long long)n);
+    snprintf(workload, sizeof workload, "gemv:%llux%llu,vectors=%s", (unsigned long long)m, (unsigned long long)n, vectors);
     bool ok = example_open(&x, workload, precision, cores);
     if (ok) {
         example_fill(&x, m + n);
@@ -274,6 +274,12 @@ static void check_gemv(uint64_t m, uint64_t n, const char *precision, uint32_t c
     const double ratio = ok ? worst_row(&x, m, n) : 0;
     CHECK(ratio <= 1, "%s %s: %g times the bound", workload, precision, ratio);
     example_close(&x);
+}
+
+static void check_gemv(uint64_t m, uint64_t n, const char *precision, uint32_t cores)
+{
+    check_gemv_as(m, n, "own", precision, cores);
+    check_gemv_as(m, n, "f32", precision, cores);
 }
 
 static void test_gemv_plain(void)

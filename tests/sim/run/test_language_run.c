@@ -90,8 +90,9 @@ static void test_golden_tokens(void)
 {
     static const struct {
         const char *unit, *type, *id;
-    } rows[] = {{"cpu", "q8_0", "word"},  {"cpu", "q8_0", "bytes"}, {"cpu", "q4_0", "empty"}, {"cpu", "f32", "digits"},
-                {"cpu", "f16", "spaces"}, {"amx", "f32", "word"},   {"amx", "q8_0", "digits"}};
+    } rows[] = {{"cpu", "q8_0", "word"},  {"cpu", "q8_0", "bytes"}, {"cpu", "q4_0", "empty"},  {"cpu", "f32", "digits"},
+                {"cpu", "f16", "spaces"}, {"amx", "f32", "word"},   {"amx", "q8_0", "digits"}, {"gpu", "q8_0", "word"},
+                {"gpu", "q4_0", "cat"},   {"gpu", "f16", "word"}};
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         check_story(rows[i].unit, rows[i].type, rows[i].id);
 }
@@ -171,6 +172,7 @@ static void test_families(void)
     static const char *const names[] = {"gpt2", "phi3", "qwen2", "qwen3", "gemma"};
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         check_family(names[i], PART_CPU, NULL);
+    check_family("qwen3", PART_GPU, NULL);
     check_family("mixtral", PART_CPU, "experts");
     check_family("phi2", PART_CPU, "rotation of a part of a head");
     check_family("llama3", PART_CPU, "scaled waves");

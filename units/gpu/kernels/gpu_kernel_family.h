@@ -16,6 +16,7 @@ struct gpu_kernel_family {
     X(gemm) \
     X(gemv) \
     X(attention) \
+    X(cache) \
     X(elementwise) \
     X(reduce) \
     X(norm) \
