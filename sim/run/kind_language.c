@@ -82,6 +82,20 @@ static void close_workload(struct run *run)
     language_model_close(&w->model);
 }
 
+static bool check_timing(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    const struct language_work *const w = run->work;
+    if (w->options.prompt_text)
+        return orch_fail(
+            error, ORCH_USAGE,
+            ORCH_OPTION("prompt-text") ": time alone has no text; " ORCH_OPTION("prompt") " N is a prompt of N tokens");
+    if (q->mode == RUN_FUNCTIONAL)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("mode") " functional: %s has no weights here, only dimensions",
+                         q->workload);
+    return language_format(run, error) && language_fits(run, error);
+}
+
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
@@ -102,7 +116,7 @@ static bool check(const struct run *run, struct orch_error *error)
     if (q->unit && (strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: language models run on cpu, amx and gpu", q->unit);
     if (language_is_timing(run))
-        return orch_fail(error, ORCH_UNMODELLED, "%s: language models are not timed by shape alone", q->workload);
+        return check_timing(run, error);
     if (w->options.prompt)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("prompt") " %u: a number of tokens is for " ORCH_OPTION(
@@ -110,6 +124,18 @@ static bool check(const struct run *run, struct orch_error *error)
                          w->options.prompt);
     return !q->precision || orch_fail(error, ORCH_USAGE,
                                       ORCH_OPTION("precision") " %s: the file says in which types its weights are", q->precision);
+}
+
+const struct block_format *language_format(const struct run *run, struct orch_error *error)
+{
+    const struct language_work *const w = run->work;
+    const char *const asked = run->request->precision;
+    const struct decoder_layer *const first = w->model.weights ? decoder_layer_at(w->model.weights, 0) : NULL;
+    const struct block_format *const own = first ? first->up.tensor->format : block_format_named("f16");
+    const struct block_format *const format = asked ? block_format_named(asked) : own;
+    if (!format)
+        orch_fail(error, ORCH_USAGE, ORCH_OPTION("precision") " %s: no format of weights (orchard models lists them)", asked);
+    return format;
 }
 
 static uint64_t hash(const struct run *run)
@@ -132,15 +158,17 @@ static uint64_t hash(const struct run *run)
 static const char *precision(const struct run *run)
 {
     const struct language_work *const w = run->work;
-    const struct decoder_layer *const first = w->model.weights ? decoder_layer_at(w->model.weights, 0) : NULL;
-    return first ? first->up.tensor->format->name : run->request->precision ? run->request->precision : "f16";
+    struct orch_error unused = {0};
+    const struct block_format *const format = language_format(run, &unused);
+    (void)w;
+    return format ? format->name : NULL;
 }
 
 static double bytes(const struct run *run)
 {
     const struct language_work *const w = run->work;
     const double cache = (double)shape_cache_bytes(&w->model.shape, 4) * w->context;
-    return w->model.gguf ? (double)gguf_file_bytes(w->model.gguf) + cache : cache;
+    return w->model.gguf && !language_is_timing(run) ? (double)gguf_file_bytes(w->model.gguf) + cache : 0;
 }
 
 /* ---- numbers ---- */
@@ -149,7 +177,7 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                     struct orch_error *error)
 {
     (void)given;
-    return language_generate(run, m, r, error);
+    return language_is_timing(run) ? language_time(run, m, r, error) : language_generate(run, m, r, error);
 }
 
 static bool write_generation(const struct language_work *w, struct run_result *r)
@@ -173,6 +201,11 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
     struct run_assumptions *const list = &r->assumptions;
     const char *const caches = run->request->cold ? "each kernel starts with empty caches"
                                                   : "each kernel finds the caches as a run of it before has left them";
+    if (language_is_timing(run))
+        return run_assumption_add(list, "interval", "inferred",
+                                  "intervals of all kernels are taken to go up and down together") &&
+               (run->kind->part != PART_GPU ||
+                run_assumption_add(list, "launches", "inferred", "the kernels of a step are one command buffer, without gaps"));
     return run_assumption_add(list, "prompt", "inferred", "the prompt is read token by token, as what follows is generated") &&
            run_assumption_add(list, "cache", "inferred",
                               "keys and values are float32; kernels write them where attention reads") &&
@@ -184,15 +217,15 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
              run_assumption_add(list, "caches", "inferred", caches) &&
              run_assumption_add(list, "interval", "inferred", "intervals of all kernels are taken to go up and down together") &&
              (run->kind->part != PART_GPU ||
-              run_assumption_add(list, "launches", "inferred", "the kernels of a step are one command buffer")))) &&
+              run_assumption_add(list, "launches", "inferred", "the kernels of a step are one command buffer, without gaps")))) &&
            w != NULL;
 }
 
 static bool add_counters(const struct language_work *w, struct run_result *r)
 {
     const double tokens = (double)w->decoded;
-    bool ok = run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)w->prompt.count) &&
-              run_values_add(&r->counters, LANGUAGE_GENERATED_TOKENS, (double)w->tokens.count) &&
+    bool ok = run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)(w->prompt.count + w->options.prompt)) &&
+              run_values_add(&r->counters, LANGUAGE_GENERATED_TOKENS, (double)(w->tokens.count ? w->tokens.count : w->decoded)) &&
               run_values_add(&r->counters, LANGUAGE_WEIGHT_BYTES, (double)w->weight_bytes) &&
               run_values_add(&r->counters, LANGUAGE_CACHE_BYTES, (double)w->cache_bytes) &&
               run_values_add(&r->counters, "language.kernels", (double)(w->prefill.kernels + w->decode.kernels));
@@ -210,7 +243,8 @@ static bool account(struct run *run, const struct run_measure *m, struct run_res
     r->host_seconds = m->host_seconds;
     r->flops = all.flops;
     r->macs = all.macs;
-    bool ok = run_result_set_text(&r->detail, "instr") && (language_is_timing(run) || write_generation(w, r)) && tell(run, w, r);
+    bool ok = run_result_set_text(&r->detail, language_is_timing(run) ? "op" : "instr") &&
+              (language_is_timing(run) || write_generation(w, r)) && tell(run, w, r);
     if (ok && run->request->mode != RUN_FUNCTIONAL) {
         const uint64_t *const n = m->activity.count;
         r->seconds = all.seconds;
@@ -226,7 +260,7 @@ static bool account(struct run *run, const struct run_measure *m, struct run_res
         r->joules_high = all.joules_high;
         r->watts_avg = r->joules / r->seconds;
         r->prefill_seconds = w->prefill.seconds;
-        if (w->decoded)
+        if (w->decoded && w->decode.seconds > 0)
             r->tokens_per_second = w->decoded / w->decode.seconds;
         ok = run_values_add(&r->counters, LANGUAGE_DECODE_SECONDS, w->decode.seconds);
     }
@@ -240,8 +274,8 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
     const struct language_work *const w = run->work;
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
     if (run->request->mode != RUN_FUNCTIONAL && w->decoded) {
-        fprintf(out, "first token  %s for %zu tokens of the prompt, %s\n", format_si(a, w->prefill.seconds, "s"), w->prompt.count,
-                format_si(b, w->prefill.joules, "J"));
+        fprintf(out, "first token  %s for %zu tokens of the prompt, %s\n", format_si(a, w->prefill.seconds, "s"),
+                w->prompt.count + w->options.prompt, format_si(b, w->prefill.joules, "J"));
         fprintf(out, "each token   %s, %s, in the mean of %u\n", format_si(a, w->decode.seconds / w->decoded, "s"),
                 format_si(b, w->decode.joules / w->decoded, "J"), w->decoded);
     }

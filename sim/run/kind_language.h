@@ -22,6 +22,13 @@ struct language_work {
 /* Time without values, for shapes and files alike. */
 bool language_is_timing(const struct run *run);
 
+/* The format of matrices that is timed; NULL with *error when there is none of that name. */
+const struct block_format *language_format(const struct run *run, struct orch_error *error);
+/* language_time.c: a prompt and so many steps behind it, by the shapes of their kernels; and whether the model fits the machine.
+ */
+bool language_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+bool language_fits(const struct run *run, struct orch_error *error);
+
 /* language_generate.c: the prompt and what follows, token by token, on values. */
 bool language_generate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 

@@ -39,7 +39,7 @@ static bool feed(struct generation *g, uint32_t token, const float **logits, str
     struct language_sum step = {0};
     if (!language_step(g->stepper, token, logits, &step, error))
         return false;
-    if (!language_unit_close_step(g->unit, &step, error))
+    if (!language_unit_close_steps(g->unit, &step, 1, error))
         return false;
     language_sum_add(sum, &step);
     return true;

@@ -12,6 +12,9 @@ struct language_options {
     struct sampler_params sampling;
 };
 
+/* The share of memory that the GPU may hold: measured on a 32 GB M1 Max (chip database, gpu_memory_share_note). */
+#define LANGUAGE_GPU_SHARE 0.7
+
 /* Counters of results. */
 #define LANGUAGE_PROMPT_TOKENS    "language.prompt_tokens"
 #define LANGUAGE_GENERATED_TOKENS "language.generated_tokens"

@@ -152,6 +152,7 @@ static struct run_request request_of(const struct language_unit *u, const struct
     q.operands = NULL;
     q.uncertainty = NULL;
     q.progress = NULL;
+    q.cold |= call->cold;
     q.evict = q.cold && call->part != PART_GPU; /* programs have equal addresses: what one left would be found by the next */
     return q;
 }
@@ -412,7 +413,8 @@ static void write_key(const struct language_call *call, const char *precision, c
     const char *const offset = strstr(workload, ",offset=");
     const int before = offset ? (int)(offset - workload) : (int)strlen(workload);
     const char *const rest = offset ? offset + 1 + strcspn(offset + 1, ",") : "";
-    snprintf(key, size, "%s %s %.*s%s", orch_part_name(call->part), precision, before, workload, rest);
+    snprintf(key, size, "%s%s %s %.*s%s", call->cold ? "cold " : "", orch_part_name(call->part), precision, before, workload,
+             rest);
 }
 
 /* Kernels with values are executed each time; their time is found once for each shape. */
@@ -427,7 +429,9 @@ static bool call_shape(struct language_unit *u, const struct language_call *call
     struct known_shape *const known = find(u, key);
     for (unsigned i = 0; i < call->inputs; i++)
         operand[i] = (struct run_operand){call->input[i]->host, call->input[i]->bytes};
-    if (call->result) {
+    if (!call->result) {
+        q.mode = call->part == PART_GPU ? RUN_TIMING : RUN_FULL; /* the others are timed while they execute */
+    } else {
         operands.result = call->result->host;
         operands.result_bytes = call->result->bytes;
         q.operands = &operands;
@@ -480,20 +484,20 @@ void language_sum_add(struct language_sum *sum, const struct language_sum *part)
                                  sum->kernels + part->kernels};
 }
 
-bool language_unit_close_step(struct language_unit *u, struct language_sum *sum, struct orch_error *error)
+bool language_unit_close_steps(struct language_unit *u, struct language_sum *sum, double steps, struct orch_error *error)
 {
-    const double seconds = sum->launch_seconds;
-    if (seconds <= 0)
+    if (sum->launch_seconds <= 0)
         return true;
     const struct known_shape *const k = &u->known[sum->launch_shape];
+    const double seconds = sum->launch_seconds *= steps, joules = sum->launch_joules *= steps;
     sum->seconds += seconds;
     sum->seconds_low += seconds;
     sum->seconds_high += seconds;
-    sum->joules += sum->launch_joules;
-    sum->joules_low += sum->launch_joules;
-    sum->joules_high += sum->launch_joules;
+    sum->joules += joules;
+    sum->joules_low += joules;
+    sum->joules_high += joules;
     u->seconds += seconds;
     u->stall_seconds += seconds;
-    const double share = k->result.joules > 0 ? k->launch_joules / k->result.joules : 0;
+    const double share = k->result.joules > 0 ? joules / k->result.joules : 0;
     return (run_values_add(&u->result->stalls, "launch", seconds) && add_parts(u, &k->result, share)) || orch_no_memory(error);
 }

@@ -33,6 +33,7 @@ struct language_call {
     const struct language_buffer *input[LANGUAGE_INPUTS];
     unsigned inputs;
     const struct language_buffer *result;
+    bool cold;             /* what it reads cannot have stayed in the caches since it was read last */
     unsigned result_place; /* among the buffers of launches, whose order is the kernel's */
 };
 
@@ -57,7 +58,7 @@ bool language_unit_time(struct language_unit *unit, const struct language_call *
                         struct language_sum *sum, struct orch_error *error);
 
 void language_sum_add(struct language_sum *sum, const struct language_sum *part);
-/* Adds the costs of its command buffer, where there is one: the sum is that of one step. */
-bool language_unit_close_step(struct language_unit *unit, struct language_sum *sum, struct orch_error *error);
+/* Adds the costs of the command buffers, where there are any: the sum is that of so many steps. */
+bool language_unit_close_steps(struct language_unit *unit, struct language_sum *sum, double steps, struct orch_error *error);
 
 #endif

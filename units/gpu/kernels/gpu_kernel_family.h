@@ -23,6 +23,7 @@ struct gpu_kernel_family {
     X(conv) \
     X(pool) \
     X(layout) \
+    X(embedding) \
     X(sort) \
     X(scan)
 /* clang-format on */
