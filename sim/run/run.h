@@ -88,10 +88,10 @@ struct run_request {
     const char *output_folder; /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
     const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
-    const struct run_operands *operands;   /* CPU library: values, which the answer's hash does not know; NULL = generated */
-    const struct net_open_options *passes; /* networks: what is done to the graph first; NULL = everything */
+    const struct run_operands *operands;     /* CPU library: values, which the answer's hash does not know; NULL = generated */
+    const struct net_open_options *passes;   /* networks: what is done to the graph first; NULL = everything */
     const struct language_options *language; /* language models: prompt and choices; NULL = the usual ones */
-    const char *const *dims;               /* networks: "NAME=N", dimensions that the file leaves open */
+    const char *const *dims;                 /* networks: "NAME=N", dimensions that the file leaves open */
     size_t dim_count;
     bool profile;         /* GPU: where the time went, by line of the source and by instruction */
     bool sanitize;        /* GPU: races, bounds, barrier divergence, reads before their wait */

@@ -20,9 +20,9 @@ static void test_attention(void)
 /* One token behind others, several of them, all; heads that share keys; depths that are no fours. */
 static void test_cache(void)
 {
-    static const char *const workloads[] = {"cache-attention:h=1,s=1,d=1",          "cache-attention:h=2,s=3,d=2",
-                                            "cache-attention:h=8,s=37,d=8,kvh=4",   "cache-attention:h=4,s=16,d=64,kvh=1,q=3",
-                                            "cache-attention:h=3,s=21,d=19,q=21",   "cache-attention:h=2,s=130,d=128",
+    static const char *const workloads[] = {"cache-attention:h=1,s=1,d=1",           "cache-attention:h=2,s=3,d=2",
+                                            "cache-attention:h=8,s=37,d=8,kvh=4",    "cache-attention:h=4,s=16,d=64,kvh=1,q=3",
+                                            "cache-attention:h=3,s=21,d=19,q=21",    "cache-attention:h=2,s=130,d=128",
                                             "cache-attention:h=6,s=9,d=33,kvh=2,q=9"};
     neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
 }
@@ -67,10 +67,7 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"attention", test_attention},
-    {"over a cache", test_cache},
-    {"steep scores", test_steep_scores},
-    {"rope", test_rope},
-    {"refusals", test_refusals},
+    {"attention", test_attention}, {"over a cache", test_cache}, {"steep scores", test_steep_scores},
+    {"rope", test_rope},           {"refusals", test_refusals},
 };
 SUITE_MAIN("neon attention", tests)

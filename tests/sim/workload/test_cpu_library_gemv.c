@@ -54,10 +54,8 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"elements", test_elements},
-    {"blocks", test_blocks},
-    {"vectors in f32", test_wide_vectors},
-    {"a block by hand", test_decoding_by_hand},
+    {"elements", test_elements},           {"blocks", test_blocks},
+    {"vectors in f32", test_wide_vectors}, {"a block by hand", test_decoding_by_hand},
     {"refusals", test_refusals},
 };
 SUITE_MAIN("neon gemv", tests)

@@ -74,12 +74,8 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"transpose", test_transpose},
-    {"concat", test_concat},
-    {"gather", test_gather},
-    {"embedding", test_embedding},
-    {"pad and slice", test_windows},
-    {"places beyond the table give zeros", test_gather_beyond},
+    {"transpose", test_transpose}, {"concat", test_concat},         {"gather", test_gather},
+    {"embedding", test_embedding}, {"pad and slice", test_windows}, {"places beyond the table give zeros", test_gather_beyond},
     {"refusals", test_refusals},
 };
 SUITE_MAIN("neon moves", tests)
