@@ -411,13 +411,12 @@ const struct api_verb verb_run = {
                         "K.metal [options] + K.cl [options] [+ ...]",
             .summary = "simulates a program or kernel on one chip or several",
             .text =
-                "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, "
-                "AMX words\n"
-                "included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a GPU kernel "
-                "(.cl, .metal, .ll: see\n"
-                "orchard compile), or a Neural Engine program (.hwx, .anec, raw descriptors; gzip too). The answer is recorded "
-                "in the performance\n"
-                "database; an equal run is found there instead of simulated again.\n"
+                "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object,\n"
+                "AMX words included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a\n"
+                "GPU kernel (.cl, .metal, .ll: see orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; "
+                "gzip\n"
+                "too), a network (.onnx) or a language model (.gguf generates text; model:NAME of orchard models is timed).\n"
+                "The answer is recorded in the performance database; an equal run is found there instead of simulated again.\n"
                 "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode "
                 "detail cores core entry\n"
                 "home repeat buffers evict cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the "
@@ -440,6 +439,8 @@ const struct api_verb verb_run = {
                 "--group "
                 "64 --args t --args out:f32:4096:y.npy\n"
                 "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
+                "orchard run stories.gguf --prompt-text 'Once upon a time' --generate 64 --unit gpu --chip m1\n"
+                "orchard run model:llama-7b --unit gpu --precision q8_0 --prompt 512 --generate 128 --detail op\n"
                 "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",
             .options = option_table,
             .more_title = "ARGUMENTS OF FUNCTIONS (--args)",
