@@ -6,6 +6,7 @@
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/language/shape.h"
+#include "sim/run/language_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,7 @@
 static const char *const formats[] = {"f32", "f16", "q8_0", "q6_k", "q4_k", "q4_0"};
 static const char *const listed_formats[] = {"f16", "q8_0", "q4_k"};
 
-/* The share of memory that the GPU may hold: measured on a 32 GB M1 Max (chip database, gpu_memory_share_note). */
-static const double gpu_share = 0.7;
+static const double gpu_share = LANGUAGE_GPU_SHARE;
 
 /* ---- the list ---- */
 

@@ -8,6 +8,7 @@
 #include "sim/api/verb_compile.h"
 #include "sim/api/verb_run.h"
 #include "sim/api/verb_run_device.h"
+#include "sim/api/verb_run_language.h"
 #include "sim/api/verb_run_network.h"
 #include "sim/api/verb_run_parts.h"
 #include "sim/api/verb_run_profile.h"
@@ -62,6 +63,7 @@ static const struct orchard_option option_table[] = {
     {"output", 'o', "DIR", false, "GPU, ane, networks: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
     VERB_RUN_NETWORK_OPTIONS,
+    VERB_RUN_LANGUAGE_OPTIONS,
     VERB_RUN_DEVICE_OPTIONS,
     {"perfetto", 0, "FILE", false, "also write a Chrome trace (JSON): open it in ui.perfetto.dev or chrome://tracing"},
     {"trace", 0, "FILE", false, "write down what happens as a trace; JSON lines when FILE ends in .jsonl (see orchard trace)"},
@@ -81,6 +83,7 @@ struct session {
     const char **lists;
     struct verb_run_program program;
     struct verb_run_network network;
+    struct language_options language;
     double exit_status;          /* of the latest program; NAN = none */
     struct verb_run_part part;   /* what holds for all workloads */
     struct verb_run_parts parts; /* what workloads have of their own */
@@ -134,7 +137,7 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->sanitize = api_has(a, "sanitize");
     q->program_output = s->context->session->program_output;
     if (!verb_run_lists(a, q, &s->lists, error) || !verb_run_network_read(a, &s->network, q, error) ||
-        !verb_run_program_read(s->context, &s->program, q, error))
+        !verb_run_language_read(a, &s->language, q, error) || !verb_run_program_read(s->context, &s->program, q, error))
         return false;
     /* What is in mounted files is known only by running. */
     s->rerun = api_has(a, "rerun") || s->record.trace || s->program.world.mounts;
@@ -408,18 +411,15 @@ const struct api_verb verb_run = {
                         "K.metal [options] + K.cl [options] [+ ...]",
             .summary = "simulates a program or kernel on one chip or several",
             .text =
-                "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, "
-                "AMX words\n"
-                "included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a GPU kernel "
-                "(.cl, .metal, .ll: see\n"
-                "orchard compile), or a Neural Engine program (.hwx, .anec, raw descriptors; gzip too). The answer is recorded "
-                "in the performance\n"
-                "database; an equal run is found there instead of simulated again.\n"
-                "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode "
-                "detail cores core entry\n"
-                "home repeat buffers evict cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the "
-                "CPU get cores "
-                "of their own.\n"
+                "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object,\n"
+                "AMX words included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a\n"
+                "GPU kernel (.cl, .metal, .ll: see orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; "
+                "gzip\n"
+                "too), a network (.onnx) or a language model (.gguf generates text; model:NAME of orchard models is timed).\n"
+                "The answer is recorded in the performance database; an equal run is found there instead of simulated again.\n"
+                "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode\n"
+                "detail cores core entry home repeat buffers evict cold, priority=N and weight=X at what they share,\n"
+                "start=SECONDS. Programs of the CPU get cores of their own.\n"
                 "GPU sources with + run in a row instead, one after another in one command buffer, and each has the options that "
                 "stand behind it.\n"
                 "An argument NAME=FORM names a buffer, which later arguments NAME are as well. A JSON file says the same: "
@@ -437,6 +437,8 @@ const struct api_verb verb_run = {
                 "--group "
                 "64 --args t --args out:f32:4096:y.npy\n"
                 "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
+                "orchard run stories.gguf --prompt-text 'Once upon a time' --generate 64 --unit gpu --chip m1\n"
+                "orchard run model:llama-7b --unit gpu --precision q8_0 --prompt 512 --generate 128 --detail op\n"
                 "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",
             .options = option_table,
             .more_title = "ARGUMENTS OF FUNCTIONS (--args)",

@@ -20,6 +20,7 @@
     X(kernels) \
     X(model) \
     X(models) \
+    X(bench_llm) \
     X(validate) \
     X(tune) \
     X(calibrate) \

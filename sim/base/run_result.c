@@ -122,6 +122,7 @@ void run_result_free(struct run_result *result)
     run_checksums_free(&result->checksum);
     line_profile_free(result->profile);
     free(result->program_output);
+    free(result->generation);
     run_result_init(result);
 }
 
@@ -272,7 +273,8 @@ bool run_result_copy(struct run_result *to, const struct run_result *from)
     RUN_NUMBER_TABLE(X)
 #undef X
     memcpy(to->utilisation, from->utilisation, sizeof to->utilisation);
-    ok = ok && run_result_set_text(&to->program_output, from->program_output);
+    ok = ok && run_result_set_text(&to->program_output, from->program_output) &&
+         run_result_set_text(&to->generation, from->generation);
     return ok && copy_values(&to->joules_by, &from->joules_by) && copy_values(&to->stalls, &from->stalls) &&
            copy_values(&to->counters, &from->counters) && copy_lists(to, from) &&
            (!from->profile || (to->profile = line_profile_copy(from->profile)));

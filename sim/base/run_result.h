@@ -142,6 +142,7 @@ struct run_result {
     struct run_assumptions assumptions;
     struct run_checksums checksum;
     char *program_output;         /* of a program, what its first copy wrote to standard output; NULL = not a program that ran */
+    char *generation;             /* of a language model: prompt, tokens, text, as JSON; NULL = none */
     struct line_profile *profile; /* by line of a GPU program, when that was asked for; NULL = not */
 };
 

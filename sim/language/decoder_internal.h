@@ -3,28 +3,9 @@
 #define ORCHARD_SIM_LANGUAGE_DECODER_INTERNAL_H
 
 #include "sim/language/decoder.h"
+#include "sim/language/decoder_parts.h"
 
 enum { EXPERTS_MAX = 64 }; /* that one token uses */
-
-/* Rows of a tensor: all, or a part where several matrices stand in one. */
-struct decoder_matrix {
-    const struct weight_tensor *tensor;
-    uint64_t first_row, rows;
-    unsigned columns;
-    const float *bias; /* of its rows; NULL = none */
-};
-
-struct decoder_norm {
-    const float *scale, *shift; /* shift NULL = none */
-};
-
-struct decoder_layer {
-    struct decoder_norm attention_norm, feed_forward_norm, query_norm, key_norm;
-    struct decoder_matrix query, key, value, output;
-    /* Of experts the matrices of all stand one behind another. */
-    struct decoder_matrix gate, up, down, router;
-    float *keys, *values; /* the cache: kv_heads * head_size values a token */
-};
 
 struct decoder {
     struct language_shape shape;

@@ -200,3 +200,31 @@ bool decoder_find_weights(struct decoder *d, struct orch_error *error)
         take_factors(s);
     return s->ok;
 }
+
+/* ---- for others ---- */
+
+const struct decoder_layer *decoder_layer_at(const struct decoder *decoder, unsigned layer)
+{
+    return &decoder->layer[layer];
+}
+
+struct decoder_ends decoder_ends(const struct decoder *decoder)
+{
+    return (struct decoder_ends){decoder->embedding, decoder->positions, decoder->head, decoder->last_norm};
+}
+
+uint64_t decoder_matrix_row_bytes(const struct decoder_matrix *matrix)
+{
+    const struct block_format *const f = matrix->tensor->format;
+    return matrix->columns / f->values * f->bytes;
+}
+
+const uint8_t *decoder_matrix_data(const struct decoder_matrix *matrix)
+{
+    return matrix->tensor->data + matrix->first_row * decoder_matrix_row_bytes(matrix);
+}
+
+bool decoder_scales_waves(const struct decoder *decoder)
+{
+    return !decoder->transformers && weight_find(decoder->weights, "rope_freqs.weight") != NULL;
+}

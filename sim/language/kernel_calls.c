@@ -11,11 +11,10 @@
 /* What kernels of the GPU library lack for language models; `kernel_calls_of` says where. */
 static const char gemv_formats[] = "gemv in this format", gemm_formats[] = "gemm with a quantised matrix",
                   mixed_types[] = "values of another type than the matrix", gather_formats[] = "gather of quantised rows",
-                  head_strides[] = "operands as [token][head][d]",
-                  query_length[] = "fewer queries than keys (q=), keys and values in a longer cache",
-                  window_reach[] = "a window of keys", logit_sinks[] = "a logit a head without a value",
-                  part_of_head[] = "rotation of a part of d", far_positions[] = "positions beyond 8192 (offset=)",
-                  wave_factors[] = "factors of frequencies", clamped_gate[] = "a gate that is limited and shifted",
+                  head_strides[] = "operands as [token][head][d]", window_reach[] = "a window of keys",
+                  logit_sinks[] = "a logit a head without a value", part_of_head[] = "rotation of a part of d",
+                  far_positions[] = "positions beyond 8192 (offset=)", wave_factors[] = "factors of frequencies",
+                  clamped_gate[] = "a gate that is limited and shifted",
                   chosen_matrix[] = "a matrix chosen by a number in memory",
                   top_places[] = "the places of the k largest of each row";
 
@@ -77,13 +76,14 @@ static void project(struct pass *p, const char *what, unsigned tokens, uint64_t 
     const double macs = (double)tokens * (double)rows * columns;
     const unsigned long long many = rows;
     if (!missing && is_plain(format))
-        missing = strcmp(format, p->values) == 0 ? NULL : mixed_types;
+        missing = tokens == 1 || strcmp(format, p->values) == 0 ? NULL : mixed_types;
     else if (!missing && tokens > 1)
         missing = gemm_formats;
     else if (!missing)
         missing = is_one_of(format, quantised, ARRAY_COUNT(quantised)) ? NULL : gemv_formats;
     if (tokens == 1)
-        call(p, what, format, missing, macs, "gemv:%llux%u", many, columns);
+        call(p, what, format, missing, macs, "gemv:%llux%u%s", many, columns,
+             is_plain(format) && strcmp(format, p->values) != 0 ? ",vectors=f32" : "");
     else
         call(p, what, format, missing, macs, "gemm:%ux%llux%u,tb=1", tokens, many, columns);
     if (bias)
@@ -122,19 +122,19 @@ static void attend(struct pass *p)
     const unsigned keys = p->past + p->tokens;
     const char *const missing = s->window && keys > s->window ? window_reach
                                 : s->family->sinks            ? logit_sinks
-                                : p->past                     ? query_length
-                                : p->tokens > 1               ? head_strides
+                                : !p->past && p->tokens > 1   ? head_strides
                                                               : NULL;
     const double macs = 2.0 * s->heads * p->tokens * (p->past + (p->tokens + 1) / 2.0) * s->head_size;
-    char queries[16] = "";
-    if (p->past)
-        snprintf(queries, sizeof queries, ",q=%u", p->tokens);
     const unsigned long long cached =
         (unsigned long long)p->tokens * s->kv_heads * s->head_size * (strcmp(p->values, "f32") == 0 ? 4 : 2);
     call(p, "cache_k", p->values, NULL, 0, "copy:%llu", cached);
     call(p, "cache_v", p->values, NULL, 0, "copy:%llu", cached);
-    call(p, "attention", p->values, missing, macs, "attention:h=%u,s=%u,d=%u,causal=1,kvh=%u%s", s->heads, keys, s->head_size,
-         s->kv_heads, queries);
+    if (p->past || p->tokens == 1)
+        call(p, "attention", p->values, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", s->heads, keys, s->head_size,
+             s->kv_heads, p->tokens);
+    else
+        call(p, "attention", p->values, missing, macs, "attention:h=%u,s=%u,d=%u,causal=1,kvh=%u", s->heads, keys, s->head_size,
+             s->kv_heads);
 }
 
 static void attention_part(struct pass *p)

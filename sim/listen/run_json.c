@@ -138,6 +138,7 @@ struct json_object *run_json(const struct run_result *result)
     add_checksums(document, &result->checksum);
     add_values(document, "counters", &result->counters);
     add_program(document, result);
+    json_object_object_add(document, "generation", result->generation ? json_tokener_parse(result->generation) : NULL);
     if (result->profile)
         json_object_object_add(document, "profile", profile_json(result->profile));
     return document;

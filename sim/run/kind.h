@@ -32,6 +32,7 @@ struct run_kind {
     bool may_sample;          /* --detail chooses between timing everything and a sample */
     bool needs_values;        /* is timed while it executes: there is no timing without values */
     bool takes_buffers;       /* time_in accepts buffers of a caller */
+    bool composes;            /* its time and its joules are sums over kernels that are runs of their own */
 
     /* A file, or a folder, is of the first kind that recognises it; NULL = never. */
     bool (*recognise)(const struct run_file *file);
@@ -74,7 +75,7 @@ struct run_kind {
 
 extern const struct run_kind run_kind_amx, run_kind_amx_program, run_kind_gpu_kernel, run_kind_ane_kernel, run_kind_cpu_kernel,
     run_kind_cpu_library, run_kind_ane_program, run_kind_gpu_code, run_kind_gpu_source, run_kind_gpu_row, run_kind_elf,
-    run_kind_amx_library, run_kind_network;
+    run_kind_amx_library, run_kind_network, run_kind_language, run_kind_language_amx, run_kind_language_gpu;
 
 /* Finds the kind of the request's workload; a file is read into run->file. NULL with *error when it is none. */
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);

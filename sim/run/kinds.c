@@ -1,6 +1,7 @@
 /* The table of kinds. */
 #include "isa/array_count.h"
 #include "sim/run/kind.h"
+#include "sim/run/language_model.h"
 #include "sim/run/residual.h"
 #include "sim/run/run_internal.h"
 #include "sim/workload/amx/kernel.h"
@@ -13,9 +14,10 @@
 /* Files are tried from top to bottom. So are kernels, unless a unit is asked for: AMX has its products, then comes the GPU; AMX
  * has the others only when it is asked for. */
 static const struct run_kind *const kinds[] = {
-    &run_kind_amx,         &run_kind_amx_program, &run_kind_gpu_kernel, &run_kind_ane_kernel, &run_kind_cpu_kernel,
-    &run_kind_cpu_library, &run_kind_gpu_row,     &run_kind_gpu_code,   &run_kind_gpu_source, &run_kind_ane_program,
-    &run_kind_elf,         &run_kind_amx_library, &run_kind_network,
+    &run_kind_amx,        &run_kind_amx_program, &run_kind_gpu_kernel,   &run_kind_ane_kernel,
+    &run_kind_cpu_kernel, &run_kind_cpu_library, &run_kind_gpu_row,      &run_kind_gpu_code,
+    &run_kind_gpu_source, &run_kind_ane_program, &run_kind_elf,          &run_kind_amx_library,
+    &run_kind_network,    &run_kind_language,    &run_kind_language_amx, &run_kind_language_gpu,
 };
 
 const struct run_kind *run_kind_named(const char *name)
@@ -65,11 +67,22 @@ static const struct run_kind *kernel_kind(const struct run_request *q, struct or
     return NULL;
 }
 
+/* Files of language models are mapped where they are opened, however large. */
+static const struct run_kind *language_kind(const struct run_request *q)
+{
+    const char *const unit = q->unit ? q->unit : "cpu";
+    return strcmp(unit, "gpu") == 0   ? &run_kind_language_gpu
+           : strcmp(unit, "amx") == 0 ? &run_kind_language_amx
+                                      : &run_kind_language;
+}
+
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     if (q->steps || q->kernel)
         return &run_kind_gpu_row;
+    if (language_model_is(q->workload))
+        return language_kind(q);
     if (kernel_is_workload(q->workload))
         return kernel_kind(q, error);
     if (!run_file_read(q->workload, &run->file, error))

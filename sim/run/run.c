@@ -1,6 +1,7 @@
 #include "sim/base/suggest.h"
 #include "isa/array_count.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/language_model.h"
 #include "sim/run/run_progress.h"
 #include "sim/base/host_time.h"
 #include "sim/network/network.h"
@@ -82,7 +83,11 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("kernel") " belongs to operators of the GPU library, and not to " ORCH_OPTION("detail") " op");
-    if (q->kernels && (run->kind != &run_kind_gpu_kernel || run_is_operator(q) || q->own_count))
+    if (q->language && !language_model_is(q->workload))
+        return orch_fail(error, ORCH_USAGE, "prompts and tokens belong to language models (.gguf, model:NAME); %s is none",
+                         q->workload);
+    if (q->kernels && run->kind != &run_kind_language_gpu &&
+        (run->kind != &run_kind_gpu_kernel || run_is_operator(q) || q->own_count))
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("kernels") " belongs to operators of the GPU library, and goes neither with " ORCH_OPTION(
                              "detail") " op nor with " ORCH_OPTION("kernel"));
@@ -92,8 +97,9 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
     return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&
            check_word("detail", q->detail, details, ARRAY_COUNT(details), error) &&
-           check_word("home", q->home, homes, ARRAY_COUNT(homes), error) && (!run_is_operator(q) || check_operator(q, error)) &&
-           check_repetitions(run, error) && check_profile(run, error) && run->kind->check(run, error);
+           check_word("home", q->home, homes, ARRAY_COUNT(homes), error) &&
+           (!run_is_operator(q) || run->kind->composes || check_operator(q, error)) && check_repetitions(run, error) &&
+           check_profile(run, error) && run->kind->check(run, error);
 }
 
 struct run *run_prepare(const struct run_request *request, struct orch_error *error)
@@ -206,7 +212,7 @@ static bool tell_fitted(const struct run *run, struct run_result *result, struct
 
 bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    const bool whole = run_is_operator(run->request) || run->request->known
+    const bool whole = !run->kind->composes && (run_is_operator(run->request) || run->request->known)
                            ? run_operator(run, m, result, error)
                            : run_time(run, m, result, error) && run_joules(run, m, result, error);
     return whole && tell_fitted(run, result, error);

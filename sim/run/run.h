@@ -32,6 +32,7 @@ struct run_uncertainty {
 
 struct abi_kernel;
 struct net_open_options;
+struct language_options;
 struct program_world;
 struct compile_request;
 struct kernel_launch;
@@ -87,9 +88,10 @@ struct run_request {
     const char *output_folder; /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
     const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
-    const struct run_operands *operands;   /* CPU library: values, which the answer's hash does not know; NULL = generated */
-    const struct net_open_options *passes; /* networks: what is done to the graph first; NULL = everything */
-    const char *const *dims;               /* networks: "NAME=N", dimensions that the file leaves open */
+    const struct run_operands *operands;     /* CPU library: values, which the answer's hash does not know; NULL = generated */
+    const struct net_open_options *passes;   /* networks: what is done to the graph first; NULL = everything */
+    const struct language_options *language; /* language models: prompt and choices; NULL = the usual ones */
+    const char *const *dims;                 /* networks: "NAME=N", dimensions that the file leaves open */
     size_t dim_count;
     bool profile;         /* GPU: where the time went, by line of the source and by instruction */
     bool sanitize;        /* GPU: races, bounds, barrier divergence, reads before their wait */

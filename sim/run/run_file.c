@@ -50,7 +50,7 @@ bool run_file_refuse(const struct run_file *file, struct orch_error *error)
     if (file->is_folder)
         return orch_fail(error, ORCH_USAGE, "%s: not a file, and a folder without abi.json", path);
     if (starts_with(file, "GGUF"))
-        return orch_fail(error, ORCH_UNMODELLED, "%s: GGUF networks are not modelled", path);
+        return orch_fail(error, ORCH_USAGE, "%s: a GGUF file; its name must end in .gguf", path);
     if (starts_with(file, "\xcf\xfa\xed\xfe") || starts_with(file, "\xca\xfe\xba\xbe"))
         return orch_fail(error, ORCH_UNMODELLED, "%s: Mach-O files are not modelled; compile for AArch64 Linux (ELF)", path);
     if (n == 0)

@@ -42,6 +42,7 @@ static const char *const document_keys[] = {"run_id",
                                             "counters",
                                             "returned",
                                             "program_exit_status",
-                                            "program_output"};
+                                            "program_output",
+                                            "generation"};
 
 #endif

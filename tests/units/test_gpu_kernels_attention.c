@@ -117,6 +117,61 @@ static void test_attention_naive(void)
     check_attention((struct heads){1, 1, 20, 130, 0, 1}, "f32", "naive");
 }
 
+/* ---- over a cache ---- */
+
+struct cached {
+    int h, s, d, kvh, q;
+};
+
+static double worst_cached(const struct gpu_example *x, const struct cached *p)
+{
+    double *q = copy_of(x, "q"), *k = copy_of(x, "k"), *v = copy_of(x, "v"), *got = copy_of(x, "out"), worst = 0;
+    double *const want = malloc(sizeof *want * (size_t)p->d), *const own_k = malloc(sizeof *own_k * (size_t)(p->s * p->d)),
+                  *const own_v = malloc(sizeof *own_v * (size_t)(p->s * p->d));
+    for (int row = 0; row < p->q * p->h; row++) {
+        const int kv = row % p->h / (p->h / p->kvh);
+        const struct heads one = {1, 1, p->s - p->q + row / p->h + 1, p->d, 0, 1};
+        double scores;
+        for (int i = 0; i < p->s * p->d; i++) {
+            own_k[i] = k[(i / p->d * p->kvh + kv) * p->d + i % p->d];
+            own_v[i] = v[(i / p->d * p->kvh + kv) * p->d + i % p->d];
+        }
+        exact_query(&one, q + (long)row * p->d, own_k, own_v, 0, want, &scores);
+        const double bound = (2 * (p->d + 8) * (scores + 1) + one.s + 8) * 0x1p-24 + example_epsilon(x->request.type) + 0x1p-25;
+        for (int c = 0; c < p->d; c++) {
+            const double ratio = fabs(got[(long)row * p->d + c] - want[c]) / bound;
+            worst = !(ratio <= worst) ? ratio : worst;
+        }
+    }
+    free(q);
+    free(k);
+    free(v);
+    free(got);
+    free(want);
+    free(own_k);
+    free(own_v);
+    return worst;
+}
+
+/* One simdgroup and several, heads that fill a part of the lanes, all, and more; one token and many. */
+static void test_attention_cache(void)
+{
+    static const struct cached shapes[] = {{1, 1, 4, 1, 1},    {8, 5, 8, 4, 1},     {8, 37, 8, 4, 1},   {4, 130, 64, 1, 3},
+                                           {3, 21, 20, 3, 21}, {2, 200, 128, 2, 1}, {2, 70, 256, 1, 2}, {6, 17, 96, 2, 17}};
+    for (unsigned i = 0; i < 2 * ARRAY_COUNT(shapes); i++) {
+        const struct cached p = shapes[i / 2];
+        const char *const precision = i % 2 ? "f16" : "f32";
+        struct gpu_example x;
+        char workload[128];
+        snprintf(workload, sizeof workload, "cache-attention:h=%d,s=%d,d=%d,kvh=%d,q=%d", p.h, p.s, p.d, p.kvh, p.q);
+        if (example_start(&x, workload, precision, (uint64_t)(p.s + p.d))) {
+            const double ratio = worst_cached(&x, &p);
+            CHECK(ratio <= 1, "%s %s: %g times the bound", workload, precision, ratio);
+        }
+        example_close(&x);
+    }
+}
+
 /* ---- rope ---- */
 
 static void check_rope(const char *shape, int rows, int s, int d, double base, int offset, bool interleaved,
@@ -154,6 +209,7 @@ static const struct suite_test tests[] = {
     {"attention in one pass", test_attention_flash},
     {"attention of heads from 32 to 256 elements", test_attention_head_sizes},
     {"attention as two products", test_attention_naive},
+    {"attention over a cache", test_attention_cache},
     {"rope", test_rope},
 };
 SUITE_MAIN("gpu_kernels_attention", tests)

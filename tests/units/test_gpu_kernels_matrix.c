@@ -259,11 +259,11 @@ static double worst_row(const struct gpu_example *x, uint64_t m, uint64_t n)
     return worst;
 }
 
-static void check_gemv(uint64_t m, uint64_t n, const char *precision, uint32_t cores)
+static void check_gemv_as(uint64_t m, uint64_t n, const char *vectors, const char *precision, uint32_t cores)
 {
     struct gpu_example x;
     char workload[64];
-    snprintf(workload, sizeof workload, "gemv:%llux%llu", (unsigned long long)m, (unsigned long long)n);
+    snprintf(workload, sizeof workload, "gemv:%llux%llu,vectors=%s", (unsigned long long)m, (unsigned long long)n, vectors);
     bool ok = example_open(&x, workload, precision, cores);
     if (ok) {
         example_fill(&x, m + n);
@@ -274,6 +274,57 @@ static void check_gemv(uint64_t m, uint64_t n, const char *precision, uint32_t c
     const double ratio = ok ? worst_row(&x, m, n) : 0;
     CHECK(ratio <= 1, "%s %s: %g times the bound", workload, precision, ratio);
     example_close(&x);
+}
+
+static void check_gemv(uint64_t m, uint64_t n, const char *precision, uint32_t cores)
+{
+    check_gemv_as(m, n, "own", precision, cores);
+    check_gemv_as(m, n, "f32", precision, cores);
+}
+
+/* Rows in f32 are what the table stands for, to the bit; zeros beyond it. */
+static void check_embedding(uint64_t rows, uint64_t columns, uint64_t count, const char *precision)
+{
+    struct gpu_example x;
+    char workload[64];
+    snprintf(workload, sizeof workload, "embedding:%llux%llux%llu", (unsigned long long)rows, (unsigned long long)columns,
+             (unsigned long long)count);
+    bool ok = example_open(&x, workload, precision, 8);
+    if (ok) {
+        example_fill(&x, rows + columns);
+        fill_blocks(&x);
+        uint8_t *const places = example_bytes(&x, 1);
+        if (places)
+            example_put(places, GPU_U32, 0, (double)rows);
+    }
+    ok = ok && example_run(&x, true);
+    CHECK(ok, "%s %s: %s", workload, precision, x.text);
+    double *const index = ok ? copy_of(&x, "index") : NULL, *const out = ok ? copy_of(&x, "out") : NULL;
+    const uint8_t *const table = ok ? example_bytes(&x, 0) : NULL;
+    unsigned long long wrong = 0;
+    for (uint64_t i = 0; table && i < count * columns; i++) {
+        const uint64_t place = (uint64_t)index[i / columns] * columns + i % columns;
+        double size, want = 0;
+        if (i >= columns)
+            want = x.request.type >= GPU_Q4_0 ? weight(table, x.request.type, place, &size)
+                                              : example_get(table, x.request.type, place);
+        wrong += (float)want != (float)out[i];
+    }
+    CHECK(wrong == 0, "%s %s: %llu elements are wrong", workload, precision, wrong);
+    free(index);
+    free(out);
+    example_close(&x);
+}
+
+static void test_embedding(void)
+{
+    static const char *const precisions[] = {"f32", "f16", "bf16", "q4_0", "q8_0"};
+    for (unsigned t = 0; t < ARRAY_COUNT(precisions); t++) {
+        check_embedding(3, 32, 5, precisions[t]);
+        check_embedding(70, 320, 33, precisions[t]);
+    }
+    example_refused("embedding:3x33x1", "q8_0", "a multiple of 32 columns");
+    example_refused("embedding:3x33x1", "f16", "a multiple of 4 columns");
 }
 
 static void test_gemv_plain(void)
@@ -347,6 +398,7 @@ static const struct suite_test tests[] = {
     {"gemm: parts of k", test_gemm_parts_of_k},
     {"gemm: fewer than four columns", test_gemm_narrow},
     {"gemv: plain matrices", test_gemv_plain},
+    {"rows of any table as f32", test_embedding},
     {"gemv: quantised matrices", test_gemv_quantised},
     {"workloads that cannot be are explained", test_parsing},
     {"equal requests have equal texts", test_canonical_text},

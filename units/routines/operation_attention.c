@@ -31,7 +31,7 @@ static bool attention_operands(const struct routine_request *r, struct routine_w
 
 /* The scores of one query, their largest, and what float32 may add to each. */
 struct scores {
-    int64_t keys, d;
+    int64_t keys, d, step; /* elements from one key to the next */
     double most, u;
 };
 
@@ -53,19 +53,19 @@ static void attend(const struct scores *s, const double *q, const double *k, con
 {
     double sum = 0, shares = 0, worst = 0, off;
     for (int64_t j = 0; j < s->keys; j++) {
-        const double score = score_of(s, q, k + j * s->d, &off);
+        const double score = score_of(s, q, k + j * s->step, &off);
         worst = fmax(worst, off);
         sum += exp(score - s->most);
     }
     for (int64_t i = 0; i < s->d; i++)
         out[i] = error[i] = 0;
     for (int64_t j = 0; j < s->keys; j++) {
-        const double score = score_of(s, q, k + j * s->d, &off), p = exp(score - s->most) / sum;
+        const double score = score_of(s, q, k + j * s->step, &off), p = exp(score - s->most) / sum;
         const double share = off + worst + s->u * (4 + 2 * (s->most - score));
         shares += p * share;
         for (int64_t i = 0; i < s->d; i++) {
-            out[i] += p * v[j * s->d + i];
-            error[i] += p * fabs(v[j * s->d + i]) * (share + s->u * (2 * (double)s->keys + 8));
+            out[i] += p * v[j * s->step + i];
+            error[i] += p * fabs(v[j * s->step + i]) * (share + s->u * (2 * (double)s->keys + 8));
         }
     }
     for (int64_t i = 0; i < s->d; i++)
@@ -79,7 +79,8 @@ static void attention_reference(const struct routine_request *r, const double *c
     for (int64_t row = 0; row < r->value[ATTENTION_B] * h * length; row++) {
         const int64_t image = row / (h * length), head = row / length % h, at = row % length;
         const int64_t kv = (image * kvh + head / (h / kvh)) * length * d;
-        struct scores s = {.keys = r->value[ATTENTION_CAUSAL] ? at + 1 : length, .d = d, .most = -INFINITY, .u = t->epsilon};
+        struct scores s = {
+            .keys = r->value[ATTENTION_CAUSAL] ? at + 1 : length, .d = d, .step = d, .most = -INFINITY, .u = t->epsilon};
         double unused;
         for (int64_t j = 0; j < s.keys; j++)
             s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + kv + j * d, &unused));
@@ -88,6 +89,51 @@ static void attention_reference(const struct routine_request *r, const double *c
 }
 
 const struct routine_operation operation_attention = {"attention", 0, attention_operands, attention_reference};
+
+/* ---- attention over a cache ---- */
+
+static bool cache_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t h = (uint64_t)r->value[CACHE_H], s = (uint64_t)r->value[CACHE_S], d = (uint64_t)r->value[CACHE_D];
+    const uint64_t kvh = r->value[CACHE_KVH] ? (uint64_t)r->value[CACHE_KVH] : h, q = (uint64_t)r->value[CACHE_Q];
+    if (kvh > h || h % kvh)
+        return kernel_refuse(error, "cache-attention: h = %llu is no multiple of kvh = %llu", (unsigned long long)h,
+                             (unsigned long long)kvh);
+    if (q > s)
+        return kernel_refuse(error, "cache-attention: q = %llu queries are among s = %llu tokens", (unsigned long long)q,
+                             (unsigned long long)s);
+    if (!routine_check_count("cache-attention", ROUTINE_DIMS(q, h, d), error) ||
+        !routine_check_count("cache-attention", ROUTINE_DIMS(s, kvh, d), error))
+        return false;
+    routine_add_operand(w, "q", r->type, ROUTINE_INPUT, ROUTINE_DIMS(q, h, d));
+    routine_add_operand(w, "k", r->type, ROUTINE_INPUT, ROUTINE_DIMS(s, kvh, d));
+    routine_add_operand(w, "v", r->type, ROUTINE_INPUT, ROUTINE_DIMS(s, kvh, d));
+    routine_add_operand(w, "out", r->type, ROUTINE_OUTPUT, ROUTINE_DIMS(q, h, d));
+    w->macs = 2 * (double)h * (double)d * (double)q * ((double)(s - q) + ((double)q + 1) / 2);
+    w->flops = 2 * w->macs;
+    for (unsigned i = 0; i < w->operands; i++)
+        w->min_bytes += (double)routine_type_bytes(r->type, w->operand[i].count);
+    return true;
+}
+
+static void cache_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
+{
+    const int64_t h = r->value[CACHE_H], d = r->value[CACHE_D], kvh = r->value[CACHE_KVH] ? r->value[CACHE_KVH] : h;
+    for (int64_t row = 0; row < r->value[CACHE_Q] * h; row++) {
+        const int64_t head = row % h / (h / kvh) * d;
+        struct scores s = {.keys = r->value[CACHE_S] - r->value[CACHE_Q] + row / h + 1,
+                           .d = d,
+                           .step = kvh * d,
+                           .most = -INFINITY,
+                           .u = t->epsilon};
+        double unused;
+        for (int64_t j = 0; j < s.keys; j++)
+            s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + head + j * s.step, &unused));
+        attend(&s, operand[0] + row * d, operand[1] + head, operand[2] + head, t->value + row * d, t->error + row * d);
+    }
+}
+
+const struct routine_operation operation_cache_attention = {"cache-attention", 0, cache_operands, cache_reference};
 
 /* ---- rope ---- */
 

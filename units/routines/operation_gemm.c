@@ -81,11 +81,13 @@ static bool gemv_operands(const struct routine_request *r, struct routine_work *
 {
     const uint64_t m = (uint64_t)r->value[GEMV_M], n = (uint64_t)r->value[GEMV_N];
     const unsigned block = routine_type_block(r->type);
-    const enum routine_type vector = block > 1 ? ROUTINE_F32 : r->type;
+    const enum routine_type vector = block > 1 || r->value[GEMV_VECTORS] ? ROUTINE_F32 : r->type;
     const enum routine_type result = r->type == ROUTINE_I8 ? ROUTINE_I32 : vector;
     if (n % block)
         return kernel_refuse(error, "gemv: rows of %s are whole blocks of %u weights; n = %llu is not",
                              routine_type_name(r->type), block, (unsigned long long)n);
+    if (r->type == ROUTINE_I8 && r->value[GEMV_VECTORS])
+        return kernel_refuse(error, "gemv: vectors=f32 goes with matrices of floating point");
     if (!routine_check_count("gemv", ROUTINE_DIMS(m, n), error))
         return false;
     routine_add_operand(w, "a", r->type, ROUTINE_INPUT, ROUTINE_DIMS(m, n));

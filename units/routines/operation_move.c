@@ -101,6 +101,38 @@ static void gather_reference(const struct routine_request *r, const double *cons
         }
 }
 
+/* ---- embedding ---- */
+
+static bool embedding_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t rows = (uint64_t)r->value[MOVE_ROWS], columns = (uint64_t)r->value[MOVE_COLUMNS];
+    const uint64_t count = (uint64_t)r->value[GATHER_COUNT];
+    const unsigned block = routine_type_block(r->type);
+    if (columns % block)
+        return kernel_refuse(error, "embedding: rows of %s are whole blocks of %u weights; %llu is not",
+                             routine_type_name(r->type), block, (unsigned long long)columns);
+    if (!routine_check_count("embedding", ROUTINE_DIMS(rows, columns), error) ||
+        !routine_check_count("embedding", ROUTINE_DIMS(count, columns), error))
+        return false;
+    routine_add_operand(w, "table", r->type, ROUTINE_INPUT, ROUTINE_DIMS(rows, columns));
+    routine_add_operand(w, "index", ROUTINE_U32, ROUTINE_INPUT, ROUTINE_DIMS(count));
+    routine_set_range(w, 0, (double)rows);
+    routine_add_operand(w, "out", ROUTINE_F32, ROUTINE_OUTPUT, ROUTINE_DIMS(count, columns));
+    w->min_bytes = (double)routine_type_bytes(r->type, count * columns) + 4 * (double)(count * columns + count);
+    return true;
+}
+
+/* Plain numbers are exact, and so are products of a small integer with a scale of 11 bits. */
+static void embedding_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
+{
+    const int64_t columns = r->value[MOVE_COLUMNS], rows = r->value[MOVE_ROWS];
+    for (int64_t at = 0; at < r->value[GATHER_COUNT] * columns; at++) {
+        const double row = operand[1][at / columns];
+        const double value = row < (double)rows ? operand[0][(int64_t)row * columns + at % columns] : 0;
+        set_exact(t, at, value);
+    }
+}
+
 /* ---- windows of a matrix ---- */
 
 struct operation_window operation_window(const struct routine_request *r)
@@ -148,5 +180,6 @@ static void window_reference(const struct routine_request *r, const double *cons
 const struct routine_operation operation_transpose = {"transpose", 2, transpose_operands, transpose_reference};
 const struct routine_operation operation_concat = {"concat", 3, concat_operands, concat_reference};
 const struct routine_operation operation_gather = {"gather", 3, gather_operands, gather_reference};
+const struct routine_operation operation_embedding = {"embedding", 3, embedding_operands, embedding_reference};
 const struct routine_operation operation_pad = {"pad", 2, window_operands, window_reference};
 const struct routine_operation operation_slice = {"slice", 2, window_operands, window_reference};

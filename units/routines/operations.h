@@ -24,11 +24,11 @@ enum { GEMM_M, GEMM_N, GEMM_K, GEMM_BATCH, GEMM_TA, GEMM_TB, GEMM_ALPHA, GEMM_BE
     }
 extern const struct routine_operation operation_gemm; /* operands a, b, c */
 
-enum { GEMV_M, GEMV_N, GEMV_OWN };
+enum { GEMV_M, GEMV_N, GEMV_VECTORS, GEMV_OWN };
 #define ROUTINE_GEMV_PARAMETERS                                                                                                  \
-    {.name = "m", .least = 1, .most = 1 << 30, .required = true},                                                                \
+    {.name = "m", .least = 1, .most = 1 << 30, .required = true}, {.name = "n", .least = 1, .most = 1 << 30, .required = true},  \
     {                                                                                                                            \
-        .name = "n", .least = 1, .most = 1 << 30, .required = true                                                               \
+        .name = "vectors", .words = "own|f32"                                                                                    \
     }
 extern const struct routine_operation operation_gemv; /* operands a, x, y */
 
@@ -41,6 +41,15 @@ enum { ATTENTION_B, ATTENTION_H, ATTENTION_S, ATTENTION_D, ATTENTION_CAUSAL, ATT
         .name = "kvh", .missing = 0, .least = 0, .most = 4096                                                                    \
     }
 extern const struct routine_operation operation_attention; /* operands q, k, v, out */
+enum { CACHE_H, CACHE_S, CACHE_D, CACHE_KVH, CACHE_Q, CACHE_OWN };
+#define ROUTINE_CACHE_ATTENTION_PARAMETERS                                                                                       \
+    {.name = "h", .least = 1, .most = 4096, .required = true}, {.name = "s", .least = 1, .most = 1 << 24, .required = true},     \
+        {.name = "d", .least = 1, .most = 4096, .required = true}, {.name = "kvh", .missing = 0, .least = 0, .most = 4096},      \
+    {                                                                                                                            \
+        .name = "q", .missing = 1, .least = 1, .most = 1 << 24                                                                   \
+    }
+/* The last q of s tokens attend to all before them and to themselves; operands are [token][head][d] as projections leave them. */
+extern const struct routine_operation operation_cache_attention; /* operands q, k, v, out */
 int64_t operation_kv_heads(const struct routine_request *request);
 
 enum { ROPE_B, ROPE_H, ROPE_S, ROPE_D, ROPE_BASE, ROPE_OFFSET, ROPE_STYLE, ROPE_OWN, ROPE_POSITIONS = 8192 };
@@ -220,6 +229,7 @@ enum { SLICE_ROW = 2, SLICE_COLUMN, SLICE_H, SLICE_W, SLICE_OWN };
 extern const struct routine_operation operation_transpose, operation_pad, operation_slice; /* operands x, out */
 extern const struct routine_operation operation_concat;                                    /* a, b ..., out */
 extern const struct routine_operation operation_gather;                                    /* table, index, out */
+extern const struct routine_operation operation_embedding;                                 /* table, index, out in f32 */
 /* The part of a matrix that pad and slice show; (0, 0) of the result is (top, left) of the input. */
 struct operation_window {
     int64_t rows, columns, top, left;

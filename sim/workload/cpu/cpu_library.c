@@ -99,14 +99,17 @@ static bool write_step(const struct writer *w, unsigned i, uint64_t at, struct o
     return true;
 }
 
-static bool write_crew(const struct cpu_library *l, struct program *program, const struct cpu_library_data *data,
-                       struct orch_error *error)
+uint64_t cpu_library_list_bytes(unsigned calls)
+{
+    const unsigned each = ROUTINE_WORDS + ROUTINE_THREADS + 1;
+    return 8 * (uint64_t)(CREW_WORDS + calls * (STEP_WORDS + each));
+}
+
+bool cpu_library_write(const struct cpu_library *l, struct program *program, const struct cpu_library_data *data,
+                       uint64_t address, uint64_t stacks, struct orch_error *error)
 {
     const unsigned steps = l->work.calls, threads = l->request.threads, each = ROUTINE_WORDS + ROUTINE_THREADS + 1;
-    const uint64_t bytes = 8 * (uint64_t)(CREW_WORDS + steps * (STEP_WORDS + each));
-    struct mem_space *const space = program_space(program);
-    const uint64_t address = mem_space_alloc(space, bytes, 128), stacks = mem_space_alloc(space, threads * STACK_BYTES, 128);
-    void *const words = address && stacks ? mem_at(space, address, bytes, MEM_WRITE) : NULL;
+    void *const words = mem_at(program_space(program), address, cpu_library_list_bytes(steps), MEM_WRITE);
     if (!words)
         return no_room(l, "the list of calls", error);
     const struct writer w = {l, data, program_image(program), address, words};
@@ -115,6 +118,7 @@ static bool write_crew(const struct cpu_library *l, struct program *program, con
     w.word[CREW_STEP] = address + 8 * (uint64_t)CREW_WORDS;
     w.word[CREW_STACKS] = stacks;
     w.word[CREW_STACK_BYTES] = STACK_BYTES;
+    w.word[CREW_BARRIER] = w.word[CREW_BARRIER + 1] = 0;
     for (unsigned i = 0; i < steps; i++)
         if (!write_step(&w, i, CREW_WORDS + (uint64_t)steps * STEP_WORDS + (uint64_t)i * each, error))
             return false;
@@ -129,7 +133,12 @@ bool cpu_library_place(const struct cpu_library *l, struct program *program, uin
     for (unsigned i = 0; i < l->work.operands; i++)
         if (!place_operand(l, i, program_space(program), seed, &data->address[i], error))
             return false;
-    return write_crew(l, program, data, error);
+    struct mem_space *const space = program_space(program);
+    const uint64_t list = mem_space_alloc(space, cpu_library_list_bytes(l->work.calls), 128);
+    const uint64_t stacks = mem_space_alloc(space, l->request.threads * STACK_BYTES, 128);
+    if (!list || !stacks)
+        return no_room(l, "the list of calls", error);
+    return cpu_library_write(l, program, data, list, stacks, error);
 }
 
 uint64_t cpu_library_checksum(const struct cpu_library *l, const struct cpu_library_data *data, const struct mem_space *space)

@@ -7,6 +7,16 @@ static void test_attention(void)
     LIBRARY_ALL(false, library_attentions);
 }
 
+/* One token behind others, several of them, all; heads that share keys; depths that are no fours. */
+static void test_cache(void)
+{
+    static const char *const workloads[] = {"cache-attention:h=1,s=1,d=1",           "cache-attention:h=2,s=3,d=2",
+                                            "cache-attention:h=8,s=37,d=8,kvh=4",    "cache-attention:h=4,s=16,d=64,kvh=1,q=3",
+                                            "cache-attention:h=3,s=21,d=19,q=21",    "cache-attention:h=2,s=130,d=128",
+                                            "cache-attention:h=6,s=9,d=33,kvh=2,q=9"};
+    LIBRARY_ALL(false, workloads);
+}
+
 static void test_steep_scores(void)
 {
     library_steep_scores(false);
@@ -27,14 +37,14 @@ static void test_refusals(void)
 {
     neon_refused("attention:h=3,s=4,d=4,kvh=2", NULL, "no multiple of kvh");
     neon_refused("attention:s=4,d=4", NULL, "h is missing");
+    neon_refused("cache-attention:h=3,s=4,d=4,kvh=2", NULL, "no multiple of kvh");
+    neon_refused("cache-attention:h=3,s=4,d=4,q=5", NULL, "q = 5 queries are among s = 4");
     neon_refused("rope:h=1,s=4,d=3", NULL, "even");
     neon_refused("rope:h=1,s=8192,d=4,offset=1", NULL, "8192");
 }
 
 static const struct suite_test tests[] = {
-    {"attention", test_attention},
-    {"steep scores", test_steep_scores},
-    {"rope", test_rope},
-    {"refusals", test_refusals},
+    {"attention", test_attention}, {"over a cache", test_cache}, {"steep scores", test_steep_scores},
+    {"rope", test_rope},           {"refusals", test_refusals},
 };
 SUITE_MAIN("neon attention", tests)

@@ -20,6 +20,18 @@ static void test_blocks(void)
     neon_all(short_rows, ARRAY_COUNT(short_rows), types, 2);
 }
 
+/* Vectors in f32 beside matrices in 16 bits: results are not rounded to 16 bits. */
+static void test_wide_vectors(void)
+{
+    static const char *const workloads[] = {"gemv:1x1,vectors=f32", "gemv:3x7,vectors=f32", "gemv:7x17,vectors=f32",
+                                            "gemv:64x172,vectors=f32", "gemv:5x1003,vectors=f32"};
+    static const char *const types[] = {"f32", "f16", "bf16"};
+    static const char *const of_blocks[] = {"gemv:3x256,vectors=f32"};
+    static const char *const blocks[] = {"q4_0", "q8_0", "q4_k"};
+    neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+    neon_all(of_blocks, ARRAY_COUNT(of_blocks), blocks, ARRAY_COUNT(blocks));
+}
+
 /* One q4_0 block by hand: scale 0.5, numbers 0 .. 15 twice, against ones. */
 static void test_decoding_by_hand(void)
 {
@@ -37,13 +49,13 @@ static void test_refusals(void)
 {
     neon_refused("gemv:8x33", "q4_0", "whole blocks of 32");
     neon_refused("gemv:8x32", "q4_k", "whole blocks of 256");
+    neon_refused("gemv:8x32,vectors=f32", "i8", "floating point");
     neon_refused("gemv:8", NULL, "n is missing");
 }
 
 static const struct suite_test tests[] = {
-    {"elements", test_elements},
-    {"blocks", test_blocks},
-    {"a block by hand", test_decoding_by_hand},
+    {"elements", test_elements},           {"blocks", test_blocks},
+    {"vectors in f32", test_wide_vectors}, {"a block by hand", test_decoding_by_hand},
     {"refusals", test_refusals},
 };
 SUITE_MAIN("neon gemv", tests)

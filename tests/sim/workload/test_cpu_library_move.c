@@ -44,6 +44,17 @@ static double beyond(const struct neon_example *x, unsigned operand, uint64_t in
     return operand == 1 ? (double)(index % 5) : 0.25 * (double)(index + 1);
 }
 
+/* Rows in f32 whatever the table is; blocks give what they say to the bit. */
+static void test_embedding(void)
+{
+    static const char *const plain[] = {"embedding:1x1x1", "embedding:7x3x5", "embedding:100x34x17"};
+    static const char *const of_blocks[] = {"embedding:3x32x5", "embedding:40x512x9"};
+    static const char *const floats[] = {"f32", "f16", "bf16"}, *const blocks[] = {"q4_0", "q8_0"};
+    neon_all(plain, ARRAY_COUNT(plain), floats, ARRAY_COUNT(floats));
+    neon_all(of_blocks, ARRAY_COUNT(of_blocks), blocks, ARRAY_COUNT(blocks));
+    neon_refused("embedding:3x33x1", "q8_0", "whole blocks of 32");
+}
+
 static void test_gather_beyond(void)
 {
     struct neon_example x = {.value = beyond};
@@ -63,11 +74,8 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"transpose", test_transpose},
-    {"concat", test_concat},
-    {"gather", test_gather},
-    {"pad and slice", test_windows},
-    {"places beyond the table give zeros", test_gather_beyond},
+    {"transpose", test_transpose}, {"concat", test_concat},         {"gather", test_gather},
+    {"embedding", test_embedding}, {"pad and slice", test_windows}, {"places beyond the table give zeros", test_gather_beyond},
     {"refusals", test_refusals},
 };
 SUITE_MAIN("neon moves", tests)

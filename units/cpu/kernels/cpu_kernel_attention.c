@@ -6,6 +6,7 @@
 enum { TILE_ROWS = 8, TILE_COLUMNS = 12 }; /* ORDER: native/gemm_tile.h */
 
 static const struct kernel_parameter attention_parameters[] = {ROUTINE_ATTENTION_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter cache_parameters[] = {ROUTINE_CACHE_ATTENTION_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter rope_parameters[] = {ROUTINE_ROPE_PARAMETERS, {.name = NULL}};
 
 static bool build_attention(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
@@ -19,6 +20,26 @@ static bool build_attention(const struct routine_request *r, struct routine_work
                                             .queries = "blocks of 8 queries"};
     (void)error;
     arguments_build_attention(&cpu_kernel_neon, &cut, r, w);
+    return true;
+}
+
+static bool build_cache(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t tokens = (uint64_t)r->value[CACHE_S], items = (uint64_t)(r->value[CACHE_Q] * r->value[CACHE_H]);
+    const unsigned own = routine_add_scratch(w, "own", 4 * ((tokens + 3) / 4 * 4), r->threads ? r->threads : 1);
+    struct routine_call *const c = routine_add_call(w, "neon_attention_cache", r->type, "heads of queries", items);
+    (void)error;
+    for (unsigned operand = 0; operand < 4; operand++)
+        routine_pass_operand(c, operand, 0);
+    routine_pass_operand(c, own, 0);
+    routine_pass(c, (int64_t)w->operand[own].thread_stride_bytes);
+    routine_pass(c, r->value[CACHE_H]);
+    routine_pass(c, r->value[CACHE_KVH] ? r->value[CACHE_KVH] : r->value[CACHE_H]);
+    routine_pass(c, r->value[CACHE_S]);
+    routine_pass(c, r->value[CACHE_D]);
+    routine_pass(c, r->value[CACHE_Q]);
+    routine_pass_real(c, 1 / sqrt((double)r->value[CACHE_D]));
+    snprintf(w->variant, sizeof w->variant, "neon_attention_cache_%s", routine_type_name(r->type));
     return true;
 }
 
@@ -57,3 +78,10 @@ const struct routine cpu_kernel_rope = {
     "pairs of x[b][h][s][d] turned by (s + offset) * base^(-2 i / d); pair i: elements i and i + d/2, or 2i and 2i + 1",
     rope_parameters,
     build_rope};
+const struct routine cpu_kernel_cache_attention = {&operation_cache_attention,
+                                                   "h=H,s=S,d=D[,kvh=H][,q=Q]",
+                                                   "f32 f16 bf16",
+                                                   "the last q of s tokens attend to those before and themselves; q, out: "
+                                                   "[q][h][d], k, v: [s][kvh][d], as projections leave them",
+                                                   cache_parameters,
+                                                   build_cache};

@@ -13,6 +13,7 @@ extern const struct arguments_unit cpu_kernel_neon;
     X(gemm) \
     X(gemv) \
     X(attention) \
+    X(cache_attention) \
     X(rope) \
     X(conv2d) \
     X(elementwise) \
@@ -30,6 +31,7 @@ extern const struct arguments_unit cpu_kernel_neon;
     X(transpose) \
     X(concat) \
     X(gather) \
+    X(embedding) \
     X(pad) \
     X(slice)
 /* clang-format on */

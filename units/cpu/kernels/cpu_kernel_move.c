@@ -63,6 +63,19 @@ static bool build_gather(const struct routine_request *r, struct routine_work *w
     return true;
 }
 
+static bool build_embedding(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    struct routine_call *const c =
+        routine_add_call(w, "neon_embedding", r->type, "rows of the result", (uint64_t)r->value[GATHER_COUNT]);
+    (void)error;
+    for (unsigned operand = 0; operand < 3; operand++)
+        routine_pass_operand(c, operand, 0);
+    routine_pass(c, r->value[MOVE_ROWS]);
+    routine_pass(c, r->value[MOVE_COLUMNS]);
+    snprintf(w->variant, sizeof w->variant, "neon_embedding_%s", routine_type_name(r->type));
+    return true;
+}
+
 /* The filler as an element. */
 static uint64_t filler_bits(enum routine_type type, double filler)
 {
@@ -107,6 +120,13 @@ const struct routine cpu_kernel_gather = {
     &operation_gather, "RxCxN",
     ALL_TYPES,         "embedding: out[i] = row index[i] of the R x C table, N times; zeros where index[i] >= R",
     gather_parameters, build_gather};
+const struct routine cpu_kernel_embedding = {
+    &operation_embedding,
+    "RxCxN",
+    "f32 f16 bf16 q4_0 q8_0",
+    "out[i] = row index[i] of the R x C table, N times, as f32 whatever the type of the table; zeros where index[i] >= R",
+    gather_parameters,
+    build_embedding};
 const struct routine cpu_kernel_pad = {&operation_pad, "RxC[,top=N][,bottom=N][,left=N][,right=N][,value=X]",
                                        ALL_TYPES,      "the R x C matrix with a border of value",
                                        pad_parameters, build_window};

@@ -10,9 +10,10 @@
 
 struct gpu_gemv {
     uint32_t m, n;
-    enum gpu_type type; /* of the matrix; the vectors have it too, or f32 when the matrix is quantised */
-    unsigned rows;      /* of a simdgroup: 1, 2, 4 */
-    unsigned a, x, y;   /* buffers */
+    enum gpu_type type;   /* of the matrix */
+    enum gpu_type vector; /* of the vectors: the same, or f32; f32 when the matrix is quantised */
+    unsigned rows;        /* of a simdgroup: 1, 2, 4 */
+    unsigned a, x, y;     /* buffers */
 };
 
 /* row = first row of this simdgroup (may lie beyond the end), lane = number of the lane. */

@@ -16,12 +16,14 @@ struct gpu_kernel_family {
     X(gemm) \
     X(gemv) \
     X(attention) \
+    X(cache) \
     X(elementwise) \
     X(reduce) \
     X(norm) \
     X(conv) \
     X(pool) \
     X(layout) \
+    X(embedding) \
     X(sort) \
     X(scan)
 /* clang-format on */

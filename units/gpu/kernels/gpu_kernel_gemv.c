@@ -5,11 +5,12 @@
 
 #include <stdio.h>
 
-enum { M, N, FOUR = 4, LANES = 32 };
+enum { M, N, VECTORS, FOUR = 4, LANES = 32 };
 
 static const struct kernel_parameter parameters[] = {
     {.name = "m", .least = 1, .most = INT64_C(1) << 40, .required = true},
     {.name = "n", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "vectors", .words = "own|f32"},
     {.name = NULL},
 };
 
@@ -63,11 +64,11 @@ struct dense {
 static void dense_columns(struct dense *d, unsigned count)
 {
     const enum gpu_type type = d->g->type;
-    gpu_load_raw(d->e, 0, type, count, 2 * d->vector, d->x, gpu_r(d->e, d->column));
+    gpu_load_raw(d->e, 0, d->g->vector, count, 2 * d->vector, d->x, gpu_r(d->e, d->column));
     for (unsigned i = 0; i < d->g->rows; i++)
         gpu_load_raw(d->e, 0, type, count, 2 * d->data[i], d->a, gpu_r(d->e, d->index[i]));
     gpu_wait(d->e, 0);
-    gpu_widen(d->e, type, count, d->vector, 2 * d->vector);
+    gpu_widen(d->e, d->g->vector, count, d->vector, 2 * d->vector);
     for (unsigned i = 0; i < d->g->rows; i++) {
         gpu_widen(d->e, type, count, d->data[i], 2 * d->data[i]);
         for (unsigned j = 0; j < count; j++)
@@ -114,7 +115,7 @@ static void dense_body(struct dense *d, unsigned lane)
 static bool build_dense(const struct gpu_gemv *g, struct gpu_kernel *kernel, struct isa_error *error)
 {
     char variant[32];
-    snprintf(variant, sizeof variant, "gemv_%s_%u_rows", gpu_type_name(g->type), g->rows);
+    snprintf(variant, sizeof variant, "gemv_%s%s_%u_rows", g->vector != g->type ? "wide_" : "", gpu_type_name(g->type), g->rows);
     struct dense d = {.g = g, .e = gpu_emit_begin(kernel, variant, error)};
     const unsigned row = gpu_register(d.e, 1), lane = gpu_register(d.e, 1);
     d.a = gpu_argument_buffer(d.e, g->a, 0);
@@ -132,7 +133,7 @@ static bool build_dense(const struct gpu_gemv *g, struct gpu_kernel *kernel, str
         gpu_mov_imm(d.e, d.sum + i, 0);
     }
     dense_body(&d, lane);
-    gpu_gemv_finish(d.e, g, g->type, d.sum, row, lane);
+    gpu_gemv_finish(d.e, g, g->vector, d.sum, row, lane);
     return gpu_emit_end(d.e);
 }
 
@@ -166,10 +167,11 @@ static unsigned choose_rows(uint32_t m, uint32_t cores)
 static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
 {
     struct gpu_gemv g = {.m = (uint32_t)r->value[M], .n = (uint32_t)r->value[N], .type = r->type};
-    const enum gpu_type vector = is_quantised(g.type) ? GPU_F32 : g.type;
+    const enum gpu_type vector = is_quantised(g.type) || r->value[VECTORS] ? GPU_F32 : g.type;
     const uint64_t weights = (uint64_t)g.m * g.n;
     if (!check_size(&g, (uint64_t)r->value[M], error))
         return false;
+    g.vector = vector;
     g.rows = choose_rows(g.m, r->cores ? r->cores : 1);
     g.a = gpu_kernel_add_buffer(kernel, "a", g.type, weights, GPU_BUFFER_INPUT, -1, 1);
     g.x = gpu_kernel_add_buffer(kernel, "x", vector, g.n, GPU_BUFFER_INPUT, -1, 1);
@@ -181,7 +183,9 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"gemv", "MxN", "f32 f16 bf16 q4_0 q8_0 q4_k",
-     "y = a * x, a row-major, sums in f32; quantised matrices: GGUF blocks along rows, x and y in f32", 2, parameters, build},
+    {"gemv", "MxN[,vectors=own|f32]", "f32 f16 bf16 q4_0 q8_0 q4_k",
+     "y = a * x, a row-major, sums in f32; quantised matrices: GGUF blocks along rows, x and y in f32; vectors=f32: so are those "
+     "of other matrices",
+     2, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_gemv = {rows, ARRAY_COUNT(rows)};

@@ -200,6 +200,8 @@ bool mlx_gemm(struct framework_plan *p)
 bool mlx_gemv(struct framework_plan *p)
 {
     struct gemm g = {.p = p, .m = plan_value(p, "m"), .n = 1, .k = plan_value(p, "n"), .batch = 1, .alpha = 1, .b = 1, .c = 2};
+    if (plan_value(p, "vectors") && strcmp(plan_type(p), "f32") != 0)
+        return plan_refuse(p, "gemv has vectors of the type of the matrix");
     if (g.m * g.k > UINT32_MAX)
         return plan_refuse(p, "gemv with a matrix of more than 2^32 - 1 elements");
     return run(&g);

@@ -128,6 +128,59 @@ static inline float32x4_t add_q4_k(float32x4_t row, const uint8_t *block, const 
             ((float *)g->y)[row] = vaddvq_f32(sum);                                                                              \
         }                                                                                                                        \
     }
+
+/* ---- rows of a table ---- */
+
+/* ORDER: cpu_kernel_move.c. */
+struct embedding {
+    const uint8_t *table;
+    const uint32_t *index;
+    float *out;
+    int64_t rows, columns;
+};
+void neon_embedding_q4_0(const struct embedding *e, uint64_t first, uint64_t end, uint64_t thread);
+void neon_embedding_q8_0(const struct embedding *e, uint64_t first, uint64_t end, uint64_t thread);
+
+/* to = sixteen signed bytes times a scale. */
+static inline void scale16(float *to, int8x16_t w, float scale)
+{
+    const int16x8_t half[2] = {vmovl_s8(vget_low_s8(w)), vmovl_high_s8(w)};
+    for (int i = 0; i < 2; i++) {
+        vst1q_f32(to + 8 * i, vmulq_f32(vcvtq_f32_s32(vmovl_s16(vget_low_s16(half[i]))), four(scale)));
+        vst1q_f32(to + 8 * i + 4, vmulq_f32(vcvtq_f32_s32(vmovl_high_s16(half[i])), four(scale)));
+    }
+}
+
+static inline void widen_q4_0(float *to, const uint8_t *block)
+{
+    const uint8x16_t pairs = vld1q_u8(block + 2);
+    const int8x16_t middle = vdupq_n_s8(8);
+    scale16(to, vsubq_s8(vreinterpretq_s8_u8(vandq_u8(pairs, vdupq_n_u8(15))), middle), half_at(block));
+    scale16(to + 16, vsubq_s8(vreinterpretq_s8_u8(vshrq_n_u8(pairs, 4)), middle), half_at(block));
+}
+
+static inline void widen_q8_0(float *to, const uint8_t *block)
+{
+    scale16(to, vld1q_s8((const int8_t *)block + 2), half_at(block));
+    scale16(to + 16, vld1q_s8((const int8_t *)block + 18), half_at(block));
+}
+
+#define OF_TABLE(type, weights, bytes)                                                                                           \
+    void neon_embedding_##type(const struct embedding *e, uint64_t first, uint64_t end, uint64_t thread)                         \
+    {                                                                                                                            \
+        const int64_t blocks = e->columns / weights;                                                                             \
+        (void)thread;                                                                                                            \
+        for (int64_t row = (int64_t)first; row < (int64_t)end; row++) {                                                          \
+            float *const out = e->out + row * e->columns;                                                                        \
+            const uint8_t *const from = e->table + (int64_t)e->index[row] * blocks * bytes;                                      \
+            for (int64_t i = 0; e->index[row] >= e->rows && i < e->columns; i++)                                                 \
+                out[i] = 0;                                                                                                      \
+            for (int64_t b = 0; e->index[row] < e->rows && b < blocks; b++)                                                      \
+                widen_##type(out + b * weights, from + b * bytes);                                                               \
+        }                                                                                                                        \
+    }
 OVER_ROWS(q4_0, 32, 18)
 OVER_ROWS(q8_0, 32, 34)
 OVER_ROWS(q4_k, 256, 144)
+OF_TABLE(q4_0, 32, 18)
+OF_TABLE(q8_0, 32, 34)

@@ -1,0 +1,41 @@
+#include "sim/api/verb_run_language.h"
+
+#include "isa/array_count.h"
+
+enum { TOKENS_MOST = 1 << 24, RECENT_USUALLY = 64 };
+
+static bool read_counts(const struct api_args *a, struct language_options *o, struct orch_error *error)
+{
+    uint64_t prompt = 0, generate = 0, context = 0, top_k = 0, recent = RECENT_USUALLY;
+    if (!api_unsigned(a, "prompt", 1, TOKENS_MOST, &prompt, error) ||
+        !api_unsigned(a, "generate", 1, TOKENS_MOST, &generate, error) ||
+        !api_unsigned(a, "context", 1, TOKENS_MOST, &context, error) ||
+        !api_unsigned(a, "top-k", 1, TOKENS_MOST, &top_k, error) ||
+        !api_unsigned(a, "repeat-last", 1, TOKENS_MOST, &recent, error))
+        return false;
+    *o = (struct language_options){
+        .prompt_text = api_value(a, "prompt-text"),
+        .prompt = (unsigned)prompt,
+        .generate = (unsigned)generate,
+        .context = (unsigned)context,
+        .sampling = {.repetition_penalty = 1, .repetition_last = (unsigned)recent, .top_k = (unsigned)top_k}};
+    return true;
+}
+
+bool verb_run_language_read(const struct api_args *a, struct language_options *o, struct run_request *request,
+                            struct orch_error *error)
+{
+    static const char *const names[] = {"prompt-text", "prompt", "generate", "context",        "temperature",
+                                        "top-k",       "top-p",  "min-p",    "repeat-penalty", "repeat-last"};
+    bool any = false;
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+        any |= api_has(a, names[i]);
+    if (!read_counts(a, o, error) || !api_number(a, "temperature", 0, 100, &o->sampling.temperature, error) ||
+        !api_number(a, "top-p", 0, 1, &o->sampling.top_p, error) || !api_number(a, "min-p", 0, 1, &o->sampling.min_p, error) ||
+        !api_number(a, "repeat-penalty", 0, 100, &o->sampling.repetition_penalty, error))
+        return false;
+    if (o->prompt && o->prompt_text)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt") " and " ORCH_OPTION("prompt-text") ": one prompt, not two");
+    request->language = any ? o : NULL;
+    return true;
+}

@@ -1,0 +1,27 @@
+/* What the options of the verb run say of language models: the prompt, how much is generated, how tokens are chosen. */
+#ifndef ORCHARD_SIM_API_VERB_RUN_LANGUAGE_H
+#define ORCHARD_SIM_API_VERB_RUN_LANGUAGE_H
+
+#include "sim/api/api.h"
+#include "sim/run/language_options.h"
+#include "sim/run/run.h"
+
+/* clang-format off */
+#define VERB_RUN_LANGUAGE_OPTIONS \
+    {"prompt-text", 0, "TEXT", false, "language models: what the model goes on with (default: nothing but its begin token)"}, \
+    {"prompt", 0, "N", false, "language models: a prompt of N tokens, where only time is asked for (" ORCH_OPTION("mode") " timing)"}, \
+    {"generate", 0, "N", false, "language models: how many tokens follow, unless the model ends before (default 64)"}, \
+    {"context", 0, "N", false, "language models: tokens that the cache has room for (default: as many as are needed)"}, \
+    {"temperature", 0, "T", false, "language models: choose tokens by chance, evenly the higher T (default 0: the likeliest)"}, \
+    {"top-k", 0, "K", false, "language models: only among the K likeliest tokens"}, \
+    {"top-p", 0, "P", false, "language models: only among the likeliest tokens that have probability P together"}, \
+    {"min-p", 0, "P", false, "language models: only among tokens at least P times as likely as the likeliest"}, \
+    {"repeat-penalty", 0, "X", false, "language models: logits of recent tokens are divided by X (default 1)"}, \
+    {"repeat-last", 0, "N", false, "language models: how many tokens are recent (default 64)"}
+/* clang-format on */
+
+/* The request then points to `options` where any was given. */
+bool verb_run_language_read(const struct api_args *args, struct language_options *options, struct run_request *request,
+                            struct orch_error *error);
+
+#endif

@@ -1,0 +1,44 @@
+/* Where a model's weights are, by what they are for: found and checked once, for the reference decoder and for units alike. */
+#ifndef ORCHARD_SIM_LANGUAGE_DECODER_PARTS_H
+#define ORCHARD_SIM_LANGUAGE_DECODER_PARTS_H
+
+#include "sim/language/weights.h"
+
+struct decoder;
+
+/* Rows of a tensor: all, or a part where several matrices stand in one. */
+struct decoder_matrix {
+    const struct weight_tensor *tensor;
+    uint64_t first_row, rows;
+    unsigned columns;
+    const float *bias; /* of its rows; NULL = none */
+};
+
+struct decoder_norm {
+    const float *scale, *shift; /* shift NULL = none */
+};
+
+struct decoder_layer {
+    struct decoder_norm attention_norm, feed_forward_norm, query_norm, key_norm;
+    struct decoder_matrix query, key, value, output;
+    /* Of experts the matrices of all stand one behind another. */
+    struct decoder_matrix gate, up, down, router;
+    float *keys, *values; /* the cache of the reference decoder: kv_heads * head_size values a token */
+};
+
+/* What is not of a layer; the tensor of `positions` is NULL when the model learned none. */
+struct decoder_ends {
+    struct decoder_matrix embedding, positions, head;
+    struct decoder_norm last_norm;
+};
+
+/* Valid as long as the decoder. */
+const struct decoder_layer *decoder_layer_at(const struct decoder *decoder, unsigned layer);
+struct decoder_ends decoder_ends(const struct decoder *decoder);
+/* Of its first row. */
+const uint8_t *decoder_matrix_data(const struct decoder_matrix *matrix);
+uint64_t decoder_matrix_row_bytes(const struct decoder_matrix *matrix);
+/* Whether the file scales the waves of positions, which `shape` does not say. */
+bool decoder_scales_waves(const struct decoder *decoder);
+
+#endif

@@ -1,0 +1,310 @@
+/* Kinds "language", "language-amx" and "language-gpu": a language model that reads a prompt and goes on with it, by kernels of a
+ * unit, one after another. A file generates text; with --mode timing, and for models without weights, kernels are timed by shape.
+ */
+#include "sim/run/kind_language.h"
+
+#include "sim/base/checksum.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/language/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GENERATE_USUALLY = 64, ROTATED_POSITIONS = 8192 };
+
+bool language_is_timing(const struct run *run)
+{
+    const struct language_work *const w = run->work;
+    return run->request->mode == RUN_TIMING || run_is_operator(run->request) || !w->model.gguf;
+}
+
+/* ---- opening ---- */
+
+static bool read_prompt(struct language_work *w, struct orch_error *error)
+{
+    const char *const text = w->options.prompt_text ? w->options.prompt_text : "";
+    size_t wrong;
+    if (!utf8_is_valid(text, strlen(text), &wrong))
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": no UTF-8 at byte %zu", wrong);
+    if (!tokenizer_encode(w->model.tokenizer, text, strlen(text), TOKENIZE_FRAME, &w->prompt, error))
+        return false;
+    return w->prompt.count ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": it has no tokens, and %s begins with none", w->model.name);
+}
+
+static bool check_context(struct language_work *w, uint64_t prompt, struct orch_error *error)
+{
+    const struct language_shape *const s = &w->model.shape;
+    const uint64_t tokens = prompt + w->options.generate;
+    const unsigned most = w->options.context ? w->options.context : s->context;
+    if (w->options.context > s->context)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("context") " %u: %s was made for %u tokens", w->options.context,
+                         w->model.name, s->context);
+    if (tokens > most)
+        return orch_fail(error, ORCH_USAGE, "%llu tokens of the prompt and %u to generate do not fit the context of %u tokens",
+                         (unsigned long long)prompt, w->options.generate, most);
+    w->context = w->options.context ? w->options.context : (unsigned)tokens;
+    if (s->window && tokens > s->window)
+        return orch_fail(error, ORCH_UNMODELLED,
+                         "%s attends to %u tokens at most; %llu were asked for, and kernels have no window", w->model.name,
+                         s->window, (unsigned long long)tokens);
+    return s->rope == SHAPE_ROPE_NONE || tokens <= ROTATED_POSITIONS ||
+           orch_fail(error, ORCH_UNMODELLED, "%llu tokens: kernels rotate %d positions", (unsigned long long)tokens,
+                     (int)ROTATED_POSITIONS);
+}
+
+static bool open_workload(struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    struct language_work *const w = run->work = calloc(1, sizeof *w);
+    if (!w)
+        return orch_no_memory(error);
+    if (!language_model_open(q->workload, &w->model, error))
+        return false;
+    snprintf(run->program_name, sizeof run->program_name, "%.200s", w->model.name);
+    if (q->language)
+        w->options = *q->language;
+    w->options.generate = w->options.generate ? w->options.generate : GENERATE_USUALLY;
+    if (language_is_timing(run))
+        return check_context(w, w->options.prompt, error);
+    return read_prompt(w, error) && check_context(w, w->prompt.count, error);
+}
+
+static void close_workload(struct run *run)
+{
+    struct language_work *const w = run->work;
+    token_list_free(&w->prompt);
+    token_list_free(&w->tokens);
+    token_text_free(&w->text);
+    language_model_close(&w->model);
+}
+
+static bool check_timing(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    const struct language_work *const w = run->work;
+    if (w->options.prompt_text)
+        return orch_fail(
+            error, ORCH_USAGE,
+            ORCH_OPTION("prompt-text") ": time alone has no text; " ORCH_OPTION("prompt") " N is a prompt of N tokens");
+    if (q->mode == RUN_FUNCTIONAL)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("mode") " functional: %s has no weights here, only dimensions",
+                         q->workload);
+    return language_format(run, error) && language_fits(run, error);
+}
+
+static bool check(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    const struct language_work *const w = run->work;
+    const char *const option = q->entry               ? "entry"
+                               : q->arg_count         ? "args"
+                               : q->home              ? "home"
+                               : q->sanitize          ? "sanitize"
+                               : q->profile           ? "profile"
+                               : q->input_count       ? "input"
+                               : q->output_folder     ? "output"
+                               : q->watch             ? "trace"
+                               : run_repeats(run) > 1 ? "repeat"
+                               : q->uncertainty       ? "uncertainty"
+                                                      : NULL;
+    if (option)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of language models; %s is one", option, q->workload);
+    if (q->unit && (strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: language models run on cpu, amx and gpu", q->unit);
+    if (language_is_timing(run))
+        return check_timing(run, error);
+    if (w->options.prompt)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("prompt") " %u: a number of tokens is for " ORCH_OPTION(
+                             "mode") " timing; text is given by " ORCH_OPTION("prompt-text"),
+                         w->options.prompt);
+    return !q->precision || orch_fail(error, ORCH_USAGE,
+                                      ORCH_OPTION("precision") " %s: the file says in which types its weights are", q->precision);
+}
+
+const struct block_format *language_format(const struct run *run, struct orch_error *error)
+{
+    const struct language_work *const w = run->work;
+    const char *const asked = run->request->precision;
+    const struct decoder_layer *const first = w->model.weights ? decoder_layer_at(w->model.weights, 0) : NULL;
+    const struct block_format *const own = first ? first->up.tensor->format : block_format_named("f16");
+    const struct block_format *const format = asked ? block_format_named(asked) : own;
+    if (!format)
+        orch_fail(error, ORCH_USAGE, ORCH_OPTION("precision") " %s: no format of weights (orchard models lists them)", asked);
+    return format;
+}
+
+static uint64_t hash(const struct run *run)
+{
+    const struct language_work *const w = run->work;
+    const struct language_options *const o = &w->options;
+    const uint32_t numbers[] = {o->prompt, o->generate, w->context, o->sampling.repetition_last, o->sampling.top_k};
+    const double shares[] = {o->sampling.repetition_penalty, o->sampling.top_p, o->sampling.min_p, o->sampling.temperature};
+    uint64_t h = checksum_add(CHECKSUM_START, run->request->workload, strlen(run->request->workload));
+    h = checksum_add(checksum_add(h, numbers, sizeof numbers), shares, sizeof shares);
+    if (w->prompt.count)
+        h = checksum_add(h, w->prompt.token, w->prompt.count * sizeof *w->prompt.token);
+    const struct weight_list *const list = w->model.gguf ? gguf_weights(w->model.gguf) : NULL;
+    for (size_t i = 0; list && i < list->count; i++)
+        h = checksum_add(h, list->tensor[i].data, list->tensor[i].bytes);
+    return h;
+}
+
+/* The type of most weights. */
+static const char *precision(const struct run *run)
+{
+    const struct language_work *const w = run->work;
+    struct orch_error unused = {0};
+    const struct block_format *const format = language_format(run, &unused);
+    (void)w;
+    return format ? format->name : NULL;
+}
+
+static double bytes(const struct run *run)
+{
+    const struct language_work *const w = run->work;
+    const double cache = (double)shape_cache_bytes(&w->model.shape, 4) * w->context;
+    return w->model.gguf && !language_is_timing(run) ? (double)gguf_file_bytes(w->model.gguf) + cache : 0;
+}
+
+/* ---- numbers ---- */
+
+static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *r,
+                    struct orch_error *error)
+{
+    (void)given;
+    return language_is_timing(run) ? language_time(run, m, r, error) : language_generate(run, m, r, error);
+}
+
+static bool write_generation(const struct language_work *w, struct run_result *r)
+{
+    json_object *const o = json_object_new_object(), *const prompt = json_object_new_array(),
+                       *const tokens = json_object_new_array();
+    for (size_t i = 0; i < w->prompt.count; i++)
+        json_object_array_add(prompt, json_object_new_int64(w->prompt.token[i]));
+    for (size_t i = 0; i < w->tokens.count; i++)
+        json_object_array_add(tokens, json_object_new_int64(w->tokens.token[i]));
+    json_object_object_add(o, "prompt_tokens", prompt);
+    json_object_object_add(o, "tokens", tokens);
+    json_object_object_add(o, "text", json_object_new_string_len(w->text.text ? w->text.text : "", (int)w->text.length));
+    json_object_object_add(o, "stop", json_object_new_string(w->stop));
+    r->generation = json_line(o);
+    return r->generation && run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)w->text.length);
+}
+
+static bool tell(const struct run *run, const struct language_work *w, struct run_result *r)
+{
+    struct run_assumptions *const list = &r->assumptions;
+    const char *const caches = run->request->cold ? "each kernel starts with empty caches"
+                                                  : "each kernel finds the caches as a run of it before has left them";
+    if (language_is_timing(run))
+        return run_assumption_add(list, "interval", "inferred",
+                                  "intervals of all kernels are taken to go up and down together") &&
+               (run->kind->part != PART_GPU ||
+                run_assumption_add(list, "launches", "inferred", "the kernels of a step are one command buffer, without gaps"));
+    return run_assumption_add(list, "prompt", "inferred", "the prompt is read token by token, as what follows is generated") &&
+           run_assumption_add(list, "cache", "inferred",
+                              "keys and values are float32; kernels write them where attention reads") &&
+           run_assumption_add(list, "choice", "inferred", "choosing a token from the logits takes no time") &&
+           (run->request->mode == RUN_FUNCTIONAL ||
+            (run_assumption_add(
+                 list, "shapes", "inferred",
+                 "every kernel is executed; it is timed once for each shape, and a step is the sum of its kernels") &&
+             run_assumption_add(list, "caches", "inferred", caches) &&
+             run_assumption_add(list, "interval", "inferred", "intervals of all kernels are taken to go up and down together") &&
+             (run->kind->part != PART_GPU ||
+              run_assumption_add(list, "launches", "inferred", "the kernels of a step are one command buffer, without gaps")))) &&
+           w != NULL;
+}
+
+static bool add_counters(const struct language_work *w, struct run_result *r)
+{
+    const double tokens = (double)w->decoded;
+    bool ok = run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)(w->prompt.count + w->options.prompt)) &&
+              run_values_add(&r->counters, LANGUAGE_GENERATED_TOKENS, (double)(w->tokens.count ? w->tokens.count : w->decoded)) &&
+              run_values_add(&r->counters, LANGUAGE_WEIGHT_BYTES, (double)w->weight_bytes) &&
+              run_values_add(&r->counters, LANGUAGE_CACHE_BYTES, (double)w->cache_bytes) &&
+              run_values_add(&r->counters, "language.kernels", (double)(w->prefill.kernels + w->decode.kernels));
+    if (ok && isfinite(r->joules))
+        ok = run_values_add(&r->counters, LANGUAGE_PREFILL_JOULES, w->prefill.joules) &&
+             (w->decoded == 0 || run_values_add(&r->counters, LANGUAGE_TOKEN_JOULES, w->decode.joules / tokens));
+    return ok;
+}
+
+static bool account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    const struct language_work *const w = run->work;
+    struct language_sum all = w->prefill;
+    language_sum_add(&all, &w->decode);
+    r->host_seconds = m->host_seconds;
+    r->flops = all.flops;
+    r->macs = all.macs;
+    bool ok = run_result_set_text(&r->detail, language_is_timing(run) ? "op" : "instr") &&
+              (language_is_timing(run) || write_generation(w, r)) && tell(run, w, r);
+    if (ok && run->request->mode != RUN_FUNCTIONAL) {
+        const uint64_t *const n = m->activity.count;
+        r->seconds = all.seconds;
+        r->seconds_low = all.seconds_low;
+        r->seconds_high = all.seconds_high;
+        r->overhead_seconds = all.launch_seconds;
+        r->device_seconds = all.seconds - all.launch_seconds;
+        r->gflops = r->seconds > 0 ? r->flops / r->seconds * 1e-9 : NAN;
+        r->dram_bytes = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
+        r->dram_gbps = r->seconds > 0 ? r->dram_bytes / r->seconds * 1e-9 : NAN;
+        r->joules = all.joules;
+        r->joules_low = all.joules_low;
+        r->joules_high = all.joules_high;
+        r->watts_avg = r->joules / r->seconds;
+        r->prefill_seconds = w->prefill.seconds;
+        if (w->decoded && w->decode.seconds > 0)
+            r->tokens_per_second = w->decoded / w->decode.seconds;
+        ok = run_values_add(&r->counters, LANGUAGE_DECODE_SECONDS, w->decode.seconds);
+    }
+    return (ok && add_counters(w, r)) || orch_no_memory(error);
+}
+
+/* ---- in words ---- */
+
+static void explain(FILE *out, const struct run *run, const struct run_result *r)
+{
+    const struct language_work *const w = run->work;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE];
+    if (run->request->mode != RUN_FUNCTIONAL && w->decoded) {
+        fprintf(out, "first token  %s for %zu tokens of the prompt, %s\n", format_si(a, w->prefill.seconds, "s"),
+                w->prompt.count + w->options.prompt, format_si(b, w->prefill.joules, "J"));
+        fprintf(out, "each token   %s, %s, in the mean of %u\n", format_si(a, w->decode.seconds / w->decoded, "s"),
+                format_si(b, w->decode.joules / w->decoded, "J"), w->decoded);
+    }
+    fprintf(out, "kernels      unit, kernel, what limits it; each shape once\n");
+    for (size_t k = 0; k < r->placement.count; k++) {
+        const struct run_placement *const p = &r->placement.item[k];
+        fprintf(out, "  %-16.16s %-4s %s; %s\n", p->op, p->unit, p->kernel, p->why);
+    }
+}
+
+#define KIND(row, title, unit)                                                                                                   \
+    const struct run_kind row = {                                                                                                \
+        .name = title,                                                                                                           \
+        .program_kind = "network",                                                                                               \
+        .part = unit,                                                                                                            \
+        .may_sample = true,                                                                                                      \
+        .needs_values = true,                                                                                                    \
+        .composes = true,                                                                                                        \
+        .open = open_workload,                                                                                                   \
+        .close = close_workload,                                                                                                 \
+        .check = check,                                                                                                          \
+        .hash = hash,                                                                                                            \
+        .precision = precision,                                                                                                  \
+        .bytes = bytes,                                                                                                          \
+        .work = run_work_any,                                                                                                    \
+        .time_in = time_in,                                                                                                      \
+        .account = account,                                                                                                      \
+        .explain = explain,                                                                                                      \
+    }
+KIND(run_kind_language, "language", PART_CPU);
+KIND(run_kind_language_amx, "language-amx", PART_AMX);
+KIND(run_kind_language_gpu, "language-gpu", PART_GPU);

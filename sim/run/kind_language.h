@@ -1,0 +1,35 @@
+/* What the files of the kinds of language models share. */
+#ifndef ORCHARD_SIM_RUN_KIND_LANGUAGE_H
+#define ORCHARD_SIM_RUN_KIND_LANGUAGE_H
+
+#include "sim/run/language_model.h"
+#include "sim/run/language_options.h"
+#include "sim/run/language_unit.h"
+#include "sim/run/run_internal.h"
+
+struct language_work {
+    struct language_model model;
+    struct language_options options;  /* as asked, with what was left open */
+    struct token_list prompt, tokens; /* tokens: those that were generated */
+    struct token_text text;
+    unsigned context;
+    const char *stop; /* why generation ended */
+    struct language_sum prefill, decode;
+    unsigned decoded; /* steps of decode */
+    uint64_t weight_bytes, cache_bytes;
+};
+
+/* Time without values, for shapes and files alike. */
+bool language_is_timing(const struct run *run);
+
+/* The format of matrices that is timed; NULL with *error when there is none of that name. */
+const struct block_format *language_format(const struct run *run, struct orch_error *error);
+/* language_time.c: a prompt and so many steps behind it, by the shapes of their kernels; and whether the model fits the machine.
+ */
+bool language_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+bool language_fits(const struct run *run, struct orch_error *error);
+
+/* language_generate.c: the prompt and what follows, token by token, on values. */
+bool language_generate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+
+#endif

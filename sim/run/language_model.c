@@ -1,0 +1,74 @@
+#include "sim/run/language_model.h"
+
+#include "sim/base/suggest.h"
+
+#include <string.h>
+
+bool language_model_is(const char *workload)
+{
+    const char *const dot = strrchr(workload, '.');
+    return strncmp(workload, LANGUAGE_ZOO, strlen(LANGUAGE_ZOO)) == 0 || (dot && strcmp(dot, ".gguf") == 0);
+}
+
+static bool open_published(const char *name, struct language_model *m, struct orch_error *error)
+{
+    const struct shape_published *const published = shape_published_named(name);
+    struct suggest s;
+    char phrase[96];
+    m->name = name;
+    if (published) {
+        shape_of_published(published, &m->shape);
+        return true;
+    }
+    suggest_start(&s, name);
+    for (size_t i = 0; shape_published_at(i); i++)
+        suggest_offer(&s, shape_published_at(i)->name);
+    return orch_fail(error, ORCH_USAGE, "no published model '%.60s'%s (orchard models)", name,
+                     suggest_phrase(&s, phrase, sizeof phrase));
+}
+
+static bool open_file(const char *path, struct language_model *m, struct orch_error *error)
+{
+    const char *const slash = strrchr(path, '/');
+    m->name = slash ? slash + 1 : path;
+    m->gguf = gguf_open(path, error);
+    m->tokenizer = m->gguf ? tokenizer_create(m->gguf, error) : NULL;
+    if (!m->tokenizer || !shape_of_gguf(m->gguf, &m->shape, error))
+        return false;
+    if (tokenizer_count(m->tokenizer) > m->shape.vocabulary)
+        return orch_fail(error, ORCH_USAGE, "%s: the tokenizer has %zu tokens, the embedding %u rows", path,
+                         tokenizer_count(m->tokenizer), m->shape.vocabulary);
+    m->weights = decoder_create(&m->shape, gguf_weights(m->gguf), 1, error);
+    return m->weights || orch_fail_in(error, "%s", path);
+}
+
+bool language_model_open(const char *workload, struct language_model *model, struct orch_error *error)
+{
+    const size_t prefix = strlen(LANGUAGE_ZOO);
+    *model = (struct language_model){.name = workload};
+    return strncmp(workload, LANGUAGE_ZOO, prefix) == 0 ? open_published(workload + prefix, model, error)
+                                                        : open_file(workload, model, error);
+}
+
+void language_model_close(struct language_model *model)
+{
+    decoder_free(model->weights);
+    tokenizer_free(model->tokenizer);
+    gguf_close(model->gguf);
+    *model = (struct language_model){.name = NULL};
+}
+
+bool language_model_runs(const struct language_model *m, struct orch_error *error)
+{
+    const struct language_shape *const s = &m->shape;
+    const char *const missing =
+        s->experts                                                             ? "experts (a matrix chosen by a number in memory)"
+        : s->rope != SHAPE_ROPE_NONE && s->rope_size != s->head_size           ? "rotation of a part of a head"
+        : s->scaling != SHAPE_SCALING_NONE || decoder_scales_waves(m->weights) ? "positions with scaled waves"
+        : s->family->sinks || s->family->clamped_gate || s->family->encoder    ? "sinks, clamped gates and encoders"
+                                                                               : NULL;
+    return !missing || orch_fail(error, ORCH_UNMODELLED,
+                                 "%s: no unit has kernels for %s; " ORCH_OPTION("mode") " timing has times of "
+                                                                                        "models without values",
+                                 m->name, missing);
+}

@@ -1,0 +1,27 @@
+/* A language model as a run has it: a GGUF file with weights, vocabulary and shape, or the shape of a published model alone. */
+#ifndef ORCHARD_SIM_RUN_LANGUAGE_MODEL_H
+#define ORCHARD_SIM_RUN_LANGUAGE_MODEL_H
+
+#include "sim/language/decoder.h"
+#include "sim/language/decoder_parts.h"
+#include "sim/language/tokenizer.h"
+
+#define LANGUAGE_ZOO "model:" /* begins the names of published models */
+
+struct language_model {
+    struct gguf *gguf; /* NULL = there is no file */
+    struct tokenizer *tokenizer;
+    struct decoder *weights; /* where tensors are; nothing is computed with it */
+    struct language_shape shape;
+    const char *name; /* of the file without its folders, or of the published model */
+};
+
+/* "model:llama-7b" or a file that ends in .gguf. */
+bool language_model_is(const char *workload);
+/* False with what is wrong; close in any case. */
+bool language_model_open(const char *workload, struct language_model *model, struct orch_error *error);
+void language_model_close(struct language_model *model);
+/* Whether units have the kernels that the model's values need; else what is missing. */
+bool language_model_runs(const struct language_model *model, struct orch_error *error);
+
+#endif

@@ -1,0 +1,27 @@
+/* What a request says of language models: the prompt, how much is generated, how tokens are chosen. */
+#ifndef ORCHARD_SIM_RUN_LANGUAGE_OPTIONS_H
+#define ORCHARD_SIM_RUN_LANGUAGE_OPTIONS_H
+
+#include "sim/language/sampler.h"
+
+struct language_options {
+    const char *prompt_text; /* NULL = none */
+    unsigned prompt;         /* tokens of a prompt without text, for time alone; 0 = not asked for */
+    unsigned generate;       /* 0 = not asked for */
+    unsigned context;        /* tokens that the cache holds; 0 = as many as are needed */
+    struct sampler_params sampling;
+};
+
+/* The share of memory that the GPU may hold: measured on a 32 GB M1 Max (chip database, gpu_memory_share_note). */
+#define LANGUAGE_GPU_SHARE 0.7
+
+/* Counters of results. */
+#define LANGUAGE_PROMPT_TOKENS    "language.prompt_tokens"
+#define LANGUAGE_GENERATED_TOKENS "language.generated_tokens"
+#define LANGUAGE_DECODE_SECONDS   "language.decode_seconds"
+#define LANGUAGE_PREFILL_JOULES   "language.prefill_joules"
+#define LANGUAGE_TOKEN_JOULES     "language.joules_per_token"
+#define LANGUAGE_WEIGHT_BYTES     "language.weight_bytes"
+#define LANGUAGE_CACHE_BYTES      "language.cache_bytes"
+
+#endif

@@ -1,0 +1,23 @@
+/* One token through a language model, as kernels on a unit: embedding, layers over a cache of keys and values, logits. */
+#ifndef ORCHARD_SIM_RUN_LANGUAGE_STEP_H
+#define ORCHARD_SIM_RUN_LANGUAGE_STEP_H
+
+#include "sim/run/language_model.h"
+#include "sim/run/language_unit.h"
+
+struct language_stepper;
+
+/* Places weights, cache and values in the memory of the unit. `part` is the unit that was asked for: what it has no kernel for
+ * runs on CPU cores. NULL = *error. */
+struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,
+                                                 enum orch_part part, unsigned context, struct orch_error *error);
+void language_stepper_free(struct language_stepper *stepper);
+
+/* Feeds the next token. `logits` gets the vocabulary's values, or is NULL when they are not wanted. */
+bool language_step(struct language_stepper *stepper, uint32_t token, const float **logits, struct language_sum *sum,
+                   struct orch_error *error);
+/* Bytes of all weights, and of the cache. */
+uint64_t language_stepper_weight_bytes(const struct language_stepper *stepper);
+uint64_t language_stepper_cache_bytes(const struct language_stepper *stepper);
+
+#endif

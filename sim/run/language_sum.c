@@ -1,0 +1,132 @@
+#include "isa/list_grow.h"
+#include "sim/run/language_unit_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct known_shape *language_find(struct language_unit *u, const char *key)
+{
+    for (size_t i = u->count; i-- > 0;)
+        if (strcmp(u->known[i].key, key) == 0)
+            return &u->known[i];
+    return NULL;
+}
+
+struct known_shape *language_remember(struct language_unit *u, const char *key, struct orch_error *error)
+{
+    struct known_shape *const grown = list_grow(u->known, u->count, &u->room, sizeof *grown);
+    if (!grown) {
+        orch_no_memory(error);
+        return NULL;
+    }
+    u->known = grown;
+    struct known_shape *const k = &grown[u->count++];
+    memset(k, 0, sizeof *k);
+    run_result_init(&k->result);
+    snprintf(k->key, sizeof k->key, "%s", key);
+    return k;
+}
+
+/* The energy of the kernel by itself, and what its command buffer adds. */
+void language_price(const struct language_unit *u, const struct run *run, const struct run_measure *m, const struct run_result *r,
+                    struct known_shape *k)
+{
+    k->device_seconds = run->kind->part == PART_GPU ? r->device_seconds : r->seconds;
+    k->joules = r->joules;
+    if (run->kind->part != PART_GPU || !u->has_energy)
+        return;
+    k->joules = run_joules_of(run->kind, &u->model, m, u->request->celsius, k->device_seconds, k->device_seconds);
+    k->launch_joules = r->joules - k->joules;
+}
+
+/* Adds a share of the joules of each part. */
+static bool add_parts(struct language_unit *u, const struct run_result *r, double share)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < r->joules_by.count; i++)
+        ok = run_values_add(&u->result->joules_by, r->joules_by.item[i].name, share * r->joules_by.item[i].value);
+    for (size_t i = 0; ok && i < r->counters.count; i++)
+        if (strncmp(r->counters.item[i].name, "energy.", 7) == 0)
+            ok = run_values_add(&u->result->counters, r->counters.item[i].name, share * r->counters.item[i].value);
+    return ok;
+}
+
+/* Adds `times` kernels of a known shape. */
+bool language_add(struct language_unit *u, const struct known_shape *k, double times, struct language_sum *sum)
+{
+    const struct run_result *const r = &k->result;
+    const double seconds = times * k->device_seconds, share = r->seconds > 0 ? k->device_seconds / r->seconds : 0;
+    const double joules_share = r->joules > 0 ? k->joules / r->joules : 0;
+    bool ok = true;
+    *sum = (struct language_sum){sum->seconds + seconds,
+                                 sum->seconds_low + times * share * r->seconds_low,
+                                 sum->seconds_high + times * share * r->seconds_high,
+                                 sum->joules + times * k->joules,
+                                 sum->joules_low + times * joules_share * r->joules_low,
+                                 sum->joules_high + times * joules_share * r->joules_high,
+                                 sum->flops + times * k->operation.flops,
+                                 sum->macs + times * k->operation.macs,
+                                 sum->launch_seconds,
+                                 sum->launch_joules,
+                                 sum->launch_shape,
+                                 sum->kernels + (uint64_t)times};
+    if (r->seconds - k->device_seconds > sum->launch_seconds) {
+        sum->launch_seconds = r->seconds - k->device_seconds;
+        sum->launch_joules = k->launch_joules;
+        sum->launch_shape = (size_t)(k - u->known);
+    }
+    for (unsigned i = 0; i < (unsigned)times; i++)
+        activity_add(&u->activity, &k->activity);
+    u->seconds += seconds;
+    for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
+        if (!isnan(r->utilisation[i]))
+            u->result->utilisation[i] =
+                (isnan(u->result->utilisation[i]) ? 0 : u->result->utilisation[i]) + seconds * r->utilisation[i];
+    for (size_t i = 0; ok && i < r->stalls.count; i++) {
+        if (strcmp(r->stalls.item[i].name, "launch") == 0)
+            continue; /* once for a step, not for each kernel */
+        u->stall_seconds += seconds * r->stalls.item[i].value;
+        ok = run_values_add(&u->result->stalls, r->stalls.item[i].name, seconds * r->stalls.item[i].value);
+    }
+    ok = ok && add_parts(u, r, times * joules_share);
+    u->result->watts_peak = fmax(u->result->watts_peak, r->watts_peak);
+    const struct run_assumption *const adopted = run_assumption_find(&r->assumptions, RUN_ENERGY_ADOPTED);
+    if (ok && adopted && !run_assumption_find(&u->result->assumptions, RUN_ENERGY_ADOPTED))
+        ok = run_assumption_add(&u->result->assumptions, adopted->key, adopted->kind, adopted->effect);
+    return ok;
+}
+
+void language_sum_add(struct language_sum *sum, const struct language_sum *part)
+{
+    *sum = (struct language_sum){sum->seconds + part->seconds,
+                                 sum->seconds_low + part->seconds_low,
+                                 sum->seconds_high + part->seconds_high,
+                                 sum->joules + part->joules,
+                                 sum->joules_low + part->joules_low,
+                                 sum->joules_high + part->joules_high,
+                                 sum->flops + part->flops,
+                                 sum->macs + part->macs,
+                                 sum->launch_seconds + part->launch_seconds,
+                                 sum->launch_joules + part->launch_joules,
+                                 sum->launch_shape,
+                                 sum->kernels + part->kernels};
+}
+
+bool language_unit_close_steps(struct language_unit *u, struct language_sum *sum, double steps, struct orch_error *error)
+{
+    if (sum->launch_seconds <= 0)
+        return true;
+    const struct known_shape *const k = &u->known[sum->launch_shape];
+    const double seconds = sum->launch_seconds *= steps, joules = sum->launch_joules *= steps;
+    sum->seconds += seconds;
+    sum->seconds_low += seconds;
+    sum->seconds_high += seconds;
+    sum->joules += joules;
+    sum->joules_low += joules;
+    sum->joules_high += joules;
+    u->seconds += seconds;
+    u->stall_seconds += seconds;
+    const double share = k->result.joules > 0 ? joules / k->result.joules : 0;
+    return (run_values_add(&u->result->stalls, "launch", seconds) && add_parts(u, &k->result, share)) || orch_no_memory(error);
+}

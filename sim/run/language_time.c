@@ -1,0 +1,223 @@
+/* A prompt and the steps behind it without values: kernels by their shapes, each timed as `orchard run KERNEL:SHAPE` times it.
+ *
+ * Of a step only attention depends on the context: it is timed at its begin, its middle and its end, and in between the time lies
+ * on the line through its neighbours. Everything else is timed once.
+ */
+#include "sim/chip/chip_units.h"
+#include "sim/language/kernel_calls.h"
+#include "sim/run/kind_language.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { POINTS = 3 };
+
+struct timed {
+    struct run *run;
+    struct language_work *work;
+    struct language_unit *unit;
+    const struct block_format *format;
+    struct run_result *result;
+    struct orch_error *error;
+    bool cold; /* weights are larger than the last cache */
+};
+
+/* ---- memory ---- */
+
+static unsigned value_bytes(const struct block_format *format)
+{
+    return format->values == 1 ? format->bytes : 4;
+}
+
+static double need_of(const struct language_work *w, const struct block_format *format)
+{
+    return (double)shape_bytes(&w->model.shape, format) +
+           (double)shape_cache_bytes(&w->model.shape, value_bytes(format)) * w->context;
+}
+
+bool language_fits(const struct run *run, struct orch_error *error)
+{
+    static const char *const smaller[] = {"f16", "q8_0", "q6_k", "q4_k", "q4_0", "q3_k", "q2_k"};
+    const struct language_work *const w = run->work;
+    const struct block_format *const format = language_format(run, error);
+    struct mem_pool_params memory;
+    char hint[96] = "; no format makes it fit";
+    if (!format || !chip_memory(run->request->chip, run->request->memory_gib, &memory, error))
+        return false;
+    const bool gpu = run->kind->part == PART_GPU;
+    const double room = (double)memory.capacity_bytes * (gpu ? LANGUAGE_GPU_SHARE : 1), need = need_of(w, format);
+    if (need <= room)
+        return true;
+    for (size_t i = sizeof smaller / sizeof *smaller; i-- > 0;)
+        if (need_of(w, block_format_named(smaller[i])) <= room)
+            snprintf(hint, sizeof hint, "; in %s it would be %.1f GiB", smaller[i],
+                     need_of(w, block_format_named(smaller[i])) / 0x1p30);
+    return orch_fail(error, ORCH_USAGE,
+                     "%s in %s needs %.1f GiB for weights and a context of %u tokens; %s of %s may hold %.1f of %.0f GiB%s",
+                     w->model.name, format->name, need / 0x1p30, w->context, gpu ? "the GPU" : "a program",
+                     chip_id(run->request->chip), room / 0x1p30, (double)memory.capacity_bytes / 0x1p30, hint);
+}
+
+/* ---- kernels ---- */
+
+static bool is(const struct kernel_call *c, const char *kernel)
+{
+    const size_t length = strlen(kernel);
+    return strncmp(c->kernel, kernel, length) == 0 && c->kernel[length] == ':';
+}
+
+/* The unit that has it: products of the AMX block are those of its library, rows are the CPU's. */
+static enum orch_part part_of(const struct timed *t, const struct kernel_call *c)
+{
+    const enum orch_part part = t->run->kind->part;
+    const bool matrix = is(c, "gemm") && (strcmp(c->precision, "f32") == 0 || strcmp(c->precision, "f16") == 0);
+    const bool vector = is(c, "gemv") && strcmp(c->precision, "f32") == 0;
+    return part != PART_AMX || matrix || vector ? part : PART_CPU;
+}
+
+static bool add(const struct timed *t, const char *title, enum orch_part part, const char *precision, bool cold,
+                const char *workload, double times, struct language_sum *sum)
+{
+    const struct language_call call = {.title = title, .precision = precision, .part = part, .cold = cold && t->cold};
+    return language_unit_time(t->unit, &call, workload, times, sum, t->error);
+}
+
+/* What a kernel lacks is said once. */
+static bool note_missing(const struct timed *t, const char *what, const char *missing)
+{
+    char key[64], text[160];
+    snprintf(key, sizeof key, "missing.%.40s", what);
+    snprintf(text, sizeof text, "its kernel has no %.90s: timed without", missing);
+    return run_assumption_find(&t->result->assumptions, key) ||
+           run_assumption_add(&t->result->assumptions, key, "inferred", text) || orch_no_memory(t->error);
+}
+
+/* Products with a quantised matrix and many tokens: the matrix is widened to f32, then multiplied. */
+static bool add_widened(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
+{
+    unsigned tokens, columns;
+    unsigned long long rows;
+    char widen[96], multiply[96];
+    if (sscanf(c->kernel, "gemm:%ux%llux%u", &tokens, &rows, &columns) != 3)
+        return orch_fail(t->error, ORCH_INTERNAL, "%s: no product", c->kernel);
+    snprintf(widen, sizeof widen, "embedding:%llux%ux%llu", rows, columns, rows);
+    snprintf(multiply, sizeof multiply, "gemm:%ux%llux%u,tb=1", tokens, rows, columns);
+    const enum orch_part part = t->run->kind->part;
+    return add(t, "widen", part == PART_GPU ? PART_GPU : PART_CPU, c->precision, true, widen, times, sum) &&
+           add(t, c->what, part, "f32", true, multiply, times, sum) &&
+           (run_assumption_find(&t->result->assumptions, "prompt.widened") ||
+            run_assumption_add(&t->result->assumptions, "prompt.widened", "inferred",
+                               "matrices in blocks are widened to f32 before products with many tokens") ||
+            orch_no_memory(t->error));
+}
+
+/* Rows of the table that are read; cores do it. */
+static bool add_embedding(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
+{
+    unsigned rows, columns, tokens;
+    char workload[96];
+    if (sscanf(c->kernel, "gather:%ux%ux%u", &rows, &columns, &tokens) != 3)
+        return orch_fail(t->error, ORCH_INTERNAL, "%s: no table", c->kernel);
+    snprintf(workload, sizeof workload, "embedding:%ux%ux%u", tokens, columns, tokens);
+    return add(t, c->what, PART_CPU, c->precision, false, workload, times, sum);
+}
+
+static bool add_call(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
+{
+    const bool product = is(c, "gemm") || is(c, "gemv"), attention = strcmp(c->what, "attention") == 0;
+    const bool blocks = block_format_named(c->precision)->values > 1;
+    const enum orch_part part = part_of(t, c);
+    if (strcmp(c->what, "argmax") == 0) /* choosing a token is not part of it */
+        return true;
+    if (is(c, "gather"))
+        return add_embedding(t, c, times, sum);
+    if (is(c, "gemm") && blocks)
+        return add_widened(t, c, times, sum);
+    if (c->missing && !note_missing(t, c->what, c->missing))
+        return false;
+    return add(t, c->what, part, is(c, "copy") && part == PART_CPU ? "f32" : c->precision, product || attention, c->kernel, times,
+               sum);
+}
+
+/* A pass, with attention or attention alone. */
+static bool add_pass(const struct timed *t, unsigned past, unsigned tokens, bool attention_alone, bool without_attention,
+                     double times, struct language_sum *sum)
+{
+    struct kernel_calls calls = {0};
+    bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, tokens, &calls, t->error);
+    for (size_t i = 0; ok && i < calls.count; i++) {
+        const struct kernel_call *const c = &calls.call[i];
+        const bool attention = strcmp(c->what, "attention") == 0;
+        if (attention ? !without_attention : !attention_alone)
+            ok = add_call(t, c, times * c->times, sum);
+    }
+    kernel_calls_free(&calls);
+    return ok;
+}
+
+/* How often each of the points stands for a step. */
+static void weigh(unsigned steps, const unsigned at[POINTS], unsigned points, double weight[POINTS])
+{
+    for (unsigned p = 0; p < POINTS; p++)
+        weight[p] = 0;
+    for (unsigned i = 0; i < steps; i++) {
+        unsigned p = 0;
+        while (p + 2 < points && i > at[p + 1])
+            p++;
+        const double share = points > 1 ? ((double)i - at[p]) / (at[p + 1] - at[p]) : 0;
+        weight[p] += 1 - share;
+        if (points > 1)
+            weight[p + 1] += share;
+    }
+}
+
+static bool add_steps(const struct timed *t, unsigned past, unsigned steps, struct language_sum *sum)
+{
+    unsigned at[POINTS] = {0, steps / 2, steps - 1}, points = steps >= POINTS ? POINTS : steps;
+    double weight[POINTS];
+    char text[160];
+    at[1] = points == 2 ? 1 : at[1];
+    weigh(steps, at, points, weight);
+    bool ok = add_pass(t, past, 1, false, true, steps, sum);
+    for (unsigned p = 0; ok && p < points; p++)
+        ok = add_pass(t, past + at[p], 1, true, false, weight[p], sum);
+    snprintf(text, sizeof text, "attention is timed behind %u, %u and %u tokens, and lies on a line between them", past + at[0],
+             past + at[points > 1 ? 1 : 0], past + at[points - 1]);
+    return ok && language_unit_close_steps(t->unit, sum, steps, t->error) &&
+           (run_assumption_add(&t->result->assumptions, "context", "inferred", text) || orch_no_memory(t->error));
+}
+
+static bool tell_caches(const struct timed *t, double bytes)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%.2f GiB of weights %s the caches: products and attention start with %s ones", bytes / 0x1p30,
+             t->cold ? "do not stay in" : "fit", t->cold ? "empty" : "warm");
+    return (run_assumption_add(&t->result->assumptions, "caches", "inferred", text) &&
+            run_assumption_add(&t->result->assumptions, "weights", "inferred",
+                               "there are none: kernels are timed by their shapes")) ||
+           orch_no_memory(t->error);
+}
+
+bool language_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    struct language_work *const w = run->work;
+    struct timed t = {.run = run, .work = w, .format = language_format(run, error), .result = result, .error = error};
+    const struct language_options *const o = &w->options;
+    double slc = 0;
+    if (!t.format)
+        return false;
+    chip_number(run->request->chip, "slc_MB", &slc, NULL);
+    w->weight_bytes = shape_bytes(&w->model.shape, t.format);
+    w->cache_bytes = shape_cache_bytes(&w->model.shape, value_bytes(t.format)) * w->context;
+    t.cold = (double)w->weight_bytes > slc * 0x1p20;
+    t.unit = language_unit_create(run->request, result, error);
+    w->prefill = w->decode = (struct language_sum){0};
+    bool ok = t.unit && tell_caches(&t, (double)w->weight_bytes);
+    if (ok && o->prompt)
+        ok = add_pass(&t, 0, o->prompt, false, false, 1, &w->prefill) && language_unit_close_steps(t.unit, &w->prefill, 1, error);
+    ok = ok && add_steps(&t, o->prompt, o->generate, &w->decode);
+    w->decoded = o->generate;
+    language_unit_free(t.unit, ok ? m : NULL);
+    return ok;
+}

@@ -1,0 +1,305 @@
+/* Language models on simulated units: golden tokens of a trained model, logits of every family against float64, times and joules
+ * that are sums of kernels, and what is refused. */
+#include "isa/array_count.h"
+#include "sim/base/npy.h"
+#include "sim/run/language_options.h"
+#include "sim/run/language_step.h"
+#include "tests/sim/language/language_example.h"
+#include "tests/sim/run_example.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct chip_db *db;
+
+/* The file of a type; NULL when it is neither here nor beside the checkout. */
+static const char *story(const char *type)
+{
+    char name[128];
+    snprintf(name, sizeof name, "language/stories260K/stories260K-%s.gguf", type);
+    FILE *const here = fopen(suite_golden(name), "rb");
+    if (here) {
+        fclose(here);
+        return suite_golden(name);
+    }
+    snprintf(name, sizeof name, "models/llm/stories260K/stories260K-%s.gguf", type);
+    return suite_shared(name);
+}
+
+static json_object *golden_prompt(const char *type, const char *id, json_object **document)
+{
+    char name[128];
+    struct example_file text;
+    snprintf(name, sizeof name, "stories260K/golden/%s.json", type);
+    CU_ASSERT_TRUE_FATAL(example_golden(name, &text));
+    *document = json_tokener_parse((char *)text.bytes);
+    free(text.bytes);
+    json_object *const list = json_object_object_get(*document, "prompts");
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        json_object *const p = json_object_array_get_idx(list, i);
+        if (strcmp(json_object_get_string(json_object_object_get(p, "id")), id) == 0)
+            return p;
+    }
+    CU_FAIL_FATAL("no such prompt");
+    return NULL;
+}
+
+static bool same_numbers(json_object *a, json_object *b)
+{
+    const size_t count = json_object_array_length(a);
+    bool same = count == json_object_array_length(b);
+    for (size_t i = 0; same && i < count; i++)
+        same = json_object_get_int(json_object_array_get_idx(a, i)) == json_object_get_int(json_object_array_get_idx(b, i));
+    return same;
+}
+
+/* Tokens of the prompt, tokens that follow, and the text, as the golden data have them. */
+static void check_story(const char *unit, const char *type, const char *id)
+{
+    json_object *document;
+    const char *const file = story(type);
+    if (!file)
+        return;
+    char path[512];
+    snprintf(path, sizeof path, "%s", file);
+    json_object *const p = golden_prompt(type, id, &document);
+    const struct language_options options = {.prompt_text = json_object_get_string(json_object_object_get(p, "prompt")),
+                                             .generate = (unsigned)json_object_get_int(json_object_object_get(p, "count"))};
+    struct outcome o =
+        run_on(db, "m1", path, (struct run_request){.unit = unit, .mode = RUN_FUNCTIONAL, .language = &options, .threads = 1});
+    CHECK(o.ok, "%s %s on %s: %s", type, id, unit, o.error.text);
+    json_object *const got = o.ok ? json_tokener_parse(o.result.generation) : NULL;
+    if (got) {
+        CHECK(same_numbers(json_object_object_get(got, "prompt_tokens"), json_object_object_get(p, "prompt_tokens")), "%s %s",
+              type, id);
+        CHECK(same_numbers(json_object_object_get(got, "tokens"), json_object_object_get(p, "tokens")), "%s %s on %s: %s", type,
+              id, unit, json_object_get_string(json_object_object_get(got, "text")));
+        CU_ASSERT_STRING_EQUAL(json_object_get_string(json_object_object_get(got, "text")),
+                               json_object_get_string(json_object_object_get(p, "text")));
+        CU_ASSERT_STRING_EQUAL(json_object_get_string(json_object_object_get(got, "stop")),
+                               json_object_get_string(json_object_object_get(p, "stop")));
+    }
+    json_object_put(got);
+    json_object_put(document);
+    run_result_free(&o.result);
+}
+
+static void test_golden_tokens(void)
+{
+    static const struct {
+        const char *unit, *type, *id;
+    } rows[] = {{"cpu", "q8_0", "word"},  {"cpu", "q8_0", "bytes"}, {"cpu", "q4_0", "empty"},  {"cpu", "f32", "digits"},
+                {"cpu", "f16", "spaces"}, {"amx", "f32", "word"},   {"amx", "q8_0", "digits"}, {"gpu", "q8_0", "word"},
+                {"gpu", "q4_0", "cat"},   {"gpu", "f16", "word"}};
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        check_story(rows[i].unit, rows[i].type, rows[i].id);
+}
+
+/* ---- families ---- */
+
+static struct npy_array answers_of(const char *name, struct example_file *file)
+{
+    char path[64];
+    struct npy_array array = {0};
+    struct orch_error error = {0};
+    snprintf(path, sizeof path, "families/%s.npy", name);
+    CU_ASSERT_TRUE_FATAL(example_golden(path, file));
+    CU_ASSERT_TRUE_FATAL(npy_parse(file->bytes, file->size, &array, &error));
+    return array;
+}
+
+/* The largest difference of logits, relative to the largest of them. */
+static double difference(struct language_stepper *s, const struct npy_array *a)
+{
+    struct orch_error error = {0};
+    struct language_sum sum = {0};
+    const size_t columns = a->shape[1];
+    double largest = 0, range = 0;
+    for (size_t i = 0; i < a->shape[0]; i++) {
+        const float *logits = NULL;
+        float row[512];
+        CU_ASSERT_TRUE_FATAL(columns <= ARRAY_COUNT(row));
+        memcpy(row, a->data + 4 * i * columns, 4 * columns);
+        CHECK(language_step(s, (uint32_t)row[0], &logits, &sum, &error), "%s", error.text);
+        for (size_t k = 0; logits && k + 1 < columns; k++) {
+            largest = fmax(largest, fabs((double)logits[k] - (double)row[k + 1]));
+            range = fmax(range, fabs((double)row[k + 1]));
+        }
+    }
+    return largest / range;
+}
+
+/* Logits on a unit, or the reason why there are none. */
+static void check_family(const char *name, enum orch_part part, const char *refused)
+{
+    char path[64];
+    struct example_file file, answers;
+    struct orch_error error = {0};
+    struct run_result result;
+    struct chip *const chip = chip_open(db, "m1", &(struct chip_overrides){NULL, 0}, &error);
+    const struct run_request request = {.chip = chip, .mode = RUN_FUNCTIONAL, .threads = 1};
+    struct language_model m = {.name = name};
+    snprintf(path, sizeof path, "families/%s.gguf.gz", name);
+    CU_ASSERT_TRUE_FATAL(chip && example_golden(path, &file));
+    const struct npy_array a = answers_of(name, &answers);
+    run_result_init(&result);
+    m.gguf = gguf_parse(name, file.bytes, file.size, &error);
+    CU_ASSERT_TRUE_FATAL(m.gguf && shape_of_gguf(m.gguf, &m.shape, &error));
+    m.weights = decoder_create(&m.shape, gguf_weights(m.gguf), 1, &error);
+    struct language_unit *const unit = language_unit_create(&request, &result, &error);
+    CU_ASSERT_TRUE_FATAL(m.weights && unit);
+    const bool runs = language_model_runs(&m, &error);
+    CHECK(runs == !refused && (!refused || strstr(error.text, refused)), "%s: %s", name, error.text);
+    struct language_stepper *const s = runs ? language_stepper_create(&m, unit, part, 24, &error) : NULL;
+    CHECK(!runs || s, "%s: %s", name, error.text);
+    if (s) {
+        const double off = difference(s, &a);
+        CHECK(off < 2e-6, "%s: logits differ by %g of their range", name, off);
+    }
+    language_stepper_free(s);
+    language_unit_free(unit, NULL);
+    language_model_close(&m);
+    run_result_free(&result);
+    chip_close(chip);
+    free(file.bytes);
+    free(answers.bytes);
+}
+
+static void test_families(void)
+{
+    static const char *const names[] = {"gpt2", "phi3", "qwen2", "qwen3", "gemma"};
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+        check_family(names[i], PART_CPU, NULL);
+    check_family("qwen3", PART_GPU, NULL);
+    check_family("mixtral", PART_CPU, "experts");
+    check_family("phi2", PART_CPU, "rotation of a part of a head");
+    check_family("llama3", PART_CPU, "scaled waves");
+}
+
+/* ---- time ---- */
+
+/* The same text with time as without; what is said of parts adds up to the whole. */
+static void test_time(void)
+{
+    char path[512];
+    const struct language_options options = {.prompt_text = "Lily", .generate = 6};
+    struct run_request request = {.unit = "cpu", .mode = RUN_FUNCTIONAL, .language = &options};
+    snprintf(path, sizeof path, "%s", story("q8_0"));
+    struct outcome without = run_on(db, "m1", path, request);
+    request.mode = RUN_FULL;
+    struct outcome with = run_on(db, "m1", path, request);
+    const struct run_result *const r = &with.result;
+    CU_ASSERT_TRUE_FATAL(without.ok && with.ok);
+    CU_ASSERT_STRING_EQUAL(without.result.generation, r->generation);
+    CU_ASSERT_TRUE(isnan(without.result.seconds) && isnan(without.result.joules));
+    const double decode = counter(&with, LANGUAGE_DECODE_SECONDS);
+    CHECK(fabs(r->prefill_seconds + decode - r->seconds) < 1e-12, "%g + %g, %g", r->prefill_seconds, decode, r->seconds);
+    CHECK(fabs(5 / decode - r->tokens_per_second) < 1e-6 * r->tokens_per_second, "%g", r->tokens_per_second);
+    const double joules = counter(&with, LANGUAGE_PREFILL_JOULES) + 5 * counter(&with, LANGUAGE_TOKEN_JOULES);
+    CHECK(fabs(joules - r->joules) < 1e-9 * joules, "%g, %g", joules, r->joules);
+    CU_ASSERT_TRUE(r->seconds_low < r->seconds && r->seconds < r->seconds_high && r->seconds > 50e-6 && r->seconds < 1e-3);
+    double parts = 0, stalls = 0;
+    for (size_t i = 0; i < r->joules_by.count; i++)
+        parts += r->joules_by.item[i].value;
+    for (size_t i = 0; i < r->stalls.count; i++)
+        stalls += r->stalls.item[i].value;
+    CHECK(fabs(parts - r->joules) < 1e-9 * r->joules && fabs(stalls - 1) < 1e-9, "%g of %g J, stalls %g", parts, r->joules,
+          stalls);
+    run_result_free(&without.result);
+    run_result_free(&with.result);
+}
+
+/* A faster chip is faster, and a step takes longer the more tokens it attends to. */
+static void test_time_grows(void)
+{
+    char path[512];
+    double each[2];
+    snprintf(path, sizeof path, "%s", story("q8_0"));
+    for (unsigned i = 0; i < 2; i++) {
+        const struct language_options options = {.prompt_text = "Lily", .generate = i ? 60 : 4};
+        struct outcome o = run_on(db, "m1", path, (struct run_request){.unit = "cpu", .language = &options});
+        each[i] = o.ok ? 1 / o.result.tokens_per_second : NAN;
+        run_result_free(&o.result);
+    }
+    CHECK(each[1] > 1.02 * each[0] && each[1] < 2 * each[0], "%g and %g s a token", each[0], each[1]);
+}
+
+static void generate(struct sampler_params sampling, uint64_t seed, char *tokens, size_t size)
+{
+    char path[512];
+    const struct language_options options = {.prompt_text = "Once upon", .generate = 24, .sampling = sampling};
+    snprintf(path, sizeof path, "%s", story("q4_0"));
+    struct outcome o =
+        run_on(db, "m1", path, (struct run_request){.unit = "cpu", .mode = RUN_FUNCTIONAL, .language = &options, .seed = seed});
+    CHECK(o.ok, "%s", o.error.text);
+    snprintf(tokens, size, "%s", o.ok ? o.result.generation : "");
+    run_result_free(&o.result);
+}
+
+static void test_sampling(void)
+{
+    static char a[4096], b[4096], c[4096], greedy[4096];
+    const struct sampler_params warm = {.temperature = 1, .top_k = 40};
+    generate(warm, 1, a, sizeof a);
+    generate(warm, 1, b, sizeof b);
+    generate(warm, 2, c, sizeof c);
+    generate((struct sampler_params){.temperature = 0}, 1, greedy, sizeof greedy);
+    CU_ASSERT_STRING_EQUAL(a, b);
+    CU_ASSERT_TRUE(strcmp(a, c) != 0 && strcmp(a, greedy) != 0);
+    generate((struct sampler_params){.temperature = 1, .top_k = 1}, 3, a, sizeof a);
+    CU_ASSERT_STRING_EQUAL(a, greedy);
+}
+
+/* ---- what is refused ---- */
+
+static void refused(const char *path, const struct language_options *options, struct run_request request, int code,
+                    const char *text)
+{
+    request.language = options;
+    struct outcome o = run_on(db, "m1", path, request);
+    CHECK(!o.ok && (int)o.error.exit_code == code && strstr(o.error.text, text) && !strchr(o.error.text, '\n'), "%s: %d %s", text,
+          (int)o.error.exit_code, o.error.text);
+    run_result_free(&o.result);
+}
+
+static void test_refusals(void)
+{
+    char path[512];
+    const struct language_options no_text = {.prompt_text = "a\xff"}, much = {.generate = 512}, wide = {.context = 513},
+                                  narrow = {.generate = 20, .context = 20}, counted = {.prompt = 8}, none = {.generate = 4};
+    snprintf(path, sizeof path, "%s", story("q8_0"));
+    refused(path, &no_text, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "no UTF-8 at byte 1");
+    refused(path, &much, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "do not fit the context of 512 tokens");
+    refused(path, &wide, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "was made for 512 tokens");
+    refused(path, &narrow, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "context of 20 tokens");
+    refused(path, &counted, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "a number of tokens is for");
+    refused(path, &none, (struct run_request){.unit = "ane"}, ORCH_UNMODELLED, "run on cpu, amx and gpu");
+    refused(path, &none, (struct run_request){.unit = "cpu", .precision = "f16"}, ORCH_USAGE, "the file says in which types");
+    refused("nowhere.gguf", &none, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "nowhere.gguf");
+    refused("model:llama-7", &none, (struct run_request){.unit = "gpu"}, ORCH_USAGE, "did you mean llama-7b");
+    refused("gemv:64x64", &none, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "belong to language models");
+    /* A vocabulary alone has no weights. */
+    struct example_file file;
+    CU_ASSERT_TRUE_FATAL(example_golden("tokenizers/ggml-vocab-gpt-2.gguf.gz", &file));
+    char place[] = "/tmp/orchard-vocabulary-XXXXXX.gguf";
+    const int handle = mkstemps(place, 5);
+    CU_ASSERT_TRUE_FATAL(handle >= 0 && write(handle, file.bytes, file.size) == (ssize_t)file.size);
+    close(handle);
+    refused(place, &none, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "");
+    CU_ASSERT_TRUE(truncate(place, 1000) == 0);
+    refused(place, &none, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "");
+    unlink(place);
+    free(file.bytes);
+}
+
+static const struct suite_test tests[] = {
+    {"golden tokens", test_golden_tokens}, {"every family as NumPy does", test_families},
+    {"time and joules add up", test_time}, {"time grows with the context", test_time_grows},
+    {"sampling", test_sampling},           {"refusals", test_refusals},
+};
+int main(void)
+{
+    return example_chips_run("language run", tests, ARRAY_COUNT(tests), &db);
+}

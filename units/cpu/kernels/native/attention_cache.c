@@ -1,0 +1,96 @@
+/* The last tokens of a text attend to all tokens so far, whose keys and values are in a cache; sums in f32, compiled for each
+ * type of elements. Operands are [token][head][d]. A query and a head meet the keys four at a time; the powers of the scores lie
+ * in the thread's memory, and sixteen columns of the result are summed over all values at a time. */
+#include "units/cpu/kernels/native/neon.h"
+#include "units/cpu/kernels/native/neon_math.h"
+
+enum { KEYS = 4, COLUMNS = 16 };
+
+/* ORDER: cpu_kernel_attention.c. */
+struct cache {
+    const element *q, *k, *v;
+    element *out;
+    char *own; /* of each thread: scores of all tokens, in whole fours */
+    int64_t own_bytes, heads, kv_heads, tokens, depth, queries;
+    double scale;
+};
+void NAME(neon_attention_cache)(const struct cache *c, uint64_t first, uint64_t end, uint64_t thread);
+
+/* Four scores; keys behind the last one repeat it. */
+static float32x4_t scores(const struct cache *c, const element *q, const element *k, int64_t key, int64_t seen)
+{
+    const int64_t step = c->kv_heads * c->depth;
+    const element *at[KEYS];
+    float32x4_t sum[KEYS];
+    int64_t i = 0;
+    for (int n = 0; n < KEYS; n++) {
+        at[n] = k + least(key + n, seen - 1) * step;
+        sum[n] = four(0);
+    }
+    for (; i + 4 <= c->depth; i += 4) {
+        const float32x4_t x = load4(q + i);
+        for (int n = 0; n < KEYS; n++)
+            sum[n] = vfmaq_f32(sum[n], load4(at[n] + i), x);
+    }
+    if (i < c->depth) {
+        const float32x4_t x = load_part(q + i, c->depth - i);
+        for (int n = 0; n < KEYS; n++)
+            sum[n] = vfmaq_f32(sum[n], load_part(at[n] + i, c->depth - i), x);
+    }
+    return vmulq_f32(vpaddq_f32(vpaddq_f32(sum[0], sum[1]), vpaddq_f32(sum[2], sum[3])), four((float)c->scale));
+}
+
+/* Scores become powers; those behind the last key become zero. Returns one over their sum. */
+static float soften(float *score, int64_t seen)
+{
+    float32x4_t most = four(score[0]), sum = four(0);
+    for (int64_t j = seen; j % KEYS; j++)
+        score[j] = -__builtin_inff();
+    for (int64_t j = 0; j < seen; j += KEYS)
+        most = vmaxq_f32(most, vld1q_f32(score + j));
+    most = four(vmaxvq_f32(most));
+    for (int64_t j = 0; j < seen; j += KEYS) {
+        const float32x4_t power = exp4(vsubq_f32(vld1q_f32(score + j), most));
+        sum = vaddq_f32(sum, power);
+        vst1q_f32(score + j, power);
+    }
+    return 1 / vaddvq_f32(sum);
+}
+
+/* Up to sixteen columns of the result, from values at `v`. */
+static void write_columns(const struct cache *c, const float *power, const element *v, int64_t seen, int64_t columns, float share,
+                          element *out)
+{
+    const int64_t step = c->kv_heads * c->depth;
+    float32x4_t sum[4] = {four(0), four(0), four(0), four(0)};
+    if (columns == COLUMNS) {
+        for (int64_t j = 0; j < seen; j++)
+            for (int i = 0; i < 4; i++)
+                sum[i] = vfmaq_f32(sum[i], load4(v + j * step + 4 * i), four(power[j]));
+        for (int i = 0; i < 4; i++)
+            store4(out + 4 * i, vmulq_f32(sum[i], four(share)));
+        return;
+    }
+    for (int64_t i = 0; i < columns; i += 4) {
+        const int64_t used = least(4, columns - i);
+        sum[0] = four(0);
+        for (int64_t j = 0; j < seen; j++)
+            sum[0] = vfmaq_f32(sum[0], used == 4 ? load4(v + j * step + i) : load_part(v + j * step + i, used), four(power[j]));
+        store_part(out + i, vmulq_f32(sum[0], four(share)), used);
+    }
+}
+
+/* Items are heads of queries. */
+void NAME(neon_attention_cache)(const struct cache *c, uint64_t first, uint64_t end, uint64_t thread)
+{
+    float *const score = (float *)(c->own + thread * (uint64_t)c->own_bytes);
+    for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {
+        const int64_t head = at % c->heads / (c->heads / c->kv_heads) * c->depth;
+        const int64_t seen = c->tokens - c->queries + at / c->heads + 1;
+        for (int64_t key = 0; key < seen; key += KEYS)
+            vst1q_f32(score + key, scores(c, c->q + at * c->depth, c->k + head, key, seen));
+        const float share = soften(score, seen);
+        for (int64_t i = 0; i < c->depth; i += COLUMNS)
+            write_columns(c, score, c->v + head + i, seen, least(COLUMNS, c->depth - i), share, c->out + at * c->depth + i);
+    }
+}
