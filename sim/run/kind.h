@@ -9,6 +9,7 @@
 #include "sim/run/measure.h"
 #include "sim/run/run_file.h"
 #include "sim/run/run_state.h"
+#include "sim/workload/element_type.h"
 
 struct run_programs;
 
@@ -24,6 +25,15 @@ struct run_given {
     const uint64_t *address;
     unsigned count;
 };
+
+/* A buffer that a caller may give. */
+struct run_buffer {
+    enum element_type type;
+    uint64_t count; /* elements */
+    bool read, written;
+    bool places; /* its values are places in other buffers */
+};
+enum { RUN_BUFFERS = 12 };
 
 struct run_kind {
     const char *name;         /* of the row; kept with characteristics */
@@ -49,6 +59,8 @@ struct run_kind {
     const char *(*precision)(const struct run *run);
     /* Bytes of all buffers as far as they are known before the run; NULL = not known. */
     double (*bytes)(const struct run *run);
+    /* Kinds that take buffers and have a documented order of them: which, in that order; returns their number. NULL = none. */
+    unsigned (*buffers)(const struct run *run, struct run_buffer buffer[RUN_BUFFERS]);
     /* NULL = nothing was asked for but the program. */
     struct run_operation (*operation)(const struct run *run);
     /* Seconds that no program of the kind goes below, from the unit's peak; NULL = not known. */
@@ -74,7 +86,7 @@ struct run_kind {
 
 extern const struct run_kind run_kind_amx, run_kind_amx_program, run_kind_gpu_kernel, run_kind_ane_kernel, run_kind_cpu_kernel,
     run_kind_cpu_library, run_kind_ane_program, run_kind_gpu_code, run_kind_gpu_source, run_kind_gpu_row, run_kind_elf,
-    run_kind_amx_library, run_kind_network;
+    run_kind_amx_library, run_kind_network, run_kind_network_gpu, run_kind_network_amx;
 
 /* Finds the kind of the request's workload; a file is read into run->file. NULL with *error when it is none. */
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);

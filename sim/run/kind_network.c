@@ -1,4 +1,5 @@
-/* Kind "network": an ONNX file, whose operators are computed by kernels of the CPU's library (run_network.h). */
+/* Kinds "network", "network-gpu" and "network-amx": an ONNX file, whose operators are computed by kernels of a unit's library
+ * (run_network.h). */
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/base/splitmix64.h"
@@ -6,7 +7,6 @@
 #include "sim/network/network.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network.h"
-#include "sim/run/run_programs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -123,15 +123,17 @@ static bool check(const struct run *run, struct orch_error *error)
                                                       : NULL;
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of networks; %s is one", option, q->workload);
-    if (q->unit && strcmp(q->unit, "cpu") != 0 && strcmp(q->unit, "auto") != 0)
+    const enum orch_part part = run->kind->part;
+    if (q->unit && strcmp(q->unit, orch_part_name(part)) != 0 && strcmp(q->unit, "auto") != 0)
         return orch_fail(error, ORCH_UNMODELLED,
-                         ORCH_OPTION("unit") " %s: networks are lowered to kernels of the cpu alone as yet", q->unit);
-    if (q->precision && strcmp(q->precision, "f32") != 0)
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("precision") " %s: networks are computed in f32 alone as yet",
+                         ORCH_OPTION("unit") " %s: networks are lowered to kernels of cpu, amx and gpu alone as yet", q->unit);
+    if (q->precision && strcmp(q->precision, "f32") != 0 && !(part == PART_GPU && strcmp(q->precision, "f16") == 0))
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("precision") " %s: networks are computed in f32, and on the gpu in f16, alone as yet",
                          q->precision);
-    return q->mode != RUN_TIMING ||
+    return q->mode != RUN_TIMING || part == PART_GPU ||
            orch_fail(error, ORCH_UNMODELLED,
-                     ORCH_OPTION("mode") " timing: kernels of the CPU are timed while they execute (full)");
+                     ORCH_OPTION("mode") " timing: kernels of CPU cores are timed while they execute (full)");
 }
 
 /* The file, the values that it is given, and what is done to its graph. */
@@ -154,8 +156,7 @@ static uint64_t hash(const struct run *run)
 
 static const char *precision(const struct run *run)
 {
-    (void)run;
-    return "f32";
+    return run->request->precision ? run->request->precision : "f32";
 }
 
 static struct run_operation operation(const struct run *run)
@@ -187,45 +188,45 @@ static bool save(const struct run *run, const struct network *w, struct net_arra
     return true;
 }
 
+static bool compute(struct run *run, struct network *w, struct run_result *r, struct orch_error *error)
+{
+    const size_t outputs = w->model->graph->outputs;
+    struct net_array **const output = calloc(outputs + 1, sizeof(*output));
+    if (!output)
+        return orch_no_memory(error);
+    const bool values = run->request->mode != RUN_TIMING;
+    const bool ok = run_network(&w->run, output, error) && (!values || save(run, w, output, r, error));
+    for (size_t k = 0; k < outputs; k++)
+        net_array_release(output[k]);
+    free(output);
+    return ok && (run_result_set_text(&run->detail, w->run.sampled ? "sampled" : "instr") || orch_no_memory(error));
+}
+
 static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *r,
                     struct orch_error *error)
 {
     struct network *const w = run->work;
-    const size_t outputs = w->model->graph->outputs;
-    struct net_array **const output = calloc(outputs + 1, sizeof(*output));
+    const bool cores = run->kind->part == PART_CPU;
+    struct mem_space *const space = cores ? NULL : run_space_create(run, error);
     (void)given;
-    if (!output)
-        return orch_no_memory(error);
-    w->run = (struct run_network){.request = run->request, .model = w->model, .input = w->input, .sum = m, .result = r};
-    const bool ok = run_network(&w->run, output, error) && save(run, w, output, r, error);
-    for (size_t k = 0; k < outputs; k++)
-        net_array_release(output[k]);
-    free(output);
+    w->run = (struct run_network){.request = run->request,
+                                  .part = run->kind->part,
+                                  .space = space,
+                                  .model = w->model,
+                                  .input = w->input,
+                                  .sum = m,
+                                  .result = r};
+    const bool ok = (cores || space) && compute(run, w, r, error);
+    run_space_free(space, run, m);
     return ok;
-}
-
-static bool tell(struct run_result *r, const struct network *w)
-{
-    char text[160];
-    if (w->generated && !run_assumption_add(&r->assumptions, "inputs", "inferred", "inputs that were not given are generated"))
-        return false;
-    if (w->run.left == 0)
-        return true;
-    snprintf(text, sizeof text, "%u operators were computed by the reference: they have no time and no energy", w->run.left);
-    return run_assumption_add(&r->assumptions, "fallback", "inferred", text);
 }
 
 static bool account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     const struct network *const w = run->work;
-    if (w->run.kernels == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "%s: the CPU's library has no kernel for any of its operators",
-                         run->request->workload);
-    if (!run_account(run, m, r, error))
-        return false;
-    r->macs = w->run.macs;
-    r->native_mac_share = w->run.macs > 0 ? w->run.macs_here / w->run.macs : NAN;
-    return tell(r, w) || orch_no_memory(error);
+    if (w->generated && !run_assumption_add(&r->assumptions, "inputs", "inferred", "inputs that were not given are generated"))
+        return orch_no_memory(error);
+    return run_network_account(run, &w->run, m, r, error);
 }
 
 /* ---- the table of operators ---- */
@@ -268,6 +269,46 @@ const struct run_kind run_kind_network = {
     .work = run_work_any,
     .time_in = time_in,
     .account = account,
-    .energy = run_energy_of_cores,
+    .energy = run_network_energy,
+    .explain = explain,
+};
+
+const struct run_kind run_kind_network_gpu = {
+    .name = "network-gpu",
+    .program_kind = "network",
+    .part = PART_GPU,
+    .may_sample = true,
+    .needs_values = false,
+    .recognise = recognise,
+    .open = open_workload,
+    .close = close_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .operation = operation,
+    .work = run_work_any,
+    .time_in = time_in,
+    .account = account,
+    .energy = run_network_energy,
+    .explain = explain,
+};
+
+const struct run_kind run_kind_network_amx = {
+    .name = "network-amx",
+    .program_kind = "network",
+    .part = PART_AMX,
+    .may_sample = true,
+    .needs_values = true,
+    .recognise = recognise,
+    .open = open_workload,
+    .close = close_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .operation = operation,
+    .work = run_work_any,
+    .time_in = time_in,
+    .account = account,
+    .energy = run_network_energy,
     .explain = explain,
 };

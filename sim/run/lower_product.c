@@ -40,13 +40,14 @@ static struct lowered_step *add_product(struct lowering *l, const struct product
     return step;
 }
 
-/* A bias of the result's shape is what the product is added to; others are added afterwards. */
+/* A bias of the result's shape is what the product is added to; others are added afterwards. On the GPU all are: there the
+ * product would be added to what its buffer holds, and moving the bias there costs as much as adding it. */
 bool lowering_product(struct lowering *l, const char *word)
 {
     const struct net_array *const a = l->in[0], *const b = l->in[1];
     const struct net_array *const bias = l->node->inputs > 2 ? l->in[2] : NULL, *const out = l->out[0];
     const double alpha = net_attr_real(l->node, "alpha", 1), beta = bias ? net_attr_real(l->node, "beta", 1) : 0;
-    const bool whole = bias && bias->count == out->count;
+    const bool whole = bias && bias->count == out->count && (l->part != PART_GPU || beta != 1);
     struct product p = {.ta = net_attr_int(l->node, "transA", 0) != 0, .tb = net_attr_int(l->node, "transB", 0) != 0};
     (void)word;
     if (!read_product(l, a, b, &p))

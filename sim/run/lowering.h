@@ -1,8 +1,9 @@
-/* From a node of a network to kernels of the CPU's library: which kernels compute an operator, with which shapes, on which
+/* From a node of a network to kernels of the units' libraries: which kernels compute an operator, with which shapes, on which
  * values.
  *
- * lowering_rules is the one table: operators are names there, kernels are texts as `orchard run` takes them. A rule that does not
- * apply leaves the node with the reason, and then the reference operator computes it under that name.
+ * lowering_rules is the one table, for all units: operators are names there, kernels are texts as `orchard run` takes them, which
+ * are the same in every library. A rule that does not apply leaves the node with the reason, and then the reference operator
+ * computes it under that name.
  */
 #ifndef ORCHARD_SIM_RUN_LOWERING_H
 #define ORCHARD_SIM_RUN_LOWERING_H
@@ -21,6 +22,7 @@ struct lowered_step {
 
 struct lowering {
     const struct net_node *node;
+    enum orch_part part; /* the unit that is asked for */
     struct net_array *const *in;
     struct net_array **out; /* of the shapes that the node's rule states */
     struct lowered_step step[LOWERED_STEPS];

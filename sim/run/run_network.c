@@ -2,77 +2,13 @@
 
 #include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
-#include "sim/run/lowering.h"
 #include "sim/run/run_internal.h"
-#include "sim/workload/cpu/cpu_library.h"
+#include "sim/run/run_network_memory.h"
+#include "sim/run/run_network_step.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- one kernel ---- */
-
-static bool note(struct run_network *n, const char *title, const struct lowered_step *step, const struct run_result *r)
-{
-    char kernel[300], why[100] = "the library's kernel for it", name[60];
-    struct run_placements *const list = &n->result->placement;
-    snprintf(kernel, sizeof kernel, "%s %s", r->placement.count ? r->placement.item[0].kernel : "", step->workload);
-    if (r->bound_by)
-        snprintf(why, sizeof why, "bound by %s", r->bound_by);
-    if (!run_placement_add(list, title, orch_part_name(PART_CPU), kernel, why))
-        return false;
-    if (n->request->mode == RUN_FUNCTIONAL)
-        return true;
-    snprintf(name, sizeof name, RUN_NETWORK_SECONDS, list->count);
-    if (!run_values_add(&n->result->counters, name, r->seconds))
-        return false;
-    snprintf(name, sizeof name, RUN_NETWORK_JOULES, list->count);
-    return isnan(r->joules) || run_values_add(&n->result->counters, name, r->joules);
-}
-
-/* The chip is the network's: whoever comes first opens it. */
-static void add_measure(struct run_measure *sum, struct run_measure *pass)
-{
-    run_measure_add(sum, pass);
-    sum->soc = pass->soc;
-    sum->core_count = pass->core_count;
-    memcpy(sum->cores, pass->cores, sizeof sum->cores);
-    sum->shared |= pass->shared;
-}
-
-static bool run_step(struct run_network *n, const char *title, const struct lowered_step *step, struct orch_error *error)
-{
-    struct run_request q = *n->request;
-    struct run_measure pass = {.soc = n->sum->soc};
-    struct run_result r;
-    q.workload = step->workload;
-    q.unit = orch_part_name(PART_CPU);
-    q.precision = "f32";
-    q.operands = &step->operands;
-    q.inputs = NULL;
-    q.input_count = 0;
-    q.output_folder = NULL;
-    q.uncertainty = NULL;
-    q.passes = NULL;
-    q.dim_count = 0;
-    q.evict = q.cold; /* programs have equal addresses: what one left would be found by the next */
-    struct run *const run = run_prepare(&q, error);
-    run_result_init(&r);
-    bool ok = run && run_time_given(run, NULL, &pass, &r, error);
-    if (ok) {
-        add_measure(n->sum, &pass);
-        n->flops += run->kind->operation(run).flops;
-        n->kernels++;
-        ok = note(n, title, step, &r) || orch_no_memory(error);
-    }
-    if (n->sum->soc)
-        pass.soc = NULL;
-    run_measure_release(&pass);
-    run_result_free(&r);
-    run_free(run);
-    return ok || orch_fail_in(error, "%s", title);
-}
 
 /* ---- one node ---- */
 
@@ -108,36 +44,59 @@ static bool make(const struct run_network *n, const struct net_node *node, struc
     return true;
 }
 
-/* The library's own word on shapes that rules do not know to be impossible. */
-static bool has_kernels(const struct run_network *n, struct lowering *l)
+/* Opens all kernels of a node; the libraries' own word on shapes that rules do not know to be impossible. */
+static bool open_steps(const struct run_network *n, struct lowering *l, struct network_step *step, struct orch_error *error)
 {
-    struct cpu_library *const library = malloc(sizeof *library);
-    struct orch_error error = {0};
-    const unsigned threads = n->request->cores ? n->request->cores : 1;
-    bool ok = library || lowering_leave(l, "memory is out");
-    for (unsigned i = 0; ok && i < l->steps; i++)
-        ok = cpu_library_open(library, l->step[i].workload, "f32", threads, &error) || lowering_leave(l, "%.180s", error.text);
-    free(library);
-    return ok;
+    struct orch_error why = {0};
+    for (unsigned i = 0; i < l->steps; i++)
+        if (!network_step_open(n, &l->step[i], &step[i], &why)) {
+            if (why.exit_code == ORCH_INTERNAL)
+                *error = why;
+            return lowering_leave(l, "%.180s", why.text);
+        }
+    return true;
+}
+
+/* The node's multiplications are the asked unit's when all kernels that multiply are. */
+static bool multiplies_here(const struct lowering *l, const struct network_step *step)
+{
+    for (unsigned i = 0; i < l->steps; i++)
+        if (step[i].elsewhere && step[i].run->kind->operation(step[i].run).macs > 0)
+            return false;
+    return true;
+}
+
+static bool run_steps(struct run_network *n, const char *title, struct lowering *l, struct network_step *step,
+                      struct orch_error *error)
+{
+    for (unsigned i = 0; i < l->steps; i++)
+        if (!network_step_run(n, title, &l->step[i], &step[i], error))
+            return false;
+    return true;
 }
 
 static bool compute(struct run_network *n, const struct lowering_rule *rule, const char *title, struct lowering *l, bool *done,
                     struct orch_error *error)
 {
     const double macs = (double)net_node_cost(n->model, l->node).macs;
+    struct network_step *const step = calloc(LOWERED_STEPS, sizeof *step);
     n->macs_known += macs;
+    if (!step)
+        return orch_no_memory(error);
     if (!make(n, l->node, l->out))
         lowering_leave(l, "its shape is not known beforehand");
-    if (!lowering_holds(l) || !lowering_apply(l, rule) || !has_kernels(n, l)) {
+    bool ok = lowering_holds(l) && lowering_apply(l, rule) && open_steps(n, l, step, error);
+    if (ok) {
+        n->macs_here += multiplies_here(l, step) ? macs : 0;
+        *done = ok = run_steps(n, title, l, step, error);
+    } else if (!error->exit_code) {
         drop(l->out, l->node->outputs);
-        return leave(n, title, l->why, error);
+        ok = leave(n, title, l->why, error);
     }
     for (unsigned i = 0; i < l->steps; i++)
-        if (!run_step(n, title, &l->step[i], error))
-            return false;
-    n->macs_here += macs;
-    *done = true;
-    return true;
+        network_step_close(&step[i]);
+    free(step);
+    return ok;
 }
 
 static bool node_on_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
@@ -158,6 +117,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     if (!l)
         return orch_no_memory(error);
     l->node = node;
+    l->part = n->part;
     l->in = in;
     l->out = out;
     const bool ok = compute(n, rule, title, l, done, error);
@@ -169,5 +129,14 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
 bool run_network(struct run_network *n, struct net_array **output, struct orch_error *error)
 {
     const struct net_run run = {.model = n->model, .input = n->input, .unit = node_on_unit, .context = n};
-    return net_run(&run, output, error);
+    n->memory = n->space ? network_memory_create(n->space) : NULL;
+    const bool ok = (n->memory || !n->space || orch_no_memory(error)) && net_run(&run, output, error);
+    network_memory_free(n->memory);
+    n->memory = NULL;
+    if (ok && n->command_buffers) {
+        n->sum->gpu.overhead_ns = n->gpu.gpu.overhead_ns = n->command_buffers * n->overhead_ns;
+        n->sum->end_ns += n->sum->gpu.overhead_ns;
+        n->gpu.end_ns += n->sum->gpu.overhead_ns;
+    }
+    return ok;
 }

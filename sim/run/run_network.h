@@ -1,5 +1,8 @@
-/* A network, node by node, by kernels of the CPU's library on the tensors' values: results of a kernel are operands of the next.
- * Each kernel is a run of its own, behind the warm-up that such runs have, and the network's measure is the sum of theirs. */
+/* A network, node by node, by kernels of a unit's library on the tensors' values: results of a kernel are operands of the next.
+ * Each kernel is a run of its own, behind the warm-up that such runs have, and the network's measure is the sum of theirs.
+ *
+ * What the asked unit's library lacks, kernels of the CPU's take. Kernels of the GPU that follow one another are in one command
+ * buffer; whenever the GPU begins after somebody else computed, there is another one. */
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_H
 #define ORCHARD_SIM_RUN_RUN_NETWORK_H
 
@@ -14,20 +17,38 @@
 #define RUN_NETWORK_SECONDS "network.kernel%zu.seconds"
 #define RUN_NETWORK_JOULES  "network.kernel%zu.joules"
 
+struct network_memory;
+
 struct run_network {
     const struct run_request *request; /* how kernels are run: chip, mode, cores ... */
+    enum orch_part part;               /* the unit that is asked for */
+    struct mem_space *space;           /* where kernels of the GPU and products of AMX have their buffers; CPU: NULL */
     const struct net_model *model;     /* with its shapes */
     struct net_array *const *input;    /* by input of the graph; one that is a constant may be NULL */
     struct run_measure *sum;           /* the caller releases it */
     struct run_result *result;         /* gets the placement and the counters */
 
     /* Filled in. */
-    double macs, macs_known, macs_here; /* of all nodes, of operators that have a kernel at all, of what kernels computed */
-    double flops;                       /* of the kernels */
-    unsigned kernels, left;             /* kernels that ran; nodes that the reference computed */
+    double macs, macs_known,
+        macs_here;                     /* of all nodes, of operators that have a kernel at all, of what the asked unit computed */
+    double flops;                      /* of the kernels */
+    unsigned kernels, left, elsewhere; /* kernels that ran; nodes that the reference computed; kernels that the CPU took over */
+    unsigned command_buffers;          /* of the GPU */
+    bool sampled;                      /* some kernel was */
+    struct run_measure cores, gpu;     /* what is in the sum, by who did it; the chip is the sum's */
+    double overhead_ns;                /* of one command buffer */
+
+    struct network_memory *memory; /* for run_network alone, as is the next */
+    bool in_command_buffer;
 };
 
 /* Fills `output`, one array for each output of the graph, which the caller releases. */
 bool run_network(struct run_network *network, struct net_array **output, struct orch_error *error);
+
+/* ---- run_network_account.c: `account` and `energy` of networks ---- */
+
+bool run_network_account(struct run *run, const struct run_network *network, const struct run_measure *m,
+                         struct run_result *result, struct orch_error *error);
+void run_network_energy(const struct energy_model *model, const struct run_measure *m, struct energy_run *energy);
 
 #endif
