@@ -229,3 +229,24 @@ bool lowering_pair(struct lowering *l, const char *word)
         a->count == out->count ? (const float *)a->data : expand(l, out, a, lowering_scratch(l, out->count));
     return lowering_broadcast_pair(l, word, first, out, b, out->data);
 }
+
+/* Operands one after another; the first that is as large as the result is where they are added to. */
+bool lowering_sum(struct lowering *l, const char *word)
+{
+    const struct net_array *const out = l->out[0];
+    size_t first = 0;
+    (void)word;
+    while (first < l->node->inputs && (!l->in[first] || l->in[first]->count != out->count))
+        first++;
+    if (l->node->inputs < 2 || first == l->node->inputs)
+        return lowering_leave(l, "%zu operands, none as large as the result", l->node->inputs);
+    const float *sum = l->in[first]->data;
+    for (size_t k = 0; k < l->node->inputs; k++) {
+        if (k == first)
+            continue;
+        if (!l->in[k] || !lowering_broadcast_pair(l, "add", sum, out, l->in[k], out->data))
+            return lowering_leave(l, "an operand is missing");
+        sum = out->data;
+    }
+    return true;
+}

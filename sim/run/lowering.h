@@ -11,7 +11,7 @@
 #include "sim/network/graph/graph.h"
 #include "sim/run/run.h"
 
-enum { LOWERED_STEPS = 16, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 24 };
+enum { LOWERED_STEPS = 24, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 32 };
 
 /* One kernel: reads the operands in the order of its library, writes the result. Steps are run one after another. */
 struct lowered_step {
@@ -42,6 +42,8 @@ struct lowering_rule {
 
 /* NULL = the operator has none. */
 const struct lowering_rule *lowering_rule(const struct net_node *node);
+/* Whether the node's result has the elements of its input, so that nothing is to be computed. */
+bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in);
 /* Begins with the node and its arrays, applies the rule; false with l->why. The caller frees in any case. */
 bool lowering_apply(struct lowering *l, const struct lowering_rule *rule);
 void lowering_free(struct lowering *l);
@@ -80,6 +82,18 @@ bool lowering_slice(struct lowering *l, const char *word);
 bool lowering_expand(struct lowering *l, const char *word);
 bool lowering_attention(struct lowering *l, const char *word);
 bool lowering_rotary(struct lowering *l, const char *word);
+bool lowering_cast(struct lowering *l, const char *word);
+bool lowering_sum(struct lowering *l, const char *word);
+bool lowering_by_places(struct lowering *l, const char *word);
+bool lowering_resize(struct lowering *l, const char *word);
+bool lowering_conv_transpose(struct lowering *l, const char *word);
+bool lowering_lstm(struct lowering *l, const char *word);
+
+/* to = the elements of `from` at these places, which count from 1 (0 = a zero), so many columns at a time. */
+bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_count, const double *place, int64_t count,
+                            int64_t columns, void *to);
+/* A convolution as a product, from its windows side by side. */
+bool lowering_conv_by_windows(struct lowering *l);
 
 /* The activation of a fused node on the result, in place; nothing when there is none. */
 bool lowering_activation(struct lowering *l, float *data, int64_t count);

@@ -26,22 +26,37 @@ static void drop(struct net_array **out, size_t count)
     }
 }
 
-/* Results of the shapes that are known of them; false when one is not. */
-static bool make(const struct run_network *n, const struct net_node *node, struct net_array **out)
+static struct net_fact fact_of(const struct net_array *array)
+{
+    if (!array)
+        return (struct net_fact){.type = NET_TYPES};
+    return (struct net_fact){
+        .present = true, .type = array->type, .shape = net_shape_of(array->shape, array->dims), .constant = array};
+}
+
+/* Results of the shapes that the node's rule states of these operands; false when it leaves one open. */
+static bool make(const struct net_node *node, struct net_array *const *in, struct net_array **out)
 {
     struct orch_error unused = {0};
-    for (size_t k = 0; k < node->outputs; k++) {
-        const struct net_value *const v = node->output[k] == NET_NONE ? NULL : &n->model->value[node->output[k]];
-        if (!v)
+    struct net_fact *const fact = calloc(node->inputs + node->outputs + 1, sizeof *fact), *const facts = fact + node->inputs;
+    struct net_infer infer = {node, fact, node->inputs, facts, node->outputs, &unused};
+    bool ok = fact != NULL;
+    for (size_t k = 0; ok && k < node->inputs; k++)
+        fact[k] = fact_of(in[k]);
+    for (size_t k = 0; ok && k < node->outputs; k++)
+        facts[k] = (struct net_fact){.present = node->output[k] != NET_NONE, .type = NET_TYPES};
+    ok = ok && net_infer_node(&infer);
+    for (size_t k = 0; ok && k < node->outputs; k++) {
+        const struct net_fact *const f = &facts[k];
+        if (!f->present)
             continue;
-        for (unsigned d = 0; d < v->shape.dims; d++)
-            if (v->shape.dim[d] < 0)
-                return false;
-        out[k] = v->shape.known && v->type != NET_TYPES ? net_array_new(v->type, v->shape.dim, v->shape.dims, &unused) : NULL;
-        if (!out[k])
-            return false;
+        out[k] = f->type != NET_TYPES && net_shape_complete(&f->shape)
+                     ? net_array_new(f->type, f->shape.dim, f->shape.dims, &unused)
+                     : NULL;
+        ok = out[k] != NULL;
     }
-    return true;
+    free(fact);
+    return ok;
 }
 
 /* Opens all kernels of a node; the libraries' own word on shapes that rules do not know to be impossible. */
@@ -83,7 +98,7 @@ static bool compute(struct run_network *n, const struct lowering_rule *rule, con
     n->macs_known += macs;
     if (!step)
         return orch_no_memory(error);
-    if (!make(n, l->node, l->out))
+    if (!make(l->node, l->in, l->out))
         lowering_leave(l, "its shape is not known beforehand");
     bool ok = lowering_holds(l) && lowering_apply(l, rule) && open_steps(n, l, step, error);
     if (ok) {
@@ -99,6 +114,11 @@ static bool compute(struct run_network *n, const struct lowering_rule *rule, con
     return ok;
 }
 
+static bool is_control(const struct net_node *node)
+{
+    return strcmp(node->op, "If") == 0 || strcmp(node->op, "Loop") == 0 || strcmp(node->op, "Scan") == 0;
+}
+
 static bool node_on_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
                          bool *done, struct orch_error *error)
 {
@@ -108,9 +128,12 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     snprintf(title, sizeof title, "%.60s%s%.120s", node->op, node->name && node->name[0] ? " " : "",
              node->name ? node->name : "");
     n->macs += (double)net_node_cost(n->model, node).macs;
+    if (is_control(node))
+        return run_placement_add(&n->result->placement, title, RUN_NETWORK_CONTROL, "none", "its nodes follow one by one") ||
+               orch_no_memory(error);
     if (!rule)
         return leave(n, title, "no rule lowers this operator to kernels", error);
-    if (!rule->lower)
+    if (lowering_is_view(rule, node, in))
         return run_placement_add(&n->result->placement, title, RUN_NETWORK_VIEW, "none", "the same elements in another shape") ||
                orch_no_memory(error);
     struct lowering *const l = calloc(1, sizeof *l);

@@ -13,6 +13,7 @@
 /* Units of the placement of nodes that no kernel computes. */
 #define RUN_NETWORK_REFERENCE "reference"
 #define RUN_NETWORK_VIEW      "view"
+#define RUN_NETWORK_CONTROL   "control" /* If, Loop, Scan: which nodes run, and how often */
 /* Counters of the kernel that stands at this place of the placement, from 1. */
 #define RUN_NETWORK_SECONDS "network.kernel%zu.seconds"
 #define RUN_NETWORK_JOULES  "network.kernel%zu.joules"

@@ -35,8 +35,10 @@ bool network_step_open(const struct run_network *n, const struct lowered_step *l
     ask(n, lowered, n->part, &step->request);
     if (run_kind_on_unit(&step->request))
         step->run = run_prepare(&step->request, error);
+    else
+        orch_fail(error, ORCH_USAGE, "the library has no %.150s", lowered->workload);
     if (step->run || n->part == PART_CPU || error->exit_code == ORCH_INTERNAL)
-        return step->run || error->exit_code || orch_fail(error, ORCH_USAGE, "no library has %.150s", lowered->workload);
+        return step->run != NULL;
     *error = (struct orch_error){0};
     step->elsewhere = true;
     ask(n, lowered, PART_CPU, &step->request);
