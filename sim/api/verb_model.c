@@ -13,7 +13,7 @@
 static const struct orchard_option option_table[] = {
     {"unit", 0, "NAME", false,
      "what computes: reference (the operators of sim/network, in double; default), or cpu, amx or gpu (kernels of its library, "
-     "executed; the cpu's where amx or gpu have none)"},
+     "executed; the cpu's where amx or gpu have none), or auto (each operator by the one that is predicted to be done first)"},
     {"precision", 0, "P", false, "f32 (default), on the gpu also f16"},
     {"opt", 0, "0|1|2", false, "passes before that: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
     {"no-pass", 0, "NAME", true, "leave a pass out; repeats"},
@@ -155,15 +155,15 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return check(context, word[1], word + 2, (size_t)words - 2, NULL);
     if (!api_unit_is_known(&context->args, &error))
         return api_fail(context, &error);
-    const char *const on = strcmp(unit, "auto") == 0 ? "cpu" : unit, *const precision = api_value(&context->args, "precision");
-    if (strcmp(on, "ane") == 0)
+    const char *const precision = api_value(&context->args, "precision");
+    if (strcmp(unit, "ane") == 0)
         orch_fail(&error, ORCH_UNMODELLED,
                   ORCH_OPTION("unit") " ane: networks are computed by cpu, amx, gpu and the reference alone as yet");
-    else if (precision && strcmp(precision, "f32") != 0 && !(strcmp(on, "gpu") == 0 && strcmp(precision, "f16") == 0))
+    else if (precision && strcmp(precision, "f32") != 0 && !(strcmp(unit, "gpu") == 0 && strcmp(precision, "f16") == 0))
         orch_fail(&error, ORCH_UNMODELLED,
                   ORCH_OPTION("precision") " %s: networks are computed in f32, and on the gpu in f16, alone as yet", precision);
     else
-        return check_on_unit(context, on, words, word);
+        return check_on_unit(context, unit, words, word);
     return api_fail(context, &error);
 }
 

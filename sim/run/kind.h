@@ -39,6 +39,7 @@ struct run_kind {
     const char *name;         /* of the row; kept with characteristics */
     const char *program_kind; /* as the performance database groups programs: "elf", "kernel", "agx", "ane" */
     enum orch_part part;      /* the unit that the work is for */
+    const char *unit;         /* what it is called where there is more than one; NULL = the part's name */
     bool may_sample;          /* --detail chooses between timing everything and a sample */
     bool needs_values;        /* is timed while it executes: there is no timing without values */
     bool takes_buffers;       /* time_in accepts buffers of a caller */
@@ -86,7 +87,7 @@ struct run_kind {
 
 extern const struct run_kind run_kind_amx, run_kind_amx_program, run_kind_gpu_kernel, run_kind_ane_kernel, run_kind_cpu_kernel,
     run_kind_cpu_library, run_kind_ane_program, run_kind_gpu_code, run_kind_gpu_source, run_kind_gpu_row, run_kind_elf,
-    run_kind_amx_library, run_kind_network, run_kind_network_gpu, run_kind_network_amx;
+    run_kind_amx_library, run_kind_network_auto, run_kind_network, run_kind_network_gpu, run_kind_network_amx;
 
 /* Finds the kind of the request's workload; a file is read into run->file. NULL with *error when it is none. */
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);
@@ -94,6 +95,8 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);
 const struct run_kind *run_kind_of_kernel(const struct run_request *request);
 /* The kind of the request's unit whose library has its kernel; NULL = the unit has none. */
 const struct run_kind *run_kind_on_unit(const struct run_request *request);
+/* The unit in words. */
+const char *run_kind_unit(const struct run_kind *kind);
 /* By its name; NULL = none. */
 const struct run_kind *run_kind_named(const char *name);
 

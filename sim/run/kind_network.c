@@ -1,5 +1,5 @@
-/* Kinds "network", "network-gpu" and "network-amx": an ONNX file, whose operators are computed by kernels of a unit's library
- * (run_network.h). */
+/* Kinds "network-auto", "network", "network-gpu" and "network-amx": an ONNX file, whose operators are computed by kernels of a
+ * unit's library (run_network.h). */
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/base/splitmix64.h"
@@ -124,9 +124,11 @@ static bool check(const struct run *run, struct orch_error *error)
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of networks; %s is one", option, q->workload);
     const enum orch_part part = run->kind->part;
-    if (q->unit && strcmp(q->unit, orch_part_name(part)) != 0 && strcmp(q->unit, "auto") != 0)
+    if (q->unit && strcmp(q->unit, run_kind_unit(run->kind)) != 0)
         return orch_fail(error, ORCH_UNMODELLED,
-                         ORCH_OPTION("unit") " %s: networks are lowered to kernels of cpu, amx and gpu alone as yet", q->unit);
+                         ORCH_OPTION("unit") " %s: networks are lowered to kernels of cpu, amx and gpu, or each operator to one "
+                                             "of them (auto), alone as yet",
+                         q->unit);
     if (q->precision && strcmp(q->precision, "f32") != 0 && !(part == PART_GPU && strcmp(q->precision, "f16") == 0))
         return orch_fail(error, ORCH_UNMODELLED,
                          ORCH_OPTION("precision") " %s: networks are computed in f32, and on the gpu in f16, alone as yet",
@@ -206,11 +208,12 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                     struct orch_error *error)
 {
     struct network *const w = run->work;
-    const bool cores = run->kind->part == PART_CPU;
+    const bool automatic = run->kind == &run_kind_network_auto, cores = run->kind->part == PART_CPU && !automatic;
     struct mem_space *const space = cores ? NULL : run_space_create(run, error);
     (void)given;
     w->run = (struct run_network){.request = run->request,
                                   .part = run->kind->part,
+                                  .automatic = automatic,
                                   .space = space,
                                   .model = w->model,
                                   .input = w->input,
@@ -252,6 +255,27 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
         fprintf(out, "  %s; %s\n", p->kernel, p->why);
     }
 }
+
+const struct run_kind run_kind_network_auto = {
+    .name = "network-auto",
+    .program_kind = "network",
+    .part = PART_CPU,
+    .unit = "auto",
+    .may_sample = true,
+    .needs_values = true,
+    .recognise = recognise,
+    .open = open_workload,
+    .close = close_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .operation = operation,
+    .work = run_work_any,
+    .time_in = time_in,
+    .account = account,
+    .energy = run_network_energy,
+    .explain = explain,
+};
 
 const struct run_kind run_kind_network = {
     .name = "network",

@@ -12,9 +12,10 @@
 /* Files are tried from top to bottom. So are kernels, unless a unit is asked for: AMX has its products, then comes the GPU; AMX
  * has the others only when it is asked for. */
 static const struct run_kind *const kinds[] = {
-    &run_kind_amx,         &run_kind_amx_program, &run_kind_gpu_kernel, &run_kind_ane_kernel,  &run_kind_cpu_kernel,
-    &run_kind_cpu_library, &run_kind_gpu_row,     &run_kind_gpu_code,   &run_kind_gpu_source,  &run_kind_ane_program,
-    &run_kind_elf,         &run_kind_amx_library, &run_kind_network,    &run_kind_network_gpu, &run_kind_network_amx,
+    &run_kind_amx,          &run_kind_amx_program, &run_kind_gpu_kernel,  &run_kind_ane_kernel,
+    &run_kind_cpu_kernel,   &run_kind_cpu_library, &run_kind_gpu_row,     &run_kind_gpu_code,
+    &run_kind_gpu_source,   &run_kind_ane_program, &run_kind_elf,         &run_kind_amx_library,
+    &run_kind_network_auto, &run_kind_network,     &run_kind_network_gpu, &run_kind_network_amx,
 };
 
 const struct run_kind *run_kind_named(const char *name)
@@ -23,6 +24,11 @@ const struct run_kind *run_kind_named(const char *name)
         if (strcmp(kinds[i]->name, name) == 0)
             return kinds[i];
     return NULL;
+}
+
+const char *run_kind_unit(const struct run_kind *kind)
+{
+    return kind->unit ? kind->unit : orch_part_name(kind->part);
 }
 
 /* `unit` NULL = any. */
@@ -74,7 +80,7 @@ static const struct run_kind *file_kind(const struct run *run)
             continue;
         if (!first)
             first = kinds[i];
-        if (unit && strcmp(kinds[i]->program_kind, first->program_kind) == 0 && strcmp(unit, orch_part_name(kinds[i]->part)) == 0)
+        if (unit && strcmp(kinds[i]->program_kind, first->program_kind) == 0 && strcmp(unit, run_kind_unit(kinds[i])) == 0)
             return kinds[i];
     }
     return first;

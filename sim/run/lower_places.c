@@ -25,6 +25,8 @@ static struct net_array *move_places(struct lowering *l)
     if (places) {
         memcpy(in, l->in, l->node->inputs * sizeof(*in));
         in[0] = places;
+        if (strcmp(l->node->op, "Pad") == 0 && l->node->inputs > 2)
+            in[2] = NULL; /* the border: zeros */
         if (net_evaluate_node(l->node, in, out, NULL, &error))
             moved = out[0];
         for (size_t k = 1; moved && k < l->node->outputs; k++)
@@ -77,20 +79,37 @@ bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_c
     return lowering_holds(l);
 }
 
+/* The elements with the number of a border behind them, which takes the place of zeros. */
+static bool gather_bordered(struct lowering *l, const struct net_array *moved, double border)
+{
+    const struct net_array *const x = l->in[0];
+    float *const own = lowering_scratch(l, 1), *const table = lowering_scratch(l, x->count + 1);
+    double *const place = moved->data;
+    if (!lowering_holds(l))
+        return false;
+    own[0] = (float)border;
+    struct lowered_step *const step = lowering_step(l, table, x->count + 1, "concat:1x%lldx1", (long long)x->count);
+    lowering_read(step, x->data, x->count);
+    lowering_read(step, own, 1);
+    for (int64_t i = 0; i < moved->count; i++)
+        place[i] = place[i] > 0 ? place[i] : (double)(x->count + 1);
+    return lowering_gather_places(l, table, x->count + 1, place, moved->count, 1, l->out[0]->data);
+}
+
 bool lowering_by_places(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0], *const value = l->node->inputs > 2 ? l->in[2] : NULL;
-    if (strcmp(word, "pad") == 0 && value && value->count && net_array_double(value, 0) != 0)
-        return lowering_leave(l, "a border of %g", net_array_double(value, 0));
+    const double border = strcmp(word, "pad") == 0 && value && value->count ? net_array_double(value, 0) : 0;
     if (strcmp(word, "resize") == 0 && strcmp(net_attr_text(l->node, "mode", "nearest"), "nearest") != 0)
         return lowering_leave(l, "elements that are mixed");
     struct net_array *const moved = move_places(l);
     if (!moved)
         return false;
     const bool fits = moved->count == l->out[0]->count;
-    const bool ok = fits ? lowering_gather_places(l, x->data, x->count, moved->data, moved->count, columns_of(moved, x->count),
-                                                  l->out[0]->data)
-                         : lowering_leave(l, "another shape than expected");
+    const bool ok = fits && border != 0 ? gather_bordered(l, moved, border)
+                    : fits ? lowering_gather_places(l, x->data, x->count, moved->data, moved->count, columns_of(moved, x->count),
+                                                    l->out[0]->data)
+                           : lowering_leave(l, "another shape than expected");
     net_array_release(moved);
     return ok;
 }

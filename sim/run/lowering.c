@@ -145,14 +145,17 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
     const char *const op = l->node->op;
     const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
     const size_t least = least_operands(l, rule);
-    bool is_whole = x && l->node->outputs && l->out[0] && l->node->inputs >= least;
+    const struct net_array *out = NULL;
+    for (size_t k = 0; k < l->node->outputs && !out; k++)
+        out = l->out[k];
+    bool is_whole = x && out && (l->out[0] || rule->lower == lowering_lstm) && l->node->inputs >= least;
     for (size_t k = 1; is_whole && k < least; k++)
         is_whole = l->in[k] != NULL;
     if (!is_whole)
         return lowering_leave(l, "%s without all its operands", op);
-    if (x->type != NET_F32 || l->out[0]->type != NET_F32)
+    if (x->type != NET_F32 || out->type != NET_F32)
         return lowering_leave(l, "the library's %s has no version of type %s", op,
-                              net_type_name(x->type != NET_F32 ? x->type : l->out[0]->type));
+                              net_type_name(x->type != NET_F32 ? x->type : out->type));
     for (size_t k = 1; k < l->node->inputs && !reads_integers(rule); k++)
         if (l->in[k] && l->in[k]->type != NET_F32)
             return lowering_leave(l, "the library's %s has no version with an operand of type %s", op,

@@ -17,12 +17,16 @@
 /* Counters of the kernel that stands at this place of the placement, from 1. */
 #define RUN_NETWORK_SECONDS "network.kernel%zu.seconds"
 #define RUN_NETWORK_JOULES  "network.kernel%zu.joules"
+/* Counters of --unit auto: what was predicted of the units, and of what it chose ("auto"). */
+#define RUN_NETWORK_PREDICTED "network.predicted.%s.seconds"
 
 struct network_memory;
+struct network_plan;
 
 struct run_network {
     const struct run_request *request; /* how kernels are run: chip, mode, cores ... */
     enum orch_part part;               /* the unit that is asked for */
+    bool automatic;                    /* each node is given to the unit of a plan (run_network_plan.h) */
     struct mem_space *space;           /* where kernels of the GPU and products of AMX have their buffers; CPU: NULL */
     const struct net_model *model;     /* with its shapes */
     struct net_array *const *input;    /* by input of the graph; one that is a constant may be NULL */
@@ -39,7 +43,8 @@ struct run_network {
     struct run_measure cores, gpu;     /* what is in the sum, by who did it; the chip is the sum's */
     double overhead_ns;                /* of one command buffer */
 
-    struct network_memory *memory; /* for run_network alone, as is the next */
+    struct network_memory *memory; /* for run_network alone, as is the rest */
+    struct network_plan *plan;
     bool in_command_buffer;
 };
 

@@ -107,13 +107,14 @@ static bool tell(struct run_result *r, const struct run_network *n)
         ok = run_assumption_add(&r->assumptions, "fallback", "inferred", text);
     }
     if (ok && n->elsewhere) {
-        snprintf(text, sizeof text, "%u kernels that the library of the %s lacks ran on the cpu", n->elsewhere,
-                 orch_part_name(n->part));
+        snprintf(text, sizeof text, "%u kernels ran on the cpu because the library of their unit lacks them", n->elsewhere);
         ok = run_assumption_add(&r->assumptions, "elsewhere", "inferred", text);
     }
     if (ok && n->command_buffers && n->request->mode != RUN_FUNCTIONAL) {
-        snprintf(text, sizeof text, "%u of the GPU, %.3g us each for submission and completion", n->command_buffers,
-                 1e-3 * n->overhead_ns);
+        snprintf(
+            text, sizeof text,
+            "%u of the GPU, %.3g us each for submission and completion; handing tensors over between units costs nothing else",
+            n->command_buffers, 1e-3 * n->overhead_ns);
         ok = run_assumption_add(&r->assumptions, "command buffers", "inferred", text) &&
              run_values_add(&r->counters, "network.command_buffers", n->command_buffers);
     }

@@ -28,16 +28,17 @@ static void ask(const struct run_network *n, const struct lowered_step *lowered,
     q->evict = q->cold && part != PART_GPU; /* programs have equal addresses: what one left would be found by the next */
 }
 
-bool network_step_open(const struct run_network *n, const struct lowered_step *lowered, struct network_step *step,
-                       struct orch_error *error)
+bool network_step_open(const struct run_network *n, enum orch_part asked, const struct lowered_step *lowered,
+                       struct network_step *step, struct orch_error *error)
 {
+    step->asked = asked;
     step->elsewhere = false;
-    ask(n, lowered, n->part, &step->request);
+    ask(n, lowered, asked, &step->request);
     if (run_kind_on_unit(&step->request))
         step->run = run_prepare(&step->request, error);
     else
         orch_fail(error, ORCH_USAGE, "the library has no %.150s", lowered->workload);
-    if (step->run || n->part == PART_CPU || error->exit_code == ORCH_INTERNAL)
+    if (step->run || asked == PART_CPU || error->exit_code == ORCH_INTERNAL)
         return step->run != NULL;
     *error = (struct orch_error){0};
     step->elsewhere = true;
@@ -80,7 +81,7 @@ static bool note(const struct run_network *n, const char *title, const struct ne
     char kernel[400], why[160], lacks[80] = "";
     name_kernel(r, step->request.workload, kernel, sizeof kernel);
     if (step->elsewhere)
-        snprintf(lacks, sizeof lacks, "the library of the %s lacks it; ", orch_part_name(n->part));
+        snprintf(lacks, sizeof lacks, "the library of the %s lacks it; ", orch_part_name(step->asked));
     if (r->bound_by)
         snprintf(why, sizeof why, "%sbound by %s", lacks, r->bound_by);
     else
@@ -136,7 +137,7 @@ static bool simulate(struct run_network *n, const struct network_step *step, con
     if (!run->kind->time_in(run, given, pass, r, error) || !(add_launch_counters(n, r) || orch_no_memory(error)))
         return false;
     pass->end_ns -= pass->gpu.overhead_ns;
-    n->overhead_ns = pass->gpu.overhead_ns;
+    n->overhead_ns = fmax(n->overhead_ns, pass->gpu.overhead_ns);
     pass->gpu.overhead_ns = 0;
     n->sampled |= run->detail && strcmp(run->detail, "sampled") == 0;
     return run->kind->account(run, pass, r, error) && run_joules(run, pass, r, error);

@@ -66,16 +66,19 @@ static bool run_on_unit(const struct job *job, const struct net_model *model, st
 {
     struct run_measure sum = {.soc = NULL};
     struct run_result result;
-    struct mem_space *const space = job->part == PART_CPU ? NULL : mem_space_create(0);
+    const bool automatic = job->request->unit && strcmp(job->request->unit, "auto") == 0;
+    const bool buffers = automatic || job->part != PART_CPU;
+    struct mem_space *const space = buffers ? mem_space_create(0) : NULL;
     struct run_network n = {.request = job->request,
                             .part = job->part,
+                            .automatic = automatic,
                             .space = space,
                             .model = model,
                             .input = input,
                             .sum = &sum,
                             .result = &result};
     run_result_init(&result);
-    const bool ok = (space || job->part == PART_CPU || orch_no_memory(error)) && run_network(&n, output, error);
+    const bool ok = (space || !buffers || orch_no_memory(error)) && run_network(&n, output, error);
     mem_space_free(space);
     free(row->fallbacks);
     row->fallbacks = ok ? fallbacks_of(&result) : NULL;

@@ -185,7 +185,7 @@ static void test_cpu(void)
           "%d %s", home.outcome.code, home.outcome.out);
     json_object_put(d);
     refuses("run gemm:8x8x8 --unit cpu --chip m1 --opt 1", 2, "belongs to networks");
-    refuses("run $/sign.onnx --unit ane --chip m1", 3, "cpu, amx and gpu alone");
+    refuses("run $/sign.onnx --unit ane --chip m1", 3, "cpu, amx and gpu, or");
     refuses("run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "on the gpu in f16");
     refuses("run $/sign.onnx --unit amx --chip m1 --mode timing", 3, "timed while they execute");
     cli_home_remove(&home);
