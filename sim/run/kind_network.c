@@ -18,7 +18,8 @@ struct network {
     struct net_array **input; /* by input of the graph */
     size_t inputs;
     unsigned generated;
-    struct run_network run; /* after a run */
+    struct run_network run;      /* after a run */
+    struct run_result operators; /* with detail op: what its kernels add up to */
 };
 
 static bool recognise(const struct run_file *file)
@@ -88,6 +89,7 @@ static bool open_workload(struct run *run, struct orch_error *error)
     if (!w)
         return orch_no_memory(error);
     snprintf(run->program_name, sizeof run->program_name, "%.200s", slash ? slash + 1 : q->workload);
+    run_result_init(&w->operators);
     w->model = net_import(q->workload, error);
     if (!w->model)
         return false;
@@ -109,6 +111,7 @@ static void close_workload(struct run *run)
         net_array_release(w->input[k]);
     free(w->input);
     net_model_free(w->model);
+    run_result_free(&w->operators);
 }
 
 static bool check(const struct run *run, struct orch_error *error)
@@ -133,7 +136,7 @@ static bool check(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_UNMODELLED,
                          ORCH_OPTION("precision") " %s: networks are computed in f32, and on the gpu in f16, alone as yet",
                          q->precision);
-    return q->mode != RUN_TIMING || part == PART_GPU ||
+    return q->mode != RUN_TIMING || part == PART_GPU || run_is_operator(q) ||
            orch_fail(error, ORCH_UNMODELLED,
                      ORCH_OPTION("mode") " timing: kernels of CPU cores are timed while they execute (full)");
 }
@@ -196,7 +199,7 @@ static bool compute(struct run *run, struct network *w, struct run_result *r, st
     struct net_array **const output = calloc(outputs + 1, sizeof(*output));
     if (!output)
         return orch_no_memory(error);
-    const bool values = run->request->mode != RUN_TIMING;
+    const bool values = run->request->mode != RUN_TIMING && !run_is_operator(run->request);
     const bool ok = run_network(&w->run, output, error) && (!values || save(run, w, output, r, error));
     for (size_t k = 0; k < outputs; k++)
         net_array_release(output[k]);
@@ -211,6 +214,8 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
     const bool automatic = run->kind == &run_kind_network_auto, cores = run->kind->part == PART_CPU && !automatic;
     struct mem_space *const space = cores ? NULL : run_space_create(run, error);
     (void)given;
+    run_result_free(&w->operators);
+    run_result_init(&w->operators);
     w->run = (struct run_network){.request = run->request,
                                   .part = run->kind->part,
                                   .automatic = automatic,
@@ -218,6 +223,7 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                                   .model = w->model,
                                   .input = w->input,
                                   .sum = m,
+                                  .operators = run_is_operator(run->request) ? &w->operators : NULL,
                                   .result = r};
     const bool ok = (cores || space) && compute(run, w, r, error);
     run_space_free(space, run, m);
@@ -262,6 +268,7 @@ const struct run_kind run_kind_network_auto = {
     .part = PART_CPU,
     .unit = "auto",
     .may_sample = true,
+    .composed = true,
     .needs_values = true,
     .recognise = recognise,
     .open = open_workload,
@@ -282,6 +289,7 @@ const struct run_kind run_kind_network = {
     .program_kind = "network",
     .part = PART_CPU,
     .may_sample = true,
+    .composed = true,
     .needs_values = true,
     .recognise = recognise,
     .open = open_workload,
@@ -302,6 +310,7 @@ const struct run_kind run_kind_network_gpu = {
     .program_kind = "network",
     .part = PART_GPU,
     .may_sample = true,
+    .composed = true,
     .needs_values = false,
     .recognise = recognise,
     .open = open_workload,
@@ -322,6 +331,7 @@ const struct run_kind run_kind_network_amx = {
     .program_kind = "network",
     .part = PART_AMX,
     .may_sample = true,
+    .composed = true,
     .needs_values = true,
     .recognise = recognise,
     .open = open_workload,

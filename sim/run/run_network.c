@@ -72,7 +72,7 @@ static bool compute(struct run_network *n, const struct lowering_rule *rule, con
         n->macs_here += multiplies_here(l, step) ? macs : 0;
         *done = ok = run_steps(n, title, l, step, error);
     } else if (!error->exit_code) {
-        *done = made && n->request->mode == RUN_TIMING && run_network_may_skip(l->out, l->node->outputs);
+        *done = made && run_network_has_no_values(n) && run_network_may_skip(l->out, l->node->outputs);
         if (!*done)
             run_network_drop(l->out, l->node->outputs);
         ok = leave(n, l->node, title, l->why, error);
@@ -96,7 +96,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
         return run_placement_add(&n->result->placement, title, RUN_NETWORK_CONTROL, "none", "its nodes follow one by one") ||
                orch_no_memory(error);
     if (!rule) {
-        *done = n->request->mode == RUN_TIMING && run_network_make(node, in, out) && run_network_may_skip(out, node->outputs);
+        *done = run_network_has_no_values(n) && run_network_make(node, in, out) && run_network_may_skip(out, node->outputs);
         if (!*done)
             run_network_drop(out, node->outputs);
         return leave(n, node, title, "no rule lowers this operator to kernels", error);

@@ -32,6 +32,8 @@ struct run_network {
     struct net_array *const *input;    /* by input of the graph; one that is a constant may be NULL */
     struct run_measure *sum;           /* the caller releases it */
     struct run_result *result;         /* gets the placement and the counters */
+    struct run_result
+        *operators; /* with detail op: gets what characteristics of kernels add up to; there are no values. Else NULL */
 
     /* Filled in. */
     double macs, macs_known,
@@ -51,7 +53,16 @@ struct run_network {
 /* Fills `output`, one array for each output of the graph, which the caller releases. */
 bool run_network(struct run_network *network, struct net_array **output, struct orch_error *error);
 
+/* Whether nothing but shapes and places is computed. */
+static inline bool run_network_has_no_values(const struct run_network *network)
+{
+    return network->operators || network->request->mode == RUN_TIMING;
+}
+
 /* ---- run_network_account.c: `account` and `energy` of networks ---- */
+
+/* Adds a kernel of which only the characteristic is known; its time without command buffers. False = out of memory. */
+bool run_network_add_operator(struct run_network *network, const struct run_result *kernel);
 
 bool run_network_account(struct run *run, const struct run_network *network, const struct run_measure *m,
                          struct run_result *result, struct orch_error *error);

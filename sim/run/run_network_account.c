@@ -14,17 +14,18 @@ void run_network_energy(const struct energy_model *model, const struct run_measu
 {
     const struct run_gpu *const g = &m->gpu;
     const double slices = model->slices[POWER_GPU], device_s = 1e-9 * g->device_ns;
-    if (m->core_count)
+    const bool cores = m->busy.slices[POWER_P_CPU] || m->busy.slices[POWER_E_CPU];
+    if (cores)
         run_energy_of_cores(model, m, e);
     if (g->groups == 0)
         return;
-    if (m->core_count == 0)
+    if (!cores)
         energy_run_add_activity(e, model, &m->by[POWER_GPU], POWER_GPU);
     const double share = (double)g->groups < slices ? (double)g->groups / slices : 1;
     energy_run_set_slices(e, model, POWER_GPU, model->slices[POWER_GPU], share * slices * device_s, g->params.clock_ghz * 1e3);
     e->profile.shared_running_s[POWER_GPU] = device_s;
     e->profile.shared_waiting_s[POWER_GPU] = e->profile.seconds - device_s;
-    if (device_s > 0.5 * e->profile.seconds || m->core_count == 0)
+    if (device_s > 0.5 * e->profile.seconds || !cores)
         e->profile.driver = POWER_GPU;
 }
 
@@ -96,6 +97,54 @@ static bool account_both(struct run *run, const struct run_network *n, const str
     return ok;
 }
 
+/* ---- characteristics ---- */
+
+/* Sums are of what takes time on the units: numbers of a kernel that has a command buffer of its own are made those of the time
+ * in which the device is busy. Stalls and utilisation are times until the end. */
+bool run_network_add_operator(struct run_network *n, const struct run_result *k)
+{
+    struct run_result *const sum = n->operators;
+    struct run_result part;
+    const double share = k->seconds > 0 ? k->device_seconds / k->seconds : 1;
+    run_result_init(&part);
+    part.seconds = part.device_seconds = k->device_seconds;
+    part.seconds_low = share * k->seconds_low;
+    part.seconds_high = share * k->seconds_high;
+    part.overhead_seconds = 0;
+    part.dram_bytes = k->dram_bytes;
+    memcpy(part.utilisation, k->utilisation, sizeof part.utilisation);
+    bool ok = add_part(sum, &part, k->seconds);
+    for (size_t i = 0; ok && i < k->counters.count; i++)
+        if (strcmp(k->counters.item[i].name, "gpu.threadgroups_per_core") != 0)
+            ok = run_values_add(&sum->counters, k->counters.item[i].name, k->counters.item[i].value);
+    for (size_t i = 0; ok && i < k->stalls.count; i++)
+        if (strcmp(k->stalls.item[i].name, "launch") != 0)
+            ok = run_values_add(&sum->stalls, k->stalls.item[i].name, k->seconds * k->stalls.item[i].value);
+    run_result_free(&part);
+    return ok;
+}
+
+static bool account_operators(const struct run_network *n, const struct run_measure *m, struct run_result *r)
+{
+    const struct run_result *const sum = n->operators;
+    const double overhead_s = 1e-9 * n->command_buffers * n->overhead_ns, seconds = sum->seconds + overhead_s;
+    const double longer = seconds / sum->seconds;
+    bool ok = add_part(r, sum, 1 / seconds);
+    r->seconds = seconds;
+    r->seconds_low *= longer;
+    r->seconds_high *= longer;
+    r->device_seconds = sum->seconds;
+    r->overhead_seconds = overhead_s;
+    r->flops = n->flops;
+    r->gflops = r->flops / seconds * 1e-9;
+    r->dram_gbps = r->dram_bytes / seconds * 1e-9;
+    r->host_seconds = m->host_seconds;
+    return ok && (overhead_s == 0 || run_values_add(&r->stalls, "launch", overhead_s / seconds)) && set_limit(r) &&
+           run_result_set_text(&r->detail, "op") && run_result_set_text(&r->mode, "timing") &&
+           run_assumption_add(&r->assumptions, "detail", "inferred",
+                              "the network is the sum of its kernels' characteristics, without values");
+}
+
 /* ---- any ---- */
 
 static bool tell(struct run_result *r, const struct run_network *n)
@@ -128,9 +177,11 @@ bool run_network_account(struct run *run, const struct run_network *n, const str
     if (n->kernels == 0)
         return orch_fail(error, ORCH_UNMODELLED, "%s: the %s's library has no kernel for any of its operators",
                          run->request->workload, orch_part_name(n->part));
-    if (!(cores && gpu ? account_both(run, n, m, r, error)
-          : gpu        ? run_gpu_account(run, m, r, error)
-                       : run_account(run, m, r, error)))
+    const bool ok = n->operators   ? account_operators(n, m, r) || orch_no_memory(error)
+                    : cores && gpu ? account_both(run, n, m, r, error)
+                    : gpu          ? run_gpu_account(run, m, r, error)
+                                   : run_account(run, m, r, error);
+    if (!ok)
         return false;
     r->macs = n->macs;
     r->native_mac_share = n->macs > 0 ? n->macs_here / n->macs : NAN;

@@ -24,7 +24,10 @@ static void ask(const struct run_network *n, const struct lowered_step *lowered,
     q->passes = NULL;
     q->dim_count = 0;
     q->cores = cores ? q->cores : 0;
-    q->mode = cores && q->mode == RUN_TIMING ? RUN_FULL : q->mode; /* programs are timed while they execute */
+    if (n->operators)
+        q->mode = RUN_TIMING;
+    else if (cores && q->mode == RUN_TIMING)
+        q->mode = RUN_FULL;                 /* programs are timed while they execute */
     q->evict = q->cold && part != PART_GPU; /* programs have equal addresses: what one left would be found by the next */
 }
 
@@ -72,7 +75,7 @@ static bool note_costs(const struct run_network *n, const struct run_result *r)
     char seconds[60], joules[60];
     snprintf(seconds, sizeof seconds, RUN_NETWORK_SECONDS, n->result->placement.count);
     snprintf(joules, sizeof joules, RUN_NETWORK_JOULES, n->result->placement.count);
-    return run_values_add(&n->result->counters, seconds, r->seconds) &&
+    return run_values_add(&n->result->counters, seconds, n->operators ? r->device_seconds : r->seconds) &&
            (isnan(r->joules) || run_values_add(&n->result->counters, joules, r->joules));
 }
 
@@ -156,6 +159,34 @@ static bool run_on_buffers(struct run_network *n, const struct lowered_step *low
            (!values || network_memory_take(n->memory, buffer, buffers, &lowered->operands, address, error));
 }
 
+/* What of the joules is left without the time of the command buffer. */
+static double joules_share(const struct run_network *n, const struct network_step *step, const struct run_measure *pass,
+                           const struct run_result *r)
+{
+    struct energy_model model;
+    const double celsius = n->request->celsius;
+    if (!energy_model_open(&model, n->request->chip, NULL))
+        return 1;
+    return run_joules_of(step->run->kind, &model, pass, celsius, r->device_seconds, r->device_seconds) /
+           run_joules_of(step->run->kind, &model, pass, celsius, r->seconds, r->device_seconds);
+}
+
+/* From the characteristic of the kernel, which has the costs of a command buffer of its own. */
+static bool compose(struct run_network *n, const struct network_step *step, struct run_measure *pass, struct run_result *r,
+                    struct orch_error *error)
+{
+    const bool gpu = step->run->kind->part == PART_GPU;
+    if (!run_operator(step->run, pass, r, error))
+        return false;
+    if (gpu) {
+        n->overhead_ns = fmax(n->overhead_ns, 1e9 * r->overhead_seconds);
+        pass->gpu.device_ns = pass->end_ns = 1e9 * r->device_seconds;
+        if (!isnan(r->joules))
+            r->joules *= joules_share(n, step, pass, r);
+    }
+    return run_network_add_operator(n, r) || orch_no_memory(error);
+}
+
 bool network_step_run(struct run_network *n, const char *title, const struct lowered_step *lowered, struct network_step *step,
                       struct orch_error *error)
 {
@@ -163,8 +194,9 @@ bool network_step_run(struct run_network *n, const char *title, const struct low
     struct run_measure pass = {.soc = n->sum->soc};
     struct run_result r;
     run_result_init(&r);
-    bool ok =
-        step->run->kind->buffers ? run_on_buffers(n, lowered, step, &pass, &r, error) : simulate(n, step, NULL, &pass, &r, error);
+    bool ok = n->operators               ? compose(n, step, &pass, &r, error)
+              : step->run->kind->buffers ? run_on_buffers(n, lowered, step, &pass, &r, error)
+                                         : simulate(n, step, NULL, &pass, &r, error);
     if (ok) {
         add_measure(n, &pass, gpu);
         n->flops += step->run->kind->operation(step->run).flops;

@@ -244,6 +244,34 @@ static void test_one_command_buffer(void)
     run_result_free(&timed.result);
 }
 
+/* A network composed of its kernels' characteristics, which know no values, takes as long and as many joules as the network that
+ * was executed. */
+static void test_composed(void)
+{
+    static const char *const units[] = {"cpu", "amx", "gpu", "auto"};
+    const char *const folder = suite_shared("models");
+    char path[PATH_MAX];
+    if (!folder) {
+        suite_skip("no folder of models");
+        return;
+    }
+    snprintf(path, sizeof path, "%s/bert_tiny_random/model.onnx", folder);
+    for (size_t u = 0; u < ARRAY_COUNT(units); u++) {
+        struct outcome whole = run_on(db, "m1", path, (struct run_request){.unit = units[u]});
+        struct outcome composed = run_on(db, "m1", path, (struct run_request){.unit = units[u], .detail = "op"});
+        const struct run_result *const w = &whole.result, *const c = &composed.result;
+        CHECK(whole.ok && composed.ok && strcmp(c->detail, "op") == 0, "%s%s", whole.error.text, composed.error.text);
+        CHECK(fabs(c->seconds / w->seconds - 1) < 0.03 && fabs(c->device_seconds / w->device_seconds - 1) < 0.03 &&
+                  c->overhead_seconds == w->overhead_seconds,
+              "%s: composed %g s (%g s busy), executed %g s (%g s)", units[u], c->seconds, c->device_seconds, w->seconds,
+              w->device_seconds);
+        CHECK(fabs(c->joules / w->joules - 1) < 0.03 && c->native_mac_share == w->native_mac_share && c->macs == w->macs,
+              "%s: composed %g J, executed %g J", units[u], c->joules, w->joules);
+        run_result_free(&whole.result);
+        run_result_free(&composed.result);
+    }
+}
+
 /* Each operator by the unit that is predicted to be done first: no worse than half as long again as the best of the units alone,
  * which is what predictions are off by; the costs of handing over keep small networks off the GPU. */
 static void test_auto(void)
@@ -302,6 +330,7 @@ static const struct suite_test tests[] = {{"golden outputs", test_golden_outputs
                                           {"ONNX's own tests on AMX", test_operators_on_amx},
                                           {"times are those of the kernels", test_times_are_those_of_kernels},
                                           {"one command buffer", test_one_command_buffer},
+                                          {"composed of characteristics", test_composed},
                                           {"each operator by the unit that suits it", test_auto},
                                           {"golden outputs of that", test_golden_outputs_of_auto},
                                           {"nodes of subgraphs", test_subgraphs}};
