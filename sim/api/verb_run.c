@@ -415,10 +415,8 @@ const struct api_verb verb_run = {
                 "orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; gzip too), or a network (.onnx). The "
                 "answer is recorded\n"
                 "in the performance database; an equal run is found there instead of simulated again.\n"
-                "Operators of networks run by kernels of the unit (auto: each on the one that is predicted to be done first); "
-                "what "
-                "no kernel computes is\n"
-                "named and computed by the reference, without time. --explain lists them.\n"
+                "Operators of networks run by kernels of the unit, or of the one predicted to be done first (auto); --explain "
+                "lists them.\n"
                 "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode "
                 "detail cores core entry\n"
                 "home repeat buffers evict cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the "
@@ -432,8 +430,7 @@ const struct api_verb verb_run = {
                 "\"expect\": {NAME: FILE.npy}}.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
-                "orchard run program.elf --chip m1 --explain\n"
-                "orchard run model.onnx --unit gpu --precision f16 --input x=x.npy --output results --explain\n"
+                "orchard run model.onnx --unit gpu --precision f16 --explain\n"
                 "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
                 "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
                 "4096\n"
