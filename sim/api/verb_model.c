@@ -12,9 +12,10 @@
 
 static const struct orchard_option option_table[] = {
     {"unit", 0, "NAME", false,
-     "what computes: reference (the operators of sim/network, in double; default), or cpu, amx or gpu (kernels of its library, "
-     "executed; the cpu's where amx or gpu have none), or auto (each operator by the one that is predicted to be done first)"},
-    {"precision", 0, "P", false, "f32 (default), on the gpu also f16"},
+     "what computes: reference (the operators of sim/network, in double; default), or cpu, amx, gpu or ane (kernels of its "
+     "library, "
+     "executed; the cpu's where the others have none), or auto (each operator by the one that is predicted to be done first)"},
+    {"precision", 0, "P", false, "f32 (default), on the gpu also f16; on the ane f16"},
     {"opt", 0, "0|1|2", false, "passes before that: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
     {"no-pass", 0, "NAME", true, "leave a pass out; repeats"},
     {0},
@@ -156,12 +157,12 @@ static int ask(struct api_context *context, int words, const char *const *word)
     if (!api_unit_is_known(&context->args, &error))
         return api_fail(context, &error);
     const char *const precision = api_value(&context->args, "precision");
-    if (strcmp(unit, "ane") == 0)
+    const bool half = precision && strcmp(precision, "f16") == 0, whole = precision && strcmp(precision, "f32") == 0;
+    const bool ane = strcmp(unit, "ane") == 0, has = (whole && !ane) || (half && (ane || strcmp(unit, "gpu") == 0));
+    if (precision && !has)
         orch_fail(&error, ORCH_UNMODELLED,
-                  ORCH_OPTION("unit") " ane: networks are computed by cpu, amx, gpu and the reference alone as yet");
-    else if (precision && strcmp(precision, "f32") != 0 && !(strcmp(unit, "gpu") == 0 && strcmp(precision, "f16") == 0))
-        orch_fail(&error, ORCH_UNMODELLED,
-                  ORCH_OPTION("precision") " %s: networks are computed in f32, and on the gpu in f16, alone as yet", precision);
+                  ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also and on the ane only in f16",
+                  precision);
     else
         return check_on_unit(context, unit, words, word);
     return api_fail(context, &error);

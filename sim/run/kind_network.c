@@ -1,5 +1,5 @@
-/* Kinds "network-auto", "network", "network-gpu" and "network-amx": an ONNX file, whose operators are computed by kernels of a
- * unit's library (run_network.h). */
+/* Kinds "network-auto", "network", "network-gpu", "network-amx" and "network-ane": an ONNX file, whose operators are computed by
+ * kernels of a unit's library (run_network.h). */
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/base/splitmix64.h"
@@ -132,11 +132,12 @@ static bool check(const struct run *run, struct orch_error *error)
                          ORCH_OPTION("unit") " %s: networks are lowered to kernels of cpu, amx and gpu, or each operator to one "
                                              "of them (auto), alone as yet",
                          q->unit);
-    if (q->precision && strcmp(q->precision, "f32") != 0 && !(part == PART_GPU && strcmp(q->precision, "f16") == 0))
+    const bool half = q->precision && strcmp(q->precision, "f16") == 0, whole = q->precision && strcmp(q->precision, "f32") == 0;
+    if (q->precision && !(whole && part != PART_ANE) && !(half && (part == PART_GPU || part == PART_ANE)))
         return orch_fail(error, ORCH_UNMODELLED,
-                         ORCH_OPTION("precision") " %s: networks are computed in f32, and on the gpu in f16, alone as yet",
+                         ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also and on the ane only in f16",
                          q->precision);
-    return q->mode != RUN_TIMING || part == PART_GPU || run_is_operator(q) ||
+    return q->mode != RUN_TIMING || part == PART_GPU || part == PART_ANE || run_is_operator(q) ||
            orch_fail(error, ORCH_UNMODELLED,
                      ORCH_OPTION("mode") " timing: kernels of CPU cores are timed while they execute (full)");
 }
@@ -161,7 +162,7 @@ static uint64_t hash(const struct run *run)
 
 static const char *precision(const struct run *run)
 {
-    return run->request->precision ? run->request->precision : "f32";
+    return run->request->precision ? run->request->precision : run->kind->part == PART_ANE ? "f16" : "f32";
 }
 
 static struct run_operation operation(const struct run *run)
@@ -213,6 +214,7 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
     struct network *const w = run->work;
     const bool automatic = run->kind == &run_kind_network_auto, cores = run->kind->part == PART_CPU && !automatic;
     struct mem_space *const space = cores ? NULL : run_space_create(run, error);
+    const bool characteristics = run_is_operator(run->request);
     (void)given;
     run_result_free(&w->operators);
     run_result_init(&w->operators);
@@ -223,7 +225,8 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                                   .model = w->model,
                                   .input = w->input,
                                   .sum = m,
-                                  .operators = run_is_operator(run->request) ? &w->operators : NULL,
+                                  .characteristics = characteristics,
+                                  .operators = characteristics || run->kind->part == PART_ANE ? &w->operators : NULL,
                                   .result = r};
     const bool ok = (cores || space) && compute(run, w, r, error);
     run_space_free(space, run, m);
@@ -333,6 +336,27 @@ const struct run_kind run_kind_network_amx = {
     .may_sample = true,
     .composed = true,
     .needs_values = true,
+    .recognise = recognise,
+    .open = open_workload,
+    .close = close_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .operation = operation,
+    .work = run_work_any,
+    .time_in = time_in,
+    .account = account,
+    .energy = run_network_energy,
+    .explain = explain,
+};
+
+const struct run_kind run_kind_network_ane = {
+    .name = "network-ane",
+    .program_kind = "network",
+    .part = PART_ANE,
+    .may_sample = true,
+    .composed = true,
+    .needs_values = false,
     .recognise = recognise,
     .open = open_workload,
     .close = close_workload,

@@ -12,10 +12,30 @@ static bool same(double a, double b)
     return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b));
 }
 
+/* The same where the library takes the number with the request, one function at a time; a number of 0 stands for none there. */
+static bool add_numbers(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
+                        float *to, int64_t count)
+{
+    for (unsigned i = 0; i < numbers; i++, from = to) {
+        const int length = (int)strcspn(words, "+");
+        const bool is_relu = number[i] == 0 && strncmp(words, "max", 3) == 0;
+        if (number[i] == 0 && !is_relu)
+            return lowering_leave(l, "%.*s 0", length, words);
+        struct lowered_step *const step = is_relu ? lowering_step(l, to, count, "elementwise:%lld,op=relu", (long long)count)
+                                                  : lowering_step(l, to, count, "elementwise:%lld,op=%.*s,number=%.9g",
+                                                                  (long long)count, length, words, (double)number[i]);
+        lowering_read(step, from, count);
+        words += length + (words[length] != 0);
+    }
+    return lowering_holds(l);
+}
+
 /* A chain of functions of two operands, of which the second is one number each. */
 static bool add_chain(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from, float *to,
                       int64_t count)
 {
+    if (l->part == PART_ANE)
+        return add_numbers(l, words, number, numbers, from, to, count);
     struct lowered_step *const step = lowering_step(l, to, count, "elementwise:%lld,op=%s,period=1", (long long)count, words);
     float *const own = lowering_scratch(l, numbers);
     lowering_read(step, from, count);
@@ -185,6 +205,8 @@ bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *
         return false;
     const int64_t count = shape->count, period = b->count == count ? 0 : period_of(shape, b);
     const bool simple = b->count == count || period > 0;
+    if (period == 1 && l->part == PART_ANE && lowering_holds_constant(l, b) && *(const float *)b->data != 0)
+        return add_numbers(l, word, b->data, 1, a, to, count);
     char option[40] = "";
     if (period)
         snprintf(option, sizeof option, ",period=%lld", (long long)period);

@@ -56,14 +56,17 @@ static float *cut(struct lowering *l, const float *from, const struct lstm *s, i
     return to;
 }
 
-static float *product(struct lowering *l, const struct lstm *s, const float *x, int64_t depth, const struct net_array *weights)
+static float *product(struct lowering *l, const struct lstm *s, const float *x, int64_t depth, size_t weights)
 {
-    const int64_t count = 4 * s->batch * s->hidden;
-    float *const to = lowering_scratch(l, count);
-    struct lowered_step *const step = lowering_step(l, to, count, "gemm:%lldx%lldx%lld,tb=1", (long long)s->batch,
-                                                    (long long)(4 * s->hidden), (long long)depth);
-    lowering_read(step, x, s->batch * depth);
-    lowering_read(step, weights->data, weights->count);
+    const struct lowering_product p = {.batch = 1,
+                                       .m = s->batch,
+                                       .n = 4 * s->hidden,
+                                       .k = depth,
+                                       .tb = true,
+                                       .b_known = lowering_is_constant(l, weights),
+                                       .alpha = 1};
+    float *const to = lowering_scratch(l, p.m * p.n);
+    lowering_add_product(l, &p, x, l->in[weights]->data, NULL, to);
     return to;
 }
 
@@ -71,9 +74,9 @@ static float *product(struct lowering *l, const struct lstm *s, const float *x, 
 static float *sum_gates(struct lowering *l, const struct lstm *s)
 {
     const int64_t each = 4 * s->hidden, count = s->batch * each;
-    float *const sum = product(l, s, l->in[INPUT]->data, s->input, l->in[WEIGHTS]);
+    float *const sum = product(l, s, l->in[INPUT]->data, s->input, WEIGHTS);
     if (s->h)
-        pair(l, "add", sum, product(l, s, s->h->data, s->hidden, l->in[RECURRENT]), count, 0, sum);
+        pair(l, "add", sum, product(l, s, s->h->data, s->hidden, RECURRENT), count, 0, sum);
     for (int64_t part = 0; s->bias && part < 2; part++)
         pair(l, "add", sum, (const float *)s->bias->data + part * each, count, each, sum);
     return sum;

@@ -189,6 +189,19 @@ bool lowering_leave(struct lowering *l, const char *format, ...)
     return false;
 }
 
+bool lowering_is_constant(const struct lowering *l, size_t operand)
+{
+    return operand < l->node->inputs && l->node->input[operand] != NET_NONE && l->model->value[l->node->input[operand]].constant;
+}
+
+bool lowering_holds_constant(const struct lowering *l, const struct net_array *array)
+{
+    for (size_t k = 0; k < l->node->inputs; k++)
+        if (l->in[k] && l->in[k]->data == array->data)
+            return lowering_is_constant(l, k);
+    return false;
+}
+
 bool lowering_holds(const struct lowering *l)
 {
     return l->why[0] == 0;

@@ -21,6 +21,7 @@ struct lowered_step {
 };
 
 struct lowering {
+    const struct net_model *model;
     const struct net_node *node;
     enum orch_part part; /* the unit that is asked for */
     struct net_array *const *in;
@@ -59,6 +60,9 @@ struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t cou
 void lowering_read(struct lowered_step *step, const void *data, int64_t count);
 /* Memory of so many elements of four bytes, zeros; NULL when there is none, which is then the reason. */
 void *lowering_scratch(struct lowering *l, int64_t count);
+/* Whether an operand, or the one with these contents, is known before the network runs. */
+bool lowering_is_constant(const struct lowering *l, size_t operand);
+bool lowering_holds_constant(const struct lowering *l, const struct net_array *array);
 /* Everything that was added could be added. */
 bool lowering_holds(const struct lowering *l);
 
@@ -92,6 +96,14 @@ bool lowering_lstm(struct lowering *l, const char *word);
 /* to = the elements of `from` at these places, which count from 1 (0 = a zero), so many columns at a time. */
 bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_count, const double *place, int64_t count,
                             int64_t columns, void *to);
+/* to = alpha a b + beta c; `c` NULL = nothing is added. What is known before the network runs may become weights of a program. */
+struct lowering_product {
+    int64_t batch, m, n, k;
+    bool ta, tb, a_known, b_known;
+    double alpha, beta;
+};
+void lowering_add_product(struct lowering *l, const struct lowering_product *p, const float *a, const float *b, const float *c,
+                          float *to);
 /* A convolution as a product, from its windows side by side. */
 bool lowering_conv_by_windows(struct lowering *l);
 

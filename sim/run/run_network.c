@@ -107,6 +107,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     struct lowering *const l = calloc(1, sizeof *l);
     if (!l)
         return orch_no_memory(error);
+    l->model = n->model;
     l->node = node;
     l->part = n->plan ? network_plan_part(n->plan, node) : n->part;
     l->in = in;

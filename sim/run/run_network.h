@@ -27,23 +27,24 @@ struct run_network {
     const struct run_request *request; /* how kernels are run: chip, mode, cores ... */
     enum orch_part part;               /* the unit that is asked for */
     bool automatic;                    /* each node is given to the unit of a plan (run_network_plan.h) */
-    struct mem_space *space;           /* where kernels of the GPU and products of AMX have their buffers; CPU: NULL */
+    struct mem_space *space;           /* where all but cores have their buffers; CPU: NULL */
     const struct net_model *model;     /* with its shapes */
     struct net_array *const *input;    /* by input of the graph; one that is a constant may be NULL */
     struct run_measure *sum;           /* the caller releases it */
     struct run_result *result;         /* gets the placement and the counters */
-    struct run_result
-        *operators; /* with detail op: gets what characteristics of kernels add up to; there are no values. Else NULL */
+    bool characteristics;              /* with detail op: of kernels, which have no values */
+    /* Where no measure says everything (characteristics, requests to the Neural Engine): gets what kernels add up to; else NULL.
+     */
+    struct run_result *operators;
 
     /* Filled in. */
-    double macs, macs_known,
-        macs_here;                     /* of all nodes, of operators that have a kernel at all, of what the asked unit computed */
-    double flops;                      /* of the kernels */
-    unsigned kernels, left, elsewhere; /* kernels that ran; nodes that the reference computed; kernels that the CPU took over */
-    unsigned command_buffers;          /* of the GPU */
-    bool sampled;                      /* some kernel was */
-    struct run_measure cores, gpu;     /* what is in the sum, by who did it; the chip is the sum's */
-    double overhead_ns;                /* of one command buffer */
+    double macs, macs_known, macs_here; /* of all nodes, of operators with a kernel, of what the asked unit computed */
+    double flops;                       /* of the kernels */
+    unsigned kernels, left, elsewhere;  /* kernels that ran; nodes that the reference computed; kernels that the CPU took over */
+    unsigned command_buffers;           /* of the GPU */
+    bool sampled;                       /* some kernel was */
+    struct run_measure cores, gpu;      /* what is in the sum, by who did it; the chip is the sum's */
+    double overhead_ns;                 /* of one command buffer */
 
     struct network_memory *memory; /* for run_network alone, as is the rest */
     struct network_plan *plan;
@@ -56,13 +57,13 @@ bool run_network(struct run_network *network, struct net_array **output, struct 
 /* Whether nothing but shapes and places is computed. */
 static inline bool run_network_has_no_values(const struct run_network *network)
 {
-    return network->operators || network->request->mode == RUN_TIMING;
+    return network->characteristics || network->request->mode == RUN_TIMING;
 }
 
 /* ---- run_network_account.c: `account` and `energy` of networks ---- */
 
-/* Adds a kernel of which only the characteristic is known; its time without command buffers. False = out of memory. */
-bool run_network_add_operator(struct run_network *network, const struct run_result *kernel);
+/* Adds the result of a kernel, of the GPU without its command buffer, to what they add up to. False = out of memory. */
+bool run_network_add_operator(struct run_network *network, enum orch_part part, const struct run_result *kernel);
 
 bool run_network_account(struct run *run, const struct run_network *network, const struct run_measure *m,
                          struct run_result *result, struct orch_error *error);

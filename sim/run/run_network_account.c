@@ -17,6 +17,14 @@ void run_network_energy(const struct energy_model *model, const struct run_measu
     const bool cores = m->busy.slices[POWER_P_CPU] || m->busy.slices[POWER_E_CPU];
     if (cores)
         run_energy_of_cores(model, m, e);
+    if (m->ane.timed.device_ns > 0) {
+        if (!cores)
+            energy_run_add_activity(e, model, &m->by[POWER_ANE], POWER_ANE);
+        energy_run_set_slices(e, model, POWER_ANE, model->slices[POWER_ANE],
+                              1e-9 * model->slices[POWER_ANE] * m->ane.timed.device_ns, m->ane.timed.params.clock_ghz * 1e3);
+        if (!cores || 1e-9 * m->ane.timed.device_ns > 0.5 * e->profile.seconds)
+            e->profile.driver = POWER_ANE;
+    }
     if (g->groups == 0)
         return;
     if (!cores)
@@ -101,16 +109,18 @@ static bool account_both(struct run *run, const struct run_network *n, const str
 
 /* Sums are of what takes time on the units: numbers of a kernel that has a command buffer of its own are made those of the time
  * in which the device is busy. Stalls and utilisation are times until the end. */
-bool run_network_add_operator(struct run_network *n, const struct run_result *k)
+bool run_network_add_operator(struct run_network *n, enum orch_part by, const struct run_result *k)
 {
     struct run_result *const sum = n->operators;
     struct run_result part;
-    const double share = k->seconds > 0 ? k->device_seconds / k->seconds : 1;
+    const bool buffer = by == PART_GPU; /* which is the network's */
+    const double seconds = buffer ? k->device_seconds : k->seconds, share = k->seconds > 0 ? seconds / k->seconds : 1;
     run_result_init(&part);
-    part.seconds = part.device_seconds = k->device_seconds;
+    part.seconds = seconds;
+    part.device_seconds = k->device_seconds;
     part.seconds_low = share * k->seconds_low;
     part.seconds_high = share * k->seconds_high;
-    part.overhead_seconds = 0;
+    part.overhead_seconds = buffer ? 0 : k->overhead_seconds;
     part.dram_bytes = k->dram_bytes;
     memcpy(part.utilisation, k->utilisation, sizeof part.utilisation);
     bool ok = add_part(sum, &part, k->seconds);
@@ -133,16 +143,20 @@ static bool account_operators(const struct run_network *n, const struct run_meas
     r->seconds = seconds;
     r->seconds_low *= longer;
     r->seconds_high *= longer;
-    r->device_seconds = sum->seconds;
-    r->overhead_seconds = overhead_s;
+    r->overhead_seconds += overhead_s;
     r->flops = n->flops;
     r->gflops = r->flops / seconds * 1e-9;
     r->dram_gbps = r->dram_bytes / seconds * 1e-9;
     r->host_seconds = m->host_seconds;
     return ok && (overhead_s == 0 || run_values_add(&r->stalls, "launch", overhead_s / seconds)) && set_limit(r) &&
-           run_result_set_text(&r->detail, "op") && run_result_set_text(&r->mode, "timing") &&
-           run_assumption_add(&r->assumptions, "detail", "inferred",
-                              "the network is the sum of its kernels' characteristics, without values");
+           (!n->characteristics ||
+            (run_result_set_text(&r->detail, "op") && run_result_set_text(&r->mode, "timing") &&
+             run_assumption_add(&r->assumptions, "detail", "inferred",
+                                "the network is the sum of its kernels' characteristics, without values"))) &&
+           (n->part != PART_ANE ||
+            run_assumption_add(
+                &r->assumptions, "requests", "inferred",
+                "each kernel is a request of its own to the Neural Engine, and constants are laid out beforehand"));
 }
 
 /* ---- any ---- */
@@ -177,10 +191,10 @@ bool run_network_account(struct run *run, const struct run_network *n, const str
     if (n->kernels == 0)
         return orch_fail(error, ORCH_UNMODELLED, "%s: the %s's library has no kernel for any of its operators",
                          run->request->workload, orch_part_name(n->part));
-    const bool ok = n->operators   ? account_operators(n, m, r) || orch_no_memory(error)
-                    : cores && gpu ? account_both(run, n, m, r, error)
-                    : gpu          ? run_gpu_account(run, m, r, error)
-                                   : run_account(run, m, r, error);
+    const bool ok = n->operators && run->request->mode != RUN_FUNCTIONAL ? account_operators(n, m, r) || orch_no_memory(error)
+                    : cores && gpu                                       ? account_both(run, n, m, r, error)
+                    : gpu                                                ? run_gpu_account(run, m, r, error)
+                                                                         : run_account(run, m, r, error);
     if (!ok)
         return false;
     r->macs = n->macs;

@@ -62,6 +62,7 @@ static double predict(const struct network_plan *plan, enum orch_part part, cons
     double seconds = INFINITY;
     if (!l)
         return seconds;
+    l->model = plan->network->model;
     l->node = node;
     l->part = part;
     l->in = in;

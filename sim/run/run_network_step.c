@@ -15,7 +15,7 @@ static void ask(const struct run_network *n, const struct lowered_step *lowered,
     *q = *n->request;
     q->workload = lowered->workload;
     q->unit = orch_part_name(part);
-    q->precision = cores || !n->request->precision ? "f32" : n->request->precision;
+    q->precision = cores ? "f32" : n->request->precision ? n->request->precision : part == PART_ANE ? "f16" : "f32";
     q->operands = &lowered->operands;
     q->inputs = NULL;
     q->input_count = 0;
@@ -24,7 +24,7 @@ static void ask(const struct run_network *n, const struct lowered_step *lowered,
     q->passes = NULL;
     q->dim_count = 0;
     q->cores = cores ? q->cores : 0;
-    if (n->operators)
+    if (n->characteristics)
         q->mode = RUN_TIMING;
     else if (cores && q->mode == RUN_TIMING)
         q->mode = RUN_FULL;                 /* programs are timed while they execute */
@@ -70,12 +70,13 @@ static void name_kernel(const struct run_result *r, const char *workload, char *
         snprintf(text + used, size - used, " %s", workload);
 }
 
-static bool note_costs(const struct run_network *n, const struct run_result *r)
+static bool note_costs(const struct run_network *n, const struct network_step *step, const struct run_result *r)
 {
     char seconds[60], joules[60];
     snprintf(seconds, sizeof seconds, RUN_NETWORK_SECONDS, n->result->placement.count);
     snprintf(joules, sizeof joules, RUN_NETWORK_JOULES, n->result->placement.count);
-    return run_values_add(&n->result->counters, seconds, n->operators ? r->device_seconds : r->seconds) &&
+    return run_values_add(&n->result->counters, seconds,
+                          n->characteristics && step->run->kind->part == PART_GPU ? r->device_seconds : r->seconds) &&
            (isnan(r->joules) || run_values_add(&n->result->counters, joules, r->joules));
 }
 
@@ -91,17 +92,21 @@ static bool note(const struct run_network *n, const char *title, const struct ne
         snprintf(why, sizeof why, "%sthe library's kernel for it", lacks);
     if (!run_placement_add(&n->result->placement, title, orch_part_name(step->run->kind->part), kernel, why))
         return false;
-    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, r);
+    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, step, r);
 }
 
 /* ---- sums ---- */
 
-static void add_to(struct run_measure *sum, const struct run_measure *pass, bool gpu)
+static void add_to(struct run_measure *sum, const struct run_measure *pass, enum orch_part part)
 {
     run_measure_add(sum, pass);
-    if (gpu) {
+    if (part == PART_GPU) {
         activity_add(&sum->by[POWER_GPU], &pass->activity);
         run_gpu_add(&sum->gpu, &pass->gpu);
+    } else if (part == PART_ANE) {
+        activity_add(&sum->by[POWER_ANE], &pass->activity);
+        sum->ane.timed.device_ns += pass->ane.timed.device_ns;
+        sum->ane.timed.params = pass->ane.timed.params;
     } else {
         sum->core_count = pass->core_count;
         memcpy(sum->cores, pass->cores, sizeof sum->cores);
@@ -110,11 +115,12 @@ static void add_to(struct run_measure *sum, const struct run_measure *pass, bool
 }
 
 /* The chip is the network's: whoever comes first opens it. */
-static void add_measure(struct run_network *n, struct run_measure *pass, bool gpu)
+static void add_measure(struct run_network *n, struct run_measure *pass, enum orch_part part)
 {
+    const bool gpu = part == PART_GPU;
     n->sum->soc = pass->soc;
-    add_to(n->sum, pass, gpu);
-    add_to(gpu ? &n->gpu : &n->cores, pass, gpu);
+    add_to(n->sum, pass, part);
+    add_to(gpu ? &n->gpu : &n->cores, pass, part);
     if (gpu && !n->in_command_buffer)
         n->command_buffers++;
     n->in_command_buffer = gpu;
@@ -184,25 +190,25 @@ static bool compose(struct run_network *n, const struct network_step *step, stru
         if (!isnan(r->joules))
             r->joules *= joules_share(n, step, pass, r);
     }
-    return run_network_add_operator(n, r) || orch_no_memory(error);
+    return true;
 }
 
 bool network_step_run(struct run_network *n, const char *title, const struct lowered_step *lowered, struct network_step *step,
                       struct orch_error *error)
 {
-    const bool gpu = step->run->kind->part == PART_GPU;
     struct run_measure pass = {.soc = n->sum->soc};
     struct run_result r;
     run_result_init(&r);
-    bool ok = n->operators               ? compose(n, step, &pass, &r, error)
+    bool ok = n->characteristics         ? compose(n, step, &pass, &r, error)
               : step->run->kind->buffers ? run_on_buffers(n, lowered, step, &pass, &r, error)
                                          : simulate(n, step, NULL, &pass, &r, error);
     if (ok) {
-        add_measure(n, &pass, gpu);
+        add_measure(n, &pass, step->run->kind->part);
         n->flops += step->run->kind->operation(step->run).flops;
         n->kernels++;
         n->elsewhere += step->elsewhere;
-        ok = note(n, title, step, &r) || orch_no_memory(error);
+        ok = (note(n, title, step, &r) && (!n->operators || run_network_add_operator(n, step->run->kind->part, &r))) ||
+             orch_no_memory(error);
     }
     if (n->sum->soc)
         pass.soc = NULL;

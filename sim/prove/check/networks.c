@@ -175,7 +175,8 @@ bool check_networks(const char *folder, const char *const *names, size_t name_co
                     const struct run_request *request, struct check_report *report, struct check_network_rows *rows,
                     struct orch_error *error)
 {
-    const bool half = request && request->precision && strcmp(request->precision, "f16") == 0;
+    const bool ane = request && request->unit && strcmp(request->unit, "ane") == 0;
+    const bool half = ane || (request && request->precision && strcmp(request->precision, "f16") == 0);
     struct job job = {.options = options,
                       .request = request,
                       .tolerance = half ? CHECK_NETWORK_F16 : CHECK_NETWORK_F32,
