@@ -12,21 +12,25 @@
 
 static const struct orchard_option option_table[] = {
     {"unit", 0, "NAME", false,
-     "what computes: reference (the operators of sim/network, in double; default) or cpu (kernels of its library, executed)"},
+     "what computes: reference (the operators of sim/network, in double; default), or cpu, amx, gpu or ane (kernels of its "
+     "library, "
+     "executed; the cpu's where the others have none), or auto (each operator by the one that is predicted to be done first)"},
+    {"precision", 0, "P", false, "f32 (default), on the gpu also f16; on the ane f16"},
     {"opt", 0, "0|1|2", false, "passes before that: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
     {"no-pass", 0, "NAME", true, "leave a pass out; repeats"},
     {0},
 };
 
-static const char *computed_by(const struct check_network_row *r, char *text, size_t size)
+static const char *computed_by(const struct check_network_row *r, const char *unit, char *text, size_t size)
 {
+    char elsewhere[40] = "", share[60] = "";
     if (!r->fallbacks)
         return "reference";
-    if (isnan(r->share))
-        snprintf(text, size, "cpu (%u kernels), reference (%u nodes)", r->kernels, r->left);
-    else
-        snprintf(text, size, "cpu (%u kernels, %.1f %% of the MACs it has kernels for), reference (%u nodes)", r->kernels,
-                 100 * r->share, r->left);
+    if (r->elsewhere)
+        snprintf(elsewhere, sizeof elsewhere, ", cpu (%u)", r->elsewhere);
+    if (!isnan(r->share))
+        snprintf(share, sizeof share, ", %.1f %% of the MACs it has kernels for", 100 * r->share);
+    snprintf(text, size, "%s (%u kernels%s)%s, reference (%u nodes)", unit, r->kernels - r->elsewhere, share, elsewhere, r->left);
     return text;
 }
 
@@ -40,7 +44,7 @@ static void show_fallbacks(struct api_context *context, const struct check_netwo
     }
 }
 
-static void show_rows(struct api_context *context, const struct check_network_rows *rows)
+static void show_rows(struct api_context *context, const struct check_network_rows *rows, const char *unit)
 {
     static const struct table_column columns[] = {
         {"network", NULL, false, 0},         {"outputs", NULL, false, 0}, {"largest difference", NULL, true, 0},
@@ -48,19 +52,19 @@ static void show_rows(struct api_context *context, const struct check_network_ro
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (size_t k = 0; k < rows->count; k++) {
         const struct check_network_row *const r = &rows->row[k];
-        char text[120];
+        char text[160];
         table_row(table);
         table_cell(table, "%s", r->name);
         table_cell(table, "%s", r->right ? "right" : "wrong");
         table_cell(table, "%.2g", r->difference);
         table_cell(table, "%.3g", r->magnitude);
         table_cell(table, "%llu", (unsigned long long)r->macs);
-        table_cell(table, "%s", computed_by(r, text, sizeof text));
+        table_cell(table, "%s", computed_by(r, unit, text, sizeof text));
     }
     api_table(context, table);
 }
 
-static json_object *rows_json(const struct check_network_rows *rows)
+static json_object *rows_json(const struct check_network_rows *rows, const char *unit)
 {
     json_object *const list = json_object_new_array();
     for (size_t k = 0; k < rows->count; k++) {
@@ -71,10 +75,12 @@ static json_object *rows_json(const struct check_network_rows *rows)
         json_add_number(o, "largest_difference", r->difference);
         json_add_number(o, "largest_expected", r->magnitude);
         json_add_count(o, "macs", r->macs);
-        json_add_text(o, "unit", r->fallbacks ? "cpu" : "reference");
+        json_add_text(o, "unit", r->fallbacks ? unit : "reference");
         if (r->fallbacks) {
             json_add_number(o, "supported_mac_share", r->share);
             json_add_count(o, "kernels", r->kernels);
+            if (r->elsewhere)
+                json_add_count(o, "kernels_of_cpu", r->elsewhere);
             json_add_count(o, "fallback_nodes", r->left);
             json_add_text(o, "fallbacks", r->fallbacks);
         }
@@ -83,16 +89,17 @@ static json_object *rows_json(const struct check_network_rows *rows)
     return list;
 }
 
-static int answer(struct api_context *context, const struct check_report *report, const struct check_network_rows *rows)
+static int answer(struct api_context *context, const struct check_report *report, const struct check_network_rows *rows,
+                  const char *unit)
 {
     json_object *const document = api_wants_document(context) ? check_report_json(report) : NULL;
     if (document) {
-        json_object_object_add(document, "networks", rows_json(rows));
+        json_object_object_add(document, "networks", rows_json(rows, unit));
         api_document(context, document);
     }
     if (api_wants_text(context)) {
         if (rows->count)
-            show_rows(context, rows);
+            show_rows(context, rows, unit);
         show_fallbacks(context, rows);
         check_print_details(report, context->out);
         check_print_closing(report, context->out);
@@ -115,7 +122,7 @@ static int check(struct api_context *context, const char *folder, const char *co
     ok = ok && api_chosen(&context->args, "opt", "0|1|2", &level, &error);
     const struct net_open_options options = {(int)level, without, left_out, NULL};
     ok = ok && check_networks(folder, names, count, &options, request, &report, &rows, &error);
-    const int code = ok ? answer(context, &report, &rows) : api_fail(context, &error);
+    const int code = ok ? answer(context, &report, &rows, request ? request->unit : "reference") : api_fail(context, &error);
     check_network_rows_free(&rows);
     check_report_free(&report);
     free(without);
@@ -123,13 +130,14 @@ static int check(struct api_context *context, const char *folder, const char *co
 }
 
 /* Kernels are executed without time: on which chip decides nothing but the rules of its cores. */
-static int check_on_cpu(struct api_context *context, int words, const char *const *word)
+static int check_on_unit(struct api_context *context, const char *unit, int words, const char *const *word)
 {
     struct orch_error error = {0};
     struct api_chips chips = {0};
     if (!api_chips_open(context, NULL, &chips, &error))
         return api_fail(context, &error);
-    const struct run_request request = {.chip = chips.chip[0], .mode = RUN_FUNCTIONAL};
+    const struct run_request request = {
+        .chip = chips.chip[0], .unit = unit, .precision = api_value(&context->args, "precision"), .mode = RUN_FUNCTIONAL};
     const int code = check(context, word[1], word + 2, (size_t)words - 2, &request);
     api_chips_close(&chips);
     return code;
@@ -148,10 +156,15 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return check(context, word[1], word + 2, (size_t)words - 2, NULL);
     if (!api_unit_is_known(&context->args, &error))
         return api_fail(context, &error);
-    if (strcmp(unit, "cpu") == 0 || strcmp(unit, "auto") == 0)
-        return check_on_cpu(context, words, word);
-    orch_fail(&error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: networks are computed by the cpu and the reference alone as yet",
-              unit);
+    const char *const precision = api_value(&context->args, "precision");
+    const bool half = precision && strcmp(precision, "f16") == 0, whole = precision && strcmp(precision, "f32") == 0;
+    const bool ane = strcmp(unit, "ane") == 0, has = (whole && !ane) || (half && (ane || strcmp(unit, "gpu") == 0));
+    if (precision && !has)
+        orch_fail(&error, ORCH_UNMODELLED,
+                  ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also and on the ane only in f16",
+                  precision);
+    else
+        return check_on_unit(context, unit, words, word);
     return api_fail(context, &error);
 }
 
@@ -165,9 +178,10 @@ const struct api_verb verb_model = {
                 "DIR holds a folder per network: model.onnx with golden/golden.json and .npy files (outputs within 2e-4 of the "
                 "largest\n"
                 "expected number), or with test_data_set_N of ONNX's backend tests (each number within 1e-3 of it and 1e-7).\n"
-                "Networks with operators that are not known are skipped by name. On the cpu, operators without a kernel are "
+                "Networks with operators that are not known are skipped by name. On a unit, operators without a kernel are "
                 "computed by the reference and\n"
-                "named; of the multiplications of operators with a kernel, kernels must compute 95 %.",
+                "named; of the multiplications of operators with a kernel, the unit's kernels must compute 95 %. In f16, "
+                "golden outputs are met within 2e-2.",
             .examples = "orchard model check models\n"
                         "orchard model check models mnist_8 --opt 0\n"
                         "orchard model check models mnist_8 --unit cpu\n"

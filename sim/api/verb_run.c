@@ -417,6 +417,8 @@ const struct api_verb verb_run = {
                 "gzip\n"
                 "too), a network (.onnx) or a language model (.gguf generates text; model:NAME of orchard models is timed).\n"
                 "The answer is recorded in the performance database; an equal run is found there instead of simulated again.\n"
+                "Operators of networks run by kernels of the unit, or of the one predicted to be done first (auto); --explain\n"
+                "lists them.\n"
                 "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode\n"
                 "detail cores core entry home repeat buffers evict cold, priority=N and weight=X at what they share,\n"
                 "start=SECONDS. Programs of the CPU get cores of their own.\n"
@@ -428,7 +430,7 @@ const struct api_verb verb_run = {
                 "\"expect\": {NAME: FILE.npy}}.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
-                "orchard run program.elf --chip m1 --explain\n"
+                "orchard run model.onnx --unit gpu --precision f16 --explain\n"
                 "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
                 "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
                 "4096\n"

@@ -9,6 +9,7 @@
 #include "sim/run/measure.h"
 #include "sim/run/run_file.h"
 #include "sim/run/run_state.h"
+#include "sim/workload/element_type.h"
 
 struct run_programs;
 
@@ -25,14 +26,24 @@ struct run_given {
     unsigned count;
 };
 
+/* A buffer that a caller may give. */
+struct run_buffer {
+    enum element_type type;
+    uint64_t count; /* elements */
+    bool read, written;
+    bool places; /* its values are places in other buffers */
+};
+enum { RUN_BUFFERS = 12 };
+
 struct run_kind {
     const char *name;         /* of the row; kept with characteristics */
     const char *program_kind; /* as the performance database groups programs: "elf", "kernel", "agx", "ane" */
     enum orch_part part;      /* the unit that the work is for */
+    const char *unit;         /* what it is called where there is more than one; NULL = the part's name */
     bool may_sample;          /* --detail chooses between timing everything and a sample */
     bool needs_values;        /* is timed while it executes: there is no timing without values */
     bool takes_buffers;       /* time_in accepts buffers of a caller */
-    bool composes;            /* its time and its joules are sums over kernels that are runs of their own */
+    bool composed; /* of kernels, which are runs themselves: it asks for their characteristics, where kernels have one */
 
     /* A file, or a folder, is of the first kind that recognises it; NULL = never. */
     bool (*recognise)(const struct run_file *file);
@@ -50,6 +61,8 @@ struct run_kind {
     const char *(*precision)(const struct run *run);
     /* Bytes of all buffers as far as they are known before the run; NULL = not known. */
     double (*bytes)(const struct run *run);
+    /* Kinds that take buffers and have a documented order of them: which, in that order; returns their number. NULL = none. */
+    unsigned (*buffers)(const struct run *run, struct run_buffer buffer[RUN_BUFFERS]);
     /* NULL = nothing was asked for but the program. */
     struct run_operation (*operation)(const struct run *run);
     /* Seconds that no program of the kind goes below, from the unit's peak; NULL = not known. */
@@ -75,7 +88,8 @@ struct run_kind {
 
 extern const struct run_kind run_kind_amx, run_kind_amx_program, run_kind_gpu_kernel, run_kind_ane_kernel, run_kind_cpu_kernel,
     run_kind_cpu_library, run_kind_ane_program, run_kind_gpu_code, run_kind_gpu_source, run_kind_gpu_row, run_kind_elf,
-    run_kind_amx_library, run_kind_network, run_kind_language, run_kind_language_amx, run_kind_language_gpu;
+    run_kind_amx_library, run_kind_network_auto, run_kind_network, run_kind_network_gpu, run_kind_network_amx,
+    run_kind_network_ane, run_kind_language, run_kind_language_amx, run_kind_language_gpu;
 
 /* Finds the kind of the request's workload; a file is read into run->file. NULL with *error when it is none. */
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);
@@ -83,6 +97,8 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);
 const struct run_kind *run_kind_of_kernel(const struct run_request *request);
 /* The kind of the request's unit whose library has its kernel; NULL = the unit has none. */
 const struct run_kind *run_kind_on_unit(const struct run_request *request);
+/* The unit in words. */
+const char *run_kind_unit(const struct run_kind *kind);
 /* By its name; NULL = none. */
 const struct run_kind *run_kind_named(const char *name);
 

@@ -72,6 +72,20 @@ static double bytes(const struct run *run)
     return (double)kernel_data_bytes(run->work);
 }
 
+static unsigned buffers(const struct run *run, struct run_buffer buffer[RUN_BUFFERS])
+{
+    const struct kernel_call *const call = run->work;
+    const bool vector = strcmp(call->info->name, "gemv") == 0;
+    const uint64_t batch = call->batch ? call->batch : 1;
+    const enum element_type in = element_type_find(call->precision), out = element_type_find(call->accumulate);
+    if (vector || in == ELEMENT_TYPE_COUNT || out == ELEMENT_TYPE_COUNT)
+        return 0;
+    buffer[0] = (struct run_buffer){.type = in, .count = batch * call->m * call->k, .read = true};
+    buffer[1] = (struct run_buffer){.type = in, .count = batch * call->k * call->n, .read = true};
+    buffer[2] = (struct run_buffer){.type = out, .count = batch * call->m * call->n, .read = call->beta != 0, .written = true};
+    return 3;
+}
+
 static struct run_operation operation(const struct run *run)
 {
     return (struct run_operation){kernel_flops(run->work), 0};
@@ -363,6 +377,7 @@ const struct run_kind run_kind_amx = {
     .hash = hash,
     .precision = precision,
     .bytes = bytes,
+    .buffers = buffers,
     .operation = operation,
     .work = run_work_named,
     .time_in = time_in,

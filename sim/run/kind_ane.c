@@ -94,6 +94,25 @@ static const char *precision(const struct run *run)
     return run_ane_workload(run)->precision;
 }
 
+static unsigned buffers(const struct run *run, struct run_buffer buffer[RUN_BUFFERS])
+{
+    const struct ane_workload *const w = run_ane_workload(run);
+    if (w->arrays > RUN_BUFFERS)
+        return 0;
+    for (unsigned i = 0; i < w->arrays; i++)
+        buffer[i] = (struct run_buffer){.type = ELEMENT_F16,
+                                        .count = ane_array_count(&w->array[i]),
+                                        .read = w->array[i].role != ANE_TENSOR_OUTPUT,
+                                        .written = w->array[i].role == ANE_TENSOR_OUTPUT};
+    return w->arrays;
+}
+
+static struct run_operation operation(const struct run *run)
+{
+    const struct ane_kernel *const kernel = &run_ane_workload(run)->kernel;
+    return (struct run_operation){kernel->flops, kernel->macs};
+}
+
 const struct run_kind run_kind_ane_kernel = {
     .name = "ane",
     .program_kind = "kernel",
@@ -105,6 +124,8 @@ const struct run_kind run_kind_ane_kernel = {
     .check = check_kernel,
     .hash = hash,
     .precision = precision,
+    .buffers = buffers,
+    .operation = operation,
     .work = run_work_named,
     .time_in = run_ane_time_in,
     .account = run_ane_account,

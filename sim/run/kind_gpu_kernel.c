@@ -98,6 +98,25 @@ static double bytes(const struct run *run)
     return gpu_library_bytes(&((const struct gpu_operator *)run->work)->library);
 }
 
+static unsigned buffers(const struct run *run, struct run_buffer buffer[RUN_BUFFERS])
+{
+    const struct gpu_kernel *const kernel = &((const struct gpu_operator *)run->work)->library.kernel;
+    unsigned count = 0;
+    for (unsigned i = 0; i < kernel->buffers; i++) {
+        const struct gpu_kernel_buffer *const b = &kernel->buffer[i];
+        struct abi_arg arg = {0};
+        if (b->role == GPU_BUFFER_SCRATCH)
+            continue;
+        gpu_library_set_buffer(&arg, b, 0);
+        buffer[count++] = (struct run_buffer){.type = arg.type,
+                                              .count = arg.count,
+                                              .read = b->role != GPU_BUFFER_OUTPUT,
+                                              .written = b->role != GPU_BUFFER_INPUT,
+                                              .places = b->places};
+    }
+    return count;
+}
+
 static struct run_operation operation(const struct run *run)
 {
     const struct gpu_library *const library = &((const struct gpu_operator *)run->work)->library;
@@ -230,6 +249,10 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
                     (!own || run->request->mode == RUN_TIMING || own_kernel_expect(&work->own, &c, library, operands.address)) &&
                     framework_check_expect(&work->check, &c, library, operands.address) && address_steps(&c) && run_chain(&c);
     run->gpu_bytes = library->kernel.min_bytes;
+    for (unsigned i = 0; given && i < library->kernel.buffers; i++) /* what nobody else knows */
+        if (library->kernel.buffer[i].role == GPU_BUFFER_SCRATCH && operands.address[i])
+            mem_space_unmap(space, operands.address[i],
+                            gpu_type_bytes(library->kernel.buffer[i].type, library->kernel.buffer[i].count));
     free(c.address);
     return ok;
 }
@@ -258,6 +281,7 @@ const struct run_kind run_kind_gpu_kernel = {
     .hash = hash,
     .precision = precision,
     .bytes = bytes,
+    .buffers = buffers,
     .operation = operation,
     .work = run_work_named,
     .time_in = time_in,

@@ -293,7 +293,7 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
         .part = unit,                                                                                                            \
         .may_sample = true,                                                                                                      \
         .needs_values = true,                                                                                                    \
-        .composes = true,                                                                                                        \
+        .composed = true,                                                                                                        \
         .open = open_workload,                                                                                                   \
         .close = close_workload,                                                                                                 \
         .check = check,                                                                                                          \

@@ -1,4 +1,5 @@
-/* Kind "network": an ONNX file, whose operators are computed by kernels of the CPU's library (run_network.h). */
+/* Kinds "network-auto", "network", "network-gpu", "network-amx" and "network-ane": an ONNX file, whose operators are computed by
+ * kernels of a unit's library (run_network.h). */
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/base/splitmix64.h"
@@ -6,7 +7,6 @@
 #include "sim/network/network.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network.h"
-#include "sim/run/run_programs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@ struct network {
     struct net_array **input; /* by input of the graph */
     size_t inputs;
     unsigned generated;
-    struct run_network run; /* after a run */
+    struct run_network run;      /* after a run */
+    struct run_result operators; /* with detail op: what its kernels add up to */
 };
 
 static bool recognise(const struct run_file *file)
@@ -88,6 +89,7 @@ static bool open_workload(struct run *run, struct orch_error *error)
     if (!w)
         return orch_no_memory(error);
     snprintf(run->program_name, sizeof run->program_name, "%.200s", slash ? slash + 1 : q->workload);
+    run_result_init(&w->operators);
     w->model = net_import(q->workload, error);
     if (!w->model)
         return false;
@@ -109,6 +111,7 @@ static void close_workload(struct run *run)
         net_array_release(w->input[k]);
     free(w->input);
     net_model_free(w->model);
+    run_result_free(&w->operators);
 }
 
 static bool check(const struct run *run, struct orch_error *error)
@@ -123,15 +126,20 @@ static bool check(const struct run *run, struct orch_error *error)
                                                       : NULL;
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of networks; %s is one", option, q->workload);
-    if (q->unit && strcmp(q->unit, "cpu") != 0 && strcmp(q->unit, "auto") != 0)
+    const enum orch_part part = run->kind->part;
+    if (q->unit && strcmp(q->unit, run_kind_unit(run->kind)) != 0)
         return orch_fail(error, ORCH_UNMODELLED,
-                         ORCH_OPTION("unit") " %s: networks are lowered to kernels of the cpu alone as yet", q->unit);
-    if (q->precision && strcmp(q->precision, "f32") != 0)
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("precision") " %s: networks are computed in f32 alone as yet",
+                         ORCH_OPTION("unit") " %s: networks are lowered to kernels of cpu, amx and gpu, or each operator to one "
+                                             "of them (auto), alone as yet",
+                         q->unit);
+    const bool half = q->precision && strcmp(q->precision, "f16") == 0, whole = q->precision && strcmp(q->precision, "f32") == 0;
+    if (q->precision && !(whole && part != PART_ANE) && !(half && (part == PART_GPU || part == PART_ANE)))
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also and on the ane only in f16",
                          q->precision);
-    return q->mode != RUN_TIMING ||
+    return q->mode != RUN_TIMING || part == PART_GPU || part == PART_ANE || run_is_operator(q) ||
            orch_fail(error, ORCH_UNMODELLED,
-                     ORCH_OPTION("mode") " timing: kernels of the CPU are timed while they execute (full)");
+                     ORCH_OPTION("mode") " timing: kernels of CPU cores are timed while they execute (full)");
 }
 
 /* The file, the values that it is given, and what is done to its graph. */
@@ -154,8 +162,7 @@ static uint64_t hash(const struct run *run)
 
 static const char *precision(const struct run *run)
 {
-    (void)run;
-    return "f32";
+    return run->request->precision ? run->request->precision : run->kind->part == PART_ANE ? "f16" : "f32";
 }
 
 static struct run_operation operation(const struct run *run)
@@ -187,45 +194,51 @@ static bool save(const struct run *run, const struct network *w, struct net_arra
     return true;
 }
 
+static bool compute(struct run *run, struct network *w, struct run_result *r, struct orch_error *error)
+{
+    const size_t outputs = w->model->graph->outputs;
+    struct net_array **const output = calloc(outputs + 1, sizeof(*output));
+    if (!output)
+        return orch_no_memory(error);
+    const bool values = run->request->mode != RUN_TIMING && !run_is_operator(run->request);
+    const bool ok = run_network(&w->run, output, error) && (!values || save(run, w, output, r, error));
+    for (size_t k = 0; k < outputs; k++)
+        net_array_release(output[k]);
+    free(output);
+    return ok && (run_result_set_text(&run->detail, w->run.sampled ? "sampled" : "instr") || orch_no_memory(error));
+}
+
 static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *r,
                     struct orch_error *error)
 {
     struct network *const w = run->work;
-    const size_t outputs = w->model->graph->outputs;
-    struct net_array **const output = calloc(outputs + 1, sizeof(*output));
+    const bool automatic = run->kind == &run_kind_network_auto, cores = run->kind->part == PART_CPU && !automatic;
+    struct mem_space *const space = cores ? NULL : run_space_create(run, error);
+    const bool characteristics = run_is_operator(run->request);
     (void)given;
-    if (!output)
-        return orch_no_memory(error);
-    w->run = (struct run_network){.request = run->request, .model = w->model, .input = w->input, .sum = m, .result = r};
-    const bool ok = run_network(&w->run, output, error) && save(run, w, output, r, error);
-    for (size_t k = 0; k < outputs; k++)
-        net_array_release(output[k]);
-    free(output);
+    run_result_free(&w->operators);
+    run_result_init(&w->operators);
+    w->run = (struct run_network){.request = run->request,
+                                  .part = run->kind->part,
+                                  .automatic = automatic,
+                                  .space = space,
+                                  .model = w->model,
+                                  .input = w->input,
+                                  .sum = m,
+                                  .characteristics = characteristics,
+                                  .operators = characteristics || run->kind->part == PART_ANE ? &w->operators : NULL,
+                                  .result = r};
+    const bool ok = (cores || space) && compute(run, w, r, error);
+    run_space_free(space, run, m);
     return ok;
-}
-
-static bool tell(struct run_result *r, const struct network *w)
-{
-    char text[160];
-    if (w->generated && !run_assumption_add(&r->assumptions, "inputs", "inferred", "inputs that were not given are generated"))
-        return false;
-    if (w->run.left == 0)
-        return true;
-    snprintf(text, sizeof text, "%u operators were computed by the reference: they have no time and no energy", w->run.left);
-    return run_assumption_add(&r->assumptions, "fallback", "inferred", text);
 }
 
 static bool account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     const struct network *const w = run->work;
-    if (w->run.kernels == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "%s: the CPU's library has no kernel for any of its operators",
-                         run->request->workload);
-    if (!run_account(run, m, r, error))
-        return false;
-    r->macs = w->run.macs;
-    r->native_mac_share = w->run.macs > 0 ? w->run.macs_here / w->run.macs : NAN;
-    return tell(r, w) || orch_no_memory(error);
+    if (w->generated && !run_assumption_add(&r->assumptions, "inputs", "inferred", "inputs that were not given are generated"))
+        return orch_no_memory(error);
+    return run_network_account(run, &w->run, m, r, error);
 }
 
 /* ---- the table of operators ---- */
@@ -252,11 +265,13 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
     }
 }
 
-const struct run_kind run_kind_network = {
-    .name = "network",
+const struct run_kind run_kind_network_auto = {
+    .name = "network-auto",
     .program_kind = "network",
     .part = PART_CPU,
+    .unit = "auto",
     .may_sample = true,
+    .composed = true,
     .needs_values = true,
     .recognise = recognise,
     .open = open_workload,
@@ -268,6 +283,90 @@ const struct run_kind run_kind_network = {
     .work = run_work_any,
     .time_in = time_in,
     .account = account,
-    .energy = run_energy_of_cores,
+    .energy = run_network_energy,
+    .explain = explain,
+};
+
+const struct run_kind run_kind_network = {
+    .name = "network",
+    .program_kind = "network",
+    .part = PART_CPU,
+    .may_sample = true,
+    .composed = true,
+    .needs_values = true,
+    .recognise = recognise,
+    .open = open_workload,
+    .close = close_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .operation = operation,
+    .work = run_work_any,
+    .time_in = time_in,
+    .account = account,
+    .energy = run_network_energy,
+    .explain = explain,
+};
+
+const struct run_kind run_kind_network_gpu = {
+    .name = "network-gpu",
+    .program_kind = "network",
+    .part = PART_GPU,
+    .may_sample = true,
+    .composed = true,
+    .needs_values = false,
+    .recognise = recognise,
+    .open = open_workload,
+    .close = close_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .operation = operation,
+    .work = run_work_any,
+    .time_in = time_in,
+    .account = account,
+    .energy = run_network_energy,
+    .explain = explain,
+};
+
+const struct run_kind run_kind_network_amx = {
+    .name = "network-amx",
+    .program_kind = "network",
+    .part = PART_AMX,
+    .may_sample = true,
+    .composed = true,
+    .needs_values = true,
+    .recognise = recognise,
+    .open = open_workload,
+    .close = close_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .operation = operation,
+    .work = run_work_any,
+    .time_in = time_in,
+    .account = account,
+    .energy = run_network_energy,
+    .explain = explain,
+};
+
+const struct run_kind run_kind_network_ane = {
+    .name = "network-ane",
+    .program_kind = "network",
+    .part = PART_ANE,
+    .may_sample = true,
+    .composed = true,
+    .needs_values = false,
+    .recognise = recognise,
+    .open = open_workload,
+    .close = close_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .operation = operation,
+    .work = run_work_any,
+    .time_in = time_in,
+    .account = account,
+    .energy = run_network_energy,
     .explain = explain,
 };

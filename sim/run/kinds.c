@@ -14,10 +14,10 @@
 /* Files are tried from top to bottom. So are kernels, unless a unit is asked for: AMX has its products, then comes the GPU; AMX
  * has the others only when it is asked for. */
 static const struct run_kind *const kinds[] = {
-    &run_kind_amx,        &run_kind_amx_program, &run_kind_gpu_kernel,   &run_kind_ane_kernel,
-    &run_kind_cpu_kernel, &run_kind_cpu_library, &run_kind_gpu_row,      &run_kind_gpu_code,
-    &run_kind_gpu_source, &run_kind_ane_program, &run_kind_elf,          &run_kind_amx_library,
-    &run_kind_network,    &run_kind_language,    &run_kind_language_amx, &run_kind_language_gpu,
+    &run_kind_amx,         &run_kind_amx_program, &run_kind_gpu_kernel,   &run_kind_ane_kernel,   &run_kind_cpu_kernel,
+    &run_kind_cpu_library, &run_kind_gpu_row,     &run_kind_gpu_code,     &run_kind_gpu_source,   &run_kind_ane_program,
+    &run_kind_elf,         &run_kind_amx_library, &run_kind_network_auto, &run_kind_network,      &run_kind_network_gpu,
+    &run_kind_network_amx, &run_kind_network_ane, &run_kind_language,     &run_kind_language_amx, &run_kind_language_gpu,
 };
 
 const struct run_kind *run_kind_named(const char *name)
@@ -26,6 +26,11 @@ const struct run_kind *run_kind_named(const char *name)
         if (strcmp(kinds[i]->name, name) == 0)
             return kinds[i];
     return NULL;
+}
+
+const char *run_kind_unit(const struct run_kind *kind)
+{
+    return kind->unit ? kind->unit : orch_part_name(kind->part);
 }
 
 /* `unit` NULL = any. */
@@ -76,6 +81,22 @@ static const struct run_kind *language_kind(const struct run_request *q)
                                       : &run_kind_language;
 }
 
+/* Of several kinds for the same files, one for each unit, the asked unit's. */
+static const struct run_kind *file_kind(const struct run *run)
+{
+    const char *const unit = run->request->unit;
+    const struct run_kind *first = NULL;
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
+        if (!kinds[i]->recognise || !kinds[i]->recognise(&run->file))
+            continue;
+        if (!first)
+            first = kinds[i];
+        if (unit && strcmp(kinds[i]->program_kind, first->program_kind) == 0 && strcmp(unit, run_kind_unit(kinds[i])) == 0)
+            return kinds[i];
+    }
+    return first;
+}
+
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
@@ -87,11 +108,10 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
         return kernel_kind(q, error);
     if (!run_file_read(q->workload, &run->file, error))
         return NULL;
-    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
-        if (kinds[i]->recognise && kinds[i]->recognise(&run->file))
-            return kinds[i];
-    run_file_refuse(&run->file, error);
-    return NULL;
+    const struct run_kind *const kind = file_kind(run);
+    if (!kind)
+        run_file_refuse(&run->file, error);
+    return kind;
 }
 
 /* The other units with the kernel: "gpu, ane"; "" when there are none. */

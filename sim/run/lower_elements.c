@@ -12,10 +12,30 @@ static bool same(double a, double b)
     return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b));
 }
 
+/* The same where the library takes the number with the request, one function at a time; a number of 0 stands for none there. */
+static bool add_numbers(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
+                        float *to, int64_t count)
+{
+    for (unsigned i = 0; i < numbers; i++, from = to) {
+        const int length = (int)strcspn(words, "+");
+        const bool is_relu = number[i] == 0 && strncmp(words, "max", 3) == 0;
+        if (number[i] == 0 && !is_relu)
+            return lowering_leave(l, "%.*s 0", length, words);
+        struct lowered_step *const step = is_relu ? lowering_step(l, to, count, "elementwise:%lld,op=relu", (long long)count)
+                                                  : lowering_step(l, to, count, "elementwise:%lld,op=%.*s,number=%.9g",
+                                                                  (long long)count, length, words, (double)number[i]);
+        lowering_read(step, from, count);
+        words += length + (words[length] != 0);
+    }
+    return lowering_holds(l);
+}
+
 /* A chain of functions of two operands, of which the second is one number each. */
 static bool add_chain(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from, float *to,
                       int64_t count)
 {
+    if (l->part == PART_ANE)
+        return add_numbers(l, words, number, numbers, from, to, count);
     struct lowered_step *const step = lowering_step(l, to, count, "elementwise:%lld,op=%s,period=1", (long long)count, words);
     float *const own = lowering_scratch(l, numbers);
     lowering_read(step, from, count);
@@ -185,6 +205,8 @@ bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *
         return false;
     const int64_t count = shape->count, period = b->count == count ? 0 : period_of(shape, b);
     const bool simple = b->count == count || period > 0;
+    if (period == 1 && l->part == PART_ANE && lowering_holds_constant(l, b) && *(const float *)b->data != 0)
+        return add_numbers(l, word, b->data, 1, a, to, count);
     char option[40] = "";
     if (period)
         snprintf(option, sizeof option, ",period=%lld", (long long)period);
@@ -228,4 +250,25 @@ bool lowering_pair(struct lowering *l, const char *word)
     const float *const first =
         a->count == out->count ? (const float *)a->data : expand(l, out, a, lowering_scratch(l, out->count));
     return lowering_broadcast_pair(l, word, first, out, b, out->data);
+}
+
+/* Operands one after another; the first that is as large as the result is where they are added to. */
+bool lowering_sum(struct lowering *l, const char *word)
+{
+    const struct net_array *const out = l->out[0];
+    size_t first = 0;
+    (void)word;
+    while (first < l->node->inputs && (!l->in[first] || l->in[first]->count != out->count))
+        first++;
+    if (l->node->inputs < 2 || first == l->node->inputs)
+        return lowering_leave(l, "%zu operands, none as large as the result", l->node->inputs);
+    const float *sum = l->in[first]->data;
+    for (size_t k = 0; k < l->node->inputs; k++) {
+        if (k == first)
+            continue;
+        if (!l->in[k] || !lowering_broadcast_pair(l, "add", sum, out, l->in[k], out->data))
+            return lowering_leave(l, "an operand is missing");
+        sum = out->data;
+    }
+    return true;
 }

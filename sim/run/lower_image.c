@@ -78,6 +78,8 @@ static void keep_rows(struct lowering *l, const float *from, int64_t planes, int
     lowering_read(step, place, rows);
 }
 
+enum { WINDOW_MOST = 64 }; /* rows and columns of the windows that the libraries know */
+
 bool lowering_conv(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0], *const weights = l->in[1];
@@ -86,8 +88,10 @@ bool lowering_conv(struct lowering *l, const char *word)
     struct net_window w;
     int64_t skipped;
     (void)word;
-    if (!read_window(l, weights, &w, &skipped))
-        return false;
+    if (!read_window(l, weights, &w, &skipped) || w.kernel[1] > WINDOW_MOST || w.kernel[2] > WINDOW_MOST) {
+        l->why[0] = 0;
+        return lowering_conv_by_windows(l);
+    }
     const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
     const float *const from = is_even(&w) ? x->data : pad_planes(l, x->data, n * c, &w);
     const int64_t high = (w.in[1] + 2 * w.before[1] - (w.kernel[1] - 1) * w.dilation[1] - 1) / w.stride[1] + 1;

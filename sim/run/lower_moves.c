@@ -62,28 +62,51 @@ bool lowering_transpose(struct lowering *l, const char *word)
     return move_rows(l, perm, moved);
 }
 
+/* Up to so many operands behind one another, each of so many rows. */
+enum { CONCAT_MOST = 4 };
+
+static void add_concat(struct lowering *l, int64_t rows, unsigned operands, const float *const *from, const int64_t *columns,
+                       float *to)
+{
+    int64_t all = 0;
+    for (unsigned k = 0; k < operands; k++)
+        all += columns[k];
+    struct lowered_step *const step = lowering_step(
+        l, to, rows * all, "concat:%lldx%lldx%lld,c=%lld,d=%lld", (long long)rows, (long long)columns[0], (long long)columns[1],
+        (long long)(operands > 2 ? columns[2] : 0), (long long)(operands > 3 ? columns[3] : 0));
+    for (unsigned k = 0; k < operands; k++)
+        lowering_read(step, from[k], rows * columns[k]);
+}
+
+/* More than the library takes at a time are joined a few at a time. */
 bool lowering_concat(struct lowering *l, const char *word)
 {
-    enum { MOST = 4 };
     const struct net_array *const out = l->out[0];
     const int64_t axis = net_attr_int(l->node, "axis", 0);
     const unsigned at = (unsigned)(axis < 0 ? axis + out->dims : axis);
     const int64_t rows = net_extent(out->shape, 0, at);
+    const float *from[CONCAT_MOST];
+    int64_t columns[CONCAT_MOST];
+    unsigned held = 0;
     (void)word;
-    if (l->node->inputs < 2 || l->node->inputs > MOST)
-        return lowering_leave(l, "%zu operands; the library's concat has 2 to %d", l->node->inputs, MOST);
-    int64_t columns[MOST] = {0};
+    if (l->node->inputs < 2)
+        return lowering_leave(l, "%zu operand", l->node->inputs);
     for (size_t k = 0; k < l->node->inputs; k++) {
-        columns[k] = l->in[k]->count / rows;
-        if (columns[k] == 0)
+        const bool last = k + 1 == l->node->inputs;
+        if (l->in[k]->count == 0)
             return lowering_leave(l, "an operand without elements");
+        from[held] = l->in[k]->data;
+        columns[held++] = l->in[k]->count / rows;
+        if (held < CONCAT_MOST && !last)
+            continue;
+        float *const to = last ? out->data : lowering_scratch(l, out->count);
+        add_concat(l, rows, held, from, columns, to);
+        for (unsigned i = 1; i < held; i++)
+            columns[0] += columns[i];
+        from[0] = to;
+        held = 1;
     }
-    struct lowered_step *const step =
-        lowering_step(l, out->data, out->count, "concat:%lldx%lldx%lld,c=%lld,d=%lld", (long long)rows, (long long)columns[0],
-                      (long long)columns[1], (long long)columns[2], (long long)columns[3]);
-    for (size_t k = 0; k < l->node->inputs; k++)
-        lowering_read(step, l->in[k]->data, l->in[k]->count);
-    return true;
+    return lowering_holds(l);
 }
 
 /* Rows of a table, or of each of several behind one another; places that count from the end are turned round, which is no work on
@@ -148,14 +171,14 @@ bool lowering_slice(struct lowering *l, const char *word)
         if (x->shape[d] == out->shape[d])
             continue;
         if (axis < x->dims)
-            return lowering_leave(l, "several dimensions at once");
+            return lowering_by_places(l, "");
         axis = d;
     }
     const struct net_array *const starts = l->in[1], *const axes = l->node->inputs > 3 ? l->in[3] : NULL;
     const struct net_array *const steps = l->node->inputs > 4 ? l->in[4] : NULL;
     for (int64_t i = 0; steps && i < steps->count; i++)
         if (net_array_integer(steps, i) != 1)
-            return lowering_leave(l, "steps other than 1");
+            return lowering_by_places(l, "");
     for (int64_t i = 0; axis < x->dims && i < starts->count; i++) {
         const int64_t asked = axes ? net_array_integer(axes, i) : i, start = net_array_integer(starts, i);
         if (asked != axis && asked + x->dims != axis)
@@ -164,5 +187,5 @@ bool lowering_slice(struct lowering *l, const char *word)
         add_part(l, axis, first < 0 ? 0 : first, out);
         return true;
     }
-    return lowering_leave(l, "nothing to be cut off");
+    return lowering_by_places(l, "");
 }

@@ -4,13 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-struct product {
-    int64_t batch, m, n, k;
-    bool ta, tb;
-};
-
 /* Matrices in the last two dimensions; those in front are equal, or b has none. */
-static bool read_product(struct lowering *l, const struct net_array *a, const struct net_array *b, struct product *p)
+static bool read_product(struct lowering *l, const struct net_array *a, const struct net_array *b, struct lowering_product *p)
 {
     const unsigned ad = a->dims, bd = b->dims;
     if (ad < 2 || bd < 2)
@@ -29,33 +24,81 @@ static bool read_product(struct lowering *l, const struct net_array *a, const st
            lowering_leave(l, "matrices that are repeated (%lld and %lld)", (long long)p->batch, (long long)others);
 }
 
-static struct lowered_step *add_product(struct lowering *l, const struct product *p, double alpha, double beta, const float *a,
-                                        const float *b, float *to)
+static const float *turn(struct lowering *l, const float *from, int64_t batch, int64_t rows, int64_t columns)
 {
-    struct lowered_step *const step =
-        lowering_step(l, to, p->batch * p->m * p->n, "gemm:%lldx%lldx%lld,batch=%lld,ta=%d,tb=%d,alpha=%.9g,beta=%.9g",
-                      (long long)p->m, (long long)p->n, (long long)p->k, (long long)p->batch, p->ta, p->tb, alpha, beta);
-    lowering_read(step, a, p->batch * p->m * p->k);
-    lowering_read(step, b, p->batch * p->k * p->n);
-    return step;
+    float *const to = lowering_scratch(l, batch * rows * columns);
+    lowering_read(lowering_step(l, to, batch * rows * columns, "transpose:%lldx%lld,batch=%lld", (long long)rows,
+                                (long long)columns, (long long)batch),
+                  from, batch * rows * columns);
+    return to;
 }
 
-/* A bias of the result's shape is what the product is added to; others are added afterwards. */
+/* Weights as the compiler of a program lays them out before anything runs. */
+static const float *turn_beforehand(struct lowering *l, const float *from, int64_t rows, int64_t columns)
+{
+    float *const to = lowering_scratch(l, rows * columns);
+    for (int64_t i = 0; to && i < rows * columns; i++)
+        to[i % columns * rows + i / columns] = from[i];
+    return to;
+}
+
+/* The Neural Engine multiplies plain matrices: by weights that its program has, or of two inputs. */
+static void add_plain_product(struct lowering *l, const struct lowering_product *p, const float *a, const float *b, float *to)
+{
+    const bool weights_b = p->b_known && p->batch == 1, weights_a = !weights_b && p->a_known && p->batch == 1;
+    const int64_t count = p->batch * p->m * p->n;
+    if (p->ta)
+        a = weights_a ? turn_beforehand(l, a, p->k, p->m) : turn(l, a, p->batch, p->k, p->m);
+    if (p->tb)
+        b = weights_b ? turn_beforehand(l, b, p->n, p->k) : turn(l, b, p->batch, p->n, p->k);
+    struct lowered_step *const step =
+        lowering_step(l, to, count, "%s:%lldx%lldx%lld,batch=%lld%s", weights_a || weights_b ? "gemm" : "matmul", (long long)p->m,
+                      (long long)p->n, (long long)p->k, (long long)p->batch,
+                      weights_b   ? ",weights=b"
+                      : weights_a ? ",weights=a"
+                                  : "");
+    lowering_read(step, weights_a ? b : a, weights_a ? p->k * p->n : p->batch * p->m * p->k);
+    lowering_read(step, weights_a ? a : b, weights_a ? p->m * p->k : p->batch * p->k * p->n);
+    if (p->alpha != 1)
+        lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=mul,number=%.9g", (long long)count, p->alpha), to, count);
+}
+
+void lowering_add_product(struct lowering *l, const struct lowering_product *p, const float *a, const float *b, const float *c,
+                          float *to)
+{
+    if (l->part == PART_ANE) {
+        add_plain_product(l, p, a, b, to);
+        return;
+    }
+    struct lowered_step *const step = lowering_step(
+        l, to, p->batch * p->m * p->n, "gemm:%lldx%lldx%lld,batch=%lld,ta=%d,tb=%d,alpha=%.9g,beta=%.9g", (long long)p->m,
+        (long long)p->n, (long long)p->k, (long long)p->batch, p->ta, p->tb, p->alpha, c ? p->beta : 0);
+    lowering_read(step, a, p->batch * p->m * p->k);
+    lowering_read(step, b, p->batch * p->k * p->n);
+    if (c)
+        lowering_read(step, c, p->batch * p->m * p->n);
+}
+
+/* A bias of the result's shape is what the product is added to; others are added afterwards. On the GPU all are: there the
+ * product would be added to what its buffer holds, and moving the bias there costs as much as adding it. */
 bool lowering_product(struct lowering *l, const char *word)
 {
     const struct net_array *const a = l->in[0], *const b = l->in[1];
     const struct net_array *const bias = l->node->inputs > 2 ? l->in[2] : NULL, *const out = l->out[0];
     const double alpha = net_attr_real(l->node, "alpha", 1), beta = bias ? net_attr_real(l->node, "beta", 1) : 0;
-    const bool whole = bias && bias->count == out->count;
-    struct product p = {.ta = net_attr_int(l->node, "transA", 0) != 0, .tb = net_attr_int(l->node, "transB", 0) != 0};
+    const bool whole = bias && bias->count == out->count && ((l->part != PART_GPU && l->part != PART_ANE) || beta != 1);
+    struct lowering_product p = {.ta = net_attr_int(l->node, "transA", 0) != 0,
+                                 .tb = net_attr_int(l->node, "transB", 0) != 0,
+                                 .a_known = lowering_is_constant(l, 0),
+                                 .b_known = lowering_is_constant(l, 1),
+                                 .alpha = alpha,
+                                 .beta = beta};
     (void)word;
     if (!read_product(l, a, b, &p))
         return false;
     if (bias && !whole && beta != 1)
         return lowering_leave(l, "a repeated bias times %g", beta);
-    struct lowered_step *const step = add_product(l, &p, alpha, whole ? beta : 0, a->data, b->data, out->data);
-    if (whole)
-        lowering_read(step, bias->data, bias->count);
+    lowering_add_product(l, &p, a->data, b->data, whole ? bias->data : NULL, out->data);
     if (bias && !whole && !lowering_broadcast_pair(l, "add", out->data, out, bias, out->data))
         return false;
     return lowering_activation(l, out->data, out->count);
@@ -74,9 +117,15 @@ bool lowering_attention(struct lowering *l, const char *word)
     const int64_t batch = net_extent(q->shape, 0, d - 2), m = q->shape[d - 2], depth = q->shape[d - 1], n = v->shape[d - 2];
     if (net_extent(k->shape, 0, d - 2) != batch || net_extent(v->shape, 0, d - 2) != batch)
         return lowering_leave(l, "heads that share keys");
-    const struct product scores = {batch, m, n, depth, false, !turned}, mixed = {batch, m, v->shape[d - 1], n, false, false};
+    const struct lowering_product scores = {.batch = batch,
+                                            .m = m,
+                                            .n = n,
+                                            .k = depth,
+                                            .tb = !turned,
+                                            .alpha = net_attr_real(l->node, "scale", 1)},
+                                  mixed = {.batch = batch, .m = m, .n = v->shape[d - 1], .k = n, .alpha = 1};
     float *const score = lowering_scratch(l, batch * m * n);
-    add_product(l, &scores, net_attr_real(l->node, "scale", 1), 0, q->data, k->data, score);
+    lowering_add_product(l, &scores, q->data, k->data, NULL, score);
     if (mask) {
         struct net_array shape = {.type = NET_F32, .dims = d, .count = batch * m * n};
         memcpy(shape.shape, q->shape, sizeof shape.shape);
@@ -86,7 +135,7 @@ bool lowering_attention(struct lowering *l, const char *word)
     }
     lowering_read(lowering_step(l, score, batch * m * n, "softmax:%lldx%lld", (long long)(batch * m), (long long)n), score,
                   batch * m * n);
-    add_product(l, &mixed, 1, 0, score, v->data, l->out[0]->data);
+    lowering_add_product(l, &mixed, score, v->data, NULL, l->out[0]->data);
     return true;
 }
 

@@ -16,6 +16,8 @@ static const struct lowering_rule lowering_rules[] = {
     {"MatMul", "", lowering_product, ""},
     {"Gemm", "", lowering_product, ""},
     {"FusedMatMul", ORCHARD, lowering_product, ""},
+    {"ConvTranspose", "", lowering_conv_transpose, ""},
+    {"LSTM", "", lowering_lstm, ""},
     {"MaxPool", "", lowering_pool, "max"},
     {"AveragePool", "", lowering_pool, "avg"},
     {"GlobalMaxPool", "", lowering_globalpool, "max"},
@@ -52,6 +54,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"Max", "", lowering_pair, "max"},
     {"Min", "", lowering_pair, "min"},
     {"Pow", "", lowering_pair, "pow"},
+    {"Sum", "", lowering_sum, ""},
     {"SwiGLU", ORCHARD, lowering_pair, "silu+mul"},
     {"Softmax", "", lowering_softmax, "0"},
     {"LogSoftmax", "", lowering_softmax, "1"},
@@ -71,6 +74,15 @@ static const struct lowering_rule lowering_rules[] = {
     {"Slice", "", lowering_slice, ""},
     {"Split", "", lowering_slice, "split"},
     {"Expand", "", lowering_expand, ""},
+    {"Resize", "", lowering_resize, ""},
+    {"Pad", "", lowering_by_places, "pad"},
+    {"Tile", "", lowering_by_places, ""},
+    {"DepthToSpace", "", lowering_by_places, ""},
+    {"SpaceToDepth", "", lowering_by_places, ""},
+    {"GatherElements", "", lowering_by_places, ""},
+    {"GatherND", "", lowering_by_places, ""},
+    {"ReverseSequence", "", lowering_by_places, ""},
+    {"Cast", "", lowering_cast, ""},
     {"Attention", ORCHARD, lowering_attention, ""},
     {"RotaryEmbedding", ORCHARD, lowering_rotary, ""},
     {"Reshape", "", NULL, ""},
@@ -89,13 +101,26 @@ const struct lowering_rule *lowering_rule(const struct net_node *node)
     return NULL;
 }
 
+bool lowering_cast(struct lowering *l, const char *word)
+{
+    (void)word;
+    return lowering_leave(l, "the library changes no types of elements");
+}
+
+bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in)
+{
+    if (rule->lower == lowering_cast)
+        return node->inputs > 0 && in[0] && net_type_of_onnx(net_attr_int(node, "to", 0)) == in[0]->type;
+    return !rule->lower;
+}
+
 /* ---- applying ---- */
 
 /* Rules that read whole numbers behind their first operand, element by element. */
 static bool reads_integers(const struct lowering_rule *rule)
 {
     return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
-           rule->lower == lowering_expand;
+           rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize;
 }
 
 /* Operands that a rule reads without asking whether they are there. */
@@ -104,9 +129,9 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
     static const struct {
         bool (*lower)(struct lowering *l, const char *word);
         size_t least;
-    } rows[] = {{lowering_conv, 2},       {lowering_product, 2},      {lowering_pair, 2},   {lowering_norm, 2},
-                {lowering_gather, 2},     {lowering_slice, 2},        {lowering_rotary, 3}, {lowering_attention, 3},
-                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}};
+    } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},           {lowering_norm, 2},
+                {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},         {lowering_attention, 3},
+                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_conv_transpose, 2}, {lowering_lstm, 3}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -120,14 +145,17 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
     const char *const op = l->node->op;
     const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
     const size_t least = least_operands(l, rule);
-    bool is_whole = x && l->node->outputs && l->out[0] && l->node->inputs >= least;
+    const struct net_array *out = NULL;
+    for (size_t k = 0; k < l->node->outputs && !out; k++)
+        out = l->out[k];
+    bool is_whole = x && out && (l->out[0] || rule->lower == lowering_lstm) && l->node->inputs >= least;
     for (size_t k = 1; is_whole && k < least; k++)
         is_whole = l->in[k] != NULL;
     if (!is_whole)
         return lowering_leave(l, "%s without all its operands", op);
-    if (x->type != NET_F32 || l->out[0]->type != NET_F32)
+    if (x->type != NET_F32 || out->type != NET_F32)
         return lowering_leave(l, "the library's %s has no version of type %s", op,
-                              net_type_name(x->type != NET_F32 ? x->type : l->out[0]->type));
+                              net_type_name(x->type != NET_F32 ? x->type : out->type));
     for (size_t k = 1; k < l->node->inputs && !reads_integers(rule); k++)
         if (l->in[k] && l->in[k]->type != NET_F32)
             return lowering_leave(l, "the library's %s has no version with an operand of type %s", op,
@@ -158,6 +186,19 @@ bool lowering_leave(struct lowering *l, const char *format, ...)
     va_start(list, format);
     vsnprintf(l->why, sizeof l->why, format, list);
     va_end(list);
+    return false;
+}
+
+bool lowering_is_constant(const struct lowering *l, size_t operand)
+{
+    return operand < l->node->inputs && l->node->input[operand] != NET_NONE && l->model->value[l->node->input[operand]].constant;
+}
+
+bool lowering_holds_constant(const struct lowering *l, const struct net_array *array)
+{
+    for (size_t k = 0; k < l->node->inputs; k++)
+        if (l->in[k] && l->in[k]->data == array->data)
+            return lowering_is_constant(l, k);
     return false;
 }
 

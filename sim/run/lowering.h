@@ -1,8 +1,9 @@
-/* From a node of a network to kernels of the CPU's library: which kernels compute an operator, with which shapes, on which
+/* From a node of a network to kernels of the units' libraries: which kernels compute an operator, with which shapes, on which
  * values.
  *
- * lowering_rules is the one table: operators are names there, kernels are texts as `orchard run` takes them. A rule that does not
- * apply leaves the node with the reason, and then the reference operator computes it under that name.
+ * lowering_rules is the one table, for all units: operators are names there, kernels are texts as `orchard run` takes them, which
+ * are the same in every library. A rule that does not apply leaves the node with the reason, and then the reference operator
+ * computes it under that name.
  */
 #ifndef ORCHARD_SIM_RUN_LOWERING_H
 #define ORCHARD_SIM_RUN_LOWERING_H
@@ -10,7 +11,7 @@
 #include "sim/network/graph/graph.h"
 #include "sim/run/run.h"
 
-enum { LOWERED_STEPS = 16, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 24 };
+enum { LOWERED_STEPS = 24, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 32 };
 
 /* One kernel: reads the operands in the order of its library, writes the result. Steps are run one after another. */
 struct lowered_step {
@@ -20,7 +21,9 @@ struct lowered_step {
 };
 
 struct lowering {
+    const struct net_model *model;
     const struct net_node *node;
+    enum orch_part part; /* the unit that is asked for */
     struct net_array *const *in;
     struct net_array **out; /* of the shapes that the node's rule states */
     struct lowered_step step[LOWERED_STEPS];
@@ -40,6 +43,8 @@ struct lowering_rule {
 
 /* NULL = the operator has none. */
 const struct lowering_rule *lowering_rule(const struct net_node *node);
+/* Whether the node's result has the elements of its input, so that nothing is to be computed. */
+bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in);
 /* Begins with the node and its arrays, applies the rule; false with l->why. The caller frees in any case. */
 bool lowering_apply(struct lowering *l, const struct lowering_rule *rule);
 void lowering_free(struct lowering *l);
@@ -55,6 +60,9 @@ struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t cou
 void lowering_read(struct lowered_step *step, const void *data, int64_t count);
 /* Memory of so many elements of four bytes, zeros; NULL when there is none, which is then the reason. */
 void *lowering_scratch(struct lowering *l, int64_t count);
+/* Whether an operand, or the one with these contents, is known before the network runs. */
+bool lowering_is_constant(const struct lowering *l, size_t operand);
+bool lowering_holds_constant(const struct lowering *l, const struct net_array *array);
 /* Everything that was added could be added. */
 bool lowering_holds(const struct lowering *l);
 
@@ -78,6 +86,26 @@ bool lowering_slice(struct lowering *l, const char *word);
 bool lowering_expand(struct lowering *l, const char *word);
 bool lowering_attention(struct lowering *l, const char *word);
 bool lowering_rotary(struct lowering *l, const char *word);
+bool lowering_cast(struct lowering *l, const char *word);
+bool lowering_sum(struct lowering *l, const char *word);
+bool lowering_by_places(struct lowering *l, const char *word);
+bool lowering_resize(struct lowering *l, const char *word);
+bool lowering_conv_transpose(struct lowering *l, const char *word);
+bool lowering_lstm(struct lowering *l, const char *word);
+
+/* to = the elements of `from` at these places, which count from 1 (0 = a zero), so many columns at a time. */
+bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_count, const double *place, int64_t count,
+                            int64_t columns, void *to);
+/* to = alpha a b + beta c; `c` NULL = nothing is added. What is known before the network runs may become weights of a program. */
+struct lowering_product {
+    int64_t batch, m, n, k;
+    bool ta, tb, a_known, b_known;
+    double alpha, beta;
+};
+void lowering_add_product(struct lowering *l, const struct lowering_product *p, const float *a, const float *b, const float *c,
+                          float *to);
+/* A convolution as a product, from its windows side by side. */
+bool lowering_conv_by_windows(struct lowering *l);
 
 /* The activation of a fused node on the result, in place; nothing when there is none. */
 bool lowering_activation(struct lowering *l, float *data, int64_t count);

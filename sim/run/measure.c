@@ -119,6 +119,26 @@ void run_measure_finish(struct run_measure *m)
     split_stalls(m);
 }
 
+void run_gpu_add(struct run_gpu *sum, const struct run_gpu *g)
+{
+    const double all = sum->device_ns + g->device_ns, longest_ns = fmax(g->longest_ns, g->device_ns);
+    if (all > 0) {
+        sum->issue_share = (sum->issue_share * sum->device_ns + g->issue_share * g->device_ns) / all;
+        sum->scale_uncertainty = (sum->scale_uncertainty * sum->device_ns + g->scale_uncertainty * g->device_ns) / all;
+    }
+    sum->params = g->params;
+    sum->device_ns = all;
+    sum->groups += g->groups;
+    sum->groups_timed += g->groups_timed;
+    sum->timed_share = all > 0 ? (sum->timed_share * (all - g->device_ns) + g->timed_share * g->device_ns) / all : 1;
+    for (int i = 0; i < GPU_STALL_COUNT; i++)
+        sum->stalls[i] += g->stalls[i];
+    if (longest_ns < sum->longest_ns)
+        return;
+    sum->longest_ns = longest_ns;
+    sum->occupancy = g->occupancy;
+}
+
 void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
 {
     sum->end_ns += pass->end_ns;

@@ -20,6 +20,7 @@ struct run_gpu {
     uint64_t groups, groups_timed;
     double timed_share;       /* of the instructions */
     double scale_uncertainty; /* of what was not timed, relative */
+    double longest_ns;        /* of sums: the longest launch */
 };
 
 /* What requests to the Neural Engine did; sums over repetitions. */
@@ -56,6 +57,8 @@ void run_measure_release(struct run_measure *m);
 void run_measure_finish(struct run_measure *m);
 /* Adds a pass that began when the ones before it had ended. */
 void run_measure_add(struct run_measure *sum, const struct run_measure *pass);
+/* Adds launches that followed, but for the costs of command buffers. Occupancy is that of the launches that took longest. */
+void run_gpu_add(struct run_gpu *sum, const struct run_gpu *launches);
 /* Adds counters of the memory system. */
 void run_memory_add(struct mem_counters *sum, const struct mem_counters *counters);
 

@@ -30,20 +30,21 @@ static bool check_word(const char *option, const char *given, const char *const 
 }
 
 /* Operators have a time, no values. */
-static bool check_operator(const struct run_request *q, struct orch_error *error)
+static bool check_operator(const struct run *run, struct orch_error *error)
 {
-    if (!kernel_is_workload(q->workload))
+    const struct run_request *const q = run->request;
+    if (!kernel_is_workload(q->workload) && !run->kind->composed)
         return orch_fail(error, ORCH_UNMODELLED,
                          ORCH_OPTION("detail") " op: %s is a program, not an operator; kernels are (orchard kernels)",
                          q->workload);
     if (q->watch)
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("detail") " op: an operator has no instructions to record");
-    const char *const option = q->mode == RUN_FUNCTIONAL ? "mode functional"
-                               : q->input_count          ? "input"
-                               : q->output_folder        ? "output"
-                               : q->sanitize             ? "sanitize"
-                               : q->profile              ? "profile"
-                                                         : NULL;
+    const char *const option = q->mode == RUN_FUNCTIONAL                ? "mode functional"
+                               : q->input_count && !run->kind->composed ? "input"
+                               : q->output_folder                       ? "output"
+                               : q->sanitize                            ? "sanitize"
+                               : q->profile                             ? "profile"
+                                                                        : NULL;
     return !option ||
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": an operator (" ORCH_OPTION("detail") " op) has no values", option);
 }
@@ -73,7 +74,7 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     if (run->kind != &run_kind_gpu_source && !q->steps && !q->own_count && (q->source || q->launch))
         return orch_fail(error, ORCH_USAGE,
                          "%s: sizes of a launch and options for compiling belong to GPU sources (.cl, .metal, .ll)", q->workload);
-    if ((q->passes || q->dim_count) && run->kind != &run_kind_network)
+    if ((q->passes || q->dim_count) && strcmp(run->kind->program_kind, "network") != 0)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to networks (.onnx); %s is none",
                          q->dim_count               ? "dim"
                          : q->passes->without_count ? "no-pass"
@@ -97,9 +98,8 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
     return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&
            check_word("detail", q->detail, details, ARRAY_COUNT(details), error) &&
-           check_word("home", q->home, homes, ARRAY_COUNT(homes), error) &&
-           (!run_is_operator(q) || run->kind->composes || check_operator(q, error)) && check_repetitions(run, error) &&
-           check_profile(run, error) && run->kind->check(run, error);
+           check_word("home", q->home, homes, ARRAY_COUNT(homes), error) && (!run_is_operator(q) || check_operator(run, error)) &&
+           check_repetitions(run, error) && check_profile(run, error) && run->kind->check(run, error);
 }
 
 struct run *run_prepare(const struct run_request *request, struct orch_error *error)
@@ -212,7 +212,7 @@ static bool tell_fitted(const struct run *run, struct run_result *result, struct
 
 bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    const bool whole = !run->kind->composes && (run_is_operator(run->request) || run->request->known)
+    const bool whole = !run->kind->composed && (run_is_operator(run->request) || run->request->known)
                            ? run_operator(run, m, result, error)
                            : run_time(run, m, result, error) && run_joules(run, m, result, error);
     return whole && tell_fitted(run, result, error);

@@ -113,7 +113,7 @@ bool run_fill_begin(struct run *run, struct orch_error *error)
         .program_name = run->program_name,
         .program_kind = run->kind->program_kind,
         .program_hash = run->program_hash,
-        .unit = orch_part_name(run->kind->part),
+        .unit = run_kind_unit(run->kind),
         .precision = run->kind->precision ? run->kind->precision(run) : NULL,
         .detail = detail_name(run),
         .mode = mode_name(run_is_operator(q) ? RUN_TIMING : q->mode),

@@ -16,25 +16,11 @@ static bool no_memory(struct run_chain *c)
 static void add_gpu(struct run_chain *c, const struct run_launch *l)
 {
     const struct run_gpu *g = &l->m->gpu;
-    struct run_gpu *sum = &c->sum->gpu;
-    const double all = sum->device_ns + g->device_ns;
-    if (all > 0) {
-        sum->issue_share = (sum->issue_share * sum->device_ns + g->issue_share * g->device_ns) / all;
-        sum->scale_uncertainty = (sum->scale_uncertainty * sum->device_ns + g->scale_uncertainty * g->device_ns) / all;
-    }
-    sum->params = g->params;
-    sum->device_ns = all;
+    struct run_gpu *const sum = &c->sum->gpu;
+    run_gpu_add(sum, g);
     sum->overhead_ns = g->overhead_ns + (c->separate ? sum->overhead_ns : 0); /* else of the one command buffer */
-    sum->groups += g->groups;
-    sum->groups_timed += g->groups_timed;
-    sum->timed_share = all > 0 ? (sum->timed_share * (all - g->device_ns) + g->timed_share * g->device_ns) / all : 1;
-    for (int i = 0; i < GPU_STALL_COUNT; i++)
-        sum->stalls[i] += g->stalls[i];
-    if (g->device_ns < c->longest_ns)
-        return;
-    c->longest_ns = g->device_ns;
-    sum->occupancy = g->occupancy;
-    c->run->gpu_group_threads = l->setup->kernel->group[0] * l->setup->kernel->group[1] * l->setup->kernel->group[2];
+    if (sum->longest_ns == g->device_ns)
+        c->run->gpu_group_threads = l->setup->kernel->group[0] * l->setup->kernel->group[1] * l->setup->kernel->group[2];
 }
 
 static bool tell_step(struct run_chain *c, unsigned number, const struct run_measure *m)

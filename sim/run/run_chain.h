@@ -25,8 +25,7 @@ struct run_chain {
     bool (*hand_over)(struct run_chain *chain);
     void *context;
 
-    double longest_ns; /* for run_chain alone, as is the next */
-    bool sampled;
+    bool sampled; /* for run_chain alone */
 };
 
 /* Executes and times all steps as the request's mode says. The detail of the run is set. */

@@ -1,5 +1,8 @@
-/* A network, node by node, by kernels of the CPU's library on the tensors' values: results of a kernel are operands of the next.
- * Each kernel is a run of its own, behind the warm-up that such runs have, and the network's measure is the sum of theirs. */
+/* A network, node by node, by kernels of a unit's library on the tensors' values: results of a kernel are operands of the next.
+ * Each kernel is a run of its own, behind the warm-up that such runs have, and the network's measure is the sum of theirs.
+ *
+ * What the asked unit's library lacks, kernels of the CPU's take. Kernels of the GPU that follow one another are in one command
+ * buffer; whenever the GPU begins after somebody else computed, there is another one. */
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_H
 #define ORCHARD_SIM_RUN_RUN_NETWORK_H
 
@@ -10,24 +13,60 @@
 /* Units of the placement of nodes that no kernel computes. */
 #define RUN_NETWORK_REFERENCE "reference"
 #define RUN_NETWORK_VIEW      "view"
+#define RUN_NETWORK_CONTROL   "control" /* If, Loop, Scan: which nodes run, and how often */
 /* Counters of the kernel that stands at this place of the placement, from 1. */
 #define RUN_NETWORK_SECONDS "network.kernel%zu.seconds"
 #define RUN_NETWORK_JOULES  "network.kernel%zu.joules"
+/* Counters of --unit auto: what was predicted of the units, and of what it chose ("auto"). */
+#define RUN_NETWORK_PREDICTED "network.predicted.%s.seconds"
+
+struct network_memory;
+struct network_plan;
 
 struct run_network {
     const struct run_request *request; /* how kernels are run: chip, mode, cores ... */
+    enum orch_part part;               /* the unit that is asked for */
+    bool automatic;                    /* each node is given to the unit of a plan (run_network_plan.h) */
+    struct mem_space *space;           /* where all but cores have their buffers; CPU: NULL */
     const struct net_model *model;     /* with its shapes */
     struct net_array *const *input;    /* by input of the graph; one that is a constant may be NULL */
     struct run_measure *sum;           /* the caller releases it */
     struct run_result *result;         /* gets the placement and the counters */
+    bool characteristics;              /* with detail op: of kernels, which have no values */
+    /* Where no measure says everything (characteristics, requests to the Neural Engine): gets what kernels add up to; else NULL.
+     */
+    struct run_result *operators;
 
     /* Filled in. */
-    double macs, macs_known, macs_here; /* of all nodes, of operators that have a kernel at all, of what kernels computed */
+    double macs, macs_known, macs_here; /* of all nodes, of operators with a kernel, of what the asked unit computed */
     double flops;                       /* of the kernels */
-    unsigned kernels, left;             /* kernels that ran; nodes that the reference computed */
+    unsigned kernels, left, elsewhere;  /* kernels that ran; nodes that the reference computed; kernels that the CPU took over */
+    unsigned command_buffers;           /* of the GPU */
+    bool sampled;                       /* some kernel was */
+    struct run_measure cores, gpu;      /* what is in the sum, by who did it; the chip is the sum's */
+    double overhead_ns;                 /* of one command buffer */
+
+    struct network_memory *memory; /* for run_network alone, as is the rest */
+    struct network_plan *plan;
+    bool in_command_buffer;
 };
 
 /* Fills `output`, one array for each output of the graph, which the caller releases. */
 bool run_network(struct run_network *network, struct net_array **output, struct orch_error *error);
+
+/* Whether nothing but shapes and places is computed. */
+static inline bool run_network_has_no_values(const struct run_network *network)
+{
+    return network->characteristics || network->request->mode == RUN_TIMING;
+}
+
+/* ---- run_network_account.c: `account` and `energy` of networks ---- */
+
+/* Adds the result of a kernel, of the GPU without its command buffer, to what they add up to. False = out of memory. */
+bool run_network_add_operator(struct run_network *network, enum orch_part part, const struct run_result *kernel);
+
+bool run_network_account(struct run *run, const struct run_network *network, const struct run_measure *m,
+                         struct run_result *result, struct orch_error *error);
+void run_network_energy(const struct energy_model *model, const struct run_measure *m, struct energy_run *energy);
 
 #endif

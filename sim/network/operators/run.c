@@ -101,11 +101,11 @@ static void put(struct net_machine *m, net_id id, struct net_array *array)
 }
 
 /* By the unit of the run where it takes the node, else by the reference. */
-static bool compute(struct net_machine *m, const struct net_node *node, bool top, struct net_array *const *in,
-                    struct net_array **out, struct orch_error *error)
+static bool compute(struct net_machine *m, const struct net_node *node, struct net_array *const *in, struct net_array **out,
+                    struct orch_error *error)
 {
     bool done = false;
-    const bool ok = !top || !m->run->unit || m->run->unit(m->run->context, node, in, out, &done, error);
+    const bool ok = !m->run->unit || m->run->unit(m->run->context, node, in, out, &done, error);
     if (!ok)
         give_up(out, node->outputs);
     return ok && (done || net_evaluate_node(node, in, out, m, error));
@@ -123,7 +123,7 @@ static bool run_node(struct net_machine *m, const struct net_node *node, bool to
             ok = orch_fail(error, ORCH_USAGE, "value '%.100s' is used before it is computed",
                            m->model->value[node->input[k]].name);
     }
-    ok = ok && compute(m, node, top, in, out, error);
+    ok = ok && compute(m, node, in, out, error);
     if (ok && top && m->run->observer)
         m->run->observer(m->run->context, node, in, out);
     for (size_t k = 0; ok && k < node->outputs; k++)

@@ -7,8 +7,8 @@
 /* Told after each node of the top graph; arrays as in struct net_call. */
 typedef void net_observer(void *context, const struct net_node *node, struct net_array *const *in, struct net_array *const *out);
 
-/* Computes a node of the top graph in place of the reference, which is told by *done; else the reference computes it. `out` is
- * empty, and what is put there is handed over. */
+/* Computes a node, of a subgraph as well, in place of the reference, which is told by *done; else the reference computes it.
+ * `out` is empty, and what is put there is handed over. */
 typedef bool net_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out, bool *done,
                       struct orch_error *error);
 

@@ -15,6 +15,8 @@
 struct job {
     const struct net_open_options *options;
     const struct run_request *request; /* NULL = by the reference */
+    enum orch_part part;               /* the request's unit */
+    double tolerance;                  /* for golden outputs, as a share of the largest number */
     struct check_report *report;
     struct check_network_rows *rows;
 };
@@ -26,8 +28,8 @@ static const char *last_part(const char *path)
 }
 
 /* Compares all outputs; `row` keeps the worst. */
-static bool compare(const struct net_model *model, const struct net_case *c, struct net_array *const *output, bool golden,
-                    struct check_network_row *row, struct orch_error *error)
+static bool compare(const struct job *job, const struct net_model *model, const struct net_case *c,
+                    struct net_array *const *output, bool golden, struct check_network_row *row, struct orch_error *error)
 {
     for (size_t k = 0; k < c->outputs; k++) {
         const double relative = golden ? 0 : CHECK_NETWORK_RELATIVE, absolute = golden ? 1 : CHECK_NETWORK_ABSOLUTE;
@@ -38,7 +40,7 @@ static bool compare(const struct net_model *model, const struct net_case *c, str
             row->difference = d.largest;
             row->magnitude = d.magnitude;
         }
-        if (golden ? !(d.largest <= CHECK_NETWORK_F32 * d.magnitude) : !(d.worst <= 1))
+        if (golden ? !(d.largest <= job->tolerance * d.magnitude) : !(d.worst <= 1))
             return orch_fail(error, ORCH_FAILED, "output '%.80s' differs by %.3g; the largest expected number is %.3g",
                              model->output_name[k], d.largest, d.magnitude);
     }
@@ -64,14 +66,26 @@ static bool run_on_unit(const struct job *job, const struct net_model *model, st
 {
     struct run_measure sum = {.soc = NULL};
     struct run_result result;
-    struct run_network n = {.request = job->request, .model = model, .input = input, .sum = &sum, .result = &result};
+    const bool automatic = job->request->unit && strcmp(job->request->unit, "auto") == 0;
+    const bool buffers = automatic || job->part != PART_CPU;
+    struct mem_space *const space = buffers ? mem_space_create(0) : NULL;
+    struct run_network n = {.request = job->request,
+                            .part = job->part,
+                            .automatic = automatic,
+                            .space = space,
+                            .model = model,
+                            .input = input,
+                            .sum = &sum,
+                            .result = &result};
     run_result_init(&result);
-    const bool ok = run_network(&n, output, error);
+    const bool ok = (space || !buffers || orch_no_memory(error)) && run_network(&n, output, error);
+    mem_space_free(space);
     free(row->fallbacks);
     row->fallbacks = ok ? fallbacks_of(&result) : NULL;
     row->share = n.macs_known > 0 ? n.macs_here / n.macs_known : NAN;
     row->kernels = n.kernels;
     row->left = n.left;
+    row->elsewhere = n.elsewhere;
     run_result_free(&result);
     run_measure_release(&sum);
     return ok;
@@ -106,7 +120,7 @@ static bool run_set(const struct job *job, const char *path, size_t set, bool go
     struct net_array **const output = calloc(c.outputs + 1, sizeof(*output));
     if (ok && (ok = output ? compute(job, model, c.input, output, row, error) : orch_no_memory(error))) {
         row->macs = net_total_cost(model).macs;
-        ok = compare(model, &c, output, golden, row, error) && enough_here(job, row, error);
+        ok = compare(job, model, &c, output, golden, row, error) && enough_here(job, row, error);
     }
     for (size_t k = 0; output && k < c.outputs; k++)
         net_array_release(output[k]);
@@ -161,7 +175,16 @@ bool check_networks(const char *folder, const char *const *names, size_t name_co
                     const struct run_request *request, struct check_report *report, struct check_network_rows *rows,
                     struct orch_error *error)
 {
-    struct job job = {options, request, report, rows};
+    const bool ane = request && request->unit && strcmp(request->unit, "ane") == 0;
+    const bool half = ane || (request && request->precision && strcmp(request->precision, "f16") == 0);
+    struct job job = {.options = options,
+                      .request = request,
+                      .tolerance = half ? CHECK_NETWORK_F16 : CHECK_NETWORK_F32,
+                      .report = report,
+                      .rows = rows};
+    for (enum orch_part part = 0; request && request->unit && part < PART_COUNT; part++)
+        if (strcmp(request->unit, orch_part_name(part)) == 0)
+            job.part = part;
     const struct case_kind kind = {"network", "model.onnx", check_case, &job};
     return case_folders_run(folder, names, name_count, &kind, error);
 }

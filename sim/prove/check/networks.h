@@ -8,6 +8,7 @@
 
 /* Of the largest expected number of an output, in golden data of an independent runtime. */
 #define CHECK_NETWORK_F32 2e-4
+#define CHECK_NETWORK_F16 2e-2
 /* What ONNX's own backend tests ask of each number. */
 #define CHECK_NETWORK_RELATIVE 1e-3
 #define CHECK_NETWORK_ABSOLUTE 1e-7
@@ -21,9 +22,9 @@ struct check_network_row {
     bool right;
     double difference, magnitude;
     uint64_t macs;
-    double share; /* of the multiplications of operators with a kernel, what kernels computed; NAN = there are none */
-    unsigned kernels, left;
-    char *fallbacks; /* "Resize up: the library has no kernel ...", one line each; "" = none */
+    double share; /* of the multiplications of operators with a kernel, what the unit computed; NAN = there are none */
+    unsigned kernels, left, elsewhere; /* elsewhere: kernels that the CPU took because the unit's library lacks them */
+    char *fallbacks;                   /* "Resize up: the library has no kernel ...", one line each; "" = none */
 };
 
 struct check_network_rows {

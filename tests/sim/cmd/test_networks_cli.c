@@ -95,7 +95,8 @@ static void test_refusals(void)
     refuses("models show $/one/model.onnx --pass matmull", 2, "did you mean matmul");
     refuses("models show $/one/model.onnx --no-pass geluu", 2, "did you mean gelu");
     refuses("models show", 2, "expected show NAME|FILE");
-    refuses("model check $/one --unit gpu", 3, "the cpu and the reference alone");
+    refuses("model check $/one --unit ane", 3, "cpu, amx, gpu and the reference alone");
+    refuses("model check $/one --unit amx --precision f16", 3, "f32, and on the gpu in f16");
     refuses("model check $/one --unit gpus", 2, "did you mean gpu");
 }
 
@@ -184,12 +185,51 @@ static void test_cpu(void)
           "%d %s", home.outcome.code, home.outcome.out);
     json_object_put(d);
     refuses("run gemm:8x8x8 --unit cpu --chip m1 --opt 1", 2, "belongs to networks");
-    refuses("run $/sign.onnx --unit gpu --chip m1", 3, "cpu alone");
+    refuses("run $/sign.onnx --unit ane --chip m1", 3, "cpu, amx and gpu, or");
+    refuses("run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "on the gpu in f16");
+    refuses("run $/sign.onnx --unit amx --chip m1 --mode timing", 3, "timed while they execute");
+    cli_home_remove(&home);
+}
+
+/* The same file on other units: who computed, what each says, the costs of the one command buffer. */
+static void test_gpu_and_amx(void)
+{
+    static const float ones[4] = {1, 1, 1, 1};
+    make_case();
+    make_fallback();
+    write_npy("x.npy", "(1, 4)", ones, 4);
+    if (!cli_ask(&home, "model check $/one --unit gpu --chip m1 --json"))
+        return;
+    json_object *d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && document_number(d, "/passed") == 1 &&
+              strcmp(document_text(d, "/networks/0/unit"), "gpu") == 0 && document_number(d, "/networks/0/fallback_nodes") == 0,
+          "%s", home.outcome.out);
+    json_object_put(d);
+    cli_ask(&home, "run $/sign.onnx --unit gpu --chip m1 --input x=$/x.npy --json");
+    d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && strcmp(document_text(d, "/unit"), "gpu") == 0 &&
+              strcmp(document_text(d, "/placement/0/unit"), "gpu") == 0 &&
+              strcmp(document_text(d, "/placement/1/unit"), "reference") == 0 && document_number(d, "/native_mac_share") == 1 &&
+              document_number(d, "/overhead_seconds") > 0 && document_number(d, "/joules") > 0,
+          "%d %s", home.outcome.code, home.outcome.out);
+    json_object_put(d);
+    cli_ask(&home, "run $/sign.onnx --unit gpu --chip m1 --precision f16 --mode timing --json");
+    d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && strcmp(document_text(d, "/precision"), "f16") == 0 && document_number(d, "/seconds") > 0,
+          "%d %s", home.outcome.code, home.outcome.out);
+    json_object_put(d);
+    cli_ask(&home, "run $/sign.onnx --unit amx --chip m1 --input x=$/x.npy --json");
+    d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && strcmp(document_text(d, "/unit"), "amx") == 0 &&
+              strcmp(document_text(d, "/placement/0/unit"), "amx") == 0 && document_number(d, "/overhead_seconds") == 0,
+          "%d %s", home.outcome.code, home.outcome.out);
+    json_object_put(d);
     cli_home_remove(&home);
 }
 
 static const struct suite_test tests[] = {{"models show", test_show},
                                           {"what is refused", test_refusals},
                                           {"model check", test_check},
-                                          {"networks on the CPU", test_cpu}};
+                                          {"networks on the CPU", test_cpu},
+                                          {"networks on GPU and AMX", test_gpu_and_amx}};
 SUITE_MAIN("networks_cli", tests)

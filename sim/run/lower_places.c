@@ -1,0 +1,149 @@
+/* Operators that move elements anywhere, by gather: where each comes from is what the reference says when it moves numbers of
+ * places in place of the elements. That is work on shapes and attributes, none on elements. */
+#include "sim/network/operators/run.h"
+#include "sim/run/lowering.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The places of the elements of `x`, from 1 on: what has none is a zero. */
+static struct net_array *number_places(const struct net_array *x, struct orch_error *error)
+{
+    struct net_array *const a = net_array_new(NET_F64, x->shape, x->dims, error);
+    for (int64_t i = 0; a && i < a->count; i++)
+        ((double *)a->data)[i] = (double)(i + 1);
+    return a;
+}
+
+/* What the node makes of the places; NULL when it does not only move them. */
+static struct net_array *move_places(struct lowering *l)
+{
+    struct orch_error error = {0};
+    struct net_array **const in = calloc(l->node->inputs + l->node->outputs + 1, sizeof(*in)), **const out = in + l->node->inputs;
+    struct net_array *const places = in ? number_places(l->in[0], &error) : NULL;
+    struct net_array *moved = NULL;
+    if (places) {
+        memcpy(in, l->in, l->node->inputs * sizeof(*in));
+        in[0] = places;
+        if (strcmp(l->node->op, "Pad") == 0 && l->node->inputs > 2)
+            in[2] = NULL; /* the border: zeros */
+        if (net_evaluate_node(l->node, in, out, NULL, &error))
+            moved = out[0];
+        for (size_t k = 1; moved && k < l->node->outputs; k++)
+            net_array_release(out[k]);
+    }
+    if (!moved)
+        lowering_leave(l, "%.150s", error.text[0] ? error.text : "memory is out");
+    net_array_release(places);
+    free(in);
+    return moved;
+}
+
+/* Whether blocks of so many elements stay together, each of them a row of the table or zeros. */
+static bool stay_together(const double *place, int64_t count, int64_t columns)
+{
+    for (int64_t i = 0; i < count; i += columns) {
+        if (place[i] > 0 && ((int64_t)place[i] - 1) % columns != 0)
+            return false;
+        for (int64_t j = 1; j < columns; j++)
+            if (place[i + j] != (place[i] > 0 ? place[i] + (double)j : 0))
+                return false;
+    }
+    return true;
+}
+
+/* As many elements as possible at a time: dimensions at the end that stay together. */
+static int64_t columns_of(const struct net_array *moved, int64_t from_count)
+{
+    int64_t best = 1, columns = 1;
+    for (unsigned d = moved->dims; d-- > 0;) {
+        columns *= moved->shape[d];
+        if (from_count % columns || !stay_together(moved->data, moved->count, columns))
+            break;
+        best = columns;
+    }
+    return best;
+}
+
+bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_count, const double *place, int64_t count,
+                            int64_t columns, void *to)
+{
+    const int64_t rows = count / columns, table = from_count / columns;
+    uint32_t *const index = lowering_scratch(l, rows);
+    for (int64_t i = 0; index && i < rows; i++)
+        index[i] = place[i * columns] > 0 ? (uint32_t)(((int64_t)place[i * columns] - 1) / columns) : UINT32_MAX;
+    struct lowered_step *const step =
+        lowering_step(l, to, count, "gather:%lldx%lldx%lld", (long long)table, (long long)columns, (long long)rows);
+    lowering_read(step, from, from_count);
+    lowering_read(step, index, rows);
+    return lowering_holds(l);
+}
+
+/* The elements with the number of a border behind them, which takes the place of zeros. */
+static bool gather_bordered(struct lowering *l, const struct net_array *moved, double border)
+{
+    const struct net_array *const x = l->in[0];
+    float *const own = lowering_scratch(l, 1), *const table = lowering_scratch(l, x->count + 1);
+    double *const place = moved->data;
+    if (!lowering_holds(l))
+        return false;
+    own[0] = (float)border;
+    struct lowered_step *const step = lowering_step(l, table, x->count + 1, "concat:1x%lldx1", (long long)x->count);
+    lowering_read(step, x->data, x->count);
+    lowering_read(step, own, 1);
+    for (int64_t i = 0; i < moved->count; i++)
+        place[i] = place[i] > 0 ? place[i] : (double)(x->count + 1);
+    return lowering_gather_places(l, table, x->count + 1, place, moved->count, 1, l->out[0]->data);
+}
+
+bool lowering_by_places(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const value = l->node->inputs > 2 ? l->in[2] : NULL;
+    const double border = strcmp(word, "pad") == 0 && value && value->count ? net_array_double(value, 0) : 0;
+    if (strcmp(word, "resize") == 0 && strcmp(net_attr_text(l->node, "mode", "nearest"), "nearest") != 0)
+        return lowering_leave(l, "elements that are mixed");
+    struct net_array *const moved = move_places(l);
+    if (!moved)
+        return false;
+    const bool fits = moved->count == l->out[0]->count;
+    const bool ok = fits && border != 0 ? gather_bordered(l, moved, border)
+                    : fits ? lowering_gather_places(l, x->data, x->count, moved->data, moved->count, columns_of(moved, x->count),
+                                                    l->out[0]->data)
+                           : lowering_leave(l, "another shape than expected");
+    net_array_release(moved);
+    return ok;
+}
+
+/* ---- images in other sizes ---- */
+
+static bool is_ratio(const struct net_array *in, const struct net_array *out, unsigned d, const struct net_array *scales)
+{
+    return !scales || scales->count == 0 ||
+           (scales->count == in->dims && net_array_double(scales, d) * (double)in->shape[d] == (double)out->shape[d]);
+}
+
+/* Images by the library's kernel where it does the same: bilinear between centres or corners; the rest moves elements, or is
+ * left.
+ */
+bool lowering_resize(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const out = l->out[0], *const scales = l->node->inputs > 2 ? l->in[2] : NULL;
+    const char *const mode = net_attr_text(l->node, "mode", "nearest");
+    const char *const where = net_attr_text(l->node, "coordinate_transformation_mode", "half_pixel");
+    const bool corners = strcmp(where, "align_corners") == 0;
+    (void)word;
+    if (strcmp(mode, "nearest") == 0)
+        return lowering_by_places(l, "resize");
+    if (strcmp(mode, "linear") != 0 || (!corners && strcmp(where, "half_pixel") != 0) || net_attr_int(l->node, "antialias", 0))
+        return lowering_leave(l, "mode %.20s, places %.30s", mode, where);
+    if (x->dims != 4 || out->dims != 4 || x->shape[0] != out->shape[0] || x->shape[1] != out->shape[1])
+        return lowering_leave(l, "other dimensions than those of images");
+    if (!is_ratio(x, out, 2, scales) || !is_ratio(x, out, 3, scales))
+        return lowering_leave(l, "scales that are not the ratio of the sizes");
+    lowering_read(lowering_step(l, out->data, out->count,
+                                "resize:n=%lld,c=%lld,h=%lld,w=%lld,oh=%lld,ow=%lld,mode=bilinear,align=%d",
+                                (long long)x->shape[0], (long long)x->shape[1], (long long)x->shape[2], (long long)x->shape[3],
+                                (long long)out->shape[2], (long long)out->shape[3], corners),
+                  x->data, x->count);
+    return true;
+}

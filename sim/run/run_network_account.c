@@ -1,0 +1,203 @@
+/* Numbers of a run of a network: those of CPU cores and AMX blocks, those of the GPU, or both behind one another. */
+#include "sim/run/run_internal.h"
+#include "sim/run/run_launch.h"
+#include "sim/run/run_network.h"
+#include "sim/run/run_programs.h"
+
+#include "sim/chip/chip_units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void run_network_energy(const struct energy_model *model, const struct run_measure *m, struct energy_run *e)
+{
+    const struct run_gpu *const g = &m->gpu;
+    const double slices = model->slices[POWER_GPU], device_s = 1e-9 * g->device_ns;
+    const bool cores = m->busy.slices[POWER_P_CPU] || m->busy.slices[POWER_E_CPU];
+    if (cores)
+        run_energy_of_cores(model, m, e);
+    if (m->ane.timed.device_ns > 0) {
+        if (!cores)
+            energy_run_add_activity(e, model, &m->by[POWER_ANE], POWER_ANE);
+        energy_run_set_slices(e, model, POWER_ANE, model->slices[POWER_ANE],
+                              1e-9 * model->slices[POWER_ANE] * m->ane.timed.device_ns, m->ane.timed.params.clock_ghz * 1e3);
+        if (!cores || 1e-9 * m->ane.timed.device_ns > 0.5 * e->profile.seconds)
+            e->profile.driver = POWER_ANE;
+    }
+    if (g->groups == 0)
+        return;
+    if (!cores)
+        energy_run_add_activity(e, model, &m->by[POWER_GPU], POWER_GPU);
+    const double share = (double)g->groups < slices ? (double)g->groups / slices : 1;
+    energy_run_set_slices(e, model, POWER_GPU, model->slices[POWER_GPU], share * slices * device_s, g->params.clock_ghz * 1e3);
+    e->profile.shared_running_s[POWER_GPU] = device_s;
+    e->profile.shared_waiting_s[POWER_GPU] = e->profile.seconds - device_s;
+    if (device_s > 0.5 * e->profile.seconds || !cores)
+        e->profile.driver = POWER_GPU;
+}
+
+/* ---- cores and GPU ---- */
+
+static bool add_values(struct run_values *to, const struct run_values *from, double scale)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < from->count; i++)
+        ok = run_values_add(to, from->item[i].name, scale * from->item[i].value);
+    return ok;
+}
+
+static bool add_assumptions(struct run_assumptions *to, const struct run_assumptions *from)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < from->count; i++)
+        ok = run_assumption_add(to, from->item[i].key, from->item[i].kind, from->item[i].effect);
+    return ok;
+}
+
+/* Adds a part to the whole, of which it took that share of the time. */
+static bool add_part(struct run_result *whole, const struct run_result *part, double share)
+{
+    const bool first = isnan(whole->seconds);
+#define ADD(number) whole->number = first ? part->number : whole->number + part->number
+    ADD(seconds);
+    ADD(seconds_low);
+    ADD(seconds_high);
+    ADD(device_seconds);
+    ADD(overhead_seconds);
+    ADD(dram_bytes);
+#undef ADD
+    for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
+        if (!isnan(part->utilisation[i]))
+            whole->utilisation[i] = (isnan(whole->utilisation[i]) ? 0 : whole->utilisation[i]) + share * part->utilisation[i];
+    return add_values(&whole->counters, &part->counters, 1) && add_values(&whole->stalls, &part->stalls, share) &&
+           add_assumptions(&whole->assumptions, &part->assumptions);
+}
+
+static bool set_limit(struct run_result *r)
+{
+    const struct run_named_value *largest = NULL;
+    for (size_t i = 0; i < r->stalls.count; i++)
+        if (!largest || r->stalls.item[i].value > largest->value)
+            largest = &r->stalls.item[i];
+    return !largest || run_result_set_text(&r->bound_by, largest->name);
+}
+
+static bool account_both(struct run *run, const struct run_network *n, const struct run_measure *m, struct run_result *r,
+                         struct orch_error *error)
+{
+    struct run_result cores, gpu;
+    const double whole_ns = m->end_ns;
+    run_result_init(&cores);
+    run_result_init(&gpu);
+    bool ok = run_account(run, &n->cores, &cores, error) && run_gpu_account(run, &n->gpu, &gpu, error);
+    if (ok && run->request->mode != RUN_FUNCTIONAL) {
+        ok = (add_part(r, &cores, n->cores.end_ns / whole_ns) && add_part(r, &gpu, n->gpu.end_ns / whole_ns) && set_limit(r) &&
+              run_result_set_text(&r->detail, run->detail)) ||
+             orch_no_memory(error);
+        r->flops = n->flops;
+        r->gflops = r->flops / r->seconds * 1e-9;
+        r->dram_gbps = r->dram_bytes / r->seconds * 1e-9;
+    }
+    r->host_seconds = m->host_seconds;
+    run_result_free(&cores);
+    run_result_free(&gpu);
+    return ok;
+}
+
+/* ---- characteristics ---- */
+
+/* Sums are of what takes time on the units: numbers of a kernel that has a command buffer of its own are made those of the time
+ * in which the device is busy. Stalls and utilisation are times until the end. */
+bool run_network_add_operator(struct run_network *n, enum orch_part by, const struct run_result *k)
+{
+    struct run_result *const sum = n->operators;
+    struct run_result part;
+    const bool buffer = by == PART_GPU; /* which is the network's */
+    const double seconds = buffer ? k->device_seconds : k->seconds, share = k->seconds > 0 ? seconds / k->seconds : 1;
+    run_result_init(&part);
+    part.seconds = seconds;
+    part.device_seconds = k->device_seconds;
+    part.seconds_low = share * k->seconds_low;
+    part.seconds_high = share * k->seconds_high;
+    part.overhead_seconds = buffer ? 0 : k->overhead_seconds;
+    part.dram_bytes = k->dram_bytes;
+    memcpy(part.utilisation, k->utilisation, sizeof part.utilisation);
+    bool ok = add_part(sum, &part, k->seconds);
+    for (size_t i = 0; ok && i < k->counters.count; i++)
+        if (strcmp(k->counters.item[i].name, "gpu.threadgroups_per_core") != 0)
+            ok = run_values_add(&sum->counters, k->counters.item[i].name, k->counters.item[i].value);
+    for (size_t i = 0; ok && i < k->stalls.count; i++)
+        if (strcmp(k->stalls.item[i].name, "launch") != 0)
+            ok = run_values_add(&sum->stalls, k->stalls.item[i].name, k->seconds * k->stalls.item[i].value);
+    run_result_free(&part);
+    return ok;
+}
+
+static bool account_operators(const struct run_network *n, const struct run_measure *m, struct run_result *r)
+{
+    const struct run_result *const sum = n->operators;
+    const double overhead_s = 1e-9 * n->command_buffers * n->overhead_ns, seconds = sum->seconds + overhead_s;
+    const double longer = seconds / sum->seconds;
+    bool ok = add_part(r, sum, 1 / seconds);
+    r->seconds = seconds;
+    r->seconds_low *= longer;
+    r->seconds_high *= longer;
+    r->overhead_seconds += overhead_s;
+    r->flops = n->flops;
+    r->gflops = r->flops / seconds * 1e-9;
+    r->dram_gbps = r->dram_bytes / seconds * 1e-9;
+    r->host_seconds = m->host_seconds;
+    return ok && (overhead_s == 0 || run_values_add(&r->stalls, "launch", overhead_s / seconds)) && set_limit(r) &&
+           (!n->characteristics ||
+            (run_result_set_text(&r->detail, "op") && run_result_set_text(&r->mode, "timing") &&
+             run_assumption_add(&r->assumptions, "detail", "inferred",
+                                "the network is the sum of its kernels' characteristics, without values"))) &&
+           (n->part != PART_ANE ||
+            run_assumption_add(
+                &r->assumptions, "requests", "inferred",
+                "each kernel is a request of its own to the Neural Engine, and constants are laid out beforehand"));
+}
+
+/* ---- any ---- */
+
+static bool tell(struct run_result *r, const struct run_network *n)
+{
+    char text[200];
+    bool ok = true;
+    if (n->left) {
+        snprintf(text, sizeof text, "%u operators were computed by the reference: they have no time and no energy", n->left);
+        ok = run_assumption_add(&r->assumptions, "fallback", "inferred", text);
+    }
+    if (ok && n->elsewhere) {
+        snprintf(text, sizeof text, "%u kernels ran on the cpu because the library of their unit lacks them", n->elsewhere);
+        ok = run_assumption_add(&r->assumptions, "elsewhere", "inferred", text);
+    }
+    if (ok && n->command_buffers && n->request->mode != RUN_FUNCTIONAL) {
+        snprintf(
+            text, sizeof text,
+            "%u of the GPU, %.3g us each for submission and completion; handing tensors over between units costs nothing else",
+            n->command_buffers, 1e-3 * n->overhead_ns);
+        ok = run_assumption_add(&r->assumptions, "command buffers", "inferred", text) &&
+             run_values_add(&r->counters, "network.command_buffers", n->command_buffers);
+    }
+    return ok;
+}
+
+bool run_network_account(struct run *run, const struct run_network *n, const struct run_measure *m, struct run_result *r,
+                         struct orch_error *error)
+{
+    const bool cores = n->cores.core_count > 0, gpu = n->gpu.gpu.groups > 0;
+    if (n->kernels == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "%s: the %s's library has no kernel for any of its operators",
+                         run->request->workload, orch_part_name(n->part));
+    const bool ok = n->operators && run->request->mode != RUN_FUNCTIONAL ? account_operators(n, m, r) || orch_no_memory(error)
+                    : cores && gpu                                       ? account_both(run, n, m, r, error)
+                    : gpu                                                ? run_gpu_account(run, m, r, error)
+                                                                         : run_account(run, m, r, error);
+    if (!ok)
+        return false;
+    r->macs = n->macs;
+    r->native_mac_share = n->macs > 0 ? n->macs_here / n->macs : NAN;
+    return tell(r, n) || orch_no_memory(error);
+}

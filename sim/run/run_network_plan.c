@@ -1,0 +1,218 @@
+#include "sim/run/run_network_plan.h"
+
+#include "isa/array_count.h"
+#include "isa/list_grow.h"
+#include "sim/network/operators/run.h"
+#include "sim/run/run_network_node.h"
+#include "sim/run/run_network_predict.h"
+#include "sim/run/run_network_step.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU};
+enum { PARTS = ARRAY_COUNT(parts), CORES, GPU, PLACES = 2 };
+
+struct planned {
+    const struct net_node *node;
+    double seconds[PARTS]; /* INFINITY = the unit does not compute it */
+    bool host;             /* the reference computes it from what units computed */
+    enum orch_part part;
+};
+
+struct network_plan {
+    const struct run_network *network;
+    struct network_speeds speeds;
+    struct planned *item;
+    size_t count, room;
+    double as_planned, all_on[PARTS];
+};
+
+/* ---- predicting ---- */
+
+static double elements_read(const struct lowered_step *step)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < step->operands.inputs; i++)
+        sum += (double)step->input[i].bytes / 4;
+    return sum;
+}
+
+/* What a unit's library lacks, the CPU takes: not within a command buffer of the GPU. */
+static double predict_steps(const struct network_plan *plan, const struct lowering *l)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < l->steps; i++) {
+        struct network_step step = {.run = NULL};
+        struct orch_error unused = {0};
+        const bool ok = network_step_open(plan->network, l->part, &l->step[i], &step, &unused);
+        sum += ok && !(step.elsewhere && l->part == PART_GPU)
+                   ? network_predict(&plan->speeds, step.run, elements_read(&l->step[i]),
+                                     (double)l->step[i].operands.result_bytes / 4)
+                   : INFINITY;
+        network_step_close(&step);
+    }
+    return sum;
+}
+
+static double predict(const struct network_plan *plan, enum orch_part part, const struct lowering_rule *rule,
+                      const struct net_node *node, struct net_array *const *in, struct net_array **out)
+{
+    struct lowering *const l = calloc(1, sizeof *l);
+    double seconds = INFINITY;
+    if (!l)
+        return seconds;
+    l->model = plan->network->model;
+    l->node = node;
+    l->part = part;
+    l->in = in;
+    l->out = out;
+    if (plan->speeds.ghz[part] > 0 && lowering_apply(l, rule))
+        seconds = predict_steps(plan, l);
+    lowering_free(l);
+    free(l);
+    return seconds;
+}
+
+/* Values are zeros, but for whole numbers, which decide shapes and places. */
+static bool plan_node(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out, bool *done,
+                      struct orch_error *error)
+{
+    struct network_plan *const plan = context;
+    const struct lowering_rule *const rule = lowering_rule(node);
+    struct planned p = {.node = node};
+    if (run_network_is_control(node) || (rule && lowering_is_view(rule, node, in)))
+        return true;
+    const bool made = run_network_make(node, in, out);
+    bool some = false;
+    for (unsigned i = 0; i < PARTS; i++) {
+        p.seconds[i] = made && rule ? predict(plan, parts[i], rule, node, in, out) : INFINITY;
+        some |= p.seconds[i] < INFINITY;
+    }
+    p.host = !some && run_network_needs_unit(plan->network->model, node);
+    *done = some || (made && run_network_may_skip(out, node->outputs));
+    if (!*done)
+        run_network_drop(out, node->outputs);
+    struct planned *const grown = list_grow(plan->item, plan->count, &plan->room, sizeof *grown);
+    if (!grown)
+        return orch_no_memory(error);
+    plan->item = grown;
+    grown[plan->count++] = p;
+    return true;
+}
+
+/* ---- choosing ---- */
+
+/* The faster of CPU and AMX, and how long it takes. */
+static enum orch_part on_cores(const struct planned *p, double *seconds)
+{
+    *seconds = fmin(p->seconds[0], p->seconds[1]);
+    return p->seconds[1] < p->seconds[0] ? PART_AMX : PART_CPU;
+}
+
+static bool is_left(const struct planned *p)
+{
+    return !(p->seconds[0] < INFINITY || p->seconds[1] < INFINITY || p->seconds[2] < INFINITY);
+}
+
+/* The least time by which all nodes so far are done and the latest results are with the cores, or on the GPU in a command buffer
+ * that goes on; came[k][place]: where the node before was. */
+static bool choose(struct network_plan *plan, struct orch_error *error)
+{
+    unsigned char(*const came)[PLACES] = calloc(plan->count + 1, sizeof *came);
+    double best[PLACES] = {0, INFINITY};
+    if (!came)
+        return orch_no_memory(error);
+    for (size_t k = 0; k < plan->count; k++) {
+        const struct planned *const p = &plan->item[k];
+        double cores;
+        on_cores(p, &cores);
+        const double gpu = p->seconds[2], hand_over = plan->speeds.hand_over_s;
+        if (is_left(p)) { /* by the reference: the GPU goes on unless its results are needed */
+            came[k][0] = best[1] < best[0];
+            came[k][1] = 1;
+            best[0] = fmin(best[0], best[1]);
+            best[1] = p->host ? INFINITY : best[1];
+            continue;
+        }
+        const double stay = best[1] + gpu, begin = best[0] + hand_over + gpu;
+        came[k][0] = best[1] < best[0];
+        came[k][1] = stay <= begin;
+        best[0] = fmin(best[0], best[1]) + cores;
+        best[1] = fmin(stay, begin);
+    }
+    unsigned place = best[1] < best[0];
+    plan->as_planned = best[place];
+    for (size_t k = plan->count; k-- > 0; place = came[k][place]) {
+        double unused;
+        plan->item[k].part = place ? PART_GPU : on_cores(&plan->item[k], &unused);
+    }
+    free(came);
+    return true;
+}
+
+/* All on one unit, and by the CPU what it does not have. */
+static void add_up(struct network_plan *plan)
+{
+    for (unsigned i = 0; i < PARTS; i++) {
+        bool in_buffer = false;
+        for (size_t k = 0; k < plan->count; k++) {
+            const struct planned *const p = &plan->item[k];
+            const bool here = p->seconds[i] < INFINITY, gpu = parts[i] == PART_GPU && here;
+            if (is_left(p)) {
+                in_buffer = in_buffer && !p->host;
+                continue;
+            }
+            plan->all_on[i] += (here ? p->seconds[i] : p->seconds[0]) + (gpu && !in_buffer ? plan->speeds.hand_over_s : 0);
+            in_buffer = gpu;
+        }
+    }
+}
+
+/* ---- the plan ---- */
+
+struct network_plan *network_plan_make(const struct run_network *network, struct orch_error *error)
+{
+    const size_t outputs = network->model->graph->outputs;
+    struct network_plan *const plan = calloc(1, sizeof *plan);
+    struct net_array **const output = calloc(outputs + 1, sizeof(*output));
+    bool ok = (plan && output) || orch_no_memory(error);
+    if (ok) {
+        const struct net_run run = {.model = network->model, .input = network->input, .unit = plan_node, .context = plan};
+        plan->network = network;
+        network_speeds_of(network->request->chip, &plan->speeds);
+        ok = net_run(&run, output, error) && choose(plan, error);
+    }
+    if (ok)
+        add_up(plan);
+    for (size_t k = 0; output && k < outputs; k++)
+        net_array_release(output[k]);
+    free(output);
+    if (ok)
+        return plan;
+    network_plan_free(plan);
+    return NULL;
+}
+
+void network_plan_free(struct network_plan *plan)
+{
+    if (plan)
+        free(plan->item);
+    free(plan);
+}
+
+enum orch_part network_plan_part(const struct network_plan *plan, const struct net_node *node)
+{
+    for (size_t k = 0; k < plan->count; k++)
+        if (plan->item[k].node == node)
+            return plan->item[k].part;
+    return PART_CPU;
+}
+
+double network_plan_seconds(const struct network_plan *plan, enum orch_part part)
+{
+    for (unsigned i = 0; i < PARTS; i++)
+        if (parts[i] == part)
+            return plan->all_on[i];
+    return plan->as_planned;
+}

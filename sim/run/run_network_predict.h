@@ -1,0 +1,21 @@
+/* How long a kernel is expected to take on a unit before anything is executed: what `--unit auto` chooses by. A rule of thumb,
+ * not an answer: times of results are simulated. */
+#ifndef ORCHARD_SIM_RUN_RUN_NETWORK_PREDICT_H
+#define ORCHARD_SIM_RUN_RUN_NETWORK_PREDICT_H
+
+#include "sim/run/kind.h"
+
+struct network_speeds {
+    double ghz[PART_COUNT]; /* clock; of the GPU times its cores */
+    double gpu_ghz;
+    double hand_over_s; /* a command buffer of the GPU, from submission to completion beyond its kernels */
+};
+
+/* Of the units of a chip; ghz 0 = it has none. */
+void network_speeds_of(const struct chip *chip, struct network_speeds *speeds);
+
+/* Seconds of a prepared kernel with so many elements in its operands and its result; INFINITY on a unit that the chip lacks. */
+double network_predict(const struct network_speeds *speeds, const struct run *run, double operand_elements,
+                       double result_elements);
+
+#endif
