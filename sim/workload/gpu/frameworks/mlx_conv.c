@@ -6,7 +6,7 @@ struct conv {
     uint64_t images, channels, height, width, filters, rows, columns, stride, pad, out_height, out_width, pixels, taps;
 };
 
-enum { IMAGE, WEIGHTS, OUT };
+enum { IMAGE, WEIGHTS, OUT, MOST_TAPS = 32 /* a side, of which a kernel keeps a bit each */ };
 
 /* As struct conv_sizes of mlx/conv.metal. */
 static void give_sizes(const struct conv *c, uint64_t height, uint64_t width, uint64_t pad)
@@ -125,6 +125,8 @@ bool mlx_conv2d(struct framework_plan *p)
                      .pad = plan_value(p, "pad")};
     if (plan_value(p, "groups") != 1 || plan_value(p, "dilation") != 1 || plan_value(p, "bias") || plan_value(p, "act"))
         return plan_refuse(p, "conv2d without groups, dilation, bias and activation");
+    if (c.rows > MOST_TAPS || c.columns > MOST_TAPS)
+        return plan_refuse(p, "conv2d with filters of up to %d rows and columns", MOST_TAPS);
     c.out_height = (c.height + 2 * c.pad - c.rows) / c.stride + 1;
     c.out_width = (c.width + 2 * c.pad - c.columns) / c.stride + 1;
     c.pixels = c.images * c.out_height * c.out_width;

@@ -50,8 +50,15 @@ template <typename T>
     out[((ulong)at.z * s.rows * s.columns + at.y) * s.channels + at.x] = value;
 }
 
-// Implicit products: BM pixels x BN filters, 16 of taps and channels at a time. FEW: so many channels, which count as four; 0 = any
-// number of whole 16.
+// A share of a block of 16 columns: pieces of V elements, in rows that lie DOWN apart.
+template <uint ROWS, uint V, uint THREADS>
+struct share {
+    static constant constexpr uint ACROSS = 16 / V, DOWN = THREADS / ACROSS, COUNT = (ROWS + DOWN - 1) / DOWN;
+};
+
+// Implicit products: BM pixels x BN filters, 16 of taps and channels at a time; taps follow one another before the next channels
+// do. FEW: so many channels, of which three count as four; 0 = any number of whole 16. A piece of the image is put into threadgroup
+// memory before the next one is loaded.
 template <typename T, uint BM, uint BN, uint WM, uint WN, uint FEW>
 [[kernel, max_total_threads_per_threadgroup(WM * WN * 32)]] void implicit(
     device const T *in [[buffer(0)]], device const T *weights [[buffer(1)]], device T *out [[buffer(2)]],
@@ -59,19 +66,37 @@ template <typename T, uint BM, uint BN, uint WM, uint WN, uint FEW>
     uint thread_index [[thread_index_in_threadgroup]], uint simdgroup [[simdgroup_index_in_threadgroup]],
     uint lane [[thread_index_in_simdgroup]])
 {
-    constexpr uint BK = 16, THREADS = WM * WN * 32, PIECE_A = BM * BK / THREADS, PIECE_B = BN * BK / THREADS;
+    constexpr uint BK = 16, THREADS = WM * WN * 32, V = FEW == 0 || FEW == 3 ? 4 : FEW, VB = FEW ? V : BN == 8 ? 1 : 4;
     typedef product<T, BM, BN, BK, WM, WN, false, true> P;
+    typedef share<BM, V, THREADS> A;
+    typedef share<BN, VB, THREADS> B;
     threadgroup T block_a[BM * P::PITCH_A];
     threadgroup T block_b[BN * P::PITCH_B];
-    const uint row_a = thread_index / (BK / PIECE_A), k_a = thread_index % (BK / PIECE_A) * PIECE_A;
-    const uint row_b = thread_index / (BK / PIECE_B), k_b = thread_index % (BK / PIECE_B) * PIECE_B;
-    // the pixel whose piece this thread copies
-    const uint pixel = group.y * BM + row_a, x = pixel % s.out_width, line = pixel / s.out_width, y = line % s.out_height;
-    const int left = (int)(x * s.stride) - (int)s.pad, top = (int)(y * s.stride) - (int)s.pad;
-    device const T *const image = in + (ulong)(line / s.out_height) * s.height * s.width * s.channels;
-    const uint filter = group.x * BN + row_b, taps = s.rows * s.columns;
-    device const T *const filter_weights = weights + (ulong)filter * taps * s.channels;
+    const uint row_a = thread_index / A::ACROSS, k_a = thread_index % A::ACROSS * V;
+    const uint row_b = thread_index / B::ACROSS, k_b = thread_index % B::ACROSS * VB;
+    const uint taps = s.rows * s.columns;
     threadgroup T *const put_a = block_a + row_a * P::PITCH_A + k_a, *const put_b = block_b + row_b * P::PITCH_B + k_b;
+    // the pixels whose pieces this thread copies
+    device const T *image[A::COUNT];
+    int left[A::COUNT], top[A::COUNT];
+    uint inside_rows[A::COUNT], inside_columns[A::COUNT]; // a bit for each row and column of the filter
+#pragma unroll
+    for (uint i = 0; i < A::COUNT; i++) {
+        const uint pixel = group.y * BM + row_a + i * A::DOWN, x = pixel % s.out_width, line = pixel / s.out_width;
+        left[i] = (int)(x * s.stride) - (int)s.pad;
+        top[i] = (int)(line % s.out_height * s.stride) - (int)s.pad;
+        image[i] = in + (ulong)(line / s.out_height) * s.height * s.width * s.channels;
+        image[i] += (top[i] * (int)s.width + left[i]) * (int)s.channels + (FEW ? 0 : (int)k_a);
+        inside_rows[i] = inside_columns[i] = 0;
+        for (uint r = 0; !FEW && r < s.rows; r++)
+            inside_rows[i] |= (uint)(pixel < s.pixels && top[i] + (int)r >= 0 && top[i] + (int)r < (int)s.height) << r;
+        for (uint c = 0; !FEW && c < s.columns; c++)
+            inside_columns[i] |= (uint)(left[i] + (int)c >= 0 && left[i] + (int)c < (int)s.width) << c;
+        if (FEW && pixel >= s.pixels)
+            top[i] = INT_MIN / 2;
+    }
+    const uint first_filter = group.x * BN + row_b;
+    device const T *filter_weights = weights + (ulong)first_filter * taps * s.channels + (FEW ? 0 : k_b);
     const lane_place at = place_of(lane);
     const uint sm = simdgroup / WN * 8, sn = simdgroup % WN * 8;
     threadgroup const T *const from_a = block_a + (sm + at.row) * P::PITCH_A + at.column;
@@ -82,64 +107,73 @@ template <typename T, uint BM, uint BN, uint WM, uint WN, uint FEW>
 #pragma unroll
         for (uint j = 0; j < P::TN; j++)
             sum[i][j] = simdgroup_float8x8(0);
-    const uint steps = FEW ? (4 * taps + BK - 1) / BK : taps * s.channels / BK;
-    uint row = 0, column = 0, channel = 0;
+    const uint steps = FEW ? (V * taps + BK - 1) / BK : taps * s.channels / BK;
+    const int next_row = (int)((s.width - s.columns + 1) * s.channels);
+    const int next_block = (int)BK - (int)(((s.rows - 1) * s.width + s.columns - 1) * s.channels);
+    uint row = 0, column = 0, tap_a = k_a / V, tap_b = k_b / VB;
     for (uint step = 0; step < steps; step++) {
-        T piece_a[PIECE_A], piece_b[PIECE_B];
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (FEW) {
-            const uint tap = step * 4 + k_a / 4, ty = tap / s.columns;
-            const int iy = top + (int)ty, ix = left + (int)(tap - ty * s.columns);
-            const bool inside = tap < taps && pixel < s.pixels && iy >= 0 && iy < (int)s.height && ix >= 0 && ix < (int)s.width;
-            device const T *const from = image + (int)((iy * (int)s.width + ix) * (int)FEW);
+        const uint ty = FEW ? tap_a / s.columns : row, tx = FEW ? tap_a - ty * s.columns : column;
 #pragma unroll
-            for (uint i = 0; i < PIECE_A; i++)
-                piece_a[i] = (T)0;
-            if (inside)
+        for (uint i = 0; i < A::COUNT; i++) {
+            threadgroup T *const to = put_a + i * A::DOWN * P::PITCH_A;
+            const int iy = top[i] + (int)ty, ix = left[i] + (int)tx;
+            const bool inside = FEW ? tap_a < taps && iy >= 0 && iy < (int)s.height && ix >= 0 && ix < (int)s.width
+                                    : (inside_rows[i] & 1u << row) && (inside_columns[i] & 1u << column);
+            T piece[V];
 #pragma unroll
-                for (uint i = 0; i < FEW; i++)
-                    piece_a[i] = from[i];
+            for (uint j = 0; j < V; j++)
+                piece[j] = (T)0;
+            if (inside) {
+                device const T *const from = FEW ? image[i] + (int)((ty * s.width + tx) * FEW) : image[i];
 #pragma unroll
-            for (uint i = 0; i < PIECE_B; i++) {
-                const uint k = step * BK + k_b + i, t = k / 4, c = k % 4;
-                piece_b[i] = t < taps && c < FEW && filter < s.filters ? filter_weights[t * FEW + c] : (T)0;
+                for (uint j = 0; j < (FEW ? FEW : V); j++)
+                    piece[j] = from[j];
             }
-        } else {
-            const int iy = top + (int)row, ix = left + (int)column;
-            const bool inside = pixel < s.pixels && iy >= 0 && iy < (int)s.height && ix >= 0 && ix < (int)s.width;
-            device const T *const from = image + ((ulong)(uint)iy * s.width + (uint)ix) * s.channels + channel + k_a;
 #pragma unroll
-            for (uint i = 0; i < PIECE_A; i++)
-                piece_a[i] = (T)0;
-            if (inside)
+            for (uint j = 0; j < V; j++)
+                to[j] = piece[j];
+        }
 #pragma unroll
-                for (uint i = 0; i < PIECE_A; i++)
-                    piece_a[i] = from[i];
+        for (uint i = 0; i < B::COUNT; i++) {
+            if (B::DOWN > BN && row_b >= BN)
+                break;
+            threadgroup T *const to = put_b + i * B::DOWN * P::PITCH_B;
+            T piece[VB];
 #pragma unroll
-            for (uint i = 0; i < PIECE_B; i++)
-                piece_b[i] = (T)0;
-            if (filter < s.filters)
+            for (uint j = 0; j < VB; j++)
+                piece[j] = (T)0;
+            if (first_filter + i * B::DOWN < s.filters && (!FEW || tap_b < taps)) {
+                device const T *const from = filter_weights + (ulong)i * B::DOWN * taps * s.channels + (FEW ? tap_b * FEW : 0);
 #pragma unroll
-                for (uint i = 0; i < PIECE_B; i++)
-                    piece_b[i] = (filter_weights + step * BK + k_b)[i];
-            channel += BK;
-            if (channel == s.channels) {
-                channel = 0;
-                column++;
-                if (column == s.columns) {
-                    column = 0;
-                    row++;
-                }
+                for (uint j = 0; j < (FEW ? FEW : VB); j++)
+                    piece[j] = from[j];
+            }
+#pragma unroll
+            for (uint j = 0; j < VB; j++)
+                to[j] = piece[j];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        P::step(sum, from_a, from_b);
+        if (FEW) {
+            tap_a += A::ACROSS;
+            tap_b += B::ACROSS;
+            continue;
+        }
+        int image_step = (int)s.channels, weights_step = (int)s.channels;
+        if (++column == s.columns) {
+            column = 0;
+            image_step = next_row;
+            if (++row == s.rows) {
+                row = 0;
+                image_step = next_block;
+                weights_step = (int)BK - (int)((taps - 1) * s.channels);
             }
         }
 #pragma unroll
-        for (uint i = 0; i < PIECE_A; i++)
-            put_a[i] = piece_a[i];
-#pragma unroll
-        for (uint i = 0; i < PIECE_B; i++)
-            put_b[i] = piece_b[i];
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        P::step(sum, from_a, from_b);
+        for (uint i = 0; i < A::COUNT; i++)
+            image[i] += image_step;
+        filter_weights += weights_step;
     }
 #pragma unroll
     for (uint i = 0; i < P::TM; i++)
