@@ -80,7 +80,8 @@ static double fill(struct mem_port *port, double now_ns, uint32_t set, uint64_t 
     struct mem_cluster *cluster = port->cluster;
     struct mem_victim victim;
     mem_l2_insert(cluster, set, line, ready_ns, flags, &victim);
-    cluster->l2_write_bytes += mem_halves_bytes(MEM_LINE_WHOLE & ~mem_line_lacks(flags, MEM_LINE_WHOLE));
+    cluster->l2_write_bytes +=
+        flags & MEM_LINE_DIRTY ? MEM_LINE_BYTES : mem_halves_bytes(MEM_LINE_WHOLE & ~mem_line_lacks(flags, MEM_LINE_WHOLE));
     mem_port_count_evicted(port, &victim, (flags & MEM_LINE_PREFETCHED) != 0);
     return victim.valid && (victim.flags & MEM_LINE_DIRTY) ? write_back(cluster, now_ns, victim.line) : now_ns;
 }
@@ -148,7 +149,7 @@ struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t
     return (struct mem_reply){t, MEM_L2};
 }
 
-double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
+double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line, bool whole)
 {
     struct mem_cluster *cluster = port->cluster;
     const uint32_t set = mem_cache_set(&cluster->l2, line);
@@ -156,9 +157,9 @@ double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
     t = mem_pass(cluster->system, &cluster->l2_link, t, MEM_LINE_BYTES);
     const struct mem_entry entry = mem_cache_find_in(&cluster->l2, set, line);
     if (!entry.way)
-        return fill(port, t, set, line, t, MEM_LINE_DIRTY);
+        return fill(port, t, set, line, t, (uint8_t)(MEM_LINE_DIRTY | mem_line_without(whole ? MEM_LINE_WHOLE : 0)));
     mem_l2_touch(cluster, set, &entry);
-    *entry.flags = (uint8_t)((*entry.flags | MEM_LINE_DIRTY) & ~mem_line_without(0));
+    *entry.flags = (uint8_t)((*entry.flags | MEM_LINE_DIRTY) & ~(whole ? mem_line_without(0) : 0));
     cluster->l2_write_bytes += MEM_LINE_BYTES;
     return t;
 }

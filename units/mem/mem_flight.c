@@ -48,11 +48,13 @@ static void land_first(struct mem_flight *flight, struct mem_cache *cache)
     const unsigned halves = mem_flight_halves(first);
     const struct mem_entry entry = mem_cache_find(cache, line);
     struct mem_victim unused;
-    if (entry.way)
+    if (entry.way) {
         *entry.flags &= (uint8_t) ~(halves << MEM_LINE_HALF_SHIFT);
-    else
-        mem_cache_insert(cache, line, first->ready_ns,
-                         (uint8_t)((first->key & 3) << MEM_LINE_FROM_SHIFT | mem_line_without(halves)), &unused);
+        mem_cache_touch(cache, &entry);
+    } else {
+        const uint8_t from = (uint8_t)((first->key & 3) << MEM_LINE_FROM_SHIFT);
+        mem_cache_insert(cache, line, first->ready_ns, (uint8_t)(from | mem_line_without(halves)), &unused);
+    }
     flight->first = (flight->first + 1) & flight->mask;
     flight->count--;
 }

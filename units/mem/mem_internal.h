@@ -141,8 +141,9 @@ void mem_side_release(struct mem_system *system);
 
 /* cluster.c. `path` is the requester's link to L2, or NULL for the L2's own prefetches. */
 struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, bool *was_prefetched);
-/* Takes a whole line from an L1 or a full store: it is present and dirty afterwards. Returns when the write was accepted. */
-double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line);
+/* Takes a line from an L1 or a store: it is present and dirty afterwards. Of one that was absent and is not written as a whole,
+ * L2 knows by byte what there is, and reads the rest when that is wanted. Returns when the write was accepted. */
+double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line, bool whole);
 /* Brings a line into L2 ahead of demand. False when no miss register is free. */
 bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, bool *issued);
 bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, const struct mem_cluster_params *params);

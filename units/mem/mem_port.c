@@ -39,7 +39,7 @@ static struct mem_reply read_below(struct mem_port *port, double now_ns, uint64_
 
 static double write_below(struct mem_port *port, double now_ns, uint64_t line, uint32_t bytes)
 {
-    return port->cluster ? mem_cluster_write(port, now_ns, line)
+    return port->cluster ? mem_cluster_write(port, now_ns, line, bytes == MEM_LINE_BYTES)
                          : mem_side_write(port->system, &port->fabric, now_ns, line, bytes);
 }
 
@@ -109,12 +109,14 @@ void mem_port_expect_soon(const struct mem_port *port, uint64_t addr)
 }
 
 /* A line of which some halves are in L1 has the others as well now. */
-static bool joins_half(const struct mem_port *port, uint64_t line, unsigned halves)
+static bool joins_half(struct mem_port *port, uint64_t line, unsigned halves)
 {
     const struct mem_entry entry = halves == MEM_LINE_WHOLE ? (struct mem_entry){0} : mem_cache_find(&port->l1, line);
-    if (entry.way)
-        *entry.flags &= (uint8_t) ~(halves << MEM_LINE_HALF_SHIFT);
-    return entry.way;
+    if (!entry.way)
+        return false;
+    *entry.flags &= (uint8_t) ~(halves << MEM_LINE_HALF_SHIFT);
+    mem_cache_touch(&port->l1, &entry);
+    return true;
 }
 
 /* A place in L1 for what was read of a line: at once, or when its data arrive. Returns when what it displaces is gone. */
@@ -163,14 +165,15 @@ static bool whole_in_l2(const struct mem_port *port, uint64_t line)
     return entry.way && !mem_line_lacks(*entry.flags, MEM_LINE_WHOLE);
 }
 
-/* Reads what is missing of a gathered line that will not be completed. Returns when the miss was issued. */
+/* What there is of a gathered line that will not be completed goes on: the L2 of a GPU takes parts, others take lines, of which
+ * what is missing is read. Returns when the miss was issued. */
 static double fill_gathered(struct mem_port *port, double now_ns, uint64_t line)
 {
     if (dirty_in_l1(port, line))
         return now_ns;
     mem_coherence_write(port, line, false);
-    if (port->params.write_through && port->cluster && whole_in_l2(port, line))
-        return write_below(port, now_ns, line, MEM_LINE_BYTES);
+    if (port->params.write_through && port->cluster)
+        return mem_cluster_write(port, now_ns, line, false);
     const struct missed m = fetch(port, now_ns, line, MEM_LINE_WHOLE, 0, port->coherent_l1, MEM_LINE_DIRTY);
     if (!port->coherent_l1)
         write_below(port, m.issued_ns, line, MEM_LINE_BYTES);

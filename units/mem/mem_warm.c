@@ -25,8 +25,8 @@ static enum mem_level warm_side(struct mem_system *system, uint32_t from_die, do
     return MEM_SLC;
 }
 
-/* The same in L2, which reads what it lacks of these halves unless the whole line is written. */
-static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, uint8_t flags, bool whole)
+/* The same in L2, which has these halves afterwards, and reads what it lacks of them unless they are written. */
+static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, uint8_t flags, bool written)
 {
     struct mem_cluster *cluster = port->cluster;
     const uint32_t die = cluster->params.die;
@@ -38,9 +38,9 @@ static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t lin
         mem_l2_touch(cluster, set, &entry);
         const bool lacks = mem_line_lacks(*entry.flags, halves);
         *entry.flags = (uint8_t)((*entry.flags & ~(halves << MEM_LINE_HALF_SHIFT)) | flags);
-        return lacks && !whole ? warm_side(cluster->system, die, now_ns, line, 0) : MEM_L2;
+        return lacks && !written ? warm_side(cluster->system, die, now_ns, line, 0) : MEM_L2;
     }
-    if (!whole)
+    if (!written)
         level = warm_side(cluster->system, die, now_ns, line, 0);
     mem_l2_insert(cluster, set, line, now_ns, (uint8_t)(flags | mem_line_without(halves)), &victim);
     if (victim.valid && (victim.flags & MEM_LINE_DIRTY))
@@ -56,7 +56,7 @@ static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t l
     const struct mem_entry entry = keep && port->has_l1 ? mem_cache_find(&port->l1, line) : (struct mem_entry){0};
     const unsigned lacks = entry.way ? mem_line_lacks(*entry.flags, halves) : halves;
     if ((lacks || !quick) && port->gather.held && mem_gather_take(&port->gather, line))
-        level = warm_l2(port, now_ns, line, MEM_LINE_WHOLE, MEM_LINE_DIRTY, false);
+        level = warm_l2(port, now_ns, line, 0, MEM_LINE_DIRTY, true);
     if (entry.way)
         mem_cache_touch(&port->l1, &entry);
     if (!lacks)
@@ -81,8 +81,7 @@ static enum mem_level warm_store(struct mem_port *port, double now_ns, uint64_t 
         level = warm_l2(port, now_ns, line, MEM_LINE_WHOLE, MEM_LINE_DIRTY, whole);
     else if (mem_gather_store(&port->gather, line, offset, bytes, &displaced) == MEM_GATHER_FULL)
         level = warm_l2(port, now_ns, line, MEM_LINE_WHOLE, MEM_LINE_DIRTY, true);
-    return displaced == UINT64_MAX ? level
-                                   : farther(level, warm_l2(port, now_ns, displaced, MEM_LINE_WHOLE, MEM_LINE_DIRTY, false));
+    return displaced == UINT64_MAX ? level : farther(level, warm_l2(port, now_ns, displaced, 0, MEM_LINE_DIRTY, true));
 }
 
 enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind)
