@@ -13,7 +13,7 @@ struct machine {
 };
 
 /* Two cores of a GPU: write-through L1 of 8 KiB, on each die an L2 of 64 KiB and an SLC of 512 KiB. */
-static struct machine machine_open(uint32_t dies, enum mem_die_policy policy)
+static struct machine machine_open(uint32_t dies, enum mem_die_policy policy, uint32_t fill_bytes)
 {
     const struct mem_cluster_params cluster = {
         .l2 = {.kib = 64, .ways = 8, .latency_cycles = 20}, .clock_ghz = 1, .l2_outstanding = 64};
@@ -42,6 +42,7 @@ static struct machine machine_open(uint32_t dies, enum mem_die_policy policy)
                                    .outstanding = 64,
                                    .gather_lines = 8,
                                    .gather_plain = true,
+                                   .fill_bytes = fill_bytes,
                                    .write_through = true};
     struct machine m = {.system = mem_system_create(&placed)};
     for (uint32_t i = 0; m.system && i < PORTS; i++) {
@@ -58,23 +59,24 @@ struct access {
     enum mem_access_kind kind;
 };
 
-/* Loads, whole and part stores and atomics: near one another for a while, then elsewhere. */
+/* Loads and stores of lines and halves, and atomics: near one another for a while, then elsewhere. */
 static struct access next_access(uint64_t *state)
 {
     const uint64_t r = suite_random(state), place = *state >> 40 & 7 ? 200 : LINES;
     struct access a = {.port = r & 1, .address = (1000 + (r >> 8) % place) * MEM_ACCESS_BYTES_MAX / 2, .bytes = 128};
     static const enum mem_access_kind kinds[] = {MEM_ACCESS_LOAD, MEM_ACCESS_LOAD, MEM_ACCESS_STORE, MEM_ACCESS_FETCH};
     a.kind = kinds[r >> 2 & 3];
-    if (a.kind == MEM_ACCESS_STORE && (r >> 4 & 1)) {
+    if (a.kind != MEM_ACCESS_FETCH && (r >> 4 & 1)) {
         a.address += r >> 5 & 1 ? 64 : 0;
         a.bytes = 64;
     }
     return a;
 }
 
-static void test_same_contents(void)
+static void compare_contents(uint32_t fill_bytes)
 {
-    struct machine timed = machine_open(1, MEM_DIE_INTERLEAVE), warmed = machine_open(1, MEM_DIE_INTERLEAVE);
+    struct machine timed = machine_open(1, MEM_DIE_INTERLEAVE, fill_bytes);
+    struct machine warmed = machine_open(1, MEM_DIE_INTERLEAVE, fill_bytes);
     uint64_t state = 7, seen[MEM_LEVEL_COUNT] = {0};
     unsigned differ = 0;
     if (!timed.port[PORTS - 1] || !warmed.port[PORTS - 1]) {
@@ -102,10 +104,53 @@ static void test_same_contents(void)
     mem_system_free(warmed.system);
 }
 
+static void test_same_contents(void)
+{
+    compare_contents(128);
+    compare_contents(64);
+}
+
+static enum mem_level load(struct machine *m, double now_ns, uint64_t address, uint32_t bytes)
+{
+    return mem_port_access(m->port[0], now_ns, address, bytes, MEM_ACCESS_LOAD, 0).level;
+}
+
+/* A miss of half a line brings in that half; what is read of it on the way is counted. */
+static void test_halves(void)
+{
+    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 64);
+    struct mem_counters counted;
+    CU_ASSERT_EQUAL(load(&m, 1000, 4096, 4), MEM_DRAM);
+    CU_ASSERT_EQUAL(load(&m, 2000, 4096 + 60, 4), MEM_L1);
+    CU_ASSERT_EQUAL(load(&m, 3000, 4096 + 64, 4), MEM_SLC);
+    CU_ASSERT_EQUAL(load(&m, 4000, 4096 + 32, 64), MEM_L1);
+    CU_ASSERT_EQUAL(load(&m, 5000, 8192 + 32, 64), MEM_DRAM);
+    CU_ASSERT_EQUAL(load(&m, 6000, 8192, 128), MEM_L1);
+    mem_system_counters(m.system, &counted);
+    CU_ASSERT_EQUAL(counted.traffic.requester[0][MEM_FLOW_FABRIC_READ], 64 + 64 + 128);
+    CU_ASSERT_EQUAL(counted.traffic.requester[0][MEM_FLOW_DRAM_READ], 2 * 128);
+    mem_system_free(m.system);
+}
+
+/* A line of which a part is written reaches L2 without being read; what nobody wrote is read when it is wanted. */
+static void test_parts_of_lines(void)
+{
+    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 64);
+    struct mem_counters counted;
+    for (unsigned i = 0; i < 9; i++) /* one more than are gathered */
+        mem_port_access(m.port[0], 100.0 * i, 4096 + 128 * i, 32, MEM_ACCESS_STORE, 0);
+    mem_system_counters(m.system, &counted);
+    CU_ASSERT_EQUAL(counted.traffic.requester[0][MEM_FLOW_FABRIC_READ], 0);
+    CU_ASSERT_EQUAL(load(&m, 10000, 4096 + 96, 4), MEM_DRAM);
+    mem_system_counters(m.system, &counted);
+    CU_ASSERT_EQUAL(counted.traffic.requester[0][MEM_FLOW_FABRIC_READ], 64);
+    mem_system_free(m.system);
+}
+
 /* What it tells: where lines came into. Nothing is counted. */
 static void test_levels(void)
 {
-    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE);
+    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 128);
     struct mem_counters counters;
     struct activity activity = {{0}};
     CU_ASSERT_EQUAL(mem_port_warm(m.port[0], 0, 4096, 128, MEM_ACCESS_LOAD), MEM_DRAM);
@@ -125,7 +170,7 @@ static void test_levels(void)
  */
 static void told_or_not(uint32_t dies, enum mem_die_policy policy)
 {
-    struct machine told = machine_open(dies, policy), untold = machine_open(dies, policy);
+    struct machine told = machine_open(dies, policy, 64), untold = machine_open(dies, policy, 64);
     struct mem_counters with, without;
     uint64_t state = 11, other = 13;
     unsigned differ = 0;
@@ -159,6 +204,8 @@ static void test_told_host(void)
 
 static const struct suite_test tests[] = {
     {"leaves the caches as simulated accesses do", test_same_contents},
+    {"brings in halves of lines", test_halves},
+    {"takes parts of lines without reading them", test_parts_of_lines},
     {"tells how far lines came, counts nothing", test_levels},
     {"is the same whether the host is told of lines or not", test_told_host},
 };

@@ -30,21 +30,21 @@ struct passage {
     double at, done; /* in cycles: when the path takes the next line; when everything is done */
 };
 
-/* Loads and atomics: what the lanes want, spread over the lines; a load brings bytes from the start of a line, because their
- * place makes no difference to the caches. The path takes half a line at a time, whatever the lanes want of it: Apple's L1
- * delivers 64 bytes per cycle (philipturner/metal-benchmarks), and reductions of MLX in one threadgroup, whose loads of four
- * bytes lie 16 bytes apart, run at 16 bytes per cycle on every chip from M1 to M4 (TristanBilot/mlx-benchmark, argmax over all of
- * 64x1024x128). */
+/* Loads and atomics: what the lanes want, spread over the lines. The path takes half a line at a time, whatever the lanes want of
+ * it: Apple's L1 delivers 64 bytes per cycle (philipturner/metal-benchmarks), and reductions of MLX in one threadgroup, whose
+ * loads of four bytes lie 16 bytes apart, run at 16 bytes per cycle on every chip from M1 to M4 (TristanBilot/mlx-benchmark,
+ * argmax over all of 64x1024x128). */
 static void pass_loads(struct gpu_core_timing *core, const struct gpu_plan *plan, const struct gpu_trace_record *record,
                        const struct gpu_trace_line *line, struct passage *passage)
 {
     const struct gpu_params *p = &core->timing->params;
-    uint32_t bytes = record->lines ? (uint32_t)record->active_lanes * plan->lane_bytes / record->lines : 0;
-    bytes = bytes > GPU_LINE_BYTES ? GPU_LINE_BYTES : bytes ? bytes : 1;
+    const uint32_t bytes = record->lines ? (uint32_t)record->active_lanes * plan->lane_bytes / record->lines : 0;
     const double half = GPU_LINE_BYTES / 2 / p->l1_bytes_per_cycle;
     for (unsigned i = 0; i < record->lines; i++) {
         const double each = gpu_later((line[i].bytes == 3 ? 2 : 1) * half, p->memory_issue_cycles);
-        passage->done = gpu_later(passage->done, access_line(core, (enum gpu_act)plan->act, line[i].address, bytes, passage->at));
+        const struct gpu_trace_place place = gpu_trace_place(&line[i], bytes);
+        const double done = access_line(core, (enum gpu_act)plan->act, place.address, place.bytes, passage->at);
+        passage->done = gpu_later(passage->done, done);
         passage->at += each;
     }
 }

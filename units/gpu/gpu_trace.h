@@ -25,6 +25,20 @@ struct gpu_trace_line {
     uint64_t address : 56, bytes : 8;
 };
 
+/* Where a load or atomic of so many bytes of a line counts as lying: in the halves that it touches. */
+struct gpu_trace_place {
+    uint64_t address;
+    uint32_t bytes;
+};
+
+static inline struct gpu_trace_place gpu_trace_place(const struct gpu_trace_line *line, uint32_t bytes)
+{
+    const uint32_t half = GPU_LINE_BYTES / 2, most = line->bytes == 3 ? GPU_LINE_BYTES : half, least = line->bytes == 3 ? 2 : 1;
+    bytes = bytes > most ? most : bytes < least ? least : bytes;
+    const uint32_t begin = line->bytes == 3 ? half - bytes / 2 : line->bytes == 2 ? half : 0;
+    return (struct gpu_trace_place){line->address / GPU_LINE_BYTES * GPU_LINE_BYTES + begin, bytes};
+}
+
 struct gpu_trace {
     struct gpu_trace_record *record;
     struct gpu_trace_line *line; /* lines in order of the lowest lane that touches them */

@@ -134,6 +134,13 @@ static void update_arrivals(struct mem_cache *cache, uint32_t set)
     mem_cache_header(cache, set)->settled = cache->settled;
 }
 
+void mem_cache_arrives(struct mem_cache *cache, const struct mem_entry *entry, double ready_ns)
+{
+    if (entry->header->settled != cache->settled)
+        update_arrivals(cache, set_of(cache, entry));
+    *mem_cache_arrival(cache, entry->way) = ready_ns;
+}
+
 /* Takes the way at the end of the order and moves it to the front: the first empty way, otherwise the least recently used one. */
 static uint32_t take_last(struct mem_cache *cache, uint32_t set)
 {

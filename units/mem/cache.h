@@ -19,8 +19,31 @@ _Static_assert(MEM_LINE_BYTES == 1 << MEM_LINE_SHIFT, "one line size everywhere"
 enum mem_line_flags {
     MEM_LINE_DIRTY = 1,
     MEM_LINE_PREFETCHED = 2, /* brought in by a prefetch and not used yet */
+    MEM_LINE_NO_LOW = 4,     /* the half that begins the line is not there */
+    MEM_LINE_NO_HIGH = 8,    /* nor is the other */
     MEM_LINE_FROM_SHIFT = 4  /* bits 5..4: enum mem_level the line came from, for hits on lines in flight */
 };
+
+/* Halves of a line: bit 0 the one that begins it, bit 1 the other. */
+#define MEM_LINE_WHOLE      3u
+#define MEM_LINE_HALF_SHIFT 2 /* from a half to the flag that says that it is not there */
+#define MEM_HALF_BYTES      (MEM_LINE_BYTES / 2)
+
+static inline uint8_t mem_line_without(unsigned halves)
+{
+    return (uint8_t)((~halves & MEM_LINE_WHOLE) << MEM_LINE_HALF_SHIFT);
+}
+
+/* Which of these halves a line with such flags lacks. */
+static inline unsigned mem_line_lacks(uint8_t flags, unsigned halves)
+{
+    return flags >> MEM_LINE_HALF_SHIFT & halves;
+}
+
+static inline uint32_t mem_halves_bytes(unsigned halves)
+{
+    return halves == MEM_LINE_WHOLE ? MEM_LINE_BYTES : MEM_HALF_BYTES;
+}
 
 /* The parts of a set lie in few cache lines of the host, because waiting for those takes most of its time. A header tells whether
  * a line may be present, in which order the ways were used and what state they are in; the lines themselves follow it. */
@@ -107,6 +130,9 @@ static inline double *mem_cache_arrival(const struct mem_cache *cache, struct me
 {
     return (double *)(void *)(way + cache->ways);
 }
+
+/* The data of a line that is present arrive at another time, or more data do. */
+void mem_cache_arrives(struct mem_cache *cache, const struct mem_entry *entry, double ready_ns);
 
 static inline double mem_cache_ready_ns(const struct mem_cache *cache, const struct mem_entry *entry)
 {

@@ -80,45 +80,67 @@ static double fill(struct mem_port *port, double now_ns, uint32_t set, uint64_t 
     struct mem_cluster *cluster = port->cluster;
     struct mem_victim victim;
     mem_l2_insert(cluster, set, line, ready_ns, flags, &victim);
-    cluster->l2_write_bytes += MEM_LINE_BYTES;
+    cluster->l2_write_bytes +=
+        flags & MEM_LINE_DIRTY ? MEM_LINE_BYTES : mem_halves_bytes(MEM_LINE_WHOLE & ~mem_line_lacks(flags, MEM_LINE_WHOLE));
     mem_port_count_evicted(port, &victim, (flags & MEM_LINE_PREFETCHED) != 0);
     return victim.valid && (victim.flags & MEM_LINE_DIRTY) ? write_back(cluster, now_ns, victim.line) : now_ns;
 }
 
-/* Reads a line from the memory side into L2. No other L1 holds it dirty. */
-static struct mem_reply miss(struct mem_port *port, double now_ns, uint32_t set, uint64_t line, uint8_t flags)
+/* Reads halves of a line from the memory side. */
+static struct mem_reply read_side(struct mem_port *port, double now_ns, uint64_t line, unsigned halves)
 {
     struct mem_cluster *cluster = port->cluster;
-    mem_cache_expect_insert(&cluster->l2, set);
     if (cluster->system->params.cluster_count > 1)
         mem_coherence_clean_l2s(port, now_ns, line);
     const double start = mem_place(cluster->system, &cluster->misses, now_ns);
-    struct mem_reply reply = mem_side_read(cluster->system, &cluster->fabric, start, line, MEM_LINE_BYTES);
+    struct mem_reply reply = mem_side_read(cluster->system, &cluster->fabric, start, line, mem_halves_bytes(halves));
     reply.ready_ns += mem_wait(cluster->system, cluster->params.fabric_latency_ns);
     mem_hold(cluster->system, &cluster->misses, reply.ready_ns);
-    const double place =
-        fill(port, now_ns, set, line, reply.ready_ns, (uint8_t)(flags | (uint8_t)reply.level << MEM_LINE_FROM_SHIFT));
+    return reply;
+}
+
+/* Reads halves of an absent line from the memory side into L2. No other L1 holds it dirty. */
+static struct mem_reply miss(struct mem_port *port, double now_ns, uint32_t set, uint64_t line, unsigned halves, uint8_t flags)
+{
+    mem_cache_expect_insert(&port->cluster->l2, set);
+    struct mem_reply reply = read_side(port, now_ns, line, halves);
+    const uint8_t from = (uint8_t)((uint8_t)reply.level << MEM_LINE_FROM_SHIFT);
+    const double place = fill(port, now_ns, set, line, reply.ready_ns, (uint8_t)(flags | from | mem_line_without(halves)));
     if (place > reply.ready_ns)
         reply.ready_ns = place;
     return reply;
 }
 
-struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, bool *was_prefetched)
+/* Reads what a line in L2 lacks. The whole line counts as arrived when these halves do. */
+static struct mem_reply complete(struct mem_port *port, double now_ns, const struct mem_entry *entry, uint64_t line,
+                                 unsigned halves)
 {
     struct mem_cluster *cluster = port->cluster;
-    const uint32_t set = mem_cache_set(&cluster->l2, line);
-    double t = mem_pass(cluster->system, &port->l2_read, now_ns, MEM_LINE_BYTES);
-    t = mem_pass(cluster->system, &cluster->l2_link, t, MEM_LINE_BYTES) + mem_wait(cluster->system, cluster->l2_latency_ns);
+    const struct mem_reply reply = read_side(port, now_ns, line, halves);
+    *entry->flags &= (uint8_t) ~(halves << MEM_LINE_HALF_SHIFT);
+    mem_cache_arrives(&cluster->l2, entry, reply.ready_ns);
+    cluster->l2_write_bytes += mem_halves_bytes(halves);
+    return reply;
+}
+
+struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, bool *was_prefetched)
+{
+    struct mem_cluster *cluster = port->cluster;
+    const uint32_t set = mem_cache_set(&cluster->l2, line), bytes = mem_halves_bytes(halves);
+    double t = mem_pass(cluster->system, &port->l2_read, now_ns, bytes);
+    t = mem_pass(cluster->system, &cluster->l2_link, t, bytes) + mem_wait(cluster->system, cluster->l2_latency_ns);
     *was_prefetched = false;
     mem_coherence_read(port, now_ns, line);
     const struct mem_entry entry = mem_cache_find_in(&cluster->l2, set, line);
     cluster->missed = cluster->missed << 1 | (!entry.way);
     if (!entry.way)
-        return miss(port, t, set, line, 0);
+        return miss(port, t, set, line, halves, 0);
     mem_l2_touch(cluster, set, &entry);
-    cluster->l2_read_bytes += MEM_LINE_BYTES;
+    cluster->l2_read_bytes += bytes;
     uint8_t *state = entry.flags;
     const uint8_t flags = *state;
+    if (mem_line_lacks(flags, halves))
+        return complete(port, t, &entry, line, mem_line_lacks(flags, halves));
     *state = (uint8_t)(flags & ~MEM_LINE_PREFETCHED);
     *was_prefetched = (flags & MEM_LINE_PREFETCHED) != 0;
     const double arrival = mem_cache_ready_ns(&cluster->l2, &entry);
@@ -127,7 +149,7 @@ struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t
     return (struct mem_reply){t, MEM_L2};
 }
 
-double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
+double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line, bool whole)
 {
     struct mem_cluster *cluster = port->cluster;
     const uint32_t set = mem_cache_set(&cluster->l2, line);
@@ -135,9 +157,9 @@ double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
     t = mem_pass(cluster->system, &cluster->l2_link, t, MEM_LINE_BYTES);
     const struct mem_entry entry = mem_cache_find_in(&cluster->l2, set, line);
     if (!entry.way)
-        return fill(port, t, set, line, t, MEM_LINE_DIRTY);
+        return fill(port, t, set, line, t, (uint8_t)(MEM_LINE_DIRTY | mem_line_without(whole ? MEM_LINE_WHOLE : 0)));
     mem_l2_touch(cluster, set, &entry);
-    *entry.flags |= MEM_LINE_DIRTY;
+    *entry.flags = (uint8_t)((*entry.flags | MEM_LINE_DIRTY) & ~(whole ? mem_line_without(0) : 0));
     cluster->l2_write_bytes += MEM_LINE_BYTES;
     return t;
 }
@@ -154,7 +176,7 @@ bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, b
         return true;
     if (mem_place(cluster->system, &cluster->misses, now_ns) > now_ns)
         return false;
-    miss(port, now_ns + mem_wait(cluster->system, cluster->l2_latency_ns), set, line, MEM_LINE_PREFETCHED);
+    miss(port, now_ns + mem_wait(cluster->system, cluster->l2_latency_ns), set, line, MEM_LINE_WHOLE, MEM_LINE_PREFETCHED);
     *issued = true;
     return true;
 }

@@ -15,7 +15,7 @@ void mem_coherence_clean_l1s(struct mem_port *port, double now_ns, uint64_t line
             continue;
         *entry.flags &= (uint8_t)~MEM_LINE_DIRTY;
         other->counters.writebacks[MEM_L1]++;
-        mem_cluster_write(other, now_ns, line);
+        mem_cluster_write(other, now_ns, line, true);
     }
 }
 

@@ -40,14 +40,21 @@ void mem_flight_clear(struct mem_flight *flight)
     flight->first = flight->count = 0;
 }
 
-/* A line may have been asked for twice, if its register was needed for another one meanwhile. */
+/* A line may have been asked for twice, if its register was needed for another one meanwhile, or half after half. */
 static void land_first(struct mem_flight *flight, struct mem_cache *cache)
 {
     const struct mem_flight_line *const first = &flight->queue[flight->first];
-    const uint64_t line = (first->key >> 2) - 1;
+    const uint64_t line = (first->key >> MEM_FLIGHT_LINE_SHIFT) - 1;
+    const unsigned halves = mem_flight_halves(first);
+    const struct mem_entry entry = mem_cache_find(cache, line);
     struct mem_victim unused;
-    if (!mem_cache_find(cache, line).way)
-        mem_cache_insert(cache, line, first->ready_ns, (uint8_t)((first->key & 3) << MEM_LINE_FROM_SHIFT), &unused);
+    if (entry.way) {
+        *entry.flags &= (uint8_t) ~(halves << MEM_LINE_HALF_SHIFT);
+        mem_cache_touch(cache, &entry);
+    } else {
+        const uint8_t from = (uint8_t)((first->key & 3) << MEM_LINE_FROM_SHIFT);
+        mem_cache_insert(cache, line, first->ready_ns, (uint8_t)(from | mem_line_without(halves)), &unused);
+    }
     flight->first = (flight->first + 1) & flight->mask;
     flight->count--;
 }
@@ -86,9 +93,11 @@ static void note(struct mem_flight_set *set, const struct mem_flight_line *added
     set->way[oldest] = *added;
 }
 
-void mem_flight_add(struct mem_flight *flight, struct mem_cache *cache, uint64_t line, double ready_ns, unsigned level)
+void mem_flight_add(struct mem_flight *flight, struct mem_cache *cache, uint64_t line, unsigned halves, double ready_ns,
+                    unsigned level)
 {
-    const struct mem_flight_line added = {(line + 1) << 2 | level, ready_ns};
+    const struct mem_flight_line added = {(line + 1) << MEM_FLIGHT_LINE_SHIFT | halves << MEM_FLIGHT_HALF_SHIFT | level,
+                                          ready_ns};
     note(&flight->set[mem_flight_set(flight, line)], &added);
     if (flight->count > flight->mask)
         land_first(flight, cache);

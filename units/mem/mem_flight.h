@@ -12,11 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MEM_FLIGHT_WAYS 4
+#define MEM_FLIGHT_WAYS       4
+#define MEM_FLIGHT_LINE_SHIFT 4
+#define MEM_FLIGHT_HALF_SHIFT 2
 
 /* A line's register; what it says is not cleared when the line has landed. */
 struct mem_flight_line {
-    uint64_t key; /* line + 1, and in the lowest two bits where its data come from (enum mem_level); 0 = none */
+    uint64_t key; /* line + 1; below it the halves that come, and where their data come from (enum mem_level); 0 = none */
     double ready_ns;
 };
 
@@ -38,7 +40,8 @@ void mem_flight_release(struct mem_flight *flight);
 /* Nothing is on its way. */
 void mem_flight_clear(struct mem_flight *flight);
 /* When the full ring makes room for it, the first line lands early. */
-void mem_flight_add(struct mem_flight *flight, struct mem_cache *cache, uint64_t line, double ready_ns, unsigned level);
+void mem_flight_add(struct mem_flight *flight, struct mem_cache *cache, uint64_t line, unsigned halves, double ready_ns,
+                    unsigned level);
 /* Gives those lines places in the cache whose data have arrived. */
 void mem_flight_land_more(struct mem_flight *flight, struct mem_cache *cache, double now_ns);
 
@@ -56,14 +59,21 @@ static inline uint32_t mem_flight_set(const struct mem_flight *flight, uint64_t 
     return (uint32_t)(line ^ line >> 12) & (flight->sets - 1);
 }
 
-/* The line's register if its data arrive after now_ns, otherwise NULL. */
-static inline const struct mem_flight_line *mem_flight_find(const struct mem_flight *flight, uint64_t line, double now_ns)
+static inline unsigned mem_flight_halves(const struct mem_flight_line *coming)
+{
+    return coming->key >> MEM_FLIGHT_HALF_SHIFT & MEM_LINE_WHOLE;
+}
+
+/* The line's register if these halves of it arrive after now_ns, otherwise NULL. */
+static inline const struct mem_flight_line *mem_flight_find(const struct mem_flight *flight, uint64_t line, unsigned halves,
+                                                            double now_ns)
 {
     if (flight->count == 0)
         return NULL;
     const struct mem_flight_line *const way = flight->set[mem_flight_set(flight, line)].way;
     for (unsigned w = 0; w < MEM_FLIGHT_WAYS; w++)
-        if (way[w].key >> 2 == line + 1 && way[w].ready_ns > now_ns)
+        if (way[w].key >> MEM_FLIGHT_LINE_SHIFT == line + 1 && way[w].ready_ns > now_ns &&
+            !(halves & ~mem_flight_halves(&way[w])))
             return &way[w];
     return NULL;
 }

@@ -84,6 +84,14 @@ struct mem_system {
     uint16_t holders[MEM_HOLDERS];
 };
 
+/* What a miss of so many bytes from such a place in a line brings in. */
+static inline unsigned mem_port_halves(const struct mem_port *port, uint32_t offset, uint32_t bytes)
+{
+    if (port->params.fill_bytes != MEM_HALF_BYTES)
+        return MEM_LINE_WHOLE;
+    return (offset < MEM_HALF_BYTES) | (unsigned)(offset + bytes > MEM_HALF_BYTES) << 1;
+}
+
 static inline uint32_t mem_holder_slot(uint64_t line)
 {
     return (uint32_t)((line ^ line >> 16 ^ line >> 41) % MEM_HOLDERS);
@@ -132,9 +140,10 @@ bool mem_side_init(struct mem_system *system);
 void mem_side_release(struct mem_system *system);
 
 /* cluster.c. `path` is the requester's link to L2, or NULL for the L2's own prefetches. */
-struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, bool *was_prefetched);
-/* Takes a whole line from an L1 or a full store: it is present and dirty afterwards. Returns when the write was accepted. */
-double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line);
+struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, bool *was_prefetched);
+/* Takes a line from an L1 or a store: it is present and dirty afterwards. Of one that was absent and is not written as a whole,
+ * L2 knows by byte what there is, and reads the rest when that is wanted. Returns when the write was accepted. */
+double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line, bool whole);
 /* Brings a line into L2 ahead of demand. False when no miss register is free. */
 bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, bool *issued);
 bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, const struct mem_cluster_params *params);

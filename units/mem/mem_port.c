@@ -26,11 +26,11 @@ static double later(double a, double b)
 }
 
 /* Reads from the level below the port's own cache. */
-static struct mem_reply read_below(struct mem_port *port, double now_ns, uint64_t line, bool *was_prefetched)
+static struct mem_reply read_below(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, bool *was_prefetched)
 {
     *was_prefetched = false;
     if (port->cluster)
-        return mem_cluster_read(port, now_ns, line, was_prefetched);
+        return mem_cluster_read(port, now_ns, line, halves, was_prefetched);
     mem_coherence_read(port, now_ns, line);
     if (port->system->params.cluster_count > 0)
         mem_coherence_clean_l2s(port, now_ns, line);
@@ -39,7 +39,7 @@ static struct mem_reply read_below(struct mem_port *port, double now_ns, uint64_
 
 static double write_below(struct mem_port *port, double now_ns, uint64_t line, uint32_t bytes)
 {
-    return port->cluster ? mem_cluster_write(port, now_ns, line)
+    return port->cluster ? mem_cluster_write(port, now_ns, line, bytes == MEM_LINE_BYTES)
                          : mem_side_write(port->system, &port->fabric, now_ns, line, bytes);
 }
 
@@ -108,28 +108,41 @@ void mem_port_expect_soon(const struct mem_port *port, uint64_t addr)
     mem_side_expect_soon(port->system, line);
 }
 
-/* A place in L1 for a line that was read: at once, or when its data arrive. Returns when what it displaces is gone. */
-static double keep_line(struct mem_port *port, const struct missed *m, uint64_t line, uint8_t flags)
+/* A line of which some halves are in L1 has the others as well now. */
+static bool joins_half(struct mem_port *port, uint64_t line, unsigned halves)
 {
-    if (!port->flight.sets || port->system->stopped)
-        return mem_port_l1_fill(port, m->issued_ns, line, m->reply.ready_ns,
-                                (uint8_t)(flags | (uint8_t)m->reply.level << MEM_LINE_FROM_SHIFT));
-    mem_flight_add(&port->flight, &port->l1, line, m->reply.ready_ns, m->reply.level);
+    const struct mem_entry entry = halves == MEM_LINE_WHOLE ? (struct mem_entry){0} : mem_cache_find(&port->l1, line);
+    if (!entry.way)
+        return false;
+    *entry.flags &= (uint8_t) ~(halves << MEM_LINE_HALF_SHIFT);
+    mem_cache_touch(&port->l1, &entry);
+    return true;
+}
+
+/* A place in L1 for what was read of a line: at once, or when its data arrive. Returns when what it displaces is gone. */
+static double keep_line(struct mem_port *port, const struct missed *m, uint64_t line, unsigned halves, uint8_t flags)
+{
+    const uint8_t from = (uint8_t)((uint8_t)m->reply.level << MEM_LINE_FROM_SHIFT);
+    if (port->flight.sets && !port->system->stopped)
+        mem_flight_add(&port->flight, &port->l1, line, halves, m->reply.ready_ns, m->reply.level);
+    else if (!joins_half(port, line, halves))
+        return mem_port_l1_fill(port, m->issued_ns, line, m->reply.ready_ns, (uint8_t)(flags | from | mem_line_without(halves)));
     return m->issued_ns;
 }
 
-static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, uint64_t pc, bool keep, uint8_t flags)
+static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, uint64_t pc, bool keep,
+                           uint8_t flags)
 {
     expect_below(port, line);
     struct missed m;
     bool was_prefetched;
     m.issued_ns = mem_place(port->system, &port->misses, now_ns);
-    m.reply = read_below(port, m.issued_ns, line, &was_prefetched);
+    m.reply = read_below(port, m.issued_ns, line, halves, &was_prefetched);
     mem_hold(port->system, &port->misses, m.reply.ready_ns);
     if (was_prefetched && port->cluster)
         mem_port_count_used(port, m.reply.ready_ns, m.issued_ns + port->cluster->l2_latency_ns);
     if (keep)
-        m.reply.ready_ns = later(m.reply.ready_ns, keep_line(port, &m, line, flags));
+        m.reply.ready_ns = later(m.reply.ready_ns, keep_line(port, &m, line, halves, flags));
     if (port->prefetcher.params.streams && (keep || m.reply.level != MEM_L2 || was_prefetched))
         mem_port_prefetch(port, m.issued_ns, line, pc);
     return m;
@@ -146,15 +159,22 @@ static bool dirty_in_l1(struct mem_port *port, uint64_t line)
     return true;
 }
 
-/* Reads what is missing of a gathered line that will not be completed. Returns when the miss was issued. */
+static bool whole_in_l2(const struct mem_port *port, uint64_t line)
+{
+    const struct mem_entry entry = mem_cache_find(&port->cluster->l2, line);
+    return entry.way && !mem_line_lacks(*entry.flags, MEM_LINE_WHOLE);
+}
+
+/* What there is of a gathered line that will not be completed goes on: the L2 of a GPU takes parts, others take lines, of which
+ * what is missing is read. Returns when the miss was issued. */
 static double fill_gathered(struct mem_port *port, double now_ns, uint64_t line)
 {
     if (dirty_in_l1(port, line))
         return now_ns;
     mem_coherence_write(port, line, false);
-    if (port->params.write_through && port->cluster && mem_cache_find(&port->cluster->l2, line).way)
-        return write_below(port, now_ns, line, MEM_LINE_BYTES);
-    const struct missed m = fetch(port, now_ns, line, 0, port->coherent_l1, MEM_LINE_DIRTY);
+    if (port->params.write_through && port->cluster)
+        return mem_cluster_write(port, now_ns, line, false);
+    const struct missed m = fetch(port, now_ns, line, MEM_LINE_WHOLE, 0, port->coherent_l1, MEM_LINE_DIRTY);
     if (!port->coherent_l1)
         write_below(port, m.issued_ns, line, MEM_LINE_BYTES);
     return m.issued_ns;
@@ -181,6 +201,20 @@ struct piece {
     uint32_t offset, bytes;
     enum mem_access_kind kind;
 };
+
+static unsigned halves_of(const struct mem_port *port, const struct piece *p)
+{
+    return mem_port_halves(port, p->offset, p->bytes);
+}
+
+/* Absent as well when the line is there without a half that is wanted. */
+static struct mem_entry find_l1(const struct mem_port *port, const struct piece *p)
+{
+    struct mem_entry entry = mem_cache_find(&port->l1, p->line);
+    if (entry.way && mem_line_lacks(*entry.flags, halves_of(port, p)))
+        entry.way = NULL;
+    return entry;
+}
 
 static double gather(struct mem_port *port, double now_ns, const struct piece *p)
 {
@@ -234,7 +268,8 @@ static struct mem_reply join(struct mem_port *port, double turn_ns, const struct
 static struct mem_reply l1_miss(struct mem_port *port, double now_ns, const struct piece *p)
 {
     const bool store = p->kind != MEM_ACCESS_LOAD;
-    const struct mem_flight_line *const coming = store ? NULL : mem_flight_find(&port->flight, p->line, now_ns);
+    const struct mem_flight_line *const coming =
+        store ? NULL : mem_flight_find(&port->flight, p->line, halves_of(port, p), now_ns);
     const double turn_ns = coming ? mem_place(port->system, &port->misses, now_ns) : now_ns;
     if (coming && may_join(port, turn_ns, coming))
         return join(port, turn_ns, coming);
@@ -244,7 +279,7 @@ static struct mem_reply l1_miss(struct mem_port *port, double now_ns, const stru
     }
     if (store)
         mem_coherence_write(port, p->line, false);
-    const struct missed m = fetch(port, now_ns, p->line, p->pc, true, store ? MEM_LINE_DIRTY : 0);
+    const struct missed m = fetch(port, now_ns, p->line, halves_of(port, p), p->pc, true, store ? MEM_LINE_DIRTY : 0);
     mem_port_count(port, m.reply.level);
     return (struct mem_reply){store ? m.issued_ns : m.reply.ready_ns, m.reply.level};
 }
@@ -257,7 +292,7 @@ static struct mem_reply access_l1(struct mem_port *port, double now_ns, const st
         port->l1_write_bytes += p->bytes;
     if (p->kind == MEM_ACCESS_LOAD && port->gather.held && mem_gather_take(&port->gather, p->line))
         fill_gathered(port, now_ns, p->line);
-    const struct mem_entry entry = mem_cache_find(&port->l1, p->line);
+    const struct mem_entry entry = find_l1(port, p);
     return entry.way ? l1_hit(port, now_ns, &entry, p) : l1_miss(port, now_ns, p);
 }
 
@@ -276,7 +311,7 @@ static struct mem_reply load_below(struct mem_port *port, double now_ns, const s
     }
     if (port->gather.held && mem_gather_take(&port->gather, p->line))
         fill_gathered(port, now_ns, p->line);
-    const struct missed m = fetch(port, now_ns, p->line, p->pc, false, 0);
+    const struct missed m = fetch(port, now_ns, p->line, halves_of(port, p), p->pc, false, 0);
     mem_port_count(port, m.reply.level);
     return m.reply;
 }
@@ -286,7 +321,7 @@ static bool goes_straight_below(const struct mem_port *port, const struct piece 
 {
     if (p->bytes == MEM_LINE_BYTES || !port->cluster)
         return true;
-    return !(port->params.write_through && gathers(port, p->kind)) && mem_cache_find(&port->cluster->l2, p->line).way;
+    return !(port->params.write_through && gathers(port, p->kind)) && whole_in_l2(port, p->line);
 }
 
 static struct mem_reply store_below(struct mem_port *port, double now_ns, const struct piece *p)
@@ -345,7 +380,7 @@ static struct mem_reply load_through(struct mem_port *port, double now_ns, uint6
     const bool known = mem_tlb_hint(&port->tlb, page) || mem_tlb_first_level(&port->tlb, page);
     struct mem_cache *l1 = &port->l1;
     mem_flight_land(&port->flight, l1, now_ns);
-    const struct mem_entry entry = mem_cache_find(l1, p.line);
+    const struct mem_entry entry = find_l1(port, &p);
     port->l1_read_bytes += bytes;
     if (known && entry.way && mem_cache_ready_ns(l1, &entry) <= now_ns && !(*entry.flags & MEM_LINE_PREFETCHED)) {
         mem_cache_touch(l1, &entry);

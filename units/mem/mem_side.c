@@ -155,7 +155,7 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
         }
         mem_cache_expect_insert(&die->slc, place.set);
     }
-    bytes = moved(system, bytes);
+    bytes = moved(system, die->has_slc ? MEM_LINE_BYTES : bytes); /* the SLC keeps whole lines */
     system->activity.count[ACT_DRAM_READ_BYTES] += bytes;
     system->traffic.requester[port->requester][MEM_FLOW_DRAM_READ] += bytes;
     system->traffic.die[home][MEM_DIE_DRAM_READ] += bytes;

@@ -83,6 +83,7 @@ struct mem_port_params {
     struct mem_cache_params l1; /* kib 0: the port enters at the cluster's L2 (AMX) */
     struct mem_prefetch_params prefetch;
     MEM_CORE_PARAMS(PARAM_MEMBER, PARAM_MEMBER, PARAM_MEMBER, PARAM_NONE)
+    MEM_GPU_PARAMS(PARAM_MEMBER, PARAM_NONE, PARAM_NONE)
     uint32_t cluster;   /* or MEM_NO_CLUSTER */
     double clock_ghz;   /* MEM_NO_CLUSTER with an L1: the clock of that L1 */
     double fabric_gbps; /* MEM_NO_CLUSTER: cap of the port's own fabric link; 0 = no limit */

@@ -25,8 +25,8 @@ static enum mem_level warm_side(struct mem_system *system, uint32_t from_die, do
     return MEM_SLC;
 }
 
-/* The same in L2, which reads what it lacks unless the whole line is written. */
-static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t line, uint8_t flags, bool whole)
+/* The same in L2, which has these halves afterwards, and reads what it lacks of them unless they are written. */
+static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, uint8_t flags, bool written)
 {
     struct mem_cluster *cluster = port->cluster;
     const uint32_t die = cluster->params.die;
@@ -36,32 +36,36 @@ static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t lin
     enum mem_level level = MEM_SLC;
     if (entry.way) {
         mem_l2_touch(cluster, set, &entry);
-        *entry.flags |= flags;
-        return MEM_L2;
+        const bool lacks = mem_line_lacks(*entry.flags, halves);
+        *entry.flags = (uint8_t)((*entry.flags & ~(halves << MEM_LINE_HALF_SHIFT)) | flags);
+        return lacks && !written ? warm_side(cluster->system, die, now_ns, line, 0) : MEM_L2;
     }
-    if (!whole)
+    if (!written)
         level = warm_side(cluster->system, die, now_ns, line, 0);
-    mem_l2_insert(cluster, set, line, now_ns, flags, &victim);
+    mem_l2_insert(cluster, set, line, now_ns, (uint8_t)(flags | mem_line_without(halves)), &victim);
     if (victim.valid && (victim.flags & MEM_LINE_DIRTY))
         level = farther(level, warm_side(cluster->system, die, now_ns, victim.line, MEM_LINE_DIRTY));
     return level;
 }
 
 /* With `quick`, the page's translation is at hand, and an L1 hit ends the access. Otherwise stores under way go first. */
-static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t line, bool keep, bool quick)
+static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, bool keep, bool quick)
 {
     struct mem_victim unused;
     enum mem_level level = MEM_L1;
     const struct mem_entry entry = keep && port->has_l1 ? mem_cache_find(&port->l1, line) : (struct mem_entry){0};
-    if (!(entry.way && quick) && port->gather.held && mem_gather_take(&port->gather, line))
-        level = warm_l2(port, now_ns, line, MEM_LINE_DIRTY, false);
-    if (entry.way) {
+    const unsigned lacks = entry.way ? mem_line_lacks(*entry.flags, halves) : halves;
+    if ((lacks || !quick) && port->gather.held && mem_gather_take(&port->gather, line))
+        level = warm_l2(port, now_ns, line, 0, MEM_LINE_DIRTY, true);
+    if (entry.way)
         mem_cache_touch(&port->l1, &entry);
+    if (!lacks)
         return level;
-    }
-    level = farther(level, warm_l2(port, now_ns, line, 0, false));
-    if (keep && port->has_l1)
-        mem_cache_insert(&port->l1, line, now_ns, 0, &unused);
+    level = farther(level, warm_l2(port, now_ns, line, halves, 0, false));
+    if (entry.way)
+        *entry.flags &= (uint8_t) ~(lacks << MEM_LINE_HALF_SHIFT);
+    else if (keep && port->has_l1)
+        mem_cache_insert(&port->l1, line, now_ns, mem_line_without(halves), &unused);
     return level;
 }
 
@@ -74,10 +78,10 @@ static enum mem_level warm_store(struct mem_port *port, double now_ns, uint64_t 
     if (whole)
         mem_gather_take(&port->gather, line);
     if (whole || !gathers)
-        level = warm_l2(port, now_ns, line, MEM_LINE_DIRTY, whole);
+        level = warm_l2(port, now_ns, line, MEM_LINE_WHOLE, MEM_LINE_DIRTY, whole);
     else if (mem_gather_store(&port->gather, line, offset, bytes, &displaced) == MEM_GATHER_FULL)
-        level = warm_l2(port, now_ns, line, MEM_LINE_DIRTY, true);
-    return displaced == UINT64_MAX ? level : farther(level, warm_l2(port, now_ns, displaced, MEM_LINE_DIRTY, false));
+        level = warm_l2(port, now_ns, line, MEM_LINE_WHOLE, MEM_LINE_DIRTY, true);
+    return displaced == UINT64_MAX ? level : farther(level, warm_l2(port, now_ns, displaced, 0, MEM_LINE_DIRTY, true));
 }
 
 enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind)
@@ -94,7 +98,8 @@ enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr
         if (!quick)
             mem_tlb_access(&port->tlb, page);
         if (kind == MEM_ACCESS_LOAD || kind == MEM_ACCESS_FETCH)
-            level = farther(level, warm_load(port, now_ns, line, kind == MEM_ACCESS_LOAD, quick));
+            level = farther(level,
+                            warm_load(port, now_ns, line, mem_port_halves(port, offset, take), kind == MEM_ACCESS_LOAD, quick));
         else
             level = farther(level, warm_store(port, now_ns, line, offset, take));
         at += take;

@@ -176,10 +176,13 @@ static enum gpu_look look(void *job)
 
 /* ---- the task ---- */
 
+/* Threadgroups that are wider than the grid are cut to its width, and have as many simdgroups as that takes. */
 struct gpu_timing_launch gpu_job_launch(const struct gpu_launch *launch)
 {
-    const uint32_t *g = launch->group_threads;
-    const uint32_t threads = g[0] * g[1] * g[2];
+    uint32_t threads = 1;
+    for (unsigned axis = 0; axis < 3; axis++)
+        threads *=
+            launch->grid_threads[axis] < launch->group_threads[axis] ? launch->grid_threads[axis] : launch->group_threads[axis];
     return (struct gpu_timing_launch){.program = launch->program,
                                       .threads_per_group = threads,
                                       .simdgroups_per_group = (threads + GPU_LANES - 1) / GPU_LANES,

@@ -60,8 +60,7 @@ void gpu_touches_free(struct gpu_touches *touches)
 /* Bytes per line of a load or atomic, as the timing side counts them: what the lanes want, spread evenly over the lines. */
 static uint32_t bytes_of_each(const struct gpu_trace_record *record, const struct touch *touch)
 {
-    const uint32_t bytes = (uint32_t)record->active_lanes * touch->lane_bytes / record->lines;
-    return bytes > GPU_LINE_BYTES ? GPU_LINE_BYTES : bytes ? bytes : 1;
+    return (uint32_t)record->active_lanes * touch->lane_bytes / record->lines;
 }
 
 static void touch_lines(const struct touch *touch, const struct gpu_trace_record *record, const struct gpu_trace_line *line,
@@ -69,12 +68,14 @@ static void touch_lines(const struct touch *touch, const struct gpu_trace_record
 {
     const uint32_t bytes = bytes_of_each(record, touch);
     for (unsigned i = 0; i < record->lines; i++) {
-        if (touch->act == LOAD)
-            take(context, line[i].address, bytes, MEM_ACCESS_LOAD);
+        if (touch->act == STORE) {
+            take(context, line[i].address, line[i].bytes, MEM_ACCESS_STORE);
+            continue;
+        }
+        const struct gpu_trace_place place = gpu_trace_place(&line[i], bytes);
+        take(context, place.address, place.bytes, touch->act == LOAD ? MEM_ACCESS_LOAD : MEM_ACCESS_FETCH);
         if (touch->act == ATOMIC)
-            take(context, line[i].address, bytes, MEM_ACCESS_FETCH);
-        if (touch->act != LOAD)
-            take(context, line[i].address, touch->act == STORE ? line[i].bytes : bytes, MEM_ACCESS_STORE);
+            take(context, place.address, place.bytes, MEM_ACCESS_STORE);
     }
 }
 

@@ -305,12 +305,14 @@ static void check_convolution(const struct convolution *q, const char *kernels, 
 static void test_convolutions(void)
 {
     static const struct convolution convolutions[] = {
-        {2, 3, 11, 13, 8, 3, 3, 1, 0},  {1, 12, 9, 10, 8, 3, 3, 1, 1},  {1, 4, 9, 9, 40, 2, 3, 2, 1},
-        {1, 32, 10, 9, 32, 3, 3, 2, 1}, {1, 16, 8, 8, 20, 1, 1, 1, 0},  {1, 1, 12, 8, 70, 5, 5, 1, 2},
-        {2, 128, 9, 9, 8, 3, 3, 1, 0},  {1, 64, 94, 91, 8, 1, 2, 1, 0}, {1, 64, 94, 91, 80, 1, 1, 1, 0}};
+        {2, 3, 11, 13, 8, 3, 3, 1, 0},  {1, 12, 9, 10, 8, 3, 3, 1, 1},    {1, 4, 9, 9, 40, 2, 3, 2, 1},
+        {1, 32, 10, 9, 32, 3, 3, 2, 1}, {1, 16, 8, 8, 20, 1, 1, 1, 0},    {1, 1, 12, 8, 70, 5, 5, 1, 2},
+        {2, 128, 9, 9, 8, 3, 3, 1, 0},  {1, 64, 94, 91, 8, 1, 2, 1, 0},   {1, 64, 94, 91, 80, 1, 1, 1, 0},
+        {1, 20, 17, 18, 9, 3, 3, 1, 1}, {1, 100, 92, 91, 72, 1, 1, 1, 0}, {1, 70, 92, 92, 20, 1, 2, 1, 0}};
     for (size_t i = 0; i < ARRAY_COUNT(convolutions); i++) {
         check_convolution(&convolutions[i], "mlx@0.0.7", chips[i % 3]);
         check_convolution(&convolutions[i], "mlx@0.2", chips[i % 3]);
+        check_convolution(&convolutions[i], "mlx@0.20", chips[i % 3]);
         check_convolution(&convolutions[i], "mlx@0.30", chips[i % 3]);
     }
 }

@@ -6,14 +6,35 @@ struct conv {
     uint64_t images, channels, height, width, filters, rows, columns, stride, pad, out_height, out_width, pixels, taps;
 };
 
-enum { IMAGE, WEIGHTS, OUT };
+enum { IMAGE, WEIGHTS, OUT, MOST_TAPS = 32 /* a side, of which a kernel keeps a bit each */ };
 
-/* As struct conv_sizes of mlx/conv.metal. */
+/* As struct conv_sizes of mlx/conv.metal. The image has so many rows and columns, of which so many lie outside. */
 static void give_sizes(const struct conv *c, uint64_t height, uint64_t width, uint64_t pad)
 {
-    plan_number(c->p, (uint32_t)c->channels, (uint32_t)height, (uint32_t)width, (uint32_t)c->filters, (uint32_t)c->rows,
-                (uint32_t)c->columns, (uint32_t)c->out_height, (uint32_t)c->out_width, (uint32_t)c->pixels, (uint32_t)c->stride,
-                (uint32_t)pad);
+    const struct {
+        int32_t images, channels, filters, height, width, rows, columns, out_height, out_width, stride, pad, dilation, spread,
+            turned;
+        uint64_t image_step, row_step, pixel_step, filter_step, tap_row_step, tap_step;
+    } sizes = {.images = (int32_t)c->images,
+               .channels = (int32_t)c->channels,
+               .filters = (int32_t)c->filters,
+               .height = (int32_t)height,
+               .width = (int32_t)width,
+               .rows = (int32_t)c->rows,
+               .columns = (int32_t)c->columns,
+               .out_height = (int32_t)c->out_height,
+               .out_width = (int32_t)c->out_width,
+               .stride = (int32_t)c->stride,
+               .pad = (int32_t)pad,
+               .dilation = 1,
+               .spread = 1,
+               .image_step = height * width * c->channels,
+               .row_step = width * c->channels,
+               .pixel_step = c->channels,
+               .filter_step = c->taps * c->channels,
+               .tap_row_step = c->columns * c->channels,
+               .tap_step = c->channels};
+    plan_numbers(c->p, &sizes, sizeof sizes);
 }
 
 /* ---- up to 0.4: a padded copy, even without padding, then a strided copy of all windows, then a product ---- */
@@ -69,11 +90,11 @@ static bool unfolded(const struct conv *c)
 
 /* ---- implicit products ---- */
 
-static void implicit(const struct conv *c, unsigned bm, unsigned bn)
+static void implicit(const struct conv *c, unsigned bm, unsigned bn, bool general)
 {
     const unsigned wm = bn == 8 ? 4 : 2, wn = bn == 8 ? 1 : 2;
     char channels[8];
-    snprintf(channels, sizeof channels, c->channels <= 4 ? "%u" : "any", (unsigned)c->channels);
+    snprintf(channels, sizeof channels, general ? "general" : c->channels <= 4 ? "%u" : "any", (unsigned)c->channels);
     plan_launch_groups(c->p, (struct plan_size){plan_ceil(c->filters, bn), plan_ceil(c->pixels, bm), 1},
                        (struct plan_size){32, wn, wm}, "mlx_conv_%s_%s_%ux%u_%ux%u", channels, plan_type(c->p), bm, bn, wm, wn);
     plan_buffer(c->p, IMAGE);
@@ -101,10 +122,13 @@ static bool choose(const struct conv *c)
     if (c->p->version < framework_version(0, 5, 0)) {
         if (c->channels % 32 || c->filters % 32)
             return unfolded_view(c);
-        implicit(c, 32, 32);
+        implicit(c, 32, 32, false);
     } else if ((c->channels <= 4 || c->channels % 16 == 0) && (c->filters <= 16 || c->filters % 16 == 0)) {
         const unsigned bm = c->pixels >= 8192 && c->channels >= 64 ? 64 : 32;
-        implicit(c, bm, c->filters <= 16 ? 8 : bm == 64 || c->filters >= 64 ? 64 : 32);
+        implicit(c, bm, c->filters <= 16 ? 8 : bm == 64 || c->filters >= 64 ? 64 : 32, false);
+    } else if (c->p->version >= framework_version(0, 28, 0) && c->pixels >= 256) {
+        const unsigned bm = c->pixels >= 8192 && c->channels >= 64 ? 64 : 32;
+        implicit(c, bm, bm == 64 && c->filters >= 64 ? 64 : 32, true);
     } else {
         return unfolded(c);
     }
@@ -125,6 +149,8 @@ bool mlx_conv2d(struct framework_plan *p)
                      .pad = plan_value(p, "pad")};
     if (plan_value(p, "groups") != 1 || plan_value(p, "dilation") != 1 || plan_value(p, "bias") || plan_value(p, "act"))
         return plan_refuse(p, "conv2d without groups, dilation, bias and activation");
+    if (c.rows > MOST_TAPS || c.columns > MOST_TAPS)
+        return plan_refuse(p, "conv2d with filters of up to %d rows and columns", MOST_TAPS);
     c.out_height = (c.height + 2 * c.pad - c.rows) / c.stride + 1;
     c.out_width = (c.width + 2 * c.pad - c.columns) / c.stride + 1;
     c.pixels = c.images * c.out_height * c.out_width;

@@ -20,15 +20,13 @@ template <typename T, uint ROWS, uint COLUMNS, uint PITCH, uint THREADS>
 struct block_copy {
     static constant constexpr uint PIECE = ROWS * COLUMNS / THREADS;
     static constant constexpr uint ACROSS = COLUMNS / PIECE;
-    device const T *from, *first; // this thread's piece, and the first element of the block
-    uint row, column, to, offset;
+    device const T *from; // this thread's piece
+    uint row, column, to;
 
     void begin(device const T *start, uint stride, uint thread_index)
     {
         row = thread_index / ACROSS;
         column = thread_index % ACROSS * PIECE;
-        first = start;
-        offset = row * stride + column;
         from = start + (ulong)row * stride + column;
         to = row * PITCH + column;
     }
@@ -43,22 +41,28 @@ struct block_copy {
         for (uint i = 0; i < PIECE; i++)
             put[i] = piece[i];
     }
-    // What lies outside is read from the first place, and counts as zero: no branch is in the way of the next load.
+    // A thread whose piece lies outside loads nothing. Of others, what lies outside is read from the piece's first place and
+    // counts as zero.
     void edge(threadgroup T *block, uint rows, uint columns)
     {
         threadgroup T *const put = block + to;
+        if (row >= rows || column >= columns) {
+#pragma unroll
+            for (uint i = 0; i < PIECE; i++)
+                put[i] = (T)0;
+            return;
+        }
         T piece[PIECE];
 #pragma unroll
         for (uint i = 0; i < PIECE; i++)
-            piece[i] = first[row < rows && column + i < columns ? offset + i : 0];
+            piece[i] = from[column + i < columns ? i : 0];
 #pragma unroll
         for (uint i = 0; i < PIECE; i++)
-            put[i] = row < rows && column + i < columns ? piece[i] : (T)0;
+            put[i] = column + i < columns ? piece[i] : (T)0;
     }
     void advance(ulong step)
     {
         from += step;
-        first += step;
     }
 };
 
