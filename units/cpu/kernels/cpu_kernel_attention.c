@@ -2,6 +2,7 @@
 #include "units/cpu/kernels/cpu_kernel_family.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { TILE_ROWS = 8, TILE_COLUMNS = 12 }; /* ORDER: native/gemm_tile.h */
 
