@@ -26,6 +26,7 @@
 #define SMALL_LOOP      32768 /* elements that PyTorch leaves to one thread (at::internal::GRAIN_SIZE) */
 #define SUM_COLUMNS     4096
 #define WARM_BYTES      (32 << 20)
+#define STREAM_BYTES    (128u << 20) /* of an array: beyond every cache */
 #define ALL_P_CORES     0
 
 typedef unsigned long long number;
@@ -176,7 +177,7 @@ static bool add_matmul(struct operation *o, const struct operation_matmul *p, co
 {
     const char *const unit = o->amx ? "amx" : "cpu";
     const uint64_t each = p->m * p->n * p->k, macs = o->amx ? PIECE_AMX_MACS : PIECE_NEON_MACS;
-    const unsigned cores = !o->amx || each > VALIDATE_ACCELERATE_ONE_THREAD ? ALL_P_CORES : 1;
+    const unsigned cores = !o->amx || each >= VALIDATE_ACCELERATE_SHARES ? ALL_P_CORES : 1;
     char before[64], behind[96];
     if (p->batch > 1) {
         snprintf(before, sizeof before, "gemm:%llux%llux%llu,batch=", (number)p->m, (number)p->n, (number)p->k);
@@ -268,9 +269,32 @@ static bool plan_named(struct operation *o)
     return validate_refuse(o->row, "no kernel for the operation '%.40s'", o->row->what);
 }
 
+/* Streams: PyTorch's copy of a large tensor on all P cores, and the best of STREAM on a CPU, which is taken to be the triad. */
+static bool plan_stream(struct operation *o)
+{
+    static const struct {
+        const char *what, *kernel, *guess;
+        unsigned arrays;
+    } streams[] = {{"torch_copy_cpu", "copy", NULL, 2}, {"stream_cpu_best", "stream-triad", "which of its loops", 3}};
+    for (size_t i = 0; i < ARRAY_COUNT(streams); i++) {
+        if (strncmp(o->row->what, streams[i].what, strlen(streams[i].what)) != 0 || strcmp(o->row->unit, "GB/s") != 0)
+            continue;
+        o->program->core = VALIDATE_P_CORE;
+        o->program->measure = VALIDATE_RATE;
+        o->program->work = (double)streams[i].arrays * STREAM_BYTES;
+        o->program->beyond_caches = true;
+        o->program->guess = streams[i].guess;
+        o->program->note = "orchard's stream on all P cores";
+        return launch(o, "cpu", ALL_P_CORES, 1, "%s:%u", streams[i].kernel, STREAM_BYTES);
+    }
+    return false;
+}
+
 bool validate_plan_core_operation(struct validate_row *row, struct validate_program *program)
 {
     struct operation o = {.row = row, .program = program};
+    if (plan_stream(&o) || row->why[0])
+        return !row->why[0];
     const size_t length = strlen(row->what);
     const bool cpu = strcmp(row->device, "cpu") == 0;
     o.amx = strcmp(row->device, "amx") == 0;
