@@ -17,6 +17,16 @@ static void test_ends(void)
     LIBRARY_ALL(false, library_conv_ends);
 }
 
+/* Signed bytes: exact, modulo 2^32. */
+static void test_bytes(void)
+{
+    static const char *const i8[] = {"i8"};
+    neon_all(library_convs, ARRAY_COUNT(library_convs), i8, 1);
+    neon_all(library_conv_groups, ARRAY_COUNT(library_conv_groups), i8, 1);
+    neon_all(library_conv_ends, 1, i8, 1);
+    neon_refused("conv2d:c=3,h=9,w=9,k=4,act=relu", "i8", "without an activation");
+}
+
 /* Few pixels: threads share the channels. */
 static void test_threads(void)
 {
@@ -39,7 +49,8 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"products of matrices", test_matrices},       {"groups", test_groups},     {"bias and activations", test_ends},
+    {"products of matrices", test_matrices},       {"groups", test_groups},
+    {"bias and activations", test_ends},           {"signed bytes", test_bytes},
     {"threads do not change bytes", test_threads}, {"refusals", test_refusals},
 };
 SUITE_MAIN("neon conv", tests)
