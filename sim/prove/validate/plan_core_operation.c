@@ -7,12 +7,15 @@
  * built; the table says so by the unit. Of threads in Accelerate nothing is published; see plan_gemm.c.
  *
  * What takes long is simulated in part: the time of a piece, and for the rest the difference to a piece of twice the size, which
- * is the time of one that follows others. Memory of results is there; a system that hands out pages anew takes longer.
+ * is the time of one that follows others. Memory of results is there; what a system takes that hands out pages anew is measured
+ * beside the device, like the time of a call (overhead.h).
  */
 #include "isa/array_count.h"
 #include "isa/rounding.h"
 #include "sim/prove/validate/operation_shape.h"
+#include "sim/prove/validate/overhead.h"
 #include "sim/prove/validate/plan_launch.h"
+#include "sim/prove/validate/row_framework.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +254,33 @@ static bool plan_attention(struct operation *o)
            add_rows(o, "softmax", heads * queries, "", keys) && add_matmul(o, &values, "");
 }
 
+/* ---- what the framework adds ---- */
+
+/* Bytes of the result. */
+static double result_bytes(const struct operation *o)
+{
+    const struct operation_tensor *const a = &o->shape.operand[0], *const b = &o->shape.operand[1];
+    const double first = (double)operation_elements(a);
+    struct operation_matmul p;
+    if (strncmp(o->row->what, "matmul_", 7) == 0 || strncmp(o->row->what, "linear_", 7) == 0)
+        return operation_shape_matmul(&o->shape, &p) ? 4 * (double)p.batch * (double)p.m * (double)p.n : 0;
+    if (strncmp(o->row->what, "concat_", 7) == 0)
+        return 4 * (first + (double)operation_elements(b));
+    return strncmp(o->row->what, "sum", 3) == 0 || strncmp(o->row->what, "argmax", 6) == 0 ? 0 : 4 * first;
+}
+
+/* MLX keeps the memory of results; PyTorch gives it back, and the system hands out pages anew. Its simplest stream measures what
+ * that takes, the smallest sum what a call takes. */
+static void add_framework(struct operation *o)
+{
+    const bool sum = strncmp(o->row->what, "sumall_", 7) == 0, relu = strncmp(o->row->what, "relu_", 5) == 0;
+    const double first = 4 * (double)operation_elements(&o->shape.operand[0]);
+    row_framework(o->row, o->mlx, o->program->framework);
+    o->program->framework_bytes = first;
+    o->program->framework_out_bytes = o->mlx ? 0 : result_bytes(o);
+    o->program->measures_overhead = (sum && first <= OVERHEAD_BYTES_MAX) || (relu && !o->mlx);
+}
+
 /* ---- the row ---- */
 
 static const struct {
@@ -311,8 +341,9 @@ bool validate_plan_core_operation(struct validate_row *row, struct validate_prog
     program->beyond_caches = strtod(validate_cell(row, "min_bytes"), NULL) > WARM_BYTES;
     if (!plan_named(&o))
         return false;
-    program->note = o.mlx   ? "orchard's kernels on one core, products as Accelerate's on AMX; results have their pages"
-                    : o.amx ? "orchard's kernels on all P cores, products as Accelerate's on AMX; results have their pages"
-                            : "orchard's NEON kernels on all P cores instead of PyTorch's; results have their pages";
+    add_framework(&o);
+    program->note = o.mlx   ? "orchard's kernels on one core, products as Accelerate's on AMX"
+                    : o.amx ? "orchard's kernels on all P cores, products as Accelerate's on AMX"
+                            : "orchard's NEON kernels on all P cores instead of PyTorch's";
     return true;
 }
