@@ -163,7 +163,9 @@ static void clear(uint32_t word, struct a64_insn *insn)
 
 void a64_make_undefined(struct a64_insn *insn)
 {
+    const unsigned why = insn->flags & A64_INSN_V86;
     clear(insn->word, insn);
+    insn->flags |= (uint8_t)why;
 }
 
 static void decode_amx(uint32_t word, struct a64_insn *insn)
