@@ -146,7 +146,8 @@ static unsigned flags_of(uint32_t props)
 {
     return (props & P_LOAD ? A64_INSN_LOAD : 0u) | (props & P_STORE ? A64_INSN_STORE : 0u) |
            (props & P_BRANCH ? A64_INSN_BRANCH | A64_INSN_ENDS_BLOCK : 0u) | (props & P_SETS ? A64_INSN_SETS_FLAGS : 0u) |
-           (props & P_WRITEBACK ? A64_INSN_WRITEBACK : 0u) | (props & P_END ? A64_INSN_ENDS_BLOCK : 0u);
+           (props & P_WRITEBACK ? A64_INSN_WRITEBACK : 0u) | (props & P_END ? A64_INSN_ENDS_BLOCK : 0u) |
+           (props & P_V86 ? A64_INSN_V86 : 0u);
 }
 
 static void clear(uint32_t word, struct a64_insn *insn)
@@ -158,6 +159,13 @@ static void clear(uint32_t word, struct a64_insn *insn)
     insn->form = A64_UNDEFINED;
     insn->cls = A64_C_SYSTEM;
     insn->flags = A64_INSN_ENDS_BLOCK;
+}
+
+void a64_make_undefined(struct a64_insn *insn)
+{
+    const unsigned why = insn->flags & A64_INSN_V86;
+    clear(insn->word, insn);
+    insn->flags |= (uint8_t)why;
 }
 
 static void decode_amx(uint32_t word, struct a64_insn *insn)

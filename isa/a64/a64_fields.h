@@ -71,6 +71,7 @@ enum a64_field {
     F_MODIFIED,
     F_ELEMENT,
     F_ELEMENT_H,
+    F_ELEMENT_S,
     F_ELEMENT_C,
     F_LANE,
     /* checks of fields that stand before them */

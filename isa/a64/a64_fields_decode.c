@@ -191,6 +191,10 @@ static bool decode_vector(enum a64_field f, uint32_t word, struct a64_insn *insn
         insn->rm = (uint8_t)bits(word, 16, 4);
         insn->amount = (uint8_t)(bits(word, 11, 1) << 2 | bits(word, 21, 1) << 1 | bits(word, 20, 1));
         return true;
+    case F_ELEMENT_S:
+        insn->rm = (uint8_t)bits(word, 16, 5);
+        insn->amount = (uint8_t)(bits(word, 11, 1) << 1 | bits(word, 21, 1));
+        return true;
     case F_ELEMENT_C:
         insn->rm = (uint8_t)bits(word, 16, 5);
         insn->amount = (uint8_t)(insn->size == 1 ? bits(word, 11, 1) << 1 | bits(word, 21, 1) : bits(word, 11, 1));

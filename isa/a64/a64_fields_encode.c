@@ -96,6 +96,7 @@ static bool encode_vector(enum a64_field f, const struct a64_insn *insn, uint32_
         return put(word, insn->amount >> 5, 16, 3) && put(word, insn->amount & 31, 5, 5) && put(word, insn->shift, 12, 4);
     case F_ELEMENT: return encode_element(insn, insn->size == 1 ? 3 : insn->size == 2 ? 2 : 1, word);
     case F_ELEMENT_H: return encode_element(insn, 3, word);
+    case F_ELEMENT_S: return encode_element(insn, 2, word);
     case F_ELEMENT_C: return encode_element(insn, insn->size == 1 ? 2 : 1, word);
     default: return encode_lane(insn, word); /* F_LANE */
     }

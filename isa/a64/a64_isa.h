@@ -71,12 +71,15 @@ enum {
     A64_INSN_BRANCH = 4,
     A64_INSN_SETS_FLAGS = 8,
     A64_INSN_WRITEBACK = 16,
-    A64_INSN_ENDS_BLOCK = 32
+    A64_INSN_ENDS_BLOCK = 32,
+    A64_INSN_V86 = 64 /* I8MM or BF16: cores before Armv8.6 (M1) do not have it */
 };
 
 /* Always succeeds; unknown words become A64_UNDEFINED. */
 void a64_decode(uint32_t word, struct a64_insn *insn);
 /* Writes the text as binutils' objdump does ("add\tx0, x1, #0x10"); branch targets are relative to pc. Returns the length. */
+/* Makes it what a core is given that does not have the instruction; A64_INSN_V86 stays. */
+void a64_make_undefined(struct a64_insn *insn);
 int a64_disasm(const struct a64_insn *insn, uint64_t pc, char *text, size_t size);
 /* The inverse of a64_decode, for every form of the table; false when a value does not fit. */
 bool a64_encode(const struct a64_insn *insn, uint32_t *word);

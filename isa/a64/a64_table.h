@@ -67,6 +67,7 @@ enum {
     P_BYTES_64 = 1 << 18,
     P_SHIFT_COST = 1 << 19 /* class INT_SHIFT when the operand is shifted */
 };
+#define P_V86            (1 << 23)   /* from Armv8.6 on: not on every core */
 #define P_REGS(n)        ((n) << 20) /* registers of a structure */
 #define P_REGS_OF(props) ((props) >> 20 & 7)
 
@@ -102,7 +103,7 @@ bool a64_fields_encode(const struct a64_row *row, const struct a64_insn *insn, u
 /* Whether a letter of a row's text and the one after it are a register: a kind and a place. */
 static inline bool a64_is_place(const char *letters)
 {
-    return letters[0] && strchr("RPWXYBOGMVLJSUQEDFHhgKkZ01234", letters[0]) && letters[1] && strchr("dnma", letters[1]);
+    return letters[0] && strchr("RPWXYBOGMVLJSUQEDFHNhgzrKkZ01234", letters[0]) && letters[1] && strchr("dnma", letters[1]);
 }
 
 /* The preferred alias of an instruction: adjusts insn for display and returns the text to use, or NULL for that of the row. */

@@ -123,6 +123,9 @@ static void put_place(struct writer *w, const struct a64_insn *insn, char kind, 
     case 'F': put_vector(w, reg, 0, bytes); break;
     case 'H': put(w, "v%u.4b[%u]", reg, insn->amount); break;
     case 'h': put_vector(w, reg, 1, bytes / 2); break;
+    case 'N': put_vector(w, reg, 1, bytes); break;
+    case 'z': put_vector(w, reg, insn->size, 16); break;
+    case 'r': put(w, "v%u.2h[%u]", reg, insn->amount); break;
     case 'g': put(w, "v%u.h[%u]", reg, insn->amount); break;
     case 'K': put_list(w, insn, reg, false); break;
     case 'k': put_list(w, insn, reg, true); break;

@@ -20,10 +20,10 @@ static bool in_program(const struct run_request *q)
     return q->home && strcmp(q->home, "elf") == 0;
 }
 
-/* Products that several cores share are those of kind "amx-library". */
+/* Products that several cores share are of kind "amx-product". */
 static bool has_in_process(const struct run_request *q)
 {
-    return kernel_has(q->workload) && !in_program(q) && !(q->cores > 1 && routine_find(&amx_products, q->workload));
+    return kernel_has(q->workload) && !in_program(q) && !(q->cores > 1 && !q->home && routine_find(&amx_products, q->workload));
 }
 
 static bool has_in_program(const struct run_request *q)

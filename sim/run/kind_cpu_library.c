@@ -1,6 +1,6 @@
-/* Kinds "cpu-library" and "amx-library": a kernel of the NEON library, or of the AMX library's rows, as an AArch64 program. One
- * program has all the cores that are asked for; its threads share the work by a static rule. Products on amx are of this kind
- * where several cores share them. */
+/* Kinds "cpu-library", "amx-library" and "amx-product": a kernel of the NEON library, or of the AMX library's rows, as an AArch64
+ * program. One program has all the cores that are asked for; its threads share the work by a static rule. Products on amx are of
+ * this kind where several cores share them. */
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/chip/chip_units.h"
@@ -21,7 +21,12 @@ static bool has(const struct run_request *q)
 
 static bool amx_has(const struct run_request *q)
 {
-    return routine_find(&amx_kernels, q->workload) || (q->cores > 1 && routine_find(&amx_products, q->workload));
+    return routine_find(&amx_kernels, q->workload) != NULL;
+}
+
+static bool product_has(const struct run_request *q)
+{
+    return q->cores > 1 && !q->home && routine_find(&amx_products, q->workload);
 }
 
 /* ---- shares ---- */
@@ -339,23 +344,12 @@ static void amx_explain(FILE *out, const struct run *run, const struct run_resul
     explain_shares(out, run->work);
 }
 
-const struct run_kind run_kind_amx_library = {
-    .name = "amx-library",
-    .program_kind = "kernel",
-    .part = PART_AMX,
-    .may_sample = true,
-    .needs_values = true,
-    .has = amx_has,
-    .open = amx_open,
-    .check = amx_check,
-    .hash = amx_hash,
-    .precision = precision,
-    .bytes = bytes,
-    .operation = operation,
-    .work = run_work_named,
-    .programs = amx_programs,
-    .time_in = run_programs,
-    .account = run_account,
-    .energy = run_energy_of_cores,
-    .explain = amx_explain,
-};
+#define AMX_KIND(kind, has_it)                                                                                                   \
+    {                                                                                                                            \
+        .name = kind, .program_kind = "kernel", .part = PART_AMX, .may_sample = true, .needs_values = true, .has = has_it,       \
+        .open = amx_open, .check = amx_check, .hash = amx_hash, .precision = precision, .bytes = bytes, .operation = operation,  \
+        .work = run_work_named, .programs = amx_programs, .time_in = run_programs, .account = run_account,                       \
+        .energy = run_energy_of_cores, .explain = amx_explain,                                                                   \
+    }
+const struct run_kind run_kind_amx_library = AMX_KIND("amx-library", amx_has);
+const struct run_kind run_kind_amx_product = AMX_KIND("amx-product", product_has);

@@ -71,6 +71,11 @@ void cpu_core_set_v(struct cpu_core *core, unsigned n, const uint8_t bytes[16])
     memcpy(&core->v[n & 31], bytes, 16);
 }
 
+void cpu_core_set_v86(struct cpu_core *core, bool has_v86)
+{
+    core->has_v86 = has_v86;
+}
+
 uint64_t cpu_core_pc(const struct cpu_core *core)
 {
     return core->pc;

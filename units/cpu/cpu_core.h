@@ -51,6 +51,8 @@ struct cpu_context {
 
 struct cpu_core *cpu_core_create(struct mem_space *space);
 void cpu_core_free(struct cpu_core *core);
+/* Whether the core has I8MM and BF16 (M2 and later); without it such words are undefined. To be called before it runs. */
+void cpu_core_set_v86(struct cpu_core *core, bool has_v86);
 void cpu_core_set_coprocessor(struct cpu_core *core, const struct cpu_coprocessor *coprocessor);
 void cpu_core_set_host(struct cpu_core *core, const struct cpu_host *host);
 const struct cpu_host *cpu_core_host(const struct cpu_core *core);

@@ -105,6 +105,7 @@ struct cpu_core {
     uint32_t fpcr, fpsr;
     bool fp_special; /* fpcr selects anything but the default arithmetic */
     bool running;    /* the host's rounding mode is that of the core */
+    bool has_v86;    /* instructions of A64_INSN_V86 */
     bool pauses;     /* the run ends behind the system call under way */
     int host_rounding;
     uint64_t tls, tls_ro;

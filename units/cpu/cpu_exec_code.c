@@ -161,7 +161,7 @@ void cpu_code_written(struct cpu_core *core, uint64_t addr, uint64_t bytes)
 }
 
 /* Decodes from pc to the end of the block: a branch, the end of the page, or the largest size. */
-static uint32_t decode_run(const uint8_t *bytes, uint64_t pc, struct a64_insn *insn)
+static uint32_t decode_run(const struct cpu_core *core, const uint8_t *bytes, uint64_t pc, struct a64_insn *insn)
 {
     const uint64_t to_page_end = (MEM_PAGE_BYTES - (pc & (MEM_PAGE_BYTES - 1))) / 4;
     const uint32_t most = to_page_end < CPU_BLOCK_MAX ? (uint32_t)to_page_end : CPU_BLOCK_MAX;
@@ -170,6 +170,8 @@ static uint32_t decode_run(const uint8_t *bytes, uint64_t pc, struct a64_insn *i
         uint32_t word;
         memcpy(&word, bytes + 4 * (size_t)count, 4);
         a64_decode(word, &insn[count]);
+        if (insn[count].flags & A64_INSN_V86 && !core->has_v86)
+            a64_make_undefined(&insn[count]);
         if (insn[count++].flags & A64_INSN_ENDS_BLOCK)
             break;
     }
@@ -258,7 +260,7 @@ struct cpu_code *cpu_code_make(struct cpu_core *core, uint64_t pc)
     if (!bytes)
         return fetch_fault(core, pc);
     struct a64_insn insn[CPU_BLOCK_MAX];
-    const uint32_t count = decode_run(bytes, pc, insn);
+    const uint32_t count = decode_run(core, bytes, pc, insn);
     struct cpu_code *code = calloc(1, sizeof *code);
     if (!code || !fill(code, pc, insn, count) || !grow_list(core) || !grow_buckets(core) || !mark_words(core, pc, count))
         return out_of_memory(core, code);

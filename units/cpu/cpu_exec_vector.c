@@ -436,5 +436,7 @@ cpu_handler *cpu_vector_handler_of(const struct a64_insn *insn)
         handler = table[insn->form].how & (PAIRS | PAIRS_LONG) ? run_pairs : run_lanes;
     if (!handler && across[insn->form].f)
         handler = run_across;
-    return handler ? handler : special_of(insn->form);
+    if (!handler)
+        handler = special_of(insn->form);
+    return handler ? handler : cpu_matrix_handler_of(insn);
 }

@@ -45,14 +45,21 @@ static bool operands(const struct routine_request *r, struct routine_work *w, st
     if (!routine_check_count("conv2d", x, error) || !routine_check_count("conv2d", weights, error) ||
         !routine_check_count("conv2d", out, error))
         return false;
+    const bool whole = r->type == ROUTINE_I8;
+    const enum routine_type sums = whole ? ROUTINE_I32 : r->type;
     routine_add_operand(w, "x", r->type, ROUTINE_INPUT, x);
+    routine_set_range(w, whole ? -128 : -1, whole ? 128 : 1);
     routine_add_operand(w, "weights", r->type, ROUTINE_INPUT, weights);
-    if (v[CONV_BIAS])
-        routine_add_operand(w, "bias", r->type, ROUTINE_INPUT, ROUTINE_DIMS(k));
-    const unsigned result = routine_add_operand(w, "out", r->type, ROUTINE_OUTPUT, out);
+    routine_set_range(w, whole ? -128 : -1, whole ? 128 : 1);
+    if (v[CONV_BIAS]) {
+        routine_add_operand(w, "bias", sums, ROUTINE_INPUT, ROUTINE_DIMS(k));
+        routine_set_range(w, whole ? -1000 : -1, whole ? 1000 : 1);
+    }
+    const unsigned result = routine_add_operand(w, "out", sums, ROUTINE_OUTPUT, out);
     w->macs = (double)w->operand[result].count * (double)o.depth;
     w->flops = 2 * w->macs;
-    w->min_bytes = (double)routine_type_bytes(r->type, w->operand[0].count + w->operand[1].count + w->operand[result].count);
+    w->min_bytes = (double)(routine_type_bytes(r->type, w->operand[0].count + w->operand[1].count) +
+                            routine_type_bytes(sums, w->operand[result].count));
     return true;
 }
 

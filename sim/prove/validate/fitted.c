@@ -175,9 +175,8 @@ static void add_of_code(struct fitted_list *list)
          false},
         {"products from which Accelerate has several threads",
          "sim/prove/validate/plan_launch.h",
-         "more than 2^24 multiply-adds",
-         {"chip=M1 Pro & what=sgemm Accelerate & condition~N=256", "chip=M1 Pro & what=sgemm Accelerate & condition~N=512",
-          "chip=M1 Max & what=sgemm_accelerate & shape~256^3"},
+         "2^24 multiply-adds",
+         {"what=matmul_mlx_cpu & shape=1000x1024x64 * 1000x64x256", "what=matmul_mlx_cpu & shape=1000x64x1024 * 1000x1024x32"},
          false},
         {"spread of runs by unit and kind of work", "sim/run/residuals.inc", "a table", {"*"}, true},
     };

@@ -7,12 +7,15 @@
  * built; the table says so by the unit. Of threads in Accelerate nothing is published; see plan_gemm.c.
  *
  * What takes long is simulated in part: the time of a piece, and for the rest the difference to a piece of twice the size, which
- * is the time of one that follows others. Memory of results is there; a system that hands out pages anew takes longer.
+ * is the time of one that follows others. Memory of results is there; what a system takes that hands out pages anew is measured
+ * beside the device, like the time of a call (overhead.h).
  */
 #include "isa/array_count.h"
 #include "isa/rounding.h"
 #include "sim/prove/validate/operation_shape.h"
+#include "sim/prove/validate/overhead.h"
 #include "sim/prove/validate/plan_launch.h"
+#include "sim/prove/validate/row_framework.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +29,7 @@
 #define SMALL_LOOP      32768 /* elements that PyTorch leaves to one thread (at::internal::GRAIN_SIZE) */
 #define SUM_COLUMNS     4096
 #define WARM_BYTES      (32 << 20)
+#define STREAM_BYTES    (128u << 20) /* of an array: beyond every cache */
 #define ALL_P_CORES     0
 
 typedef unsigned long long number;
@@ -176,7 +180,7 @@ static bool add_matmul(struct operation *o, const struct operation_matmul *p, co
 {
     const char *const unit = o->amx ? "amx" : "cpu";
     const uint64_t each = p->m * p->n * p->k, macs = o->amx ? PIECE_AMX_MACS : PIECE_NEON_MACS;
-    const unsigned cores = !o->amx || each > VALIDATE_ACCELERATE_ONE_THREAD ? ALL_P_CORES : 1;
+    const unsigned cores = !o->amx || each >= VALIDATE_ACCELERATE_SHARES ? ALL_P_CORES : 1;
     char before[64], behind[96];
     if (p->batch > 1) {
         snprintf(before, sizeof before, "gemm:%llux%llux%llu,batch=", (number)p->m, (number)p->n, (number)p->k);
@@ -250,6 +254,33 @@ static bool plan_attention(struct operation *o)
            add_rows(o, "softmax", heads * queries, "", keys) && add_matmul(o, &values, "");
 }
 
+/* ---- what the framework adds ---- */
+
+/* Bytes of the result. */
+static double result_bytes(const struct operation *o)
+{
+    const struct operation_tensor *const a = &o->shape.operand[0], *const b = &o->shape.operand[1];
+    const double first = (double)operation_elements(a);
+    struct operation_matmul p;
+    if (strncmp(o->row->what, "matmul_", 7) == 0 || strncmp(o->row->what, "linear_", 7) == 0)
+        return operation_shape_matmul(&o->shape, &p) ? 4 * (double)p.batch * (double)p.m * (double)p.n : 0;
+    if (strncmp(o->row->what, "concat_", 7) == 0)
+        return 4 * (first + (double)operation_elements(b));
+    return strncmp(o->row->what, "sum", 3) == 0 || strncmp(o->row->what, "argmax", 6) == 0 ? 0 : 4 * first;
+}
+
+/* MLX keeps the memory of results; PyTorch gives it back, and the system hands out pages anew. Its simplest stream measures what
+ * that takes, the smallest sum what a call takes. */
+static void add_framework(struct operation *o)
+{
+    const bool sum = strncmp(o->row->what, "sumall_", 7) == 0, relu = strncmp(o->row->what, "relu_", 5) == 0;
+    const double first = 4 * (double)operation_elements(&o->shape.operand[0]);
+    row_framework(o->row, o->mlx, o->program->framework);
+    o->program->framework_bytes = first;
+    o->program->framework_out_bytes = o->mlx ? 0 : result_bytes(o);
+    o->program->measures_overhead = (sum && first <= OVERHEAD_BYTES_MAX) || (relu && !o->mlx);
+}
+
 /* ---- the row ---- */
 
 static const struct {
@@ -268,9 +299,32 @@ static bool plan_named(struct operation *o)
     return validate_refuse(o->row, "no kernel for the operation '%.40s'", o->row->what);
 }
 
+/* Streams: PyTorch's copy of a large tensor on all P cores, and the best of STREAM on a CPU, which is taken to be the triad. */
+static bool plan_stream(struct operation *o)
+{
+    static const struct {
+        const char *what, *kernel, *guess;
+        unsigned arrays;
+    } streams[] = {{"torch_copy_cpu", "copy", NULL, 2}, {"stream_cpu_best", "stream-triad", "which of its loops", 3}};
+    for (size_t i = 0; i < ARRAY_COUNT(streams); i++) {
+        if (strncmp(o->row->what, streams[i].what, strlen(streams[i].what)) != 0 || strcmp(o->row->unit, "GB/s") != 0)
+            continue;
+        o->program->core = VALIDATE_P_CORE;
+        o->program->measure = VALIDATE_RATE;
+        o->program->work = (double)streams[i].arrays * STREAM_BYTES;
+        o->program->beyond_caches = true;
+        o->program->guess = streams[i].guess;
+        o->program->note = "orchard's stream on all P cores";
+        return launch(o, "cpu", ALL_P_CORES, 1, "%s:%u", streams[i].kernel, STREAM_BYTES);
+    }
+    return false;
+}
+
 bool validate_plan_core_operation(struct validate_row *row, struct validate_program *program)
 {
     struct operation o = {.row = row, .program = program};
+    if (plan_stream(&o) || row->why[0])
+        return !row->why[0];
     const size_t length = strlen(row->what);
     const bool cpu = strcmp(row->device, "cpu") == 0;
     o.amx = strcmp(row->device, "amx") == 0;
@@ -287,8 +341,9 @@ bool validate_plan_core_operation(struct validate_row *row, struct validate_prog
     program->beyond_caches = strtod(validate_cell(row, "min_bytes"), NULL) > WARM_BYTES;
     if (!plan_named(&o))
         return false;
-    program->note = o.mlx   ? "orchard's kernels on one core, products as Accelerate's on AMX; results have their pages"
-                    : o.amx ? "orchard's kernels on all P cores, products as Accelerate's on AMX; results have their pages"
-                            : "orchard's NEON kernels on all P cores instead of PyTorch's; results have their pages";
+    add_framework(&o);
+    program->note = o.mlx   ? "orchard's kernels on one core, products as Accelerate's on AMX"
+                    : o.amx ? "orchard's kernels on all P cores, products as Accelerate's on AMX"
+                            : "orchard's NEON kernels on all P cores instead of PyTorch's";
     return true;
 }

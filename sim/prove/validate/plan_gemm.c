@@ -2,8 +2,7 @@
  * was NEON code, on cores. Libraries differ in blocking and threads, so these rows say more about the kernel than about the unit;
  * their note says so.
  *
- * Accelerate is taken to share large products by one thread on each P core. Nothing is published but rates: those of 256 x 256 x
- * 256 on M1 Pro and M1 Max are those of one block, those of 512 x 512 x 512 of two (plan_launch.h).
+ * Accelerate is taken to share large products by one thread on each P core (plan_launch.h); nothing but rates is published.
  */
 #include "isa/array_count.h"
 #include "sim/prove/validate/plan_launch.h"
@@ -58,7 +57,7 @@ static unsigned size_of(const struct validate_row *row)
 /* One thread, in-process; or the row's threads, as a program of one launch. */
 static bool take_size(struct validate_row *row, struct validate_program *program, unsigned n, const char *precision, bool one)
 {
-    const bool small = (uint64_t)n * n * n <= VALIDATE_ACCELERATE_ONE_THREAD, neon = strcmp(row->device, "cpu") == 0;
+    const bool small = (uint64_t)n * n * n < VALIDATE_ACCELERATE_SHARES, neon = strcmp(row->device, "cpu") == 0;
     if (!neon && (one || small)) {
         program->threads = 1;
         program->warm = true;

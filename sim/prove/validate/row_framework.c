@@ -29,7 +29,8 @@ static int stated(const char *condition, const char *word, const char **version)
 
 void row_framework(const struct validate_row *row, bool mlx, char name[FRAMEWORK_NAME_SIZE])
 {
-    const char *const framework = mlx ? "mlx" : "torch-mps", *version;
+    const bool gpu = strcmp(row->device, "gpu") == 0;
+    const char *const framework = mlx ? gpu ? "mlx" : "mlx-cpu" : gpu ? "torch-mps" : "torch-cpu", *version;
     const int length = stated(row->condition, mlx ? "mlx " : "torch ", &version);
     if (length) {
         snprintf(name, FRAMEWORK_NAME_SIZE, "%s %.*s", framework, length, version);

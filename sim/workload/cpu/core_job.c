@@ -81,6 +81,7 @@ struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, 
         j->first_instruction = cpu_core_instructions(cpu);
         j->space = space;
         j->gen = gen;
+        cpu_core_set_v86(cpu, gen >= AMX_GEN_M2);
         j->amx = j->own_amx = amx_core_create(gen, space, AMX_PATH_FAST);
         j->trace.block = calloc(TRACE_BLOCKS, sizeof *j->trace.block);
         j->trace.address = calloc(TRACE_ADDRESSES, sizeof *j->trace.address);

@@ -89,11 +89,15 @@ struct table {
 #define MAX(what, precision, condition, unit)                                                                                    \
     "M1 Max,,ANE," what "," precision "," condition ",1," unit ",measured,someone,m1_max_8p2e_32g\n"
 
+#define WIDE                                                                                                                     \
+    "id,family,chip,gpu_cores,unit,workload,precision,shape,metric,value,value_unit,power_W,condition,source,kind,flop,min_"     \
+    "bytes,note,chip_id\n"
+#define CORES(unit, workload, precision, shape, value_unit, bytes)                                                               \
+    ",M1,M1,8," unit "," workload "," precision "," shape ",time,0.5," value_unit ",,,someone,measured,," bytes ",,m1_4p4e_8g\n"
+
 static const struct table tables[] = {
     {"hw.csv",
-     "id,family,chip,gpu_cores,unit,workload,precision,shape,metric,value,value_unit,power_W,condition,source,kind,flop,min_"
-     "bytes,"
-     "note,chip_id\n",
+     WIDE,
      {{BENCH("relu_mlx_gpu", "512x1024", "4194304"), MS, 0, 1},
       {BENCH("softmax_mlx_gpu", "256x512 axis=all", "1048576"), MS, 0, 5},
       {BENCH("matmul_mlx_gpu", "100x64x64 * 64x32", "2465792"), MS, 0, 1},
@@ -117,6 +121,18 @@ static const struct table tables[] = {
     {"cpu.csv",
      "chip_or_core,item,value,unit,kind,source,note,chip_id\n",
      {{"M1 Pro (8P+2E),L2 latency,1,ns,measured,s,,m1_pro_8p2e_16g\n", US, 0, 1}}},
+    {"cores.csv",
+     WIDE,
+     {{CORES("cpu", "relu_mlx_cpu", "f32", "512x1024", "ms", "4194304"), MS, 0, 1},
+      {CORES("cpu", "relu_cpu", "f32", "2048x1024", "ms", "16777216"), MS, 0, 2},
+      {CORES("cpu", "sumall_cpu", "f32", "1000x128", "ms", "512000"), MS, 0, 1},
+      {CORES("amx", "matmul_mlx_cpu", "f32", "100x64x64 * 100x64x32", "ms", "1"), MS, 0, 1},
+      {CORES("amx", "linear_mlx_cpu", "f32", "4x1000x64 * 64x256 * 256", "ms", "1"), MS, 0, 2},
+      {CORES("cpu", "scaleddotproductattention_cpu", "f32", "2x4x16x64 * 2x4x32x64 * 2x4x32x64", "ms", "1"), MS, 0, 4},
+      {CORES("cpu", "ggml_mul_mat_1thread", "Q8_0", "64x64x64", "GFLOPS", ""), PER_SECOND, 2.0 * 64 * 64 * 64, 1},
+      {CORES("cpu", "ggml_mul_mat_1thread", "f32", "320x320x320", "GFLOPS", ""), PER_SECOND, 2.0 * 320 * 320 * 320, 2},
+      {CORES("amx", "sgemm_accelerate", "f32", "256^3", "GFLOPS", ""), PER_SECOND, 2.0 * 256 * 256 * 256, 1},
+      {CORES("cpu", "clpeak_cpu_atomics", "", "uncontended ST", "ns", ""), US, 0, 1}}},
 };
 
 static double number_of(const struct row *row, double seconds, const double taken[RUNS])
@@ -221,6 +237,11 @@ static void test_cpu(void)
     test_table(&tables[3]);
 }
 
+static void test_cores(void)
+{
+    test_table(&tables[4]);
+}
+
 /* The framework's time is told beside the commands, and is part of the row. */
 static void test_framework(void)
 {
@@ -245,6 +266,7 @@ static const struct suite_test tests[] = {
     {"rows of the Neural Engine are runs", test_ane},
     {"AMX rows are runs", test_amx},
     {"CPU rows are runs", test_cpu},
+    {"operations on cores are runs", test_cores},
     {"what a framework adds is told", test_framework},
     {"nothing is left behind", test_nothing_is_left},
 };

@@ -143,7 +143,7 @@ static void test_wrong_use(void)
         {"run gemm:64x64x64 --repeat 0", 2, {"--repeat 0"}},
         {"run gemm:64x64x64 --entry fine", 2, {"--entry", "kernel"}},
         {"run gemm:64x64x64 --args 3", 2, {"--args", "kernel"}},
-        {"run gemm:64x64x64 --cores 2", 2, {"one core"}},
+        {"run gemv:64x64 --cores 2", 2, {"one core"}},
         {"run gemm:64x64x64 --precision bf16 --chip m1", 3, {"bf16"}},
         {"run $/p.elf --detail op", 3, {"not an operator", "kernels"}},
         {"run gemm:64x64x64 --detail opp", 2, {"did you mean op?"}},

@@ -218,11 +218,14 @@ static void test_framework_products(void)
         const char *unit, *first;
         unsigned cores, launches;
         double whole, piece; /* of the size that is cut */
+        const char *framework;
+        double new_pages; /* bytes of results whose memory the framework takes anew */
+        bool measures;
     } expected[] = {
-        {0, "amx", "gemm:1280x1024x64", 0, 2, 1000000, 1280},
-        {2, "cpu", "gemm:64x32x1024,batch=3", 0, 2, 1000, 3},
-        {5, "cpu", "reduce:245x4096,op=sum", 1, 1, 1, 1},
-        {6, "cpu", "reduce:245x4096,op=sum", 0, 1, 1, 1},
+        {0, "amx", "gemm:1280x1024x64", 0, 2, 1000000, 1280, "mlx-cpu, version not stated", 0, false},
+        {2, "cpu", "gemm:64x32x1024,batch=3", 0, 2, 1000, 3, "torch-cpu, version not stated", 4.0 * 1000 * 64 * 32, false},
+        {5, "cpu", "reduce:245x4096,op=sum", 1, 1, 1, 1, "mlx-cpu, version not stated", 0, true},
+        {6, "cpu", "reduce:245x4096,op=sum", 0, 1, 1, 1, "torch-cpu, version not stated", 0, true},
     };
     for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
         struct validate_program p = example_plan_row(wide, expected[i].row);
@@ -230,6 +233,9 @@ static void test_framework_products(void)
         CHECK(p.launches == expected[i].launches && strcmp(p.launch[0].workload, expected[i].first) == 0 &&
                   strcmp(p.launch[0].unit, expected[i].unit) == 0 && p.launch[0].cores == expected[i].cores,
               "%u launches, '%s' on %s, %u cores", p.launches, p.launch[0].workload, p.launch[0].unit, p.launch[0].cores);
+        CHECK(strcmp(p.framework, expected[i].framework) == 0 && p.framework_out_bytes == expected[i].new_pages &&
+                  p.measures_overhead == expected[i].measures,
+              "%s: %g bytes", p.framework, p.framework_out_bytes);
         /* A piece, and so many differences to one of twice the size: together the whole. */
         CHECK(fabs(p.launch[0].times - (1 - (p.launches > 1 ? rest : 0))) < 1e-9 &&
                   (p.launches == 1 || fabs(p.launch[1].times - rest) < 1e-9),

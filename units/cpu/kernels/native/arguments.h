@@ -5,6 +5,8 @@
 
 #include "units/cpu/kernels/native/neon.h"
 
+#include "units/cpu/kernels/native/conv_args.h"
+
 struct attention {
     const element *q, *k, *v;
     element *out;
@@ -32,24 +34,6 @@ struct norm {
     int64_t by_run, each, parameters; /* by_run: an element's parameter is number element / each % parameters; else by column */
     double eps;
 };
-
-struct conv {
-    const element *x, *weights, *bias;
-    element *out;
-    float *panels; /* of the weights, packed */
-    char *own;     /* of each thread: what the taps of a block of pixels see */
-    int64_t own_bytes;
-    int64_t n, c, h, w, k, r, s, stride, pad, groups, dilation;
-    int64_t has_bias, act; /* act: enum kernel_function, -1 = none */
-    int64_t out_h, out_w, group_c, group_k;
-    int64_t chunks; /* parts of the channels that are items of their own */
-};
-
-/* The thread's part of memory that each has of its own. */
-static inline float *own_floats(char *own, int64_t own_bytes, uint64_t thread)
-{
-    return (float *)(void *)(own + thread * (uint64_t)own_bytes);
-}
 
 /* The row as float32, `fill` behind its end up to whole groups of `lanes`. */
 static inline void take_row(float *to, const element *x, int64_t count, int64_t lanes, float fill)

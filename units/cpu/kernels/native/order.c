@@ -6,26 +6,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#if defined ELEMENT_F16 || defined ELEMENT_BF16
+typedef uint16_t element;
+#else
+typedef uint32_t element;
+#endif
 #if defined ELEMENT_F32
 #define NAME(x) x##_f32
-typedef uint32_t element;
-enum { BITS = 32, IS_FLOAT = 1, HAS_SIGN = 1 };
 #elif defined ELEMENT_F16
 #define NAME(x) x##_f16
-typedef uint16_t element;
-enum { BITS = 16, IS_FLOAT = 1, HAS_SIGN = 1 };
 #elif defined ELEMENT_BF16
 #define NAME(x) x##_bf16
-typedef uint16_t element;
-enum { BITS = 16, IS_FLOAT = 1, HAS_SIGN = 1 };
 #elif defined ELEMENT_I32
 #define NAME(x) x##_i32
-typedef uint32_t element;
-enum { BITS = 32, IS_FLOAT = 0, HAS_SIGN = 1 };
-#elif defined ELEMENT_U32
+#else
 #define NAME(x) x##_u32
-typedef uint32_t element;
-enum { BITS = 32, IS_FLOAT = 0, HAS_SIGN = 0 };
+#endif
+#if defined ELEMENT_I32 || defined ELEMENT_U32
+enum { BITS = 8 * sizeof(element), IS_FLOAT = 0 };
+#else
+enum { BITS = 8 * sizeof(element), IS_FLOAT = 1 };
+#endif
+#ifdef ELEMENT_U32
+enum { HAS_SIGN = 0 };
+#else
+enum { HAS_SIGN = 1 };
 #endif
 
 /* ORDER: cpu_kernel_scan.c. */
