@@ -211,6 +211,8 @@ static bool call_shape(struct language_unit *u, const struct language_call *call
     if (values_alone ? !execute(u, call, &q, key, known != NULL, error) : !known && !run_kernel(u, call, &q, key, error))
         return false;
     const struct known_shape *const shape = known ? known : language_find(u, key);
+    u->macs += times * shape->operation.macs;
+    u->macs_on[call->part] += times * shape->operation.macs;
     if (u->request->mode != RUN_FUNCTIONAL)
         return language_add(u, shape, times, sum) || orch_no_memory(error);
     sum->kernels += (uint64_t)times;
