@@ -152,6 +152,8 @@ static bool run_kernel(struct language_unit *u, const struct language_call *call
         k->result = r;
         k->activity = m.activity;
         k->operation = run->kind->operation ? run->kind->operation(run) : (struct run_operation){0, 0};
+        if (call->part == PART_AMX) /* it counts flops alone */
+            k->operation.macs = k->operation.flops / 2;
         language_price(u, run, &m, &r, k);
     }
     if (!k)
