@@ -93,6 +93,8 @@ static void test_refusals(void)
     refused("run model:gpt2 --unit gpu --chip m1 --prompt-text Lily", 2, "time alone has no text");
     refused("run model:gpt2 --unit gpu --chip m1 --mode functional --prompt 4", 2, "has no weights here");
     refused("run model:gpt2 --unit gpu --chip m1 --precision f17", 2, "no format of weights");
+    refused("run model:gpt2 --unit gpu --chip m1 --prompt 8 --device macbook-air --duration 5", 3, "run at fixed clocks");
+    refused("run model:gpt2[unit=gpu] + gemm:8x8x8 --chip m1", 3, "do not run beside other work");
     refused("bench-llm llama-7 --chip m1", 2, "did you mean llama-7b");
     refused("bench-llm", 2, "one list of models");
     cli_home_remove(&home);
