@@ -5,6 +5,7 @@
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/listen/run_json.h"
+#include "sim/run/language_model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -280,6 +281,11 @@ bool verb_run_in_device(const struct api_record *record, const struct run_reques
     struct sustain_result series = {0};
     struct run_result result;
 
+    if (language_model_is(request->workload))
+        return orch_fail(
+            error, ORCH_UNMODELLED,
+            ORCH_OPTION("device") ": %.200s: language models run at fixed clocks; generation over minutes is not modelled",
+            request->workload);
     if (!q.db || !read_options(context, &q, error) || !device_list_load(NULL, &devices, error))
         return false;
     if (together_is(request->workload) && !request->steps) {

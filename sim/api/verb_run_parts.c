@@ -1,5 +1,7 @@
 #include "sim/api/verb_run_parts.h"
 
+#include "sim/run/language_model.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +110,10 @@ bool verb_run_parts_read(const struct api_args *args, const char *text, bool tra
     unsigned count;
     if (!together_parse(text, request, part, &count, &parts->storage, error))
         return false;
+    for (unsigned i = 0; i < count; i++)
+        if (language_model_is(part[i].request.workload))
+            return orch_fail(error, ORCH_UNMODELLED, "%.200s: language models do not run beside other work yet",
+                             part[i].request.workload);
     if (args->parts > count)
         return orch_fail(error, ORCH_USAGE, "options of %u workloads, but there are %u", args->parts, count);
     if (api_args_have_parts(args))

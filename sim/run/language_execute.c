@@ -35,7 +35,10 @@ bool language_run_on(struct language_unit *u, struct run *run, const struct lang
     uint64_t address[LANGUAGE_INPUTS + 1] = {0};
     const struct run_given given = {u->space, address, LANGUAGE_INPUTS + 1};
     addresses_of(call, address);
-    return run_time_given(run, run->kind->takes_buffers ? &given : NULL, m, r, error);
+    const uint64_t mark = mem_space_mark(u->space);
+    const bool ok = run_time_given(run, run->kind->takes_buffers ? &given : NULL, m, r, error);
+    mem_space_release(u->space, mark); /* code and scratch memory of the launch */
+    return ok;
 }
 
 /* What has a time already is executed where its values are. */

@@ -111,6 +111,8 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
         w->weight_bytes = language_stepper_weight_bytes(g.stepper);
         w->cache_bytes = language_stepper_cache_bytes(g.stepper);
     }
+    if (ok)
+        result->native_mac_share = language_unit_share(unit, run->kind->part);
     token_list_free(&g.history);
     sampler_free(g.sampler);
     language_stepper_free(g.stepper);

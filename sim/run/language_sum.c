@@ -97,6 +97,11 @@ bool language_add(struct language_unit *u, const struct known_shape *k, double t
     return ok;
 }
 
+double language_unit_share(const struct language_unit *unit, enum orch_part part)
+{
+    return unit->macs > 0 ? unit->macs_on[part] / unit->macs : NAN;
+}
+
 void language_sum_add(struct language_sum *sum, const struct language_sum *part)
 {
     *sum = (struct language_sum){sum->seconds + part->seconds,

@@ -93,7 +93,8 @@ static bool note_missing(const struct timed *t, const char *what, const char *mi
            run_assumption_add(&t->result->assumptions, key, "inferred", text) || orch_no_memory(t->error);
 }
 
-/* Products with a quantised matrix and many tokens: the matrix is widened to f32, then multiplied. */
+/* Products with a quantised matrix and many tokens: the matrix is widened, then multiplied. On the GPU to f16, as llama.cpp has
+ * tiles of it; kernels of the CPU widen to f32. */
 static bool add_widened(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
     unsigned tokens, columns;
@@ -101,14 +102,17 @@ static bool add_widened(const struct timed *t, const struct kernel_call *c, doub
     char widen[96], multiply[96];
     if (sscanf(c->kernel, "gemm:%ux%llux%u", &tokens, &rows, &columns) != 3)
         return orch_fail(t->error, ORCH_INTERNAL, "%s: no product", c->kernel);
-    snprintf(widen, sizeof widen, "embedding:%llux%ux%llu", rows, columns, rows);
+    const bool gpu = t->run->kind->part == PART_GPU;
+    snprintf(widen, sizeof widen, "embedding:%llux%ux%llu%s", rows, columns, rows, gpu ? ",out=f16" : "");
     snprintf(multiply, sizeof multiply, "gemm:%ux%llux%u,tb=1", tokens, rows, columns);
     const enum orch_part part = t->run->kind->part;
-    return add(t, "widen", part == PART_GPU ? PART_GPU : PART_CPU, c->precision, true, widen, times, sum) &&
-           add(t, c->what, part, "f32", true, multiply, times, sum) &&
+    return add(t, "widen", gpu ? PART_GPU : PART_CPU, c->precision, true, widen, times, sum) &&
+           add(t, c->what, part, gpu ? "f16" : "f32", true, multiply, times, sum) &&
            (run_assumption_find(&t->result->assumptions, "prompt.widened") ||
-            run_assumption_add(&t->result->assumptions, "prompt.widened", "inferred",
-                               "matrices in blocks are widened to f32 before products with many tokens") ||
+            run_assumption_add(
+                &t->result->assumptions, "prompt.widened", "inferred",
+                gpu ? "matrices in blocks are widened to f16 before products with many tokens, whose values are f16 too"
+                    : "matrices in blocks are widened to f32 before products with many tokens") ||
             orch_no_memory(t->error));
 }
 
@@ -218,6 +222,8 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
         ok = add_pass(&t, 0, o->prompt, false, false, 1, &w->prefill) && language_unit_close_steps(t.unit, &w->prefill, 1, error);
     ok = ok && add_steps(&t, o->prompt, o->generate, &w->decode);
     w->decoded = o->generate;
+    if (ok)
+        result->native_mac_share = language_unit_share(t.unit, run->kind->part);
     language_unit_free(t.unit, ok ? m : NULL);
     return ok;
 }

@@ -152,6 +152,8 @@ static bool run_kernel(struct language_unit *u, const struct language_call *call
         k->result = r;
         k->activity = m.activity;
         k->operation = run->kind->operation ? run->kind->operation(run) : (struct run_operation){0, 0};
+        if (call->part == PART_AMX) /* it counts flops alone */
+            k->operation.macs = k->operation.flops / 2;
         language_price(u, run, &m, &r, k);
     }
     if (!k)
@@ -211,6 +213,8 @@ static bool call_shape(struct language_unit *u, const struct language_call *call
     if (values_alone ? !execute(u, call, &q, key, known != NULL, error) : !known && !run_kernel(u, call, &q, key, error))
         return false;
     const struct known_shape *const shape = known ? known : language_find(u, key);
+    u->macs += times * shape->operation.macs;
+    u->macs_on[call->part] += times * shape->operation.macs;
     if (u->request->mode != RUN_FUNCTIONAL)
         return language_add(u, shape, times, sum) || orch_no_memory(error);
     sum->kernels += (uint64_t)times;

@@ -57,6 +57,8 @@ bool language_unit_call(struct language_unit *unit, const struct language_call *
 bool language_unit_time(struct language_unit *unit, const struct language_call *call, const char *workload, double times,
                         struct language_sum *sum, struct orch_error *error);
 
+/* The share of the multiply-adds that a unit did. */
+double language_unit_share(const struct language_unit *unit, enum orch_part part);
 void language_sum_add(struct language_sum *sum, const struct language_sum *part);
 /* Adds the costs of the command buffers, where there are any: the sum is that of so many steps. */
 bool language_unit_close_steps(struct language_unit *unit, struct language_sum *sum, double steps, struct orch_error *error);

@@ -38,7 +38,8 @@ struct language_unit {
     struct activity activity;
     struct kept_run *kept[KEPT_RUNS];
     uint64_t executed;
-    double seconds; /* of all kernels, for what is an average over time */
+    double macs, macs_on[PART_COUNT]; /* multiply-adds of all kernels, and by unit */
+    double seconds;                   /* of all kernels, for what is an average over time */
     double stall_seconds;
     uint64_t instructions;
     double host_seconds;

@@ -283,12 +283,12 @@ static void check_gemv(uint64_t m, uint64_t n, const char *precision, uint32_t c
 }
 
 /* Rows in f32 are what the table stands for, to the bit; zeros beyond it. */
-static void check_embedding(uint64_t rows, uint64_t columns, uint64_t count, const char *precision)
+static void check_embedding_as(uint64_t rows, uint64_t columns, uint64_t count, const char *out_type, const char *precision)
 {
     struct gpu_example x;
     char workload[64];
-    snprintf(workload, sizeof workload, "embedding:%llux%llux%llu", (unsigned long long)rows, (unsigned long long)columns,
-             (unsigned long long)count);
+    snprintf(workload, sizeof workload, "embedding:%llux%llux%llu,out=%s", (unsigned long long)rows, (unsigned long long)columns,
+             (unsigned long long)count, out_type);
     bool ok = example_open(&x, workload, precision, 8);
     if (ok) {
         example_fill(&x, rows + columns);
@@ -308,12 +308,19 @@ static void check_embedding(uint64_t rows, uint64_t columns, uint64_t count, con
         if (i >= columns)
             want = x.request.type >= GPU_Q4_0 ? weight(table, x.request.type, place, &size)
                                               : example_get(table, x.request.type, place);
+        want = strcmp(out_type, "f16") == 0 ? (double)(_Float16)want : want;
         wrong += (float)want != (float)out[i];
     }
     CHECK(wrong == 0, "%s %s: %llu elements are wrong", workload, precision, wrong);
     free(index);
     free(out);
     example_close(&x);
+}
+
+static void check_embedding(uint64_t rows, uint64_t columns, uint64_t count, const char *precision)
+{
+    check_embedding_as(rows, columns, count, "f32", precision);
+    check_embedding_as(rows, columns, count, "f16", precision);
 }
 
 static void test_embedding(void)

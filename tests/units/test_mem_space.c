@@ -93,6 +93,28 @@ static void test_why_refused(void)
     mem_space_free(space);
 }
 
+/* What came after a mark is gone and found again; what came before stays. */
+static void test_release_to_a_mark(void)
+{
+    struct mem_space *const space = mem_space_create(64 * PAGE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(space);
+    const uint64_t before = mem_space_alloc(space, PAGE, 128), mark = mem_space_mark(space);
+    const uint64_t mapped = space->mapped_bytes;
+    uint64_t first = 0;
+    for (unsigned i = 0; i < 100; i++) {
+        const uint64_t a = mem_space_alloc(space, 5 * PAGE, 128), b = mem_space_alloc(space, 1, 128);
+        first = i ? first : a;
+        CU_ASSERT_TRUE(a == first && b > a && mem_at(space, b, 1, MEM_WRITE));
+        mem_space_release(space, mark);
+        CU_ASSERT_TRUE(!mem_at(space, a, 1, MEM_READ) && !mem_at(space, b, 1, MEM_READ) &&
+                       mem_at(space, before, PAGE, MEM_WRITE));
+    }
+    CU_ASSERT_TRUE(space->mapped_bytes == mapped);
+    mem_space_release(space, mark);
+    CU_ASSERT_PTR_NOT_NULL(mem_at(space, before, PAGE, MEM_WRITE));
+    mem_space_free(space);
+}
+
 static void test_allocations_have_guards(void)
 {
     struct mem_space *space = space_create();
@@ -152,6 +174,7 @@ static const struct suite_test tests[] = {
     {"addresses of pointers", test_addresses_of_pointers},
     {"why an access was refused", test_why_refused},
     {"allocations have guard pages", test_allocations_have_guards},
+    {"releases to a mark", test_release_to_a_mark},
     {"space is used again", test_space_is_used_again},
     {"guards stay when space is used again", test_guards_stay_when_space_is_used_again},
 };

@@ -153,6 +153,19 @@ uint64_t mem_space_alloc(struct mem_space *space, uint64_t bytes, uint64_t align
     return addr;
 }
 
+uint64_t mem_space_mark(const struct mem_space *space)
+{
+    return space->alloc_next;
+}
+
+void mem_space_release(struct mem_space *space, uint64_t mark)
+{
+    if (space->alloc_next <= mark)
+        return;
+    mem_space_unmap(space, mark, space->alloc_next - mark);
+    space->alloc_next = mark;
+}
+
 bool mem_space_explain(const struct mem_space *space, uint64_t addr, uint64_t bytes, unsigned prot, bool *unmapped,
                        uint64_t *first_bad)
 {

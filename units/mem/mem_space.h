@@ -42,6 +42,11 @@ bool mem_space_protect(struct mem_space *space, uint64_t addr, uint64_t bytes, u
  * 128). 0 when the space is full. Allocations are separated by an unmapped guard page. */
 uint64_t mem_space_alloc(struct mem_space *space, uint64_t bytes, uint64_t align);
 
+/* What was allocated since a mark goes, as long as allocations have not begun anew at the beginning of the space; the next one
+ * lies where the mark is. */
+uint64_t mem_space_mark(const struct mem_space *space);
+void mem_space_release(struct mem_space *space, uint64_t mark);
+
 /* Host pointer of [addr, addr+bytes), NULL unless every page allows `prot`. bytes >= 1. */
 static inline uint8_t *mem_at(const struct mem_space *space, uint64_t addr, uint64_t bytes, unsigned prot)
 {

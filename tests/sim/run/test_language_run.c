@@ -86,6 +86,27 @@ static void check_story(const char *unit, const char *type, const char *id)
     run_result_free(&o.result);
 }
 
+/* The AMX block has products with f32 matrices; the GPU has everything but the embedding, which multiplies nothing. */
+static void test_share_of_unit(void)
+{
+    static const struct {
+        const char *unit, *type;
+        double least, most;
+    } rows[] = {{"cpu", "q8_0", 1, 1}, {"gpu", "q8_0", 1, 1}, {"amx", "q8_0", 0, 0}, {"amx", "f32", 0.9, 0.999}};
+    const struct language_options options = {.prompt_text = "Lily", .generate = 2};
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        char path[512];
+        if (!story(rows[i].type))
+            continue;
+        snprintf(path, sizeof path, "%s", story(rows[i].type));
+        struct outcome o =
+            run_on(db, "m1", path, (struct run_request){.unit = rows[i].unit, .mode = RUN_FUNCTIONAL, .language = &options});
+        const double share = o.ok ? o.result.native_mac_share : NAN;
+        CHECK(share >= rows[i].least && share <= rows[i].most, "%s on %s: %g", rows[i].type, rows[i].unit, share);
+        run_result_free(&o.result);
+    }
+}
+
 static void test_golden_tokens(void)
 {
     static const struct {
@@ -295,9 +316,13 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"golden tokens", test_golden_tokens}, {"every family as NumPy does", test_families},
-    {"time and joules add up", test_time}, {"time grows with the context", test_time_grows},
-    {"sampling", test_sampling},           {"refusals", test_refusals},
+    {"golden tokens", test_golden_tokens},
+    {"share of the unit", test_share_of_unit},
+    {"every family as NumPy does", test_families},
+    {"time and joules add up", test_time},
+    {"time grows with the context", test_time_grows},
+    {"sampling", test_sampling},
+    {"refusals", test_refusals},
 };
 int main(void)
 {

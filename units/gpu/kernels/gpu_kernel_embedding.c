@@ -1,17 +1,18 @@
-/* embedding: rows of a table of any type as float32; of GGUF blocks the weights that they stand for (gpu_gemv_quantised.c says
- * how bytes become numbers). A thread has four neighbours. */
+/* embedding: rows of a table of any type as float32 or float16; of GGUF blocks the weights that they stand for
+ * (gpu_gemv_quantised.c says how bytes become numbers). A thread has four neighbours. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
 #include <stdio.h>
 
-enum { ROWS, COLUMNS, COUNT };
+enum { ROWS, COLUMNS, COUNT, OUT };
 enum { FOUR = 4, BLOCK = 32, GROUP_THREADS = 256 };
 
 static const struct kernel_parameter parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 30, .required = true},
     {.name = "columns", .least = 1, .most = 1 << 30, .required = true},
     {.name = "count", .least = 1, .most = 1 << 30, .required = true},
+    {.name = "out", .words = "f32|f16"},
     {.name = NULL},
 };
 
@@ -91,16 +92,17 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
 {
     const uint32_t rows = (uint32_t)r->value[ROWS], columns = (uint32_t)r->value[COLUMNS], count = (uint32_t)r->value[COUNT];
     const uint64_t results = (uint64_t)count * columns;
-    char variant[32];
+    const enum gpu_type type = r->value[OUT] ? GPU_F16 : GPU_F32; /* of the result */
+    char variant[40];
     if (!check(r, error))
         return false;
     if (results > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
         return kernel_refuse(error, "embedding: the result has more than 2^31 - 1 elements");
     const unsigned table = gpu_kernel_add_buffer(kernel, "table", r->type, (uint64_t)rows * columns, GPU_BUFFER_INPUT, -1, 1);
     const unsigned index = gpu_kernel_add_buffer(kernel, "index", GPU_U32, count, GPU_BUFFER_INPUT, 0, rows);
-    const unsigned out = gpu_kernel_add_buffer(kernel, "out", GPU_F32, results, GPU_BUFFER_OUTPUT, 0, 0);
+    const unsigned out = gpu_kernel_add_buffer(kernel, "out", type, results, GPU_BUFFER_OUTPUT, 0, 0);
     kernel->buffer[index].places = true;
-    snprintf(variant, sizeof variant, "embedding_%s", gpu_type_name(r->type));
+    snprintf(variant, sizeof variant, "embedding_%s_as_%s", gpu_type_name(r->type), gpu_type_name(type));
     struct embedding m = {.e = gpu_emit_begin(kernel, variant, error), .type = r->type};
     m.table = gpu_argument_buffer(m.e, table, 0);
     const struct gpu_base which = gpu_argument_buffer(m.e, index, 0), to = gpu_argument_buffer(m.e, out, 0);
@@ -118,15 +120,16 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
     gpu_if(m.e, "ult", gpu_r(m.e, m.row), gpu_int(m.e, rows));
     (is_block(r->type) ? load_block : load_plain)(&m, columns);
     gpu_endif(m.e);
-    gpu_store_raw(m.e, 1, GPU_F32, FOUR, 2 * m.value, to, gpu_r(m.e, m.at));
+    gpu_narrow(m.e, type, FOUR, 2 * m.value, m.value, m.column);
+    gpu_store_raw(m.e, 1, type, FOUR, 2 * m.value, to, gpu_r(m.e, m.at));
     gpu_emit_grid(m.e, (uint32_t)(results / FOUR), 1, 1, GROUP_THREADS, 1, 1);
-    kernel->min_bytes = (double)gpu_type_bytes(r->type, results) + 4 * (double)(results + count);
+    kernel->min_bytes = (double)(gpu_type_bytes(r->type, results) + gpu_type_bytes(type, results)) + 4.0 * count;
     return gpu_emit_end(m.e);
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"embedding", "RxCxN", "f32 f16 bf16 q4_0 q8_0",
-     "out[i] = row index[i] of the R x C table, N times, as f32 whatever the type of the table; zeros where index[i] >= R", 3,
-     parameters, build},
+    {"embedding", "RxCxN[,out=f32|f16]", "f32 f16 bf16 q4_0 q8_0",
+     "out[i] = row index[i] of the R x C table, N times, as f32 or f16 whatever the type of the table; zeros where index[i] >= R",
+     3, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_embedding = {rows, ARRAY_COUNT(rows)};

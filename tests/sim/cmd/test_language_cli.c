@@ -1,0 +1,109 @@
+/* Language models from the command line: text that is generated, times by shape, llama-bench's table, and what is refused. */
+#include "isa/array_count.h"
+#include "tests/support/cli_binary.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct cli_home home = {.name = "language", .options = "-q"};
+
+/* The text comes first, then the numbers; the document has the tokens. */
+static void test_text(void)
+{
+    char file[512];
+    snprintf(file, sizeof file, "%s", suite_golden("language/stories260K/stories260K-q8_0.gguf"));
+    if (!cli_ask(&home, "run %s --prompt-text Lily --generate 8 --unit gpu --chip m1", file))
+        return;
+    CHECK(strncmp(home.outcome.out, "Lily", 4) == 0 && strstr(home.outcome.out, "tokens/s, prefill"), "%s", home.outcome.out);
+    CU_ASSERT_TRUE_FATAL(cli_ask(&home, "run %s --prompt-text Lily --generate 8 --unit gpu --chip m1 --json", file));
+    json_object *const d = cli_document(&home.outcome);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    CU_ASSERT_TRUE(document_number(d, "tokens_per_second") > 0 && document_number(d, "prefill_seconds") > 0);
+    CU_ASSERT_TRUE(strncmp(document_text(d, "/generation/text"), "Lily", 4) == 0);
+    CU_ASSERT_STRING_EQUAL(document_text(d, "/generation/stop"), "count");
+    json_object_put(d);
+    cli_home_remove(&home);
+}
+
+/* Prompts and steps by shape; the second time from characteristics, with the same answer; longer contexts take longer. */
+static void test_timing(void)
+{
+    const char *const line =
+        "run model:gpt2 --unit gpu --chip m1 --precision f16 --prompt %u --generate 8 --detail op --rerun --json";
+    double decode[3];
+    static const unsigned prompts[] = {16, 16, 800};
+    for (unsigned i = 0; i < ARRAY_COUNT(prompts); i++) {
+        char words[200];
+        snprintf(words, sizeof words, line, prompts[i]);
+        CU_ASSERT_TRUE_FATAL(cli_ask(&home, "%s", words));
+        json_object *const d = cli_document(&home.outcome);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+        decode[i] = 8 / document_number(d, "tokens_per_second");
+        const double sum = document_number(d, "prefill_seconds") + decode[i];
+        CHECK(fabs(sum / document_number(d, "seconds") - 1) < 1e-9, "%g s", sum);
+        CU_ASSERT_STRING_EQUAL(document_text(d, "detail"), "op");
+        json_object_put(d);
+    }
+    CHECK(decode[0] == decode[1] && decode[2] > 1.01 * decode[0] && decode[2] < 2 * decode[0], "%g, %g, %g s", decode[0],
+          decode[1], decode[2]);
+    /* Weights are read once for a token: no faster than the memory of M1 (68.25 GB/s for 248 MB), and not half as fast. */
+    const double bytes = 2 * 124e6, each = decode[0] / 8;
+    CHECK(each > bytes / 68.25e9 && each < 2 * bytes / 68.25e9, "%g s a token", each);
+    cli_home_remove(&home);
+}
+
+static void test_bench(void)
+{
+    CU_ASSERT_TRUE_FATAL(
+        cli_ask(&home, "bench-llm model:gpt2 --chip m1,m2 --precision f16,q8_0 --prompt 16 --generate 4 --json"));
+    json_object *const d = cli_document(&home.outcome);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    CU_ASSERT_EQUAL_FATAL(json_object_array_length(d), 8);
+    CU_ASSERT_STRING_EQUAL(document_text(d, "/0/test"), "pp16");
+    CU_ASSERT_STRING_EQUAL(document_text(d, "/1/test"), "tg4");
+    CU_ASSERT_STRING_EQUAL(document_text(d, "/4/chip"), "m2_4p4e_10g");
+    for (unsigned i = 0; i < 8; i++) {
+        char low[32], rate[32], high[32];
+        snprintf(low, sizeof low, "/%u/tokens_per_second_low", i);
+        snprintf(rate, sizeof rate, "/%u/tokens_per_second", i);
+        snprintf(high, sizeof high, "/%u/tokens_per_second_high", i);
+        CHECK(document_number(d, low) < document_number(d, rate) && document_number(d, rate) < document_number(d, high), "row %u",
+              i);
+    }
+    /* A token of half the bytes is faster. */
+    CU_ASSERT_TRUE(document_number(d, "/3/tokens_per_second") > 1.2 * document_number(d, "/1/tokens_per_second"));
+    json_object_put(d);
+    cli_home_remove(&home);
+}
+
+static void refused(const char *words, int code, const char *text)
+{
+    cli_ask(&home, "%s", words);
+    CHECK(home.outcome.code == code && strstr(home.outcome.err, text), "%s: %d %s", words, home.outcome.code, home.outcome.err);
+}
+
+static void test_refusals(void)
+{
+    refused("run model:llama-7b --unit gpu --chip m1 --precision f16 --prompt 512 --generate 128", 2,
+            "the GPU of m1_4p4e_8g may hold 11.2 of 16 GiB; in q8_0 it would be 7.3 GiB");
+    refused("run model:gpt2 --unit gpu --chip m1 --prompt 1020 --generate 8", 2, "do not fit the context of 1024 tokens");
+    refused("run model:gpt2 --unit gpu --chip m1 --prompt-text Lily", 2, "time alone has no text");
+    refused("run model:gpt2 --unit gpu --chip m1 --mode functional --prompt 4", 2, "has no weights here");
+    refused("run model:gpt2 --unit gpu --chip m1 --precision f17", 2, "no format of weights");
+    refused("run model:gpt2 --unit gpu --chip m1 --prompt 8 --device macbook-air --duration 5", 3, "run at fixed clocks");
+    refused("run model:gpt2[unit=gpu] + gemm:8x8x8 --chip m1", 3, "do not run beside other work");
+    refused("bench-llm llama-7 --chip m1", 2, "did you mean llama-7b");
+    refused("bench-llm", 2, "one list of models");
+    cli_home_remove(&home);
+}
+
+static const struct suite_test tests[] = {
+    {"generates text", test_text},
+    {"times by shapes", test_timing},
+    {"prints llama-bench's table", test_bench},
+    {"refuses", test_refusals},
+};
+SUITE_MAIN("language_cli", tests)
