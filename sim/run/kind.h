@@ -43,7 +43,8 @@ struct run_kind {
     bool may_sample;          /* --detail chooses between timing everything and a sample */
     bool needs_values;        /* is timed while it executes: there is no timing without values */
     bool takes_buffers;       /* time_in accepts buffers of a caller */
-    bool composed; /* of kernels, which are runs themselves: it asks for their characteristics, where kernels have one */
+    bool composed;    /* of kernels, which are runs themselves: it asks for their characteristics, where kernels have one */
+    bool sums_joules; /* its joules are sums over kernels that are runs of their own: nothing is priced again */
 
     /* A file, or a folder, is of the first kind that recognises it; NULL = never. */
     bool (*recognise)(const struct run_file *file);

@@ -294,6 +294,7 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
         .may_sample = true,                                                                                                      \
         .needs_values = true,                                                                                                    \
         .composed = true,                                                                                                        \
+        .sums_joules = true,                                                                                                     \
         .open = open_workload,                                                                                                   \
         .close = close_workload,                                                                                                 \
         .check = check,                                                                                                          \

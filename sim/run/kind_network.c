@@ -128,10 +128,10 @@ static bool check(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of networks; %s is one", option, q->workload);
     const enum orch_part part = run->kind->part;
     if (q->unit && strcmp(q->unit, run_kind_unit(run->kind)) != 0)
-        return orch_fail(error, ORCH_UNMODELLED,
-                         ORCH_OPTION("unit") " %s: networks are lowered to kernels of cpu, amx and gpu, or each operator to one "
-                                             "of them (auto), alone as yet",
-                         q->unit);
+        return orch_fail(
+            error, ORCH_UNMODELLED,
+            ORCH_OPTION("unit") " %s: networks are lowered to kernels of cpu, amx, gpu and ane, or of the first three (auto)",
+            q->unit);
     const bool half = q->precision && strcmp(q->precision, "f16") == 0, whole = q->precision && strcmp(q->precision, "f32") == 0;
     if (q->precision && !(whole && part != PART_ANE) && !(half && (part == PART_GPU || part == PART_ANE)))
         return orch_fail(error, ORCH_UNMODELLED,

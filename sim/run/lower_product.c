@@ -57,8 +57,8 @@ static void add_plain_product(struct lowering *l, const struct lowering_product 
                       weights_b   ? ",weights=b"
                       : weights_a ? ",weights=a"
                                   : "");
-    lowering_read(step, weights_a ? b : a, weights_a ? p->k * p->n : p->batch * p->m * p->k);
-    lowering_read(step, weights_a ? a : b, weights_a ? p->m * p->k : p->batch * p->k * p->n);
+    lowering_read(step, a, p->batch * p->m * p->k);
+    lowering_read(step, b, p->batch * p->k * p->n);
     if (p->alpha != 1)
         lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=mul,number=%.9g", (long long)count, p->alpha), to, count);
 }

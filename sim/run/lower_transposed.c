@@ -86,10 +86,9 @@ bool lowering_conv_by_windows(struct lowering *l)
     else
         lowering_leave(l, "memory is out");
     free(place);
-    struct lowered_step *const step = lowering_step(l, l->out[0]->data, l->out[0]->count, "gemm:%lldx%lldx%lld", (long long)v.k,
-                                                    (long long)v.points, (long long)depth);
-    lowering_read(step, l->in[1]->data, l->in[1]->count);
-    lowering_read(step, windows, count);
+    const struct lowering_product p = {
+        .batch = 1, .m = v.k, .n = v.points, .k = depth, .a_known = lowering_is_constant(l, 1), .alpha = 1};
+    lowering_add_product(l, &p, l->in[1]->data, windows, NULL, l->out[0]->data);
     return lowering_holds(l) && finish(l, &v);
 }
 
@@ -111,10 +110,9 @@ static bool lower_tiled(struct lowering *l, const struct conv *v)
     const int64_t rows = v->k * v->kernel, count = rows * v->image;
     float *const product = lowering_scratch(l, count);
     double *const place = product ? calloc((size_t)count, sizeof *place) : NULL;
-    struct lowered_step *const step =
-        lowering_step(l, product, count, "gemm:%lldx%lldx%lld,ta=1", (long long)rows, (long long)v->image, (long long)v->c);
-    lowering_read(step, l->in[1]->data, l->in[1]->count);
-    lowering_read(step, l->in[0]->data, l->in[0]->count);
+    const struct lowering_product p = {
+        .batch = 1, .m = rows, .n = v->image, .k = v->c, .ta = true, .a_known = lowering_is_constant(l, 1), .alpha = 1};
+    lowering_add_product(l, &p, l->in[1]->data, l->in[0]->data, NULL, product);
     for (int64_t i = 0; place && i < count; i++) {
         int64_t at = i, of[3], in = 0, tile = 0;
         for (int d = 2; d >= 0; d--) {

@@ -99,7 +99,7 @@ bool run_joules(struct run *run, const struct run_measure *m, struct run_result 
 {
     struct energy_model model;
     struct energy_report report;
-    if (run->request->mode == RUN_FUNCTIONAL || run->kind->composed)
+    if (run->request->mode == RUN_FUNCTIONAL || run->kind->sums_joules)
         return true;
     if (!energy_model_open(&model, run->request->chip, NULL)) /* a chip without power keys: its runs have no joules */
         return true;

@@ -190,6 +190,8 @@ static bool compose(struct run_network *n, const struct network_step *step, stru
         if (!isnan(r->joules))
             r->joules *= joules_share(n, step, pass, r);
     }
+    if (step->run->kind->part == PART_ANE)
+        pass->ane.timed.device_ns = 1e9 * r->device_seconds;
     return true;
 }
 

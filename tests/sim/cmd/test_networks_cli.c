@@ -95,8 +95,8 @@ static void test_refusals(void)
     refuses("models show $/one/model.onnx --pass matmull", 2, "did you mean matmul");
     refuses("models show $/one/model.onnx --no-pass geluu", 2, "did you mean gelu");
     refuses("models show", 2, "expected show NAME|FILE");
-    refuses("model check $/one --unit ane", 3, "cpu, amx, gpu and the reference alone");
-    refuses("model check $/one --unit amx --precision f16", 3, "f32, and on the gpu in f16");
+    refuses("model check $/one --unit ane --precision f32", 3, "on the ane only in f16");
+    refuses("model check $/one --unit amx --precision f16", 3, "computed in f32");
     refuses("model check $/one --unit gpus", 2, "did you mean gpu");
 }
 
@@ -185,9 +185,27 @@ static void test_cpu(void)
           "%d %s", home.outcome.code, home.outcome.out);
     json_object_put(d);
     refuses("run gemm:8x8x8 --unit cpu --chip m1 --opt 1", 2, "belongs to networks");
-    refuses("run $/sign.onnx --unit ane --chip m1", 3, "cpu, amx and gpu, or");
-    refuses("run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "on the gpu in f16");
+    refuses("run $/sign.onnx --unit hybrid --chip m1", 3, "cpu, amx, gpu and ane");
+    refuses("run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "computed in f32");
+    refuses("run $/sign.onnx --unit cpu --chip m1 --detail op --output $/out", 2, "has no values");
     refuses("run $/sign.onnx --unit amx --chip m1 --mode timing", 3, "timed while they execute");
+    cli_home_remove(&home);
+}
+
+static void test_ane(void)
+{
+    static const float ones[4] = {1, 1, 1, 1};
+    make_case();
+    make_fallback();
+    write_npy("x.npy", "(1, 4)", ones, 4);
+    if (!cli_ask(&home, "run $/sign.onnx --unit ane --chip m1 --input x=$/x.npy --json"))
+        return;
+    json_object *const d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && strcmp(document_text(d, "/precision"), "f16") == 0 &&
+              strcmp(document_text(d, "/placement/0/unit"), "ane") == 0 && document_number(d, "/overhead_seconds") > 0 &&
+              document_number(d, "/joules") > 0,
+          "%d %s", home.outcome.code, home.outcome.out);
+    json_object_put(d);
     cli_home_remove(&home);
 }
 
@@ -231,5 +249,6 @@ static const struct suite_test tests[] = {{"models show", test_show},
                                           {"what is refused", test_refusals},
                                           {"model check", test_check},
                                           {"networks on the CPU", test_cpu},
-                                          {"networks on GPU and AMX", test_gpu_and_amx}};
+                                          {"networks on GPU and AMX", test_gpu_and_amx},
+                                          {"networks on the Neural Engine", test_ane}};
 SUITE_MAIN("networks_cli", tests)
