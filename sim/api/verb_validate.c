@@ -21,8 +21,8 @@ static const struct orchard_option option_table[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
     {"jobs", 0, "N", false, "rows at the same time (default: all cores of this host); the answer is the same for any N"},
     {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
-    {"measured-kernels", 0, NULL, false,
-     "rows of MLX run kernels after MLX's, in the version of their table (default: orchard's own)"},
+    {"own-kernels", 0, NULL, false,
+     "rows of MLX run orchard's own kernels (default: kernels after MLX's, in the version of their table)"},
     {"every", 0, "N", false, "only the first of every N rows of each table: a quick look at all kinds of rows"},
     {"fitted", 0, NULL, false, "print each value that was taken from measured rows or chosen over them, with these rows"},
     {"template", 0, NULL, false, "print a table without rows, for measurements of one's own"},
@@ -188,7 +188,7 @@ static bool score(struct api_context *context, struct validation *v, struct verb
         !validation_version(db, &overrides, version, error))
         return false;
     /* A part of a table has no place in its history, nor have answers of other kernels. */
-    const bool partial = every > 1 || api_has(&context->args, "measured-kernels");
+    const bool partial = every > 1 || api_has(&context->args, "own-kernels");
     validation_keep_every(v, every);
     if (!simulate(context, v, db, &overrides, (unsigned)jobs, error) || !validation_cross_validate(v, error))
         return false;
@@ -285,8 +285,8 @@ static int ask(struct api_context *context, int words, const char *const *word)
     struct validation *v = validation_create();
     bool ok = v || orch_no_memory(&error);
     ok = ok && (words ? add_files(context, words, word, v, &curves, &error) : add_shipped(context, v, &curves, &error));
-    if (ok && api_has(&context->args, "measured-kernels"))
-        validation_run_measured_kernels(v);
+    if (ok && api_has(&context->args, "own-kernels"))
+        validation_run_own_kernels(v);
     if (ok)
         tell_skipped(context, v);
     const char *id = api_value(&context->args, "dump");

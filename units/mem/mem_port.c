@@ -202,16 +202,11 @@ struct piece {
     enum mem_access_kind kind;
 };
 
-static unsigned halves_of(const struct mem_port *port, const struct piece *p)
-{
-    return mem_port_halves(port, p->offset, p->bytes);
-}
-
 /* Absent as well when the line is there without a half that is wanted. */
 static struct mem_entry find_l1(const struct mem_port *port, const struct piece *p)
 {
     struct mem_entry entry = mem_cache_find(&port->l1, p->line);
-    if (entry.way && mem_line_lacks(*entry.flags, halves_of(port, p)))
+    if (entry.way && mem_line_lacks(*entry.flags, mem_port_halves(port, p->offset, p->bytes)))
         entry.way = NULL;
     return entry;
 }
@@ -269,7 +264,7 @@ static struct mem_reply l1_miss(struct mem_port *port, double now_ns, const stru
 {
     const bool store = p->kind != MEM_ACCESS_LOAD;
     const struct mem_flight_line *const coming =
-        store ? NULL : mem_flight_find(&port->flight, p->line, halves_of(port, p), now_ns);
+        store ? NULL : mem_flight_find(&port->flight, p->line, mem_port_halves(port, p->offset, p->bytes), now_ns);
     const double turn_ns = coming ? mem_place(port->system, &port->misses, now_ns) : now_ns;
     if (coming && may_join(port, turn_ns, coming))
         return join(port, turn_ns, coming);
@@ -279,7 +274,8 @@ static struct mem_reply l1_miss(struct mem_port *port, double now_ns, const stru
     }
     if (store)
         mem_coherence_write(port, p->line, false);
-    const struct missed m = fetch(port, now_ns, p->line, halves_of(port, p), p->pc, true, store ? MEM_LINE_DIRTY : 0);
+    const struct missed m =
+        fetch(port, now_ns, p->line, mem_port_halves(port, p->offset, p->bytes), p->pc, true, store ? MEM_LINE_DIRTY : 0);
     mem_port_count(port, m.reply.level);
     return (struct mem_reply){store ? m.issued_ns : m.reply.ready_ns, m.reply.level};
 }
@@ -311,7 +307,7 @@ static struct mem_reply load_below(struct mem_port *port, double now_ns, const s
     }
     if (port->gather.held && mem_gather_take(&port->gather, p->line))
         fill_gathered(port, now_ns, p->line);
-    const struct missed m = fetch(port, now_ns, p->line, halves_of(port, p), p->pc, false, 0);
+    const struct missed m = fetch(port, now_ns, p->line, mem_port_halves(port, p->offset, p->bytes), p->pc, false, 0);
     mem_port_count(port, m.reply.level);
     return m.reply;
 }

@@ -28,7 +28,7 @@ static bool launch(struct operation *o, double times, const char *format, ...)
     va_start(args, format);
     const bool ok = validate_launch_add(o->program, times, "f32", format, args);
     va_end(args);
-    if (ok && o->mlx && o->row->measured_kernels)
+    if (ok && o->mlx && !o->row->own_kernels)
         validate_measured_kernels(o->program->framework, &o->program->launch[o->program->launches - 1]);
     return ok || validate_refuse(o->row, "more than %d launches", VALIDATE_LAUNCHES);
 }

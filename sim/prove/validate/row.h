@@ -13,7 +13,7 @@ struct validate_row {
     char id[VALIDATE_ID_SIZE];
     const struct csv_table *table;
     size_t number;
-    bool measured_kernels;        /* run the kernels of the row's framework, not the library's */
+    bool own_kernels;             /* run the library's kernels, not those of the row's framework */
     const char *chip, *chip_id;   /* as in the table */
     const char *what, *condition; /* item or workload; its condition or note */
     const char *shape, *device;   /* in the wide table: operand sizes; cpu, amx, gpu ... ("" elsewhere) */

@@ -162,8 +162,9 @@ bool validation_add_file(struct validation *v, const char *path, struct orch_err
 bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error);
 /* Keeps the first of every `n` rows of each table, for a quick look at all kinds of rows. */
 void validation_keep_every(struct validation *v, uint64_t n);
-/* Rows of MLX run kernels after MLX's, in the version of their table; without it the library's own. Before a run or a dump. */
-void validation_run_measured_kernels(struct validation *v);
+/* Rows of MLX run the library's own kernels; without it kernels after MLX's, in the version of their table. Before a run or a
+ * dump. */
+void validation_run_own_kernels(struct validation *v);
 /* Rows that were left out because nobody can read them (measurements.h), and what is wrong with one of them. */
 size_t validation_skipped(const struct validation *v);
 void validation_skipped_say(const struct validation *v, size_t index, char *text, size_t size);

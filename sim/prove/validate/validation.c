@@ -104,10 +104,10 @@ void validation_keep_every(struct validation *v, uint64_t n)
     v->rows = kept;
 }
 
-void validation_run_measured_kernels(struct validation *v)
+void validation_run_own_kernels(struct validation *v)
 {
     for (size_t i = 0; i < v->rows; i++)
-        v->row[i].measured_kernels = true;
+        v->row[i].own_kernels = true;
 }
 
 size_t validation_skipped(const struct validation *v)

@@ -309,12 +309,10 @@ static void test_convolutions(void)
         {1, 32, 10, 9, 32, 3, 3, 2, 1}, {1, 16, 8, 8, 20, 1, 1, 1, 0},    {1, 1, 12, 8, 70, 5, 5, 1, 2},
         {2, 128, 9, 9, 8, 3, 3, 1, 0},  {1, 64, 94, 91, 8, 1, 2, 1, 0},   {1, 64, 94, 91, 80, 1, 1, 1, 0},
         {1, 20, 17, 18, 9, 3, 3, 1, 1}, {1, 100, 92, 91, 72, 1, 1, 1, 0}, {1, 70, 92, 92, 20, 1, 2, 1, 0}};
-    for (size_t i = 0; i < ARRAY_COUNT(convolutions); i++) {
-        check_convolution(&convolutions[i], "mlx@0.0.7", chips[i % 3]);
-        check_convolution(&convolutions[i], "mlx@0.2", chips[i % 3]);
-        check_convolution(&convolutions[i], "mlx@0.20", chips[i % 3]);
-        check_convolution(&convolutions[i], "mlx@0.30", chips[i % 3]);
-    }
+    static const char *const kernels[] = {"mlx@0.0.7", "mlx@0.2", "mlx@0.20", "mlx@0.30"};
+    for (size_t i = 0; i < ARRAY_COUNT(convolutions); i++)
+        for (unsigned k = 0; k < ARRAY_COUNT(kernels); k++)
+            check_convolution(&convolutions[i], kernels[k], chips[i % 3]);
 }
 
 /* ---- element by element ---- */
