@@ -26,7 +26,7 @@
     X("memory_options_GB", "[512]", pool.capacity_bytes)
 /* Members that no key sets: who opens a port or asks for a struct knows them. */
 #define NOT_OF_A_CHIP(X) \
-    X(core_p.cluster) X(core_p.clock_ghz) X(core_p.fabric_gbps) X(core_p.die) X(core_p.write_through) \
+    X(core_p.cluster) X(core_p.fill_bytes) X(core_p.clock_ghz) X(core_p.fabric_gbps) X(core_p.die) X(core_p.write_through) \
     X(cpu_p.port_count[CPU_PORTS_NONE]) X(mem.slc.latency_cycles) X(mem.slc.bytes_per_cycle)
 /* clang-format on */
 
