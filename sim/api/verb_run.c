@@ -414,8 +414,7 @@ const struct api_verb verb_run = {
             .text =
                 "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object,\n"
                 "AMX words included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a\n"
-                "GPU kernel (.cl, .metal, .ll: see orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; "
-                "gzip\n"
+                "GPU kernel (.cl, .metal, .ll: see orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; gz\n"
                 "too), a network (.onnx) or a language model (.gguf generates text; model:NAME of orchard models is timed).\n"
                 "The answer is recorded in the performance database; an equal run is found there instead of simulated again.\n"
                 "Operators of networks run by kernels of the unit, or of the one predicted to be done first (auto).\n"
@@ -425,8 +424,8 @@ const struct api_verb verb_run = {
                 "GPU sources with + run in a row instead, one after another in one command buffer, and each has the options that "
                 "stand behind it.\n"
                 "An argument NAME=FORM names a buffer, which later arguments NAME are as well. A JSON file says the same: "
-                "{\"buffers\": {NAME: FORM},\n"
-                "\"steps\": [{\"kernel\": FILE, \"entry\": .., \"grid\": .., \"group\": .., \"args\": [..], \"define\": [..]}], "
+                "{\"buffers\": {NAME: FORM}, \"steps\": [{\"kernel\": FILE, \"entry\": .., \"grid\": .., \"group\": .., "
+                "\"args\": [..], \"define\": [..]}], "
                 "\"expect\": {NAME: FILE.npy}}.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"

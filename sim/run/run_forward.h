@@ -4,6 +4,7 @@
 #define ORCHARD_SIM_RUN_RUN_FORWARD_H
 
 #include "sim/run/run_launch.h"
+#include "sim/workload/gpu/gpu_places.h"
 #include "sim/workload/gpu/gpu_schedule.h"
 
 /* Instructions of each simdgroup before a window counts, and then. */
@@ -32,7 +33,7 @@ struct forward {
     double ns, timed;    /* time of the launch so far; instructions timed */
     double squares;      /* of relative changes of the pace from window to window */
     unsigned windows;    /* amid the launch so far */
-    double changes;      /* squares of relative changes from one of them to the next */
+    struct gpu_places places;  /* their paces */
     struct gpu_counted counts; /* of the launch so far */
 };
 

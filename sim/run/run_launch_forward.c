@@ -28,9 +28,9 @@
 /* A threadgroup does one thing after another, each at its own pace. So windows count whole lives of threadgroups where a life is
  * at most so many times as long as a window need be. */
 #define WHOLE_LIVES 4
-/* Windows whose paces scatter are as many as bring the standard deviation of their mean to this share, but between two of them
- * at least half of the work is not timed. */
-#define SURE       0.01
+/* Windows whose paces scatter are as many as make their mean sure, but between two of them at least half of the work is not
+ * timed.
+ */
 #define MOST_TIMED 0.5
 /* Ends of the first threadgroup of a slot and its successors that are timed, and the share of a window before such an end. */
 #define ENDS_IN_STEP 2
@@ -47,7 +47,7 @@
 /* Fewest windows that fit into a launch that windows stand for, and fewest waves of it (a wave is as many threadgroups as the GPU
  * holds at a time). */
 #define LEAST_WINDOWS 10.0
-#define LEAST_WAVES   12
+#define LEAST_WAVES   14
 
 /* ---- the work of threadgroups ---- */
 
@@ -177,8 +177,8 @@ static bool time_amid(struct forward *f)
     if (!time_window(f, f->schedule, f->extent.settling * f->resident, f->extent.counted * f->resident, &w))
         return false;
     const struct point p = point_of(&w, opened_at);
-    const double change = 2 * (p.ns - f->last.ns) / (p.ns + f->last.ns);
-    f->changes += f->windows++ ? change * change : 0;
+    gpu_places_add(&f->places, p.ns);
+    f->windows++;
     account(f, &p);
     f->ends_missing +=
         (w.to.issued - w.from.issued) / f->all * (double)f->l->setup->group_count - (double)(w.to.next - w.from.next);
@@ -244,8 +244,8 @@ static double next_step(const struct forward *f, double at)
     const double *counted = f->last.counts.activity;
     const double lines = (counted[ACT_DRAM_READ_BYTES] + counted[ACT_SLC_WRITE_BYTES]) / MEM_LINE_BYTES;
     const double filling = lines > 0 ? FILLING * f->l->slc_lines / lines : INFINITY, filled = FILLED / FILLING * filling;
-    const double variance = f->windows > 1 ? f->changes / 2 / (f->windows - 1) : 0;
-    const double windows = fmax(WINDOWS, variance / (SURE * SURE));
+    const double share = gpu_places_share(&f->places);
+    const double windows = share > 0 ? fmax(WINDOWS, 1 / share) : WINDOWS;
     const double window = (f->extent.settling + f->extent.counted) * f->resident;
     const double step = fmax(window * (1 / MOST_TIMED - 1), fmin(GROWTH * at, f->all / windows));
     if (!f->l->run->request->cold || (at >= filled && f->windows > 0))
