@@ -47,7 +47,7 @@
 /* Fewest windows that fit into a launch that windows stand for, and fewest waves of it (a wave is as many threadgroups as the GPU
  * holds at a time). */
 #define LEAST_WINDOWS 10.0
-#define LEAST_WAVES   14
+#define LEAST_WAVES   13
 
 /* ---- the work of threadgroups ---- */
 
