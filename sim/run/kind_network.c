@@ -265,108 +265,32 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
     }
 }
 
-const struct run_kind run_kind_network_auto = {
-    .name = "network-auto",
-    .program_kind = "network",
-    .part = PART_CPU,
-    .unit = "auto",
-    .may_sample = true,
-    .composed = true,
-    .needs_values = true,
-    .recognise = recognise,
-    .open = open_workload,
-    .close = close_workload,
-    .check = check,
-    .hash = hash,
-    .precision = precision,
-    .operation = operation,
-    .work = run_work_any,
-    .time_in = time_in,
-    .account = account,
-    .energy = run_network_energy,
-    .explain = explain,
-};
-
-const struct run_kind run_kind_network = {
-    .name = "network",
-    .program_kind = "network",
-    .part = PART_CPU,
-    .may_sample = true,
-    .composed = true,
-    .needs_values = true,
-    .recognise = recognise,
-    .open = open_workload,
-    .close = close_workload,
-    .check = check,
-    .hash = hash,
-    .precision = precision,
-    .operation = operation,
-    .work = run_work_any,
-    .time_in = time_in,
-    .account = account,
-    .energy = run_network_energy,
-    .explain = explain,
-};
-
-const struct run_kind run_kind_network_gpu = {
-    .name = "network-gpu",
-    .program_kind = "network",
-    .part = PART_GPU,
-    .may_sample = true,
-    .composed = true,
-    .needs_values = false,
-    .recognise = recognise,
-    .open = open_workload,
-    .close = close_workload,
-    .check = check,
-    .hash = hash,
-    .precision = precision,
-    .operation = operation,
-    .work = run_work_any,
-    .time_in = time_in,
-    .account = account,
-    .energy = run_network_energy,
-    .explain = explain,
-};
-
-const struct run_kind run_kind_network_amx = {
-    .name = "network-amx",
-    .program_kind = "network",
-    .part = PART_AMX,
-    .may_sample = true,
-    .composed = true,
-    .needs_values = true,
-    .recognise = recognise,
-    .open = open_workload,
-    .close = close_workload,
-    .check = check,
-    .hash = hash,
-    .precision = precision,
-    .operation = operation,
-    .work = run_work_any,
-    .time_in = time_in,
-    .account = account,
-    .energy = run_network_energy,
-    .explain = explain,
-};
-
-const struct run_kind run_kind_network_ane = {
-    .name = "network-ane",
-    .program_kind = "network",
-    .part = PART_ANE,
-    .may_sample = true,
-    .composed = true,
-    .needs_values = false,
-    .recognise = recognise,
-    .open = open_workload,
-    .close = close_workload,
-    .check = check,
-    .hash = hash,
-    .precision = precision,
-    .operation = operation,
-    .work = run_work_any,
-    .time_in = time_in,
-    .account = account,
-    .energy = run_network_energy,
-    .explain = explain,
-};
+/* One row for each unit that is asked for; by itself a network goes to whichever unit is done first with each node. On GPU and
+ * Neural Engine time does not hang on values. */
+#define KIND(row, title, home, asked, steered)                                                                                   \
+    const struct run_kind row = {                                                                                                \
+        .name = title,                                                                                                           \
+        .program_kind = "network",                                                                                               \
+        .part = home,                                                                                                            \
+        .unit = asked,                                                                                                           \
+        .may_sample = true,                                                                                                      \
+        .composed = true,                                                                                                        \
+        .needs_values = steered,                                                                                                 \
+        .recognise = recognise,                                                                                                  \
+        .open = open_workload,                                                                                                   \
+        .close = close_workload,                                                                                                 \
+        .check = check,                                                                                                          \
+        .hash = hash,                                                                                                            \
+        .precision = precision,                                                                                                  \
+        .operation = operation,                                                                                                  \
+        .work = run_work_any,                                                                                                    \
+        .time_in = time_in,                                                                                                      \
+        .account = account,                                                                                                      \
+        .energy = run_network_energy,                                                                                            \
+        .explain = explain,                                                                                                      \
+    };
+KIND(run_kind_network_auto, "network-auto", PART_CPU, "auto", true)
+KIND(run_kind_network, "network", PART_CPU, NULL, true)
+KIND(run_kind_network_gpu, "network-gpu", PART_GPU, NULL, false)
+KIND(run_kind_network_amx, "network-amx", PART_AMX, NULL, true)
+KIND(run_kind_network_ane, "network-ane", PART_ANE, NULL, false)
