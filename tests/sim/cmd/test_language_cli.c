@@ -79,25 +79,21 @@ static void test_bench(void)
     cli_home_remove(&home);
 }
 
-static void refused(const char *words, int code, const char *text)
-{
-    cli_ask(&home, "%s", words);
-    CHECK(home.outcome.code == code && strstr(home.outcome.err, text), "%s: %d %s", words, home.outcome.code, home.outcome.err);
-}
-
 static void test_refusals(void)
 {
-    refused("run model:llama-7b --unit gpu --chip m1 --precision f16 --prompt 512 --generate 128", 2,
-            "the GPU of m1_4p4e_8g may hold 11.2 of 16 GiB; in q8_0 it would be 7.3 GiB");
-    refused("run model:gpt2 --unit gpu --chip m1 --prompt 1020 --generate 8", 2, "do not fit the context of 1024 tokens");
-    refused("run model:gpt2 --unit gpu --chip m1 --prompt-text Lily", 2, "time alone has no text");
-    refused("run model:gpt2 --unit gpu --chip m1 --mode functional --prompt 4", 2, "has no weights here");
-    refused("run model:gpt2 --unit gpu --chip m1 --precision f17", 2, "no format of weights");
-    refused("run model:gpt2 --unit gpu --chip m1 --prompt 8 --device macbook-air --duration 5", 3, "run at fixed clocks");
-    refused("run model:gpt2[unit=gpu] + gemm:8x8x8 --chip m1", 3, "do not run beside other work");
-    refused("bench-llm llama-7 --chip m1", 2, "did you mean llama-7b");
-    refused("bench-llm", 2, "one list of models");
-    cli_home_remove(&home);
+    static const struct cli_wrong rows[] = {
+        {"run model:llama-7b --unit gpu --chip m1 --precision f16 --prompt 512 --generate 128", 2,
+         "the GPU of m1_4p4e_8g may hold 11.2 of 16 GiB; in q8_0 it would be 7.3 GiB"},
+        {"run model:gpt2 --unit gpu --chip m1 --prompt 1020 --generate 8", 2, "do not fit the context of 1024 tokens"},
+        {"run model:gpt2 --unit gpu --chip m1 --prompt-text Lily", 2, "time alone has no text"},
+        {"run model:gpt2 --unit gpu --chip m1 --mode functional --prompt 4", 2, "has no weights here"},
+        {"run model:gpt2 --unit gpu --chip m1 --precision f17", 2, "no format of weights"},
+        {"run model:gpt2 --unit gpu --chip m1 --prompt 8 --device macbook-air --duration 5", 3, "run at fixed clocks"},
+        {"run model:gpt2[unit=gpu] + gemm:8x8x8 --chip m1", 3, "do not run beside other work"},
+        {"bench-llm llama-7 --chip m1", 2, "did you mean llama-7b"},
+        {"bench-llm", 2, "one list of models"},
+    };
+    cli_all_wrong(&home, rows, sizeof rows / sizeof *rows);
 }
 
 static const struct suite_test tests[] = {
