@@ -140,11 +140,18 @@ bool cli_ask(struct cli_home *home, const char *format, ...)
     return cli_run_or_skip(line, &home->outcome);
 }
 
+static bool one_line(const char *text)
+{
+    const char *const end = strchr(text, '\n');
+    return end && !end[1];
+}
+
 void cli_all_wrong(struct cli_home *home, const struct cli_wrong *rows, size_t count)
 {
     const struct cli_outcome *const o = &home->outcome;
     for (size_t i = 0; i < count && cli_ask(home, "%s", rows[i].arguments); i++)
-        CHECK(o->code == rows[i].code && strstr(o->err, rows[i].says), "%s: exit %d: %s", rows[i].arguments, o->code, o->err);
+        CHECK(o->code == rows[i].code && strstr(o->err, rows[i].says) && one_line(o->err), "%s: exit %d: %s", rows[i].arguments,
+              o->code, o->err);
     cli_home_remove(home);
 }
 

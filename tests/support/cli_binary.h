@@ -38,7 +38,7 @@ bool cli_home_remove(struct cli_home *home);
 /* Runs a line in which $ stands for the folder, with the folder's database. Skips the test when there is no binary. */
 bool cli_ask(struct cli_home *home, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Requests that are wrong: each must end with its code and say so on standard error. Removes the folder. */
+/* Requests that are wrong: each must end with its code and say so in one line on standard error. Removes the folder. */
 struct cli_wrong {
     const char *arguments;
     int code;

@@ -1,4 +1,5 @@
 /* orchard models and orchard model with a network that the suite makes: text, document, exit codes. */
+#include "isa/array_count.h"
 #include "tests/sim/network/onnx_example.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
@@ -77,27 +78,21 @@ static void test_show(void)
     json_object_put(d);
 }
 
-static void refuses(const char *line, int code, const char *words)
-{
-    if (!cli_ask(&home, "%s", line))
-        return;
-    const char *const err = home.outcome.err;
-    CHECK(home.outcome.code == code && strstr(err, words) && strchr(err, '\n') == err + strlen(err) - 1, "%s: %d %s", line,
-          home.outcome.code, err);
-}
-
 static void test_refusals(void)
 {
+    static const struct cli_wrong rows[] = {
+        {"models show $/short.onnx", 2, "/short.onnx: byte"},
+        {"models show $/none.onnx", 2, "/none.onnx"},
+        {"models show $/one/model.onnx --dim m=3", 2, "no such dimension"},
+        {"models show $/one/model.onnx --pass matmull", 2, "did you mean matmul"},
+        {"models show $/one/model.onnx --no-pass geluu", 2, "did you mean gelu"},
+        {"models show", 2, "expected show NAME|FILE"},
+        {"model check $/one --unit ane --precision f32", 3, "on the ane only in f16"},
+        {"model check $/one --unit amx --precision f16", 3, "computed in f32"},
+        {"model check $/one --unit gpus", 2, "did you mean gpu"},
+    };
     make_case();
-    refuses("models show $/short.onnx", 2, "/short.onnx: byte");
-    refuses("models show $/none.onnx", 2, "/none.onnx");
-    refuses("models show $/one/model.onnx --dim m=3", 2, "no such dimension");
-    refuses("models show $/one/model.onnx --pass matmull", 2, "did you mean matmul");
-    refuses("models show $/one/model.onnx --no-pass geluu", 2, "did you mean gelu");
-    refuses("models show", 2, "expected show NAME|FILE");
-    refuses("model check $/one --unit ane --precision f32", 3, "on the ane only in f16");
-    refuses("model check $/one --unit amx --precision f16", 3, "computed in f32");
-    refuses("model check $/one --unit gpus", 2, "did you mean gpu");
+    cli_all_wrong(&home, rows, ARRAY_COUNT(rows));
 }
 
 static void test_check(void)
@@ -151,6 +146,16 @@ static void write_npy(const char *name, const char *shape, const float *number, 
 
 static void test_cpu(void)
 {
+    static const struct cli_wrong wrong[] = {
+        {"run $/sign.onnx --unit cpu --chip m1 --input x=$/long.npy", 2, "x"},
+        {"run $/sign.onnx --unit cpu --chip m1 --input z=$/x.npy", 2, "no input of that name"},
+        {"run $/one/model.onnx --unit cpu --chip m1", 2, "leaves open"},
+        {"run gemm:8x8x8 --unit cpu --chip m1 --opt 1", 2, "belongs to networks"},
+        {"run $/sign.onnx --unit hybrid --chip m1", 3, "cpu, amx, gpu and ane"},
+        {"run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "computed in f32"},
+        {"run $/sign.onnx --unit cpu --chip m1 --detail op --output $/out", 2, "has no values"},
+        {"run $/sign.onnx --unit amx --chip m1 --mode timing", 3, "timed while they execute"},
+    };
     static const float ones[5] = {1, 1, 1, 1, 1};
     make_case();
     make_fallback();
@@ -175,21 +180,13 @@ static void test_cpu(void)
     CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "fallback") &&
               strstr(home.outcome.out, "no rule lowers this operator"),
           "%s", home.outcome.out);
-    refuses("run $/sign.onnx --unit cpu --chip m1 --input x=$/long.npy", 2, "x");
-    refuses("run $/sign.onnx --unit cpu --chip m1 --input z=$/x.npy", 2, "no input of that name");
-    refuses("run $/one/model.onnx --unit cpu --chip m1", 2, "leaves open");
     cli_ask(&home, "run $/one/model.onnx --unit cpu --chip m1 --dim n=3 --no-pass matmul --json");
     d = cli_document(&home.outcome);
     CHECK(home.outcome.code == 0 && document_number(d, "/macs") == 24 &&
               strstr(document_text(d, "/placement/1/kernel"), "elementwise:6,op=relu"),
           "%d %s", home.outcome.code, home.outcome.out);
     json_object_put(d);
-    refuses("run gemm:8x8x8 --unit cpu --chip m1 --opt 1", 2, "belongs to networks");
-    refuses("run $/sign.onnx --unit hybrid --chip m1", 3, "cpu, amx, gpu and ane");
-    refuses("run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "computed in f32");
-    refuses("run $/sign.onnx --unit cpu --chip m1 --detail op --output $/out", 2, "has no values");
-    refuses("run $/sign.onnx --unit amx --chip m1 --mode timing", 3, "timed while they execute");
-    cli_home_remove(&home);
+    cli_all_wrong(&home, wrong, ARRAY_COUNT(wrong));
 }
 
 static void test_ane(void)
