@@ -197,6 +197,32 @@ static void test_gaps_between_stores(void)
     check_near("rows apart have no gap", 64 / half_lines_ns(&p, 1), 3.8 * 3.264, 0.02);
 }
 
+/* Cores that store lines of their own, by turns; all finish at about the same time. */
+static double stored_bytes_per_cycle(const struct amx_params *params, unsigned cores)
+{
+    enum { STORES = 4000 };
+    struct amx_block *block = amx_block_create(params, cores);
+    const struct amx_effect z = store_row(0);
+    double now[4] = {0}, end = 0;
+    for (unsigned i = 0; i < STORES; i++)
+        for (unsigned core = 0; core < cores; core++)
+            now[core] = amx_block_send(block, core, now[core], AMX_STZ, ((uint64_t)core << 24) + i * 64, &z);
+    for (unsigned core = 0; core < cores; core++)
+        end = fmax(end, amx_block_idle_at(block, core));
+    amx_block_free(block);
+    return 64.0 * STORES * cores / (end * params->clock_ghz);
+}
+
+static void test_stores_of_cores(void)
+{
+    struct amx_params p = m1;
+    p.store_bytes_per_cycle = 4;
+    p.store_shared_bytes_per_cycle = 10;
+    check_near("one core's path", stored_bytes_per_cycle(&p, 1), 4, 0.02);
+    check_near("two cores have a path each", stored_bytes_per_cycle(&p, 2), 8, 0.02);
+    check_near("four cores share what all have", stored_bytes_per_cycle(&p, 4), 10, 0.02);
+}
+
 static const struct suite_test tests[] = {
     {"loads: width, bandwidth, same line", test_loads},
     {"loads: neighbours share a request", test_neighbouring_loads},
@@ -205,5 +231,6 @@ static const struct suite_test tests[] = {
     {"stores wait, drain and become visible", test_stores},
     {"halves of a line stored apart", test_half_lines},
     {"stores that leave gaps", test_gaps_between_stores},
+    {"stores of several cores", test_stores_of_cores},
 };
 SUITE_MAIN("amx timing memory", tests)

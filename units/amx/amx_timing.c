@@ -70,6 +70,7 @@ static void derive(struct amx_block *block)
         .store_slack = amx_cycle_ticks(p->store_buffer_rows * row_cycles),
         .load_per_byte = AMX_TICKS / p->load_bytes_per_cycle,
         .store_per_byte = AMX_TICKS / p->store_bytes_per_cycle,
+        .store_shared_per_byte = AMX_TICKS / p->store_shared_bytes_per_cycle,
     };
     block->issue_count = bounded((uint32_t)issue_count, 1, AMX_QUEUE_MAX - 1);
     block->queue = bounded(p->queue_entries, 1, AMX_QUEUE_MAX - 1);
@@ -177,11 +178,10 @@ void amx_block_restart(struct amx_block *block, double now_ns)
     /* Tick 0 is now: nothing that happened before can hold anything back. */
     block->base_ns = now_ns;
     block->base_tick = 0;
-    block->load_ready = block->requested = block->request_ready = block->store_ready = 0;
+    block->load_ready = block->requested = block->request_ready = 0;
     block->requested_file = 0;
-    block->computing = 0;
+    block->computing = block->storing = 0;
     block->repeated = 0;
-    block->store_address = block->store_end = 0;
     for (unsigned i = 0; i < AMX_STORE_LINES; i++)
         block->stored[i] = (struct amx_stored_line){.line = UINT64_MAX};
     for (unsigned i = 0; i < AMX_MAX_BANKS; i++)

@@ -178,28 +178,31 @@ static uint8_t halves_of(uint64_t line, uint64_t address, uint32_t bytes)
 }
 
 /* Records a store to the lines first..last, which other requests see at `visible`. */
-static void remember_store(struct amx_block *block, uint64_t first, uint64_t last, uint64_t address, uint32_t bytes,
-                           int64_t visible)
+static void remember_store(struct amx_block *block, struct amx_timing_core *core, uint64_t first, uint64_t last, uint64_t address,
+                           uint32_t bytes, int64_t visible)
 {
-    block->stores++;
-    block->store_address = address;
-    block->store_end = address + bytes;
+    block->storing += core->stores == 0;
+    core->stores++;
+    core->store_address = address;
+    core->store_end = address + bytes;
     for (uint64_t line = first; line <= last; line++) {
         struct amx_stored_line *const stored = &block->stored[stored_slot(line)];
         const uint8_t halves = halves_of(line, address, bytes), before = stored->line == line ? stored->written : 0;
-        *stored = (struct amx_stored_line){line, visible, block->stores, halves, halves | before};
+        *stored = (struct amx_stored_line){line, visible, core->stores, core, halves, halves | before};
     }
 }
 
 /* Writing a line by halves has a price: on M2 Pro a store into the half beside one that was written about sixteen stores ago
  * takes nearly twice as long as a store into the same half or of the whole line (zhen8838: 7.6 and 5.7 GB/s against 12.9 and
  * 12.4). That points to a read-modify-write of the line; the mechanism is not published. */
-static int64_t merge_time(const struct amx_block *block, uint64_t first, uint64_t last, uint64_t address, uint32_t bytes)
+static int64_t merge_time(const struct amx_block *block, const struct amx_timing_core *core, uint64_t first, uint64_t last,
+                          uint64_t address, uint32_t bytes)
 {
     int64_t time = 0;
     for (uint64_t line = first; line <= last; line++) {
         const struct amx_stored_line *stored = &block->stored[stored_slot(line)];
-        const bool recent = stored->line == line && block->stores - stored->number < block->params.store_merge_rows;
+        const bool recent =
+            stored->line == line && stored->core == core && core->stores - stored->number < block->params.store_merge_rows;
         if (recent && stored->halves + halves_of(line, address, bytes) == 3)
             time += block->ticks.store_merge; /* one store wrote the low half, the other the high half */
     }
@@ -215,10 +218,10 @@ static bool is_written(const struct amx_block *block, uint64_t line)
 /* Stores that climb in steps of up to 256 bytes take longer when they leave a part of each 256 bytes unwritten (zhen8838, M2 Pro:
  * 4 to 13 cycles more than into rows 2048 bytes apart; nothing more where they write all of it in two or four turns). That the
  * caches fetch what is left out, as for a stream, is a guess. */
-static int64_t gap_time(const struct amx_block *block, uint64_t address, uint64_t first)
+static int64_t gap_time(const struct amx_block *block, const struct amx_timing_core *core, uint64_t address, uint64_t first)
 {
-    const uint64_t step = address - block->store_address;
-    if (step == 0 || step > 256 || address == block->store_end)
+    const uint64_t step = address - core->store_address;
+    if (step == 0 || step > 256 || address == core->store_end)
         return 0;
     return is_written(block, first & ~UINT64_C(1)) && is_written(block, first | 1) ? 0 : block->ticks.store_gap;
 }
@@ -235,18 +238,20 @@ int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, 
     const int64_t z = memo->rows ? amx_rows_ready(core, memo, &lanes) : 0;
     const int64_t data = amx_later(amx_registers_ready(core, memo->reads), z);
     /* The buffer holds store_buffer_rows rows: this store enters it when the path is no more than that behind. */
-    const int64_t entered = amx_later(data, block->store_ready - t->store_slack);
+    const int64_t entered = amx_later(data, core->store_ready - t->store_slack);
     if (entered > start) {
         start = entered;
         *reason = AMX_STALL_STORE;
     }
-    const int64_t drained = amx_later(start, block->store_ready);
-    block->store_ready = drained + transfer(t->store_issue, t->store_per_byte, bytes) +
-                         merge_time(block, first, last, address, bytes) + gap_time(block, address, first);
+    int64_t drained = amx_later(start, core->store_ready);
+    if (block->storing > 1)
+        drained = amx_share_take_store(block, drained, (int64_t)(bytes * t->store_shared_per_byte));
+    core->store_ready = drained + transfer(t->store_issue, t->store_per_byte, bytes) +
+                        merge_time(block, core, first, last, address, bytes) + gap_time(block, core, address, first);
     enum mem_level level;
     const int64_t accepted = access_done(block, core, drained, operand, bytes, MEM_ACCESS_STORE, &level);
-    const int64_t visible = amx_later(accepted, block->store_ready) + t->store_latency;
-    remember_store(block, first, last, address, bytes, visible);
+    const int64_t visible = amx_later(accepted, core->store_ready) + t->store_latency;
+    remember_store(block, core, first, last, address, bytes, visible);
     core->stores_visible = amx_later(core->stores_visible, visible);
     core->complete = amx_later(core->complete, visible);
     return start;

@@ -62,7 +62,10 @@ struct amx_timing_core {
     int64_t start[AMX_QUEUE_MAX]; /* ring of the latest starts, by instruction number */
     int64_t complete;             /* everything so far */
     int64_t stores_visible;
-    int64_t origin; /* first instruction */
+    int64_t store_ready;               /* when the store buffer can send its next store */
+    uint64_t stores;                   /* so far */
+    uint64_t store_address, store_end; /* of the latest */
+    int64_t origin;                    /* first instruction */
     int64_t stall[AMX_STALL_COUNT];
     uint64_t instructions;
     struct mem_port *port;
@@ -76,7 +79,8 @@ struct amx_timing_core {
 struct amx_stored_line {
     uint64_t line; /* tagged address >> AMX_LINE_SHIFT */
     int64_t visible;
-    uint64_t number; /* of the store, counted from 1 */
+    uint64_t number; /* of the store among those of its core, counted from 1 */
+    const struct amx_timing_core *core;
     uint8_t halves;  /* which 64-byte halves it wrote: bits 0 and 1 */
     uint8_t written; /* by it and by stores before */
 };
@@ -91,7 +95,13 @@ struct amx_ticks {
     int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request_same, load_latency, load_array,
         load_bank, store_issue, store_latency;
     int64_t store_merge, store_gap, store_slack;
-    double load_per_byte, store_per_byte;
+    double load_per_byte, store_per_byte, store_shared_per_byte;
+};
+
+/* How much of each span of time is taken, of something that several cores share. */
+struct amx_calendar {
+    int64_t used[AMX_SHARE_BUCKETS];
+    uint64_t number[AMX_SHARE_BUCKETS];
 };
 
 /* What a period of a loop did, recorded while amx_timing_repeat.c looks for periods that repeat. */
@@ -118,19 +128,16 @@ struct amx_block {
     double ticks_per_ns, ns_per_tick;
     double base_ns; /* the moment of tick base_tick */
     int64_t base_tick;
-    unsigned cores, computing; /* number of cores; number of those that have used the array */
+    unsigned cores, computing, storing; /* number of cores; number of those that have used the array, that have stored */
     unsigned queue;
     unsigned issue_count; /* instructions that may start within one issue_window */
-    int64_t load_ready, store_ready;
+    int64_t load_ready;
     int64_t requested, request_ready; /* the latest request to the caches; when one for other registers may follow */
     unsigned requested_file;
     struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
-    uint64_t stores;                       /* so far */
-    uint64_t store_address, store_end;     /* of the latest */
     int64_t turn_wait[AMX_TURN_STEPS + 1]; /* by how busy the array was, in AMX_TURN_ONE of one other core's turn */
-    int64_t share_used[AMX_SHARE_BUCKETS];
-    uint64_t share_number[AMX_SHARE_BUCKETS];
+    struct amx_calendar array_time, store_time;
     struct activity activity;
     struct amx_params params;
     bool repeats;                   /* periods of loops that repeat are accounted for at once */
@@ -182,6 +189,8 @@ void amx_share_prepare(struct amx_block *block);
 /* Takes `work` ticks of the shared array, after waiting for other cores' turns, at the earliest tick where it has room. Returns
  * that tick. */
 int64_t amx_share_take(struct amx_block *block, struct amx_timing_core *core, int64_t start, int64_t work);
+/* The same of the path that stores of all cores take. */
+int64_t amx_share_take_store(struct amx_block *block, int64_t start, int64_t work);
 void amx_share_forget(struct amx_block *block);
 
 /* Returns the memo of an instruction, filled if necessary. */

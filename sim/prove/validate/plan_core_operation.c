@@ -175,9 +175,19 @@ static bool plan_concat(struct operation *o)
 
 /* ---- products ---- */
 
+/* Libraries take a product with one row or column for what it is. The matrices of a batch are one below the other: as many rows,
+ * and as many bytes. */
+static bool add_vector_product(struct operation *o, const struct operation_matmul *p)
+{
+    const uint64_t rows = p->batch * (p->m > p->n ? p->m : p->n);
+    return launch(o, o->amx ? "amx" : "cpu", o->amx ? 1 : ALL_P_CORES, 1, "gemv:%llux%llu", (number)rows, (number)p->k);
+}
+
 /* A piece of one of the sizes of products: large ones are rows of it, deep ones a part of the sums, batches some of them. */
 static bool add_matmul(struct operation *o, const struct operation_matmul *p, const char *options)
 {
+    if (p->m == 1 || p->n == 1)
+        return add_vector_product(o, p);
     const char *const unit = o->amx ? "amx" : "cpu";
     const uint64_t each = p->m * p->n * p->k, macs = o->amx ? PIECE_AMX_MACS : PIECE_NEON_MACS;
     const unsigned cores = !o->amx || each >= VALIDATE_ACCELERATE_SHARES ? ALL_P_CORES : 1;
@@ -211,7 +221,7 @@ static bool plan_linear(struct operation *o)
     if (o->shape.operands != 3 || !operation_shape_matmul(&o->shape, &p) || p.batch != 1)
         return other_shape(o);
     if (p.n == 1)
-        return launch(o, o->amx ? "amx" : "cpu", o->amx ? 1 : ALL_P_CORES, 1, "gemv:%llux%llu", (number)p.m, (number)p.k);
+        return add_vector_product(o, &p);
     snprintf(period, sizeof period, ",op=add,period=%llu", (number)p.n);
     if (strstr(validate_cell(o->row, "note"), "bias add were two kernels"))
         return add_matmul(o, &p, "") && add_stretch(o, &(struct stretch){"cpu", loop_cores(o, p.m * p.n), "elementwise:", period,

@@ -74,8 +74,9 @@ static void transpose_elements(uint8_t *dst, uint64_t dst_row, const uint8_t *sr
             copy_bytes(dst + i * dst_row + (uint64_t)j * bytes, src + j * src_row + (uint64_t)i * bytes, bytes);
 }
 
-/* Transposes elements [from, to) of `side` source vectors, one cache line of each at a time: a line is read once and completely,
- * even when the rows of the source fall into the same cache sets. */
+/* Transposes elements [from, to) of `side` source vectors, a run of whole cache lines of each at a time: a line is read once and
+ * completely, even when the rows of the source fall into the same cache sets, and the prefetcher has few streams to follow, each
+ * long enough to be found. */
 static void transpose_blocks(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row, uint32_t bytes, uint32_t from,
                              uint32_t to)
 {
@@ -98,12 +99,12 @@ static void transpose_blocks(uint8_t *dst, uint64_t dst_row, const uint8_t *src,
 static void transpose_panel(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row, uint32_t bytes,
                             uint32_t vectors, uint32_t k)
 {
-    const uint32_t side = bytes == 1 ? 0 : 16 / bytes, line = 128 / bytes;
+    const uint32_t side = bytes == 1 ? 0 : 16 / bytes, run = gemm_pack_run_bytes(src_row) / bytes;
     const uint32_t whole_k = side ? k / side * side : 0, whole_j = side ? vectors / side * side : 0;
-    for (uint32_t i = 0; i < whole_k; i += line)
+    for (uint32_t i = 0; i < whole_k; i += run)
         for (uint32_t j = 0; j < whole_j; j += side)
             transpose_blocks(dst + (uint64_t)j * bytes, dst_row, src + j * src_row, src_row, bytes, i,
-                             i + line < whole_k ? i + line : whole_k);
+                             i + run < whole_k ? i + run : whole_k);
     transpose_elements(dst, dst_row, src, src_row, bytes, whole_j, whole_k, k);
     transpose_elements(dst + (uint64_t)whole_j * bytes, dst_row, src + whole_j * src_row, src_row, bytes, vectors - whole_j, 0,
                        k);
