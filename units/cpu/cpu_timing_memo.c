@@ -69,6 +69,7 @@ void cpu_memo_clear(struct cpu_timing *t)
     spare_chunks(m);
     memset(m->bucket, 0, sizeof m->bucket);
     memset(m->glances, 0, sizeof m->glances);
+    memset(m->looks, 0, sizeof m->looks);
     m->bytes = 0;
 }
 
@@ -145,17 +146,22 @@ static uint64_t hash_words(const uint32_t *word, uint32_t count)
     return h;
 }
 
+static bool is_noted(const uint64_t *notes, uint64_t hash)
+{
+    const uint64_t at = hash % CPU_MEMO_GLANCES;
+    return notes[at / 64] >> at % 64 & 1;
+}
+
+static void note(uint64_t *notes, uint64_t hash)
+{
+    const uint64_t at = hash % CPU_MEMO_GLANCES;
+    notes[at / 64] |= UINT64_C(1) << at % 64;
+}
+
 /* False when no state that is kept looks like the board's. */
 static bool may_be_known(const struct cpu_timing *t)
 {
-    const uint64_t glance = cpu_state_glance(t) % CPU_MEMO_GLANCES;
-    return t->memo->glances[glance / 64] >> glance % 64 & 1;
-}
-
-static void note_glance(struct cpu_timing *t)
-{
-    const uint64_t glance = cpu_state_glance(t) % CPU_MEMO_GLANCES;
-    t->memo->glances[glance / 64] |= UINT64_C(1) << glance % 64;
+    return is_noted(t->memo->glances, cpu_state_glance(t)) && is_noted(t->memo->looks, cpu_state_look(t));
 }
 
 /* Returns the kept state that equals the board. When there is none, it is added if `add`; NULL otherwise, or when memory is out.
@@ -180,7 +186,8 @@ static struct state *intern(struct cpu_timing *t, bool add)
     *s = (struct state){.next = *bucket, .hash = hash, .words = words};
     memcpy(s->word, m->scratch, bytes);
     *bucket = s;
-    note_glance(t);
+    note(m->glances, cpu_state_glance(t));
+    note(m->looks, cpu_state_look(t));
     return s;
 }
 

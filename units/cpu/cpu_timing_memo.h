@@ -59,6 +59,7 @@ struct chunk {
 struct cpu_memo {
     struct state *bucket[CPU_MEMO_BUCKETS];
     uint64_t glances[CPU_MEMO_GLANCES / 64]; /* a bit is set for each state that is kept */
+    uint64_t looks[CPU_MEMO_GLANCES / 64];   /* the same, by cpu_state_look */
     struct chunk *chunk, *spare;             /* in use; kept for later, because the host takes long to hand out fresh memory */
     struct state *at;                        /* the state of the board; NULL: a state that is not kept */
     bool rests;                              /* the board's arrays are out of date: it is in state `at` */
