@@ -37,7 +37,7 @@ LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -lzstd -lz -lm -pthread
 COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
 
 # What lies between every simulated instruction and its time: unrolled and inlined further.
-HOT_SRC := $(wildcard units/mem/*.c units/cpu/cpu_timing*.c units/amx/amx_timing*.c)
+HOT_SRC := $(wildcard units/mem/*.c units/cpu/cpu_timing*.c units/amx/amx_timing*.c units/gpu/gpu_timing*.c)
 
 # Kernels per host instruction set: the file name says which. Where the host has a better set, the portable one is small rather than fast.
 HOST := $(shell uname -m)
