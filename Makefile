@@ -36,6 +36,9 @@ LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -lzstd -lz -lm -pthread
 # Folders without hot loops, where compiling fast matters more than running fast.
 COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
 
+# What lies between every simulated instruction and its time: unrolled and inlined further.
+HOT_SRC := $(wildcard units/mem/*.c units/cpu/cpu_timing*.c units/amx/amx_timing*.c units/gpu/gpu_timing*.c)
+
 # Kernels per host instruction set: the file name says which. Where the host has a better set, the portable one is small rather than fast.
 HOST := $(shell uname -m)
 ifeq ($(HOST),x86_64)
@@ -198,7 +201,8 @@ install: all
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(if $(filter $(COLD_FOLDERS:%=%/%),$<),-O1) $(FLAGS_$(lastword $(subst _, ,$(basename $(notdir $<))))) \
+	$(CC) $(CFLAGS_ALL) $(if $(filter $(COLD_FOLDERS:%=%/%),$<),-O1) \
+	    $(if $(filter opt-$<,$(HOT_SRC:%=$(MODE)-%)),-O3) $(FLAGS_$(lastword $(subst _, ,$(basename $(notdir $<))))) \
 	    -c $< -o $@
 
 # Results carry a hash of the code that made them; tests and the command line do not count.

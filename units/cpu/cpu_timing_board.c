@@ -93,28 +93,37 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 /* ---- ports ---- */
 
-static bool fits(const struct cpu_timing *t, unsigned group, unsigned hold, uint64_t cycle)
+static inline bool full(const struct cpu_timing *t, unsigned group, uint64_t cycle)
 {
-    const struct cpu_board *b = &t->board;
+    return t->board.calendar[cycle % CPU_CALENDAR][group] >= t->capacity[group];
+}
+
+static inline bool fits(const struct cpu_timing *t, unsigned group, unsigned hold, uint64_t cycle)
+{
     for (unsigned i = 0; i < hold; i++)
-        if (b->calendar[(cycle + i) % CPU_CALENDAR][group] >= t->capacity[group])
+        if (full(t, group, cycle + i))
             return false;
     for (unsigned p = t->parent[group]; p != CPU_GROUP_NONE; p = t->parent[p])
-        if (b->calendar[cycle % CPU_CALENDAR][p] >= t->capacity[p])
+        if (full(t, p, cycle))
             return false;
     return true;
 }
 
-/* Advances the cycle at which the search for a free one may begin. */
-static void move_open(const struct cpu_timing *t, struct cpu_board *b, unsigned group)
+/* Takes a place in a cycle. When it was the last one of the first cycle that had any, the search for a free one may begin later.
+ */
+static inline void take_place(const struct cpu_timing *t, struct cpu_board *b, unsigned group, unsigned hold, uint64_t cycle)
 {
-    uint64_t at = later(b->open[group], b->now);
-    while (at < b->calendar_far && b->calendar[at % CPU_CALENDAR][group] >= t->capacity[group])
+    for (unsigned i = 0; i < hold; i++)
+        b->calendar[(cycle + i) % CPU_CALENDAR][group]++;
+    if (!full(t, group, cycle) || cycle > later(b->open[group], b->now))
+        return;
+    uint64_t at = cycle + 1;
+    while (at < b->calendar_far && full(t, group, at))
         at++;
     b->open[group] = at;
 }
 
-static uint64_t take_port(struct cpu_timing *t, unsigned group, unsigned hold, uint64_t from)
+static inline uint64_t take_port(struct cpu_timing *t, unsigned group, unsigned hold, uint64_t from)
 {
     struct cpu_board *b = &t->board;
     if (group == CPU_GROUP_NONE)
@@ -127,14 +136,10 @@ static uint64_t take_port(struct cpu_timing *t, unsigned group, unsigned hold, u
         c++;
     if (c > horizon)
         return c;
-    for (unsigned i = 0; i < hold; i++)
-        b->calendar[(c + i) % CPU_CALENDAR][group]++;
     b->calendar_far = later(b->calendar_far, c + hold);
-    move_open(t, b, group);
-    for (unsigned p = t->parent[group]; p != CPU_GROUP_NONE; p = t->parent[p]) {
-        b->calendar[c % CPU_CALENDAR][p]++;
-        move_open(t, b, p);
-    }
+    take_place(t, b, group, hold, c);
+    for (unsigned p = t->parent[group]; p != CPU_GROUP_NONE; p = t->parent[p])
+        take_place(t, b, p, 1, c);
     return c;
 }
 

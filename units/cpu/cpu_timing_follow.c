@@ -117,8 +117,8 @@ bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned o
         m->put_off_next = CPU_MEMO_PUT_OFF_FIRST;
     b->now += e->cycles;
     b->last_retire = b->now + (uint64_t)(int64_t)e->retire;
-    for (int i = 0; i < CPU_STALL_COUNT; i++)
-        b->stall[i] += e->stall[i];
+    for (uint32_t i = 0; i < e->stalls; i++)
+        b->stall[e->stall[i].reason] += e->stall[i].cycles;
     b->instructions += plan->count;
     m->at = e->to;
     return true;

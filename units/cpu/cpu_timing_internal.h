@@ -327,6 +327,8 @@ unsigned cpu_branch_outcome(struct cpu_timing *timing, uint64_t next_pc);
 uint32_t cpu_state_words_max(const struct cpu_timing *timing);
 /* Returns a number that equal states share and few others, quickly. */
 uint64_t cpu_state_glance(const struct cpu_timing *timing);
+/* The same, with fewer other states that share it, but more slowly. */
+uint64_t cpu_state_look(const struct cpu_timing *timing);
 /* Returns the number of words that it wrote. */
 uint32_t cpu_state_write(const struct cpu_timing *timing, uint32_t *words);
 /* The board's calendar must be blank. */

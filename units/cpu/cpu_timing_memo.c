@@ -69,6 +69,7 @@ void cpu_memo_clear(struct cpu_timing *t)
     spare_chunks(m);
     memset(m->bucket, 0, sizeof m->bucket);
     memset(m->glances, 0, sizeof m->glances);
+    memset(m->looks, 0, sizeof m->looks);
     m->bytes = 0;
 }
 
@@ -145,17 +146,21 @@ static uint64_t hash_words(const uint32_t *word, uint32_t count)
     return h;
 }
 
+static bool is_noted(const uint64_t *notes, uint64_t at)
+{
+    return notes[at / 64] >> at % 64 & 1;
+}
+
+static void note(uint64_t *notes, uint64_t at)
+{
+    notes[at / 64] |= UINT64_C(1) << at % 64;
+}
+
 /* False when no state that is kept looks like the board's. */
 static bool may_be_known(const struct cpu_timing *t)
 {
-    const uint64_t glance = cpu_state_glance(t) % CPU_MEMO_GLANCES;
-    return t->memo->glances[glance / 64] >> glance % 64 & 1;
-}
-
-static void note_glance(struct cpu_timing *t)
-{
-    const uint64_t glance = cpu_state_glance(t) % CPU_MEMO_GLANCES;
-    t->memo->glances[glance / 64] |= UINT64_C(1) << glance % 64;
+    return is_noted(t->memo->glances, cpu_state_glance(t) % CPU_MEMO_GLANCES) &&
+           is_noted(t->memo->looks, cpu_state_look(t) % CPU_MEMO_LOOKS);
 }
 
 /* Returns the kept state that equals the board. When there is none, it is added if `add`; NULL otherwise, or when memory is out.
@@ -180,7 +185,8 @@ static struct state *intern(struct cpu_timing *t, bool add)
     *s = (struct state){.next = *bucket, .hash = hash, .words = words};
     memcpy(s->word, m->scratch, bytes);
     *bucket = s;
-    note_glance(t);
+    note(m->glances, cpu_state_glance(t) % CPU_MEMO_GLANCES);
+    note(m->looks, cpu_state_look(t) % CPU_MEMO_LOOKS);
     return s;
 }
 
@@ -229,14 +235,19 @@ static struct end *make_end(const struct cpu_timing *t, struct state *to)
 {
     struct cpu_memo *m = t->memo;
     const struct cpu_board *b = &t->board;
-    struct end *end = take(m, sizeof *end);
+    struct end_stall stall[CPU_STALL_COUNT];
+    uint32_t stalls = 0;
+    for (uint32_t i = 0; i < CPU_STALL_COUNT; i++)
+        if (b->stall[i] != m->stall[i])
+            stall[stalls++] = (struct end_stall){i, (uint32_t)(b->stall[i] - m->stall[i])};
+    struct end *end = take(m, sizeof *end + stalls * sizeof stall[0]);
     if (!end)
         return NULL;
     end->cycles = (uint32_t)(b->now - t->block_start);
     end->retire = (int32_t)(int64_t)(b->last_retire - b->now);
-    for (int i = 0; i < CPU_STALL_COUNT; i++)
-        end->stall[i] = (uint32_t)(b->stall[i] - m->stall[i]);
     end->to = to;
+    end->stalls = stalls;
+    memcpy(end->stall, stall, stalls * sizeof stall[0]);
     return end;
 }
 

@@ -5,15 +5,19 @@
 #include "units/cpu/cpu_timing_internal.h"
 
 #define CPU_MEMO_BUCKETS       16384
-#define CPU_MEMO_GLANCES       (1 << 19)
+#define CPU_MEMO_GLANCES       (1 << 16) /* few enough that the host has the bits at hand */
+#define CPU_MEMO_LOOKS         (1 << 19)
 #define CPU_MEMO_PUT_OFF_FIRST 512
 
 /* What a block did in the end. */
 struct end {
     uint32_t cycles; /* from dispatch at the start to dispatch after the block */
     int32_t retire;  /* last_retire, counted from the new dispatch cycle */
-    uint32_t stall[CPU_STALL_COUNT];
     struct state *to;
+    uint32_t stalls; /* reasons that cost the block cycles, mostly one or two */
+    struct end_stall {
+        uint32_t reason, cycles;
+    } stall[];
 };
 
 struct path { /* one of the two; neither: not known yet */
@@ -59,6 +63,7 @@ struct chunk {
 struct cpu_memo {
     struct state *bucket[CPU_MEMO_BUCKETS];
     uint64_t glances[CPU_MEMO_GLANCES / 64]; /* a bit is set for each state that is kept */
+    uint64_t looks[CPU_MEMO_LOOKS / 64];     /* the same, by cpu_state_look */
     struct chunk *chunk, *spare;             /* in use; kept for later, because the host takes long to hand out fresh memory */
     struct state *at;                        /* the state of the board; NULL: a state that is not kept */
     bool rests;                              /* the board's arrays are out of date: it is in state `at` */

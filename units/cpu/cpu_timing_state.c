@@ -41,25 +41,26 @@ static uint32_t *write_registers(const struct cpu_board *b, uint32_t *w)
 }
 
 /* Writes the entries of a ring that have not passed, newest first: a time, and how many entries have it. `total` were ever
- * written, `depth` matter. */
+ * written, `depth` matter. Times only fall on the way back, so that those between two equal ones need not be looked at. */
 static uint32_t *write_ring(const struct cpu_board *b, const uint64_t *ring, uint32_t mask, uint64_t total, uint32_t depth,
                             uint32_t *w)
 {
+    enum { STRIDE = 8 };
     uint32_t *count = w++;
     *count = 0;
-    uint64_t same = 0; /* cycle of the entry being written; no real one is this early */
-    for (uint32_t i = 1; i <= depth; i++) {
+    for (uint32_t i = 1; i <= depth;) {
         const uint64_t cycle = ring[(total - i) & mask];
         if (cycle <= b->now)
             break; /* in program order, so all older ones have passed as well */
-        if (cycle == same) {
-            w[-1]++;
-            continue;
-        }
-        same = cycle;
+        uint32_t end = i + 1;
+        while (end + STRIDE <= depth + 1 && ring[(total - end - STRIDE + 1) & mask] == cycle)
+            end += STRIDE;
+        while (end <= depth && ring[(total - end) & mask] == cycle)
+            end++;
         *w++ = (uint32_t)(cycle - b->now);
-        *w++ = 1;
+        *w++ = end - i;
         ++*count;
+        i = end;
     }
     return w;
 }
@@ -139,6 +140,11 @@ static void write_head(const struct cpu_timing *t, uint32_t words[HEAD_WORDS])
     *w++ = ahead(b, b->amx_next);
 }
 
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    return (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
 /* Besides the first words, some entries of the window: after a disturbance its oldest ones are the last to become regular. */
 uint64_t cpu_state_glance(const struct cpu_timing *t)
 {
@@ -152,7 +158,24 @@ uint64_t cpu_state_glance(const struct cpu_timing *t)
     }
     uint64_t h = 0;
     for (uint32_t i = 0; i < HEAD_WORDS + ENTRIES; i++)
-        h = (h ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        h = mix(h, words[i]);
+    return h ^ h >> 32;
+}
+
+/* Registers, and more entries of the window than above; four sums, so that the multiplications overlap. */
+uint64_t cpu_state_look(const struct cpu_timing *t)
+{
+    enum { SUMS = 4, APART = 5 };
+    const struct cpu_board *b = &t->board;
+    uint64_t sum[SUMS] = {1, 2, 3, 4};
+    unsigned at = 0;
+    for (unsigned r = 0; r < A64_DEP_COUNT; r++, at = (at + 1) % SUMS)
+        sum[at] = mix(sum[at], ahead(b, b->ready[r]));
+    for (uint32_t back = 1; back <= t->params.reorder_window; back += APART, at = (at + 1) % SUMS)
+        sum[at] = mix(sum[at], ahead(b, b->retired[(b->instructions - back) & b->retired_mask]));
+    uint64_t h = 0;
+    for (unsigned i = 0; i < SUMS; i++)
+        h = mix(h ^ h >> 32, sum[i] ^ sum[i] >> 32);
     return h ^ h >> 32;
 }
 
