@@ -16,19 +16,29 @@ struct extent {
 struct point {
     double work;               /* instructions of the launch before it */
     double ns;                 /* time per instruction */
+    double begun, begins;      /* threadgroups that have begun; that begin per instruction */
     struct gpu_counted counts; /* per instruction */
+};
+
+/* Windows, for the straight line that is nearest to their paces by how many threadgroups begin in them: sums of threadgroups and
+ * time per instruction. */
+struct begins {
+    double windows, x, y, xx, xy, yy;
 };
 
 struct forward {
     struct run_launch *l;
     struct gpu_schedule *schedule, *trial;
     struct gpu_drift *drift; /* of cores from one another */
+    struct gpu_convoy *convoy;
     unsigned cores, slots, simdgroups;
     double resident; /* simdgroups of a full GPU */
     double all;      /* instructions of the launch */
     struct extent extent;
     double touches; /* accesses per instruction on the latest way; 0 = not known */
     struct point last;
+    struct begins begins;
+    double begins_over;  /* threadgroups that would have begun between windows as they did in them, less those that did */
     double ends_missing; /* ends of threadgroups that windows should have seen, by their share of the work, less those seen */
     double ns, timed;    /* time of the launch so far; instructions timed */
     double squares;      /* of relative changes of the pace from window to window */
@@ -37,6 +47,8 @@ struct forward {
     struct gpu_counted counts; /* of the launch so far */
 };
 
+/* Cores go forward at the paces that drift tells of. */
+void run_forward_set_paces(struct forward *f);
 /* Goes forward to a window about so many instructions of all simdgroups ahead, so that windows see as many ends of threadgroups
  * as their share. */
 bool run_forward_go(struct forward *f, double work);

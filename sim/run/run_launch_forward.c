@@ -32,6 +32,9 @@
  * timed.
  */
 #define MOST_TIMED 0.5
+/* What the lines cost that cores fetch is learned from two intervals of a window, each this share of it: in shorter ones, cores
+ * differ by where they are in a lap of their loop. */
+#define MOMENTS_APART 0.48
 /* Ends of the first threadgroup of a slot and its successors that are timed, and the share of a window before such an end. */
 #define ENDS_IN_STEP 2
 #define BEFORE_END   0.25
@@ -45,10 +48,9 @@
 /* Launches end as a whole when that takes fewer instructions. */
 #define TAIL_WORK 0x1p19
 /* Fewest windows that fit into a launch that windows stand for, and fewest waves of it (a wave is as many threadgroups as the GPU
- * holds at a time). Over fewer waves, attention whose threadgroups wait for one another was 5 % off, and timing all of them takes
- * little more than the windows. */
+ * holds at a time). Timing all of fewer waves takes little more than the windows. */
 #define LEAST_WINDOWS 10.0
-#define LEAST_WAVES   13
+#define LEAST_WAVES   12
 
 /* ---- the work of threadgroups ---- */
 
@@ -79,7 +81,8 @@ static bool open_forward(struct forward *f)
     f->schedule = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
     f->trial = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
     f->drift = gpu_drift_create(f->cores, 1);
-    if (!f->schedule || !f->trial || !f->drift)
+    f->convoy = gpu_convoy_create(f->cores);
+    if (!f->schedule || !f->trial || !f->drift || !f->convoy)
         return orch_no_memory(l->error);
     run_launch_rewind(l);
     if (l->run->request->mode == RUN_FULL)
@@ -95,6 +98,7 @@ static void close_forward(struct forward *f)
     gpu_schedule_free(f->schedule);
     gpu_schedule_free(f->trial);
     gpu_drift_free(f->drift);
+    gpu_convoy_free(f->convoy);
 }
 
 /* ---- windows ---- */
@@ -102,7 +106,10 @@ static void close_forward(struct forward *f)
 static struct point point_of(const struct gpu_window *w, double opened_at)
 {
     const double issued = fmax(1, w->to.issued - w->from.issued);
-    struct point p = {.work = opened_at + (w->from.issued + w->to.issued) / 2, .ns = (w->to.ns - w->from.ns) / issued};
+    struct point p = {.work = opened_at + (w->from.issued + w->to.issued) / 2,
+                      .ns = (w->to.ns - w->from.ns) / issued,
+                      .begun = (double)(w->from.next + w->to.next) / 2,
+                      .begins = (double)(w->to.next - w->from.next) / issued};
     gpu_counted_add(&p.counts, &w->to.counts, 1 / issued);
     gpu_counted_add(&p.counts, &w->from.counts, -1 / issued);
     return p;
@@ -115,8 +122,32 @@ static void account(struct forward *f, const struct point *to)
     const double change = (to->ns - f->last.ns) / (to->ns + f->last.ns);
     f->ns += gpu_counted_between(f->last.ns, to->ns, f->last.work, to->work);
     gpu_counted_add_between(&f->counts, &f->last.counts, &to->counts, f->last.work, to->work);
+    f->begins_over += gpu_counted_between(f->last.begins, to->begins, f->last.work, to->work) - (to->begun - f->last.begun);
     f->squares += change * change * work * work;
     f->last = *to;
+}
+
+/* Threadgroups of cores in step begin all at once, so that a window sees many or none. What they cost follows from windows that
+ * saw many and windows that saw few; none that is as large as its standard error. */
+static void learn_begins(struct begins *b, const struct point *p)
+{
+    b->windows++;
+    b->x += p->begins;
+    b->y += p->ns;
+    b->xx += p->begins * p->begins;
+    b->xy += p->begins * p->ns;
+    b->yy += p->ns * p->ns;
+}
+
+/* The time that a threadgroup takes to begin, of the whole GPU. */
+static double ns_of_begin(const struct begins *b)
+{
+    const double xx = b->xx - b->x * b->x / b->windows, xy = b->xy - b->x * b->y / b->windows;
+    const double yy = b->yy - b->y * b->y / b->windows;
+    if (b->windows < 3 || xx <= 0 || xy <= 0)
+        return 0;
+    const double ns = xy / xx, variance = fmax(0, yy - ns * xy) / (b->windows - 2) / xx;
+    return fmax(0, ns - variance / ns);
 }
 
 /* Where the window left every slot. */
@@ -138,10 +169,16 @@ static void read_crowd(struct forward *f)
 static bool time_window(struct forward *f, const struct gpu_schedule *open, double settling, double counted, struct gpu_window *w)
 {
     struct run_launch *l = f->l;
-    *w = (struct gpu_window){.settling = settling, .end = settling + counted, .drift = f->drift};
+    *w = (struct gpu_window){.settling = settling,
+                             .end = settling + counted,
+                             .drift = f->drift,
+                             .convoy = f->convoy,
+                             .moments_apart = f->extent.counted * f->resident * MOMENTS_APART,
+                             .port = l->gpu->port};
     const struct gpu_selection selection = {.open = open, .crowd = f->l->crowd, .window = w};
     const double begin = host_seconds();
     gpu_drift_begin(f->drift);
+    gpu_convoy_begin(f->convoy);
     if (open)
         run_launch_restart(l, true);
     if (!run_launch_pass(l, &selection, NULL, NULL))
@@ -149,8 +186,7 @@ static bool time_window(struct forward *f, const struct gpu_schedule *open, doub
     l->m->host_seconds += host_seconds() - begin;
     f->timed += w->to.issued;
     gpu_drift_end(f->drift);
-    for (unsigned core = 0; core < f->cores; core++)
-        gpu_schedule_set_pace(f->schedule, core, gpu_drift_pace(f->drift, core));
+    run_forward_set_paces(f);
     return true;
 }
 
@@ -165,6 +201,7 @@ static bool time_beginning(struct forward *f)
         return false;
     f->last = point_of(&w, 0);
     f->last.work = w.to.issued;
+    f->last.begun = (double)w.to.next;
     f->ns = w.to.ns - w.begin_ns;
     f->counts = w.to.counts;
     read_crowd(f);
@@ -178,7 +215,8 @@ static bool time_amid(struct forward *f)
     if (!time_window(f, f->schedule, f->extent.settling * f->resident, f->extent.counted * f->resident, &w))
         return false;
     const struct point p = point_of(&w, opened_at);
-    gpu_places_add(&f->places, p.ns);
+    learn_begins(&f->begins, &p);
+    gpu_places_add(&f->places, p.ns - ns_of_begin(&f->begins) * p.begins);
     f->windows++;
     account(f, &p);
     f->ends_missing +=
@@ -196,8 +234,10 @@ static bool time_once(struct forward *f, double counted)
         return false;
     struct point p = f->last;
     p.work = opened_at + w.from.issued;
+    p.begun = (double)w.from.next;
     account(f, &p);
     f->last.work = opened_at + w.to.issued;
+    f->last.begun = (double)w.to.next;
     f->ns += w.to.ns - w.from.ns;
     gpu_counted_add(&f->counts, &w.to.counts, 1);
     gpu_counted_add(&f->counts, &w.from.counts, -1);
@@ -234,6 +274,7 @@ static void drain(struct forward *f)
     gpu_schedule_forward(f->schedule, INFINITY, NULL, NULL);
     struct point p = f->last;
     p.work = gpu_schedule_work(f->schedule, f->simdgroups);
+    p.begun = (double)f->l->setup->group_count;
     account(f, &p);
     f->ns += gpu_schedule_most_left(f->schedule) * f->simdgroups * f->cores * f->last.ns;
     gpu_counted_add(&f->counts, &f->last.counts, f->all - p.work);
@@ -321,7 +362,7 @@ static void tell(const struct forward *f)
         cycles += all.stall_cycles[i];
     }
     m->gpu.issue_share = cycles > 0 ? all.stall_cycles[GPU_STALL_ISSUE] / cycles : 0;
-    m->gpu.device_ns = repeats * f->ns;
+    m->gpu.device_ns = repeats * (f->ns - ns_of_begin(&f->begins) * f->begins_over);
     m->gpu.timed_share = fmin(1, f->timed / f->all);
     m->gpu.groups_timed = (uint64_t)(m->gpu.timed_share * (double)f->l->setup->group_count);
     m->gpu.scale_uncertainty = sqrt(f->squares) / f->all;

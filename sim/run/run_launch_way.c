@@ -5,6 +5,7 @@
 #include "sim/run/run_forward.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Instructions of a simdgroup that slots move in turn when what they access reaches the caches. */
@@ -16,6 +17,8 @@
 #define SEEN 8
 /* Rounds of all slots, one threadgroup after another, before a window: as many let threadgroups fall out of step. */
 #define ROUNDS 24
+/* The least time per instruction of a core that others are held up for, relative to the mean. */
+#define LEAST_LAG 0.5
 
 /* ---- between windows ---- */
 
@@ -81,20 +84,68 @@ static double choose_step(struct forward *f, double work)
     return best;
 }
 
+void run_forward_set_paces(struct forward *f)
+{
+    for (unsigned core = 0; core < f->cores; core++)
+        gpu_schedule_set_pace(f->schedule, core, gpu_drift_pace(f->drift, core));
+}
+
+/* Cores that go forward turn by turn. */
+struct turns {
+    struct forward *f;
+    struct gpu_fetched cost;
+    double *held_up; /* by core: the instructions that what it has fetched costs it, up to the latest turn */
+};
+
+static double held_up(const struct turns *t, unsigned core)
+{
+    const struct gpu_fetched fetched = gpu_crowd_fetched(t->f->l->crowd, core);
+    return t->cost.slc * fetched.slc + t->cost.dram * fetched.dram;
+}
+
+/* In its next turn a core comes behind by what it fetched in this one, more than others. */
+static void hold_up(struct turns *t)
+{
+    struct forward *f = t->f;
+    double mean = 0;
+    for (unsigned core = 0; core < f->cores; core++)
+        mean += (held_up(t, core) - t->held_up[core]) / f->cores;
+    for (unsigned core = 0; core < f->cores; core++) {
+        const double now = held_up(t, core), lag = (now - t->held_up[core] - mean) / (TURN * f->slots * f->simdgroups);
+        gpu_schedule_set_pace(f->schedule, core, 1 / fmax(LEAST_LAG, 1 / gpu_drift_pace(f->drift, core) + lag));
+        t->held_up[core] = now;
+    }
+}
+
+/* Goes forward, and what is accessed reaches the caches. */
+static bool go_touching(struct forward *f, double work, struct unit_fault *fault)
+{
+    struct turns t = {f, gpu_convoy_cost(f->convoy), calloc(f->cores, sizeof *t.held_up)};
+    struct touching context = {f, fault};
+    bool ok = t.held_up;
+    for (unsigned core = 0; ok && core < f->cores; core++)
+        t.held_up[core] = held_up(&t, core);
+    for (double left = gpu_schedule_time(f->schedule, work / f->simdgroups); ok && left > 0; left -= TURN) {
+        gpu_crowd_begin_turn(f->l->crowd);
+        ok = gpu_schedule_forward(f->schedule, fmin(left, TURN), move_piece, &context);
+        hold_up(&t);
+    }
+    run_forward_set_paces(f);
+    free(t.held_up);
+    return ok;
+}
+
 bool run_forward_go_exactly(struct forward *f, double work)
 {
     struct unit_fault fault = {0};
     const double touched = fmin(work, renewing_work(f));
-    struct touching context = {f, &fault};
     const double begin = host_seconds();
     const uint64_t before = gpu_crowd_counts(f->l->crowd).touched;
     run_launch_restart(f->l, true);
     double time = gpu_schedule_time(f->schedule, (work - touched) / f->simdgroups);
     time = gpu_schedule_rounds(f->schedule, time, ROUNDS);
     bool ok = gpu_schedule_forward(f->schedule, time, NULL, NULL) && (touched == work || move_crowd(f, false, &fault));
-    for (double left = gpu_schedule_time(f->schedule, touched / f->simdgroups); ok && left > 0; left -= TURN)
-        ok = gpu_schedule_forward(f->schedule, fmin(left, TURN), move_piece, &context);
-    ok = ok && move_crowd(f, true, &fault);
+    ok = ok && go_touching(f, touched, &fault) && move_crowd(f, true, &fault);
     f->touches = (double)(gpu_crowd_counts(f->l->crowd).touched - before) / touched;
     f->l->m->host_seconds += host_seconds() - begin;
     return ok || run_launch_fault(f->l, &fault);

@@ -3,6 +3,7 @@
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_CROWD_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_CROWD_H
 
+#include "sim/workload/gpu/gpu_convoy.h"
 #include "sim/workload/gpu/gpu_functional.h"
 #include "units/mem/mem_timing.h"
 
@@ -29,6 +30,12 @@ double gpu_crowd_done(const struct gpu_crowd *crowd, unsigned slot);
 bool gpu_crowd_move(struct gpu_crowd *crowd, unsigned slot, uint64_t group, double to, bool touch, struct unit_fault *fault);
 /* Moves a slot a little, until none of its simdgroups waits for another one. */
 bool gpu_crowd_settle(struct gpu_crowd *crowd, unsigned slot, struct unit_fault *fault);
+
+/* Moves of a turn stand for what slots do at the same time. */
+void gpu_crowd_begin_turn(struct gpu_crowd *crowd);
+/* How many accesses of a core's moves since creation waited for lines from beyond the L2: such that this core or another one had
+ * brought in in the same turn, too. */
+struct gpu_fetched gpu_crowd_fetched(const struct gpu_crowd *crowd, unsigned core);
 
 /* Counts since creation: instructions of simdgroups, whoever moved them; accesses of moves that reached the caches, and those of
  * them that brought lines into the SLC. */

@@ -131,6 +131,22 @@ static void tell_drift(struct gpu_job *j)
     gpu_drift_moment(drift, gpu_timing_now_ns(j->timing), j->by_slot);
 }
 
+/* Tells what each core has fetched from beyond the L2, now and then. */
+static void tell_convoy(struct gpu_job *j, double issued)
+{
+    const struct gpu_window *w = j->selection.window;
+    if (!w->convoy || issued < j->told)
+        return;
+    for (unsigned core = 0; core < j->params->cores; core++) {
+        struct mem_counters counters;
+        mem_port_counters(w->port[core], &counters);
+        j->by_slot[core] = (double)gpu_timing_issued(j->timing, core);
+        j->fetched[core] = (struct gpu_fetched){(double)counters.hits[MEM_SLC], (double)counters.hits[MEM_DRAM]};
+    }
+    gpu_convoy_moment(w->convoy, j->by_slot, j->fetched);
+    j->told = issued + w->moments_apart;
+}
+
 /* Takes the marks that are due. */
 static void look_through_window(struct gpu_job *j)
 {
@@ -143,8 +159,10 @@ static void look_through_window(struct gpu_job *j)
         gpu_timing_take_profile(j->timing, NULL);
         j->settled = true;
     }
-    if (j->settled)
+    if (j->settled) {
         tell_drift(j);
+        tell_convoy(j, now);
+    }
     if (now < w->end)
         return;
     gpu_job_take_mark(j, &w->to);
@@ -253,12 +271,13 @@ static bool create_parts(struct gpu_job *j)
     const struct gpu_leaps *leaps = j->selection.leaps;
     j->slot = calloc((size_t)j->params->cores * j->slots, sizeof *j->slot);
     j->by_slot = calloc((size_t)j->params->cores * j->slots, sizeof *j->by_slot);
+    j->fetched = calloc(j->params->cores, sizeof *j->fetched);
     j->behind = calloc((size_t)j->params->cores * j->slots, sizeof *j->behind);
     j->own = j->selection.crowd ? NULL : gpu_crowd_create(j->setup, j->params->cores, j->slots, NULL);
     j->crowd = j->own ? j->own : j->selection.crowd;
     j->leaper = leaps ? gpu_leaper_create(j->setup, leaps->lap, leaps->lines) : NULL;
     j->drift = leaps ? gpu_drift_create(j->params->cores, j->slots) : NULL;
-    return j->slot && j->by_slot && j->behind && j->crowd && (!leaps || (j->leaper && j->drift));
+    return j->slot && j->by_slot && j->fetched && j->behind && j->crowd && (!leaps || (j->leaper && j->drift));
 }
 
 struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
@@ -292,6 +311,7 @@ void gpu_job_free(struct gpu_job *j)
     gpu_crowd_free(j->own);
     free(j->slot);
     free(j->by_slot);
+    free(j->fetched);
     free(j->behind);
     free(j);
 }

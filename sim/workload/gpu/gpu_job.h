@@ -6,6 +6,7 @@
 
 #include "sim/workload/gpu/gpu_counted.h"
 #include "sim/workload/gpu/gpu_functional.h"
+#include "sim/workload/gpu/gpu_convoy.h"
 #include "sim/workload/gpu/gpu_crowd.h"
 #include "sim/workload/gpu/gpu_drift.h"
 #include "sim/workload/gpu/gpu_schedule.h"
@@ -25,6 +26,10 @@ struct gpu_window {
     struct gpu_mark from, to; /* filled: when `settling` instructions have issued, and at the end */
     double begin_ns;          /* filled: when the pass began */
     struct gpu_drift *drift;  /* is told of cores between the marks; NULL = nobody asks */
+    struct gpu_convoy
+        *convoy; /* is told of them at these moments: from the first mark to the last one, so many instructions apart */
+    double moments_apart;
+    struct mem_port *const *port; /* one for each core; NULL without a convoy */
 };
 
 /* How laps of long loops are leapt over. */

@@ -77,9 +77,11 @@ struct gpu_job {
     uint64_t next;                 /* the first threadgroup that has not begun */
     bool settled, stopped;         /* the marks of the window are taken */
     struct gpu_job_slot *slot;
-    unsigned slots;  /* per core */
-    double *by_slot; /* what a drift is told */
-    double *behind;  /* by slot: laps, in part, that it leapt over too few so far */
+    unsigned slots;              /* per core */
+    double *by_slot;             /* what a drift is told */
+    struct gpu_fetched *fetched; /* by core: what a convoy is told besides */
+    double told;                 /* instructions issued when a convoy is to be told of the next moment */
+    double *behind;              /* by slot: laps, in part, that it leapt over too few so far */
     struct unit_fault fault;
     bool no_memory, begun, failed_to_begin;
     double begin_ns;

@@ -1,6 +1,7 @@
 /* Launches that are timed from windows: the schedule that tells where slots are, the threadgroups that are moved there, and the
  * whole against launches of which every threadgroup is timed. */
 #include "isa/array_count.h"
+#include "sim/workload/gpu/gpu_convoy.h"
 #include "sim/workload/gpu/gpu_drift.h"
 #include "sim/workload/gpu/gpu_schedule.h"
 #include "tests/sim/run_example.h"
@@ -9,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EACH_BOUND 0.025
-#define MEAN_BOUND 0.015
+#define EACH_BOUND   0.025
+#define MEAN_BOUND   0.015
+#define CONVOY_BOUND 0.03
 
 static struct chip_db *db;
 
@@ -198,6 +200,60 @@ static void test_pace(void)
     gpu_schedule_free(s);
 }
 
+/* ---- cores that wait for lines ---- */
+
+#define CONVOY_CORES 8
+
+/* Parts of three moments: cores issue about 1000 instructions between two of them, less what lines cost them, give or take 5. */
+static struct gpu_fetched learn_cost(unsigned parts, struct gpu_fetched cost, bool dram, uint64_t *state)
+{
+    struct gpu_convoy *convoy = gpu_convoy_create(CONVOY_CORES);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(convoy);
+    for (unsigned part = 0; part < parts; part++) {
+        double issued[CONVOY_CORES] = {0};
+        struct gpu_fetched fetched[CONVOY_CORES] = {{0, 0}};
+        gpu_convoy_begin(convoy);
+        for (unsigned moment = 0; moment < 3; moment++) {
+            gpu_convoy_moment(convoy, issued, fetched);
+            for (unsigned i = 0; i < CONVOY_CORES; i++) {
+                const struct gpu_fetched more = {50 + 50 * noise(state), dram ? 20 + 20 * noise(state) : 0};
+                fetched[i].slc += more.slc;
+                fetched[i].dram += more.dram;
+                issued[i] += 1000 - cost.slc * more.slc - cost.dram * more.dram + 5 * noise(state);
+            }
+        }
+    }
+    const struct gpu_fetched learned = gpu_convoy_cost(convoy);
+    gpu_convoy_free(convoy);
+    return learned;
+}
+
+/* What a line costs is found from a few parts: of each kind, and of one kind alone; nothing before there are any. */
+static void test_convoy_cost(void)
+{
+    uint64_t state = 3;
+    const struct gpu_fetched both = learn_cost(5, (struct gpu_fetched){0.6, 1.5}, true, &state);
+    CHECK(fabs(both.slc - 0.6) < 0.05 && fabs(both.dram - 1.5) < 0.12, "%.3f and %.3f", both.slc, both.dram);
+    const struct gpu_fetched one = learn_cost(5, (struct gpu_fetched){0.6, 0}, false, &state);
+    CHECK(fabs(one.slc - 0.6) < 0.05 && one.dram == one.slc, "%.3f and %.3f", one.slc, one.dram);
+    const struct gpu_fetched none = learn_cost(0, (struct gpu_fetched){0.6, 1.5}, true, &state);
+    CU_ASSERT(none.slc == 0 && none.dram == 0);
+}
+
+/* Where lines cost nothing, next to nothing is found, over many launches. */
+static void test_convoy_chance(void)
+{
+    struct gpu_fetched sum = {0, 0};
+    uint64_t state = 4;
+    for (unsigned launch = 0; launch < 50; launch++) {
+        const struct gpu_fetched cost = learn_cost(5, (struct gpu_fetched){0, 0}, true, &state);
+        CU_ASSERT(cost.slc >= 0 && cost.dram >= 0);
+        sum.slc += cost.slc / 50;
+        sum.dram += cost.dram / 50;
+    }
+    CHECK(sum.slc < 0.01 && sum.dram < 0.02, "%.4f and %.4f", sum.slc, sum.dram);
+}
+
 /* ---- kernels of the library ---- */
 
 /* Launches with fewer than 2^24 instructions have no windows. M1 has an SLC of 8 MiB. */
@@ -207,6 +263,7 @@ static const struct {
 } library[] = {
     {"layernorm:65536x512", NULL, true},                         /* sixteen times the SLC, which fills on the way */
     {"gemm:2048x2048x1280", NULL, false},                        /* long loops; the warm-up leaves a full SLC */
+    {"attention:b=1,h=8,s=1152,d=128", NULL, true},              /* twelve waves, the fewest of which windows are timed */
     {"attention:b=1,h=16,s=2048,d=64", NULL, true},              /* loops of threadgroups that wait for one another */
     {"conv2d:c=64,h=96,w=96,k=192,r=5,s=5,pad=2", "f16", false}, /* fits the SLC */
     {"transpose:4864x4864", NULL, true},                         /* scattered lines, each written in parts */
@@ -233,7 +290,7 @@ static void test_library(void)
 /* In launches of few waves, windows are off by more than they save: these are timed whole. */
 static void test_few_waves(void)
 {
-    static const char *const few[] = {"attention:b=1,h=8,s=1152,d=128"}; /* twelve waves */
+    static const char *const few[] = {"attention:b=1,h=8,s=1056,d=128"}; /* eleven waves */
     for (size_t i = 0; i < ARRAY_COUNT(few); i++) {
         const struct run_request request = {.unit = "gpu", .detail = "sampled", .mode = RUN_TIMING, .cold = true, .threads = 1};
         struct outcome o = run_on_set(db, "m1", NULL, few[i], request);
@@ -252,9 +309,23 @@ static void test_ultra(void)
     free_both(&both);
 }
 
+/* Cores whose threadgroups read the same keys and values wait for them together: 5 and 10 % too fast when windows have the cores
+ * at distances of chance. */
+static void test_convoys(void)
+{
+    static const char *const convoy[] = {"attention:b=1,h=12,s=1152,d=128", "attention:b=1,h=16,s=1152,d=128",
+                                         "attention:b=1,h=12,s=1536,d=128"};
+    for (size_t i = 0; i < ARRAY_COUNT(convoy); i++) {
+        const struct run_request request = {.mode = RUN_TIMING, .cold = true};
+        struct whole_and_sample both = run_gpu_both(db, "m1", convoy[i], request);
+        CHECK(fabs(both.off) < CONVOY_BOUND, "%s: %+.2f %%", convoy[i], 100 * both.off);
+        free_both(&both);
+    }
+}
+
 static void test_full(void)
 {
-    check_full_results(db, "m1", "attention:b=1,h=12,s=1152,d=128");
+    check_full_results(db, "m1", "attention:b=1,h=8,s=1152,d=128");
 }
 
 static const struct suite_test tests[] = {
@@ -264,9 +335,12 @@ static const struct suite_test tests[] = {
     {"differences between cores that last are found", test_drift_lasts},
     {"differences by chance are not", test_drift_chance},
     {"a faster core comes ahead", test_pace},
+    {"what lines cost cores is learned", test_convoy_cost},
+    {"lines that cost nothing hold nobody up", test_convoy_chance},
     {"windows have the time of the whole", test_library},
     {"launches of few waves are timed whole", test_few_waves},
     {"cores that wait for one another fall apart between windows", test_ultra},
+    {"cores that read the same lines wait together between windows", test_convoys},
     {"results do not depend on windows", test_full},
 };
 
