@@ -173,6 +173,10 @@ static void test_products(void)
     for (size_t c = 0; c < 3; c++)
         check_product(&large, c ? "mlx@0.20" : "mlx@0.5", chips[c], "f16");
     check_product(&large, "mps", chips[0], "f32");
+    const struct product narrow = {40, 20, 33, 3, 0, 1, 1, 0}; /* a result a thread, as all of a PyTorch's of early 2024 */
+    check_product(&narrow, "mps@2.2.1", chips[0], "f16");
+    for (size_t i = 0; i < ARRAY_COUNT(products); i++)
+        check_product(&products[i], "mps@2.2.1", chips[i % 3], i % 2 ? "f16" : "f32");
 }
 
 /* ---- reductions ---- */
@@ -216,9 +220,12 @@ static void test_reductions(void)
         for (size_t s = 0; s < ARRAY_COUNT(shapes); s++)
             for (size_t o = 0; o < ARRAY_COUNT(ops); o++)
                 check_reduction(shapes[s][0], shapes[s][1], ops[o], shapes[s][2], versions[v]);
+    for (size_t s = 0; s < ARRAY_COUNT(shapes); s++)
+        for (size_t o = 3; o < ARRAY_COUNT(ops); o++)
+            check_reduction(shapes[s][0], shapes[s][1], ops[o], shapes[s][2], "mps");
 }
 
-static void check_softmax(unsigned rows, unsigned columns, const char *precision)
+static void check_softmax(unsigned rows, unsigned columns, const char *precision, const char *kernels)
 {
     struct example x;
     char text[64];
@@ -226,7 +233,7 @@ static void check_softmax(unsigned rows, unsigned columns, const char *precision
     snprintf(text, sizeof text, "softmax:%ux%u", rows, columns);
     const size_t count = (size_t)rows * columns;
     double *const expected = malloc(count * sizeof *expected), *const bound = malloc(count * sizeof *bound);
-    if (run(&x, "mlx", "M1", text, precision) && expected && bound) {
+    if (run(&x, kernels, "M1", text, precision) && expected && bound) {
         for (unsigned r = 0; r < rows; r++) {
             const double *const row = x.before[0] + (size_t)r * columns;
             double most = row[0], sum = 0;
@@ -248,10 +255,14 @@ static void check_softmax(unsigned rows, unsigned columns, const char *precision
 
 static void test_softmax(void)
 {
-    check_softmax(5, 8, "f32");
-    check_softmax(7, 130, "f32");
-    check_softmax(3, 4095, "f16");
-    check_softmax(2, 9001, "f32");
+    static const char *const kernels[] = {"mlx", "mps", "mps@2.2.1"};
+    for (size_t k = 0; k < ARRAY_COUNT(kernels); k++) {
+        check_softmax(5, 8, "f32", kernels[k]);
+        check_softmax(9, 13, "f16", kernels[k]);
+        check_softmax(7, 130, "f32", kernels[k]);
+        check_softmax(3, 4095, "f16", kernels[k]);
+        check_softmax(2, 9001, "f32", kernels[k]);
+    }
 }
 
 /* ---- convolutions: images N H W C, weights O R S C ---- */
@@ -278,6 +289,7 @@ static double window(const struct convolution *q, const struct example *x, unsig
     return sum;
 }
 
+/* PyTorch of early 2024 gives results N O H W. */
 static void check_convolution(const struct convolution *q, const char *kernels, const char *chip)
 {
     struct example x;
@@ -288,11 +300,13 @@ static void check_convolution(const struct convolution *q, const char *kernels, 
     snprintf(text, sizeof text, "conv2d:n=%u,c=%u,h=%u,w=%u,k=%u,r=%u,s=%u,stride=%u,pad=%u", q->n, q->c, q->h, q->w, q->k, q->r,
              q->s, q->stride, q->pad);
     if (run(&x, kernels, chip, text, "f32") && expected && bound) {
-        for (size_t i = 0; i < count; i++) {
-            const size_t pixel = i / q->k;
+        const bool filters_first = strcmp(kernels, "mps@2.2.1") == 0;
+        for (size_t at = 0; at < count; at++) {
+            const size_t pixel = at / q->k, each = (size_t)oh * ow;
+            const size_t i = filters_first ? (pixel / each * q->k + at % q->k) * each + pixel % each : at;
             double size = 0;
             expected[i] = window(q, &x, (unsigned)(pixel / ow / oh), (unsigned)(pixel / ow % oh), (unsigned)(pixel % ow),
-                                 (unsigned)(i % q->k), &size);
+                                 (unsigned)(at % q->k), &size);
             bound[i] = (q->r * q->s * q->c + 8) * 0x1p-24 * size;
         }
         close_to(&x, 2, expected, bound);
@@ -309,7 +323,7 @@ static void test_convolutions(void)
         {1, 32, 10, 9, 32, 3, 3, 2, 1}, {1, 16, 8, 8, 20, 1, 1, 1, 0},    {1, 1, 12, 8, 70, 5, 5, 1, 2},
         {2, 128, 9, 9, 8, 3, 3, 1, 0},  {1, 64, 94, 91, 8, 1, 2, 1, 0},   {1, 64, 94, 91, 80, 1, 1, 1, 0},
         {1, 20, 17, 18, 9, 3, 3, 1, 1}, {1, 100, 92, 91, 72, 1, 1, 1, 0}, {1, 70, 92, 92, 20, 1, 2, 1, 0}};
-    static const char *const kernels[] = {"mlx@0.0.7", "mlx@0.2", "mlx@0.20", "mlx@0.30"};
+    static const char *const kernels[] = {"mlx@0.0.7", "mlx@0.2", "mlx@0.20", "mlx@0.30", "mps", "mps@2.2.1"};
     for (size_t i = 0; i < ARRAY_COUNT(convolutions); i++)
         for (unsigned k = 0; k < ARRAY_COUNT(kernels); k++)
             check_convolution(&convolutions[i], kernels[k], chips[i % 3]);
