@@ -22,7 +22,8 @@ static const struct orchard_option option_table[] = {
     {"jobs", 0, "N", false, "rows at the same time (default: all cores of this host); the answer is the same for any N"},
     {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
     {"own-kernels", 0, NULL, false,
-     "rows of MLX run orchard's own kernels (default: kernels after MLX's, in the version of their table)"},
+     "rows of MLX and PyTorch run orchard's own kernels (default: kernels after their framework's, in the version of their "
+     "table)"},
     {"every", 0, "N", false, "only the first of every N rows of each table: a quick look at all kinds of rows"},
     {"fitted", 0, NULL, false, "print each value that was taken from measured rows or chosen over them, with these rows"},
     {"template", 0, NULL, false, "print a table without rows, for measurements of one's own"},

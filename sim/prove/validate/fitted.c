@@ -153,7 +153,7 @@ static void add_overheads(struct fitted_list *list)
 static void add_of_code(struct fitted_list *list)
 {
     static const struct {
-        const char *key, *where, *value, *row[3];
+        const char *key, *where, *value, *row[4];
         bool interval;
     } chosen[] = {
         {"time between requests of a table of efficiencies",
@@ -177,6 +177,11 @@ static void add_of_code(struct fitted_list *list)
          "sim/prove/validate/plan_launch.h",
          "2^24 multiply-adds",
          {"what=matmul_mlx_cpu & shape=1000x1024x64 * 1000x64x256", "what=matmul_mlx_cpu & shape=1000x64x1024 * 1000x1024x32"},
+         false},
+        {"which kernels PyTorch's MPS is thought to have",
+         "sim/workload/gpu/frameworks/mps.c",
+         "a result a thread, or MLX's, by version, chip and shape",
+         {"what=matmul_mps", "what=linear_mps", "what=softmax_mps", "what=argmax_mps"},
          false},
         {"spread of runs by unit and kind of work", "sim/run/residuals.inc", "a table", {"*"}, true},
     };

@@ -4,8 +4,8 @@
 
 #include "sim/prove/validate/row.h"
 
-/* Fills in the kernels of a launch whose workload is there, for `framework` as row_framework writes an MLX. Where there are none
- * as MLX has them, the library's own stay. */
+/* Fills in the kernels of a launch whose workload is there, for `framework` as row_framework writes it. Where there are none as
+ * MLX has them, or none that MPS is thought to have, the library's own stay. */
 void validate_measured_kernels(const char *framework, struct validate_launch *launch);
 
 #endif

@@ -1,8 +1,8 @@
 /* Rows that time one operation of a framework on the GPU (TristanBilot/mlx-benchmark), built from kernels of orchard's GPU
  * library.
  *
- * Where orchard has kernels as the framework's are, of its version, they run (measured_kernels.h); elsewhere those of the
- * library. Where a framework takes several launches, both the plan and the row's note have them.
+ * Where orchard has kernels as the framework's are, of its version, or as they are thought to be, they run (measured_kernels.h);
+ * elsewhere those of the library. Where a framework takes several launches, both the plan and the row's note have them.
  */
 #include "isa/array_count.h"
 #include "sim/prove/validate/operation_shape.h"
@@ -28,7 +28,7 @@ static bool launch(struct operation *o, double times, const char *format, ...)
     va_start(args, format);
     const bool ok = validate_launch_add(o->program, times, "f32", format, args);
     va_end(args);
-    if (ok && o->mlx && !o->row->own_kernels)
+    if (ok && !o->row->own_kernels)
         validate_measured_kernels(o->program->framework, &o->program->launch[o->program->launches - 1]);
     return ok || validate_refuse(o->row, "more than %d launches", VALIDATE_LAUNCHES);
 }

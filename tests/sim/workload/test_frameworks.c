@@ -1,119 +1,5 @@
 /* Kernels of frameworks against sums in double precision: every rule, on shapes with edges, in each range of versions. */
-#include "sim/workload/gpu/frameworks/framework.h"
-#include "sim/workload/gpu/gpu_functional.h"
-#include "tests/support/suite.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct example {
-    struct gpu_library *library;
-    struct mem_space *space;
-    uint64_t address[GPU_KERNEL_BUFFERS];
-    double *before[GPU_KERNEL_BUFFERS], *after[GPU_KERNEL_BUFFERS]; /* of operands */
-};
-
-/* Of an operand; blocks count as bytes. */
-static double *numbers(const struct example *x, unsigned buffer)
-{
-    const struct gpu_kernel_buffer *const b = &x->library->kernel.buffer[buffer];
-    const bool blocks = b->type >= GPU_Q4_0;
-    const enum element_type type = blocks               ? ELEMENT_U8
-                                   : b->type == GPU_F16 ? ELEMENT_F16
-                                   : b->type == GPU_U32 ? ELEMENT_U32
-                                                        : ELEMENT_F32;
-    const uint64_t bytes = gpu_type_bytes(b->type, b->count), count = blocks ? bytes : b->count;
-    const uint8_t *const at = mem_at(x->space, x->address[buffer], bytes, MEM_READ);
-    double *const list = malloc(count * sizeof *list);
-    for (uint64_t i = 0; list && at && i < count; i++)
-        list[i] = element_read(type, at + i * element_type_bytes(type));
-    return list;
-}
-
-static bool run_steps(struct example *x, uint64_t *instructions, struct orch_error *error)
-{
-    const struct gpu_functional plain = {.threads = 1, .cores = 8};
-    const struct gpu_library *const l = x->library;
-    bool ok = true;
-    for (unsigned s = 0; ok && s < l->kernel.steps; s++) {
-        struct gpu_setup setup = {.program = NULL};
-        struct gpu_totals totals = {0};
-        uint64_t given[ABI_ARGS_MAX] = {0};
-        for (unsigned i = 0; i < l->step[s].args; i++)
-            given[i] = x->address[l->place[s][i].buffer] + l->place[s][i].offset_bytes;
-        ok = gpu_setup_open(&setup, &l->step[s], GPU_G13, x->space, given, error) &&
-             gpu_totals_init(&totals, setup.program, error) && gpu_functional_run(&setup, &plain, &totals, error);
-        *instructions += totals.instructions;
-        gpu_setup_close(&setup);
-        gpu_totals_free(&totals);
-    }
-    return ok;
-}
-
-/* Timing leaves buffers empty: what they hold must not decide what is executed. */
-static void clear_operands(const struct example *x)
-{
-    for (unsigned i = 0; i < x->library->kernel.buffers; i++) {
-        const struct gpu_kernel_buffer *const b = &x->library->kernel.buffer[i];
-        uint8_t *const at = x->before[i] ? mem_at(x->space, x->address[i], gpu_type_bytes(b->type, b->count), MEM_WRITE) : NULL;
-        if (at)
-            memset(at, 0, gpu_type_bytes(b->type, b->count));
-    }
-}
-
-static bool run(struct example *x, const char *kernels, const char *chip, const char *workload, const char *precision)
-{
-    struct framework_choice choice;
-    struct orch_error error = {0};
-    *x = (struct example){.library = calloc(1, sizeof *x->library), .space = mem_space_create(0)};
-    bool ok = x->library && x->space && framework_choose(kernels, chip, &choice, &error) &&
-              gpu_library_open(x->library, workload, precision, GPU_G13, 8, &error) &&
-              framework_apply(&choice, x->library, &error) &&
-              gpu_library_place(x->library, x->space, NULL, true, 1, x->address, &error);
-    for (unsigned i = 0; ok && i < x->library->kernel.buffers; i++)
-        if (x->library->kernel.buffer[i].role != GPU_BUFFER_SCRATCH)
-            x->before[i] = numbers(x, i);
-    uint64_t executed = 0, with_zeros = 0;
-    ok = ok && run_steps(x, &executed, &error);
-    for (unsigned i = 0; ok && i < x->library->kernel.buffers; i++)
-        if (x->before[i])
-            x->after[i] = numbers(x, i);
-    clear_operands(x);
-    ok = ok && run_steps(x, &with_zeros, &error);
-    /* but for what compares and exchanges, and leaves early when nothing is to be done */
-    CHECK(!ok || executed == with_zeros || strstr(workload, "op=max") || strstr(workload, "op=min"),
-          "%s: values steer: %llu instructions, with zeros %llu", x->library->text, (unsigned long long)executed,
-          (unsigned long long)with_zeros);
-    CHECK(ok, "%s with %s on %s: %s", workload, kernels, chip, error.text);
-    return ok;
-}
-
-static void end(struct example *x)
-{
-    for (unsigned i = 0; i < GPU_KERNEL_BUFFERS; i++) {
-        free(x->before[i]);
-        free(x->after[i]);
-    }
-    if (x->library)
-        gpu_library_close(x->library);
-    free(x->library);
-    mem_space_free(x->space);
-}
-
-/* Within `bound` of what is expected; tells the first that is not. */
-static void close_to(const struct example *x, unsigned buffer, const double *expected, const double *bound)
-{
-    const uint64_t count = x->library->kernel.buffer[buffer].count;
-    for (uint64_t i = 0; i < count; i++)
-        if (!(fabs(x->after[buffer][i] - expected[i]) <= bound[i])) {
-            CHECK(false, "%s: element %llu is %.9g, expected %.9g", x->library->text, (unsigned long long)i, x->after[buffer][i],
-                  expected[i]);
-            return;
-        }
-    CU_PASS("");
-}
+#include "tests/sim/workload/framework_example.h"
 
 static const char *const versions[] = {"mlx@0.0.7", "mlx@0.5", "mlx@0.12.2", "mlx@0.20", "mlx@0.25.2", "mlx@0.30.1"};
 static const char *const chips[] = {"M1", "M1 Max", "M1 Ultra"};
@@ -173,6 +59,10 @@ static void test_products(void)
     for (size_t c = 0; c < 3; c++)
         check_product(&large, c ? "mlx@0.20" : "mlx@0.5", chips[c], "f16");
     check_product(&large, "mps", chips[0], "f32");
+    const struct product narrow = {40, 20, 33, 3, 0, 1, 1, 0}; /* a result a thread, as all of a PyTorch's of early 2024 */
+    check_product(&narrow, "mps@2.2.1", chips[0], "f16");
+    for (size_t i = 0; i < ARRAY_COUNT(products); i++)
+        check_product(&products[i], "mps@2.2.1", chips[i % 3], i % 2 ? "f16" : "f32");
 }
 
 /* ---- reductions ---- */
@@ -216,9 +106,12 @@ static void test_reductions(void)
         for (size_t s = 0; s < ARRAY_COUNT(shapes); s++)
             for (size_t o = 0; o < ARRAY_COUNT(ops); o++)
                 check_reduction(shapes[s][0], shapes[s][1], ops[o], shapes[s][2], versions[v]);
+    for (size_t s = 0; s < ARRAY_COUNT(shapes); s++)
+        for (size_t o = 3; o < ARRAY_COUNT(ops); o++)
+            check_reduction(shapes[s][0], shapes[s][1], ops[o], shapes[s][2], "mps");
 }
 
-static void check_softmax(unsigned rows, unsigned columns, const char *precision)
+static void check_softmax(unsigned rows, unsigned columns, const char *precision, const char *kernels)
 {
     struct example x;
     char text[64];
@@ -226,7 +119,7 @@ static void check_softmax(unsigned rows, unsigned columns, const char *precision
     snprintf(text, sizeof text, "softmax:%ux%u", rows, columns);
     const size_t count = (size_t)rows * columns;
     double *const expected = malloc(count * sizeof *expected), *const bound = malloc(count * sizeof *bound);
-    if (run(&x, "mlx", "M1", text, precision) && expected && bound) {
+    if (run(&x, kernels, "M1", text, precision) && expected && bound) {
         for (unsigned r = 0; r < rows; r++) {
             const double *const row = x.before[0] + (size_t)r * columns;
             double most = row[0], sum = 0;
@@ -248,10 +141,14 @@ static void check_softmax(unsigned rows, unsigned columns, const char *precision
 
 static void test_softmax(void)
 {
-    check_softmax(5, 8, "f32");
-    check_softmax(7, 130, "f32");
-    check_softmax(3, 4095, "f16");
-    check_softmax(2, 9001, "f32");
+    static const char *const kernels[] = {"mlx", "mps", "mps@2.2.1"};
+    for (size_t k = 0; k < ARRAY_COUNT(kernels); k++) {
+        check_softmax(5, 8, "f32", kernels[k]);
+        check_softmax(9, 13, "f16", kernels[k]);
+        check_softmax(7, 130, "f32", kernels[k]);
+        check_softmax(3, 4095, "f16", kernels[k]);
+        check_softmax(2, 9001, "f32", kernels[k]);
+    }
 }
 
 /* ---- convolutions: images N H W C, weights O R S C ---- */
@@ -278,6 +175,7 @@ static double window(const struct convolution *q, const struct example *x, unsig
     return sum;
 }
 
+/* PyTorch of early 2024 gives results N O H W. */
 static void check_convolution(const struct convolution *q, const char *kernels, const char *chip)
 {
     struct example x;
@@ -288,11 +186,13 @@ static void check_convolution(const struct convolution *q, const char *kernels, 
     snprintf(text, sizeof text, "conv2d:n=%u,c=%u,h=%u,w=%u,k=%u,r=%u,s=%u,stride=%u,pad=%u", q->n, q->c, q->h, q->w, q->k, q->r,
              q->s, q->stride, q->pad);
     if (run(&x, kernels, chip, text, "f32") && expected && bound) {
-        for (size_t i = 0; i < count; i++) {
-            const size_t pixel = i / q->k;
+        const bool filters_first = strcmp(kernels, "mps@2.2.1") == 0;
+        for (size_t at = 0; at < count; at++) {
+            const size_t pixel = at / q->k, each = (size_t)oh * ow;
+            const size_t i = filters_first ? (pixel / each * q->k + at % q->k) * each + pixel % each : at;
             double size = 0;
             expected[i] = window(q, &x, (unsigned)(pixel / ow / oh), (unsigned)(pixel / ow % oh), (unsigned)(pixel % ow),
-                                 (unsigned)(i % q->k), &size);
+                                 (unsigned)(at % q->k), &size);
             bound[i] = (q->r * q->s * q->c + 8) * 0x1p-24 * size;
         }
         close_to(&x, 2, expected, bound);
@@ -309,7 +209,7 @@ static void test_convolutions(void)
         {1, 32, 10, 9, 32, 3, 3, 2, 1}, {1, 16, 8, 8, 20, 1, 1, 1, 0},    {1, 1, 12, 8, 70, 5, 5, 1, 2},
         {2, 128, 9, 9, 8, 3, 3, 1, 0},  {1, 64, 94, 91, 8, 1, 2, 1, 0},   {1, 64, 94, 91, 80, 1, 1, 1, 0},
         {1, 20, 17, 18, 9, 3, 3, 1, 1}, {1, 100, 92, 91, 72, 1, 1, 1, 0}, {1, 70, 92, 92, 20, 1, 2, 1, 0}};
-    static const char *const kernels[] = {"mlx@0.0.7", "mlx@0.2", "mlx@0.20", "mlx@0.30"};
+    static const char *const kernels[] = {"mlx@0.0.7", "mlx@0.2", "mlx@0.20", "mlx@0.30", "mps", "mps@2.2.1"};
     for (size_t i = 0; i < ARRAY_COUNT(convolutions); i++)
         for (unsigned k = 0; k < ARRAY_COUNT(kernels); k++)
             check_convolution(&convolutions[i], kernels[k], chips[i % 3]);

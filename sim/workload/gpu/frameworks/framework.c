@@ -16,7 +16,7 @@ static const struct framework_set_info sets[] = {
                        "as MLX's Metal kernels: tiles, passes and dispatch rules by version, known from its source"},
     [FRAMEWORK_MPS] =
         {"mps", "2.1 to 2.9",
-         "a guess: the kernels behind PyTorch's MPS are closed; what runs are MLX's newest, versions are PyTorch's"},
+         "a guess: the kernels behind PyTorch's MPS are closed; versions are PyTorch's, and those up to 2.4 stand for macOS 14"},
     [FRAMEWORK_GGML] = {"ggml", "2023-11 to 2026-01",
                         "as the Metal kernels of ggml (llama.cpp): versions are months of its builds, known from its source"},
 };
@@ -135,12 +135,17 @@ static const struct operator_rule {
     /* MPSGraph compiles its kernels when it meets a graph, and nobody has published them: a guess, marked as one wherever it
        runs. */
     {{FRAMEWORK_MPS, "elementwise", "f32 f16", "guess: as MLX's newest"}, mlx_elementwise},
-    {{FRAMEWORK_MPS, "gemm", "f32 f16", "guess: tiles as MLX's newest"}, mlx_gemm},
+    {{FRAMEWORK_MPS, "gemm", "f32 f16", "guess: tiles as MLX's newest, or a result a thread where times say so"}, mps_gemm},
     {{FRAMEWORK_MPS, "gemv", "f32 f16", "guess: as MLX's newest"}, mlx_gemv},
-    {{FRAMEWORK_MPS, "reduce", "f32 f16", "guess: as MLX's newest"}, mlx_reduce},
-    {{FRAMEWORK_MPS, "conv2d", "f32 f16", "guess: implicit products as MLX's newest, images N H W C as PyTorch feeds them"},
-     mlx_conv2d},
-    {{FRAMEWORK_MPS, "softmax", "f32 f16", "guess: as MLX's newest"}, mlx_softmax},
+    {{FRAMEWORK_MPS, "reduce", "f32 f16",
+      "guess: as MLX's newest; places of up to 128 elements, or along columns, a result a thread"},
+     mps_reduce},
+    {{FRAMEWORK_MPS, "conv2d", "f32 f16",
+      "guess: images N H W C as PyTorch feeds them, up to 2.4 turned afterwards; implicit products as MLX's newest"},
+     mps_conv2d},
+    {{FRAMEWORK_MPS, "softmax", "f32 f16",
+      "guess: up to 2.4 a kernel for each part of it, then as MLX's newest, short rows several in a simdgroup"},
+     mps_softmax},
     {{FRAMEWORK_MPS, "concat", "f32 f16", "guess: as MLX's newest"}, mlx_concat},
     {{FRAMEWORK_MPS, "copy", "f32 f16", "guess: as MLX's newest"}, mlx_copy},
     {{FRAMEWORK_GGML, "gemm", "f16", "mul_mm: 64 rows of weights x 32 tokens; weights in rows (tb=1), one token as mul_mv"},

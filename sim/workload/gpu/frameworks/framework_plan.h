@@ -69,10 +69,17 @@ bool mlx_reduce(struct framework_plan *plan);
 bool mlx_softmax(struct framework_plan *plan);
 bool mlx_concat(struct framework_plan *plan);
 bool mlx_conv2d(struct framework_plan *plan);
+bool mps_gemm(struct framework_plan *plan);
+bool mps_reduce(struct framework_plan *plan);
+bool mps_softmax(struct framework_plan *plan);
+bool mps_conv2d(struct framework_plan *plan);
 bool ggml_gemm(struct framework_plan *plan);
 bool ggml_gemv(struct framework_plan *plan);
 bool ggml_rmsnorm(struct framework_plan *plan);
 bool ggml_softmax(struct framework_plan *plan);
+
+/* MLX's convolution into another buffer, with channels last: for what turns the result afterwards. */
+bool mlx_conv2d_to(struct framework_plan *plan, unsigned out);
 
 /* c (m x n) = a (m x k) times the rows of b (n x k), as a part of another operator. */
 bool mlx_product_nt(struct framework_plan *plan, uint64_t m, uint64_t n, uint64_t k, unsigned a, unsigned b, unsigned c);

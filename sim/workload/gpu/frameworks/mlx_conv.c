@@ -4,6 +4,7 @@
 struct conv {
     struct framework_plan *p;
     uint64_t images, channels, height, width, filters, rows, columns, stride, pad, out_height, out_width, pixels, taps;
+    unsigned out; /* buffer */
 };
 
 enum { IMAGE, WEIGHTS, OUT, MOST_TAPS = 32 /* a side, of which a kernel keeps a bit each */ };
@@ -71,7 +72,7 @@ static bool unfolded_view(const struct conv *c)
     plan_buffer(c->p, padded);
     plan_buffer(c->p, windows);
     give_sizes(c, height, width, 0);
-    return mlx_product_nt(c->p, c->pixels, c->filters, depth, windows, WEIGHTS, OUT);
+    return mlx_product_nt(c->p, c->pixels, c->filters, depth, windows, WEIGHTS, c->out);
 }
 
 /* ---- from 0.5 on: a kernel that unfolds, with threadgroups that are cut at the edge of its narrow grid ---- */
@@ -85,7 +86,7 @@ static bool unfolded(const struct conv *c)
     plan_buffer(c->p, IMAGE);
     plan_buffer(c->p, windows);
     give_sizes(c, c->height, c->width, c->pad);
-    return mlx_product_nt(c->p, c->pixels, c->filters, depth, windows, WEIGHTS, OUT);
+    return mlx_product_nt(c->p, c->pixels, c->filters, depth, windows, WEIGHTS, c->out);
 }
 
 /* ---- implicit products ---- */
@@ -99,7 +100,7 @@ static void implicit(const struct conv *c, unsigned bm, unsigned bn, bool genera
                        (struct plan_size){32, wn, wm}, "mlx_conv_%s_%s_%ux%u_%ux%u", channels, plan_type(c->p), bm, bn, wm, wn);
     plan_buffer(c->p, IMAGE);
     plan_buffer(c->p, WEIGHTS);
-    plan_buffer(c->p, OUT);
+    plan_buffer(c->p, c->out);
     give_sizes(c, c->height, c->width, c->pad);
 }
 
@@ -137,7 +138,13 @@ static bool choose(const struct conv *c)
 
 bool mlx_conv2d(struct framework_plan *p)
 {
+    return mlx_conv2d_to(p, OUT);
+}
+
+bool mlx_conv2d_to(struct framework_plan *p, unsigned out)
+{
     struct conv c = {.p = p,
+                     .out = out,
                      .images = plan_value(p, "n"),
                      .channels = plan_value(p, "c"),
                      .height = plan_value(p, "h"),
@@ -159,6 +166,7 @@ bool mlx_conv2d(struct framework_plan *p)
         return plan_refuse(p, "conv2d of these channels is done by Winograd's method, which is not among these kernels");
     plan_channels_last(p, IMAGE, c.images, c.channels, c.height * c.width);
     plan_channels_last(p, WEIGHTS, c.filters, c.channels, c.taps);
-    plan_channels_last(p, OUT, c.images, c.filters, c.out_height * c.out_width);
+    if (out == OUT)
+        plan_channels_last(p, out, c.images, c.filters, c.out_height * c.out_width);
     return choose(&c) && !p->failed;
 }

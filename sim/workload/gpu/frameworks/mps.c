@@ -1,0 +1,216 @@
+/* What PyTorch's MPS back end is thought to run. Its kernels are closed, so all of this is a guess; versions are PyTorch's, and
+ * those up to 2.4 stand for macOS 14, later ones for macOS 15.
+ *
+ * What is known and what is inferred:
+ * - Products. PyTorch itself has a Metal kernel of 16 x 16 tiles, a result a thread, which it takes for operands that MPSGraph
+ *   multiplies wrongly (aten/src/ATen/native/mps/operations/LinearAlgebra.mm). Published times have two levels: 200 to 280
+ *   Gflop/s a core, as MLX's tiles of matrices (M3 Pro, M3 Max, and everything on macOS 15, linear layers), and 50 to 105 Gflop/s
+ *   a core, which is what that kernel's reads of threadgroup memory allow. The slow level is seen for all single products on M1
+ *   and M2 with macOS 14, for those with a million rows everywhere, and for tall ones of 32 columns everywhere. Batches of 32
+ *   columns on M1 and M2 with macOS 14 are slower still, as slow as a kernel that reads each operand from the L1.
+ * - Softmax and places of the largest. For rows of 8 to 1024 elements macOS 14 reaches 2 to 7 GB/s a core whatever the length is,
+ *   where MLX is bound by DRAM: as one thread a row, whose lanes touch a line each. macOS 15 keeps that for rows of 8 (softmax)
+ * and 128 (places), and for places along other axes, and streams longer rows. A million elements a row take three reads and a
+ * write on macOS 14, two reads and a write on macOS 15.
+ * - Convolutions take images N H W C; up to 2.4 a transposition of the result to N C H W is part of the graph
+ *   (pytorch/pytorch pull requests 83121, 95078, 128393). The products are MLX's implicit ones; those of 3 and 12 channels
+ *   are two to ten times faster than what MLX measures, by a kernel that nobody has described. */
+#include "sim/workload/gpu/frameworks/framework_plan.h"
+
+#include <string.h>
+
+enum { MILLION_ROWS = 1 << 18, TALL = 32768, NARROW = 32, DEEP = 32768, SHORT_ROW = 32, SHORT_PLACES = 128, LOOPED = 4096 };
+enum { OUT = 2 /* the convolution's result */ };
+
+static bool is_macos_14(const struct framework_plan *p)
+{
+    return p->choice->version < framework_version(2, 5, 0);
+}
+
+/* M1 and M2. */
+static bool is_older_gpu(const struct framework_plan *p)
+{
+    return p->library->request.generation <= GPU_G14;
+}
+
+static uint32_t bits(double value)
+{
+    const float single = (float)value;
+    uint32_t word;
+    memcpy(&word, &single, sizeof word);
+    return word;
+}
+
+/* ---- products ---- */
+
+struct shape {
+    uint64_t m, n, k, batch;
+    bool ta, tb;
+};
+
+enum kind { TILES, PLAIN, DIRECT };
+
+static enum kind kind_of(const struct framework_plan *p, const struct shape *g)
+{
+    const bool early = is_macos_14(p) && is_older_gpu(p);
+    if (g->m == 1 || g->n == 1)
+        return TILES;
+    if (g->batch > 1)
+        return early && g->n <= NARROW ? DIRECT : TILES;
+    if (g->k > DEEP)
+        return TILES;
+    return early || g->m >= MILLION_ROWS || (g->n <= NARROW && g->m > TALL) ? PLAIN : TILES;
+}
+
+/* As struct product_sizes of mps/simple.metal. */
+static void one_a_thread(struct framework_plan *p, const struct shape *g, enum kind kind)
+{
+    const double alpha = plan_decimal(p, "alpha"), beta = plan_decimal(p, "beta");
+    const bool adds = alpha < 1 || alpha > 1 || beta < 0 || beta > 0;
+    if (kind == PLAIN)
+        plan_launch_groups(p, (struct plan_size){plan_ceil(g->n, 16), plan_ceil(g->m, 16), g->batch},
+                           (struct plan_size){16, 16, 1}, "mps_tiled_%s%s", adds ? "add_" : "", plan_type(p));
+    else
+        plan_launch(p, (struct plan_size){g->n, g->m, g->batch}, (struct plan_size){plan_least(32, g->n), 8, 1},
+                    "mps_direct_%s%s", adds ? "add_" : "", plan_type(p));
+    for (unsigned i = 0; i < 3; i++)
+        plan_buffer(p, i);
+    plan_number(p, (uint32_t)g->m, (uint32_t)g->n, (uint32_t)g->k, g->ta ? 1 : (uint32_t)g->k, g->ta ? (uint32_t)g->m : 1,
+                g->tb ? 1 : (uint32_t)g->n, g->tb ? (uint32_t)g->k : 1, (uint32_t)(g->m * g->k), (uint32_t)(g->k * g->n),
+                (uint32_t)(g->m * g->n), bits(alpha), bits(beta));
+}
+
+bool mps_gemm(struct framework_plan *p)
+{
+    const struct shape g = {.m = plan_value(p, "m"),
+                            .n = plan_value(p, "n"),
+                            .k = plan_value(p, "k"),
+                            .batch = plan_value(p, "batch"),
+                            .ta = plan_value(p, "ta") != 0,
+                            .tb = plan_value(p, "tb") != 0};
+    const enum kind kind = kind_of(p, &g);
+    if (kind == TILES)
+        return mlx_gemm(p);
+    if (g.m * g.n > UINT32_MAX || g.m * g.k > UINT32_MAX || g.k * g.n > UINT32_MAX)
+        return plan_refuse(p, "gemm with a matrix of more than 2^32 - 1 elements");
+    one_a_thread(p, &g, kind);
+    return !p->failed;
+}
+
+/* ---- rows ---- */
+
+/* The largest or the sum of each row: a thread or a simdgroup a row. */
+static unsigned of_rows(struct framework_plan *p, const char *op, unsigned from, uint64_t rows, uint64_t columns)
+{
+    const unsigned result = plan_scratch(p, op, GPU_F32, rows);
+    if (columns < 32)
+        plan_launch(p, (struct plan_size){rows, 1, 1}, (struct plan_size){256, 1, 1}, "mlx_row_small_%s", op);
+    else
+        plan_launch_groups(p, (struct plan_size){plan_ceil(rows, 8), 1, 1}, (struct plan_size){256, 1, 1}, "mlx_row_medium_%s",
+                           op);
+    plan_buffer(p, from);
+    plan_buffer(p, result);
+    if (columns < 32)
+        plan_number(p, (uint32_t)columns);
+    else
+        plan_number(p, (uint32_t)columns, (uint32_t)rows);
+    return result;
+}
+
+static void softmax_in_parts(struct framework_plan *p, uint64_t rows, uint64_t columns)
+{
+    const struct plan_size grid = {columns, rows, 1}, group = plan_block(columns, rows, 1);
+    const unsigned most = of_rows(p, "max", 0, rows, columns);
+    plan_launch(p, grid, group, "mps_exp_less_%s", plan_type(p));
+    plan_buffer(p, 0);
+    plan_buffer(p, most);
+    plan_buffer(p, 1);
+    plan_number(p, (uint32_t)columns);
+    const unsigned sum = of_rows(p, "sum", 1, rows, columns);
+    plan_launch(p, grid, group, "mps_over_%s", plan_type(p));
+    plan_buffer(p, 1);
+    plan_buffer(p, sum);
+    plan_number(p, (uint32_t)columns);
+}
+
+static void softmax_of_short_rows(struct framework_plan *p, uint64_t rows, uint64_t columns)
+{
+    uint64_t width = 1;
+    while (width < columns)
+        width *= 2;
+    plan_launch(p, (struct plan_size){plan_ceil(rows * width, 32) * 32, 1, 1},
+                (struct plan_size){plan_least(256, plan_ceil(rows * width, 32) * 32), 1, 1}, "mps_softmax_short_%s",
+                plan_type(p));
+    plan_buffer(p, 0);
+    plan_buffer(p, 1);
+    plan_number(p, (uint32_t)rows, (uint32_t)columns, (uint32_t)width);
+}
+
+bool mps_softmax(struct framework_plan *p)
+{
+    const uint64_t rows = plan_value(p, "rows"), columns = plan_value(p, "columns");
+    const bool several_rows = !is_macos_14(p) && columns <= SHORT_ROW;
+    if (!several_rows && (!is_macos_14(p) || p->type != GPU_F32))
+        return mlx_softmax(p);
+    if (plan_value(p, "log"))
+        return plan_refuse(p, "softmax without log");
+    if (columns > INT32_MAX || rows > INT32_MAX)
+        return plan_refuse(p, "softmax of more than 2^31 - 1 rows or columns");
+    if (several_rows) {
+        softmax_of_short_rows(p, rows, columns);
+    } else if (columns <= LOOPED) {
+        softmax_in_parts(p, rows, columns);
+    } else {
+        plan_launch_groups(p, (struct plan_size){rows, 1, 1}, (struct plan_size){1024, 1, 1}, "mps_softmax_passes_%s",
+                           plan_type(p));
+        plan_buffer(p, 0);
+        plan_buffer(p, 1);
+        plan_number(p, (uint32_t)columns);
+    }
+    return !p->failed;
+}
+
+bool mps_reduce(struct framework_plan *p)
+{
+    enum { ARGMAX = 6, ARGMIN = 7 };
+    const uint64_t rows = plan_value(p, "rows"), columns = plan_value(p, "columns"), op = plan_value(p, "op");
+    const bool along_rows = plan_value(p, "axis") == 1;
+    const uint64_t results = along_rows ? rows : columns;
+    if (op < ARGMAX || op > ARGMIN || (along_rows && columns > SHORT_PLACES))
+        return mlx_reduce(p);
+    if (rows * columns > UINT32_MAX)
+        return plan_refuse(p, "reduce of more than 2^32 - 1 elements");
+    plan_launch(p, (struct plan_size){results, 1, 1}, (struct plan_size){plan_least(256, results), 1, 1}, "mps_%s_%s",
+                op == ARGMAX ? "argmax" : "argmin", plan_type(p));
+    plan_buffer(p, 0);
+    plan_buffer(p, 1);
+    plan_number(p, (uint32_t)(along_rows ? columns : rows), along_rows ? 1 : (uint32_t)columns,
+                along_rows ? (uint32_t)columns : 1);
+    return !p->failed;
+}
+
+/* ---- convolutions ---- */
+
+static void channels_first(struct framework_plan *p, uint64_t pixels, uint64_t filters, uint64_t images, unsigned last)
+{
+    plan_launch(p, (struct plan_size){pixels, filters, images}, (struct plan_size){plan_least(256, pixels), 1, 1},
+                "mps_channels_first_%s", plan_type(p));
+    plan_buffer(p, last);
+    plan_buffer(p, OUT);
+    plan_number(p, (uint32_t)pixels, (uint32_t)filters);
+}
+
+bool mps_conv2d(struct framework_plan *p)
+{
+    const uint64_t images = plan_value(p, "n"), filters = plan_value(p, "k"), stride = plan_value(p, "stride"),
+                   pad = plan_value(p, "pad");
+    const uint64_t pixels = ((plan_value(p, "h") + 2 * pad - plan_value(p, "r")) / stride + 1) *
+                            ((plan_value(p, "w") + 2 * pad - plan_value(p, "s")) / stride + 1);
+    if (!is_macos_14(p))
+        return mlx_conv2d(p);
+    const unsigned last = plan_scratch(p, "last", p->type, images * filters * pixels);
+    if (!mlx_conv2d_to(p, last))
+        return false;
+    channels_first(p, pixels, filters, images, last);
+    return !p->failed;
+}
