@@ -273,10 +273,11 @@ static bool open_outputs(struct session *s, struct orch_error *error)
     return s->record.db && (!trace || s->record.perfetto);
 }
 
-/* At detail op, operators are looked up in the database. */
+/* At detail op, operators are looked up in the database, and so are the kernels of networks without values. */
 static bool open_known(struct session *s, struct orch_error *error)
 {
-    if (!s->request.detail || strcmp(s->request.detail, "op") != 0)
+    const bool operators = s->request.detail && strcmp(s->request.detail, "op") == 0;
+    if (!operators && !(s->request.mode == RUN_TIMING && run_is_network(s->request.workload)))
         return true;
     s->known = known_create(s->record.db, error);
     if (!s->known)

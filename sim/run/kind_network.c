@@ -22,10 +22,21 @@ struct network {
     struct run_result operators; /* with detail op: what its kernels add up to */
 };
 
+bool run_is_network(const char *workload)
+{
+    const char *const dot = strrchr(workload, '.');
+    return dot && strcmp(dot, ".onnx") == 0;
+}
+
 static bool recognise(const struct run_file *file)
 {
-    const char *const dot = strrchr(file->path, '.');
-    return !file->is_folder && dot && strcmp(dot, ".onnx") == 0;
+    return !file->is_folder && run_is_network(file->path);
+}
+
+/* Nothing has values, and kernels are asked for their characteristics. Somebody who watches wants to see them run. */
+static bool is_timed_only(const struct run_request *q)
+{
+    return run_is_operator(q) || (q->mode == RUN_TIMING && !q->watch);
 }
 
 /* ---- inputs ---- */
@@ -93,6 +104,7 @@ static bool open_workload(struct run *run, struct orch_error *error)
     w->model = net_import(q->workload, error);
     if (!w->model)
         return false;
+    w->model->shapes_only = q->mode == RUN_TIMING || is_timed_only(q);
     w->inputs = w->model->graph->inputs;
     w->input = calloc(w->inputs + 1, sizeof(*w->input));
     bool ok = w->input || orch_no_memory(error);
@@ -137,9 +149,9 @@ static bool check(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_UNMODELLED,
                          ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also and on the ane only in f16",
                          q->precision);
-    return q->mode != RUN_TIMING || part == PART_GPU || part == PART_ANE || run_is_operator(q) ||
+    return q->mode != RUN_TIMING || part == PART_GPU || part == PART_ANE || is_timed_only(q) ||
            orch_fail(error, ORCH_UNMODELLED,
-                     ORCH_OPTION("mode") " timing: kernels of CPU cores are timed while they execute (full)");
+                     ORCH_OPTION("mode") " timing: kernels of CPU cores are watched while they execute (full)");
 }
 
 /* The file, the values that it is given, and what is done to its graph. */
@@ -200,7 +212,7 @@ static bool compute(struct run *run, struct network *w, struct run_result *r, st
     struct net_array **const output = calloc(outputs + 1, sizeof(*output));
     if (!output)
         return orch_no_memory(error);
-    const bool values = run->request->mode != RUN_TIMING && !run_is_operator(run->request);
+    const bool values = run->request->mode != RUN_TIMING && !is_timed_only(run->request);
     const bool ok = run_network(&w->run, output, error) && (!values || save(run, w, output, r, error));
     for (size_t k = 0; k < outputs; k++)
         net_array_release(output[k]);
@@ -213,8 +225,8 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
 {
     struct network *const w = run->work;
     const bool automatic = run->kind == &run_kind_network_auto, cores = run->kind->part == PART_CPU && !automatic;
-    struct mem_space *const space = cores ? NULL : run_space_create(run, error);
-    const bool characteristics = run_is_operator(run->request);
+    const bool characteristics = is_timed_only(run->request);
+    struct mem_space *const space = cores || characteristics ? NULL : run_space_create(run, error);
     (void)given;
     run_result_free(&w->operators);
     run_result_init(&w->operators);
@@ -228,7 +240,7 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                                   .characteristics = characteristics,
                                   .operators = characteristics || run->kind->part == PART_ANE ? &w->operators : NULL,
                                   .result = r};
-    const bool ok = (cores || space) && compute(run, w, r, error);
+    const bool ok = (cores || characteristics || space) && compute(run, w, r, error);
     run_space_free(space, run, m);
     return ok;
 }

@@ -20,6 +20,7 @@
 /* Counters of --unit auto: what was predicted of the units, and of what it chose ("auto"). */
 #define RUN_NETWORK_PREDICTED "network.predicted.%s.seconds"
 
+struct network_kernels;
 struct network_memory;
 struct network_plan;
 
@@ -32,7 +33,7 @@ struct run_network {
     struct net_array *const *input;    /* by input of the graph; one that is a constant may be NULL */
     struct run_measure *sum;           /* the caller releases it */
     struct run_result *result;         /* gets the placement and the counters */
-    bool characteristics;              /* with detail op: of kernels, which have no values */
+    bool characteristics;              /* without values: the network is composed of those of its kernels */
     /* Where no measure says everything (characteristics, requests to the Neural Engine): gets what kernels add up to; else NULL.
      */
     struct run_result *operators;
@@ -48,6 +49,7 @@ struct run_network {
 
     struct network_memory *memory; /* for run_network alone, as is the rest */
     struct network_plan *plan;
+    struct network_kernels *kernel_list; /* without values */
     bool in_command_buffer;
 };
 
