@@ -22,7 +22,9 @@ static bool leave(struct run_network *n, const struct net_node *node, const char
                   struct orch_error *error)
 {
     n->left++;
-    n->in_command_buffer = n->in_command_buffer && !run_network_needs_unit(n->model, node);
+    const bool waits = run_network_needs_unit(n->model, node);
+    n->in_command_buffer = n->in_command_buffer && !waits;
+    n->in_request = n->in_request && !waits;
     return run_placement_add(&n->result->placement, title, RUN_NETWORK_REFERENCE, "none", why) || orch_no_memory(error);
 }
 
@@ -180,6 +182,8 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
     n->plan = NULL;
     n->kernel_list = NULL;
     n->memory = NULL;
+    if (ok)
+        n->sum->end_ns += n->requests * n->request_ns;
     if (ok && n->command_buffers) {
         n->sum->gpu.overhead_ns = n->gpu.gpu.overhead_ns = n->command_buffers * n->overhead_ns;
         n->sum->end_ns += n->sum->gpu.overhead_ns;

@@ -2,7 +2,7 @@
  * Each kernel is a run of its own, behind the warm-up that such runs have, and the network's measure is the sum of theirs.
  *
  * What the asked unit's library lacks, kernels of the CPU's take. Kernels of the GPU that follow one another are in one command
- * buffer; whenever the GPU begins after somebody else computed, there is another one. */
+ * buffer, those of the Neural Engine in one request; whenever it begins after somebody else computed, there is another one. */
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_H
 #define ORCHARD_SIM_RUN_RUN_NETWORK_H
 
@@ -42,15 +42,15 @@ struct run_network {
     double macs, macs_known, macs_here; /* of all nodes, of operators with a kernel, of what the asked unit computed */
     double flops;                       /* of the kernels */
     unsigned kernels, left, elsewhere;  /* kernels that ran; nodes that the reference computed; kernels that the CPU took over */
-    unsigned command_buffers;           /* of the GPU */
+    unsigned command_buffers, requests; /* of the GPU; to the Neural Engine */
     bool sampled;                       /* some kernel was */
     struct run_measure cores, gpu;      /* what is in the sum, by who did it; the chip is the sum's */
-    double overhead_ns;                 /* of one command buffer */
+    double overhead_ns, request_ns;     /* of one command buffer, of one request */
 
     struct network_memory *memory; /* for run_network alone, as is the rest */
     struct network_plan *plan;
     struct network_kernels *kernel_list; /* without values */
-    bool in_command_buffer;
+    bool in_command_buffer, in_request;  /* what the GPU, the Neural Engine has been given goes on */
 };
 
 /* Fills `output`, one array for each output of the graph, which the caller releases. */

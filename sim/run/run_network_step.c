@@ -88,7 +88,8 @@ static bool note_costs(const struct run_network *n, const struct run_kind *kind,
     snprintf(seconds, sizeof seconds, RUN_NETWORK_SECONDS, place + 1);
     snprintf(joules, sizeof joules, RUN_NETWORK_JOULES, place + 1);
     return run_values_add(&n->result->counters, seconds,
-                          n->characteristics && kind->part == PART_GPU ? r->device_seconds : r->seconds) &&
+                          kind->part == PART_ANE || (n->characteristics && kind->part == PART_GPU) ? r->device_seconds
+                                                                                                   : r->seconds) &&
            (isnan(r->joules) || run_values_add(&n->result->counters, joules, r->joules));
 }
 
@@ -140,9 +141,11 @@ static void add_measure(struct run_network *n, struct run_measure *pass, enum or
 
 void network_step_count_buffer(struct run_network *n, enum orch_part part)
 {
-    const bool gpu = part == PART_GPU;
+    const bool gpu = part == PART_GPU, engine = part == PART_ANE;
     n->command_buffers += gpu && !n->in_command_buffer;
+    n->requests += engine && !n->in_request;
     n->in_command_buffer = gpu;
+    n->in_request = engine;
 }
 
 /* Instructions and threadgroups of launches, which no measure has. */
@@ -156,33 +159,6 @@ static bool add_launch_counters(const struct run_network *n, const struct run_re
 }
 
 /* ---- running ---- */
-
-/* The costs of the command buffer are the network's, not the kernel's. */
-static bool simulate(struct run_network *n, const struct network_step *step, const struct run_given *given,
-                     struct run_measure *pass, struct run_result *r, struct orch_error *error)
-{
-    struct run *const run = step->run;
-    if (!run->kind->time_in(run, given, pass, r, error) || !(add_launch_counters(n, r) || orch_no_memory(error)))
-        return false;
-    pass->end_ns -= pass->gpu.overhead_ns;
-    n->overhead_ns = fmax(n->overhead_ns, pass->gpu.overhead_ns);
-    pass->gpu.overhead_ns = 0;
-    n->sampled |= run->detail && strcmp(run->detail, "sampled") == 0;
-    return run->kind->account(run, pass, r, error) && run_joules(run, pass, r, error);
-}
-
-static bool run_on_buffers(struct run_network *n, const struct lowered_step *lowered, const struct network_step *step,
-                           struct run_measure *pass, struct run_result *r, struct orch_error *error)
-{
-    struct run_buffer buffer[RUN_BUFFERS];
-    uint64_t address[RUN_BUFFERS] = {0};
-    const unsigned buffers = step->run->kind->buffers(step->run, buffer);
-    const struct run_given given = {network_memory_space(n->memory), address, buffers};
-    const bool values = step->request.mode != RUN_TIMING;
-    return network_memory_give(n->memory, buffer, buffers, &lowered->operands, values, address, error) &&
-           simulate(n, step, &given, pass, r, error) &&
-           (!values || network_memory_take(n->memory, buffer, buffers, &lowered->operands, address, error));
-}
 
 /* What of the joules is left without the time of the command buffer. */
 static double joules_share(const struct run_network *n, const struct run_request *request, const struct run_kind *kind,
@@ -199,14 +175,45 @@ static double joules_share(const struct run_network *n, const struct run_request
 void network_step_without_buffer(struct run_network *n, const struct run_request *request, const struct run_kind *kind,
                                  struct run_measure *pass, struct run_result *r)
 {
-    if (kind->part == PART_GPU) {
-        n->overhead_ns = fmax(n->overhead_ns, 1e9 * r->overhead_seconds);
-        pass->gpu.device_ns = pass->end_ns = 1e9 * r->device_seconds;
-        if (!isnan(r->joules))
-            r->joules *= joules_share(n, request, kind, pass, r);
-    }
-    if (kind->part == PART_ANE)
-        pass->ane.timed.device_ns = 1e9 * r->device_seconds;
+    double *const most_ns = kind->part == PART_GPU ? &n->overhead_ns : &n->request_ns;
+    if (kind->part != PART_GPU && kind->part != PART_ANE)
+        return;
+    *most_ns = fmax(*most_ns, 1e9 * r->overhead_seconds);
+    pass->end_ns = 1e9 * r->device_seconds;
+    *(kind->part == PART_GPU ? &pass->gpu.device_ns : &pass->ane.timed.device_ns) = pass->end_ns;
+    if (!isnan(r->joules))
+        r->joules *= joules_share(n, request, kind, pass, r);
+}
+
+/* The costs of the command buffer and of the request are the network's, not the kernel's. */
+static bool simulate(struct run_network *n, const struct network_step *step, const struct run_given *given,
+                     struct run_measure *pass, struct run_result *r, struct orch_error *error)
+{
+    struct run *const run = step->run;
+    if (!run->kind->time_in(run, given, pass, r, error) || !(add_launch_counters(n, r) || orch_no_memory(error)))
+        return false;
+    pass->end_ns -= pass->gpu.overhead_ns;
+    n->overhead_ns = fmax(n->overhead_ns, pass->gpu.overhead_ns);
+    pass->gpu.overhead_ns = 0;
+    n->sampled |= run->detail && strcmp(run->detail, "sampled") == 0;
+    if (!run->kind->account(run, pass, r, error) || !run_joules(run, pass, r, error))
+        return false;
+    if (run->kind->part == PART_ANE && n->request->mode != RUN_FUNCTIONAL)
+        network_step_without_buffer(n, &step->request, run->kind, pass, r);
+    return true;
+}
+
+static bool run_on_buffers(struct run_network *n, const struct lowered_step *lowered, const struct network_step *step,
+                           struct run_measure *pass, struct run_result *r, struct orch_error *error)
+{
+    struct run_buffer buffer[RUN_BUFFERS];
+    uint64_t address[RUN_BUFFERS] = {0};
+    const unsigned buffers = step->run->kind->buffers(step->run, buffer);
+    const struct run_given given = {network_memory_space(n->memory), address, buffers};
+    const bool values = step->request.mode != RUN_TIMING;
+    return network_memory_give(n->memory, buffer, buffers, &lowered->operands, values, address, error) &&
+           simulate(n, step, &given, pass, r, error) &&
+           (!values || network_memory_take(n->memory, buffer, buffers, &lowered->operands, address, error));
 }
 
 bool network_step_add(struct run_network *n, const struct network_step *step, const struct run_kind *kind,
