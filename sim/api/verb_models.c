@@ -132,7 +132,7 @@ const struct api_verb verb_models = {
                 "memory hold it, of all chips or of those of --chip. Of networks: inputs, operators with shapes, work, "
                 "memory,\n"
                 "and what passes do: fold dead identity cse batch_norm (from --opt 1 on), hard_swish gelu silu layer_norm rope\n"
-                "attention swiglu conv matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.",
+                "attention swiglu conv sum matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.",
             .examples = "orchard models\n"
                         "orchard models show llama-3-8b --chip m2-max\n"
                         "orchard models show model.gguf --json\n"

@@ -226,7 +226,7 @@ bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *
     const bool ahead = l->part == PART_ANE && b->count > 1 && lowering_holds_constant(l, b); /* its library repeats nothing */
     const int64_t count = shape->count, period = b->count == count || ahead ? 0 : period_of(shape, b);
     const bool simple = b->count == count || period > 0;
-    if (period == 1 && l->part == PART_ANE && lowering_holds_constant(l, b) && *(const float *)b->data != 0)
+    if (period == 1 && l->part == PART_ANE && !strchr(word, '+') && lowering_holds_constant(l, b) && *(const float *)b->data != 0)
         return add_numbers(l, word, b->data, 1, a, to, count);
     char option[40] = "";
     if (period)
@@ -254,7 +254,7 @@ bool lowering_pair(struct lowering *l, const char *word)
     const struct net_array *a = l->in[0], *b = l->node->inputs > 1 ? l->in[1] : NULL;
     const struct net_array *const out = l->out[0];
     const bool either =
-        strcmp(word, "add") == 0 || strcmp(word, "mul") == 0 || strcmp(word, "max") == 0 || strcmp(word, "min") == 0;
+        strncmp(word, "add", 3) == 0 || strcmp(word, "mul") == 0 || strcmp(word, "max") == 0 || strcmp(word, "min") == 0;
     if (l->node->inputs != 2 || !b || b->type != NET_F32)
         return lowering_leave(l, "%zu operands, or of several types", l->node->inputs);
     if (strcmp(word, "pow") == 0) { /* the kernel's powers are of positive numbers */

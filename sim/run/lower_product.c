@@ -2,6 +2,7 @@
 #include "sim/run/lowering.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Matrices in the last two dimensions; those in front are equal, or b has none. */
@@ -109,9 +110,13 @@ bool lowering_product(struct lowering *l, const char *word)
     if (bias && !whole && beta != 1)
         return lowering_leave(l, "a repeated bias times %g", beta);
     lowering_add_product(l, &p, a->data, b->data, whole ? bias->data : NULL, out->data);
-    if (bias && !whole && !lowering_broadcast_pair(l, "add", out->data, out, bias, out->data))
+    const char *const activation = bias && !whole ? lowering_activation_word(l->node) : NULL;
+    char word_both[40] = "add";
+    if (activation && activation[0])
+        snprintf(word_both, sizeof word_both, "add+%.30s", activation);
+    if (bias && !whole && !lowering_broadcast_pair(l, word_both, out->data, out, bias, out->data))
         return false;
-    return lowering_activation(l, out->data, out->count);
+    return (activation && activation[0]) || lowering_activation(l, out->data, out->count);
 }
 
 /* softmax(scale Q K^T + mask) V, in four kernels: the library's own attention has no mask. */
