@@ -81,7 +81,7 @@ static void list_row(struct table *table, const struct shape_published *model)
     table_cell(table, "%s", format_bytes(text, shape_cache_bytes(&s, 2)));
 }
 
-int models_language_list(struct api_context *context)
+void models_language_list(struct api_context *context, json_object *rows)
 {
     static const struct table_column columns[] = {
         {"model", NULL, false, 0},     {"parameters", NULL, true, 0}, {"layers", NULL, true, 0},
@@ -90,19 +90,15 @@ int models_language_list(struct api_context *context)
         {"q8_0", NULL, true, 0},       {"q4_k", NULL, true, 0},       {"cache/token", NULL, true, 0}};
     const struct shape_published *model;
     struct language_shape shape;
-    if (api_wants_document(context)) {
-        json_object *const rows = json_object_new_array();
+    if (api_wants_document(context))
         for (size_t i = 0; (model = shape_published_at(i)); i++)
             json_object_array_add(rows, published_json(model, &shape));
-        api_document(context, rows);
-    }
     if (!api_wants_text(context))
-        return ORCH_OK;
+        return;
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (size_t i = 0; (model = shape_published_at(i)); i++)
         list_row(table, model);
     api_table(context, table);
-    return ORCH_OK;
 }
 
 /* ---- which memories hold it ---- */

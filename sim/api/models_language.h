@@ -6,8 +6,8 @@
 
 struct shape_published;
 
-/* The zoo as a table and a list. */
-int models_language_list(struct api_context *context);
+/* The zoo as a table and a list, to which a document's rows are added. */
+void models_language_list(struct api_context *context, json_object *rows);
 int models_language_show(struct api_context *context, const struct shape_published *model);
 
 /* Kinds of files: whether a file with this name and these first bytes is one, and what is in it. */

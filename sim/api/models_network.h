@@ -4,8 +4,11 @@
 
 #include "sim/api/api.h"
 
-/* A kind of files: whether a file with this name and these first bytes is an ONNX network, and what is in it, after the passes
- * that the options "opt", "no-pass" and "pass" ask for and with the dimensions of "dim". */
+/* Published networks as a table, and as rows of a document. */
+void models_network_list(struct api_context *context, json_object *rows);
+
+/* A kind of files, and model:NAME of published networks: whether a file with this name and these first bytes is an ONNX network,
+ * and what is in it, after the passes that the options "opt", "no-pass" and "pass" ask for and with the dimensions of "dim". */
 bool models_is_onnx(const char *path, const void *head, size_t size, uint64_t file_bytes);
 int models_show_onnx(struct api_context *context, const char *path);
 

@@ -5,6 +5,7 @@
 #include "sim/api/models_network.h"
 #include "sim/base/suggest.h"
 #include "sim/language/shape.h"
+#include "sim/network/zoo/zoo.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -39,6 +40,8 @@ static int show_nothing(struct api_context *context, const char *name, bool is_f
     suggest_start(&s, name);
     for (size_t i = 0; (model = shape_published_at(i)); i++)
         suggest_offer(&s, model->name);
+    for (size_t i = 0; net_zoo_at(i); i++)
+        suggest_offer(&s, net_zoo_at(i)->name);
     orch_fail(&error, ORCH_USAGE, "'%.60s' is neither a file nor a model of the zoo (orchard models)%s", name,
               suggest_phrase(&s, hint, sizeof hint));
     return api_fail(context, &error);
@@ -66,6 +69,8 @@ static int show(struct api_context *context, const char *name)
     const struct shape_published *const model = shape_published_named(in_zoo);
     if (model)
         return models_language_show(context, model);
+    if (net_zoo_find(name))
+        return models_show_onnx(context, name);
     FILE *const file = fopen(name, "rb");
     if (file)
         return show_file(context, name, file);
@@ -76,10 +81,24 @@ static int show(struct api_context *context, const char *name)
     return api_fail(context, &error);
 }
 
+static int list(struct api_context *context)
+{
+    json_object *const rows = json_object_new_array();
+    if (!rows)
+        return ORCH_INTERNAL;
+    models_language_list(context, rows);
+    models_network_list(context, rows);
+    if (api_wants_document(context))
+        api_document(context, rows);
+    else
+        json_object_put(rows);
+    return ORCH_OK;
+}
+
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     if (words == 0 || (words == 1 && strcmp(word[0], "list") == 0))
-        return models_language_list(context);
+        return list(context);
     if (words == 2 && strcmp(word[0], "show") == 0)
         return show(context, word[1]);
     if (strcmp(word[0], "show") == 0)
@@ -88,7 +107,8 @@ static int ask(struct api_context *context, int words, const char *const *word)
 }
 
 static const struct orchard_option option_table[] = {
-    {"dim", 0, "NAME=N", true, "ONNX: the size of a dimension that the file leaves open; repeats"},
+    {"dim", 0, "NAME=N", true,
+     "networks: the size of a dimension that is open (of model:NAME: that has another size by itself); repeats"},
     {"value", 0, "NAME=NUMBER", true,
      "ONNX: the value of an input that is one number, so that what depends on it is folded; repeats"},
     {"opt", 0, "0|1|2", false, "ONNX: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
@@ -105,18 +125,20 @@ const struct api_verb verb_models = {
                         "show NAME|FILE",
             .summary = "published models, and files of models",
             .text =
-                "list: language models of the zoo with their dimensions, parameters and bytes by format of the weights.\n"
+                "list: language models of the zoo with their dimensions, parameters and bytes by format of the weights, and\n"
+                "published networks with their parameters; orchard run model:NAME runs either.\n"
                 "show: one of them, or a file (GGUF, safetensors, config.json): metadata, tensors, parameters, and which sizes "
                 "of\n"
-                "memory hold it, of all chips or of those of --chip. Of ONNX networks: inputs, operators with shapes, work, "
+                "memory hold it, of all chips or of those of --chip. Of networks: inputs, operators with shapes, work, "
                 "memory,\n"
                 "and what passes do: fold dead identity cse batch_norm (from --opt 1 on), hard_swish gelu silu layer_norm rope\n"
-                "attention swiglu conv matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.",
+                "attention swiglu conv sum matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.",
             .examples = "orchard models\n"
                         "orchard models show llama-3-8b --chip m2-max\n"
                         "orchard models show model.gguf --json\n"
                         "orchard models show bert.onnx --dim batch=1 --dim sequence=128\n"
                         "orchard models show voice.onnx --value sr=16000\n"
+                        "orchard models show resnet50\n"
                         "orchard models show resnet.onnx --pass memory",
             .options = option_table,
         },

@@ -95,8 +95,7 @@ struct session {
     struct uncertainty uncertainty; /* of the option uncertainty */
     struct run_uncertainty sampled;
     bool rerun, explain, many;
-    bool assembly; /* in the profile */
-    bool differs;  /* some output differs from what its description expects */
+    bool assembly, differs; /* in the profile; some output differs from what its description expects */
     json_object *rows;
     struct table *table;
     uint64_t number;
@@ -273,10 +272,11 @@ static bool open_outputs(struct session *s, struct orch_error *error)
     return s->record.db && (!trace || s->record.perfetto);
 }
 
-/* At detail op, operators are looked up in the database. */
+/* At detail op, operators are looked up in the database, and so are the kernels of networks without values. */
 static bool open_known(struct session *s, struct orch_error *error)
 {
-    if (!s->request.detail || strcmp(s->request.detail, "op") != 0)
+    const bool timed = s->request.mode == RUN_TIMING && run_is_network(s->request.workload);
+    if (!timed && (!s->request.detail || strcmp(s->request.detail, "op") != 0))
         return true;
     s->known = known_create(s->record.db, error);
     if (!s->known)
@@ -415,7 +415,7 @@ const struct api_verb verb_run = {
                 "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object,\n"
                 "AMX words included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a\n"
                 "GPU kernel (.cl, .metal, .ll: see orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; gz\n"
-                "too), a network (.onnx) or a language model (.gguf generates text; model:NAME of orchard models is timed).\n"
+                "too), a network (.onnx) or a language model (.gguf generates text); model:NAME is one of orchard models.\n"
                 "The answer is recorded in the performance database; an equal run is found there instead of simulated again.\n"
                 "Operators of networks run by kernels of the unit, or of the one predicted to be done first (auto).\n"
                 "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode\n"
@@ -434,11 +434,11 @@ const struct api_verb verb_run = {
                 "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
                 "4096\n"
                 "orchard run saxpy.metal --grid 4096 --group 256 --args f32:4096:rand:1 --args f32:4096 --args 4096 --profile\n"
-                "orchard run a.metal --grid 4096 --group 64 --args f32:4096:rand:1 --args t=f32:4096 + b.metal --grid 4096 "
-                "--group "
-                "64 --args t --args out:f32:4096:y.npy\n"
+                "orchard run a.metal --grid 4096 --group 64 --args f32:4096:rand:1 --args t=f32:4096 + b.metal "
+                "--grid 4096 --group 64 --args t --args out:f32:4096:y.npy\n"
                 "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
                 "orchard run stories.gguf --prompt-text 'Once upon a time' --generate 64 --unit gpu --chip m1\n"
+                "orchard run model:resnet50 --unit gpu --chip m1,m2 --mode timing\n"
                 "orchard run model:llama-7b --unit gpu --precision q8_0 --prompt 512 --generate 128 --detail op\n"
                 "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",
             .options = option_table,

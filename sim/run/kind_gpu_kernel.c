@@ -197,8 +197,19 @@ static double host_bytes(const struct gpu_library *library)
     return buffers + most;
 }
 
-/* What is only timed needs contents where values steer, and those of places alone where the host would not hold all. Where there
- * are contents, the host has to hold them. */
+/* From so many bytes on, what is only looked up in a table of embeddings has no contents. */
+#define TABLE_BYTES 0x1p25
+
+static bool has_places(const struct gpu_library *library)
+{
+    for (unsigned i = 0; i < library->kernel.buffers; i++)
+        if (library->kernel.buffer[i].places)
+            return true;
+    return false;
+}
+
+/* What is only timed needs contents where values steer, and those of places alone where these are all that steers, or where the
+ * host would not hold all. Where there are contents, the host has to hold them. */
 static bool choose_contents(struct run_chain *c)
 {
     const bool timing = c->run->request->mode == RUN_TIMING;
@@ -212,8 +223,9 @@ static bool choose_contents(struct run_chain *c)
     }
     if (timing && !gpu_library_steered(library, c->generation, &c->contents, c->error))
         return false;
-    c->empty = library->empty = timing && c->contents && !c->given && bytes > (double)ABI_BUFFERS_MAX;
-    if (!c->contents || c->given)
+    const bool least = timing && c->contents && !c->given; /* what may do without contents does */
+    c->empty = library->empty = least && (bytes > (double)ABI_BUFFERS_MAX || (bytes > TABLE_BYTES && has_places(library)));
+    if (!c->contents || c->given || (library->empty && bytes <= (double)ABI_BUFFERS_MAX))
         return true;
     if (!library->empty)
         return run_host_holds(library->text, host_bytes(library), "; " ORCH_OPTION("mode") " timing needs none", c->error);

@@ -5,6 +5,7 @@
 #include "sim/base/splitmix64.h"
 #include "sim/network/arrays.h"
 #include "sim/network/network.h"
+#include "sim/network/zoo/zoo.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network.h"
 
@@ -22,10 +23,27 @@ struct network {
     struct run_result operators; /* with detail op: what its kernels add up to */
 };
 
+/* Of the published networks, which have no file; NULL = it is a file. */
+static const struct net_zoo_model *published(const char *workload)
+{
+    return strncmp(workload, NET_ZOO, sizeof NET_ZOO - 1) == 0 ? net_zoo_find(workload) : NULL;
+}
+
+bool run_is_network(const char *workload)
+{
+    const char *const dot = strrchr(workload, '.');
+    return published(workload) || (dot && strcmp(dot, ".onnx") == 0);
+}
+
 static bool recognise(const struct run_file *file)
 {
-    const char *const dot = strrchr(file->path, '.');
-    return !file->is_folder && dot && strcmp(dot, ".onnx") == 0;
+    return !file->is_folder && run_is_network(file->path);
+}
+
+/* Nothing has values, and kernels are asked for their characteristics. Somebody who watches wants to see them run. */
+static bool is_timed_only(const struct run_request *q)
+{
+    return run_is_operator(q) || (q->mode == RUN_TIMING && !q->watch);
 }
 
 /* ---- inputs ---- */
@@ -80,6 +98,14 @@ static bool generate_missing(struct network *w, uint64_t seed, struct orch_error
     return true;
 }
 
+static struct net_model *import(const struct run_request *q, struct orch_error *error)
+{
+    const struct net_zoo_model *const zoo = published(q->workload);
+    const bool values = q->mode != RUN_TIMING && !is_timed_only(q);
+    const struct net_zoo_options options = {.dims = q->dims, .dim_count = q->dim_count, .contents = values, .seed = q->seed};
+    return zoo ? net_zoo_build(zoo, &options, NULL, error) : net_import(q->workload, error);
+}
+
 static bool open_workload(struct run *run, struct orch_error *error)
 {
     static const struct net_open_options everything = {.level = 2};
@@ -90,15 +116,16 @@ static bool open_workload(struct run *run, struct orch_error *error)
         return orch_no_memory(error);
     snprintf(run->program_name, sizeof run->program_name, "%.200s", slash ? slash + 1 : q->workload);
     run_result_init(&w->operators);
-    w->model = net_import(q->workload, error);
+    w->model = import(q, error);
     if (!w->model)
         return false;
+    w->model->shapes_only = q->mode == RUN_TIMING || is_timed_only(q);
     w->inputs = w->model->graph->inputs;
     w->input = calloc(w->inputs + 1, sizeof(*w->input));
     bool ok = w->input || orch_no_memory(error);
     for (size_t i = 0; ok && i < q->input_count; i++)
         ok = read_input(w, q->inputs[i], error);
-    for (size_t i = 0; ok && i < q->dim_count; i++)
+    for (size_t i = 0; ok && i < q->dim_count && !published(q->workload); i++)
         ok = net_bind(w->model, q->dims[i], error);
     return ok && net_bind_inputs(w->model, w->input, error) &&
            net_prepare(w->model, q->passes ? q->passes : &everything, NULL, error) && generate_missing(w, q->seed, error);
@@ -137,9 +164,9 @@ static bool check(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_UNMODELLED,
                          ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also and on the ane only in f16",
                          q->precision);
-    return q->mode != RUN_TIMING || part == PART_GPU || part == PART_ANE || run_is_operator(q) ||
+    return q->mode != RUN_TIMING || part == PART_GPU || part == PART_ANE || is_timed_only(q) ||
            orch_fail(error, ORCH_UNMODELLED,
-                     ORCH_OPTION("mode") " timing: kernels of CPU cores are timed while they execute (full)");
+                     ORCH_OPTION("mode") " timing: kernels of CPU cores are watched while they execute (full)");
 }
 
 /* The file, the values that it is given, and what is done to its graph. */
@@ -147,7 +174,9 @@ static uint64_t hash(const struct run *run)
 {
     const struct network *const w = run->work;
     const struct net_open_options *const p = run->request->passes;
-    uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "network", 7), run->file.bytes, run->file.size);
+    const struct net_zoo_model *const zoo = published(run->request->workload);
+    const char *const text = zoo ? zoo->notation : (const char *)run->file.bytes;
+    uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "network", 7), text, zoo ? strlen(text) : run->file.size);
     for (size_t k = 0; k < w->inputs; k++)
         if (w->input[k]) {
             h = checksum_add(h, w->input[k]->shape, w->input[k]->dims * sizeof w->input[k]->shape[0]);
@@ -200,7 +229,7 @@ static bool compute(struct run *run, struct network *w, struct run_result *r, st
     struct net_array **const output = calloc(outputs + 1, sizeof(*output));
     if (!output)
         return orch_no_memory(error);
-    const bool values = run->request->mode != RUN_TIMING && !run_is_operator(run->request);
+    const bool values = run->request->mode != RUN_TIMING && !is_timed_only(run->request);
     const bool ok = run_network(&w->run, output, error) && (!values || save(run, w, output, r, error));
     for (size_t k = 0; k < outputs; k++)
         net_array_release(output[k]);
@@ -213,8 +242,8 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
 {
     struct network *const w = run->work;
     const bool automatic = run->kind == &run_kind_network_auto, cores = run->kind->part == PART_CPU && !automatic;
-    struct mem_space *const space = cores ? NULL : run_space_create(run, error);
-    const bool characteristics = run_is_operator(run->request);
+    const bool characteristics = is_timed_only(run->request);
+    struct mem_space *const space = cores || characteristics ? NULL : run_space_create(run, error);
     (void)given;
     run_result_free(&w->operators);
     run_result_init(&w->operators);
@@ -228,7 +257,7 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                                   .characteristics = characteristics,
                                   .operators = characteristics || run->kind->part == PART_ANE ? &w->operators : NULL,
                                   .result = r};
-    const bool ok = (cores || space) && compute(run, w, r, error);
+    const bool ok = (cores || characteristics || space) && compute(run, w, r, error);
     run_space_free(space, run, m);
     return ok;
 }
@@ -236,6 +265,12 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
 static bool account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     const struct network *const w = run->work;
+    if (published(run->request->workload) &&
+        !run_assumption_add(&r->assumptions, "weights", "inferred",
+                            is_timed_only(run->request)
+                                ? "a published architecture: its weights have no values, times do not hang on them"
+                                : "a published architecture: its weights are generated"))
+        return orch_no_memory(error);
     if (w->generated && !run_assumption_add(&r->assumptions, "inputs", "inferred", "inputs that were not given are generated"))
         return orch_no_memory(error);
     return run_network_account(run, &w->run, m, r, error);

@@ -1,5 +1,6 @@
 /* The table of kinds. */
 #include "isa/array_count.h"
+#include "sim/network/zoo/zoo.h"
 #include "sim/run/kind.h"
 #include "sim/run/language_model.h"
 #include "sim/run/residual.h"
@@ -105,9 +106,11 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
         return &run_kind_gpu_row;
     if (language_model_is(q->workload))
         return language_kind(q);
-    if (kernel_is_workload(q->workload))
+    if (kernel_is_workload(q->workload) && !run_is_network(q->workload))
         return kernel_kind(q, error);
-    if (!run_file_read(q->workload, &run->file, error))
+    const bool published = strncmp(q->workload, NET_ZOO, sizeof NET_ZOO - 1) == 0;
+    run->file.path = q->workload;
+    if (!published && !run_file_read(q->workload, &run->file, error))
         return NULL;
     const struct run_kind *const kind = file_kind(run);
     if (!kind)

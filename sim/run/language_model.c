@@ -1,13 +1,15 @@
 #include "sim/run/language_model.h"
 
 #include "sim/base/suggest.h"
+#include "sim/network/zoo/zoo.h"
 
 #include <string.h>
 
 bool language_model_is(const char *workload)
 {
     const char *const dot = strrchr(workload, '.');
-    return strncmp(workload, LANGUAGE_ZOO, strlen(LANGUAGE_ZOO)) == 0 || (dot && strcmp(dot, ".gguf") == 0);
+    return (strncmp(workload, LANGUAGE_ZOO, strlen(LANGUAGE_ZOO)) == 0 && !net_zoo_find(workload)) ||
+           (dot && strcmp(dot, ".gguf") == 0);
 }
 
 static bool open_published(const char *name, struct language_model *m, struct orch_error *error)
@@ -23,6 +25,8 @@ static bool open_published(const char *name, struct language_model *m, struct or
     suggest_start(&s, name);
     for (size_t i = 0; shape_published_at(i); i++)
         suggest_offer(&s, shape_published_at(i)->name);
+    for (size_t i = 0; net_zoo_at(i); i++)
+        suggest_offer(&s, net_zoo_at(i)->name);
     return orch_fail(error, ORCH_USAGE, "no published model '%.60s'%s (orchard models)", name,
                      suggest_phrase(&s, phrase, sizeof phrase));
 }

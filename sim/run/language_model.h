@@ -16,7 +16,7 @@ struct language_model {
     const char *name; /* of the file without its folders, or of the published model */
 };
 
-/* "model:llama-7b" or a file that ends in .gguf. */
+/* "model:llama-7b", which is none of the networks (sim/network/zoo), or a file that ends in .gguf. */
 bool language_model_is(const char *workload);
 /* False with what is wrong; close in any case. */
 bool language_model_open(const char *workload, struct language_model *model, struct orch_error *error);

@@ -172,18 +172,19 @@ static int64_t period_of(const struct net_array *shape, const struct net_array *
 }
 
 /* The rows of `b` that a larger array repeats, one place for each of its rows: rows are what is not repeated at the end. */
-static const float *expand(struct lowering *l, const struct net_array *shape, const struct net_array *b, float *to)
+static uint32_t *places_of(struct lowering *l, const struct net_array *shape, const struct net_array *b, int64_t *columns)
 {
-    int64_t columns = 1, stride[NET_DIMS_MAX] = {0}, each = 1;
+    int64_t stride[NET_DIMS_MAX] = {0}, each = 1;
     unsigned whole = 0;
+    *columns = 1;
     for (; whole < b->dims && b->shape[b->dims - 1 - whole] == shape->shape[shape->dims - 1 - whole]; whole++)
-        columns *= b->shape[b->dims - 1 - whole];
+        *columns *= b->shape[b->dims - 1 - whole];
     for (unsigned d = whole; d < b->dims; d++) {
         const int64_t have = b->shape[b->dims - 1 - d];
         stride[shape->dims - 1 - d] = have == 1 ? 0 : each;
         each *= have;
     }
-    const int64_t rows = shape->count / columns;
+    const int64_t rows = shape->count / *columns;
     uint32_t *const place = lowering_scratch(l, rows);
     for (int64_t i = 0; place && i < rows; i++) {
         int64_t left = i, at = 0;
@@ -191,10 +192,29 @@ static const float *expand(struct lowering *l, const struct net_array *shape, co
             at += left % shape->shape[d] * stride[d];
         place[i] = (uint32_t)at;
     }
+    return place;
+}
+
+static const float *expand(struct lowering *l, const struct net_array *shape, const struct net_array *b, float *to)
+{
+    int64_t columns;
+    const uint32_t *const place = places_of(l, shape, b, &columns);
+    const int64_t rows = shape->count / columns;
     struct lowered_step *const step = lowering_step(l, to, shape->count, "gather:%lldx%lldx%lld", (long long)(b->count / columns),
                                                     (long long)columns, (long long)rows);
     lowering_read(step, b->data, b->count);
     lowering_read(step, place, rows);
+    return to;
+}
+
+/* The same of a constant, before the network runs: no kernel is needed. */
+static const float *write_out(struct lowering *l, const struct net_array *shape, const struct net_array *b)
+{
+    int64_t columns;
+    const uint32_t *const place = places_of(l, shape, b, &columns);
+    float *const to = lowering_scratch(l, shape->count);
+    for (int64_t i = 0; place && to && !b->blank && i < shape->count / columns; i++)
+        memcpy(to + i * columns, (const float *)b->data + place[i] * columns, (size_t)columns * sizeof *to);
     return to;
 }
 
@@ -203,14 +223,17 @@ bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *
 {
     if (!is_repeated(l, shape, b))
         return false;
-    const int64_t count = shape->count, period = b->count == count ? 0 : period_of(shape, b);
+    const bool ahead = l->part == PART_ANE && b->count > 1 && lowering_holds_constant(l, b); /* its library repeats nothing */
+    const int64_t count = shape->count, period = b->count == count || ahead ? 0 : period_of(shape, b);
     const bool simple = b->count == count || period > 0;
-    if (period == 1 && l->part == PART_ANE && lowering_holds_constant(l, b) && *(const float *)b->data != 0)
+    if (period == 1 && l->part == PART_ANE && !strchr(word, '+') && lowering_holds_constant(l, b) && *(const float *)b->data != 0)
         return add_numbers(l, word, b->data, 1, a, to, count);
     char option[40] = "";
     if (period)
         snprintf(option, sizeof option, ",period=%lld", (long long)period);
-    const float *const second = simple ? b->data : expand(l, shape, b, lowering_scratch(l, count));
+    const float *const second = simple  ? b->data
+                                : ahead ? write_out(l, shape, b)
+                                        : expand(l, shape, b, lowering_scratch(l, count));
     struct lowered_step *const step = lowering_step(l, to, count, "elementwise:%lld,op=%s%s", (long long)count, word, option);
     lowering_read(step, a, count);
     lowering_read(step, second, period ? period : count);
@@ -231,7 +254,7 @@ bool lowering_pair(struct lowering *l, const char *word)
     const struct net_array *a = l->in[0], *b = l->node->inputs > 1 ? l->in[1] : NULL;
     const struct net_array *const out = l->out[0];
     const bool either =
-        strcmp(word, "add") == 0 || strcmp(word, "mul") == 0 || strcmp(word, "max") == 0 || strcmp(word, "min") == 0;
+        strncmp(word, "add", 3) == 0 || strcmp(word, "mul") == 0 || strcmp(word, "max") == 0 || strcmp(word, "min") == 0;
     if (l->node->inputs != 2 || !b || b->type != NET_F32)
         return lowering_leave(l, "%zu operands, or of several types", l->node->inputs);
     if (strcmp(word, "pow") == 0) { /* the kernel's powers are of positive numbers */

@@ -38,6 +38,32 @@ static bool is_matrix(const int64_t *perm, unsigned dims, unsigned *batch, unsig
     return at < dims;
 }
 
+/* Whether the last two of the dimensions that move change places, and nothing else does. */
+static bool swaps_last(const int64_t *perm, unsigned moved)
+{
+    for (unsigned d = 0; d + 2 < moved; d++)
+        if (perm[d] != d)
+            return false;
+    return moved >= 2 && perm[moved - 1] == moved - 2 && perm[moved - 2] == moved - 1;
+}
+
+/* Rows x columns blocks become columns x rows blocks, by two transpositions of matrices, for who cannot look up places: of rows
+ * and everything behind them, then of each block and the rows. */
+static bool swap_twice(struct lowering *l, unsigned moved)
+{
+    const struct net_array *const x = l->in[0];
+    const int64_t rows = x->shape[moved - 2], columns = x->shape[moved - 1], block = net_extent(x->shape, moved, x->dims);
+    const int64_t batch = x->count / (rows * columns * block);
+    float *const between = lowering_scratch(l, x->count);
+    lowering_read(lowering_step(l, between, x->count, "transpose:%lldx%lld,batch=%lld", (long long)rows,
+                                (long long)(columns * block), (long long)batch),
+                  x->data, x->count);
+    lowering_read(lowering_step(l, l->out[0]->data, x->count, "transpose:%lldx%lld,batch=%lld", (long long)block, (long long)rows,
+                                (long long)(batch * columns)),
+                  between, x->count);
+    return lowering_holds(l);
+}
+
 bool lowering_transpose(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0];
@@ -59,6 +85,8 @@ bool lowering_transpose(struct lowering *l, const char *word)
     }
     while (moved > 0 && perm[moved - 1] == moved - 1)
         moved--;
+    if (l->part == PART_ANE && swaps_last(perm, moved))
+        return swap_twice(l, moved);
     return move_rows(l, perm, moved);
 }
 

@@ -2,6 +2,7 @@
 #include "sim/run/lowering.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Matrices in the last two dimensions; those in front are equal, or b has none. */
@@ -42,6 +43,13 @@ static const float *turn_beforehand(struct lowering *l, const float *from, int64
     return to;
 }
 
+static const float *scaled(struct lowering *l, double factor, const float *from, int64_t count)
+{
+    float *const to = lowering_scratch(l, count);
+    lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=mul,number=%.9g", (long long)count, factor), from, count);
+    return to;
+}
+
 /* The Neural Engine multiplies plain matrices: by weights that its program has, or of two inputs. */
 static void add_plain_product(struct lowering *l, const struct lowering_product *p, const float *a, const float *b, float *to)
 {
@@ -51,6 +59,9 @@ static void add_plain_product(struct lowering *l, const struct lowering_product 
         a = weights_a ? turn_beforehand(l, a, p->k, p->m) : turn(l, a, p->batch, p->k, p->m);
     if (p->tb)
         b = weights_b ? turn_beforehand(l, b, p->n, p->k) : turn(l, b, p->batch, p->n, p->k);
+    const bool first = p->alpha != 1 && !weights_a && p->k < p->n; /* the factor costs less on the operand */
+    if (first)
+        a = scaled(l, p->alpha, a, p->batch * p->m * p->k);
     struct lowered_step *const step =
         lowering_step(l, to, count, "%s:%lldx%lldx%lld,batch=%lld%s", weights_a || weights_b ? "gemm" : "matmul", (long long)p->m,
                       (long long)p->n, (long long)p->k, (long long)p->batch,
@@ -59,7 +70,7 @@ static void add_plain_product(struct lowering *l, const struct lowering_product 
                                   : "");
     lowering_read(step, a, p->batch * p->m * p->k);
     lowering_read(step, b, p->batch * p->k * p->n);
-    if (p->alpha != 1)
+    if (p->alpha != 1 && !first)
         lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=mul,number=%.9g", (long long)count, p->alpha), to, count);
 }
 
@@ -99,9 +110,13 @@ bool lowering_product(struct lowering *l, const char *word)
     if (bias && !whole && beta != 1)
         return lowering_leave(l, "a repeated bias times %g", beta);
     lowering_add_product(l, &p, a->data, b->data, whole ? bias->data : NULL, out->data);
-    if (bias && !whole && !lowering_broadcast_pair(l, "add", out->data, out, bias, out->data))
+    const char *const activation = bias && !whole ? lowering_activation_word(l->node) : NULL;
+    char word_both[40] = "add";
+    if (activation && activation[0])
+        snprintf(word_both, sizeof word_both, "add+%.30s", activation);
+    if (bias && !whole && !lowering_broadcast_pair(l, word_both, out->data, out, bias, out->data))
         return false;
-    return lowering_activation(l, out->data, out->count);
+    return (activation && activation[0]) || lowering_activation(l, out->data, out->count);
 }
 
 /* softmax(scale Q K^T + mask) V, in four kernels: the library's own attention has no mask. */

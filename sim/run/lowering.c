@@ -54,6 +54,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"Max", "", lowering_pair, "max"},
     {"Min", "", lowering_pair, "min"},
     {"Pow", "", lowering_pair, "pow"},
+    {"FusedAdd", ORCHARD, lowering_pair, "add+relu"},
     {"Sum", "", lowering_sum, ""},
     {"SwiGLU", ORCHARD, lowering_pair, "silu+mul"},
     {"Softmax", "", lowering_softmax, "0"},

@@ -119,6 +119,8 @@ struct run_request {
 #define RUN_COUNTER_EXPECTED    "gpu.outputs_expected"
 #define RUN_COUNTER_AS_EXPECTED "gpu.outputs_as_expected"
 
+/* Whether the workload is a network, which is computed node by node. */
+bool run_is_network(const char *workload);
 /* The unit that KERNEL:SHAPE runs on. */
 enum orch_part run_kernel_part(const struct run_request *request);
 

@@ -3,6 +3,7 @@
 #include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_network_kernel.h"
 #include "sim/run/run_network_memory.h"
 #include "sim/run/run_network_node.h"
 #include "sim/run/run_network_plan.h"
@@ -21,7 +22,9 @@ static bool leave(struct run_network *n, const struct net_node *node, const char
                   struct orch_error *error)
 {
     n->left++;
-    n->in_command_buffer = n->in_command_buffer && !run_network_needs_unit(n->model, node);
+    const bool waits = run_network_needs_unit(n->model, node);
+    n->in_command_buffer = n->in_command_buffer && !waits;
+    n->in_request = n->in_request && !waits;
     return run_placement_add(&n->result->placement, title, RUN_NETWORK_REFERENCE, "none", why) || orch_no_memory(error);
 }
 
@@ -56,31 +59,55 @@ static bool run_steps(struct run_network *n, const char *title, struct lowering 
     return true;
 }
 
-static bool compute(struct run_network *n, const struct lowering_rule *rule, const char *title, struct lowering *l, bool *done,
-                    struct orch_error *error)
+/* By kernels that are timed later, all together. */
+static bool note_steps(struct run_network *n, const char *title, struct lowering *l, double macs, bool *noted,
+                       struct orch_error *error)
 {
-    const double macs = (double)net_node_cost(n->model, l->node).macs;
+    struct orch_error lacks = {0};
+    bool here;
+    if (!network_kernels_add(n, title, l, &here, &lacks, error))
+        return false;
+    if (lacks.exit_code)
+        return lowering_leave(l, "%.180s", lacks.text);
+    n->macs_here += here ? macs : 0;
+    *noted = true;
+    return true;
+}
+
+static bool compute_steps(struct run_network *n, const char *title, struct lowering *l, double macs, bool *done,
+                          struct orch_error *error)
+{
     struct network_step *const step = calloc(LOWERED_STEPS, sizeof *step);
-    n->macs_known += macs;
     if (!step)
         return orch_no_memory(error);
-    const bool made = run_network_make(l->node, l->in, l->out);
-    if (!made)
-        lowering_leave(l, "its shape is not known beforehand");
-    bool ok = lowering_holds(l) && lowering_apply(l, rule) && open_steps(n, l, step, error);
-    if (ok) {
+    const bool open = open_steps(n, l, step, error);
+    if (open) {
         n->macs_here += multiplies_here(l, step) ? macs : 0;
-        *done = ok = run_steps(n, title, l, step, error);
-    } else if (!error->exit_code) {
-        *done = made && run_network_has_no_values(n) && run_network_may_skip(l->out, l->node->outputs);
-        if (!*done)
-            run_network_drop(l->out, l->node->outputs);
-        ok = leave(n, l->node, title, l->why, error);
+        *done = run_steps(n, title, l, step, error);
     }
     for (unsigned i = 0; i < l->steps; i++)
         network_step_close(&step[i]);
     free(step);
-    return ok;
+    return *done;
+}
+
+static bool compute(struct run_network *n, const struct lowering_rule *rule, const char *title, struct lowering *l, bool *done,
+                    struct orch_error *error)
+{
+    const double macs = (double)net_node_cost(n->model, l->node).macs;
+    n->macs_known += macs;
+    const bool made = run_network_make(l->node, l->in, n->characteristics, l->out);
+    if (!made)
+        lowering_leave(l, "its shape is not known beforehand");
+    const bool lowered = lowering_holds(l) && lowering_apply(l, rule);
+    if (lowered && (n->characteristics ? note_steps : compute_steps)(n, title, l, macs, done, error))
+        return true;
+    if (error->exit_code)
+        return false;
+    *done = made && run_network_has_no_values(n) && run_network_may_skip(l->out, l->node->outputs);
+    if (!*done)
+        run_network_drop(l->out, l->node->outputs);
+    return leave(n, l->node, title, l->why, error);
 }
 
 static bool node_on_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
@@ -96,7 +123,8 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
         return run_placement_add(&n->result->placement, title, RUN_NETWORK_CONTROL, "none", "its nodes follow one by one") ||
                orch_no_memory(error);
     if (!rule) {
-        *done = run_network_has_no_values(n) && run_network_make(node, in, out) && run_network_may_skip(out, node->outputs);
+        *done = run_network_has_no_values(n) && run_network_make(node, in, n->characteristics, out) &&
+                run_network_may_skip(out, node->outputs);
         if (!*done)
             run_network_drop(out, node->outputs);
         return leave(n, node, title, "no rule lowers this operator to kernels", error);
@@ -144,11 +172,18 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
 {
     const struct net_run run = {.model = n->model, .input = n->input, .unit = node_on_unit, .context = n};
     n->memory = n->space ? network_memory_create(n->space) : NULL;
-    const bool ok = (n->memory || !n->space || orch_no_memory(error)) && plan(n, error) && net_run(&run, output, error);
+    n->kernel_list = n->characteristics ? network_kernels_create() : NULL;
+    const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics);
+    const bool ok = (room || orch_no_memory(error)) && plan(n, error) && net_run(&run, output, error) &&
+                    (!n->characteristics || network_kernels_finish(n, error));
     network_plan_free(n->plan);
+    network_kernels_free(n->kernel_list);
     network_memory_free(n->memory);
     n->plan = NULL;
+    n->kernel_list = NULL;
     n->memory = NULL;
+    if (ok)
+        n->sum->end_ns += n->requests * n->request_ns;
     if (ok && n->command_buffers) {
         n->sum->gpu.overhead_ns = n->gpu.gpu.overhead_ns = n->command_buffers * n->overhead_ns;
         n->sum->end_ns += n->sum->gpu.overhead_ns;

@@ -2,7 +2,7 @@
  * Each kernel is a run of its own, behind the warm-up that such runs have, and the network's measure is the sum of theirs.
  *
  * What the asked unit's library lacks, kernels of the CPU's take. Kernels of the GPU that follow one another are in one command
- * buffer; whenever the GPU begins after somebody else computed, there is another one. */
+ * buffer, those of the Neural Engine in one request; whenever it begins after somebody else computed, there is another one. */
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_H
 #define ORCHARD_SIM_RUN_RUN_NETWORK_H
 
@@ -20,6 +20,7 @@
 /* Counters of --unit auto: what was predicted of the units, and of what it chose ("auto"). */
 #define RUN_NETWORK_PREDICTED "network.predicted.%s.seconds"
 
+struct network_kernels;
 struct network_memory;
 struct network_plan;
 
@@ -32,7 +33,7 @@ struct run_network {
     struct net_array *const *input;    /* by input of the graph; one that is a constant may be NULL */
     struct run_measure *sum;           /* the caller releases it */
     struct run_result *result;         /* gets the placement and the counters */
-    bool characteristics;              /* with detail op: of kernels, which have no values */
+    bool characteristics;              /* without values: the network is composed of those of its kernels */
     /* Where no measure says everything (characteristics, requests to the Neural Engine): gets what kernels add up to; else NULL.
      */
     struct run_result *operators;
@@ -41,14 +42,15 @@ struct run_network {
     double macs, macs_known, macs_here; /* of all nodes, of operators with a kernel, of what the asked unit computed */
     double flops;                       /* of the kernels */
     unsigned kernels, left, elsewhere;  /* kernels that ran; nodes that the reference computed; kernels that the CPU took over */
-    unsigned command_buffers;           /* of the GPU */
+    unsigned command_buffers, requests; /* of the GPU; to the Neural Engine */
     bool sampled;                       /* some kernel was */
     struct run_measure cores, gpu;      /* what is in the sum, by who did it; the chip is the sum's */
-    double overhead_ns;                 /* of one command buffer */
+    double overhead_ns, request_ns;     /* of one command buffer, of one request */
 
     struct network_memory *memory; /* for run_network alone, as is the rest */
     struct network_plan *plan;
-    bool in_command_buffer;
+    struct network_kernels *kernel_list; /* without values */
+    bool in_command_buffer, in_request;  /* what the GPU, the Neural Engine has been given goes on */
 };
 
 /* Fills `output`, one array for each output of the graph, which the caller releases. */

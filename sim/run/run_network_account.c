@@ -107,13 +107,17 @@ static bool account_both(struct run *run, const struct run_network *n, const str
 
 /* ---- characteristics ---- */
 
+/* Stalls of kernels that are the network's: of a command buffer, of a request. */
+#define LAUNCH  "launch"
+#define REQUEST "ane.request"
+
 /* Sums are of what takes time on the units: numbers of a kernel that has a command buffer of its own are made those of the time
  * in which the device is busy. Stalls and utilisation are times until the end. */
 bool run_network_add_operator(struct run_network *n, enum orch_part by, const struct run_result *k)
 {
     struct run_result *const sum = n->operators;
     struct run_result part;
-    const bool buffer = by == PART_GPU; /* which is the network's */
+    const bool buffer = by == PART_GPU || by == PART_ANE; /* whose costs are the network's */
     const double seconds = buffer ? k->device_seconds : k->seconds, share = k->seconds > 0 ? seconds / k->seconds : 1;
     run_result_init(&part);
     part.seconds = seconds;
@@ -128,16 +132,29 @@ bool run_network_add_operator(struct run_network *n, enum orch_part by, const st
         if (strcmp(k->counters.item[i].name, "gpu.threadgroups_per_core") != 0)
             ok = run_values_add(&sum->counters, k->counters.item[i].name, k->counters.item[i].value);
     for (size_t i = 0; ok && i < k->stalls.count; i++)
-        if (strcmp(k->stalls.item[i].name, "launch") != 0)
+        if (strcmp(k->stalls.item[i].name, LAUNCH) != 0 && strcmp(k->stalls.item[i].name, REQUEST) != 0)
             ok = run_values_add(&sum->stalls, k->stalls.item[i].name, k->seconds * k->stalls.item[i].value);
     run_result_free(&part);
     return ok;
 }
 
+static bool tell_requests(const struct run_network *n, struct run_result *r)
+{
+    char text[240];
+    snprintf(
+        text, sizeof text,
+        "%u to the Neural Engine, %.3g us each: kernels that follow one another are one program, whose tensors all go through "
+        "memory; constants are laid out beforehand",
+        n->requests, 1e-3 * n->request_ns);
+    return run_assumption_add(&r->assumptions, "requests", "inferred", text) &&
+           run_values_add(&r->counters, "network.requests", n->requests);
+}
+
 static bool account_operators(const struct run_network *n, const struct run_measure *m, struct run_result *r)
 {
     const struct run_result *const sum = n->operators;
-    const double overhead_s = 1e-9 * n->command_buffers * n->overhead_ns, seconds = sum->seconds + overhead_s;
+    const double buffers_s = 1e-9 * n->command_buffers * n->overhead_ns, requests_s = 1e-9 * n->requests * n->request_ns;
+    const double overhead_s = buffers_s + requests_s, seconds = sum->seconds + overhead_s;
     const double longer = seconds / sum->seconds;
     bool ok = add_part(r, sum, 1 / seconds);
     r->seconds = seconds;
@@ -148,15 +165,13 @@ static bool account_operators(const struct run_network *n, const struct run_meas
     r->gflops = r->flops / seconds * 1e-9;
     r->dram_gbps = r->dram_bytes / seconds * 1e-9;
     r->host_seconds = m->host_seconds;
-    return ok && (overhead_s == 0 || run_values_add(&r->stalls, "launch", overhead_s / seconds)) && set_limit(r) &&
+    return ok && (buffers_s == 0 || run_values_add(&r->stalls, LAUNCH, buffers_s / seconds)) &&
+           (requests_s == 0 || run_values_add(&r->stalls, REQUEST, requests_s / seconds)) && set_limit(r) &&
            (!n->characteristics ||
             (run_result_set_text(&r->detail, "op") && run_result_set_text(&r->mode, "timing") &&
              run_assumption_add(&r->assumptions, "detail", "inferred",
                                 "the network is the sum of its kernels' characteristics, without values"))) &&
-           (n->part != PART_ANE ||
-            run_assumption_add(
-                &r->assumptions, "requests", "inferred",
-                "each kernel is a request of its own to the Neural Engine, and constants are laid out beforehand"));
+           (!n->requests || tell_requests(n, r));
 }
 
 /* ---- any ---- */

@@ -44,7 +44,7 @@ static struct net_fact fact_of(const struct net_array *array)
         .present = true, .type = array->type, .shape = net_shape_of(array->shape, array->dims), .constant = array};
 }
 
-bool run_network_make(const struct net_node *node, struct net_array *const *in, struct net_array **out)
+bool run_network_make(const struct net_node *node, struct net_array *const *in, bool blank, struct net_array **out)
 {
     struct orch_error unused = {0};
     struct net_fact *const fact = calloc(node->inputs + node->outputs + 1, sizeof *fact), *const facts = fact + node->inputs;
@@ -59,9 +59,9 @@ bool run_network_make(const struct net_node *node, struct net_array *const *in, 
         const struct net_fact *const f = &facts[k];
         if (!f->present)
             continue;
-        out[k] = f->type != NET_TYPES && net_shape_complete(&f->shape)
-                     ? net_array_new(f->type, f->shape.dim, f->shape.dims, &unused)
-                     : NULL;
+        if (f->type != NET_TYPES && net_shape_complete(&f->shape))
+            out[k] = (blank && net_type_is_float(f->type) ? net_array_blank : net_array_new)(f->type, f->shape.dim, f->shape.dims,
+                                                                                             &unused);
         ok = out[k] != NULL;
     }
     free(fact);

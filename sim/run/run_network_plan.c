@@ -83,7 +83,7 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
     struct planned p = {.node = node};
     if (run_network_is_control(node) || (rule && lowering_is_view(rule, node, in)))
         return true;
-    const bool made = run_network_make(node, in, out);
+    const bool made = run_network_make(node, in, true, out);
     bool some = false;
     for (unsigned i = 0; i < PARTS; i++) {
         p.seconds[i] = made && rule ? predict(plan, parts[i], rule, node, in, out) : INFINITY;

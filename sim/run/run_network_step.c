@@ -9,14 +9,14 @@
 
 /* ---- opening ---- */
 
-static void ask(const struct run_network *n, const struct lowered_step *lowered, enum orch_part part, struct run_request *q)
+void network_step_ask(const struct run_network *n, const char *workload, enum orch_part part, struct run_request *q)
 {
     const bool cores = part == PART_CPU;
     *q = *n->request;
-    q->workload = lowered->workload;
+    q->workload = workload;
     q->unit = orch_part_name(part);
     q->precision = cores ? "f32" : n->request->precision ? n->request->precision : part == PART_ANE ? "f16" : "f32";
-    q->operands = &lowered->operands;
+    q->operands = NULL;
     q->inputs = NULL;
     q->input_count = 0;
     q->output_folder = NULL;
@@ -24,11 +24,30 @@ static void ask(const struct run_network *n, const struct lowered_step *lowered,
     q->passes = NULL;
     q->dim_count = 0;
     q->cores = cores ? q->cores : 0;
-    if (n->characteristics)
+    if (n->characteristics) {
         q->mode = RUN_TIMING;
-    else if (cores && q->mode == RUN_TIMING)
-        q->mode = RUN_FULL;                 /* programs are timed while they execute */
+        q->detail = q->detail && strcmp(q->detail, "auto") != 0 ? q->detail : "op";
+    }
     q->evict = q->cold && part != PART_GPU; /* programs have equal addresses: what one left would be found by the next */
+}
+
+bool network_step_prepare(const struct run_request *request, struct network_step *step, struct orch_error *error)
+{
+    step->request = *request;
+    if (run_kind_on_unit(&step->request))
+        step->run = run_prepare(&step->request, error);
+    else
+        orch_fail(error, ORCH_USAGE, "the library has no %.150s", request->workload);
+    return step->run != NULL;
+}
+
+static bool open_on(const struct run_network *n, const struct lowered_step *lowered, enum orch_part part,
+                    struct network_step *step, struct orch_error *error)
+{
+    struct run_request q;
+    network_step_ask(n, lowered->workload, part, &q);
+    q.operands = &lowered->operands;
+    return network_step_prepare(&q, step, error);
 }
 
 bool network_step_open(const struct run_network *n, enum orch_part asked, const struct lowered_step *lowered,
@@ -36,18 +55,11 @@ bool network_step_open(const struct run_network *n, enum orch_part asked, const 
 {
     step->asked = asked;
     step->elsewhere = false;
-    ask(n, lowered, asked, &step->request);
-    if (run_kind_on_unit(&step->request))
-        step->run = run_prepare(&step->request, error);
-    else
-        orch_fail(error, ORCH_USAGE, "the library has no %.150s", lowered->workload);
-    if (step->run || asked == PART_CPU || error->exit_code == ORCH_INTERNAL)
+    if (open_on(n, lowered, asked, step, error) || asked == PART_CPU || error->exit_code == ORCH_INTERNAL)
         return step->run != NULL;
     *error = (struct orch_error){0};
     step->elsewhere = true;
-    ask(n, lowered, PART_CPU, &step->request);
-    step->run = run_prepare(&step->request, error);
-    return step->run != NULL;
+    return open_on(n, lowered, PART_CPU, step, error);
 }
 
 void network_step_close(struct network_step *step)
@@ -70,18 +82,22 @@ static void name_kernel(const struct run_result *r, const char *workload, char *
         snprintf(text + used, size - used, " %s", workload);
 }
 
-static bool note_costs(const struct run_network *n, const struct network_step *step, const struct run_result *r)
+static bool note_costs(const struct run_network *n, const struct run_kind *kind, const struct run_result *r, size_t place)
 {
     char seconds[60], joules[60];
-    snprintf(seconds, sizeof seconds, RUN_NETWORK_SECONDS, n->result->placement.count);
-    snprintf(joules, sizeof joules, RUN_NETWORK_JOULES, n->result->placement.count);
+    snprintf(seconds, sizeof seconds, RUN_NETWORK_SECONDS, place + 1);
+    snprintf(joules, sizeof joules, RUN_NETWORK_JOULES, place + 1);
     return run_values_add(&n->result->counters, seconds,
-                          n->characteristics && step->run->kind->part == PART_GPU ? r->device_seconds : r->seconds) &&
+                          kind->part == PART_ANE || (n->characteristics && kind->part == PART_GPU) ? r->device_seconds
+                                                                                                   : r->seconds) &&
            (isnan(r->joules) || run_values_add(&n->result->counters, joules, r->joules));
 }
 
-static bool note(const struct run_network *n, const char *title, const struct network_step *step, const struct run_result *r)
+/* Completes a line of the placement, of which the operator is known. */
+static bool note(const struct run_network *n, const struct network_step *step, const struct run_kind *kind,
+                 const struct run_result *r, size_t place)
 {
+    struct run_placement *const line = &n->result->placement.item[place];
     char kernel[400], why[160], lacks[80] = "";
     name_kernel(r, step->request.workload, kernel, sizeof kernel);
     if (step->elsewhere)
@@ -90,9 +106,9 @@ static bool note(const struct run_network *n, const char *title, const struct ne
         snprintf(why, sizeof why, "%sbound by %s", lacks, r->bound_by);
     else
         snprintf(why, sizeof why, "%sthe library's kernel for it", lacks);
-    if (!run_placement_add(&n->result->placement, title, orch_part_name(step->run->kind->part), kernel, why))
+    if (!run_result_set_text(&line->kernel, kernel) || !run_result_set_text(&line->why, why))
         return false;
-    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, step, r);
+    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, kind, r, place);
 }
 
 /* ---- sums ---- */
@@ -121,9 +137,15 @@ static void add_measure(struct run_network *n, struct run_measure *pass, enum or
     n->sum->soc = pass->soc;
     add_to(n->sum, pass, part);
     add_to(gpu ? &n->gpu : &n->cores, pass, part);
-    if (gpu && !n->in_command_buffer)
-        n->command_buffers++;
+}
+
+void network_step_count_buffer(struct run_network *n, enum orch_part part)
+{
+    const bool gpu = part == PART_GPU, engine = part == PART_ANE;
+    n->command_buffers += gpu && !n->in_command_buffer;
+    n->requests += engine && !n->in_request;
     n->in_command_buffer = gpu;
+    n->in_request = engine;
 }
 
 /* Instructions and threadgroups of launches, which no measure has. */
@@ -138,7 +160,32 @@ static bool add_launch_counters(const struct run_network *n, const struct run_re
 
 /* ---- running ---- */
 
-/* The costs of the command buffer are the network's, not the kernel's. */
+/* What of the joules is left without the time of the command buffer. */
+static double joules_share(const struct run_network *n, const struct run_request *request, const struct run_kind *kind,
+                           const struct run_measure *pass, const struct run_result *r)
+{
+    struct energy_model model;
+    const double celsius = n->request->celsius;
+    if (!energy_model_open(&model, request->chip, NULL))
+        return 1;
+    return run_joules_of(kind, &model, pass, celsius, r->device_seconds, r->device_seconds) /
+           run_joules_of(kind, &model, pass, celsius, r->seconds, r->device_seconds);
+}
+
+void network_step_without_buffer(struct run_network *n, const struct run_request *request, const struct run_kind *kind,
+                                 struct run_measure *pass, struct run_result *r)
+{
+    double *const most_ns = kind->part == PART_GPU ? &n->overhead_ns : &n->request_ns;
+    if (kind->part != PART_GPU && kind->part != PART_ANE)
+        return;
+    *most_ns = fmax(*most_ns, 1e9 * r->overhead_seconds);
+    pass->end_ns = 1e9 * r->device_seconds;
+    *(kind->part == PART_GPU ? &pass->gpu.device_ns : &pass->ane.timed.device_ns) = pass->end_ns;
+    if (!isnan(r->joules))
+        r->joules *= joules_share(n, request, kind, pass, r);
+}
+
+/* The costs of the command buffer and of the request are the network's, not the kernel's. */
 static bool simulate(struct run_network *n, const struct network_step *step, const struct run_given *given,
                      struct run_measure *pass, struct run_result *r, struct orch_error *error)
 {
@@ -149,7 +196,11 @@ static bool simulate(struct run_network *n, const struct network_step *step, con
     n->overhead_ns = fmax(n->overhead_ns, pass->gpu.overhead_ns);
     pass->gpu.overhead_ns = 0;
     n->sampled |= run->detail && strcmp(run->detail, "sampled") == 0;
-    return run->kind->account(run, pass, r, error) && run_joules(run, pass, r, error);
+    if (!run->kind->account(run, pass, r, error) || !run_joules(run, pass, r, error))
+        return false;
+    if (run->kind->part == PART_ANE && n->request->mode != RUN_FUNCTIONAL)
+        network_step_without_buffer(n, &step->request, run->kind, pass, r);
+    return true;
 }
 
 static bool run_on_buffers(struct run_network *n, const struct lowered_step *lowered, const struct network_step *step,
@@ -165,34 +216,13 @@ static bool run_on_buffers(struct run_network *n, const struct lowered_step *low
            (!values || network_memory_take(n->memory, buffer, buffers, &lowered->operands, address, error));
 }
 
-/* What of the joules is left without the time of the command buffer. */
-static double joules_share(const struct run_network *n, const struct network_step *step, const struct run_measure *pass,
-                           const struct run_result *r)
+bool network_step_add(struct run_network *n, const struct network_step *step, const struct run_kind *kind,
+                      struct run_measure *pass, const struct run_result *r, size_t placement)
 {
-    struct energy_model model;
-    const double celsius = n->request->celsius;
-    if (!energy_model_open(&model, n->request->chip, NULL))
-        return 1;
-    return run_joules_of(step->run->kind, &model, pass, celsius, r->device_seconds, r->device_seconds) /
-           run_joules_of(step->run->kind, &model, pass, celsius, r->seconds, r->device_seconds);
-}
-
-/* From the characteristic of the kernel, which has the costs of a command buffer of its own. */
-static bool compose(struct run_network *n, const struct network_step *step, struct run_measure *pass, struct run_result *r,
-                    struct orch_error *error)
-{
-    const bool gpu = step->run->kind->part == PART_GPU;
-    if (!run_operator(step->run, pass, r, error))
-        return false;
-    if (gpu) {
-        n->overhead_ns = fmax(n->overhead_ns, 1e9 * r->overhead_seconds);
-        pass->gpu.device_ns = pass->end_ns = 1e9 * r->device_seconds;
-        if (!isnan(r->joules))
-            r->joules *= joules_share(n, step, pass, r);
-    }
-    if (step->run->kind->part == PART_ANE)
-        pass->ane.timed.device_ns = 1e9 * r->device_seconds;
-    return true;
+    add_measure(n, pass, kind->part);
+    n->kernels++;
+    n->elsewhere += step->elsewhere;
+    return note(n, step, kind, r, placement) && (!n->operators || run_network_add_operator(n, kind->part, r));
 }
 
 bool network_step_run(struct run_network *n, const char *title, const struct lowered_step *lowered, struct network_step *step,
@@ -200,16 +230,14 @@ bool network_step_run(struct run_network *n, const char *title, const struct low
 {
     struct run_measure pass = {.soc = n->sum->soc};
     struct run_result r;
+    const struct run_kind *const kind = step->run->kind;
     run_result_init(&r);
-    bool ok = n->characteristics         ? compose(n, step, &pass, &r, error)
-              : step->run->kind->buffers ? run_on_buffers(n, lowered, step, &pass, &r, error)
-                                         : simulate(n, step, NULL, &pass, &r, error);
+    bool ok = kind->buffers ? run_on_buffers(n, lowered, step, &pass, &r, error) : simulate(n, step, NULL, &pass, &r, error);
     if (ok) {
-        add_measure(n, &pass, step->run->kind->part);
-        n->flops += step->run->kind->operation(step->run).flops;
-        n->kernels++;
-        n->elsewhere += step->elsewhere;
-        ok = (note(n, title, step, &r) && (!n->operators || run_network_add_operator(n, step->run->kind->part, &r))) ||
+        network_step_count_buffer(n, kind->part);
+        n->flops += kind->operation(step->run).flops;
+        ok = (run_placement_add(&n->result->placement, title, orch_part_name(kind->part), "", "") &&
+              network_step_add(n, step, kind, &pass, &r, n->result->placement.count - 1)) ||
              orch_no_memory(error);
     }
     if (n->sum->soc)

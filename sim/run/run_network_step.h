@@ -5,6 +5,8 @@
 #include "sim/run/lowering.h"
 #include "sim/run/run_network.h"
 
+struct run_kind;
+
 struct network_step {
     struct run_request request;
     struct run *run;
@@ -19,5 +21,19 @@ void network_step_close(struct network_step *step);
 /* Runs it, adds what it did to the network, and its line to the placement. */
 bool network_step_run(struct run_network *network, const char *title, const struct lowered_step *lowered,
                       struct network_step *step, struct orch_error *error);
+
+/* ---- for run_network_kernel.c, which has no values ---- */
+
+void network_step_ask(const struct run_network *network, const char *workload, enum orch_part part, struct run_request *request);
+/* Opens what is asked, on that unit only. */
+bool network_step_prepare(const struct run_request *request, struct network_step *step, struct orch_error *error);
+/* Takes the costs of a kernel's own command buffer from what it did. */
+void network_step_without_buffer(struct run_network *network, const struct run_request *request, const struct run_kind *kind,
+                                 struct run_measure *pass, struct run_result *result);
+/* A kernel of this unit is the next one: another command buffer may begin. */
+void network_step_count_buffer(struct run_network *network, enum orch_part part);
+/* Adds what a kernel did, and completes its line of the placement. False = out of memory. */
+bool network_step_add(struct run_network *network, const struct network_step *step, const struct run_kind *kind,
+                      struct run_measure *pass, const struct run_result *result, size_t placement);
 
 #endif

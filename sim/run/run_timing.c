@@ -124,6 +124,13 @@ bool run_timing_result(const struct run_timing *timing, const struct run_request
     return true;
 }
 
+bool run_timing_measure(const struct run_timing *timing, const struct run_request *request, struct run_measure *measure,
+                        struct run_result *result, struct orch_error *error)
+{
+    struct run run = {.request = request, .kind = timing->kind};
+    return finish(timing, &run, measure, result, error);
+}
+
 /* ---- work in other times ---- */
 
 struct run_timing_work run_timing_work(const struct run_timing *timing)

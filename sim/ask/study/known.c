@@ -22,6 +22,8 @@ struct known {
     struct asked *asked;
     size_t count, last; /* last: the question that was asked last */
     const struct read_set *last_set;
+    char *names; /* the last list of parameters that the database gave: kernels of a unit read the same ones */
+    struct read_set *named;
 };
 
 struct known *known_create(struct orch_db *db, struct orch_error *error)
@@ -51,6 +53,8 @@ void known_free(struct known *k)
     for (size_t i = 0; i < k->count; i++)
         free_asked(&k->asked[i]);
     free(k->asked);
+    free(k->names);
+    read_set_free(k->named);
     free(k);
 }
 
@@ -79,24 +83,34 @@ static struct read_set *set_of(struct asked *a, const uint8_t *reads, struct orc
 }
 
 struct loading {
+    struct known *known;
     struct asked *asked;
     struct orch_error *error;
     bool ok;
 };
 
+static bool parse(struct known *k, const char *names, struct orch_error *error)
+{
+    if (k->names && strcmp(k->names, names) == 0)
+        return true;
+    free(k->names);
+    read_set_free(k->named);
+    k->named = read_set_parse(names, error);
+    k->names = k->named ? strdup(names) : NULL;
+    return k->named && (k->names || orch_no_memory(error));
+}
+
 static bool take_reads(void *context, const char *names)
 {
     struct loading *const l = context;
-    struct read_set *const set = read_set_parse(names, l->error);
-    l->ok = set && set_of(l->asked, read_set_reads(set), l->error);
-    read_set_free(set);
+    l->ok = parse(l->known, names, l->error) && set_of(l->asked, read_set_reads(l->known->named), l->error);
     return l->ok;
 }
 
 /* Loads the sets that the database has by now: other processes may have added some. */
 static bool load_sets(struct known *k, struct asked *a, struct orch_error *error)
 {
-    struct loading l = {a, error, true};
+    struct loading l = {k, a, error, true};
     const struct db_characteristic_key key = question_key(&a->question);
     return !k->db || (db_characteristic_reads(k->db, &key, take_reads, &l, error) &&
                       (l.ok || db_content_fail(k->db, "characteristic", error)));
@@ -232,47 +246,89 @@ static bool store(struct known *k, const struct asked *a, const struct read_set 
     return ok;
 }
 
-/* Simulates with a handle of the chip that notes what is read. */
-static bool simulate(const struct run_request *request, uint8_t *reads, struct run_timing *t, struct orch_error *error)
+/* Keeps what a simulation found out on a chip of which it read these parameters. */
+static const struct run_timing *note(struct known *k, struct asked *a, const struct chip *chip, const uint8_t *reads,
+                                     struct run_timing *t, struct orch_error *error)
 {
-    struct run_request q = *request;
-    struct chip *const view = chip_view(request->chip, reads);
-    q.chip = view;
-    const bool ok = view ? run_timing_simulate(&q, t, error) : orch_no_memory(error);
-    chip_close(view);
+    struct read_set *const set = set_of(a, reads, error);
+    return set && store(k, a, set, chip, t, error) ? keep(k, set, chip, t, error) : NULL;
+}
+
+/* Requests with handles of their chips that note what is read. */
+struct lesson {
+    struct run_request *request;
+    struct chip **view;
+    uint8_t *reads;
+    struct run_timing *timing;
+    size_t count;
+};
+
+static void lesson_free(struct lesson *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->view)
+            chip_close(l->view[i]);
+        if (l->timing)
+            run_timing_free(&l->timing[i]);
+    }
+    free(l->request);
+    free(l->view);
+    free(l->reads);
+    free(l->timing);
+}
+
+static bool lesson_open(struct lesson *l, const struct run_request *request, size_t count)
+{
+    *l = (struct lesson){calloc(count + 1, sizeof *l->request), calloc(count + 1, sizeof(*l->view)),
+                         calloc(count + 1, chip_key_count()), calloc(count + 1, sizeof *l->timing), count};
+    if (!l->request || !l->view || !l->reads || !l->timing)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        run_timing_init(&l->timing[i]);
+        l->view[i] = chip_view(request[i].chip, l->reads + i * chip_key_count());
+        if (!l->view[i])
+            return false;
+        l->request[i] = request[i];
+        l->request[i].chip = l->view[i];
+    }
+    return true;
+}
+
+bool known_learn(struct known *k, const struct run_request *request, size_t count, unsigned threads, size_t *failed,
+                 struct orch_error *error)
+{
+    struct lesson l;
+    *failed = count;
+    bool ok = lesson_open(&l, request, count) || orch_no_memory(error);
+    ok = ok && run_timing_simulate_all(l.request, count, threads, l.timing, failed, error);
+    for (size_t i = 0; ok && i < count; i++) {
+        struct asked *const a = asked_of(k, &request[i], error);
+        ok = a && note(k, a, request[i].chip, l.reads + i * chip_key_count(), &l.timing[i], error);
+    }
+    lesson_free(&l);
     return ok;
 }
 
-static const struct run_timing *make(struct known *k, struct asked *a, const struct run_request *q, struct orch_error *error)
+/* ---- asking ---- */
+
+bool known_find(struct known *k, const struct run_request *request, const struct run_timing **timing, struct orch_error *error)
 {
-    const struct run_timing *made = NULL;
-    struct run_timing t;
-    uint8_t *const reads = calloc(chip_key_count(), 1);
-    run_timing_init(&t);
-    if (!reads)
-        orch_no_memory(error);
-    if (reads && simulate(q, reads, &t, error)) {
-        struct read_set *const set = set_of(a, reads, error);
-        if (set && store(k, a, set, q->chip, &t, error))
-            made = keep(k, set, q->chip, &t, error);
-    }
-    run_timing_free(&t);
-    free(reads);
-    return made;
+    struct asked *const a = asked_of(k, request, error);
+    *timing = a ? find_in_memory(k, a, request->chip) : NULL;
+    return a && (*timing || find_in_db(k, a, request->chip, timing, error));
 }
 
 const struct run_timing *known_timing(struct known *k, const struct run_request *request, bool *was_known,
                                       struct orch_error *error)
 {
-    struct asked *const a = asked_of(k, request, error);
-    *was_known = true;
-    if (!a)
+    const struct run_timing *t;
+    size_t unused;
+    if (!known_find(k, request, &t, error))
         return NULL;
-    const struct run_timing *t = find_in_memory(k, a, request->chip);
-    if (t || !find_in_db(k, a, request->chip, &t, error) || t)
-        return t;
-    *was_known = false;
-    return make(k, a, request, error);
+    *was_known = t != NULL;
+    if (!t && known_learn(k, request, 1, 1, &unused, error))
+        t = find_in_memory(k, &k->asked[k->last], request->chip);
+    return t;
 }
 
 static const struct run_timing *timing_for_run(void *context, const struct run_request *request, bool *was_known,
@@ -281,9 +337,21 @@ static const struct run_timing *timing_for_run(void *context, const struct run_r
     return known_timing(context, request, was_known, error);
 }
 
+static bool find_for_run(void *context, const struct run_request *request, const struct run_timing **timing,
+                         struct orch_error *error)
+{
+    return known_find(context, request, timing, error);
+}
+
+static bool learn_for_run(void *context, const struct run_request *request, size_t count, unsigned threads, size_t *failed,
+                          struct orch_error *error)
+{
+    return known_learn(context, request, count, threads, failed, error);
+}
+
 struct run_known known_as_run(struct known *known)
 {
-    return (struct run_known){known, timing_for_run};
+    return (struct run_known){known, timing_for_run, find_for_run, learn_for_run};
 }
 
 const uint8_t *known_last_reads(const struct known *known)

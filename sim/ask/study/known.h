@@ -18,6 +18,13 @@ void known_free(struct known *known);
 /* Timing of a request on a chip; valid until the next call. */
 const struct run_timing *known_timing(struct known *known, const struct run_request *request, bool *was_known,
                                       struct orch_error *error);
+/* What is known without simulating: *timing is NULL when it is not. */
+bool known_find(struct known *known, const struct run_request *request, const struct run_timing **timing,
+                struct orch_error *error);
+/* Simulates requests by so many threads of the host, and keeps their timings; *failed is the first that could not be simulated.
+ */
+bool known_learn(struct known *known, const struct run_request *request, size_t count, unsigned threads, size_t *failed,
+                 struct orch_error *error);
 /* The same as a hook for run_request.known. */
 struct run_known known_as_run(struct known *known);
 

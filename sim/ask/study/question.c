@@ -49,7 +49,8 @@ bool question_hash(const struct run_request *request, char hash[CONTENT_HASH_SIZ
     struct content_hash h;
     content_hash_begin(&h);
     add_request(&h, request);
-    if ((!kernel_is_workload(request->workload) || request->input_count) && !add_files(&h, request, error))
+    if ((!kernel_is_workload(request->workload) || run_is_network(request->workload) || request->input_count) &&
+        !add_files(&h, request, error))
         return false;
     content_hash_end(&h, hash);
     return true;
@@ -58,7 +59,7 @@ bool question_hash(const struct run_request *request, char hash[CONTENT_HASH_SIZ
 static enum orch_part part_of(const struct run_request *q)
 {
     enum orch_part part = PART_SOC; /* a program may use several units */
-    if (kernel_is_workload(q->workload))
+    if (kernel_is_workload(q->workload) && !run_is_network(q->workload))
         return run_kernel_part(q);
     for (enum orch_part p = 0; q->unit && p < PART_COUNT; p++)
         if (strcmp(q->unit, orch_part_name(p)) == 0)

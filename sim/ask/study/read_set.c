@@ -83,7 +83,7 @@ static bool take_name(uint8_t *bits, const char *name, size_t length)
     const size_t size = certainty ? length - prefix : length;
     for (size_t i = 0; i < chip_key_count(); i++) {
         const char *const known = chip_key_at(i)->name;
-        if (strncmp(known, key, size) == 0 && !known[size]) {
+        if (known[0] == key[0] && strncmp(known, key, size) == 0 && !known[size]) {
             bits[i] |= certainty ? CHIP_READ_CERTAINTY : CHIP_READ_NUMBER;
             return true;
         }

@@ -171,7 +171,7 @@ static bool device_answer(struct study *s, const struct study_asked *a, const st
                           struct study_answer *answer, struct orch_error *error)
 {
     struct watch watch = {s->known, fresh};
-    const struct run_known known = {&watch, watched_timing};
+    const struct run_known known = {.context = &watch, .timing = watched_timing};
     struct run_sustained_request q = {.run = *run,
                                       .db = s->base->chips,
                                       .overrides = a->sets,

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 bool net_shape_count(enum net_type type, const int64_t *shape, unsigned dims, int64_t *count)
 {
@@ -60,6 +61,27 @@ struct net_array *net_array_new(enum net_type type, const int64_t *shape, unsign
     return a;
 }
 
+/* Pages that are never touched are never there. */
+static size_t blank_bytes(const struct net_array *a)
+{
+    return net_array_bytes(a) + 1;
+}
+
+struct net_array *net_array_blank(enum net_type type, const int64_t *shape, unsigned dims, struct orch_error *error)
+{
+    struct net_array *const a = make(type, shape, dims, error);
+    if (!a)
+        return NULL;
+    a->data = mmap(NULL, blank_bytes(a), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (a->data == MAP_FAILED) {
+        free(a);
+        orch_no_memory(error);
+        return NULL;
+    }
+    a->blank = true;
+    return a;
+}
+
 struct net_array *net_array_view(struct net_array *of, const int64_t *shape, unsigned dims, struct orch_error *error)
 {
     struct net_array *const a = make(of->type, shape, dims, error);
@@ -72,6 +94,7 @@ struct net_array *net_array_view(struct net_array *of, const int64_t *shape, uns
     }
     a->lender = net_array_retain(of);
     a->data = of->data;
+    a->blank = of->blank;
     return a;
 }
 
@@ -86,7 +109,9 @@ void net_array_release(struct net_array *array)
 {
     while (array && --array->references == 0) {
         struct net_array *const lender = array->lender;
-        if (!lender)
+        if (!lender && array->blank)
+            munmap(array->data, blank_bytes(array));
+        else if (!lender)
             free(array->data);
         free(array);
         array = lender;
@@ -132,7 +157,7 @@ size_t net_array_bytes(const struct net_array *array)
 bool net_array_same(const struct net_array *a, const struct net_array *b)
 {
     return a->type == b->type && a->dims == b->dims && memcmp(a->shape, b->shape, a->dims * sizeof *a->shape) == 0 &&
-           (a->data == b->data || memcmp(a->data, b->data, net_array_bytes(a)) == 0);
+           (a->data == b->data || (!a->blank && !b->blank && memcmp(a->data, b->data, net_array_bytes(a)) == 0));
 }
 
 void net_strides(const int64_t *shape, unsigned dims, int64_t *stride)

@@ -20,12 +20,15 @@ struct net_array {
     void *data;    /* row-major, no gaps */
     unsigned references;
     struct net_array *lender; /* of data; NULL when data is the array's own */
+    bool blank;               /* nobody has said what its elements are: they read as zeros, and must not be written */
 };
 
 /* Elements of a shape; false when they do not fit NET_ARRAY_BYTES_MAX. Dimensions must not be negative. */
 bool net_shape_count(enum net_type type, const int64_t *shape, unsigned dims, int64_t *count);
 /* Zeros. NULL with an error. */
 struct net_array *net_array_new(enum net_type type, const int64_t *shape, unsigned dims, struct orch_error *error);
+/* One that takes no memory, for where only shapes count. */
+struct net_array *net_array_blank(enum net_type type, const int64_t *shape, unsigned dims, struct orch_error *error);
 /* The same elements in another shape of the same count. */
 struct net_array *net_array_view(struct net_array *of, const int64_t *shape, unsigned dims, struct orch_error *error);
 struct net_array *net_array_retain(struct net_array *array); /* NULL is allowed */
@@ -38,7 +41,7 @@ struct net_array *net_array_of_scalar(enum net_type type, double number, struct 
 int64_t net_array_integer(const struct net_array *array, int64_t index);
 double net_array_double(const struct net_array *array, int64_t index);
 size_t net_array_bytes(const struct net_array *array);
-/* Same type, shape and bits. */
+/* Same type, shape and bits; a blank one is the same as itself only. */
 bool net_array_same(const struct net_array *a, const struct net_array *b);
 /* Elements between one and the next along each dimension. */
 void net_strides(const int64_t *shape, unsigned dims, int64_t *stride);

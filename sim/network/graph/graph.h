@@ -87,6 +87,7 @@ struct net_model {
     size_t output_names;
     int64_t opset;            /* of ONNX's own operators */
     int64_t folded_bytes_max; /* of constants that folding may make */
+    bool shapes_only;         /* weights need no contents: large constants that passes make are blank */
 };
 
 /* ---- models ---- */

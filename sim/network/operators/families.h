@@ -16,7 +16,7 @@
 #define NET_EVALS(X) \
     X(dft) X(mel_weights) X(stft) X(arg) X(attention) X(batch_norm) X(blocks) X(cast) X(compress) X(concat) X(constant_of_shape) X(conv) \
     X(conv_integer) X(conv_transpose) X(cum_sum) X(dequantise) X(det) X(dropout) X(dynamic_quantise) X(einsum) X(expand) \
-    X(eye_like) X(gather) X(gather_elements) X(gather_nd) X(global_pool) X(grid_sample) X(group_norm) X(if) \
+    X(eye_like) X(fused_add) X(gather) X(gather_elements) X(gather_nd) X(global_pool) X(grid_sample) X(group_norm) X(if) \
     X(layer_norm) X(loop) X(loss) X(lp_norm) X(lrn) X(matmul) X(matmul_integer) X(max_unpool) X(mean) X(mvn) X(nms) \
     X(non_zero) X(one_hot) X(pad) X(pointwise) X(pool) X(qlinear_conv) X(qlinear_matmul) X(quantise) X(range) \
     X(recurrent) X(reduce) X(resize) X(reverse_sequence) X(roi_align) X(rotary) X(scan) X(scatter_elements) \

@@ -1,5 +1,5 @@
-/* Operators that only passes make, of domain "orchard": Attention, RotaryEmbedding, SwiGLU. The others that passes make,
- * FusedConv, FusedMatMul and RMSNormalization, are computed where their plain forms are. */
+/* Operators that only passes make, of domain "orchard": Attention, FusedAdd, RotaryEmbedding, SwiGLU. The others that passes
+ * make, FusedConv, FusedMatMul and RMSNormalization, are computed where their plain forms are. */
 #include "sim/network/operators/families.h"
 
 #include <math.h>
@@ -133,6 +133,33 @@ bool net_eval_rotary(struct net_call *call)
             const double s = net_array_double(call->in[2], offset[2] + k * walk.stride[2][walk.dims - 1]);
             const double y = net_array_double(x, offset[0] + k) * c + other * s;
             net_write_doubles(x->type, call->out[0]->data, r * row + k, 1, &y);
+        }
+    }
+    net_walk_free(&walk);
+    return true;
+}
+
+/* ---- a sum of two, and an activation ---- */
+
+bool net_eval_fused_add(struct net_call *call)
+{
+    const struct net_array *const out = call->out[0];
+    struct net_activation activation;
+    struct net_walk walk;
+    int64_t offset[2];
+    if (!net_activation_of(call->node, &activation))
+        return net_refuse(call->error, "an activation that is not known");
+    if (!net_walk_broadcast(&walk, out, call->in, 2, call->error))
+        return false;
+    const int64_t row = walk.shape[walk.dims - 1], rows = net_extent(walk.shape, 0, walk.dims - 1);
+    for (int64_t r = 0; r < rows; r++) {
+        net_walk_row(&walk, r, offset);
+        for (int64_t k = 0; k < row; k++) {
+            double y = 0;
+            for (unsigned i = 0; i < 2; i++)
+                y += net_array_double(call->in[i], offset[i] + k * walk.stride[i][walk.dims - 1]);
+            net_activate(&activation, &y, 1);
+            net_write_doubles(out->type, out->data, r * row + k, 1, &y);
         }
     }
     net_walk_free(&walk);

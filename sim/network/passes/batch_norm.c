@@ -56,15 +56,21 @@ static bool affine_of(const struct net_match *m, const struct net_node *node, ne
     return false;
 }
 
+/* For new contents of this shape, which nobody writes when the old ones are blank. */
+static struct net_array *like(const struct net_array *old)
+{
+    return (old->blank ? net_array_blank : net_array_new)(old->type, old->shape, old->dims, NULL);
+}
+
 /* New weights and bias. Weights of a Conv have the channels of the result first, of a ConvTranspose second. */
 static bool apply(struct net_match *m, struct net_node *conv, const struct affine *a)
 {
     const struct net_array *const w = net_constant(m, conv->input[1]), *const b = net_constant(m, net_input(conv, 2));
     const bool transposed = net_is(conv, "ConvTranspose");
     const int64_t taps = net_extent(w->shape, 2, w->dims), inner = transposed ? taps : taps * w->shape[1];
-    struct net_array *const weights = net_array_new(w->type, w->shape, w->dims, NULL);
+    struct net_array *const weights = like(w);
     struct net_array *const bias = net_array_new(w->type, &a->channels, 1, NULL);
-    for (int64_t k = 0; weights && bias && k < w->count; k++) {
+    for (int64_t k = 0; weights && bias && !w->blank && k < w->count; k++) {
         const double number = net_array_double(w, k) * a->factor[k / inner % a->channels];
         net_write_doubles(w->type, weights->data, k, 1, &number);
     }
@@ -91,8 +97,8 @@ static bool apply_to_norm(struct net_match *m, struct net_node *norm, const stru
 {
     for (size_t k = 1; k < 3; k++) {
         const struct net_array *const old = net_constant(m, norm->input[k]);
-        struct net_array *const new = net_array_new(old->type, old->shape, old->dims, NULL);
-        for (int64_t c = 0; new &&c < a->channels; c++) {
+        struct net_array *const new = like(old);
+        for (int64_t c = 0; new && !old->blank &&c < a->channels; c++) {
             const double number = net_array_double(old, c) * a->factor[c] + (k == 2 ? a->offset[c] : 0);
             net_write_doubles(new->type, new->data, c, 1, &number);
         }

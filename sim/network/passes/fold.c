@@ -82,8 +82,43 @@ static bool affordable(const struct fold *f, const struct net_node *node)
     return f->bytes + bytes <= f->model->folded_bytes_max;
 }
 
+/* Numbers that only weights have so many of; fewer may decide shapes. */
+#define BLANK_FROM 4096
+
+static bool may_be_blank(const struct net_value *v)
+{
+    return v->type != NET_TYPES && net_type_is_float(v->type) && net_shape_complete(&v->shape);
+}
+
+/* Where contents are not wanted, weights that follow from constants follow as blank ones, and so does all that follows from
+ * blank ones. */
+static bool fold_blank(struct fold *f, const struct net_node *node, struct net_array *const *in, bool *done)
+{
+    bool blank = false, all = true, large = true;
+    *done = false;
+    for (size_t k = 0; k < node->inputs; k++)
+        blank |= in[k] && in[k]->blank;
+    for (size_t k = 0; k < node->outputs; k++) {
+        const struct net_value *const v = node->output[k] == NET_NONE ? NULL : &f->model->value[node->output[k]];
+        all = all && v && may_be_blank(v);
+        large = large && all && net_product(&v->shape, 0, v->shape.dims) >= BLANK_FROM;
+    }
+    if (!blank && !(f->model->shapes_only && large))
+        return true;
+    for (size_t k = 0; all && k < node->outputs; k++) {
+        const struct net_value *const v = &f->model->value[node->output[k]];
+        struct net_array *const array = net_array_blank(v->type, v->shape.dim, v->shape.dims, f->error);
+        if (!array)
+            return false;
+        settle(f, node->output[k], array);
+    }
+    *done = all;
+    return all;
+}
+
 static bool fold_node(struct fold *f, const struct net_node *node)
 {
+    bool done;
     struct net_array *in[16], *out[16] = {NULL};
     struct orch_error ignored;
     if (!node->row || node->row->impure || !node->row->evaluate || node->inputs > 16 || node->outputs > 16 ||
@@ -95,6 +130,8 @@ static bool fold_node(struct fold *f, const struct net_node *node)
             return (strcmp(node->op, "Shape") == 0 || strcmp(node->op, "Size") == 0) && !*node->domain &&
                    net_output(node, 0) != NET_NONE && fold_shape(f, node);
     }
+    if (!fold_blank(f, node, in, &done) || done)
+        return done;
     if (!net_evaluate_node(node, in, out, NULL, &ignored))
         return false; /* it will be said when it is run, if it ever is */
     for (size_t k = 0; k < node->outputs; k++)

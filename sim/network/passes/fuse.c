@@ -61,6 +61,21 @@ bool net_pass_conv(struct net_model *model, unsigned *changes, struct orch_error
     return net_rewrite(model, conv, changes, error);
 }
 
+/* ---- sums: of a block and what goes around it ---- */
+
+static bool sum(struct net_match *m, struct net_node *node)
+{
+    struct net_node *const producer = net_is(node, "Relu") && node->inputs ? net_made_by(m, node->input[0], "Add", true) : NULL;
+    const struct net_shape *const shape = producer ? net_value_shape(m, node->input[0]) : NULL;
+    const bool known = producer && (net_constant(m, producer->input[0]) || net_constant(m, producer->input[1]));
+    return producer && shape->known && !known && take_activation(m, producer, node, "FusedAdd");
+}
+
+bool net_pass_sum(struct net_model *model, unsigned *changes, struct orch_error *error)
+{
+    return net_rewrite(model, sum, changes, error);
+}
+
 /* ---- products ---- */
 
 /* A constant vector along the columns of the product. */

@@ -1,4 +1,5 @@
 /* Plans for streams of elements, other operators, and the cost of a request. */
+#include "isa/array_count.h"
 #include "sim/prove/validate/plan_ane.h"
 
 #include <stdio.h>
@@ -40,6 +41,26 @@ bool plan_ane_attention(struct ane_row *a)
     return plan_ane_launch(a, 4, "gemm:%ux%dx%d", s, WIDTH, WIDTH) &&
            plan_ane_launch(a, 1, "attention:b=1,h=%d,s=%u,d=%d", HEADS, s, DEPTH) &&
            plan_ane_unit(a, 8.0 * s * WIDTH * WIDTH + 4.0 * s * s * WIDTH);
+}
+
+/* Networks that are published as well. Rows of their power, and of versions with other weights, are not these. */
+bool plan_ane_network(struct ane_row *a)
+{
+    static const struct {
+        const char *row, *workload;
+    } networks[] = {{"Whisper tiny encoder", "model:whisper-tiny-encoder"},
+                    {"Whisper base encoder", "model:whisper-base-encoder"},
+                    {"Whisper small encoder", "model:whisper-small-encoder"},
+                    {"Whisper medium encoder", "model:whisper-medium-encoder"},
+                    {"DenseNet-121", "model:densenet121"},
+                    {"ResNet-18", "model:resnet18"},
+                    {"MiniLM", "model:minilm"}};
+    for (size_t i = 0; i < ARRAY_COUNT(networks); i++)
+        if (strcmp(a->row->what, networks[i].row) == 0) {
+            plan_ane_note(a, "lowered kernel by kernel: tensors between them go through memory");
+            return plan_ane_launch(a, 1, "%s", networks[i].workload) && plan_ane_unit(a, 0);
+        }
+    return validate_refuse(a->row, "a whole network whose layers are not published, or its power");
 }
 
 /* sbryngelson/ane-guide, chapter 10: 256 x 256, 32 steps, each a convolution of one channel with five taps of a 3 x 3 kernel. */

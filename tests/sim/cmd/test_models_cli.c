@@ -20,7 +20,9 @@ static void test_list(void)
     CU_ASSERT_STRING_EQUAL(document_text(d, "/0/name"), "llama-7b");
     CU_ASSERT_EQUAL(document_number(d, "/0/parameters"), 6738415616);
     json_object_put(d);
-    CU_ASSERT_TRUE(cli_ask(&home, "models list") && strstr(home.outcome.out, "gpt-oss-20b"));
+    CU_ASSERT_TRUE(cli_ask(&home, "models list") && strstr(home.outcome.out, "gpt-oss-20b") &&
+                   strstr(home.outcome.out, "efficientnet-b0"));
+    CU_ASSERT_TRUE(cli_ask(&home, "models show resnet50") && strstr(home.outcome.out, "4,089,184,256 multiplications"));
     cli_home_remove(&home);
 }
 

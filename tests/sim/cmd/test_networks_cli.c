@@ -154,7 +154,6 @@ static void test_cpu(void)
         {"run $/sign.onnx --unit hybrid --chip m1", 3, "cpu, amx, gpu and ane"},
         {"run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "computed in f32"},
         {"run $/sign.onnx --unit cpu --chip m1 --detail op --output $/out", 2, "has no values"},
-        {"run $/sign.onnx --unit amx --chip m1 --mode timing", 3, "timed while they execute"},
     };
     static const float ones[5] = {1, 1, 1, 1, 1};
     make_case();
@@ -185,6 +184,39 @@ static void test_cpu(void)
     CHECK(home.outcome.code == 0 && document_number(d, "/macs") == 24 &&
               strstr(document_text(d, "/placement/1/kernel"), "elementwise:6,op=relu"),
           "%d %s", home.outcome.code, home.outcome.out);
+    json_object_put(d);
+    cli_all_wrong(&home, wrong, ARRAY_COUNT(wrong));
+}
+
+/* Without values: from characteristics, which the second run finds, whatever the number of host threads; and networks that are
+ * published, by name. */
+static void test_timing(void)
+{
+    static const char *const units[] = {"cpu", "amx", "gpu", "auto"};
+    static const struct cli_wrong wrong[] = {
+        {"run model:resnet51 --unit gpu --chip m1", 2, "did you mean resnet50"},
+        {"run model:resnet50 --unit gpu --chip m1 --dim sise=3", 2, "did you mean size"},
+    };
+    make_case();
+    make_fallback();
+    for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
+        if (!cli_ask(&home, "run $/sign.onnx --unit %s --chip m1 --mode timing --threads 1 --json", units[i]))
+            return;
+        json_object *d = cli_document(&home.outcome);
+        const double seconds = document_number(d, "/seconds");
+        CHECK(home.outcome.code == 0 && seconds > 0 && strcmp(document_text(d, "/mode"), "timing") == 0 &&
+                  document_number(d, "/macs") == 8,
+              "%s: %s", units[i], home.outcome.out);
+        json_object_put(d);
+        cli_ask(&home, "run $/sign.onnx --unit %s --chip m1 --mode timing --threads 3 --rerun --json", units[i]);
+        d = cli_document(&home.outcome);
+        CHECK(home.outcome.code == 0 && document_number(d, "/seconds") == seconds, "%s: %s", units[i], home.outcome.out);
+        json_object_put(d);
+    }
+    cli_ask(&home, "run model:MobileNet_v3-small --unit gpu --chip m1 --mode timing --dim size=32 --json");
+    json_object *const d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && document_number(d, "/seconds") > 0 && document_number(d, "/native_mac_share") == 1, "%s",
+          home.outcome.out);
     json_object_put(d);
     cli_all_wrong(&home, wrong, ARRAY_COUNT(wrong));
 }
@@ -246,6 +278,7 @@ static const struct suite_test tests[] = {{"models show", test_show},
                                           {"what is refused", test_refusals},
                                           {"model check", test_check},
                                           {"networks on the CPU", test_cpu},
+                                          {"networks without values, and by name", test_timing},
                                           {"networks on GPU and AMX", test_gpu_and_amx},
                                           {"networks on the Neural Engine", test_ane}};
 SUITE_MAIN("networks_cli", tests)

@@ -28,6 +28,9 @@ static const struct row rows[] = {
      "orchard.FusedConv"},
     {"an offset along the width is none by channel",
      "in x f32[1,3,8,4]\nconst w f32[4,3,1,1] random\nconst o f32[4] random\nc = Conv(x, w)\ny = Add(c, o)\nout y", "Conv Add"},
+    {"residual sum and activation", "in x f32[1,4,8,8]\nin z f32[1,4,1,8]\na = Add(x, z)\ny = Relu(a)\nout y",
+     "orchard.FusedAdd"},
+    {"a sum with two users stays", "in x f32[3]\nin z f32[3]\na = Add(x, z)\nr = Relu(a)\ny = Mul(a, r)\nout y", "Add Relu Mul"},
     {"a result with two users stays", IMAGE "c = Conv(x, w)\nr = Relu(c)\ny = Add(c, r)\nout y", "Conv Relu Add"},
     {"transposed convolution",
      "in x f32[1,3,4,4]\nconst w f32[3,2,2,2] random\nconst s f32[2] random\nc = ConvTranspose(x, w) strides=2,2\n"

@@ -45,7 +45,8 @@ static const struct {
     {"M1,,ANE,peak,unspecified,,11,TOPS,vendor-spec,Apple,m1_4p4e_8g\n", "not measured"},
     {"M1 Max,,ANE,layernorm,fp16,single call,0.3214,ms" M1MAX, "size"},
     {"M4 Max,,ANE,GPT-2 124M decode,fp16,at least,170,tokens/s,measured,Orion,m4_max_12p4e_40g\n", "network"},
-    {"M1 Pro,,ANE,Whisper base encoder,fp16,,64,ms,measured,whisper.cpp,m1_pro_8p2e_16g\n", "network"},
+    {"M1,,ANE,CLIP ViT-H,fp16,,6,ms,measured,a report,m1_4p4e_8g\n", "network"},
+    {"M1 Pro,,ANE,Whisper large encoder,fp16,,64,ms,measured,whisper.cpp,m1_pro_8p2e_16g\n", "layers are not published"},
     {"M5,,ANE,matmul slope,fp16,,19.6,TFLOPS,measured,sbryngelson/ane-guide,\n", "which chip"},
     {"M4,,ANE,128 x conv 512ch 64x64,int8,,7.8,ms" M4, "int8 activations"},
     {"M1,,ANE,\"Llama LM head, 6-bit LUT, 99 MB\",lut6,,7.52,ms,measured,Anemll,m1_4p4e_8g\n", "not read"},
@@ -200,6 +201,21 @@ static void test_chains(void)
     validation_free(v);
 }
 
+/* whisper.cpp, pull request 566: encoders by Core ML. The same of other machines and releases are half as long. */
+static void test_networks(void)
+{
+    struct validation *v =
+        example_validation("ane.csv",
+                           HEADER "M1 Pro,,ANE,Whisper base encoder,fp16,,64,ms,measured,whisper.cpp PR #566,m1_pro_8p2e_16g\n"
+                                  "M1 Pro,,ANE,Whisper small encoder,fp16,,208,ms,measured,whisper.cpp PR #566,m1_pro_8p2e_16g\n",
+                           NULL);
+    CU_ASSERT_EQUAL_FATAL(v->rows, 2);
+    for (size_t i = 0; i < v->rows; i++)
+        CHECK(fabs(v->row[i].predicted / v->row[i].measured - 1) < 0.1, "%s: %g, measured %g", v->row[i].what,
+              v->row[i].predicted, v->row[i].measured);
+    validation_free(v);
+}
+
 static void test_reasons(void)
 {
     static char text[4096];
@@ -263,6 +279,7 @@ static const struct suite_test tests[] = {
     {"no overhead without rows that measure it", test_no_overhead_without_rows},
     {"single operations and stacks have small errors", test_engine_level},
     {"chains stay in tile memory, and long rows reach the peak", test_chains},
+    {"networks", test_networks},
     {"unmodelled rows have their reason", test_reasons},
     {"rows that a parameter was taken from are marked", test_fitted},
     {"the program of a row can be written", test_dump},
