@@ -34,7 +34,7 @@ CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-
 LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -lzstd -lz -lm -pthread
 
 # Folders without hot loops, where compiling fast matters more than running fast.
-COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
+COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/coreml sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
 
 # Kernels per host instruction set: the file name says which. Where the host has a better set, the portable one is small rather than fast.
 HOST := $(shell uname -m)

@@ -415,7 +415,7 @@ const struct api_verb verb_run = {
                 "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object,\n"
                 "AMX words included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a\n"
                 "GPU kernel (.cl, .metal, .ll: see orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; gz\n"
-                "too), a network (.onnx) or a language model (.gguf generates text; model:NAME of orchard models is timed).\n"
+                "too), a network (.onnx, .mlmodel, .mlpackage) or a language model (.gguf; model:NAME of the zoo is timed).\n"
                 "The answer is recorded in the performance database; an equal run is found there instead of simulated again.\n"
                 "Operators of networks run by kernels of the unit, or of the one predicted to be done first (auto).\n"
                 "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode\n"

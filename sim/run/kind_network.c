@@ -1,9 +1,10 @@
-/* Kinds "network-auto", "network", "network-gpu", "network-amx" and "network-ane": an ONNX file, whose operators are computed by
- * kernels of a unit's library (run_network.h). */
+/* Kinds "network-auto", "network", "network-gpu", "network-amx" and "network-ane": an ONNX or Core ML file, whose operators are
+ * computed by kernels of a unit's library (run_network.h). */
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/base/splitmix64.h"
 #include "sim/network/arrays.h"
+#include "sim/network/coreml/coreml.h"
 #include "sim/network/network.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network.h"
@@ -25,7 +26,7 @@ struct network {
 static bool recognise(const struct run_file *file)
 {
     const char *const dot = strrchr(file->path, '.');
-    return !file->is_folder && dot && strcmp(dot, ".onnx") == 0;
+    return coreml_is_named(file->path) || (!file->is_folder && dot && strcmp(dot, ".onnx") == 0);
 }
 
 /* ---- inputs ---- */
@@ -148,6 +149,8 @@ static uint64_t hash(const struct run *run)
     const struct network *const w = run->work;
     const struct net_open_options *const p = run->request->passes;
     uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "network", 7), run->file.bytes, run->file.size);
+    if (run->file.is_folder)
+        h = checksum_add(h, &w->model->content, sizeof w->model->content);
     for (size_t k = 0; k < w->inputs; k++)
         if (w->input[k]) {
             h = checksum_add(h, w->input[k]->shape, w->input[k]->dims * sizeof w->input[k]->shape[0]);

@@ -75,7 +75,7 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE,
                          "%s: sizes of a launch and options for compiling belong to GPU sources (.cl, .metal, .ll)", q->workload);
     if ((q->passes || q->dim_count) && strcmp(run->kind->program_kind, "network") != 0)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to networks (.onnx); %s is none",
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to networks (.onnx, .mlmodel, .mlpackage); %s is none",
                          q->dim_count               ? "dim"
                          : q->passes->without_count ? "no-pass"
                                                     : "opt",
