@@ -429,7 +429,7 @@ const struct api_verb verb_run = {
                 "\"expect\": {NAME: FILE.npy}}.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
-                "orchard run model.onnx --unit gpu --precision f16 --explain\n"
+                "orchard run model.onnx --unit gpu --precision f16 --image cat.jpg --mean 127.5 --std 127.5 --labels names.txt\n"
                 "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
                 "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
                 "4096\n"

@@ -8,6 +8,7 @@
 #include "sim/network/network.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network.h"
+#include "sim/run/run_network_image.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -101,6 +102,9 @@ static bool open_workload(struct run *run, struct orch_error *error)
         ok = read_input(w, q->inputs[i], error);
     for (size_t i = 0; ok && i < q->dim_count; i++)
         ok = net_bind(w->model, q->dims[i], error);
+    if (ok && q->images)
+        ok = run_network_read_images(q->images, w->model, w->input, error) &&
+             (!q->images->labels || run_network_read_labels(q->images->labels, w->model, error));
     return ok && net_bind_inputs(w->model, w->input, error) &&
            net_prepare(w->model, q->passes ? q->passes : &everything, NULL, error) && generate_missing(w, q->seed, error);
 }
@@ -156,6 +160,8 @@ static uint64_t hash(const struct run *run)
             h = checksum_add(h, w->input[k]->shape, w->input[k]->dims * sizeof w->input[k]->shape[0]);
             h = checksum_add(h, w->input[k]->data, net_array_bytes(w->input[k]));
         }
+    for (size_t k = 0; run->request->images && k < w->model->labels; k++)
+        h = checksum_add(h, w->model->label[k], strlen(w->model->label[k]) + 1);
     if (p)
         h = checksum_add(h, &p->level, sizeof p->level);
     for (size_t i = 0; p && i < p->without_count; i++)
@@ -197,6 +203,24 @@ static bool save(const struct run *run, const struct network *w, struct net_arra
     return true;
 }
 
+/* The best classes, for images and where the file names its classes: text for people, as a program's output is. */
+static bool name_classes(const struct run *run, const struct network *w, struct net_array *const *output, struct run_result *r,
+                         struct orch_error *error)
+{
+    char *const text = w->model->labels ? run_network_classes(w->model, output) : NULL;
+    if (!text)
+        return !w->model->labels || orch_no_memory(error);
+    if (!*text) {
+        free(text);
+        return true;
+    }
+    free(r->program_output);
+    r->program_output = text;
+    if (run->request->program_output)
+        fputs(text, run->request->program_output);
+    return run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)strlen(text)) || orch_no_memory(error);
+}
+
 static bool compute(struct run *run, struct network *w, struct run_result *r, struct orch_error *error)
 {
     const size_t outputs = w->model->graph->outputs;
@@ -204,7 +228,8 @@ static bool compute(struct run *run, struct network *w, struct run_result *r, st
     if (!output)
         return orch_no_memory(error);
     const bool values = run->request->mode != RUN_TIMING && !run_is_operator(run->request);
-    const bool ok = run_network(&w->run, output, error) && (!values || save(run, w, output, r, error));
+    const bool ok = run_network(&w->run, output, error) &&
+                    (!values || (save(run, w, output, r, error) && name_classes(run, w, output, r, error)));
     for (size_t k = 0; k < outputs; k++)
         net_array_release(output[k]);
     free(output);

@@ -23,6 +23,7 @@ static void ask(const struct run_network *n, const struct lowered_step *lowered,
     q->uncertainty = NULL;
     q->passes = NULL;
     q->dim_count = 0;
+    q->images = NULL;
     q->cores = cores ? q->cores : 0;
     if (n->characteristics)
         q->mode = RUN_TIMING;

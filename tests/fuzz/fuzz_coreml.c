@@ -72,6 +72,24 @@ static void try_layers(const uint8_t *data, size_t size, bool exact)
     free(file.byte);
 }
 
+/* An input from three bytes: some whole numbers, some bytes, or a value by its name. */
+static void put_any(struct message *op, const uint8_t *data)
+{
+    static const char *const keys[] = {"x",     "y",     "weight",    "shape",        "axes",          "axis", "begin",
+                                       "end",   "pad",   "strides",   "values",       "kernel_sizes",  "perm", "loop_vars",
+                                       "ls",    "index", "val",       "reps",         "indices",       "lut",  "mask",
+                                       "scale", "data",  "initial_h", "nonzero_data", "quantized_data"};
+    const char *const key = keys[data[0] % (sizeof keys / sizeof *keys)];
+    const int64_t numbers[3] = {data[1] % 7 - 2, data[2] % 9 - 3, 1};
+    const char name[2] = {(char)(data[2] % 4 ? 'a' + data[2] % 8 : 'x'), 0};
+    if (data[1] & 64)
+        put_parameter(op, key, value_ints(numbers, 1 + data[1] % 3, data[1] & 128));
+    else if (data[1] & 32)
+        put_parameter(op, key, value_bytes(31, numbers, 5, numbers + 2, 1));
+    else
+        put_input(op, key, name);
+}
+
 static void try_operations(const uint8_t *data, size_t size)
 {
     static const char *const types[] = {"conv",
@@ -105,10 +123,6 @@ static void try_operations(const uint8_t *data, size_t size)
                                         "constexpr_sparse_to_dense",
                                         "constexpr_affine_dequantize",
                                         "constexpr_blockwise_shift_scale"};
-    static const char *const keys[] = {"x",     "y",     "weight",    "shape",        "axes",          "axis", "begin",
-                                       "end",   "pad",   "strides",   "values",       "kernel_sizes",  "perm", "loop_vars",
-                                       "ls",    "index", "val",       "reps",         "indices",       "lut",  "mask",
-                                       "scale", "data",  "initial_h", "nonzero_data", "quantized_data"};
     static const int64_t shape[4] = {1, 4, 6, 6};
     struct message block = {NULL, 0};
     char out[4] = "a";
@@ -117,17 +131,8 @@ static void try_operations(const uint8_t *data, size_t size)
         const unsigned inputs = data[1] % 5;
         data += 2;
         size -= 2;
-        for (unsigned k = 0; k < inputs && size > 3; k++, data += 3, size -= 3) {
-            const char *const key = keys[data[0] % (sizeof keys / sizeof *keys)];
-            const int64_t numbers[3] = {data[1] % 7 - 2, data[2] % 9 - 3, 1};
-            const char name[2] = {(char)(data[2] % 4 ? 'a' + data[2] % 8 : 'x'), 0};
-            if (data[1] & 64)
-                put_parameter(&op, key, value_ints(numbers, 1 + data[1] % 3, data[1] & 128));
-            else if (data[1] & 32)
-                put_parameter(&op, key, value_bytes(31, numbers, 5, numbers + 2, 1));
-            else
-                put_input(&op, key, name);
-        }
+        for (unsigned k = 0; k < inputs && size > 3; k++, data += 3, size -= 3)
+            put_any(&op, data);
         put_operation(&block, &op, size > 4 ? out : "y");
         out[0] = out[0] < 'h' ? (char)(out[0] + 1) : 'a';
     }

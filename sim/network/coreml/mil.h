@@ -76,17 +76,18 @@ size_t mil_block(struct mil_program *p, struct pb block, const struct coreml_nam
 
 /* ---- operations, by file ---- */
 
-#define MIL_FUNCTIONS(X)                                                                                                         \
-    X(one)                                                                                                                       \
-    X(two) X(compare_not) X(floor_div) X(exp2) X(square) X(log) X(rsqrt) X(inverse) X(clip) X(relu6) X(alpha) X(clamped) X(gelu) \
-        X(hard) X(silu) X(scaled_tanh) X(linear_activation) X(threshold) X(parametric) X(prelu) X(logical) X(cast) X(select)     \
-            X(softmax) X(reduce) X(arg) X(top_k) X(cum_sum) X(mod) X(conv) X(conv_transpose) X(batch_norm) X(instance_norm)      \
-                X(layer_norm) X(l2_norm) X(lrn) X(linear) X(matmul) X(einsum) X(attention) X(pool) X(lstm) X(gru) X(reshape)     \
-                    X(transpose) X(axes) X(squeeze) X(concat) X(stack) X(split) X(tile) X(flatten) X(slice_by_index)             \
-                        X(slice_by_size) X(gather) X(pad) X(upsample) X(resize) X(shuffle) X(reverse) X(one_hot) X(range)        \
-                            X(fill) X(shape_of) X(same) X(band) X(constant_op) X(affine) X(table) X(sparse) X(blockwise)         \
-                                X(dequantize) X(quantize) X(constexpr_cast) X(make_list) X(list_read) X(list_write)              \
-                                    X(list_gather) X(list_scatter) X(list_length) X(while_loop) X(cond) X(classify)
+/* clang-format off */
+#define MIL_FUNCTIONS(X) \
+    X(one) X(two) X(compare_not) X(floor_div) X(exp2) X(square) X(log) X(rsqrt) X(inverse) X(clip) X(relu6) X(alpha) \
+    X(clamped) X(gelu) X(hard) X(silu) X(scaled_tanh) X(linear_activation) X(threshold) X(parametric) X(prelu) X(logical) \
+    X(cast) X(select) X(softmax) X(reduce) X(arg) X(top_k) X(cum_sum) X(mod) X(conv) X(conv_transpose) X(batch_norm) \
+    X(instance_norm) X(layer_norm) X(l2_norm) X(lrn) X(linear) X(matmul) X(einsum) X(attention) X(pool) X(lstm) X(gru) \
+    X(reshape) X(transpose) X(axes) X(squeeze) X(concat) X(stack) X(split) X(tile) X(flatten) X(slice_by_index) \
+    X(slice_by_size) X(gather) X(pad) X(upsample) X(resize) X(shuffle) X(reverse) X(one_hot) X(range) X(fill) X(shape_of) \
+    X(same) X(band) X(constant_op) X(affine) X(table) X(sparse) X(blockwise) X(dequantize) X(quantize) X(constexpr_cast) \
+    X(make_list) X(list_read) X(list_write) X(list_gather) X(list_scatter) X(list_length) X(while_loop) X(cond) \
+    X(classify)
+/* clang-format on */
 #define MIL_DECLARE(name) void mil_##name(struct mil_op *o);
 MIL_FUNCTIONS(MIL_DECLARE)
 #undef MIL_DECLARE

@@ -170,9 +170,9 @@ void mil_layer_norm(struct mil_op *o)
     size_t count = mil_ints(o, "axes", axes, NET_DIMS_MAX);
     const double epsilon = mil_real(o, "epsilon", 1e-5);
     bool last = true;
-    for (; count == 0 && !mil_has(o, "axes") && !o->c->failed; count = rank)
-        for (unsigned d = 0; d < rank; d++)
-            axes[d] = d;
+    if (!mil_has(o, "axes"))
+        for (count = 0; count < rank; count++)
+            axes[count] = (int64_t)count;
     for (size_t k = 0; k < count; k++) {
         axes[k] += axes[k] < 0 ? rank : 0;
         last = last && axes[k] == (int64_t)(rank - count + k);

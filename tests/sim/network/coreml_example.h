@@ -83,6 +83,14 @@ static inline struct message coreml_network_file(const int64_t *shape, size_t di
     return coreml_file(exact ? 4 : 1, &description, 500, layers);
 }
 
+/* One layer between x and y. */
+static inline struct message one_layer(unsigned kind, struct message *body, const int64_t *shape, size_t dims, bool exact)
+{
+    struct message layers = {NULL, 0}, layer = network_layer("it", "x", "y", kind, body);
+    put_message(&layers, 1, &layer);
+    return coreml_network_file(shape, dims, exact, &layers);
+}
+
 /* ---- programs ---- */
 
 static inline struct message tensor_type(unsigned kind, const int64_t *shape, size_t dims)

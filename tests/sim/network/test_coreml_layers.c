@@ -1,21 +1,5 @@
 /* Neural networks of Core ML: layers made by hand, against numbers computed here from the definitions in the public schema. */
-#include "sim/network/coreml/coreml.h"
-#include "sim/network/network.h"
-#include "sim/network/operators/run.h"
-#include "tests/sim/network/coreml_example.h"
-#include "tests/support/suite.h"
-
-#include <math.h>
-#include <stdio.h>
-
-static struct net_model *import(struct message *m, struct orch_error *error)
-{
-    *error = (struct orch_error){0};
-    struct net_model *const model = coreml_import("m.mlmodel", m->byte, m->size, error);
-    free(m->byte);
-    *m = (struct message){NULL, 0};
-    return model;
-}
+#include "tests/sim/network/coreml_run.h"
 
 /* Imports, prepares and runs with the input 0, 1, 2, ... (times `step`); the first output or NULL. */
 static struct net_array *run(struct message *file, float step, int level)
@@ -61,14 +45,6 @@ static void expect_scaled(struct message *file, float step, const char *what, co
 static void expect(struct message *file, const char *what, const int64_t *shape, unsigned dims, const double *expected)
 {
     expect_scaled(file, 1, what, shape, dims, expected);
-}
-
-/* One layer between x and y. */
-static struct message one_layer(unsigned kind, struct message *body, const int64_t *shape, size_t dims, bool exact)
-{
-    struct message layers = {NULL, 0}, layer = network_layer("it", "x", "y", kind, body);
-    put_message(&layers, 1, &layer);
-    return coreml_network_file(shape, dims, exact, &layers);
 }
 
 static void put_pair(struct message *m, unsigned field, int64_t a, int64_t b)
@@ -407,75 +383,6 @@ static void test_batched_matmul(void)
     expect(&file, "a product", out, 2, expected);
 }
 
-/* ---- what is refused ---- */
-
-static void refuses(struct message *file, int code, const char *part)
-{
-    struct orch_error error;
-    struct net_model *const model = import(file, &error);
-    CHECK(!model, "taken, where '%s' was expected", part);
-    CHECK(!model && error.exit_code == code && strstr(error.text, part) && !strchr(error.text, '\n'), "%d, not %d with '%s': %s",
-          error.exit_code, code, part, error.text);
-    net_model_free(model);
-}
-
-static void test_refusals(void)
-{
-    static const int64_t image[3] = {1, 4, 4}, rows = 2;
-    static const float few[2] = {1, 2};
-    struct message body = {NULL, 0}, empty = {NULL, 0}, nothing = {NULL, 0};
-    struct message file = one_layer(500, &body, image, 3, false);
-    refuses(&file, ORCH_UNMODELLED, "layer 'it' (custom): layers of this kind are not imported; its inputs are [1,1,4,4]");
-    put_number(&body, 1, 1);
-    file = one_layer(4000, &body, image, 3, false);
-    refuses(&file, ORCH_UNMODELLED, "kind 4000");
-    put_number(&body, 1, 1u << 30);
-    put_number(&body, 2, 1u << 30);
-    put_weights(&body, 90, few, 2);
-    file = one_layer(100, &body, image, 3, false);
-    refuses(&file, ORCH_USAGE, "layer 'it' (convolution)");
-    put_number(&body, 1, 2);
-    put_number(&body, 2, 3);
-    put_weights(&body, 20, few, 2);
-    file = one_layer(140, &body, &rows, 1, false);
-    refuses(&file, ORCH_USAGE, "2 weights or bytes are there, 6 are wanted");
-    struct message layer = network_layer("cycle", "y", "y", 130, &empty), layers = {NULL, 0};
-    put_message(&layers, 1, &layer);
-    file = coreml_network_file(image, 3, false, &layers);
-    refuses(&file, ORCH_USAGE, "input 'y' is computed by no layer before it");
-    file = coreml_file(1, &nothing, 302, &empty);
-    refuses(&file, ORCH_UNMODELLED, "treeEnsembleRegressor");
-    put_number(&file, 7, 7);
-    refuses(&file, ORCH_USAGE, "no Core ML model");
-}
-
-/* Every beginning of a file, and every byte of it changed, is a model or one line. */
-static void test_damaged(void)
-{
-    static const int64_t image[3] = {1, 4, 4};
-    static const float weights[9] = {1};
-    struct message body = {NULL, 0};
-    put_number(&body, 1, 1);
-    put_number(&body, 2, 1);
-    put_weights(&body, 90, weights, 9);
-    struct message file = one_layer(100, &body, image, 3, false);
-    for (size_t k = 0; k < 2 * file.size; k++) {
-        const bool cut = k < file.size;
-        struct orch_error error = {0};
-        uint8_t *const copy = malloc(file.size);
-        memcpy(copy, file.byte, file.size);
-        if (!cut)
-            copy[k - file.size] ^= 0xFF;
-        struct net_model *const model = coreml_import("m.mlmodel", copy, cut ? k : file.size, &error);
-        CHECK(model || ((error.exit_code == ORCH_USAGE || error.exit_code == ORCH_UNMODELLED) && !strchr(error.text, '\n')),
-              "at %zu: %d %s", k, error.exit_code, error.text);
-        CHECK(!cut || !model, "cut at %zu and taken", k);
-        net_model_free(model);
-        free(copy);
-    }
-    free(file.byte);
-}
-
 static const struct suite_test tests[] = {
     {"pads as much as is needed, at the end", test_same_padding},
     {"convolves transposed", test_transposed},
@@ -491,7 +398,5 @@ static const struct suite_test tests[] = {
     {"steps a cell", test_lstm},
     {"prepares images and keeps labels", test_classifier},
     {"multiplies by weights in columns", test_batched_matmul},
-    {"names what it does not take", test_refusals},
-    {"survives damage", test_damaged},
 };
 SUITE_MAIN("coreml_layers", tests)

@@ -1,46 +1,5 @@
-/* ML programs of Core ML: operations made by hand against numbers computed here, weights in files, loops over lists, and files
- * that are damaged or mean harm. */
-#include "sim/network/coreml/coreml.h"
-#include "sim/network/network.h"
-#include "sim/network/operators/run.h"
-#include "tests/sim/network/coreml_example.h"
-#include "tests/support/suite.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static struct net_model *import(struct message *m, struct orch_error *error)
-{
-    *error = (struct orch_error){0};
-    struct net_model *const model = coreml_import("m.mlmodel", m->byte, m->size, error);
-    free(m->byte);
-    *m = (struct message){NULL, 0};
-    return model;
-}
-
-static void check_numbers(struct net_model *model, const char *what, const int64_t *shape, unsigned dims, const double *expected)
-{
-    struct orch_error error = {0};
-    const struct net_open_options options = {.level = 2};
-    struct net_array *y[1] = {NULL};
-    const bool ready = net_prepare(model, &options, NULL, &error);
-    const struct net_value *const v = &model->value[model->graph->input[0]];
-    struct net_array *const x = ready ? net_array_new(v->type, v->shape.dim, v->shape.dims, &error) : NULL;
-    for (int64_t k = 0; x && k < x->count; k++) {
-        const double number = (double)k;
-        net_write_doubles(v->type, x->data, k, 1, &number);
-    }
-    const struct net_run r = {.model = model, .input = &x};
-    CHECK(x && net_run(&r, y, &error), "%s: %s", what, error.text);
-    CHECK(y[0] && y[0]->dims == dims && memcmp(y[0]->shape, shape, dims * sizeof *shape) == 0, "%s: the shape", what);
-    for (int64_t k = 0; y[0] && k < y[0]->count; k++)
-        CHECK(fabs(net_array_double(y[0], k) - expected[k]) <= 1e-5 * (1 + fabs(expected[k])), "%s: %lld is %g, not %g", what,
-              (long long)k, net_array_double(y[0], k), expected[k]);
-    net_array_release(y[0]);
-    net_array_release(x);
-}
+/* ML programs of Core ML: operations made by hand against numbers computed here, packed constants, loops over lists. */
+#include "tests/sim/network/coreml_run.h"
 
 /* Runs a block with x = 0, 1, 2, ... of this shape. */
 static void expect(struct message *block, const char *opset, const int64_t *in, size_t in_dims, const char *what,
@@ -52,15 +11,6 @@ static void expect(struct message *block, const char *opset, const int64_t *in, 
     CHECK(model != NULL, "%s: %s", what, error.text);
     if (model)
         check_numbers(model, what, shape, dims, expected);
-    net_model_free(model);
-}
-
-static void refuses(struct message *file, int code, const char *part)
-{
-    struct orch_error error;
-    struct net_model *const model = import(file, &error);
-    CHECK(!model && error.exit_code == code && strstr(error.text, part) && !strchr(error.text, '\n'), "%d, not %d with '%s': %s",
-          error.exit_code, code, part, error.text);
     net_model_free(model);
 }
 
@@ -246,14 +196,14 @@ static struct message loop_input(const char *name)
     return named;
 }
 
-/* Three times: sum += row i of x, and the sum goes to item i of a list. */
-static struct message loop_block(const char *limit_name)
+static const int64_t three = 3, rows[3] = {0, 1, 2};
+
+/* Empty sums, the rows of x, and the values that the loop begins with. */
+static struct message before_loop(void)
 {
-    static const int64_t three = 3, zero = 0, one = 1, rows[3] = {0, 1, 2};
+    static const int64_t zero = 0, two = 2;
     static const float nothing[2] = {0, 0};
-    static const int64_t two = 2;
-    struct message block = {NULL, 0}, condition = {NULL, 0}, body = {NULL, 0};
-    struct message op = operation("make_list");
+    struct message block = {NULL, 0}, op = operation("make_list");
     put_parameter(&op, "init_length", value_ints(&three, 1, true));
     put_operation(&block, &op, "sums");
     op = operation("make_list");
@@ -275,6 +225,14 @@ static struct message loop_block(const char *limit_name)
         put_map(&op, 5, "val", &value);
         put_operation(&block, &op, constants[k].name);
     }
+    return block;
+}
+
+/* Three times: sum += row i of x, and the sum goes to item i of a list. */
+static struct message loop_block(const char *limit_name)
+{
+    static const int64_t one = 1;
+    struct message block = before_loop(), condition = {NULL, 0}, body = {NULL, 0}, op;
     const char *const names[3] = {"ci", "cs", "cl"}, *const inner[3] = {"bi", "bs", "bl"};
     for (unsigned k = 0; k < 3; k++) {
         struct message a = loop_input(names[k]), b = loop_input(inner[k]);
@@ -359,182 +317,6 @@ static void test_endless(void)
     refuses(&file, ORCH_UNMODELLED, "loops of too many steps");
 }
 
-/* ---- packages ---- */
-
-static void write_bytes(const char *path, const void *bytes, size_t size)
-{
-    FILE *const file = fopen(path, "wb");
-    CHECK(file && fwrite(bytes, 1, size, file) == size, "%s cannot be written", path);
-    if (file)
-        fclose(file);
-}
-
-/* A package around a program whose weights [2, 3] lie behind a record at 64. `file` is what the program calls them. */
-static void make_package(const char *folder, const char *file, const char *item)
-{
-    static const int64_t in = 3, shape[2] = {2, 3};
-    static const float weights[6] = {1, 2, 3, 4, 5, 6};
-    uint8_t bytes[192 + sizeof weights] = {1, 0, 0, 0, 2};
-    char path[600], manifest[400];
-    const uint64_t size = sizeof weights, start = 192, garbage = UINT64_C(5104411984);
-    const uint32_t mark = 0xDEADBEEF, type = 2;
-    memcpy(bytes + 64, &mark, 4);
-    memcpy(bytes + 68, &type, 4);
-    memcpy(bytes + 72, &size, 8);
-    memcpy(bytes + 80, &start, 8);
-    memcpy(bytes + 88, &garbage, 8); /* padding: older tools leave anything there */
-    memcpy(bytes + 192, weights, sizeof weights);
-    struct message block = {NULL, 0}, op = operation("const"), value = value_blob(11, shape, 2, file, 64);
-    put_map(&op, 5, "val", &value);
-    put_operation(&block, &op, "w");
-    op = operation("linear");
-    put_input(&op, "x", "x");
-    put_input(&op, "weight", "w");
-    put_operation(&block, &op, "y");
-    struct message model = coreml_program_file(&in, 1, "CoreML6", &block);
-    const char *const parts[] = {"", "/Data", "/Data/com.apple.CoreML", "/Data/com.apple.CoreML/weights"};
-    for (unsigned k = 0; k < 4; k++) {
-        snprintf(path, sizeof path, "%s%s", folder, parts[k]);
-        (void)mkdir(path, 0777);
-    }
-    snprintf(path, sizeof path, "%s/Data/com.apple.CoreML/weights/weight.bin", folder);
-    write_bytes(path, bytes, sizeof bytes);
-    snprintf(path, sizeof path, "%s/Data/com.apple.CoreML/model.mlmodel", folder);
-    write_bytes(path, model.byte, model.size);
-    free(model.byte);
-    snprintf(manifest, sizeof manifest,
-             "{\"fileFormatVersion\": \"1.0.0\", \"itemInfoEntries\": {\"A\": {\"author\": \"a\", \"path\": \"%s\"}},"
-             " \"rootModelIdentifier\": \"A\"}",
-             item);
-    snprintf(path, sizeof path, "%s/Manifest.json", folder);
-    write_bytes(path, manifest, strlen(manifest));
-}
-
-static void refuses_package(const char *folder, const char *file, const char *item, const char *part)
-{
-    struct orch_error error = {0};
-    make_package(folder, file, item);
-    struct net_model *const model = net_import(folder, &error);
-    CHECK(!model && error.exit_code == ORCH_USAGE && strstr(error.text, part) && !strchr(error.text, '\n'), "%d '%s', not '%s'",
-          error.exit_code, error.text, part);
-    net_model_free(model);
-}
-
-static void test_package(void)
-{
-    static const int64_t two = 2;
-    static const double expected[2] = {0 * 1 + 1 * 2 + 2 * 3, 0 * 4 + 1 * 5 + 2 * 6};
-    static const char weights[] = "@model_path/weights/weight.bin", item[] = "com.apple.CoreML/model.mlmodel";
-    char folder[] = "/tmp/orchard-coreml-XXXXXX", package[64], path[200], outside[200];
-    struct orch_error error = {0};
-    if (!mkdtemp(folder)) {
-        suite_skip("no temporary folder");
-        return;
-    }
-    snprintf(package, sizeof package, "%s/a.mlpackage", folder);
-    make_package(package, weights, item);
-    struct net_model *const model = net_import(package, &error);
-    CHECK(model != NULL, "%s", error.text);
-    if (model)
-        check_numbers(model, "weights in a file", &two, 1, expected);
-    net_model_free(model);
-    refuses_package(package, "@model_path/../../../secret", item, "must lie in the folder");
-    refuses_package(package, "/etc/passwd", item, "not below @model_path");
-    refuses_package(package, "@model_path/weights/none.bin", item, "none.bin");
-    refuses_package(package, weights, "../../x.mlmodel", "must lie in the folder");
-    refuses_package(package, weights, "/etc/passwd", "must lie in the folder");
-    make_package(package, weights, item);
-    snprintf(path, sizeof path, "%s/Data/com.apple.CoreML/weights/weight.bin", package);
-    CHECK(truncate(path, 150) == 0, "cut");
-    struct net_model *const cut = net_import(package, &error);
-    CHECK(!cut && strstr(error.text, "the file has 150 bytes"), "%s", error.text);
-    net_model_free(cut);
-    snprintf(outside, sizeof outside, "%s/elsewhere", folder);
-    CHECK(rename(path, outside) == 0 && symlink(outside, path) == 0, "link");
-    struct net_model *const linked = net_import(package, &error);
-    CHECK(!linked && strstr(error.text, "symbolic link"), "%s", error.text);
-    net_model_free(linked);
-    CHECK(suite_remove(folder), "%s stays", folder);
-}
-
-/* ---- what is refused ---- */
-
-static void test_refusals(void)
-{
-    static const int64_t in[2] = {2, 3};
-    static const float number = 3;
-    struct message block = {NULL, 0}, op = operation("argsort");
-    put_input(&op, "x", "x");
-    put_operation(&block, &op, "y");
-    struct message file = coreml_program_file(in, 2, "CoreML6", &block);
-    refuses(&file, ORCH_UNMODELLED, "operation 'y' (argsort): the operation is not imported; its inputs are x [2,3]");
-    block = (struct message){NULL, 0};
-    op = operation("relu");
-    put_input(&op, "x", "y");
-    put_operation(&block, &op, "y");
-    file = coreml_program_file(in, 2, "CoreML6", &block);
-    refuses(&file, ORCH_USAGE, "operation 'y' (relu): 'y' is computed by nothing before it");
-    block = (struct message){NULL, 0};
-    op = operation("reshape");
-    const int64_t huge[2] = {INT64_C(1) << 40, INT64_C(1) << 40};
-    put_input(&op, "x", "x");
-    put_parameter(&op, "shape", value_floats(&number, NULL, 0));
-    put_operation(&block, &op, "y");
-    file = coreml_program_file(in, 2, "CoreML6", &block);
-    refuses(&file, ORCH_USAGE, "operation 'y' (reshape)");
-    block = (struct message){NULL, 0};
-    op = operation("const");
-    const uint8_t few[4] = {0};
-    struct message value = value_bytes(10, few, 4, huge, 2);
-    put_map(&op, 5, "val", &value);
-    put_operation(&block, &op, "y");
-    file = coreml_program_file(in, 2, "CoreML6", &block);
-    refuses(&file, ORCH_USAGE, "a constant of an impossible shape");
-}
-
-/* Choices within choices, of which the first is always taken. */
-static void test_nesting(void)
-{
-    static const int64_t in = 1;
-    struct message block = {NULL, 0}, relu = operation("relu");
-    put_input(&relu, "x", "x");
-    put_operation(&block, &relu, "y");
-    for (unsigned depth = 0; depth < 40; depth++) {
-        struct message op = operation("cond"), other = {NULL, 0}, outer = {NULL, 0}, flag = {NULL, 0};
-        put_text(&block, 2, "y");
-        put_text(&other, 2, "x");
-        put_number(&flag, 1, 1);
-        put_parameter(&op, "pred", program_value(1, NULL, 0, 3, &flag));
-        put_message(&op, 4, &block);
-        put_message(&op, 4, &other);
-        put_operation(&outer, &op, "y");
-        block = outer;
-    }
-    struct message file = coreml_program_file(&in, 1, "CoreML6", &block);
-    refuses(&file, ORCH_USAGE, "blocks are nested too deep");
-}
-
-static void test_damaged(void)
-{
-    static const int64_t in[2] = {3, 2};
-    struct message block = loop_block("n"), file = coreml_program_file(in, 2, "CoreML6", &block);
-    for (size_t k = 0; k < 2 * file.size; k++) {
-        const bool cut = k < file.size;
-        struct orch_error error = {0};
-        uint8_t *const copy = malloc(file.size);
-        memcpy(copy, file.byte, file.size);
-        if (!cut)
-            copy[k - file.size] ^= 0x55;
-        struct net_model *const model = coreml_import("m.mlmodel", copy, cut ? k : file.size, &error);
-        CHECK(model || ((error.exit_code == ORCH_USAGE || error.exit_code == ORCH_UNMODELLED) && !strchr(error.text, '\n')),
-              "at %zu: %d %s", k, error.exit_code, error.text);
-        CHECK(!cut || !model, "cut at %zu and taken", k);
-        net_model_free(model);
-        free(copy);
-    }
-    free(file.byte);
-}
-
 static const struct suite_test tests[] = {
     {"pads one dimension after the other", test_conv},
     {"slices with masks", test_slice},
@@ -546,9 +328,5 @@ static const struct suite_test tests[] = {
     {"scales blocks of four bits", test_blocks},
     {"unrolls a loop over lists", test_loop},
     {"ends endless loops", test_endless},
-    {"reads packages and nothing outside", test_package},
-    {"names what it does not take", test_refusals},
-    {"bounds blocks in blocks", test_nesting},
-    {"survives damage", test_damaged},
 };
 SUITE_MAIN("coreml_programs", tests)
