@@ -31,10 +31,10 @@ DEFINES := -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -
 # Contraction off: where the hardware fuses, the code says fma.
 CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -pthread \
 	-I. -isystem $(O)/gen/sim/network/onnx -MMD -MP $(DEFINES) $(CFLAGS)
-LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -lzstd -lz -lm -pthread
+LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -ljpeg -lpng -lzstd -lz -lm -pthread
 
 # Folders without hot loops, where compiling fast matters more than running fast.
-COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
+COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/coreml sim/network/image sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
 
 # What lies between every simulated instruction and its time: unrolled and inlined further.
 HOT_SRC := $(wildcard units/mem/*.c units/cpu/cpu_timing*.c units/amx/amx_timing*.c units/gpu/gpu_timing*.c)
@@ -67,7 +67,7 @@ FUZZ_SMOKE := $(FUZZ_SRC:tests/%.c=$(O)/tests/%_smoke)
 all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 
 # ---- what must be installed ----
-PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev libzstd-dev \
+PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev libzstd-dev libjpeg-dev libpng-dev \
 	libprotobuf-c-dev protobuf-c-compiler libonnx-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3 libonnx-testdata
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd

@@ -175,9 +175,10 @@ const struct api_verb verb_model = {
             .synopsis = "check DIR [NAME...]",
             .summary = "networks against their expected outputs",
             .text =
-                "DIR holds a folder per network: model.onnx with golden/golden.json and .npy files (outputs within 2e-4 of the "
-                "largest\n"
-                "expected number), or with test_data_set_N of ONNX's backend tests (each number within 1e-3 of it and 1e-7).\n"
+                "DIR holds a folder per network: model.onnx, model.mlmodel or a .mlpackage, with golden/golden.json and .npy "
+                "files\n"
+                "(outputs within 2e-4 of the largest expected number), or with test_data_set_N of ONNX's backend tests (each\n"
+                "number within 1e-3 of it and 1e-7). Folders of such folders are looked into.\n"
                 "Networks with operators that are not known are skipped by name. On a unit, operators without a kernel are "
                 "computed by the reference and\n"
                 "named; of the multiplications of operators with a kernel, the unit's kernels must compute 95 %. In f16, "

@@ -5,6 +5,7 @@
 #include "sim/api/models_network.h"
 #include "sim/base/suggest.h"
 #include "sim/language/shape.h"
+#include "sim/network/coreml/coreml.h"
 #include "sim/network/zoo/zoo.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ static int show(struct api_context *context, const char *name)
     const struct shape_published *const model = shape_published_named(in_zoo);
     if (model)
         return models_language_show(context, model);
-    if (net_zoo_find(name))
+    if (coreml_is_named(name) || net_zoo_find(name))
         return models_show_onnx(context, name);
     FILE *const file = fopen(name, "rb");
     if (file)
@@ -110,10 +111,10 @@ static const struct orchard_option option_table[] = {
     {"dim", 0, "NAME=N", true,
      "networks: the size of a dimension that is open (of model:NAME: that has another size by itself); repeats"},
     {"value", 0, "NAME=NUMBER", true,
-     "ONNX: the value of an input that is one number, so that what depends on it is folded; repeats"},
-    {"opt", 0, "0|1|2", false, "ONNX: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
-    {"no-pass", 0, "NAME", true, "ONNX: leave a pass out; repeats"},
-    {"pass", 0, "NAME", false, "ONNX: stop after this pass; memory: where each tensor lies"},
+     "networks: the value of an input that is one number, so that what depends on it is folded; repeats"},
+    {"opt", 0, "0|1|2", false, "networks: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
+    {"no-pass", 0, "NAME", true, "networks: leave a pass out; repeats"},
+    {"pass", 0, "NAME", false, "networks: stop after this pass; memory: where each tensor lies"},
     {0},
 };
 
@@ -139,7 +140,8 @@ const struct api_verb verb_models = {
                         "orchard models show bert.onnx --dim batch=1 --dim sequence=128\n"
                         "orchard models show voice.onnx --value sr=16000\n"
                         "orchard models show resnet50\n"
-                        "orchard models show resnet.onnx --pass memory",
+                        "orchard models show resnet.onnx --pass memory\n"
+                        "orchard models show pose.mlmodel",
             .options = option_table,
         },
     .ask = ask,

@@ -415,7 +415,7 @@ const struct api_verb verb_run = {
                 "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object,\n"
                 "AMX words included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a\n"
                 "GPU kernel (.cl, .metal, .ll: see orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; gz\n"
-                "too), a network (.onnx) or a language model (.gguf generates text); model:NAME is one of orchard models.\n"
+                "too), a network (.onnx, .mlmodel, .mlpackage) or a language model (.gguf); model:NAME is one of orchard models.\n"
                 "The answer is recorded in the performance database; an equal run is found there instead of simulated again.\n"
                 "Operators of networks run by kernels of the unit, or of the one predicted to be done first (auto).\n"
                 "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode\n"
@@ -429,7 +429,7 @@ const struct api_verb verb_run = {
                 "\"expect\": {NAME: FILE.npy}}.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
-                "orchard run model.onnx --unit gpu --precision f16 --explain\n"
+                "orchard run model.onnx --unit gpu --precision f16 --image cat.jpg --mean 127.5 --std 127.5 --labels names.txt\n"
                 "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
                 "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
                 "4096\n"

@@ -5,15 +5,26 @@
 bool verb_run_network_read(const struct api_args *args, struct verb_run_network *n, struct run_request *request,
                            struct orch_error *error)
 {
-    const size_t dims = api_count(args, "dim"), left_out = api_count(args, "no-pass");
+    const size_t dims = api_count(args, "dim"), left_out = api_count(args, "no-pass"), images = api_count(args, "image");
     unsigned level = 2;
-    n->text = calloc(dims + left_out + 1, sizeof(*n->text));
+    n->text = calloc(dims + left_out + images + 1, sizeof(*n->text));
     if (!n->text)
         return orch_no_memory(error);
     for (size_t k = 0; k < dims; k++)
         n->text[k] = api_value_at(args, "dim", k);
     for (size_t k = 0; k < left_out; k++)
         n->text[dims + k] = api_value_at(args, "no-pass", k);
+    for (size_t k = 0; k < images; k++)
+        n->text[dims + left_out + k] = api_value_at(args, "image", k);
+    n->images = (struct run_network_images){.file = n->text + dims + left_out,
+                                            .count = images,
+                                            .mean = api_value(args, "mean"),
+                                            .std = api_value(args, "std"),
+                                            .labels = api_value(args, "labels")};
+    if ((n->images.mean || n->images.std) && images == 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to " ORCH_OPTION("image"),
+                         n->images.mean ? "mean" : "std");
+    request->images = images || n->images.labels ? &n->images : NULL;
     if (!api_chosen(args, "opt", "0|1|2", &level, error))
         return false;
     n->passes = (struct net_open_options){.level = (int)level, .without = n->text + dims, .without_count = left_out};

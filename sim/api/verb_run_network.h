@@ -5,15 +5,21 @@
 #include "sim/api/api.h"
 #include "sim/network/network.h"
 #include "sim/run/run.h"
+#include "sim/run/run_network_image.h"
 
 /* clang-format off */
 #define VERB_RUN_NETWORK_OPTIONS \
     {"dim", 0, "NAME=N", true, "networks: the size of a dimension that the file leaves open; repeats"}, \
+    {"image", 0, "FILE", true, "networks: a JPEG or PNG file for an input (NAME=FILE: that one), resized to its shape; repeats"}, \
+    {"mean", 0, "M[,M,M]", false, "networks: taken from each pixel (0 to 255) of images, by channel: red, green, blue"}, \
+    {"std", 0, "S[,S,S]", false, "networks: what the pixels are divided by then"}, \
+    {"labels", 0, "FILE", false, "networks: names of classes, one on each line: the five best are printed"}, \
     {"opt", 0, "0|1|2", false, "networks: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"}, \
     {"no-pass", 0, "NAME", true, "networks: leave a pass out; repeats"}
 /* clang-format on */
 
 struct verb_run_network {
+    struct run_network_images images;
     struct net_open_options passes;
     const char **text; /* what the requests point to */
 };

@@ -141,8 +141,9 @@ struct run_result {
     struct run_placements placement;
     struct run_assumptions assumptions;
     struct run_checksums checksum;
-    char *program_output;         /* of a program, what its first copy wrote to standard output; NULL = not a program that ran */
-    char *generation;             /* of a language model: prompt, tokens, text, as JSON; NULL = none */
+    char *program_output; /* of a program, what its first copy wrote to standard output; of a network with names of classes,
+                             the best ones; NULL = neither ran */
+    char *generation;     /* of a language model: prompt, tokens, text, as JSON; NULL = none */
     struct line_profile *profile; /* by line of a GPU program, when that was asked for; NULL = not */
 };
 

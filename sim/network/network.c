@@ -1,6 +1,7 @@
 #include "sim/network/network.h"
 
 #include "sim/base/suggest.h"
+#include "sim/network/coreml/coreml.h"
 #include "sim/network/cost.h"
 #include "sim/network/onnx/onnx.h"
 #include "sim/network/operators/operator.h"
@@ -13,7 +14,7 @@
 
 struct net_model *net_import(const char *path, struct orch_error *error)
 {
-    return onnx_load(path, error);
+    return coreml_is_named(path) ? coreml_load(path, error) : onnx_load(path, error);
 }
 
 bool net_bind(struct net_model *model, const char *text, struct orch_error *error)
@@ -124,6 +125,8 @@ bool net_prepare(struct net_model *model, const struct net_open_options *options
             return false;
     if (options->last && !net_pass_find(options->last, error))
         return false;
+    for (size_t k = 0; k < model->symbols; k++)
+        model->bound[k] = model->bound[k] < 0 ? model->usual[k] : model->bound[k];
     if (!net_infer_shapes(model, error))
         return orch_fail_in(error, "%s", model->path);
     if (report)

@@ -1,13 +1,15 @@
-/* Kinds "network-auto", "network", "network-gpu", "network-amx" and "network-ane": an ONNX file, whose operators are computed by
- * kernels of a unit's library (run_network.h). */
+/* Kinds "network-auto", "network", "network-gpu", "network-amx" and "network-ane": an ONNX or Core ML file, whose operators are
+ * computed by kernels of a unit's library (run_network.h). */
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/base/splitmix64.h"
 #include "sim/network/arrays.h"
+#include "sim/network/coreml/coreml.h"
 #include "sim/network/network.h"
 #include "sim/network/zoo/zoo.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network.h"
+#include "sim/run/run_network_image.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,12 +34,12 @@ static const struct net_zoo_model *published(const char *workload)
 bool run_is_network(const char *workload)
 {
     const char *const dot = strrchr(workload, '.');
-    return published(workload) || (dot && strcmp(dot, ".onnx") == 0);
+    return published(workload) || coreml_is_named(workload) || (dot && strcmp(dot, ".onnx") == 0);
 }
 
 static bool recognise(const struct run_file *file)
 {
-    return !file->is_folder && run_is_network(file->path);
+    return run_is_network(file->path) && (!file->is_folder || coreml_is_named(file->path));
 }
 
 /* Nothing has values, and kernels are asked for their characteristics. Somebody who watches wants to see them run. */
@@ -127,6 +129,9 @@ static bool open_workload(struct run *run, struct orch_error *error)
         ok = read_input(w, q->inputs[i], error);
     for (size_t i = 0; ok && i < q->dim_count && !published(q->workload); i++)
         ok = net_bind(w->model, q->dims[i], error);
+    if (ok && q->images)
+        ok = run_network_read_images(q->images, w->model, w->input, error) &&
+             (!q->images->labels || run_network_read_labels(q->images->labels, w->model, error));
     return ok && net_bind_inputs(w->model, w->input, error) &&
            net_prepare(w->model, q->passes ? q->passes : &everything, NULL, error) && generate_missing(w, q->seed, error);
 }
@@ -177,11 +182,15 @@ static uint64_t hash(const struct run *run)
     const struct net_zoo_model *const zoo = published(run->request->workload);
     const char *const text = zoo ? zoo->notation : (const char *)run->file.bytes;
     uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "network", 7), text, zoo ? strlen(text) : run->file.size);
+    if (run->file.is_folder)
+        h = checksum_add(h, &w->model->content, sizeof w->model->content);
     for (size_t k = 0; k < w->inputs; k++)
         if (w->input[k]) {
             h = checksum_add(h, w->input[k]->shape, w->input[k]->dims * sizeof w->input[k]->shape[0]);
             h = checksum_add(h, w->input[k]->data, net_array_bytes(w->input[k]));
         }
+    for (size_t k = 0; run->request->images && k < w->model->labels; k++)
+        h = checksum_add(h, w->model->label[k], strlen(w->model->label[k]) + 1);
     if (p)
         h = checksum_add(h, &p->level, sizeof p->level);
     for (size_t i = 0; p && i < p->without_count; i++)
@@ -223,6 +232,24 @@ static bool save(const struct run *run, const struct network *w, struct net_arra
     return true;
 }
 
+/* The best classes, for images and where the file names its classes: text for people, as a program's output is. */
+static bool name_classes(const struct run *run, const struct network *w, struct net_array *const *output, struct run_result *r,
+                         struct orch_error *error)
+{
+    char *const text = w->model->labels ? run_network_classes(w->model, output) : NULL;
+    if (!text)
+        return !w->model->labels || orch_no_memory(error);
+    if (!*text) {
+        free(text);
+        return true;
+    }
+    free(r->program_output);
+    r->program_output = text;
+    if (run->request->program_output)
+        fputs(text, run->request->program_output);
+    return run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)strlen(text)) || orch_no_memory(error);
+}
+
 static bool compute(struct run *run, struct network *w, struct run_result *r, struct orch_error *error)
 {
     const size_t outputs = w->model->graph->outputs;
@@ -230,7 +257,8 @@ static bool compute(struct run *run, struct network *w, struct run_result *r, st
     if (!output)
         return orch_no_memory(error);
     const bool values = run->request->mode != RUN_TIMING && !is_timed_only(run->request);
-    const bool ok = run_network(&w->run, output, error) && (!values || save(run, w, output, r, error));
+    const bool ok = run_network(&w->run, output, error) &&
+                    (!values || (save(run, w, output, r, error) && name_classes(run, w, output, r, error)));
     for (size_t k = 0; k < outputs; k++)
         net_array_release(output[k]);
     free(output);

@@ -74,9 +74,10 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     if (run->kind != &run_kind_gpu_source && !q->steps && !q->own_count && (q->source || q->launch))
         return orch_fail(error, ORCH_USAGE,
                          "%s: sizes of a launch and options for compiling belong to GPU sources (.cl, .metal, .ll)", q->workload);
-    if ((q->passes || q->dim_count) && strcmp(run->kind->program_kind, "network") != 0)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to networks (.onnx); %s is none",
+    if ((q->passes || q->dim_count || q->images) && strcmp(run->kind->program_kind, "network") != 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to networks (.onnx, .mlmodel, .mlpackage); %s is none",
                          q->dim_count               ? "dim"
+                         : q->images                ? "image"
                          : q->passes->without_count ? "no-pass"
                                                     : "opt",
                          q->workload);

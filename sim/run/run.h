@@ -93,16 +93,17 @@ struct run_request {
     const struct language_options *language; /* language models: prompt and choices; NULL = the usual ones */
     const char *const *dims;                 /* networks: "NAME=N", dimensions that the file leaves open */
     size_t dim_count;
-    bool profile;         /* GPU: where the time went, by line of the source and by instruction */
-    bool sanitize;        /* GPU: races, bounds, barrier divergence, reads before their wait */
-    unsigned threads;     /* of the host, for execution without time, or beside the timing; 0 = 1 */
-    const char *home;     /* kernels: "process" or "elf"; NULL = process */
-    const char *programs; /* folder of the cross-compiled kernels; NULL = beside the build */
-    bool cold;            /* caches empty; else one untimed warm-up */
-    double idle_s;        /* Neural Engine: idle time behind the warm-up, after which the engine has to wake up */
-    unsigned repeat;      /* 0 = 1 */
-    bool evict;           /* each repetition starts with empty caches; goes with `cold` */
-    bool one_buffer;      /* GPU: one command buffer has all repetitions, so that its costs come once; else each has its own */
+    const struct run_network_images *images; /* networks: images that go in, names of classes that come out; NULL = none */
+    bool profile;                            /* GPU: where the time went, by line of the source and by instruction */
+    bool sanitize;                           /* GPU: races, bounds, barrier divergence, reads before their wait */
+    unsigned threads;                        /* of the host, for execution without time, or beside the timing; 0 = 1 */
+    const char *home;                        /* kernels: "process" or "elf"; NULL = process */
+    const char *programs;                    /* folder of the cross-compiled kernels; NULL = beside the build */
+    bool cold;                               /* caches empty; else one untimed warm-up */
+    double idle_s;   /* Neural Engine: idle time behind the warm-up, after which the engine has to wake up */
+    unsigned repeat; /* 0 = 1 */
+    bool evict;      /* each repetition starts with empty caches; goes with `cold` */
+    bool one_buffer; /* GPU: one command buffer has all repetitions, so that its costs come once; else each has its own */
     uint64_t seed;
     const char *fitted; /* named set that decided choices or values: its kind, name and hash; NULL = none */
     double celsius;     /* of the die, for its leakage; 0 = where the chip file gives it */

@@ -48,7 +48,8 @@ bool run_file_refuse(const struct run_file *file, struct orch_error *error)
     const uint8_t *const b = file->bytes;
     const size_t n = file->size;
     if (file->is_folder)
-        return orch_fail(error, ORCH_USAGE, "%s: not a file, and a folder without abi.json", path);
+        return orch_fail(error, ORCH_USAGE, "%s: not a file, and a folder without abi.json whose name does not end in .mlpackage",
+                         path);
     if (starts_with(file, "GGUF"))
         return orch_fail(error, ORCH_USAGE, "%s: a GGUF file; its name must end in .gguf", path);
     if (starts_with(file, "\xcf\xfa\xed\xfe") || starts_with(file, "\xca\xfe\xba\xbe"))

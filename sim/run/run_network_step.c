@@ -23,6 +23,7 @@ void network_step_ask(const struct run_network *n, const char *workload, enum or
     q->uncertainty = NULL;
     q->passes = NULL;
     q->dim_count = 0;
+    q->images = NULL;
     q->cores = cores ? q->cores : 0;
     if (n->characteristics) {
         q->mode = RUN_TIMING;

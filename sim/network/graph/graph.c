@@ -34,7 +34,11 @@ void net_model_free(struct net_model *model)
         free(model->symbol[i]);
     for (size_t i = 0; i < model->output_names; i++)
         free(model->output_name[i]);
+    for (size_t i = 0; i < model->labels; i++)
+        free(model->label[i]);
     net_graph_free(model->graph);
+    free(model->label);
+    free(model->usual);
     free(model->output_name);
     free(model->value);
     free(model->symbol);
@@ -86,12 +90,37 @@ int64_t net_symbol(struct net_model *model, const char *name)
     int64_t *const bound = realloc(model->bound, (model->symbols + 1) * sizeof *bound);
     if (bound)
         model->bound = bound;
-    char *const copy = symbol && bound ? strdup(name) : NULL;
+    int64_t *const usual = realloc(model->usual, (model->symbols + 1) * sizeof *usual);
+    if (usual)
+        model->usual = usual;
+    char *const copy = symbol && bound && usual ? strdup(name) : NULL;
     if (!copy)
         return NET_UNKNOWN;
     symbol[model->symbols] = copy;
     bound[model->symbols] = -1;
+    usual[model->symbols] = -1;
     return -1 - (int64_t)model->symbols++;
+}
+
+int64_t net_symbol_usual(struct net_model *model, const char *name, int64_t usual)
+{
+    const int64_t symbol = net_symbol(model, name);
+    if (symbol < NET_UNKNOWN)
+        model->usual[-1 - symbol] = usual;
+    return symbol;
+}
+
+bool net_model_add_label(struct net_model *model, const char *label)
+{
+    char **const grown = (model->labels & (model->labels - 1)) == 0
+                             ? realloc(model->label, (model->labels ? 2 * model->labels : 1) * sizeof *grown)
+                             : model->label;
+    char *const copy = grown ? strdup(label) : NULL;
+    if (grown)
+        model->label = grown;
+    if (copy)
+        model->label[model->labels++] = copy;
+    return copy != NULL;
 }
 
 const char *net_symbol_name(const struct net_model *model, int64_t dim)

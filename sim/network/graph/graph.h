@@ -81,10 +81,15 @@ struct net_model {
     size_t values, room;
     char **symbol;  /* names of dimensions; symbol[0] stands for NET_UNKNOWN */
     int64_t *bound; /* what each is, or -1 */
+    int64_t *usual; /* what each is when nobody says, or -1 */
     size_t symbols;
     struct net_graph *graph;
     char **output_name; /* of the graph's outputs as the file calls them: passes may let other values take their places */
     size_t output_names;
+    char **label; /* names of classes that the file holds, by their number */
+    size_t labels;
+    bool blue_first;          /* images are given as blue, green, red */
+    uint64_t content;         /* a checksum of a model's files, where it has several; else 0 */
     int64_t opset;            /* of ONNX's own operators */
     int64_t folded_bytes_max; /* of constants that folding may make */
     bool shapes_only;         /* weights need no contents: large constants that passes make are blank */
@@ -102,6 +107,10 @@ net_id net_constant_add(struct net_model *model, const char *name, struct net_ar
 bool net_model_add_output(struct net_model *model, net_id value);
 /* The dimension of that name, an old one or a new one; NET_UNKNOWN for an empty name or when memory is out. */
 int64_t net_symbol(struct net_model *model, const char *name);
+/* The same, with what it is when it is not bound. */
+int64_t net_symbol_usual(struct net_model *model, const char *name, int64_t usual);
+/* Another name of a class; false when memory is out. */
+bool net_model_add_label(struct net_model *model, const char *label);
 /* "batch", "?"; the name of a negative dimension. */
 const char *net_symbol_name(const struct net_model *model, int64_t dim);
 /* The dimension with its symbol replaced by what that is bound to, if it is. */

@@ -13,9 +13,6 @@ bool onnx_wire_check(const ProtobufCMessageDescriptor *message, const uint8_t *b
 
 /* A tensor's values. `path` names the model whose folder may hold external data; NULL = none may. */
 struct net_array *onnx_tensor(const Onnx__TensorProto *tensor, const char *path, struct orch_error *error);
-/* Reads a part of a file in the folder of `path` into `to`. */
-bool onnx_external_read(const char *path, const char *location, uint64_t offset, uint8_t *to, size_t bytes,
-                        struct orch_error *error);
 
 /* Names and what they stand for, one map for each graph; a name that a graph does not have is looked for around it. */
 struct onnx_names {

@@ -1,4 +1,5 @@
 /* TensorProto: the values of constants and test data. */
+#include "sim/base/file_below.h"
 #include "sim/base/file_read.h"
 #include "sim/network/onnx/onnx_internal.h"
 
@@ -122,7 +123,7 @@ static bool take_external(const Onnx__TensorProto *t, const char *path, struct n
     uint8_t *const bytes = malloc(wanted + 1);
     if (!bytes)
         return orch_no_memory(error);
-    const bool ok = onnx_external_read(path, location, offset, bytes, wanted, error) && take_raw(bytes, wanted, to, error);
+    const bool ok = file_below_read(path, location, offset, bytes, wanted, error) && take_raw(bytes, wanted, to, error);
     free(bytes);
     return ok;
 }

@@ -9,8 +9,9 @@
 enum { CASE_PATH_BYTES = 4096 };
 
 struct case_kind {
-    const char *noun;   /* "kernel", for messages */
-    const char *marker; /* the file that makes a folder a case: "abi.json" */
+    const char *noun;                  /* "kernel", for messages */
+    const char *marker;                /* the file that makes a folder a case: "abi.json" */
+    bool (*is_case)(const char *path); /* in place of the marker, which is then for messages only; also of folders in folders */
     void (*check)(void *context, const char *path);
     void *context;
 };

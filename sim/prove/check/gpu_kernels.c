@@ -144,6 +144,6 @@ bool check_gpu_kernels(const char *folder, const char *const *names, size_t name
                        struct check_report *report, struct orch_error *error)
 {
     struct kernel_check check = {options, report};
-    const struct case_kind kind = {"kernel", "abi.json", check_folder, &check};
+    const struct case_kind kind = {.noun = "kernel", .marker = "abi.json", .check = check_folder, .context = &check};
     return case_folders_run(folder, names, name_count, &kind, error);
 }

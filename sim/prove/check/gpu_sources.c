@@ -195,7 +195,7 @@ bool check_gpu_sources(const char *folder, const char *const *names, size_t name
                        struct orch_error *error)
 {
     struct source_check check = {.options = options, .how = how, .report = report, .rows = rows};
-    const struct case_kind kind = {"kernel", "abi.json", check_folder, &check};
+    const struct case_kind kind = {.noun = "kernel", .marker = "abi.json", .check = check_folder, .context = &check};
     bool ok;
     *rows = (struct check_source_rows){.count = 0};
     ok = case_folders_run(folder, names, name_count, &kind, error) && (!check.no_memory || orch_no_memory(error));

@@ -33,7 +33,7 @@ static bool compare(const struct job *job, const struct net_model *model, const 
 {
     for (size_t k = 0; k < c->outputs; k++) {
         const double relative = golden ? 0 : CHECK_NETWORK_RELATIVE, absolute = golden ? 1 : CHECK_NETWORK_ABSOLUTE;
-        const struct net_difference d = net_compare(output[k], c->expected[k], relative, absolute);
+        const struct net_difference d = net_case_compare(c, k, output[k], relative, absolute);
         if (!d.fits)
             return orch_fail(error, ORCH_FAILED, "output '%.80s' has another type or shape than expected", model->output_name[k]);
         if (d.largest >= row->difference) {
@@ -107,15 +107,16 @@ static bool enough_here(const struct job *job, const struct check_network_row *r
                      100 * row->share);
 }
 
-/* One set of inputs. The model is opened anew for each, since passes use the sizes of the inputs. */
-static bool run_set(const struct job *job, const char *path, size_t set, bool golden, struct check_network_row *row,
-                    struct orch_error *error)
+/* One call of a set of inputs. The model is opened anew for each, since passes use the sizes of the inputs. */
+static bool run_call(const struct job *job, const char *path, size_t set, size_t call, bool golden, struct check_network_row *row,
+                     size_t *calls, struct orch_error *error)
 {
-    char file[CASE_PATH_BYTES + 16];
+    char file[CASE_PATH_BYTES + 300];
     struct net_case c = {.input = NULL};
-    snprintf(file, sizeof file, "%s/model.onnx", path);
-    struct net_model *const model = net_import(file, error);
-    bool ok = model && net_case_load(path, set, model, &c, error) && net_bind_inputs(model, c.input, error) &&
+    struct net_model *const model = net_case_model(path, file, sizeof file)
+                                        ? net_import(file, error)
+                                        : (orch_fail(error, ORCH_USAGE, "%.300s: no model", path), NULL);
+    bool ok = model && net_case_load(path, set, call, model, &c, error) && net_bind_inputs(model, c.input, error) &&
               net_prepare(model, job->options, NULL, error);
     struct net_array **const output = calloc(c.outputs + 1, sizeof(*output));
     if (ok && (ok = output ? compute(job, model, c.input, output, row, error) : orch_no_memory(error))) {
@@ -125,8 +126,19 @@ static bool run_set(const struct job *job, const char *path, size_t set, bool go
     for (size_t k = 0; output && k < c.outputs; k++)
         net_array_release(output[k]);
     free(output);
+    *calls = c.calls;
     net_case_free(&c);
     net_model_free(model);
+    return ok;
+}
+
+static bool run_set(const struct job *job, const char *path, size_t set, bool golden, struct check_network_row *row,
+                    struct orch_error *error)
+{
+    size_t calls = 1;
+    bool ok = true;
+    for (size_t call = 0; ok && call < calls; call++)
+        ok = run_call(job, path, set, call, golden, row, &calls, error);
     return ok;
 }
 
@@ -171,6 +183,12 @@ static void check_case(void *context, const char *path)
         free(row.fallbacks);
 }
 
+static bool is_case(const char *path)
+{
+    char model[CASE_PATH_BYTES + 300];
+    return net_case_model(path, model, sizeof model);
+}
+
 bool check_networks(const char *folder, const char *const *names, size_t name_count, const struct net_open_options *options,
                     const struct run_request *request, struct check_report *report, struct check_network_rows *rows,
                     struct orch_error *error)
@@ -185,7 +203,11 @@ bool check_networks(const char *folder, const char *const *names, size_t name_co
     for (enum orch_part part = 0; request && request->unit && part < PART_COUNT; part++)
         if (strcmp(request->unit, orch_part_name(part)) == 0)
             job.part = part;
-    const struct case_kind kind = {"network", "model.onnx", check_case, &job};
+    const struct case_kind kind = {.noun = "network",
+                                   .marker = "a model (model.onnx, model.mlmodel or a .mlpackage)",
+                                   .is_case = is_case,
+                                   .check = check_case,
+                                   .context = &job};
     return case_folders_run(folder, names, name_count, &kind, error);
 }
 

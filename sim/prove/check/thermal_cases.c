@@ -96,6 +96,6 @@ static void check_case(void *context, const char *path)
 bool check_thermal_cases(const char *folder, const char *const *names, size_t name_count, struct check_report *report,
                          struct orch_error *error)
 {
-    const struct case_kind kind = {"case", "floorplan.flp", check_case, report};
+    const struct case_kind kind = {.noun = "case", .marker = "floorplan.flp", .check = check_case, .context = report};
     return case_folders_run(folder, names, name_count, &kind, error);
 }

@@ -22,7 +22,11 @@ static const char *const models[] = {"mnist_8",
                                      "ultraface_rfb320",
                                      "ultraface_slim320",
                                      "ultraface_rfb320_simplified",
-                                     "super_resolution_10"};
+                                     "super_resolution_10",
+                                     "coreml/linear_s4tf",
+                                     "coreml/mnist_cnn_keras",
+                                     "coreml/pose_hourglass",
+                                     "coreml/dtln_aec_128_part1"};
 
 static bool check_outputs(const struct net_model *model, const struct net_case *c, const char *what, struct orch_error *error)
 {
@@ -30,7 +34,7 @@ static bool check_outputs(const struct net_model *model, const struct net_case *
     struct net_array **const output = calloc(c->outputs + 1, sizeof(*output));
     bool ok = output && net_run(&run, output, error);
     for (size_t k = 0; ok && k < c->outputs; k++) {
-        const struct net_difference d = net_compare(output[k], c->expected[k], 0, 1);
+        const struct net_difference d = net_case_compare(c, k, output[k], 0, 1);
         printf("  %s, %s: largest difference %.2g of %.3g\n", what, model->output_name[k], d.largest, d.magnitude);
         CHECK(d.fits && d.largest <= LIMIT * d.magnitude, "%s: %s differs by %g of %g", what, model->output_name[k], d.largest,
               d.magnitude);
@@ -41,28 +45,35 @@ static bool check_outputs(const struct net_model *model, const struct net_case *
     return ok;
 }
 
+static void check_call(const char *path, size_t set, size_t call, const struct net_open_options *options, const char *what,
+                       size_t *calls)
+{
+    char file[PATH_MAX + 300];
+    struct orch_error error = {0};
+    struct net_case c = {.input = NULL};
+    CHECK(net_case_model(path, file, sizeof file), "%s has no model", path);
+    struct net_model *const model = net_import(file, &error);
+    const bool ok = model && net_case_load(path, set, call, model, &c, &error) && net_bind_inputs(model, c.input, &error) &&
+                    net_prepare(model, options, NULL, &error) && check_outputs(model, &c, what, &error);
+    CHECK(ok, "%s: %s", what, error.text);
+    *calls = c.calls;
+    net_case_free(&c);
+    net_model_free(model);
+}
+
 static void check_model(const char *folder, const char *name, int level, const char *without)
 {
     char path[PATH_MAX + 32], what[128];
-    struct orch_error error = {0};
-    struct net_case c = {.input = NULL};
-    size_t sets = 0;
+    size_t sets = 0, calls = 1;
     bool golden;
+    const struct net_open_options options = {.level = level, .without = &without, .without_count = without != NULL};
     snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(what, sizeof what, "%s --opt %d%s%s", name, level, without ? " --no-pass " : "", without ? without : "");
     net_case_sets(path, &sets, &golden);
     CHECK(sets > 0, "%s has no data", name);
-    for (size_t set = 0; set < sets; set++) {
-        char file[PATH_MAX + 64];
-        snprintf(file, sizeof file, "%s/model.onnx", path);
-        snprintf(what, sizeof what, "%s --opt %d%s%s", name, level, without ? " --no-pass " : "", without ? without : "");
-        const struct net_open_options options = {.level = level, .without = &without, .without_count = without != NULL};
-        struct net_model *const model = net_import(file, &error);
-        bool ok = model && net_case_load(path, set, model, &c, &error) && net_bind_inputs(model, c.input, &error) &&
-                  net_prepare(model, &options, NULL, &error) && check_outputs(model, &c, what, &error);
-        CHECK(ok, "%s: %s", what, error.text);
-        net_case_free(&c);
-        net_model_free(model);
-    }
+    for (size_t set = 0; set < sets; set++)
+        for (size_t call = 0; call < calls; call++)
+            check_call(path, set, call, &options, what, &calls);
 }
 
 static void at_level(int level)

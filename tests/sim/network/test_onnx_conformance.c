@@ -93,7 +93,7 @@ static enum verdict judge(const char *folder, char *op, size_t size, struct orch
     size_t sets;
     bool golden, ok = model && net_case_sets(folder, &sets, &golden) > 0;
     for (size_t set = 0; ok && set < sets; set++) {
-        ok = net_case_load(folder, set, model, &c, error) && run_case(model, &c, error);
+        ok = net_case_load(folder, set, 0, model, &c, error) && run_case(model, &c, error);
         net_case_free(&c);
     }
     net_model_free(model);

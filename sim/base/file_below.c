@@ -1,6 +1,4 @@
-/* External data: weights in files beside the model. A model may name only files in its own folder or below it. Each part of the
- * path is opened by itself and not followed if it is a link, so that nothing outside can be reached. */
-#include "sim/network/onnx/onnx_internal.h"
+#include "sim/base/file_below.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,8 +58,19 @@ static int open_inside(const char *path, const char *location, struct orch_error
     return at;
 }
 
-bool onnx_external_read(const char *path, const char *location, uint64_t offset, uint8_t *to, size_t bytes,
-                        struct orch_error *error)
+bool file_below_length(const char *path, const char *location, uint64_t *bytes, struct orch_error *error)
+{
+    struct stat st;
+    const int file = open_inside(path, location, error);
+    if (file < 0)
+        return false;
+    const bool ok = fstat(file, &st) == 0 && S_ISREG(st.st_mode);
+    *bytes = ok ? (uint64_t)st.st_size : 0;
+    close(file);
+    return ok || orch_fail(error, ORCH_USAGE, "external data '%.80s' is no file", location);
+}
+
+bool file_below_read(const char *path, const char *location, uint64_t offset, uint8_t *to, size_t bytes, struct orch_error *error)
 {
     struct stat st;
     const int file = open_inside(path, location, error);

@@ -1,0 +1,137 @@
+#include "sim/run/run_network_image.h"
+
+#include "sim/base/file_read.h"
+#include "sim/network/image/image.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL_BYTES_MAX = 1 << 24, BEST = 5 };
+
+/* The input that the text names, and the file: all of the text, when no input is called what stands before its first '='. */
+static net_id named_input(const struct net_model *model, const char *text, const char **file)
+{
+    const size_t length = strcspn(text, "=");
+    *file = text;
+    for (size_t k = 0; text[length] == '=' && k < model->graph->inputs; k++) {
+        const char *const name = model->value[model->graph->input[k]].name;
+        if (strlen(name) == length && strncmp(name, text, length) == 0) {
+            *file = text + length + 1;
+            return model->graph->input[k];
+        }
+    }
+    return NET_NONE;
+}
+
+static bool read_one(const char *text, const struct image_scale *scale, const struct net_model *model, struct net_array **input,
+                     struct orch_error *error)
+{
+    const char *path;
+    struct image image;
+    net_id id = named_input(model, text, &path);
+    if (id == NET_NONE)
+        id = image_input_find(model, error);
+    if (id == NET_NONE)
+        return orch_fail_in(error, ORCH_OPTION("image") " %.200s", text);
+    if (!image_load(path, &image, error))
+        return false;
+    struct net_array *const made = image_input(model, &model->value[id], &image, scale, error);
+    image_free(&image);
+    for (size_t k = 0; made && k < model->graph->inputs; k++)
+        if (model->graph->input[k] == id) {
+            net_array_release(input[k]);
+            input[k] = made;
+        }
+    return made != NULL;
+}
+
+bool run_network_read_images(const struct run_network_images *images, const struct net_model *model, struct net_array **input,
+                             struct orch_error *error)
+{
+    struct image_scale scale = {{0, 0, 0}, {1, 1, 1}};
+    bool ok =
+        image_scale_parse("mean", images->mean, scale.mean, error) && image_scale_parse("std", images->std, scale.std, error);
+    for (unsigned c = 0; ok && c < 3; c++)
+        if (scale.std[c] == 0)
+            ok = orch_fail(error, ORCH_USAGE, ORCH_OPTION("std") " %.80s: numbers are divided by it; give none that is 0",
+                           images->std);
+    for (size_t k = 0; ok && k < images->count; k++)
+        ok = read_one(images->file[k], &scale, model, input, error);
+    return ok;
+}
+
+/* ---- classes ---- */
+
+static void forget_labels(struct net_model *model)
+{
+    for (size_t k = 0; k < model->labels; k++)
+        free(model->label[k]);
+    free(model->label);
+    model->label = NULL;
+    model->labels = 0;
+}
+
+bool run_network_read_labels(const char *path, struct net_model *model, struct orch_error *error)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    errno = 0;
+    FILE *const file = fopen(path, "rb");
+    bool ok = file && file_read_all(file, LABEL_BYTES_MAX, &bytes, &size);
+    if (!ok)
+        orch_fail(error, ORCH_USAGE, "%.300s: %s", path, errno == EFBIG ? "longer than 16 MiB" : strerror(errno));
+    if (file)
+        fclose(file);
+    if (ok)
+        forget_labels(model);
+    for (char *at = (char *)bytes; ok && *at;) {
+        const size_t length = strcspn(at, "\r\n"), end = length + strspn(at + length, "\r");
+        const bool more = at[end] == '\n';
+        at[length] = 0;
+        for (char *c = at; *c; c++)
+            *c = (char)((unsigned char)*c < ' ' || *c == 127 ? '?' : *c);
+        ok = net_model_add_label(model, at) || orch_no_memory(error);
+        at += end + more;
+    }
+    free(bytes);
+    return ok && (model->labels || orch_fail(error, ORCH_USAGE, "%.300s: no labels; one name on each line is expected", path));
+}
+
+static void write_best(const struct net_model *model, const struct net_array *a, FILE *out)
+{
+    int64_t best[BEST];
+    unsigned count = 0;
+    for (int64_t k = 0; k < a->count; k++) {
+        const double number = net_array_double(a, k);
+        unsigned at = count;
+        while (at > 0 && number > net_array_double(a, best[at - 1]))
+            at--;
+        if (isnan(number) || at == BEST)
+            continue;
+        count += count < BEST;
+        for (unsigned j = count - 1; j > at; j--)
+            best[j] = best[j - 1];
+        best[at] = k;
+    }
+    for (unsigned k = 0; k < count; k++)
+        fprintf(out, "%u. %-24s %.6g (class %lld)\n", k + 1, model->label[best[k]], net_array_double(a, best[k]),
+                (long long)best[k]);
+}
+
+char *run_network_classes(const struct net_model *model, struct net_array *const *output)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *const out = open_memstream(&text, &size);
+    bool found = false;
+    for (size_t k = 0; out && model->labels && k < model->graph->outputs && !found; k++) {
+        found = output[k] && (size_t)output[k]->count == model->labels;
+        if (found)
+            write_best(model, output[k], out);
+    }
+    if (out)
+        fclose(out);
+    return text;
+}

@@ -1,0 +1,26 @@
+/* Images that go into a network, and the classes that come out. */
+#ifndef ORCHARD_SIM_RUN_RUN_NETWORK_IMAGE_H
+#define ORCHARD_SIM_RUN_RUN_NETWORK_IMAGE_H
+
+#include "sim/network/graph/graph.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct run_network_images {
+    const char *const *file; /* "FILE", or "NAME=FILE" where several inputs can be images */
+    size_t count;
+    const char *mean, *std; /* of pixels from 0 to 255: one number or three; NULL = 0 and 1 */
+    const char *labels;     /* a file with a name of a class on each line; NULL = those that the model holds */
+};
+
+/* Puts the images into their inputs, in place of what is there. */
+bool run_network_read_images(const struct run_network_images *images, const struct net_model *model, struct net_array **input,
+                             struct orch_error *error);
+/* Labels of a file in place of the model's own. */
+bool run_network_read_labels(const char *path, struct net_model *model, struct orch_error *error);
+/* The best five classes of an output that has as many numbers as there are labels, as lines; "" when none has. From malloc; NULL
+ * when memory is out. */
+char *run_network_classes(const struct net_model *model, struct net_array *const *output);
+
+#endif
