@@ -61,7 +61,7 @@ void language_unit_free(struct language_unit *u, struct run_measure *m)
     for (size_t i = 0; i < u->count; i++)
         run_result_free(&u->known[i].result);
     free(u->known);
-    for (int i = 0; i < KEPT_RUNS; i++)
+    for (int i = 0; i < KEPT_RUNS + KEPT_PROGRAMS; i++)
         language_forget(u->kept[i]);
     library_home_free(u->home);
     soc_free(u->soc);
@@ -105,6 +105,7 @@ static struct run_request request_of(const struct language_unit *u, const struct
         q.detail = q.detail && strcmp(q.detail, "op") == 0 ? NULL : q.detail;
     }
     q.cores = call->part == PART_CPU ? q.cores : 1;
+    q.threads = call->part == PART_ANE ? 1 : q.threads; /* its products are too small to be shared by threads of the host */
     q.program_output = NULL;
     q.operands = NULL;
     q.uncertainty = NULL;
