@@ -100,10 +100,6 @@ static struct run_request request_of(const struct language_unit *u, const struct
     q.precision = call->precision ? call->precision : "f32";
     q.language = NULL;
     q.kernels = call->part == PART_GPU ? q.kernels : NULL;
-    if (q.kernels) { /* characteristics are those of the library */
-        q.known = NULL;
-        q.detail = q.detail && strcmp(q.detail, "op") == 0 ? NULL : q.detail;
-    }
     q.cores = call->part == PART_CPU ? q.cores : 1;
     q.threads = call->part == PART_ANE ? 1 : q.threads; /* its products are too small to be shared by threads of the host */
     q.program_output = NULL;
