@@ -249,7 +249,9 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
         return run_assumption_add(list, "interval", "inferred",
                                   "intervals of all kernels are taken to go up and down together") &&
                (run->kind->part != PART_GPU ||
-                run_assumption_add(list, "launches", "inferred", "the kernels of a step are one command buffer, without gaps"));
+                run_assumption_add(
+                    list, "launches", "inferred",
+                    "the kernels of a pass are one command buffer, in which each waits for the one before it (gpu.between_us)"));
     return run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
            run_assumption_add(list, "cache", "inferred",
                               run->kind->part == PART_ANE
@@ -262,8 +264,9 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
                  "every kernel is executed; it is timed once for each shape, and a step is the sum of its kernels") &&
              run_assumption_add(list, "caches", "inferred", caches) &&
              run_assumption_add(list, "interval", "inferred", "intervals of all kernels are taken to go up and down together") &&
-             (run->kind->part != PART_GPU ||
-              run_assumption_add(list, "launches", "inferred", "the kernels of a step are one command buffer, without gaps")))) &&
+             (run->kind->part != PART_GPU || run_assumption_add(list, "launches", "inferred",
+                                                                "the kernels of a pass are one command buffer, in which each "
+                                                                "waits for the one before it (gpu.between_us)")))) &&
            w != NULL;
 }
 

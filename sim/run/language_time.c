@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { POINTS = 3 };
+enum { POINTS = 3, WIDENED_MOST = 1 << 24 };
 
 struct timed {
     struct run *run;
@@ -101,15 +101,19 @@ static bool note_missing(const struct timed *t, const char *what, const char *mi
 static bool add_widened(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
     unsigned tokens, columns;
-    unsigned long long rows;
+    unsigned long long rows, parts = 1; /* parts: equal ones, so that simulating one needs little memory */
     char widen[96], multiply[96];
     if (sscanf(c->kernel, "gemm:%ux%llux%u", &tokens, &rows, &columns) != 3)
         return orch_fail(t->error, ORCH_INTERNAL, "%s: no product", c->kernel);
     const bool gpu = t->part == PART_GPU;
-    snprintf(widen, sizeof widen, "embedding:%llux%ux%llu%s", rows, columns, rows, gpu ? ",out=f16" : "");
+    while (rows / parts * columns > WIDENED_MOST && parts < rows)
+        do
+            parts++;
+        while (rows % parts);
+    snprintf(widen, sizeof widen, "embedding:%llux%ux%llu%s", rows / parts, columns, rows / parts, gpu ? ",out=f16" : "");
     snprintf(multiply, sizeof multiply, "gemm:%ux%llux%u,tb=1", tokens, rows, columns);
     const enum orch_part part = t->part;
-    return add(t, "widen", gpu ? PART_GPU : PART_CPU, c->precision, true, widen, times, sum) &&
+    return add(t, "widen", gpu ? PART_GPU : PART_CPU, c->precision, true, widen, (double)parts * times, sum) &&
            add(t, c->what, part, gpu ? "f16" : "f32", true, multiply, times, sum) &&
            (run_assumption_find(&t->result->assumptions, "prompt.widened") ||
             run_assumption_add(

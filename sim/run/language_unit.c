@@ -26,6 +26,8 @@ struct language_unit *language_unit_create(const struct run_request *request, st
         return NULL;
     }
     u->space = library_home_space(u->home);
+    if (chip_number(request->chip, "gpu.between_us", &u->between_s, NULL))
+        u->between_s *= 1e-6;
     u->has_energy = energy_model_open(&u->model, request->chip, NULL);
     return u;
 }

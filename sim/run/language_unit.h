@@ -24,6 +24,7 @@ struct language_sum {
     double launch_seconds, launch_joules;
     size_t launch_shape;
     uint64_t kernels;
+    double launches; /* of the GPU, each of which waits for the one before it */
 };
 
 struct language_call {

@@ -13,6 +13,7 @@ struct known_shape {
     struct activity activity;
     double device_seconds, joules, launch_joules; /* joules without the launch */
     struct run_operation operation;
+    double launches; /* of the GPU; 0 = another unit has it */
 };
 
 /* A kernel that is ready to be executed again. */
@@ -34,6 +35,7 @@ struct language_unit {
     struct soc *soc;
     struct energy_model model;
     bool has_energy;
+    double between_s; /* from a launch of the GPU to the next in its command buffer */
     struct known_shape *known;
     size_t count, room;
     struct activity activity;
