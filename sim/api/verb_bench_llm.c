@@ -21,13 +21,14 @@
 #define PROMPT_USUALLY     512
 #define GENERATE_USUALLY   128
 #define PRECISIONS_USUALLY "f16,q8_0,q4_0"
+#define KERNELS_USUALLY    "ggml@2023.11" /* of the build that most of the published table was made with */
 
 static const struct orchard_option option_table[] = {
     {"precision", 0, "LIST", false, "formats of the matrices (default " PRECISIONS_USUALLY ")"},
     {"prompt", 0, "N", false, "tokens of the prompt, the test ppN (default 512)"},
     {"generate", 0, "N", false, "tokens that are generated behind nothing, the test tgN (default 128)"},
     {"unit", 0, "UNIT", false, "gpu (default), cpu or amx"},
-    {"kernels", 0, "SET[@VERSION]", false, "GPU: whose kernels run where the set has them; they are timed anew each time"},
+    {"kernels", 0, "SET[@VERSION]", false, "GPU: whose kernels run where the set has them (default " KERNELS_USUALLY ")"},
     {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
     {0},
 };
@@ -241,16 +242,18 @@ static bool open_bench(struct bench *b, struct orch_error *error)
 {
     const struct api_args *const a = &b->context->args;
     uint64_t prompt = PROMPT_USUALLY, generate = GENERATE_USUALLY, memory = 0;
+    const bool gpu = !api_value(a, "unit") || strcmp(api_value(a, "unit"), "gpu") == 0;
     if (!api_unsigned(a, "prompt", 1, 1 << 20, &prompt, error) || !api_unsigned(a, "generate", 1, 1 << 20, &generate, error) ||
         !api_unsigned(a, "memory", 1, 65536, &memory, error))
         return false;
+    const char *const kernels = api_value(a, "kernels") ? api_value(a, "kernels") : gpu ? KERNELS_USUALLY : NULL;
     b->prompt = (unsigned)prompt;
     b->generate = (unsigned)generate;
     b->request = (struct run_request){.unit = api_value(a, "unit") ? api_value(a, "unit") : "gpu",
                                       .detail = "op",
                                       .mode = RUN_TIMING,
                                       .memory_gib = (unsigned)memory,
-                                      .kernels = api_value(a, "kernels"),
+                                      .kernels = kernels,
                                       .seed = b->context->common.seed,
                                       .threads = b->context->common.threads};
     char *const path = validation_shipped_path("hw-measured.csv", error);

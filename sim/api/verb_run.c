@@ -33,7 +33,7 @@
 #include <string.h>
 
 static const struct orchard_option option_table[] = {
-    {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane, all (a row each), auto (the fastest; default: what the workload runs on)"},
+    {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane, all (a row each), auto (the fastest; default: its own), hybrid (models)"},
     {"precision", 0, "TYPE", false, "element type: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
     {"detail", 0, "LEVEL", false,

@@ -18,6 +18,7 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
         .prompt = (unsigned)prompt,
         .generate = (unsigned)generate,
         .context = (unsigned)context,
+        .prefill_unit = api_value(a, "prefill-unit"),
         .sampling = {.repetition_penalty = 1, .repetition_last = (unsigned)recent, .top_k = (unsigned)top_k}};
     return true;
 }
@@ -25,7 +26,7 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
 bool verb_run_language_read(const struct api_args *a, struct language_options *o, struct run_request *request,
                             struct orch_error *error)
 {
-    static const char *const names[] = {"prompt-text", "prompt", "generate", "context",        "temperature",
+    static const char *const names[] = {"prompt-text", "prompt", "generate", "context",        "temperature", "prefill-unit",
                                         "top-k",       "top-p",  "min-p",    "repeat-penalty", "repeat-last"};
     bool any = false;
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)

@@ -11,6 +11,7 @@
     {"prompt-text", 0, "TEXT", false, "language models: what the model goes on with (default: nothing but its begin token)"}, \
     {"prompt", 0, "N", false, "language models: a prompt of N tokens, where only time is asked for (" ORCH_OPTION("mode") " timing)"}, \
     {"generate", 0, "N", false, "language models: how many tokens follow, unless the model ends before (default 64)"}, \
+    {"prefill-unit", 0, "UNIT", false, "language models: the unit that reads the prompt (default: --unit; hybrid: gpu)"},        \
     {"context", 0, "N", false, "language models: tokens that the cache has room for (default: as many as are needed)"}, \
     {"temperature", 0, "T", false, "language models: choose tokens by chance, evenly the higher T (default 0: the likeliest)"}, \
     {"top-k", 0, "K", false, "language models: only among the K likeliest tokens"}, \

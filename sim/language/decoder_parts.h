@@ -38,7 +38,7 @@ struct decoder_ends decoder_ends(const struct decoder *decoder);
 /* Of its first row. */
 const uint8_t *decoder_matrix_data(const struct decoder_matrix *matrix);
 uint64_t decoder_matrix_row_bytes(const struct decoder_matrix *matrix);
-/* Whether the file scales the waves of positions, which `shape` does not say. */
-bool decoder_scales_waves(const struct decoder *decoder);
+/* Radians a position, for each pair of a head that turns. */
+const double *decoder_speeds(const struct decoder *decoder);
 
 #endif

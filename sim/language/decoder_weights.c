@@ -224,7 +224,7 @@ const uint8_t *decoder_matrix_data(const struct decoder_matrix *matrix)
     return matrix->tensor->data + matrix->first_row * decoder_matrix_row_bytes(matrix);
 }
 
-bool decoder_scales_waves(const struct decoder *decoder)
+const double *decoder_speeds(const struct decoder *decoder)
 {
-    return !decoder->transformers && weight_find(decoder->weights, "rope_freqs.weight") != NULL;
+    return decoder->frequency;
 }

@@ -12,13 +12,12 @@
 static const char gemv_formats[] = "gemv in this format", gemm_formats[] = "gemm with a quantised matrix",
                   mixed_types[] = "values of another type than the matrix", gather_formats[] = "gather of quantised rows",
                   head_strides[] = "operands as [token][head][d]", window_reach[] = "a window of keys",
-                  logit_sinks[] = "a logit a head without a value", part_of_head[] = "rotation of a part of d",
-                  far_positions[] = "positions beyond 8192 (offset=)", wave_factors[] = "factors of frequencies",
+                  logit_sinks[] = "a logit a head without a value", far_positions[] = "positions beyond 8192 (offset=)",
                   clamped_gate[] = "a gate that is limited and shifted",
                   chosen_matrix[] = "a matrix chosen by a number in memory",
                   top_places[] = "the places of the k largest of each row";
 
-enum { ROPE_OFFSET_MAX = 8192 }; /* of the kernel rope */
+enum { ROPE_POSITIONS = 8192 }; /* of the kernel rope */
 
 struct pass {
     const struct language_shape *s;
@@ -106,25 +105,26 @@ static void add(struct pass *p, const char *what, uint64_t values)
 static void rotate(struct pass *p, const char *what, unsigned heads)
 {
     const struct language_shape *const s = p->s;
-    const char *const missing = s->rope_size != s->head_size       ? part_of_head
-                                : s->scaling != SHAPE_SCALING_NONE ? wave_factors
-                                : p->past > ROPE_OFFSET_MAX        ? far_positions
-                                : p->tokens > 1 && heads > 1       ? head_strides
-                                                                   : NULL;
+    const bool far = p->past + p->tokens > ROPE_POSITIONS;
+    char part[24] = "";
+    if (s->rope_size != s->head_size)
+        snprintf(part, sizeof part, ",part=%u", s->rope_size);
     if (s->rope != SHAPE_ROPE_NONE)
-        call(p, what, p->values, missing, 0, "rope:h=%u,s=%u,d=%u,base=%g,offset=%u,style=%s", heads, p->tokens, s->head_size,
-             s->rope_base, p->past, s->rope == SHAPE_ROPE_HALVES ? "halves" : "interleaved");
+        call(p, what, p->values, far ? far_positions : NULL, 0, "rope:h=%u,s=%u,d=%u,base=%g,offset=%u,style=%s%s%s%s", heads,
+             p->tokens, s->head_size, s->rope_base, p->past, s->rope == SHAPE_ROPE_HALVES ? "halves" : "interleaved",
+             p->tokens > 1 ? ",order=tokens" : "", part, s->scaling != SHAPE_SCALING_NONE ? ",scales=1" : "");
 }
 
 static void attend(struct pass *p)
 {
     const struct language_shape *const s = p->s;
-    const unsigned keys = p->past + p->tokens;
+    const unsigned all = p->past + p->tokens; /* one token finds the last ones of the window side by side in the cache */
+    const unsigned keys = p->tokens == 1 && s->window && all > s->window ? s->window : all;
     const char *const missing = s->window && keys > s->window ? window_reach
                                 : s->family->sinks            ? logit_sinks
                                 : !p->past && p->tokens > 1   ? head_strides
                                                               : NULL;
-    const double macs = 2.0 * s->heads * p->tokens * (p->past + (p->tokens + 1) / 2.0) * s->head_size;
+    const double macs = 2.0 * s->heads * p->tokens * (keys - (p->tokens - 1) / 2.0) * s->head_size;
     const unsigned long long cached =
         (unsigned long long)p->tokens * s->kv_heads * s->head_size * (strcmp(p->values, "f32") == 0 ? 4 : 2);
     call(p, "cache_k", p->values, NULL, 0, "copy:%llu", cached);

@@ -1,5 +1,6 @@
-/* Kinds "language", "language-amx" and "language-gpu": a language model that reads a prompt and goes on with it, by kernels of a
- * unit, one after another. A file generates text; with --mode timing, and for models without weights, kernels are timed by shape.
+/* Kinds "language", "language-amx", "language-gpu", "language-ane" and "language-hybrid": a language model that reads a prompt
+ * and goes on with it, by kernels of a unit, one after another; hybrid: the GPU reads, CPU cores go on. A file generates text;
+ * with --mode timing, and for models without weights, kernels are timed by shape.
  */
 #include "sim/run/kind_language.h"
 
@@ -21,6 +22,31 @@ bool language_is_timing(const struct run *run)
     return run->request->mode == RUN_TIMING || run_is_operator(run->request) || !w->model.gguf;
 }
 
+static enum orch_part part_named(const char *name)
+{
+    static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(name, orch_part_name(parts[i])) == 0)
+            return parts[i];
+    return PART_COUNT;
+}
+
+struct language_parts language_parts(const struct run *run)
+{
+    const struct language_work *const w = run->work;
+    const enum orch_part rest = run->kind->part;
+    const enum orch_part prompt = w->options.prefill_unit                  ? part_named(w->options.prefill_unit)
+                                  : run->kind == &run_kind_language_hybrid ? PART_GPU
+                                                                           : rest;
+    return (struct language_parts){prompt, rest};
+}
+
+double language_share(const struct run *run, const struct language_unit *unit)
+{
+    const struct language_parts parts = language_parts(run);
+    return language_unit_share(unit, parts.rest) + (parts.prompt != parts.rest ? language_unit_share(unit, parts.prompt) : 0);
+}
+
 /* ---- opening ---- */
 
 static bool read_prompt(struct language_work *w, struct orch_error *error)
@@ -35,7 +61,7 @@ static bool read_prompt(struct language_work *w, struct orch_error *error)
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": it has no tokens, and %s begins with none", w->model.name);
 }
 
-static bool check_context(struct language_work *w, uint64_t prompt, struct orch_error *error)
+static bool check_context(struct language_work *w, uint64_t prompt, bool timing, struct orch_error *error)
 {
     const struct language_shape *const s = &w->model.shape;
     const uint64_t tokens = prompt + w->options.generate;
@@ -47,10 +73,10 @@ static bool check_context(struct language_work *w, uint64_t prompt, struct orch_
         return orch_fail(error, ORCH_USAGE, "%llu tokens of the prompt and %u to generate do not fit the context of %u tokens",
                          (unsigned long long)prompt, w->options.generate, most);
     w->context = w->options.context ? w->options.context : (unsigned)tokens;
-    if (s->window && tokens > s->window)
+    if (s->window && prompt > s->window && timing)
         return orch_fail(error, ORCH_UNMODELLED,
-                         "%s attends to %u tokens at most; %llu were asked for, and kernels have no window", w->model.name,
-                         s->window, (unsigned long long)tokens);
+                         "%s attends to %u tokens at most; the prompt has %llu, and kernels of prompts have no window",
+                         w->model.name, s->window, (unsigned long long)prompt);
     return s->rope == SHAPE_ROPE_NONE || tokens <= ROTATED_POSITIONS ||
            orch_fail(error, ORCH_UNMODELLED, "%llu tokens: kernels rotate %d positions", (unsigned long long)tokens,
                      (int)ROTATED_POSITIONS);
@@ -69,8 +95,8 @@ static bool open_workload(struct run *run, struct orch_error *error)
         w->options = *q->language;
     w->options.generate = w->options.generate ? w->options.generate : GENERATE_USUALLY;
     if (language_is_timing(run))
-        return check_context(w, w->options.prompt, error);
-    return read_prompt(w, error) && check_context(w, w->prompt.count, error);
+        return check_context(w, w->options.prompt, true, error);
+    return read_prompt(w, error) && check_context(w, w->prompt.count, false, error);
 }
 
 static void close_workload(struct run *run)
@@ -96,6 +122,22 @@ static bool check_timing(const struct run *run, struct orch_error *error)
     return language_format(run, error) && language_fits(run, error);
 }
 
+/* Keys and values of the Neural Engine are f16, those of the others f32. */
+static bool check_parts(const struct run *run, struct orch_error *error)
+{
+    const struct language_work *const w = run->work;
+    const struct language_parts parts = language_parts(run);
+    if (parts.prompt == PART_COUNT)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prefill-unit") " %s: it is cpu, amx, gpu or ane",
+                         w->options.prefill_unit);
+    if ((parts.prompt == PART_ANE) != (parts.rest == PART_ANE) && !language_is_timing(run))
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("prefill-unit") " %s with " ORCH_OPTION(
+                             "unit") " %s: keys and values of the Neural Engine are f16, those of other units f32",
+                         orch_part_name(parts.prompt), orch_part_name(parts.rest));
+    return true;
+}
+
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
@@ -113,8 +155,8 @@ static bool check(const struct run *run, struct orch_error *error)
                                                       : NULL;
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of language models; %s is one", option, q->workload);
-    if (q->unit && (strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: language models run on cpu, amx and gpu", q->unit);
+    if (!check_parts(run, error))
+        return false;
     if (language_is_timing(run))
         return check_timing(run, error);
     if (w->options.prompt)
@@ -142,7 +184,9 @@ static uint64_t hash(const struct run *run)
 {
     const struct language_work *const w = run->work;
     const struct language_options *const o = &w->options;
-    const uint32_t numbers[] = {o->prompt, o->generate, w->context, o->sampling.repetition_last, o->sampling.top_k};
+    const struct language_parts parts = language_parts(run);
+    const uint32_t numbers[] = {o->prompt,         o->generate,  w->context, o->sampling.repetition_last,
+                                o->sampling.top_k, parts.prompt, parts.rest};
     const double shares[] = {o->sampling.repetition_penalty, o->sampling.top_p, o->sampling.min_p, o->sampling.temperature};
     uint64_t h = checksum_add(CHECKSUM_START, run->request->workload, strlen(run->request->workload));
     h = checksum_add(checksum_add(h, numbers, sizeof numbers), shares, sizeof shares);
@@ -205,10 +249,14 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
         return run_assumption_add(list, "interval", "inferred",
                                   "intervals of all kernels are taken to go up and down together") &&
                (run->kind->part != PART_GPU ||
-                run_assumption_add(list, "launches", "inferred", "the kernels of a step are one command buffer, without gaps"));
-    return run_assumption_add(list, "prompt", "inferred", "the prompt is read token by token, as what follows is generated") &&
+                run_assumption_add(
+                    list, "launches", "inferred",
+                    "the kernels of a pass are one command buffer, in which each waits for the one before it (gpu.between_us)"));
+    return run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
            run_assumption_add(list, "cache", "inferred",
-                              "keys and values are float32; kernels write them where attention reads") &&
+                              run->kind->part == PART_ANE
+                                  ? "keys and values are float16; kernels write them where attention reads"
+                                  : "keys and values are float32; kernels write them where attention reads") &&
            run_assumption_add(list, "choice", "inferred", "choosing a token from the logits takes no time") &&
            (run->request->mode == RUN_FUNCTIONAL ||
             (run_assumption_add(
@@ -216,8 +264,9 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
                  "every kernel is executed; it is timed once for each shape, and a step is the sum of its kernels") &&
              run_assumption_add(list, "caches", "inferred", caches) &&
              run_assumption_add(list, "interval", "inferred", "intervals of all kernels are taken to go up and down together") &&
-             (run->kind->part != PART_GPU ||
-              run_assumption_add(list, "launches", "inferred", "the kernels of a step are one command buffer, without gaps")))) &&
+             (run->kind->part != PART_GPU || run_assumption_add(list, "launches", "inferred",
+                                                                "the kernels of a pass are one command buffer, in which each "
+                                                                "waits for the one before it (gpu.between_us)")))) &&
            w != NULL;
 }
 
@@ -286,11 +335,12 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
     }
 }
 
-#define KIND(row, title, unit)                                                                                                   \
+#define KIND(row, title, its_part, its_unit)                                                                                     \
     const struct run_kind row = {                                                                                                \
         .name = title,                                                                                                           \
         .program_kind = "network",                                                                                               \
-        .part = unit,                                                                                                            \
+        .part = its_part,                                                                                                        \
+        .unit = its_unit,                                                                                                        \
         .may_sample = true,                                                                                                      \
         .needs_values = true,                                                                                                    \
         .composed = true,                                                                                                        \
@@ -306,6 +356,8 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
         .account = account,                                                                                                      \
         .explain = explain,                                                                                                      \
     }
-KIND(run_kind_language, "language", PART_CPU);
-KIND(run_kind_language_amx, "language-amx", PART_AMX);
-KIND(run_kind_language_gpu, "language-gpu", PART_GPU);
+KIND(run_kind_language, "language", PART_CPU, NULL);
+KIND(run_kind_language_amx, "language-amx", PART_AMX, NULL);
+KIND(run_kind_language_gpu, "language-gpu", PART_GPU, NULL);
+KIND(run_kind_language_ane, "language-ane", PART_ANE, NULL);
+KIND(run_kind_language_hybrid, "language-hybrid", PART_CPU, "hybrid");

@@ -19,6 +19,14 @@ struct language_work {
     uint64_t weight_bytes, cache_bytes;
 };
 
+/* The unit that reads the prompt, and the one that goes on. */
+struct language_parts {
+    enum orch_part prompt, rest;
+};
+struct language_parts language_parts(const struct run *run);
+/* The share of the multiply-adds that these did. */
+double language_share(const struct run *run, const struct language_unit *unit);
+
 /* Time without values, for shapes and files alike. */
 bool language_is_timing(const struct run *run);
 

@@ -1,7 +1,8 @@
-/* Generation on values: the prompt token by token, then one token after another, each shown as soon as it is there. */
+/* Generation on values: the prompt, then one token after another, each shown as soon as it is there. */
 #include "sim/run/kind_language.h"
 #include "sim/run/language_step.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,27 +35,18 @@ static bool add_token(struct generation *g, uint32_t token, struct orch_error *e
     return true;
 }
 
-static bool feed(struct generation *g, uint32_t token, const float **logits, struct language_sum *sum, struct orch_error *error)
-{
-    struct language_sum step = {0};
-    if (!language_step(g->stepper, token, logits, &step, error))
-        return false;
-    if (!language_unit_close_steps(g->unit, &step, 1, error))
-        return false;
-    language_sum_add(sum, &step);
-    return true;
-}
-
 static bool prefill(struct generation *g, const float **logits, struct orch_error *error)
 {
     struct language_work *const w = g->work;
-    for (size_t i = 0; i < w->prompt.count; i++) {
-        work_progress_tell(g->run->progress, "reading the prompt", (double)i / (double)w->prompt.count, 0);
-        if (!add_token(g, w->prompt.token[i], error) ||
-            !feed(g, w->prompt.token[i], i + 1 == w->prompt.count ? logits : NULL, &w->prefill, error))
+    work_progress_tell(g->run->progress, "reading the prompt", NAN, 0);
+    for (size_t i = 0; i < w->prompt.count; i++)
+        if (!add_token(g, w->prompt.token[i], error))
             return false;
-    }
-    return true;
+    const struct language_parts parts = language_parts(g->run);
+    language_stepper_use(g->stepper, parts.prompt);
+    const bool ok = language_step(g->stepper, w->prompt.token, w->prompt.count, logits, &w->prefill, error);
+    language_stepper_use(g->stepper, parts.rest);
+    return ok;
 }
 
 static bool decode(struct generation *g, const float *logits, struct orch_error *error)
@@ -73,7 +65,7 @@ static bool decode(struct generation *g, const float *logits, struct orch_error 
                            1e9 * (w->prefill.seconds + w->decode.seconds));
         if (w->tokens.count == w->options.generate)
             return true;
-        if (!feed(g, next, &logits, &w->decode, error))
+        if (!language_step(g->stepper, &next, 1, &logits, &w->decode, error))
             return false;
         w->decoded++;
     }
@@ -112,7 +104,7 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
         w->cache_bytes = language_stepper_cache_bytes(g.stepper);
     }
     if (ok)
-        result->native_mac_share = language_unit_share(unit, run->kind->part);
+        result->native_mac_share = language_share(run, unit);
     token_list_free(&g.history);
     sampler_free(g.sampler);
     language_stepper_free(g.stepper);

@@ -66,11 +66,7 @@ bool language_model_runs(const struct language_model *m, struct orch_error *erro
 {
     const struct language_shape *const s = &m->shape;
     const char *const missing =
-        s->experts                                                             ? "experts (a matrix chosen by a number in memory)"
-        : s->rope != SHAPE_ROPE_NONE && s->rope_size != s->head_size           ? "rotation of a part of a head"
-        : s->scaling != SHAPE_SCALING_NONE || decoder_scales_waves(m->weights) ? "positions with scaled waves"
-        : s->family->sinks || s->family->clamped_gate || s->family->encoder    ? "sinks, clamped gates and encoders"
-                                                                               : NULL;
+        s->family->sinks || s->family->clamped_gate || s->family->encoder ? "sinks, clamped gates and encoders" : NULL;
     return !missing || orch_fail(error, ORCH_UNMODELLED,
                                  "%s: no unit has kernels for %s; " ORCH_OPTION("mode") " timing has times of "
                                                                                         "models without values",

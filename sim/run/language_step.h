@@ -1,9 +1,11 @@
-/* One token through a language model, as kernels on a unit: embedding, layers over a cache of keys and values, logits. */
+/* Tokens through a language model, as kernels on a unit: embedding, layers over a cache of keys and values, logits. */
 #ifndef ORCHARD_SIM_RUN_LANGUAGE_STEP_H
 #define ORCHARD_SIM_RUN_LANGUAGE_STEP_H
 
 #include "sim/run/language_model.h"
 #include "sim/run/language_unit.h"
+
+enum { LANGUAGE_BATCH = 512 }; /* tokens of a prompt that go through together, as in llama.cpp */
 
 struct language_stepper;
 
@@ -12,10 +14,13 @@ struct language_stepper;
 struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,
                                                  enum orch_part part, unsigned context, struct orch_error *error);
 void language_stepper_free(struct language_stepper *stepper);
+/* Whose kernels run from now on; units whose values have the same type see the same memory. */
+void language_stepper_use(struct language_stepper *stepper, enum orch_part part);
 
-/* Feeds the next token. `logits` gets the vocabulary's values, or is NULL when they are not wanted. */
-bool language_step(struct language_stepper *stepper, uint32_t token, const float **logits, struct language_sum *sum,
-                   struct orch_error *error);
+/* Feeds tokens, as many at a time as kernels take. `logits` gets the vocabulary's values behind the last one, or is NULL when
+ * they are not wanted. Each pass is a command buffer, where there are any. */
+bool language_step(struct language_stepper *stepper, const uint32_t *token, size_t count, const float **logits,
+                   struct language_sum *sum, struct orch_error *error);
 /* Bytes of all weights, and of the cache. */
 uint64_t language_stepper_weight_bytes(const struct language_stepper *stepper);
 uint64_t language_stepper_cache_bytes(const struct language_stepper *stepper);

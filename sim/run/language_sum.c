@@ -34,6 +34,7 @@ void language_price(const struct language_unit *u, const struct run *run, const 
 {
     k->device_seconds = run->kind->part == PART_GPU ? r->device_seconds : r->seconds;
     k->joules = r->joules;
+    k->launches = run->kind->part == PART_GPU ? fmax(1, (double)r->placement.count) : 0;
     if (run->kind->part != PART_GPU || !u->has_energy)
         return;
     k->joules = run_joules_of(run->kind, &u->model, m, u->request->celsius, k->device_seconds, k->device_seconds);
@@ -70,7 +71,8 @@ bool language_add(struct language_unit *u, const struct known_shape *k, double t
                                  sum->launch_seconds,
                                  sum->launch_joules,
                                  sum->launch_shape,
-                                 sum->kernels + (uint64_t)times};
+                                 sum->kernels + (uint64_t)times,
+                                 sum->launches + times * k->launches};
     if (r->seconds - k->device_seconds > sum->launch_seconds) {
         sum->launch_seconds = r->seconds - k->device_seconds;
         sum->launch_joules = k->launch_joules;
@@ -115,7 +117,8 @@ void language_sum_add(struct language_sum *sum, const struct language_sum *part)
                                  sum->launch_seconds + part->launch_seconds,
                                  sum->launch_joules + part->launch_joules,
                                  sum->launch_shape,
-                                 sum->kernels + part->kernels};
+                                 sum->kernels + part->kernels,
+                                 sum->launches + part->launches};
 }
 
 bool language_unit_close_steps(struct language_unit *u, struct language_sum *sum, double steps, struct orch_error *error)
@@ -123,7 +126,11 @@ bool language_unit_close_steps(struct language_unit *u, struct language_sum *sum
     if (sum->launch_seconds <= 0)
         return true;
     const struct known_shape *const k = &u->known[sum->launch_shape];
-    const double seconds = sum->launch_seconds *= steps, joules = sum->launch_joules *= steps;
+    /* Each launch but the first of a command buffer waits for the one before it; the GPU idles as it does around the buffer. */
+    const double between = fmax(0, sum->launches - steps) * u->between_s;
+    sum->launch_joules *= steps + between / sum->launch_seconds;
+    sum->launch_seconds = sum->launch_seconds * steps + between;
+    const double seconds = sum->launch_seconds, joules = sum->launch_joules;
     sum->seconds += seconds;
     sum->seconds_low += seconds;
     sum->seconds_high += seconds;

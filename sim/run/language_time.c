@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { POINTS = 3 };
+enum { POINTS = 3, WIDENED_MOST = 1 << 24 };
 
 struct timed {
     struct run *run;
@@ -20,7 +20,8 @@ struct timed {
     const struct block_format *format;
     struct run_result *result;
     struct orch_error *error;
-    bool cold; /* weights are larger than the last cache */
+    enum orch_part part; /* of the pass in work */
+    bool cold;           /* weights are larger than the last cache */
 };
 
 /* ---- memory ---- */
@@ -70,9 +71,11 @@ static bool is(const struct kernel_call *c, const char *kernel)
 /* The unit that has it: products of the AMX block are those of its library, rows are the CPU's. */
 static enum orch_part part_of(const struct timed *t, const struct kernel_call *c)
 {
-    const enum orch_part part = t->run->kind->part;
+    const enum orch_part part = t->part;
     const bool matrix = is(c, "gemm") && (strcmp(c->precision, "f32") == 0 || strcmp(c->precision, "f16") == 0);
     const bool vector = is(c, "gemv") && strcmp(c->precision, "f32") == 0;
+    if (part == PART_ANE)
+        return is(c, "gemm") || is(c, "gemv") ? part : PART_CPU;
     return part != PART_AMX || matrix || vector ? part : PART_CPU;
 }
 
@@ -98,15 +101,19 @@ static bool note_missing(const struct timed *t, const char *what, const char *mi
 static bool add_widened(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
     unsigned tokens, columns;
-    unsigned long long rows;
+    unsigned long long rows, parts = 1; /* parts: equal ones, so that simulating one needs little memory */
     char widen[96], multiply[96];
     if (sscanf(c->kernel, "gemm:%ux%llux%u", &tokens, &rows, &columns) != 3)
         return orch_fail(t->error, ORCH_INTERNAL, "%s: no product", c->kernel);
-    const bool gpu = t->run->kind->part == PART_GPU;
-    snprintf(widen, sizeof widen, "embedding:%llux%ux%llu%s", rows, columns, rows, gpu ? ",out=f16" : "");
+    const bool gpu = t->part == PART_GPU;
+    while (rows / parts * columns > WIDENED_MOST && parts < rows)
+        do
+            parts++;
+        while (rows % parts);
+    snprintf(widen, sizeof widen, "embedding:%llux%ux%llu%s", rows / parts, columns, rows / parts, gpu ? ",out=f16" : "");
     snprintf(multiply, sizeof multiply, "gemm:%ux%llux%u,tb=1", tokens, rows, columns);
-    const enum orch_part part = t->run->kind->part;
-    return add(t, "widen", gpu ? PART_GPU : PART_CPU, c->precision, true, widen, times, sum) &&
+    const enum orch_part part = t->part;
+    return add(t, "widen", gpu ? PART_GPU : PART_CPU, c->precision, true, widen, (double)parts * times, sum) &&
            add(t, c->what, part, gpu ? "f16" : "f32", true, multiply, times, sum) &&
            (run_assumption_find(&t->result->assumptions, "prompt.widened") ||
             run_assumption_add(
@@ -127,6 +134,22 @@ static bool add_embedding(const struct timed *t, const struct kernel_call *c, do
     return add(t, c->what, PART_CPU, c->precision, false, workload, times, sum);
 }
 
+/* The Neural Engine has one product for any number of tokens, whose weights are part of its program. */
+static bool add_turned(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
+{
+    unsigned long long rows;
+    unsigned tokens = 1, columns;
+    char workload[96];
+    if (strcmp(c->precision, "f16") != 0)
+        return orch_fail(t->error, ORCH_UNMODELLED, "%s in %s: products of the Neural Engine have f16 weights", c->what,
+                         c->precision);
+    if (sscanf(c->kernel, "gemm:%ux%llux%u", &tokens, &rows, &columns) != 3 &&
+        sscanf(c->kernel, "gemv:%llux%u", &rows, &columns) != 2)
+        return orch_fail(t->error, ORCH_INTERNAL, "%s: no product", c->kernel);
+    snprintf(workload, sizeof workload, "gemm:%ux%llux%u,weights=b", tokens, rows, columns);
+    return add(t, c->what, PART_ANE, "f16", true, workload, times, sum);
+}
+
 static bool add_call(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
     const bool product = is(c, "gemm") || is(c, "gemv"), attention = strcmp(c->what, "attention") == 0;
@@ -136,6 +159,8 @@ static bool add_call(const struct timed *t, const struct kernel_call *c, double 
         return true;
     if (is(c, "gather"))
         return add_embedding(t, c, times, sum);
+    if (part == PART_ANE)
+        return add_turned(t, c, times, sum);
     if (is(c, "gemm") && blocks)
         return add_widened(t, c, times, sum);
     if (c->missing && !note_missing(t, c->what, c->missing))
@@ -217,13 +242,15 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
     t.cold = (double)w->weight_bytes > slc * 0x1p20;
     t.unit = language_unit_create(run->request, result, error);
     w->prefill = w->decode = (struct language_sum){0};
+    t.part = language_parts(run).prompt;
     bool ok = t.unit && tell_caches(&t, (double)w->weight_bytes);
     if (ok && o->prompt)
         ok = add_pass(&t, 0, o->prompt, false, false, 1, &w->prefill) && language_unit_close_steps(t.unit, &w->prefill, 1, error);
+    t.part = language_parts(run).rest;
     ok = ok && add_steps(&t, o->prompt, o->generate, &w->decode);
     w->decoded = o->generate;
     if (ok)
-        result->native_mac_share = language_unit_share(t.unit, run->kind->part);
+        result->native_mac_share = language_share(run, t.unit);
     language_unit_free(t.unit, ok ? m : NULL);
     return ok;
 }

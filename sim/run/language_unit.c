@@ -26,6 +26,8 @@ struct language_unit *language_unit_create(const struct run_request *request, st
         return NULL;
     }
     u->space = library_home_space(u->home);
+    if (chip_number(request->chip, "gpu.between_us", &u->between_s, NULL))
+        u->between_s *= 1e-6;
     u->has_energy = energy_model_open(&u->model, request->chip, NULL);
     return u;
 }
@@ -61,7 +63,7 @@ void language_unit_free(struct language_unit *u, struct run_measure *m)
     for (size_t i = 0; i < u->count; i++)
         run_result_free(&u->known[i].result);
     free(u->known);
-    for (int i = 0; i < KEPT_RUNS; i++)
+    for (int i = 0; i < KEPT_RUNS + KEPT_PROGRAMS; i++)
         language_forget(u->kept[i]);
     library_home_free(u->home);
     soc_free(u->soc);
@@ -100,11 +102,8 @@ static struct run_request request_of(const struct language_unit *u, const struct
     q.precision = call->precision ? call->precision : "f32";
     q.language = NULL;
     q.kernels = call->part == PART_GPU ? q.kernels : NULL;
-    if (q.kernels) { /* characteristics are those of the library */
-        q.known = NULL;
-        q.detail = q.detail && strcmp(q.detail, "op") == 0 ? NULL : q.detail;
-    }
     q.cores = call->part == PART_CPU ? q.cores : 1;
+    q.threads = call->part == PART_ANE ? 1 : q.threads; /* its products are too small to be shared by threads of the host */
     q.program_output = NULL;
     q.operands = NULL;
     q.uncertainty = NULL;

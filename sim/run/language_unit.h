@@ -24,6 +24,7 @@ struct language_sum {
     double launch_seconds, launch_joules;
     size_t launch_shape;
     uint64_t kernels;
+    double launches; /* of the GPU, each of which waits for the one before it */
 };
 
 struct language_call {
@@ -35,6 +36,7 @@ struct language_call {
     const struct language_buffer *result;
     bool cold;             /* what it reads cannot have stayed in the caches since it was read last */
     unsigned result_place; /* among the buffers of launches, whose order is the kernel's */
+    unsigned constants;    /* bits of inputs that become part of the program: it is made once for each place of them */
 };
 
 struct language_unit;

@@ -13,6 +13,7 @@ struct known_shape {
     struct activity activity;
     double device_seconds, joules, launch_joules; /* joules without the launch */
     struct run_operation operation;
+    double launches; /* of the GPU; 0 = another unit has it */
 };
 
 /* A kernel that is ready to be executed again. */
@@ -20,10 +21,11 @@ struct kept_run {
     char workload[160], key[160];
     struct run_request request;
     struct run *run;
-    uint64_t used; /* when it was executed last */
+    uint64_t used;      /* when it was executed last */
+    uint64_t constants; /* where those are that are part of its program; 0 = none */
 };
 
-enum { KEPT_RUNS = 64 };
+enum { KEPT_RUNS = 64, KEPT_PROGRAMS = 512 };
 
 struct language_unit {
     const struct run_request *request;
@@ -33,10 +35,11 @@ struct language_unit {
     struct soc *soc;
     struct energy_model model;
     bool has_energy;
+    double between_s; /* from a launch of the GPU to the next in its command buffer */
     struct known_shape *known;
     size_t count, room;
     struct activity activity;
-    struct kept_run *kept[KEPT_RUNS];
+    struct kept_run *kept[KEPT_RUNS + KEPT_PROGRAMS];
     uint64_t executed;
     double macs, macs_on[PART_COUNT]; /* multiply-adds of all kernels, and by unit */
     double seconds;                   /* of all kernels, for what is an average over time */

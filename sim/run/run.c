@@ -88,11 +88,10 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     if (q->language && !language_model_is(q->workload))
         return orch_fail(error, ORCH_USAGE, "prompts and tokens belong to language models (.gguf, model:NAME); %s is none",
                          q->workload);
-    if (q->kernels && run->kind != &run_kind_language_gpu &&
-        (run->kind != &run_kind_gpu_kernel || run_is_operator(q) || q->own_count))
-        return orch_fail(error, ORCH_USAGE,
-                         ORCH_OPTION("kernels") " belongs to operators of the GPU library, and goes neither with " ORCH_OPTION(
-                             "detail") " op nor with " ORCH_OPTION("kernel"));
+    if (q->kernels && run->kind != &run_kind_language_gpu && (run->kind != &run_kind_gpu_kernel || q->own_count))
+        return orch_fail(
+            error, ORCH_USAGE,
+            ORCH_OPTION("kernels") " belongs to operators of the GPU library, and does not go with " ORCH_OPTION("kernel"));
     if (q->unit && strcmp(q->unit, "all") == 0)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " all: only kernels (KERNEL:SHAPE) run on several units");
     if (q->idle_s > 0 && run->kind->part != PART_ANE)

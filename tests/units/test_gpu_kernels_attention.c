@@ -174,35 +174,58 @@ static void test_attention_cache(void)
 
 /* ---- rope ---- */
 
-static void check_rope(const char *shape, int rows, int s, int d, double base, int offset, bool interleaved,
-                       const char *precision)
+struct rope_case {
+    const char *shape, *precision;
+    int b, h, s, d;
+    double base;
+    int offset;
+    bool interleaved, tokens;
+    int part; /* 0 = d */
+};
+
+static void check_rope(const struct rope_case *c)
 {
     struct gpu_example x;
-    if (example_start(&x, shape, precision, 5)) {
+    const int part = c->part ? c->part : c->d;
+    if (example_start(&x, c->shape, c->precision, 5)) {
         double *in = copy_of(&x, "x"), *out = copy_of(&x, "out"), worst = 0;
-        for (long row = 0; row < rows; row++)
-            for (int i = 0; i < d / 2; i++) {
-                const double angle = (double)(row % s + offset) * pow(base, -2.0 * i / d);
-                const long a = row * d + (interleaved ? 2 * i : i), b = interleaved ? a + 1 : a + d / 2;
+        double *const scales = strstr(c->shape, "scales") ? copy_of(&x, "scales") : NULL;
+        for (long row = 0; row < (long)c->b * c->h * c->s; row++) {
+            const long at = (c->tokens ? row / c->h % c->s : row % c->s) + c->offset;
+            for (int i = 0; i < part / 2; i++) {
+                const double angle = (double)at * pow(c->base, -2.0 * i / part) * (scales ? scales[i] : 1);
+                const long a = row * c->d + (c->interleaved ? 2 * i : i), b = c->interleaved ? a + 1 : a + part / 2;
                 const double want[2] = {in[a] * cos(angle) - in[b] * sin(angle), in[a] * sin(angle) + in[b] * cos(angle)};
                 /* Angle: exponent of up to log2(base) and three roundings; functions 8 u each, |x| <= 1. */
-                const double bound = 2 * ((log2(base) + 4) * angle + 20) * 0x1p-24 + 2 * example_epsilon(x.request.type);
+                const double bound = 2 * ((log2(c->base) + 4) * fabs(angle) + 20) * 0x1p-24 + 2 * example_epsilon(x.request.type);
                 worst = fmax(worst, fmax(fabs(out[a] - want[0]), fabs(out[b] - want[1])) / bound);
             }
-        CHECK(worst <= 1, "%s %s: %g times the bound", shape, precision, worst);
+            for (long i = row * c->d + part; i < (row + 1) * c->d; i++)
+                worst = out[i] == in[i] ? worst : INFINITY;
+        }
+        CHECK(worst <= 1, "%s %s: %g times the bound", c->shape, c->precision, worst);
         free(in);
         free(out);
+        free(scales);
     }
     example_close(&x);
 }
 
 static void test_rope(void)
 {
-    check_rope("rope:b=2,h=3,s=17,d=64", 2 * 3 * 17, 17, 64, 10000, 0, false, "f32");
-    check_rope("rope:h=2,s=33,d=10,base=500000,offset=1000", 66, 33, 10, 500000, 1000, false, "f32");
-    check_rope("rope:h=1,s=40,d=32,style=interleaved", 40, 40, 32, 10000, 0, true, "f32");
-    check_rope("rope:h=2,s=9,d=128", 18, 9, 128, 10000, 0, false, "f16");
-    check_rope("rope:h=2,s=9,d=6,style=interleaved", 18, 9, 6, 10000, 0, true, "bf16");
+    static const struct rope_case cases[] = {
+        {"rope:b=2,h=3,s=17,d=64", "f32", 2, 3, 17, 64, 10000, 0, false, false, 0},
+        {"rope:h=2,s=33,d=10,base=500000,offset=1000", "f32", 1, 2, 33, 10, 500000, 1000, false, false, 0},
+        {"rope:h=1,s=40,d=32,style=interleaved", "f32", 1, 1, 40, 32, 10000, 0, true, false, 0},
+        {"rope:h=2,s=9,d=128", "f16", 1, 2, 9, 128, 10000, 0, false, false, 0},
+        {"rope:h=2,s=9,d=6,style=interleaved", "bf16", 1, 2, 9, 6, 10000, 0, true, false, 0},
+        {"rope:b=2,h=3,s=17,d=64,order=tokens", "f32", 2, 3, 17, 64, 10000, 0, false, true, 0},
+        {"rope:h=5,s=9,d=80,part=32,offset=7", "f32", 1, 5, 9, 80, 10000, 7, false, false, 32},
+        {"rope:h=4,s=12,d=16,part=6,style=interleaved,order=tokens", "f16", 1, 4, 12, 16, 10000, 0, true, true, 6},
+        {"rope:h=3,s=20,d=64,scales=1,order=tokens,offset=100", "f32", 1, 3, 20, 64, 10000, 100, false, true, 0},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        check_rope(&cases[i]);
 }
 
 static const struct suite_test tests[] = {

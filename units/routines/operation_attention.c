@@ -137,37 +137,58 @@ const struct routine_operation operation_cache_attention = {"cache-attention", 0
 
 /* ---- rope ---- */
 
+int64_t operation_rope_part(const struct routine_request *r)
+{
+    return r->value[ROPE_PART] ? r->value[ROPE_PART] : r->value[ROPE_D];
+}
+
 static bool rope_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
-    const uint64_t *const dims = ROUTINE_DIMS((uint64_t)r->value[ROPE_B], (uint64_t)r->value[ROPE_H], (uint64_t)r->value[ROPE_S],
-                                              (uint64_t)r->value[ROPE_D]);
-    if (dims[3] % 2)
-        return kernel_refuse(error, "rope: d is even: elements turn in pairs");
+    const uint64_t b = (uint64_t)r->value[ROPE_B], h = (uint64_t)r->value[ROPE_H], s = (uint64_t)r->value[ROPE_S];
+    const uint64_t *const dims = r->value[ROPE_ORDER] ? ROUTINE_DIMS(b, s, h, (uint64_t)r->value[ROPE_D])
+                                                      : ROUTINE_DIMS(b, h, s, (uint64_t)r->value[ROPE_D]);
+    const uint64_t part = (uint64_t)operation_rope_part(r);
+    if (dims[3] % 2 || part % 2)
+        return kernel_refuse(error, "rope: d and part are even: elements turn in pairs");
+    if (part > dims[3])
+        return kernel_refuse(error, "rope: part = %llu of the d = %llu elements of a head", (unsigned long long)part,
+                             (unsigned long long)dims[3]);
     if (!routine_check_count("rope", dims, error))
         return false;
     if (r->value[ROPE_S] + r->value[ROPE_OFFSET] > ROPE_POSITIONS)
         return kernel_refuse(error, "rope: positions up to %d", ROPE_POSITIONS);
     routine_add_operand(w, "x", r->type, ROUTINE_INPUT, dims);
+    if (r->value[ROPE_SCALES]) {
+        routine_add_operand(w, "scales", ROUTINE_F32, ROUTINE_INPUT, ROUTINE_DIMS(part / 2));
+        routine_set_range(w, 0, 1);
+    }
     routine_add_operand(w, "out", r->type, ROUTINE_OUTPUT, dims);
-    w->flops = 3.0 * (double)w->operand[0].count;
+    w->flops = 3.0 * (double)(w->operand[0].count / dims[3] * part);
     w->min_bytes = 2 * (double)routine_type_bytes(r->type, w->operand[0].count);
     return true;
 }
 
-/* (x, y) -> (x cos - y sin, x sin + y cos); 8 u of sine and cosine, two roundings. */
+/* (x, y) -> (x cos - y sin, x sin + y cos); 8 u of sine and cosine, two roundings. Elements behind the part stay. */
 static void rope_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
 {
-    const int64_t d = r->value[ROPE_D], s = r->value[ROPE_S], step = r->value[ROPE_STYLE] ? 1 : d / 2;
-    for (int64_t row = 0; row < r->value[ROPE_B] * r->value[ROPE_H] * s; row++)
-        for (int64_t pair = 0; pair < d / 2; pair++) {
-            const double position = (double)(row % s + r->value[ROPE_OFFSET]);
-            const double angle = position * pow(r->decimal[ROPE_BASE], -2.0 * (double)pair / (double)d);
+    const int64_t d = r->value[ROPE_D], s = r->value[ROPE_S], h = r->value[ROPE_H], part = operation_rope_part(r);
+    const int64_t step = r->value[ROPE_STYLE] ? 1 : part / 2;
+    for (int64_t row = 0; row < r->value[ROPE_B] * h * s; row++) {
+        const double position = (double)((r->value[ROPE_ORDER] ? row / h % s : row % s) + r->value[ROPE_OFFSET]);
+        for (int64_t i = row * d + part; i < (row + 1) * d; i++) {
+            t->value[i] = operand[0][i];
+            t->error[i] = 0;
+        }
+        for (int64_t pair = 0; pair < part / 2; pair++) {
+            const double speed = pow(r->decimal[ROPE_BASE], -2.0 * (double)pair / (double)part);
+            const double angle = position * speed * (r->value[ROPE_SCALES] ? operand[1][pair] : 1);
             const int64_t a = row * d + (r->value[ROPE_STYLE] ? 2 * pair : pair), b = a + step;
             const double x = operand[0][a], y = operand[0][b];
             t->value[a] = x * cos(angle) - y * sin(angle);
             t->value[b] = x * sin(angle) + y * cos(angle);
             t->error[a] = t->error[b] = 10 * t->epsilon * (fabs(x) + fabs(y));
         }
+    }
 }
 
 const struct routine_operation operation_rope = {"rope", 0, rope_operands, rope_reference};

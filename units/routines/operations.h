@@ -52,17 +52,33 @@ enum { CACHE_H, CACHE_S, CACHE_D, CACHE_KVH, CACHE_Q, CACHE_OWN };
 extern const struct routine_operation operation_cache_attention; /* operands q, k, v, out */
 int64_t operation_kv_heads(const struct routine_request *request);
 
-enum { ROPE_B, ROPE_H, ROPE_S, ROPE_D, ROPE_BASE, ROPE_OFFSET, ROPE_STYLE, ROPE_OWN, ROPE_POSITIONS = 8192 };
+enum {
+    ROPE_B,
+    ROPE_H,
+    ROPE_S,
+    ROPE_D,
+    ROPE_BASE,
+    ROPE_OFFSET,
+    ROPE_STYLE,
+    ROPE_ORDER,
+    ROPE_PART,
+    ROPE_SCALES,
+    ROPE_OWN,
+    ROPE_POSITIONS = 8192
+};
 #define ROUTINE_ROPE_PARAMETERS                                                                                                  \
     {.name = "b", .missing = 1, .least = 1, .most = 1 << 24}, {.name = "h", .least = 1, .most = 4096, .required = true},         \
         {.name = "s", .least = 1, .most = ROPE_POSITIONS, .required = true},                                                     \
         {.name = "d", .least = 2, .most = 4096, .required = true},                                                               \
         {.name = "base", .missing = 10000, .least = 2, .most = 100000000, .decimal = true},                                      \
-        {.name = "offset", .missing = 0, .least = 0, .most = ROPE_POSITIONS},                                                    \
+        {.name = "offset", .missing = 0, .least = 0, .most = ROPE_POSITIONS}, {.name = "style", .words = "halves|interleaved"},  \
+        {.name = "order", .words = "heads|tokens"}, {.name = "part", .missing = 0, .least = 0, .most = 4096},                    \
     {                                                                                                                            \
-        .name = "style", .words = "halves|interleaved"                                                                           \
+        .name = "scales", .missing = 0, .least = 0, .most = 1                                                                    \
     }
-extern const struct routine_operation operation_rope; /* operands x, out */
+extern const struct routine_operation operation_rope; /* operands x, scales (if any), out */
+/* Elements of a head that turn. */
+int64_t operation_rope_part(const struct routine_request *request);
 
 /* ---- elements ---- */
 

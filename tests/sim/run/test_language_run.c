@@ -86,13 +86,15 @@ static void check_story(const char *unit, const char *type, const char *id)
     run_result_free(&o.result);
 }
 
-/* The AMX block has products with f32 matrices; the GPU has everything but the embedding, which multiplies nothing. */
+/* Attention of the AMX block and of the Neural Engine is the cores'; the GPU has everything but the embedding, which multiplies
+ * nothing. */
 static void test_share_of_unit(void)
 {
     static const struct {
         const char *unit, *type;
         double least, most;
-    } rows[] = {{"cpu", "q8_0", 1, 1}, {"gpu", "q8_0", 1, 1}, {"amx", "q8_0", 0, 0}, {"amx", "f32", 0.9, 0.999}};
+    } rows[] = {{"cpu", "q8_0", 1, 1},      {"gpu", "q8_0", 1, 1},      {"amx", "q8_0", 0.9, 0.999},
+                {"amx", "f32", 0.9, 0.999}, {"ane", "f16", 0.9, 0.999}, {"hybrid", "q4_0", 1, 1}};
     const struct language_options options = {.prompt_text = "Lily", .generate = 2};
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         char path[512];
@@ -112,8 +114,9 @@ static void test_golden_tokens(void)
     static const struct {
         const char *unit, *type, *id;
     } rows[] = {{"cpu", "q8_0", "word"},  {"cpu", "q8_0", "bytes"}, {"cpu", "q4_0", "empty"},  {"cpu", "f32", "digits"},
-                {"cpu", "f16", "spaces"}, {"amx", "f32", "word"},   {"amx", "q8_0", "digits"}, {"gpu", "q8_0", "word"},
-                {"gpu", "q4_0", "cat"},   {"gpu", "f16", "word"}};
+                {"cpu", "f16", "spaces"}, {"amx", "f32", "word"},   {"amx", "q8_0", "digits"}, {"amx", "f16", "bytes"},
+                {"amx", "q4_0", "long"},  {"gpu", "q8_0", "word"},  {"gpu", "q4_0", "cat"},    {"gpu", "f16", "word"},
+                {"gpu", "q8_0", "long"},  {"ane", "f16", "word"},   {"ane", "f16", "long"},    {"hybrid", "q8_0", "long"}};
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         check_story(rows[i].unit, rows[i].type, rows[i].id);
 }
@@ -131,19 +134,26 @@ static struct npy_array answers_of(const char *name, struct example_file *file)
     return array;
 }
 
-/* The largest difference of logits, relative to the largest of them. */
-static double difference(struct language_stepper *s, const struct npy_array *a)
+/* The largest difference of logits, relative to the largest of them. Tokens go one by one, or all together, when only the last
+ * row is compared. */
+static double difference(struct language_stepper *s, const struct npy_array *a, bool together)
 {
     struct orch_error error = {0};
     struct language_sum sum = {0};
-    const size_t columns = a->shape[1];
+    uint32_t token[64];
+    const size_t columns = a->shape[1], rows = a->shape[0];
     double largest = 0, range = 0;
-    for (size_t i = 0; i < a->shape[0]; i++) {
+    CU_ASSERT_TRUE_FATAL(rows <= ARRAY_COUNT(token));
+    for (size_t i = 0; i < rows; i++) {
         const float *logits = NULL;
         float row[512];
         CU_ASSERT_TRUE_FATAL(columns <= ARRAY_COUNT(row));
         memcpy(row, a->data + 4 * i * columns, 4 * columns);
-        CHECK(language_step(s, (uint32_t)row[0], &logits, &sum, &error), "%s", error.text);
+        token[i] = (uint32_t)row[0];
+        if (!together)
+            CHECK(language_step(s, &token[i], 1, &logits, &sum, &error), "%s", error.text);
+        else if (i + 1 == rows)
+            CHECK(language_step(s, token, rows, &logits, &sum, &error), "%s", error.text);
         for (size_t k = 0; logits && k + 1 < columns; k++) {
             largest = fmax(largest, fabs((double)logits[k] - (double)row[k + 1]));
             range = fmax(range, fabs((double)row[k + 1]));
@@ -152,8 +162,7 @@ static double difference(struct language_stepper *s, const struct npy_array *a)
     return largest / range;
 }
 
-/* Logits on a unit, or the reason why there are none. */
-static void check_family(const char *name, enum orch_part part, const char *refused)
+static void check_family(const char *name, enum orch_part part)
 {
     char path[64];
     struct example_file file, answers;
@@ -171,15 +180,17 @@ static void check_family(const char *name, enum orch_part part, const char *refu
     m.weights = decoder_create(&m.shape, gguf_weights(m.gguf), 1, &error);
     struct language_unit *const unit = language_unit_create(&request, &result, &error);
     CU_ASSERT_TRUE_FATAL(m.weights && unit);
-    const bool runs = language_model_runs(&m, &error);
-    CHECK(runs == !refused && (!refused || strstr(error.text, refused)), "%s: %s", name, error.text);
-    struct language_stepper *const s = runs ? language_stepper_create(&m, unit, part, 24, &error) : NULL;
-    CHECK(!runs || s, "%s: %s", name, error.text);
-    if (s) {
-        const double off = difference(s, &a);
-        CHECK(off < 2e-6, "%s: logits differ by %g of their range", name, off);
+    CHECK(language_model_runs(&m, &error), "%s: %s", name, error.text);
+    for (unsigned together = 0; together < 2; together++) {
+        struct language_stepper *const s = language_stepper_create(&m, unit, part, 24, &error);
+        CHECK(s != NULL, "%s: %s", name, error.text);
+        if (!s)
+            continue;
+        const double off = difference(s, &a, together == 1);
+        CHECK(off < 2e-6, "%s %s on %s: logits differ by %g of their range", name, together ? "together" : "one by one",
+              orch_part_name(part), off);
+        language_stepper_free(s);
     }
-    language_stepper_free(s);
     language_unit_free(unit, NULL);
     language_model_close(&m);
     run_result_free(&result);
@@ -190,13 +201,14 @@ static void check_family(const char *name, enum orch_part part, const char *refu
 
 static void test_families(void)
 {
-    static const char *const names[] = {"gpt2", "phi3", "qwen2", "qwen3", "gemma"};
+    static const char *const names[] = {"gpt2",  "phi2",   "phi3",   "qwen2",   "qwen3",
+                                        "gemma", "llama3", "linear", "mistral", "mixtral"};
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-        check_family(names[i], PART_CPU, NULL);
-    check_family("qwen3", PART_GPU, NULL);
-    check_family("mixtral", PART_CPU, "experts");
-    check_family("phi2", PART_CPU, "rotation of a part of a head");
-    check_family("llama3", PART_CPU, "scaled waves");
+        check_family(names[i], PART_CPU);
+    static const char *const there[] = {"qwen3", "phi2", "llama3", "mixtral"};
+    for (size_t i = 0; i < ARRAY_COUNT(there); i++)
+        check_family(there[i], PART_GPU);
+    check_family("mixtral", PART_AMX);
 }
 
 /* ---- time ---- */
@@ -296,7 +308,9 @@ static void test_refusals(void)
     refused(path, &wide, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "was made for 512 tokens");
     refused(path, &narrow, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "context of 20 tokens");
     refused(path, &counted, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "a number of tokens is for");
-    refused(path, &none, (struct run_request){.unit = "ane"}, ORCH_UNMODELLED, "run on cpu, amx and gpu");
+    const struct language_options elsewhere = {.prefill_unit = "ane"}, nowhere = {.prefill_unit = "tpu"};
+    refused(path, &elsewhere, (struct run_request){.unit = "cpu"}, ORCH_UNMODELLED, "of the Neural Engine are f16");
+    refused(path, &nowhere, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "it is cpu, amx, gpu or ane");
     refused(path, &none, (struct run_request){.unit = "cpu", .precision = "f16"}, ORCH_USAGE, "the file says in which types");
     refused("nowhere.gguf", &none, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "nowhere.gguf");
     refused("model:llama-7", &none, (struct run_request){.unit = "gpu"}, ORCH_USAGE, "did you mean llama-7b");

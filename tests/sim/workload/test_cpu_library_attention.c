@@ -29,7 +29,11 @@ static void test_rope(void)
                                             "rope:h=2,s=17,d=34",
                                             "rope:h=1,s=33,d=64,style=interleaved",
                                             "rope:h=1,s=7,d=128,base=500000,offset=8185",
-                                            "rope:h=1,s=9,d=6,offset=4000,style=interleaved"};
+                                            "rope:h=1,s=9,d=6,offset=4000,style=interleaved",
+                                            "rope:b=2,h=3,s=5,d=8,order=tokens",
+                                            "rope:h=5,s=7,d=10,part=6,offset=3",
+                                            "rope:h=2,s=6,d=16,part=4,style=interleaved,order=tokens",
+                                            "rope:h=3,s=4,d=34,scales=1,order=tokens,offset=50"};
     LIBRARY_ALL(false, workloads);
 }
 
@@ -40,6 +44,8 @@ static void test_refusals(void)
     neon_refused("cache-attention:h=3,s=4,d=4,kvh=2", NULL, "no multiple of kvh");
     neon_refused("cache-attention:h=3,s=4,d=4,q=5", NULL, "q = 5 queries are among s = 4");
     neon_refused("rope:h=1,s=4,d=3", NULL, "even");
+    neon_refused("rope:h=1,s=4,d=8,part=3", NULL, "even");
+    neon_refused("rope:h=1,s=4,d=8,part=10", NULL, "part = 10 of the d = 8");
     neon_refused("rope:h=1,s=8192,d=4,offset=1", NULL, "8192");
 }
 

@@ -47,16 +47,23 @@ static bool build_cache(const struct routine_request *r, struct routine_work *w,
 static bool build_rope(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
     const uint64_t length = (uint64_t)r->value[ROPE_S], rows = (uint64_t)(r->value[ROPE_B] * r->value[ROPE_H]) * length;
-    const unsigned turns = routine_add_scratch(w, "turns", 4 * length * (uint64_t)r->value[ROPE_D], 0);
+    const bool scales = r->value[ROPE_SCALES] != 0;
+    const unsigned turns = routine_add_scratch(w, "turns", 4 * length * (uint64_t)operation_rope_part(r), 0);
     struct routine_call *const calls[] = {routine_add_call(w, "neon_rope_turns", r->type, "positions", length),
                                           routine_add_call(w, "neon_rope", r->type, "rows of d elements", rows)};
     (void)error;
     for (int i = 0; i < 2; i++) {
         routine_pass_operand(calls[i], 0, 0);
-        routine_pass_operand(calls[i], 1, 0);
+        if (scales)
+            routine_pass_operand(calls[i], 1, 0);
+        else
+            routine_pass(calls[i], 0);
+        routine_pass_operand(calls[i], scales ? 2 : 1, 0);
         routine_pass_operand(calls[i], turns, 0);
         routine_pass(calls[i], r->value[ROPE_S]);
+        routine_pass(calls[i], r->value[ROPE_ORDER] ? r->value[ROPE_H] : 1);
         routine_pass(calls[i], r->value[ROPE_D]);
+        routine_pass(calls[i], operation_rope_part(r));
         routine_pass(calls[i], r->value[ROPE_OFFSET]);
         routine_pass(calls[i], r->value[ROPE_STYLE]);
         routine_pass_real(calls[i], log(r->decimal[ROPE_BASE]));
@@ -74,9 +81,10 @@ const struct routine cpu_kernel_attention = {
     build_attention};
 const struct routine cpu_kernel_rope = {
     &operation_rope,
-    "b=B,h=H,s=S,d=D[,base=X][,offset=N][,style=halves|interleaved]",
+    "b=B,h=H,s=S,d=D[,base=X][,offset=N][,style=halves|interleaved][,order=heads|tokens][,part=P][,scales=0|1]",
     "f32 f16 bf16",
-    "pairs of x[b][h][s][d] turned by (s + offset) * base^(-2 i / d); pair i: elements i and i + d/2, or 2i and 2i + 1",
+    "pairs of x[b][h][s][d] (tokens: x[b][s][h][d]) turned by (s + offset) * base^(-2 i / p), times scales[i]; p: the first part "
+    "elements of a head (0: d), the others stay; pair i: elements i and i + p/2, or 2i and 2i + 1",
     rope_parameters,
     build_rope};
 const struct routine cpu_kernel_cache_attention = {&operation_cache_attention,

@@ -209,7 +209,7 @@ static bool build_attention(const struct gpu_kernel_request *r, struct gpu_kerne
 
 /* ---- rope ---- */
 
-enum { ROPE_BATCH, ROPE_HEADS, ROPE_LENGTH, ROPE_DEPTH, ROPE_BASE, ROPE_OFFSET, ROPE_STYLE };
+enum { ROPE_BATCH, ROPE_HEADS, ROPE_LENGTH, ROPE_DEPTH, ROPE_BASE, ROPE_OFFSET, ROPE_STYLE, ROPE_ORDER, ROPE_PART, ROPE_SCALES };
 enum { HALVES, INTERLEAVED };
 /* The sine and cosine of gpu_math are accurate up to 8192 radians, and the fastest pair turns by one radian per position. */
 enum { ROPE_POSITIONS = 8192, ROPE_GROUP = 128 };
@@ -222,26 +222,39 @@ static const struct kernel_parameter rope_parameters[] = {
     {.name = "base", .missing = 10000, .least = 2, .most = 100000000, .decimal = true},
     {.name = "offset", .missing = 0, .least = 0, .most = ROPE_POSITIONS},
     {.name = "style", .missing = HALVES, .words = "halves|interleaved"},
+    {.name = "order", .words = "heads|tokens"},
+    {.name = "part", .missing = 0, .least = 0, .most = 4096},
+    {.name = "scales", .missing = 0, .least = 0, .most = 1},
     {.name = NULL},
 };
 
 struct rope {
     struct gpu_emit *e;
     const struct gpu_kernel_request *r;
-    struct gpu_base in, out;
+    struct gpu_base in, scales, out;
+    uint32_t part; /* elements of a head that turn */
     unsigned pair, row, first, second, x, y, angle, cosine, sine;
 };
 
-/* angle = position * base^(-2 pair / d); row = (b, h, s) as one number. */
+/* angle = position * base^(-2 pair / part); row = (b, h, s) or (b, s, h) as one number. */
 static void rope_angle(struct rope *o)
 {
-    const double depth = (double)o->r->value[ROPE_DEPTH];
-    gpu_divide_imm(o->e, GPU_NO_REGISTER, o->x, o->row, (uint32_t)o->r->value[ROPE_LENGTH]);
+    const double part = o->part;
+    unsigned row = o->row;
+    if (o->r->value[ROPE_ORDER] && o->r->value[ROPE_HEADS] > 1) {
+        gpu_divide_imm(o->e, o->y, GPU_NO_REGISTER, o->row, (uint32_t)o->r->value[ROPE_HEADS]);
+        row = o->y;
+    }
+    gpu_divide_imm(o->e, GPU_NO_REGISTER, o->x, row, (uint32_t)o->r->value[ROPE_LENGTH]);
     gpu_add_imm(o->e, o->x, o->x, o->r->value[ROPE_OFFSET]);
     gpu_emit(o->e, "convert u32_to_f, r%u, r%u, rte", o->x, o->x);
     gpu_emit(o->e, "convert u32_to_f, r%u, r%u, rte", o->y, o->pair);
-    gpu_emit(o->e, "fmul32 r%u, r%u, %s", o->y, o->y, gpu_float(o->e, (float)(-2 / depth * log2(o->r->decimal[ROPE_BASE]))));
+    gpu_emit(o->e, "fmul32 r%u, r%u, %s", o->y, o->y, gpu_float(o->e, (float)(-2 / part * log2(o->r->decimal[ROPE_BASE]))));
     gpu_emit(o->e, "exp2 r%u, r%u", o->y, o->y);
+    if (o->r->value[ROPE_SCALES]) {
+        gpu_load_element(o->e, 0, GPU_F32, o->angle, o->scales, gpu_r(o->e, o->pair));
+        gpu_emit(o->e, "fmul32 r%u, r%u, r%u", o->y, o->y, o->angle);
+    }
     gpu_emit(o->e, "fmul32 r%u, r%u, r%u", o->angle, o->x, o->y);
     gpu_mov(o->e, o->cosine, o->angle);
     gpu_mov(o->e, o->sine, o->angle);
@@ -255,7 +268,20 @@ static void rope_places(struct rope *o)
     const bool interleaved = o->r->value[ROPE_STYLE] == INTERLEAVED;
     gpu_mad_imm(o->e, o->first, o->pair, interleaved ? 2 : 1, GPU_NO_REGISTER);
     gpu_mad_imm(o->e, o->first, o->row, depth, o->first);
-    gpu_add_imm(o->e, o->second, o->first, interleaved ? 1 : depth / 2);
+    gpu_add_imm(o->e, o->second, o->first, interleaved ? 1 : o->part / 2);
+}
+
+/* Threads behind the part copy two elements each. */
+static void rope_copy(struct rope *o)
+{
+    const enum gpu_type type = o->r->type;
+    gpu_shl(o->e, o->first, o->pair, 1);
+    gpu_mad_imm(o->e, o->first, o->row, (uint32_t)o->r->value[ROPE_DEPTH], o->first);
+    gpu_add_imm(o->e, o->second, o->first, 1);
+    gpu_load_element(o->e, 0, type, o->x, o->in, gpu_r(o->e, o->first));
+    gpu_load_element(o->e, 0, type, o->y, o->in, gpu_r(o->e, o->second));
+    gpu_store_element(o->e, 1, type, o->x, o->out, gpu_r(o->e, o->first));
+    gpu_store_element(o->e, 1, type, o->y, o->out, gpu_r(o->e, o->second));
 }
 
 /* (x, y) -> (x cos - y sin, x sin + y cos) */
@@ -272,29 +298,59 @@ static void rope_turn(struct rope *o)
     gpu_store_element(o->e, 1, type, o->y, o->out, gpu_r(o->e, o->second));
 }
 
+static bool rope_check(const struct gpu_kernel_request *r, uint64_t part, uint64_t elements, struct isa_error *error)
+{
+    const uint64_t depth = (uint64_t)r->value[ROPE_DEPTH];
+    if (depth % 2 || part % 2)
+        return kernel_refuse(error, "rope: d and part are even: elements turn in pairs");
+    if (part > depth)
+        return kernel_refuse(error, "rope: part = %llu of the d = %llu elements of a head", (unsigned long long)part,
+                             (unsigned long long)depth);
+    if (elements > (uint64_t)GPU_KERNEL_ELEMENTS_MAX || r->value[ROPE_LENGTH] + r->value[ROPE_OFFSET] > ROPE_POSITIONS)
+        return kernel_refuse(error, "rope: at most 2^31 - 1 elements and positions up to %d", ROPE_POSITIONS);
+    return true;
+}
+
+static void rope_emit(struct rope *o)
+{
+    const uint32_t depth = (uint32_t)o->r->value[ROPE_DEPTH];
+    unsigned *const registers[] = {&o->pair, &o->row, &o->first, &o->second, &o->x, &o->y, &o->angle, &o->cosine, &o->sine};
+    for (unsigned i = 0; i < ARRAY_COUNT(registers); i++)
+        *registers[i] = gpu_register(o->e, 1);
+    gpu_emit(o->e, "get_sr r%u, sr%d", o->x, GPU_SR_GRID_X);
+    gpu_divide_imm(o->e, o->row, o->pair, o->x, depth / 2);
+    if (o->part < depth)
+        gpu_if(o->e, "ult", gpu_r(o->e, o->pair), gpu_int(o->e, o->part / 2));
+    rope_places(o);
+    rope_angle(o);
+    rope_turn(o);
+    if (o->part < depth) {
+        gpu_else(o->e);
+        rope_copy(o);
+        gpu_endif(o->e);
+    }
+}
+
 static bool build_rope(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
 {
     const uint64_t rows = (uint64_t)(r->value[ROPE_BATCH] * r->value[ROPE_HEADS] * r->value[ROPE_LENGTH]);
     const uint64_t depth = (uint64_t)r->value[ROPE_DEPTH], elements = rows * depth;
-    if (depth % 2)
-        return kernel_refuse(error, "rope: d is even: elements turn in pairs");
-    if (elements > (uint64_t)GPU_KERNEL_ELEMENTS_MAX || r->value[ROPE_LENGTH] + r->value[ROPE_OFFSET] > ROPE_POSITIONS)
-        return kernel_refuse(error, "rope: at most 2^31 - 1 elements and positions up to %d", ROPE_POSITIONS);
+    const uint64_t part = r->value[ROPE_PART] ? (uint64_t)r->value[ROPE_PART] : depth;
+    unsigned scales = 0;
+    if (!rope_check(r, part, elements, error))
+        return false;
     const unsigned x = gpu_kernel_add_buffer(kernel, "x", r->type, elements, GPU_BUFFER_INPUT, -1, 1);
+    if (r->value[ROPE_SCALES])
+        scales = gpu_kernel_add_buffer(kernel, "scales", GPU_F32, part / 2, GPU_BUFFER_INPUT, 0, 1);
     const unsigned y = gpu_kernel_add_buffer(kernel, "out", r->type, elements, GPU_BUFFER_OUTPUT, 0, 0);
-    struct rope o = {.e = gpu_emit_begin(kernel, "rope_pairs", error), .r = r};
+    struct rope o = {.e = gpu_emit_begin(kernel, "rope_pairs", error), .r = r, .part = (uint32_t)part};
     o.in = gpu_argument_buffer(o.e, x, 0);
+    if (scales)
+        o.scales = gpu_argument_buffer(o.e, scales, 0);
     o.out = gpu_argument_buffer(o.e, y, 0);
-    unsigned *const registers[] = {&o.pair, &o.row, &o.first, &o.second, &o.x, &o.y, &o.angle, &o.cosine, &o.sine};
-    for (unsigned i = 0; i < ARRAY_COUNT(registers); i++)
-        *registers[i] = gpu_register(o.e, 1);
-    gpu_emit(o.e, "get_sr r%u, sr%d", o.x, GPU_SR_GRID_X);
-    gpu_divide_imm(o.e, o.row, o.pair, o.x, (uint32_t)depth / 2);
-    rope_places(&o);
-    rope_angle(&o);
-    rope_turn(&o);
+    rope_emit(&o);
     gpu_emit_grid(o.e, (uint32_t)(elements / 2), 1, 1, ROPE_GROUP, 1, 1);
-    kernel->flops = 3.0 * (double)elements;
+    kernel->flops = 3.0 * (double)(rows * part);
     kernel->min_bytes = 2.0 * (double)gpu_type_bytes(r->type, elements);
     return gpu_emit_end(o.e);
 }
@@ -304,8 +360,11 @@ static const struct gpu_kernel_info rows[] = {
      "out = softmax(q k^T / sqrt(d)) v; q, out: [b][h][s][d], k, v: [b][kvh][s][d]; kvh: heads share keys and values; flash: one "
      "pass over the keys",
      0, parameters, build_attention},
-    {"rope", "b=B,h=H,s=S,d=D[,base=X][,offset=N][,style=halves|interleaved]", "f32 f16 bf16",
-     "pairs of x[b][h][s][d] turned by (s + offset) * base^(-2 i / d); pair i: elements i and i + d/2, or 2i and 2i + 1", 0,
-     rope_parameters, build_rope},
+    {"rope", "b=B,h=H,s=S,d=D[,base=X][,offset=N][,style=halves|interleaved][,order=heads|tokens][,part=P][,scales=0|1]",
+     "f32 f16 bf16",
+     "pairs of x[b][h][s][d] (tokens: x[b][s][h][d]) turned by (s + offset) * base^(-2 i / p), times scales[i]; p: the first "
+     "part "
+     "elements of a head (0: d), the others stay; pair i: elements i and i + p/2, or 2i and 2i + 1",
+     0, rope_parameters, build_rope},
 };
 const struct gpu_kernel_family gpu_family_attention = {rows, ARRAY_COUNT(rows)};

@@ -121,8 +121,9 @@ static const struct outermost {
     {"concat", {"rows", NULL}, NULL, 0},    {"conv2d", {"n", NULL}, NULL, 0},     {"gather", {"count", NULL}, NULL, 0},
     {"gemv", {"m", NULL}, NULL, 0},         {"globalpool", {"n", "c"}, NULL, 0},  {"groupnorm", {"n", NULL}, NULL, 0},
     {"layernorm", {"rows", NULL}, NULL, 0}, {"pool", {"n", "c"}, NULL, 0},        {"reduce", {"rows", NULL}, "axis", 1},
-    {"resize", {"n", "c"}, NULL, 0},        {"rmsnorm", {"rows", NULL}, NULL, 0}, {"rope", {"b", "h"}, NULL, 0},
-    {"scan", {"rows", NULL}, NULL, 0},      {"softmax", {"rows", NULL}, NULL, 0}, {"sort", {"rows", NULL}, NULL, 0},
+    {"resize", {"n", "c"}, NULL, 0},        {"rmsnorm", {"rows", NULL}, NULL, 0}, {"rope", {"b", "h"}, "order", 0},
+    {"rope", {"b", NULL}, NULL, 0},         {"scan", {"rows", NULL}, NULL, 0},    {"softmax", {"rows", NULL}, NULL, 0},
+    {"sort", {"rows", NULL}, NULL, 0},
 };
 
 /* -1 = the kernel has no such parameter. */

@@ -6,9 +6,11 @@
 /* ORDER: cpu_kernel_attention.c. */
 struct rope {
     const element *x;
+    const float *scales; /* of each pair's speed; NULL = 1 */
     element *out;
-    float *turns; /* [position][cosines of d / 2 pairs, sines] */
-    int64_t length, depth, offset, interleaved;
+    float *turns;                    /* [position][cosines of part / 2 pairs, sines] */
+    int64_t length, together, depth; /* together: rows that have one position */
+    int64_t part, offset, interleaved;
     double log_base;
 };
 void NAME(neon_rope_turns)(const struct rope *r, uint64_t first, uint64_t end, uint64_t thread);
@@ -33,10 +35,11 @@ static double exp_double(double x)
 /* Items are positions. */
 void NAME(neon_rope_turns)(const struct rope *r, uint64_t first, uint64_t end, uint64_t thread)
 {
-    const int64_t pairs = r->depth / 2;
+    const int64_t pairs = r->part / 2;
     (void)thread;
     for (int64_t pair = 0; pair < pairs; pair++) {
-        const double speed = exp_double(-2.0 * (double)pair / (double)r->depth * r->log_base);
+        const double scale = r->scales ? (double)r->scales[pair] : 1;
+        const double speed = scale * exp_double(-2.0 * (double)pair / (double)r->part * r->log_base);
         for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {
             const double angle = (double)(at + r->offset) * speed, turns = __builtin_rint(angle * 0x1.45f306dc9c883p-3);
             const double rest = __builtin_fma(-turns, 0x1.1a62633145c07p-52, __builtin_fma(-turns, 0x1.921fb54442d18p+2, angle));
@@ -49,7 +52,7 @@ void NAME(neon_rope_turns)(const struct rope *r, uint64_t first, uint64_t end, u
 
 static void turn(const struct rope *r, const element *x, element *out, const float *cosine, const float *sine)
 {
-    const int64_t pairs = r->depth / 2, step = r->interleaved ? 1 : pairs, next = r->interleaved ? 2 : 1;
+    const int64_t pairs = r->part / 2, step = r->interleaved ? 1 : pairs, next = r->interleaved ? 2 : 1;
     int64_t i = 0;
     for (; !r->interleaved && i + 4 <= pairs; i += 4) {
         const float32x4_t a = load4(x + i), b = load4(x + i + pairs), c = vld1q_f32(cosine + i), s = vld1q_f32(sine + i);
@@ -61,6 +64,8 @@ static void turn(const struct rope *r, const element *x, element *out, const flo
         store1(out + i * next, __builtin_fmaf(-b, sine[i], a * cosine[i]));
         store1(out + i * next + step, __builtin_fmaf(a, sine[i], b * cosine[i]));
     }
+    for (int64_t k = r->part; k < r->depth; k++)
+        out[k] = x[k];
 }
 
 /* Items are rows of d elements. */
@@ -68,7 +73,7 @@ void NAME(neon_rope)(const struct rope *r, uint64_t first, uint64_t end, uint64_
 {
     (void)thread;
     for (int64_t row = (int64_t)first; row < (int64_t)end; row++) {
-        const float *const cosine = r->turns + row % r->length * r->depth;
-        turn(r, r->x + row * r->depth, r->out + row * r->depth, cosine, cosine + r->depth / 2);
+        const float *const cosine = r->turns + row / r->together % r->length * r->part;
+        turn(r, r->x + row * r->depth, r->out + row * r->depth, cosine, cosine + r->part / 2);
     }
 }

@@ -36,12 +36,13 @@ template <uint ROWS, uint GROUPS>
     for (uint r = 0; r < ROWS; r++)
         sum[r] = 0;
     for (uint b = lane / 2; b < blocks; b += 16) {
-        device const float *const x = vector + b * 32 + part * 8;
+        device const float4 *const x = (device const float4 *)(vector + b * 32 + part * 8);
+        const float4 four[4] = {x[0], x[1], x[4], x[5]};
         float low[8], high[8], all = 0;
 #pragma unroll
         for (uint i = 0; i < 8; i++) {
-            low[i] = x[i];
-            high[i] = x[i + 16];
+            low[i] = four[i / 4][i % 4];
+            high[i] = four[2 + i / 4][i % 4];
         }
 #pragma unroll
         for (uint i = 0; i < 8; i++) {
@@ -54,10 +55,11 @@ template <uint ROWS, uint GROUPS>
             if (row + r >= s.out)
                 continue;
             device const block_q4_0 *const from = matrix + (ulong)(row + r) * blocks + b;
+            const packed_ushort4 pairs = *(device const packed_ushort4 *)(from->pair + part * 4);
             float product = all * -8;
 #pragma unroll
             for (uint i = 0; i < 4; i++) {
-                const ushort q = from->pair[part * 4 + i];
+                const ushort q = pairs[i];
                 product += low[2 * i] * (float)(q & 0x000f) + low[2 * i + 1] * (float)(q & 0x0f00) +
                            high[2 * i] * (float)(q & 0x00f0) + high[2 * i + 1] * (float)(q & 0xf000);
             }
@@ -85,20 +87,22 @@ template <uint ROWS, uint GROUPS>
     for (uint r = 0; r < ROWS; r++)
         sum[r] = 0;
     for (uint b = lane / 4; b < blocks; b += 8) {
-        device const float *const at = vector + b * 32 + part;
+        device const float4 *const at = (device const float4 *)(vector + b * 32 + part);
+        const float4 four[2] = {at[0], at[1]};
         float x[8];
 #pragma unroll
         for (uint i = 0; i < 8; i++)
-            x[i] = at[i];
+            x[i] = four[i / 4][i % 4];
 #pragma unroll
         for (uint r = 0; r < ROWS; r++) {
             if (row + r >= s.out)
                 continue;
             device const block_q8_0 *const from = matrix + (ulong)(row + r) * blocks + b;
+            const packed_short4 two = *(device const packed_short4 *)(from->value + part); // eight numbers
             float product = 0;
 #pragma unroll
-            for (uint i = 0; i < 8; i++)
-                product += x[i] * (float)from->value[part + i];
+            for (uint i = 0; i < 4; i++)
+                product += x[2 * i] * (float)(char)two[i] + x[2 * i + 1] * (float)(two[i] >> 8);
             sum[r] += (float)from->scale * product;
         }
     }

@@ -1,0 +1,219 @@
+/* Where weights, cache and values of a language model lie in the memory of its units. */
+#include "sim/run/language_step_internal.h"
+#include "units/ane/ane_numeric.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool place(struct language_stepper *s, const void *from, uint64_t bytes, struct language_buffer *buffer)
+{
+    return language_unit_place(s->unit, from, bytes, buffer, s->error);
+}
+
+static bool place_values(struct language_stepper *s, uint64_t count, struct language_buffer *buffer)
+{
+    return place(s, NULL, s->value_bytes * count, buffer);
+}
+
+/* Vectors of the file, in the type of values. */
+static bool place_vector(struct language_stepper *s, const float *from, uint64_t count, struct language_buffer *buffer)
+{
+    if (s->value_bytes == sizeof(float))
+        return place(s, from, sizeof(float) * count, buffer);
+    if (!place_values(s, count, buffer))
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        ((uint16_t *)buffer->host)[i] = ane_float_to_half(from[i]);
+    return true;
+}
+
+/* ---- weights ---- */
+
+static bool is_one_of(const char *format, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], format) == 0)
+            return true;
+    return false;
+}
+
+static bool has_products(const struct language_stepper *s, const char *format)
+{
+    static const char *const names[] = {"f32", "f16", "bf16", "q4_0", "q8_0", "q4_k"};
+    return s->turned ? strcmp(format, "f16") == 0 : is_one_of(format, names, sizeof names / sizeof *names);
+}
+
+bool language_format_widens(const char *format)
+{
+    static const char *const names[] = {"f16", "bf16", "q4_0", "q8_0"};
+    return is_one_of(format, names, sizeof names / sizeof *names);
+}
+
+/* Rows become columns when a program for the Neural Engine is made. */
+static void turn(const uint16_t *from, uint64_t rows, unsigned columns, uint16_t *to)
+{
+    for (uint64_t r = 0; r < rows; r++)
+        for (unsigned c = 0; c < columns; c++)
+            to[c * rows + r] = from[r * columns + c];
+}
+
+/* `experts` matrices stand one behind another. */
+static bool place_matrix(struct language_stepper *s, const struct decoder_matrix *m, unsigned experts, struct placed_matrix *to)
+{
+    const uint64_t bytes = m->tensor ? m->rows * decoder_matrix_row_bytes(m) : 0;
+    if (!m->tensor)
+        return true;
+    *to = (struct placed_matrix){.format = m->tensor->format->name, .rows = m->rows / experts, .columns = m->columns};
+    if (!has_products(s, to->format))
+        return orch_fail(s->error, ORCH_UNMODELLED, "%s: tensor '%s' is in %s; products of the %s", s->model->name,
+                         m->tensor->name, to->format,
+                         s->turned ? "Neural Engine have f16 weights" : "units have f32, f16, bf16, q4_0, q8_0 and q4_k");
+    s->weight_bytes += bytes;
+    if (language_format_widens(to->format) && to->rows * to->columns > s->widened_values)
+        s->widened_values = to->rows * to->columns;
+    if (!place(s, s->turned ? NULL : decoder_matrix_data(m), bytes, &to->data))
+        return false;
+    for (unsigned e = 0; s->turned && e < experts; e++) {
+        const uint64_t first = e * to->rows * to->columns;
+        turn((const uint16_t *)(const void *)decoder_matrix_data(m) + first, to->rows, to->columns,
+             (uint16_t *)to->data.host + first);
+    }
+    return !m->bias || place_vector(s, m->bias, m->rows, &to->bias);
+}
+
+static bool place_norm(struct language_stepper *s, const struct decoder_norm *n, unsigned count, struct placed_norm *to)
+{
+    return (!n->scale || place_vector(s, n->scale, count, &to->scale)) &&
+           (!n->shift || place_vector(s, n->shift, count, &to->shift));
+}
+
+static bool place_layer(struct language_stepper *s, unsigned number)
+{
+    const struct decoder_layer *const l = decoder_layer_at(s->model->weights, number);
+    struct placed_layer *const to = &s->layer[number];
+    const struct language_shape *const p = s->shape;
+    const uint64_t row = (uint64_t)p->kv_heads * p->head_size;
+    const unsigned experts = p->experts ? p->experts : 1;
+    s->cache_bytes += 2 * s->value_bytes * row * s->context;
+    return place_norm(s, &l->attention_norm, p->width, &to->attention_norm) &&
+           place_norm(s, &l->feed_forward_norm, p->width, &to->feed_forward_norm) &&
+           place_norm(s, &l->query_norm, p->head_size, &to->query_norm) &&
+           place_norm(s, &l->key_norm, p->head_size, &to->key_norm) && place_matrix(s, &l->query, 1, &to->query) &&
+           place_matrix(s, &l->key, 1, &to->key) && place_matrix(s, &l->value, 1, &to->value) &&
+           place_matrix(s, &l->output, 1, &to->output) && place_matrix(s, &l->gate, experts, &to->gate) &&
+           place_matrix(s, &l->up, experts, &to->up) && place_matrix(s, &l->down, experts, &to->down) &&
+           place_matrix(s, &l->router, 1, &to->router) && place_values(s, row * s->context, &to->keys) &&
+           place_values(s, row * s->context, &to->values);
+}
+
+/* ---- values ---- */
+
+/* Speeds of the pairs of a head, as multiples of what the base alone gives. */
+static bool place_speeds(struct language_stepper *s)
+{
+    const struct language_shape *const p = s->shape;
+    const unsigned pairs = p->rope == SHAPE_ROPE_NONE ? 0 : p->rope_size / 2;
+    const double *const speed = decoder_speeds(s->model->weights);
+    if (!pairs || !place(s, NULL, sizeof(float) * pairs, &s->speeds))
+        return !pairs;
+    for (unsigned i = 0; i < pairs; i++) {
+        const double scale = speed[i] / pow(p->rope_base, -2.0 * i / p->rope_size);
+        s->scaled |= fabs(scale - 1) > 1e-12;
+        ((float *)s->speeds.host)[i] = (float)scale;
+    }
+    return true;
+}
+
+/* Numbers of rows in order, for the tokens of a pass and for the rows of a matrix. */
+static bool place_index(struct language_stepper *s)
+{
+    uint64_t rows = s->batch;
+    for (unsigned i = 0; i < s->shape->layers; i++) {
+        const struct placed_layer *const l = &s->layer[i];
+        const struct placed_matrix *const all[] = {&l->query, &l->key, &l->value, &l->output, &l->gate, &l->up, &l->down};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+            rows = all[k]->rows > rows ? all[k]->rows : rows;
+    }
+    rows = s->head.rows > rows ? s->head.rows : rows;
+    if (!place(s, NULL, sizeof(uint32_t) * rows, &s->index))
+        return false;
+    for (uint64_t i = 0; i < rows; i++)
+        ((uint32_t *)s->index.host)[i] = (uint32_t)i;
+    return true;
+}
+
+static bool place_experts(struct language_stepper *s)
+{
+    const struct language_shape *const p = s->shape;
+    return !p->experts ||
+           (place_values(s, (uint64_t)s->batch * p->experts, &s->router) && place_values(s, p->experts_used, &s->chosen) &&
+            place_values(s, p->experts_used, &s->weights) && place_values(s, p->width, &s->weighed));
+}
+
+static bool place_all(struct language_stepper *s)
+{
+    const struct language_shape *const p = s->shape;
+    const uint64_t n = s->batch, queries = n * p->heads * p->head_size, keys = n * p->kv_heads * p->head_size;
+    const float scale = (float)sqrt(p->width);
+    bool ok = place_matrix(s, &s->ends.head, 1, &s->head) && place_norm(s, &s->ends.last_norm, p->width, &s->last_norm) &&
+              place_values(s, n * p->width, &s->stream) && place_values(s, n * p->width, &s->normed) &&
+              place_values(s, n * p->width, &s->mixed) && place_values(s, queries, &s->query) &&
+              place_values(s, queries, &s->turned_query) && place_values(s, queries, &s->attended) &&
+              place_values(s, keys, &s->key) && place_values(s, n * p->feed_forward, &s->gate) &&
+              place_values(s, n * p->feed_forward, &s->up) && place_values(s, p->vocabulary, &s->logits) &&
+              place_values(s, n * p->width, &s->row) && place(s, NULL, sizeof(float) * n * p->width, &s->table) &&
+              place_vector(s, &scale, 1, &s->scale) && place_speeds(s) && place_experts(s);
+    for (unsigned i = 0; ok && i < p->layers; i++)
+        ok = place_layer(s, i);
+    return ok && place_index(s) &&
+           (!s->widened_values || s->turned || place(s, NULL, sizeof(float) * s->widened_values, &s->widened));
+}
+
+struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,
+                                                 enum orch_part part, unsigned context, struct orch_error *error)
+{
+    struct language_stepper *const s = calloc(1, sizeof *s);
+    if (!s) {
+        orch_no_memory(error);
+        return NULL;
+    }
+    *s = (struct language_stepper){.model = model,
+                                   .shape = &model->shape,
+                                   .unit = unit,
+                                   .part = part,
+                                   .context = context,
+                                   .batch = context < LANGUAGE_BATCH ? context : LANGUAGE_BATCH,
+                                   .values = part == PART_ANE ? "f16" : "f32",
+                                   .value_bytes = part == PART_ANE ? 2 : 4,
+                                   .turned = part == PART_ANE,
+                                   .ends = decoder_ends(model->weights),
+                                   .error = error};
+    s->layer = calloc(model->shape.layers, sizeof *s->layer);
+    s->shown = calloc(model->shape.vocabulary, sizeof *s->shown);
+    if (!s->layer || !s->shown)
+        orch_no_memory(error);
+    else if (place_all(s))
+        return s;
+    language_stepper_free(s);
+    return NULL;
+}
+
+void language_stepper_free(struct language_stepper *stepper)
+{
+    if (!stepper)
+        return;
+    free(stepper->layer);
+    free(stepper->shown);
+    free(stepper);
+}
+
+uint64_t language_stepper_weight_bytes(const struct language_stepper *stepper)
+{
+    return stepper->weight_bytes;
+}
+
+uint64_t language_stepper_cache_bytes(const struct language_stepper *stepper)
+{
+    return stepper->cache_bytes;
+}

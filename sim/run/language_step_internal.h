@@ -1,0 +1,80 @@
+/* What the files of language_step share: where weights and values of a model lie, and its kernels as calls. */
+#ifndef ORCHARD_SIM_RUN_LANGUAGE_STEP_INTERNAL_H
+#define ORCHARD_SIM_RUN_LANGUAGE_STEP_INTERNAL_H
+
+#include "sim/run/language_step.h"
+
+struct placed_matrix {
+    struct language_buffer data, bias; /* bias host NULL = none */
+    const char *format;
+    uint64_t rows; /* of one expert where there are several */
+    unsigned columns;
+};
+
+struct placed_norm {
+    struct language_buffer scale, shift; /* shift host NULL = none */
+};
+
+struct placed_layer {
+    struct placed_norm attention_norm, feed_forward_norm, query_norm, key_norm;
+    struct placed_matrix query, key, value, output, gate, up, down, router;
+    struct language_buffer keys, values; /* [token][head][d] */
+};
+
+struct language_stepper {
+    const struct language_model *model;
+    const struct language_shape *shape;
+    struct language_unit *unit;
+    enum orch_part part; /* whose kernels the pass in work uses */
+    unsigned context, position, batch;
+    unsigned count;          /* tokens of the pass in work */
+    const char *values;      /* type of what is not a weight: "f32", on the Neural Engine "f16" */
+    unsigned value_bytes;    /* of one of them */
+    uint64_t widened_values; /* that the buffer for matrices in f32 holds */
+    bool turned;             /* matrices lie as the Neural Engine's products take them: [column][row] */
+    bool scaled;             /* speeds of rotation are scaled */
+    struct decoder_ends ends;
+    struct placed_layer *layer;
+    struct placed_matrix head;
+    struct placed_norm last_norm;
+    /* Of as many tokens as a pass may have. */
+    struct language_buffer stream, normed, query, turned_query, key, attended, mixed, gate, up, table, row;
+    struct language_buffer logits, index, widened, scale, speeds;
+    struct language_buffer router, chosen, weights, weighed; /* of experts */
+    float *shown;                                            /* logits as float32 where values are not */
+    uint64_t weight_bytes, cache_bytes;
+    struct language_sum *sum; /* of the pass in work, as is the next */
+    struct orch_error *error;
+};
+
+/* ---- language_place.c ---- */
+
+/* Whether kernels widen the format to f32, or multiply by it. */
+bool language_format_widens(const char *format);
+
+/* ---- language_kernel.c: kernels on the values of a pass; titles name them in the placement ---- */
+
+/* The unit of what is no product. */
+enum orch_part language_rest_part(const struct language_stepper *s);
+/* The first elements of a buffer of values. */
+struct language_buffer language_values(const struct language_stepper *s, const struct language_buffer *buffer, uint64_t count);
+/* to[token] = matrix * from[token], and the bias; `expert` counts from the first matrix. */
+bool language_multiply(struct language_stepper *s, const char *title, const struct placed_matrix *m, unsigned expert,
+                       unsigned tokens, const struct language_buffer *from, const struct language_buffer *to);
+bool language_normalise(struct language_stepper *s, const char *title, const struct placed_norm *n, unsigned rows,
+                        const struct language_buffer *from, const struct language_buffer *to);
+/* to = op(a, b); b NULL = of one operand. `period` elements of b are taken again and again; 0 = there are as many as of a. */
+bool language_combine(struct language_stepper *s, const char *title, const char *op, uint64_t count, uint64_t period,
+                      const struct language_buffer *a, const struct language_buffer *b, const struct language_buffer *to);
+bool language_rotate(struct language_stepper *s, const char *title, unsigned heads, const struct language_buffer *from,
+                     const struct language_buffer *to);
+/* Rows of a table by number; CPU cores do it, as llama.cpp has it. */
+bool language_look_up(struct language_stepper *s, const char *title, const struct decoder_matrix *table, const uint32_t *row,
+                      unsigned rows, const struct language_buffer *to);
+
+/* ---- language_feed.c ---- */
+
+/* mixed = the feed-forward network, or the best experts, of normed. */
+bool language_feed_forward(struct language_stepper *s, const struct placed_layer *l);
+
+#endif
