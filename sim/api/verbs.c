@@ -21,6 +21,7 @@
     X(model) \
     X(models) \
     X(bench_llm) \
+    X(loadtest) \
     X(validate) \
     X(tune) \
     X(calibrate) \
