@@ -31,7 +31,7 @@ DEFINES := -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -
 # Contraction off: where the hardware fuses, the code says fma.
 CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -pthread \
 	-I. -isystem $(O)/gen/sim/network/onnx -MMD -MP $(DEFINES) $(CFLAGS)
-LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -lzstd -lz -lm -pthread
+LIBS := -lmicrohttpd -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -lzstd -lz -lm -pthread
 
 # Folders without hot loops, where compiling fast matters more than running fast.
 COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
@@ -65,7 +65,7 @@ all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 
 # ---- what must be installed ----
 PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev libzstd-dev \
-	libprotobuf-c-dev protobuf-c-compiler libonnx-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+	libprotobuf-c-dev protobuf-c-compiler libonnx-dev libmicrohttpd-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3 libonnx-testdata
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd
 PACKAGES_FUZZ := $(PACKAGES) clang llvm

@@ -22,6 +22,7 @@
     X(models) \
     X(bench_llm) \
     X(loadtest) \
+    X(serve) \
     X(validate) \
     X(tune) \
     X(calibrate) \
