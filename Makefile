@@ -31,7 +31,7 @@ DEFINES := -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -
 # Contraction off: where the hardware fuses, the code says fma.
 CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -pthread \
 	-I. -isystem $(O)/gen/sim/network/onnx -MMD -MP $(DEFINES) $(CFLAGS)
-LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -ljpeg -lpng -lzstd -lz -lm -pthread
+LIBS := -lmicrohttpd -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -ljpeg -lpng -lzstd -lz -lm -pthread
 
 # Folders without hot loops, where compiling fast matters more than running fast.
 COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/coreml sim/network/image sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
@@ -68,7 +68,7 @@ all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 
 # ---- what must be installed ----
 PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev libzstd-dev libjpeg-dev libpng-dev \
-	libprotobuf-c-dev protobuf-c-compiler libonnx-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+	libprotobuf-c-dev protobuf-c-compiler libonnx-dev libmicrohttpd-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3 libonnx-testdata
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd
 PACKAGES_FUZZ := $(PACKAGES) clang llvm
@@ -157,7 +157,7 @@ check-public: $(O)/tests/public/check_public
 # and sanitizers, the rest of the library comes from the ordinary build.
 FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
-FUZZ_PARSERS := $(filter isa/% sim/base/% sim/prove/check/% sim/chip/% sim/language/% sim/network/% $(filter sim/workload/gpu/abi%,$(LIB_SRC)) sim/workload/cpu/program_args.c sim/prove/validate/csv.c sim/prove/validate/measurements.c \
+FUZZ_PARSERS := $(filter isa/% sim/load/text_proto.c sim/load/model_config.c sim/load/batcher.c sim/load/arrivals.c sim/base/% sim/prove/check/% sim/chip/% sim/language/% sim/network/% $(filter sim/workload/gpu/abi%,$(LIB_SRC)) sim/workload/cpu/program_args.c sim/prove/validate/csv.c sim/prove/validate/measurements.c \
 	sim/workload/amx/kernel_call.c units/kernel_text.c units/routines/% units/cpu/kernels/% units/amx/kernels/amx_kernel% sim/compile/kernel_launch.c $(filter sim/compile/metal_%,$(LIB_SRC)) sim/compile/kernel_row.c sim/compile/kernel_row_file.c sim/prove/regress/baseline.c sim/prove/regress/baseline_text.c sim/machine/device/device_parse.c sim/run/run_timing_json.c sim/ask/sweep/sweep_key.c sim/ask/sweep/sweep_spec.c sim/ask/sweep/sweep_spec_json.c units/cpu/cpu_load% units/cpu/cpu_system% units/cpu/cpu_sandbox% sim/workload/cpu/program_runtime.c,$(LIB_SRC))
 FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
 FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. -isystem $(O)/gen/sim/network/onnx $(DEFINES)

@@ -21,6 +21,8 @@
     X(model) \
     X(models) \
     X(bench_llm) \
+    X(loadtest) \
+    X(serve) \
     X(validate) \
     X(tune) \
     X(calibrate) \

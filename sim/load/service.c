@@ -1,0 +1,306 @@
+#include "sim/load/service.h"
+
+#include "sim/chip/chip_power.h"
+#include "sim/machine/power/run_energy.h"
+#include "sim/network/network.h"
+#include "sim/run/language_model.h"
+#include "sim/run/language_options.h"
+#include "sim/run/run_profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIMS = 8, DIM_TEXT = 160 };
+
+/* ---- chips ---- */
+
+double service_idle_watts(const struct chip *chip)
+{
+    struct energy_model model;
+    struct energy_report report;
+    struct energy_run run;
+    if (!energy_model_open(&model, chip, NULL))
+        return NAN;
+    energy_run_start(&run, &model, 1, 0);
+    energy_run_set_memory(&run, &model);
+    energy_report(&run, &model, energy_reference_celsius(&model), &report);
+    return report.watts;
+}
+
+bool service_units(const struct chip *chip, unsigned unit[PART_COUNT], struct orch_error *error)
+{
+    unsigned slices[POWER_DOMAIN_COUNT];
+    memset(unit, 0, PART_COUNT * sizeof *unit);
+    if (!chip_power_slices(chip, slices, error))
+        return false;
+    unit[PART_CPU] = slices[POWER_P_CPU];
+    unit[PART_AMX] = slices[POWER_AMX];
+    unit[PART_GPU] = slices[POWER_GPU] > 0;
+    unit[PART_ANE] = slices[POWER_ANE] > 0;
+    return true;
+}
+
+bool service_is_language(const char *workload)
+{
+    return language_model_is(workload);
+}
+
+/* ---- batch sizes of networks ---- */
+
+/* Dimensions that are the batch: the first one of inputs, where the file leaves it open. */
+struct batch_dims {
+    char text[DIMS][DIM_TEXT];
+    const char *list[DIMS + 16];
+    unsigned own;
+};
+
+static bool is_network(const char *workload)
+{
+    const size_t length = strlen(workload);
+    return length > 5 && strcmp(workload + length - 5, ".onnx") == 0;
+}
+
+/* Inputs whose first dimension is fixed make other batches than that one impossible. */
+static bool find_dims(const struct net_model *model, const char *workload, unsigned most, char name[DIMS][DIM_TEXT],
+                      unsigned *names, struct orch_error *error)
+{
+    *names = 0;
+    for (size_t k = 0; k < model->graph->inputs; k++) {
+        const struct net_value *const v = &model->value[model->graph->input[k]];
+        if (v->constant || !v->shape.known || v->shape.dims == 0)
+            continue;
+        const int64_t dim = net_dim_bound(model, v->shape.dim[0]);
+        if (dim >= 0 && most > 1)
+            return orch_fail(
+                error, ORCH_USAGE,
+                "%s: the first dimension of input '%.80s' is fixed at %lld, so batches cannot be larger: " ORCH_OPTION(
+                    "max-batch") " 1, or export the network with an open batch dimension",
+                workload, v->name, (long long)dim);
+        if (dim >= NET_UNKNOWN)
+            continue;
+        const char *const symbol = net_symbol_name(model, dim);
+        bool known = false;
+        for (unsigned i = 0; i < *names; i++)
+            known |= strcmp(name[i], symbol) == 0;
+        if (!known && *names < DIMS)
+            snprintf(name[(*names)++], DIM_TEXT, "%.100s", symbol);
+    }
+    return true;
+}
+
+static bool read_dims(const struct service_setup *s, char name[DIMS][DIM_TEXT], unsigned *names, struct orch_error *error)
+{
+    *names = 0;
+    if (!is_network(s->workload))
+        return s->most == 1 ||
+               orch_fail(error, ORCH_USAGE, "%s: only networks and language models are batched: " ORCH_OPTION("max-batch") " 1",
+                         s->workload);
+    struct net_model *const model = net_import(s->workload, error);
+    bool ok = model != NULL;
+    for (size_t i = 0; ok && i < s->run.dim_count; i++)
+        ok = net_bind(model, s->run.dims[i], error);
+    ok = ok && find_dims(model, s->workload, s->most, name, names, error);
+    net_model_free(model);
+    return ok;
+}
+
+static void set_dims(const struct service_setup *s, char name[DIMS][DIM_TEXT], unsigned names, unsigned size,
+                     struct batch_dims *d)
+{
+    d->own = 0;
+    for (unsigned i = 0; i < names; i++) {
+        snprintf(d->text[i], DIM_TEXT, "%.100s=%u", name[i], size);
+        d->list[d->own++] = d->text[i];
+    }
+    for (size_t i = 0; i < s->run.dim_count && d->own < DIMS + 16; i++)
+        d->list[d->own++] = s->run.dims[i];
+}
+
+/* ---- asking ---- */
+
+static void set_cost(const struct service_setup *s, double seconds, double overhead_s, double joules, struct load_cost *cost)
+{
+    cost->overhead_s = fmax(overhead_s, 0);
+    cost->device_s = fmax(seconds - cost->overhead_s, 0);
+    cost->joules = joules - s->idle_w * seconds;
+}
+
+static bool ask(const struct service_setup *s, const struct run_request *q, struct service_point *p, struct run_result *r,
+                struct orch_error *error)
+{
+    memset(&p->cost.profile, 0, sizeof p->cost.profile);
+    if (s->db)
+        return run_profile(q, s->db, &s->overrides, &p->cost.profile, r, error);
+    struct run *const run = run_prepare(q, error);
+    const bool ok = run && run_execute(run, NULL, 1, r, error);
+    run_free(run);
+    return ok;
+}
+
+static bool ask_batch(const struct service_setup *s, char name[DIMS][DIM_TEXT], unsigned names, struct service *service,
+                      unsigned size, struct orch_error *error)
+{
+    struct service_point *const p = &service->point[service->points];
+    struct run_request q = s->run;
+    struct batch_dims dims;
+    struct run_result r;
+    set_dims(s, name, names, size, &dims);
+    q.workload = s->workload;
+    q.detail = "op";
+    q.mode = is_network(s->workload) ? RUN_FULL : RUN_TIMING;
+    q.dims = dims.own ? dims.list : NULL;
+    q.dim_count = dims.own;
+    q.repeat = 1;
+    run_result_init(&r);
+    const bool ok = ask(s, &q, p, &r, error);
+    if (ok) {
+        *p = (struct service_point){.size = size,
+                                    .seconds = r.seconds,
+                                    .seconds_low = r.seconds_low,
+                                    .seconds_high = r.seconds_high,
+                                    .joules = r.joules,
+                                    .cost = p->cost};
+        set_cost(s, r.seconds, r.overhead_seconds, r.joules, &p->cost);
+        snprintf(service->unit, sizeof service->unit, "%s", r.unit ? r.unit : "");
+        snprintf(service->precision, sizeof service->precision, "%s", r.precision ? r.precision : "");
+        service->points++;
+    }
+    run_result_free(&r);
+    return ok;
+}
+
+/* A prompt of so many tokens, and the token behind it. */
+static bool ask_tokens(const struct service_setup *s, struct service *service, unsigned tokens, struct orch_error *error)
+{
+    struct service_point *const p = &service->point[service->points];
+    struct language_options o = {.prompt = tokens, .generate = 1};
+    struct run_request q = s->run;
+    struct run_result r;
+    if (s->run.language)
+        o.sampling = s->run.language->sampling;
+    q.workload = s->workload;
+    q.detail = "op";
+    q.mode = RUN_TIMING;
+    q.language = &o;
+    q.repeat = 1;
+    run_result_init(&r);
+    const bool ok = ask(s, &q, p, &r, error);
+    if (ok) {
+        const double step = run_values_get(&r.counters, LANGUAGE_DECODE_SECONDS);
+        *p =
+            (struct service_point){.size = tokens, .seconds = step, .joules = run_values_get(&r.counters, LANGUAGE_TOKEN_JOULES)};
+        p->seconds_low = step * r.seconds_low / r.seconds;
+        p->seconds_high = step * r.seconds_high / r.seconds;
+        set_cost(s, step, 0, p->joules, &p->cost);
+        set_cost(s, r.prefill_seconds, 0, run_values_get(&r.counters, LANGUAGE_PREFILL_JOULES), &p->prompt);
+        snprintf(service->unit, sizeof service->unit, "%s", r.unit ? r.unit : "");
+        snprintf(service->precision, sizeof service->precision, "%s", r.precision ? r.precision : "");
+        service->points++;
+    }
+    run_result_free(&r);
+    return ok;
+}
+
+/* ---- which sizes ---- */
+
+static void add_size(unsigned size[SERVICE_POINTS], unsigned *sizes, unsigned wanted)
+{
+    unsigned at = *sizes;
+    while (at > 0 && size[at - 1] >= wanted)
+        at--;
+    if (wanted < 1 || (at < *sizes && size[at] == wanted) || *sizes == SERVICE_POINTS)
+        return;
+    memmove(&size[at + 1], &size[at], (*sizes - at) * sizeof *size);
+    size[at] = wanted;
+    ++*sizes;
+}
+
+static bool open_language(const struct service_setup *s, struct service *service, struct orch_error *error)
+{
+    unsigned size[SERVICE_POINTS], sizes = 0;
+    if (s->db)
+        return orch_fail(
+            error, ORCH_UNMODELLED,
+            ORCH_OPTION("device") ": %.200s: language models are timed at fixed clocks; heat under load is not modelled",
+            s->workload);
+    if (s->most > 1)
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("max-batch") " %u: steps of several sequences of a language model are not modelled: 1",
+                         s->most);
+    add_size(size, &sizes, s->shortest);
+    add_size(size, &sizes, (s->shortest + s->longest) / 2);
+    add_size(size, &sizes, s->longest_prompt);
+    add_size(size, &sizes, s->longest);
+    for (unsigned i = 0; i < sizes; i++)
+        if (!ask_tokens(s, service, size[i], error))
+            return false;
+    return true;
+}
+
+bool service_open(const struct service_setup *s, struct service *service, struct orch_error *error)
+{
+    char name[DIMS][DIM_TEXT];
+    unsigned size[SERVICE_POINTS], sizes = 0, names = 0;
+    memset(service, 0, sizeof *service);
+    service->language = service_is_language(s->workload);
+    if (service->language)
+        return open_language(s, service, error);
+    if (!read_dims(s, name, &names, error))
+        return false;
+    add_size(size, &sizes, 1);
+    add_size(size, &sizes, s->most);
+    for (unsigned i = 0; i < s->preferences; i++)
+        add_size(size, &sizes, s->preferred[i]);
+    for (unsigned n = 2; n < s->most; n *= 2)
+        add_size(size, &sizes, n);
+    for (unsigned i = 0; i < sizes; i++)
+        if (!ask_batch(s, name, names, service, size[i], error))
+            return false;
+    return true;
+}
+
+/* ---- between sizes ---- */
+
+static double mix(double a, double b, double share)
+{
+    return share <= 0 ? a : a + share * (b - a);
+}
+
+static void mix_costs(const struct load_cost *a, const struct load_cost *b, double share, struct load_cost *cost)
+{
+    const struct power_profile *const x = &a->profile, *const y = &b->profile;
+    *cost = *a;
+    cost->overhead_s = mix(a->overhead_s, b->overhead_s, share);
+    cost->device_s = mix(a->device_s, b->device_s, share);
+    cost->joules = mix(a->joules, b->joules, share);
+    if (share <= 0 || x->seconds <= 0)
+        return;
+    struct power_profile *const p = &cost->profile;
+    p->seconds = mix(x->seconds, y->seconds, share);
+    p->fixed_s = mix(x->fixed_s, y->fixed_s, share);
+    p->flops = mix(x->flops, y->flops, share);
+    p->dram_bytes = mix(x->dram_bytes, y->dram_bytes, share);
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        p->slices[d] = x->slices[d] > y->slices[d] ? x->slices[d] : y->slices[d];
+        p->running_s[d] = mix(x->running_s[d], y->running_s[d], share);
+        p->waiting_s[d] = mix(x->waiting_s[d], y->waiting_s[d], share);
+        p->shared_running_s[d] = mix(x->shared_running_s[d], y->shared_running_s[d], share);
+        p->shared_waiting_s[d] = mix(x->shared_waiting_s[d], y->shared_waiting_s[d], share);
+        p->event_j[d] = mix(x->event_j[d], y->event_j[d], share);
+    }
+}
+
+void service_cost(const void *context, const struct load_work *work, struct load_cost *cost)
+{
+    const struct service *const s = context;
+    const double size = work->kind == LOAD_BATCH ? work->samples : work->tokens;
+    unsigned at = 0;
+    while (at + 1 < s->points && s->point[at + 1].size <= size)
+        at++;
+    const struct service_point *const a = &s->point[at], *const b = &s->point[at + 1 < s->points ? at + 1 : at];
+    const double share = b->size > a->size && size > a->size ? (size - a->size) / (b->size - a->size) : 0;
+    const bool prompt = work->kind == LOAD_PROMPT;
+    mix_costs(prompt ? &a->prompt : &a->cost, prompt ? &b->prompt : &b->cost, share, cost);
+}

@@ -1,0 +1,73 @@
+#include "sim/serve/protocol.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void reply_json(struct http_reply *reply)
+{
+    reply->status = 200;
+    reply->type = "application/json";
+}
+
+void reply_error(struct http_reply *reply, unsigned status, const char *format, ...)
+{
+    char text[700];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    text_free(&reply->body);
+    reply_json(reply);
+    reply->status = status;
+    reply->json_bytes[0] = 0;
+    text_put(&reply->body, "{\"error\":");
+    text_json(&reply->body, text);
+    text_put(&reply->body, "}");
+}
+
+void reply_not_allowed(struct http_reply *reply, const char *allow)
+{
+    reply_error(reply, 405, "this path takes %s", allow);
+    snprintf(reply->allow, sizeof reply->allow, "%s", allow);
+}
+
+static bool ends(const char *path, const char *end)
+{
+    const size_t n = strlen(path), m = strlen(end);
+    return n >= m && strcmp(path + n - m, end) == 0;
+}
+
+static bool is_completion(const char *path)
+{
+    return strcmp(path, "/v1/completions") == 0 || strcmp(path, "/completion") == 0 || strcmp(path, "/completions") == 0;
+}
+
+bool protocol_is_work(const struct http_request *r)
+{
+    return strcmp(r->method, "POST") == 0 &&
+           (is_completion(r->path) || (strncmp(r->path, "/v2/models/", 11) == 0 && ends(r->path, "/infer")));
+}
+
+static bool is_get(const struct http_request *r)
+{
+    return strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+}
+
+void protocol_answer(const struct protocol_context *c, const struct http_request *r, struct http_reply *reply)
+{
+    static const char *const of_completions[] = {"/health", "/v1/health", "/v1/models", "/models", "/props", "/tokenize"};
+    bool completions = is_completion(r->path);
+    for (size_t i = 0; i < sizeof of_completions / sizeof *of_completions; i++)
+        completions |= strcmp(r->path, of_completions[i]) == 0;
+    if (strcmp(r->path, "/v2") == 0 || strncmp(r->path, "/v2/", 4) == 0)
+        kserve_answer(c, r, r->path + 3, reply);
+    else if (completions)
+        completions_answer(c, r, reply);
+    else if (strcmp(r->path, "/metrics") == 0)
+        is_get(r) ? metrics_answer(c, reply) : reply_not_allowed(reply, "GET");
+    else
+        pages_answer(c, r, reply);
+    if (reply->body.failed)
+        reply_error(reply, 500, "out of memory");
+}
