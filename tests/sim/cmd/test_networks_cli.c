@@ -217,6 +217,12 @@ static void test_timing(void)
     CHECK(home.outcome.code == 0 && document_number(d, "/seconds") > 0 && document_number(d, "/native_mac_share") == 1, "%s",
           home.outcome.out);
     json_object_put(d);
+    cli_ask(&home, "run $/sign.onnx --unit all --chip m1 --mode timing --json");
+    json_object *const all = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && json_object_array_length(all) == 4 && strcmp(document_text(all, "/3/unit"), "ane") == 0 &&
+              strcmp(document_text(all, "/3/precision"), "f16") == 0 && strcmp(document_text(all, "/0/unit"), "cpu") == 0,
+          "%s", home.outcome.out);
+    json_object_put(all);
     refuses("run model:resnet51 --unit gpu --chip m1", 2, "did you mean resnet50");
     refuses("run model:resnet50 --unit gpu --chip m1 --dim sise=3", 2, "did you mean size");
     cli_home_remove(&home);
