@@ -217,6 +217,15 @@ static void test_timing(void)
     CHECK(home.outcome.code == 0 && document_number(d, "/seconds") > 0 && document_number(d, "/native_mac_share") == 1, "%s",
           home.outcome.out);
     json_object_put(d);
+    cli_ask(&home, "run $/sign.onnx --unit gpu --chip m1 --mode timing --cache $/kept --rerun --explain");
+    char kept[400];
+    struct stat file;
+    snprintf(kept, sizeof kept, "%.300s/kept/characteristics.db", home.folder);
+    CHECK(home.outcome.code == 0 && stat(kept, &file) == 0 && file.st_size > 0, "%s", home.outcome.out);
+    cli_ask(&home, "run $/sign.onnx --unit gpu --chip m1 --mode timing --cache $/kept --rerun --explain");
+    CHECK(home.outcome.code == 0, "%s", home.outcome.out);
+    refuses("run $/sign.onnx --unit gpu --chip m1 --cache $/kept", 2, "mode timing");
+    refuses("run $/sign.onnx --unit gpu --chip m1 --mode timing --cache $/none/kept", 2, "No such file");
     cli_ask(&home, "run $/sign.onnx --unit all --chip m1 --mode timing --json");
     json_object *const all = cli_document(&home.outcome);
     CHECK(home.outcome.code == 0 && json_object_array_length(all) == 4 && strcmp(document_text(all, "/3/unit"), "ane") == 0 &&
