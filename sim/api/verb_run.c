@@ -272,18 +272,15 @@ static bool open_outputs(struct session *s, struct orch_error *error)
     return s->record.db && (!trace || s->record.perfetto);
 }
 
-/* At detail op, operators are looked up in the database, and so are the kernels of networks without values. */
 static bool open_known(struct session *s, struct orch_error *error)
 {
-    const bool timed = s->request.mode == RUN_TIMING && run_is_network(s->request.workload);
-    if (!timed && (!s->request.detail || strcmp(s->request.detail, "op") != 0))
-        return true;
-    s->known = known_create(s->record.db, error);
-    if (!s->known)
+    struct orch_db *db = NULL;
+    if (!verb_run_network_db(&s->context->args, &s->request, &s->network, s->record.db, &db, error))
         return false;
+    s->known = db ? known_create(db, error) : NULL;
     s->ask = known_as_run(s->known);
-    s->request.known = &s->ask;
-    return true;
+    s->request.known = s->known ? &s->ask : NULL;
+    return s->known || !db;
 }
 
 static void show_all(struct session *s)

@@ -1,6 +1,10 @@
 #include "sim/api/verb_run_network.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 bool verb_run_network_read(const struct api_args *args, struct verb_run_network *n, struct run_request *request,
                            struct orch_error *error)
@@ -34,7 +38,28 @@ bool verb_run_network_read(const struct api_args *args, struct verb_run_network 
     return true;
 }
 
+bool verb_run_network_db(const struct api_args *args, const struct run_request *q, struct verb_run_network *n,
+                         struct orch_db *runs, struct orch_db **db, struct orch_error *error)
+{
+    const char *const folder = api_value(args, "cache");
+    const bool timed = (q->detail && strcmp(q->detail, "op") == 0) || (q->mode == RUN_TIMING && run_is_network(q->workload));
+    char path[4096];
+    *db = timed ? runs : NULL;
+    if (!folder)
+        return true;
+    if (!timed)
+        return orch_fail(
+            error, ORCH_USAGE,
+            ORCH_OPTION("cache") ": of " ORCH_OPTION("detail") " op, and of networks in " ORCH_OPTION("mode") " timing");
+    if ((mkdir(folder, 0777) != 0 && errno != EEXIST) || strlen(folder) > sizeof path - 40)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("cache") " %.300s: %s", folder, strerror(errno));
+    snprintf(path, sizeof path, "%s/characteristics.db", folder);
+    *db = n->cache = db_open(path, DB_WRITE, error);
+    return n->cache != NULL;
+}
+
 void verb_run_network_free(struct verb_run_network *n)
 {
+    db_close(n->cache);
     free(n->text);
 }

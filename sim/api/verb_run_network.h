@@ -3,6 +3,7 @@
 #define ORCHARD_SIM_API_VERB_RUN_NETWORK_H
 
 #include "sim/api/api.h"
+#include "sim/db/db.h"
 #include "sim/network/network.h"
 #include "sim/run/run.h"
 #include "sim/run/run_network_image.h"
@@ -15,18 +16,24 @@
     {"std", 0, "S[,S,S]", false, "networks: what the pixels are divided by then"}, \
     {"labels", 0, "FILE", false, "networks: names of classes, one on each line: the five best are printed"}, \
     {"opt", 0, "0|1|2", false, "networks: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"}, \
-    {"no-pass", 0, "NAME", true, "networks: leave a pass out; repeats"}
+    {"no-pass", 0, "NAME", true, "networks: leave a pass out; repeats"}, \
+    {"cache", 0, "DIR", false, "detail op, networks in mode timing: a folder that keeps what kernels take, instead of the database"}
 /* clang-format on */
 
 struct verb_run_network {
     struct run_network_images images;
     struct net_open_options passes;
-    const char **text; /* what the requests point to */
+    const char **text;     /* what the requests point to */
+    struct orch_db *cache; /* NULL = none */
 };
 
 /* The request then points to `network`. Free in any case. */
 bool verb_run_network_read(const struct api_args *args, struct verb_run_network *network, struct run_request *request,
                            struct orch_error *error);
+/* Where operators, and kernels of networks without values, are looked up: in the run's database, or in the folder of the option
+ * "cache". *db is NULL when nothing is. */
+bool verb_run_network_db(const struct api_args *args, const struct run_request *request, struct verb_run_network *network,
+                         struct orch_db *runs, struct orch_db **db, struct orch_error *error);
 void verb_run_network_free(struct verb_run_network *network);
 
 #endif

@@ -11,14 +11,26 @@ const char *verb_run_units_read(const struct api_args *args, const char *workloa
 {
     const char *const unit = api_value(args, "unit");
     const bool kernel = kernel_is_workload(workload) && !strchr(workload, '+');
-    units->every = unit && kernel && strcmp(unit, "all") == 0;
+    units->every = unit && (kernel || run_is_network(workload)) && strcmp(unit, "all") == 0;
     units->fastest = unit && kernel && strcmp(unit, "auto") == 0;
     return units->every ? NULL : unit;
+}
+
+/* Each unit in its own precision: cores and blocks compute networks in f32 alone, the Neural Engine in f16. */
+static void list_for_network(struct verb_run_units *u)
+{
+    static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE};
+    for (u->count = 0; u->count < ARRAY_COUNT(parts); u->count++)
+        u->unit[u->count] = orch_part_name(parts[u->count]);
 }
 
 /* False: no unit has it. */
 static bool find_all(struct api_context *context, const struct run_request *q, struct verb_run_units *u)
 {
+    if (run_is_network(q->workload)) {
+        list_for_network(u);
+        return true;
+    }
     u->count = unit_choice_list(q, u->unit);
     if (u->count == 0)
         return false;

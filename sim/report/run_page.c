@@ -24,7 +24,7 @@ static struct page *begin(const struct report_run *runs, size_t count)
     return page_create(title, sub);
 }
 
-/* Adds what belongs to one run alone; nothing when it has neither samples nor several operators. */
+/* Adds what belongs to one run alone; nothing when it has neither samples nor several operators nor kernels. */
 static bool own_parts(struct page *page, struct orch_db *db, const struct report_run *run, const char *title, size_t rows_max,
                       struct orch_error *error)
 {
@@ -33,10 +33,11 @@ static bool own_parts(struct page *page, struct orch_db *db, const struct report
                    "SELECT EXISTS (SELECT 1 FROM sample WHERE run_id = ?1) OR (SELECT count(*) FROM op WHERE run_id = ?1) > 1",
                    "i", run->r.run_id))
         return false;
-    if (moments == 0 && !title)
+    if (moments == 0 && !title && !run_part_is_network(run))
         return true;
     page_section(page, title ? title : "Over time");
-    return run_part_series(page, db, run, rows_max, error) && run_part_ops(page, db, run, error);
+    return run_part_series(page, db, run, rows_max, error) && run_part_ops(page, db, run, error) &&
+           run_part_network(page, run, error);
 }
 
 static bool all_parts(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count,

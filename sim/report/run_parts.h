@@ -19,6 +19,9 @@ bool run_part_overlays(struct page *page, struct orch_db *db, const struct repor
                        struct orch_error *error);
 /* Timeline and table of the operators of one run, when there are several. */
 bool run_part_ops(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error);
+/* Timeline and table of the kernels of a network, when it is one. */
+bool run_part_is_network(const struct report_run *run);
+bool run_part_network(struct page *page, const struct report_run *run, struct orch_error *error);
 /* Lines of GPU programs with what they cost, and warnings; nothing for a run without a profile. */
 bool run_part_profile(struct page *page, const struct report_run *run);
 /* Assumptions, those that matter most first. */

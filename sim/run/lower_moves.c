@@ -47,20 +47,14 @@ static bool swaps_last(const int64_t *perm, unsigned moved)
     return moved >= 2 && perm[moved - 1] == moved - 2 && perm[moved - 2] == moved - 1;
 }
 
-/* Rows x columns blocks become columns x rows blocks, by two transpositions of matrices, for who cannot look up places: of rows
- * and everything behind them, then of each block and the rows. */
-static bool swap_twice(struct lowering *l, unsigned moved)
+/* Rows x columns of blocks become columns x rows of them: the Neural Engine's library does not look up places. */
+static bool swap_blocks(struct lowering *l, unsigned moved)
 {
     const struct net_array *const x = l->in[0];
     const int64_t rows = x->shape[moved - 2], columns = x->shape[moved - 1], block = net_extent(x->shape, moved, x->dims);
-    const int64_t batch = x->count / (rows * columns * block);
-    float *const between = lowering_scratch(l, x->count);
-    lowering_read(lowering_step(l, between, x->count, "transpose:%lldx%lld,batch=%lld", (long long)rows,
-                                (long long)(columns * block), (long long)batch),
+    lowering_read(lowering_step(l, l->out[0]->data, x->count, "transpose:%lldx%lld,inner=%lld,batch=%lld", (long long)rows,
+                                (long long)columns, (long long)block, (long long)(x->count / (rows * columns * block))),
                   x->data, x->count);
-    lowering_read(lowering_step(l, l->out[0]->data, x->count, "transpose:%lldx%lld,batch=%lld", (long long)block, (long long)rows,
-                                (long long)(batch * columns)),
-                  between, x->count);
     return lowering_holds(l);
 }
 
@@ -86,7 +80,7 @@ bool lowering_transpose(struct lowering *l, const char *word)
     while (moved > 0 && perm[moved - 1] == moved - 1)
         moved--;
     if (l->part == PART_ANE && swaps_last(perm, moved))
-        return swap_twice(l, moved);
+        return swap_blocks(l, moved);
     return move_rows(l, perm, moved);
 }
 

@@ -51,9 +51,12 @@ static size_t joined(size_t i, const char **source, const size_t *s) /* rows, a,
 
 static void test_concat(void)
 {
-    static const size_t small[] = {7, 3, 11, 5}, tall[] = {20011, 2, 1, 0};
+    static const size_t small[] = {7, 3, 11, 5}, tall[] = {20011, 2, 1, 0}, wide[] = {1, 50176, 25088, 6272},
+                        odd[] = {1, 40401, 40401, 0};
     check_moves("concat:7x3x11,c=5", "out", joined, small, 3);
     check_moves("concat:20011x2x1", "out", joined, tall, 4);
+    check_moves("concat:1x50176x25088,c=6272", "out", joined, wide, 6);
+    check_moves("concat:1x40401x40401", "out", joined, odd, 7);
 }
 
 static size_t second_part(size_t i, const char **source, const size_t *s) /* rows, a, b, all */
@@ -64,8 +67,9 @@ static size_t second_part(size_t i, const char **source, const size_t *s) /* row
 
 static void test_split(void)
 {
-    static const size_t shape[] = {9, 4, 13, 20};
+    static const size_t shape[] = {9, 4, 13, 20}, wide[] = {1, 70400, 35200, 105600};
     check_moves("split:9x4x13,c=3", "b", second_part, shape, 5);
+    check_moves("split:1x70400x35200", "b", second_part, wide, 8);
 }
 
 static size_t sliced(size_t i, const char **source, const size_t *s) /* columns, w, row, column */

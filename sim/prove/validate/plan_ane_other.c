@@ -58,6 +58,8 @@ bool plan_ane_network(struct ane_row *a)
     for (size_t i = 0; i < ARRAY_COUNT(networks); i++)
         if (strcmp(a->row->what, networks[i].row) == 0) {
             plan_ane_note(a, "lowered kernel by kernel: tensors between them go through memory");
+            if (strcmp(networks[i].row, "MiniLM") == 0)
+                plan_ane_guess(a, "sequence not given: 128 tokens");
             return plan_ane_launch(a, 1, "%s", networks[i].workload) && plan_ane_unit(a, 0);
         }
     return validate_refuse(a->row, "a whole network whose layers are not published, or its power");

@@ -194,6 +194,8 @@ static void test_timing(void)
 {
     static const char *const units[] = {"cpu", "amx", "gpu", "auto"};
     static const struct cli_wrong wrong[] = {
+        {"run $/sign.onnx --unit gpu --chip m1 --cache $/kept", 2, "mode timing"},
+        {"run $/sign.onnx --unit gpu --chip m1 --mode timing --cache $/none/kept", 2, "No such file"},
         {"run model:resnet51 --unit gpu --chip m1", 2, "did you mean resnet50"},
         {"run model:resnet50 --unit gpu --chip m1 --dim sise=3", 2, "did you mean size"},
     };
@@ -218,6 +220,19 @@ static void test_timing(void)
     CHECK(home.outcome.code == 0 && document_number(d, "/seconds") > 0 && document_number(d, "/native_mac_share") == 1, "%s",
           home.outcome.out);
     json_object_put(d);
+    cli_ask(&home, "run $/sign.onnx --unit gpu --chip m1 --mode timing --cache $/kept --rerun --explain");
+    char kept[400];
+    struct stat file;
+    snprintf(kept, sizeof kept, "%.300s/kept/characteristics.db", home.folder);
+    CHECK(home.outcome.code == 0 && stat(kept, &file) == 0 && file.st_size > 0, "%s", home.outcome.out);
+    cli_ask(&home, "run $/sign.onnx --unit gpu --chip m1 --mode timing --cache $/kept --rerun --explain");
+    CHECK(home.outcome.code == 0, "%s", home.outcome.out);
+    cli_ask(&home, "run $/sign.onnx --unit all --chip m1 --mode timing --json");
+    json_object *const all = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && json_object_array_length(all) == 4 && strcmp(document_text(all, "/3/unit"), "ane") == 0 &&
+              strcmp(document_text(all, "/3/precision"), "f16") == 0 && strcmp(document_text(all, "/0/unit"), "cpu") == 0,
+          "%s", home.outcome.out);
+    json_object_put(all);
     cli_all_wrong(&home, wrong, ARRAY_COUNT(wrong));
 }
 

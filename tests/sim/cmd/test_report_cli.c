@@ -242,6 +242,23 @@ static void test_validation_has_its_scores_on_the_page(void)
     CU_ASSERT_EQUAL(home.outcome.code, 2);
 }
 
+/* A network has a timeline of its kernels, with a row for each. */
+static void test_network(void)
+{
+    if (!cli_ask(&home, "run model:mobilenet-v3-small --unit gpu --chip m1 --mode timing --dim size=32 --json"))
+        return;
+    json_object *const d = cli_document(&home.outcome);
+    char report[64];
+    snprintf(report, sizeof report, "report %d -o $/network.html", (int)document_number(d, "/run_id"));
+    cli_ask(&home, "%s", report);
+    char *const page = page_of("network.html");
+    CHECK(strstr(page, "The network on its units") && strstr(page, " kernels, one after another") &&
+              strstr(page, document_text(d, "/placement/1/kernel")),
+          "no timeline");
+    free(page);
+    json_object_put(d);
+}
+
 static const struct suite_test tests[] = {
     {"a run has its numbers on the page", test_a_run_has_its_numbers_on_the_page},
     {"a run in a machine has curves", test_a_machine_has_curves},
@@ -252,5 +269,6 @@ static const struct suite_test tests[] = {
     {"a regression shows what moved", test_a_regression_shows_what_moved},
     {"a single figure can be written", test_a_figure_alone},
     {"compare shows what --set changed", test_compare_knows_what_was_set},
+    {"a network has a timeline of its kernels", test_network},
 };
 SUITE_MAIN("report and compare", tests)

@@ -111,13 +111,40 @@ static bool build_transpose(const struct ane_kernel_request *q, struct ane_kerne
 
 static const char *const part_names[PARTS_MAX] = {"a", "b", "c", "d"};
 
-/* Columns become channels, so that parts may have any number of them; rows become pixels. */
+/* Columns become channels, so that parts may have any number of them; rows become pixels. Of a single row with more columns than
+ * there are channels, so many columns that stand side by side are the pixels of a channel. */
+struct columns {
+    uint64_t pixels;
+    uint32_t block; /* columns of a channel; 1 = rows are pixels */
+};
+
+/* The fewest that all parts are multiples of; whole rows of 64 bytes if there are such. */
+static uint32_t block_of(const struct ane_kernel_request *q, uint64_t whole)
+{
+    enum { ROW_ELEMENTS = ANE_ROW_BYTES / ANE_HALF_BYTES };
+    uint64_t common = 0;
+    for (unsigned i = 0; i < PARTS_MAX; i++)
+        for (uint64_t part = (uint64_t)q->value[A + i]; part;) {
+            const uint64_t rest = common % part;
+            common = part;
+            part = rest;
+        }
+    for (uint32_t step = ROW_ELEMENTS; step; step = step > 1 ? 1 : 0)
+        for (uint32_t block = step; block <= common && block <= q->limits.dimension_max; block += step)
+            if (common % block == 0 && whole / block <= q->limits.channels_max)
+                return block;
+    return 1;
+}
+
 static void name_columns(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view,
-                         uint64_t rows)
+                         const struct columns *columns)
 {
     struct ane_kernel_tensor *t = ane_build_tensor(b, name, role, view, -1, 1);
-    ane_tensor_axis(t, rows, ANE_HALF_BYTES);
+    if (columns->block == 1)
+        ane_tensor_axis(t, columns->pixels, ANE_HALF_BYTES);
     ane_tensor_axis(t, view->channels, view->plane);
+    if (columns->block > 1)
+        ane_tensor_axis(t, columns->pixels, ANE_HALF_BYTES);
 }
 
 static void copy_columns(struct ane_builder *b, const struct ane_fold *fold, struct ane_view from, struct ane_view to)
@@ -137,19 +164,21 @@ static bool build_parts(const struct ane_kernel_request *q, bool join, struct an
     }
     struct ane_builder b;
     ane_build_begin(&b, q, kernel, join ? 1 : parts, error);
-    const struct ane_fold fold = ane_fold_elements(rows, q->limits.dimension_max, 1);
+    const uint32_t block = rows == 1 && whole > q->limits.channels_max ? block_of(q, whole) : 1;
+    const struct columns columns = {rows * block, block};
+    const struct ane_fold fold = ane_fold_elements(columns.pixels, q->limits.dimension_max, 1);
     struct ane_view part[PARTS_MAX];
     unsigned used = 0;
     for (unsigned i = 0; i < PARTS_MAX; i++)
         if (q->value[A + i]) {
-            const uint32_t columns = (uint32_t)q->value[A + i];
-            part[used] = join ? ane_build_input(&b, part_names[i], 1, columns, fold.height, fold.width)
-                              : ane_build_output(&b, part_names[i], 1, columns, fold.height, fold.width);
-            name_columns(&b, part_names[i], join ? ANE_TENSOR_INPUT : ANE_TENSOR_OUTPUT, &part[used++], rows);
+            const uint32_t channels = (uint32_t)q->value[A + i] / block;
+            part[used] = join ? ane_build_input(&b, part_names[i], 1, channels, fold.height, fold.width)
+                              : ane_build_output(&b, part_names[i], 1, channels, fold.height, fold.width);
+            name_columns(&b, part_names[i], join ? ANE_TENSOR_INPUT : ANE_TENSOR_OUTPUT, &part[used++], &columns);
         }
-    const struct ane_view all = join ? ane_build_output(&b, "out", 1, (uint32_t)whole, fold.height, fold.width)
-                                     : ane_build_input(&b, "x", 1, (uint32_t)whole, fold.height, fold.width);
-    name_columns(&b, join ? "out" : "x", join ? ANE_TENSOR_OUTPUT : ANE_TENSOR_INPUT, &all, rows);
+    const struct ane_view all = join ? ane_build_output(&b, "out", 1, (uint32_t)(whole / block), fold.height, fold.width)
+                                     : ane_build_input(&b, "x", 1, (uint32_t)(whole / block), fold.height, fold.width);
+    name_columns(&b, join ? "out" : "x", join ? ANE_TENSOR_OUTPUT : ANE_TENSOR_INPUT, &all, &columns);
     for (unsigned i = 0, first = 0; i < used && !b.failed; first += part[i++].channels) {
         const struct ane_view piece = ane_view_channels(all, first, part[i].channels);
         copy_columns(&b, &fold, join ? part[i] : piece, join ? piece : part[i]);
