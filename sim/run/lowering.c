@@ -17,6 +17,8 @@ static const struct lowering_rule lowering_rules[] = {
     {"Gemm", "", lowering_product, ""},
     {"FusedMatMul", ORCHARD, lowering_product, ""},
     {"ConvTranspose", "", lowering_conv_transpose, ""},
+    {"ConvInteger", "", lowering_conv_integer, ""},
+    {"MatMulInteger", "", lowering_matmul_integer, ""},
     {"LSTM", "", lowering_lstm, ""},
     {"MaxPool", "", lowering_pool, "max"},
     {"AveragePool", "", lowering_pool, "avg"},
@@ -168,7 +170,8 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
 
 bool lowering_apply(struct lowering *l, const struct lowering_rule *rule)
 {
-    return of_floats(l, rule) && rule->lower(l, rule->word) && lowering_holds(l);
+    const bool integers = rule->lower == lowering_conv_integer || rule->lower == lowering_matmul_integer;
+    return (integers || of_floats(l, rule)) && rule->lower(l, rule->word) && lowering_holds(l);
 }
 
 void lowering_free(struct lowering *l)
@@ -228,6 +231,26 @@ void lowering_read(struct lowered_step *step, const void *data, int64_t count)
 {
     if (step)
         step->input[step->operands.inputs++] = (struct run_operand){data, 4 * (uint64_t)count};
+}
+
+void lowering_read_bytes(struct lowered_step *step, const void *data, int64_t count)
+{
+    if (!step)
+        return;
+    step->precision = "i8";
+    step->input[step->operands.inputs++] = (struct run_operand){data, (uint64_t)count};
+}
+
+bool lowering_is_bytes(struct lowering *l)
+{
+    for (size_t k = 0; k < 2; k++)
+        if (k >= l->node->inputs || !l->in[k] || l->in[k]->type != NET_I8 || l->in[k]->count == 0)
+            return lowering_leave(l, "operands of other types than i8");
+    for (size_t k = 2; k < l->node->inputs; k++)
+        for (int64_t i = 0; l->in[k] && i < l->in[k]->count; i++)
+            if (net_array_integer(l->in[k], i) != 0)
+                return lowering_leave(l, "a zero point that is not 0");
+    return l->out[0] != NULL || lowering_leave(l, "nobody wants the result");
 }
 
 void *lowering_scratch(struct lowering *l, int64_t count)

@@ -70,6 +70,7 @@ static bool compute(struct run_network *n, const struct lowering_rule *rule, con
     bool ok = lowering_holds(l) && lowering_apply(l, rule) && open_steps(n, l, step, error);
     if (ok) {
         n->macs_here += multiplies_here(l, step) ? macs : 0;
+        n->macs_known -= l->step[0].precision && !multiplies_here(l, step) ? macs : 0; /* the unit has no kernel for them */
         *done = ok = run_steps(n, title, l, step, error);
     } else if (!error->exit_code) {
         *done = made && run_network_has_no_values(n) && run_network_may_skip(l->out, l->node->outputs);

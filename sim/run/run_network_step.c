@@ -15,7 +15,11 @@ static void ask(const struct run_network *n, const struct lowered_step *lowered,
     *q = *n->request;
     q->workload = lowered->workload;
     q->unit = orch_part_name(part);
-    q->precision = cores ? "f32" : n->request->precision ? n->request->precision : part == PART_ANE ? "f16" : "f32";
+    q->precision = lowered->precision      ? lowered->precision
+                   : cores                 ? "f32"
+                   : n->request->precision ? n->request->precision
+                   : part == PART_ANE      ? "f16"
+                                           : "f32";
     q->operands = &lowered->operands;
     q->inputs = NULL;
     q->input_count = 0;
@@ -38,7 +42,9 @@ bool network_step_open(const struct run_network *n, enum orch_part asked, const 
     step->asked = asked;
     step->elsewhere = false;
     ask(n, lowered, asked, &step->request);
-    if (run_kind_on_unit(&step->request))
+    /* Eight bits mean exact sums of integers on cores and AMX alone. */
+    const bool knows = !lowered->precision || asked == PART_CPU || asked == PART_AMX;
+    if (knows && run_kind_on_unit(&step->request))
         step->run = run_prepare(&step->request, error);
     else
         orch_fail(error, ORCH_USAGE, "the library has no %.150s", lowered->workload);
