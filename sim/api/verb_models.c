@@ -118,7 +118,7 @@ const struct api_verb verb_models = {
                 "of\n"
                 "memory hold it, of all chips or of those of --chip. Of ONNX networks: inputs, operators with shapes, work, "
                 "memory,\n"
-                "and what passes do: fold dead identity cse batch_norm (from --opt 1 on), integer hard_swish gelu silu "
+                "and what passes do: fold dead identity cse batch_norm (from --opt 1 on), integer steps hard_swish gelu silu "
                 "layer_norm rope\n"
                 "attention swiglu conv matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.\n"
                 "quantize: writes a network (ONNX or Core ML) as ONNX with its weights as integers or halves, in pairs of\n"

@@ -20,6 +20,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"ConvInteger", "", lowering_conv_integer, ""},
     {"MatMulInteger", "", lowering_matmul_integer, ""},
     {"LSTM", "", lowering_lstm, ""},
+    {"GRU", "", lowering_gru, ""},
     {"MaxPool", "", lowering_pool, "max"},
     {"AveragePool", "", lowering_pool, "avg"},
     {"GlobalMaxPool", "", lowering_globalpool, "max"},
@@ -133,7 +134,8 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
         size_t least;
     } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},           {lowering_norm, 2},
                 {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},         {lowering_attention, 3},
-                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_conv_transpose, 2}, {lowering_lstm, 3}};
+                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_conv_transpose, 2}, {lowering_lstm, 3},
+                {lowering_gru, 3}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -150,7 +152,8 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
     const struct net_array *out = NULL;
     for (size_t k = 0; k < l->node->outputs && !out; k++)
         out = l->out[k];
-    bool is_whole = x && out && (l->out[0] || rule->lower == lowering_lstm) && l->node->inputs >= least;
+    bool is_whole =
+        x && out && (l->out[0] || rule->lower == lowering_lstm || rule->lower == lowering_gru) && l->node->inputs >= least;
     for (size_t k = 1; is_whole && k < least; k++)
         is_whole = l->in[k] != NULL;
     if (!is_whole)

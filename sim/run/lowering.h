@@ -100,6 +100,7 @@ bool lowering_by_places(struct lowering *l, const char *word);
 bool lowering_resize(struct lowering *l, const char *word);
 bool lowering_conv_transpose(struct lowering *l, const char *word);
 bool lowering_lstm(struct lowering *l, const char *word);
+bool lowering_gru(struct lowering *l, const char *word);
 
 /* to = the elements of `from` at these places, which count from 1 (0 = a zero), so many columns at a time. */
 bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_count, const double *place, int64_t count,
