@@ -185,6 +185,14 @@ static void test_cpu(void)
           "%d %s", home.outcome.code, home.outcome.out);
     json_object_put(d);
     refuses("run gemm:8x8x8 --unit cpu --chip m1 --opt 1", 2, "belongs to networks");
+    refuses("run gemm:8x8x8 --unit cpu --chip m1 --image x.png", 2, "--image belongs to networks");
+    refuses("run $/sign.onnx --unit cpu --chip m1 --mean 1", 2, "--mean belongs to --image");
+    refuses("run $/sign.onnx --unit cpu --chip m1 --image $/x.npy --std 0", 2, "divided by it");
+    refuses("models quantize $/sign.onnx --to int8 -o $/q.onnx", 2, "needs samples");
+    refuses("models quantize $/sign.onnx --to int9 -o $/q.onnx", 2, "int8");
+    refuses("models quantize $/sign.onnx --to f16", 2, "-o FILE");
+    refuses("run $/none.mlmodel --unit cpu --chip m1", 2, "none.mlmodel");
+    refuses("models show $/none.mlpackage", 2, "none.mlpackage: No such file");
     refuses("run $/sign.onnx --unit hybrid --chip m1", 3, "cpu, amx, gpu and ane");
     refuses("run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "computed in f32");
     refuses("run $/sign.onnx --unit cpu --chip m1 --detail op --output $/out", 2, "has no values");
