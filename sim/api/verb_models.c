@@ -3,6 +3,7 @@
 #include "sim/api/api.h"
 #include "sim/api/models_language.h"
 #include "sim/api/models_network.h"
+#include "sim/api/models_quantise.h"
 #include "sim/base/suggest.h"
 #include "sim/language/shape.h"
 #include "sim/network/coreml/coreml.h"
@@ -102,9 +103,11 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return list(context);
     if (words == 2 && strcmp(word[0], "show") == 0)
         return show(context, word[1]);
-    if (strcmp(word[0], "show") == 0)
+    if (words == 2 && strcmp(word[0], "quantize") == 0)
+        return models_quantise(context, word[1]);
+    if (strcmp(word[0], "show") == 0 || strcmp(word[0], "quantize") == 0)
         return api_usage(context, "expected %s NAME|FILE", word[0]);
-    return api_usage(context, "'%s' is neither list nor show NAME|FILE", word[0]);
+    return api_usage(context, "'%s' is neither list, show NAME|FILE nor quantize FILE", word[0]);
 }
 
 static const struct orchard_option option_table[] = {
@@ -115,6 +118,7 @@ static const struct orchard_option option_table[] = {
     {"opt", 0, "0|1|2", false, "networks: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
     {"no-pass", 0, "NAME", true, "networks: leave a pass out; repeats"},
     {"pass", 0, "NAME", false, "networks: stop after this pass; memory: where each tensor lies"},
+    MODELS_QUANTISE_OPTIONS,
     {0},
 };
 
@@ -123,7 +127,8 @@ const struct api_verb verb_models = {
         {
             .name = "models",
             .synopsis = "[list]\n"
-                        "show NAME|FILE",
+                        "show NAME|FILE\n"
+                        "quantize FILE --to TYPE -o FILE",
             .summary = "published models, and files of models",
             .text =
                 "list: language models of the zoo with their dimensions, parameters and bytes by format of the weights, and\n"
@@ -132,16 +137,21 @@ const struct api_verb verb_models = {
                 "of\n"
                 "memory hold it, of all chips or of those of --chip. Of networks: inputs, operators with shapes, work, "
                 "memory,\n"
-                "and what passes do: fold dead identity cse batch_norm (from --opt 1 on), hard_swish gelu silu layer_norm rope\n"
-                "attention swiglu conv sum matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.",
-            .examples = "orchard models\n"
-                        "orchard models show llama-3-8b --chip m2-max\n"
-                        "orchard models show model.gguf --json\n"
-                        "orchard models show bert.onnx --dim batch=1 --dim sequence=128\n"
-                        "orchard models show voice.onnx --value sr=16000\n"
-                        "orchard models show resnet50\n"
-                        "orchard models show resnet.onnx --pass memory\n"
-                        "orchard models show pose.mlmodel",
+                "and what passes do: fold dead identity cse batch_norm (from --opt 1 on), integer steps hard_swish gelu silu "
+                "layer_norm rope\n"
+                "attention swiglu conv sum matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.\n"
+                "quantize: writes a network (ONNX or Core ML) as ONNX with its weights as integers or halves, in pairs of\n"
+                "QuantizeLinear and DequantizeLinear, and reports how near its outputs are to those in single precision.",
+            .examples =
+                "orchard models\n"
+                "orchard models show llama-3-8b --chip m2-max\n"
+                "orchard models show model.gguf --json\n"
+                "orchard models show bert.onnx --dim batch=1 --dim sequence=128\n"
+                "orchard models show voice.onnx --value sr=16000\n"
+                "orchard models show resnet50\n"
+                "orchard models show resnet.onnx --pass memory\n"
+                "orchard models show pose.mlmodel\n"
+                "orchard models quantize resnet.onnx --to int8 --calibrate photos --mean 127.5 --std 127.5 -o resnet8.onnx",
             .options = option_table,
         },
     .ask = ask,

@@ -80,6 +80,28 @@ static void keep_rows(struct lowering *l, const float *from, int64_t planes, int
 
 enum { WINDOW_MOST = 64 }; /* rows and columns of the windows that the libraries know */
 
+/* Sums in 32 bits of products of bytes, exact on whatever unit has the kernel. */
+bool lowering_conv_integer(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const weights = l->in[1];
+    struct net_window w;
+    (void)word;
+    if (!lowering_is_bytes(l) || !read_window(l, weights, &w, NULL))
+        return false;
+    if (!is_even(&w) || w.kernel[1] > WINDOW_MOST || w.kernel[2] > WINDOW_MOST)
+        return lowering_leave(l, "a border that differs from side to side, or windows of more than %d", WINDOW_MOST);
+    const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
+    struct lowered_step *const step = lowering_step(
+        l, l->out[0]->data, l->out[0]->count,
+        "conv2d:n=%lld,c=%lld,h=%lld,w=%lld,k=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,groups=%lld,dilation=%lld,bias=0",
+        (long long)n, (long long)c, (long long)w.in[1], (long long)w.in[2], (long long)k, (long long)w.kernel[1],
+        (long long)w.kernel[2], (long long)w.stride[1], (long long)w.before[1], (long long)net_attr_int(l->node, "group", 1),
+        (long long)w.dilation[1]);
+    lowering_read_bytes(step, x->data, x->count);
+    lowering_read_bytes(step, weights->data, weights->count);
+    return lowering_holds(l);
+}
+
 bool lowering_conv(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0], *const weights = l->in[1];

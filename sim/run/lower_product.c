@@ -119,6 +119,21 @@ bool lowering_product(struct lowering *l, const char *word)
     return (activation && activation[0]) || lowering_activation(l, out->data, out->count);
 }
 
+/* Sums in 32 bits of products of bytes, exact on whatever unit has the kernel. */
+bool lowering_matmul_integer(struct lowering *l, const char *word)
+{
+    const struct net_array *const a = l->in[0], *const b = l->in[1];
+    struct lowering_product p = {.batch = 1};
+    (void)word;
+    if (!lowering_is_bytes(l) || !read_product(l, a, b, &p))
+        return false;
+    struct lowered_step *const step = lowering_step(l, l->out[0]->data, l->out[0]->count, "gemm:%lldx%lldx%lld,batch=%lld",
+                                                    (long long)p.m, (long long)p.n, (long long)p.k, (long long)p.batch);
+    lowering_read_bytes(step, a->data, a->count);
+    lowering_read_bytes(step, b->data, b->count);
+    return lowering_holds(l);
+}
+
 /* softmax(scale Q K^T + mask) V, in four kernels: the library's own attention has no mask. */
 bool lowering_attention(struct lowering *l, const char *word)
 {

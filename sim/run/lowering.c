@@ -17,7 +17,10 @@ static const struct lowering_rule lowering_rules[] = {
     {"Gemm", "", lowering_product, ""},
     {"FusedMatMul", ORCHARD, lowering_product, ""},
     {"ConvTranspose", "", lowering_conv_transpose, ""},
+    {"ConvInteger", "", lowering_conv_integer, ""},
+    {"MatMulInteger", "", lowering_matmul_integer, ""},
     {"LSTM", "", lowering_lstm, ""},
+    {"GRU", "", lowering_gru, ""},
     {"MaxPool", "", lowering_pool, "max"},
     {"AveragePool", "", lowering_pool, "avg"},
     {"GlobalMaxPool", "", lowering_globalpool, "max"},
@@ -132,7 +135,8 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
         size_t least;
     } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},           {lowering_norm, 2},
                 {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},         {lowering_attention, 3},
-                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_conv_transpose, 2}, {lowering_lstm, 3}};
+                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_conv_transpose, 2}, {lowering_lstm, 3},
+                {lowering_gru, 3}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -149,7 +153,8 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
     const struct net_array *out = NULL;
     for (size_t k = 0; k < l->node->outputs && !out; k++)
         out = l->out[k];
-    bool is_whole = x && out && (l->out[0] || rule->lower == lowering_lstm) && l->node->inputs >= least;
+    bool is_whole =
+        x && out && (l->out[0] || rule->lower == lowering_lstm || rule->lower == lowering_gru) && l->node->inputs >= least;
     for (size_t k = 1; is_whole && k < least; k++)
         is_whole = l->in[k] != NULL;
     if (!is_whole)
@@ -169,7 +174,8 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
 
 bool lowering_apply(struct lowering *l, const struct lowering_rule *rule)
 {
-    return of_floats(l, rule) && rule->lower(l, rule->word) && lowering_holds(l);
+    const bool integers = rule->lower == lowering_conv_integer || rule->lower == lowering_matmul_integer;
+    return (integers || of_floats(l, rule)) && rule->lower(l, rule->word) && lowering_holds(l);
 }
 
 void lowering_free(struct lowering *l)
@@ -229,6 +235,26 @@ void lowering_read(struct lowered_step *step, const void *data, int64_t count)
 {
     if (step)
         step->input[step->operands.inputs++] = (struct run_operand){data, 4 * (uint64_t)count};
+}
+
+void lowering_read_bytes(struct lowered_step *step, const void *data, int64_t count)
+{
+    if (!step)
+        return;
+    step->precision = "i8";
+    step->input[step->operands.inputs++] = (struct run_operand){data, (uint64_t)count};
+}
+
+bool lowering_is_bytes(struct lowering *l)
+{
+    for (size_t k = 0; k < 2; k++)
+        if (k >= l->node->inputs || !l->in[k] || l->in[k]->type != NET_I8 || l->in[k]->count == 0)
+            return lowering_leave(l, "operands of other types than i8");
+    for (size_t k = 2; k < l->node->inputs; k++)
+        for (int64_t i = 0; l->in[k] && i < l->in[k]->count; i++)
+            if (net_array_integer(l->in[k], i) != 0)
+                return lowering_leave(l, "a zero point that is not 0");
+    return l->out[0] != NULL || lowering_leave(l, "nobody wants the result");
 }
 
 void *lowering_scratch(struct lowering *l, int64_t count)

@@ -16,6 +16,7 @@ enum { LOWERED_STEPS = 24, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 32 };
 /* One kernel: reads the operands in the order of its library, writes the result. Steps are run one after another. */
 struct lowered_step {
     char workload[200];
+    const char *precision; /* of its elements; NULL = the network's */
     struct run_operand input[LOWERED_INPUTS];
     struct run_operands operands;
 };
@@ -58,6 +59,11 @@ struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t cou
     __attribute__((format(printf, 4, 5)));
 /* The next operand that the kernel reads: elements of four bytes. A step that is NULL is passed over. */
 void lowering_read(struct lowered_step *step, const void *data, int64_t count);
+/* The same of bytes: the kernel multiplies integers of eight bits. */
+void lowering_read_bytes(struct lowered_step *step, const void *data, int64_t count);
+/* Whether the first two operands are integers of eight bits with a sign, and the others, zero points, all zero; else that is the
+ * reason. */
+bool lowering_is_bytes(struct lowering *l);
 /* Memory of so many elements of four bytes, zeros; NULL when there is none, which is then the reason. */
 void *lowering_scratch(struct lowering *l, int64_t count);
 /* Whether an operand, or the one with these contents, is known before the network runs. */
@@ -68,6 +74,8 @@ bool lowering_holds(const struct lowering *l);
 
 /* The rules, by family. */
 bool lowering_conv(struct lowering *l, const char *word);
+bool lowering_conv_integer(struct lowering *l, const char *word);
+bool lowering_matmul_integer(struct lowering *l, const char *word);
 bool lowering_pool(struct lowering *l, const char *word);
 bool lowering_globalpool(struct lowering *l, const char *word);
 bool lowering_product(struct lowering *l, const char *word);
@@ -92,6 +100,7 @@ bool lowering_by_places(struct lowering *l, const char *word);
 bool lowering_resize(struct lowering *l, const char *word);
 bool lowering_conv_transpose(struct lowering *l, const char *word);
 bool lowering_lstm(struct lowering *l, const char *word);
+bool lowering_gru(struct lowering *l, const char *word);
 
 /* to = the elements of `from` at these places, which count from 1 (0 = a zero), so many columns at a time. */
 bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_count, const double *place, int64_t count,

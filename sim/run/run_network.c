@@ -70,6 +70,7 @@ static bool note_steps(struct run_network *n, const char *title, struct lowering
     if (lacks.exit_code)
         return lowering_leave(l, "%.180s", lacks.text);
     n->macs_here += here ? macs : 0;
+    n->macs_known -= l->step[0].precision && !here ? macs : 0; /* the unit has no kernel for them */
     *noted = true;
     return true;
 }
@@ -83,6 +84,7 @@ static bool compute_steps(struct run_network *n, const char *title, struct lower
     const bool open = open_steps(n, l, step, error);
     if (open) {
         n->macs_here += multiplies_here(l, step) ? macs : 0;
+        n->macs_known -= l->step[0].precision && !multiplies_here(l, step) ? macs : 0; /* the unit has no kernel for them */
         *done = run_steps(n, title, l, step, error);
     }
     for (unsigned i = 0; i < l->steps; i++)

@@ -12,6 +12,7 @@
 /* A kernel of a unit, however many nodes need it. */
 struct kernel {
     char *workload;
+    const char *precision; /* NULL = the network's */
     enum orch_part asked;
     bool elsewhere, lacks, timed;
     bool multiplies;
@@ -78,7 +79,7 @@ static bool open_on(struct run_network *n, struct kernel *k, enum orch_part part
     const struct run_known *const known = n->request->known;
     const struct run_timing *timing = NULL;
     struct network_step step = {.run = NULL};
-    network_step_ask(n, k->workload, part, &k->request);
+    network_step_ask(n, k->workload, k->precision, part, &k->request);
     if (known && known->find && !known->find(known->context, &k->request, &timing, error))
         return false;
     *there = true;
@@ -112,14 +113,21 @@ static bool open_kernel(struct run_network *n, struct kernel *k, struct orch_err
     return true;
 }
 
-static bool kernel_of(struct run_network *n, enum orch_part asked, const char *workload, size_t *index, struct orch_error *error)
+static bool is_same(const struct kernel *k, enum orch_part asked, const struct lowered_step *step)
+{
+    return k->asked == asked && strcmp(k->workload, step->workload) == 0 &&
+           strcmp(k->precision ? k->precision : "", step->precision ? step->precision : "") == 0;
+}
+
+static bool kernel_of(struct run_network *n, enum orch_part asked, const struct lowered_step *step, size_t *index,
+                      struct orch_error *error)
 {
     struct network_kernels *const all = n->kernel_list;
     for (*index = 0; *index < all->kernels; ++*index)
-        if (all->kernel[*index].asked == asked && strcmp(all->kernel[*index].workload, workload) == 0)
+        if (is_same(&all->kernel[*index], asked, step))
             return true;
     struct kernel *const grown = list_grow(all->kernel, all->kernels, &all->kernel_room, sizeof *grown);
-    char *const text = strdup(workload);
+    char *const text = strdup(step->workload);
     if (grown)
         all->kernel = grown;
     if (!grown || !text) {
@@ -127,7 +135,7 @@ static bool kernel_of(struct run_network *n, enum orch_part asked, const char *w
         return orch_no_memory(error);
     }
     struct kernel *const k = &grown[all->kernels++];
-    *k = (struct kernel){.workload = text, .asked = asked};
+    *k = (struct kernel){.workload = text, .precision = step->precision, .asked = asked};
     run_result_init(&k->result);
     return open_kernel(n, k, error);
 }
@@ -158,7 +166,7 @@ bool network_kernels_add(struct run_network *n, const char *title, const struct 
     bool ok = true;
     *here = true;
     for (unsigned i = 0; i < l->steps; i++) {
-        if (!kernel_of(n, l->part, l->step[i].workload, &index[i], error))
+        if (!kernel_of(n, l->part, &l->step[i], &index[i], error))
             return orch_fail_in(error, "%s", title);
         const struct kernel *const k = &n->kernel_list->kernel[index[i]];
         if (k->lacks) {

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of the host are of four bytes: float32, or whole ones. */
-enum { HOST_BYTES = 4, CHUNK = 1024 };
+enum { CHUNK = 1024 };
 
 struct tensor {
     const void *host;
@@ -46,6 +45,12 @@ struct mem_space *network_memory_space(const struct network_memory *memory)
 static uint64_t bytes_of(enum element_type type, uint64_t count)
 {
     return count * element_type_bytes(type);
+}
+
+/* Numbers of the host are of four bytes, float32 or whole ones, but for the operands of products of bytes. */
+static uint64_t host_bytes(enum element_type type, uint64_t count)
+{
+    return type == ELEMENT_I8 ? count : 4 * count;
 }
 
 static bool is_same(enum element_type type, const void *host, const uint8_t *own, uint64_t count)
@@ -167,14 +172,14 @@ bool network_memory_give(struct network_memory *memory, const struct run_buffer 
     for (unsigned i = 0; i < buffers; i++) {
         const struct run_buffer *const b = &buffer[i];
         if (b->written) {
-            if (b->count * HOST_BYTES != operands->result_bytes)
+            if (host_bytes(b->type, b->count) != operands->result_bytes)
                 return other_size(b, operands->result_bytes, error);
             if (!give_result(memory, b, operands->result, &address[i], error))
                 return false;
         }
         if (!b->read || (b->written && next == operands->inputs))
             continue;
-        if (next == operands->inputs || operands->input[next].bytes != b->count * HOST_BYTES)
+        if (next == operands->inputs || operands->input[next].bytes != host_bytes(b->type, b->count))
             return other_size(b, next < operands->inputs ? operands->input[next].bytes : 0, error);
         const struct run_operand *const from = &operands->input[next++];
         if (b->written && values)

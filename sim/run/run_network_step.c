@@ -9,13 +9,18 @@
 
 /* ---- opening ---- */
 
-void network_step_ask(const struct run_network *n, const char *workload, enum orch_part part, struct run_request *q)
+void network_step_ask(const struct run_network *n, const char *workload, const char *precision, enum orch_part part,
+                      struct run_request *q)
 {
     const bool cores = part == PART_CPU;
     *q = *n->request;
     q->workload = workload;
     q->unit = orch_part_name(part);
-    q->precision = cores ? "f32" : n->request->precision ? n->request->precision : part == PART_ANE ? "f16" : "f32";
+    q->precision = precision               ? precision
+                   : cores                 ? "f32"
+                   : n->request->precision ? n->request->precision
+                   : part == PART_ANE      ? "f16"
+                                           : "f32";
     q->operands = NULL;
     q->inputs = NULL;
     q->input_count = 0;
@@ -34,8 +39,12 @@ void network_step_ask(const struct run_network *n, const char *workload, enum or
 
 bool network_step_prepare(const struct run_request *request, struct network_step *step, struct orch_error *error)
 {
+    /* Eight bits mean exact sums of integers on cores and AMX alone. */
+    const bool exact =
+        strcmp(request->unit, orch_part_name(PART_CPU)) == 0 || strcmp(request->unit, orch_part_name(PART_AMX)) == 0;
+    const bool knows = exact || strcmp(request->precision, "i8") != 0;
     step->request = *request;
-    if (run_kind_on_unit(&step->request))
+    if (knows && run_kind_on_unit(&step->request))
         step->run = run_prepare(&step->request, error);
     else
         orch_fail(error, ORCH_USAGE, "the library has no %.150s", request->workload);
@@ -46,7 +55,7 @@ static bool open_on(const struct run_network *n, const struct lowered_step *lowe
                     struct network_step *step, struct orch_error *error)
 {
     struct run_request q;
-    network_step_ask(n, lowered->workload, part, &q);
+    network_step_ask(n, lowered->workload, lowered->precision, part, &q);
     q.operands = &lowered->operands;
     return network_step_prepare(&q, step, error);
 }

@@ -24,7 +24,8 @@ bool network_step_run(struct run_network *network, const char *title, const stru
 
 /* ---- for run_network_kernel.c, which has no values ---- */
 
-void network_step_ask(const struct run_network *network, const char *workload, enum orch_part part, struct run_request *request);
+void network_step_ask(const struct run_network *network, const char *workload, const char *precision, enum orch_part part,
+                      struct run_request *request);
 /* Opens what is asked, on that unit only. */
 bool network_step_prepare(const struct run_request *request, struct network_step *step, struct orch_error *error);
 /* Takes the costs of a kernel's own command buffer from what it did. */

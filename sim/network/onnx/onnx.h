@@ -24,6 +24,9 @@ struct net_model *onnx_load(const char *path, struct orch_error *error);
 /* Whether bytes look like a model: they begin with one of its fields, and a graph is among those that follow. */
 bool onnx_is(const void *bytes, size_t size);
 
+/* Writes a model of ONNX's own operators (no fused ones), with all its weights inside, as opset 21. */
+bool onnx_export(const struct net_model *model, const char *path, struct orch_error *error);
+
 /* A serialised TensorProto; its name goes to `name`, which may be NULL. NULL with an error. */
 struct net_array *onnx_tensor_load(const char *path, char *name, size_t name_size, struct orch_error *error);
 

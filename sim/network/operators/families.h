@@ -10,7 +10,7 @@
     X(conv_integer) X(conv_transpose) X(depth_to_space) X(dequantise) X(det) X(dropout) X(dynamic_quantise) X(einsum) \
     X(expand) X(eye_like) X(flatten) X(gather) X(gather_elements) X(gather_nd) X(gemm) X(global_pool) X(grid_sample) \
     X(layer_norm) X(loss) X(matmul) X(matmul_integer) X(max_unpool) X(nms) X(non_zero) X(one_hot) X(pad) X(pool) \
-    X(qlinear_conv) X(qlinear_matmul) X(quantise) X(range) X(recurrent) X(reduce) X(reshape) X(resize) X(roi_align) \
+    X(qlinear_conv) X(qlinear_matmul) X(quantise) X(range) X(recurrent) X(reduce) X(rescale) X(reshape) X(resize) X(roi_align) \
     X(scatter) X(shape) X(size) X(slice) X(softmax) X(space_to_depth) X(split) X(squeeze) X(tile) X(top_k) X(transpose) \
     X(unique) X(unsqueeze) X(where) X(window)
 #define NET_EVALS(X) \
@@ -19,7 +19,7 @@
     X(eye_like) X(fused_add) X(gather) X(gather_elements) X(gather_nd) X(global_pool) X(grid_sample) X(group_norm) X(if) \
     X(layer_norm) X(loop) X(loss) X(lp_norm) X(lrn) X(matmul) X(matmul_integer) X(max_unpool) X(mean) X(mvn) X(nms) \
     X(non_zero) X(one_hot) X(pad) X(pointwise) X(pool) X(qlinear_conv) X(qlinear_matmul) X(quantise) X(range) \
-    X(recurrent) X(reduce) X(resize) X(reverse_sequence) X(roi_align) X(rotary) X(scan) X(scatter_elements) \
+    X(recurrent) X(reduce) X(rescale) X(resize) X(reverse_sequence) X(roi_align) X(rotary) X(scan) X(scatter_elements) \
     X(scatter_nd) X(shape) X(size) X(slice) X(softmax) X(split) X(swiglu) X(tile) X(top_k) X(transpose) X(trilu) \
     X(unique) X(view) X(window)
 /* clang-format on */

@@ -133,3 +133,30 @@ bool net_eval_dynamic_quantise(struct net_call *call)
     }
     return true;
 }
+
+/* ---- sums of products of integers ---- */
+
+bool net_rule_rescale(struct net_infer *i)
+{
+    net_state(i, 0, NET_F32, i->in[0].shape.known ? &i->in[0].shape : NULL);
+    return true;
+}
+
+/* scale x + bias, both one for all or one for each place of `axis`. */
+bool net_eval_rescale(struct net_call *call)
+{
+    const struct net_array *const x = call->in[0], *const scale = call->in[1], *const bias = net_in(call, 2);
+    const int64_t given = net_attr_int(call->node, "axis", -1), axis = given < 0 ? given + x->dims : given;
+    if (axis < 0 || axis >= (int64_t)x->dims)
+        return net_refuse(call->error, "axis %lld", (long long)given);
+    const int64_t length = x->shape[axis], inner = net_extent(x->shape, (unsigned)axis + 1, x->dims);
+    if ((scale->count != 1 && scale->count != length) || (bias && bias->count != 1 && bias->count != length))
+        return net_refuse(call->error, "scales or biases do not fit %lld places", (long long)length);
+    for (int64_t k = 0; k < x->count; k++) {
+        const int64_t place = k / inner % length;
+        const double y = net_array_double(x, k) * net_array_double(scale, scale->count == 1 ? 0 : place) +
+                         (bias ? net_array_double(bias, bias->count == 1 ? 0 : place) : 0);
+        net_write_doubles(NET_F32, call->out[0]->data, k, 1, &y);
+    }
+    return true;
+}

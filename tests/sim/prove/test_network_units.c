@@ -22,7 +22,10 @@ static const struct network_case {
                 {"bert_tiny_random", 1, 26},
                 {"llama_tiny_random", 0, 35},
                 {"ppocr_cls", 0, 33},
-                {"ultraface_slim320", 0, 19}};
+                {"ultraface_slim320", 0, 19},
+                {"coreml/linear_s4tf", 0, 0},
+                {"coreml/mnist_cnn_keras", 1, 2},
+                {"coreml/dtln_aec_128_part1", 0, 22}};
 
 static void check_one(const char *unit, const char *precision, const struct network_case *c)
 {

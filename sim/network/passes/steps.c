@@ -1,0 +1,112 @@
+/* Recurrent operators over a sequence of known length, as one step after the other: kernels know steps. */
+#include "sim/network/passes/match.h"
+#include "sim/network/passes/passes.h"
+
+#include "sim/network/operators/operator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS_MOST = 64 };
+enum { X, W, R, B, LENGTHS, H, C };
+
+struct chain {
+    struct net_match *m;
+    struct net_node *node;
+    net_id part[STEPS_MOST], all[STEPS_MOST], h, c;
+    int64_t steps;
+    size_t at; /* where the next node goes */
+};
+
+static net_id value_like(struct chain *ch, enum net_type type)
+{
+    const net_id id = net_value_add(ch->m->model, ch->node->name);
+    net_must(ch->m, id != NET_NONE);
+    if (id != NET_NONE)
+        ch->m->model->value[id].type = type;
+    return id;
+}
+
+static struct net_node *put(struct chain *ch, const char *op, const net_id *in, size_t inputs, size_t outputs)
+{
+    struct net_node *const node = net_node_new(ch->node->name, op, "", inputs, outputs);
+    if (!node || !net_graph_insert(ch->m->model->graph, ch->at, node)) {
+        net_must(ch->m, false);
+        return NULL;
+    }
+    ch->at++;
+    memcpy(node->input, in, inputs * sizeof *in);
+    node->version = ch->node->version;
+    node->row = net_operator_find(op, "");
+    for (size_t k = 0; k < outputs; k++)
+        node->output[k] = value_like(ch, NET_F32);
+    return node;
+}
+
+static void split_input(struct chain *ch)
+{
+    struct net_node *const node = put(ch, "Split", &ch->node->input[X], 1, (size_t)ch->steps);
+    net_must(ch->m, node && net_set_int(node, "axis", 0) && net_set_int(node, "num_outputs", ch->steps));
+    for (int64_t k = 0; node && k < ch->steps; k++)
+        ch->part[k] = node->output[k];
+}
+
+static void add_step(struct chain *ch, int64_t k)
+{
+    const bool lstm = strcmp(ch->node->op, "LSTM") == 0;
+    const net_id in[7] = {ch->part[k], ch->node->input[W], ch->node->input[R], net_input(ch->node, B), NET_NONE, ch->h, ch->c};
+    struct net_node *const step = put(ch, ch->node->op, in, lstm ? 7 : 6, lstm ? 3 : 2);
+    net_must(ch->m, step && net_set_int(step, "hidden_size", net_attr_int(ch->node, "hidden_size", 0)) &&
+                        net_set_int(step, "linear_before_reset", net_attr_int(ch->node, "linear_before_reset", 0)));
+    if (!step)
+        return;
+    ch->all[k] = step->output[0];
+    ch->h = step->output[1];
+    ch->c = lstm ? step->output[2] : NET_NONE;
+}
+
+/* The plain form: other activations, clipping, lengths of their own and peepholes stay with the reference. */
+static bool is_plain(const struct net_node *node)
+{
+    static const char *const others[] = {"activations", "clip", "input_forget", "activation_alpha", "activation_beta"};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (net_attribute(node, others[k]))
+            return false;
+    return !net_attr_int(node, "layout", 0) && net_input(node, LENGTHS) == NET_NONE && net_input(node, C + 1) == NET_NONE &&
+           strcmp(net_attr_text(node, "direction", "forward"), "bidirectional") != 0;
+}
+
+static bool change(struct net_match *m, struct net_node *node)
+{
+    struct chain ch = {.m = m, .node = node};
+    if ((!net_is(node, "LSTM") && !net_is(node, "GRU")) || node->inputs < 3 || node->input[X] == NET_NONE || !is_plain(node))
+        return false;
+    const struct net_shape *const x = net_value_shape(m, node->input[X]);
+    const bool backward = strcmp(net_attr_text(node, "direction", "forward"), "reverse") == 0;
+    ch.steps = x->known && x->dims == 3 ? x->dim[0] : 0;
+    if (ch.steps < 1 || ch.steps > STEPS_MOST || (ch.steps == 1 && !backward))
+        return false;
+    for (size_t i = 0; i < m->model->graph->nodes; i++)
+        ch.at = m->model->graph->node[i] == node ? i : ch.at;
+    ch.h = net_input(node, H);
+    ch.c = strcmp(node->op, "LSTM") == 0 ? net_input(node, C) : NET_NONE;
+    split_input(&ch);
+    for (int64_t k = 0; k < ch.steps && !m->starved; k++)
+        add_step(&ch, backward ? ch.steps - 1 - k : k);
+    struct net_node *const all = m->starved ? NULL : put(&ch, "Concat", ch.all, (size_t)ch.steps, 1);
+    net_must(m, all && net_set_int(all, "axis", 0));
+    if (m->starved)
+        return false;
+    const net_id made[3] = {all->output[0], ch.h, ch.c};
+    for (size_t k = 0; k < node->outputs; k++)
+        if (node->output[k] != NET_NONE)
+            net_replace(m->model->graph, node->output[k], made[k]);
+    for (size_t k = 0; k < node->inputs; k++)
+        node->input[k] = NET_NONE;
+    return true; /* nobody uses it, so it goes */
+}
+
+bool net_pass_steps(struct net_model *model, unsigned *changes, struct orch_error *error)
+{
+    return net_rewrite(model, change, changes, error);
+}
