@@ -1,6 +1,7 @@
 /* orchard loadtest from the command line: text, document, page, database, MLPerf's scenarios, configurations, what is refused. */
 #include "tests/sim/served_example.h"
 #include "tests/support/cli_binary.h"
+#include "tests/support/suite.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,8 +11,8 @@ static struct cli_home home = {.name = "loadtest", .options = "--quiet"};
 static void make(void)
 {
     cli_home_open(&home);
-    served_network(home.folder, "dense");
-    served_network(home.folder, "other");
+    CU_ASSERT_TRUE_FATAL(served_network(home.folder, "dense"));
+    CU_ASSERT_TRUE_FATAL(served_network(home.folder, "other"));
 }
 
 static json_object *ask(const char *line)
