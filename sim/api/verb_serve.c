@@ -27,7 +27,8 @@ static const struct orchard_option option_table[] = {
     {"max-body", 0, "MIB", false, "largest body of a request (default 64)"},
     {"idle-timeout", 0, "SECONDS", false, "silent connections are closed (default 120)"},
     {"metric-aliases", 0, NULL, false,
-     "/metrics also under the names metal_gpu_utilization_percent, metal_memory_bandwidth_gbps, "
+     "/metrics also under other names: those of Triton and llama.cpp, and metal_gpu_utilization_percent, "
+     "metal_memory_bandwidth_gbps, "
      "metal_power_usage_watts"},
     {0},
 };

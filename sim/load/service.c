@@ -171,15 +171,13 @@ static bool ask_batch(const struct service_setup *s, char name[DIMS][DIM_TEXT], 
     return ok;
 }
 
-/* A prompt of so many tokens, and the token behind it. */
-static bool ask_tokens(const struct service_setup *s, struct service *service, unsigned tokens, struct orch_error *error)
+/* A prompt of so many tokens, and the token behind it, of so many sequences. */
+static bool ask_tokens(const struct service_setup *s, unsigned tokens, unsigned sequences, struct service_point *p,
+                       struct service *service, struct orch_error *error)
 {
-    struct service_point *const p = &service->point[service->points];
-    struct language_options o = {.prompt = tokens, .generate = 1};
+    struct language_options o = {.prompt = tokens, .generate = 1, .sequences = sequences};
     struct run_request q = s->run;
     struct run_result r;
-    if (s->run.language)
-        o.sampling = s->run.language->sampling;
     q.workload = s->workload;
     q.detail = "op";
     q.mode = RUN_TIMING;
@@ -197,7 +195,6 @@ static bool ask_tokens(const struct service_setup *s, struct service *service, u
         set_cost(s, r.prefill_seconds, 0, run_values_get(&r.counters, LANGUAGE_PREFILL_JOULES), &p->prompt);
         snprintf(service->unit, sizeof service->unit, "%s", r.unit ? r.unit : "");
         snprintf(service->precision, sizeof service->precision, "%s", r.precision ? r.precision : "");
-        service->points++;
     }
     run_result_free(&r);
     return ok;
@@ -225,17 +222,23 @@ static bool open_language(const struct service_setup *s, struct service *service
             error, ORCH_UNMODELLED,
             ORCH_OPTION("device") ": %.200s: language models are timed at fixed clocks; heat under load is not modelled",
             s->workload);
-    if (s->most > 1)
-        return orch_fail(error, ORCH_UNMODELLED,
-                         ORCH_OPTION("max-batch") " %u: steps of several sequences of a language model are not modelled: 1",
-                         s->most);
     add_size(size, &sizes, s->shortest);
     add_size(size, &sizes, (s->shortest + s->longest) / 2);
     add_size(size, &sizes, s->longest_prompt);
     add_size(size, &sizes, s->longest);
+    add_size(service->sequences, &service->sizes, 1);
+    add_size(service->sequences, &service->sizes, s->most);
+    for (unsigned n = 2; n < s->most; n *= 2)
+        add_size(service->sequences, &service->sizes, n);
     for (unsigned i = 0; i < sizes; i++)
-        if (!ask_tokens(s, service, size[i], error))
-            return false;
+        for (unsigned k = 0; k < service->sizes; k++) {
+            struct service_point p;
+            if (!ask_tokens(s, size[i], service->sequences[k], &p, service, error))
+                return false;
+            service->step[k][i] = p.cost;
+            if (k == 0)
+                service->point[service->points++] = p;
+        }
     return true;
 }
 
@@ -292,15 +295,41 @@ static void mix_costs(const struct load_cost *a, const struct load_cost *b, doub
     }
 }
 
+/* The place of the last number that is not above; *share is how far the next one is reached. */
+static unsigned place(double number, const unsigned *list, unsigned count, double *share)
+{
+    unsigned at = 0;
+    while (at + 1 < count && list[at + 1] <= number)
+        at++;
+    *share = at + 1 < count && number > list[at] ? (number - list[at]) / (list[at + 1] - list[at]) : 0;
+    return at;
+}
+
+/* Between four: numbers of sequences, and tokens in their caches. */
+static void step_cost(const struct service *s, unsigned at, double share, double sequences, struct load_cost *cost)
+{
+    const unsigned next = at + 1 < s->points ? at + 1 : at;
+    struct load_cost fewer, more;
+    double side;
+    const unsigned k = place(sequences, s->sequences, s->sizes, &side), other = k + 1 < s->sizes ? k + 1 : k;
+    mix_costs(&s->step[k][at], &s->step[k][next], share, &fewer);
+    mix_costs(&s->step[other][at], &s->step[other][next], share, &more);
+    mix_costs(&fewer, &more, side, cost);
+}
+
 void service_cost(const void *context, const struct load_work *work, struct load_cost *cost)
 {
     const struct service *const s = context;
-    const double size = work->kind == LOAD_BATCH ? work->samples : work->tokens;
-    unsigned at = 0;
-    while (at + 1 < s->points && s->point[at + 1].size <= size)
-        at++;
-    const struct service_point *const a = &s->point[at], *const b = &s->point[at + 1 < s->points ? at + 1 : at];
-    const double share = b->size > a->size && size > a->size ? (size - a->size) / (b->size - a->size) : 0;
-    const bool prompt = work->kind == LOAD_PROMPT;
-    mix_costs(prompt ? &a->prompt : &a->cost, prompt ? &b->prompt : &b->cost, share, cost);
+    unsigned size[SERVICE_POINTS];
+    double share;
+    for (unsigned i = 0; i < s->points; i++)
+        size[i] = s->point[i].size;
+    const unsigned at = place(work->kind == LOAD_BATCH ? work->samples : work->tokens, size, s->points, &share);
+    const unsigned next = at + 1 < s->points ? at + 1 : at;
+    if (work->kind == LOAD_STEP)
+        step_cost(s, at, share, work->samples, cost);
+    else if (work->kind == LOAD_PROMPT)
+        mix_costs(&s->point[at].prompt, &s->point[next].prompt, share, cost);
+    else
+        mix_costs(&s->point[at].cost, &s->point[next].cost, share, cost);
 }

@@ -7,7 +7,7 @@
 #include "sim/load/load.h"
 #include "sim/run/run.h"
 
-enum { SERVICE_POINTS = 24 };
+enum { SERVICE_POINTS = 24, SERVICE_SEQUENCES = SERVICE_POINTS, SERVICE_LENGTHS = 4 };
 
 struct service_setup {
     struct run_request run;     /* chip, unit, precision, source of known timings ...; workload and detail are set here */
@@ -31,6 +31,9 @@ struct service_point {
 struct service {
     struct service_point point[SERVICE_POINTS];
     unsigned points;
+    /* Language models: numbers of sequences that were simulated, and their steps, by points. */
+    unsigned sequences[SERVICE_SEQUENCES], sizes;
+    struct load_cost step[SERVICE_SEQUENCES][SERVICE_LENGTHS];
     bool language;
     char unit[8];
     char precision[16];

@@ -11,6 +11,7 @@ struct language_options {
     unsigned context;         /* tokens that the cache holds; 0 = as many as are needed */
     const char *prefill_unit; /* that reads the prompt; NULL = the one that goes on */
     struct sampler_params sampling;
+    unsigned sequences; /* that generate side by side, where only time is asked for; 0 = 1 */
 };
 
 /* The share of memory that the GPU may hold: measured on a 32 GB M1 Max (chip database, gpu_memory_share_note). */

@@ -33,8 +33,8 @@ static unsigned value_bytes(const struct block_format *format)
 
 static double need_of(const struct language_work *w, const struct block_format *format)
 {
-    return (double)shape_bytes(&w->model.shape, format) +
-           (double)shape_cache_bytes(&w->model.shape, value_bytes(format)) * w->context;
+    return (double)shape_bytes(&w->model.shape, format) + (double)shape_cache_bytes(&w->model.shape, value_bytes(format)) *
+                                                              w->context * (w->options.sequences > 1 ? w->options.sequences : 1);
 }
 
 bool language_fits(const struct run *run, struct orch_error *error)
@@ -185,6 +185,42 @@ static bool add_pass(const struct timed *t, unsigned past, unsigned tokens, bool
     return ok;
 }
 
+/* Of a kernel: its time is found, and what it did hardly counts. */
+#define ASKED 1e-9
+
+/* A matrix times the values of several sequences: as often times one vector, or times all of them, whichever takes less time. */
+static bool add_shared(const struct timed *t, const struct kernel_call *c, unsigned sequences, double times,
+                       struct language_sum *sum)
+{
+    struct kernel_call each = *c, all = *c;
+    struct language_sum a = {0}, b = {0};
+    unsigned long long rows;
+    unsigned tokens, columns;
+    if (sscanf(c->kernel, "gemm:%ux%llux%u", &tokens, &rows, &columns) != 3 &&
+        sscanf(c->kernel, "gemv:%llux%u", &rows, &columns) != 2)
+        return orch_fail(t->error, ORCH_INTERNAL, "%s: no product", c->kernel);
+    snprintf(each.kernel, sizeof each.kernel, "gemv:%llux%u", rows, columns);
+    snprintf(all.kernel, sizeof all.kernel, "gemm:%ux%llux%u,tb=1", sequences, rows, columns);
+    if (!add_call(t, &each, ASKED * sequences, &a) || !add_call(t, &all, ASKED, &b))
+        return false;
+    return a.seconds <= b.seconds ? add_call(t, &each, sequences * times, sum) : add_call(t, &all, times, sum);
+}
+
+/* A token of each of several sequences: products share the matrices, the rest is rows; attention is left to the caller. */
+static bool add_side_by_side(const struct timed *t, unsigned past, unsigned sequences, double times, struct language_sum *sum)
+{
+    struct kernel_calls calls = {0};
+    bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, sequences, &calls, t->error);
+    for (size_t i = 0; ok && i < calls.count; i++) {
+        const struct kernel_call *const c = &calls.call[i];
+        if (strcmp(c->what, "attention") != 0)
+            ok = is(c, "gemm") || is(c, "gemv") ? add_shared(t, c, sequences, times * c->times, sum)
+                                                : add_call(t, c, times * c->times, sum);
+    }
+    kernel_calls_free(&calls);
+    return ok;
+}
+
 /* How often each of the points stands for a step. */
 static void weigh(unsigned steps, const unsigned at[POINTS], unsigned points, double weight[POINTS])
 {
@@ -208,9 +244,10 @@ static bool add_steps(const struct timed *t, unsigned past, unsigned steps, stru
     char text[160];
     at[1] = points == 2 ? 1 : at[1];
     weigh(steps, at, points, weight);
-    bool ok = add_pass(t, past, 1, false, true, steps, sum);
+    const unsigned sequences = t->work->options.sequences > 1 ? t->work->options.sequences : 1;
+    bool ok = sequences > 1 ? add_side_by_side(t, past, sequences, steps, sum) : add_pass(t, past, 1, false, true, steps, sum);
     for (unsigned p = 0; ok && p < points; p++)
-        ok = add_pass(t, past + at[p], 1, true, false, weight[p], sum);
+        ok = add_pass(t, past + at[p], 1, true, false, sequences * weight[p], sum);
     snprintf(text, sizeof text, "attention is timed behind %u, %u and %u tokens, and lies on a line between them", past + at[0],
              past + at[points > 1 ? 1 : 0], past + at[points - 1]);
     return ok && language_unit_close_steps(t->unit, sum, steps, t->error) &&

@@ -68,14 +68,12 @@ static bool read_prompt(struct completion *c, const struct json_node *top)
 {
     size_t wrong;
     struct json_node prompt = json_member(top, "prompt"), first;
-    if (json_object_is_type(prompt.value, json_type_array) && json_count(&prompt) == 1) {
+    if (json_object_is_type(prompt.value, json_type_array)) {
         struct json_walk walk = {.of = &prompt};
-        if (json_next(&walk, &first) && json_object_is_type(first.value, json_type_string))
+        if (json_count(&prompt) == 1 && json_next(&walk, &first) && json_object_is_type(first.value, json_type_string))
             c->prompt = strdup(json_get_string(&first, NULL));
-    } else if (prompt.present) {
-        c->prompt = strdup(json_get_string(top, "prompt"));
     } else {
-        c->prompt = strdup("");
+        c->prompt = strdup(prompt.present ? json_get_string(top, "prompt") : "");
     }
     if (!json_ok(top))
         return false;

@@ -164,7 +164,7 @@ static bool read_body(struct inference *i, struct orch_error *error)
     if (r->header(r->carrier, "Content-Encoding"))
         return orch_fail(error, ORCH_UNMODELLED, "compressed bodies are not served");
     if (!text)
-        return read_request(i, r->body, (struct kserve_binary){r->body + r->size, 0}, error);
+        return read_request(i, r->body, (struct kserve_binary){r->body + r->size, 0, r->size}, error);
     char *end;
     const unsigned long long length = strtoull(text, &end, 10);
     if (end == text || *end || *text == '-' || length > r->size)
@@ -174,7 +174,8 @@ static bool read_body(struct inference *i, struct orch_error *error)
     char *const json = strndup(r->body, (size_t)length);
     if (!json)
         return orch_no_memory(error);
-    const bool ok = read_request(i, json, (struct kserve_binary){r->body + length, r->size - (size_t)length}, error);
+    const bool ok =
+        read_request(i, json, (struct kserve_binary){r->body + length, r->size - (size_t)length, (size_t)length}, error);
     free(json);
     return ok;
 }

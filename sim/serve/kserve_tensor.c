@@ -115,9 +115,13 @@ struct net_array *kserve_read(const struct json_node *input, enum net_type expec
     int64_t count;
     if (!json_ok(input))
         return NULL;
-    /* Before memory is asked for: what is sent is as long as the shape says, or at least a character a number. */
     if (!net_shape_count(type, dim, dims, &count)) {
         json_wrong(input, "shape", "is larger than any tensor that is served");
+        return NULL;
+    }
+    /* Before memory is asked for: what is sent is as long as the shape says, or has at least a character for each number. */
+    if (size == UINT64_MAX ? (uint64_t)count > binary->json : size > binary->left) {
+        json_wrong(input, "shape", "has %" PRId64 " elements, more than are in the body", count);
         return NULL;
     }
     struct net_array *const a = net_array_new(type, dim, dims, error);

@@ -14,6 +14,7 @@ enum net_type kserve_type_named(const char *name); /* NET_TYPES = none */
 struct kserve_binary {
     const char *at;
     size_t left;
+    size_t json; /* bytes of the JSON: more numbers than that are not there */
 };
 /* Reads an input: shape, datatype, data or parameters.binary_data_size. NULL after json_wrong or *error. */
 struct net_array *kserve_read(const struct json_node *input, enum net_type expected, struct kserve_binary *binary,

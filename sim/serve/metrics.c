@@ -82,14 +82,15 @@ static const struct row rows[] = {
     {"llamacpp:tokens_predicted_seconds_total", "Predict process time, simulated", tokens_seconds_of, true},
 };
 
-static void put_models(struct text *to, struct served *served)
+/* Names of other servers break rules of names that ours keep (promtool), so that they have to be asked for. */
+static void put_models(struct text *to, struct served *served, bool aliases)
 {
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         bool any = false;
         for (size_t i = 0; i < served_count(served); i++) {
             const struct served_model *const m = served_at(served, i);
             const struct served_counts c = served_counts(served, m);
-            if (rows[k].language && !m->language)
+            if ((rows[k].language && !m->language) || (!aliases && strncmp(rows[k].name, "orchard_", 8) != 0))
                 continue;
             if (!any)
                 head(to, rows[k].name, "counter", rows[k].help);
@@ -167,7 +168,7 @@ void metrics_answer(const struct protocol_context *c, struct http_reply *reply)
     text_put(to, ",clock=\"simulated\"} 1\n");
     head(to, "orchard_uptime_seconds", "gauge", "Time of this host since the server began");
     put(to, "orchard_uptime_seconds", "", now.up_s);
-    put_models(to, c->served);
+    put_models(to, c->served, c->aliases);
     put_units(to, &now);
     if (now.known)
         put_machine(to, c, &now);

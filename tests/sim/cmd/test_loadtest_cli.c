@@ -1,6 +1,7 @@
 /* orchard loadtest from the command line: text, document, page, database, MLPerf's scenarios, configurations, what is refused. */
 #include "tests/sim/served_example.h"
 #include "tests/support/cli_binary.h"
+#include "tests/support/suite.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,8 +11,8 @@ static struct cli_home home = {.name = "loadtest", .options = "--quiet"};
 static void make(void)
 {
     cli_home_open(&home);
-    served_network(home.folder, "dense");
-    served_network(home.folder, "other");
+    CU_ASSERT_TRUE_FATAL(served_network(home.folder, "dense"));
+    CU_ASSERT_TRUE_FATAL(served_network(home.folder, "other"));
 }
 
 static json_object *ask(const char *line)
@@ -141,6 +142,44 @@ static void test_configuration(void)
     cli_home_remove(&home);
 }
 
+/* A language model: a step of one sequence is that of run; four sequences side by side do more than one, and less than four times
+ * as much; tokens join earlier when batches are continuous. */
+static void test_sequences(void)
+{
+    const char *const form = "%s/language/stories260K/stories260K-q8_0.gguf --prompt 16 --generate 16 --instances gpu=1 %s";
+    char line[400];
+    double rate[2], first[2];
+    make();
+    json_object *const run =
+        cli_ask(&home, "run %s/language/stories260K/stories260K-q8_0.gguf --unit gpu --detail op --prompt 16 --generate 1 --json",
+                suite_golden(""))
+            ? cli_document(&home.outcome)
+            : NULL;
+    if (!run)
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        snprintf(line, sizeof line, form, suite_golden(""),
+                 i ? "--scenario offline --samples 64 --max-batch 4" : "--scenario offline --samples 64");
+        json_object *const d = ask(line);
+        rate[i] = document_number(d, "/load/models/0/tokens_per_second");
+        CHECK(fabs(document_number(d, "/load/services/0/seconds") * document_number(run, "tokens_per_second") - 1) < 1e-9 &&
+                  fabs(document_number(d, "/load/services/0/prompt_seconds") / document_number(run, "prefill_seconds") - 1) <
+                      1e-9,
+              "%g s a token", document_number(d, "/load/services/0/seconds"));
+        json_object_put(d);
+        snprintf(line, sizeof line, form, suite_golden(""),
+                 i ? "--arrivals constant:150 --duration 1 --max-batch 4"
+                   : "--arrivals constant:150 --duration 1 --max-batch 4 --batching static");
+        json_object *const o = ask(line);
+        first[i] = document_number(o, "/load/models/0/first_token_seconds/p99");
+        json_object_put(o);
+    }
+    CHECK(rate[1] > 1.2 * rate[0] && rate[1] < 4 * rate[0], "%g tokens/s alone, %g of four", rate[0], rate[1]);
+    CHECK(first[1] <= first[0], "first token after %g s static, %g s continuous", first[0], first[1]);
+    json_object_put(run);
+    cli_home_remove(&home);
+}
+
 static void test_wrong(void)
 {
     static const struct cli_wrong rows[] = {
@@ -174,5 +213,6 @@ static const struct suite_test tests[] = {{"a light load", test_light_load},
                                           {"batches and the page", test_batches_and_page},
                                           {"MLPerf's scenarios", test_scenarios},
                                           {"configurations and traces", test_configuration},
+                                          {"sequences of a language model", test_sequences},
                                           {"wrong lines", test_wrong}};
 SUITE_MAIN("loadtest_cli", tests)

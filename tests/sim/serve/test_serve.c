@@ -1,88 +1,10 @@
 /* orchard serve on a free port: KServe's protocol with JSON and binary tensors, what is refused, counters, many clients at a
  * time, ports in use, the end. */
-#include "tests/sim/serve/http_client.h"
-#include "tests/sim/served_example.h"
+#include "tests/sim/serve/serve_example.h"
 #include "tests/support/cli_binary.h"
 
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <time.h>
-
-static struct cli_home home = {.name = "serve", .options = "--quiet"};
-static pid_t server = -1;
-static unsigned port;
-
-/* ---- the server ---- */
-
-static bool start(const char *options)
-{
-    char line[700];
-    cli_home_open(&home);
-    served_network(home.folder, "dense");
-    snprintf(line, sizeof line, "%s/dense", home.folder);
-    suite_write_text(line, "config.pbtxt", "max_batch_size: 8\n");
-    port = http_free_port();
-    snprintf(line, sizeof line,
-             "serve %s/dense %s/language/stories260K/stories260K-q8_0.gguf --db %s/runs.db --port %u --quiet %s", home.folder,
-             suite_golden(""), home.folder, port, options);
-    server = cli_start(line, -1);
-    if (server < 0) {
-        suite_skip("orchard is not built");
-        return false;
-    }
-    for (unsigned i = 0; i < 400; i++) {
-        const int s = http_connect(port);
-        if (s >= 0) {
-            close(s);
-            return true;
-        }
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    }
-    CU_FAIL_FATAL("no server");
-    return false;
-}
-
-static void stop(void)
-{
-    kill(server, SIGTERM);
-    const int status = cli_wait(server, 20);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned)status);
-    server = -1;
-    cli_home_remove(&home);
-}
-
-static struct http_answer ask(const char *method, const char *path, const char *headers, const void *body, size_t size)
-{
-    struct http_answer a;
-    const int s = http_connect(port);
-    const bool ok = s >= 0 && http_ask(s, method, path, headers, body, size, &a);
-    CHECK(ok, "%s %s", method, path);
-    if (s >= 0)
-        close(s);
-    return a;
-}
-
-static json_object *post(const char *path, const char *body, unsigned status)
-{
-    struct http_answer a = ask("POST", path, "", body, strlen(body));
-    CHECK(a.status == status, "%s %s: %u %s", path, body, a.status, a.body ? a.body : "");
-    json_object *const o = a.body ? json_tokener_parse(a.body) : NULL;
-    free(a.body);
-    return o;
-}
-
-static json_object *get(const char *path)
-{
-    struct http_answer a = ask("GET", path, "", NULL, 0);
-    CHECK(a.status == 200, "%s: %u %s", path, a.status, a.body ? a.body : "");
-    json_object *const o = a.body ? json_tokener_parse(a.body) : NULL;
-    CHECK(o != NULL, "%s", path);
-    free(a.body);
-    return o;
-}
 
 /* ---- KServe ---- */
 
@@ -204,61 +126,63 @@ static void test_binary_tensors(void)
     stop();
 }
 
+#define X4 "\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[1,2,3,4]"
+static const struct {
+    const char *path, *header, *body;
+    unsigned status;
+    const char *says;
+} refused_requests[] = {
+    {"dense/infer", "", "", 400, "request"},
+    {"dense/infer", "", "{", 400, "request:1"},
+    {"dense/infer", "", "{\"inputs\":[]}", 400, "inputs"},
+    {"dense/infer", "", "{\"inputs\":[{" X4 "},{" X4 "}]}", 400, "twice"},
+    {"dense/infer", "", "{\"inputs\":[{\"name\":\"z\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[1,2,3,4]}]}", 400,
+     "no input 'z'"},
+    {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"INT32\",\"data\":[1,2,3,4]}]}", 400,
+     "takes FP32"},
+    {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"FP31\",\"data\":[1,2,3,4]}]}", 400,
+     "no type"},
+    {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,5],\"datatype\":\"FP32\",\"data\":[1,2,3,4,5]}]}", 400,
+     "dimension 1 is 5"},
+    {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[4],\"datatype\":\"FP32\",\"data\":[1,2,3,4]}]}", 400,
+     "1 dimensions"},
+    {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[1,2,3]}]}", 400,
+     "3 elements"},
+    {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[1,2,3,4,5]}]}", 400,
+     "more than the 4"},
+    {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[1,2,\"3\",4]}]}", 400,
+     "data[2]"},
+    {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[0,4],\"datatype\":\"FP32\",\"data\":[]}]}", 400,
+     "dimension 0 is 0"},
+    {"dense/infer", "",
+     "{\"inputs\":[{\"name\":\"x\",\"shape\":[1099511627776,1099511627776],\"datatype\":\"FP32\",\"data\":[]}]}", 400,
+     "larger than any"},
+    {"dense/infer", "", "{\"inputs\":[{" X4 "}],\"outputs\":[{\"name\":\"q\"}]}", 400, "no output 'q'"},
+    {"dense/infer", "", "{\"inputs\":[{" X4 "}],\"outputs\":[{\"name\":\"y\",\"parameters\":{\"classification\":3}}]}", 400,
+     "classification"},
+    {"dense/infer", "Inference-Header-Content-Length: 9999\r\n", "{}", 400, "no number from 0 to 2"},
+    {"dense/infer", "Inference-Header-Content-Length: -1\r\n", "{}", 400, "no number"},
+    {"dense/infer", "Content-Encoding: gzip\r\n", "{}", 501, "compressed"},
+    {"none/infer", "", "{}", 404, "no model 'none'"},
+    {"dense/versions/2/infer", "", "{}", 404, "version 1 alone"},
+    {"dense/versions/1x/infer", "", "{}", 404, "version"},
+    {"dense/nothing", "", "{}", 404, "/infer"},
+    {"dense", "", "{}", 405, "GET"},
+    {"stories260K-q8_0/infer", "", "{}", 501, "/v1/completions"},
+};
+
 static void test_refused_requests(void)
 {
-#define X4 "\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[1,2,3,4]"
-    static const struct {
-        const char *path, *header, *body;
-        unsigned status;
-        const char *says;
-    } cases[] = {
-        {"dense/infer", "", "", 400, "request"},
-        {"dense/infer", "", "{", 400, "request:1"},
-        {"dense/infer", "", "{\"inputs\":[]}", 400, "inputs"},
-        {"dense/infer", "", "{\"inputs\":[{" X4 "},{" X4 "}]}", 400, "twice"},
-        {"dense/infer", "", "{\"inputs\":[{\"name\":\"z\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[1,2,3,4]}]}", 400,
-         "no input 'z'"},
-        {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"INT32\",\"data\":[1,2,3,4]}]}", 400,
-         "takes FP32"},
-        {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"FP31\",\"data\":[1,2,3,4]}]}", 400,
-         "no type"},
-        {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,5],\"datatype\":\"FP32\",\"data\":[1,2,3,4,5]}]}", 400,
-         "dimension 1 is 5"},
-        {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[4],\"datatype\":\"FP32\",\"data\":[1,2,3,4]}]}", 400,
-         "1 dimensions"},
-        {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[1,2,3]}]}", 400,
-         "3 elements"},
-        {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[1,2,3,4,5]}]}", 400,
-         "more than the 4"},
-        {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[1,2,\"3\",4]}]}", 400,
-         "data[2]"},
-        {"dense/infer", "", "{\"inputs\":[{\"name\":\"x\",\"shape\":[0,4],\"datatype\":\"FP32\",\"data\":[]}]}", 400,
-         "dimension 0 is 0"},
-        {"dense/infer", "",
-         "{\"inputs\":[{\"name\":\"x\",\"shape\":[1099511627776,1099511627776],\"datatype\":\"FP32\",\"data\":[]}]}", 400,
-         "larger than any"},
-        {"dense/infer", "", "{\"inputs\":[{" X4 "}],\"outputs\":[{\"name\":\"q\"}]}", 400, "no output 'q'"},
-        {"dense/infer", "", "{\"inputs\":[{" X4 "}],\"outputs\":[{\"name\":\"y\",\"parameters\":{\"classification\":3}}]}", 400,
-         "classification"},
-        {"dense/infer", "Inference-Header-Content-Length: 9999\r\n", "{}", 400, "no number from 0 to 2"},
-        {"dense/infer", "Inference-Header-Content-Length: -1\r\n", "{}", 400, "no number"},
-        {"dense/infer", "Content-Encoding: gzip\r\n", "{}", 501, "compressed"},
-        {"none/infer", "", "{}", 404, "no model 'none'"},
-        {"dense/versions/2/infer", "", "{}", 404, "version 1 alone"},
-        {"dense/versions/1x/infer", "", "{}", 404, "version"},
-        {"dense/nothing", "", "{}", 404, "/infer"},
-        {"dense", "", "{}", 405, "GET"},
-        {"stories260K-q8_0/infer", "", "{}", 501, "/v1/completions"},
-    };
     if (!start("--max-body 1 --unit amx"))
         return;
-    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(refused_requests); i++) {
         char path[100];
-        snprintf(path, sizeof path, "/v2/models/%s", cases[i].path);
-        struct http_answer a = ask("POST", path, cases[i].header, cases[i].body, strlen(cases[i].body));
+        snprintf(path, sizeof path, "/v2/models/%s", refused_requests[i].path);
+        struct http_answer a =
+            ask("POST", path, refused_requests[i].header, refused_requests[i].body, strlen(refused_requests[i].body));
         json_object *const o = a.body ? json_tokener_parse(a.body) : NULL;
-        CHECK(a.status == cases[i].status && o && strstr(document_text(o, "error"), cases[i].says), "case %zu: %u %s", i,
-              a.status, a.body);
+        CHECK(a.status == refused_requests[i].status && o && strstr(document_text(o, "error"), refused_requests[i].says),
+              "case %zu: %u %s", i, a.status, a.body);
         json_object_put(o);
         free(a.body);
     }
