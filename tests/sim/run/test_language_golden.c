@@ -1,5 +1,5 @@
-/* Language models on units against what others computed: the perplexity of a text, and the logits of a decoder that ONNX
- * Runtime's kind of graph describes. */
+/* Language models on units against what others computed: the perplexity of a text, and the logits of a decoder whose weights come
+ * from an ONNX file. */
 #include "isa/array_count.h"
 #include "sim/base/npy.h"
 #include "sim/network/network.h"
@@ -67,11 +67,11 @@ static void check_perplexity(const char *type, enum orch_part part, size_t token
     struct language_sum sum = {0};
     struct orch_error error = {0};
     double got = 0, want = 0, worst = 0;
-    snprintf(name, sizeof name, "stories260K/golden/nll-%s.npy", type);
-    CU_ASSERT_TRUE_FATAL(example_golden("stories260K/perplexity.txt", &text) && example_golden(name, &golden));
     snprintf(name, sizeof name, "stories260K/stories260K-%s.gguf", type);
     if (!example_golden(name, &file))
         return; /* F32 and F16 are beside the checkout */
+    snprintf(name, sizeof name, "stories260K/golden/nll-%s.npy", type);
+    CU_ASSERT_TRUE_FATAL(example_golden("stories260K/perplexity.txt", &text) && example_golden(name, &golden));
     CU_ASSERT_TRUE_FATAL(npy_parse(golden.bytes, golden.size, &expected, &error));
     m.gguf = gguf_parse(name, file.bytes, file.size, &error);
     CU_ASSERT_TRUE_FATAL(m.gguf && shape_of_gguf(m.gguf, &m.shape, &error));
