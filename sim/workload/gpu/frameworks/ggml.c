@@ -42,8 +42,8 @@ static void matrix_vector(struct framework_plan *p, unsigned matrix, unsigned ve
 bool ggml_gemv(struct framework_plan *p)
 {
     const uint64_t rows = plan_value(p, "m"), depth = plan_value(p, "n");
-    if (rows > INT32_MAX)
-        return plan_refuse(p, "gemv of more than 2^31 - 1 rows");
+    if (rows > INT32_MAX || rows * depth > (UINT64_C(1) << 32))
+        return plan_refuse(p, "gemv of more than 2^31 - 1 rows or 2^32 elements");
     matrix_vector(p, 0, 1, 2, rows, depth);
     return !p->failed;
 }

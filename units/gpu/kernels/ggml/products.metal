@@ -22,6 +22,24 @@ struct block_q4_k {
     uchar pair[128]; // 32 bytes for each 64 elements: the first 32 low, the others high
 };
 
+// Where the rows of a simdgroup begin, in elements of 16 bits; rows behind the last one are read as the last one.
+template <uint ROWS> static void begin_rows(thread uint *at, uint row, uint first_block, uint unit, constant vector_sizes &s)
+{
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++)
+        at[r] = (min(row + r, s.out - 1) * (s.in / 32) + first_block) * unit;
+}
+
+template <uint ROWS> static void end_rows(thread const float *sum, uint row, uint lane, constant vector_sizes &s, device float *out)
+{
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++) {
+        const float all = simd_sum(sum[r]);
+        if (lane == 0 && row + r < s.out)
+            out[row + r] = all;
+    }
+}
+
 // A simdgroup has ROWS rows. Two lanes share a block: each has 16 of the vector in registers, divided by the places of the bits that
 // they meet.
 template <uint ROWS, uint GROUPS>
@@ -30,14 +48,15 @@ template <uint ROWS, uint GROUPS>
                             uint group [[threadgroup_position_in_grid]], uint simdgroup [[simdgroup_index_in_threadgroup]],
                             uint lane [[thread_index_in_simdgroup]])
 {
+    constexpr uint UNIT = sizeof(block_q4_0) / 2;
+    device const ushort *const halves = (device const ushort *)matrix;
     const uint blocks = s.in / 32, row = (group * GROUPS + simdgroup) * ROWS, part = lane % 2;
-    float sum[ROWS];
-#pragma unroll
-    for (uint r = 0; r < ROWS; r++)
-        sum[r] = 0;
+    uint at[ROWS], x = lane / 2 * 32 + part * 8;
+    float sum[ROWS] = {};
+    begin_rows<ROWS>(at, row, lane / 2, UNIT, s);
     for (uint b = lane / 2; b < blocks; b += 16) {
-        device const float4 *const x = (device const float4 *)(vector + b * 32 + part * 8);
-        const float4 four[4] = {x[0], x[1], x[4], x[5]};
+        device const float4 *const from = (device const float4 *)(vector + x);
+        const float4 four[4] = {from[0], from[1], from[4], from[5]};
         float low[8], high[8], all = 0;
 #pragma unroll
         for (uint i = 0; i < 8; i++) {
@@ -52,66 +71,60 @@ template <uint ROWS, uint GROUPS>
         }
 #pragma unroll
         for (uint r = 0; r < ROWS; r++) {
-            if (row + r >= s.out)
-                continue;
-            device const block_q4_0 *const from = matrix + (ulong)(row + r) * blocks + b;
-            const packed_ushort4 pairs = *(device const packed_ushort4 *)(from->pair + part * 4);
+            const packed_ushort4 pairs = *(device const packed_ushort4 *)(halves + at[r] + 1 + part * 4);
+            const float scale = (float)as_type<half>(halves[at[r]]);
             float product = all * -8;
 #pragma unroll
             for (uint i = 0; i < 4; i++) {
                 const ushort q = pairs[i];
-                product += low[2 * i] * (float)(q & 0x000f) + low[2 * i + 1] * (float)(q & 0x0f00) +
-                           high[2 * i] * (float)(q & 0x00f0) + high[2 * i + 1] * (float)(q & 0xf000);
+                product += low[2 * i] * (float)(ushort)(q & 0x000f) + low[2 * i + 1] * (float)(ushort)(q & 0x0f00) +
+                           high[2 * i] * (float)(ushort)(q & 0x00f0) + high[2 * i + 1] * (float)(ushort)(q & 0xf000);
             }
-            sum[r] += (float)from->scale * product;
+            sum[r] += scale * product;
+            at[r] += 16 * UNIT;
         }
+        x += 16 * 32;
     }
-#pragma unroll
-    for (uint r = 0; r < ROWS; r++) {
-        const float all = simd_sum(sum[r]);
-        if (lane == 0 && row + r < s.out)
-            out[row + r] = all;
-    }
+    end_rows<ROWS>(sum, row, lane, s, out);
 }
 
-// Four lanes share a block, eight numbers each.
+// Four lanes share a block, eight numbers each. The even ones of a word are made positive, the odd ones stay where they are.
 template <uint ROWS, uint GROUPS>
 [[kernel]] void vector_q8_0(device const block_q8_0 *matrix [[buffer(0)]], device const float *vector [[buffer(1)]],
                             device float *out [[buffer(2)]], constant vector_sizes &s [[buffer(3)]],
                             uint group [[threadgroup_position_in_grid]], uint simdgroup [[simdgroup_index_in_threadgroup]],
                             uint lane [[thread_index_in_simdgroup]])
 {
-    const uint blocks = s.in / 32, row = (group * GROUPS + simdgroup) * ROWS, part = lane % 4 * 8;
-    float sum[ROWS];
-#pragma unroll
-    for (uint r = 0; r < ROWS; r++)
-        sum[r] = 0;
+    constexpr uint UNIT = sizeof(block_q8_0) / 2;
+    device const ushort *const halves = (device const ushort *)matrix;
+    const uint blocks = s.in / 32, row = (group * GROUPS + simdgroup) * ROWS, part = lane % 4;
+    uint at[ROWS], x = lane / 4 * 32 + part * 8;
+    float sum[ROWS] = {};
+    begin_rows<ROWS>(at, row, lane / 4, UNIT, s);
     for (uint b = lane / 4; b < blocks; b += 8) {
-        device const float4 *const at = (device const float4 *)(vector + b * 32 + part);
-        const float4 four[2] = {at[0], at[1]};
-        float x[8];
+        device const float4 *const from = (device const float4 *)(vector + x);
+        const float4 four[2] = {from[0], from[1]};
+        float even[4], odd[4], all = 0;
 #pragma unroll
-        for (uint i = 0; i < 8; i++)
-            x[i] = four[i / 4][i % 4];
+        for (uint i = 0; i < 4; i++) {
+            even[i] = four[i / 2][i % 2 * 2];
+            odd[i] = four[i / 2][i % 2 * 2 + 1] * (1.0f / 256);
+            all += even[i];
+        }
 #pragma unroll
         for (uint r = 0; r < ROWS; r++) {
-            if (row + r >= s.out)
-                continue;
-            device const block_q8_0 *const from = matrix + (ulong)(row + r) * blocks + b;
-            const packed_short4 two = *(device const packed_short4 *)(from->value + part); // eight numbers
-            float product = 0;
+            const packed_ushort4 two = *(device const packed_ushort4 *)(halves + at[r] + 1 + part * 4);
+            const float scale = (float)as_type<half>(halves[at[r]]);
+            float product = all * -128;
 #pragma unroll
             for (uint i = 0; i < 4; i++)
-                product += x[2 * i] * (float)(char)two[i] + x[2 * i + 1] * (float)(two[i] >> 8);
-            sum[r] += (float)from->scale * product;
+                product += even[i] * (float)(ushort)((two[i] ^ 0x80) & 0xff) + odd[i] * (float)(short)(two[i] & 0xff00);
+            sum[r] += scale * product;
+            at[r] += 8 * UNIT;
         }
+        x += 8 * 32;
     }
-#pragma unroll
-    for (uint r = 0; r < ROWS; r++) {
-        const float all = simd_sum(sum[r]);
-        if (lane == 0 && row + r < s.out)
-            out[row + r] = all;
-    }
+    end_rows<ROWS>(sum, row, lane, s, out);
 }
 
 // Eight lanes share a block of 256: 16 elements of two of its parts each.
