@@ -181,7 +181,8 @@ static void add_of_code(struct fitted_list *list)
         {"which kernels PyTorch's MPS is thought to have",
          "sim/workload/gpu/frameworks/mps.c",
          "a result a thread, or MLX's, by version, chip and shape",
-         {"what=matmul_mps", "what=linear_mps", "what=softmax_mps", "what=argmax_mps"},
+         {"source~detailed_benchmark & what=matmul_mps", "source~detailed_benchmark & what=linear_mps",
+          "source~detailed_benchmark & what=softmax_mps", "source~detailed_benchmark & what=argmax_mps"},
          false},
         {"spread of runs by unit and kind of work", "sim/run/residuals.inc", "a table", {"*"}, true},
     };

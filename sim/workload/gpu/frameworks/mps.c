@@ -5,7 +5,7 @@
  * - Products. PyTorch itself has a Metal kernel of 16 x 16 tiles, a result a thread, which it takes for operands that MPSGraph
  *   multiplies wrongly (aten/src/ATen/native/mps/operations/LinearAlgebra.mm). Published times have two levels: 200 to 280
  *   Gflop/s a core, as MLX's tiles of matrices (M3 Pro, M3 Max, and everything on macOS 15, linear layers), and 50 to 105 Gflop/s
- *   a core, which is what that kernel's reads of threadgroup memory allow. The slow level is seen for all single products on M1
+ *   a core, as such a kernel reaches when its threads have two results each. The slow level is seen for all single products on M1
  *   and M2 with macOS 14, for those with a million rows everywhere, and for tall ones of 32 columns everywhere. Batches of 32
  *   columns on M1 and M2 with macOS 14 are slower still, as slow as a kernel that reads each operand from the L1.
  * - Softmax and places of the largest. For rows of 8 to 1024 elements macOS 14 reaches 2 to 7 GB/s a core whatever the length is,
@@ -68,7 +68,7 @@ static void one_a_thread(struct framework_plan *p, const struct shape *g, enum k
     const double alpha = plan_decimal(p, "alpha"), beta = plan_decimal(p, "beta");
     const bool adds = alpha < 1 || alpha > 1 || beta < 0 || beta > 0;
     if (kind == PLAIN)
-        plan_launch_groups(p, (struct plan_size){plan_ceil(g->n, 16), plan_ceil(g->m, 16), g->batch},
+        plan_launch_groups(p, (struct plan_size){plan_ceil(g->n, 16), plan_ceil(g->m, 32), g->batch},
                            (struct plan_size){16, 16, 1}, "mps_tiled_%s%s", adds ? "add_" : "", plan_type(p));
     else
         plan_launch(p, (struct plan_size){g->n, g->m, g->batch}, (struct plan_size){plan_least(32, g->n), 8, 1},

@@ -12,38 +12,48 @@ struct product_sizes {
     float alpha, beta;
 };
 
-// Blocks of 16 x 16 of both operands pass through threadgroup memory; a thread reads four neighbours of its row at a time.
+// 32 rows and 16 columns of the result, two rows a thread. For 16 of k both operands pass through threadgroup memory; of the left
+// side a thread reads four neighbours at a time.
 template <typename T, bool ADDS>
 [[kernel, max_total_threads_per_threadgroup(256)]] void tiled(
     device const T *a [[buffer(0)]], device const T *b [[buffer(1)]], device T *c [[buffer(2)]],
     constant product_sizes &s [[buffer(3)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 at [[thread_position_in_threadgroup]])
 {
-    threadgroup float4 block_a[16][4];
+    threadgroup float4 block_a[32][4];
     threadgroup float block_b[16][16];
     threadgroup float *const put_a = (threadgroup float *)&block_a[at.y][0] + at.x;
-    const uint row = group.y * 16 + at.y, column = group.x * 16 + at.x;
-    a += (ulong)group.z * s.batch_a + (ulong)row * s.row_a;
-    b += (ulong)group.z * s.batch_b + (ulong)column * s.column_b;
-    float sum = 0;
+    const uint row = group.y * 32 + at.y, column = group.x * 16 + at.x;
+    const bool there_1 = row < s.m, there_2 = row + 16 < s.m, there = column < s.n;
+    device const T *const a_1 = a + (ulong)group.z * s.batch_a + (ulong)(there_1 ? row : 0) * s.row_a;
+    device const T *const a_2 = a + (ulong)group.z * s.batch_a + (ulong)(there_2 ? row + 16 : 0) * s.row_a;
+    b += (ulong)group.z * s.batch_b + (ulong)(there ? column : 0) * s.column_b;
+    float sum_1 = 0, sum_2 = 0;
     for (uint first = 0; first < s.k; first += 16) {
-        const bool there_a = row < s.m && first + at.x < s.k, there_b = column < s.n && first + at.y < s.k;
-        put_a[0] = there_a ? (float)a[(ulong)(first + at.x) * s.k_a] : 0.0f;
-        block_b[at.y][at.x] = there_b ? (float)b[(ulong)(first + at.y) * s.k_b] : 0.0f;
+        const bool deep_a = first + at.x < s.k, deep_b = first + at.y < s.k;
+        const uint k_a = (deep_a ? first + at.x : 0) * s.k_a, k_b = (deep_b ? first + at.y : 0) * s.k_b;
+        const float one = (float)a_1[k_a], two = (float)a_2[k_a], three = (float)b[k_b];
+        put_a[0] = there_1 && deep_a ? one : 0.0f;
+        put_a[16 * 16] = there_2 && deep_a ? two : 0.0f;
+        block_b[at.y][at.x] = there && deep_b ? three : 0.0f;
         threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma unroll
-        for (uint k = 0; k < 16; k += 4) {
-            const float4 piece = block_a[at.y][k / 4];
+        for (uint k = 0; k < 4; k++) {
+            const float4 piece_1 = block_a[at.y][k], piece_2 = block_a[at.y + 16][k];
 #pragma unroll
-            for (uint i = 0; i < 4; i++)
-                sum = fma(piece[i], block_b[k + i][at.x], sum);
+            for (uint i = 0; i < 4; i++) {
+                const float right = block_b[4 * k + i][at.x];
+                sum_1 = fma(piece_1[i], right, sum_1);
+                sum_2 = fma(piece_2[i], right, sum_2);
+            }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
-    if (row >= s.m || column >= s.n)
-        return;
-    device T *const to = c + (ulong)group.z * s.batch_c + (ulong)row * s.n + column;
-    to[0] = (T)(ADDS ? s.alpha * sum + s.beta * (float)to[0] : sum);
+    c += (ulong)group.z * s.batch_c + (ulong)row * s.n + column;
+    if (there && there_1)
+        c[0] = (T)(ADDS ? s.alpha * sum_1 + s.beta * (float)c[0] : sum_1);
+    if (there && there_2)
+        c[(ulong)16 * s.n] = (T)(ADDS ? s.alpha * sum_2 + s.beta * (float)c[(ulong)16 * s.n] : sum_2);
 }
 
 // The same without threadgroup memory: both operands come from device memory, element by element.
