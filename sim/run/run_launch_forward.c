@@ -280,28 +280,21 @@ static void drain(struct forward *f)
     gpu_counted_add(&f->counts, &f->last.counts, f->all - p.work);
 }
 
-/* The work until new lines have filled such a share of the SLC, at the latest pace; below zero when they have. */
-static double until_filled(const struct forward *f, double share)
-{
-    const double *all = f->counts.activity, *latest = f->last.counts.activity;
-    const double left = share * f->l->slc_lines * MEM_LINE_BYTES - all[ACT_DRAM_READ_BYTES] - all[ACT_SLC_WRITE_BYTES];
-    const double pace = latest[ACT_DRAM_READ_BYTES] + latest[ACT_SLC_WRITE_BYTES];
-    return left < 0 ? -1 : pace > 0 ? left / pace : INFINITY;
-}
-
 /* The distance to the next window. */
 static double next_step(const struct forward *f, double at)
 {
-    const double filling = until_filled(f, FILLING), filled = until_filled(f, FILLED);
+    const double *counted = f->last.counts.activity;
+    const double lines = (counted[ACT_DRAM_READ_BYTES] + counted[ACT_SLC_WRITE_BYTES]) / MEM_LINE_BYTES;
+    const double filling = lines > 0 ? FILLING * f->l->slc_lines / lines : INFINITY, filled = FILLED / FILLING * filling;
     const double share = gpu_places_share(&f->places);
     const double windows = share > 0 ? fmax(WINDOWS, 1 / share) : WINDOWS;
     const double window = (f->extent.settling + f->extent.counted) * f->resident;
     const double step = fmax(window * (1 / MOST_TIMED - 1), fmin(GROWTH * at, f->all / windows));
-    if (!f->l->run->request->cold || (filled < 0 && f->windows > 0))
+    if (!f->l->run->request->cold || (at >= filled && f->windows > 0))
         return step;
-    if (filling < 0 && f->windows == 0)
-        return fmin(step, fmax(at / 2, filled)); /* it was filled while the beginning was timed */
-    return filling >= window && step > filling ? filling : filled >= window && step > filled ? filled : step;
+    if (at >= filling && f->windows == 0)
+        return fmin(step, fmax(at / 2, filled - at)); /* it was filled while the beginning was timed */
+    return at < filling && at + step > filling ? filling - at : at + step > filled ? filled - at : step;
 }
 
 static bool begin_launch(struct forward *f)
