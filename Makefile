@@ -71,7 +71,7 @@ PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev lib
 	libprotobuf-c-dev protobuf-c-compiler libonnx-dev libmicrohttpd-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3 libonnx-testdata
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd
-PACKAGES_FUZZ := $(PACKAGES) clang llvm
+PACKAGES_FUZZ := $(PACKAGES) clang-16 libclang-rt-16-dev llvm-16
 # Recommended: compiles sources of GPU kernels. Everything else works without, and tests that need it say that they were skipped.
 PACKAGES_COMPILE := clang-16
 # Only for comparing the compiler of GPU kernels with another OpenCL.
@@ -160,7 +160,7 @@ FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
 FUZZ_PARSERS := $(filter isa/% sim/serve/kserve_tensor.c sim/load/text_proto.c sim/load/model_config.c sim/load/batcher.c sim/load/arrivals.c sim/base/% sim/prove/check/% sim/chip/% sim/language/% sim/network/% $(filter sim/workload/gpu/abi%,$(LIB_SRC)) sim/workload/cpu/program_args.c sim/prove/validate/csv.c sim/prove/validate/measurements.c \
 	sim/workload/amx/kernel_call.c units/kernel_text.c units/routines/% units/cpu/kernels/% units/amx/kernels/amx_kernel% sim/compile/kernel_launch.c $(filter sim/compile/metal_%,$(LIB_SRC)) sim/compile/kernel_row.c sim/compile/kernel_row_file.c sim/prove/regress/baseline.c sim/prove/regress/baseline_text.c sim/machine/device/device_parse.c sim/run/run_timing_json.c sim/ask/sweep/sweep_key.c sim/ask/sweep/sweep_spec.c sim/ask/sweep/sweep_spec_json.c units/cpu/cpu_load% units/cpu/cpu_system% units/cpu/cpu_sandbox% sim/workload/cpu/program_runtime.c,$(LIB_SRC))
 FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
-FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. -isystem $(O)/gen/sim/network/onnx $(DEFINES)
+FUZZ_CC := clang-16 -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. -isystem $(O)/gen/sim/network/onnx $(DEFINES)
 
 build/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
