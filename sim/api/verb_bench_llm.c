@@ -289,9 +289,9 @@ static int ask(struct api_context *context, int words, const char *const *word)
         {"published", "t/s", true, 0}, {"error", NULL, true, 0}, {"roofline", "t/s", true, 0}};
     struct orch_error error = {0};
     struct api_chips chips = {.chip = NULL};
-    struct bench b = {.context = context, .rows = json_object_new_array(), .table = table_create(columns, ARRAY_COUNT(columns))};
     if (words != 1)
         return api_usage(context, "one list of models, as in model:llama-7b");
+    struct bench b = {.context = context, .rows = json_object_new_array(), .table = table_create(columns, ARRAY_COUNT(columns))};
     context->common.chips_given &= strcmp(context->common.chips, "all") != 0;
     bool ok = open_bench(&b, &error) && api_chips_open_or_all(context, &chips, &error);
     for (size_t i = 0; ok && i < chips.count; i++)
