@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,9 +48,9 @@ static bool write_input(int file, const uint8_t *bytes, size_t size, struct orch
     return lseek(file, 0, SEEK_SET) == 0 || orch_fail(error, ORCH_INTERNAL, "the input of a process: %s", strerror(errno));
 }
 
-static bool read_output(int file, uint8_t **bytes, size_t *size, struct orch_error *error)
+static bool read_output(int file, uint64_t most, uint8_t **bytes, size_t *size, struct orch_error *error)
 {
-    const off_t end = lseek(file, 0, SEEK_END);
+    const off_t written = lseek(file, 0, SEEK_END), end = written > (off_t)most ? (off_t)most : written;
     *size = 0;
     *bytes = end >= 0 ? malloc((size_t)end + 1) : NULL;
     if (!*bytes)
@@ -101,7 +102,7 @@ static bool spawn(const struct process_request *q, const int file[STREAMS], pid_
     for (int i = 0; i < STREAMS; i++)
         posix_spawn_file_actions_adddup2(&actions, file[i], i);
     posix_spawn_file_actions_addchdir_np(&actions, "/");
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
     const int failed = posix_spawn(pid, q->program, &actions, &attributes, (char *const *)words, environment);
@@ -110,22 +111,35 @@ static bool spawn(const struct process_request *q, const int file[STREAMS], pid_
     return !failed || orch_fail(error, ORCH_USAGE, "%.300s: cannot be started: %s", q->program, strerror(failed));
 }
 
-static bool wait_for(pid_t pid, double most_seconds, struct process_result *r, struct orch_error *error)
+static bool is_beyond(int file, uint64_t bytes)
 {
-    const double end = host_seconds() + most_seconds;
+    struct stat s;
+    return fstat(file, &s) == 0 && (uint64_t)s.st_size > bytes;
+}
+
+/* What a process has started before its limits were set has none of them: output is looked at here as well, and at the end
+ * nothing of the group is left. */
+static bool wait_for(pid_t pid, const int file[STREAMS], const struct process_limits *limits, struct process_result *r,
+                     struct orch_error *error)
+{
+    const double end = host_seconds() + limits->wall_seconds;
+    bool killed = false;
     int status = 0;
     for (;;) {
-        const pid_t got = waitpid(pid, &status, r->timed_out ? 0 : WNOHANG);
+        const pid_t got = waitpid(pid, &status, killed ? 0 : WNOHANG);
         if (got == pid)
             break;
         if (got < 0 && errno != EINTR)
             return orch_fail(error, ORCH_INTERNAL, "a process was lost: %s", strerror(errno));
-        if (!r->timed_out && host_seconds() > end) {
-            kill(pid, SIGKILL);
-            r->timed_out = true;
-        }
-        nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+        if (!killed && host_seconds() > end)
+            r->timed_out = killed = true;
+        killed = killed || is_beyond(file[OUT], limits->output_bytes) || is_beyond(file[ERRORS], limits->output_bytes);
+        if (killed)
+            kill(-pid, SIGKILL);
+        else
+            nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
     }
+    kill(-pid, SIGKILL);
     r->code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     r->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return true;
@@ -139,10 +153,10 @@ bool process_run(const struct process_request *q, struct process_result *r, stru
     bool ok = open_streams(file, error) && write_input(file[IN], q->input, q->input_bytes, error) && spawn(q, file, &pid, error);
     if (ok) {
         set_limits(pid, &q->limits);
-        ok = wait_for(pid, q->limits.wall_seconds, r, error);
+        ok = wait_for(pid, file, &q->limits, r, error);
     }
-    ok = ok && read_output(file[OUT], &r->out, &r->out_bytes, error) &&
-         read_output(file[ERRORS], &r->errors, &r->error_bytes, error);
+    ok = ok && read_output(file[OUT], q->limits.output_bytes, &r->out, &r->out_bytes, error) &&
+         read_output(file[ERRORS], q->limits.output_bytes, &r->errors, &r->error_bytes, error);
     close_streams(file);
     return ok;
 }
