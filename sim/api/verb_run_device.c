@@ -48,10 +48,11 @@ static bool read_options(const struct api_context *context, struct run_sustained
                          "heat, limits and battery belong to a machine: give " ORCH_OPTION("device") ", as in " ORCH_OPTION(
                              "device") " macbook-air");
     q->ambient_c = q->battery_percent = NAN;
-    if (!api_number(a, "ambient", -40, 60, &q->ambient_c, error) ||
+    if (!api_quantity(a, "ambient", "C", -40, 60, &q->ambient_c, error) ||
         !api_number(a, "battery", 0, 100, &q->battery_percent, error) ||
-        !api_number(a, "duration", 1e-6, 1e7, &q->duration_s, error) ||
-        !api_number(a, "power-cap", 0.1, 1e4, &q->power_cap_w, error) || !api_number(a, "target", 1e-9, 1e7, &q->target_s, error))
+        !api_quantity(a, "duration", "s", 1e-6, 1e7, &q->duration_s, error) ||
+        !api_quantity(a, "power-cap", "W", 0.1, 1e4, &q->power_cap_w, error) ||
+        !api_quantity(a, "target", "s", 1e-9, 1e7, &q->target_s, error))
         return false;
     if (governor_policy_row(q->policy)->kind == GOVERNOR_TIMED && !(q->target_s > 0))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s needs " ORCH_OPTION("target") " SECONDS",

@@ -3,6 +3,7 @@
 
 #include "sim/base/suggest.h"
 #include "units/gpu/kernels/gpu_kernels.h"
+#include "units/kernel_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -95,7 +96,7 @@ static bool parse_count(const char *text, const char **end, uint64_t *value)
         return false;
     *value = strtoull(text, &stop, 10);
     *end = stop;
-    return errno == 0 && stop != text;
+    return errno == 0 && stop != text && kernel_size_suffix(end, value);
 }
 
 /* Reads "4x5x6": exactly `count` positive numbers up to 2^28: the kernels count rows and their bytes in 32 bits. */
