@@ -243,6 +243,7 @@ struct served_machine served_machine_now(struct served *s)
         now.hottest_c = sum.celsius_max;
         now.clock_share = w.clock_share;
         now.throttled_s = sum.throttled_s;
+        now.pressure = sum.pressure;
     }
     pthread_mutex_unlock(&s->machine_lock);
     return now;
