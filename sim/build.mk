@@ -13,6 +13,16 @@ $(O)/gen/sim/db/%_sql.c: sim/db/%.sql sim/build.mk
 $(DB_SQL_OBJ): $(O)/gen/%.o: $(O)/gen/%.c
 	$(CC) $(CFLAGS_ALL) -c $< -o $@
 
+# The dashboard that a server gives away.
+GRAFANA := $(O)/gen/sim/serve/grafana
+LIB_OBJ += $(GRAFANA).o
+$(GRAFANA).c: sim/serve/grafana.json sim/build.mk
+	@mkdir -p $(@D)
+	{ echo '#include "sim/serve/grafana.h"'; echo 'const char serve_grafana[] ='; \
+	  sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^.*$$/"&\\n"/' $<; echo ';'; } > $@.tmp && mv $@.tmp $@
+$(GRAFANA).o: $(GRAFANA).c
+	$(CC) $(CFLAGS_ALL) -c $< -o $@
+
 # Readers of ONNX files, from the schema that Debian's libonnx-dev has: sim/network/onnx/README.md.
 ONNX_SCHEMA ?= /usr/include/onnx/onnx.proto
 ONNX_GEN := $(O)/gen/sim/network/onnx

@@ -21,6 +21,10 @@ bool report_validation(struct orch_db *db, const char *which, struct page **page
 /* `which` is the id of a sweep, its name, the beginning of its hash, or "last". */
 bool report_sweep(struct orch_db *db, const char *which, struct page **page, struct orch_error *error);
 
+/* All chips; `link` stands before their names (NULL: no links). One chip with all its values. */
+bool report_chips(const struct chip_db *chips, const char *link, struct page **page, struct orch_error *error);
+bool report_chip(const struct chip_db *chips, const char *id, struct page **page, struct orch_error *error);
+
 /* Measures the chips of the request and compares them with a baseline. `name` goes into the title. */
 bool report_regression(const struct regress_request *request, const struct baseline *baseline, const char *name,
                        struct page **page, struct orch_error *error);
