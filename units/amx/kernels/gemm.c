@@ -21,8 +21,9 @@ static const struct gemm_shape shapes[GEMM_KIND_COUNT] = {
 /* f32. A side that is used once or twice is not worth a panel: lines are loaded from where they are, or transposed a piece of k
  * at a time into a place that stays in L1, and the products go on in Z from piece to piece. */
 #define PIECE_BYTES  16384u
-#define PIECES       2u /* the core fills one while the unit reads the other */
-#define DIRECT_TILES 4u /* so many tiles may read the same lines without a panel */
+#define PIECES       2u           /* the core fills one while the unit reads the other */
+#define DIRECT_TILES 4u           /* so many tiles may read the same lines without a panel, */
+#define DIRECT_BYTES (128u << 10) /* of a matrix that is no larger than this: lines of larger ones are far apart */
 
 const struct gemm_shape *gemm_shape_of(enum gemm_kind kind)
 {
@@ -172,10 +173,11 @@ static int is_f32(const struct run *r)
     return r->args->kind == GEMM_F32;
 }
 
-/* Lines need no panel when few tiles read them, or when a panel would look the same. */
+/* Lines need no panel when few tiles read them and they are near each other, or when a panel would look the same. */
 static int is_direct(const struct run *r, const struct operand *o, uint32_t valid)
 {
-    return is_f32(r) && o->lines_contiguous && valid == o->tile && (o->tiles_across <= DIRECT_TILES || o->ld == o->tile);
+    const int near = o->tiles_across <= DIRECT_TILES && o->ld * r->args->k * r->plan.shape->in_bytes <= DIRECT_BYTES;
+    return is_f32(r) && o->lines_contiguous && valid == o->tile && (near || o->ld == o->tile);
 }
 
 static int is_in_pieces(const struct run *r, const struct operand *o)
