@@ -235,11 +235,11 @@ static bool print_text(struct api_context *context, const struct run_sustained_r
         fprintf(context->out, "clocks fall after %.1f s; %.1f s below the wanted clocks", s->onset_s, s->throttled_s);
     fprintf(context->out, "; %.1f W at the wall", s->wall_w);
     if (q->machine->battery.capacity_wh > 0)
-        fprintf(context->out, "; %s battery lasts %.0f minutes",
+        fprintf(context->out, "; %s battery lasts %.3g h",
                 isnan(q->battery_percent) ? "a full"
                 : s->battery_empty        ? "an empty"
                                           : "the",
-                60 * s->hours_left);
+                s->hours_left);
     if (run_values_get(&r->counters, DEVICE_TOKENS) > 0)
         fprintf(context->out, "; %.6g tokens were generated, %s each", run_values_get(&r->counters, DEVICE_TOKENS),
                 format_si(text, run_values_get(&r->counters, DEVICE_TOKEN_JOULES), "J"));

@@ -143,6 +143,16 @@ static void print_tornado(FILE *out, const struct sweep_data *data, const struct
         table_cell(table, "%s", format_share(text, e->effect[i].first_order));
         number_cell(table, e->effect[i].elasticity);
     }
+    double together = 1;
+    for (size_t i = 0; i < e->count; i++)
+        together -= e->effect[i].first_order;
+    if (table && e->sum_to_one && e->count > 1 && e->lowest < e->highest && table_row(table)) {
+        table_cell(table, "keys together");
+        table_cell(table, "-");
+        table_cell(table, "-");
+        table_cell(table, "%s", format_share(text, fmax(together, 0)));
+        table_cell(table, "-");
+    }
     fprintf(out, "\n%s: mean %s", sweep_response_name(e->response), format_quantity(text, e->mean, unit));
     fprintf(out, ", least %s", format_quantity(text, e->lowest, unit));
     fprintf(out, ", greatest %s", format_quantity(text, e->highest, unit));
