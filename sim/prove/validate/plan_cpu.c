@@ -13,7 +13,8 @@ enum form {
     FORM_TO_GPR,   /* general d, vector n */
     FORM_FROM_GPR, /* vector d, general n */
     FORM_LOAD,     /* d, [n] */
-    FORM_LOAD_PAIR
+    FORM_LOAD_PAIR,
+    FORM_ALONE /* the word as it is */
 };
 
 struct instruction {
@@ -70,6 +71,7 @@ static const struct instruction *find_instruction(const char *what, const char *
 static uint32_t rotated(const struct instruction *insn, unsigned d)
 {
     switch (insn->form) {
+    case FORM_ALONE: return insn->word;
     case FORM_LOAD: return emit_rd_rn_rm(insn->word, d, BASE, 0);
     case FORM_LOAD_PAIR: return emit_rd_rn_rm(insn->word, d, BASE, 0) | (d + ROTATED) % 32 << 10;
     case FORM_FMADD: return emit_rd_rn_rm(insn->word, d, 20, 21) | d << 10;
@@ -301,6 +303,26 @@ static bool plan_width(struct validate_row *row, struct validate_program *progra
     return validate_take_code(row, program, &e);
 }
 
+/* Numbers of pipes, as instructions per cycle of a loop that needs nothing else. */
+static bool plan_pipes(struct validate_row *row, struct validate_program *program)
+{
+    static const struct instruction pipes[] = {
+        {"FP/SIMD pipes", 0x4e20d400, FORM_RRR}, /* fadd .4s */
+        {"integer pipes", 0x8b000000, FORM_RRR}, /* add */
+        {"load pipes", 0xf9400000, FORM_LOAD},   /* ldr */
+        {"load/store pipes", 0xf9400000, FORM_LOAD},
+        {"store pipes", 0xf9000000, FORM_LOAD}, /* str: the register is read */
+        {"taken branches per cycle", 0x14000001, FORM_ALONE},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(pipes); i++)
+        if (strcmp(row->what, pipes[i].what) == 0 && strcmp(row->unit, "count") == 0) {
+            program->measure = VALIDATE_WORK_PER_CYCLE;
+            program->threads = 1;
+            return build(row, program, &pipes[i], false, 1);
+        }
+    return false;
+}
+
 static bool plan_pointer_chain(struct validate_row *row, struct validate_program *program)
 {
     static const struct instruction load = {"LDR 64-bit", 0xf9400000, FORM_LOAD};
@@ -339,6 +361,8 @@ bool validate_plan_cpu(struct validate_row *row, struct validate_program *progra
         return !row->why[0];
     program->core = strncmp(row->chip, "E (", 3) == 0 ? VALIDATE_E_CORE : VALIDATE_P_CORE;
     if (plan_peak(row, program) || row->why[0])
+        return !row->why[0];
+    if (plan_pipes(row, program) || row->why[0])
         return !row->why[0];
     if (strcmp(row->what, "decode/rename width") == 0 || strcmp(row->what, "retire width") == 0)
         return plan_width(row, program);
