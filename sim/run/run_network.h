@@ -23,6 +23,7 @@
 struct network_kernels;
 struct network_memory;
 struct network_plan;
+struct network_requests;
 struct net_mixed;
 
 struct run_network {
@@ -46,6 +47,7 @@ struct run_network {
     unsigned kernels, left,
         elsewhere; /* kernels that ran; nodes that the reference computed; kernels that the CPU took over, f32 among them */
     unsigned command_buffers, requests; /* of the GPU; to the Neural Engine */
+    unsigned tensors, tensors_inside;   /* that requests write; that never leave the engine */
     bool sampled;                       /* some kernel was */
     struct run_measure cores, gpu;      /* what is in the sum, by who did it; the chip is the sum's */
     double overhead_ns, request_ns;     /* of one command buffer, of one request */
@@ -53,6 +55,7 @@ struct run_network {
     struct network_memory *memory; /* for run_network alone, as is the rest */
     struct network_plan *plan;
     struct network_kernels *kernel_list; /* without values */
+    struct network_requests *asks;       /* where the Neural Engine is timed */
     bool in_command_buffer, in_request;  /* what the GPU, the Neural Engine has been given goes on */
     bool by_kernels;                     /* the node before was computed by kernels */
 };
