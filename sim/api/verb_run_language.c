@@ -6,12 +6,13 @@ enum { TOKENS_MOST = 1 << 24, RECENT_USUALLY = 64 };
 
 static bool read_counts(const struct api_args *a, struct language_options *o, struct orch_error *error)
 {
-    uint64_t prompt = 0, generate = 0, context = 0, top_k = 0, recent = RECENT_USUALLY;
+    uint64_t prompt = 0, generate = 0, context = 0, top_k = 0, recent = RECENT_USUALLY, draft = 0;
     if (!api_unsigned(a, "prompt", 1, TOKENS_MOST, &prompt, error) ||
         !api_unsigned(a, "generate", 1, TOKENS_MOST, &generate, error) ||
         !api_unsigned(a, "context", 1, TOKENS_MOST, &context, error) ||
         !api_unsigned(a, "top-k", 1, TOKENS_MOST, &top_k, error) ||
-        !api_unsigned(a, "repeat-last", 1, TOKENS_MOST, &recent, error))
+        !api_unsigned(a, "repeat-last", 1, TOKENS_MOST, &recent, error) ||
+        !api_unsigned(a, "draft-tokens", 1, LANGUAGE_DRAFT_MOST, &draft, error))
         return false;
     *o = (struct language_options){
         .prompt_text = api_value(a, "prompt-text"),
@@ -19,6 +20,9 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
         .generate = (unsigned)generate,
         .context = (unsigned)context,
         .prefill_unit = api_value(a, "prefill-unit"),
+        .draft = api_value(a, "draft"),
+        .draft_unit = api_value(a, "draft-unit"),
+        .draft_tokens = (unsigned)draft,
         .sampling = {.repetition_penalty = 1, .repetition_last = (unsigned)recent, .top_k = (unsigned)top_k}};
     return true;
 }
@@ -26,8 +30,9 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
 bool verb_run_language_read(const struct api_args *a, struct language_options *o, struct run_request *request,
                             struct orch_error *error)
 {
-    static const char *const names[] = {"prompt-text", "prompt", "generate", "context",        "temperature", "prefill-unit",
-                                        "top-k",       "top-p",  "min-p",    "repeat-penalty", "repeat-last"};
+    static const char *const names[] = {"prompt-text",  "prompt", "generate",   "context",     "temperature",
+                                        "prefill-unit", "top-k",  "top-p",      "min-p",       "repeat-penalty",
+                                        "repeat-last",  "draft",  "draft-unit", "draft-tokens"};
     bool any = false;
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         any |= api_has(a, names[i]);

@@ -41,6 +41,12 @@ struct language_parts language_parts(const struct run *run)
     return (struct language_parts){prompt, rest};
 }
 
+enum orch_part language_draft_part(const struct run *run)
+{
+    const struct language_work *const w = run->work;
+    return w->options.draft_unit ? part_named(w->options.draft_unit) : language_parts(run).rest;
+}
+
 double language_share(const struct run *run, const struct language_unit *unit)
 {
     const struct language_parts parts = language_parts(run);
@@ -82,6 +88,42 @@ static bool check_context(struct language_work *w, uint64_t prompt, bool timing,
                      (int)ROTATED_POSITIONS);
 }
 
+/* Tokens of the draft are tokens of the model: each is written alike. */
+static bool check_vocabulary(const struct language_work *w, struct orch_error *error)
+{
+    const struct tokenizer *const a = w->model.tokenizer, *const b = w->draft.tokenizer;
+    const size_t count = tokenizer_count(a);
+    if (tokenizer_count(b) != count)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it has %zu tokens, %s has %zu", w->draft.name,
+                         tokenizer_count(b), w->model.name, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t first, second;
+        const char *const here = tokenizer_piece(a, (uint32_t)i, &first), *const there = tokenizer_piece(b, (uint32_t)i, &second);
+        if (first != second || memcmp(here, there, first) != 0)
+            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: token %zu is '%.*s', of %s it is '%.*s'",
+                             w->draft.name, i, (int)(second < 40 ? second : 40), there, w->model.name,
+                             (int)(first < 40 ? first : 40), here);
+    }
+    return true;
+}
+
+static bool open_draft(struct language_work *w, struct orch_error *error)
+{
+    if (!w->options.draft)
+        return true;
+    if (strncmp(w->options.draft, LANGUAGE_ZOO, strlen(LANGUAGE_ZOO)) == 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: a draft proposes tokens, which takes a file with weights",
+                         w->options.draft);
+    w->options.draft_tokens = w->options.draft_tokens ? w->options.draft_tokens : LANGUAGE_DRAFT_USUALLY;
+    if (!language_model_open(w->options.draft, &w->draft, error) || !check_vocabulary(w, error))
+        return false;
+    if (w->model.shape.window || w->draft.shape.window)
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") ": models with a window of keys read one token at a time");
+    return w->context <= w->draft.shape.context ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it was made for %u tokens; %u are needed", w->draft.name,
+                     w->draft.shape.context, w->context);
+}
+
 static bool open_workload(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
@@ -96,7 +138,7 @@ static bool open_workload(struct run *run, struct orch_error *error)
     w->options.generate = w->options.generate ? w->options.generate : GENERATE_USUALLY;
     if (language_is_timing(run))
         return check_context(w, w->options.prompt, true, error);
-    return read_prompt(w, error) && check_context(w, w->prompt.count, false, error);
+    return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && open_draft(w, error);
 }
 
 static void close_workload(struct run *run)
@@ -106,6 +148,7 @@ static void close_workload(struct run *run)
     token_list_free(&w->tokens);
     token_text_free(&w->text);
     language_model_close(&w->model);
+    language_model_close(&w->draft);
 }
 
 static bool check_timing(const struct run *run, struct orch_error *error)
@@ -116,6 +159,9 @@ static bool check_timing(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("prompt-text") ": time alone has no text; " ORCH_OPTION("prompt") " N is a prompt of N tokens");
+    if (w->options.draft)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("draft") ": how many tokens are accepted depends on values; time alone has none");
     if (q->mode == RUN_FUNCTIONAL)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("mode") " functional: %s has no weights here, only dimensions",
                          q->workload);
@@ -130,6 +176,11 @@ static bool check_parts(const struct run *run, struct orch_error *error)
     if (parts.prompt == PART_COUNT)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prefill-unit") " %s: it is cpu, amx, gpu or ane",
                          w->options.prefill_unit);
+    if (language_draft_part(run) == PART_COUNT)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft-unit") " %s: it is cpu, amx, gpu or ane", w->options.draft_unit);
+    if (!w->options.draft && (w->options.draft_unit || w->options.draft_tokens))
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("draft-unit") " and " ORCH_OPTION("draft-tokens") " are for a " ORCH_OPTION("draft"));
     if ((parts.prompt == PART_ANE) != (parts.rest == PART_ANE) && !language_is_timing(run))
         return orch_fail(error, ORCH_UNMODELLED,
                          ORCH_OPTION("prefill-unit") " %s with " ORCH_OPTION(
@@ -180,6 +231,14 @@ const struct block_format *language_format(const struct run *run, struct orch_er
     return format;
 }
 
+static uint64_t add_weights(uint64_t h, const struct language_model *m)
+{
+    const struct weight_list *const list = m->gguf ? gguf_weights(m->gguf) : NULL;
+    for (size_t i = 0; list && i < list->count; i++)
+        h = checksum_add(h, list->tensor[i].data, list->tensor[i].bytes);
+    return h;
+}
+
 static uint64_t hash(const struct run *run)
 {
     const struct language_work *const w = run->work;
@@ -192,9 +251,11 @@ static uint64_t hash(const struct run *run)
     h = checksum_add(checksum_add(h, numbers, sizeof numbers), shares, sizeof shares);
     if (w->prompt.count)
         h = checksum_add(h, w->prompt.token, w->prompt.count * sizeof *w->prompt.token);
-    const struct weight_list *const list = w->model.gguf ? gguf_weights(w->model.gguf) : NULL;
-    for (size_t i = 0; list && i < list->count; i++)
-        h = checksum_add(h, list->tensor[i].data, list->tensor[i].bytes);
+    h = add_weights(h, &w->model);
+    if (o->draft) {
+        const uint32_t draft[] = {o->draft_tokens, language_draft_part(run)};
+        h = add_weights(checksum_add(h, draft, sizeof draft), &w->draft);
+    }
     return h;
 }
 
@@ -258,6 +319,11 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
                                   ? "keys and values are float16; kernels write them where attention reads"
                                   : "keys and values are float32; kernels write them where attention reads") &&
            run_assumption_add(list, "choice", "inferred", "choosing a token from the logits takes no time") &&
+           (!w->options.draft ||
+            run_assumption_add(
+                list, "draft", "inferred",
+                "the draft proposes tokens, then the model reads them in one pass: one after the other, never both "
+                "at a time")) &&
            (run->request->mode == RUN_FUNCTIONAL ||
             (run_assumption_add(
                  list, "shapes", "inferred",
@@ -278,6 +344,10 @@ static bool add_counters(const struct language_work *w, struct run_result *r)
               run_values_add(&r->counters, LANGUAGE_WEIGHT_BYTES, (double)w->weight_bytes) &&
               run_values_add(&r->counters, LANGUAGE_CACHE_BYTES, (double)w->cache_bytes) &&
               run_values_add(&r->counters, "language.kernels", (double)(w->prefill.kernels + w->decode.kernels));
+    if (ok && w->options.draft)
+        ok = run_values_add(&r->counters, LANGUAGE_DRAFT_PROPOSED, (double)w->proposed) &&
+             run_values_add(&r->counters, LANGUAGE_DRAFT_ACCEPTED, (double)w->accepted) &&
+             run_values_add(&r->counters, LANGUAGE_DRAFT_PASSES, (double)w->passes);
     if (ok && isfinite(r->joules))
         ok = run_values_add(&r->counters, LANGUAGE_PREFILL_JOULES, w->prefill.joules) &&
              (w->decoded == 0 || run_values_add(&r->counters, LANGUAGE_TOKEN_JOULES, w->decode.joules / tokens));

@@ -15,6 +15,8 @@ struct language_work {
     unsigned context;
     const char *stop; /* why generation ended */
     struct language_sum prefill, decode;
+    struct language_model draft; /* proposes tokens; gguf NULL = there is none */
+    unsigned proposed, accepted, passes;
     unsigned decoded; /* steps of decode */
     uint64_t weight_bytes, cache_bytes;
     struct power_profile profile; /* of a pass over the prompt and all steps */
@@ -28,6 +30,9 @@ struct language_parts {
 struct language_parts language_parts(const struct run *run);
 /* The share of the multiply-adds that these did. */
 double language_share(const struct run *run, const struct language_unit *unit);
+
+/* The unit of the draft; PART_COUNT when there is none of that name. */
+enum orch_part language_draft_part(const struct run *run);
 
 /* Time without values, for shapes and files alike. */
 bool language_is_timing(const struct run *run);

@@ -1,6 +1,6 @@
 /* Generation on values: the prompt, then one token after another, each shown as soon as it is there. */
 #include "sim/run/kind_language.h"
-#include "sim/run/language_step.h"
+#include "sim/run/language_draft.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@ struct generation {
     struct language_work *work;
     struct language_unit *unit;
     struct language_stepper *stepper;
+    struct language_draft *draft; /* NULL = none */
     struct sampler *sampler;
     struct token_stream stream;
     struct token_list history;
@@ -49,34 +50,82 @@ static bool prefill(struct generation *g, const float **logits, struct orch_erro
     return ok;
 }
 
+static uint32_t choose(const struct generation *g, const float *logits)
+{
+    return sampler_next(g->sampler, logits, g->history.token, g->history.count);
+}
+
+/* Adds a generated token; *ended: it is the last one. */
+static bool generated(struct generation *g, uint32_t token, bool *ended, struct orch_error *error)
+{
+    struct language_work *const w = g->work;
+    if (!token_list_add(&w->tokens, token, error) || !add_token(g, token, error))
+        return false;
+    work_progress_tell(g->run->progress, "generating", (double)w->tokens.count / w->options.generate,
+                       1e9 * (w->prefill.seconds + w->decode.seconds));
+    if (tokenizer_ends(w->model.tokenizer, token))
+        w->stop = token == tokenizer_begin(w->model.tokenizer) ? "bos" : "eos";
+    *ended = tokenizer_ends(w->model.tokenizer, token) || w->tokens.count >= w->options.generate;
+    return true;
+}
+
 static bool decode(struct generation *g, const float *logits, struct orch_error *error)
 {
     struct language_work *const w = g->work;
+    bool ended = false;
     w->stop = "count";
-    while (w->tokens.count < w->options.generate) {
-        const uint32_t next = sampler_next(g->sampler, logits, g->history.token, g->history.count);
-        if (!token_list_add(&w->tokens, next, error) || !add_token(g, next, error))
-            return false;
-        if (tokenizer_ends(w->model.tokenizer, next)) {
-            w->stop = next == tokenizer_begin(w->model.tokenizer) ? "bos" : "eos";
-            return true;
-        }
-        work_progress_tell(g->run->progress, "generating", (double)w->tokens.count / w->options.generate,
-                           1e9 * (w->prefill.seconds + w->decode.seconds));
-        if (w->tokens.count == w->options.generate)
-            return true;
+    for (;;) {
+        const uint32_t next = choose(g, logits);
+        if (!generated(g, next, &ended, error) || ended)
+            return ended;
         if (!language_step(g->stepper, &next, 1, &logits, &w->decode, error))
             return false;
         w->decoded++;
     }
-    return true;
+}
+
+/* The draft goes on with the text, the model reads the last token and what was proposed in one pass, and what it would have said
+ * itself is accepted: the text is the one that the model makes alone. */
+static bool decode_drafted(struct generation *g, const float *logits, struct orch_error *error)
+{
+    struct language_work *const w = g->work;
+    uint32_t pass[LANGUAGE_DRAFT_MOST + 1];
+    bool ended = false;
+    w->stop = "count";
+    uint32_t next = choose(g, logits);
+    for (;;) {
+        if (!generated(g, next, &ended, error) || ended)
+            return ended;
+        const unsigned left = w->options.generate - (unsigned)w->tokens.count, begin = (unsigned)g->history.count;
+        const unsigned some = left - 1 < w->options.draft_tokens ? left - 1 : w->options.draft_tokens;
+        pass[0] = next;
+        if (!language_draft_propose(g->draft, g->history.token, begin, some, pass + 1, &w->decode, error) ||
+            !language_step_each(g->stepper, pass, some + 1, &logits, &w->decode, error))
+            return false;
+        unsigned same = 0;
+        for (; !ended; same++) {
+            next = choose(g, logits + (size_t)same * w->model.shape.vocabulary);
+            if (same == some || next != pass[same + 1])
+                break;
+            if (!generated(g, next, &ended, error))
+                return false;
+        }
+        w->proposed += some;
+        w->accepted += same;
+        w->passes++;
+        w->decoded += same + !ended;
+        if (ended)
+            return true;
+        language_stepper_rewind(g->stepper, begin + same);
+        language_draft_rewind(g->draft, begin + same);
+    }
 }
 
 static bool generate(struct generation *g, struct orch_error *error)
 {
     const float *logits = NULL;
     token_stream_start(&g->stream, g->work->model.tokenizer, true);
-    if (!prefill(g, &logits, error) || !decode(g, logits, error))
+    if (!prefill(g, &logits, error) || !(g->draft ? decode_drafted : decode)(g, logits, error))
         return false;
     const size_t before = g->work->text.length;
     if (!token_stream_end(&g->stream, &g->work->text, error))
@@ -93,12 +142,17 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
     struct language_unit *const unit = language_unit_create(run->request, result, error);
     struct generation g = {.run = run, .work = w, .unit = unit};
     w->prefill = w->decode = (struct language_sum){0};
-    w->tokens.count = w->text.length = w->decoded = 0;
+    w->tokens.count = w->text.length = w->decoded = w->proposed = w->accepted = w->passes = 0;
     if (unit && language_model_runs(&w->model, error))
         g.stepper = language_stepper_create(&w->model, unit, run->kind->part, w->context, error);
     if (g.stepper)
         g.sampler = sampler_create(&w->options.sampling, w->model.shape.vocabulary, run->request->seed, error);
-    const bool ok = g.sampler && generate(&g, error);
+    bool ok = g.sampler != NULL;
+    if (ok && w->options.draft) {
+        g.draft = language_draft_create(&w->draft, unit, language_draft_part(run), w->context, error);
+        ok = g.draft && language_stepper_answer(g.stepper, w->options.draft_tokens + 1, error);
+    }
+    ok = ok && generate(&g, error);
     if (g.stepper) {
         w->weight_bytes = language_stepper_weight_bytes(g.stepper);
         w->cache_bytes = language_stepper_cache_bytes(g.stepper);
@@ -109,6 +163,7 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
         w->has_profile = language_unit_profile(unit, language_parts(run).rest, &w->profile);
     token_list_free(&g.history);
     sampler_free(g.sampler);
+    language_draft_free(g.draft);
     language_stepper_free(g.stepper);
     language_unit_free(unit, ok ? m : NULL);
     return ok;

@@ -11,11 +11,17 @@ struct language_options {
     unsigned context;         /* tokens that the cache holds; 0 = as many as are needed */
     const char *prefill_unit; /* that reads the prompt; NULL = the one that goes on */
     struct sampler_params sampling;
-    unsigned sequences; /* that generate side by side, where only time is asked for; 0 = 1 */
+    const char *draft;      /* GGUF file of a small model that proposes tokens; NULL = none */
+    const char *draft_unit; /* NULL = the one that goes on */
+    unsigned draft_tokens;  /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
+    unsigned sequences;     /* that generate side by side, where only time is asked for; 0 = 1 */
 };
 
 /* The share of memory that the GPU may hold: measured on a 32 GB M1 Max (chip database, gpu_memory_share_note). */
 #define LANGUAGE_GPU_SHARE 0.7
+
+#define LANGUAGE_DRAFT_USUALLY 4
+#define LANGUAGE_DRAFT_MOST    64
 
 /* Counters of results. */
 #define LANGUAGE_PROMPT_TOKENS    "language.prompt_tokens"
@@ -23,6 +29,9 @@ struct language_options {
 #define LANGUAGE_DECODE_SECONDS   "language.decode_seconds"
 #define LANGUAGE_PREFILL_JOULES   "language.prefill_joules"
 #define LANGUAGE_TOKEN_JOULES     "language.joules_per_token"
+#define LANGUAGE_DRAFT_PROPOSED   "language.draft_proposed"
+#define LANGUAGE_DRAFT_ACCEPTED   "language.draft_accepted"
+#define LANGUAGE_DRAFT_PASSES     "language.draft_passes" /* of the model itself, each over what was proposed */
 #define LANGUAGE_WEIGHT_BYTES     "language.weight_bytes"
 #define LANGUAGE_CACHE_BYTES      "language.cache_bytes"
 

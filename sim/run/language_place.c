@@ -183,6 +183,7 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
                                    .unit = unit,
                                    .part = part,
                                    .context = context,
+                                   .answers = 1,
                                    .batch = context < LANGUAGE_BATCH ? context : LANGUAGE_BATCH,
                                    .values = part == PART_ANE ? "f16" : "f32",
                                    .value_bytes = part == PART_ANE ? 2 : 4,
@@ -197,6 +198,18 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
         return s;
     language_stepper_free(s);
     return NULL;
+}
+
+bool language_stepper_answer(struct language_stepper *s, unsigned tokens, struct orch_error *error)
+{
+    const uint64_t values = (uint64_t)tokens * s->shape->vocabulary;
+    s->error = error;
+    float *const shown = realloc(s->shown, values * sizeof *shown);
+    if (!shown)
+        return orch_no_memory(error);
+    s->shown = shown;
+    s->answers = tokens;
+    return place_values(s, values, &s->logits);
 }
 
 void language_stepper_free(struct language_stepper *stepper)

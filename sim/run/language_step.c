@@ -73,22 +73,22 @@ static bool run_layer(struct language_stepper *s, const struct placed_layer *l)
            language_feed_forward(s, l) && language_combine(s, "residual", "add", values, 0, &s->stream, &s->mixed, &s->stream);
 }
 
-/* Only what follows the last token is asked for. */
-static bool make_logits(struct language_stepper *s, const float **logits)
+/* What follows the last tokens of the pass. */
+static bool make_logits(struct language_stepper *s, unsigned tokens, const float **logits)
 {
     const struct language_shape *const p = s->shape;
-    const uint64_t row = (uint64_t)s->value_bytes * p->width;
-    const struct language_buffer last = language_part(&s->stream, row * (s->count - 1), row);
-    if (!language_normalise(s, "output_norm", &s->last_norm, 1, &last, &s->normed) ||
-        !language_multiply(s, "output", &s->head, 0, 1, &s->normed, &s->logits))
+    const uint64_t row = (uint64_t)s->value_bytes * p->width, values = (uint64_t)tokens * p->vocabulary;
+    const struct language_buffer last = language_part(&s->stream, row * (s->count - tokens), row * tokens);
+    if (!language_normalise(s, "output_norm", &s->last_norm, tokens, &last, &s->normed) ||
+        !language_multiply(s, "output", &s->head, 0, tokens, &s->normed, &s->logits))
         return false;
     *logits = s->value_bytes == sizeof(float) ? s->logits.host : s->shown;
-    for (unsigned i = 0; s->value_bytes != sizeof(float) && i < p->vocabulary; i++)
+    for (uint64_t i = 0; s->value_bytes != sizeof(float) && i < values; i++)
         s->shown[i] = ane_half_to_float(((const uint16_t *)s->logits.host)[i]);
     return true;
 }
 
-static bool run_pass(struct language_stepper *s, const uint32_t *token, unsigned count, const float **logits)
+static bool run_pass(struct language_stepper *s, const uint32_t *token, unsigned count, unsigned answers, const float **logits)
 {
     struct language_sum pass = {0};
     struct language_sum *const sum = s->sum;
@@ -97,7 +97,7 @@ static bool run_pass(struct language_stepper *s, const uint32_t *token, unsigned
     bool ok = embed(s, token);
     for (unsigned i = 0; ok && i < s->shape->layers; i++)
         ok = run_layer(s, &s->layer[i]);
-    ok = ok && (!logits || make_logits(s, logits)) && language_unit_close_steps(s->unit, &pass, 1, s->error);
+    ok = ok && (!logits || make_logits(s, answers, logits)) && language_unit_close_steps(s->unit, &pass, 1, s->error);
     s->sum = sum;
     s->position += count;
     if (ok)
@@ -120,19 +120,48 @@ void language_stepper_use(struct language_stepper *stepper, enum orch_part part)
     stepper->part = part;
 }
 
-bool language_step(struct language_stepper *s, const uint32_t *token, size_t count, const float **logits,
-                   struct language_sum *sum, struct orch_error *error)
+/* Whether these tokens can follow. */
+static bool begin_step(struct language_stepper *s, const uint32_t *token, size_t count, struct language_sum *sum,
+                       struct orch_error *error)
 {
     s->sum = sum;
     s->error = error;
     for (size_t i = 0; i < count; i++)
         if (token[i] >= s->shape->vocabulary)
             return orch_fail(error, ORCH_USAGE, "token %u: the vocabulary has %u tokens", token[i], s->shape->vocabulary);
-    if (count > s->context - s->position)
-        return orch_fail(error, ORCH_USAGE, "the context of %u tokens is full", s->context);
+    return count <= s->context - s->position || orch_fail(error, ORCH_USAGE, "the context of %u tokens is full", s->context);
+}
+
+bool language_step_each(struct language_stepper *s, const uint32_t *token, unsigned count, const float **logits,
+                        struct language_sum *sum, struct orch_error *error)
+{
+    if (!begin_step(s, token, count, sum, error))
+        return false;
+    if (count > s->answers || most_together(s, count) < count)
+        return orch_fail(error, ORCH_INTERNAL, "%u tokens in one pass, each with an answer; there is room for %u", count,
+                         s->answers);
+    return run_pass(s, token, count, count, logits);
+}
+
+unsigned language_stepper_position(const struct language_stepper *stepper)
+{
+    return stepper->position;
+}
+
+void language_stepper_rewind(struct language_stepper *stepper, unsigned position)
+{
+    if (position < stepper->position)
+        stepper->position = position;
+}
+
+bool language_step(struct language_stepper *s, const uint32_t *token, size_t count, const float **logits,
+                   struct language_sum *sum, struct orch_error *error)
+{
+    if (!begin_step(s, token, count, sum, error))
+        return false;
     for (size_t i = 0, some; i < count; i += some) {
         some = most_together(s, count - i);
-        if (!run_pass(s, token + i, (unsigned)some, i + some == count ? logits : NULL))
+        if (!run_pass(s, token + i, (unsigned)some, 1, i + some == count ? logits : NULL))
             return false;
     }
     return true;

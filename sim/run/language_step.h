@@ -21,6 +21,14 @@ void language_stepper_use(struct language_stepper *stepper, enum orch_part part)
  * they are not wanted. Each pass is a command buffer, where there are any. */
 bool language_step(struct language_stepper *stepper, const uint32_t *token, size_t count, const float **logits,
                    struct language_sum *sum, struct orch_error *error);
+/* Makes room for the logits of so many tokens of a pass. */
+bool language_stepper_answer(struct language_stepper *stepper, unsigned tokens, struct orch_error *error);
+/* Up to so many tokens in one pass: `logits` gets the vocabulary's values behind each, one row after another. */
+bool language_step_each(struct language_stepper *stepper, const uint32_t *token, unsigned count, const float **logits,
+                        struct language_sum *sum, struct orch_error *error);
+/* How many tokens are in the cache; those behind `position` are forgotten. */
+unsigned language_stepper_position(const struct language_stepper *stepper);
+void language_stepper_rewind(struct language_stepper *stepper, unsigned position);
 /* Bytes of all weights, and of the cache. */
 uint64_t language_stepper_weight_bytes(const struct language_stepper *stepper);
 uint64_t language_stepper_cache_bytes(const struct language_stepper *stepper);

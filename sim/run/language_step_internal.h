@@ -41,6 +41,7 @@ struct language_stepper {
     struct language_buffer stream, normed, query, turned_query, key, attended, mixed, gate, up, table, row;
     struct language_buffer logits, index, widened, scale, speeds;
     struct language_buffer router, chosen, weights, weighed; /* of experts */
+    unsigned answers;                                        /* tokens whose logits there is room for */
     float *shown;                                            /* logits as float32 where values are not */
     uint64_t weight_bytes, cache_bytes;
     struct language_sum *sum; /* of the pass in work, as is the next */

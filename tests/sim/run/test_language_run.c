@@ -56,7 +56,8 @@ static bool same_numbers(json_object *a, json_object *b)
 }
 
 /* Tokens of the prompt, tokens that follow, and the text, as the golden data have them. */
-static void check_story(const char *unit, const char *type, const char *id)
+static void check_story_with(const char *unit, const char *type, const char *id, const char *draft_type, const char *draft_unit,
+                             unsigned draft_tokens)
 {
     json_object *document;
     const char *const file = story(type);
@@ -64,9 +65,15 @@ static void check_story(const char *unit, const char *type, const char *id)
         return;
     char path[512];
     snprintf(path, sizeof path, "%s", file);
+    char draft[512] = "";
+    if (draft_type)
+        snprintf(draft, sizeof draft, "%s", story(draft_type));
     json_object *const p = golden_prompt(type, id, &document);
     const struct language_options options = {.prompt_text = json_object_get_string(json_object_object_get(p, "prompt")),
-                                             .generate = (unsigned)json_object_get_int(json_object_object_get(p, "count"))};
+                                             .generate = (unsigned)json_object_get_int(json_object_object_get(p, "count")),
+                                             .draft = draft_type ? draft : NULL,
+                                             .draft_unit = draft_unit,
+                                             .draft_tokens = draft_tokens};
     struct outcome o =
         run_on(db, "m1", path, (struct run_request){.unit = unit, .mode = RUN_FUNCTIONAL, .language = &options, .threads = 1});
     CHECK(o.ok, "%s %s on %s: %s", type, id, unit, o.error.text);
@@ -81,9 +88,38 @@ static void check_story(const char *unit, const char *type, const char *id)
         CU_ASSERT_STRING_EQUAL(json_object_get_string(json_object_object_get(got, "stop")),
                                json_object_get_string(json_object_object_get(p, "stop")));
     }
+    if (o.ok && draft_type) { /* each pass of the model gives a token of its own beside those that it accepts */
+        const double proposed = run_values_get(&o.result.counters, LANGUAGE_DRAFT_PROPOSED),
+                     accepted = run_values_get(&o.result.counters, LANGUAGE_DRAFT_ACCEPTED),
+                     passes = run_values_get(&o.result.counters, LANGUAGE_DRAFT_PASSES),
+                     tokens = run_values_get(&o.result.counters, LANGUAGE_GENERATED_TOKENS);
+        CHECK(accepted > 0 && accepted <= proposed, "%g of %g", accepted, proposed);
+        CHECK(tokens - 1 - accepted <= passes && passes <= tokens - accepted, "%g tokens, %g accepted, %g passes", tokens,
+              accepted, passes);
+    }
     json_object_put(got);
     json_object_put(document);
     run_result_free(&o.result);
+}
+
+static void check_story(const char *unit, const char *type, const char *id)
+{
+    check_story_with(unit, type, id, NULL, NULL, 0);
+}
+
+/* A draft changes nothing but the time: the tokens are those of the model alone, on every unit. */
+static void test_drafts(void)
+{
+    static const struct {
+        const char *unit, *type, *id, *draft_type, *draft_unit;
+        unsigned tokens;
+    } rows[] = {{"cpu", "f32", "once", "q4_0", NULL, 4},
+                {"gpu", "q8_0", "word", "q4_0", NULL, 1},
+                {"amx", "f32", "cat", "f32", NULL, 7},
+                {"gpu", "f32", "word", "f16", "ane", 5},
+                {"hybrid", "q4_0", "long", "q8_0", "cpu", 64}};
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        check_story_with(rows[i].unit, rows[i].type, rows[i].id, rows[i].draft_type, rows[i].draft_unit, rows[i].tokens);
 }
 
 /* Attention of the AMX block and of the Neural Engine is the cores'; the GPU has everything but the embedding, which multiplies
@@ -308,6 +344,12 @@ static void test_refusals(void)
     refused(path, &wide, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "was made for 512 tokens");
     refused(path, &narrow, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "context of 20 tokens");
     refused(path, &counted, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "a number of tokens is for");
+    const struct language_options shape = {.draft = "model:llama-7b"}, alone = {.draft_unit = "cpu"},
+                                  tpu = {.draft = path, .draft_unit = "tpu"}, timed = {.draft = path};
+    refused(path, &shape, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "takes a file with weights");
+    refused(path, &alone, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "are for a --draft");
+    refused(path, &tpu, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "draft-unit tpu: it is cpu, amx, gpu or ane");
+    refused(path, &timed, (struct run_request){.unit = "gpu", .mode = RUN_TIMING}, ORCH_USAGE, "depends on values");
     const struct language_options elsewhere = {.prefill_unit = "ane"}, nowhere = {.prefill_unit = "tpu"};
     refused(path, &elsewhere, (struct run_request){.unit = "cpu"}, ORCH_UNMODELLED, "of the Neural Engine are f16");
     refused(path, &nowhere, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "it is cpu, amx, gpu or ane");
@@ -331,6 +373,7 @@ static void test_refusals(void)
 
 static const struct suite_test tests[] = {
     {"golden tokens", test_golden_tokens},
+    {"drafts change no token", test_drafts},
     {"share of the unit", test_share_of_unit},
     {"every family as NumPy does", test_families},
     {"time and joules add up", test_time},

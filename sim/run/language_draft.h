@@ -1,0 +1,20 @@
+/* A small model that proposes tokens to a larger one with the same vocabulary (speculative decoding). */
+#ifndef ORCHARD_SIM_RUN_LANGUAGE_DRAFT_H
+#define ORCHARD_SIM_RUN_LANGUAGE_DRAFT_H
+
+#include "sim/run/language_step.h"
+
+struct language_draft;
+
+/* Weights, cache and values beside those of the other model, in the memory of the unit; `part` has its kernels. NULL = *error. */
+struct language_draft *language_draft_create(const struct language_model *model, struct language_unit *unit, enum orch_part part,
+                                             unsigned context, struct orch_error *error);
+void language_draft_free(struct language_draft *draft);
+/* The tokens that it thinks likeliest behind a text, each behind the one before it. Of the text it reads what it has not read
+ * yet. */
+bool language_draft_propose(struct language_draft *draft, const uint32_t *text, unsigned count, unsigned tokens, uint32_t *token,
+                            struct language_sum *sum, struct orch_error *error);
+/* Of what it has read only the first tokens are part of the text. */
+void language_draft_rewind(struct language_draft *draft, unsigned position);
+
+#endif
