@@ -183,10 +183,9 @@ const struct api_verb verb_model = {
                 "computed by the reference and\n"
                 "named; of the multiplications of operators with a kernel, the unit's kernels must compute 95 %. In f16, "
                 "golden outputs are met within 2e-2.",
-            .examples = "orchard model check models\n"
-                        "orchard model check models mnist_8 --opt 0\n"
-                        "orchard model check models mnist_8 --unit cpu\n"
-                        "orchard model check /usr/share/libonnx-testdata/data/node",
+            .examples = "orchard model check examples/networks\n"
+                        "orchard model check examples/networks digits --opt 0\n"
+                        "orchard model check examples/networks digits --unit cpu",
             .options = option_table,
         },
     .ask = ask,
