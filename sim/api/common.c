@@ -43,6 +43,9 @@ bool api_common_read(struct api_common *common, const struct api_args *args, str
     common->chips_given = api_has(args, "chip");
     common->chips = common->chips_given ? api_value(args, "chip") : "m1";
     common->json = api_has(args, "json");
+    common->csv = api_has(args, "csv");
+    if (common->csv && common->json)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("csv") " and " ORCH_OPTION("json") ": one of them");
     common->quiet = api_has(args, "quiet");
     common->seed_given = api_has(args, "seed");
     if (!read_sets(common, args, error) || !api_unsigned(args, "threads", 1, 1024, &threads, error) ||

@@ -26,6 +26,7 @@ static const struct {
     {"sweep", "orchard sweep --json", NULL},
     {"validate", "orchard validate --json; errors are shares: 0.1 is 10 %", "score"},
     {"compare", "orchard compare A B --json", NULL},
+    {"compare_several", "orchard compare A B C ... --json", NULL},
     {"check", "the check verbs (isa, kernel, model, thermal) --json", NULL},
     {"score", "how well predictions meet measurements: a part of validate", NULL},
 };

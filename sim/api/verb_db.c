@@ -372,9 +372,10 @@ const struct api_verb verb_db = {
                 "names that explain themselves: orchard db info); check examines everything; export writes a table or view\n"
                 "as CSV or JSON lines; prune removes old or failed runs; merge adds what other files have, any order, any\n"
                 "number of times.",
-            .examples = "orchard db sql 'SELECT * FROM v_run_summary'\n"
+            .examples = "orchard db info\n"
+                        "orchard db sql 'SELECT * FROM v_run_summary'\n"
                         "orchard db export v_op_time -o ops.csv\n"
-                        "orchard db merge shard-*.db",
+                        "orchard db merge shard-0.db",
             .options = option_table,
         },
     .ask = ask,

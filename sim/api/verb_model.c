@@ -194,10 +194,9 @@ const struct api_verb verb_model = {
                 "named; of the multiplications of operators with a kernel, the unit's kernels must compute 95 %. In f16, "
                 "golden outputs are met within 2e-2; a network that misses that is computed\n"
                 "again in mixed precision: nodes that add most to the error stay in f32 (ane: on cores).",
-            .examples = "orchard model check models\n"
-                        "orchard model check models mnist_8 --opt 0\n"
-                        "orchard model check models mnist_8 --unit cpu\n"
-                        "orchard model check /usr/share/libonnx-testdata/data/node",
+            .examples = "orchard model check examples/networks\n"
+                        "orchard model check examples/networks digits --opt 0\n"
+                        "orchard model check examples/networks digits --unit cpu",
             .options = option_table,
         },
     .ask = ask,

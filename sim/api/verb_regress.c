@@ -314,9 +314,8 @@ const struct api_verb verb_regress = {
                 "running microbenchmarks and kernels. check compares with a baseline: what moved by more than its tolerance, and "
                 "which value of\n"
                 "the chip or version of the model did it. The baseline `default` comes with orchard until another is recorded.",
-            .examples = "orchard regress check\n"
-                        "orchard regress record before-my-change\n"
-                        "orchard regress check before-my-change --only gpu. --chip m1,m3-max",
+            .examples = "orchard regress record before-my-change --only amx. --chip m1\n"
+                        "orchard regress check before-my-change --only amx. --chip m1",
             .options = option_table,
         },
     .ask = ask,

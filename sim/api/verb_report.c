@@ -164,8 +164,8 @@ const struct api_verb verb_report = {
                     "several runs are shown side by side. --figure writes one picture as SVG instead. --regression measures the "
                     "chips anew.",
             .examples = "orchard report -o run.html\n"
-                        "orchard report 12 13 -o both.html\n"
-                        "orchard report 12 --figure Roofline -o roofline.svg\n"
+                        "orchard report 1 2 -o both.html\n"
+                        "orchard report 1 --figure Roofline -o roofline.svg\n"
                         "orchard report --sweep last -o sweep.html\n"
                         "orchard report --validation -o accuracy.html\n"
                         "orchard report --regression default --chip m1 -o moved.html",

@@ -76,6 +76,7 @@ static const struct orchard_option option_table[] = {
     {"profile", 0, "[asm]", false,
      "GPU: list lines of the source with instructions, cycles and stall reasons, and warnings; asm: with machine code"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
+    {"csv", 0, NULL, false, "a table on standard output (RFC 4180): a row for each chip or unit"},
     {0},
 };
 
@@ -427,15 +428,18 @@ const struct api_verb verb_run = {
                 "\"expect\": {NAME: FILE.npy}}.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
-                "orchard run model.onnx --unit gpu --precision f16 --image cat.jpg --mean 127.5 --std 127.5 --labels names.txt\n"
-                "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
-                "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
-                "4096\n"
-                "orchard run saxpy.metal --grid 4096 --group 256 --args f32:4096:rand:1 --args f32:4096 --args 4096 --profile\n"
-                "orchard run a.metal --grid 4096 --group 64 --args f32:4096:rand:1 --args t=f32:4096 + b.metal "
-                "--grid 4096 --group 64 --args t --args out:f32:4096:y.npy\n"
-                "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
-                "orchard run stories.gguf --prompt-text 'Once upon a time' --generate 64 --unit gpu --chip m1\n"
+                "orchard run examples/models/digits.onnx --unit gpu --precision f16 --image examples/models/seven.png --mean "
+                "127.5 --std 127.5 --labels examples/models/names.txt\n"
+                "orchard run examples/cpu/words.elf --args /data/words.txt --mount examples/cpu:/data\n"
+                "orchard run examples/cpu/kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args "
+                "f32:1024:rand:2\n"
+                "orchard run examples/gpu/scale --chip m2-max --explain\n"
+                "orchard run examples/gpu/saxpy.metal --entry saxpy --grid 4096 --group 256 --args f32:4096:rand:1 --args "
+                "inout:f32:4096:rand:2:y.npy --args 2f --args 4096 --profile\n"
+                "orchard run examples/gpu/saxpy.metal --entry saxpy --grid 4096 --group 256 --args f32:4096:rand:1 --args "
+                "y=f32:4096:rand:2 --args 2f --args 4096 + examples/gpu/saxpy.metal --entry peak --grid 4096 --group 256 --args "
+                "y --args out:f32:16:peaks.npy\n"
+                "orchard run examples/models/stories.gguf --prompt-text 'Once upon a time' --generate 32 --unit gpu --chip m1\n"
                 "orchard run model:resnet50 --unit gpu --chip m1,m2 --mode timing\n"
                 "orchard run model:llama-7b --unit gpu --precision q8_0 --prompt 512 --generate 128 --detail op\n"
                 "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",

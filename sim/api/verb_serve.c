@@ -180,8 +180,8 @@ const struct api_verb verb_serve = {
                 "they come), /runs/N,M, /sweeps/N, /chips, /validation. Requests are computed "
                 "one after\n"
                 "another; replies go out as soon as they are computed, not after the simulated time. SIGTERM and SIGINT end it.",
-            .examples = "orchard serve mnist.onnx --unit ane --chip m1 --port 8000\n"
-                        "orchard serve stories260K-q8_0.gguf --unit gpu --device macbook-air\n"
+            .examples = "orchard serve examples/models/digits.onnx --unit ane --chip m1 --port 8000\n"
+                        "orchard serve examples/models/stories.gguf --unit gpu --device macbook-air --port 8001\n"
                         "orchard serve --port 8002",
             .options = option_table,
         },

@@ -385,7 +385,10 @@ const struct api_verb verb_trace = {
                     "in traces/README.md.",
             .examples = "orchard trace record gemm:512x512x512 --unit gpu --chip m1 -o gemm.trace\n"
                         "orchard trace replay gemm.trace --chip m3-max\n"
-                        "orchard trace print gemm.trace --from 0 --count 10",
+                        "orchard trace print gemm.trace --from 0 --count 10\n"
+                        "orchard trace import --format pytorch-profiler examples/profiles/pytorch.json -o layer.trace\n"
+                        "orchard trace import --format onnxruntime-profile examples/profiles/onnxruntime.json -o block.trace\n"
+                        "orchard trace replay layer.trace --unit gpu --chip m1",
             .options = option_table,
         },
     .ask = ask,

@@ -33,6 +33,7 @@
     X(thermal) \
     X(db) \
     X(trace) \
+    X(examples) \
     X(schema) \
     X(doctor)
 /* clang-format on */

@@ -68,6 +68,7 @@ static void test_documents_hold(void)
         {"sweep", "sweep gemm:64x64x64 -L precision=f16,fp32 -j 1 --json"},
         {"compare", "compare 1 2 --json"},
         {"compare", "compare 1 last --json"},
+        {"compare_several", "compare 1 2 last --json"},
         {"validate", "validate --every 600 --group-by chip --json"},
         {"check", "isa check amx tests/golden/amx/genlut.txt.gz --json"},
     };
