@@ -69,7 +69,7 @@ all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 # ---- what must be installed ----
 PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev libzstd-dev libjpeg-dev libpng-dev \
 	libprotobuf-c-dev protobuf-c-compiler libonnx-dev libmicrohttpd-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3 libonnx-testdata
+PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3 libonnx-testdata python3-jsonschema
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd
 PACKAGES_FUZZ := $(PACKAGES) clang-16 libclang-rt-16-dev llvm-16
 # Recommended: compiles sources of GPU kernels. Everything else works without, and tests that need it say that they were skipped.

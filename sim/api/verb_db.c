@@ -262,7 +262,7 @@ static bool read_prune(struct api_context *context, struct db_prune *what, char 
     double days = -1;
     *what = (struct db_prune){api_value(&context->args, "before"), api_has(&context->args, "failed"),
                               api_value(&context->args, "keep-version"), api_has(&context->args, "dry-run")};
-    if (!api_number(&context->args, "older-than", 0, 36500, &days, error))
+    if (!api_quantity(&context->args, "older-than", "d", 0, 36500, &days, error))
         return false;
     if (days >= 0 && what->before)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("older-than") " and " ORCH_OPTION("before") " exclude one another");

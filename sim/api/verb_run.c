@@ -34,7 +34,9 @@
 
 static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane, all (a row each), auto (the fastest; default: its own), hybrid (models)"},
-    {"precision", 0, "TYPE", false, "element type: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
+    {"precision", 0, "TYPE", false,
+     "element type: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16); mixed: networks in f16 where "
+     "outputs bear it"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
     {"detail", 0, "LEVEL", false,
      "instr, sampled (threadgroups, or stretches, stand for the rest), op (kernels: from characteristics, no values) or auto"},
@@ -115,7 +117,8 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     uint64_t cores = 1, repeat = 1, memory = 0;
     if (!verb_run_choices(a, &s->request, error) || !verb_run_common_part(a, &s->part, &s->request, error) ||
         !api_unsigned(a, "cores", 1, 64, &cores, error) || !api_unsigned(a, "memory", 1, 65536, &memory, error) ||
-        !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) || !api_number(a, "idle", 0, 1e6, &s->request.idle_s, error))
+        !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) ||
+        !api_quantity(a, "idle", "s", 0, 1e6, &s->request.idle_s, error))
         return false;
     struct run_request *q = &s->request;
     if (q->idle_s > 0 && (verb_run_wants_device(s->context) || together_is(workload)))
@@ -355,10 +358,7 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
         orch_no_memory(&error);
     if (words == 0 || (words > 1 && !objects && workload && !together_is(workload))) {
         free(workload);
-        return api_usage(context,
-                         words ? "one workload, got '%s' and more (several at once: A + B)"
-                               : "a workload is missing, as in gemm:512x512x512",
-                         words ? word[0] : "");
+        return verb_run_wrong_words(context, words, word);
     }
     bool ok = workload && open_trace(&s, workload, &error) && read_request(&s, workload, &error) &&
               api_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error) &&

@@ -6,6 +6,7 @@
 #include "sim/base/table.h"
 #include "sim/listen/run_json.h"
 #include "sim/run/language_model.h"
+#include "sim/run/language_options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,10 +49,11 @@ static bool read_options(const struct api_context *context, struct run_sustained
                          "heat, limits and battery belong to a machine: give " ORCH_OPTION("device") ", as in " ORCH_OPTION(
                              "device") " macbook-air");
     q->ambient_c = q->battery_percent = NAN;
-    if (!api_number(a, "ambient", -40, 60, &q->ambient_c, error) ||
+    if (!api_quantity(a, "ambient", "C", -40, 60, &q->ambient_c, error) ||
         !api_number(a, "battery", 0, 100, &q->battery_percent, error) ||
-        !api_number(a, "duration", 1e-6, 1e7, &q->duration_s, error) ||
-        !api_number(a, "power-cap", 0.1, 1e4, &q->power_cap_w, error) || !api_number(a, "target", 1e-9, 1e7, &q->target_s, error))
+        !api_quantity(a, "duration", "s", 1e-6, 1e7, &q->duration_s, error) ||
+        !api_quantity(a, "power-cap", "W", 0.1, 1e4, &q->power_cap_w, error) ||
+        !api_quantity(a, "target", "s", 1e-9, 1e7, &q->target_s, error))
         return false;
     if (governor_policy_row(q->policy)->kind == GOVERNOR_TIMED && !(q->target_s > 0))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s needs " ORCH_OPTION("target") " SECONDS",
@@ -150,15 +152,19 @@ static struct json_object *device_json(const struct run_sustained *run, const st
 
 enum { LINES = 12 };
 
-static void print_series(struct api_context *context, const struct sustain_result *s)
+/* A language model says tokens a second beside clocks. */
+static void print_series(struct api_context *context, const struct run_sustained *run, const struct run_result *r,
+                         const struct sustain_result *s)
 {
     static const struct table_column columns[] = {
         {"time", "s", true, 0},  {"chip", "W", true, 0},  {"P", "MHz", true, 0},        {"E", "MHz", true, 0},
         {"GPU", "MHz", true, 0}, {"ANE", "MHz", true, 0}, {"mean", "C", true, 0},       {"hottest", "C", true, 0},
-        {"case", "C", true, 0},  {"fan", "rpm", true, 0}, {"pressure", NULL, false, 0},
+        {"case", "C", true, 0},  {"fan", "rpm", true, 0}, {"pressure", NULL, false, 0}, {"tokens", "1/s", true, 0},
     };
+    const double generated = run_values_get(&r->counters, DEVICE_TOKENS_COOL);
+    const bool tokens = generated > 0;
     static const enum power_domain clocked[] = {POWER_P_CPU, POWER_E_CPU, POWER_GPU, POWER_ANE};
-    struct table *const t = table_create(columns, ARRAY_COUNT(columns));
+    struct table *const t = table_create(columns, ARRAY_COUNT(columns) - !tokens);
 
     for (size_t line = 0; line < LINES && s->samples; line++) {
         const size_t i = (s->samples - 1) * line / (LINES - 1);
@@ -178,6 +184,8 @@ static void print_series(struct api_context *context, const struct sustain_resul
         table_cell(t, "%.1f", p->case_c);
         table_cell(t, "%.0f", p->fan_rpm);
         table_cell(t, "%s", thermal_pressure_name(p->pressure));
+        if (tokens)
+            table_cell(t, "%.3g", generated * run_sustained_pace(run, p));
     }
     api_table(context, t);
 }
@@ -220,18 +228,21 @@ static bool print_text(struct api_context *context, const struct run_sustained_r
         fprintf(context->out, "%s repetitions in %.6g s\n", format_digits(text, s->repetitions[0], 5), s->seconds);
     if (q->parts)
         print_parts(context, run, s);
-    print_series(context, s);
+    print_series(context, run, r, s);
     if (isnan(s->onset_s))
         fprintf(context->out, "never below the wanted clocks");
     else
         fprintf(context->out, "clocks fall after %.1f s; %.1f s below the wanted clocks", s->onset_s, s->throttled_s);
     fprintf(context->out, "; %.1f W at the wall", s->wall_w);
     if (q->machine->battery.capacity_wh > 0)
-        fprintf(context->out, "; %s battery lasts %.0f minutes",
+        fprintf(context->out, "; %s battery lasts %.3g h",
                 isnan(q->battery_percent) ? "a full"
                 : s->battery_empty        ? "an empty"
                                           : "the",
-                60 * s->hours_left);
+                s->hours_left);
+    if (run_values_get(&r->counters, DEVICE_TOKENS) > 0)
+        fprintf(context->out, "; %.6g tokens were generated, %s each", run_values_get(&r->counters, DEVICE_TOKENS),
+                format_si(text, run_values_get(&r->counters, DEVICE_TOKEN_JOULES), "J"));
     if (s->clock_change_s > 0)
         fprintf(context->out, "; %.3g clock changes cost %.3g s", s->clock_changes, s->clock_change_s);
     if (s->low_power_s > 0)
@@ -281,11 +292,10 @@ bool verb_run_in_device(const struct api_record *record, const struct run_reques
     struct sustain_result series = {0};
     struct run_result result;
 
-    if (language_model_is(request->workload))
-        return orch_fail(
-            error, ORCH_UNMODELLED,
-            ORCH_OPTION("device") ": %.200s: language models run at fixed clocks; generation over minutes is not modelled",
-            request->workload);
+    if (language_model_is(request->workload) && request->language && request->language->prompt_text)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("prompt-text") ": in a machine a language model repeats by its shapes alone; " ORCH_OPTION(
+                             "mode") " timing " ORCH_OPTION("prompt") " N is a prompt of N tokens");
     if (!q.db || !read_options(context, &q, error) || !device_list_load(NULL, &devices, error))
         return false;
     if (together_is(request->workload) && !request->steps) {

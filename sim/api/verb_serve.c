@@ -55,7 +55,7 @@ static bool read_numbers(struct serving *s, struct orch_error *error)
     if (!api_unsigned(a, "port", 0, 65535, &port, error) || !api_unsigned(a, "connections", 1, 1000, &connections, error) ||
         !api_unsigned(a, "queue", 1, 100000, &queue, error) || !api_unsigned(a, "max-body", 1, 2048, &body, error) ||
         !api_unsigned(a, "idle-timeout", 1, 86400, &idle, error) ||
-        !api_number(a, "ambient", -40, 60, &s->setup.ambient_c, error) ||
+        !api_quantity(a, "ambient", "C", -40, 60, &s->setup.ambient_c, error) ||
         !api_chosen(a, "power-mode", "balanced|low", &mode, error) || !api_unit_is_known(a, error))
         return false;
     s->setup.low_power = mode == 1;

@@ -17,13 +17,15 @@ static const char gemv_formats[] = "gemv in this format", gemm_formats[] = "gemm
                   chosen_matrix[] = "a matrix chosen by a number in memory",
                   top_places[] = "the places of the k largest of each row";
 
-enum { ROPE_POSITIONS = 8192 }; /* of the kernel rope */
+enum { ROPE_POSITIONS = 8192 /* of the kernel rope */, GGML_KEYS_LEAST = 32 };
 
 struct pass {
     const struct language_shape *s;
     const struct block_format *matrices;
     unsigned past, tokens, times;
     const char *values; /* type of what is not a weight */
+    const char *cached; /* of keys and values in the cache */
+    unsigned least_keys;
     struct kernel_calls *calls;
     struct orch_error *error;
     bool ok;
@@ -119,18 +121,19 @@ static void attend(struct pass *p)
 {
     const struct language_shape *const s = p->s;
     const unsigned all = p->past + p->tokens; /* one token finds the last ones of the window side by side in the cache */
-    const unsigned keys = p->tokens == 1 && s->window && all > s->window ? s->window : all;
+    const unsigned reached = p->tokens == 1 && s->window && all > s->window ? s->window : all;
+    const unsigned keys = reached < p->least_keys ? p->least_keys : reached;
     const char *const missing = s->window && keys > s->window ? window_reach
                                 : s->family->sinks            ? logit_sinks
                                 : !p->past && p->tokens > 1   ? head_strides
                                                               : NULL;
     const double macs = 2.0 * s->heads * p->tokens * (keys - (p->tokens - 1) / 2.0) * s->head_size;
     const unsigned long long cached =
-        (unsigned long long)p->tokens * s->kv_heads * s->head_size * (strcmp(p->values, "f32") == 0 ? 4 : 2);
-    call(p, "cache_k", p->values, NULL, 0, "copy:%llu", cached);
-    call(p, "cache_v", p->values, NULL, 0, "copy:%llu", cached);
+        (unsigned long long)p->tokens * s->kv_heads * s->head_size * (strcmp(p->cached, "f32") == 0 ? 4 : 2);
+    call(p, "cache_k", p->cached, NULL, 0, "copy:%llu", cached);
+    call(p, "cache_v", p->cached, NULL, 0, "copy:%llu", cached);
     if (p->past || p->tokens == 1)
-        call(p, "attention", p->values, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", s->heads, keys, s->head_size,
+        call(p, "attention", p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", s->heads, keys, s->head_size,
              s->kv_heads, p->tokens);
     else
         call(p, "attention", p->values, missing, macs, "attention:h=%u,s=%u,d=%u,causal=1,kvh=%u", s->heads, keys, s->head_size,
@@ -215,13 +218,16 @@ bool kernel_calls_of(const struct language_shape *shape, const struct block_form
                      struct kernel_calls *calls, struct orch_error *error)
 {
     /* gemv takes vectors of the type of a plain matrix, and f32 with quantised ones. */
-    const bool plain = matrices->values == 1;
+    const bool plain = matrices->values == 1, ggml = calls->as_ggml && tokens == 1;
+    const char *const values = plain && !ggml ? matrices->name : "f32";
     struct pass pass = {.s = shape,
                         .matrices = matrices,
                         .past = past,
                         .tokens = tokens,
                         .times = 1,
-                        .values = plain ? matrices->name : "f32",
+                        .values = values,
+                        .cached = ggml ? "f16" : values,
+                        .least_keys = ggml ? GGML_KEYS_LEAST : 0,
                         .calls = calls,
                         .error = error,
                         .ok = true};

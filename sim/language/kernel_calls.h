@@ -18,9 +18,13 @@ struct kernel_call {
 struct kernel_calls {
     struct kernel_call *call;
     size_t count, room;
+    /* Passes of one token as ggml has them (llama.cpp, 2023 on): values in f32 whatever the matrices are, keys and values in f16,
+     * 32 places of the cache at least. */
+    bool as_ggml;
 };
 
-/* A pass over `tokens` tokens behind `past` others that are in the cache, with matrices in one format. The list starts zeroed. */
+/* A pass over `tokens` tokens behind `past` others that are in the cache, with matrices in one format. The list starts zeroed,
+ * but for how it is asked for. */
 bool kernel_calls_of(const struct language_shape *shape, const struct block_format *matrices, unsigned past, unsigned tokens,
                      struct kernel_calls *calls, struct orch_error *error);
 void kernel_calls_free(struct kernel_calls *calls);

@@ -111,20 +111,11 @@ double load_heat_step_s(const struct load_heat *h)
 void load_heat_add(struct load_heat *h, const struct power_profile *p, double repetitions)
 {
     const double once = power_profile_seconds(p, h->mhz[p->driver]), stretch = p->seconds > 0 ? once / p->seconds : 1;
-    struct power_profile *const w = &h->work;
-    w->seconds += repetitions * once;
+    power_profile_add(&h->work, p, repetitions, stretch);
     h->driven_s[p->driver] += repetitions * once;
     h->bound[p->driver] += repetitions * p->fixed_s;
-    w->dram_bytes += repetitions * p->dram_bytes;
-    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
-        w->slices[d] = p->slices[d] > w->slices[d] ? p->slices[d] : w->slices[d];
-        w->running_s[d] += repetitions * stretch * p->running_s[d];
-        w->waiting_s[d] += repetitions * stretch * p->waiting_s[d];
-        w->shared_running_s[d] += repetitions * stretch * p->shared_running_s[d];
-        w->shared_waiting_s[d] += repetitions * stretch * p->shared_waiting_s[d];
-        w->event_j[d] += repetitions * p->event_j[d];
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         h->used[d] |= p->slices[d] > 0;
-    }
 }
 
 /* Joules of a part of the step, with work or without. */

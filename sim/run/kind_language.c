@@ -311,6 +311,9 @@ static bool account(struct run *run, const struct run_measure *m, struct run_res
         r->prefill_seconds = w->prefill.seconds;
         if (w->decoded && w->decode.seconds > 0)
             r->tokens_per_second = w->decoded / w->decode.seconds;
+        run->energy.profile = w->profile;
+        run->energy.profile.flops = r->flops;
+        run->has_energy = w->has_profile;
         ok = run_values_add(&r->counters, LANGUAGE_DECODE_SECONDS, w->decode.seconds);
     }
     return (ok && add_counters(w, r)) || orch_no_memory(error);

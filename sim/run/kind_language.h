@@ -17,6 +17,8 @@ struct language_work {
     struct language_sum prefill, decode;
     unsigned decoded; /* steps of decode */
     uint64_t weight_bytes, cache_bytes;
+    struct power_profile profile; /* of a pass over the prompt and all steps */
+    bool has_profile;
 };
 
 /* The unit that reads the prompt, and the one that goes on. */

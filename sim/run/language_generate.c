@@ -105,6 +105,8 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
     }
     if (ok)
         result->native_mac_share = language_share(run, unit);
+    if (ok)
+        w->has_profile = language_unit_profile(unit, language_parts(run).rest, &w->profile);
     token_list_free(&g.history);
     sampler_free(g.sampler);
     language_stepper_free(g.stepper);

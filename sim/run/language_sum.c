@@ -35,9 +35,13 @@ void language_price(const struct language_unit *u, const struct run *run, const 
     k->device_seconds = run->kind->part == PART_GPU ? r->device_seconds : r->seconds;
     k->joules = r->joules;
     k->launches = run->kind->part == PART_GPU ? fmax(1, (double)r->placement.count) : 0;
-    if (run->kind->part != PART_GPU || !u->has_energy)
+    if (!u->has_energy)
         return;
-    k->joules = run_joules_of(run->kind, &u->model, m, u->request->celsius, k->device_seconds, k->device_seconds);
+    const double joules =
+        run_joules_profiled(run->kind, &u->model, m, u->request->celsius, k->device_seconds, k->device_seconds, &k->profile);
+    if (run->kind->part != PART_GPU)
+        return;
+    k->joules = joules;
     k->launch_joules = r->joules - k->joules;
 }
 
@@ -81,6 +85,7 @@ bool language_add(struct language_unit *u, const struct known_shape *k, double t
     for (unsigned i = 0; i < (unsigned)times; i++)
         activity_add(&u->activity, &k->activity);
     u->seconds += seconds;
+    power_profile_add(&u->profile, &k->profile, times, 1);
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
         if (!isnan(r->utilisation[i]))
             u->result->utilisation[i] =
@@ -97,6 +102,28 @@ bool language_add(struct language_unit *u, const struct known_shape *k, double t
     if (ok && adopted && !run_assumption_find(&u->result->assumptions, RUN_ENERGY_ADOPTED))
         ok = run_assumption_add(&u->result->assumptions, adopted->key, adopted->kind, adopted->effect);
     return ok;
+}
+
+/* While the GPU waits for a command buffer or between launches, it and what all share has a clock and no work. */
+static void add_waiting(struct language_unit *u, double seconds)
+{
+    static const enum power_domain waits[] = {POWER_GPU, POWER_SLC, POWER_FABRIC, POWER_DRAM, POWER_SOC};
+    struct power_profile *const p = &u->profile;
+    p->seconds += seconds;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        p->waiting_s[waits[i]] += p->slices[waits[i]] * seconds;
+        p->shared_waiting_s[waits[i]] += p->slices[waits[i]] ? seconds : 0;
+    }
+}
+
+bool language_unit_profile(const struct language_unit *u, enum orch_part part, struct power_profile *profile)
+{
+    *profile = u->profile;
+    if (!u->has_energy || !u->has_driver[part])
+        return false;
+    profile->driver = u->driver[part];
+    profile->mhz = u->driver_mhz[part];
+    return true;
 }
 
 double language_unit_share(const struct language_unit *unit, enum orch_part part)
@@ -139,6 +166,7 @@ bool language_unit_close_steps(struct language_unit *u, struct language_sum *sum
     sum->joules_high += joules;
     u->seconds += seconds;
     u->stall_seconds += seconds;
+    add_waiting(u, seconds);
     const double share = k->result.joules > 0 ? joules / k->result.joules : 0;
     return (run_values_add(&u->result->stalls, "launch", seconds) && add_parts(u, &k->result, share)) || orch_no_memory(error);
 }

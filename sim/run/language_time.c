@@ -22,6 +22,7 @@ struct timed {
     struct orch_error *error;
     enum orch_part part; /* of the pass in work */
     bool cold;           /* weights are larger than the last cache */
+    bool as_ggml;        /* passes of one token are ggml's */
 };
 
 /* ---- memory ---- */
@@ -123,7 +124,7 @@ static bool add_widened(const struct timed *t, const struct kernel_call *c, doub
             orch_no_memory(t->error));
 }
 
-/* Rows of the table that are read; cores do it. */
+/* Rows of the table that are read; cores do it, but a pass of ggml is the GPU's as a whole. */
 static bool add_embedding(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
     unsigned rows, columns, tokens;
@@ -131,7 +132,7 @@ static bool add_embedding(const struct timed *t, const struct kernel_call *c, do
     if (sscanf(c->kernel, "gather:%ux%ux%u", &rows, &columns, &tokens) != 3)
         return orch_fail(t->error, ORCH_INTERNAL, "%s: no table", c->kernel);
     snprintf(workload, sizeof workload, "embedding:%ux%ux%u", tokens, columns, tokens);
-    return add(t, c->what, PART_CPU, c->precision, false, workload, times, sum);
+    return add(t, c->what, t->as_ggml && tokens == 1 ? PART_GPU : PART_CPU, c->precision, false, workload, times, sum);
 }
 
 /* The Neural Engine has one product for any number of tokens, whose weights are part of its program. */
@@ -173,7 +174,7 @@ static bool add_call(const struct timed *t, const struct kernel_call *c, double 
 static bool add_pass(const struct timed *t, unsigned past, unsigned tokens, bool attention_alone, bool without_attention,
                      double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {0};
+    struct kernel_calls calls = {.as_ggml = t->as_ggml};
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, tokens, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
@@ -209,7 +210,7 @@ static bool add_shared(const struct timed *t, const struct kernel_call *c, unsig
 /* A token of each of several sequences: products share the matrices, the rest is rows; attention is left to the caller. */
 static bool add_side_by_side(const struct timed *t, unsigned past, unsigned sequences, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {0};
+    struct kernel_calls calls = {.as_ggml = t->as_ggml};
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, sequences, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
@@ -284,10 +285,13 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
     if (ok && o->prompt)
         ok = add_pass(&t, 0, o->prompt, false, false, 1, &w->prefill) && language_unit_close_steps(t.unit, &w->prefill, 1, error);
     t.part = language_parts(run).rest;
+    t.as_ggml = t.part == PART_GPU && run->request->kernels && strncmp(run->request->kernels, "ggml", 4) == 0;
     ok = ok && add_steps(&t, o->prompt, o->generate, &w->decode);
     w->decoded = o->generate;
     if (ok)
         result->native_mac_share = language_share(run, t.unit);
+    if (ok)
+        w->has_profile = language_unit_profile(t.unit, language_parts(run).rest, &w->profile);
     language_unit_free(t.unit, ok ? m : NULL);
     return ok;
 }

@@ -2,12 +2,22 @@
 
 #include "sim/base/host_time.h"
 #include "sim/chip/chip_units.h"
+#include "sim/workload/gpu/frameworks/framework.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What the framework whose kernels run adds to a launch. */
+static double added_us(const struct run_request *request)
+{
+    struct framework_choice choice;
+    return request->kernels && framework_choose(request->kernels, chip_name(request->chip), &choice, NULL)
+               ? framework_launch_us(&choice)
+               : 0;
+}
 
 struct language_unit *language_unit_create(const struct run_request *request, struct run_result *result, struct orch_error *error)
 {
@@ -27,7 +37,7 @@ struct language_unit *language_unit_create(const struct run_request *request, st
     }
     u->space = library_home_space(u->home);
     if (chip_number(request->chip, "gpu.between_us", &u->between_s, NULL))
-        u->between_s *= 1e-6;
+        u->between_s = 1e-6 * (u->between_s + added_us(request));
     u->has_energy = energy_model_open(&u->model, request->chip, NULL);
     return u;
 }
@@ -154,6 +164,9 @@ static bool run_kernel(struct language_unit *u, const struct language_call *call
         if (call->part == PART_AMX) /* it counts flops alone */
             k->operation.macs = k->operation.flops / 2;
         language_price(u, run, &m, &r, k);
+        u->has_driver[call->part] = true;
+        u->driver[call->part] = k->profile.driver;
+        u->driver_mhz[call->part] = k->profile.mhz;
     }
     if (!k)
         run_result_free(&r);

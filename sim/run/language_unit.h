@@ -61,6 +61,8 @@ bool language_unit_time(struct language_unit *unit, const struct language_call *
 
 /* The share of the multiply-adds that a unit did. */
 double language_unit_share(const struct language_unit *unit, enum orch_part part);
+/* What all kernels so far cost at clocks of their unit, as one repetition; false where energies are not known. */
+bool language_unit_profile(const struct language_unit *unit, enum orch_part part, struct power_profile *profile);
 void language_sum_add(struct language_sum *sum, const struct language_sum *part);
 /* Adds the costs of the command buffers, where there are any: the sum is that of so many steps. */
 bool language_unit_close_steps(struct language_unit *unit, struct language_sum *sum, double steps, struct orch_error *error);

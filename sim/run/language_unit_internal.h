@@ -13,7 +13,8 @@ struct known_shape {
     struct activity activity;
     double device_seconds, joules, launch_joules; /* joules without the launch */
     struct run_operation operation;
-    double launches; /* of the GPU; 0 = another unit has it */
+    double launches;              /* of the GPU; 0 = another unit has it */
+    struct power_profile profile; /* without the launch */
 };
 
 /* A kernel that is ready to be executed again. */
@@ -44,6 +45,10 @@ struct language_unit {
     double macs, macs_on[PART_COUNT]; /* multiply-adds of all kernels, and by unit */
     double seconds;                   /* of all kernels, for what is an average over time */
     double stall_seconds;
+    struct power_profile profile; /* of all kernels */
+    bool has_driver[PART_COUNT];  /* the clock of the unit is known */
+    double driver_mhz[PART_COUNT];
+    enum power_domain driver[PART_COUNT];
     uint64_t instructions;
     double host_seconds;
 };

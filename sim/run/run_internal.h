@@ -37,6 +37,9 @@ bool run_joules(struct run *run, const struct run_measure *m, struct run_result 
 /* The joules alone, of what the measure did in so much time. */
 double run_joules_of(const struct run_kind *kind, const struct energy_model *model, const struct run_measure *m, double celsius,
                      double seconds, double device_seconds);
+/* The same, and what they follow from. */
+double run_joules_profiled(const struct run_kind *kind, const struct energy_model *model, const struct run_measure *m,
+                           double celsius, double seconds, double device_seconds, struct power_profile *profile);
 /* Joules and watts of the whole, by unit and by kind; false = out of memory. */
 bool run_joules_add(const struct energy_report *report, struct run_result *result);
 /* What the energy of CPU cores, of the GPU and of the Neural Engine follows from: `energy` of kinds. */

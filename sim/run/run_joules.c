@@ -49,14 +49,23 @@ static double celsius_of(const struct energy_model *model, double asked)
     return asked != 0 ? asked : energy_reference_celsius(model);
 }
 
-double run_joules_of(const struct run_kind *kind, const struct energy_model *model, const struct run_measure *m, double celsius,
-                     double seconds, double device_seconds)
+double run_joules_profiled(const struct run_kind *kind, const struct energy_model *model, const struct run_measure *m,
+                           double celsius, double seconds, double device_seconds, struct power_profile *profile)
 {
     struct energy_run e;
     struct energy_report report;
     take(kind, model, m, seconds, device_seconds, &e);
     energy_report(&e, model, celsius_of(model, celsius), &report);
+    *profile = e.profile;
+    profile->mhz = e.mhz[profile->driver];
     return report.joules;
+}
+
+double run_joules_of(const struct run_kind *kind, const struct energy_model *model, const struct run_measure *m, double celsius,
+                     double seconds, double device_seconds)
+{
+    struct power_profile unused;
+    return run_joules_profiled(kind, model, m, celsius, seconds, device_seconds, &unused);
 }
 
 /* ---- results ---- */

@@ -2,6 +2,7 @@
 
 #include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
+#include "sim/network/quantise/mixed.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network_kernel.h"
 #include "sim/run/run_network_memory.h"
@@ -81,10 +82,15 @@ static bool compute_steps(struct run_network *n, const char *title, struct lower
     struct network_step *const step = calloc(LOWERED_STEPS, sizeof *step);
     if (!step)
         return orch_no_memory(error);
+    for (unsigned i = 0; i < l->scratches; i++)
+        network_memory_begin(n->memory, l->scratch[i]);
+    for (size_t k = 0; k < l->node->outputs; k++)
+        network_memory_begin(n->memory, l->out[k] ? l->out[k]->data : NULL);
     const bool open = open_steps(n, l, step, error);
     if (open) {
-        n->macs_here += multiplies_here(l, step) ? macs : 0;
-        n->macs_known -= l->step[0].precision && !multiplies_here(l, step) ? macs : 0; /* the unit has no kernel for them */
+        const bool here = multiplies_here(l, step) && !(l->whole && l->part != n->part);
+        n->macs_here += here ? macs : 0;
+        n->macs_known -= l->step[0].precision && !here ? macs : 0; /* the unit has no kernel for them */
         *done = run_steps(n, title, l, step, error);
     }
     for (unsigned i = 0; i < l->steps; i++)
@@ -102,8 +108,10 @@ static bool compute(struct run_network *n, const struct lowering_rule *rule, con
     if (!made)
         lowering_leave(l, "its shape is not known beforehand");
     const bool lowered = lowering_holds(l) && lowering_apply(l, rule);
-    if (lowered && (n->characteristics ? note_steps : compute_steps)(n, title, l, macs, done, error))
+    if (lowered && (n->characteristics ? note_steps : compute_steps)(n, title, l, macs, done, error)) {
+        n->by_kernels = true;
         return true;
+    }
     if (error->exit_code)
         return false;
     *done = made && run_network_has_no_values(n) && run_network_may_skip(l->out, l->node->outputs);
@@ -112,12 +120,21 @@ static bool compute(struct run_network *n, const struct lowering_rule *rule, con
     return leave(n, l->node, title, l->why, error);
 }
 
+/* The Neural Engine has no f32: what stays in it is computed by cores. */
+static void keep_whole(const struct run_network *n, struct lowering *l)
+{
+    l->whole = n->mixed && net_mixed_keeps(n->mixed, n->model, l->node);
+    if (l->whole && l->part == PART_ANE)
+        l->part = PART_CPU;
+}
+
 static bool node_on_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
                          bool *done, struct orch_error *error)
 {
     struct run_network *const n = context;
     const struct lowering_rule *const rule = lowering_rule(node);
     char title[200];
+    n->by_kernels = false;
     snprintf(title, sizeof title, "%.60s%s%.120s", node->op, node->name && node->name[0] ? " " : "",
              node->name ? node->name : "");
     n->macs += (double)net_node_cost(n->model, node).macs;
@@ -142,10 +159,28 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     l->part = n->plan ? network_plan_part(n->plan, node) : n->part;
     l->in = in;
     l->out = out;
+    keep_whole(n, l);
     const bool ok = compute(n, rule, title, l, done, error);
     lowering_free(l);
     free(l);
     return ok;
+}
+
+static bool shares(const struct net_array *out, const struct net_node *node, struct net_array *const *in)
+{
+    for (size_t k = 0; k < node->inputs; k++)
+        if (in[k] && in[k]->data == out->data)
+            return true;
+    return false;
+}
+
+/* Results of the reference are tensors that no unit has seen, but for views of others. */
+static void after_node(void *context, const struct net_node *node, struct net_array *const *in, struct net_array *const *out)
+{
+    const struct run_network *const n = context;
+    for (size_t k = 0; k < node->outputs && !n->by_kernels; k++)
+        if (out[k] && !shares(out[k], node, in))
+            network_memory_begin(n->memory, out[k]->data);
 }
 
 /* What the plan says of all units, for whoever wonders. */
@@ -172,7 +207,7 @@ static bool plan(struct run_network *n, struct orch_error *error)
 
 bool run_network(struct run_network *n, struct net_array **output, struct orch_error *error)
 {
-    const struct net_run run = {.model = n->model, .input = n->input, .unit = node_on_unit, .context = n};
+    const struct net_run run = {.model = n->model, .input = n->input, .observer = after_node, .unit = node_on_unit, .context = n};
     n->memory = n->space ? network_memory_create(n->space) : NULL;
     n->kernel_list = n->characteristics ? network_kernels_create() : NULL;
     const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics);

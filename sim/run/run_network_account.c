@@ -185,7 +185,8 @@ static bool tell(struct run_result *r, const struct run_network *n)
         ok = run_assumption_add(&r->assumptions, "fallback", "inferred", text);
     }
     if (ok && n->elsewhere) {
-        snprintf(text, sizeof text, "%u kernels ran on the cpu because the library of their unit lacks them", n->elsewhere);
+        snprintf(text, sizeof text, "%u kernels ran on the cpu because the library of their unit lacks them%s", n->elsewhere,
+                 n->mixed && n->part == PART_ANE ? " or their precision" : "");
         ok = run_assumption_add(&r->assumptions, "elsewhere", "inferred", text);
     }
     if (ok && n->command_buffers && n->request->mode != RUN_FUNCTIONAL) {

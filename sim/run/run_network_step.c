@@ -13,14 +13,11 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
                       struct run_request *q)
 {
     const bool cores = part == PART_CPU;
+    const char *const network = n->mixed ? "f16" : n->request->precision;
     *q = *n->request;
     q->workload = workload;
     q->unit = orch_part_name(part);
-    q->precision = precision               ? precision
-                   : cores                 ? "f32"
-                   : n->request->precision ? n->request->precision
-                   : part == PART_ANE      ? "f16"
-                                           : "f32";
+    q->precision = precision ? precision : cores ? "f32" : network ? network : part == PART_ANE ? "f16" : "f32";
     q->operands = NULL;
     q->inputs = NULL;
     q->input_count = 0;
@@ -64,6 +61,7 @@ bool network_step_open(const struct run_network *n, enum orch_part asked, const 
                        struct network_step *step, struct orch_error *error)
 {
     step->asked = asked;
+    step->whole = lowered->precision && strcmp(lowered->precision, "f32") == 0;
     step->elsewhere = false;
     if (open_on(n, lowered, asked, step, error) || asked == PART_CPU || error->exit_code == ORCH_INTERNAL)
         return step->run != NULL;
@@ -112,6 +110,8 @@ static bool note(const struct run_network *n, const struct network_step *step, c
     name_kernel(r, step->request.workload, kernel, sizeof kernel);
     if (step->elsewhere)
         snprintf(lacks, sizeof lacks, "the library of the %s lacks it; ", orch_part_name(step->asked));
+    else if (step->whole)
+        snprintf(lacks, sizeof lacks, "in f32, because f16 would cost too much of the outputs; ");
     if (r->bound_by)
         snprintf(why, sizeof why, "%sbound by %s", lacks, r->bound_by);
     else
@@ -231,7 +231,7 @@ bool network_step_add(struct run_network *n, const struct network_step *step, co
 {
     add_measure(n, pass, kind->part);
     n->kernels++;
-    n->elsewhere += step->elsewhere;
+    n->elsewhere += step->elsewhere || (step->whole && kind->part != n->part);
     return note(n, step, kind, r, placement) && (!n->operators || run_network_add_operator(n, kind->part, r));
 }
 

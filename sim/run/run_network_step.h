@@ -12,6 +12,7 @@ struct network_step {
     struct run *run;
     enum orch_part asked;
     bool elsewhere; /* the library of the asked unit has no such kernel */
+    bool whole;     /* in f32 although the network is not */
 };
 
 /* Opens the kernel: on the asked unit, else on the CPU. False with why neither has it. */

@@ -1,6 +1,7 @@
 #include "sim/scenario/run_sustained.h"
 
 #include "sim/base/json_out.h"
+#include "sim/run/language_options.h"
 #include "sim/run/run_profile.h"
 #include "sim/run/run_progress.h"
 #include "sim/scenario/together_profile.h"
@@ -184,6 +185,16 @@ static void scale_one(const struct power_profile *p, const struct sustain_result
     r->dram_bytes *= times;
 }
 
+/* Of the steps, in the mean of the whole time. */
+static void slow_tokens(const struct power_profile *p, const struct sustain_result *s, struct run_result *r)
+{
+    const double stretch = s->seconds / (s->repetitions[0] * p->seconds);
+    if (isnan(r->tokens_per_second) || !(stretch > 0))
+        return;
+    r->tokens_per_second /= stretch;
+    r->prefill_seconds *= stretch;
+}
+
 static void scale_parts(const struct run_sustained *run, const struct sustain_result *s, struct run_result *r)
 {
     r->device_seconds = s->seconds;
@@ -211,6 +222,15 @@ static bool add_counters(const struct run_sustained *run, const struct sustain_r
               run_values_add(&r->counters, "device.last_clock", s->last_mhz[driver]) &&
               run_values_add(&r->counters, "device.last_temperature", s->samples ? s->sample[s->samples - 1].mean_c : NAN);
 
+    const double generated = run_values_get(&r->counters, LANGUAGE_GENERATED_TOKENS) * s->repetitions[0];
+    if (ok && !run->together && generated > 0) {
+        double joules = 0;
+        for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+            joules += s->joules[d];
+        ok = run_values_add(&r->counters, DEVICE_TOKENS, generated) &&
+             run_values_add(&r->counters, DEVICE_TOKEN_JOULES, joules / generated) &&
+             run_values_add(&r->counters, DEVICE_TOKENS_COOL, r->tokens_per_second);
+    }
     for (unsigned i = 0; ok && i < run->request->parts; i++) {
         char name[64];
         snprintf(name, sizeof name, "device.%u.repetitions", i + 1);
@@ -219,6 +239,30 @@ static bool add_counters(const struct run_sustained *run, const struct sustain_r
         ok = ok && run_values_add(&r->counters, name, run_sustained_part(run, s, i).slowdown);
     }
     return ok;
+}
+
+/* Counters of all repetitions, as flops and joules are. What becomes of the energy by cause while clocks and temperatures change
+ * is not known: joules_by has the whole. */
+static void scale_counters(const struct run_sustained *run, const struct sustain_result *s, struct run_result *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->counters.count; i++) {
+        struct run_named_value *const c = &r->counters.item[i];
+        if (strncmp(c->name, "energy.", 7) == 0) {
+            free(c->name);
+            continue;
+        }
+        if (run_counter_is_sum(c->name) && run->together) {
+            c->value = 0;
+            for (unsigned k = 0; k < run->request->parts; k++)
+                c->value +=
+                    known(run_values_get(&together_outcome(run->together, k)->alone.counters, c->name)) * s->repetitions[k];
+        } else if (run_counter_is_sum(c->name)) {
+            c->value *= s->repetitions[0];
+        }
+        r->counters.item[kept++] = *c;
+    }
+    r->counters.count = kept;
 }
 
 static bool scale_result(const struct run_sustained *run, const struct sustain_result *s, struct run_result *r,
@@ -249,10 +293,19 @@ static bool scale_result(const struct run_sustained *run, const struct sustain_r
     bool ok = true;
     for (enum power_domain d = 0; ok && d < POWER_DOMAIN_COUNT; d++)
         ok = run_values_add(&r->joules_by, orch_part_name(place_of[d].part), s->joules[d]);
+    scale_counters(run, s, r);
     ok = ok && add_counters(run, s, r) && run_result_set_text(&r->device, machine->id) &&
          run_assumption_add(&r->assumptions, RUN_THERMAL, machine->thermal_kind, machine->thermal_source) &&
          run_assumption_add(&r->assumptions, "device.governor", machine->governor_kind, machine->governor_source);
+    if (ok && !run->together)
+        slow_tokens(&run->profiles.profile[0], s, r);
     return ok || orch_no_memory(error);
+}
+
+double run_sustained_pace(const struct run_sustained *run, const struct sustain_sample *sample)
+{
+    const struct power_profile *const p = &run->profiles.profile[0];
+    return p->seconds / power_profile_seconds(p, sample->mhz[p->driver]);
 }
 
 /* ---- the whole ---- */

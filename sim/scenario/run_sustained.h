@@ -6,6 +6,11 @@
 #include "sim/scenario/together.h"
 #include "sim/machine/sustain/sustain.h"
 
+/* Counters of language models. Joules of a token are all that the chip took, prompts included. */
+#define DEVICE_TOKENS       "device.tokens"
+#define DEVICE_TOKEN_JOULES "device.joules_per_token"
+#define DEVICE_TOKENS_COOL  "device.tokens_per_second_cool"
+
 struct run_sustained_request {
     struct run_request run;
     const struct together_part *part; /* workloads at the same time; `run` has what they have in common. NULL = only `run` */
@@ -42,6 +47,9 @@ void run_sustained_free(struct run_sustained *run);
 /* Simulates, and emits run_begin, samples and run_end. *result must be initialised; free *series with sustain_result_free. */
 bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uint64_t number, struct run_result *result,
                            struct sustain_result *series, struct orch_error *error);
+
+/* How fast the only workload was during a sample, as a share of its speed at the clocks of a cool machine. */
+double run_sustained_pace(const struct run_sustained *run, const struct sustain_sample *sample);
 
 unsigned run_sustained_parts(const struct run_sustained *run);
 struct run_sustained_part run_sustained_part(const struct run_sustained *run, const struct sustain_result *series,

@@ -29,4 +29,8 @@ struct power_profile {
 /* Seconds of one repetition at another clock of the driver. */
 double power_profile_seconds(const struct power_profile *profile, double mhz);
 
+/* Adds `times` repetitions that each take `stretch` times as long, without the driver, its clock and the fixed part, which stay.
+ */
+void power_profile_add(struct power_profile *to, const struct power_profile *profile, double times, double stretch);
+
 #endif

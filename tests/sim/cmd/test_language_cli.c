@@ -88,7 +88,7 @@ static void test_refusals(void)
         {"run model:gpt2 --unit gpu --chip m1 --prompt-text Lily", 2, "time alone has no text"},
         {"run model:gpt2 --unit gpu --chip m1 --mode functional --prompt 4", 2, "has no weights here"},
         {"run model:gpt2 --unit gpu --chip m1 --precision f17", 2, "no format of weights"},
-        {"run model:gpt2 --unit gpu --chip m1 --prompt 8 --device macbook-air --duration 5", 3, "run at fixed clocks"},
+        {"run model:gpt2 --unit gpu --chip m1 --prompt-text a --device macbook-air --duration 5", 2, "by its shapes alone"},
         {"run model:gpt2[unit=gpu] + gemm:8x8x8 --chip m1", 3, "do not run beside other work"},
         {"bench-llm llama-7 --chip m1", 2, "did you mean llama-7b"},
         {"bench-llm", 2, "one list of models"},

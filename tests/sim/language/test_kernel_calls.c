@@ -86,6 +86,32 @@ static void test_prefill(void)
     check_calls(&s, "q8_0", 10000, 1);
 }
 
+/* A token of ggml: values in f32, keys and values in f16, 32 places of the cache. */
+static void test_as_ggml(void)
+{
+    struct language_shape s;
+    struct kernel_calls calls = {.as_ggml = true};
+    struct orch_error error = {0};
+    unsigned wide = 0;
+    shape_of_published(shape_published_named("llama-2-7b"), &s);
+    CHECK(kernel_calls_of(&s, block_format_named("f16"), 3, 1, &calls, &error), "%s", error.text);
+    for (size_t i = 0; i < calls.count; i++) {
+        const struct kernel_call *const c = &calls.call[i];
+        struct isa_error why = {0};
+        CHECK(strcmp(c->what, "token_embd") == 0 || library_builds(c, &why), "%s: %s", c->kernel, why.text);
+        wide += strncmp(c->kernel, "gemv:", 5) == 0 && strstr(c->kernel, ",vectors=f32") && strcmp(c->precision, "f16") == 0;
+        if (strcmp(c->what, "attention") == 0)
+            CHECK(strcmp(c->kernel, "cache-attention:h=32,s=32,d=128,kvh=32,q=1") == 0 && strcmp(c->precision, "f16") == 0, "%s",
+                  c->kernel);
+        if (strcmp(c->what, "cache_k") == 0)
+            CHECK(strcmp(c->kernel, "copy:8192") == 0 && strcmp(c->precision, "f16") == 0, "%s", c->kernel);
+        if (strcmp(c->what, "attn_norm") == 0)
+            CU_ASSERT_STRING_EQUAL(c->precision, "f32");
+    }
+    CU_ASSERT_EQUAL(wide, 8);
+    kernel_calls_free(&calls);
+}
+
 static void test_limits(void)
 {
     struct language_shape s;
@@ -103,6 +129,7 @@ static void test_limits(void)
 static const struct suite_test tests[] = {
     {"asks for kernels that the library builds, token by token", test_decode},
     {"does so for prompts", test_prefill},
+    {"has tokens as ggml has them", test_as_ggml},
     {"refuses what is no pass", test_limits},
 };
 SUITE_MAIN("kernel_calls", tests)

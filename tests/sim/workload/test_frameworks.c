@@ -333,11 +333,66 @@ static void test_ggml(void)
                                            {"rmsnorm:9x4096", "f32"},
                                            {"rmsnorm:3x100,affine=0", "f32"},
                                            {"softmax:9x100", "f32"},
-                                           {"softmax:9x1001", "f32"}};
+                                           {"softmax:9x1001", "f32"},
+                                           {"gemv:33x1000,vectors=f32", "f16"},
+                                           {"elementwise:4096,op=add", "f32"},
+                                           {"elementwise:40960,op=add", "f32"},
+                                           {"elementwise:512,op=silu+mul", "f32"},
+                                           {"copy:8192", "f16"},
+                                           {"copy:1000", "f32"},
+                                           {"rope:h=3,s=1,d=128,offset=77,style=interleaved", "f32"},
+                                           {"rope:h=3,s=5,d=64,part=32,order=tokens", "f32"},
+                                           {"cache-attention:h=8,s=65,d=64,kvh=2", "f32"},
+                                           {"cache-attention:h=4,s=64,d=128", "f32"}};
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         check_same(cases[i][0], cases[i][1], "ggml@2023-11");
         check_same(cases[i][0], cases[i][1], "ggml");
     }
+}
+
+/* Launches of a layer of one token: ggml's graph of 2023-11 has scores, scale, mask, softmax, values and a copy. */
+static void test_ggml_launches(void)
+{
+    static const struct {
+        const char *workload, *precision, *kernels;
+        unsigned launches;
+    } cases[] = {{"cache-attention:h=32,s=64,d=128", "f16", "ggml@2023-11", 6},
+                 {"cache-attention:h=32,s=64,d=128", "f16", "ggml@2024-01", 5},
+                 {"elementwise:11008,op=silu+mul", "f32", "ggml@2023-11", 2},
+                 {"rmsnorm:1x4096", "f32", "ggml@2023-11", 2},
+                 {"rmsnorm:1x4096", "f32", "ggml@2025-09", 1},
+                 {"rope:h=32,s=1,d=128", "f32", "ggml@2023-11", 1}};
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct example x;
+        if (run(&x, cases[i].kernels, "M1", cases[i].workload, cases[i].precision))
+            CHECK(x.library->kernel.steps == cases[i].launches, "%s %s: %u launches", cases[i].workload, cases[i].kernels,
+                  x.library->kernel.steps);
+        end(&x);
+    }
+    /* values in f16 lie as [head][d][token]: against sums in double */
+    enum { HEADS = 4, KV_HEADS = 2, KEYS = 66, DEPTH = 128, ROW = KV_HEADS * DEPTH };
+    struct example x;
+    static double expected[HEADS * DEPTH], bound[HEADS * DEPTH];
+    if (run(&x, "ggml@2023-11", "M1", "cache-attention:h=4,s=66,d=128,kvh=2", "f16")) {
+        for (unsigned h = 0; h < HEADS; h++) {
+            double weight[KEYS], sum = 0;
+            for (unsigned t = 0; t < KEYS; t++) {
+                double score = 0;
+                for (unsigned i = 0; i < DEPTH; i++)
+                    score += x.before[0][h * DEPTH + i] * x.before[1][t * ROW + h / 2 * DEPTH + i];
+                sum += weight[t] = exp(score / sqrt(DEPTH));
+            }
+            for (unsigned i = 0; i < DEPTH; i++) {
+                double value = 0;
+                for (unsigned t = 0; t < KEYS; t++)
+                    value += weight[t] / sum * x.before[2][(h / 2 * DEPTH + i) * KEYS + t];
+                expected[h * DEPTH + i] = value;
+                bound[h * DEPTH + i] = 1e-3;
+            }
+        }
+        close_to(&x, 3, expected, bound);
+    }
+    end(&x);
 }
 
 static const struct suite_test tests[] = {{"products", test_products},
@@ -346,5 +401,6 @@ static const struct suite_test tests[] = {{"products", test_products},
                                           {"convolutions", test_convolutions},
                                           {"element by element", test_elements},
                                           {"concatenate", test_concat},
-                                          {"ggml", test_ggml}};
+                                          {"ggml", test_ggml},
+                                          {"launches of ggml's graph", test_ggml_launches}};
 SUITE_MAIN("frameworks", tests)

@@ -25,7 +25,8 @@
     X(mlx, conv) \
     X(mps, simple) \
     X(ggml, products) \
-    X(ggml, rows)
+    X(ggml, rows) \
+    X(ggml, graph)
 /* clang-format on */
 
 struct framework_code {

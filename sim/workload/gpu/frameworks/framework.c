@@ -29,6 +29,16 @@ static const struct {
     [FRAMEWORK_GGML] = {framework_version(2023, 11, 0), framework_version(2026, 1, 0)},
 };
 
+/* One number for all chips and formats, fitted to the rows llama7b_tg128 in Q4_0 (llama.cpp 8e672ef, discussion 4167: HW02513,
+ * HW02535, HW02553, HW02563, HW02569, HW02581, HW02593, HW02599, HW02603, HW02631, HW02637): what their tokens take beyond the
+ * simulated kernels and gpu.between_us, over 804 launches. Those builds encode each launch anew for each token, with buffers that
+ * Metal tracks. Encoding alone is a quarter of it: 0.22 to 0.27 ms of a token of some 500 launches went away when later builds
+ * submitted the first ones early (llama.cpp pull request 9698). */
+double framework_launch_us(const struct framework_choice *choice)
+{
+    return choice->set == FRAMEWORK_GGML ? 2.3 : 0;
+}
+
 size_t framework_set_count(void)
 {
     return ARRAY_COUNT(sets);
@@ -83,9 +93,11 @@ bool framework_choose(const char *text, const char *chip_name, struct framework_
         suggest_start(&s, word);
         for (size_t i = 0; i < ARRAY_COUNT(sets); i++)
             suggest_offer(&s, sets[i].name);
-        return orch_fail(error, ORCH_USAGE,
-                         ORCH_OPTION("kernels") " %s: there is no such set%s (`orchard kernels sets` lists them)", word,
-                         suggest_phrase(&s, phrase, sizeof phrase));
+        orch_fail(error, ORCH_USAGE, ORCH_OPTION("kernels") " %s: there is no such set%s", word,
+                  suggest_phrase(&s, phrase, sizeof phrase));
+        for (size_t i = 0; i < ARRAY_COUNT(sets); i++)
+            orch_fail_more(error, "%s%s", i ? "|" : " (", sets[i].name);
+        return orch_fail_more(error, "; with a version, as in mlx@0.20)");
     }
     choice->version = versions[choice->set].newest;
     if (!text[length])
@@ -155,6 +167,15 @@ static const struct operator_rule {
      ggml_gemv},
     {{FRAMEWORK_GGML, "rmsnorm", "f32", "up to 2025 weights in a launch of their own, threadgroups of one thread"}, ggml_rmsnorm},
     {{FRAMEWORK_GGML, "softmax", "f32", "three passes, a simdgroup a row where its length is a multiple of four"}, ggml_softmax},
+    {{FRAMEWORK_GGML, "elementwise", "f32", "a launch for each function, threadgroups of one thread with four elements"},
+     ggml_elementwise},
+    {{FRAMEWORK_GGML, "copy", "f32 f16", "rows of 128 elements, a threadgroup each"}, ggml_copy},
+    {{FRAMEWORK_GGML, "rope", "f32",
+      "a threadgroup a head and token, as many threads as elements, a pair each: half of them idle"},
+     ggml_rope},
+    {{FRAMEWORK_GGML, "cache-attention", "f32 f16",
+      "one token: scores, scale, mask, softmax, values and a copy, each a launch; values in f16 lie as [head][d][token]"},
+     ggml_cache_attention},
 };
 
 size_t framework_operator_count(void)

@@ -24,6 +24,9 @@ struct framework_choice {
 bool framework_choose(const char *text, const char *chip_name, struct framework_choice *choice, struct orch_error *error);
 /* "mlx@0.20.0": choices whose texts and letters are equal are equal. */
 void framework_describe(const struct framework_choice *choice, char text[FRAMEWORK_TEXT_BYTES]);
+/* What a launch costs beside gpu.between_us where a whole network is one command buffer, in microseconds: encoding it and what
+ * the framework has Metal track. */
+double framework_launch_us(const struct framework_choice *choice);
 #define framework_version(a, b, c) ((uint32_t)(a) << 16 | (uint32_t)(b) << 8 | (uint32_t)(c))
 
 /* Puts the framework's launches in the place of the library's own, over the same operands; scratch buffers are its own. False,

@@ -4,6 +4,8 @@
 
 #include "sim/workload/gpu/frameworks/framework.h"
 
+#include <string.h>
+
 struct framework_plan {
     const struct framework_choice *choice;
     struct gpu_library *library;
@@ -55,6 +57,19 @@ static inline uint64_t plan_ceil(uint64_t count, uint64_t unit)
     return (count + unit - 1) / unit;
 }
 
+static inline struct plan_size plan_line(uint64_t x)
+{
+    return (struct plan_size){x, 1, 1};
+}
+
+/* A number as launches are given it. */
+static inline uint32_t plan_bits(float value)
+{
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
 static inline uint64_t plan_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -77,6 +92,13 @@ bool ggml_gemm(struct framework_plan *plan);
 bool ggml_gemv(struct framework_plan *plan);
 bool ggml_rmsnorm(struct framework_plan *plan);
 bool ggml_softmax(struct framework_plan *plan);
+bool ggml_elementwise(struct framework_plan *plan);
+bool ggml_copy(struct framework_plan *plan);
+bool ggml_rope(struct framework_plan *plan);
+bool ggml_cache_attention(struct framework_plan *plan);
+
+/* ggml's softmax of rows, as a part of another operator. */
+void ggml_softmax_rows(struct framework_plan *plan, unsigned in, unsigned out, uint64_t rows, uint64_t columns);
 
 /* MLX's convolution into another buffer, with channels last: for what turns the result afterwards. */
 bool mlx_conv2d_to(struct framework_plan *plan, unsigned out);

@@ -1,20 +1,14 @@
 /* ggml (llama.cpp): products, and rows. Section 11 of the facts; versions are months of builds. */
 #include "sim/workload/gpu/frameworks/framework_plan.h"
 
-#include <string.h>
-
 #define FUSED       framework_version(2025, 9, 0)  /* norms with their weights in one launch */
 #define DYNAMIC     framework_version(2026, 1, 0)  /* rows and simdgroups of matrix times vector */
 #define SOME_TOKENS framework_version(2024, 11, 0) /* a few tokens have kernels of their own */
 
-static struct plan_size line(uint64_t x)
-{
-    return (struct plan_size){x, 1, 1};
-}
-
 /* ---- products ---- */
 
-static void matrix_vector(struct framework_plan *p, unsigned matrix, unsigned vector, unsigned out, uint64_t rows, uint64_t depth)
+static void matrix_vector(struct framework_plan *p, unsigned matrix, unsigned vector, unsigned out, uint64_t rows, uint64_t depth,
+                          bool vector_is_wide)
 {
     static const struct {
         enum gpu_type type;
@@ -28,10 +22,11 @@ static void matrix_vector(struct framework_plan *p, unsigned matrix, unsigned ve
     if (i < 3) {
         const unsigned each = later ? blocks[i].later_rows : blocks[i].rows,
                        groups = later ? blocks[i].later_groups : blocks[i].groups;
-        plan_launch_groups(p, line(plan_ceil(rows, each * groups)), line(32 * groups), "ggml_mul_mv_%s_%ux%u", blocks[i].name,
-                           each, groups);
+        plan_launch_groups(p, plan_line(plan_ceil(rows, each * groups)), plan_line(32 * groups), "ggml_mul_mv_%s_%ux%u",
+                           blocks[i].name, each, groups);
     } else {
-        plan_launch_groups(p, line(rows), line(32), "ggml_mul_mv_%s", plan_type(p));
+        plan_launch_groups(p, plan_line(rows), plan_line(32), "ggml_mul_mv_%s%s", plan_type(p),
+                           p->type == GPU_F16 && vector_is_wide ? "_float" : "");
     }
     plan_buffer(p, matrix);
     plan_buffer(p, vector);
@@ -44,7 +39,7 @@ bool ggml_gemv(struct framework_plan *p)
     const uint64_t rows = plan_value(p, "m"), depth = plan_value(p, "n");
     if (rows > INT32_MAX || rows * depth > (UINT64_C(1) << 32))
         return plan_refuse(p, "gemv of more than 2^31 - 1 rows or 2^32 elements");
-    matrix_vector(p, 0, 1, 2, rows, depth);
+    matrix_vector(p, 0, 1, 2, rows, depth, plan_value(p, "vectors") != 0);
     return !p->failed;
 }
 
@@ -58,14 +53,15 @@ bool ggml_gemm(struct framework_plan *p)
     if (!plan_value(p, "tb") || plan_value(p, "ta") || alpha < 1 || alpha > 1 || beta < 0 || beta > 0)
         return plan_refuse(p, "gemm has weights in rows (tb=1), without ta, alpha and beta");
     if (tokens == 1 && batch == 1) {
-        matrix_vector(p, 1, 0, 2, rows, depth);
+        matrix_vector(p, 1, 0, 2, rows, depth, false);
         return !p->failed;
     }
     if (tokens < least || depth < 64 || depth % 32)
         return plan_refuse(p, "gemm has one token, or %u and more with k of 64, 96, 128 ...", (unsigned)least);
     if (tokens * depth > UINT32_MAX || rows * depth > UINT32_MAX || tokens * rows > UINT32_MAX)
         return plan_refuse(p, "gemm with a matrix of more than 2^32 - 1 elements");
-    plan_launch_groups(p, (struct plan_size){plan_ceil(tokens, 32), plan_ceil(rows, 64), batch}, line(128), "ggml_mul_mm_half");
+    plan_launch_groups(p, (struct plan_size){plan_ceil(tokens, 32), plan_ceil(rows, 64), batch}, plan_line(128),
+                       "ggml_mul_mm_half");
     plan_buffer(p, 0);
     plan_buffer(p, 1);
     plan_buffer(p, 2);
@@ -76,13 +72,6 @@ bool ggml_gemm(struct framework_plan *p)
 
 /* ---- rows ---- */
 
-static uint32_t bits(float value)
-{
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
-    return word;
-}
-
 /* Up to 2025 the weights are multiplied by a launch of their own, in threadgroups of one thread. */
 bool ggml_rmsnorm(struct framework_plan *p)
 {
@@ -91,14 +80,14 @@ bool ggml_rmsnorm(struct framework_plan *p)
     const bool weights = plan_value(p, "affine") != 0, fused = weights && p->version >= FUSED;
     if (columns % 4 || rows * columns > INT32_MAX)
         return plan_refuse(p, "rmsnorm has rows of whole fours, and up to 2^31 - 1 elements");
-    plan_launch_groups(p, line(rows), line(plan_ceil(threads, 32) * 32), "ggml_rms_norm%s", fused ? "_mul" : "");
+    plan_launch_groups(p, plan_line(rows), plan_line(plan_ceil(threads, 32) * 32), "ggml_rms_norm%s", fused ? "_mul" : "");
     plan_buffer(p, IN);
     plan_buffer(p, OUT);
     plan_buffer(p, fused ? WEIGHT : IN);
-    plan_number(p, (uint32_t)columns, bits((float)plan_decimal(p, "eps")));
+    plan_number(p, (uint32_t)columns, plan_bits((float)plan_decimal(p, "eps")));
     if (!weights || fused)
         return !p->failed;
-    plan_launch(p, line(rows * columns / 4), line(1), "ggml_mul_row");
+    plan_launch(p, plan_line(rows * columns / 4), plan_line(1), "ggml_mul_row");
     plan_buffer(p, OUT);
     plan_buffer(p, OUT);
     plan_buffer(p, WEIGHT);
@@ -106,17 +95,22 @@ bool ggml_rmsnorm(struct framework_plan *p)
     return !p->failed;
 }
 
+void ggml_softmax_rows(struct framework_plan *p, unsigned in, unsigned out, uint64_t rows, uint64_t columns)
+{
+    unsigned threads = 32;
+    while (columns % 4 && threads < columns && threads < 1024)
+        threads *= 2;
+    plan_launch_groups(p, plan_line(rows), plan_line(threads), "ggml_soft_max%s", columns % 4 ? "" : "_4");
+    plan_buffer(p, in);
+    plan_buffer(p, out);
+    plan_number(p, (uint32_t)columns, 0);
+}
+
 bool ggml_softmax(struct framework_plan *p)
 {
     const uint64_t rows = plan_value(p, "rows"), columns = plan_value(p, "columns");
-    unsigned threads = 32;
     if (plan_value(p, "log") || rows * columns > UINT32_MAX)
         return plan_refuse(p, "softmax without log, of up to 2^32 - 1 elements");
-    while (columns % 4 && threads < columns && threads < 1024)
-        threads *= 2;
-    plan_launch_groups(p, line(rows), line(threads), "ggml_soft_max%s", columns % 4 ? "" : "_4");
-    plan_buffer(p, 0);
-    plan_buffer(p, 1);
-    plan_number(p, (uint32_t)columns, 0);
+    ggml_softmax_rows(p, 0, 1, rows, columns);
     return !p->failed;
 }

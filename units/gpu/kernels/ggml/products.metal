@@ -30,6 +30,22 @@ template <uint ROWS> static void begin_rows(thread uint *at, uint row, uint firs
         at[r] = (min(row + r, s.out - 1) * (s.in / 32) + first_block) * unit;
 }
 
+// What a lane has of a block in each row: all loads are under way before the first is used.
+template <uint ROWS>
+static void load_rows(thread ushort (*pairs)[4], thread half *scale, thread uint *at, device const ushort *halves, uint part,
+                      uint step)
+{
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++) {
+        device const ushort *const from = halves + at[r] + 1 + part * 4;
+        scale[r] = as_type<half>(halves[at[r]]);
+#pragma unroll
+        for (uint i = 0; i < 4; i++)
+            pairs[r][i] = from[i];
+        at[r] += step;
+    }
+}
+
 template <uint ROWS> static void end_rows(thread const float *sum, uint row, uint lane, constant vector_sizes &s, device float *out)
 {
 #pragma unroll
@@ -56,6 +72,9 @@ template <uint ROWS, uint GROUPS>
     begin_rows<ROWS>(at, row, lane / 2, UNIT, s);
     for (uint b = lane / 2; b < blocks; b += 16) {
         device const float4 *const from = (device const float4 *)(vector + x);
+        ushort pairs[ROWS][4];
+        half scale[ROWS];
+        load_rows<ROWS>(pairs, scale, at, halves, part, 16 * UNIT);
         const float4 four[4] = {from[0], from[1], from[4], from[5]};
         float low[8], high[8], all = 0;
 #pragma unroll
@@ -71,17 +90,14 @@ template <uint ROWS, uint GROUPS>
         }
 #pragma unroll
         for (uint r = 0; r < ROWS; r++) {
-            const packed_ushort4 pairs = *(device const packed_ushort4 *)(halves + at[r] + 1 + part * 4);
-            const float scale = (float)as_type<half>(halves[at[r]]);
             float product = all * -8;
 #pragma unroll
             for (uint i = 0; i < 4; i++) {
-                const ushort q = pairs[i];
+                const ushort q = pairs[r][i];
                 product += low[2 * i] * (float)(ushort)(q & 0x000f) + low[2 * i + 1] * (float)(ushort)(q & 0x0f00) +
                            high[2 * i] * (float)(ushort)(q & 0x00f0) + high[2 * i + 1] * (float)(ushort)(q & 0xf000);
             }
-            sum[r] += scale * product;
-            at[r] += 16 * UNIT;
+            sum[r] += (float)scale[r] * product;
         }
         x += 16 * 32;
     }
@@ -103,6 +119,9 @@ template <uint ROWS, uint GROUPS>
     begin_rows<ROWS>(at, row, lane / 4, UNIT, s);
     for (uint b = lane / 4; b < blocks; b += 8) {
         device const float4 *const from = (device const float4 *)(vector + x);
+        ushort pairs[ROWS][4];
+        half scale[ROWS];
+        load_rows<ROWS>(pairs, scale, at, halves, part, 8 * UNIT);
         const float4 four[2] = {from[0], from[1]};
         float even[4], odd[4], all = 0;
 #pragma unroll
@@ -113,14 +132,13 @@ template <uint ROWS, uint GROUPS>
         }
 #pragma unroll
         for (uint r = 0; r < ROWS; r++) {
-            const packed_ushort4 two = *(device const packed_ushort4 *)(halves + at[r] + 1 + part * 4);
-            const float scale = (float)as_type<half>(halves[at[r]]);
             float product = all * -128;
 #pragma unroll
-            for (uint i = 0; i < 4; i++)
-                product += even[i] * (float)(ushort)((two[i] ^ 0x80) & 0xff) + odd[i] * (float)(short)(two[i] & 0xff00);
-            sum[r] += scale * product;
-            at[r] += 8 * UNIT;
+            for (uint i = 0; i < 4; i++) {
+                const ushort q = pairs[r][i];
+                product += even[i] * (float)(ushort)((q ^ 0x80) & 0xff) + odd[i] * (float)(short)(q & 0xff00);
+            }
+            sum[r] += (float)scale[r] * product;
         }
         x += 8 * 32;
     }
@@ -188,8 +206,8 @@ template <uint ROWS, uint GROUPS>
 }
 
 // A threadgroup of one simdgroup for each row.
-template <typename T>
-[[kernel]] void vector_plain(device const T *matrix [[buffer(0)]], device const T *vector [[buffer(1)]], device T *out [[buffer(2)]],
+template <typename T, typename V>
+[[kernel]] void vector_plain(device const T *matrix [[buffer(0)]], device const V *vector [[buffer(1)]], device V *out [[buffer(2)]],
                              constant vector_sizes &s [[buffer(3)]], uint row [[threadgroup_position_in_grid]],
                              uint lane [[thread_index_in_simdgroup]])
 {
@@ -197,7 +215,8 @@ template <typename T>
     device const T *const from = matrix + (ulong)row * s.in;
     uint i = lane * 4;
     for (; i + 4 <= s.in; i += 128) {
-        device const T *const a = from + i, *const x = vector + i;
+        device const T *const a = from + i;
+        device const V *const x = vector + i;
 #pragma unroll
         for (uint e = 0; e < 4; e++)
             sum += (float)a[e] * (float)x[e];
@@ -206,7 +225,7 @@ template <typename T>
         sum += (float)from[i] * (float)vector[i];
     sum = simd_sum(sum);
     if (lane == 0)
-        out[row] = (T)sum;
+        out[row] = (V)sum;
 }
 
 struct matrix_sizes {
@@ -313,8 +332,9 @@ VECTOR(q8_0, 4, 2)
 VECTOR(q8_0, 2, 4)
 VECTOR(q4_k, 4, 1)
 VECTOR(q4_k, 2, 2)
-#define PLAIN(T) \
-    template [[host_name("ggml_mul_mv_" #T)]] kernel void vector_plain<T>(device const T *, device const T *, device T *, \
-                                                                         constant vector_sizes &, uint, uint);
-PLAIN(half)
-PLAIN(float)
+#define PLAIN(name, T, V) \
+    template [[host_name("ggml_mul_mv_" name)]] kernel void vector_plain<T, V>(device const T *, device const V *, device V *, \
+                                                                              constant vector_sizes &, uint, uint);
+PLAIN("half", half, half)
+PLAIN("half_float", half, float)
+PLAIN("float", float, float)
