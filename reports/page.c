@@ -171,11 +171,27 @@ static void linked_cell(struct text *out, const struct result_cell *c, const cha
     text_put(out, "</a></td>");
 }
 
+/* Whether a table has sentences, which are broken into lines before anybody has to scroll. */
+static bool has_sentences(const struct result_table *t)
+{
+    enum { LONG = 60 };
+    for (size_t r = 0; r < result_table_rows(t); r++)
+        for (size_t c = 0; c < result_table_columns(t); c++) {
+            const char *const shown = result_table_cell(t, r, c)->shown;
+            if (shown && strlen(shown) > LONG)
+                return true;
+        }
+    return false;
+}
+
 /* The box scrolls, so the keyboard has to reach it. */
 static void table_begin(struct text *out, const struct result_table *t, unsigned number, const struct page_list *how)
 {
     const bool numbers = all_numbers(t);
-    text_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table id=\"table-%u\"%s", number, numbers ? " class=\"n\"" : "");
+    text_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table id=\"table-%u\"%s", number,
+                numbers            ? " class=\"n\""
+                : has_sentences(t) ? " class=\"wrap\""
+                                   : "");
     if (how) {
         page_attribute(out, "data-link", how->link);
         page_attribute(out, "data-rows", how->rows);

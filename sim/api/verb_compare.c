@@ -1,19 +1,18 @@
-/* The verb compare: sets two recorded runs beside each other. */
+/* The verb compare: sets recorded runs beside each other. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/api/api.h"
+#include "sim/api/verb_compare_many.h"
+#include "sim/api/write_page.h"
 #include "sim/report/compare.h"
+#include "sim/report/report.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const struct orchard_option option_table[] = {
-    {"csv", 0, NULL, false, "a table on standard output (RFC 4180): a row for each number, or of several runs for each run"},
-    {0},
-};
+enum { RUNS_MOST = 16 };
 
 /* ---- JSON ---- */
 
@@ -176,169 +175,77 @@ static void print_text(struct api_context *context, const struct comparison *c)
     print_keys(context, c);
 }
 
-/* ---- several runs ---- */
-
-/* How many times as long as the fastest a run takes, with the 90 % interval that those of both give when they are independent. */
-struct relative {
-    double times, low, high;
-};
-
-static struct relative relative_to(const struct run_result *r, const struct run_result *fastest)
-{
-    struct relative x = {r->seconds / fastest->seconds, NAN, NAN};
-    const double up = hypot(log(r->seconds_high / r->seconds), log(fastest->seconds / fastest->seconds_low));
-    const double down = hypot(log(r->seconds / r->seconds_low), log(fastest->seconds_high / fastest->seconds));
-    if (r != fastest && isfinite(up) && isfinite(down)) {
-        x.low = x.times * exp(-down);
-        x.high = x.times * exp(up);
-    }
-    return x;
-}
-
-static void give_several(struct api_context *context, const struct report_run *run, size_t count,
-                         const struct run_result *fastest)
-{
-    json_object *const document = json_object_new_object(), *const rows = json_object_new_array();
-    for (size_t i = 0; i < count; i++) {
-        const struct run_result *const r = &run[i].r;
-        const struct relative x = relative_to(r, fastest);
-        json_object *const o = json_object_new_object();
-        json_add_count(o, "run_id", (uint64_t)r->run_id);
-        json_add_text(o, "workload", r->workload);
-        json_add_text(o, "precision", r->precision);
-        json_add_text(o, "chip", r->chip);
-        json_add_text(o, "unit", r->unit);
-        json_add_text(o, "device", r->device);
-        json_add_number(o, "seconds", r->seconds);
-        json_add_number(o, "seconds_low", r->seconds_low);
-        json_add_number(o, "seconds_high", r->seconds_high);
-        json_add_number(o, "joules", r->joules);
-        json_add_number(o, "relative", x.times);
-        json_add_number(o, "relative_low", x.low);
-        json_add_number(o, "relative_high", x.high);
-        json_object_array_add(rows, o);
-    }
-    json_add_count(document, "fastest", (uint64_t)fastest->run_id);
-    json_object_object_add(document, "runs", rows);
-    api_document(context, document);
-}
-
-static void print_several(struct api_context *context, const struct report_run *run, size_t count,
-                          const struct run_result *fastest)
-{
-    static const struct table_column columns[] = {
-        {"run", NULL, true, 0},   {"workload", NULL, false, 40}, {"chip", NULL, false, 0}, {"unit", NULL, false, 0},
-        {"time", NULL, false, 0}, {"joules", NULL, true, 0},     {"times", NULL, true, 0}};
-    struct table *const t = table_create(columns, ARRAY_COUNT(columns));
-    char text[FORMAT_SIZE], low[FORMAT_SIZE], high[FORMAT_SIZE];
-    for (size_t i = 0; i < count; i++) {
-        const struct run_result *const r = &run[i].r;
-        table_row(t);
-        table_cell(t, "%lld", (long long)r->run_id);
-        table_cell(t, "%s", r->workload);
-        table_cell(t, "%s", r->chip ? r->chip : "-");
-        table_cell(t, "%s", r->unit ? r->unit : "-");
-        table_cell(t, "%s", format_seconds(text, r->seconds, r->seconds_low, r->seconds_high));
-        table_cell(t, "%s", isnan(r->joules) ? "-" : format_si(text, r->joules, "J"));
-        table_cell(t, "%s", format_digits(text, relative_to(r, fastest).times, 3));
-    }
-    api_table(context, t);
-    fprintf(context->out, "\nrun %lld (%s on %s) is\n", (long long)fastest->run_id, fastest->workload, fastest->chip);
-    for (size_t i = 0; i < count; i++) {
-        const struct run_result *const r = &run[i].r;
-        const struct relative x = relative_to(r, fastest);
-        if (r == fastest)
-            continue;
-        fprintf(context->out, "  %s", format_digits(text, x.times, 3));
-        if (isfinite(x.low))
-            fprintf(context->out, " (%s to %s)", format_digits(low, x.low, 3), format_digits(high, x.high, 3));
-        fprintf(context->out, " times as fast as run %lld (%s on %s)\n", (long long)r->run_id, r->workload, r->chip);
-    }
-}
-
-static bool read_several(struct api_context *context, struct orch_db *db, size_t count, const char *const *word,
-                         struct report_run *run, const struct run_result **fastest, struct orch_error *error)
+static bool read_runs(struct api_context *context, struct orch_db *db, int words, const char *const *word, int64_t *id,
+                      struct report_run *run, struct orch_error *error)
 {
     const struct chip_db *const chips = api_chip_db(context, error);
     bool ok = chips != NULL;
-    for (size_t i = 0; ok && i < count; i++) {
-        int64_t id;
-        ok = db_resolve_run(db, word[i], &id, error) && report_run_read(db, chips, id, &run[i], error);
-        if (ok && !(run[i].r.seconds > 0))
-            ok = orch_fail(error, ORCH_USAGE, "run '%.40s' has no time to compare", word[i]);
-        if (ok && (!*fastest || run[i].r.seconds < (*fastest)->seconds))
-            *fastest = &run[i].r;
-    }
+    for (int i = 0; ok && i < words; i++)
+        ok = db_resolve_run(db, word[i], &id[i], error) && report_run_read(db, chips, id[i], &run[i], error);
     return ok;
 }
 
-static int several(struct api_context *context, size_t count, const char *const *word)
+static bool say_two(struct api_context *context, const struct report_run *run, struct orch_error *error)
 {
-    struct orch_error error = {0};
-    const struct run_result *fastest = NULL;
-    struct report_run *const run = calloc(count, sizeof *run);
-    struct orch_db *const db = run ? db_open(context->common.db, DB_READ, &error) : NULL;
-    const bool ok = db && read_several(context, db, count, word, run, &fastest, &error);
+    struct comparison c = {0};
+    const bool ok = compare_runs(&run[0], &run[1], &c, error);
     if (ok && api_wants_document(context))
-        give_several(context, run, count, fastest);
+        give_document(context, &c);
     if (ok && api_wants_text(context))
-        print_several(context, run, count, fastest);
-    for (size_t i = 0; run && i < count; i++)
-        report_run_free(&run[i]);
-    free(run);
-    db_close(db);
-    return ok ? ORCH_OK : api_fail(context, &error);
+        print_text(context, &c);
+    compare_free(&c);
+    return ok;
 }
 
-/* ---- two runs ---- */
-
-static bool read_sides(struct api_context *context, struct orch_db *db, const char *const *word, struct report_run side[2],
-                       struct orch_error *error)
+static bool make_page(struct api_context *context, struct orch_db *db, const int64_t *id, size_t count, struct orch_error *error)
 {
-    const struct chip_db *const chips = api_chip_db(context, error);
-    bool ok = chips != NULL;
-    for (int i = 0; ok && i < 2; i++) {
-        int64_t id;
-        ok = db_resolve_run(db, word[i], &id, error) && report_run_read(db, chips, id, &side[i], error);
-    }
+    struct page *page = NULL;
+    const bool ok =
+        report_comparison(db, context->chip_db, id, count, &page, error) && verb_write_page(context, page, "compare", error);
+    page_free(page);
     return ok;
 }
 
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    struct report_run side[2] = {0};
-    struct comparison c = {0};
-    if (words > 2)
-        return several(context, (size_t)words, word);
-    if (words != 2)
-        return api_usage(context, "two runs or more to compare, as in compare 12 last");
+    struct report_run run[RUNS_MOST] = {0};
+    int64_t id[RUNS_MOST];
+    if (words < 2 || words > RUNS_MOST)
+        return api_usage(context, "two to %d runs to compare, as in compare 12 last", RUNS_MOST);
     struct orch_db *const db = db_open(context->common.db, DB_READ, &error);
-    const bool ok = db && read_sides(context, db, word, side, &error) && compare_runs(&side[0], &side[1], &c, &error);
-    if (ok && api_wants_document(context))
-        give_document(context, &c);
-    if (ok && api_wants_text(context))
-        print_text(context, &c);
-    compare_free(&c);
-    report_run_free(&side[0]);
-    report_run_free(&side[1]);
+    bool ok = db && read_runs(context, db, words, word, id, run, &error);
+    if (ok && words == 2)
+        ok = say_two(context, run, &error);
+    else if (ok)
+        verb_compare_many(context, run, (size_t)words);
+    if (ok && api_has(&context->args, "output"))
+        ok = make_page(context, db, id, (size_t)words, &error);
+    for (int i = 0; i < words; i++)
+        report_run_free(&run[i]);
     db_close(db);
     return ok ? ORCH_OK : api_fail(context, &error);
 }
+
+static const struct orchard_option option_table[] = {
+    {"output", 'o', "FILE", false, "also a page: the runs side by side, and what differs from the first"},
+    {"csv", 0, NULL, false, "a table on standard output (RFC 4180): a row for each number, or of several runs for each run"},
+    {0},
+};
 
 const struct api_verb verb_compare = {
     .help =
         {
             .name = "compare",
-            .synopsis = "RUN RUN\n"
-                        "RUN RUN RUN [RUN ...]",
+            .synopsis = "RUN RUN [RUN...] [-o FILE.html]",
             .summary = "recorded runs beside each other",
-            .text = "Every number that differs with its ratio, whether the intervals overlap, which reasons grew, and which "
-                    "values of the chips differ.\n"
-                    "Of three runs and more: how many times as fast the fastest is, with the interval that theirs give.",
+            .text = "Of two: every number that differs with its ratio, whether the intervals overlap, which reasons grew, and "
+                    "which\n"
+                    "values of the chips differ. Of more: how each stands to the fastest, with the interval of the ratio.",
             .examples = "orchard compare 1 2\n"
                         "orchard compare 1 last --json\n"
-                        "orchard compare 1 2 3",
+                        "orchard compare 1 2 3\n"
+                        "orchard compare 1 2 3 -o three.html",
             .options = option_table,
         },
     .ask = ask,

@@ -10,9 +10,13 @@
 #include "sim/db/db.h"
 #include "sim/prove/regress/compare.h"
 
-/* One run, or several side by side. */
+/* One run, or several side by side. A run alone may have failed or been interrupted: its page says so. */
 bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count, struct page **page,
                  struct orch_error *error);
+
+/* The same with what differs between the first and each of the others. */
+bool report_comparison(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count, struct page **page,
+                       struct orch_error *error);
 
 /* Predictions beside measurements. `which` is NULL for the newest version of each row, a version, or the name of a file of
  * measurements. */

@@ -143,7 +143,7 @@ static void give(bool made, struct page *page, const struct orch_error *error, s
 }
 
 /* Numbers alone name runs: nothing of a path reaches a file or a query. */
-static void answer_runs(const struct protocol_context *c, const char *numbers, struct http_reply *reply)
+static void answer_runs(const struct protocol_context *c, const char *numbers, bool compare, struct http_reply *reply)
 {
     enum { MOST = 8 };
     int64_t id[MOST];
@@ -160,14 +160,15 @@ static void answer_runs(const struct protocol_context *c, const char *numbers, s
         reply_error(reply, 404, "runs are /runs/NUMBER or up to %d numbers with commas between", MOST);
         return;
     }
-    const bool made = report_runs(c->db, c->chips, id, count, &page, &error);
+    const bool made = compare ? report_comparison(c->db, c->chips, id, count, &page, &error)
+                              : report_runs(c->db, c->chips, id, count, &page, &error);
     give(made, page, &error, reply);
 }
 
 static void answer_compare(const struct protocol_context *c, const struct http_request *request, struct http_reply *reply)
 {
     const char *const runs = request->query(request->carrier, "runs");
-    answer_runs(c, runs ? runs : "", reply);
+    answer_runs(c, runs ? runs : "", true, reply);
 }
 
 static void answer_sweep(const struct protocol_context *c, const char *number, struct http_reply *reply)
@@ -225,7 +226,7 @@ void pages_answer(const struct protocol_context *c, const struct http_request *r
     else if (strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0)
         reply_not_allowed(reply, "GET");
     else if (run)
-        answer_runs(c, run, reply);
+        answer_runs(c, run, false, reply);
     else if (sweep)
         answer_sweep(c, sweep, reply);
     else if (chip || strcmp(r->path, "/chips") == 0)
