@@ -140,11 +140,27 @@ static bool time_all(struct run_launch *l)
     return true;
 }
 
+/* Arguments that point into one buffer, at several places, all reach to its end. One of them may point behind it. */
+uint64_t run_launch_buffer(const struct run_launch *l, unsigned number)
+{
+    const struct abi_kernel *k = l->setup->kernel;
+    const uint64_t bytes = k->arg[number].bytes, end = l->setup->address[number] + bytes;
+    if (bytes > ABI_BUFFERS_MAX)
+        return 0;
+    for (unsigned i = 0; i < k->args; i++) {
+        const uint64_t its = k->arg[i].bytes;
+        if (i != number && l->setup->address[i] + its == end && its <= ABI_BUFFERS_MAX &&
+            (its > bytes || (its == bytes && i < number)))
+            return 0;
+    }
+    return bytes;
+}
+
 double run_launch_buffer_bytes(const struct run_launch *l)
 {
     double bytes = 0;
     for (unsigned i = 0; i < l->setup->kernel->args; i++)
-        bytes += (double)l->setup->kernel->arg[i].bytes;
+        bytes += (double)run_launch_buffer(l, i);
     return bytes;
 }
 

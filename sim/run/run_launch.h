@@ -49,6 +49,9 @@ bool run_launch_time(struct run_launch *l);
 bool run_launch_keeps_memory(const struct run_launch *l);
 /* Before a pass: puts the start contents back where their values steer. */
 void run_launch_rewind(const struct run_launch *l);
+/* The bytes of the buffer that an argument stands for: from where it points to the end; 0 when another argument stands for more of
+ * it, or when it stands for none. */
+uint64_t run_launch_buffer(const struct run_launch *l, unsigned number);
 double run_launch_buffer_bytes(const struct run_launch *l);
 /* Remarks something about the kernel of the launch, with its name in front. */
 bool run_launch_remark(struct run_launch *l, const char *text);

@@ -26,6 +26,11 @@
  * what they load at their beginning, and when each of them is done waiting only timing tells. */
 #define LONG_LIFE     400
 #define MANY_ACCESSES 16
+/* That holds for launches which compute. Products of matrices issue at an eighth of the highest pace where their pipes are full, so
+ * data that would take longer than that in DRAM make a launch wait for memory (a product of a matrix and a vector: 25 times), and
+ * then its time hangs on what exactly it finds in which cache. Launches with fewer instructions cost next to nothing anyhow. */
+#define COMPUTING     8.0
+#define TOUCHED_WORK  0x1p17
 
 /* What is accessed before the last so many times the size of the SLC is taken to have left the caches at the end of a launch. */
 #define LEFT_SLCS 3.0
@@ -35,9 +40,6 @@
  */
 #define MOST_FILLED 4.0
 #define DRAM_SHARE  0.75
-/* The same for the order in which long threadgroups that are executed side by side leave it. Products of matrices issue at an
- * eighth of that pace where their pipes are full, so what exceeds this is bound by DRAM for sure. */
-#define DRAM_SHARE_TOUCH 8.0
 
 /* Launches with more instructions may leap over laps. */
 #define LEAPT_WORK 0x1p21
@@ -120,14 +122,19 @@ static bool find_work(struct run_launch *l)
     return true;
 }
 
-/* Tells whether only a fully timed warm-up leaves the right lines in the SLC: there is so much to do in DRAM beside the issuing. */
-static bool order_matters(const struct run_launch *l, const struct mem_params *memory, double work, double dram_share)
+/* The least time that the data of the launch take in DRAM, over the least time of issuing. */
+static double dram_over_issue(const struct run_launch *l, const struct mem_params *memory, double work)
 {
     const struct gpu_params *gpu = &l->m->gpu.params;
+    const double dram_ns = run_launch_buffer_bytes(l) / (memory->dram_peak_gbps * memory->dies);
+    return dram_ns / (work / (gpu->cores * gpu->schedulers * gpu->issue_per_cycle * gpu->clock_ghz));
+}
+
+/* Tells whether only a fully timed warm-up leaves the right lines in the SLC. */
+static bool order_matters(const struct run_launch *l, const struct mem_params *memory, double work)
+{
     const double bytes = run_launch_buffer_bytes(l), slc_bytes = l->slc_lines * MEM_LINE_BYTES;
-    const double dram_ns = bytes / (memory->dram_peak_gbps * memory->dies);
-    const double issue_ns = work / (gpu->cores * gpu->schedulers * gpu->issue_per_cycle * gpu->clock_ghz);
-    return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes && dram_ns > dram_share * issue_ns;
+    return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes && dram_over_issue(l, memory, work) > DRAM_SHARE;
 }
 
 /* Tells whether the answer may follow from a part of the launch. */
@@ -170,9 +177,8 @@ static double access_share(const struct run_launch *l)
 static bool may_touch(const struct run_launch *l, const struct mem_params *memory, double work)
 {
     const double life = work / (double)l->setup->group_count / run_launch_simdgroups(l);
-    return may_extend(l) && !l->skips && life >= LONG_LIFE && run_launch_keeps_memory(l) &&
-           access_share(l) * life >= MANY_ACCESSES &&
-           !order_matters(l, memory, work, DRAM_SHARE_TOUCH);
+    return may_extend(l) && !l->skips && work >= TOUCHED_WORK && life >= LONG_LIFE && access_share(l) * life >= MANY_ACCESSES &&
+           dram_over_issue(l, memory, work) < COMPUTING && run_launch_keeps_memory(l);
 }
 
 static enum run_way way_of(const struct run_launch *l, const struct mem_params *memory, double work)
@@ -182,7 +188,7 @@ static enum run_way way_of(const struct run_launch *l, const struct mem_params *
         return RUN_WAY_FORWARD;
     if (may_touch(l, memory, work))
         return RUN_WAY_TOUCH;
-    if (order_matters(l, memory, work, DRAM_SHARE))
+    if (order_matters(l, memory, work))
         return RUN_WAY_ALL;
     return groups / wave >= LEAST_WAVES && work >= LEAST_WORK ? RUN_WAY_WARM : RUN_WAY_ALL;
 }

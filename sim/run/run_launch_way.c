@@ -171,11 +171,14 @@ static void sweep(struct run_launch *l)
 {
     const struct abi_kernel *k = l->setup->kernel;
     uint64_t longest = 0;
-    for (unsigned i = 0; i < k->args; i++)
-        longest = k->arg[i].bytes > longest ? k->arg[i].bytes : longest;
+    uint64_t bytes[ABI_ARGS_MAX];
+    for (unsigned i = 0; i < k->args; i++) {
+        bytes[i] = run_launch_buffer(l, i);
+        longest = bytes[i] > longest ? bytes[i] : longest;
+    }
     for (uint64_t at = 0; at < longest; at += MEM_LINE_BYTES)
         for (unsigned i = 0; i < k->args; i++)
-            if (at < k->arg[i].bytes)
+            if (at < bytes[i])
                 mem_port_warm(l->gpu->port[at / MEM_LINE_BYTES % l->gpu->params.cores], 0, l->setup->address[i] + at,
                               MEM_LINE_BYTES, MEM_ACCESS_LOAD);
 }
