@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "mlx 0.5.0, M1 Pro 16" runs mlx@0.5.0, "torch-mps 2.2.1" mps@2.2.1. A version that is not stated, or later than those that are known, runs
- * the newest of them. */
+/* "mlx 0.5.0, M1 Pro 16" runs mlx@0.5.0, "torch-mps 2.2.1" mps@2.2.1. A version that is not stated, or later than those that are
+ * known, runs the newest of them. */
 void validate_measured_kernels(const char *framework, struct validate_launch *launch)
 {
     const size_t name = strcspn(launch->workload, ":");

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* kind: measured. Each line names the rows that it was measured by, which are scored apart. Written by `orchard validate
- * --measure-overheads`. One set for a framework, version and machine, and one for all machines of a version; which version a table
- * was made with is in row_framework.c. */
+ * --measure-overheads`. One set for a framework, version and machine, and one for all machines of a version; which version a
+ * table was made with is in row_framework.c. */
 static const struct validate_overhead overheads[] = {
 #include "sim/prove/validate/overheads.inc"
 };

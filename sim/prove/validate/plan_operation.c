@@ -78,7 +78,8 @@ static bool plan_reduction(struct operation *o, const char *option)
         return along_rows(o, "reduce", option, 1, operation_elements(t));
     const unsigned axis = (unsigned)o->shape.axis;
     const bool last = axis + 1 == t->dimensions;
-    const uint64_t length = t->size[axis], before = operation_product(t, 0, axis), behind = operation_product(t, axis + 1, t->dimensions);
+    const uint64_t length = t->size[axis], before = operation_product(t, 0, axis),
+                   behind = operation_product(t, axis + 1, t->dimensions);
     const uint64_t batch = last && axis ? operation_product(t, 0, axis - 1) : last ? 1 : before;
     return launch(o, 1, "reduce:%llux%llu%s%s,batch=%llu", (unsigned long long)(last ? before / batch : length),
                   (unsigned long long)(last ? length : behind), option, last ? "" : ",axis=0", (unsigned long long)batch);

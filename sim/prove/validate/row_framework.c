@@ -36,14 +36,13 @@ void row_framework(const struct validate_row *row, bool mlx, char name[FRAMEWORK
     const bool states = length > 0;
     bool known = false; /* one of the tables */
     for (size_t i = 0; i < ARRAY_COUNT(tables) && !known; i++) {
-        known = strstr(row->source, "mlx-benchmark") && strcmp(row->chip, tables[i].chip) == 0 &&
-                strcmp(cores, tables[i].cores) == 0;
+        known =
+            strstr(row->source, "mlx-benchmark") && strcmp(row->chip, tables[i].chip) == 0 && strcmp(cores, tables[i].cores) == 0;
         if (known && !states)
             length = (int)strlen(version = mlx ? tables[i].mlx : tables[i].torch);
     }
     if (length && known && gpu)
-        snprintf(name, FRAMEWORK_NAME_SIZE, "%s %.*s, %s%s%s", framework, length, version, row->chip, *cores ? " " : "",
-                 cores);
+        snprintf(name, FRAMEWORK_NAME_SIZE, "%s %.*s, %s%s%s", framework, length, version, row->chip, *cores ? " " : "", cores);
     else if (length)
         snprintf(name, FRAMEWORK_NAME_SIZE, "%s %.*s", framework, length, version);
     else

@@ -171,7 +171,8 @@ static void test_versions(void)
         "B,M4,M4 Max,40,gpu,relu_mps,f32,512,time,1,ms,,mlx 0.20.0; CPU,TristanBilot/mlx-benchmark,measured,,4,,\n"
         "C,M1,M1 Ultra,48,gpu,relu_mps,f32,512,time,1,ms,,mlx 0.29.3 torch 2.8.0; CPU,TristanBilot/mlx-benchmark,measured,,4,,\n"
         "D,M1,M1,7,gpu,relu_mps,f32,512,time,1,ms,,,somebody else,measured,,4,,\n";
-    static const char *const expected[] = {"mlx 0.0.7", "torch-mps 2.5.1", "torch-mps 2.8.0", "torch-mps, version not stated"};
+    static const char *const expected[] = {"mlx 0.0.7, M2", "torch-mps 2.5.1, M4 Max 40", "torch-mps 2.8.0, M1 Ultra 48",
+                                           "torch-mps, version not stated"};
     struct orch_error error = {0};
     struct validation *v = validation_create();
     CHECK(validation_add_text(v, "hw.csv", rows, strlen(rows), &error), "%s", error.text);

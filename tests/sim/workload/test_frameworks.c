@@ -101,9 +101,9 @@ static void check_reduction(unsigned rows, unsigned columns, const char *op, uns
 static void test_reductions(void)
 {
     static const char *const ops[] = {"sum", "max", "min", "argmax", "argmin"};
-    static const unsigned shapes[][4] = {{1, 1000, 1, 1}, {1, 70001, 1, 1},  {5, 700, 1, 1},  {7, 1500, 1, 1},
-                                         {70, 100, 1, 1}, {77, 20, 1, 1},    {9, 300, 1, 1},  {100, 333, 0, 1},
-                                         {64, 40, 0, 1},  {7, 130, 0, 1},    {11, 90, 1, 3},  {70, 33, 0, 5}};
+    static const unsigned shapes[][4] = {{1, 1000, 1, 1}, {1, 70001, 1, 1}, {5, 700, 1, 1}, {7, 1500, 1, 1},
+                                         {70, 100, 1, 1}, {77, 20, 1, 1},   {9, 300, 1, 1}, {100, 333, 0, 1},
+                                         {64, 40, 0, 1},  {7, 130, 0, 1},   {11, 90, 1, 3}, {70, 33, 0, 5}};
     for (size_t v = 0; v < ARRAY_COUNT(versions); v++)
         for (size_t s = 0; s < ARRAY_COUNT(shapes); s++)
             for (size_t o = 0; o < ARRAY_COUNT(ops); o++)

@@ -159,8 +159,10 @@ static uint32_t parts_of(const struct gpu_kernel_request *q)
 static bool build_along_rows(const struct gpu_kernel_request *q, struct reduction *d, struct gpu_kernel *kernel,
                              struct isa_error *error)
 {
-    struct gpu_rows r = {
-        .type = q->type, .rows = (uint32_t)(q->value[ROWS] * q->value[BATCH]), .columns = (uint32_t)q->value[COLUMNS], .parts = parts_of(q)};
+    struct gpu_rows r = {.type = q->type,
+                         .rows = (uint32_t)(q->value[ROWS] * q->value[BATCH]),
+                         .columns = (uint32_t)q->value[COLUMNS],
+                         .parts = parts_of(q)};
     const unsigned parts = r.parts;
     const enum gpu_type out_type = d->out_type;
     d->length = r.columns;
@@ -182,8 +184,8 @@ static bool build_along_rows(const struct gpu_kernel_request *q, struct reductio
 
 /* ---- axis 0: down columns ---- */
 
-/* A threadgroup has 32 columns; its simdgroups take every simdgroups-th row and combine in threadgroup memory. Matrices follow one
- * another in z. */
+/* A threadgroup has 32 columns; its simdgroups take every simdgroups-th row and combine in threadgroup memory. Matrices follow
+ * one another in z. */
 struct columns {
     uint32_t rows, columns, simdgroups, batch;
     unsigned column, row, index, value, address; /* registers */
@@ -319,9 +321,8 @@ static void emit_columns(struct columns *c, struct reduction *d, enum gpu_type t
 static bool build_down_columns(const struct gpu_kernel_request *q, struct reduction *d, struct gpu_kernel *kernel,
                                struct isa_error *error)
 {
-    struct columns c = {.rows = (uint32_t)q->value[ROWS],
-                        .columns = (uint32_t)q->value[COLUMNS],
-                        .batch = (uint32_t)q->value[BATCH]};
+    struct columns c = {
+        .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS], .batch = (uint32_t)q->value[BATCH]};
     char variant[32];
     c.simdgroups = c.rows >= 256 ? 16 : c.rows >= 64 ? 8 : c.rows >= 16 ? 4 : 1;
     snprintf(variant, sizeof variant, "reduce_%s_%s_down", d->method->name, gpu_type_name(q->type));
