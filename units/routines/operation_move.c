@@ -177,6 +177,27 @@ static void window_reference(const struct routine_request *r, const double *cons
     }
 }
 
+/* ---- broadcast ---- */
+
+static bool broadcast_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t rows = (uint64_t)r->value[MOVE_ROWS], columns = (uint64_t)r->value[MOVE_COLUMNS];
+    if (!routine_check_count("broadcast", ROUTINE_DIMS(rows, columns), error))
+        return false;
+    add_input(r, w, "x", ROUTINE_DIMS(1, columns));
+    routine_add_operand(w, "out", r->type, ROUTINE_OUTPUT, ROUTINE_DIMS(rows, columns));
+    w->min_bytes = (double)routine_type_bytes(r->type, w->operand[1].count);
+    return true;
+}
+
+static void broadcast_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
+{
+    const int64_t columns = r->value[MOVE_COLUMNS];
+    for (int64_t at = 0; at < r->value[MOVE_ROWS] * columns; at++)
+        set_exact(t, at, operand[0][at % columns]);
+}
+
+const struct routine_operation operation_broadcast = {"broadcast", 2, broadcast_operands, broadcast_reference};
 const struct routine_operation operation_transpose = {"transpose", 2, transpose_operands, transpose_reference};
 const struct routine_operation operation_concat = {"concat", 3, concat_operands, concat_reference};
 const struct routine_operation operation_gather = {"gather", 3, gather_operands, gather_reference};

@@ -242,7 +242,9 @@ enum { SLICE_ROW = 2, SLICE_COLUMN, SLICE_H, SLICE_W, SLICE_OWN };
     {                                                                                                                            \
         .name = "w", .least = 1, .most = 1 << 28, .required = true                                                               \
     }
+#define ROUTINE_BROADCAST_PARAMETERS ROUTINE_MATRIX_PARAMETERS
 extern const struct routine_operation operation_transpose, operation_pad, operation_slice; /* operands x, out */
+extern const struct routine_operation operation_broadcast;                                 /* x of one row, out */
 extern const struct routine_operation operation_concat;                                    /* a, b ..., out */
 extern const struct routine_operation operation_gather;                                    /* table, index, out */
 extern const struct routine_operation operation_embedding;                                 /* table, index, out in f32 */

@@ -213,11 +213,22 @@ static bool plan_matmul(struct operation *o)
     return operation_shape_matmul(&o->shape, &p) ? add_matmul(o, &p, "") : other_shape(o);
 }
 
+/* MLX's copy between any two layouts takes one element a turn (ml-explore/mlx mlx/backend/common/copy.cpp, copy_general); its
+ * AddMM copies the bias into the result so. Rows of 0.12 and older take less than that would: they copy by vectors here, which is
+ * a guess. */
+static bool copies_one_by_one(const struct operation *o)
+{
+    char framework[FRAMEWORK_NAME_SIZE];
+    unsigned minor;
+    row_framework(o->row, o->mlx, framework);
+    return o->mlx && sscanf(framework, "mlx-cpu 0.%u", &minor) == 1 && minor >= 20;
+}
+
 /* What is added stands in the result before the product is added to it, unless the row says that there were two kernels. */
 static bool plan_linear(struct operation *o)
 {
     struct operation_matmul p;
-    char before[48], period[48];
+    char before[48], period[48], columns[32];
     if (o->shape.operands != 3 || !operation_shape_matmul(&o->shape, &p) || p.batch != 1)
         return other_shape(o);
     if (p.n == 1)
@@ -227,7 +238,10 @@ static bool plan_linear(struct operation *o)
         return add_matmul(o, &p, "") && add_stretch(o, &(struct stretch){"cpu", loop_cores(o, p.m * p.n), "elementwise:", period,
                                                                          p.m * p.n, round_up(PIECE_ELEMENTS, p.n)});
     snprintf(before, sizeof before, "gather:1x%llux", (number)p.n);
-    return add_stretch(o, &(struct stretch){"cpu", loop_cores(o, p.m * p.n), before, "", p.m, 1 + PIECE_ELEMENTS / p.n}) &&
+    snprintf(columns, sizeof columns, "x%llu", (number)p.n);
+    const bool one_by_one = copies_one_by_one(o);
+    return add_stretch(o, &(struct stretch){"cpu", loop_cores(o, p.m * p.n), one_by_one ? "broadcast:" : before,
+                                            one_by_one ? columns : "", p.m, 1 + PIECE_ELEMENTS / p.n}) &&
            add_matmul(o, &p, ",beta=1");
 }
 

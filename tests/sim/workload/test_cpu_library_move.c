@@ -33,7 +33,10 @@ static void test_windows(void)
                                             "pad:2x2,top=1,bottom=1,left=1,right=1,value=7",
                                             "slice:3x7,h=1,w=1",
                                             "slice:3x7,h=2,w=5,row=1,column=2",
-                                            "slice:40x100,h=33,w=65,row=7,column=35"};
+                                            "slice:40x100,h=33,w=65,row=7,column=35",
+                                            "broadcast:1x1",
+                                            "broadcast:7x13",
+                                            "broadcast:33x1024"};
     neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
 }
 

@@ -33,7 +33,8 @@ extern const struct arguments_unit cpu_kernel_neon;
     X(gather) \
     X(embedding) \
     X(pad) \
-    X(slice)
+    X(slice) \
+    X(broadcast)
 /* clang-format on */
 
 #define X(kernel) extern const struct routine cpu_kernel_##kernel;

@@ -1,4 +1,4 @@
-/* transpose, concat, gather, pad and slice: native/move.c. */
+/* transpose, concat, gather, pad, slice and broadcast: native/move.c. */
 #include "units/cpu/kernels/cpu_kernel_family.h"
 
 #include "isa/float_bits.h"
@@ -11,6 +11,7 @@ static const struct kernel_parameter transpose_parameters[] = {ROUTINE_TRANSPOSE
 static const struct kernel_parameter concat_parameters[] = {ROUTINE_CONCAT_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter gather_parameters[] = {ROUTINE_GATHER_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter pad_parameters[] = {ROUTINE_PAD_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter broadcast_parameters[] = {ROUTINE_BROADCAST_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter slice_parameters[] = {ROUTINE_SLICE_PARAMETERS, {.name = NULL}};
 
 /* Functions are there for each size of elements: "neon_transpose_16". */
@@ -108,6 +109,18 @@ static bool build_window(const struct routine_request *r, struct routine_work *w
     return true;
 }
 
+static bool build_broadcast(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    struct routine_call *const c = add_call(r, w, "neon_broadcast", "rows of the result", (uint64_t)r->value[MOVE_ROWS]);
+    (void)error;
+    routine_pass_operand(c, 0, 0);
+    routine_pass_operand(c, 1, 0);
+    routine_pass(c, r->value[MOVE_COLUMNS]);
+    routine_pass(c, 1);
+    routine_pass(c, 1);
+    return true;
+}
+
 #define ALL_TYPES "f32 f16 bf16 i32 u32 u8"
 
 const struct routine cpu_kernel_transpose = {
@@ -133,3 +146,10 @@ const struct routine cpu_kernel_pad = {&operation_pad, "RxC[,top=N][,bottom=N][,
 const struct routine cpu_kernel_slice = {&operation_slice, "RxC,h=H,w=W[,row=R0][,column=C0]",
                                          ALL_TYPES,        "H x W elements of the R x C matrix from (R0, C0) on",
                                          slice_parameters, build_window};
+const struct routine cpu_kernel_broadcast = {&operation_broadcast,
+                                             "RxC",
+                                             ALL_TYPES,
+                                             "a row of C elements R times, element by element with a step in memory for each "
+                                             "side, as copies between any two layouts are made",
+                                             broadcast_parameters,
+                                             build_broadcast};

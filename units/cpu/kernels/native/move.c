@@ -1,4 +1,5 @@
-/* Kernels that only move elements: transpose, concat, gather, windows (pad and slice). Compiled for elements of 4, 2 and 1 bytes.
+/* Kernels that only move elements: transpose, concat, gather, windows (pad and slice), broadcast. Compiled for elements of 4, 2
+ * and 1 bytes.
  */
 #include <arm_neon.h>
 #include <stdbool.h>
@@ -59,6 +60,12 @@ struct window {
     int64_t top, left;   /* element (0, 0) of the result is (top, left) of the input */
     int64_t filler_bits; /* of elements outside the input */
 };
+struct broadcast {
+    const element *x;
+    element *out;
+    int64_t columns, from_step, to_step; /* steps in elements */
+};
+void NAME(neon_broadcast)(const struct broadcast *b, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(neon_transpose)(const struct transpose *t, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(neon_concat)(const struct concat *c, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(neon_gather)(const struct gather *g, uint64_t first, uint64_t end, uint64_t thread);
@@ -184,5 +191,24 @@ void NAME(neon_window)(const struct window *w, uint64_t first, uint64_t end, uin
         fill(to, filler, before);
         copy(to + before, w->x + row * w->columns + from, inside);
         fill(to + before + inside, filler, w->out_columns - before - inside);
+    }
+}
+
+/* ---- broadcast: items are rows of the result ---- */
+
+/* One element a turn: the steps are known only when it runs, and the empty statement keeps the compiler from a second loop for
+ * steps of 1. */
+void NAME(neon_broadcast)(const struct broadcast *b, uint64_t first, uint64_t end, uint64_t thread)
+{
+    const int64_t columns = b->columns, from_step = b->from_step, to_step = b->to_step;
+    const element *const row = b->x;
+    element *to = b->out + (int64_t)first * columns * to_step;
+    (void)thread;
+    for (int64_t i = (int64_t)first; i < (int64_t)end; i++) {
+        const element *from = row;
+        for (int64_t j = 0; j < columns; j++, from += from_step, to += to_step) {
+            *to = *from;
+            __asm__ volatile("" ::: "memory");
+        }
     }
 }
