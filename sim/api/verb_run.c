@@ -214,7 +214,7 @@ static bool show(struct session *s, const struct run *run, const struct run_resu
     if (api_wants_document(c))
         json_object_array_add(s->rows, run_json(r));
     if (s->many)
-        verb_run_table_line(s->table, r, s->units.every);
+        verb_run_table_line(s->table, r, &s->units, &s->request);
     if (!api_wants_text(c))
         return true;
     if (s->many)
@@ -266,7 +266,7 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
 static bool open_outputs(struct session *s, struct orch_error *error)
 {
     s->rows = json_object_new_array();
-    s->table = verb_run_table_create(s->units.every);
+    s->table = verb_run_table_create(&s->units);
     if (!s->rows)
         return orch_no_memory(error);
     const char *const trace = api_value(&s->context->args, "perfetto");
@@ -366,7 +366,7 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
               read_uncertainty(&s, &error);
     if (ok && api_value(&context->args, "fitted"))
         ok = fitted_open(s.record.db, api_value(&context->args, "fitted"), &s.fitted, &error);
-    s.many = chips.count > 1 || s.units.every;
+    s.many = chips.count > 1 || s.units.every || s.units.policies;
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = (s.fitted.name ? one_fitted_chip : one_chip)(&s, chips.chip[i], &error);
     if (ok && s.record.perfetto) {

@@ -1,4 +1,5 @@
 #include "sim/api/verb_run_device.h"
+#include "sim/api/verb_run_network.h"
 
 #include "isa/array_count.h"
 #include "sim/base/format.h"
@@ -21,9 +22,11 @@ static const char *const policies = &(GOVERNOR_POLICIES(CHOICE))[1];
 
 bool verb_run_wants_device(const struct api_context *context)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(options); i++)
-        if (api_value(&context->args, options[i]))
+    for (size_t i = 0; i < ARRAY_COUNT(options); i++) {
+        const char *const value = api_value(&context->args, options[i]);
+        if (value && !(strcmp(options[i], "policy") == 0 && verb_run_is_routing(value)))
             return true;
+    }
     return false;
 }
 
@@ -33,7 +36,8 @@ static bool read_options(const struct api_context *context, struct run_sustained
     enum { HIGH, BALANCED, LOW, AUTO };
     unsigned policy = GOVERNOR_PERFORMANCE, mode = BALANCED, steering = STEER_NEVER;
 
-    if (!api_chosen(a, "policy", policies, &policy, error) ||
+    const char *const named = api_value(a, "policy");
+    if ((!(named && verb_run_is_routing(named)) && !api_chosen(a, "policy", policies, &policy, error)) ||
         !api_chosen(a, "power-mode", "high|balanced|low|auto", &mode, error) ||
         !api_chosen(a, "steer", "never|hot|low-power|always", &steering, error))
         return false;

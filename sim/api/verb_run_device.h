@@ -22,7 +22,9 @@ struct json_object;
      "machine around the chip: macbook-air, macbook-pro-13, macbook-pro-14, macbook-pro-16, mac-mini, mac-studio"},              \
         {"duration", 0, "SECONDS", false, "repeat the workload for so long (with --device)"},                                    \
         {"ambient", 0, "C", false, "temperature of the room (default: 23)"},                                                     \
-        {"policy", 0, "NAME", false, &(GOVERNOR_POLICIES(VERB_RUN_POLICY) " (default: performance)")[2]},                        \
+        {"policy", 0, "NAME", false,                                                                                             \
+         &(GOVERNOR_POLICIES(VERB_RUN_POLICY) " (default: performance); networks on auto: cost (default), size[:SMALL:LARGE], "  \
+                                              "memory, class, or all of these")[2]},                                             \
         {"power-mode", 0, "MODE", false, "high, balanced (default), low, or auto: low when the battery is nearly empty"},        \
         {"steer", 0, "WHEN", false, "CPU work moves to the E cores: never (default), hot, low-power (mode) or always"},          \
         {"power-cap", 0, "W", false, "most power of chip and memory"},                                                           \

@@ -6,6 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+bool verb_run_is_routing(const char *policy)
+{
+    return strcmp(policy, "all") == 0 || run_is_network_policy(policy);
+}
+
 bool verb_run_network_read(const struct api_args *args, struct verb_run_network *n, struct run_request *request,
                            struct orch_error *error)
 {
@@ -32,6 +37,13 @@ bool verb_run_network_read(const struct api_args *args, struct verb_run_network 
     if (!api_chosen(args, "opt", "0|1|2", &level, error))
         return false;
     n->passes = (struct net_open_options){.level = (int)level, .without = n->text + dims, .without_count = left_out};
+    const char *const policy = api_value(args, "policy");
+    if (policy && verb_run_is_routing(policy)) {
+        if (!run_is_network(request->workload))
+            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s: chooses units for the operators of a network",
+                             policy);
+        request->policy = policy;
+    }
     request->dims = n->text;
     request->dim_count = dims;
     request->passes = left_out || api_value(args, "opt") ? &n->passes : NULL;

@@ -27,6 +27,8 @@ struct verb_run_network {
     struct orch_db *cache; /* NULL = none */
 };
 
+/* Whether a policy is one of networks (sim/run/run_network_plan.h), or "all" of these. */
+bool verb_run_is_routing(const char *policy);
 /* The request then points to `network`. Free in any case. */
 bool verb_run_network_read(const struct api_args *args, struct verb_run_network *network, struct run_request *request,
                            struct orch_error *error);

@@ -13,6 +13,8 @@ const char *verb_run_units_read(const struct api_args *args, const char *workloa
     const bool kernel = kernel_is_workload(workload) && !strchr(workload, '+');
     units->every = unit && (kernel || run_is_network(workload)) && strcmp(unit, "all") == 0;
     units->fastest = unit && kernel && strcmp(unit, "auto") == 0;
+    const char *const policy = api_value(args, "policy");
+    units->policies = policy && run_is_network(workload) && strcmp(policy, "all") == 0;
     return units->every ? NULL : unit;
 }
 
@@ -63,11 +65,32 @@ static bool find(struct api_context *context, const struct run_request *q, struc
     return true;
 }
 
+/* A run for each policy: "cost|size|...". */
+static bool each_policy(struct run_request *q, bool (*run)(void *own, struct orch_error *error), void *own,
+                        struct orch_error *error)
+{
+    bool ok = true;
+    for (const char *at = run_network_policies; ok && *at; at += *at == '|') {
+        char name[24];
+        const size_t length = strcspn(at, "|");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        q->policy = name;
+        ok = run(own, error);
+        at += length;
+    }
+    return ok;
+}
+
 bool verb_run_units_each(struct api_context *context, struct verb_run_units *u, struct run_request *q,
                          bool (*run)(void *own, struct orch_error *error), void *own, struct orch_error *error)
 {
     const struct run_request asked = *q;
     unsigned done = 0;
+    if (u->policies) {
+        const bool ok = each_policy(q, run, own, error);
+        *q = asked;
+        return ok;
+    }
     if (!find(context, q, u, error))
         return false;
     for (unsigned i = 0; i < u->count; i++) {
@@ -91,8 +114,13 @@ bool verb_run_units_each(struct api_context *context, struct verb_run_units *u, 
 
 /* ---- the table ---- */
 
-struct table *verb_run_table_create(bool units)
+struct table *verb_run_table_create(const struct verb_run_units *units)
 {
+    static const struct table_column of_policies[] = {
+        {"chip", NULL, false, 0},     {"policy", NULL, false, 0}, {"time", "simulated", true, 0}, {"GFLOPS", NULL, true, 0},
+        {"DRAM", "GB/s", true, 0},    {"energy", NULL, true, 0},  {"bound by", NULL, false, 0},   {"kernel", NULL, false, 40},
+        {"host time", NULL, true, 0}, {"run", NULL, true, 0},
+    };
     static const struct table_column of_chips[] = {
         {"chip", NULL, false, 0},     {"time", "simulated", true, 0}, {"GFLOPS", NULL, true, 0},    {"DRAM", "GB/s", true, 0},
         {"bound by", NULL, false, 0}, {"kernel", NULL, false, 40},    {"host time", NULL, true, 0}, {"run", NULL, true, 0},
@@ -102,16 +130,20 @@ struct table *verb_run_table_create(bool units)
         {"DRAM", "GB/s", true, 0},    {"energy", NULL, true, 0}, {"bound by", NULL, false, 0},   {"kernel", NULL, false, 40},
         {"host time", NULL, true, 0}, {"run", NULL, true, 0},
     };
-    return units ? table_create(of_units, ARRAY_COUNT(of_units)) : table_create(of_chips, ARRAY_COUNT(of_chips));
+    if (units->policies)
+        return table_create(of_policies, ARRAY_COUNT(of_policies));
+    return units->every ? table_create(of_units, ARRAY_COUNT(of_units)) : table_create(of_chips, ARRAY_COUNT(of_chips));
 }
 
-void verb_run_table_line(struct table *table, const struct run_result *r, bool units)
+void verb_run_table_line(struct table *table, const struct run_result *r, const struct verb_run_units *u,
+                         const struct run_request *q)
 {
+    const bool units = u->every || u->policies;
     char seconds[FORMAT_SIZE], rate[FORMAT_SIZE], dram[FORMAT_SIZE], host[FORMAT_SIZE], energy[FORMAT_SIZE];
     table_row(table);
     table_cell(table, "%s", r->chip);
     if (units)
-        table_cell(table, "%s %s", r->unit, r->precision);
+        table_cell(table, "%s %s", u->policies && q->policy ? q->policy : r->unit, r->precision);
     table_cell(table, "%s", format_seconds(seconds, r->seconds, r->seconds_low, r->seconds_high));
     table_cell(table, "%s", format_digits(rate, r->gflops, 4));
     table_cell(table, "%s", format_digits(dram, r->dram_gbps, 3));

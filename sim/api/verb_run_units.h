@@ -9,6 +9,7 @@
 /* What runs on one chip: `count` units, or once as the request says. */
 struct verb_run_units {
     bool every, fastest; /* what was asked for, of a kernel */
+    bool policies;       /* all policies of a network are asked for */
     bool told;           /* the precision, of all */
     unsigned count;
     const char *unit[UNIT_CHOICES], *precision;
@@ -22,8 +23,9 @@ const char *verb_run_units_read(const struct api_args *args, const char *workloa
 bool verb_run_units_each(struct api_context *context, struct verb_run_units *units, struct run_request *request,
                          bool (*run)(void *own, struct orch_error *error), void *own, struct orch_error *error);
 
-/* A row for each answer; with the unit where units differ. */
-struct table *verb_run_table_create(bool units);
-void verb_run_table_line(struct table *table, const struct run_result *result, bool units);
+/* A row for each answer; with the unit where units or policies differ. */
+struct table *verb_run_table_create(const struct verb_run_units *units);
+void verb_run_table_line(struct table *table, const struct run_result *result, const struct verb_run_units *units,
+                         const struct run_request *request);
 
 #endif

@@ -11,6 +11,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network.h"
 #include "sim/run/run_network_image.h"
+#include "sim/run/run_network_plan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -185,6 +186,9 @@ static bool check(const struct run *run, struct orch_error *error)
                                                       : NULL;
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of networks; %s is one", option, q->workload);
+    if (q->policy && run->kind != &run_kind_network_auto)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s: chooses units, of " ORCH_OPTION("unit") " auto",
+                         q->policy);
     const enum orch_part part = run->kind->part;
     if (q->unit && strcmp(q->unit, run_kind_unit(run->kind)) != 0)
         return orch_fail(
@@ -222,9 +226,22 @@ static uint64_t hash(const struct run *run)
     return h;
 }
 
+/* The unit that is asked for, or that the policy gives the whole network to. */
+static enum orch_part part_of(const struct run *run)
+{
+    const struct network *const w = run->work;
+    const struct run_request *const q = run->request;
+    const bool by_class = run->kind == &run_kind_network_auto && q->policy && strcmp(q->policy, "class") == 0;
+    double clock_ghz;
+    return by_class && !q->precision && network_plan_is_for_engine(w->model) &&
+                   chip_number(q->chip, "ane.clock_ghz", &clock_ghz, NULL)
+               ? PART_ANE
+               : run->kind->part;
+}
+
 static const char *precision(const struct run *run)
 {
-    return run->request->precision ? run->request->precision : run->kind->part == PART_ANE ? "f16" : "f32";
+    return run->request->precision ? run->request->precision : part_of(run) == PART_ANE ? "f16" : "f32";
 }
 
 static struct run_operation operation(const struct run *run)
@@ -312,21 +329,22 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                     struct orch_error *error)
 {
     struct network *const w = run->work;
-    const bool automatic = run->kind == &run_kind_network_auto, cores = run->kind->part == PART_CPU && !automatic;
+    const enum orch_part part = part_of(run);
+    const bool automatic = run->kind == &run_kind_network_auto && part == PART_CPU, cores = part == PART_CPU && !automatic;
     const bool characteristics = is_timed_only(run->request);
     struct mem_space *const space = cores || characteristics ? NULL : run_space_create(run, error);
     (void)given;
     run_result_free(&w->operators);
     run_result_init(&w->operators);
     w->run = (struct run_network){.request = run->request,
-                                  .part = run->kind->part,
+                                  .part = part,
                                   .automatic = automatic,
                                   .space = space,
                                   .model = w->model,
                                   .input = w->input,
                                   .sum = m,
                                   .characteristics = characteristics,
-                                  .operators = characteristics || run->kind->part == PART_ANE ? &w->operators : NULL,
+                                  .operators = characteristics || part == PART_ANE ? &w->operators : NULL,
                                   .result = r};
     const bool ok = (cores || characteristics || space) && compute(run, w, r, error);
     run_space_free(space, run, m);

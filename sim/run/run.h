@@ -93,6 +93,7 @@ struct run_request {
     const struct language_options *language; /* language models: prompt and choices; NULL = the usual ones */
     const char *const *dims;                 /* networks: "NAME=N", dimensions that the file leaves open */
     size_t dim_count;
+    const char *policy;                      /* networks on auto: who gets which operator (run_network_plan.h); NULL = cost */
     const struct run_network_images *images; /* networks: images that go in, names of classes that come out; NULL = none */
     bool profile;                            /* GPU: where the time went, by line of the source and by instruction */
     bool sanitize;                           /* GPU: races, bounds, barrier divergence, reads before their wait */
@@ -122,6 +123,9 @@ struct run_request {
 
 /* Whether the workload is a network, which is computed node by node. */
 bool run_is_network(const char *workload);
+/* Policies of networks on auto, "cost|size|memory|class"; whether a text is one of them, thresholds included. */
+extern const char run_network_policies[];
+bool run_is_network_policy(const char *text);
 /* The unit that KERNEL:SHAPE runs on. */
 enum orch_part run_kernel_part(const struct run_request *request);
 

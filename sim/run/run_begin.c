@@ -82,6 +82,8 @@ static bool write_options(struct run *run)
         json_add_number(o, "idle", q->idle_s);
     if (q->kernels)
         json_add_text(o, "kernels", q->kernels);
+    if (q->policy)
+        json_add_text(o, "policy", q->policy);
     if (q->fitted)
         json_add_text(o, "fitted", q->fitted);
     if (q->uncertainty)

@@ -2,13 +2,16 @@
 
 #include "isa/array_count.h"
 #include "isa/list_grow.h"
+#include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
 #include "sim/run/run_network_node.h"
 #include "sim/run/run_network_predict.h"
 #include "sim/run/run_network_step.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU};
 enum { PARTS = ARRAY_COUNT(parts), CORES, GPU, PLACES = 2 };
@@ -16,6 +19,7 @@ enum { PARTS = ARRAY_COUNT(parts), CORES, GPU, PLACES = 2 };
 struct planned {
     const struct net_node *node;
     double seconds[PARTS]; /* INFINITY = the unit does not compute it */
+    double elements, macs; /* of operands and results that are in f32 */
     bool host;             /* the reference computes it from what units computed */
     enum orch_part part;
 };
@@ -75,6 +79,14 @@ static double predict(const struct network_plan *plan, enum orch_part part, cons
 }
 
 /* Values are zeros, but for whole numbers, which decide shapes and places. */
+static double elements_of(struct net_array *const *list, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += list[k] && net_type_is_float(list[k]->type) ? (double)list[k]->count : 0;
+    return sum;
+}
+
 static bool plan_node(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out, bool *done,
                       struct orch_error *error)
 {
@@ -89,6 +101,8 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
         p.seconds[i] = made && rule ? predict(plan, parts[i], rule, node, in, out) : INFINITY;
         some |= p.seconds[i] < INFINITY;
     }
+    p.elements = elements_of(in, node->inputs) + (made ? elements_of(out, node->outputs) : 0);
+    p.macs = (double)net_node_cost(plan->network->model, node).macs;
     p.host = !some && run_network_needs_unit(plan->network->model, node);
     *done = some || (made && run_network_may_skip(out, node->outputs));
     if (!*done)
@@ -151,6 +165,105 @@ static bool choose(struct network_plan *plan, struct orch_error *error)
     return true;
 }
 
+/* ---- rules of thumb ---- */
+
+const char run_network_policies[] = "cost|size|memory|class";
+
+static const double small_elements = 1e6, large_elements = 1e7;
+
+bool run_is_network_policy(const char *text)
+{
+    double small, large;
+    char rest;
+    if (strncmp(text, "size:", 5) == 0)
+        return sscanf(text + 5, "%lf:%lf%c", &small, &large, &rest) == 2 && small >= 0 && large >= small;
+    const size_t length = strcspn(text, "|,:");
+    for (const char *at = run_network_policies; *at; at += strcspn(at, "|") + (at[strcspn(at, "|")] != 0))
+        if (text[length] == 0 && length == strcspn(at, "|") && strncmp(text, at, length) == 0)
+            return true;
+    return false;
+}
+
+static enum orch_part by_size(const char *policy, const struct planned *p, enum orch_part before)
+{
+    double small = small_elements, large = large_elements;
+    if (policy[4] == ':')
+        sscanf(policy + 5, "%lf:%lf", &small, &large);
+    return p->elements < small ? PART_AMX : p->elements >= large ? PART_GPU : before;
+}
+
+/* The time of the bytes at the chip's peak against that of the products on all lanes of the GPU. */
+static enum orch_part by_memory(const struct network_plan *plan, const struct planned *p)
+{
+    enum { LANES = 128 }; /* multiply-adds a cycle of a core: philipturner/metal-benchmarks */
+    double peak_GBps;
+    if (!chip_number(plan->network->request->chip, "memory_peak_GBps", &peak_GBps, NULL))
+        return PART_GPU;
+    const double moving = 4 * p->elements / peak_GBps, multiplying = p->macs / (LANES * plan->speeds.ghz[PART_GPU]);
+    return moving > multiplying ? PART_AMX : PART_GPU;
+}
+
+static unsigned number_of(enum orch_part part)
+{
+    unsigned i = 0;
+    while (i + 1 < PARTS && parts[i] != part)
+        i++;
+    return i;
+}
+
+/* Gives nodes to the units that a rule names, where these have them, and adds up what is predicted. */
+static void follow_rule(struct network_plan *plan, const char *policy)
+{
+    enum orch_part before = PART_AMX;
+    bool in_buffer = false;
+    plan->as_planned = 0;
+    for (size_t k = 0; k < plan->count; k++) {
+        struct planned *const p = &plan->item[k];
+        if (is_left(p)) {
+            in_buffer = in_buffer && !p->host;
+            continue;
+        }
+        enum orch_part part = strncmp(policy, "size", 4) == 0 ? by_size(policy, p, before) : by_memory(plan, p);
+        double seconds = p->seconds[number_of(part)];
+        if (!(seconds < INFINITY)) {
+            part = on_cores(p, &seconds);
+            if (!(seconds < INFINITY)) {
+                part = PART_GPU;
+                seconds = p->seconds[number_of(PART_GPU)];
+            }
+        }
+        plan->as_planned += seconds + (part == PART_GPU && !in_buffer ? plan->speeds.hand_over_s : 0);
+        in_buffer = part == PART_GPU;
+        p->part = before = part;
+    }
+}
+
+static bool assign(struct network_plan *plan, struct orch_error *error)
+{
+    const char *const policy = plan->network->request->policy;
+    if (!policy || strcmp(policy, "cost") == 0 || strcmp(policy, "class") == 0)
+        return choose(plan, error);
+    follow_rule(plan, policy);
+    return true;
+}
+
+/* A network of convolutions has nine tenths of its multiplications in them, a transformer in products beside softmaxes. */
+bool network_plan_is_for_engine(const struct net_model *model)
+{
+    double all = 0, convolutions = 0, products = 0;
+    bool softmaxes = false;
+    for (size_t k = 0; k < model->graph->nodes; k++) {
+        const struct net_node *const node = model->graph->node[k];
+        const double macs = (double)net_node_cost(model, node).macs;
+        const bool attention = strcmp(node->op, "Attention") == 0;
+        all += macs;
+        convolutions += strstr(node->op, "Conv") ? macs : 0;
+        products += attention || strstr(node->op, "MatMul") || strcmp(node->op, "Gemm") == 0 ? macs : 0;
+        softmaxes |= attention || strcmp(node->op, "Softmax") == 0;
+    }
+    return all > 0 && (convolutions >= 0.9 * all || (softmaxes && convolutions + products >= 0.9 * all));
+}
+
 /* All on one unit, and by the CPU what it does not have. */
 static void add_up(struct network_plan *plan)
 {
@@ -181,7 +294,7 @@ struct network_plan *network_plan_make(const struct run_network *network, struct
         const struct net_run run = {.model = network->model, .input = network->input, .unit = plan_node, .context = plan};
         plan->network = network;
         network_speeds_of(network->request->chip, &plan->speeds);
-        ok = net_run(&run, output, error) && choose(plan, error);
+        ok = net_run(&run, output, error) && assign(plan, error);
     }
     if (ok)
         add_up(plan);

@@ -1,6 +1,14 @@
 /* Which unit computes which node, for `--unit auto`. The network is gone through once without values; each node that units have
- * kernels for gets a predicted time on each of them. Then every node is given to a unit so that the sum is least: of the times in
- * the order of the graph, and of a command buffer whenever the GPU takes over from cores. */
+ * kernels for gets a predicted time on each of them. Then every node is given to a unit, by a policy:
+ *
+ *     cost                 so that the sum is least: of the times in the order of the graph, and of a command buffer whenever the
+ *                          GPU takes over from cores (the policy that is taken when none is asked for)
+ *     size[:SMALL:LARGE]   operators of fewer elements than SMALL (1e6) to AMX blocks, of LARGE (1e7) and more to the GPU;
+ * between the two where the one before was memory               operators that move bytes for longer than the GPU would multiply,
+ * to AMX blocks; others to the GPU class                networks of convolutions, and transformers, to the Neural Engine, in f16;
+ * others by cost
+ *
+ * All but the first are rules of thumb of the field; what a policy's unit does not have, cores take. */
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_H
 #define ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_H
 
@@ -12,6 +20,8 @@ struct network_plan;
 struct network_plan *network_plan_make(const struct run_network *network, struct orch_error *error);
 void network_plan_free(struct network_plan *plan);
 
+/* Whether the policy `class` gives the network to the Neural Engine. */
+bool network_plan_is_for_engine(const struct net_model *model);
 /* The unit of a node; the CPU for nodes that the plan does not know. */
 enum orch_part network_plan_part(const struct network_plan *plan, const struct net_node *node);
 /* Predicted seconds of everything as planned (PART_COUNT), or with all nodes on a unit as far as it has them. */

@@ -162,6 +162,9 @@ static void test_cpu(void)
         {"models show $/none.mlpackage", 2, "none.mlpackage: No such file"},
         {"run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "computed in f32"},
         {"run $/sign.onnx --unit gpu --chip m1 --precision mixed --mode timing", 3, "follows from values"},
+        {"run $/sign.onnx --unit gpu --chip m1 --policy size", 2, "chooses units, of --unit auto"},
+        {"run gemm:8x8x8 --chip m1 --policy memory", 2, "operators of a network"},
+        {"run $/sign.onnx --chip m1 --policy size:5:1", 2, "unknown --policy"},
         {"run $/sign.onnx --unit cpu --chip m1 --detail op --output $/out", 2, "has no values"},
     };
     static const float ones[5] = {1, 1, 1, 1, 1};

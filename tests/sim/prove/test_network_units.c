@@ -311,6 +311,45 @@ static void test_auto(void)
     }
 }
 
+static bool all_on(const struct run_result *r, const char *unit, const char *or_else)
+{
+    for (size_t k = 0; k < r->placement.count; k++) {
+        const char *const got = r->placement.item[k].unit;
+        if (strcmp(got, RUN_NETWORK_VIEW) != 0 && strcmp(got, unit) != 0 && strcmp(got, or_else) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Rules of thumb that leave no choice are the units alone, to the bit; the class of a network of convolutions is the Neural
+ * Engine's. */
+static void test_policies(void)
+{
+    static const struct {
+        const char *policy, *unit, *or_else;
+    } rules[] = {{"size:0:0", "gpu", "gpu"}, {"size:1e9:1e9", "amx", "cpu"}, {"class", "ane", "ane"}};
+    const char *const folder = suite_shared("models");
+    char path[PATH_MAX];
+    if (!folder) {
+        suite_skip("no folder of models");
+        return;
+    }
+    snprintf(path, sizeof path, "%s/mnist_8/model.onnx", folder);
+    for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
+        struct outcome routed = run_on(db, "m1", path, (struct run_request){.unit = "auto", .policy = rules[i].policy});
+        struct outcome alone = run_on(db, "m1", path, (struct run_request){.unit = rules[i].unit});
+        CHECK(routed.ok && alone.ok, "%s%s", routed.error.text, alone.error.text);
+        CHECK(all_on(&routed.result, rules[i].unit, rules[i].or_else), "%s: on other units", rules[i].policy);
+        CHECK(routed.result.checksum.count == 1 &&
+                  routed.result.checksum.item[0].fnv1a64 == alone.result.checksum.item[0].fnv1a64,
+              "%s: other results", rules[i].policy);
+        CHECK(routed.result.seconds == alone.result.seconds, "%s: %g s, %s alone %g s", rules[i].policy, routed.result.seconds,
+              rules[i].unit, alone.result.seconds);
+        run_result_free(&routed.result);
+        run_result_free(&alone.result);
+    }
+}
+
 /* In f16; what the engine's library lacks (gather, operands that are repeated) is left to the cores. */
 static void test_golden_outputs_on_ane(void)
 {
@@ -352,6 +391,7 @@ static const struct suite_test tests[] = {{"golden outputs", test_golden_outputs
                                           {"one command buffer", test_one_command_buffer},
                                           {"composed of characteristics", test_composed},
                                           {"each operator by the unit that suits it", test_auto},
+                                          {"rules of thumb", test_policies},
                                           {"golden outputs of that", test_golden_outputs_of_auto},
                                           {"nodes of subgraphs", test_subgraphs}};
 
