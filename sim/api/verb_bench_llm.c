@@ -111,7 +111,8 @@ static bool run_test(struct bench *b, const struct line *l, bool prompt, struct 
     char workload[80];
     snprintf(workload, sizeof workload, "model:%s", l->model);
     o.prompt = prompt ? b->prompt : 0;
-    o.generate = prompt ? 1 : b->generate;
+    o.generate = b->generate;
+    o.prompt_alone = prompt;
     q.chip = l->chip;
     q.workload = workload;
     q.precision = l->precision;

@@ -8,7 +8,7 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
 {
     uint64_t prompt = 0, generate = 0, context = 0, top_k = 0, recent = RECENT_USUALLY, draft = 0;
     if (!api_unsigned(a, "prompt", 1, TOKENS_MOST, &prompt, error) ||
-        !api_unsigned(a, "generate", 1, TOKENS_MOST, &generate, error) ||
+        !api_unsigned(a, "generate", 0, TOKENS_MOST, &generate, error) ||
         !api_unsigned(a, "context", 1, TOKENS_MOST, &context, error) ||
         !api_unsigned(a, "top-k", 1, TOKENS_MOST, &top_k, error) ||
         !api_unsigned(a, "repeat-last", 1, TOKENS_MOST, &recent, error) ||
@@ -18,6 +18,7 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
         .prompt_text = api_value(a, "prompt-text"),
         .prompt = (unsigned)prompt,
         .generate = (unsigned)generate,
+        .prompt_alone = api_has(a, "generate") && !generate,
         .context = (unsigned)context,
         .prefill_unit = api_value(a, "prefill-unit"),
         .draft = api_value(a, "draft"),

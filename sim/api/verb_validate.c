@@ -24,6 +24,8 @@ static const struct orchard_option option_table[] = {
     {"own-kernels", 0, NULL, false,
      "rows of MLX and PyTorch run orchard's own kernels (default: kernels after their framework's, in the version of their "
      "table)"},
+    {"language", 0, NULL, false,
+     "rows of whole language models as well (llama.cpp): minutes of processor time for each chip and format"},
     {"every", 0, "N", false, "only the first of every N rows of each table: a quick look at all kinds of rows"},
     {"fitted", 0, NULL, false, "print each value that was taken from measured rows or chosen over them, with these rows"},
     {"template", 0, NULL, false, "print a table without rows, for measurements of one's own"},
@@ -190,7 +192,7 @@ static bool score(struct api_context *context, struct validation *v, struct verb
         !validation_version(db, &overrides, version, error))
         return false;
     /* A part of a table has no place in its history, nor have answers of other kernels. */
-    const bool partial = every > 1 || api_has(&context->args, "own-kernels");
+    const bool partial = every > 1 || api_has(&context->args, "own-kernels") || api_has(&context->args, "language");
     validation_keep_every(v, every);
     if (!simulate(context, v, db, &overrides, (unsigned)jobs, error) || !validation_cross_validate(v, error))
         return false;
@@ -289,6 +291,8 @@ static int ask(struct api_context *context, int words, const char *const *word)
     ok = ok && (words ? add_files(context, words, word, v, &curves, &error) : add_shipped(context, v, &curves, &error));
     if (ok && api_has(&context->args, "own-kernels"))
         validation_run_own_kernels(v);
+    if (ok && api_has(&context->args, "language"))
+        validation_run_language(v);
     if (ok)
         tell_skipped(context, v);
     const char *id = api_value(&context->args, "dump");

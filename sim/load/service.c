@@ -171,6 +171,32 @@ static bool ask_batch(const struct service_setup *s, char name[DIMS][DIM_TEXT], 
     return ok;
 }
 
+/* What of a run is not its prompt: profiles of both are of the same clock. */
+static void leave_step(struct power_profile *all, const struct power_profile *prompt)
+{
+    power_profile_add(all, prompt, -1, 1);
+    all->fixed_s = fmin(fmax(all->fixed_s - prompt->fixed_s, 0), fmax(all->seconds, 0));
+}
+
+/* The profile of the prompt alone, where a machine wants profiles. */
+static bool ask_prompt(const struct service_setup *s, struct run_request q, unsigned tokens, struct power_profile *profile,
+                       struct orch_error *error)
+{
+    struct language_options o = {.prompt = tokens, .prompt_alone = true};
+    struct service_point p;
+    struct run_result r;
+    *profile = (struct power_profile){.seconds = 0};
+    if (!s->db)
+        return true;
+    q.language = &o;
+    run_result_init(&r);
+    const bool ok = ask(s, &q, &p, &r, error);
+    if (ok)
+        *profile = p.cost.profile;
+    run_result_free(&r);
+    return ok;
+}
+
 /* A prompt of so many tokens, and the token behind it, of so many sequences. */
 static bool ask_tokens(const struct service_setup *s, unsigned tokens, unsigned sequences, struct service_point *p,
                        struct service *service, struct orch_error *error)
@@ -184,8 +210,12 @@ static bool ask_tokens(const struct service_setup *s, unsigned tokens, unsigned 
     q.language = &o;
     q.repeat = 1;
     run_result_init(&r);
-    const bool ok = ask(s, &q, p, &r, error);
+    struct power_profile prompt;
+    const bool ok = ask_prompt(s, q, tokens, &prompt, error) && ask(s, &q, p, &r, error);
     if (ok) {
+        struct power_profile profile = p->cost.profile;
+        if (s->db)
+            leave_step(&profile, &prompt);
         const double step = run_values_get(&r.counters, LANGUAGE_DECODE_SECONDS);
         *p =
             (struct service_point){.size = tokens, .seconds = step, .joules = run_values_get(&r.counters, LANGUAGE_TOKEN_JOULES)};
@@ -193,6 +223,8 @@ static bool ask_tokens(const struct service_setup *s, unsigned tokens, unsigned 
         p->seconds_high = step * r.seconds_high / r.seconds;
         set_cost(s, step, 0, p->joules, &p->cost);
         set_cost(s, r.prefill_seconds, 0, run_values_get(&r.counters, LANGUAGE_PREFILL_JOULES), &p->prompt);
+        p->cost.profile = profile;
+        p->prompt.profile = prompt;
         snprintf(service->unit, sizeof service->unit, "%s", r.unit ? r.unit : "");
         snprintf(service->precision, sizeof service->precision, "%s", r.precision ? r.precision : "");
     }
@@ -217,11 +249,6 @@ static void add_size(unsigned size[SERVICE_POINTS], unsigned *sizes, unsigned wa
 static bool open_language(const struct service_setup *s, struct service *service, struct orch_error *error)
 {
     unsigned size[SERVICE_POINTS], sizes = 0;
-    if (s->db)
-        return orch_fail(
-            error, ORCH_UNMODELLED,
-            ORCH_OPTION("device") ": %.200s: language models are timed at fixed clocks; heat under load is not modelled",
-            s->workload);
     add_size(size, &sizes, s->shortest);
     add_size(size, &sizes, (s->shortest + s->longest) / 2);
     add_size(size, &sizes, s->longest_prompt);

@@ -136,6 +136,8 @@ static bool open_workload(struct run *run, struct orch_error *error)
     if (q->language)
         w->options = *q->language;
     w->options.generate = w->options.generate ? w->options.generate : GENERATE_USUALLY;
+    if (w->options.prompt_alone)
+        w->options.generate = 0;
     if (language_is_timing(run))
         return check_context(w, w->options.prompt, true, error);
     return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && open_draft(w, error);
@@ -155,6 +157,9 @@ static bool check_timing(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     const struct language_work *const w = run->work;
+    if (w->options.prompt_alone && !w->options.prompt)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("generate") " 0 without a prompt: nothing would run (" ORCH_OPTION("prompt") " N)");
     if (w->options.prompt_text)
         return orch_fail(
             error, ORCH_USAGE,
@@ -210,6 +215,9 @@ static bool check(const struct run *run, struct orch_error *error)
         return false;
     if (language_is_timing(run))
         return check_timing(run, error);
+    if (w->options.prompt_alone)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("generate") " 0: a prompt alone has a time (" ORCH_OPTION("mode") " timing), but no text");
     if (w->options.prompt)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("prompt") " %u: a number of tokens is for " ORCH_OPTION(

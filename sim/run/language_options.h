@@ -4,10 +4,13 @@
 
 #include "sim/language/sampler.h"
 
+#include <stdbool.h>
+
 struct language_options {
     const char *prompt_text;  /* NULL = none */
     unsigned prompt;          /* tokens of a prompt without text, for time alone; 0 = not asked for */
     unsigned generate;        /* 0 = not asked for */
+    bool prompt_alone;        /* nothing follows the prompt, where only time is asked for */
     unsigned context;         /* tokens that the cache holds; 0 = as many as are needed */
     const char *prefill_unit; /* that reads the prompt; NULL = the one that goes on */
     struct sampler_params sampling;

@@ -286,7 +286,7 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
         ok = add_pass(&t, 0, o->prompt, false, false, 1, &w->prefill) && language_unit_close_steps(t.unit, &w->prefill, 1, error);
     t.part = language_parts(run).rest;
     t.as_ggml = t.part == PART_GPU && run->request->kernels && strncmp(run->request->kernels, "ggml", 4) == 0;
-    ok = ok && add_steps(&t, o->prompt, o->generate, &w->decode);
+    ok = ok && (!o->generate || add_steps(&t, o->prompt, o->generate, &w->decode));
     w->decoded = o->generate;
     if (ok)
         result->native_mac_share = language_share(run, t.unit);

@@ -57,7 +57,7 @@ void validate_classify(struct validate_row *row, const struct validate_program *
     if (p->power)
         row->work = p->measure == VALIDATE_WATTS ? "watts" : "joules";
     else if (p->launches)
-        row->work = residual_work(p->launch[0].workload);
+        row->work = strncmp(p->launch[0].workload, "model:", 6) == 0 ? "language" : residual_work(p->launch[0].workload);
     else if (p->workload[0])
         row->work = residual_work(p->workload);
     else

@@ -48,6 +48,8 @@ struct run_request validate_request(const struct validate_program *p, unsigned n
         set_cores(&q, l->cores ? l->cores : 1);
     else if (!l)
         return q;
+    else if (l->language.prompt || l->language.generate)
+        q.language = &l->language;
     else if (!p->ane)
         q.detail = "sampled";
     else if (!p->power)
@@ -124,6 +126,10 @@ char *validate_request_command(const struct run_request *q, const char *chip, co
     write_option(out, "chip", chip);
     write_option(out, "mode", q->mode == RUN_TIMING ? "timing" : NULL);
     write_option(out, "detail", q->detail);
+    if (q->language && q->language->prompt)
+        fprintf(out, " --prompt %u", q->language->prompt);
+    if (q->language && (q->language->generate || q->language->prompt_alone))
+        fprintf(out, " --generate %u", q->language->generate);
     if (q->cold)
         fputs(" --cold", out);
     if (q->idle_s > 0) {

@@ -14,6 +14,7 @@ struct validate_row {
     const struct csv_table *table;
     size_t number;
     bool own_kernels;             /* run the library's kernels, not those of the row's framework */
+    bool language;                /* run whole language models */
     const char *chip, *chip_id;   /* as in the table */
     const char *what, *condition; /* item or workload; its condition or note */
     const char *shape, *device;   /* in the wide table: operand sizes; cpu, amx, gpu ... ("" elsewhere) */
@@ -66,6 +67,7 @@ bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *p
 bool validate_plan_gpu_rate(struct validate_row *row, struct validate_program *program, const char *text, unsigned chains);
 bool validate_plan_operation(struct validate_row *row, struct validate_program *program);
 bool validate_plan_core_operation(struct validate_row *row, struct validate_program *program);
+bool validate_plan_language(struct validate_row *row, struct validate_program *program);
 bool validate_plan_figure(struct validate_row *row, struct validate_program *program);
 /* Whether the table is one of the Neural Engine; its rows may have units that other tables do not have. */
 bool validate_is_ane(const struct validate_row *row);

@@ -136,7 +136,10 @@ double spreadsheet_value(const struct chip *chip, const struct validate_row *row
     switch (unit.quantity) {
     case NOTHING: return 0;
     case TIME: return seconds > 0 ? (seconds + overhead_s) / unit.size : 0;
-    case WORK_RATE: return seconds > 0 ? 1 / (seconds + overhead_s) / unit.size : 0;
+    case WORK_RATE: { /* the figures of the table are those of one token, the overhead is that of all */
+        const double each_s = p->measure == VALIDATE_RATE && p->work > 0 ? 1e9 * overhead_s / p->work : overhead_s;
+        return seconds > 0 ? 1 / (seconds + each_s) / unit.size : 0;
+    }
     case FLOP_RATE:
         return seconds > 0 && w.flop > 0 ? w.flop / (seconds + overhead_s) / unit.size : sized ? 0 : peaks.flops / unit.size;
     case BYTE_RATE: /* neither caches nor some of the cores have a published rate; ggml counts a copied byte once */

@@ -14,6 +14,7 @@
 #include "power/energy.h"
 #include "sim/base/error.h"
 #include "sim/chip/chip.h"
+#include "sim/run/language_options.h"
 #include "units/mem/mem_space.h"
 
 #include <json-c/json.h>
@@ -55,10 +56,11 @@ struct validate_gpu {
 struct validate_launch {
     char workload[128]; /* "gemm:1024x256x64,batch=1000" */
     char precision[8];
-    char kernels[24]; /* GPU: whose ("mlx@0.20.0"); "" = the library's own */
-    double times;     /* how often the operation contains it; negative: its time is subtracted */
-    char unit[4];     /* "cpu" or "amx"; "" = the GPU, or the Neural Engine */
-    unsigned cores;   /* of cpu and amx: P cores that share it; 0 = all of the chip */
+    char kernels[24];                 /* GPU: whose ("mlx@0.20.0"); "" = the library's own */
+    double times;                     /* how often the operation contains it; negative: its time is subtracted */
+    char unit[4];                     /* "cpu" or "amx"; "" = the GPU, or the Neural Engine */
+    unsigned cores;                   /* of cpu and amx: P cores that share it; 0 = all of the chip */
+    struct language_options language; /* of language models; the others have none */
 };
 
 #define VALIDATE_LAUNCHES 12
@@ -168,6 +170,8 @@ void validation_keep_every(struct validation *v, uint64_t n);
 /* Rows of MLX run the library's own kernels; without it kernels after MLX's, in the version of their table. Before a run or a
  * dump. */
 void validation_run_own_kernels(struct validation *v);
+/* Rows of whole language models are run as well; without it they are told to be left out. Before a run or a dump. */
+void validation_run_language(struct validation *v);
 /* Rows that were left out because nobody can read them (measurements.h), and what is wrong with one of them. */
 size_t validation_skipped(const struct validation *v);
 void validation_skipped_say(const struct validation *v, size_t index, char *text, size_t size);

@@ -110,6 +110,12 @@ void validation_run_own_kernels(struct validation *v)
         v->row[i].own_kernels = true;
 }
 
+void validation_run_language(struct validation *v)
+{
+    for (size_t i = 0; i < v->rows; i++)
+        v->row[i].language = true;
+}
+
 size_t validation_skipped(const struct validation *v)
 {
     size_t count = 0;
@@ -231,8 +237,9 @@ static bool run_row(const struct validation *v, struct validate_row *row, const 
     struct validate_program program;
     row->state = VALIDATE_UNMODELLED;
     row->parameter = v->fitted ? fitted_list_key(v->fitted, row) : NULL;
-    if (!validate_plan(row, &program))
+    if (!validate_plan(row, &program)) /* which may name a parameter itself */
         return true;
+    row->parameter = v->fitted ? row->parameter : NULL;
     validate_classify(row, &program);
     note_framework(row, &program);
     struct validate_timing timing = {0};

@@ -175,6 +175,12 @@ static void test_sequences(void)
         json_object_put(o);
     }
     CHECK(rate[1] > 1.2 * rate[0] && rate[1] < 4 * rate[0], "%g tokens/s alone, %g of four", rate[0], rate[1]);
+    /* In a machine that stays cool tokens are as fast as at fixed clocks. */
+    snprintf(line, sizeof line, form, suite_golden(""), "--scenario offline --samples 64 --device macbook-air");
+    json_object *const m = ask(line);
+    const double cool = document_number(m, "/load/models/0/tokens_per_second");
+    CHECK(fabs(cool / rate[0] - 1) < 0.01, "%g tokens/s at fixed clocks, %g in a machine", rate[0], cool);
+    json_object_put(m);
     CHECK(first[1] <= first[0], "first token after %g s static, %g s continuous", first[0], first[1]);
     json_object_put(run);
     cli_home_remove(&home);

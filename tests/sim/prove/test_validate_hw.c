@@ -5,6 +5,7 @@
 #include "sim/prove/validate/fitted.h"
 #include "sim/prove/validate/row_framework.h"
 #include "sim/prove/validate/overhead.h"
+#include "sim/prove/validate/request.h"
 #include "sim/prove/validate/tables.h"
 #include "tests/sim/validate_example.h"
 
@@ -49,7 +50,7 @@ static const char table[] = HEADER BENCH("RELU", "relu_mlx_gpu", "512x1024", "0.
 static void test_what_is_modelled(void)
 {
     static const char *const refused[][2] = {
-        {"STRANGE", "no kernel for the operation"}, {"UNREAD", "is not read"}, {"LLAMA", "a whole network"}};
+        {"STRANGE", "no kernel for the operation"}, {"UNREAD", "is not read"}, {"LLAMA", "a whole language model"}};
     struct validation *v = example_validation("hw.csv", table, NULL);
     size_t predicted = 0;
     for (size_t i = 0; i < v->rows; i++)
@@ -62,6 +63,48 @@ static void test_what_is_modelled(void)
     for (size_t i = 0; i < v->rows; i++)
         CHECK(v->row[i].state == VALIDATE_PREDICTED || v->row[i].why[0], "%s has no reason", v->row[i].id);
     CHECK(strstr(example_row(v, "OPEN")->note, "the part that 'm1-max' names") != NULL, "%s", example_row(v, "OPEN")->note);
+    validation_free(v);
+}
+
+/* Tokens of llama.cpp: the model, the month of the build, prompts apart from what follows, and a second for all tokens. */
+static void test_language_models(void)
+{
+    static const char rows[] = HEADER
+        "TG,M2,M2 Max,30,gpu,llama7b_tg128,Q4_0,7B,throughput,60,tokens/s,,,llama.cpp,measured,,,,m2_max_8p4e_30g\n"
+        "PP,M4,M4,10,gpu,llama7b_pp512,f16,7B,throughput,200,tokens/s,,,llama.cpp,measured,,,,m4_4p6e_10g\n"
+        "L3,M1,M1 Max,32,gpu,llama3_tg1024,Q4_K_M,LLaMA-3 70B Q4_K_M,throughput,4,tokens/s,,,llama.cpp,measured,,,,"
+        "m1_max_8p2e_32g\n"
+        "IQ,M1,M1 Max,32,gpu,llama3_tg1024,IQ2_XS,LLaMA-3 8B,throughput,4,tokens/s,,,llama.cpp,measured,,,,m1_max_8p2e_32g\n";
+    static const struct {
+        const char *id, *workload, *precision, *kernels, *command;
+        unsigned tokens;
+    } expected[] = {
+        {"TG", "model:llama-7b", "q4_0", "ggml@2023-11", " --generate 128", 128},
+        {"PP", "model:llama-7b", "f16", "ggml@2024-11", " --prompt 512 --generate 0", 512},
+        {"L3", "model:llama-3-70b", "q4_k", "ggml@2024-05", " --generate 1024", 1024},
+    };
+    struct orch_error error = {0};
+    struct validation *const v = validation_create();
+    CU_ASSERT_TRUE_FATAL(v && validation_add_text(v, "hw.csv", rows, sizeof rows - 1, &error));
+    validation_run_language(v);
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
+        struct validate_row *const row = (struct validate_row *)(uintptr_t)example_row(v, expected[i].id);
+        struct validate_program p;
+        CHECK(validate_plan(row, &p), "%s: %s", row->id, row->why);
+        CU_ASSERT_STRING_EQUAL(p.launch[0].workload, expected[i].workload);
+        CU_ASSERT_STRING_EQUAL(p.launch[0].precision, expected[i].precision);
+        CU_ASSERT_STRING_EQUAL(p.launch[0].kernels, expected[i].kernels);
+        const struct run_request q = validate_request(&p, 0);
+        char *const command = validate_request_command(&q, p.chip, &(struct chip_overrides){NULL, 0});
+        CHECK(strstr(command, expected[i].command) != NULL, "%s", command);
+        free(command);
+        const struct validate_timing one_s = {.seconds = 1, .threads = 1, .thread_seconds = {1}};
+        CHECK(fabs(validate_value(&p, &one_s) - expected[i].tokens) < 1e-9, "%g", validate_value(&p, &one_s));
+        validate_program_free(&p);
+    }
+    struct validate_program p;
+    struct validate_row *const unknown = (struct validate_row *)(uintptr_t)example_row(v, "IQ");
+    CHECK(!validate_plan(unknown, &p) && strstr(unknown->why, "'IQ2_XS' is not read"), "%s", unknown->why);
     validation_free(v);
 }
 
@@ -237,6 +280,7 @@ static void test_measured_copies(void)
 
 static const struct suite_test tests[] = {
     {"rows are modelled or refused with a reason", test_what_is_modelled},
+    {"language models are runs of all their tokens", test_language_models},
     {"times respect the bandwidth and the peak", test_bounds},
     {"no product and no stream is faster than the hardware could be", test_limits},
     {"frameworks add their overhead", test_overheads},
