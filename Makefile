@@ -237,8 +237,9 @@ deb: deps
 
 # The packages that have the libraries which the program is linked with: their versions are those of the machine that builds.
 PACKED := $(O)/deb
-LINKED = $(shell for f in $$(ldd $(O)/orchard | awk '/=> \//{print $$3}'); do \
-	dpkg -S $$(readlink -f $$f) 2>/dev/null || dpkg -S $$(readlink -f $$f | sed 's|^/usr||'); done | cut -d: -f1 | sort -u | paste -sd, | sed 's/,/, /g')
+LINKED = $(shell for name in $$(readelf -d $(O)/orchard | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do \
+	f=$$(readlink -f $$(ldd $(O)/orchard | awk -v name=$$name '$$1 == name { print $$3 }')); \
+	dpkg -S $$f 2>/dev/null || dpkg -S $${f\#/usr}; done | cut -d: -f1 | sort -u | paste -sd, | sed 's/,/, /g')
 build-deb: export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y Makefile))
 build-deb: $(O)/pages/done
 	rm -rf $(PACKED)
@@ -316,7 +317,7 @@ $(O)/tests/%: $(O)/tests/%.o $(SUPPORT_SRC:%.c=$(O)/%.o) $(O)/liborchard.a
 $(O)/tests/fuzz/%_smoke: $(O)/tests/fuzz/%.o $(O)/tests/support/fuzz_smoke.o $(O)/liborchard.a
 	$(CC) $(OPT_$(MODE)) $^ -o $@ $(LIBS)
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -type f -name '*.d' 2>/dev/null)
 
 .SECONDARY:
 

@@ -136,7 +136,7 @@ const struct api_verb verb_report = {
                         "orchard report 1 2 -o both.html\n"
                         "orchard report 1 --figure Roofline -o roofline.svg\n"
                         "orchard report --sweep last -o sweep.html\n"
-                        "orchard report --validation -o accuracy.html\n"
+                        "orchard validate examples/measurements/mine.csv && orchard report --validation -o accuracy.html\n"
                         "orchard report --regression default --chip m1 -o moved.html\n"
                         "orchard report --claims -o claims.html --json",
             .options = option_table,

@@ -435,14 +435,14 @@ const struct api_verb verb_run = {
                 "f32:1024:rand:2\n"
                 "orchard run examples/gpu/scale --chip m2-max --explain\n"
                 "orchard run examples/gpu/saxpy.metal --entry saxpy --grid 4096 --group 256 --args f32:4096:rand:1 --args "
-                "inout:f32:4096:rand:2:y.npy --args 2f --args 4096 --profile\n"
+                "f32:4096:rand:2 --args 2f --args 4096 --profile\n"
                 "orchard run examples/gpu/saxpy.metal --entry saxpy --grid 4096 --group 256 --args f32:4096:rand:1 --args "
                 "y=f32:4096:rand:2 --args 2f --args 4096 + examples/gpu/saxpy.metal --entry peak --grid 4096 --group 256 --args "
                 "y --args out:f32:16:peaks.npy\n"
                 "orchard run examples/models/stories.gguf --prompt-text 'Once upon a time' --generate 32 --unit gpu --chip m1\n"
-                "orchard run model:resnet50 --unit gpu --chip m1,m2 --mode timing\n"
-                "orchard run model:llama-7b --unit gpu --precision q8_0 --prompt 512 --generate 128 --detail op\n"
-                "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",
+                "orchard run model:squeezenet-1.0 --unit gpu --chip m1,m2 --mode timing\n"
+                "orchard run model:tinyllama --unit gpu --precision q4_0 --prompt 64 --generate 16 --detail op\n"
+                "orchard run 'stream-triad:16M[unit=gpu]' + 'stream-triad:16M[unit=cpu,cores=4]' --chip m1",
             .options = option_table,
             .more_title = "ARGUMENTS OF FUNCTIONS (--args)",
             .more = program_args_help,

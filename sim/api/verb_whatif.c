@@ -214,8 +214,8 @@ const struct api_verb verb_whatif = {
                     "FIELD is a number of the\n"
                     "run document (seconds, joules, gflops, utilisation.dram, counters.NAME ...). Exit 1 when the goal is not "
                     "reached within the ranges.",
-            .examples = "orchard whatif gemm:512x512x512 --unit gpu --chip m2 --goal 'seconds<2.5e-4' --vary "
-                        "gpu_max_mhz=1000:2000 --vary gpu_cores=8:20",
+            .examples = "orchard whatif gemm:256x256x256 --unit amx --chip m2 --goal 'seconds<30us' --vary amx.clock_ghz=2:5\n"
+                        "orchard whatif gemm:64x64x64 --unit gpu --goal 'joules<1e-3' --vary gpu_max_mhz=600:1278",
             .options = option_table,
         },
     .ask = ask,
