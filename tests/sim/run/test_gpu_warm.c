@@ -65,12 +65,9 @@ static void test_state(void)
 static const struct {
     const char *workload, *chip, *slc;
 } executed[] = {
-    {"gemm:128x768x768", "m1", NULL},
-    {"gemm:512x512x512", "m1", NULL},
-    {"gemm:512x512x512", "m1-max", NULL},
-    {"gemm:512x512x512", "m1", SLC_2_MIB}, /* larger than the SLC */
-    {"gemm:256x256x256,batch=8", "m1", NULL},
-    {"conv2d:c=64,h=32,w=32,k=128,r=3,s=3,pad=1", "m1", NULL},
+    {"gemm:128x768x768", "m1", NULL},         {"gemm:512x512x512", "m1", NULL},
+    {"gemm:512x512x512", "m1-max", NULL},     {"gemm:512x512x512", "m1", SLC_2_MIB}, /* larger than the SLC */
+    {"gemm:256x256x256,batch=8", "m1", NULL}, {"conv2d:c=64,h=32,w=32,k=128,r=3,s=3,pad=1", "m1", NULL},
 };
 
 static struct outcome run_plain(size_t i, const char *detail)
@@ -84,8 +81,7 @@ static void test_executed(void)
     double sum = 0;
     for (size_t i = 0; i < ARRAY_COUNT(executed); i++) {
         struct outcome whole = run_plain(i, "instr"), plain = run_plain(i, "sampled");
-        const double off =
-            whole.ok && plain.ok ? plain.result.device_seconds / whole.result.device_seconds - 1 : 1;
+        const double off = whole.ok && plain.ok ? plain.result.device_seconds / whole.result.device_seconds - 1 : 1;
         CHECK(fabs(off) < EXECUTED_EACH, "%s on %s: %+.2f %%", executed[i].workload, executed[i].chip, 100 * off);
         CHECK(counter(&whole, "gpu.simdgroup_instructions") == counter(&plain, "gpu.simdgroup_instructions"), "%s",
               executed[i].workload);
