@@ -20,10 +20,10 @@ struct run_launch {
     struct gpu_work work;    /* of threadgroups; zeros where neither the way nor the time depends on it */
     struct gpu_crowd *crowd; /* executes some threadgroups for `work`, then windows and what lies between them; NULL = no work */
     double l2_lines, slc_lines; /* of the whole GPU, of the chip; known with the work */
-    bool skips;              /* threadgroups are skipped where the pace is steady */
-    bool empty;              /* the caches: nothing has run since they were emptied */
-    bool *lap;               /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
-    struct activity taken;   /* of the present pass, so far */
+    bool skips;                 /* threadgroups are skipped where the pace is steady */
+    bool empty;                 /* the caches: nothing has run since they were emptied */
+    bool *lap;                  /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
+    struct activity taken;      /* of the present pass, so far */
     struct gpu_profile profile; /* of the passes that count; row NULL = nobody asked */
     double idle_beside;         /* cycles of a core without a simdgroup in laps that were leapt over */
 };
@@ -49,8 +49,8 @@ bool run_launch_time(struct run_launch *l);
 bool run_launch_keeps_memory(const struct run_launch *l);
 /* Before a pass: puts the start contents back where their values steer. */
 void run_launch_rewind(const struct run_launch *l);
-/* The bytes of the buffer that an argument stands for: from where it points to the end; 0 when another argument stands for more of
- * it, or when it stands for none. */
+/* The bytes of the buffer that an argument stands for: from where it points to the end; 0 when another argument stands for more
+ * of it, or when it stands for none. */
 uint64_t run_launch_buffer(const struct run_launch *l, unsigned number);
 double run_launch_buffer_bytes(const struct run_launch *l);
 /* Remarks something about the kernel of the launch, with its name in front. */

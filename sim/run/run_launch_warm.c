@@ -26,11 +26,12 @@
  * what they load at their beginning, and when each of them is done waiting only timing tells. */
 #define LONG_LIFE     400
 #define MANY_ACCESSES 16
-/* That holds for launches which compute. Products of matrices issue at an eighth of the highest pace where their pipes are full, so
- * data that would take longer than that in DRAM make a launch wait for memory (a product of a matrix and a vector: 25 times), and
- * then its time hangs on what exactly it finds in which cache. Launches with fewer instructions cost next to nothing anyhow. */
-#define COMPUTING     8.0
-#define TOUCHED_WORK  0x1p17
+/* That holds for launches which compute. Products of matrices issue at an eighth of the highest pace where their pipes are full,
+ * so data that would take longer than that in DRAM make a launch wait for memory (a product of a matrix and a vector: 25 times),
+ * and then its time hangs on what exactly it finds in which cache. Launches with fewer instructions cost next to nothing anyhow.
+ */
+#define COMPUTING    8.0
+#define TOUCHED_WORK 0x1p17
 
 /* What is accessed before the last so many times the size of the SLC is taken to have left the caches at the end of a launch. */
 #define LEFT_SLCS 3.0
@@ -134,7 +135,8 @@ static double dram_over_issue(const struct run_launch *l, const struct mem_param
 static bool order_matters(const struct run_launch *l, const struct mem_params *memory, double work)
 {
     const double bytes = run_launch_buffer_bytes(l), slc_bytes = l->slc_lines * MEM_LINE_BYTES;
-    return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes && dram_over_issue(l, memory, work) > DRAM_SHARE;
+    return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes &&
+           dram_over_issue(l, memory, work) > DRAM_SHARE;
 }
 
 /* Tells whether the answer may follow from a part of the launch. */

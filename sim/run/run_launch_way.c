@@ -20,8 +20,8 @@
 #define SEEN 8
 /* Rounds of all slots, one threadgroup after another, before a window: as many let threadgroups fall out of step. */
 #define ROUNDS 24
-/* New lines per place of L2 after which hardly any place of it holds its old line. Twice as many as places, because a launch finds
- * lines of its own there, which come and go more often than others. */
+/* New lines per place of L2 after which hardly any place of it holds its old line. Twice as many as places, because a launch
+ * finds lines of its own there, which come and go more often than others. */
 #define L2_RENEWED 2.0
 /* The part of a wave of threadgroups that a warm-up of a launch that is timed whole begins with. */
 #define WARM_PARTS 4
