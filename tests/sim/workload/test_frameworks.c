@@ -215,6 +215,9 @@ static void test_convolutions(void)
     for (size_t i = 0; i < ARRAY_COUNT(convolutions); i++)
         for (unsigned k = 0; k < ARRAY_COUNT(kernels); k++)
             check_convolution(&convolutions[i], kernels[k], chips[i % 3]);
+    static const struct convolution few[] = {{2, 12, 9, 7, 8, 3, 3, 1, 0}, {1, 8, 12, 20, 11, 3, 2, 2, 1}}; /* a pixel a thread */
+    for (size_t i = 0; i < ARRAY_COUNT(few); i++)
+        check_convolution(&few[i], i ? "mps@2.6" : "mps@2.9", chips[i]);
 }
 
 /* ---- element by element ---- */

@@ -180,7 +180,67 @@ template <typename T>
     out[((ulong)at.z * channels + at.y) * pixels + at.x] = in[((ulong)at.z * pixels + at.x) * channels + at.y];
 }
 
+// A convolution of few channels, images N H W C and weights O R S C: a pixel a thread and eight filters at a time, whose weights lie
+// in threadgroup memory. Four neighbouring channels are loaded together.
+struct few_sizes {
+    uint images, channels, height, width, filters, rows, columns, stride, pad, out_height, out_width;
+};
+static void load(float value[4], device const float *from)
+{
+    const float4 four = *(device const float4 *)from;
+    value[0] = four.x, value[1] = four.y, value[2] = four.z, value[3] = four.w;
+}
+static void load(float value[4], device const half *from)
+{
+    const half4 four = *(device const half4 *)from;
+    value[0] = (float)four.x, value[1] = (float)four.y, value[2] = (float)four.z, value[3] = (float)four.w;
+}
+template <typename T>
+[[kernel, max_total_threads_per_threadgroup(256)]] void conv_few(
+    device const T *in [[buffer(0)]], device const T *weights [[buffer(1)]], device T *out [[buffer(2)]],
+    constant few_sizes &s [[buffer(3)]], uint3 at [[thread_position_in_grid]],
+    uint thread_index [[thread_index_in_threadgroup]])
+{
+    threadgroup float4 weight[2 * 108]; // of so many channels and taps
+    threadgroup float *const put = (threadgroup float *)&weight[0];
+    const uint depth = s.rows * s.columns * s.channels, filter = at.y * 8;
+    for (uint i = thread_index; i < 8 * depth; i += 256)
+        put[i] = filter + i % 8 < s.filters ? (float)weights[(filter + i % 8) * depth + i / 8] : 0.0f;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (at.x >= s.images * s.out_height * s.out_width)
+        return;
+    const uint x = at.x % s.out_width, line = at.x / s.out_width, y = line % s.out_height, image = line / s.out_height;
+    const int left = (int)(x * s.stride) - (int)s.pad, top = (int)(y * s.stride) - (int)s.pad;
+    float4 sum_1 = 0, sum_2 = 0;
+    uint k = 0;
+    for (uint row = 0; row < s.rows; row++) {
+        for (uint column = 0; column < s.columns; column++) {
+            const int from_y = top + (int)row, from_x = left + (int)column;
+            const bool inside = from_y >= 0 && from_y < (int)s.height && from_x >= 0 && from_x < (int)s.width;
+            device const T *const from =
+                in + (((ulong)image * s.height + (uint)(inside ? from_y : 0)) * s.width + (uint)(inside ? from_x : 0)) * s.channels;
+            for (uint c = 0; c < s.channels; c += 4, k += 4) {
+                float value[4];
+                load(value, from + c);
+#pragma unroll
+                for (uint i = 0; i < 4; i++) {
+                    const float part = inside ? value[i] : 0.0f;
+                    sum_1 += part * weight[2 * (k + i)];
+                    sum_2 += part * weight[2 * (k + i) + 1];
+                }
+            }
+        }
+    }
+    device T *const to = out + (ulong)at.x * s.filters + filter;
+#pragma unroll
+    for (uint i = 0; i < 8; i++)
+        if (filter + i < s.filters)
+            to[i] = (T)(i < 4 ? sum_1[i % 4] : sum_2[i % 4]);
+}
+
 #define ALL(T) \
+    template [[host_name("mps_conv_few_" #T)]] kernel void conv_few<T>(device const T *, device const T *, device T *, \
+                                                                       constant few_sizes &, uint3, uint); \
     template [[host_name("mps_tiled_" #T)]] kernel void tiled<T, false>(device const T *, device const T *, device T *, \
                                                                         constant product_sizes &, uint3, uint3); \
     template [[host_name("mps_tiled_add_" #T)]] kernel void tiled<T, true>(device const T *, device const T *, device T *, \
