@@ -20,10 +20,13 @@ static const struct gemm_shape shapes[GEMM_KIND_COUNT] = {
 
 /* f32. A side that is used once or twice is not worth a panel: lines are loaded from where they are, or transposed a piece of k
  * at a time into a place that stays in L1, and the products go on in Z from piece to piece. */
-#define PIECE_BYTES  16384u
-#define PIECES       2u           /* the core fills one while the unit reads the other */
-#define DIRECT_TILES 4u           /* so many tiles may read the same lines without a panel, */
-#define DIRECT_BYTES (128u << 10) /* of a matrix that is no larger than this: lines of larger ones are far apart */
+#define PIECE_BYTES 16384u
+/* A piece holds enough of each vector for a prefetcher: of at most so many vectors, and no further apart. */
+#define PIECE_WIDTH     32u
+#define PIECE_FAR_BYTES 16384u
+#define PIECES          2u           /* the core fills one while the unit reads the other */
+#define DIRECT_TILES    4u           /* so many tiles may read the same lines without a panel, */
+#define DIRECT_BYTES    (128u << 10) /* of a matrix that is no larger than this: lines of larger ones are far apart */
 
 const struct gemm_shape *gemm_shape_of(enum gemm_kind kind)
 {
@@ -182,7 +185,8 @@ static int is_direct(const struct run *r, const struct operand *o, uint32_t vali
 
 static int is_in_pieces(const struct run *r, const struct operand *o)
 {
-    return is_f32(r) && !o->lines_contiguous && o->tiles_across == 1;
+    const uint64_t vector_bytes = o->ld * r->plan.shape->in_bytes;
+    return is_f32(r) && !o->lines_contiguous && o->tiles_across == 1 && o->tile <= PIECE_WIDTH && vector_bytes <= PIECE_FAR_BYTES;
 }
 
 /* The panel, or what stands for it, of the elements from `first` on (`at` of the block) and the k from k0 on. */

@@ -5,11 +5,11 @@
 #include "units/amx/kernels/amx_intrinsics.h"
 
 /* How much of a source vector a transpose reads before it turns to the next ones. A prefetcher follows few streams: of vectors
- * that are far apart it finds only runs. Of near ones the next begins where prefetching from the one before arrives, and a line
- * of each in turn keeps what is written in L1, unless all that is written stays there anyway. */
-static inline uint32_t gemm_pack_run_bytes(uint64_t src_row, uint64_t dst_bytes)
+ * that are far apart it finds only runs, and sixteen side by side are as many as it has. Of more that are near the next begins
+ * where prefetching from the one before arrives, and a line of each in turn keeps what is written in L1. */
+static inline uint32_t gemm_pack_run_bytes(uint64_t src_row, uint64_t dst_row)
 {
-    return src_row > 16384 || dst_bytes <= 16384 ? 1024 : 128;
+    return src_row > 16384 || dst_row <= 64 ? 1024 : 128;
 }
 
 /* dst has `k_padded` lines of `width` elements; line i holds element i of each of `valid` strided vectors. lines_contiguous:
