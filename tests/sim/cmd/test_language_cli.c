@@ -79,6 +79,28 @@ static void test_bench(void)
     cli_home_remove(&home);
 }
 
+/* In a machine that stays cool tokens are as fast as at fixed clocks; joules are those of all tokens. */
+static void test_in_a_machine(void)
+{
+    CU_ASSERT_TRUE_FATAL(cli_ask(&home, "run model:gpt2 --unit gpu --chip m1 --prompt 8 --generate 4 --device macbook-air "
+                                        "--duration 5 --battery 50 --json"));
+    json_object *const d = cli_document(&home.outcome);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    json_object *counters = NULL;
+    json_object_object_get_ex(d, "counters", &counters);
+    const double tokens = json_object_get_double(json_object_object_get(counters, "device.tokens")),
+                 cool = json_object_get_double(json_object_object_get(counters, "device.tokens_per_second_cool")),
+                 joules = json_object_get_double(json_object_object_get(counters, "device.joules_per_token")),
+                 repetitions = json_object_get_double(json_object_object_get(counters, "device.repetitions"));
+    CHECK(fabs(tokens / (4 * repetitions) - 1) < 1e-9, "%g tokens in %g repetitions", tokens, repetitions);
+    CHECK(fabs(document_number(d, "tokens_per_second") / cool - 1) < 0.02, "%g tokens/s, cool %g",
+          document_number(d, "tokens_per_second"), cool);
+    CHECK(fabs(joules * tokens / document_number(d, "joules") - 1) < 1e-6, "%g J a token", joules);
+    CHECK(document_number(d, "/device_run/battery_hours_left") > 0, "the battery");
+    json_object_put(d);
+    cli_home_remove(&home);
+}
+
 static void test_refusals(void)
 {
     static const struct cli_wrong rows[] = {
@@ -100,6 +122,7 @@ static const struct suite_test tests[] = {
     {"generates text", test_text},
     {"times by shapes", test_timing},
     {"prints llama-bench's table", test_bench},
+    {"runs in a machine", test_in_a_machine},
     {"refuses", test_refusals},
 };
 SUITE_MAIN("language_cli", tests)
