@@ -239,7 +239,7 @@ deb: deps
 PACKED := $(O)/deb
 LINKED = $(shell for name in $$(readelf -d $(O)/orchard | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do \
 	f=$$(readlink -f $$(ldd $(O)/orchard | awk -v name=$$name '$$1 == name { print $$3 }')); \
-	dpkg -S $$f 2>/dev/null || dpkg -S $${f\#/usr}; done | cut -d: -f1 | sort -u | paste -sd, | sed 's/,/, /g')
+	dpkg -S $$f 2>/dev/null || dpkg -S $$(echo $$f | sed s,^/usr,,); done | cut -d: -f1 | sort -u | paste -sd, | sed 's/,/, /g')
 build-deb: export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y Makefile))
 build-deb: $(O)/pages/done
 	rm -rf $(PACKED)

@@ -325,8 +325,8 @@ const struct api_verb verb_bench_llm = {
                             "published for llama.cpp, and what a roofline says: weights once for a token at 85 % of the "
                             "published bandwidth,\n"
                             "all multiply-adds at the published peak. What does not fit a chip's memory is said and left out.",
-            .examples = "orchard bench-llm tinyllama --chip m1 --precision q4_0 --prompt 64 --generate 16\n"
-                        "orchard bench-llm qwen2.5-0.5b --chip m4 --precision q4_0 --prompt 64 --generate 16 --json",
+            .examples = "orchard bench-llm qwen2.5-0.5b --chip m1 --precision q4_0 --prompt 32 --generate 4\n"
+                        "orchard bench-llm qwen2.5-0.5b --chip m1 --precision q4_0 --prompt 32 --generate 4 --json",
             .options = option_table,
         },
     .ask = ask,

@@ -325,7 +325,7 @@ const struct api_verb verb_validate = {
                     "was taken from are scored apart as fitted; rows that cannot be modelled are listed with the reason. "
                     "Measurements,\n"
                     "predictions and scores are recorded with the version of the model; --history shows how scores went.",
-            .examples = "orchard validate --every 100 --markdown\n"
+            .examples = "orchard validate examples/measurements/mine.csv --markdown\n"
                         "orchard validate --template\n"
                         "orchard validate examples/measurements/mine.csv --group-by chip\n"
                         "orchard validate --dump amx-timing:20 -o row.elf",

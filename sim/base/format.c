@@ -30,3 +30,15 @@ void format_right(FILE *out, const char *text, unsigned width)
     const size_t own = format_width(text);
     fprintf(out, "%*s%s", own < width ? (int)(width - own) : 0, "", text);
 }
+
+void format_printable(char *text)
+{
+    char *to = text;
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text, next = (unsigned char)text[1];
+        const int wide = c == 0xc2 && next >= 0x80 && next < 0xa0;
+        *to++ = wide || c < ' ' || c == 127 ? '?' : (char)c;
+        text += wide;
+    }
+    *to = 0;
+}

@@ -14,4 +14,8 @@ void format_right(FILE *out, const char *text, unsigned width);
 /* Characters of a UTF-8 text: what a terminal shows, not bytes. */
 size_t format_width(const char *text);
 
+/* Replaces control characters by '?', in place, so that a text of others cannot speak to a terminal. Those of 8 bits, which are
+ * two bytes in UTF-8, become one '?'. */
+void format_printable(char *text);
+
 #endif

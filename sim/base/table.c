@@ -64,6 +64,7 @@ bool table_cell(struct table *table, const char *format, ...)
         table->failed = true;
         return false;
     }
+    format_printable(text);
     table->cell[(table->rows - 1) * table->columns + table->filled++] = text;
     return true;
 }

@@ -16,6 +16,7 @@
 #endif
 
 enum { DONE = 0, USAGE = 2, INTERNAL = 70, INTERRUPTED = 130 }; /* exit codes */
+enum { PRINTABLE_BYTES = 2048 };
 
 /* ---- what is asked ---- */
 
@@ -82,10 +83,26 @@ static bool parse(struct request *r, int argc, char **argv, struct orchard_error
 
 /* ---- what is said ---- */
 
+/* Names of files come from others: what they hold must not speak to the terminal. Replaces control characters, those of 8 bits in
+ * UTF-8 (U+0080 to U+009F) included. */
+static const char *printable(const char *text, char clean[PRINTABLE_BYTES])
+{
+    size_t used = 0;
+    for (; *text && used < PRINTABLE_BYTES - 1; text++) {
+        const unsigned char c = (unsigned char)*text, next = (unsigned char)text[1];
+        const bool wide = c == 0xc2 && next >= 0x80 && next < 0xa0;
+        clean[used++] = wide || (c < ' ' && c != '\t') || c == 127 ? '?' : (char)c;
+        text += wide;
+    }
+    clean[used] = 0;
+    return clean;
+}
+
 static void on_remark(void *progress, enum orchard_remark kind, const char *text)
 {
+    char clean[PRINTABLE_BYTES];
     progress_end(progress);
-    fprintf(stderr, "%s%s\n", kind == ORCHARD_WARNING ? "orchard: " : "", text);
+    fprintf(stderr, "%s%s\n", kind == ORCHARD_WARNING ? "orchard: " : "", printable(text, clean));
 }
 
 static void on_progress(void *progress, const struct orchard_progress *now)
@@ -98,10 +115,11 @@ static void on_progress(void *progress, const struct orchard_progress *now)
 /* One line, and where to read on when the words were wrong. */
 static void print_error(const struct orchard_verb *verb, const struct orchard_error *error)
 {
+    char clean[PRINTABLE_BYTES];
     if (error->words && verb)
-        fprintf(stderr, "orchard %s: %s (see: orchard %s --help)\n", verb->name, error->text, verb->name);
+        fprintf(stderr, "orchard %s: %s (see: orchard %s --help)\n", verb->name, printable(error->text, clean), verb->name);
     else
-        fprintf(stderr, "orchard: %s\n", error->text);
+        fprintf(stderr, "orchard: %s\n", printable(error->text, clean));
     if (error->code == INTERNAL)
         fprintf(stderr, "orchard: this is a mistake of orchard " ORCHARD_VERSION ", or the system is out of resources\n");
 }

@@ -35,8 +35,10 @@ static char *duration(char text[FORMAT_SIZE], double seconds)
 static void print_title(const struct page *p)
 {
     const struct run_result *const r = p->r;
-    fprintf(p->out, "%s%s%s", p->options->colour ? "\033[1m" : "", r->workload ? r->workload : "run",
-            p->options->colour ? "\033[0m" : "");
+    char name[400];
+    snprintf(name, sizeof name, "%s", r->workload ? r->workload : "run");
+    format_printable(name);
+    fprintf(p->out, "%s%s%s", p->options->colour ? "\033[1m" : "", name, p->options->colour ? "\033[0m" : "");
     if (r->precision)
         fprintf(p->out, " %s", r->precision);
     fprintf(p->out, " on %s", r->chip ? r->chip : "?");
@@ -189,9 +191,12 @@ static void print_counters(const struct page *p)
     }
 }
 
-static const char *or_dash(const char *text)
+/* Names in networks and files come from others. */
+static const char *or_dash(const char *text, char clean[200])
 {
-    return text ? text : "-";
+    snprintf(clean, 200, "%s", text ? text : "-");
+    format_printable(clean);
+    return clean;
 }
 
 static void print_placement(const struct page *p)
@@ -203,12 +208,13 @@ static void print_placement(const struct page *p)
         snprintf(counter, sizeof counter, RUN_COUNTER_STEP, (unsigned)i + 1);
         const double step = run_values_get(&p->r->counters, counter);
         label(p, i ? "" : "placement");
-        fprintf(p->out, "%-24s %-5s ", or_dash(x->op), or_dash(x->unit));
+        char op[200], unit[200];
+        fprintf(p->out, "%-24s %-5s ", or_dash(x->op, op), or_dash(x->unit, unit));
         if (!isnan(step)) {
             format_right(p->out, format_si(seconds, step, "s"), 8);
             fputs("  ", p->out);
         }
-        fprintf(p->out, "%-20s %s\n", or_dash(x->kernel), or_dash(x->why));
+        fprintf(p->out, "%-20s %s\n", or_dash(x->kernel, op), or_dash(x->why, unit));
     }
     if (p->options->placements_max && list->count > p->options->placements_max) {
         label(p, "");
@@ -221,7 +227,9 @@ static void print_assumptions(const struct page *p)
     for (size_t i = 0; i < p->r->assumptions.count; i++) {
         const struct run_assumption *const a = &p->r->assumptions.item[i];
         label(p, i ? "" : "assumes");
-        fprintf(p->out, "%s (%s)%s%s\n", or_dash(a->key), or_dash(a->kind), a->effect ? ": " : "", a->effect ? a->effect : "");
+        char key[200], kind[200];
+        fprintf(p->out, "%s (%s)%s%s\n", or_dash(a->key, key), or_dash(a->kind, kind), a->effect ? ": " : "",
+                a->effect ? a->effect : "");
     }
 }
 

@@ -6,6 +6,7 @@
 #include "tests/support/suite.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -204,6 +205,33 @@ static void test_failed_points_say_why(void)
     cli_home_remove(&home);
 }
 
+/* A file with a name that speaks to terminals: neither messages nor summaries nor tables hand it on. */
+static void test_hostile_names(void)
+{
+    static const char *const lines[] = {"run $/\033[31mred.elf", "run $/\033]0;t\007.none",    "models show $/\302\233m.onnx",
+                                        "trace info $/\033c",    "validate $/=1+1\033[2J.csv", "run \033[5m:1x1"};
+    cli_home_open(&home);
+    CHECK(make_file("\033[31mred.elf", "no program"), "file");
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
+        if (!cli_ask(&home, "%s", lines[i]))
+            return;
+        CHECK(home.outcome.code == 2, "%zu: %d", i, home.outcome.code);
+        CHECK(!strpbrk(home.outcome.err, "\033\007\177") && !strstr(home.outcome.err, "\302\233"), "%zu: %s", i,
+              home.outcome.err);
+        CHECK(!strpbrk(home.outcome.out, "\033\007"), "%zu", i);
+    }
+    char from[300], line[700];
+    snprintf(from, sizeof from, "%s", ORCHARD_SOURCE_DIR "/tests/examples/cpu/words.elf");
+    snprintf(line, sizeof line, "cp %s \"%s/$(printf 'w\\033[31m.elf')\"", from, home.folder);
+    CHECK(system(line) == 0, "%s", line);
+    if (cli_ask(&home, "-q run $/w\033[31m.elf --chip m1,m2 --no-color"))
+        CHECK(home.outcome.code == 0 && !strchr(home.outcome.out, '\033'), "%s", home.outcome.out);
+    if (cli_ask(&home, "-q run $/w\033[31m.elf --no-color"))
+        CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "w?[31m.elf") && !strchr(home.outcome.out, '\033'), "%s",
+              home.outcome.out);
+    cli_home_remove(&home);
+}
+
 static void test_quantities(void)
 {
     static const struct {
@@ -241,6 +269,7 @@ static const struct suite_test tests[] = {
     {"the database makes no folders", test_database_makes_no_folders},
     {"settings against the present value", test_relative_settings},
     {"failed points of sweeps say why", test_failed_points_say_why},
+    {"hostile names stay names", test_hostile_names},
     {"quantities have units", test_quantities},
     {"synonyms are sorted", test_synonyms_are_sorted},
 };
