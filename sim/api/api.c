@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* vasprintf */
 #include "sim/api/api.h"
 
+#include "sim/base/plain_stream.h"
 #include "sim/api/answer.h"
 #include "sim/api/csv_rows.h"
 #include "sim/base/check.h"
@@ -50,6 +51,7 @@ static void remark(struct api_context *context, enum orchard_remark kind, const 
     char *const text = malloc(room);
     if (text) {
         orch_spell_options(marked, context->session->dashes, text, room);
+        plain_text(text);
         context->session->remark(context->session->context, kind, text);
     }
     free(text);

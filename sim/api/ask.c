@@ -1,6 +1,7 @@
 /* One question: options read, verb asked, answer and error handed over. */
 #include "sim/api/answer.h"
 #include "sim/api/verbs.h"
+#include "sim/base/plain_stream.h"
 #include "sim/base/suggest.h"
 #include "sim/base/temporary.h"
 
@@ -94,8 +95,14 @@ static int ask_with_output(struct api_context *c, const char *const *words)
     char *output = NULL;
     size_t size = 0;
     if (c->session->text) {
-        c->out = c->session->text;
-        return ask(c, words);
+        c->out = plain_stream_open(c->session->text);
+        if (!c->out) {
+            orch_no_memory(&c->error);
+            return ORCH_INTERNAL;
+        }
+        const int result = ask(c, words);
+        fclose(c->out); /* errors stay with the stream of the session */
+        return result;
     }
     c->out = open_memstream(&output, &size);
     if (!c->out) {

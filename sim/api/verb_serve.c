@@ -135,7 +135,7 @@ static bool serve(struct serving *s, struct orch_error *error)
     if (server) {
         fprintf(s->context->out, "serving %zu model%s on http://%s:%u\n", s->setup.models, s->setup.models == 1 ? "" : "s",
                 s->server.address, server_port(server));
-        fflush(s->context->out);
+        fflush(s->context->session->text ? s->context->session->text : s->context->out);
         wait_for_end(&ends);
         server_stop(server);
     }

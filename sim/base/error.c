@@ -1,5 +1,7 @@
 #include "sim/base/error.h"
 
+#include "sim/base/plain_stream.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +46,8 @@ static void spell_both(struct orch_error *e, const char *marked)
 {
     orch_spell_options(marked, true, e->text, sizeof e->text);
     orch_spell_options(marked, false, e->plain, sizeof e->plain);
+    plain_text(e->text); /* names of others are in it */
+    plain_text(e->plain);
 }
 
 static void append(char text[ORCH_ERROR_SIZE], const char *between, const char *more)

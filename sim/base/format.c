@@ -1,5 +1,9 @@
 #include "sim/base/format.h"
 
+#include "sim/base/plain_stream.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 void format_csv(FILE *out, const char *text)
@@ -15,6 +19,20 @@ void format_csv(FILE *out, const char *text)
         fputc(*text, out);
     }
     fputc('"', out);
+}
+
+void format_csv_text(FILE *out, const char *text)
+{
+    char *end = NULL;
+    strtod(text, &end);
+    const bool number = *text && !*end, formula = *text && !number && strchr("=+-@\t\r", *text);
+    char *const copy = malloc(strlen(text) + 2);
+    if (!copy)
+        return;
+    sprintf(copy, formula ? "'%s" : "%s", text);
+    plain_text(copy);
+    format_csv(out, copy);
+    free(copy);
 }
 
 size_t format_width(const char *text)

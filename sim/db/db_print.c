@@ -106,7 +106,7 @@ static void csv_cell(FILE *out, sqlite3_stmt *row, int column)
         real_text(sqlite3_column_double(row, column), text);
         fputs(text, out);
         return;
-    default: format_csv(out, db_column_text(row, column));
+    default: format_csv_text(out, db_column_text(row, column));
     }
 }
 
