@@ -35,8 +35,7 @@
 static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane, all (a row each), auto (the fastest; default: its own), hybrid (models)"},
     {"precision", 0, "TYPE", false,
-     "element type: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16); mixed: networks in f16 where "
-     "outputs bear it"},
+     "f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16); mixed: networks in f16 where outputs bear it"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
     {"detail", 0, "LEVEL", false,
      "instr, sampled (threadgroups, or stretches, stand for the rest), op (kernels: from characteristics, no values) or auto"},
@@ -115,13 +114,12 @@ static bool several(const struct session *s)
 static bool read_request(struct session *s, const char *workload, struct orch_error *error)
 {
     const struct api_args *a = &s->context->args;
-    uint64_t cores = 1, repeat = 1, memory = 0;
-    if (!verb_run_choices(a, &s->request, error) || !verb_run_common_part(a, &s->part, &s->request, error) ||
-        !api_unsigned(a, "cores", 1, 64, &cores, error) || !api_unsigned(a, "memory", 1, 65536, &memory, error) ||
-        !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) ||
-        !api_quantity(a, "idle", "s", 0, 1e6, &s->request.idle_s, error))
-        return false;
     struct run_request *q = &s->request;
+    uint64_t cores = 1, repeat = 1, memory = 0;
+    if (!verb_run_choices(a, q, error) || !verb_run_common_part(a, &s->part, q, error) ||
+        !api_unsigned(a, "cores", 1, 64, &cores, error) || !api_unsigned(a, "memory", 1, 65536, &memory, error) ||
+        !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) || !api_quantity(a, "idle", "s", 0, 1e6, &q->idle_s, error))
+        return false;
     if (q->idle_s > 0 && (verb_run_wants_device(s->context) || together_is(workload)))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") ": of one workload at fixed clocks");
     q->workload = workload;

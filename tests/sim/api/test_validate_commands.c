@@ -254,7 +254,8 @@ static void test_framework(void)
     CU_ASSERT_FATAL(recipe && a);
     const double ms = orchard_answer_number(a, "rows_detail[0].predicted"),
                  added_s = orchard_answer_number(recipe, "framework_seconds");
-    CHECK(strcmp(orchard_answer_text(recipe, "framework"), "mlx 0.5.0, M1 8") == 0, "%s", orchard_answer_text(recipe, "framework"));
+    CHECK(strcmp(orchard_answer_text(recipe, "framework"), "mlx 0.5.0, M1 8") == 0, "%s",
+          orchard_answer_text(recipe, "framework"));
     CHECK(strcmp(orchard_answer_text(recipe, "runs[0].takes"), "device_seconds") == 0, "a call contains the way of its buffer");
     CHECK(added_s > 0 && added_s * 1e3 < ms, "%g s of %g ms", added_s, ms);
     orchard_answer_free(recipe);

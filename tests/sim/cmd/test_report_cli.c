@@ -196,9 +196,7 @@ static void test_compare_takes_several(void)
     json_object *const d = cli_document(&home.outcome);
     const double first = document_number(d, "/runs/0/seconds"), second = document_number(d, "/runs/1/seconds");
     CHECK(fmin(document_number(d, "/runs/0/relative"), document_number(d, "/runs/1/relative")) == 1 &&
-              fabs(document_number(d, "/runs/0/relative") / document_number(d, "/runs/1/relative") /
-                       (first / second) -
-                   1) < 1e-6,
+              fabs(document_number(d, "/runs/0/relative") / document_number(d, "/runs/1/relative") / (first / second) - 1) < 1e-6,
           "%s", json_object_to_json_string(d));
     json_object_put(d);
     cli_ask(&home, "compare 1 2 3");
