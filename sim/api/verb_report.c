@@ -138,7 +138,7 @@ const struct api_verb verb_report = {
                         "orchard report --sweep last -o sweep.html\n"
                         "orchard validate examples/measurements/mine.csv && orchard report --validation -o accuracy.html\n"
                         "orchard report --regression default --chip m1 -o moved.html\n"
-                        "orchard report --claims -o claims.html --json",
+                        "orchard report --claims --only microsecond -o claims.html",
             .options = option_table,
         },
     .ask = ask,

@@ -239,7 +239,7 @@ static void time_part(struct page *page, const struct load_page *d)
         if (d->result->busy_s[p] > 0)
             part[parts++] = p;
     struct result_table *const table = time_table(d, part, parts);
-    page_table(page, "Over time: queues, latency, batches, power, and the share of its time that each unit worked", table);
+    page_fold(page, "Table over time: queues, latency, batches, power, and the share of its time that each unit worked", table);
     for (size_t i = 0; i < ARRAY_COUNT(curves); i++)
         over_time(page, d, &curves[i]);
     result_table_free(table);

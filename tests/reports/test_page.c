@@ -149,6 +149,26 @@ static void test_lists_that_grow(void)
     free(page);
 }
 
+/* Ten thousand points with eight values each are a page of less than 5 MB. */
+static void test_many_points_stay_small(void)
+{
+    enum { POINTS = 10000, VALUES = 8 };
+    struct result_column columns[VALUES];
+    for (int c = 0; c < VALUES; c++)
+        columns[c] = (struct result_column){"a value", "s", true};
+    struct result_table *const t = result_table_create(columns, VALUES);
+    for (int i = 0; i < POINTS * VALUES; i++)
+        result_table_number(t, sin(i) * 1e-4, NULL);
+    struct page *const p = page_create("points", "many");
+    page_brush(p, "points", "all of them", t);
+    result_table_free(t);
+    char *const page = written(p);
+    struct html_sums sums;
+    CHECK(html_check(page, &sums), "%s", sums.error);
+    CHECK(strlen(page) < 5000000 && strlen(page) > POINTS * VALUES, "%zu bytes", strlen(page));
+    free(page);
+}
+
 static void test_the_checker_finds_what_is_wrong(void)
 {
     static const char *const bad[] = {"<p>",
@@ -277,6 +297,7 @@ static void test_curves_lose_vertices_and_not_their_shape(void)
 static const struct suite_test tests[] = {
     {"hostile names stay text", test_hostile_names_stay_text},
     {"lists that grow", test_lists_that_grow},
+    {"many points stay small", test_many_points_stay_small},
     {"the checker finds what is wrong", test_the_checker_finds_what_is_wrong},
     {"the same bytes each time", test_the_same_bytes_each_time},
     {"uPlot only with a long series", test_uplot_only_with_a_long_series},
