@@ -1,4 +1,4 @@
-# orchard: make demo | test | bench | fuzz | check-opencl | framework-kernels | neon-kernels | amx-kernels | install | deps | deps-compile | clean      MODE=opt|asan|ubsan|tsan
+# orchard: make demo | test | bench | fuzz | check-opencl | framework-kernels | neon-kernels | amx-kernels | install | deps | deps-compile | clean      MODE=opt|asan|ubsan|tsan|release
 #
 # Sources are found by folder: a new .c file under isa units power traces reports sim belongs to liborchard, a new
 # test_*.c below tests/ is a suite of its own. Only sim/cmd/ belongs to the command line alone.
@@ -19,14 +19,18 @@ OPT_opt := -O2 -g1
 OPT_asan := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 OPT_ubsan := -O1 -g -fsanitize=undefined -fno-sanitize-recover=all
 OPT_tsan := -O1 -g -fsanitize=thread
+# What is packed: without debug information, and without a path of the machine that built it.
+OPT_release := -O2 -ffile-prefix-map=$(CURDIR)=.
 ifeq ($(OPT_$(MODE)),)
-$(error MODE is one of opt, asan, ubsan, tsan)
+$(error MODE is one of opt, asan, ubsan, tsan, release)
 endif
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-align=strict \
 	-Wwrite-strings -Wundef -Wformat=2 -Wvla -Wnull-dereference -Wduplicated-cond -Wlogical-op -Wimplicit-fallthrough \
 	-Wno-psabi # vector types never cross a library boundary
-DEFINES := -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -DORCHARD_BUILD_DIR='"$(abspath $(O))"' \
+PLACE_release := /nonexistent
+DEFINES := -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(or $(PLACE_$(MODE)),$(CURDIR))"' \
+	-DORCHARD_BUILD_DIR='"$(or $(PLACE_$(MODE)),$(abspath $(O)))"' \
 	-DORCHARD_DATA_DIR='"$(PREFIX)/share/orchard"'
 # Contraction off: where the hardware fuses, the code says fma.
 CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -pthread \
@@ -69,7 +73,7 @@ all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 # ---- what must be installed ----
 PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev libzstd-dev libjpeg-dev libpng-dev \
 	libprotobuf-c-dev protobuf-c-compiler libonnx-dev libmicrohttpd-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3 libonnx-testdata
+PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static python3 libonnx-testdata python3-jsonschema
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd
 PACKAGES_FUZZ := $(PACKAGES) clang-16 libclang-rt-16-dev llvm-16
 # Recommended: compiles sources of GPU kernels. Everything else works without, and tests that need it say that they were skipped.
@@ -177,10 +181,10 @@ fuzz:
 	done
 
 # ---- installed files ----
-install: all
+install: all $(O)/pages/done
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
 	    $(DESTDIR)$(PREFIX)/share/orchard/chips $(DESTDIR)$(PREFIX)/share/orchard/devices \
-	    $(DESTDIR)$(PREFIX)/share/orchard/tables
+	    $(DESTDIR)$(PREFIX)/share/orchard/tables $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/orchard/schemas
 	install -m 755 $(O)/orchard $(DESTDIR)$(PREFIX)/bin/orchard
 	install -m 644 $(O)/liborchard.a $(DESTDIR)$(PREFIX)/lib/liborchard.a
 	install -m 755 $(O)/liborchard.so $(DESTDIR)$(PREFIX)/lib/liborchard.so.0
@@ -195,14 +199,72 @@ install: all
 	install -m 644 sim/prove/regress/default.baseline $(DESTDIR)$(PREFIX)/share/orchard/default.baseline
 	if [ -f $(O)/programs/amx_kernels.elf ]; then install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/orchard/programs \
 	    $(O)/programs/*.elf; fi
+	install -m 644 $(O)/pages/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 $(O)/pages/schemas/*.json $(DESTDIR)$(PREFIX)/share/orchard/schemas/
+	install -D -m 644 $(O)/pages/orchard.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/orchard
+	install -D -m 644 $(O)/pages/orchard.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_orchard
+	install -D -m 644 $(O)/pages/orchard.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/orchard.fish
+	install -D -m 644 sim/orchard.py $(DESTDIR)$(PYTHON_DIR)/orchard.py
+	install -D -m 644 sim/NEWS $(DESTDIR)$(PREFIX)/share/doc/orchard/NEWS
+	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/orchard/copyright
+	for f in $$(cd tests/examples && find . -not -type d -not -name '*.md'); do \
+	    install -D -m 644 tests/examples/$$f $(DESTDIR)$(PREFIX)/share/orchard/examples/$$f; done
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' sim/orchard.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/orchard.pc
+
+# Manual pages, completion and schemas say what the tables of options and keys say: the program writes them.
+PYTHON_DIR ?= $(if $(filter /usr,$(PREFIX)),/usr/lib/python3/dist-packages,$(PREFIX)/share/orchard/python)
+$(O)/pages/done: $(O)/orchard
+	@mkdir -p $(O)/pages/man $(O)/pages/schemas
+	set -e; $< help man > $(O)/pages/man/orchard.1; \
+	for verb in $$($< help verbs); do $< help man $$verb > $(O)/pages/man/orchard-$$verb.1; done; \
+	for shell in bash zsh fish; do $< help $$shell > $(O)/pages/orchard.$$shell; done; \
+	for name in $$($< schema); do $< schema $$name > $(O)/pages/schemas/$$name.json; done
+	@touch $@
+
+# ---- packages ----
+ARCH := $(shell dpkg --print-architecture 2>/dev/null || uname -m)
+DEB := build/orchard_$(VERSION)_$(ARCH).deb
+.PHONY: dist deb build-deb
+dist:
+	@mkdir -p build
+	git archive --format=tar --prefix=orchard-$(VERSION)/ HEAD | gzip -9n > build/orchard-$(VERSION).tar.gz
+	@echo build/orchard-$(VERSION).tar.gz
+
+# Times inside are those of the commit; two builds of a commit, wherever they are, give the same bytes.
+deb: deps
+	@$(MAKE) $(QUIET) $(JOBS) MODE=release PREFIX=/usr all programs
+	@$(MAKE) $(QUIET) MODE=release PREFIX=/usr build-deb
+
+# The packages that have the libraries which the program is linked with: their versions are those of the machine that builds.
+PACKED := $(O)/deb
+LINKED = $(shell for f in $$(ldd $(O)/orchard | awk '/=> \//{print $$3}'); do \
+	dpkg -S $$(readlink -f $$f) 2>/dev/null || dpkg -S $$(readlink -f $$f | sed 's|^/usr||'); done | cut -d: -f1 | sort -u | paste -sd, | sed 's/,/, /g')
+build-deb: export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y Makefile))
+build-deb: $(O)/pages/done
+	rm -rf $(PACKED)
+	$(MAKE) -s install DESTDIR=$(abspath $(PACKED))
+	strip --strip-unneeded $(PACKED)/usr/bin/orchard $(PACKED)/usr/lib/liborchard.so.0
+	strip --strip-debug --enable-deterministic-archives $(PACKED)/usr/lib/liborchard.a
+	gzip -9n $(PACKED)/usr/share/man/man1/*.1
+	mkdir -p $(PACKED)/DEBIAN
+	{ echo "Package: orchard"; echo "Version: $(VERSION)"; echo "Architecture: $(ARCH)"; \
+	  echo "Maintainer: the orchard authors <orchard@localhost>"; echo "Section: science"; echo "Priority: optional"; \
+	  echo "Installed-Size: $$(du -sk $(PACKED)/usr | cut -f1)"; echo "Depends: $(LINKED)"; \
+	  echo "Recommends: clang-16"; echo "Suggests: python3"; \
+	  echo "Description: simulator of Apple Silicon compute units"; \
+	  echo " Executes AArch64, AMX, GPU and Neural Engine programs to the bit, and says how"; \
+	  echo " long they would take, how many joules they would cost and how hot it would get."; } > $(PACKED)/DEBIAN/control
+	cd $(PACKED) && find usr -type f | LC_ALL=C sort | xargs md5sum > DEBIAN/md5sums
+	find $(PACKED) -newermt "@$$SOURCE_DATE_EPOCH" -exec touch -h -d "@$$SOURCE_DATE_EPOCH" {} +
+	dpkg-deb --root-owner-group -Zxz --build $(PACKED) $(DEB)
+	@echo $(DEB)
 
 -include $(wildcard reports/build.mk sim/build.mk tests/build.mk units/routines/build.mk units/amx/kernels/build.mk units/cpu/kernels/build.mk)
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(if $(filter $(COLD_FOLDERS:%=%/%),$<),-O1) \
-	    $(if $(filter opt-$<,$(HOT_SRC:%=$(MODE)-%)),-O3) $(FLAGS_$(lastword $(subst _, ,$(basename $(notdir $<))))) \
+	    $(if $(filter opt-$< release-$<,$(HOT_SRC:%=$(MODE)-%)),-O3) $(FLAGS_$(lastword $(subst _, ,$(basename $(notdir $<))))) \
 	    -c $< -o $@
 
 # Results carry a hash of the code that made them; tests and the command line do not count.
@@ -224,7 +286,7 @@ $(O)/compiler_hash: FORCE
 # Validations also depend on how rows become programs. Tables of accuracy name the commit; only the program carries it, so that
 # commits do not link everything anew.
 VALIDATE_HASH := $(shell cat $(sort $(wildcard sim/prove/validate/*.[ch] sim/prove/validate/*.inc)) | cksum | cut -d' ' -f1)
-COMMIT := $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
+COMMIT := $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo v$(VERSION))
 $(O)/sim/prove/validate/record.o: CFLAGS_ALL += -DORCHARD_VALIDATE_HASH='"$(VALIDATE_HASH)"'
 $(O)/sim/cmd/main.o: CFLAGS_ALL += -DORCHARD_COMMIT='"$(COMMIT)"'
 $(O)/sim/prove/validate/record.o: $(O)/validate_hash

@@ -159,5 +159,5 @@ double chart_names_width(const char *const *names, size_t stride, size_t count, 
         const char *const *const name = (const char *const *)(const void *)((const char *)names + i * stride);
         widest = fmax(widest, svg_text_width(*name));
     }
-    return fmin(widest, width * (width < CHART_NARROW ? 0.38 : 0.32)) + 8;
+    return fmin(widest, width * (width < CHART_NARROW ? 0.38 : 0.32)) + 10;
 }

@@ -1,4 +1,4 @@
-#include "reports/page.h"
+#include "reports/page_internal.h"
 
 #include "reports/assets.h"
 
@@ -9,20 +9,6 @@
 #include <string.h>
 
 enum { WIDE = 880, NARROW = 380, OPEN_ROWS = 8, PARAGRAPH = 4096 };
-
-/* A figure as a file of its own. */
-struct picture {
-    char *title;
-    struct text svg;
-};
-
-struct page {
-    struct picture *picture;
-    size_t pictures;
-    struct text title, subtitle, list, body, foot; /* list has the links to the sections */
-    unsigned sections, tables;
-    bool series;
-};
 
 struct page *page_create(const char *title, const char *subtitle)
 {
@@ -52,7 +38,7 @@ void page_free(struct page *p)
 }
 
 /* Writes <element class="...">text</element>. */
-static void element(struct text *out, const char *name, const char *classes, const char *string)
+void page_element(struct text *out, const char *name, const char *classes, const char *string)
 {
     text_printf(out, classes ? "<%s class=\"%s\">" : "<%s>", name, classes);
     text_xml(out, string);
@@ -72,11 +58,11 @@ void page_section(struct page *p, const char *title)
     text_put(&p->body, "</h2>\n");
 }
 
-static void paragraph(struct text *out, const char *classes, const char *format, va_list args)
+void page_put_paragraph(struct text *out, const char *classes, const char *format, va_list args)
 {
     char string[PARAGRAPH];
     vsnprintf(string, sizeof string, format, args);
-    element(out, "p", classes, string);
+    page_element(out, "p", classes, string);
 }
 
 void page_paragraph(struct page *p, const char *format, ...)
@@ -84,7 +70,7 @@ void page_paragraph(struct page *p, const char *format, ...)
     va_list args;
     va_start(args, format);
     if (p)
-        paragraph(&p->body, NULL, format, args);
+        page_put_paragraph(&p->body, NULL, format, args);
     va_end(args);
 }
 
@@ -93,7 +79,7 @@ void page_note(struct page *p, const char *format, ...)
     va_list args;
     va_start(args, format);
     if (p)
-        paragraph(&p->body, "note", format, args);
+        page_put_paragraph(&p->body, "note", format, args);
     va_end(args);
 }
 
@@ -102,7 +88,7 @@ void page_foot(struct page *p, const char *format, ...)
     va_list args;
     va_start(args, format);
     if (p)
-        paragraph(&p->foot, NULL, format, args);
+        page_put_paragraph(&p->foot, NULL, format, args);
     va_end(args);
 }
 
@@ -113,10 +99,10 @@ void page_cards(struct page *p, const struct page_card *cards, size_t count)
     text_put(&p->body, "<dl class=\"cards\">\n");
     for (size_t i = 0; i < count; i++) {
         text_put(&p->body, "<div>");
-        element(&p->body, "dt", NULL, cards[i].label);
-        element(&p->body, "dd", strlen(cards[i].value) > 12 ? "value long" : "value", cards[i].value);
+        page_element(&p->body, "dt", NULL, cards[i].label);
+        page_element(&p->body, "dd", strlen(cards[i].value) > 12 ? "value long" : "value", cards[i].value);
         if (cards[i].more)
-            element(&p->body, "dd", "more", cards[i].more);
+            page_element(&p->body, "dd", "more", cards[i].more);
         text_put(&p->body, "</div>\n");
     }
     text_put(&p->body, "</dl>\n");
@@ -124,7 +110,7 @@ void page_cards(struct page *p, const struct page_card *cards, size_t count)
 
 /* ---- tables ---- */
 
-static void header_cell(struct text *out, const struct result_column *c)
+void page_header_cell(struct text *out, const struct result_column *c)
 {
     text_put(out, c->right ? "<th class=\"n\">" : "<th>");
     text_xml(out, c->name);
@@ -164,17 +150,72 @@ static bool all_numbers(const struct result_table *t)
     return true;
 }
 
-static void whole_table(struct text *out, const struct result_table *t, unsigned number)
+void page_attribute(struct text *out, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    text_printf(out, " %s=\"", name);
+    text_xml(out, value);
+    text_put(out, "\"");
+}
+
+/* A link of the first column of a list. */
+static void linked_cell(struct text *out, const struct result_cell *c, const char *link, bool number)
+{
+    text_put(out, number ? "<td class=\"n\">" : "<td>");
+    text_put(out, "<a href=\"");
+    text_xml(out, link);
+    text_xml(out, c->shown);
+    text_put(out, "\">");
+    text_xml(out, c->shown);
+    text_put(out, "</a></td>");
+}
+
+/* Whether a table has sentences, which are broken into lines before anybody has to scroll. */
+static bool has_sentences(const struct result_table *t)
+{
+    enum { LONG = 60 };
+    for (size_t r = 0; r < result_table_rows(t); r++)
+        for (size_t c = 0; c < result_table_columns(t); c++) {
+            const char *const shown = result_table_cell(t, r, c)->shown;
+            if (shown && strlen(shown) > LONG)
+                return true;
+        }
+    return false;
+}
+
+/* The box scrolls, so the keyboard has to reach it. */
+static void table_begin(struct text *out, const struct result_table *t, unsigned number, const struct page_list *how)
 {
     const bool numbers = all_numbers(t);
-    text_printf(out, "<div class=\"scroll\"><table id=\"table-%u\"%s>\n<thead><tr>", number, numbers ? " class=\"n\"" : "");
+    text_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table id=\"table-%u\"%s", number,
+                numbers            ? " class=\"n\""
+                : has_sentences(t) ? " class=\"wrap\""
+                                   : "");
+    if (how) {
+        page_attribute(out, "data-link", how->link);
+        page_attribute(out, "data-rows", how->rows);
+        page_attribute(out, "data-pick", how->pick);
+    }
+    text_put(out, ">\n<thead><tr>");
     for (size_t c = 0; c < result_table_columns(t); c++)
-        header_cell(out, result_table_column(t, c));
+        page_header_cell(out, result_table_column(t, c));
     text_put(out, "</tr></thead>\n<tbody>\n");
+}
+
+void page_put_table(struct text *out, const struct result_table *t, unsigned number, const struct page_list *how)
+{
+    const bool numbers = all_numbers(t);
+    table_begin(out, t, number, how);
     for (size_t r = 0; r < result_table_rows(t); r++) {
         text_put(out, "<tr>");
-        for (size_t c = 0; c < result_table_columns(t); c++)
-            cell(out, result_table_cell(t, r, c), !numbers && result_table_column(t, c)->right);
+        for (size_t c = 0; c < result_table_columns(t); c++) {
+            const struct result_cell *const one = result_table_cell(t, r, c);
+            if (c == 0 && how && how->link && one->shown)
+                linked_cell(out, one, how->link, result_table_column(t, 0)->right);
+            else
+                cell(out, one, !numbers && result_table_column(t, c)->right);
+        }
         text_put(out, "</tr>\n");
     }
     text_put(out, "</tbody></table></div>\n");
@@ -197,7 +238,7 @@ static void file_name(struct text *out, const char *title)
         text_put(out, "table");
 }
 
-static void button(struct text *out, const char *title, unsigned number)
+void page_csv_button(struct text *out, const char *title, unsigned number)
 {
     text_printf(out, "<button class=\"csv\" type=\"button\" hidden=\"hidden\" data-table=\"table-%u\" data-file=\"", number);
     file_name(out, title);
@@ -212,9 +253,9 @@ void page_table(struct page *p, const char *title, const struct result_table *ta
     if (result_table_failed(table))
         return;
     p->tables++;
-    element(&p->body, "h3", NULL, title);
-    whole_table(&p->body, table, p->tables);
-    button(&p->body, title, p->tables);
+    page_element(&p->body, "h3", NULL, title);
+    page_put_table(&p->body, table, p->tables, NULL);
+    page_csv_button(&p->body, title, p->tables);
 }
 
 void page_fold(struct page *p, const char *title, const struct result_table *table)
@@ -228,8 +269,8 @@ void page_fold(struct page *p, const char *title, const struct result_table *tab
     text_put(&p->body, "<details><summary>");
     text_xml(&p->body, title);
     text_put(&p->body, "</summary>\n");
-    whole_table(&p->body, table, p->tables);
-    button(&p->body, title, p->tables);
+    page_put_table(&p->body, table, p->tables, NULL);
+    page_csv_button(&p->body, title, p->tables);
     text_put(&p->body, "</details>\n");
 }
 
@@ -244,8 +285,8 @@ static void figure_table(struct page *p, const struct page_figure *f)
     p->tables++;
     text_printf(&p->body, "<details%s><summary>Table, %zu row%s</summary>\n", rows <= OPEN_ROWS ? " open=\"open\"" : "", rows,
                 rows == 1 ? "" : "s");
-    whole_table(&p->body, f->table, p->tables);
-    button(&p->body, f->title, p->tables);
+    page_put_table(&p->body, f->table, p->tables, NULL);
+    page_csv_button(&p->body, f->title, p->tables);
     text_put(&p->body, "</details>\n");
 }
 
@@ -259,9 +300,9 @@ static void figure_begin(struct page *p, const struct page_figure *f)
         text_printf(&p->body, "\" data-shown=\"%zu\"%s>\n", f->shown, f->zero ? " data-zero=\"1\"" : "");
         p->series = true;
     }
-    element(&p->body, "figcaption", NULL, f->title);
+    page_element(&p->body, "figcaption", NULL, f->title);
     if (f->caption)
-        element(&p->body, "p", NULL, f->caption);
+        page_element(&p->body, "p", NULL, f->caption);
 }
 
 static void keep_picture(struct page *p, const struct page_figure *f)
@@ -327,6 +368,8 @@ static void write_scripts(const struct page *p, FILE *out)
     }
     fputs("<script>//<![CDATA[\n", out);
     fputs(report_page_js, out);
+    fputs(p->brush ? report_brush_js : "", out);
+    fputs(p->live ? report_live_js : "", out);
     fputs("//]]></script>\n", out);
 }
 

@@ -38,6 +38,28 @@ void page_fold(struct page *page, const char *title, const struct result_table *
 /* A table of its own. */
 void page_table(struct page *page, const char *title, const struct result_table *table);
 
+/* A table whose rows have pages of their own, on a server. */
+struct page_list {
+    const char *link; /* stands before the text of the first column, which becomes a link; NULL = no links */
+    const char *rows; /* address that gives rows newer than &after=, as {"numbers": [bool], "rows": [[text]]}, oldest first; NULL
+                         = the list stays as it is. The newest row comes first, and the first column is a number that grows. */
+    const char *pick; /* name of the field of a form that takes the first column of ticked rows; NULL = nothing to tick */
+};
+void page_list(struct page *page, const char *title, const struct result_table *table, const struct page_list *how);
+
+/* A form that asks for `action` with its fields. */
+struct page_field {
+    const char *name, *label, *value;
+};
+void page_form(struct page *page, const char *action, const char *button, const struct page_field *fields, size_t count);
+void page_link(struct page *page, const char *address, const char *text);
+/* Something that a reader must not miss. */
+void page_callout(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Points with many values each, of which a reader chooses by ranges: an axis for each column. Thousands of rows cost little,
+ * because they are not drawn until they are looked at; charts and tables of the most important ones should stand beside it. */
+void page_brush(struct page *page, const char *title, const char *caption, const struct result_table *points);
+
 /* Draws into a frame: one of the functions of chart.h. */
 typedef void page_draw(struct text *out, const struct svg_frame *frame, const void *chart);
 

@@ -11,6 +11,8 @@
   function csv(table) {
     return rows(table).map(function (row) {
       return row.map(function (text) {
+        /* Text of others never begins as a formula does. */
+        text = /^[=+\-@\t\r]/.test(text) && isNaN(text) ? "'" + text : text;
         return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
       }).join(",");
     }).join("\r\n") + "\r\n";

@@ -110,6 +110,19 @@ void text_xml(struct text *t, const char *string)
     }
 }
 
+void text_clean(struct text *t, const char *string)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    while (s && *s) {
+        const unsigned length = utf8_length(s);
+        if (length == 0)
+            text_put(t, replacement);
+        else
+            text_bytes(t, *s < 0x20 || *s == 0x7f ? " " : (const char *)s, length);
+        s += length ? length : 1;
+    }
+}
+
 void text_json(struct text *t, const char *string)
 {
     if (!string) {

@@ -21,6 +21,8 @@ void text_printf(struct text *t, const char *format, ...) __attribute__((format(
 /* Writes the content of an element or of a quoted attribute of HTML and XML. Markup is escaped; characters that XML does not
  * have, and broken UTF-8, become U+FFFD. NULL writes nothing. */
 void text_xml(struct text *t, const char *string);
+/* Writes a text for formats that have no escapes for them: control characters become blanks, broken UTF-8 becomes U+FFFD. */
+void text_clean(struct text *t, const char *string);
 /* Writes a JSON string with its quotes. '<' and '&' are escaped too, so that it may stand in a script element. NULL becomes null.
  */
 void text_json(struct text *t, const char *string);

@@ -13,6 +13,17 @@ $(O)/gen/sim/db/%_sql.c: sim/db/%.sql sim/build.mk
 $(DB_SQL_OBJ): $(O)/gen/%.o: $(O)/gen/%.c
 	$(CC) $(CFLAGS_ALL) -c $< -o $@
 
+# Documents that are part of the library: the dashboard that a server gives away, and the claims that a page asks anew.
+SIM_TEXTS := serve/grafana report/claims
+SIM_TEXT_OBJ := $(SIM_TEXTS:%=$(O)/gen/sim/%.o)
+LIB_OBJ += $(SIM_TEXT_OBJ)
+$(O)/gen/sim/%.c: sim/%.json sim/build.mk
+	@mkdir -p $(@D)
+	{ echo '#include "sim/$*.h"'; echo 'const char $(subst /,_,$*)[] ='; \
+	  sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^.*$$/"&\\n"/' $<; echo ';'; } > $@.tmp && mv $@.tmp $@
+$(SIM_TEXT_OBJ): $(O)/gen/%.o: $(O)/gen/%.c
+	$(CC) $(CFLAGS_ALL) -c $< -o $@
+
 # Readers of ONNX files, from the schema that Debian's libonnx-dev has: sim/network/onnx/README.md.
 ONNX_SCHEMA ?= /usr/include/onnx/onnx.proto
 ONNX_GEN := $(O)/gen/sim/network/onnx

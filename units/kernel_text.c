@@ -158,8 +158,10 @@ static bool bad_value(struct parser *p, const struct kernel_parameter *row, cons
         return kernel_refuse(p->error, "%s: %s has no '%.60s'%s; %s of %s", kernel, row->name, word, phrase,
                              row->chain ? "names with + between" : "one", row->words);
     }
-    return kernel_refuse(p->error, "%s: %s is a number from %" PRId64 " to %" PRId64 ", not '%s'", kernel, row->name, row->least,
-                         row->most, value);
+    return kernel_refuse(p->error,
+                         "%s: %s is a number from %" PRId64 " to %" PRId64 ", as in 64, 64K or 64KiB (1024 each), 64kB (1000), "
+                         "64M ...; not '%s'",
+                         kernel, row->name, row->least, row->most, value);
 }
 
 /* Reads a chain such as "add+relu". */
@@ -186,18 +188,17 @@ static bool decimal_value(const struct kernel_parameter *row, const char *value,
     return end != value && !*end && isfinite(*number) && *number >= (double)row->least && *number <= (double)row->most;
 }
 
-/* Reads a suffix such as the M of "64M": a binary multiple, as in sizes given in bytes. */
-static bool multiple(const char **end, int64_t *number)
+bool kernel_size_suffix(const char **end, uint64_t *number)
 {
-    static const char letters[] = "KMG";
-    const char *letter = **end ? strchr(letters, **end) : NULL;
-    if (!letter)
-        return true;
-    const unsigned shift = 10 * (unsigned)(letter - letters + 1);
-    ++*end;
-    if (*number < 0 || *number > INT64_MAX >> shift)
-        return false;
-    *number <<= shift;
+    static const char letters[] = "KMGT";
+    const char *const at = *end;
+    const char *const letter = *at ? strchr(letters, *at == 'k' ? 'K' : *at) : NULL;
+    const unsigned power = letter ? (unsigned)(letter - letters) + 1 : 0;
+    const bool decimal = power && at[1] == 'B', binary = power && at[1] == 'i' && at[2] == 'B';
+    *end += power ? 1 + (decimal ? 1 : binary ? 2 : 0) : *at == 'B';
+    for (unsigned i = 0; i < power; i++)
+        if (__builtin_mul_overflow(*number, decimal ? 1000u : 1024u, number))
+            return false;
     return true;
 }
 
@@ -207,7 +208,15 @@ static bool whole_value(const struct kernel_parameter *row, const char *value, i
     errno = 0;
     *number = strtoll(value, &stop, 10);
     const char *end = stop;
-    return end != value && errno == 0 && multiple(&end, number) && !*end && *number >= row->least && *number <= row->most;
+    if (end == value || errno != 0)
+        return false;
+    if (*number >= 0) {
+        uint64_t size = (uint64_t)*number;
+        if (!kernel_size_suffix(&end, &size) || size > INT64_MAX)
+            return false;
+        *number = (int64_t)size;
+    }
+    return !*end && *number >= row->least && *number <= row->most;
 }
 
 static bool set_parameter(struct parser *p, unsigned index, const char *value)

@@ -53,6 +53,9 @@ bool kernel_refuse(struct isa_error *error, const char *format, ...) __attribute
  * option and the nearest right one. */
 bool kernel_text_read(const struct kernel_form *form, const char *options, int64_t *value, double *decimal,
                       struct isa_error *error);
+/* Reads a suffix at *end and multiplies by it: K, KiB, M, MiB ... up to T are multiples of 1024, kB, MB ... of 1000, B is 1; none
+ * is well, too. Returns false when the number does not fit. */
+bool kernel_size_suffix(const char **end, uint64_t *number);
 /* Writes the canonical text, name first: equal requests have equal texts. Returns its length as snprintf does. */
 int kernel_text_write(const struct kernel_form *form, const int64_t *value, const double *decimal, char *text, size_t size);
 

@@ -2,6 +2,7 @@
 #include "sim/api/api.h"
 
 #include "sim/api/answer.h"
+#include "sim/api/csv_rows.h"
 #include "sim/base/check.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -81,12 +82,12 @@ void api_progress(struct api_context *context, const struct orchard_progress *pr
 
 bool api_wants_document(const struct api_context *context)
 {
-    return context->common.json || context->answer;
+    return context->common.json || context->common.csv || context->answer;
 }
 
 bool api_wants_text(const struct api_context *context)
 {
-    return !context->common.json && context->session->text;
+    return !context->common.json && !context->common.csv && context->session->text;
 }
 
 static void keep(struct api_context *context, json_object *document, char *text)
@@ -102,13 +103,22 @@ static void keep(struct api_context *context, json_object *document, char *text)
 
 void api_document(struct api_context *context, json_object *document)
 {
-    if (context->common.json && context->session->text)
+    if (context->common.csv && context->session->text) {
+        if (!csv_rows_print(context->out, document) && !context->error.exit_code)
+            orch_no_memory(&context->error);
+    } else if (context->common.json && context->session->text) {
         json_print(json_object_get(document), context->out);
+    }
     keep(context, document, NULL);
 }
 
 void api_document_text(struct api_context *context, char *text)
 {
+    if (context->common.csv) {
+        api_document(context, json_tokener_parse(text));
+        free(text);
+        return;
+    }
     if (context->common.json && context->session->text)
         fputs(text, context->out);
     const size_t length = strlen(text);

@@ -1,5 +1,6 @@
 #include "sim/api/args.h"
 
+#include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
 
 #include <errno.h>
@@ -159,6 +160,23 @@ bool api_number(const struct api_args *args, const char *name, double lowest, do
                          highest);
     *value = number;
     return true;
+}
+
+bool api_quantity(const struct api_args *args, const char *name, const char *unit, double lowest, double highest, double *value,
+                  struct orch_error *error)
+{
+    const char *const text = api_value(args, name);
+    char units[160];
+    double number;
+    if (!text)
+        return true;
+    if (quantity_read(text, unit, &number) && number >= lowest && number <= highest) {
+        *value = number;
+        return true;
+    }
+    quantity_units(unit, units, sizeof units);
+    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " %.60s: expected a number from %g to %g in %s%s%s", name, text, lowest,
+                     highest, unit, units[0] ? ", or with one of the units " : "", units);
 }
 
 bool api_unsigned(const struct api_args *args, const char *name, uint64_t lowest, uint64_t highest, uint64_t *value,

@@ -40,6 +40,9 @@ bool api_has(const struct api_args *args, const char *name);
 /* Numbers in range; *value is left alone when the option was not given. */
 bool api_number(const struct api_args *args, const char *name, double lowest, double highest, double *value,
                 struct orch_error *error);
+/* A number in `unit`, or with another unit of its kind (sim/base/quantity.h): "20min". */
+bool api_quantity(const struct api_args *args, const char *name, const char *unit, double lowest, double highest, double *value,
+                  struct orch_error *error);
 bool api_unsigned(const struct api_args *args, const char *name, uint64_t lowest, uint64_t highest, uint64_t *value,
                   struct orch_error *error);
 /* The option "jobs", 1 to `most`; as many as the host has processors when it was not given. */

@@ -1,5 +1,7 @@
 #include "sim/api/common.h"
 
+#include "sim/db/db.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,17 +19,8 @@ const struct orchard_option api_common_options[] = {
 
 char *api_default_db(void)
 {
-    const char *given = getenv("ORCHARD_DB"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    char path[4096];
-    if (given && given[0])
-        snprintf(path, sizeof path, "%s", given);
-    else if (data && data[0] == '/') /* relative paths are to be ignored, says the XDG specification */
-        snprintf(path, sizeof path, "%s/orchard/orchard.db", data);
-    else if (home && home[0])
-        snprintf(path, sizeof path, "%s/.local/share/orchard/orchard.db", home);
-    else
-        snprintf(path, sizeof path, "orchard.db");
-    return strdup(path);
+    const char *const given = getenv("ORCHARD_DB");
+    return given && given[0] ? strdup(given) : db_default_path();
 }
 
 static bool read_sets(struct api_common *common, const struct api_args *args, struct orch_error *error)
@@ -50,6 +43,9 @@ bool api_common_read(struct api_common *common, const struct api_args *args, str
     common->chips_given = api_has(args, "chip");
     common->chips = common->chips_given ? api_value(args, "chip") : "m1";
     common->json = api_has(args, "json");
+    common->csv = api_has(args, "csv");
+    if (common->csv && common->json)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("csv") " and " ORCH_OPTION("json") ": one of them");
     common->quiet = api_has(args, "quiet");
     common->seed_given = api_has(args, "seed");
     if (!read_sets(common, args, error) || !api_unsigned(args, "threads", 1, 1024, &threads, error) ||

@@ -13,6 +13,7 @@ struct api_common {
     size_t set_count;
     char *db; /* path of the performance database */
     bool json, quiet, color;
+    bool csv; /* of verbs that have the option */
     unsigned threads; /* 1 .. 1024; online processors when not given */
     uint64_t seed;    /* 1 when not given */
     bool seed_given;

@@ -241,9 +241,9 @@ const struct api_verb verb_calibrate = {
                 "apart. Errors are given in\n"
                 "and out of the folds of a cross-validation. --chip fits rows of those chips only. Runs use the result only "
                 "with --fitted NAME.",
-            .examples = "orchard calibrate amx-timing.csv --vary amx.array_f32_cycles --vary amx.z_latency_cycles --max 60\n"
-                        "orchard calibrate --keys --chip m1-max\n"
-                        "orchard run gemm:512x512x512 --chip m1-max --fitted calibrated-amx-timing",
+            .examples = "orchard calibrate --keys --chip m1-max\n"
+                        "orchard calibrate examples/measurements/loops.csv --vary amx.array_f32_cycles --max 20\n"
+                        "orchard run gemm:512x512x512 --chip m1-max --fitted calibrated-loops",
             .options = option_table,
         },
     .ask = ask,

@@ -1,13 +1,18 @@
-/* The verb compare: sets two recorded runs beside each other. */
+/* The verb compare: sets recorded runs beside each other. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/api/api.h"
+#include "sim/api/verb_compare_many.h"
+#include "sim/api/write_page.h"
 #include "sim/report/compare.h"
+#include "sim/report/report.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { RUNS_MOST = 16 };
 
 /* ---- JSON ---- */
 
@@ -170,48 +175,78 @@ static void print_text(struct api_context *context, const struct comparison *c)
     print_keys(context, c);
 }
 
-static bool read_sides(struct api_context *context, struct orch_db *db, const char *const *word, struct report_run side[2],
-                       struct orch_error *error)
+static bool read_runs(struct api_context *context, struct orch_db *db, int words, const char *const *word, int64_t *id,
+                      struct report_run *run, struct orch_error *error)
 {
     const struct chip_db *const chips = api_chip_db(context, error);
     bool ok = chips != NULL;
-    for (int i = 0; ok && i < 2; i++) {
-        int64_t id;
-        ok = db_resolve_run(db, word[i], &id, error) && report_run_read(db, chips, id, &side[i], error);
-    }
+    for (int i = 0; ok && i < words; i++)
+        ok = db_resolve_run(db, word[i], &id[i], error) && report_run_read(db, chips, id[i], &run[i], error);
+    return ok;
+}
+
+static bool say_two(struct api_context *context, const struct report_run *run, struct orch_error *error)
+{
+    struct comparison c = {0};
+    const bool ok = compare_runs(&run[0], &run[1], &c, error);
+    if (ok && api_wants_document(context))
+        give_document(context, &c);
+    if (ok && api_wants_text(context))
+        print_text(context, &c);
+    compare_free(&c);
+    return ok;
+}
+
+static bool make_page(struct api_context *context, struct orch_db *db, const int64_t *id, size_t count, struct orch_error *error)
+{
+    struct page *page = NULL;
+    const bool ok =
+        report_comparison(db, context->chip_db, id, count, &page, error) && verb_write_page(context, page, "compare", error);
+    page_free(page);
     return ok;
 }
 
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
-    struct report_run side[2] = {0};
-    struct comparison c = {0};
-    if (words != 2)
-        return api_usage(context, "two runs to compare, as in compare 12 last");
+    struct report_run run[RUNS_MOST] = {0};
+    int64_t id[RUNS_MOST];
+    if (words < 2 || words > RUNS_MOST)
+        return api_usage(context, "two to %d runs to compare, as in compare 12 last", RUNS_MOST);
     struct orch_db *const db = db_open(context->common.db, DB_READ, &error);
-    const bool ok = db && read_sides(context, db, word, side, &error) && compare_runs(&side[0], &side[1], &c, &error);
-    if (ok && api_wants_document(context))
-        give_document(context, &c);
-    if (ok && api_wants_text(context))
-        print_text(context, &c);
-    compare_free(&c);
-    report_run_free(&side[0]);
-    report_run_free(&side[1]);
+    bool ok = db && read_runs(context, db, words, word, id, run, &error);
+    if (ok && words == 2)
+        ok = say_two(context, run, &error);
+    else if (ok)
+        verb_compare_many(context, run, (size_t)words);
+    if (ok && api_has(&context->args, "output"))
+        ok = make_page(context, db, id, (size_t)words, &error);
+    for (int i = 0; i < words; i++)
+        report_run_free(&run[i]);
     db_close(db);
     return ok ? ORCH_OK : api_fail(context, &error);
 }
+
+static const struct orchard_option option_table[] = {
+    {"output", 'o', "FILE", false, "also a page: the runs side by side, and what differs from the first"},
+    {"csv", 0, NULL, false, "a table on standard output (RFC 4180): a row for each number, or of several runs for each run"},
+    {0},
+};
 
 const struct api_verb verb_compare = {
     .help =
         {
             .name = "compare",
-            .synopsis = "RUN RUN",
-            .summary = "two recorded runs beside each other",
-            .text = "Every number that differs with its ratio, whether the intervals overlap, which reasons grew, and which "
-                    "values of the chips differ.",
-            .examples = "orchard compare 12 13\n"
-                        "orchard compare 12 last --json",
+            .synopsis = "RUN RUN [RUN...] [-o FILE.html]",
+            .summary = "recorded runs beside each other",
+            .text = "Of two: every number that differs with its ratio, whether the intervals overlap, which reasons grew, and "
+                    "which\n"
+                    "values of the chips differ. Of more: how each stands to the fastest, with the interval of the ratio.",
+            .examples = "orchard compare 1 2\n"
+                        "orchard compare 1 last --json\n"
+                        "orchard compare 1 2 3\n"
+                        "orchard compare 1 2 3 -o three.html",
+            .options = option_table,
         },
     .ask = ask,
 };

@@ -201,11 +201,9 @@ const struct api_verb verb_compile = {
                 "with an element for each thread, and is there to be edited. A vector or structure passed by value is one "
                 "argument for each\n"
                 "number in it. What was compiled is kept in orchard/compile of the XDG cache folder.",
-            .examples = "orchard compile saxpy.cl -o saxpy\n"
-                        "orchard compile kernels.cl --entry sgemm -D TILE=16 -I include -o sgemm\n"
-                        "orchard compile saxpy.cl --print asm\n"
-                        "orchard compile saxpy.cl -o saxpy --grid 1024 --group 64 --args f32:1024:rand:1 --args f32:1024 --args "
-                        "2f --args 1024",
+            .examples = "orchard compile examples/gpu/triad.cl -o triad\n"
+                        "orchard compile examples/gpu/saxpy.metal --entry saxpy -D UNUSED=1 -I examples/gpu -o saxpy\n"
+                        "orchard compile examples/gpu/triad.cl --print asm",
             .options = option_table,
         },
     .ask = ask,

@@ -262,7 +262,7 @@ static bool read_prune(struct api_context *context, struct db_prune *what, char 
     double days = -1;
     *what = (struct db_prune){api_value(&context->args, "before"), api_has(&context->args, "failed"),
                               api_value(&context->args, "keep-version"), api_has(&context->args, "dry-run")};
-    if (!api_number(&context->args, "older-than", 0, 36500, &days, error))
+    if (!api_quantity(&context->args, "older-than", "d", 0, 36500, &days, error))
         return false;
     if (days >= 0 && what->before)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("older-than") " and " ORCH_OPTION("before") " exclude one another");
@@ -372,9 +372,10 @@ const struct api_verb verb_db = {
                 "names that explain themselves: orchard db info); check examines everything; export writes a table or view\n"
                 "as CSV or JSON lines; prune removes old or failed runs; merge adds what other files have, any order, any\n"
                 "number of times.",
-            .examples = "orchard db sql 'SELECT * FROM v_run_summary'\n"
+            .examples = "orchard db info\n"
+                        "orchard db sql 'SELECT * FROM v_run_summary'\n"
                         "orchard db export v_op_time -o ops.csv\n"
-                        "orchard db merge shard-*.db",
+                        "orchard db merge shard-0.db",
             .options = option_table,
         },
     .ask = ask,

@@ -53,7 +53,7 @@ const struct api_verb verb_explain = {
             .summary = "why a recorded run took as long as it did",
             .text = "RUN is the number of a run, the beginning of its uid, or last (default).",
             .examples = "orchard explain\n"
-                        "orchard explain 12",
+                        "orchard explain 2",
         },
     .ask = ask,
 };

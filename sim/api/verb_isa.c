@@ -216,11 +216,11 @@ const struct api_verb verb_isa = {
                     "asm (amx, agx, ane) writes raw code or a program; table prints the instruction table as Markdown; check "
                     "runs golden\n"
                     "vectors, for ane program files against the operation that they implement, plain or gzip.",
-            .examples = "orchard isa disasm a64 program.elf\n"
-                        "orchard isa asm amx loop.s -o loop.bin\n"
+            .examples = "orchard isa disasm a64 examples/cpu/words.elf\n"
+                        "orchard isa asm amx examples/cpu/loop.s -o loop.bin\n"
+                        "orchard isa disasm amx loop.bin\n"
                         "orchard isa table amx\n"
-                        "orchard isa check amx vectors/*.gz\n"
-                        "orchard isa check ane programs/*.hwx",
+                        "orchard isa check amx examples/vectors/genlut.txt.gz",
             .options = option_table,
         },
     .ask = ask,

@@ -138,9 +138,8 @@ const struct api_verb verb_kernel = {
                     "and its code "
                     "launched instead;\n"
                     "outputs are judged the same way, executed instructions are set beside those of the description.",
-            .examples = "orchard kernel check kernels/agx\n"
-                        "orchard kernel check kernels/agx sgemm_tiled histogram\n"
-                        "orchard kernel check kernels/agx --compile",
+            .examples = "orchard kernel check examples/gpu\n"
+                        "orchard kernel check examples/gpu scale",
             .options = option_table,
         },
     .ask = ask,

@@ -3,52 +3,13 @@
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/api/api.h"
-#include "sim/workload/cpu/cpu_kernel.h"
-#include "sim/workload/amx/kernel.h"
+#include "sim/run/kernel_list.h"
+#include "sim/run/workload_hint.h"
 #include "sim/workload/gpu/frameworks/framework.h"
-#include "units/amx/kernels/amx_kernels.h"
-#include "units/ane/kernels/ane_kernels.h"
-#include "units/cpu/kernels/cpu_kernels.h"
-#include "units/gpu/kernels/gpu_kernels.h"
 
 #include <string.h>
 
-/* One row of the list: a kernel on a unit. */
-struct row {
-    const char *name, *grammar, *units, *precisions, *text;
-};
-
-static size_t row_count(void)
-{
-    return kernel_count() + gpu_kernel_count() + ane_kernel_count() + cpu_kernel_count() + cpu_kernels.count + amx_kernels.count;
-}
-
-static struct row row_at(size_t index)
-{
-    if (index < kernel_count()) {
-        const struct kernel_info *k = kernel_at(index);
-        return (struct row){k->name, k->grammar, k->units, k->precisions, k->text};
-    }
-    if (index < kernel_count() + gpu_kernel_count()) {
-        const struct gpu_kernel_info *g = gpu_kernel_at(index - kernel_count());
-        return (struct row){g->name, g->grammar, "gpu", g->precisions, g->text};
-    }
-    index -= kernel_count() + gpu_kernel_count();
-    if (index >= ane_kernel_count() + cpu_kernel_count()) {
-        const size_t place = index - ane_kernel_count() - cpu_kernel_count();
-        const bool neon = place < cpu_kernels.count;
-        const struct routine *r = neon ? cpu_kernels.row[place] : amx_kernels.row[place - cpu_kernels.count];
-        return (struct row){r->operation->name, r->grammar, neon ? "cpu" : "amx", r->precisions, r->text};
-    }
-    if (index >= ane_kernel_count()) {
-        const struct kernel_info *c = cpu_kernel_at(index - ane_kernel_count());
-        return (struct row){c->name, c->grammar, c->units, c->precisions, c->text};
-    }
-    const struct ane_kernel_info *a = ane_kernel_at(index);
-    return (struct row){a->name, a->grammar, "ane", "f16, weights also i8 i4", a->text};
-}
-
-static json_object *row_json(struct row r)
+static json_object *row_json(struct kernel_info r)
 {
     json_object *const o = json_object_new_object();
     json_add_text(o, "name", r.name);
@@ -65,15 +26,15 @@ static int list(struct api_context *context)
         {"kernel", NULL, false, 0}, {"units", NULL, false, 0}, {"precisions", NULL, false, 0}, {"shape", NULL, false, 0}};
     if (api_wants_document(context)) {
         json_object *const rows = json_object_new_array();
-        for (size_t i = 0; i < row_count(); i++)
-            json_object_array_add(rows, row_json(row_at(i)));
+        for (size_t i = 0; i < kernel_list_count(); i++)
+            json_object_array_add(rows, row_json(kernel_list_at(i)));
         api_document(context, rows);
     }
     if (!api_wants_text(context))
         return ORCH_OK;
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
-    for (size_t i = 0; i < row_count(); i++) {
-        const struct row r = row_at(i);
+    for (size_t i = 0; i < kernel_list_count(); i++) {
+        const struct kernel_info r = kernel_list_at(i);
         table_row(table);
         table_cell(table, "%s", r.name);
         table_cell(table, "%s", r.units);
@@ -155,11 +116,9 @@ static void print_sets_of(struct api_context *context, const char *name)
 static int show(struct api_context *context, const char *name)
 {
     struct orch_error error = {0};
-    struct kernel_call ignored;
-    char probe[64];
     json_object *found = json_object_new_array();
-    for (size_t i = 0; i < row_count(); i++) {
-        const struct row r = row_at(i);
+    for (size_t i = 0; i < kernel_list_count(); i++) {
+        const struct kernel_info r = kernel_list_at(i);
         if (strcmp(r.name, name) != 0)
             continue;
         json_object_array_add(found, row_json(r));
@@ -175,8 +134,7 @@ static int show(struct api_context *context, const char *name)
     json_object_put(found);
     if (count)
         return ORCH_OK;
-    snprintf(probe, sizeof probe, "%.30s:1", name);
-    kernel_parse(probe, NULL, &ignored, &error); /* says which kernel was probably meant */
+    workload_unknown_kernel(name, &error);
     return api_fail(context, &error);
 }
 
@@ -188,6 +146,8 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return show(context, word[1]);
     if (words == 1 && strcmp(word[0], "sets") == 0)
         return list_sets(context);
+    if (words == 1)
+        return api_usage(context, "'%s' is neither list nor sets; one kernel: show %s", word[0], word[0]);
     return api_usage(context, "'%s' is neither list nor sets nor show NAME", word[0]);
 }
 

@@ -124,8 +124,9 @@ static bool read_rules(struct loadtest *t, struct orch_error *error)
         double delay_ms = 1e3 * model->rule.delay_s, timeout_ms = 1e3 * model->rule.timeout_s;
         if (!api_unsigned(a, "max-batch", 1, BATCH_MOST, &most, error) ||
             !api_unsigned(a, "queue-size", 1, 100000000, &queue, error) ||
-            !api_number(a, "queue-delay", 0, 3.6e6, &delay_ms, error) ||
-            !api_number(a, "timeout", 0, 3.6e6, &timeout_ms, error) || !api_unsigned(a, "prompt", 1, 1 << 20, &prompt, error) ||
+            !api_quantity(a, "queue-delay", "ms", 0, 3.6e6, &delay_ms, error) ||
+            !api_quantity(a, "timeout", "ms", 0, 3.6e6, &timeout_ms, error) ||
+            !api_unsigned(a, "prompt", 1, 1 << 20, &prompt, error) ||
             !api_unsigned(a, "generate", 1, 1 << 20, &generate, error) ||
             !api_chosen(a, "batching", "continuous|static", &batching, error))
             return false;
@@ -242,7 +243,8 @@ static bool read_load(struct loadtest *t, struct orch_error *error)
     uint64_t samples = OFFLINE_USUALLY;
     double limit_ms = LIMIT_USUALLY_MS;
     if (!api_chosen(a, "scenario", "open|single-stream|multi-stream|server|offline", &scenario, error) ||
-        !api_unsigned(a, "samples", 1, 100000000, &samples, error) || !api_number(a, "limit", 1e-6, 3.6e6, &limit_ms, error))
+        !api_unsigned(a, "samples", 1, 100000000, &samples, error) ||
+        !api_quantity(a, "limit", "ms", 1e-6, 3.6e6, &limit_ms, error))
         return false;
     t->server = scenario == SERVER;
     t->limit_s = 1e-3 * limit_ms;
@@ -264,7 +266,7 @@ static bool read_load(struct loadtest *t, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("arrivals") " %.80s: the server scenario has random arrivals, poisson:RATE",
                          t->arrivals_text);
-    if (!api_number(a, "duration", 1e-3, 1e7, &t->setup.duration_s, error))
+    if (!api_quantity(a, "duration", "s", 1e-3, 1e7, &t->setup.duration_s, error))
         return false;
     t->setup.arrivals = &t->arrivals;
     if (!t->arrivals_text) {
@@ -289,8 +291,8 @@ static bool read_machine(struct loadtest *t, struct orch_error *error)
             return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to a machine: give " ORCH_OPTION("device"),
                              of_machines[i]);
     if (!api_chosen(a, "power-mode", "high|balanced|low", &mode, error) ||
-        !api_number(a, "ambient", -40, 60, &t->heat.ambient_c, error) ||
-        !api_number(a, "power-cap", 0.1, 1e4, &t->heat.power_cap_w, error) ||
+        !api_quantity(a, "ambient", "C", -40, 60, &t->heat.ambient_c, error) ||
+        !api_quantity(a, "power-cap", "W", 0.1, 1e4, &t->heat.power_cap_w, error) ||
         !api_number(a, "battery", 0, 100, &t->heat.battery_percent, error))
         return false;
     for (unsigned m = 0; m < t->setup.models; m++)

@@ -23,14 +23,18 @@ static const struct orchard_option option_table[] = {
 
 static const char *computed_by(const struct check_network_row *r, const char *unit, char *text, size_t size)
 {
-    char elsewhere[40] = "", share[60] = "";
+    char elsewhere[40] = "", share[60] = "", whole[120] = "";
     if (!r->fallbacks)
         return "reference";
     if (r->elsewhere)
         snprintf(elsewhere, sizeof elsewhere, ", cpu (%u)", r->elsewhere);
     if (!isnan(r->share))
         snprintf(share, sizeof share, ", %.1f %% of the MACs it has kernels for", 100 * r->share);
-    snprintf(text, size, "%s (%u kernels%s)%s, reference (%u nodes)", unit, r->kernels - r->elsewhere, share, elsewhere, r->left);
+    if (r->whole)
+        snprintf(whole, sizeof whole, "; %zu of %zu nodes in f32 with %.1f %% of the MACs, %.2g off in f16", r->whole, r->nodes,
+                 100 * r->whole_macs, r->half);
+    snprintf(text, size, "%s (%u kernels%s)%s, reference (%u nodes)%s", unit, r->kernels - r->elsewhere, share, elsewhere,
+             r->left, whole);
     return text;
 }
 
@@ -52,7 +56,7 @@ static void show_rows(struct api_context *context, const struct check_network_ro
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (size_t k = 0; k < rows->count; k++) {
         const struct check_network_row *const r = &rows->row[k];
-        char text[160];
+        char text[320];
         table_row(table);
         table_cell(table, "%s", r->name);
         table_cell(table, "%s", r->right ? "right" : "wrong");
@@ -81,6 +85,12 @@ static json_object *rows_json(const struct check_network_rows *rows, const char 
             json_add_count(o, "kernels", r->kernels);
             if (r->elsewhere)
                 json_add_count(o, "kernels_of_cpu", r->elsewhere);
+            if (r->whole) {
+                json_add_count(o, "nodes_in_f32", r->whole);
+                json_add_count(o, "nodes", r->nodes);
+                json_add_number(o, "mac_share_in_f32", r->whole_macs);
+                json_add_number(o, "largest_difference_in_f16", r->half);
+            }
             json_add_count(o, "fallback_nodes", r->left);
             json_add_text(o, "fallbacks", r->fallbacks);
         }
@@ -182,11 +192,11 @@ const struct api_verb verb_model = {
                 "Networks with operators that are not known are skipped by name. On a unit, operators without a kernel are "
                 "computed by the reference and\n"
                 "named; of the multiplications of operators with a kernel, the unit's kernels must compute 95 %. In f16, "
-                "golden outputs are met within 2e-2.",
-            .examples = "orchard model check models\n"
-                        "orchard model check models mnist_8 --opt 0\n"
-                        "orchard model check models mnist_8 --unit cpu\n"
-                        "orchard model check /usr/share/libonnx-testdata/data/node",
+                "golden outputs are met within 2e-2; a network that misses that is computed\n"
+                "again in mixed precision: nodes that add most to the error stay in f32 (ane: on cores).",
+            .examples = "orchard model check examples/networks\n"
+                        "orchard model check examples/networks digits --opt 0\n"
+                        "orchard model check examples/networks digits --unit cpu",
             .options = option_table,
         },
     .ask = ask,

@@ -142,16 +142,14 @@ const struct api_verb verb_models = {
                 "attention swiglu conv sum matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.\n"
                 "quantize: writes a network (ONNX or Core ML) as ONNX with its weights as integers or halves, in pairs of\n"
                 "QuantizeLinear and DequantizeLinear, and reports how near its outputs are to those in single precision.",
-            .examples =
-                "orchard models\n"
-                "orchard models show llama-3-8b --chip m2-max\n"
-                "orchard models show model.gguf --json\n"
-                "orchard models show bert.onnx --dim batch=1 --dim sequence=128\n"
-                "orchard models show voice.onnx --value sr=16000\n"
-                "orchard models show resnet50\n"
-                "orchard models show resnet.onnx --pass memory\n"
-                "orchard models show pose.mlmodel\n"
-                "orchard models quantize resnet.onnx --to int8 --calibrate photos --mean 127.5 --std 127.5 -o resnet8.onnx",
+            .examples = "orchard models\n"
+                        "orchard models show llama-3-8b --chip m2-max\n"
+                        "orchard models show examples/models/stories.gguf --json\n"
+                        "orchard models show examples/models/digits.onnx --dim batch=1\n"
+                        "orchard models show resnet50\n"
+                        "orchard models show examples/models/digits.onnx --dim batch=1 --pass memory\n"
+                        "orchard models quantize examples/models/digits.onnx --to int8 --calibrate examples/models --mean 127.5 "
+                        "--std 127.5 -o digits8.onnx",
             .options = option_table,
         },
     .ask = ask,

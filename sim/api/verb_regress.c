@@ -282,19 +282,17 @@ static int ask(struct api_context *context, int words, const char *const *word)
     struct orch_error error = {0};
     const char *name = words > 1 ? word[1] : "default";
     bool ok, holds = true;
+    unsigned form;
     if (api_has(&context->args, "list")) {
         list_metrics(context);
         return ORCH_OK;
     }
     if (words < 1 || words > 2)
         return api_usage(context, words ? "one baseline, got '%s' and more" : "record or check?%s", words ? word[1] : "");
+    if (!api_choice("regress", word[0], "record|check", &form, &error))
+        return api_fail(context, &error);
     read_options(&s);
-    if (strcmp(word[0], "record") == 0)
-        ok = record(&s, name, &error);
-    else if (strcmp(word[0], "check") == 0)
-        ok = check(&s, name, &holds, &error);
-    else
-        return api_usage(context, "'%s' is neither record nor check", word[0]);
+    ok = form == 0 ? record(&s, name, &error) : check(&s, name, &holds, &error);
     regress_jobs_free(s.jobs);
     free(s.chip);
     if (!ok)
@@ -316,9 +314,8 @@ const struct api_verb verb_regress = {
                 "running microbenchmarks and kernels. check compares with a baseline: what moved by more than its tolerance, and "
                 "which value of\n"
                 "the chip or version of the model did it. The baseline `default` comes with orchard until another is recorded.",
-            .examples = "orchard regress check\n"
-                        "orchard regress record before-my-change\n"
-                        "orchard regress check before-my-change --only gpu. --chip m1,m3-max",
+            .examples = "orchard regress record before-my-change --only amx. --chip m1\n"
+                        "orchard regress check before-my-change --only amx. --chip m1",
             .options = option_table,
         },
     .ask = ask,

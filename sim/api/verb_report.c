@@ -1,7 +1,7 @@
 /* The verb report: writes one self-contained HTML page about runs, a sweep, or the validation. */
-#include "sim/base/output_file.h"
-#include "sim/base/suggest.h"
 #include "sim/api/verb_regress.h"
+#include "sim/api/verb_report_claims.h"
+#include "sim/api/write_page.h"
 #include "sim/db/db.h"
 #include "sim/listen/perfetto_listener.h"
 #include "sim/report/report.h"
@@ -17,9 +17,12 @@ static const struct orchard_option option_table[] = {
     {"sweep", 0, "ID", false, "a sweep: its number, name, beginning of its hash, or last"},
     {"regression", 0, NULL, false,
      "a baseline (a word after it names it) against the simulated chips of now: all, or those of --chip"},
-    {"only", 0, "PREFIX", false, "--regression: characteristics whose names begin so (amx., gpu.gemm)"},
+    {"only", 0, "PREFIX", false,
+     "regression: characteristics whose names begin so (amx., gpu.gemm); claims: those with this in topic or text"},
     {"validation", 0, NULL, false,
      "predictions beside measurements; a word after it chooses a version or a file of measurements"},
+    {"claims", 0, NULL, false,
+     "what is claimed about these chips, asked anew: plausible or not, and why; takes minutes at first"},
     {0},
 };
 
@@ -90,6 +93,9 @@ static bool make_page(struct api_context *context, struct orch_db *db, int words
 {
     if (api_has(&context->args, "regression"))
         return regression_page(context, words ? word[0] : "default", page, error);
+    if (api_has(&context->args, "claims"))
+        return words ? orch_fail(error, ORCH_USAGE, ORCH_OPTION("claims") " takes no words")
+                     : verb_report_claims(context, page, error);
     if (api_has(&context->args, "validation"))
         return report_validation(db, words ? word[0] : NULL, page, error);
     if (api_has(&context->args, "sweep"))
@@ -98,53 +104,15 @@ static bool make_page(struct api_context *context, struct orch_db *db, int words
     return runs_page(context, db, words, word, page, error);
 }
 
-/* Finds the figure of that title; the error of an unknown one suggests the nearest. */
-static bool find_figure(const struct page *page, const char *title, size_t *index, struct orch_error *error)
-{
-    struct suggest nearest;
-    char phrase[160];
-    suggest_start(&nearest, title);
-    for (*index = 0; page_picture_title(page, *index); ++*index) {
-        if (strcmp(page_picture_title(page, *index), title) == 0)
-            return true;
-        suggest_offer(&nearest, page_picture_title(page, *index));
-    }
-    return orch_fail(error, ORCH_USAGE, "no figure '%.100s' on this page%s", title,
-                     suggest_phrase(&nearest, phrase, sizeof phrase));
-}
-
-/* Writes the page, or one figure of it. */
-static bool write_page(struct api_context *context, struct page *page, struct orch_error *error)
-{
-    const char *const figure = api_value(&context->args, "figure"), *const given = api_value(&context->args, "output");
-    const char *const path = given ? given : figure ? "report.svg" : "report.html";
-    const bool standard = strcmp(path, "-") == 0;
-    size_t index = 0;
-    if (figure && !find_figure(page, figure, &index, error))
-        return false;
-    struct output_file *const file = standard ? NULL : output_file_open(path, OUTPUT_PLAIN, error);
-    FILE *const out = standard ? context->out : file ? output_file_stream(file) : NULL;
-    const bool rendered = out && (figure ? page_write_picture(page, index, out) : page_write(page, out));
-    if (standard)
-        return rendered || orch_fail(error, ORCH_USAGE, "%.400s: cannot be written, or memory is short", path);
-    const bool ok = file && output_file_flush(file, error) && (rendered || orch_no_memory(error));
-    if (!ok)
-        output_file_discard(file);
-    if (!ok || !output_file_commit(file, error))
-        return false;
-    api_note(context, "%s", path);
-    return true;
-}
-
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
     struct page *page = NULL;
-    struct orch_db *const db = api_has(&context->args, "regression")
+    struct orch_db *const db = api_has(&context->args, "regression") || api_has(&context->args, "claims")
                                    ? NULL
                                    : db_open(context->common.db, DB_READ, &error); /* a baseline may be a file */
-    const bool ok =
-        error.exit_code == 0 && make_page(context, db, words, word, &page, &error) && write_page(context, page, &error);
+    const bool ok = error.exit_code == 0 && make_page(context, db, words, word, &page, &error) &&
+                    verb_write_page(context, page, "report", &error);
     page_free(page);
     db_close(db);
     return ok ? ORCH_OK : api_fail(context, &error);
@@ -157,18 +125,20 @@ const struct api_verb verb_report = {
             .synopsis = "[RUN...] [-o FILE.html]\n"
                         "--sweep ID [-o FILE.html]\n"
                         "--validation [VERSION|FILE] [-o FILE.html]\n"
-                        "--regression [BASELINE] [-o FILE.html]",
+                        "--regression [BASELINE] [-o FILE.html]\n"
+                        "--claims [-o FILE.html]",
             .summary = "one self-contained HTML page to look at",
             .text = "Charts with a table under each, nothing loaded from anywhere. RUN is a number, the beginning of a uid, or "
                     "last (default);\n"
                     "several runs are shown side by side. --figure writes one picture as SVG instead. --regression measures the "
                     "chips anew.",
             .examples = "orchard report -o run.html\n"
-                        "orchard report 12 13 -o both.html\n"
-                        "orchard report 12 --figure Roofline -o roofline.svg\n"
+                        "orchard report 1 2 -o both.html\n"
+                        "orchard report 1 --figure Roofline -o roofline.svg\n"
                         "orchard report --sweep last -o sweep.html\n"
                         "orchard report --validation -o accuracy.html\n"
-                        "orchard report --regression default --chip m1 -o moved.html",
+                        "orchard report --regression default --chip m1 -o moved.html\n"
+                        "orchard report --claims -o claims.html --json",
             .options = option_table,
         },
     .ask = ask,

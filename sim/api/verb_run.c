@@ -34,7 +34,9 @@
 
 static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane, all (a row each), auto (the fastest; default: its own), hybrid (models)"},
-    {"precision", 0, "TYPE", false, "element type: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
+    {"precision", 0, "TYPE", false,
+     "element type: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16); mixed: networks in f16 where "
+     "outputs bear it"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
     {"detail", 0, "LEVEL", false,
      "instr, sampled (threadgroups, or stretches, stand for the rest), op (kernels: from characteristics, no values) or auto"},
@@ -74,6 +76,7 @@ static const struct orchard_option option_table[] = {
     {"profile", 0, "[asm]", false,
      "GPU: list lines of the source with instructions, cycles and stall reasons, and warnings; asm: with machine code"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
+    {"csv", 0, NULL, false, "a table on standard output (RFC 4180): a row for each chip or unit"},
     {0},
 };
 
@@ -115,7 +118,8 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     uint64_t cores = 1, repeat = 1, memory = 0;
     if (!verb_run_choices(a, &s->request, error) || !verb_run_common_part(a, &s->part, &s->request, error) ||
         !api_unsigned(a, "cores", 1, 64, &cores, error) || !api_unsigned(a, "memory", 1, 65536, &memory, error) ||
-        !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) || !api_number(a, "idle", 0, 1e6, &s->request.idle_s, error))
+        !api_unsigned(a, "repeat", 1, 1000000, &repeat, error) ||
+        !api_quantity(a, "idle", "s", 0, 1e6, &s->request.idle_s, error))
         return false;
     struct run_request *q = &s->request;
     if (q->idle_s > 0 && (verb_run_wants_device(s->context) || together_is(workload)))
@@ -355,10 +359,7 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
         orch_no_memory(&error);
     if (words == 0 || (words > 1 && !objects && workload && !together_is(workload))) {
         free(workload);
-        return api_usage(context,
-                         words ? "one workload, got '%s' and more (several at once: A + B)"
-                               : "a workload is missing, as in gemm:512x512x512",
-                         words ? word[0] : "");
+        return verb_run_wrong_words(context, words, word);
     }
     bool ok = workload && open_trace(&s, workload, &error) && read_request(&s, workload, &error) &&
               api_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error) &&
@@ -427,15 +428,18 @@ const struct api_verb verb_run = {
                 "\"expect\": {NAME: FILE.npy}}.",
             .examples =
                 "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
-                "orchard run model.onnx --unit gpu --precision f16 --image cat.jpg --mean 127.5 --std 127.5 --labels names.txt\n"
-                "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
-                "orchard run saxpy.cl --grid 4096 --group 64 --args f32:4096:rand:1 --args inout:y.npy:out.npy --args 2f --args "
-                "4096\n"
-                "orchard run saxpy.metal --grid 4096 --group 256 --args f32:4096:rand:1 --args f32:4096 --args 4096 --profile\n"
-                "orchard run a.metal --grid 4096 --group 64 --args f32:4096:rand:1 --args t=f32:4096 + b.metal "
-                "--grid 4096 --group 64 --args t --args out:f32:4096:y.npy\n"
-                "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
-                "orchard run stories.gguf --prompt-text 'Once upon a time' --generate 64 --unit gpu --chip m1\n"
+                "orchard run examples/models/digits.onnx --unit gpu --precision f16 --image examples/models/seven.png --mean "
+                "127.5 --std 127.5 --labels examples/models/names.txt\n"
+                "orchard run examples/cpu/words.elf --args /data/words.txt --mount examples/cpu:/data\n"
+                "orchard run examples/cpu/kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args "
+                "f32:1024:rand:2\n"
+                "orchard run examples/gpu/scale --chip m2-max --explain\n"
+                "orchard run examples/gpu/saxpy.metal --entry saxpy --grid 4096 --group 256 --args f32:4096:rand:1 --args "
+                "inout:f32:4096:rand:2:y.npy --args 2f --args 4096 --profile\n"
+                "orchard run examples/gpu/saxpy.metal --entry saxpy --grid 4096 --group 256 --args f32:4096:rand:1 --args "
+                "y=f32:4096:rand:2 --args 2f --args 4096 + examples/gpu/saxpy.metal --entry peak --grid 4096 --group 256 --args "
+                "y --args out:f32:16:peaks.npy\n"
+                "orchard run examples/models/stories.gguf --prompt-text 'Once upon a time' --generate 32 --unit gpu --chip m1\n"
                 "orchard run model:resnet50 --unit gpu --chip m1,m2 --mode timing\n"
                 "orchard run model:llama-7b --unit gpu --precision q8_0 --prompt 512 --generate 128 --detail op\n"
                 "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",

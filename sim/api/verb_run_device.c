@@ -49,10 +49,11 @@ static bool read_options(const struct api_context *context, struct run_sustained
                          "heat, limits and battery belong to a machine: give " ORCH_OPTION("device") ", as in " ORCH_OPTION(
                              "device") " macbook-air");
     q->ambient_c = q->battery_percent = NAN;
-    if (!api_number(a, "ambient", -40, 60, &q->ambient_c, error) ||
+    if (!api_quantity(a, "ambient", "C", -40, 60, &q->ambient_c, error) ||
         !api_number(a, "battery", 0, 100, &q->battery_percent, error) ||
-        !api_number(a, "duration", 1e-6, 1e7, &q->duration_s, error) ||
-        !api_number(a, "power-cap", 0.1, 1e4, &q->power_cap_w, error) || !api_number(a, "target", 1e-9, 1e7, &q->target_s, error))
+        !api_quantity(a, "duration", "s", 1e-6, 1e7, &q->duration_s, error) ||
+        !api_quantity(a, "power-cap", "W", 0.1, 1e4, &q->power_cap_w, error) ||
+        !api_quantity(a, "target", "s", 1e-9, 1e7, &q->target_s, error))
         return false;
     if (governor_policy_row(q->policy)->kind == GOVERNOR_TIMED && !(q->target_s > 0))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s needs " ORCH_OPTION("target") " SECONDS",
@@ -234,11 +235,11 @@ static bool print_text(struct api_context *context, const struct run_sustained_r
         fprintf(context->out, "clocks fall after %.1f s; %.1f s below the wanted clocks", s->onset_s, s->throttled_s);
     fprintf(context->out, "; %.1f W at the wall", s->wall_w);
     if (q->machine->battery.capacity_wh > 0)
-        fprintf(context->out, "; %s battery lasts %.0f minutes",
+        fprintf(context->out, "; %s battery lasts %.3g h",
                 isnan(q->battery_percent) ? "a full"
                 : s->battery_empty        ? "an empty"
                                           : "the",
-                60 * s->hours_left);
+                s->hours_left);
     if (run_values_get(&r->counters, DEVICE_TOKENS) > 0)
         fprintf(context->out, "; %.6g tokens were generated, %s each", run_values_get(&r->counters, DEVICE_TOKENS),
                 format_si(text, run_values_get(&r->counters, DEVICE_TOKEN_JOULES), "J"));

@@ -1,5 +1,7 @@
 #include "sim/api/verb_run_parts.h"
 
+#include "sim/run/workload_hint.h"
+
 #include "sim/run/language_model.h"
 
 #include <stdlib.h>
@@ -165,6 +167,24 @@ bool verb_run_join_words(int words, const char *const *word, char **text)
         strcat(*text, word[i]);
     }
     return *text != NULL;
+}
+
+int verb_run_wrong_words(struct api_context *context, int words, const char *const *word)
+{
+    char shape[120] = "";
+    size_t used = 0;
+    bool numbers = words > 1 && workload_has_kernel(word[0]) && !strchr(word[0], ':');
+    for (int i = 1; i < words && numbers; i++) {
+        numbers = strspn(word[i], "0123456789") == strlen(word[i]) && used + strlen(word[i]) + 2 < sizeof shape;
+        if (numbers)
+            used += (size_t)snprintf(shape + used, sizeof shape - used, "%s%s", i > 1 ? "x" : "", word[i]);
+    }
+    if (numbers)
+        return api_usage(context, "one workload, got '%s' and more; did you mean %s:%s?", word[0], word[0], shape);
+    return api_usage(context,
+                     words ? "one workload, got '%s' and more (several at once: A + B)"
+                           : "a workload is missing, as in gemm:512x512x512",
+                     words ? word[0] : "");
 }
 
 void verb_run_parts_free(struct verb_run_parts *parts)

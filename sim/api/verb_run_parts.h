@@ -41,6 +41,8 @@ void verb_run_parts_free(struct verb_run_parts *parts);
 
 /* Reads the options "input" and "kernel". *list (from malloc) holds both. */
 bool verb_run_lists(const struct api_args *args, struct run_request *request, const char ***list, struct orch_error *error);
+/* Refuses words that are no workload: none, or "gemm 512 512 512", which is a kernel and its shape in several words. */
+int verb_run_wrong_words(struct api_context *context, int words, const char *const *word);
 /* Joins "A", "+", "B" ... into one text: a shell makes several words of them. */
 bool verb_run_join_words(int words, const char *const *word, char **text);
 /* Reads the options "mode", "core" and "buffers". */

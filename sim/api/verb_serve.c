@@ -39,6 +39,8 @@ struct serving {
     struct server_setup server;
     struct device_list devices;
     struct orch_db *db, *pages;
+    struct chip_db *page_chips; /* pages are made by a thread of their own */
+    struct observed *observed;
     struct known *known;
     struct run_known ask;
 };
@@ -53,7 +55,7 @@ static bool read_numbers(struct serving *s, struct orch_error *error)
     if (!api_unsigned(a, "port", 0, 65535, &port, error) || !api_unsigned(a, "connections", 1, 1000, &connections, error) ||
         !api_unsigned(a, "queue", 1, 100000, &queue, error) || !api_unsigned(a, "max-body", 1, 2048, &body, error) ||
         !api_unsigned(a, "idle-timeout", 1, 86400, &idle, error) ||
-        !api_number(a, "ambient", -40, 60, &s->setup.ambient_c, error) ||
+        !api_quantity(a, "ambient", "C", -40, 60, &s->setup.ambient_c, error) ||
         !api_chosen(a, "power-mode", "balanced|low", &mode, error) || !api_unit_is_known(a, error))
         return false;
     s->setup.low_power = mode == 1;
@@ -89,7 +91,8 @@ static bool open_all(struct serving *s, const struct chip *chip, struct orch_err
     const struct api_common *const c = &s->context->common;
     s->db = db_open(c->db, DB_WRITE, error);
     s->pages = s->db ? db_open(c->db, DB_READ, error) : NULL;
-    s->known = s->pages ? known_create(s->db, error) : NULL;
+    s->observed = s->pages ? observed_open(c->db, error) : NULL;
+    s->known = s->observed ? known_create(s->db, error) : NULL;
     if (!s->known)
         return false;
     s->ask = known_as_run(s->known);
@@ -101,11 +104,13 @@ static bool open_all(struct serving *s, const struct chip *chip, struct orch_err
     s->setup.unit = api_value(&s->context->args, "unit");
     s->setup.db = api_chip_db(s->context, error);
     s->setup.overrides = (struct chip_overrides){c->sets, c->set_count};
-    if (!s->setup.db || !find_machine(s, error))
+    s->page_chips = s->setup.db ? chip_db_open(NULL, error) : NULL;
+    if (!s->page_chips || !find_machine(s, error))
         return false;
     s->server.protocol.served = served_open(&s->setup, error);
     s->server.protocol.db = s->pages;
-    s->server.protocol.chips = s->setup.db;
+    s->server.protocol.observed = s->observed;
+    s->server.protocol.chips = s->page_chips;
     s->server.protocol.version = orchard_version();
     return s->server.protocol.served != NULL;
 }
@@ -149,8 +154,10 @@ static int ask(struct api_context *context, int words, const char *const *word)
     ok = ok && open_all(&s, chips.chip[0], &error) && serve(&s, &error);
     served_close(s.server.protocol.served);
     known_free(s.known);
+    observed_close(s.observed);
     db_close(s.pages);
     db_close(s.db);
+    chip_db_close(s.page_chips);
     device_list_free(&s.devices);
     api_chips_close(&chips);
     return ok ? ORCH_OK : api_fail(context, &error);
@@ -169,11 +176,12 @@ const struct api_verb verb_serve = {
                 "Served are\n"
                 "/v2 (health, metadata, config, infer with JSON and binary tensors, statistics), /v1/completions and /completion "
                 "(also as\n"
-                "events), /tokenize, /v1/models, /health, /metrics (Prometheus), and pages: / and /runs/N. Requests are computed "
+                "events), /tokenize, /v1/models, /health, /metrics (Prometheus), /grafana.json, and pages: / (runs as\n"
+                "they come), /runs/N,M, /sweeps/N, /chips, /validation. Requests are computed "
                 "one after\n"
                 "another; replies go out as soon as they are computed, not after the simulated time. SIGTERM and SIGINT end it.",
-            .examples = "orchard serve mnist.onnx --unit ane --chip m1 --port 8000\n"
-                        "orchard serve stories260K-q8_0.gguf --unit gpu --device macbook-air\n"
+            .examples = "orchard serve examples/models/digits.onnx --unit ane --chip m1 --port 8000\n"
+                        "orchard serve examples/models/stories.gguf --unit gpu --device macbook-air --port 8001\n"
                         "orchard serve --port 8002",
             .options = option_table,
         },

@@ -30,6 +30,7 @@ static const struct orchard_option option_table[] = {
     {"dry-run", 'n', NULL, false, "with --slurm: print the scripts; else: only count the points"},
     {"response", 0, "NAME", false, "what effects are about (default seconds)"},
     {"rows", 0, "N", false, "points shown per workload (default 10, with --json 1000)"},
+    {"csv", 0, NULL, false, "a table on standard output (RFC 4180): a row for each point"},
     {0},
 };
 
@@ -333,10 +334,11 @@ const struct api_verb verb_sweep = {
                     "stopped.\n"
                     "Points between simulated ones are interpolated when leaving simulated ones out shows that this is within "
                     "--tolerance.",
-            .examples = "orchard sweep gemm:512x512x512 --unit gpu -L chip=m1,m2,m3 -L gpu_cores=8,10,16\n"
-                        "orchard sweep gemm:512x512x512 --unit gpu --chip m2 --lhs 200 -L gpu_max_mhz=800:1600 -L "
-                        "memory_peak_GBps=60:200\n"
-                        "orchard sweep spec.json --shard 0/8 --db shard-0.db",
+            .examples =
+                "orchard sweep gemm:256x256x256 --unit gpu -L chip=m1,m2,m3 -L gpu_cores=8,10,16\n"
+                "orchard sweep gemm:512x512x512 --unit amx --chip m2 --lhs 200 -L amx.clock_ghz=2:4 -L memory_peak_GBps=60:200\n"
+                "orchard sweep gemm:512x512x512 --unit amx -L memory_peak_GBps=0.5x,1x,2x\n"
+                "orchard sweep examples/sweep/spec.json --shard 0/2 --db shard-0.db",
             .options = option_table,
         },
     .ask = ask,

@@ -92,8 +92,7 @@ const struct api_verb verb_thermal = {
             .text = "A case is a folder: floorplan.flp, params.txt and power.ptrace as HotSpot reads them. check compares with "
                     "the expected\n"
                     "temperatures in it (block steady 1e-4 K, block trace 0.01 K, grid 0.1 K); solve prints temperatures.",
-            .examples = "orchard thermal check vectors/thermal\n"
-                        "orchard thermal solve vectors/thermal/m1like",
+            .examples = "orchard thermal solve examples/thermal/two",
         },
     .ask = ask,
 };

@@ -9,6 +9,7 @@
 #include "sim/trace/trace_errors.h"
 #include "sim/trace/trace_import.h"
 #include "sim/trace/trace_output.h"
+#include "sim/trace/trace_perfetto.h"
 #include "sim/trace/trace_survey.h"
 #include "traces/trace_text.h"
 
@@ -20,6 +21,7 @@
 static const struct orchard_option option_table[] = {
     {"output", 'o', "FILE", false, "record, import, convert: the trace to write"},
     {"level", 0, "LEVEL", false, "record: kernel, operator (default) or instruction (CPU, AMX, GPU)"},
+    {"perfetto", 0, "FILE", false, "convert: write a Chrome trace for ui.perfetto.dev instead"},
     {"text", 0, NULL, false, "record, import, convert: write JSON lines; also when FILE ends in .jsonl"},
     {"force", 0, NULL, false, "pass over blocks that are damaged, and say what is lost"},
     {"from", 0, "N", false, "print: the first record, from 0"},
@@ -232,11 +234,13 @@ static int convert(struct api_context *context, const char *path)
     struct orch_error error = {0};
     struct trace_error own;
     struct trace_account account = {0};
-    const char *to = api_value(&context->args, "output");
-    if (!to)
-        return api_usage(context, "convert needs " ORCH_LETTER("o", "output") " FILE");
+    const char *const to = api_value(&context->args, "output"), *const view = api_value(&context->args, "perfetto");
+    if (!to == !view)
+        return api_usage(context, "convert needs either " ORCH_LETTER("o", "output") " FILE or " ORCH_OPTION("perfetto") " FILE");
     struct trace_reader *reader = trace_reader_open(path, api_has(&context->args, "force"), &own);
-    const bool ok = reader ? convert_to(to, reader, wants_text(context, to), &error) : trace_tell(&own, &error);
+    const bool ok = !reader ? trace_tell(&own, &error)
+                    : view  ? trace_perfetto(reader, view, &error)
+                            : convert_to(to, reader, wants_text(context, to), &error);
     if (reader)
         trace_reader_account(reader, &account);
     trace_reader_close(reader);
@@ -372,6 +376,7 @@ const struct api_verb verb_trace = {
                         "check T...\n"
                         "print T\n"
                         "convert T -o OUT\n"
+                        "convert T --perfetto FILE.json\n"
                         "replay T --chip ID\n"
                         "import --format pytorch-profiler|onnxruntime-profile FILE -o T",
             .summary = "what happened, on disk: record, look, replay on another chip, import",
@@ -385,7 +390,10 @@ const struct api_verb verb_trace = {
                     "in traces/README.md.",
             .examples = "orchard trace record gemm:512x512x512 --unit gpu --chip m1 -o gemm.trace\n"
                         "orchard trace replay gemm.trace --chip m3-max\n"
-                        "orchard trace print gemm.trace --from 0 --count 10",
+                        "orchard trace print gemm.trace --from 0 --count 10\n"
+                        "orchard trace import --format pytorch-profiler examples/profiles/pytorch.json -o layer.trace\n"
+                        "orchard trace import --format onnxruntime-profile examples/profiles/onnxruntime.json -o block.trace\n"
+                        "orchard trace replay layer.trace --unit gpu --chip m1",
             .options = option_table,
         },
     .ask = ask,

@@ -40,6 +40,7 @@ static const struct orchard_option option_table[] = {
      "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
     {"output", 'o', "FILE", false, "where --dump writes a program (default: the row's id with .elf, .s or .ane)"},
     {"device", 0, "NAME", false, "for curves of a machine (time_s,soc_power_W,soc_temp_C): which one (default macbook-air)"},
+    {"csv", 0, NULL, false, "a table on standard output (RFC 4180): a row for each measurement"},
     {0},
 };
 
@@ -324,8 +325,9 @@ const struct api_verb verb_validate = {
                     "was taken from are scored apart as fitted; rows that cannot be modelled are listed with the reason. "
                     "Measurements,\n"
                     "predictions and scores are recorded with the version of the model; --history shows how scores went.",
-            .examples = "orchard validate --markdown\n"
-                        "orchard validate mine.csv --group-by chip\n"
+            .examples = "orchard validate --every 100 --markdown\n"
+                        "orchard validate --template\n"
+                        "orchard validate examples/measurements/mine.csv --group-by chip\n"
                         "orchard validate --dump amx-timing:20 -o row.elf",
             .options = option_table,
         },

@@ -33,6 +33,8 @@
     X(thermal) \
     X(db) \
     X(trace) \
+    X(examples) \
+    X(schema) \
     X(doctor)
 /* clang-format on */
 
@@ -61,6 +63,8 @@ const struct api_verb *verb_find(const char *name, struct orch_error *error)
             return verbs[i];
         suggest_offer(&s, verbs[i]->help.name);
     }
-    orch_fail(error, ORCH_USAGE, "unknown command '%.60s'%s", name, suggest_phrase(&s, hint, sizeof hint));
+    suggest_phrase(&s, hint, sizeof hint);
+    orch_fail(error, ORCH_USAGE, "unknown command '%.60s'%s", name,
+              *hint ? hint : " (orchard " ORCH_OPTION("help") " lists them)");
     return NULL;
 }

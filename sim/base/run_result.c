@@ -75,6 +75,20 @@ void run_result_init(struct run_result *result)
         result->utilisation[i] = NAN;
 }
 
+bool run_counter_is_sum(const char *name)
+{
+    static const char *const sums[] = {"mem.", "activity.", "cpu.", "amx.", "gpu.", "ane."};
+    static const char *const others[] = {"_share", "_per_", "occupancy"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
+        if (strstr(name, others[i]))
+            return false;
+    for (size_t i = 0; i < ARRAY_COUNT(sums); i++)
+        if (strncmp(name, sums[i], strlen(sums[i])) == 0)
+            return true;
+    return strncmp(name, "traffic.", 8) == 0 && length > 6 && strcmp(name + length - 6, "_bytes") == 0;
+}
+
 void run_values_free(struct run_values *values)
 {
     for (size_t i = 0; i < values->count; i++)

@@ -180,6 +180,9 @@ bool run_values_set(struct run_values *values, const char *name, double value);
 bool run_values_append(struct run_values *values, const char *name, double value);
 /* Adds to the value of a name, from 0 when it is new. */
 bool run_values_add(struct run_values *values, const char *name, double value);
+/* Whether a counter counts what happened, so that twice the work has twice as much of it; others are shares, rates and settings.
+ */
+bool run_counter_is_sum(const char *name);
 /* NAN when the name is absent. */
 double run_values_get(const struct run_values *values, const char *name);
 void run_values_free(struct run_values *values);

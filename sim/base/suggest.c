@@ -1,11 +1,14 @@
 #include "sim/base/suggest.h"
 
+#include "sim/base/synonyms.h"
+
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-enum { SAME = 0, CASE = 1, STEP = 2 };
+enum { SAME = 0, CASE = 1, STEP = 2, LEAST_BEGIN = 3 };
 
 static unsigned smaller(unsigned a, unsigned b)
 {
@@ -52,7 +55,9 @@ void suggest_start(struct suggest *s, const char *word)
 {
     s->word = word;
     s->best = NULL;
+    s->longer = NULL;
     s->best_distance = UINT_MAX;
+    s->synonym = synonyms_of(word, &s->synonyms);
 }
 
 /* How far a candidate may be and still be meant. */
@@ -61,8 +66,32 @@ static size_t allowed(size_t letters)
     return letters <= 3 ? 1 : (letters + 2) / 3;
 }
 
+/* A name that others have another word for wins over any misspelling; of several, the first that fits. */
+static bool offer_synonym(struct suggest *s, const char *candidate)
+{
+    for (size_t i = 0; i < s->synonyms; i++)
+        if (strcmp(s->synonym[i].name, candidate) == 0) {
+            s->best = candidate;
+            s->best_distance = 0;
+            s->synonyms = i;
+            return true;
+        }
+    return false;
+}
+
+/* "bert" may be the begin of "bert-base", when nothing else is near. */
+static void offer_longer(struct suggest *s, const char *candidate)
+{
+    const size_t letters = strlen(s->word);
+    if (!s->longer && letters >= LEAST_BEGIN && strncasecmp(candidate, s->word, letters) == 0)
+        s->longer = candidate;
+}
+
 void suggest_offer(struct suggest *s, const char *candidate)
 {
+    if (offer_synonym(s, candidate))
+        return;
+    offer_longer(s, candidate);
     const size_t letters = strnlen(s->word, SUGGEST_LETTERS + 1), others = strnlen(candidate, SUGGEST_LETTERS + 1);
     /* Each letter more or less is a step: such candidates need no comparing. */
     if ((letters > others ? letters - others : others - letters) > allowed(letters))
@@ -76,7 +105,7 @@ void suggest_offer(struct suggest *s, const char *candidate)
 
 const char *suggest_best(const struct suggest *s)
 {
-    return s->best && s->best_distance <= allowed(strnlen(s->word, SUGGEST_LETTERS)) ? s->best : NULL;
+    return s->best && s->best_distance <= allowed(strnlen(s->word, SUGGEST_LETTERS)) ? s->best : s->longer;
 }
 
 const char *suggest_phrase(const struct suggest *s, char *text, size_t size)

@@ -353,6 +353,13 @@ static const char *find_chip(const struct chip_db *db, const char *wanted)
     return NULL;
 }
 
+/* The letters of a name that say its generation: "m4" of "m4-ultra"; 0 when it has none. */
+static size_t generation_length(const char *name)
+{
+    const size_t digits = name[0] == 'm' ? strspn(name + 1, "0123456789") : 0;
+    return digits ? 1 + digits : 0;
+}
+
 bool chip_db_resolve(const struct chip_db *db, const char *id_or_alias, const char **id, struct orch_error *error)
 {
     char wanted[NAME_SIZE], hint[NAME_SIZE + 32];
@@ -361,11 +368,27 @@ bool chip_db_resolve(const struct chip_db *db, const char *id_or_alias, const ch
     *id = find_chip(db, wanted);
     if (*id)
         return true;
+    const size_t generation = generation_length(wanted);
     suggest_start(&s, wanted);
+    size_t near = 0;
     for (size_t i = 0; i < db->chips; i++)
         for (size_t a = 0; a < chip_db_alias_count(db, i); a++)
-            suggest_offer(&s, chip_db_alias(db, i, a));
-    return orch_fail(error, ORCH_USAGE, "unknown chip '%.60s'%s", id_or_alias, suggest_phrase(&s, hint, sizeof hint));
+            if (strncmp(chip_db_alias(db, i, a), wanted, generation) == 0) {
+                suggest_offer(&s, chip_db_alias(db, i, a));
+                near++;
+            }
+    if (!near || (!generation && !suggest_best(&s)))
+        return orch_fail(error, ORCH_USAGE,
+                         "unknown chip '%.60s'; there are parts of M1 to M4, as in m1 or m2-max (`orchard chips` lists them)",
+                         id_or_alias);
+    if (suggest_best(&s))
+        return orch_fail(error, ORCH_USAGE, "unknown chip '%.60s'%s (`orchard chips` lists them)", id_or_alias,
+                         suggest_phrase(&s, hint, sizeof hint));
+    orch_fail(error, ORCH_USAGE, "unknown chip '%.60s'; of that generation there are", id_or_alias);
+    for (size_t i = 0; i < db->chips; i++)
+        if (chip_db_alias_count(db, i) && strncmp(chip_db_alias(db, i, 0), wanted, generation) == 0)
+            orch_fail_more(error, " %s", chip_db_alias(db, i, 0));
+    return false;
 }
 
 void chip_db_each_fitted(const struct chip_db *db, void (*tell)(void *context, const struct chip_fitted *fitted), void *context)

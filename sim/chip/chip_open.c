@@ -1,10 +1,10 @@
 #include "sim/base/json_out.h"
+#include "sim/base/quantity.h"
 #include "sim/chip/chip_internal.h"
 
-#include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static bool find_chip_file(const struct chip_db *db, const char *id, size_t *file)
 {
@@ -31,16 +31,11 @@ static bool load_values(struct chip_base *base, const struct chip_db *db, size_t
     return true;
 }
 
-/* Accepts "3.2", and "3.2GHz" or "3.2 GHz" when GHz is the unit of the key. */
+/* Accepts "3.2", and "3.2GHz", "3200 MHz" ... when the key is a clock. */
 static json_object *parse_quantity(const struct chip_key *key, const char *text)
 {
-    char *end;
-    const double number = strtod(text, &end);
-    if (end == text)
-        return NULL;
-    while (isspace((unsigned char)*end))
-        end++;
-    return *end == 0 || strcasecmp(end, key->unit) == 0 ? json_number(number) : NULL;
+    double number;
+    return quantity_read(text, key->unit, &number) ? json_number(number) : NULL;
 }
 
 /* Accepts JSON, and an array without its brackets. */
@@ -65,6 +60,54 @@ static json_object *parse_override(const struct chip_key *key, const char *text)
     return value ? value : parse_composite(key, text);
 }
 
+/* A copy in which every number is `factor` times what it was. */
+static json_object *scaled(json_object *value, double factor)
+{
+    if (json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double))
+        return json_number(factor * json_object_get_double(value));
+    if (json_object_is_type(value, json_type_array)) {
+        json_object *const array = json_object_new_array();
+        for (size_t i = 0; array && i < json_object_array_length(value); i++)
+            json_object_array_add(array, scaled(json_object_array_get_idx(value, i), factor));
+        return array;
+    }
+    json_object *const object = json_object_is_type(value, json_type_object) ? json_object_new_object() : NULL;
+    if (object) {
+        json_object_object_foreach(value, name, member) json_object_object_add(object, name, scaled(member, factor));
+    }
+    return object;
+}
+
+/* "2x" and "+20%": against the value that the chip has so far. Counts stay whole. */
+static json_object *scaled_value(const struct chip_slot *slot, double factor)
+{
+    const struct chip_key *const key = slot->value.key;
+    if (!slot->value.known || key->type == CHIP_TEXT || key->type == CHIP_TABLE)
+        return NULL;
+    if (key->type == CHIP_INT)
+        return json_number(round(slot->value.number * factor));
+    struct json_reader r;
+    if (!json_reader_open_value(&r, key->name, slot->value.json, strlen(slot->value.json), NULL))
+        return NULL;
+    json_object *const value = scaled(r.root, factor);
+    json_object_put(r.root);
+    return value;
+}
+
+static bool refuse_value(const struct chip_slot *slot, const char *text, struct orch_error *error)
+{
+    const struct chip_key *const key = slot->value.key;
+    const bool number = key->type != CHIP_TEXT && key->type != CHIP_TABLE;
+    char list[160];
+    quantity_units(key->unit, list, sizeof list);
+    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("set") " %s: '%.60s' is not a value%s%s%s%s%s%s%.80s", key->name, text,
+                     key->unit[0] ? " in " : "", key->unit, list[0] ? " (" : "", list, list[0] ? ")" : "",
+                     number ? "; it is now " : "",
+                     number && slot->value.known ? slot->value.json
+                     : number                    ? "not known"
+                                                 : "");
+}
+
 static bool apply_override(struct chip *chip, const char *text, struct orch_error *error)
 {
     const char *equals = strchr(text, '=');
@@ -76,14 +119,15 @@ static bool apply_override(struct chip *chip, const char *text, struct orch_erro
     struct chip_slot *slot = chip_slot_of(chip, name);
     if (!slot) {
         const char *nearest = chip_key_nearest(name);
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("set") ": unknown key '%.60s'%s%s", name,
-                         nearest ? "; did you mean " : "", nearest ? nearest : "");
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("set") ": unknown key '%.60s'%s%s%s", name,
+                         nearest ? "; did you mean " : "; `orchard chips show ", nearest ? nearest : chip->base->id,
+                         nearest ? "?" : "` lists them");
     }
     const struct chip_key *key = slot->value.key;
-    json_object *value = parse_override(key, equals + 1);
+    double factor;
+    json_object *value = quantity_factor(equals + 1, &factor) ? scaled_value(slot, factor) : parse_override(key, equals + 1);
     if (!value)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("set") " %s: '%.60s' is not a value%s%s", name, equals + 1,
-                         key->unit[0] ? " in " : "", key->unit);
+        return refuse_value(slot, equals + 1, error);
     char place[128];
     snprintf(place, sizeof place, ORCH_OPTION("set") " %s", name);
     struct json_reader r = json_reader_of(place, value, error);

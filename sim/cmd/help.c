@@ -42,15 +42,21 @@ static void print_lines(FILE *out, const char *prefix, const char *text)
 void help_overview(FILE *out)
 {
     fprintf(out, "orchard simulates the compute units of Apple Silicon: time, energy and heat of real programs.\n\n"
-                 "usage: orchard COMMAND [options]\n\ncommands:\n");
+                 "usage: orchard COMMAND [options]\n\nfirst steps, each of which runs as it stands:\n"
+                 "  orchard run gemm:1024x1024x1024 --unit all          the same product on NEON, AMX, GPU and Neural Engine\n"
+                 "  orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2,m3\n"
+                 "  orchard explain                                     what the newest run was limited by\n"
+                 "  orchard report -o run.html                          the same as a page\n"
+                 "  orchard examples copy examples                      programs, kernels, networks to run, as\n"
+                 "  orchard run examples/cpu/words.elf --stdin examples/cpu/words.txt\n"
+                 "  orchard chips diff m1-max m2-max                    what is known of chips, and from where\n"
+                 "\ncommands:\n");
     for (size_t i = 0; i < orchard_verb_count(); i++)
         fprintf(out, "  %-14s%s\n", orchard_verb_at(i)->name, orchard_verb_at(i)->summary);
     fprintf(out, "\noptions of every command:\n");
     common_options(out);
-    fprintf(out, "\nexamples:\n"
-                 "  orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2,m3\n"
-                 "  orchard chips diff m1-max m2-max\n"
-                 "\nMore about a command: orchard COMMAND --help\n");
+    fprintf(out, "\nMore about a command, with examples: orchard COMMAND --help\n"
+                 "Manual pages and completion: orchard help man [COMMAND], orchard help bash, zsh or fish\n");
 }
 
 void help_verb(FILE *out, const struct orchard_verb *verb)
@@ -75,6 +81,8 @@ void help_verb(FILE *out, const struct orchard_verb *verb)
     if (verb->examples) {
         fprintf(out, "\nEXAMPLES\n");
         print_lines(out, "  ", verb->examples);
+        if (strstr(verb->examples, "examples/"))
+            fprintf(out, "  (files below examples/ come from: orchard examples copy examples)\n");
     }
     fprintf(out, "\nEXIT CODES\n  0 done, 1 a check does not hold, 2 wrong use or input, 3 not modelled,\n"
                  "  4 the simulated program faulted, 70 internal error, 130 interrupted\n");

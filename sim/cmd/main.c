@@ -1,6 +1,7 @@
 /* The command line: reads the words, asks the library, and shows what it says. */
 #include "sim/cmd/help.h"
 #include "sim/cmd/options.h"
+#include "sim/cmd/pages.h"
 #include "sim/cmd/progress.h"
 
 #include <errno.h>
@@ -22,7 +23,18 @@ struct request {
     const struct orchard_verb *verb; /* NULL = none */
     struct cli_args args;            /* without those of cli_own_options */
     bool help, version, color;
+    const char *page, *of; /* a page for an installation: "man", of a verb (NULL = of all); bash, zsh, fish; NULL = none */
 };
+
+/* "help man [VERB]", "help bash" ...: what is installed beside the program. */
+static bool is_page(const char *word)
+{
+    static const char *const pages[] = {"man", "bash", "zsh", "fish", "verbs"};
+    for (size_t i = 0; word && i < sizeof pages / sizeof *pages; i++)
+        if (strcmp(word, pages[i]) == 0)
+            return true;
+    return false;
+}
 
 /* Common options, the verb, then both kinds of options and words in any order. "help VERB" is "--help VERB". */
 static bool parse_words(struct request *r, int argc, char **argv, struct orchard_error *error)
@@ -34,6 +46,11 @@ static bool parse_words(struct request *r, int argc, char **argv, struct orchard
         return false;
     if (used == argc)
         return true;
+    if (strcmp(argv[used], "help") == 0 && used + 1 < argc && is_page(argv[used + 1])) {
+        r->page = argv[used + 1];
+        r->of = used + 2 < argc ? argv[used + 2] : NULL;
+        return !r->of || orchard_verb_find(r->of, error);
+    }
     if (strcmp(argv[used], "help") == 0) {
         char *rest[] = {help, used + 1 < argc ? argv[used + 1] : NULL};
         cli_args_free(&r->args);
@@ -112,9 +129,22 @@ static int ask(const struct request *r)
     return code;
 }
 
+static void print_page(const struct request *r)
+{
+    if (strcmp(r->page, "man") == 0)
+        pages_manual(stdout, r->of ? orchard_verb_find(r->of, NULL) : NULL);
+    else if (strcmp(r->page, "verbs") == 0)
+        for (size_t i = 0; i < orchard_verb_count(); i++)
+            puts(orchard_verb_at(i)->name);
+    else
+        pages_completion(stdout, r->page);
+}
+
 static int answer(const struct request *r)
 {
-    if (r->version)
+    if (r->page)
+        print_page(r);
+    else if (r->version)
         printf("orchard " ORCHARD_VERSION "\n");
     else if (!r->verb)
         help_overview(stdout);

@@ -70,7 +70,7 @@ static bool unknown(const struct orchard_option *const *tables, const char *word
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     const char *const best = nearest(tables, name + strspn(name, "-"));
     return best ? cli_fail(error, "unknown option '%s'; did you mean --%s?", name, best)
-                : cli_fail(error, "unknown option '%s'", name);
+                : cli_fail(error, "unknown option '%s' (--help lists them)", name);
 }
 
 /* "name=value", or "name" without a value. */

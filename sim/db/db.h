@@ -37,7 +37,10 @@ enum db_mode {
 
 struct orch_db;
 
-/* The command line takes the path from --db, else from $ORCHARD_DB, else it is in the XDG data folder. */
+/* orchard/orchard.db in the XDG data folder; NULL when memory is out. Caller frees. */
+char *db_default_path(void);
+/* The command line takes the path from --db, else from $ORCHARD_DB, else it is db_default_path(). Only the folders of that one
+ * are made when they are missing. */
 struct orch_db *db_open(const char *path, enum db_mode mode, struct orch_error *error);
 void db_close(struct orch_db *db);
 const char *db_path(const struct orch_db *db);

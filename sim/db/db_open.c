@@ -8,6 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+char *db_default_path(void)
+{
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    char path[DB_TEXT_MAX];
+    if (data && data[0] == '/') /* relative paths are to be ignored, says the XDG specification */
+        snprintf(path, sizeof path, "%s/orchard/orchard.db", data);
+    else if (home && home[0])
+        snprintf(path, sizeof path, "%s/.local/share/orchard/orchard.db", home);
+    else
+        snprintf(path, sizeof path, "orchard.db");
+    return strdup(path);
+}
+
 static bool make_parents(const char *path, struct orch_error *error)
 {
     char *copy = strdup(path);
@@ -22,6 +35,23 @@ static bool make_parents(const char *path, struct orch_error *error)
     }
     free(copy);
     return ok;
+}
+
+/* The folders of the default place are ours to make; what a user names may be a slip of the pen. */
+static bool folder_is_there(const char *path, struct orch_error *error)
+{
+    const char *const slash = strrchr(path, '/');
+    const int length = slash && slash > path ? (int)(slash - path) : 1;
+    char *const usual = db_default_path();
+    const bool is_usual = usual && strcmp(usual, path) == 0;
+    char folder[DB_TEXT_MAX];
+    struct stat st;
+    free(usual);
+    if (is_usual)
+        return make_parents(path, error);
+    snprintf(folder, sizeof folder, "%.*s", slash ? length : 1, slash ? path : ".");
+    return (stat(folder, &st) == 0 && S_ISDIR(st.st_mode)) ||
+           orch_fail(error, ORCH_USAGE, "database %.200s: there is no folder %.200s (make it with mkdir -p)", path, folder);
 }
 
 bool db_may_create(enum db_mode mode)
@@ -84,7 +114,7 @@ static bool open_for_reading(struct orch_db *db, struct orch_error *error)
 static bool open_for_writing(struct orch_db *db, struct orch_error *error)
 {
     const bool create = db_may_create(db->mode);
-    if (create && !make_parents(db->path, error))
+    if (create && !folder_is_there(db->path, error))
         return false;
     if (!connect_file(db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create ? "mode=rwc" : "mode=rw", error))
         return false;

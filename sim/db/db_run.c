@@ -36,7 +36,10 @@ static bool resolve_uid(struct orch_db *db, const char *text, int64_t *run_id, s
         return false;
     if (matches > 1)
         return orch_fail(error, ORCH_USAGE, "run '%s' names %lld runs; give more digits", text, (long long)matches);
-    return matches == 1 || orch_fail(error, ORCH_USAGE, "no run '%s' in %s", text, db->path);
+    return matches == 1 ||
+           orch_fail(error, ORCH_USAGE,
+                     "no run '%.60s' in %.200s (`orchard db sql 'SELECT id, workload FROM run'` lists them; last is the newest)",
+                     text, db->path);
 }
 
 bool db_resolve_run(struct orch_db *db, const char *text, int64_t *run_id, struct orch_error *error)

@@ -1,21 +1,10 @@
-#include "sim/listen/perfetto_listener.h"
+#include "sim/listen/perfetto_listener_internal.h"
 
-#include "reports/perfetto.h"
-#include "sim/base/output_file.h"
 #include "sim/base/place_name.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The process numbers of a run: first its summary, then the parts of the chip, last the submissions. */
-enum { PIDS_OF_RUN = 32, PID_RUN = 0, PID_PART = 1, PID_SUBMIT = PIDS_OF_RUN - 1, TRACK_TRANSFERS = 1000, DETAILS_MAX = 64 };
-
-struct perfetto_listener {
-    struct output_file *file;
-    struct perfetto *perfetto;
-    char run_name[256]; /* of the current run */
-};
 
 struct perfetto_listener *perfetto_listener_open(const char *path, struct orch_error *error)
 {
@@ -59,7 +48,7 @@ bool perfetto_listener_close(struct perfetto_listener *l, struct orch_error *err
 
 /* ---- places ---- */
 
-static unsigned process(struct perfetto_listener *l, const struct event *e, unsigned offset, const char *what)
+unsigned perfetto_listener_process(struct perfetto_listener *l, const struct event *e, unsigned offset, const char *what)
 {
     const unsigned pid = (unsigned)(e->run % 100000) * PIDS_OF_RUN + offset;
     char name[320];
@@ -68,12 +57,12 @@ static unsigned process(struct perfetto_listener *l, const struct event *e, unsi
     return pid;
 }
 
-static unsigned part_process(struct perfetto_listener *l, const struct event *e, enum orch_part part)
+unsigned perfetto_listener_part(struct perfetto_listener *l, const struct event *e, enum orch_part part)
 {
-    return process(l, e, PID_PART + (unsigned)part, orch_part_name(part));
+    return perfetto_listener_process(l, e, PID_PART + (unsigned)part, orch_part_name(part));
 }
 
-static unsigned track_of(struct perfetto_listener *l, unsigned pid, const struct event_place *place)
+unsigned perfetto_listener_track(struct perfetto_listener *l, unsigned pid, const struct event_place *place)
 {
     char name[64];
     snprintf(name, sizeof name, "%s %u", orch_part_name(place->part), place->instance);
@@ -122,11 +111,11 @@ static void on_op_end(struct perfetto_listener *l, const struct event *e)
     used = add_values(d, used, &o->counters);
     d[used < DETAILS_MAX ? used : DETAILS_MAX - 1] = (struct perfetto_detail){NULL, NULL, 0};
 
-    const unsigned pid = part_process(l, e, o->op.place.part), tid = track_of(l, pid, &o->op.place);
+    const unsigned pid = perfetto_listener_part(l, e, o->op.place.part), tid = perfetto_listener_track(l, pid, &o->op.place);
     const bool submitted = isfinite(o->op.submitted_ns) && o->op.submitted_ns <= o->op.started_ns;
     struct perfetto_place from = {0, 0, false};
     if (submitted) {
-        const unsigned submits = process(l, e, PID_SUBMIT, "submissions");
+        const unsigned submits = perfetto_listener_process(l, e, PID_SUBMIT, "submissions");
         perfetto_track(l->perfetto, submits, 0, "submitted, waiting");
         from = perfetto_slice(l->perfetto, submits, 0, op_name(&o->op), o->op.submitted_ns, o->op.started_ns - o->op.submitted_ns,
                               NULL);
@@ -144,7 +133,7 @@ static void on_transfer(struct perfetto_listener *l, const struct event *e)
                                         {"from", orch_part_name(t->from.part), 0},
                                         {"GB/s", NULL, t->seconds > 0 ? (double)t->bytes / t->seconds * 1e-9 : (double)NAN},
                                         {NULL, NULL, 0}};
-    const unsigned pid = part_process(l, e, t->to.part), tid = TRACK_TRANSFERS + t->to.instance;
+    const unsigned pid = perfetto_listener_part(l, e, t->to.part), tid = TRACK_TRANSFERS + t->to.instance;
     char name[64];
     snprintf(name, sizeof name, "%s %u: transfers", orch_part_name(t->to.part), t->to.instance);
     perfetto_track(l->perfetto, pid, tid, name);
@@ -157,7 +146,7 @@ static void counter(struct perfetto_listener *l, const struct event *e, const st
     char where[64], name[128];
     place_name(series, orch_part_name(place->part), place->instance, where, sizeof where);
     snprintf(name, sizeof name, "%s, %s", series, where);
-    perfetto_counter(l->perfetto, part_process(l, e, place->part), name, unit, e->time_ns, value);
+    perfetto_counter(l->perfetto, perfetto_listener_part(l, e, place->part), name, unit, e->time_ns, value);
 }
 
 static void on_dvfs_change(struct perfetto_listener *l, const struct event *e)
@@ -165,8 +154,8 @@ static void on_dvfs_change(struct perfetto_listener *l, const struct event *e)
     const struct event_dvfs_change *const c = &e->dvfs_change;
     const struct perfetto_detail d[] = {
         {"from MHz", NULL, c->from_mhz}, {"to MHz", NULL, c->to_mhz}, {"volts", NULL, c->volts}, {NULL, NULL, 0}};
-    const unsigned pid = part_process(l, e, c->place.part);
-    perfetto_moment(l->perfetto, pid, track_of(l, pid, &c->place), c->reason ? c->reason : "clock", e->time_ns, d);
+    const unsigned pid = perfetto_listener_part(l, e, c->place.part);
+    perfetto_moment(l->perfetto, pid, perfetto_listener_track(l, pid, &c->place), c->reason ? c->reason : "clock", e->time_ns, d);
     counter(l, e, &c->place, "clock", "MHz", c->to_mhz);
 }
 
@@ -178,8 +167,8 @@ static void on_fault(struct perfetto_listener *l, const struct event *e)
     snprintf(address, sizeof address, "0x%llx", (unsigned long long)f->address);
     const struct perfetto_detail d[] = {
         {"pc", pc, 0}, {"address", address, 0}, {"text", f->text ? f->text : "", 0}, {NULL, NULL, 0}};
-    const unsigned pid = part_process(l, e, f->place.part);
-    perfetto_moment(l->perfetto, pid, track_of(l, pid, &f->place), f->fault ? f->fault : "fault", e->time_ns, d);
+    const unsigned pid = perfetto_listener_part(l, e, f->place.part);
+    perfetto_moment(l->perfetto, pid, perfetto_listener_track(l, pid, &f->place), f->fault ? f->fault : "fault", e->time_ns, d);
 }
 
 static void on_begin(struct perfetto_listener *l, const struct event *e)
@@ -196,9 +185,25 @@ static void on_end(struct perfetto_listener *l, const struct event *e)
         {"seconds", NULL, r ? r->seconds : (double)NAN},        {"joules", NULL, r ? r->joules : (double)NAN},
         {"gflops", NULL, r ? r->gflops : (double)NAN},          {"bound by", r && r->bound_by ? r->bound_by : "", 0},
         {"error", e->run_end.error ? e->run_end.error : "", 0}, {NULL, NULL, 0}};
-    const unsigned pid = process(l, e, PID_RUN, "run");
+    const unsigned pid = perfetto_listener_process(l, e, PID_RUN, "run");
     perfetto_track(l->perfetto, pid, 0, "whole run");
     perfetto_slice(l->perfetto, pid, 0, l->run_name, 0, r && isfinite(r->seconds) ? r->seconds * 1e9 : e->time_ns, d);
+    if (r)
+        perfetto_listener_result(l, e, r);
+}
+
+void perfetto_listener_instruction(struct perfetto_listener *l, const struct perfetto_instruction *i)
+{
+    const struct event e = {.run = i->run, .time_ns = i->begin_ns};
+    char pc[24], operand[24];
+    snprintf(pc, sizeof pc, "0x%llx", (unsigned long long)i->pc);
+    snprintf(operand, sizeof operand, "0x%llx", (unsigned long long)i->operand);
+    const struct perfetto_detail d[] = {{"op", NULL, (double)i->op}, {"pc", pc, 0}, {"operand", operand, 0}, {NULL, NULL, 0}};
+    char name[64];
+    const unsigned pid = perfetto_listener_part(l, &e, i->place.part), tid = TRACK_INSTRUCTIONS + i->place.instance;
+    snprintf(name, sizeof name, "%s %u: instructions", orch_part_name(i->place.part), i->place.instance);
+    perfetto_track(l->perfetto, pid, tid, name);
+    perfetto_slice(l->perfetto, pid, tid, i->name, i->begin_ns, i->duration_ns, d);
 }
 
 void perfetto_listener_on_event(void *listener, const struct event *event)

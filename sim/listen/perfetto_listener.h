@@ -13,6 +13,16 @@ struct perfetto_listener;
 struct perfetto_listener *perfetto_listener_open(const char *path, struct orch_error *error);
 /* The function of the listener; its context is the listener. */
 void perfetto_listener_on_event(void *listener, const struct event *event);
+/* An issued instruction, which no event tells: those of recorded traces. They come in order of their beginnings; a core has a
+ * track, and more when its instructions overlap. */
+struct perfetto_instruction {
+    uint64_t run, op;
+    struct event_place place;
+    double begin_ns, duration_ns;
+    const char *name;
+    uint64_t pc, operand;
+};
+void perfetto_listener_instruction(struct perfetto_listener *listener, const struct perfetto_instruction *instruction);
 /* Completes the file. Frees the listener in any case. */
 bool perfetto_listener_close(struct perfetto_listener *listener, struct orch_error *error);
 /* Frees the listener and leaves no file; NULL is fine. */

@@ -24,7 +24,7 @@ const char *profile_why(const struct line_profile *p, const double *cycles, char
             most++;
         for (size_t i = 0; i < p->reasons; i++)
             most = !told[i] && cycles[i] > cycles[most] ? i : most;
-        if (cycles[most] < SHARE_SHOWN * all)
+        if (most == p->reasons || cycles[most] < SHARE_SHOWN * all)
             break;
         told[most] = true;
         char one[PROFILE_WHY_BYTES];

@@ -55,6 +55,7 @@ static void decide(struct load_heat *h, double seconds)
         h->mhz[d] *= demand[d].running > 0 ? answer.duty[d] : 1;
     }
     h->mhz[POWER_AMX] = h->mhz[POWER_P_CPU];
+    h->sum.pressure = answer.pressure;
     if (answer.throttled && h->time_s > 0) {
         h->sum.throttled_s += seconds;
         if (isnan(h->sum.onset_s))

@@ -43,6 +43,7 @@ struct load_heat_summary {
     double battery_hours;        /* left at the end, at the mean power; NAN without a battery */
     double wall_w;
     bool battery_empty;
+    enum thermal_pressure pressure; /* after the last step */
 };
 struct load_heat_summary load_heat_summary(const struct load_heat *heat);
 

@@ -123,19 +123,20 @@ bool run_part_stalls(struct page *page, const struct report_run *runs, size_t co
 static const char *const energy_kinds[] = {"dynamic", "clock", "leakage"};
 enum { ENERGY_KINDS = 3 };
 
-/* Reads joules[domain * 3 + kind] from the counters; false when the run has none of them. */
+/* Reads joules[domain * 3 + kind] from the counters; false when the run has none of them, or when they are not the parts of its
+ * joules: counters may add up kernels that a run puts together. */
 static bool energy_by_kind(const struct run_result *r, double joules[POWER_DOMAIN_COUNT * ENERGY_KINDS])
 {
-    bool any = false;
+    double sum = 0;
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         for (int k = 0; k < ENERGY_KINDS; k++) {
             char name[64];
             snprintf(name, sizeof name, "energy.%s.%s", power_domain_name(d), energy_kinds[k]);
             const double value = run_values_get(&r->counters, name);
             joules[d * ENERGY_KINDS + (unsigned)k] = isnan(value) ? 0 : value;
-            any = any || value > 0;
+            sum += isnan(value) ? 0 : value;
         }
-    return any;
+    return sum > 0 && fabs(sum - r->joules) <= 0.01 * r->joules;
 }
 
 static bool energy_figure(struct page *page, const double joules[POWER_DOMAIN_COUNT * ENERGY_KINDS], const char *what)

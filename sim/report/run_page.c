@@ -73,6 +73,11 @@ bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t 
     *page = NULL;
     if (count == 0 || count > RUNS_MOST)
         return orch_fail(error, ORCH_USAGE, "a page takes 1 to %d runs, not %zu", RUNS_MOST, count);
+    int64_t partial = 0;
+    if (count == 1 && !db_number(db, error, 0, &partial, "SELECT status <> 'done' FROM run WHERE id = ?", "i", run_ids[0]))
+        return false;
+    if (partial)
+        return report_partial_run(db, run_ids[0], page, error);
     struct report_run *const runs = calloc(count, sizeof *runs);
     bool ok = runs || orch_no_memory(error);
     size_t read = 0;

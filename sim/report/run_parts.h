@@ -29,4 +29,7 @@ void run_part_assumptions(struct page *page, const struct report_run *run);
 /* Placement, counters, outputs, and what decided the answer. */
 bool run_part_details(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error);
 
+/* The whole page of a run that has no result because it failed, was interrupted or is still being written. */
+bool report_partial_run(struct orch_db *db, int64_t run_id, struct page **page, struct orch_error *error);
+
 #endif

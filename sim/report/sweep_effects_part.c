@@ -31,6 +31,12 @@ static struct chart_axis response_axis(enum sweep_response response)
     return (struct chart_axis){.label = sweep_response_name(response), .unit = unit, .si = si};
 }
 
+/* What is left of an effect by rounding is none. */
+static double rounded(double effect)
+{
+    return fabs(effect) < 1e-9 ? 0 : effect;
+}
+
 /* ---- tornado ---- */
 
 static struct result_table *tornado_table(const struct sweep_data *data, const struct sweep_effects *e)
@@ -165,7 +171,8 @@ static void level_bars(struct page *page, const struct sweep_data *data, const s
         for (size_t k = 0; !key->numeric && k < f->level_count && bars < BARS_MAX; k++) {
             if (!f->level[k].count)
                 continue;
-            snprintf(name[bars], sizeof name[0], "%.40s %s", key->name, sweep_key_text(key, f->level[k].low, text, sizeof text));
+            snprintf(name[bars], sizeof name[0], "%.40s = %s", key->name,
+                     sweep_key_text(key, f->level[k].low, text, sizeof text));
             format_quantity(shown[bars], f->level[k].mean, sweep_response_unit(e->response));
             bar[bars] = (struct chart_bar){name[bars],         shown[bars],         f->level[k].mean,
                                            f->level[k].lowest, f->level[k].highest, (unsigned)i};
@@ -194,8 +201,8 @@ static void effects_table(struct page *page, const struct sweep_data *data, cons
     for (size_t i = 0; i < e->count; i++) {
         result_table_text(t, data->spec->key[e->effect[i].key].name);
         result_table_number(t, e->effect[i].first_order, format_share(text, e->effect[i].first_order));
-        result_table_number(t, e->effect[i].elasticity, NULL);
-        result_table_number(t, e->effect[i].coefficient, NULL);
+        result_table_number(t, rounded(e->effect[i].elasticity), NULL);
+        result_table_number(t, rounded(e->effect[i].coefficient), NULL);
     }
     snprintf(title, sizeof title, "Main effects on %s", sweep_response_name(e->response));
     page_table(page, title, t);

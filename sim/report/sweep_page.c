@@ -254,7 +254,7 @@ static bool workload_parts(struct page *page, const struct sweep_data *data, siz
     page_section(page, data->spec->workload[workload]);
     return effects(page, data, workload, SWEEP_seconds, true, error) &&
            effects(page, data, workload, SWEEP_joules, false, error) && sweep_part_pareto(page, data, workload, error) &&
-           (sweep_part_points(page, data, workload) || orch_no_memory(error));
+           ((sweep_part_brush(page, data, workload) && sweep_part_points(page, data, workload)) || orch_no_memory(error));
 }
 
 static struct page *begin(const struct sweep_data *data)

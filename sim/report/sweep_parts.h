@@ -11,4 +11,7 @@ bool sweep_part_tornado(struct page *page, const struct sweep_data *data, const 
 /* The response over each key, and the table of main effects. */
 bool sweep_part_curves(struct page *page, const struct sweep_data *data, const struct sweep_effects *effects);
 
+/* All points of a workload with their keys and responses, to choose from. */
+bool sweep_part_brush(struct page *page, const struct sweep_data *data, size_t workload);
+
 #endif

@@ -6,6 +6,7 @@
 #include "sim/network/arrays.h"
 #include "sim/network/coreml/coreml.h"
 #include "sim/network/network.h"
+#include "sim/network/quantise/mixed.h"
 #include "sim/network/zoo/zoo.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network.h"
@@ -21,6 +22,7 @@ struct network {
     struct net_array **input; /* by input of the graph */
     size_t inputs;
     unsigned generated;
+    struct net_mixed mixed;      /* with precision "mixed", after a run */
     struct run_network run;      /* after a run */
     struct run_result operators; /* with detail op: what its kernels add up to */
 };
@@ -143,7 +145,32 @@ static void close_workload(struct run *run)
         net_array_release(w->input[k]);
     free(w->input);
     net_model_free(w->model);
+    net_mixed_free(&w->mixed);
     run_result_free(&w->operators);
+}
+
+static bool is_mixed(const struct run_request *q)
+{
+    return q->precision && strcmp(q->precision, "mixed") == 0;
+}
+
+/* f16 where the outputs can bear it: on the units that have f16, of values. */
+static bool check_precision(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    const enum orch_part part = run->kind->part;
+    const bool halves = part == PART_GPU || part == PART_ANE;
+    const bool half = q->precision && strcmp(q->precision, "f16") == 0, whole = q->precision && strcmp(q->precision, "f32") == 0;
+    if (!q->precision || (whole && part != PART_ANE) || (half && halves) || (halves && is_mixed(q) && !is_timed_only(q)))
+        return true;
+    if (is_mixed(q) && halves)
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("precision") " mixed: which operators stay in f32 follows from values (" ORCH_OPTION(
+                             "mode") " full or functional)");
+    return orch_fail(
+        error, ORCH_UNMODELLED,
+        ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also in f16 and mixed, on the ane only in these",
+        q->precision);
 }
 
 static bool check(const struct run *run, struct orch_error *error)
@@ -164,11 +191,8 @@ static bool check(const struct run *run, struct orch_error *error)
             error, ORCH_UNMODELLED,
             ORCH_OPTION("unit") " %s: networks are lowered to kernels of cpu, amx, gpu and ane, or of the first three (auto)",
             q->unit);
-    const bool half = q->precision && strcmp(q->precision, "f16") == 0, whole = q->precision && strcmp(q->precision, "f32") == 0;
-    if (q->precision && !(whole && part != PART_ANE) && !(half && (part == PART_GPU || part == PART_ANE)))
-        return orch_fail(error, ORCH_UNMODELLED,
-                         ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also and on the ane only in f16",
-                         q->precision);
+    if (!check_precision(run, error))
+        return false;
     return q->mode != RUN_TIMING || part == PART_GPU || part == PART_ANE || is_timed_only(q) ||
            orch_fail(error, ORCH_UNMODELLED,
                      ORCH_OPTION("mode") " timing: kernels of CPU cores are watched while they execute (full)");
@@ -250,6 +274,25 @@ static bool name_classes(const struct run *run, const struct network *w, struct 
     return run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)strlen(text)) || orch_no_memory(error);
 }
 
+/* Which nodes stay in f32, for the values that the run has. */
+static bool choose_precision(const struct run *run, struct network *w, struct run_result *r, struct orch_error *error)
+{
+    char text[240];
+    if (!is_mixed(run->request))
+        return true;
+    net_mixed_free(&w->mixed);
+    if (!net_mixed_choose(w->model, w->input, NET_F16_TOLERANCE, &w->mixed, error))
+        return false;
+    w->run.mixed = &w->mixed;
+    snprintf(text, sizeof text,
+             "%zu of %zu operators stay in f32; by runs of the reference outputs are %.2g of their largest number off in f16 and "
+             "%.2g so; kernels read operands in the width in which they were written",
+             w->mixed.whole_nodes, w->mixed.nodes, w->mixed.error_half, w->mixed.error);
+    return (run_values_add(&r->counters, "network.f32_nodes", (double)w->mixed.whole_nodes) &&
+            run_assumption_add(&r->assumptions, "mixed precision", "inferred", text)) ||
+           orch_no_memory(error);
+}
+
 static bool compute(struct run *run, struct network *w, struct run_result *r, struct orch_error *error)
 {
     const size_t outputs = w->model->graph->outputs;
@@ -257,7 +300,7 @@ static bool compute(struct run *run, struct network *w, struct run_result *r, st
     if (!output)
         return orch_no_memory(error);
     const bool values = run->request->mode != RUN_TIMING && !is_timed_only(run->request);
-    const bool ok = run_network(&w->run, output, error) &&
+    const bool ok = choose_precision(run, w, r, error) && run_network(&w->run, output, error) &&
                     (!values || (save(run, w, output, r, error) && name_classes(run, w, output, r, error)));
     for (size_t k = 0; k < outputs; k++)
         net_array_release(output[k]);

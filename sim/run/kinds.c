@@ -5,6 +5,7 @@
 #include "sim/run/language_model.h"
 #include "sim/run/residual.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/workload_hint.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/workload/cpu/program_world.h"
 
@@ -67,6 +68,10 @@ static const struct run_kind *kernel_kind(const struct run_request *q, struct or
     const struct run_kind *const asked = library_kind(q, asked_unit(q)), *const any = library_kind(q, NULL);
     if (asked)
         return asked;
+    if (!any && !workload_has_kernel(q->workload)) {
+        workload_unknown_kernel(q->workload, error);
+        return NULL;
+    }
     if (!any || any->part == kinds[0]->part)
         return any ? any : kinds[0];
     orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; the %s has", q->unit,

@@ -1,7 +1,7 @@
 #include "sim/run/language_model.h"
 
-#include "sim/base/suggest.h"
 #include "sim/network/zoo/zoo.h"
+#include "sim/run/workload_hint.h"
 
 #include <string.h>
 
@@ -15,20 +15,12 @@ bool language_model_is(const char *workload)
 static bool open_published(const char *name, struct language_model *m, struct orch_error *error)
 {
     const struct shape_published *const published = shape_published_named(name);
-    struct suggest s;
-    char phrase[96];
     m->name = name;
     if (published) {
         shape_of_published(published, &m->shape);
         return true;
     }
-    suggest_start(&s, name);
-    for (size_t i = 0; shape_published_at(i); i++)
-        suggest_offer(&s, shape_published_at(i)->name);
-    for (size_t i = 0; net_zoo_at(i); i++)
-        suggest_offer(&s, net_zoo_at(i)->name);
-    return orch_fail(error, ORCH_USAGE, "no published model '%.60s'%s (orchard models)", name,
-                     suggest_phrase(&s, phrase, sizeof phrase));
+    return workload_unknown_model(name, error);
 }
 
 static bool open_file(const char *path, struct language_model *m, struct orch_error *error)

@@ -143,6 +143,15 @@ bool lowering_gather(struct lowering *l, const char *word)
         return lowering_leave(l, "axis %lld, %lld places", (long long)axis, (long long)index->count);
     const int64_t tables = net_extent(table->shape, 0, at), rows = table->shape[at], all = tables * rows;
     const int64_t columns = table->count / all, count = tables * index->count;
+    if (l->part == PART_ANE && tables == 1 && index->count == 1) { /* one row is a slice, which the engine has */
+        const int64_t row = net_array_integer(index, 0);
+        if (row < -rows || row >= rows)
+            return lowering_leave(l, "row %lld of %lld", (long long)row, (long long)rows);
+        lowering_read(lowering_step(l, l->out[0]->data, columns, "slice:%lldx%lld,h=1,w=%lld,row=%lld", (long long)rows,
+                                    (long long)columns, (long long)columns, (long long)(row < 0 ? row + rows : row)),
+                      table->data, table->count);
+        return true;
+    }
     uint32_t *const place = lowering_scratch(l, count);
     for (int64_t i = 0; place && i < count; i++) {
         const int64_t row = net_array_integer(index, i % index->count);

@@ -90,6 +90,27 @@ void lowering_add_product(struct lowering *l, const struct lowering_product *p, 
         lowering_read(step, c, p->batch * p->m * p->n);
 }
 
+/* On the Neural Engine a bias for each column of constant weights, and the activation behind it, are the program's own. */
+static bool add_layer(struct lowering *l, const struct lowering_product *p, const float *a, const float *b,
+                      const struct net_array *bias)
+{
+    struct net_array *const out = l->out[0];
+    const char *const activation = lowering_activation_word(l->node);
+    const bool plain = p->batch == 1 && !p->ta && p->alpha == 1 && p->beta == 1 && p->b_known;
+    const bool by_column = bias && bias->count == p->n && bias->dims && bias->shape[bias->dims - 1] == p->n;
+    if (l->part != PART_ANE || !plain || !by_column || !lowering_holds_constant(l, bias) || !activation)
+        return false;
+    if (p->tb)
+        b = turn_beforehand(l, b, p->n, p->k);
+    struct lowered_step *const step =
+        lowering_step(l, out->data, out->count, "gemm:%lldx%lldx%lld,weights=b,bias=1%s%.30s", (long long)p->m, (long long)p->n,
+                      (long long)p->k, activation[0] ? ",act=" : "", activation);
+    lowering_read(step, a, p->m * p->k);
+    lowering_read(step, b, p->k * p->n);
+    lowering_read(step, bias->data, bias->count);
+    return true;
+}
+
 /* A bias of the result's shape is what the product is added to; others are added afterwards. On the GPU all are: there the
  * product would be added to what its buffer holds, and moving the bias there costs as much as adding it. */
 bool lowering_product(struct lowering *l, const char *word)
@@ -107,6 +128,8 @@ bool lowering_product(struct lowering *l, const char *word)
     (void)word;
     if (!read_product(l, a, b, &p))
         return false;
+    if (add_layer(l, &p, a->data, b->data, bias))
+        return lowering_holds(l);
     if (bias && !whole && beta != 1)
         return lowering_leave(l, "a repeated bias times %g", beta);
     lowering_add_product(l, &p, a->data, b->data, whole ? bias->data : NULL, out->data);
@@ -134,7 +157,26 @@ bool lowering_matmul_integer(struct lowering *l, const char *word)
     return lowering_holds(l);
 }
 
-/* softmax(scale Q K^T + mask) V, in four kernels: the library's own attention has no mask. */
+/* The Neural Engine's attention keeps scores in tile memory. Its mask is one for all heads, its scale 1 / sqrt(depth). */
+static bool add_attention(struct lowering *l, const struct net_array *mask, int64_t batch, int64_t m, int64_t n, int64_t depth)
+{
+    const struct net_array *const q = l->in[0], *const k = l->in[1], *const v = l->in[2];
+    const double scale = net_attr_real(l->node, "scale", 1);
+    if (l->part != PART_ANE || v->shape[v->dims - 1] != depth || m > n || fabs(scale * sqrt((double)depth) - 1) > 1e-6 ||
+        (mask && mask->count != m * n))
+        return false;
+    struct lowered_step *const step = lowering_step(
+        l, l->out[0]->data, l->out[0]->count, "attention:b=1,h=%lld,s=%lld,d=%lld,q=%lld,mask=%d,turned=%d", (long long)batch,
+        (long long)n, (long long)depth, (long long)m, mask ? 1 : 0, net_attr_int(l->node, "transK", 0) != 0);
+    lowering_read(step, q->data, q->count);
+    lowering_read(step, k->data, k->count);
+    lowering_read(step, v->data, v->count);
+    if (mask)
+        lowering_read(step, mask->data, mask->count);
+    return true;
+}
+
+/* softmax(scale Q K^T + mask) V, in four kernels where the library's own attention does not do. */
 bool lowering_attention(struct lowering *l, const char *word)
 {
     const struct net_array *const q = l->in[0], *const k = l->in[1], *const v = l->in[2];
@@ -147,6 +189,8 @@ bool lowering_attention(struct lowering *l, const char *word)
     const int64_t batch = net_extent(q->shape, 0, d - 2), m = q->shape[d - 2], depth = q->shape[d - 1], n = v->shape[d - 2];
     if (net_extent(k->shape, 0, d - 2) != batch || net_extent(v->shape, 0, d - 2) != batch)
         return lowering_leave(l, "heads that share keys");
+    if (add_attention(l, mask, batch, m, n, depth))
+        return lowering_holds(l);
     const struct lowering_product scores = {.batch = batch,
                                             .m = m,
                                             .n = n,

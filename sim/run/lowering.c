@@ -227,6 +227,7 @@ struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t cou
     va_end(list);
     if (length < 0 || (size_t)length >= sizeof step->workload)
         lowering_leave(l, "a kernel with too long a name");
+    step->precision = l->whole ? "f32" : NULL;
     step->operands = (struct run_operands){.input = step->input, .result = result, .result_bytes = 4 * (uint64_t)count};
     return step;
 }

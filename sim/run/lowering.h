@@ -25,6 +25,7 @@ struct lowering {
     const struct net_model *model;
     const struct net_node *node;
     enum orch_part part; /* the unit that is asked for */
+    bool whole;          /* in f32, whatever the network is in */
     struct net_array *const *in;
     struct net_array **out; /* of the shapes that the node's rule states */
     struct lowered_step step[LOWERED_STEPS];

@@ -25,8 +25,38 @@ static bool check_word(const char *option, const char *given, const char *const 
             return true;
         suggest_offer(&s, known[i]);
     }
-    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " %s: no such choice%s", option, given,
-                     suggest_phrase(&s, phrase, sizeof phrase));
+    orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " %.60s: no such choice%s", option, given,
+              suggest_phrase(&s, phrase, sizeof phrase));
+    for (size_t i = 0; i < count; i++)
+        orch_fail_more(error, "%s%s%s", i ? "|" : " (", known[i], i + 1 < count ? "" : ")");
+    return false;
+}
+
+/* Which element types a workload has is known to it; how others call them is known here. */
+static bool check_precision(const char *given, struct orch_error *error)
+{
+    static const char *const types[] = {"f64", "f32", "f16", "bf16", "i16", "i8", "i4", "q4_0", "q8_0"};
+    struct suggest s;
+    if (!given)
+        return true;
+    suggest_start(&s, given);
+    for (size_t t = 0; t < ARRAY_COUNT(types); t++)
+        suggest_offer(&s, types[t]);
+    const char *const best = suggest_best(&s);
+    const bool other_word = best && s.best_distance == 0 && strcmp(best, given) != 0;
+    return !other_word ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("precision") " %.60s: no such type; did you mean %s?", given, best);
+}
+
+/* Words that mean the same for every workload. */
+static bool check_words(const struct run_request *q, struct orch_error *error)
+{
+    static const char *const units[] = {"auto", "cpu", "amx", "gpu", "ane", "hybrid", "all"};
+    static const char *const details[] = {"auto", "instr", "sampled", "op"};
+    static const char *const homes[] = {"process", "elf"};
+    return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&
+           check_word("detail", q->detail, details, ARRAY_COUNT(details), error) &&
+           check_word("home", q->home, homes, ARRAY_COUNT(homes), error) && check_precision(q->precision, error);
 }
 
 /* Operators have a time, no values. */
@@ -67,9 +97,6 @@ static bool check_profile(const struct run *run, struct orch_error *error)
 
 static bool check_choices(const struct run *run, struct orch_error *error)
 {
-    static const char *const units[] = {"auto", "cpu", "amx", "gpu", "ane", "hybrid"};
-    static const char *const details[] = {"auto", "instr", "sampled", "op"};
-    static const char *const homes[] = {"process", "elf"};
     const struct run_request *const q = run->request;
     if (run->kind != &run_kind_gpu_source && !q->steps && !q->own_count && (q->source || q->launch))
         return orch_fail(error, ORCH_USAGE,
@@ -96,10 +123,8 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " all: only kernels (KERNEL:SHAPE) run on several units");
     if (q->idle_s > 0 && run->kind->part != PART_ANE)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
-    return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&
-           check_word("detail", q->detail, details, ARRAY_COUNT(details), error) &&
-           check_word("home", q->home, homes, ARRAY_COUNT(homes), error) && (!run_is_operator(q) || check_operator(run, error)) &&
-           check_repetitions(run, error) && check_profile(run, error) && run->kind->check(run, error);
+    return (!run_is_operator(q) || check_operator(run, error)) && check_repetitions(run, error) && check_profile(run, error) &&
+           run->kind->check(run, error);
 }
 
 struct run *run_prepare(const struct run_request *request, struct orch_error *error)
@@ -111,7 +136,7 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
     }
     run->request = request;
     run->progress = request->progress;
-    run->kind = run_kind_of(run, error);
+    run->kind = check_words(request, error) ? run_kind_of(run, error) : NULL;
     if (!run->kind || !run->kind->open(run, error) || !check_choices(run, error) ||
         !run_memory_fits(request->chip, request->memory_gib, request->workload, run_memory_need(run), error) ||
         !run_fill_begin(run, error)) {

@@ -1,6 +1,7 @@
 #include "sim/run/run_file.h"
 
 #include "sim/base/gzip.h"
+#include "sim/run/workload_hint.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ bool run_file_read(const char *path, struct run_file *file, struct orch_error *e
         return true;
     FILE *const f = fopen(path, "rb");
     if (!f)
-        return orch_fail(error, ORCH_USAGE, "%s: %s", path, strerror(errno));
+        return workload_no_file(path, strerror(errno), error);
     const bool ok = read_bytes(f, file, error);
     fclose(f);
     return ok && (gzip_unpack(&file->bytes, &file->size, error) || orch_fail_in(error, "%.300s", path));
@@ -61,8 +62,9 @@ bool run_file_refuse(const struct run_file *file, struct orch_error *error)
                          "%s: assembler text of the GPU runs through a launch description: {\"files\": {\"code\": "
                          "\"%.60s\"}, \"launch\": ..., \"args\": [...]}",
                          path, path);
-    return orch_fail(
-        error, ORCH_USAGE,
-        "%s: neither an AArch64 ELF file, a GPU launch description nor a Neural Engine program (first bytes %02x %02x %02x %02x)",
-        path, n > 0 ? b[0] : 0, n > 1 ? b[1] : 0, n > 2 ? b[2] : 0, n > 3 ? b[3] : 0);
+    return orch_fail(error, ORCH_USAGE,
+                     "%s: neither an AArch64 ELF file, a GPU launch description nor a Neural Engine program (first bytes %02x "
+                     "%02x %02x %02x); what "
+                     "runs is in `orchard run " ORCH_OPTION("help") "`, and `orchard examples copy DIR` has one of each",
+                     path, n > 0 ? b[0] : 0, n > 1 ? b[1] : 0, n > 2 ? b[2] : 0, n > 3 ? b[3] : 0);
 }

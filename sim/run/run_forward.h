@@ -56,5 +56,7 @@ bool run_forward_go(struct forward *f, double work);
 bool run_forward_go_exactly(struct forward *f, double work);
 /* Leaves the caches as the launch leaves them; the schedule stays where it is. */
 bool run_forward_leave_caches(struct forward *f);
+/* The same where the launch is timed whole behind it, so that the order of its last accesses counts more. */
+bool run_forward_warm(struct forward *f);
 
 #endif

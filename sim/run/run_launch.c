@@ -113,6 +113,8 @@ static bool warm_up(struct run_launch *l)
         return true;
     if (l->way == RUN_WAY_WARM)
         return run_launch_warm(l);
+    if (l->way == RUN_WAY_TOUCH)
+        return run_launch_touch(l);
     run_launch_rewind(l);
     return run_launch_pass(l, &all, NULL, NULL);
 }

@@ -7,8 +7,8 @@
 #include "sim/workload/gpu/gpu_job.h"
 
 /* How a launch is timed: all its threadgroups behind a warm-up that times all of them too; all behind a warm-up that executes
- * most and times the end; or from windows. */
-enum run_way { RUN_WAY_ALL, RUN_WAY_WARM, RUN_WAY_FORWARD };
+ * most and times the end, or that only executes; or from windows. */
+enum run_way { RUN_WAY_ALL, RUN_WAY_WARM, RUN_WAY_TOUCH, RUN_WAY_FORWARD };
 
 struct run_launch {
     struct run *run;
@@ -19,7 +19,7 @@ struct run_launch {
     enum run_way way;
     struct gpu_work work;    /* of threadgroups; zeros where neither the way nor the time depends on it */
     struct gpu_crowd *crowd; /* executes some threadgroups for `work`, then windows and what lies between them; NULL = no work */
-    double slc_lines;        /* known with the work */
+    double l2_lines, slc_lines; /* of the whole GPU, of the chip; known with the work */
     bool skips;              /* threadgroups are skipped where the pace is steady */
     bool empty;              /* the caches: nothing has run since they were emptied */
     bool *lap;               /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */
@@ -60,6 +60,8 @@ bool run_launch_fault(struct run_launch *l, const struct unit_fault *fault);
 
 /* Times the launch from windows of it. */
 bool run_launch_forward(struct run_launch *l);
+/* Leaves the caches as the launch does: the last of its threadgroups are executed side by side, and none is timed. */
+bool run_launch_touch(struct run_launch *l);
 /* Tells whether a launch of so many instructions of simdgroups is so large that windows stand for it. */
 bool run_launch_forward_worthwhile(const struct run_launch *l, double work);
 /* The SLC scatters pages over its sets: below this share of it hardly any set overflows. */

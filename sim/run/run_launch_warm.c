@@ -21,6 +21,12 @@
 #define LEAST_WAVES 8
 #define LEAST_WORK  0x1p20
 
+/* Threadgroups whose simdgroups execute more instructions each, and access the memory more often, come forward at one pace, on a
+ * core and on all cores: executing them turn by turn leaves the caches as timing them does. Others spend their lives waiting for
+ * what they load at their beginning, and when each of them is done waiting only timing tells. */
+#define LONG_LIFE     400
+#define MANY_ACCESSES 16
+
 /* What is accessed before the last so many times the size of the SLC is taken to have left the caches at the end of a launch. */
 #define LEFT_SLCS 3.0
 
@@ -29,6 +35,9 @@
  */
 #define MOST_FILLED 4.0
 #define DRAM_SHARE  0.75
+/* The same for the order in which long threadgroups that are executed side by side leave it. Products of matrices issue at an
+ * eighth of that pace where their pipes are full, so what exceeds this is bound by DRAM for sure. */
+#define DRAM_SHARE_TOUCH 8.0
 
 /* Launches with more instructions may leap over laps. */
 #define LEAPT_WORK 0x1p21
@@ -111,14 +120,14 @@ static bool find_work(struct run_launch *l)
     return true;
 }
 
-/* Tells whether only a fully timed warm-up leaves the right lines in the SLC. */
-static bool order_matters(const struct run_launch *l, const struct mem_params *memory, double work)
+/* Tells whether only a fully timed warm-up leaves the right lines in the SLC: there is so much to do in DRAM beside the issuing. */
+static bool order_matters(const struct run_launch *l, const struct mem_params *memory, double work, double dram_share)
 {
     const struct gpu_params *gpu = &l->m->gpu.params;
     const double bytes = run_launch_buffer_bytes(l), slc_bytes = l->slc_lines * MEM_LINE_BYTES;
     const double dram_ns = bytes / (memory->dram_peak_gbps * memory->dies);
     const double issue_ns = work / (gpu->cores * gpu->schedulers * gpu->issue_per_cycle * gpu->clock_ghz);
-    return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes && dram_ns > DRAM_SHARE * issue_ns;
+    return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes && dram_ns > dram_share * issue_ns;
 }
 
 /* Tells whether the answer may follow from a part of the launch. */
@@ -139,12 +148,43 @@ static bool may_skip(const struct run_launch *l, double work)
            groups >= (double)(gpu_job_least_waves(life) * run_launch_wave(l));
 }
 
+/* The share of accesses to memory in the instructions that were executed for the work; 0 when host memory ran out. */
+static double access_share(const struct run_launch *l)
+{
+    const struct gpu_program *program = l->setup->program;
+    const uint32_t count = gpu_program_count(program);
+    uint64_t number, *issues = calloc(count, sizeof *issues);
+    double sum = 0;
+    const struct gpu_group *group = gpu_crowd_group(l->crowd, 0, &number);
+    if (issues)
+        gpu_group_issue_counts(group, issues);
+    for (uint32_t i = 0; issues && i < count; i++) {
+        const enum agx_class of = gpu_program_effect(program, i)->unit_class;
+        sum += of == AGX_CLASS_DEVICE_LOAD || of == AGX_CLASS_DEVICE_STORE ? (double)issues[i] : 0;
+    }
+    free(issues);
+    return sum / (double)gpu_group_counts(group).instructions;
+}
+
+/* Tells whether executing alone warms the caches up. */
+static bool may_touch(const struct run_launch *l, const struct mem_params *memory, double work)
+{
+    const double life = work / (double)l->setup->group_count / run_launch_simdgroups(l);
+    return may_extend(l) && !l->skips && life >= LONG_LIFE && run_launch_keeps_memory(l) &&
+           access_share(l) * life >= MANY_ACCESSES &&
+           !order_matters(l, memory, work, DRAM_SHARE_TOUCH);
+}
+
 static enum run_way way_of(const struct run_launch *l, const struct mem_params *memory, double work)
 {
     const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
     if (may_extend(l) && work > LARGE_WORK && !l->skips && run_launch_forward_worthwhile(l, work))
         return RUN_WAY_FORWARD;
-    return groups / wave >= LEAST_WAVES && work >= LEAST_WORK && !order_matters(l, memory, work) ? RUN_WAY_WARM : RUN_WAY_ALL;
+    if (may_touch(l, memory, work))
+        return RUN_WAY_TOUCH;
+    if (order_matters(l, memory, work, DRAM_SHARE))
+        return RUN_WAY_ALL;
+    return groups / wave >= LEAST_WAVES && work >= LEAST_WORK ? RUN_WAY_WARM : RUN_WAY_ALL;
 }
 
 static void forget_loops(struct run_launch *l)
@@ -189,8 +229,11 @@ bool run_launch_prepare(struct run_launch *l)
     l->error = error;
     if (!known)
         return full;
-    if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error))
+    double l2_kib = 0;
+    if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error) ||
+        !chip_number(l->run->request->chip, "gpu.l2_kib", &l2_kib, l->error))
         return false;
+    l->l2_lines = 1024 * l2_kib / MEM_LINE_BYTES;
     l->slc_lines = 1024.0 * memory.slc.kib * memory.dies / MEM_LINE_BYTES;
     const double work = run_launch_work(l);
     l->skips = may_skip(l, work);

@@ -10,6 +10,9 @@
 
 /* Instructions of a simdgroup that slots move in turn when what they access reaches the caches. */
 #define TURN 256.0
+/* The same in the warm-up of a launch that is timed whole. There the order of stores and loads of neighbouring threadgroups
+ * counts: what is in L2 at the end is what the launch finds first. */
+#define TURN_WARM 8.0
 /* New lines per place of a cache after which hardly any place holds its old line. */
 #define RENEWED 1.0
 /* Accesses per place of the SLC after which what stays in it has been accessed again. With half as many, windows on 76 cores
@@ -17,6 +20,11 @@
 #define SEEN 8
 /* Rounds of all slots, one threadgroup after another, before a window: as many let threadgroups fall out of step. */
 #define ROUNDS 24
+/* New lines per place of L2 after which hardly any place of it holds its old line. Twice as many as places, because a launch finds
+ * lines of its own there, which come and go more often than others. */
+#define L2_RENEWED 2.0
+/* The part of a wave of threadgroups that a warm-up of a launch that is timed whole begins with. */
+#define WARM_PARTS 4
 /* The least time per instruction of a core that others are held up for, relative to the mean. */
 #define LEAST_LAG 0.5
 
@@ -172,13 +180,23 @@ static void sweep(struct run_launch *l)
                               MEM_LINE_BYTES, MEM_ACCESS_LOAD);
 }
 
+/* Every core fetches the program before it runs it. */
+static void touch_code(const struct run_launch *l)
+{
+    const struct gpu_program *program = l->setup->program;
+    const uint64_t end = gpu_program_pc(program, gpu_program_count(program) - 1) + 1;
+    for (uint64_t at = 0; at < end; at += MEM_LINE_BYTES)
+        for (unsigned core = 0; core < l->gpu->params.cores; core++)
+            mem_port_warm(l->gpu->port[core], 0, l->setup->code_address + at, MEM_LINE_BYTES, MEM_ACCESS_FETCH);
+}
+
 /* Runs what is under way to its end when no threadgroup is left to begin. */
-static bool finish_crowd(struct forward *f, struct unit_fault *fault)
+static bool finish_crowd(struct forward *f, double turn, struct unit_fault *fault)
 {
     const struct gpu_slot *slot = gpu_schedule_slots(f->schedule);
     bool ok = true;
     while (ok && gpu_schedule_busy(f->schedule)) {
-        gpu_schedule_drain(f->schedule, TURN);
+        gpu_schedule_drain(f->schedule, turn);
         for (unsigned i = 0; ok && i < f->cores * f->slots; i++) {
             uint64_t number;
             if (gpu_crowd_group(f->l->crowd, i, &number))
@@ -190,7 +208,7 @@ static bool finish_crowd(struct forward *f, struct unit_fault *fault)
 }
 
 /* The last instructions of the launch, so many, reach the caches. */
-static bool run_end(struct forward *f, double work)
+static bool run_end(struct forward *f, double work, double turn)
 {
     struct unit_fault fault = {0};
     struct touching context = {f, &fault};
@@ -198,8 +216,8 @@ static bool run_end(struct forward *f, double work)
     double time = gpu_schedule_rounds(f->schedule, gpu_schedule_time(f->schedule, before / f->simdgroups), ROUNDS);
     bool ok = gpu_schedule_forward(f->schedule, time, NULL, NULL) && move_crowd(f, false, &fault);
     while (ok && gpu_schedule_next(f->schedule) < f->l->setup->group_count)
-        ok = gpu_schedule_forward(f->schedule, TURN, move_piece, &context);
-    ok = ok && finish_crowd(f, &fault);
+        ok = gpu_schedule_forward(f->schedule, turn, move_piece, &context);
+    ok = ok && finish_crowd(f, turn, &fault);
     return ok || run_launch_fault(f->l, &fault);
 }
 
@@ -215,7 +233,7 @@ bool run_forward_leave_caches(struct forward *f)
     gpu_schedule_copy(f->trial, f->schedule);
     for (;;) {
         const uint64_t before = gpu_crowd_counts(f->l->crowd).into_slc;
-        if (!run_end(f, work))
+        if (!run_end(f, work, TURN))
             return false;
         gpu_schedule_copy(f->schedule, f->trial);
         const double renewed = (double)(gpu_crowd_counts(f->l->crowd).into_slc - before) / f->l->slc_lines;
@@ -225,4 +243,34 @@ bool run_forward_leave_caches(struct forward *f)
     }
     run_launch_rewind(l);
     return true;
+}
+
+/* The share of the caches that the end of the launch renewed: of L2 where the SLC holds all data anyhow. */
+static double renewed_by(const struct run_launch *l, bool fits, struct gpu_crowd_counts before)
+{
+    const struct gpu_crowd_counts now = gpu_crowd_counts(l->crowd);
+    return fits ? (double)(now.into_l2 - before.into_l2) / (L2_RENEWED * l->l2_lines)
+                : (double)(now.into_slc - before.into_slc) / (RENEWED * l->slc_lines);
+}
+
+/* More and more of the end of the launch, until what was in the caches before has left them. */
+bool run_forward_warm(struct forward *f)
+{
+    struct run_launch *l = f->l;
+    const bool fits = run_launch_buffer_bytes(l) < RUN_SLC_FILLED * l->slc_lines * MEM_LINE_BYTES;
+    double work = fmin(f->all, f->all / (double)l->setup->group_count * f->cores * f->slots / WARM_PARTS);
+    if (fits)
+        sweep(l);
+    touch_code(l);
+    gpu_schedule_copy(f->trial, f->schedule);
+    for (;;) {
+        const struct gpu_crowd_counts before = gpu_crowd_counts(l->crowd);
+        gpu_schedule_copy(f->schedule, f->trial);
+        if (!run_end(f, work, TURN_WARM))
+            return false;
+        const double renewed = renewed_by(l, fits, before);
+        if (renewed >= 1 || work >= f->all)
+            return true;
+        work = fmin(f->all, work * fmin(16, fmax(2, 1.2 / fmax(renewed, 0.01))));
+    }
 }

@@ -2,11 +2,13 @@
 
 #include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
+#include "sim/network/quantise/mixed.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network_kernel.h"
 #include "sim/run/run_network_memory.h"
 #include "sim/run/run_network_node.h"
 #include "sim/run/run_network_plan.h"
+#include "sim/run/run_network_request.h"
 #include "sim/run/run_network_step.h"
 
 #include <math.h>
@@ -18,10 +20,12 @@
 
 /* A node without kernels. What the GPU computed must have completed before the host reads it; without values there is nothing to
  * compute as long as no shapes and places follow. */
-static bool leave(struct run_network *n, const struct net_node *node, const char *title, const char *why,
-                  struct orch_error *error)
+static bool leave(struct run_network *n, const struct net_node *node, struct net_array *const *in, const char *title,
+                  const char *why, struct orch_error *error)
 {
     n->left++;
+    for (size_t k = 0; k < node->inputs; k++)
+        network_requests_keep(n->asks, in[k] ? in[k]->data : NULL);
     const bool waits = run_network_needs_unit(n->model, node);
     n->in_command_buffer = n->in_command_buffer && !waits;
     n->in_request = n->in_request && !waits;
@@ -83,14 +87,29 @@ static bool compute_steps(struct run_network *n, const char *title, struct lower
         return orch_no_memory(error);
     const bool open = open_steps(n, l, step, error);
     if (open) {
-        n->macs_here += multiplies_here(l, step) ? macs : 0;
-        n->macs_known -= l->step[0].precision && !multiplies_here(l, step) ? macs : 0; /* the unit has no kernel for them */
+        const bool here = multiplies_here(l, step) && !(l->whole && l->part != n->part);
+        n->macs_here += here ? macs : 0;
+        n->macs_known -= l->step[0].precision && !here ? macs : 0; /* the unit has no kernel for them */
         *done = run_steps(n, title, l, step, error);
     }
     for (unsigned i = 0; i < l->steps; i++)
         network_step_close(&step[i]);
     free(step);
     return *done;
+}
+
+static void begin_tensor(const struct run_network *n, const void *host)
+{
+    network_memory_begin(n->memory, host);
+    network_requests_begin(n->asks, host);
+}
+
+static void begin_tensors(const struct run_network *n, const struct lowering *l)
+{
+    for (unsigned i = 0; i < l->scratches; i++)
+        begin_tensor(n, l->scratch[i]);
+    for (size_t k = 0; k < l->node->outputs; k++)
+        begin_tensor(n, l->out[k] ? l->out[k]->data : NULL);
 }
 
 static bool compute(struct run_network *n, const struct lowering_rule *rule, const char *title, struct lowering *l, bool *done,
@@ -102,14 +121,25 @@ static bool compute(struct run_network *n, const struct lowering_rule *rule, con
     if (!made)
         lowering_leave(l, "its shape is not known beforehand");
     const bool lowered = lowering_holds(l) && lowering_apply(l, rule);
-    if (lowered && (n->characteristics ? note_steps : compute_steps)(n, title, l, macs, done, error))
+    begin_tensors(n, l);
+    if (lowered && (n->characteristics ? note_steps : compute_steps)(n, title, l, macs, done, error)) {
+        n->by_kernels = true;
         return true;
+    }
     if (error->exit_code)
         return false;
     *done = made && run_network_has_no_values(n) && run_network_may_skip(l->out, l->node->outputs);
     if (!*done)
         run_network_drop(l->out, l->node->outputs);
-    return leave(n, l->node, title, l->why, error);
+    return leave(n, l->node, l->in, title, l->why, error);
+}
+
+/* The Neural Engine has no f32: what stays in it is computed by cores. */
+static void keep_whole(const struct run_network *n, struct lowering *l)
+{
+    l->whole = n->mixed && net_mixed_keeps(n->mixed, n->model, l->node);
+    if (l->whole && l->part == PART_ANE)
+        l->part = PART_CPU;
 }
 
 static bool node_on_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
@@ -118,6 +148,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     struct run_network *const n = context;
     const struct lowering_rule *const rule = lowering_rule(node);
     char title[200];
+    n->by_kernels = false;
     snprintf(title, sizeof title, "%.60s%s%.120s", node->op, node->name && node->name[0] ? " " : "",
              node->name ? node->name : "");
     n->macs += (double)net_node_cost(n->model, node).macs;
@@ -129,7 +160,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
                 run_network_may_skip(out, node->outputs);
         if (!*done)
             run_network_drop(out, node->outputs);
-        return leave(n, node, title, "no rule lowers this operator to kernels", error);
+        return leave(n, node, in, title, "no rule lowers this operator to kernels", error);
     }
     if (lowering_is_view(rule, node, in))
         return run_placement_add(&n->result->placement, title, RUN_NETWORK_VIEW, "none", "the same elements in another shape") ||
@@ -142,10 +173,28 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     l->part = n->plan ? network_plan_part(n->plan, node) : n->part;
     l->in = in;
     l->out = out;
+    keep_whole(n, l);
     const bool ok = compute(n, rule, title, l, done, error);
     lowering_free(l);
     free(l);
     return ok;
+}
+
+static bool shares(const struct net_array *out, const struct net_node *node, struct net_array *const *in)
+{
+    for (size_t k = 0; k < node->inputs; k++)
+        if (in[k] && in[k]->data == out->data)
+            return true;
+    return false;
+}
+
+/* Results of the reference are tensors that no unit has seen, but for views of others. */
+static void after_node(void *context, const struct net_node *node, struct net_array *const *in, struct net_array *const *out)
+{
+    const struct run_network *const n = context;
+    for (size_t k = 0; k < node->outputs && !n->by_kernels; k++)
+        if (out[k] && !shares(out[k], node, in))
+            begin_tensor(n, out[k]->data);
 }
 
 /* What the plan says of all units, for whoever wonders. */
@@ -170,19 +219,30 @@ static bool plan(struct run_network *n, struct orch_error *error)
     return n->plan && (tell_plan(n) || orch_no_memory(error));
 }
 
+static bool finish_requests(struct run_network *n, struct net_array *const *output, struct orch_error *error)
+{
+    for (size_t k = 0; k < n->model->graph->outputs; k++)
+        network_requests_keep(n->asks, output[k] ? output[k]->data : NULL);
+    return network_requests_finish(n->asks, n, error);
+}
+
 bool run_network(struct run_network *n, struct net_array **output, struct orch_error *error)
 {
-    const struct net_run run = {.model = n->model, .input = n->input, .unit = node_on_unit, .context = n};
+    const struct net_run run = {.model = n->model, .input = n->input, .observer = after_node, .unit = node_on_unit, .context = n};
     n->memory = n->space ? network_memory_create(n->space) : NULL;
     n->kernel_list = n->characteristics ? network_kernels_create() : NULL;
-    const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics);
+    const bool asks = n->part == PART_ANE && (n->characteristics || n->request->mode != RUN_FUNCTIONAL);
+    n->asks = asks ? network_requests_create() : NULL;
+    const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics) && (n->asks || !asks);
     const bool ok = (room || orch_no_memory(error)) && plan(n, error) && net_run(&run, output, error) &&
-                    (!n->characteristics || network_kernels_finish(n, error));
+                    (!n->characteristics || network_kernels_finish(n, error)) && (!asks || finish_requests(n, output, error));
     network_plan_free(n->plan);
     network_kernels_free(n->kernel_list);
+    network_requests_free(n->asks);
     network_memory_free(n->memory);
     n->plan = NULL;
     n->kernel_list = NULL;
+    n->asks = NULL;
     n->memory = NULL;
     if (ok)
         n->sum->end_ns += n->requests * n->request_ns;

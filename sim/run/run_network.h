@@ -23,6 +23,8 @@
 struct network_kernels;
 struct network_memory;
 struct network_plan;
+struct network_requests;
+struct net_mixed;
 
 struct run_network {
     const struct run_request *request; /* how kernels are run: chip, mode, cores ... */
@@ -31,6 +33,7 @@ struct run_network {
     struct mem_space *space;           /* where all but cores have their buffers; CPU: NULL */
     const struct net_model *model;     /* with its shapes */
     struct net_array *const *input;    /* by input of the graph; one that is a constant may be NULL */
+    const struct net_mixed *mixed;     /* nodes that stay in f32 where the unit is asked for f16; NULL = none */
     struct run_measure *sum;           /* the caller releases it */
     struct run_result *result;         /* gets the placement and the counters */
     bool characteristics;              /* without values: the network is composed of those of its kernels */
@@ -41,8 +44,10 @@ struct run_network {
     /* Filled in. */
     double macs, macs_known, macs_here; /* of all nodes, of operators with a kernel, of what the asked unit computed */
     double flops;                       /* of the kernels */
-    unsigned kernels, left, elsewhere;  /* kernels that ran; nodes that the reference computed; kernels that the CPU took over */
+    unsigned kernels, left,
+        elsewhere; /* kernels that ran; nodes that the reference computed; kernels that the CPU took over, f32 among them */
     unsigned command_buffers, requests; /* of the GPU; to the Neural Engine */
+    unsigned tensors, tensors_inside;   /* that requests write; that never leave the engine */
     bool sampled;                       /* some kernel was */
     struct run_measure cores, gpu;      /* what is in the sum, by who did it; the chip is the sum's */
     double overhead_ns, request_ns;     /* of one command buffer, of one request */
@@ -50,7 +55,9 @@ struct run_network {
     struct network_memory *memory; /* for run_network alone, as is the rest */
     struct network_plan *plan;
     struct network_kernels *kernel_list; /* without values */
+    struct network_requests *asks;       /* where the Neural Engine is timed */
     bool in_command_buffer, in_request;  /* what the GPU, the Neural Engine has been given goes on */
+    bool by_kernels;                     /* the node before was computed by kernels */
 };
 
 /* Fills `output`, one array for each output of the graph, which the caller releases. */

@@ -140,14 +140,16 @@ bool run_network_add_operator(struct run_network *n, enum orch_part by, const st
 
 static bool tell_requests(const struct run_network *n, struct run_result *r)
 {
-    char text[240];
+    char text[300];
     snprintf(
         text, sizeof text,
-        "%u to the Neural Engine, %.3g us each: kernels that follow one another are one program, whose tensors all go through "
-        "memory; constants are laid out beforehand",
-        n->requests, 1e-3 * n->request_ns);
+        "%u to the Neural Engine, %.3g us each: kernels that follow one another are one program, %u of whose %u tensors stay in "
+        "tile memory; each kernel is taken to read the layout in which the one before it writes",
+        n->requests, 1e-3 * n->request_ns, n->tensors_inside, n->tensors);
     return run_assumption_add(&r->assumptions, "requests", "inferred", text) &&
-           run_values_add(&r->counters, "network.requests", n->requests);
+           run_values_add(&r->counters, "network.requests", n->requests) &&
+           run_values_add(&r->counters, "network.tensors", n->tensors) &&
+           run_values_add(&r->counters, "network.tensors_inside", n->tensors_inside);
 }
 
 static bool account_operators(const struct run_network *n, const struct run_measure *m, struct run_result *r)
@@ -185,7 +187,8 @@ static bool tell(struct run_result *r, const struct run_network *n)
         ok = run_assumption_add(&r->assumptions, "fallback", "inferred", text);
     }
     if (ok && n->elsewhere) {
-        snprintf(text, sizeof text, "%u kernels ran on the cpu because the library of their unit lacks them", n->elsewhere);
+        snprintf(text, sizeof text, "%u kernels ran on the cpu because the library of their unit lacks them%s", n->elsewhere,
+                 n->mixed && n->part == PART_ANE ? " or their precision" : "");
         ok = run_assumption_add(&r->assumptions, "elsewhere", "inferred", text);
     }
     if (ok && n->command_buffers && n->request->mode != RUN_FUNCTIONAL) {

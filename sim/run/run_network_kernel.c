@@ -2,6 +2,8 @@
 
 #include "isa/list_grow.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_ane.h"
+#include "sim/run/run_network_request.h"
 #include "sim/run/run_network_step.h"
 #include "sim/run/run_timing.h"
 
@@ -17,6 +19,7 @@ struct kernel {
     bool elsewhere, lacks, timed;
     bool multiplies;
     double flops;
+    size_t program;        /* of the Neural Engine's: its number among those that requests are made of */
     struct orch_error why; /* it is lacking */
     struct run_request request;
     const struct run_kind *kind;
@@ -73,6 +76,22 @@ static bool take(struct run_network *n, struct kernel *k, const struct run_timin
     return true;
 }
 
+/* A program of the Neural Engine is timed as a part of its request. */
+static bool in_request(const struct run_network *n, const struct kernel *k)
+{
+    return n->asks && k->kind->part == PART_ANE;
+}
+
+static bool take_open(struct run_network *n, struct kernel *k, const struct network_step *step, struct orch_error *error)
+{
+    const struct run_operation operation = step->run->kind->operation(step->run);
+    k->kind = step->run->kind;
+    k->multiplies = operation.macs > 0;
+    k->timed = in_request(n, k);
+    k->flops = k->timed ? operation.flops : 0;
+    return !k->timed || network_requests_program(n->asks, run_ane_workload(step->run), &k->program) || orch_no_memory(error);
+}
+
 /* Looks it up; else whether there is such a kernel is found by opening it. */
 static bool open_on(struct run_network *n, struct kernel *k, enum orch_part part, bool *there, struct orch_error *error)
 {
@@ -80,7 +99,7 @@ static bool open_on(struct run_network *n, struct kernel *k, enum orch_part part
     const struct run_timing *timing = NULL;
     struct network_step step = {.run = NULL};
     network_step_ask(n, k->workload, k->precision, part, &k->request);
-    if (known && known->find && !known->find(known->context, &k->request, &timing, error))
+    if (known && known->find && !(n->asks && part == PART_ANE) && !known->find(known->context, &k->request, &timing, error))
         return false;
     *there = true;
     if (timing)
@@ -90,12 +109,9 @@ static bool open_on(struct run_network *n, struct kernel *k, enum orch_part part
         *error = k->why;
         return false;
     }
-    if (*there) {
-        k->kind = step.run->kind;
-        k->multiplies = k->kind->operation(step.run).macs > 0;
-    }
+    const bool ok = !*there || take_open(n, k, &step, error);
     network_step_close(&step);
-    return true;
+    return ok;
 }
 
 static bool open_kernel(struct run_network *n, struct kernel *k, struct orch_error *error)
@@ -142,7 +158,15 @@ static bool kernel_of(struct run_network *n, enum orch_part asked, const struct 
 
 /* ---- the uses ---- */
 
-static bool add_use(struct run_network *n, const char *title, size_t kernel, struct orch_error *error)
+static void keep_operands(const struct run_network *n, const struct lowered_step *step)
+{
+    for (unsigned i = 0; i < step->operands.inputs; i++)
+        network_requests_keep(n->asks, step->input[i].data);
+    network_requests_begin(n->asks, step->operands.result);
+}
+
+static bool add_use(struct run_network *n, const char *title, size_t kernel, const struct lowered_step *step,
+                    struct orch_error *error)
 {
     struct network_kernels *const all = n->kernel_list;
     const enum orch_part part = all->kernel[kernel].kind->part;
@@ -156,6 +180,10 @@ static bool add_use(struct run_network *n, const char *title, size_t kernel, str
     }
     grown[all->uses++] = (struct use){copy, kernel, n->result->placement.count - 1};
     network_step_count_buffer(n, part);
+    if (in_request(n, &all->kernel[kernel]))
+        return network_requests_add(n->asks, n, all->kernel[kernel].program, step, n->result->placement.count - 1) ||
+               orch_no_memory(error);
+    keep_operands(n, step);
     return true;
 }
 
@@ -176,7 +204,7 @@ bool network_kernels_add(struct run_network *n, const char *title, const struct 
         *here = *here && !(k->elsewhere && k->multiplies);
     }
     for (unsigned i = 0; ok && i < l->steps; i++)
-        ok = add_use(n, title, index[i], error);
+        ok = add_use(n, title, index[i], &l->step[i], error);
     return ok;
 }
 
@@ -253,6 +281,10 @@ bool network_kernels_finish(struct run_network *n, struct orch_error *error)
         struct kernel *const k = &all->kernel[u->kernel];
         const struct network_step step = {.request = k->request, .asked = k->asked, .elsewhere = k->elsewhere};
         n->flops += k->flops;
+        if (in_request(n, k)) {
+            n->kernels++;
+            continue;
+        }
         if (!network_step_add(n, &step, k->kind, &k->pass, &k->result, u->placement))
             return orch_no_memory(error);
     }

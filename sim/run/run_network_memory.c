@@ -114,7 +114,7 @@ static struct tensor *place(struct network_memory *memory, const void *host, con
     return &grown[memory->tensors++];
 }
 
-/* Other tensors that the host had there are gone. */
+/* Other tensors that the host had there than the one at this address are gone. */
 static void forget_others(struct network_memory *memory, const void *host, uint64_t address)
 {
     size_t kept = 0;
@@ -126,6 +126,12 @@ static void forget_others(struct network_memory *memory, const void *host, uint6
             memory->tensor[kept++] = *t;
     }
     memory->tensors = kept;
+}
+
+void network_memory_begin(struct network_memory *memory, const void *host)
+{
+    if (memory && host)
+        forget_others(memory, host, 0);
 }
 
 /* The kernel writes into a buffer of its own unless it also reads the tensor there. */

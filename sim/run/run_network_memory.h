@@ -17,6 +17,10 @@ void network_memory_free(struct network_memory *memory);
 
 struct mem_space *network_memory_space(const struct network_memory *memory);
 
+/* The host has made a tensor at this place: what was known there is gone. Without it the address of a tensor would hang on where
+ * the host's allocator puts things. NULL is passed over. */
+void network_memory_begin(struct network_memory *memory, const void *host);
+
 /* Finds the addresses of a kernel's buffers: what it reads has the operands' contents, unless `values` is false; then only places
  * in other buffers have. */
 bool network_memory_give(struct network_memory *memory, const struct run_buffer *buffer, unsigned buffers,

@@ -1,7 +1,9 @@
 #include "sim/run/run_network_step.h"
 
 #include "sim/run/run_internal.h"
+#include "sim/run/run_ane.h"
 #include "sim/run/run_network_memory.h"
+#include "sim/run/run_network_request.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,14 +15,11 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
                       struct run_request *q)
 {
     const bool cores = part == PART_CPU;
+    const char *const network = n->mixed ? "f16" : n->request->precision;
     *q = *n->request;
     q->workload = workload;
     q->unit = orch_part_name(part);
-    q->precision = precision               ? precision
-                   : cores                 ? "f32"
-                   : n->request->precision ? n->request->precision
-                   : part == PART_ANE      ? "f16"
-                                           : "f32";
+    q->precision = precision ? precision : cores ? "f32" : network ? network : part == PART_ANE ? "f16" : "f32";
     q->operands = NULL;
     q->inputs = NULL;
     q->input_count = 0;
@@ -30,6 +29,8 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
     q->dim_count = 0;
     q->images = NULL;
     q->cores = cores ? q->cores : 0;
+    if (n->asks && part == PART_ANE && q->mode == RUN_FULL)
+        q->mode = RUN_FUNCTIONAL; /* its request is timed in the end */
     if (n->characteristics) {
         q->mode = RUN_TIMING;
         q->detail = q->detail && strcmp(q->detail, "auto") != 0 ? q->detail : "op";
@@ -64,6 +65,7 @@ bool network_step_open(const struct run_network *n, enum orch_part asked, const 
                        struct network_step *step, struct orch_error *error)
 {
     step->asked = asked;
+    step->whole = lowered->precision && strcmp(lowered->precision, "f32") == 0;
     step->elsewhere = false;
     if (open_on(n, lowered, asked, step, error) || asked == PART_CPU || error->exit_code == ORCH_INTERNAL)
         return step->run != NULL;
@@ -92,15 +94,22 @@ static void name_kernel(const struct run_result *r, const char *workload, char *
         snprintf(text + used, size - used, " %s", workload);
 }
 
-static bool note_costs(const struct run_network *n, const struct run_kind *kind, const struct run_result *r, size_t place)
+static bool note_costs(const struct run_network *n, size_t place, double seconds, double joules)
 {
-    char seconds[60], joules[60];
-    snprintf(seconds, sizeof seconds, RUN_NETWORK_SECONDS, place + 1);
-    snprintf(joules, sizeof joules, RUN_NETWORK_JOULES, place + 1);
-    return run_values_add(&n->result->counters, seconds,
-                          kind->part == PART_ANE || (n->characteristics && kind->part == PART_GPU) ? r->device_seconds
-                                                                                                   : r->seconds) &&
-           (isnan(r->joules) || run_values_add(&n->result->counters, joules, r->joules));
+    char name[60];
+    snprintf(name, sizeof name, RUN_NETWORK_SECONDS, place + 1);
+    if (!run_values_add(&n->result->counters, name, seconds))
+        return false;
+    snprintf(name, sizeof name, RUN_NETWORK_JOULES, place + 1);
+    return isnan(joules) || run_values_add(&n->result->counters, name, joules);
+}
+
+bool network_step_complete(const struct run_network *n, size_t place, const char *kernel, const char *why, double seconds,
+                           double joules)
+{
+    struct run_placement *const line = &n->result->placement.item[place];
+    return run_result_set_text(&line->kernel, kernel) && run_result_set_text(&line->why, why) &&
+           note_costs(n, place, seconds, joules);
 }
 
 /* Completes a line of the placement, of which the operator is known. */
@@ -112,13 +121,16 @@ static bool note(const struct run_network *n, const struct network_step *step, c
     name_kernel(r, step->request.workload, kernel, sizeof kernel);
     if (step->elsewhere)
         snprintf(lacks, sizeof lacks, "the library of the %s lacks it; ", orch_part_name(step->asked));
+    else if (step->whole)
+        snprintf(lacks, sizeof lacks, "in f32, because f16 would cost too much of the outputs; ");
     if (r->bound_by)
         snprintf(why, sizeof why, "%sbound by %s", lacks, r->bound_by);
     else
         snprintf(why, sizeof why, "%sthe library's kernel for it", lacks);
     if (!run_result_set_text(&line->kernel, kernel) || !run_result_set_text(&line->why, why))
         return false;
-    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, kind, r, place);
+    const bool device = n->characteristics && kind->part == PART_GPU;
+    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, place, device ? r->device_seconds : r->seconds, r->joules);
 }
 
 /* ---- sums ---- */
@@ -147,6 +159,12 @@ static void add_measure(struct run_network *n, struct run_measure *pass, enum or
     n->sum->soc = pass->soc;
     add_to(n->sum, pass, part);
     add_to(gpu ? &n->gpu : &n->cores, pass, part);
+}
+
+bool network_step_add_measure(struct run_network *n, struct run_measure *pass, enum orch_part part, const struct run_result *r)
+{
+    add_measure(n, pass, part);
+    return !n->operators || run_network_add_operator(n, part, r);
 }
 
 void network_step_count_buffer(struct run_network *n, enum orch_part part)
@@ -208,8 +226,6 @@ static bool simulate(struct run_network *n, const struct network_step *step, con
     n->sampled |= run->detail && strcmp(run->detail, "sampled") == 0;
     if (!run->kind->account(run, pass, r, error) || !run_joules(run, pass, r, error))
         return false;
-    if (run->kind->part == PART_ANE && n->request->mode != RUN_FUNCTIONAL)
-        network_step_without_buffer(n, &step->request, run->kind, pass, r);
     return true;
 }
 
@@ -231,8 +247,42 @@ bool network_step_add(struct run_network *n, const struct network_step *step, co
 {
     add_measure(n, pass, kind->part);
     n->kernels++;
-    n->elsewhere += step->elsewhere;
+    n->elsewhere += step->elsewhere || (step->whole && kind->part != n->part);
     return note(n, step, kind, r, placement) && (!n->operators || run_network_add_operator(n, kind->part, r));
+}
+
+/* What the kernel reads is read by somebody else than the Neural Engine. */
+static void keep_operands(const struct run_network *n, const struct lowered_step *lowered)
+{
+    for (unsigned i = 0; i < lowered->operands.inputs; i++)
+        network_requests_keep(n->asks, lowered->input[i].data);
+    network_requests_begin(n->asks, lowered->operands.result);
+}
+
+/* The kernel is executed and becomes a part of a request. */
+static bool run_in_request(struct run_network *n, const struct lowered_step *lowered, const struct network_step *step,
+                           struct run_measure *pass, struct run_result *r, struct orch_error *error)
+{
+    size_t program;
+    if (step->request.mode != RUN_TIMING && !run_on_buffers(n, lowered, step, pass, r, error))
+        return false;
+    network_step_count_buffer(n, PART_ANE);
+    add_measure(n, pass, PART_ANE);
+    n->kernels++;
+    return (network_requests_program(n->asks, run_ane_workload(step->run), &program) &&
+            network_requests_add(n->asks, n, program, lowered, n->result->placement.count - 1)) ||
+           orch_no_memory(error);
+}
+
+static bool run_alone(struct run_network *n, const struct lowered_step *lowered, const struct network_step *step,
+                      struct run_measure *pass, struct run_result *r, struct orch_error *error)
+{
+    const struct run_kind *const kind = step->run->kind;
+    if (!(kind->buffers ? run_on_buffers(n, lowered, step, pass, r, error) : simulate(n, step, NULL, pass, r, error)))
+        return false;
+    network_step_count_buffer(n, kind->part);
+    keep_operands(n, lowered);
+    return network_step_add(n, step, kind, pass, r, n->result->placement.count - 1) || orch_no_memory(error);
 }
 
 bool network_step_run(struct run_network *n, const char *title, const struct lowered_step *lowered, struct network_step *step,
@@ -242,14 +292,10 @@ bool network_step_run(struct run_network *n, const char *title, const struct low
     struct run_result r;
     const struct run_kind *const kind = step->run->kind;
     run_result_init(&r);
-    bool ok = kind->buffers ? run_on_buffers(n, lowered, step, &pass, &r, error) : simulate(n, step, NULL, &pass, &r, error);
-    if (ok) {
-        network_step_count_buffer(n, kind->part);
-        n->flops += kind->operation(step->run).flops;
-        ok = (run_placement_add(&n->result->placement, title, orch_part_name(kind->part), "", "") &&
-              network_step_add(n, step, kind, &pass, &r, n->result->placement.count - 1)) ||
-             orch_no_memory(error);
-    }
+    const bool ok =
+        (run_placement_add(&n->result->placement, title, orch_part_name(kind->part), "", "") || orch_no_memory(error)) &&
+        (n->asks && kind->part == PART_ANE ? run_in_request : run_alone)(n, lowered, step, &pass, &r, error);
+    n->flops += ok ? kind->operation(step->run).flops : 0;
     if (n->sum->soc)
         pass.soc = NULL;
     run_measure_release(&pass);

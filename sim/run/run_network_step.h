@@ -12,6 +12,7 @@ struct network_step {
     struct run *run;
     enum orch_part asked;
     bool elsewhere; /* the library of the asked unit has no such kernel */
+    bool whole;     /* in f32 although the network is not */
 };
 
 /* Opens the kernel: on the asked unit, else on the CPU. False with why neither has it. */
@@ -33,6 +34,12 @@ void network_step_without_buffer(struct run_network *network, const struct run_r
                                  struct run_measure *pass, struct run_result *result);
 /* A kernel of this unit is the next one: another command buffer may begin. */
 void network_step_count_buffer(struct run_network *network, enum orch_part part);
+/* For run_network_request.c: adds what a request did, whose kernels have lines of their own. */
+bool network_step_add_measure(struct run_network *network, struct run_measure *pass, enum orch_part part,
+                              const struct run_result *result);
+/* Completes a line of the placement. False = out of memory. */
+bool network_step_complete(const struct run_network *network, size_t placement, const char *kernel, const char *why,
+                           double seconds, double joules);
 /* Adds what a kernel did, and completes its line of the placement. False = out of memory. */
 bool network_step_add(struct run_network *network, const struct network_step *step, const struct run_kind *kind,
                       struct run_measure *pass, const struct run_result *result, size_t placement);

@@ -241,6 +241,30 @@ static bool add_counters(const struct run_sustained *run, const struct sustain_r
     return ok;
 }
 
+/* Counters of all repetitions, as flops and joules are. What becomes of the energy by cause while clocks and temperatures change
+ * is not known: joules_by has the whole. */
+static void scale_counters(const struct run_sustained *run, const struct sustain_result *s, struct run_result *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->counters.count; i++) {
+        struct run_named_value *const c = &r->counters.item[i];
+        if (strncmp(c->name, "energy.", 7) == 0) {
+            free(c->name);
+            continue;
+        }
+        if (run_counter_is_sum(c->name) && run->together) {
+            c->value = 0;
+            for (unsigned k = 0; k < run->request->parts; k++)
+                c->value +=
+                    known(run_values_get(&together_outcome(run->together, k)->alone.counters, c->name)) * s->repetitions[k];
+        } else if (run_counter_is_sum(c->name)) {
+            c->value *= s->repetitions[0];
+        }
+        r->counters.item[kept++] = *c;
+    }
+    r->counters.count = kept;
+}
+
 static bool scale_result(const struct run_sustained *run, const struct sustain_result *s, struct run_result *r,
                          struct orch_error *error)
 {
@@ -269,6 +293,7 @@ static bool scale_result(const struct run_sustained *run, const struct sustain_r
     bool ok = true;
     for (enum power_domain d = 0; ok && d < POWER_DOMAIN_COUNT; d++)
         ok = run_values_add(&r->joules_by, orch_part_name(place_of[d].part), s->joules[d]);
+    scale_counters(run, s, r);
     ok = ok && add_counters(run, s, r) && run_result_set_text(&r->device, machine->id) &&
          run_assumption_add(&r->assumptions, RUN_THERMAL, machine->thermal_kind, machine->thermal_source) &&
          run_assumption_add(&r->assumptions, "device.governor", machine->governor_kind, machine->governor_source);

@@ -52,7 +52,10 @@ static bool word(const char *key, const char *value, const char *const *words, u
     for (*to = 0; words[*to]; ++*to)
         if (strcmp(words[*to], value) == 0)
             return true;
-    return orch_fail(error, ORCH_USAGE, "[%s=%.40s]: no such choice", key, value);
+    orch_fail(error, ORCH_USAGE, "[%s=%.40s]: no such choice", key, value);
+    for (unsigned i = 0; words[i]; i++)
+        orch_fail_more(error, "%s%s%s", i ? "|" : " (", words[i], words[i + 1] ? "" : ")");
+    return false;
 }
 
 static bool unknown(const char *key, struct orch_error *error)

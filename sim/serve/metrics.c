@@ -1,35 +1,9 @@
 /* /metrics in the text format of Prometheus (0.0.4): base units, counters that only grow, times of the simulated machine. */
+#include "sim/serve/exposition.h"
 #include "sim/serve/protocol.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-static void head(struct text *to, const char *name, const char *type, const char *help)
-{
-    text_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void put(struct text *to, const char *name, const char *labels, double value)
-{
-    text_printf(to, "%s%s%s%s ", name, *labels ? "{" : "", labels, *labels ? "}" : "");
-    text_printf(to, isnan(value) ? "NaN\n" : "%.15g\n", value);
-}
-
-/* A label's value: backslash, quote and newline are escaped. */
-static void put_label(struct text *to, const char *name, const char *value)
-{
-    text_printf(to, "%s=\"", name);
-    for (const char *c = value; *c; c++) {
-        if (*c == '\\' || *c == '"')
-            text_printf(to, "\\%c", *c);
-        else if (*c == '\n')
-            text_put(to, "\\n");
-        else
-            text_bytes(to, c, 1);
-    }
-    text_put(to, "\"");
-}
 
 /* ---- models ---- */
 
@@ -93,13 +67,13 @@ static void put_models(struct text *to, struct served *served, bool aliases)
             if ((rows[k].language && !m->language) || (!aliases && strncmp(rows[k].name, "orchard_", 8) != 0))
                 continue;
             if (!any)
-                head(to, rows[k].name, "counter", rows[k].help);
+                exposition_head(to, rows[k].name, "counter", rows[k].help);
             any = true;
             struct text labels = {.data = NULL};
-            put_label(&labels, "model", m->entry.name);
+            exposition_label(&labels, "model", m->entry.name);
             text_put(&labels, ",version=\"1\",");
-            put_label(&labels, "unit", m->unit);
-            put(to, rows[k].name, labels.data ? labels.data : "", rows[k].value(&c));
+            exposition_label(&labels, "unit", m->unit);
+            exposition_value(to, rows[k].name, labels.data ? labels.data : "", rows[k].value(&c));
             text_free(&labels);
         }
     }
@@ -110,48 +84,59 @@ static void put_models(struct text *to, struct served *served, bool aliases)
 static void put_units(struct text *to, const struct served_machine *now)
 {
     char label[32];
-    head(to, "orchard_unit_busy_seconds_total", "counter", "Simulated time at work, by unit of the chip");
+    exposition_head(to, "orchard_unit_busy_seconds_total", "counter", "Simulated time at work, by unit of the chip");
     for (enum orch_part p = 0; p < PART_DRAM; p++) {
         snprintf(label, sizeof label, "unit=\"%s\"", orch_part_name(p));
-        put(to, "orchard_unit_busy_seconds_total", label, now->busy_s[p]);
+        exposition_value(to, "orchard_unit_busy_seconds_total", label, now->busy_s[p]);
     }
-    head(to, "orchard_unit_utilisation_ratio", "gauge", "Simulated time at work over time since the start");
+    exposition_head(to, "orchard_unit_utilisation_ratio", "gauge", "Simulated time at work over time since the start");
     for (enum orch_part p = 0; p < PART_DRAM; p++) {
         snprintf(label, sizeof label, "unit=\"%s\"", orch_part_name(p));
-        put(to, "orchard_unit_utilisation_ratio", label, fmin(1, now->busy_s[p] / fmax(now->up_s, 1e-9)));
+        exposition_value(to, "orchard_unit_utilisation_ratio", label, fmin(1, now->busy_s[p] / fmax(now->up_s, 1e-9)));
     }
-    head(to, "orchard_dram_bytes_total", "counter", "Simulated bytes read from and written to DRAM");
-    put(to, "orchard_dram_bytes_total", "", now->dram_bytes);
-    head(to, "orchard_memory_bandwidth_bytes_per_second", "gauge", "Simulated DRAM bytes over time since the start");
-    put(to, "orchard_memory_bandwidth_bytes_per_second", "", now->dram_bytes / fmax(now->up_s, 1e-9));
+    exposition_head(to, "orchard_dram_bytes_total", "counter", "Simulated bytes read from and written to DRAM");
+    exposition_value(to, "orchard_dram_bytes_total", "", now->dram_bytes);
+    exposition_head(to, "orchard_memory_bandwidth_bytes_per_second", "gauge", "Simulated DRAM bytes over time since the start");
+    exposition_value(to, "orchard_memory_bandwidth_bytes_per_second", "", now->dram_bytes / fmax(now->up_s, 1e-9));
 }
 
-static void put_machine(struct text *to, const struct protocol_context *c, const struct served_machine *now)
+/* The level that macOS would report: 1 for the present one, 0 for the others. */
+static void put_pressure(struct text *to, enum thermal_pressure now)
 {
-    head(to, "orchard_power_watts", "gauge", "Power of chip and memory, mean since the last scrape");
-    put(to, "orchard_power_watts", "", now->watts);
-    head(to, "orchard_energy_joules_total", "counter", "Energy of chip and memory, idle time included");
-    put(to, "orchard_energy_joules_total", "", now->joules);
-    head(to, "orchard_temperature_celsius", "gauge", "Temperature of the die");
-    put(to, "orchard_temperature_celsius", "place=\"mean\"", now->celsius);
-    put(to, "orchard_temperature_celsius", "place=\"hottest_so_far\"", now->hottest_c);
-    head(to, "orchard_clock_ratio", "gauge", "Lowest clock of the units over its limit: below 1 when heat holds it");
-    put(to, "orchard_clock_ratio", "", now->clock_share);
-    head(to, "orchard_throttled_seconds_total", "counter", "Time below the wanted clocks");
-    put(to, "orchard_throttled_seconds_total", "", now->throttled_s);
-    (void)c;
+    char label[40];
+    exposition_head(to, "orchard_thermal_pressure", "gauge", "Level of thermal pressure: 1 for the present one");
+    for (enum thermal_pressure p = 0; p < PRESSURE_COUNT; p++) {
+        snprintf(label, sizeof label, "level=\"%s\"", thermal_pressure_name(p));
+        exposition_value(to, "orchard_thermal_pressure", label, p == now);
+    }
+}
+
+static void put_machine(struct text *to, const struct served_machine *now)
+{
+    exposition_head(to, "orchard_power_watts", "gauge", "Power of chip and memory, mean since the last scrape");
+    exposition_value(to, "orchard_power_watts", "", now->watts);
+    exposition_head(to, "orchard_energy_joules_total", "counter", "Energy of chip and memory, idle time included");
+    exposition_value(to, "orchard_energy_joules_total", "", now->joules);
+    exposition_head(to, "orchard_temperature_celsius", "gauge", "Temperature of the die");
+    exposition_value(to, "orchard_temperature_celsius", "place=\"mean\"", now->celsius);
+    exposition_value(to, "orchard_temperature_celsius", "place=\"hottest_so_far\"", now->hottest_c);
+    exposition_head(to, "orchard_clock_ratio", "gauge", "Lowest clock of the units over its limit: below 1 when heat holds it");
+    exposition_value(to, "orchard_clock_ratio", "", now->clock_share);
+    exposition_head(to, "orchard_throttled_seconds_total", "counter", "Time below the wanted clocks");
+    exposition_value(to, "orchard_throttled_seconds_total", "", now->throttled_s);
+    put_pressure(to, now->pressure);
 }
 
 static void put_aliases(struct text *to, const struct served_machine *now)
 {
-    head(to, "metal_gpu_utilization_percent", "gauge", "As orchard_unit_utilisation_ratio of the gpu, in percent");
-    put(to, "metal_gpu_utilization_percent", "", 100 * fmin(1, now->busy_s[PART_GPU] / fmax(now->up_s, 1e-9)));
-    head(to, "metal_memory_bandwidth_gbps", "gauge", "As orchard_memory_bandwidth_bytes_per_second, in GB per second");
-    put(to, "metal_memory_bandwidth_gbps", "", 1e-9 * now->dram_bytes / fmax(now->up_s, 1e-9));
+    exposition_head(to, "metal_gpu_utilization_percent", "gauge", "As orchard_unit_utilisation_ratio of the gpu, in percent");
+    exposition_value(to, "metal_gpu_utilization_percent", "", 100 * fmin(1, now->busy_s[PART_GPU] / fmax(now->up_s, 1e-9)));
+    exposition_head(to, "metal_memory_bandwidth_gbps", "gauge", "As orchard_memory_bandwidth_bytes_per_second, in GB per second");
+    exposition_value(to, "metal_memory_bandwidth_gbps", "", 1e-9 * now->dram_bytes / fmax(now->up_s, 1e-9));
     if (!now->known)
         return;
-    head(to, "metal_power_usage_watts", "gauge", "As orchard_power_watts");
-    put(to, "metal_power_usage_watts", "", now->watts);
+    exposition_head(to, "metal_power_usage_watts", "gauge", "As orchard_power_watts");
+    exposition_value(to, "metal_power_usage_watts", "", now->watts);
 }
 
 void metrics_answer(const struct protocol_context *c, struct http_reply *reply)
@@ -160,18 +145,20 @@ void metrics_answer(const struct protocol_context *c, struct http_reply *reply)
     struct text *const to = &reply->body;
     reply->status = 200;
     reply->type = "text/plain; version=0.0.4; charset=utf-8";
-    head(to, "orchard_build_info", "gauge", "The version, and the chip that is simulated");
+    exposition_head(to, "orchard_build_info", "gauge", "The version, and the chip that is simulated");
     text_put(to, "orchard_build_info{");
-    put_label(to, "version", c->version);
+    exposition_label(to, "version", c->version);
     text_put(to, ",");
-    put_label(to, "chip", chip_id(served_setup(c->served)->run.chip));
+    exposition_label(to, "chip", chip_id(served_setup(c->served)->run.chip));
     text_put(to, ",clock=\"simulated\"} 1\n");
-    head(to, "orchard_uptime_seconds", "gauge", "Time of this host since the server began");
-    put(to, "orchard_uptime_seconds", "", now.up_s);
+    exposition_head(to, "orchard_uptime_seconds", "gauge", "Time of this host since the server began");
+    exposition_value(to, "orchard_uptime_seconds", "", now.up_s);
     put_models(to, c->served, c->aliases);
     put_units(to, &now);
     if (now.known)
-        put_machine(to, c, &now);
+        put_machine(to, &now);
+    if (c->observed)
+        observed_metrics(c->observed, to);
     if (c->aliases)
         put_aliases(to, &now);
 }

@@ -4,18 +4,22 @@
 
 #include "sim/db/db.h"
 #include "sim/serve/http.h"
+#include "sim/serve/observed.h"
 #include "sim/serve/served.h"
 
 struct protocol_context {
     struct served *served;
-    struct orch_db *db; /* runs, for the pages; NULL = none */
+    struct orch_db *db;        /* for the pages alone; NULL = none */
+    struct observed *observed; /* what others record in the database, for the metrics; NULL = nothing */
     const struct chip_db *chips;
     bool aliases; /* metrics also under their older names */
     const char *version;
 };
 
-/* Whether answering computes something: such requests wait for their turn, others are answered at once. */
-bool protocol_is_work(const struct http_request *request);
+/* Who answers: the thread of connections at once (health, metadata, metrics), the thread that computes, or the one that makes
+ * pages out of the database. Work and pages wait for their turn. */
+enum protocol_lane { PROTOCOL_WORK, PROTOCOL_PAGES, PROTOCOL_LANES, PROTOCOL_AT_ONCE = PROTOCOL_LANES };
+enum protocol_lane protocol_lane_of(const struct http_request *request);
 /* Fills the reply; errors become replies in the form of the protocol. */
 void protocol_answer(const struct protocol_context *context, const struct http_request *request, struct http_reply *reply);
 
@@ -25,6 +29,8 @@ void kserve_answer(const struct protocol_context *context, const struct http_req
                    struct http_reply *reply);
 void completions_answer(const struct protocol_context *context, const struct http_request *request, struct http_reply *reply);
 void metrics_answer(const struct protocol_context *context, struct http_reply *reply);
+/* Whether a path is that of a page. */
+bool pages_has(const char *path);
 void pages_answer(const struct protocol_context *context, const struct http_request *request, struct http_reply *reply);
 
 /* {"error": "text"}, KServe's form, for whoever has no other. */

@@ -43,15 +43,20 @@ static bool is_completion(const char *path)
     return strcmp(path, "/v1/completions") == 0 || strcmp(path, "/completion") == 0 || strcmp(path, "/completions") == 0;
 }
 
-bool protocol_is_work(const struct http_request *r)
+static bool is_get(const struct http_request *r)
+{
+    return strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+}
+
+static bool is_work(const struct http_request *r)
 {
     return strcmp(r->method, "POST") == 0 &&
            (is_completion(r->path) || (strncmp(r->path, "/v2/models/", 11) == 0 && ends(r->path, "/infer")));
 }
 
-static bool is_get(const struct http_request *r)
+enum protocol_lane protocol_lane_of(const struct http_request *r)
 {
-    return strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+    return is_work(r) ? PROTOCOL_WORK : is_get(r) && pages_has(r->path) ? PROTOCOL_PAGES : PROTOCOL_AT_ONCE;
 }
 
 void protocol_answer(const struct protocol_context *c, const struct http_request *r, struct http_reply *reply)

@@ -194,12 +194,15 @@ void served_add_counts(struct served *s, struct served_model *m, const struct se
 
 /* ---- the machine ---- */
 
+/* Dies do not change in less: many who look at a time cost one step. */
+#define LEAST_S 0.02
+
 /* Time that has passed on the host passes in the machine, without work. */
 static void catch_up(struct served *s)
 {
     enum { STEPS_MOST = 20000 };
     const double now = host_seconds(), passed = now - s->stepped_s;
-    if (!s->heat || passed <= 0)
+    if (!s->heat || passed < LEAST_S)
         return;
     const unsigned steps = (unsigned)fmin(ceil(passed), STEPS_MOST);
     for (unsigned i = 0; i < steps; i++)
@@ -243,6 +246,7 @@ struct served_machine served_machine_now(struct served *s)
         now.hottest_c = sum.celsius_max;
         now.clock_share = w.clock_share;
         now.throttled_s = sum.throttled_s;
+        now.pressure = sum.pressure;
     }
     pthread_mutex_unlock(&s->machine_lock);
     return now;

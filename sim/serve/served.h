@@ -97,6 +97,7 @@ bool served_generate(struct served *served, struct served_model *model, struct s
 struct served_machine {
     bool known;
     double watts, joules, celsius, hottest_c, clock_share, throttled_s;
+    enum thermal_pressure pressure;
     double busy_s[PART_COUNT]; /* simulated, since the start */
     double dram_bytes;
     double up_s; /* of the host */

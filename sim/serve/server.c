@@ -150,7 +150,8 @@ static enum MHD_Result answer(struct exchange *e)
     if (e->reply.status)
         return send_reply(e);
     struct http_request request = exchange_request(e);
-    if (!protocol_is_work(&request)) {
+    e->lane = protocol_lane_of(&request);
+    if (e->lane == PROTOCOL_AT_ONCE) {
         protocol_answer(&s->setup.protocol, &request, &e->reply);
         return send_reply(e);
     }

@@ -1,4 +1,4 @@
-/* Shared by the files of the server: server.c speaks with the HTTP library, server_queue.c has the thread that computes. */
+/* Shared by the files of the server: server.c speaks with the HTTP library, server_queue.c has the threads that work. */
 #ifndef ORCHARD_SIM_SERVE_SERVER_INTERNAL_H
 #define ORCHARD_SIM_SERVE_SERVER_INTERNAL_H
 
@@ -8,6 +8,17 @@
 #include <pthread.h>
 
 enum exchange_state { EXCHANGE_NEW, EXCHANGE_WAITS, EXCHANGE_STREAMS, EXCHANGE_DONE };
+
+struct exchange;
+
+/* Work that waits for one thread, which does one piece after another. */
+struct lane {
+    struct server *server;
+    pthread_t worker;
+    pthread_cond_t more;
+    struct exchange *first, *last;
+    unsigned waiting;
+};
 
 /* A request and its reply. While it waits or is computed, its connection sleeps; the thread of connections owns it otherwise. */
 struct exchange {
@@ -19,6 +30,7 @@ struct exchange {
     bool too_large, failed;
     struct http_reply reply;
     struct http_stream *stream; /* of work */
+    enum protocol_lane lane;
 
     /* Under the lock of the queue. */
     enum exchange_state state;
@@ -32,11 +44,9 @@ struct server {
     struct MHD_Daemon *daemon;
     int socket;
     unsigned port;
-    pthread_t worker;
+    struct lane lane[PROTOCOL_LANES];
+    unsigned lanes; /* that have a thread */
     pthread_mutex_t lock;
-    pthread_cond_t more;
-    struct exchange *first, *last;
-    unsigned waiting;
     bool stopping;
 };
 

@@ -1,18 +1,20 @@
-/* The thread that computes: one request after another, so that chips, databases and models belong to one thread. */
+/* The threads that work, one for each lane: one request after another, so that chips, databases and models belong to one thread.
+ */
 #include "sim/serve/server_internal.h"
 
 #include <string.h>
 
-static struct exchange *take(struct server *s)
+static struct exchange *take(struct lane *l)
 {
+    struct server *const s = l->server;
     pthread_mutex_lock(&s->lock);
-    while (!s->first && !s->stopping)
-        pthread_cond_wait(&s->more, &s->lock);
-    struct exchange *const e = s->first;
+    while (!l->first && !s->stopping)
+        pthread_cond_wait(&l->more, &s->lock);
+    struct exchange *const e = l->first;
     if (e) {
-        s->first = e->next;
-        s->last = s->first ? s->last : NULL;
-        s->waiting--;
+        l->first = e->next;
+        l->last = l->first ? l->last : NULL;
+        l->waiting--;
     }
     pthread_mutex_unlock(&s->lock);
     return e;
@@ -54,9 +56,10 @@ static void compute(struct server *s, struct exchange *e)
 
 static void *work(void *context)
 {
-    struct server *const s = context;
+    struct lane *const l = context;
+    struct server *const s = l->server;
     for (;;) {
-        struct exchange *const e = take(s);
+        struct exchange *const e = take(l);
         if (!e)
             return NULL;
         if (s->stopping) {
@@ -72,34 +75,46 @@ static void *work(void *context)
 bool queue_open(struct server *s, struct orch_error *error)
 {
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->more, NULL);
-    return pthread_create(&s->worker, NULL, work, s) == 0 || orch_fail(error, ORCH_INTERNAL, "no thread to compute with");
+    for (; s->lanes < PROTOCOL_LANES; s->lanes++) {
+        struct lane *const l = &s->lane[s->lanes];
+        l->server = s;
+        pthread_cond_init(&l->more, NULL);
+        if (pthread_create(&l->worker, NULL, work, l) != 0) {
+            queue_close(s);
+            return orch_fail(error, ORCH_INTERNAL, "no thread to compute with");
+        }
+    }
+    return true;
 }
 
 void queue_close(struct server *s)
 {
     pthread_mutex_lock(&s->lock);
     s->stopping = true;
-    pthread_cond_broadcast(&s->more);
+    for (unsigned i = 0; i < s->lanes; i++)
+        pthread_cond_broadcast(&s->lane[i].more);
     pthread_mutex_unlock(&s->lock);
-    pthread_join(s->worker, NULL);
-    pthread_cond_destroy(&s->more);
+    for (unsigned i = 0; i < s->lanes; i++) {
+        pthread_join(s->lane[i].worker, NULL);
+        pthread_cond_destroy(&s->lane[i].more);
+    }
 }
 
 bool queue_add(struct server *s, struct exchange *e)
 {
+    struct lane *const l = &s->lane[e->lane];
     pthread_mutex_lock(&s->lock);
-    const bool room = s->waiting < s->setup.queue && !s->stopping;
+    const bool room = l->waiting < s->setup.queue && !s->stopping;
     if (room) {
         e->state = EXCHANGE_WAITS;
         MHD_suspend_connection(e->connection);
-        if (s->last)
-            s->last->next = e;
+        if (l->last)
+            l->last->next = e;
         else
-            s->first = e;
-        s->last = e;
-        s->waiting++;
-        pthread_cond_signal(&s->more);
+            l->first = e;
+        l->last = e;
+        l->waiting++;
+        pthread_cond_signal(&l->more);
     }
     pthread_mutex_unlock(&s->lock);
     if (!room) {

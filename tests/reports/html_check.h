@@ -32,12 +32,12 @@ static inline bool html_reference(const char *at)
     return false;
 }
 
-/* An address that a browser would fetch. */
+/* An address that a browser would fetch, or a link to another server. */
 static inline bool html_loads(const char *name, const char *value)
 {
     if (strcmp(name, "src") == 0 || strcmp(name, "srcset") == 0 || strcmp(name, "data") == 0)
         return true;
-    return (strcmp(name, "href") == 0 || strcmp(name, "action") == 0) && *value != '#';
+    return (strcmp(name, "href") == 0 || strcmp(name, "action") == 0) && *value != '#' && (value[0] != '/' || value[1] == '/');
 }
 
 /* Reads one attribute. Returns the place behind it, or NULL when it is broken. */

@@ -1,4 +1,4 @@
-/* Pages in a real browser, where one is installed: the script runs, long series become charts that zoom, and nothing overflows.
+/* Pages in a real browser, where one is installed: the script runs, long series become charts that zoom, points can be chosen.
  */
 #include "isa/array_count.h"
 #include "reports/chart.h"
@@ -40,6 +40,7 @@ static bool write_example(const char *path)
     const struct page_figure figure = {
         .title = "Power", .draw = chart_lines, .chart = &lines, .table = t, .series = true, .axis = "W", .shown = 1};
     page_section(p, "one");
+    page_brush(p, "Points", "to choose from", t);
     page_figure(p, &figure);
     page_table(p, "again", t);
     FILE *const out = fopen(path, "wb");
@@ -95,10 +96,13 @@ static void test_the_script_runs_in_a_browser(void)
             free(dom);
             break;
         }
-        CHECK(count_of(dom, "<canvas") == 1 && count_of(dom, "class=\"live\"") == 1, "no live chart at %d pixels", width);
+        CHECK(count_of(dom, "<canvas") == 2 && count_of(dom, "class=\"live\"") == 1, "no live chart at %d pixels", width);
         CHECK(count_of(dom, "class=\"csv\"") == 2 && count_of(dom, "hidden=\"hidden\"") == 0,
               "the CSV buttons stay hidden at %d pixels", width);
         CHECK(count_of(dom, "<svg") == 2, "the still pictures are gone");
+        CHECK(count_of(dom, "300 of 300 points; the first 200 are listed") == 1 &&
+                  count_of(dom, "aria-label=\"power, least\"") == 1,
+              "nothing to choose from at %d pixels", width);
         free(dom);
     }
     CHECK(suite_remove(folder), "something stays in %s", folder);

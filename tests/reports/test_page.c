@@ -114,6 +114,10 @@ static char *example_page(bool series)
     page_cards(p, &card, 1);
     page_table(p, hostile[7], table);
     all_charts(p, table, series);
+    page_brush(p, hostile[0], hostile[1], table);
+    page_list(p, hostile[1], table, &(struct page_list){.link = "/"});
+    page_form(p, "/", hostile[0], &(struct page_field){hostile[1], hostile[2], hostile[0]}, 1);
+    page_callout(p, "%s", hostile[1]);
     page_foot(p, "%s", hostile[0]);
     result_table_free(table);
     return written(p);
@@ -125,10 +129,23 @@ static void test_hostile_names_stay_text(void)
     char *const page = example_page(true);
     CHECK(html_check(page, &sums), "%s", sums.error);
     CU_ASSERT_EQUAL(sums.pictures, 22); /* ten charts, each wide and narrow */
-    CU_ASSERT_EQUAL(sums.tables, 12);
+    CU_ASSERT_EQUAL(sums.tables, 14);
     CHECK(!strstr(page, "alert(1)</script>"), "a script got in");
     CHECK(!strstr(page, "nan") && !strstr(page, "=\"inf"), "a number that is none: %.40s",
           strstr(page, "nan") ? strstr(page, "nan") : "inf");
+    free(page);
+}
+
+/* Lists of a server alone carry the script that asks it for more. */
+static void test_lists_that_grow(void)
+{
+    struct result_table *const table = example_table(3);
+    struct page *const p = page_create("a", "b");
+    page_list(p, "c", table, &(struct page_list){.link = "/", .rows = hostile[1], .pick = hostile[0]});
+    result_table_free(table);
+    char *const page = written(p);
+    CHECK(strstr(page, "fetch(") && strstr(page, "data-rows=\"&quot;&gt;&lt;svg") && !strstr(page, "alert(1)</script>"), "%s",
+          page);
     free(page);
 }
 
@@ -259,6 +276,7 @@ static void test_curves_lose_vertices_and_not_their_shape(void)
 
 static const struct suite_test tests[] = {
     {"hostile names stay text", test_hostile_names_stay_text},
+    {"lists that grow", test_lists_that_grow},
     {"the checker finds what is wrong", test_the_checker_finds_what_is_wrong},
     {"the same bytes each time", test_the_same_bytes_each_time},
     {"uPlot only with a long series", test_uplot_only_with_a_long_series},

@@ -81,12 +81,14 @@ static inline void trace_event(struct trace_state *s, json_object *e, struct tra
         return;
     if (strcmp(ph, "X") == 0) {
         const double dur = trace_number(e, "dur");
+        sums->slices++;
+        if (dur == 0 && ts < t->until) /* a moment within another slice: the last lane takes those that find no lane */
+            return;
         CHECK(ts >= t->last && ts >= t->until - 1e-6, "track %ld: a slice at %g, the one before lasts from %g to %g", tid, ts,
               t->last, t->until);
         CHECK(dur >= 0, "dur %g", dur);
         t->last = ts;
         t->until = ts + dur;
-        sums->slices++;
     } else if (strcmp(ph, "s") == 0 || strcmp(ph, "f") == 0) {
         CHECK(ts >= t->last - 1e-6 && ts <= t->until + 1e-6, "an arrow at %g, outside %g..%g", ts, t->last, t->until);
         sums->arrows += *ph == 's';

@@ -143,6 +143,53 @@ static void test_large(void)
     example_close(&x);
 }
 
+/* Builds with weights of 1e-5 at most, nearly all of which are fp16 denormals, and a bias of ordinary size. */
+static bool build_small(struct ane_example *x, const char *small)
+{
+    *x = (struct ane_example){.request.limits = example_limits(ANE_H13), .seed = 11};
+    if (!ane_kernel_parse(small, "f16", &x->request, &x->error) || !ane_kernel_build(&x->request, &x->kernel, &x->error))
+        return false;
+    example_constants(x);
+    const uint64_t weights = example_count(example_tensor(x, "b"));
+    for (uint64_t i = 0; i < weights; i++)
+        x->constant[0][i] *= 3e-5f;
+    ane_kernel_free(&x->kernel);
+    return ane_kernel_build(&x->request, &x->kernel, &x->error) && example_round_trip(x) && example_place_buffers(x);
+}
+
+/* The MAC takes denormal factors for 0; weights that would be lost are lifted, and results are as if none had been. */
+static void test_small_weights(void)
+{
+    enum { LINES = 5, OUT = 32, DEPTH = 64 };
+    static const char small[] = "gemm:5x32x64,bias=1,weights=b";
+    struct ane_example x;
+    bool ok = build_small(&x, small);
+    if (ok) {
+        example_fill(&x);
+        for (uint64_t k = 0; k < DEPTH; k++)
+            for (uint64_t m = 0; m < LINES; m++)
+                example_put(&x, "a", m * DEPTH + k, 1000 + (double)(k % 7) * 64);
+        ok = example_run(&x);
+    }
+    CHECK(ok, "%s", x.error.text);
+    double expected[LINES * OUT], bound[LINES * OUT];
+    double *const a = ok ? example_values(&x, "a") : NULL;
+    for (size_t m = 0; ok && m < LINES; m++)
+        for (size_t n = 0; n < OUT; n++) {
+            double sum = ane_half_round((double)x.constant[1][n]), sizes = fabs(sum);
+            for (size_t k = 0; k < DEPTH; k++) {
+                sum += a[m * DEPTH + k] * (double)x.constant[0][k * OUT + n];
+                sizes += fabs(a[m * DEPTH + k] * (double)x.constant[0][k * OUT + n]);
+            }
+            expected[m * OUT + n] = sum;
+            bound[m * OUT + n] = 0x1p-11 * sizes + example_sum_bound(sizes, sum); /* weights are rounded as well */
+        }
+    if (ok)
+        example_compare(&x, workload, "out", expected, bound, 0);
+    free(a);
+    example_close(&x);
+}
+
 static void check_text(const char *text, const char *precision, const char *phrase)
 {
     struct ane_kernel_request request = {.limits = example_limits(ANE_H13)};
@@ -190,6 +237,7 @@ static const struct suite_test tests[] = {
     {"palettes", test_palettes},
     {"sparse", test_sparse},
     {"more coefficients than a descriptor streams", test_large},
+    {"weights below the normal numbers", test_small_weights},
     {"mistyped requests", test_texts},
     {"canonical texts", test_canonical},
 };

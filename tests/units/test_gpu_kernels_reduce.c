@@ -66,16 +66,18 @@ static double expected(const char *op, const struct summary *s, unsigned count, 
                                        : s->least_at;
 }
 
-static void check_reduce(unsigned rows, unsigned columns, const char *op, unsigned axis, const char *precision)
+static void check_matrices(unsigned rows, unsigned columns, const char *op, unsigned axis, unsigned batch, const char *precision)
 {
     struct gpu_example x;
     char workload[96];
-    snprintf(workload, sizeof workload, "reduce:%ux%u,op=%s,axis=%u", rows, columns, op, axis);
+    snprintf(workload, sizeof workload, "reduce:%ux%u,op=%s,axis=%u,batch=%u", rows, columns, op, axis, batch);
     if (example_start(&x, workload, precision, rows * 77 + columns)) {
         double *in = example_values(&x, "x"), *out = example_values(&x, "out"), worst = 0;
         const unsigned results = axis ? rows : columns, count = axis ? columns : rows;
-        for (unsigned i = 0; i < results; i++) {
-            const struct summary s = summarise(in + (axis ? (size_t)i * columns : i), count, axis ? 1 : columns);
+        for (unsigned i = 0; i < results * batch; i++) {
+            const double *const matrix = in + (size_t)(i / results) * rows * columns;
+            const struct summary s =
+                summarise(matrix + (axis ? (size_t)(i % results) * columns : i % results), count, axis ? 1 : columns);
             double bound;
             const double want = expected(op, &s, count, &bound);
             const double allowed = bound + (op[0] == 'a' ? 0 : rounding(&x, want));
@@ -87,6 +89,11 @@ static void check_reduce(unsigned rows, unsigned columns, const char *op, unsign
         free(out);
     }
     example_close(&x);
+}
+
+static void check_reduce(unsigned rows, unsigned columns, const char *op, unsigned axis, const char *precision)
+{
+    check_matrices(rows, columns, op, axis, 1, precision);
 }
 
 static const char *const operations[] = {"sum", "mean", "max", "min", "prod", "norm2", "argmax", "argmin"};
@@ -116,6 +123,15 @@ static void test_reduce_columns(void)
     for (unsigned o = 0; o < 8; o++)
         for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++)
             check_reduce(shapes[i][0], shapes[i][1], operations[o], 0, i % 3 == 0 ? "f32" : i % 3 == 1 ? "f16" : "bf16");
+}
+
+static void test_reduce_matrices(void)
+{
+    static const unsigned shapes[][3] = {{3, 5, 4}, {17, 32, 2}, {70, 65, 3}, {300, 31, 7}};
+    for (unsigned o = 0; o < 8; o++)
+        for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++)
+            for (unsigned axis = 0; axis < 2; axis++)
+                check_matrices(shapes[i][0], shapes[i][1], operations[o], axis, shapes[i][2], i % 2 ? "f32" : "f16");
 }
 
 /* Equal extremes: the first one; NaN never; nothing but NaN: place 0. */
@@ -328,6 +344,7 @@ static const struct suite_test tests[] = {
     {"reduce along rows", test_reduce_rows},
     {"reduce in two steps", test_reduce_parts},
     {"reduce down columns", test_reduce_columns},
+    {"reduce several matrices", test_reduce_matrices},
     {"places of extremes: ties and NaN", test_places},
     {"softmax and its logarithm", test_softmax},
     {"softmax of far apart values", test_softmax_extremes},

@@ -267,11 +267,11 @@ bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
             break;
         }
         const double to = next + QUANTUM_CYCLES < until ? next + QUANTUM_CYCLES : until;
-        t->cores->fetch(&t->core[0], false);
+        t->cores->fetch(&t->core[0], to, false);
         for (unsigned i = 0; i < t->params.cores; i++) {
-            t->cores->fetch(&t->core[i], true);
+            t->cores->fetch(&t->core[i], to, true);
             if (i + 1 < t->params.cores)
-                t->cores->fetch(&t->core[i + 1], false);
+                t->cores->fetch(&t->core[i + 1], to, false);
             t->cores->run(&t->core[i], to);
         }
         t->now = gpu_later(t->now, to);

@@ -132,11 +132,12 @@ static void step(struct gpu_core_timing *core, unsigned number)
     s->why = GPU_STALL_ALU;
 }
 
-static void core_fetch(const struct gpu_core_timing *core, bool near)
+static void core_fetch(const struct gpu_core_timing *core, double until, bool near)
 {
     for (unsigned i = 0; i < core->timing->params.schedulers; i++) {
         const struct gpu_scheduler *s = &core->scheduler[i];
-        for (unsigned place = 0; place < s->count; place++) {
+        for (uint32_t left = gpu_scan_ready(s, until); left; left &= left - 1) {
+            const unsigned place = (unsigned)__builtin_ctz(left);
             const struct gpu_simd *simd = &core->simd[s->simd[place]];
             const char *words = (const char *)(core->ready + (size_t)s->simd[place] * core->timing->words);
             if (near) {

@@ -236,9 +236,10 @@ double gpu_memory_fetch(struct gpu_core_timing *core, uint32_t line, double now)
 struct gpu_core_set {
     /* Runs the core's schedulers for events before `until`. */
     void (*run)(struct gpu_core_timing *core, double until);
-    /* Makes the host fetch what a core's simdgroups will read, in two steps: with `near`, their state is present and their traces
-     * are fetched. Running one core after another touches more memory than the host's inner caches hold. */
-    void (*fetch)(const struct gpu_core_timing *core, bool near);
+    /* Makes the host fetch what those simdgroups of a core will read that are ready before `until`, in two steps: with `near`, their
+     * state is present and their traces are fetched. Running one core after another touches more memory than the host's inner
+     * caches hold. */
+    void (*fetch)(const struct gpu_core_timing *core, double until, bool near);
     /* Puts a threadgroup of `simds` into a slot; its simdgroups may issue from `start` on. */
     bool (*place)(struct gpu_core_timing *core, unsigned slot, unsigned simds, double start);
 };

@@ -175,10 +175,33 @@ void mem_slots_restart(struct mem_slots *slots, double now_ns)
     slots->first = 0;
 }
 
+/* Gives the earliest place of a heap another time. That is later than most others, so the place goes down to the end first and
+ * comes back up a little. */
+static void replace_earliest(double *free_ns, uint32_t count, double until_ns)
+{
+    uint32_t at = 0;
+    for (uint32_t child = 1; child + 1 < count; child = 2 * at + 1) {
+        child += free_ns[child + 1] < free_ns[child];
+        free_ns[at] = free_ns[child];
+        at = child;
+    }
+    if (2 * at + 1 < count) { /* an only child */
+        free_ns[at] = free_ns[2 * at + 1];
+        at = 2 * at + 1;
+    }
+    for (uint32_t above; at > 0 && free_ns[above = (at - 1) / 2] > until_ns; at = above)
+        free_ns[at] = free_ns[above];
+    free_ns[at] = until_ns;
+}
+
 void mem_slots_take(struct mem_slots *slots, double until_ns)
 {
     if (slots->count == 0)
         return;
+    if (slots->count > MEM_SLOTS_SORTED) {
+        replace_earliest(slots->free_ns, slots->count, until_ns);
+        return;
+    }
     double *free_ns = slots->free_ns;
     const uint32_t count = slots->count, freed = slots->first;
     slots->first = freed + 1 == count ? 0 : freed + 1;

@@ -81,10 +81,14 @@ bool mem_link_try(const struct mem_link *link, const double *now_ns, uint32_t co
 /* Occupies the link for the first `count` of them, exactly as mem_link_take_ns would. */
 void mem_link_take_tried(struct mem_link *link, const double *now_ns, uint32_t count, double ns, const double *at_ns);
 
-/* The times at which the places become free, ascending in a ring: most new ones are later than all others. */
+/* Most places that are kept in order. */
+#define MEM_SLOTS_SORTED 512
+
+/* The times at which the places become free, ascending in a ring: most new ones are later than all others. Those of a large pool,
+ * whose requests overtake one another, are a heap instead: the children of place k, at 2 k + 1 and 2 k + 2, are no earlier. */
 struct mem_slots {
     uint32_t count; /* 0 = no limit */
-    uint32_t first; /* the earliest */
+    uint32_t first; /* the earliest; 0 in a heap */
     double *free_ns;
 };
 
@@ -94,13 +98,14 @@ void mem_slots_restart(struct mem_slots *slots, double now_ns);
 /* Takes the place that becomes free first, until `until_ns`. */
 void mem_slots_take(struct mem_slots *slots, double until_ns);
 
-/* When the k-th place from now on becomes free, provided that the ones before it are taken until later than all others. */
+/* When the k-th place from now on becomes free, provided that the ones before it are taken until later than all others. Not of a
+ * heap. */
 static inline double mem_slots_free_ns(const struct mem_slots *slots, uint32_t k)
 {
     return slots->free_ns[slots->first + k < slots->count ? slots->first + k : slots->first + k - slots->count];
 }
 
-/* Takes the place that becomes free first until a time that is not earlier than all others. */
+/* Takes the place that becomes free first until a time that is not earlier than all others. Not of a heap. */
 static inline void mem_slots_take_last(struct mem_slots *slots, double until_ns)
 {
     if (slots->count == 0)

@@ -22,7 +22,10 @@ static bool read_choice(const char *key, const char *value, const char *const *w
             return true;
         suggest_offer(&s, words[*choice]);
     }
-    return orch_fail(error, ORCH_USAGE, "%s=%.60s: no such choice%s", key, value, suggest_phrase(&s, phrase, sizeof phrase));
+    orch_fail(error, ORCH_USAGE, "%s=%.60s: no such choice%s", key, value, suggest_phrase(&s, phrase, sizeof phrase));
+    for (unsigned i = 0; i < count; i++)
+        orch_fail_more(error, "%s%s%s", i ? "|" : " (", words[i], i + 1 < count ? "" : ")");
+    return false;
 }
 
 static bool read_number(const char *key, const char *value, double lowest, double highest, double *number,

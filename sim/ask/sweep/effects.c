@@ -41,9 +41,10 @@ static struct sweep_level *level_of(const struct sweep_effect *effect, double va
     return NULL;
 }
 
-/* Share of the variance that lies between levels, less what scatter alone would show: epsilon squared of the analysis of
- * variance. */
-static double first_order(const struct sweep_effect *effect, size_t points, double mean, double squares)
+/* Share of the variance that lies between levels. In a whole grid every level meets the same settings of the other keys, and
+ * answers do not scatter: the share is eta squared of the analysis of variance, and those of all keys and what they do together
+ * sum to 1. Points spread at random meet different ones: what scatter alone would show is taken off (epsilon squared). */
+static double first_order(const struct sweep_effect *effect, size_t points, double mean, double squares, bool grid)
 {
     double between = 0;
     size_t used = 0;
@@ -58,12 +59,13 @@ static double first_order(const struct sweep_effect *effect, size_t points, doub
         return 0;
     if (points <= used) /* nothing else varies */
         return 1;
+    if (grid)
+        return fmin(between / squares, 1);
     const double within = (squares - between) / (double)(points - used);
     return fmin(fmax((between - (double)(used - 1) * within) / squares, 0), 1);
 }
 
-static void main_effect(const struct sweep_data *data, const struct sweep_effects *all, struct sweep_effect *effect,
-                        double squares)
+static void main_effect(const struct sweep_data *data, struct sweep_effects *all, struct sweep_effect *effect, double squares)
 {
     for (size_t i = 0; i < data->point_count; i++) {
         const struct sweep_point *const p = &data->point[i];
@@ -78,7 +80,9 @@ static void main_effect(const struct sweep_data *data, const struct sweep_effect
         l->lowest = fmin(l->lowest, value);
         l->highest = fmax(l->highest, value);
     }
-    effect->first_order = first_order(effect, all->points, all->mean, squares);
+    const bool grid = data->spec->design == SWEEP_GRID && all->points * data->spec->workload_count == data->spec->points;
+    effect->first_order = first_order(effect, all->points, all->mean, squares, grid);
+    all->sum_to_one &= grid;
 }
 
 /* ---- tornado ---- */
@@ -231,7 +235,7 @@ bool sweep_effects_of(const struct sweep_data *data, size_t workload, enum sweep
                       struct orch_error *error)
 {
     size_t effect_of[SWEEP_KEYS_MAX] = {0};
-    *effects = (struct sweep_effects){.response = response, .workload = workload, .explained = NAN};
+    *effects = (struct sweep_effects){.response = response, .workload = workload, .explained = NAN, .sum_to_one = true};
     effects->base = base_of(data, workload, response);
     const double squares = overview(data, effects);
     if (effects->points == 0)

@@ -31,6 +31,7 @@ struct sweep_effects {
     size_t workload;
     size_t points;                      /* points that count */
     double mean, lowest, highest, base; /* base: NAN until it is done */
+    bool sum_to_one;                    /* first_order of all keys, and what they do together, are the whole variance */
     double explained;                   /* R squared of the regression; NAN = none */
     struct sweep_effect *effect;        /* widest swing of the tornado first, else greatest first_order */
     size_t count;

@@ -143,6 +143,16 @@ static void print_tornado(FILE *out, const struct sweep_data *data, const struct
         table_cell(table, "%s", format_share(text, e->effect[i].first_order));
         number_cell(table, e->effect[i].elasticity);
     }
+    double together = 1;
+    for (size_t i = 0; i < e->count; i++)
+        together -= e->effect[i].first_order;
+    if (table && e->sum_to_one && e->count > 1 && e->lowest < e->highest && table_row(table)) {
+        table_cell(table, "keys together");
+        table_cell(table, "-");
+        table_cell(table, "-");
+        table_cell(table, "%s", format_share(text, fmax(together, 0)));
+        table_cell(table, "-");
+    }
     fprintf(out, "\n%s: mean %s", sweep_response_name(e->response), format_quantity(text, e->mean, unit));
     fprintf(out, ", least %s", format_quantity(text, e->lowest, unit));
     fprintf(out, ", greatest %s", format_quantity(text, e->highest, unit));
@@ -215,6 +225,14 @@ static bool print_workload(FILE *out, const struct sweep_data *data, size_t work
     return print_pareto(out, data, workload, how, error);
 }
 
+static const char *first_error(const struct sweep_data *data)
+{
+    for (size_t i = 0; i < data->point_count; i++)
+        if (data->point[i].role == SWEEP_POINT && data->point[i].answer.status == SWEEP_FAILED)
+            return data->point[i].answer.error;
+    return "?";
+}
+
 static void print_head(FILE *out, const struct sweep_data *data, const struct sweep_done *done)
 {
     fprintf(out, "sweep %lld%s%s (%.8s): %zu of %llu points done, %zu failed; %zu simulated, %zu known, %zu interpolated\n",
@@ -237,9 +255,8 @@ static void print_head(FILE *out, const struct sweep_data *data, const struct sw
                 "scatter: %zu points are simulated because the last threadgroups decide there, and answers scatter by %.1f %% "
                 "(root mean square)\n",
                 done->groups.scattering, 100 * done->groups.scatter_rms);
-    if (done->failed)
-        fprintf(out, "%llu failed%s%s\n", (unsigned long long)done->failed, *done->first_error ? ", the first: " : "",
-                done->first_error);
+    if (data->failed)
+        fprintf(out, "%zu failed, the first: %s\n", data->failed, first_error(data));
 }
 
 bool sweep_summary_print(FILE *out, const struct sweep_data *data, const struct sweep_done *done, const struct sweep_summary *how,

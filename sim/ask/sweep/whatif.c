@@ -1,6 +1,7 @@
 #include "sim/ask/sweep/whatif.h"
 
 #include "isa/array_count.h"
+#include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
 
 #include <math.h>
@@ -15,14 +16,18 @@ enum { LOOKS = 8, HALVINGS = 10, PASSES = 2 };
 
 static const char *const families[] = {"utilisation.", "joules_by.", "counters.", "stalls."};
 
-static bool known_field(const char *field, struct orch_error *error)
+/* *unit is the field's, "" when it has none of its own. */
+static bool known_field(const char *field, const char **unit, struct orch_error *error)
 {
     struct suggest nearest;
     char phrase[160];
+    *unit = "";
     suggest_start(&nearest, field);
     for (size_t i = 0; i < run_number_field_count(); i++) {
-        if (strcmp(run_number_field(i)->name, field) == 0)
+        if (strcmp(run_number_field(i)->name, field) == 0) {
+            *unit = run_number_field(i)->unit;
             return true;
+        }
         suggest_offer(&nearest, run_number_field(i)->name);
     }
     for (size_t i = 0; i < ARRAY_COUNT(families); i++)
@@ -34,8 +39,7 @@ static bool known_field(const char *field, struct orch_error *error)
 bool whatif_goal_parse(const char *text, struct whatif_goal *goal, struct orch_error *error)
 {
     const size_t name = strcspn(text, "<>=");
-    const char *after = text + name;
-    char *end;
+    const char *after = text + name, *unit;
     if (name == 0 || name >= sizeof goal->field || (*after != '<' && *after != '>'))
         return orch_fail(error, ORCH_USAGE, "goal '%.60s': expected FIELD<NUMBER, <=, > or >=, as in 'seconds<0.01'", text);
     memcpy(goal->field, text, name);
@@ -45,10 +49,11 @@ bool whatif_goal_parse(const char *text, struct whatif_goal *goal, struct orch_e
         goal->relation = goal->relation == WHATIF_LESS ? WHATIF_AT_MOST : WHATIF_AT_LEAST;
         after++;
     }
-    goal->bound = strtod(after, &end);
-    if (end == after || *end || !isfinite(goal->bound))
-        return orch_fail(error, ORCH_USAGE, "goal '%.60s': '%.40s' is no number", text, after);
-    return known_field(goal->field, error);
+    if (!known_field(goal->field, &unit, error))
+        return false;
+    if (!quantity_read(after, unit, &goal->bound))
+        return orch_fail(error, ORCH_USAGE, "goal '%.60s': '%.40s' is no number%s%s", text, after, *unit ? " in " : "", unit);
+    return true;
 }
 
 /* NAN when the run has no such number. */

@@ -111,14 +111,30 @@ static bool has_chip(const struct device *d, const char *chip_id)
     return false;
 }
 
+/* The machines with a chip, as many as fit: "a, b". */
+static void with_chip(const struct device_list *list, const char *chip_id, char *have, size_t size)
+{
+    size_t used = 0;
+    have[0] = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (has_chip(&list->device[i], chip_id) && used < size - 48)
+            used += (size_t)snprintf(have + used, size - used, "%s%s", used ? ", " : "", list->device[i].id);
+}
+
 static bool impossible(const struct device_list *list, const char *name, const char *chip_id, struct orch_error *error)
 {
-    char have[200] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < list->count; i++)
-        if (has_chip(&list->device[i], chip_id) && used < sizeof have - 48)
-            used += (size_t)snprintf(have + used, sizeof have - used, "%s%s", used ? ", " : "", list->device[i].id);
-    return orch_fail(error, ORCH_USAGE, "no %.60s was made with %.40s%s%s", name, chip_id, used ? "; machines with it: " : "",
+    char have[200];
+    with_chip(list, chip_id, have, sizeof have);
+    return orch_fail(error, ORCH_USAGE, "no %.60s was made with %.40s%s%s", name, chip_id, have[0] ? "; machines with it: " : "",
+                     have);
+}
+
+static bool unknown(const struct device_list *list, const char *name, const char *chip_id, const char *hint,
+                    struct orch_error *error)
+{
+    char have[200];
+    with_chip(list, chip_id, have, sizeof have);
+    return orch_fail(error, ORCH_USAGE, "unknown device %.60s%s%s%s", name, hint, have[0] ? "; machines with this chip: " : "",
                      have);
 }
 
@@ -140,6 +156,6 @@ const struct device *device_find(const struct device_list *list, const char *nam
     if (named)
         impossible(list, name, chip_id, error);
     else
-        orch_fail(error, ORCH_USAGE, "unknown device %.60s%s", name, suggest_phrase(&s, hint, sizeof hint));
+        unknown(list, name, chip_id, suggest_phrase(&s, hint, sizeof hint), error);
     return NULL;
 }

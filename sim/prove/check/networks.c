@@ -17,6 +17,7 @@ struct job {
     const struct run_request *request; /* NULL = by the reference */
     enum orch_part part;               /* the request's unit */
     double tolerance;                  /* for golden outputs, as a share of the largest number */
+    bool half;
     struct check_report *report;
     struct check_network_rows *rows;
 };
@@ -62,7 +63,8 @@ static char *fallbacks_of(const struct run_result *r)
 }
 
 static bool run_on_unit(const struct job *job, const struct net_model *model, struct net_array *const *input,
-                        struct net_array **output, struct check_network_row *row, struct orch_error *error)
+                        const struct net_mixed *mixed, struct net_array **output, struct check_network_row *row,
+                        struct orch_error *error)
 {
     struct run_measure sum = {.soc = NULL};
     struct run_result result;
@@ -75,6 +77,7 @@ static bool run_on_unit(const struct job *job, const struct net_model *model, st
                             .space = space,
                             .model = model,
                             .input = input,
+                            .mixed = mixed,
                             .sum = &sum,
                             .result = &result};
     run_result_init(&result);
@@ -92,10 +95,51 @@ static bool run_on_unit(const struct job *job, const struct net_model *model, st
 }
 
 static bool compute(const struct job *job, const struct net_model *model, struct net_array *const *input,
-                    struct net_array **output, struct check_network_row *row, struct orch_error *error)
+                    const struct net_mixed *mixed, struct net_array **output, struct check_network_row *row,
+                    struct orch_error *error)
 {
     const struct net_run run = {.model = model, .input = input};
-    return job->request ? run_on_unit(job, model, input, output, row, error) : net_run(&run, output, error);
+    return job->request ? run_on_unit(job, model, input, mixed, output, row, error) : net_run(&run, output, error);
+}
+
+static bool compute_and_compare(const struct job *job, const struct net_model *model, const struct net_case *c,
+                                const struct net_mixed *mixed, bool golden, struct check_network_row *row,
+                                struct orch_error *error)
+{
+    struct net_array **const output = calloc(c->outputs + 1, sizeof(*output));
+    const bool ok = (output || orch_no_memory(error)) && compute(job, model, c->input, mixed, output, row, error) &&
+                    compare(job, model, c, output, golden, row, error);
+    for (size_t k = 0; output && k < c->outputs; k++)
+        net_array_release(output[k]);
+    free(output);
+    return ok;
+}
+
+static double whole_macs(const struct net_model *model, const struct net_mixed *mixed)
+{
+    double macs = 0;
+    for (size_t i = 0; i < mixed->nodes; i++)
+        macs += mixed->whole[i] ? (double)net_node_cost(model, model->graph->node[i]).macs : 0;
+    return macs / fmax(1, (double)net_total_cost(model).macs);
+}
+
+/* What f16 makes wrong, with as many nodes in f32 as it takes. */
+static bool again_mixed(const struct job *job, const struct net_model *model, const struct net_case *c, bool golden,
+                        struct check_network_row *row, struct orch_error *error)
+{
+    struct net_mixed mixed;
+    row->half = fmax(row->half, row->difference);
+    row->difference = row->magnitude = 0;
+    *error = (struct orch_error){0};
+    const bool ok = net_mixed_choose(model, c->input, job->tolerance, &mixed, error) &&
+                    compute_and_compare(job, model, c, &mixed, golden, row, error);
+    if (mixed.whole_nodes > row->whole) {
+        row->whole = mixed.whole_nodes;
+        row->whole_macs = whole_macs(model, &mixed);
+    }
+    row->nodes = mixed.nodes;
+    net_mixed_free(&mixed);
+    return ok;
 }
 
 static bool enough_here(const struct job *job, const struct check_network_row *row, struct orch_error *error)
@@ -118,14 +162,13 @@ static bool run_call(const struct job *job, const char *path, size_t set, size_t
                                         : (orch_fail(error, ORCH_USAGE, "%.300s: no model", path), NULL);
     bool ok = model && net_case_load(path, set, call, model, &c, error) && net_bind_inputs(model, c.input, error) &&
               net_prepare(model, job->options, NULL, error);
-    struct net_array **const output = calloc(c.outputs + 1, sizeof(*output));
-    if (ok && (ok = output ? compute(job, model, c.input, output, row, error) : orch_no_memory(error))) {
+    if (ok) {
         row->macs = net_total_cost(model).macs;
-        ok = compare(job, model, &c, output, golden, row, error) && enough_here(job, row, error);
+        ok = compute_and_compare(job, model, &c, NULL, golden, row, error);
+        if (!ok && error->exit_code == ORCH_FAILED && job->half)
+            ok = again_mixed(job, model, &c, golden, row, error);
+        ok = ok && enough_here(job, row, error);
     }
-    for (size_t k = 0; output && k < c.outputs; k++)
-        net_array_release(output[k]);
-    free(output);
     *calls = c.calls;
     net_case_free(&c);
     net_model_free(model);
@@ -197,6 +240,7 @@ bool check_networks(const char *folder, const char *const *names, size_t name_co
     const bool half = ane || (request && request->precision && strcmp(request->precision, "f16") == 0);
     struct job job = {.options = options,
                       .request = request,
+                      .half = half,
                       .tolerance = half ? CHECK_NETWORK_F16 : CHECK_NETWORK_F32,
                       .report = report,
                       .rows = rows};

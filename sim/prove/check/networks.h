@@ -4,11 +4,12 @@
 
 #include "sim/base/check.h"
 #include "sim/network/network.h"
+#include "sim/network/quantise/mixed.h"
 #include "sim/run/run.h"
 
 /* Of the largest expected number of an output, in golden data of an independent runtime. */
 #define CHECK_NETWORK_F32 2e-4
-#define CHECK_NETWORK_F16 2e-2
+#define CHECK_NETWORK_F16 NET_F16_TOLERANCE
 /* What ONNX's own backend tests ask of each number. */
 #define CHECK_NETWORK_RELATIVE 1e-3
 #define CHECK_NETWORK_ABSOLUTE 1e-7
@@ -24,7 +25,9 @@ struct check_network_row {
     uint64_t macs;
     double share; /* of the multiplications of operators with a kernel, what the unit computed; NAN = there are none */
     unsigned kernels, left, elsewhere; /* elsewhere: kernels that the CPU took because the unit's library lacks them */
-    char *fallbacks;                   /* "Resize up: the library has no kernel ...", one line each; "" = none */
+    size_t whole, nodes;     /* nodes that stayed in f32, of all, because the network in f16 was wrong by `half`; 0 = none */
+    double half, whole_macs; /* the share of the multiplications that is theirs */
+    char *fallbacks;         /* "Resize up: the library has no kernel ...", one line each; "" = none */
 };
 
 struct check_network_rows {
@@ -33,7 +36,8 @@ struct check_network_rows {
 };
 
 /* Every case of the folder (or only those named), after the passes that `options` asks for: by the reference operators, or by
- * kernels of the unit of `request`, which are executed without time. What the reference does not know is skipped with its name.
+ * kernels of the unit of `request`, which are executed without time. What is wrong in f16 is tried in mixed precision
+ * (quantise/mixed.h). What the reference does not know is skipped with its name.
  * False with an error when there are no cases. */
 bool check_networks(const char *folder, const char *const *names, size_t name_count, const struct net_open_options *options,
                     const struct run_request *request, struct check_report *report, struct check_network_rows *rows,

@@ -17,7 +17,7 @@ struct measuring {
 static bool measures(const struct validate_row *r, const char *framework, const char *without)
 {
     return (r->state == VALIDATE_PREDICTED || r->roofline_s > 0) && r->measures_overhead &&
-           strcmp(r->framework, framework) == 0 && (!without || strcmp(r->source, without) != 0);
+           validate_overhead_covers(framework, r->framework) && (!without || strcmp(r->source, without) != 0);
 }
 
 static void gather(const struct validation *v, const char *framework, const char *without, struct measuring *m)
@@ -50,10 +50,11 @@ static void close_measuring(struct measuring *m)
     free(m->row);
 }
 
-static bool is_first(const struct validation *v, size_t row)
+/* Whether no row before it has the same first letters of a framework's name. */
+static bool is_first(const struct validation *v, size_t row, size_t letters)
 {
     for (size_t i = 0; i < row; i++)
-        if (strcmp(v->row[i].framework, v->row[row].framework) == 0)
+        if (strncmp(v->row[i].framework, v->row[row].framework, letters) == 0)
             return false;
     return true;
 }
@@ -70,18 +71,29 @@ static void print(FILE *out, const char *framework, const struct measuring *m, c
     fprintf(out, "\", \"%s\"},\n", source);
 }
 
+static void measure(const struct validation *v, const char *framework, struct measuring *m, FILE *out)
+{
+    gather(v, framework, NULL, m);
+    const struct overhead_measured o = overhead_measure(m->sample, m->count);
+    if (o.rows)
+        print(out, framework, m, &o);
+}
+
 bool validation_measure_overheads(const struct validation *v, FILE *out, struct orch_error *error)
 {
     struct measuring m;
     const bool ok = open_measuring(&m, v->rows) || orch_no_memory(error);
     for (size_t i = 0; ok && i < v->rows; i++) {
-        const struct validate_row *const r = &v->row[i];
-        if (!*r->framework || !is_first(v, i))
+        const char *const framework = v->row[i].framework;
+        const size_t length = strlen(framework), of_version = strcspn(framework, ",");
+        char version[sizeof v->row[i].framework];
+        if (!length)
             continue;
-        gather(v, r->framework, NULL, &m);
-        const struct overhead_measured o = overhead_measure(m.sample, m.count);
-        if (o.rows)
-            print(out, r->framework, &m, &o);
+        if (is_first(v, i, length + 1))
+            measure(v, framework, &m, out);
+        snprintf(version, sizeof version, "%.*s", (int)of_version, framework);
+        if (of_version < length && is_first(v, i, of_version + 1))
+            measure(v, version, &m, out);
     }
     close_measuring(&m);
     return ok;
@@ -93,7 +105,7 @@ bool validation_measure_overheads(const struct validation *v, FILE *out, struct 
 static void predict_again(const struct validation *v, size_t first, const char *without, struct measuring *m, double *predicted)
 {
     const char *const framework = v->row[first].framework;
-    gather(v, framework, without, m);
+    gather(v, v->row[first].overhead->framework, without, m);
     const struct overhead_measured o = overhead_measure(m->sample, m->count);
     const struct validate_overhead left = {framework, o.call_us, o.ns_per_kib, o.ns_per_kib_out, "", ""};
     for (size_t i = first; i < v->rows; i++) {
@@ -113,7 +125,7 @@ bool validation_predict_without(const struct validation *v, const char *source, 
         predicted[i] = v->row[i].predicted;
     for (size_t i = 0; ok && i < v->rows; i++) {
         const struct validate_row *const r = &v->row[i];
-        if (r->overhead && strcmp(r->overhead->source, source) == 0 && is_first(v, i))
+        if (r->overhead && strcmp(r->overhead->source, source) == 0 && is_first(v, i, sizeof r->framework))
             predict_again(v, i, source, &m, predicted);
     }
     close_measuring(&m);

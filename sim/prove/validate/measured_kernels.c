@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "mlx 0.5.0" runs mlx@0.5.0, "torch-mps 2.2.1" mps@2.2.1. A version that is not stated, or later than those that are known, runs
+/* "mlx 0.5.0, M1 Pro 16" runs mlx@0.5.0, "torch-mps 2.2.1" mps@2.2.1. A version that is not stated, or later than those that are known, runs
  * the newest of them. */
 void validate_measured_kernels(const char *framework, struct validate_launch *launch)
 {
@@ -16,7 +16,8 @@ void validate_measured_kernels(const char *framework, struct validate_launch *la
     struct orch_error unknown;
     if (!framework_has(mps ? FRAMEWORK_MPS : FRAMEWORK_MLX, launch->workload, name, launch->precision))
         return;
-    snprintf(launch->kernels, sizeof launch->kernels, "%s@%s", set, framework + strcspn(framework, " ") + 1);
+    const char *const version = framework + strcspn(framework, " ") + 1;
+    snprintf(launch->kernels, sizeof launch->kernels, "%s@%.*s", set, (int)strcspn(version, ","), version);
     if (!framework_choose(launch->kernels, "", &choice, &unknown))
         snprintf(launch->kernels, sizeof launch->kernels, "%s", set);
 }

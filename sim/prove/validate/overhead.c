@@ -10,7 +10,8 @@
 #include <string.h>
 
 /* kind: measured. Each line names the rows that it was measured by, which are scored apart. Written by `orchard validate
- * --measure-overheads`. One set for a framework and version; which version a table was made with is in row_framework.c. */
+ * --measure-overheads`. One set for a framework, version and machine, and one for all machines of a version; which version a table
+ * was made with is in row_framework.c. */
 static const struct validate_overhead overheads[] = {
 #include "sim/prove/validate/overheads.inc"
 };
@@ -25,12 +26,22 @@ const struct validate_overhead *validate_overhead_at(size_t index)
     return &overheads[index];
 }
 
+bool validate_overhead_covers(const char *name, const char *framework)
+{
+    const size_t length = strlen(name);
+    return strncmp(framework, name, length) == 0 && (!framework[length] || framework[length] == ',');
+}
+
 const struct validate_overhead *validate_overhead_of(const char *framework)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(overheads); i++)
+    const struct validate_overhead *of_version = NULL;
+    for (size_t i = 0; i < ARRAY_COUNT(overheads); i++) {
         if (strcmp(overheads[i].framework, framework) == 0)
             return &overheads[i];
-    return NULL;
+        if (validate_overhead_covers(overheads[i].framework, framework))
+            of_version = &overheads[i];
+    }
+    return of_version;
 }
 
 double validate_overhead_seconds(const struct validate_overhead *overhead, double bytes, double out_bytes)

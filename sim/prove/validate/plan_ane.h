@@ -54,6 +54,7 @@ plan_ane plan_ane_fused_layers;
 plan_ane plan_ane_streaming;
 plan_ane plan_ane_attention;
 plan_ane plan_ane_network;
+plan_ane plan_ane_feed_forward;
 plan_ane plan_ane_stencil;
 plan_ane plan_ane_speed_up;
 plan_ane plan_ane_smallest;

@@ -43,26 +43,43 @@ bool plan_ane_attention(struct ane_row *a)
            plan_ane_unit(a, 8.0 * s * WIDTH * WIDTH + 4.0 * s * s * WIDTH);
 }
 
-/* Networks that are published as well. Rows of their power, and of versions with other weights, are not these. */
+/* Networks that are published as well, and the power of some of them ("ResNet-18 power"). */
 bool plan_ane_network(struct ane_row *a)
 {
     static const struct {
-        const char *row, *workload;
-    } networks[] = {{"Whisper tiny encoder", "model:whisper-tiny-encoder"},
-                    {"Whisper base encoder", "model:whisper-base-encoder"},
-                    {"Whisper small encoder", "model:whisper-small-encoder"},
-                    {"Whisper medium encoder", "model:whisper-medium-encoder"},
-                    {"DenseNet-121", "model:densenet121"},
-                    {"ResNet-18", "model:resnet18"},
-                    {"MiniLM", "model:minilm"}};
-    for (size_t i = 0; i < ARRAY_COUNT(networks); i++)
-        if (strcmp(a->row->what, networks[i].row) == 0) {
-            plan_ane_note(a, "lowered kernel by kernel: tensors between them go through memory");
-            if (strcmp(networks[i].row, "MiniLM") == 0)
-                plan_ane_guess(a, "sequence not given: 128 tokens");
-            return plan_ane_launch(a, 1, "%s", networks[i].workload) && plan_ane_unit(a, 0);
-        }
-    return validate_refuse(a->row, "a whole network whose layers are not published, or its power");
+        const char *row, *workload, *guess;
+    } networks[] = {{"Whisper tiny encoder", "whisper-tiny-encoder", NULL},
+                    {"Whisper base encoder", "whisper-base-encoder", NULL},
+                    {"Whisper small encoder", "whisper-small-encoder", NULL},
+                    {"Whisper medium encoder", "whisper-medium-encoder", NULL},
+                    /* The turbo model has the encoder of large-v3; q8 are the weights of the decoder, Core ML's are fp16. */
+                    {"Whisper large-v3-turbo q8 encoder", "whisper-large-v3-encoder", NULL},
+                    {"DenseNet-121", "densenet121", NULL},
+                    {"ResNet-18", "resnet18", NULL},
+                    {"ViT-B/16", "vit-b-16", NULL},
+                    {"MiniLM", "minilm", "sequence not given: 128 tokens"}};
+    for (size_t i = 0; i < ARRAY_COUNT(networks); i++) {
+        const size_t length = strlen(networks[i].row);
+        const char *const rest = a->row->what + length;
+        if (strncmp(a->row->what, networks[i].row, length) != 0 || strcmp(rest, a->watts > 0 ? " power" : "") != 0)
+            continue;
+        plan_ane_note(a, "one program of the library's kernels, tensors in tile memory where they have room");
+        if (networks[i].guess)
+            plan_ane_guess(a, networks[i].guess);
+        return plan_ane_launch(a, 1, "model:%s", networks[i].workload) && plan_ane_unit(a, 0);
+    }
+    return validate_refuse(a->row, "a whole network whose layers are not published");
+}
+
+/* smpanaro's model is four of Llama-2-7B's feed-forward blocks one behind the other, 541 M parameters. */
+bool plan_ane_feed_forward(struct ane_row *a)
+{
+    enum { BLOCKS = 4, WIDTH = 4096, INNER = 11008, TOKENS = 64 };
+    plan_ane_guess(a, "tokens not given: 64, the shape in which the author's other models process prompts");
+    return plan_ane_launch(a, 2 * BLOCKS, "gemm:%dx%dx%d,weights=b", TOKENS, INNER, WIDTH) &&
+           plan_ane_launch(a, BLOCKS, "elementwise:%d,op=silu", TOKENS * INNER) &&
+           plan_ane_launch(a, BLOCKS, "elementwise:%d,op=mul", TOKENS * INNER) &&
+           plan_ane_launch(a, BLOCKS, "gemm:%dx%dx%d,weights=b", TOKENS, WIDTH, INNER) && plan_ane_unit(a, 0);
 }
 
 /* sbryngelson/ane-guide, chapter 10: 256 x 256, 32 steps, each a convolution of one channel with five taps of a 3 x 3 kernel. */

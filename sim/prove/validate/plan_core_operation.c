@@ -279,6 +279,27 @@ static double result_bytes(const struct operation *o)
     return strncmp(o->row->what, "sum", 3) == 0 || strncmp(o->row->what, "argmax", 6) == 0 ? 0 : 4 * first;
 }
 
+/* PyTorch's products in NEON code call a library for each matrix of a batch (ATen: addmm for each), whose threads are its own:
+ * OpenBLAS in conda's builds (conda-forge/pytorch-cpu-feedstock, issue 403). What a call takes beside its arithmetic is 0.07 to
+ * 0.4 ms, and a page of the result that its threads touch first 2 to 7 us, several times what a loop pays. Neither is published;
+ * the smallest products in batches measure the call (1 MiB in the units of overhead.h), the largest result the pages. */
+#define CALL_BYTES (1 << 20)
+
+static void add_library(struct operation *o)
+{
+    struct operation_matmul p;
+    const char *const version = strchr(o->program->framework, ' ');
+    if (o->mlx || o->amx || strncmp(o->row->what, "matmul_", 7) != 0 || !operation_shape_matmul(&o->shape, &p) || p.m == 1 ||
+        p.n == 1 || !version || version[1] < '0' || version[1] > '9')
+        return;
+    char name[sizeof o->program->framework];
+    snprintf(name, sizeof name, "torch-cpu-blas%.*s", (int)(sizeof name - sizeof "torch-cpu-blas"), version);
+    memcpy(o->program->framework, name, sizeof name);
+    o->program->framework_bytes = (double)p.batch * CALL_BYTES;
+    o->program->measures_overhead =
+        strcmp(o->row->shape, "1000x64x1024 * 1000x1024x32") == 0 || strcmp(o->row->shape, "1000000x64 * 64x1024") == 0;
+}
+
 /* MLX keeps the memory of results; PyTorch gives it back, and the system hands out pages anew. Its simplest stream measures what
  * that takes, the smallest sum what a call takes. */
 static void add_framework(struct operation *o)
@@ -289,6 +310,7 @@ static void add_framework(struct operation *o)
     o->program->framework_bytes = first;
     o->program->framework_out_bytes = o->mlx ? 0 : result_bytes(o);
     o->program->measures_overhead = (sum && first <= OVERHEAD_BYTES_MAX) || (relu && !o->mlx);
+    add_library(o);
 }
 
 /* ---- the row ---- */

@@ -13,7 +13,8 @@ enum form {
     FORM_TO_GPR,   /* general d, vector n */
     FORM_FROM_GPR, /* vector d, general n */
     FORM_LOAD,     /* d, [n] */
-    FORM_LOAD_PAIR
+    FORM_LOAD_PAIR,
+    FORM_ALONE /* the word as it is */
 };
 
 struct instruction {
@@ -70,6 +71,7 @@ static const struct instruction *find_instruction(const char *what, const char *
 static uint32_t rotated(const struct instruction *insn, unsigned d)
 {
     switch (insn->form) {
+    case FORM_ALONE: return insn->word;
     case FORM_LOAD: return emit_rd_rn_rm(insn->word, d, BASE, 0);
     case FORM_LOAD_PAIR: return emit_rd_rn_rm(insn->word, d, BASE, 0) | (d + ROTATED) % 32 << 10;
     case FORM_FMADD: return emit_rd_rn_rm(insn->word, d, 20, 21) | d << 10;
@@ -150,25 +152,69 @@ static bool plan_instruction(struct validate_row *row, struct validate_program *
     return build(row, program, insn, latency, 1);
 }
 
+/* clpeak's chains that are not of one instruction alone (src/cpu/kernels/base_compute.h): so many of them side by side, whose
+ * steps need what the step before made. `add`: the instruction beside the one that counts. */
+struct chain {
+    unsigned count;
+    uint32_t add;
+    void (*emit)(struct emit *e, uint32_t word, uint32_t add, unsigned chain);
+};
+
+enum { FIRST_CONSTANT = 16, SECOND_CONSTANT, FIRST_TEMPORARY = 20, SECOND_TEMPORARY };
+
+/* x = (x + a) / (x + b) */
+static void emit_quotient(struct emit *e, uint32_t word, uint32_t add, unsigned chain)
+{
+    emit_word(e, emit_rd_rn_rm(add, FIRST_TEMPORARY, chain, FIRST_CONSTANT));
+    emit_word(e, emit_rd_rn_rm(add, SECOND_TEMPORARY, chain, SECOND_CONSTANT));
+    emit_word(e, emit_rd_rn_rm(word, chain, FIRST_TEMPORARY, SECOND_TEMPORARY));
+}
+
+/* x = sqrt(x + a) */
+static void emit_root(struct emit *e, uint32_t word, uint32_t add, unsigned chain)
+{
+    emit_word(e, emit_rd_rn_rm(add, chain, chain, FIRST_CONSTANT));
+    emit_word(e, emit_rd_rn_rm(word, chain, chain, 0));
+}
+
+/* x = x * a + b: the sum is made where b is moved first. Chains use two registers in turn. */
+static void emit_product(struct emit *e, uint32_t word, uint32_t move, unsigned chain)
+{
+    emit_word(e, emit_rd_rn_rm(move, FIRST_TEMPORARY + chain, SECOND_CONSTANT, SECOND_CONSTANT));
+    emit_word(e, emit_rd_rn_rm(word, FIRST_TEMPORARY + chain, chain, FIRST_CONSTANT));
+    emit_word(e, emit_rd_rn_rm(move, chain, SECOND_CONSTANT, SECOND_CONSTANT));
+    emit_word(e, emit_rd_rn_rm(word, chain, FIRST_TEMPORARY + chain, FIRST_CONSTANT));
+}
+
+/* x = (a + x) / (x & 255 | 257) */
+static void emit_whole_quotient(struct emit *e, uint32_t word, uint32_t add, unsigned chain)
+{
+    emit_word(e, emit_rd_rn_rm(add, FIRST_TEMPORARY, FIRST_CONSTANT, chain));
+    emit_word(e, emit_rd_rn_rm(0x92401c00, SECOND_TEMPORARY, chain, 0));                          /* and x, x, #255 */
+    emit_word(e, emit_rd_rn_rm(0xaa000000, SECOND_TEMPORARY, SECOND_TEMPORARY, SECOND_CONSTANT)); /* orr */
+    emit_word(e, emit_rd_rn_rm(word, chain, FIRST_TEMPORARY, SECOND_TEMPORARY));
+}
+
 struct peak {
     const char *what, *clpeak; /* clpeak: its name in the tables of that programme, "clpeak_cpu_..." */
     uint32_t word;             /* 0 when there are several instructions (build_mixed) */
     enum form form;
     double operations;
+    struct chain chain; /* count 0: a rotation of the instruction over registers */
 };
 
 static const struct peak peaks[] = {
-    {"NEON f32 FMA ", "single_precision_compute_neon", 0x4e20cc00, FORM_SUM, 8},
-    {"NEON f16 FMA ", "half_precision_compute_neon_fp16", 0x4e400c00, FORM_SUM, 16},
-    {"NEON f64 FMA ", "double_precision_compute_neon", 0x4e60cc00, FORM_SUM, 4},
-    {"NEON FMLAL f16xf16+f32 ", "mixed_precision_compute_neon_fp16fml", 0, FORM_SUM, 16},
-    {"NEON SDOT int8 ", "int8_dot_product_compute_neon_dotprod", 0x4e809400, FORM_SUM, 32},
-    {"NEON MLA int32 ", "integer_compute_neon", 0x4ea09400, FORM_SUM, 8},
-    {"NEON FDIV f32 ", "single_precision_divide_neon", 0x6e20fc00, FORM_RRR, 4},
-    {"NEON FDIV f64 ", "double_precision_divide_neon", 0x6e60fc00, FORM_RRR, 2},
-    {"NEON FSQRT f32 ", "single_precision_sqrt_neon", 0x6ea1f800, FORM_RR, 4},
-    {"NEON FSQRT f64 ", "double_precision_sqrt_neon", 0x6ee1f800, FORM_RR, 2},
-    {"UDIV 64-bit ", "integer_divide_compute", 0x9ac00800, FORM_RRR, 1},
+    {"NEON f32 FMA ", "single_precision_compute_neon", 0x4e20cc00, FORM_SUM, 8, {0}},
+    {"NEON f16 FMA ", "half_precision_compute_neon_fp16", 0x4e400c00, FORM_SUM, 16, {0}},
+    {"NEON f64 FMA ", "double_precision_compute_neon", 0x4e60cc00, FORM_SUM, 4, {0}},
+    {"NEON FMLAL f16xf16+f32 ", "mixed_precision_compute_neon_fp16fml", 0, FORM_SUM, 16, {0}},
+    {"NEON SDOT int8 ", "int8_dot_product_compute_neon_dotprod", 0x4e809400, FORM_SUM, 32, {0}},
+    {"NEON MLA int32 ", "integer_compute_neon", 0x4ea09400, FORM_SUM, 16, {8, 0x4ea01c00, emit_product}},
+    {"NEON FDIV f32 ", "single_precision_divide_neon", 0x6e20fc00, FORM_RRR, 4, {8, 0x4e20d400, emit_quotient}},
+    {"NEON FDIV f64 ", "double_precision_divide_neon", 0x6e60fc00, FORM_RRR, 2, {8, 0x4e60d400, emit_quotient}},
+    {"NEON FSQRT f32 ", "single_precision_sqrt_neon", 0x6ea1f800, FORM_RR, 4, {8, 0x4e20d400, emit_root}},
+    {"NEON FSQRT f64 ", "double_precision_sqrt_neon", 0x6ee1f800, FORM_RR, 2, {8, 0x4e60d400, emit_root}},
+    {"UDIV 64-bit ", "integer_divide_compute", 0x9ac00800, FORM_RRR, 1, {4, 0x8b000000, emit_whole_quotient}},
 };
 
 /* "one thread" of "NEON f32 FMA one thread", or what clpeak's table says for it ("float ST"); NULL when the row is of another
@@ -207,6 +253,22 @@ static bool build_mixed(struct validate_row *row, struct validate_program *progr
     return validate_take_code(row, program, &e);
 }
 
+static bool build_chains(struct validate_row *row, struct validate_program *program, const struct peak *peak)
+{
+    const unsigned rounds = 4 * ROTATED / peak->chain.count;
+    struct emit e = {0};
+    set_operands(&e, false);
+    const size_t top = emit_loop(&e, COUNTER, LOOPS);
+    for (unsigned i = 0; i < rounds * peak->chain.count; i++)
+        peak->chain.emit(&e, peak->word, peak->chain.add, i % peak->chain.count);
+    emit_loop_end(&e, COUNTER, top);
+    emit_exit(&e);
+    program->data_bytes = 4096;
+    program->warm = true;
+    program->work = (double)LOOPS * rounds * peak->chain.count * peak->operations;
+    return validate_take_code(row, program, &e);
+}
+
 static bool plan_peak(struct validate_row *row, struct validate_program *program)
 {
     for (size_t i = 0; i < ARRAY_COUNT(peaks); i++) {
@@ -219,6 +281,8 @@ static bool plan_peak(struct validate_row *row, struct validate_program *program
         program->measure = VALIDATE_RATE_SUM;
         if (!peaks[i].word)
             return build_mixed(row, program, peaks[i].operations);
+        if (peaks[i].chain.count)
+            return build_chains(row, program, &peaks[i]);
         const struct instruction insn = {peaks[i].what, peaks[i].word, peaks[i].form};
         return build(row, program, &insn, false, peaks[i].operations);
     }
@@ -239,6 +303,26 @@ static bool plan_width(struct validate_row *row, struct validate_program *progra
     return validate_take_code(row, program, &e);
 }
 
+/* Numbers of pipes, as instructions per cycle of a loop that needs nothing else. */
+static bool plan_pipes(struct validate_row *row, struct validate_program *program)
+{
+    static const struct instruction pipes[] = {
+        {"FP/SIMD pipes", 0x4e20d400, FORM_RRR}, /* fadd .4s */
+        {"integer pipes", 0x8b000000, FORM_RRR}, /* add */
+        {"load pipes", 0xf9400000, FORM_LOAD},   /* ldr */
+        {"load/store pipes", 0xf9400000, FORM_LOAD},
+        {"store pipes", 0xf9000000, FORM_LOAD}, /* str: the register is read */
+        {"taken branches per cycle", 0x14000001, FORM_ALONE},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(pipes); i++)
+        if (strcmp(row->what, pipes[i].what) == 0 && strcmp(row->unit, "count") == 0) {
+            program->measure = VALIDATE_WORK_PER_CYCLE;
+            program->threads = 1;
+            return build(row, program, &pipes[i], false, 1);
+        }
+    return false;
+}
+
 static bool plan_pointer_chain(struct validate_row *row, struct validate_program *program)
 {
     static const struct instruction load = {"LDR 64-bit", 0xf9400000, FORM_LOAD};
@@ -255,6 +339,8 @@ static bool plan_clpeak(struct validate_row *row, struct validate_program *progr
     } rows[] = {
         {"clpeak_cpu_atomics", "uncontended ST", "atomic add uncontended"},
         {"clpeak_cpu_atomics", "contended MT", "atomic add contended, all cores"},
+        {"clpeak_cpu_branch_mispredict", "predicted", "branch, sorted data"},
+        {"clpeak_cpu_branch_mispredict", "random", "branch, random data"},
         {"clpeak_cpu_branch_mispredict", "penalty", "branch mispredict penalty"},
         {"clpeak_cpu_store_forward", "st->ld ST", "store-to-load forward"},
     };
@@ -275,6 +361,8 @@ bool validate_plan_cpu(struct validate_row *row, struct validate_program *progra
         return !row->why[0];
     program->core = strncmp(row->chip, "E (", 3) == 0 ? VALIDATE_E_CORE : VALIDATE_P_CORE;
     if (plan_peak(row, program) || row->why[0])
+        return !row->why[0];
+    if (plan_pipes(row, program) || row->why[0])
         return !row->why[0];
     if (strcmp(row->what, "decode/rename width") == 0 || strcmp(row->what, "retire width") == 0)
         return plan_width(row, program);

@@ -184,8 +184,20 @@ static const char *const refusals[][2] = {
     {"gpu_copy_", "a copy by the driver"},
 };
 
+/* A figure's name, and behind it what the table of CPU and memory says of the size. */
+static bool is_named(const struct validate_row *row, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(row->what, name, length) == 0 && (row->what[length] == '\0' || row->what[length] == ' ');
+}
+
 static bool is_gpu_row(const struct validate_row *row)
 {
+    static const char *const of_memory[] = {"torch_copy_gpu", "stream_gpu_best", "gemv_llama.cpp_new_kernel",
+                                            "gemv_int4_tuned_kernel"};
+    for (size_t i = 0; i < ARRAY_COUNT(of_memory) && !*row->device; i++)
+        if (is_named(row, of_memory[i]))
+            return true;
     return strcmp(row->device, "gpu") == 0 ||
            (strcmp(row->device, "mem") == 0 &&
             (strncmp(row->what, "torch_copy_gpu", 14) == 0 || strncmp(row->what, "stream_gpu", 10) == 0 ||
@@ -199,7 +211,7 @@ bool validate_plan_figure(struct validate_row *row, struct validate_program *pro
         return false;
     validate_launch_note(row, program);
     for (size_t i = 0; i < ARRAY_COUNT(figures); i++)
-        if (strcmp(row->what, figures[i].name) == 0)
+        if (is_named(row, figures[i].name))
             return figures[i].plan(&f);
     for (size_t i = 0; i < ARRAY_COUNT(refusals); i++)
         if (strstr(row->what, refusals[i][0]))

@@ -87,6 +87,101 @@ static bool plan_chase(struct validate_row *row, struct validate_program *progra
     return validate_take_code(row, program, &e);
 }
 
+/* ---- chases of clpeak over nodes of 64 bytes (src/cpu/latency.cpp) ---- */
+
+#define NODE 64
+
+/* Follows `count` pointers round, from the first on. */
+static bool plan_ring(struct validate_row *row, struct validate_program *program, uint64_t (*place)(uint64_t i), uint64_t count,
+                      uint64_t span_bytes, bool warm)
+{
+    struct emit e = {0};
+    emit_constant(&e, 0, VALIDATE_DATA_ADDR + place(0));
+    const uint64_t loops = count / 16;
+    const size_t top = emit_loop(&e, COUNTER, loops);
+    for (unsigned i = 0; i < 16; i++)
+        emit_ldr_x(&e, 0, 0, 0);
+    emit_loop_end(&e, COUNTER, top);
+    emit_exit(&e);
+    program->core = VALIDATE_P_CORE;
+    program->threads = 1;
+    program->warm = warm;
+    program->data_bytes = span_bytes;
+    program->measure = VALIDATE_NS_PER_WORK;
+    program->work = (double)loops * 16;
+    program->patch = malloc(count * sizeof *program->patch);
+    if (!program->patch) {
+        emit_free(&e);
+        return validate_refuse(row, "out of memory");
+    }
+    for (uint64_t i = 0; i < count; i++)
+        program->patch[i] = (struct validate_patch){place(i), VALIDATE_DATA_ADDR + place((i + 1) % count)};
+    program->patches = count;
+    return validate_take_code(row, program, &e);
+}
+
+static uint64_t next_node(uint64_t i)
+{
+    return i * NODE;
+}
+
+/* One node on each page, on some line of it. */
+#define PAGE       (16 * KIB)
+#define PAGES_BITS 14
+
+static uint64_t node_of_page(uint64_t i)
+{
+    const uint64_t page = validate_scatter(i, PAGES_BITS);
+    return page * PAGE + validate_scatter(page, PAGES_BITS) % (PAGE / NODE) * NODE;
+}
+
+/* ---- clpeak's branch that data decide (src/cpu/microarch.cpp): bytes below 128 are added to one sum, which is stored then,
+ * others to another. Compilers select what is added and jump over the store alone, which they may not select. ---- */
+
+enum { BRANCHES = 1 << 18, IS_BELOW = 3 << 12, ZERO = 31 };
+
+static void emit_branches(struct emit *e)
+{
+    emit_constant(e, 0, VALIDATE_DATA_ADDR);
+    emit_constant(e, 5, VALIDATE_DATA_ADDR + BRANCHES);
+    const size_t top = emit_loop(e, COUNTER, BRANCHES);
+    emit_word(e, 0x38401401);                                       /* ldrb w1, [x0], #1 */
+    emit_word(e, 0x7102003f);                                       /* cmp w1, #128 */
+    emit_word(e, emit_rd_rn_rm(0x9a800000 | IS_BELOW, 4, 1, ZERO)); /* csel */
+    emit_word(e, emit_rd_rn_rm(0x9a800000 | IS_BELOW, 6, ZERO, 1));
+    emit_word(e, emit_rd_rn_rm(0x8b000000, 2, 2, 4)); /* add */
+    emit_word(e, emit_rd_rn_rm(0x8b000000, 3, 3, 6));
+    emit_word(e, 0x54000042); /* b.hs: two words on */
+    emit_str_x(e, 2, 5, 0);
+    emit_loop_end(e, COUNTER, top);
+    emit_exit(e);
+}
+
+static bool plan_branches(struct validate_row *row, struct validate_program *program, bool sorted)
+{
+    struct emit e = {0};
+    emit_branches(&e);
+    program->core = VALIDATE_P_CORE;
+    program->threads = 1;
+    program->warm = true;
+    program->data_bytes = BRANCHES + 4096;
+    program->measure = VALIDATE_NS_PER_WORK;
+    program->work = BRANCHES;
+    program->patches = BRANCHES / 8;
+    program->patch = malloc(program->patches * sizeof *program->patch);
+    if (!program->patch) {
+        emit_free(&e);
+        return validate_refuse(row, "out of memory");
+    }
+    for (uint64_t i = 0; i < BRANCHES; i += 8) {
+        uint64_t word = 0;
+        for (uint64_t b = 0; b < 8; b++)
+            word = word << 8 | (sorted ? (i + b) * 256 / BRANCHES : validate_scatter(i + b, 18) >> 10);
+        program->patch[i / 8] = (struct validate_patch){i, sorted ? __builtin_bswap64(word) : word};
+    }
+    return validate_take_code(row, program, &e);
+}
+
 enum stream { STREAM_READ, STREAM_WRITE, STREAM_COPY, STREAM_TRIAD };
 
 /* A turn handles 128 bytes of every array; x0 is the destination, x1 and x2 are sources. */
@@ -137,10 +232,11 @@ struct stream_row {
     bool warm; /* the data stay in the caches */
 };
 
-/* DRAM: the arrays of all threads together exceed the caches, and lines that one sweep leaves dirty are written back during the
+/* L1: half of a P core's (krrishnarraj/clpeak src/cpu/bandwidth.cpp), which is all of an E core's.
+ * DRAM: the arrays of all threads together exceed the caches, and lines that one sweep leaves dirty are written back during the
  * next, as in a long run. A single thread starts with empty caches. */
 static const struct stream_row streams[] = {
-    {"L1 read ", STREAM_READ, 32 * KIB, 64, true},  {"L1 write ", STREAM_WRITE, 32 * KIB, 64, true},
+    {"L1 read ", STREAM_READ, 64 * KIB, 32, true},  {"L1 write ", STREAM_WRITE, 64 * KIB, 32, true},
     {"L2 read ", STREAM_READ, 2 * MIB, 2, true},    {"DRAM read ", STREAM_READ, 8 * MIB, 1, false},
     {"DRAM copy ", STREAM_COPY, 8 * MIB, 1, false}, {"DRAM triad ", STREAM_TRIAD, 8 * MIB, 1, false},
 };
@@ -199,11 +295,10 @@ static bool refuse_unclear(struct validate_row *row)
     static const struct {
         const char *what, *why;
     } unclear[] = {
-        {"DRAM latency linear (prefetched)", "the step of the chase is not stated"},
-        {"TLB miss", "a difference of two chases whose sizes are not stated"},
         {"atomic add contended, all cores", "threads have address spaces of their own here"},
-        {"branch mispredict penalty", "a difference of two loops that the source does not show"},
-        {"store-to-load forward", "what one operation is remains open (one cycle is less than a round trip)"},
+        {"branch mispredict penalty", "a difference of two loops, which are rows of their own"},
+        {"store-to-load forward",
+         "one cycle for a round trip through one address: such a load is renamed, which the model does not do"},
         {"DRAM latency versus M1", "a difference between two chips"},
         {"CPU cluster bandwidth cap, fabric cap", "no value to compare with"},
     };
@@ -222,6 +317,12 @@ bool validate_plan_memory(struct validate_row *row, struct validate_program *pro
         return plan_chase(row, program, (struct chase){MIB, 1, 16384, true});
     if (strcmp(row->what, "DRAM latency random") == 0)
         return plan_chase(row, program, (struct chase){256 * MIB, 1, 16384, false});
+    if (strcmp(row->what, "DRAM latency linear (prefetched)") == 0)
+        return plan_ring(row, program, next_node, 32768, 32768 * NODE, false);
+    if (strcmp(row->what, "TLB miss") == 0)
+        return plan_ring(row, program, node_of_page, UINT64_C(1) << PAGES_BITS, PAGE << PAGES_BITS, true);
+    if (strcmp(row->what, "branch, sorted data") == 0 || strcmp(row->what, "branch, random data") == 0)
+        return plan_branches(row, program, strstr(row->what, "sorted") != NULL);
     if (sscanf(row->what, "DRAM, %u chases", &n) == 1 && n >= 1 && n <= MAX_CHAINS)
         return plan_chase(row, program, (struct chase){256 * MIB, n, 2048, false});
     const bool wide = strcmp(row->what, "memcpy_threads") == 0 && sscanf(row->shape, "threads=%u", &n) == 1;

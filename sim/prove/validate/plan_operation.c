@@ -70,17 +70,18 @@ static bool along_rows(struct operation *o, const char *kernel, const char *opti
     return launch(o, 1, "%s:%llux%llu%s", kernel, (unsigned long long)rows, (unsigned long long)columns, option);
 }
 
-/* Dimensions before and behind the axis are counted together: as many results from as many elements, in another order. */
+/* Matrices of the axis and what lies behind it, or of what lies before it and the axis; others follow one another. */
 static bool plan_reduction(struct operation *o, const char *option)
 {
     const struct operation_tensor *const t = &o->shape.operand[0];
     if (o->shape.axis == OPERATION_AXIS_ALL || o->shape.axis == OPERATION_AXIS_NONE)
         return along_rows(o, "reduce", option, 1, operation_elements(t));
-    const uint64_t length = t->size[o->shape.axis];
-    if ((unsigned)o->shape.axis + 1 == t->dimensions)
-        return along_rows(o, "reduce", option, operation_elements(t) / length, length);
-    return launch(o, 1, "reduce:%llux%llu%s,axis=0", (unsigned long long)length,
-                  (unsigned long long)(operation_elements(t) / length), option);
+    const unsigned axis = (unsigned)o->shape.axis;
+    const bool last = axis + 1 == t->dimensions;
+    const uint64_t length = t->size[axis], before = operation_product(t, 0, axis), behind = operation_product(t, axis + 1, t->dimensions);
+    const uint64_t batch = last && axis ? operation_product(t, 0, axis - 1) : last ? 1 : before;
+    return launch(o, 1, "reduce:%llux%llu%s%s,batch=%llu", (unsigned long long)(last ? before / batch : length),
+                  (unsigned long long)(last ? length : behind), option, last ? "" : ",axis=0", (unsigned long long)batch);
 }
 
 static bool plan_argmax(struct operation *o)

@@ -51,6 +51,13 @@ void validate_row_read(struct validate_row *row, const struct csv_table *table, 
     row->has_value = read_number(first_of(table, number, value), &row->measured);
 }
 
+/* Numbers of pipes are rates of loops. */
+static bool counts_pipes(const struct validate_row *row)
+{
+    const size_t length = strlen(row->what);
+    return (length > 6 && strcmp(row->what + length - 6, " pipes") == 0) || strcmp(row->what, "taken branches per cycle") == 0;
+}
+
 /* Refuses rows that no simulation predicts: not measured, without a value, or no time. */
 static bool is_prediction_target(struct validate_row *row)
 {
@@ -61,7 +68,8 @@ static bool is_prediction_target(struct validate_row *row)
     static const char *const other[] = {"W",      "mW", "%",  "MHz", "GHz",    "count", "ratio",  "MB",     "KB",
                                         "groups", "us", "mV", "J",   "TOPS/W", "C",     "W/core", "pJ/byte"};
     for (size_t i = 0; i < ARRAY_COUNT(other); i++)
-        if (strcmp(row->unit, other[i]) == 0 && (strcmp(row->unit, "us") != 0 || strcmp(row->device, "gpu") != 0))
+        if (strcmp(row->unit, other[i]) == 0 && (strcmp(row->unit, "us") != 0 || strcmp(row->device, "gpu") != 0) &&
+            !(strcmp(row->unit, "count") == 0 && counts_pipes(row)))
             return validate_refuse(row, "unit '%s': not the speed of a program", row->unit);
     if (strncmp(row->unit, "GFLOPS/", 7) == 0)
         return validate_refuse(row, "eigenvalue solver: no kernel for it");

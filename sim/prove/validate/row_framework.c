@@ -31,14 +31,21 @@ void row_framework(const struct validate_row *row, bool mlx, char name[FRAMEWORK
 {
     const bool gpu = strcmp(row->device, "gpu") == 0;
     const char *const framework = mlx ? gpu ? "mlx" : "mlx-cpu" : gpu ? "torch-mps" : "torch-cpu", *version;
-    const int length = stated(row->condition, mlx ? "mlx " : "torch ", &version);
-    if (length) {
-        snprintf(name, FRAMEWORK_NAME_SIZE, "%s %.*s", framework, length, version);
-        return;
+    const char *const cores = validate_cell(row, "gpu_cores");
+    int length = stated(row->condition, mlx ? "mlx " : "torch ", &version);
+    const bool states = length > 0;
+    bool known = false; /* one of the tables */
+    for (size_t i = 0; i < ARRAY_COUNT(tables) && !known; i++) {
+        known = strstr(row->source, "mlx-benchmark") && strcmp(row->chip, tables[i].chip) == 0 &&
+                strcmp(cores, tables[i].cores) == 0;
+        if (known && !states)
+            length = (int)strlen(version = mlx ? tables[i].mlx : tables[i].torch);
     }
-    snprintf(name, FRAMEWORK_NAME_SIZE, "%s, version not stated", framework);
-    for (size_t i = 0; i < ARRAY_COUNT(tables); i++)
-        if (strstr(row->source, "mlx-benchmark") && strcmp(row->chip, tables[i].chip) == 0 &&
-            strcmp(validate_cell(row, "gpu_cores"), tables[i].cores) == 0)
-            snprintf(name, FRAMEWORK_NAME_SIZE, "%s %s", framework, mlx ? tables[i].mlx : tables[i].torch);
+    if (length && known && gpu)
+        snprintf(name, FRAMEWORK_NAME_SIZE, "%s %.*s, %s%s%s", framework, length, version, row->chip, *cores ? " " : "",
+                 cores);
+    else if (length)
+        snprintf(name, FRAMEWORK_NAME_SIZE, "%s %.*s", framework, length, version);
+    else
+        snprintf(name, FRAMEWORK_NAME_SIZE, "%s, version not stated", framework);
 }

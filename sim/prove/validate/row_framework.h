@@ -6,7 +6,7 @@
 
 enum { FRAMEWORK_NAME_SIZE = 32 };
 
-/* "mlx 0.5.0" or "torch-mps 2.2.1", and on cores "mlx-cpu 0.5.0" or "torch-cpu 2.2.1", for a row of TristanBilot/mlx-benchmark. A
+/* "mlx 0.5.0, M1 Pro 16" or "torch-mps 2.2.1, M1 Pro 16" with the machine of the table, and on cores "mlx-cpu 0.5.0" or "torch-cpu 2.2.1", for a row of TristanBilot/mlx-benchmark. A
  * version that neither the row states nor the table of the source lets infer becomes "mlx, version not stated". */
 void row_framework(const struct validate_row *row, bool mlx, char name[FRAMEWORK_NAME_SIZE]);
 

@@ -118,7 +118,7 @@ static bool by_rows(const struct shape *s, double element, struct spreadsheet_wo
 static bool reduction(const struct shape *s, double element, struct spreadsheet_work *w)
 {
     const bool columns = option(s, "axis", 1) == 0;
-    *w = (struct spreadsheet_work){0, element * (s->size[0] * s->size[1] + s->size[columns ? 1 : 0])};
+    *w = (struct spreadsheet_work){0, element * option(s, "batch", 1) * (s->size[0] * s->size[1] + s->size[columns ? 1 : 0])};
     return s->sizes == 2;
 }
 

@@ -150,7 +150,10 @@ struct validate_overhead {
         ns_per_kib_out;        /* per KiB of framework_bytes and framework_out_bytes. At most two of the three are not 0 */
     const char *rows, *source; /* ids of the rows that it was measured by, with blanks between; their source */
 };
-const struct validate_overhead *validate_overhead_of(const char *framework); /* NULL when there is none for this framework. */
+/* The one of the framework's machine, else of its version ("mlx 0.5.0, M1 Pro 16", "mlx 0.5.0"); NULL when there is none. */
+const struct validate_overhead *validate_overhead_of(const char *framework);
+/* Whether a name is a framework's own, or that of its version. */
+bool validate_overhead_covers(const char *name, const char *framework);
 size_t validate_overhead_count(void);
 const struct validate_overhead *validate_overhead_at(size_t index);
 double validate_overhead_seconds(const struct validate_overhead *overhead, double bytes, double out_bytes);

@@ -3,6 +3,7 @@
 
 #include "sim/base/suggest.h"
 #include "units/gpu/kernels/gpu_kernels.h"
+#include "units/kernel_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -95,7 +96,7 @@ static bool parse_count(const char *text, const char **end, uint64_t *value)
         return false;
     *value = strtoull(text, &stop, 10);
     *end = stop;
-    return errno == 0 && stop != text;
+    return errno == 0 && stop != text && kernel_size_suffix(end, value);
 }
 
 /* Reads "4x5x6": exactly `count` positive numbers up to 2^28: the kernels count rows and their bytes in 32 bits. */
@@ -296,8 +297,15 @@ const char *kernel_variant(const struct kernel_call *c, enum amx_gen gen)
         [GEMM_BF16_F32] = {"bsgemm_32x32", "bsgemm_32x32"},  [GEMM_I8_I32] = {"igemm8_16x64", "igemm8_16x64_quad"},
         [GEMM_I16_I32] = {"igemm16_32x32", "igemm16_32x32"},
     };
+    /* f32 of few rows or columns, by the form of the tile: [y][x]. */
+    static const char *const thin[5][5] = {[1] = {[1] = "sgemm_16x16", [2] = "sgemm_16x32", [4] = "sgemm_16x64"},
+                                           [2] = {[1] = "sgemm_32x16"},
+                                           [4] = {[1] = "sgemm_64x16"}};
     if (c->info == &kernels[KERNEL_GEMV])
         return c->kind == GEMM_F64 ? "dgemv_8_rows" : "sgemv_16_rows";
+    const struct gemm_form form = gemm_form_of(c->kind, c->m, c->n);
+    if (c->alpha == 1 && (c->beta == 0 || c->beta == 1) && thin[form.y][form.x])
+        return thin[form.y][form.x];
     return names[c->kind][gen >= AMX_GEN_M2];
 }
 

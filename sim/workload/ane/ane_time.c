@@ -5,13 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void name_streams(struct soc_ane *ane, const struct ane_buffers *b)
-{
-    const struct ane_program *p = &b->workload->kernel.program;
-    for (unsigned bar = 0; bar < ANE_BARS; bar++)
-        ane->address[bar] = p->port[bar].kind == ANE_PORT_COEFFICIENTS ? b->coefficients : b->address[bar];
-}
-
 static void add_request(struct ane_timed *t, const struct ane_program *p, const double cycles_by[ANE_STALL_COUNT])
 {
     for (int i = 0; i < ANE_STALL_COUNT; i++) {
@@ -48,11 +41,9 @@ static double prepare(struct soc_ane *ane, const struct ane_program *p, struct s
     return 0;
 }
 
-static bool time_on(struct soc_ane *ane, const struct ane_buffers *b, struct soc *soc, const struct ane_time_options *o,
+static bool time_on(struct soc_ane *ane, const struct ane_program *p, struct soc *soc, const struct ane_time_options *o,
                     struct ane_timed *t)
 {
-    const struct ane_program *p = &b->workload->kernel.program;
-    name_streams(ane, b);
     double now_ns = prepare(ane, p, soc, o);
     const double begin = host_seconds();
     for (unsigned i = 0; i < (o->repeat ? o->repeat : 1); i++) {
@@ -66,18 +57,29 @@ static bool time_on(struct soc_ane *ane, const struct ane_buffers *b, struct soc
     return !isnan(now_ns);
 }
 
-bool ane_time_run(const struct ane_buffers *b, struct soc *soc, const struct ane_time_options *o, struct ane_timed *t,
-                  struct orch_error *error)
+bool ane_time_program(const struct ane_program *p, const uint64_t address[ANE_BARS], struct soc *soc,
+                      const struct ane_time_options *o, struct ane_timed *t, struct orch_error *error)
 {
-    const size_t count = b->workload->kernel.program.count;
-    *t = (struct ane_timed){.task = calloc(count ? count : 1, sizeof *t->task)};
+    *t = (struct ane_timed){.task = calloc(p->count ? p->count : 1, sizeof *t->task)};
     if (!t->task)
         return orch_no_memory(error);
-    struct soc_ane *ane = soc_ane(soc, error);
+    struct soc_ane *const ane = soc_ane(soc, error);
     if (!ane)
         return false;
     t->params = ane->params;
-    return time_on(ane, b, soc, o, t) || orch_fail(error, ORCH_UNMODELLED, "%s has no Neural Engine", chip_id(soc_chip(soc)));
+    for (unsigned bar = 0; bar < ANE_BARS; bar++)
+        ane->address[bar] = address ? address[bar] : 0;
+    return time_on(ane, p, soc, o, t) || orch_fail(error, ORCH_UNMODELLED, "%s has no Neural Engine", chip_id(soc_chip(soc)));
+}
+
+bool ane_time_run(const struct ane_buffers *b, struct soc *soc, const struct ane_time_options *o, struct ane_timed *t,
+                  struct orch_error *error)
+{
+    const struct ane_program *const p = &b->workload->kernel.program;
+    uint64_t address[ANE_BARS];
+    for (unsigned bar = 0; bar < ANE_BARS; bar++)
+        address[bar] = p->port[bar].kind == ANE_PORT_COEFFICIENTS ? b->coefficients : b->address[bar];
+    return ane_time_program(p, address, soc, o, t, error);
 }
 
 void ane_timed_free(struct ane_timed *t)

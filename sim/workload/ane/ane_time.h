@@ -26,6 +26,9 @@ struct ane_timed {
 /* Times the requests on the first engine of the soc. Free *timed with ane_timed_free in any case. */
 bool ane_time_run(const struct ane_buffers *buffers, struct soc *soc, const struct ane_time_options *options,
                   struct ane_timed *timed, struct orch_error *error);
+/* The same of a program without contents. address: of each base register; NULL = each has a region of its own. */
+bool ane_time_program(const struct ane_program *program, const uint64_t address[ANE_BARS], struct soc *soc,
+                      const struct ane_time_options *options, struct ane_timed *timed, struct orch_error *error);
 void ane_timed_free(struct ane_timed *timed);
 
 #endif

@@ -111,6 +111,7 @@ static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem
     const struct move *m = context;
     const enum mem_level from = mem_port_warm(m->port, 0, address, bytes, kind);
     m->crowd->counts.touched++;
+    m->crowd->counts.into_l2 += from >= MEM_SLC;
     m->crowd->counts.into_slc += from >= MEM_DRAM;
     if (kind == MEM_ACCESS_STORE)
         return;

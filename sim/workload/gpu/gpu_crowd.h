@@ -38,9 +38,9 @@ void gpu_crowd_begin_turn(struct gpu_crowd *crowd);
 struct gpu_fetched gpu_crowd_fetched(const struct gpu_crowd *crowd, unsigned core);
 
 /* Counts since creation: instructions of simdgroups, whoever moved them; accesses of moves that reached the caches, and those of
- * them that brought lines into the SLC. */
+ * them that brought lines into L2 and into the SLC. */
 struct gpu_crowd_counts {
-    uint64_t instructions, touched, into_slc;
+    uint64_t instructions, touched, into_l2, into_slc;
 };
 struct gpu_crowd_counts gpu_crowd_counts(const struct gpu_crowd *crowd);
 /* Adds what has been executed. */

@@ -40,7 +40,7 @@ static void test_nearest(void)
     } rows[] = {{"gpu_coers", "gpu_cores"},
                 {"GPU_cores", "gpu_cores"},
                 {"gpu_cor", "gpu_cores"},
-                {"gpu_c", NULL},
+                {"gpu_c", "gpu_cores"},
                 {"gpu_cores_per", "gpu_cores"},
                 {"gpu_cores_perfect", NULL},
                 {"slc", "slc_"},

@@ -226,7 +226,7 @@ static void test_wrong_overrides(void)
         {"gpu_cores=2.5", "--set gpu_cores: expected an integer from 1 to 256 cores, got 2.5"},
         {"gpu_cores=1e9", "from 1 to 256 cores, got 1e+09"},
         {"gpu_cores=nan", "not a value"},
-        {"amx.clock_ghz=3.0MHz", "not a value"},
+        {"amx.clock_ghz=3.0MHz", "from 0.1 to 10 GHz, got 0.003"},
         {"p_clusters=[]", "--set p_clusters: expected an array of 1 to 4096 items, got 0"},
         {"p_clusters=4,\"a\"", "--set p_clusters: [1]: expected a number, got \"a\""},
         {"dies=2", "dies must have equally many"},

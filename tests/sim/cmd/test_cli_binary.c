@@ -26,7 +26,7 @@ static void test_codes_and_streams(void)
         int code;
         const char *out, *err; /* NULL = must be empty */
     } rows[] = {
-        {"", 0, "examples:", NULL},
+        {"", 0, "first steps", NULL},
         {"--version", 0, "orchard 0.", NULL},
         {"--help", 0, "commands:", NULL},
         {"chips --help", 0, "SYNOPSIS", NULL},

@@ -161,6 +161,7 @@ static void test_cpu(void)
         {"run $/none.mlmodel --unit cpu --chip m1", 2, "none.mlmodel"},
         {"models show $/none.mlpackage", 2, "none.mlpackage: No such file"},
         {"run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "computed in f32"},
+        {"run $/sign.onnx --unit gpu --chip m1 --precision mixed --mode timing", 3, "follows from values"},
         {"run $/sign.onnx --unit cpu --chip m1 --detail op --output $/out", 2, "has no values"},
     };
     static const float ones[5] = {1, 1, 1, 1, 1};
@@ -286,6 +287,12 @@ static void test_gpu_and_amx(void)
     cli_ask(&home, "run $/sign.onnx --unit gpu --chip m1 --precision f16 --mode timing --json");
     d = cli_document(&home.outcome);
     CHECK(home.outcome.code == 0 && strcmp(document_text(d, "/precision"), "f16") == 0 && document_number(d, "/seconds") > 0,
+          "%d %s", home.outcome.code, home.outcome.out);
+    json_object_put(d);
+    cli_ask(&home, "run $/sign.onnx --unit gpu --chip m1 --precision mixed --input x=$/x.npy --json");
+    d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && strcmp(document_text(d, "/precision"), "mixed") == 0 &&
+              document_number(d, "/counters/network.f32_nodes") == 0,
           "%d %s", home.outcome.code, home.outcome.out);
     json_object_put(d);
     cli_ask(&home, "run $/sign.onnx --unit amx --chip m1 --input x=$/x.npy --json");

@@ -1,4 +1,5 @@
-/* orchard run --perfetto from outside: a program, a machine, two workloads at once, and a run that is already known. */
+/* orchard run --perfetto from outside: a program, a machine, two workloads at once, a network, a
+ * recorded trace, and a run that is already known. */
 #include "tests/reports/trace_check.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
@@ -26,15 +27,31 @@ static struct trace_sums sums_of(const char *file)
     return sums;
 }
 
+/* The reasons to which a run lost time. */
+static size_t reasons_of(json_object *run)
+{
+    size_t count = 0;
+    json_object_object_foreach(document_at(run, "/stalls"), name, share)
+    {
+        (void)name;
+        count += json_object_get_double(share) > 0;
+    }
+    return count;
+}
+
 static void test_a_known_run_gives_the_same_file(void)
 {
     char first[128], second[128], command[300];
-    if (!cli_ask(&home, "run gemm:64x64x64 --unit amx --chip m1,m2 --perfetto $/first.json"))
+    if (!cli_ask(&home, "run gemm:64x64x64 --unit amx --chip m1,m2 --perfetto $/first.json --json"))
         return;
     CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+    json_object *const runs = cli_document(&home.outcome);
+    const size_t reasons = reasons_of(json_object_array_get_idx(runs, 0)) + reasons_of(json_object_array_get_idx(runs, 1));
     const struct trace_sums sums = sums_of("first.json");
-    CU_ASSERT_EQUAL(sums.slices, 6); /* of each chip: the run, the submission, the op */
+    CU_ASSERT_EQUAL(sums.slices, 6 + reasons); /* of each chip: the run, the submission, the op, a slice for each reason */
     CU_ASSERT_EQUAL(sums.arrows, 2);
+    CU_ASSERT_EQUAL(sums.counters, 8); /* of each chip: mean power and bandwidth, from begin to end */
+    json_object_put(runs);
     cli_ask(&home, "run gemm:64x64x64 --unit amx --chip m1,m2 --perfetto $/second.json");
     snprintf(first, sizeof first, "%s/first.json", home.folder);
     snprintf(second, sizeof second, "%s/second.json", home.folder);
@@ -66,8 +83,76 @@ static void test_two_workloads_at_once(void)
         return;
     CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
     const struct trace_sums sums = sums_of("both.json");
-    CU_ASSERT_EQUAL(sums.slices, 5);
+    CHECK(sums.slices >= 5, "%zu slices", sums.slices);
     CHECK(sums.counters > 0, "no use of the DRAM");
+}
+
+/* How many slices are on tracks whose names begin so. */
+static size_t slices_on(json_object *document, const char *track)
+{
+    json_object *const events = document_at(document, "/traceEvents");
+    long pid[256], tid[256];
+    size_t tracks = 0, count = 0;
+    for (size_t i = 0; i < json_object_array_length(events); i++) {
+        json_object *const e = json_object_array_get_idx(events, i);
+        const char *const ph = trace_text(e, "ph");
+        if (strcmp(ph, "M") == 0 && strcmp(trace_text(e, "name"), "thread_name") == 0 && tracks < 256 &&
+            strncmp(document_text(e, "/args/name"), track, strlen(track)) == 0) {
+            pid[tracks] = (long)trace_number(e, "pid");
+            tid[tracks++] = (long)trace_number(e, "tid");
+        }
+        for (size_t t = 0; strcmp(ph, "X") == 0 && t < tracks; t++)
+            count += (long)trace_number(e, "pid") == pid[t] && (long)trace_number(e, "tid") == tid[t];
+    }
+    return count;
+}
+
+/* A network's kernels are on the units that ran them. */
+static void test_a_network_has_its_kernels(void)
+{
+    if (!cli_ask(&home, "run model:mobilenet-v3-small --unit gpu --mode timing --dim size=32 --perfetto $/net.json --json"))
+        return;
+    json_object *const run = cli_document(&home.outcome), *const d = trace_of("net.json");
+    size_t timed = 0;
+    for (size_t i = 0; i < json_object_array_length(document_at(run, "/placement")); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "network.kernel%zu.seconds", i + 1);
+        timed += json_object_object_get_ex(document_at(run, "/counters"), name, NULL);
+    }
+    CHECK(timed > 20 && slices_on(d, "kernels of the network") == timed, "%zu slices of %zu kernels",
+          slices_on(d, "kernels of the network"), timed);
+    CU_ASSERT_EQUAL(slices_on(d, "time by reason"), reasons_of(run));
+    json_object_put(run);
+    json_object_put(d);
+}
+
+/* A recorded trace: a lane for each core and unit, a slice for each instruction, an arrow for each launch. */
+static void test_a_recorded_trace(void)
+{
+    static const struct {
+        const char *unit, *lane;
+    } rows[] = {{"gpu", "gpu 0: instructions"}, {"amx", "amx 0: instructions"}, {"cpu", "cpu 0: instructions"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!cli_ask(&home, "trace record gemm:32x32x32 --unit %s --level instruction -o $/one.trace", rows[i].unit))
+            return;
+        cli_ask(&home, "trace info $/one.trace --json");
+        json_object *const info = cli_document(&home.outcome);
+        cli_ask(&home, "trace convert $/one.trace --perfetto $/one.json");
+        CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+        const struct trace_sums sums = sums_of("one.json");
+        json_object *const d = trace_of("one.json");
+        const double instructions = document_number(info, "/records/instruction"), ops = document_number(info, "/records/op_end");
+        CHECK(instructions > 0 && (double)sums.slices == instructions + 2 * ops + document_number(info, "/runs"),
+              "%s: %zu slices of %g instructions and %g operators", rows[i].unit, sums.slices, instructions, ops);
+        CHECK((double)sums.arrows == document_number(info, "/records/launch"), "%s: %zu arrows", rows[i].unit, sums.arrows);
+        CHECK(slices_on(d, rows[i].lane) > 0, "no lane %s", rows[i].lane);
+        json_object_put(info);
+        json_object_put(d);
+    }
+    cli_ask(&home, "trace convert $/one.trace");
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
+    cli_ask(&home, "trace convert $/one.trace --perfetto $/a.json -o $/b.trace");
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
 }
 
 static void test_failures_leave_no_file(void)
@@ -87,6 +172,8 @@ static const struct suite_test tests[] = {
     {"a known run gives the same file", test_a_known_run_gives_the_same_file},
     {"a machine gives counters", test_a_machine_gives_counters},
     {"two workloads at once have tracks of their own", test_two_workloads_at_once},
+    {"a network has its kernels on its units", test_a_network_has_its_kernels},
+    {"a recorded trace has lanes of instructions", test_a_recorded_trace},
     {"failures leave no file", test_failures_leave_no_file},
 };
 SUITE_MAIN("run --perfetto", tests)

@@ -133,7 +133,7 @@ static void test_wrong_use(void)
         {"run $/p.elf --entry load --args in:$/nothing.npy", 2, {"nothing.npy", "No such file"}},
         {"run $/p.elf --cores 9", 2, {"4 P and 4 E cores", "9"}},
         {"run $/p.elf --chip m1-mux", 2, {"did you mean m1-max?"}},
-        {"run gem:64x64x64", 2, {"did you mean gemm?"}},
+        {"run gem:64x64x64", 2, {"did you mean gemm:MxNxK"}},
         {"run gemm:64x64", 2, {"MxNxK", "64x64"}},
         {"run gemm:64x64x64 --unt amx", 2, {"did you mean --unit?"}},
         {"run gemm:64x64x64 --unit apx", 2, {"did you mean amx?"}},

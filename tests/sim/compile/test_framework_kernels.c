@@ -1,5 +1,5 @@
 /* The compiled kernels of frameworks (units/gpu/kernels/SET/NAME.inc) are what their sources give. With --write, writes them:
- * `make framework-kernels`. Skipped without clang. */
+ * `make framework-kernels`; with --write SET/NAME... these alone. Skipped without clang. */
 #include "sim/base/file_read.h"
 #include "sim/compile/compile.h"
 #include "tests/support/suite.h"
@@ -174,10 +174,21 @@ static void test_names_are_found(void)
     CU_ASSERT_PTR_NULL(framework_code_find("mlx"));
 }
 
-static int write_all(void)
+/* No names: all. */
+static bool is_named(const char *source, int names, char *const *name)
+{
+    bool named = names == 0;
+    for (int i = 0; i < names; i++)
+        named = named || strcmp(name[i], source) == 0;
+    return named;
+}
+
+static int write_sources(int names, char *const *name)
 {
     char path[PATH];
     for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
+        if (!is_named(sources[i], names, name))
+            continue;
         char *const text = table_of(sources[i]);
         snprintf(path, sizeof path, FOLDER "%s.inc", sources[i]);
         FILE *const f = text ? fopen(path, "wb") : NULL;
@@ -193,9 +204,9 @@ static const struct suite_test tests[] = {{"sources give the compiled tables", t
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--write") == 0) {
+    if (argc >= 2 && strcmp(argv[1], "--write") == 0) {
         writing = true;
-        return write_all();
+        return write_sources(argc - 2, argv + 2);
     }
     return suite_run("framework_kernels", tests, ARRAY_COUNT(tests));
 }

@@ -212,7 +212,8 @@ static void test_framework_products(void)
                                "HW4,M1,gpu,matmul_mlx_gpu,,64x64 * 64x64,1,ms,,s,measured,m1_4p4e_8g,\n"
                                "HW5,M1 Pro,mem,memcpy_threads,,threads=3,48,GB/s,,s,measured,,\n"
                                "HW6,M1,cpu,sumall_mlx_cpu,f32,1000x1000,1,ms,,s,measured,m1_4p4e_8g,\n"
-                               "HW7,M1,cpu,sumall_cpu,f32,1000x1000,1,ms,,s,measured,m1_4p4e_8g,\n";
+                               "HW7,M1,cpu,sumall_cpu,f32,1000x1000,1,ms,,s,measured,m1_4p4e_8g,\n"
+                               "HW8,M1,cpu,matmul_cpu,f32,1000x64x1024 * 1000x1024x32,18,ms,torch 2.2.1,s,measured,m1_4p4e_8g,\n";
     static const struct {
         size_t row;
         const char *unit, *first;
@@ -226,6 +227,7 @@ static void test_framework_products(void)
         {2, "cpu", "gemm:64x32x1024,batch=3", 0, 2, 1000, 3, "torch-cpu, version not stated", 4.0 * 1000 * 64 * 32, false},
         {5, "cpu", "reduce:245x4096,op=sum", 1, 1, 1, 1, "mlx-cpu, version not stated", 0, true},
         {6, "cpu", "reduce:245x4096,op=sum", 0, 1, 1, 1, "torch-cpu, version not stated", 0, true},
+        {7, "cpu", "gemm:64x32x1024,batch=3", 0, 2, 1000, 3, "torch-cpu-blas 2.2.1", 4.0 * 1000 * 64 * 32, true},
     };
     for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
         struct validate_program p = example_plan_row(wide, expected[i].row);

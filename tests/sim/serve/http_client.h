@@ -91,10 +91,10 @@ static inline bool http_bytes(int s, struct http_answer *a, size_t size)
     return true;
 }
 
-/* A header's value in the head; "" when absent. Static storage. */
+/* A header's value in the head; "" when absent. Storage of the thread. */
 static inline const char *http_header(const struct http_answer *a, const char *name)
 {
-    static char value[200];
+    static _Thread_local char value[200];
     const size_t length = strlen(name);
     for (const char *line = a->head; *line; line = strchr(line, '\n') + 1) {
         if (strncasecmp(line, name, length) != 0 || line[length] != ':')

@@ -17,17 +17,9 @@ static unsigned port;
 
 /* ---- the server ---- */
 
-static inline bool start(const char *options)
+/* Starts orchard with these arguments and waits until it listens. */
+static inline bool start_line(const char *line)
 {
-    char line[700];
-    cli_home_open(&home);
-    CU_ASSERT_TRUE_FATAL(served_network(home.folder, "dense"));
-    snprintf(line, sizeof line, "%s/dense", home.folder);
-    suite_write_text(line, "config.pbtxt", "max_batch_size: 8\n");
-    port = http_free_port();
-    snprintf(line, sizeof line,
-             "serve %s/dense %s/language/stories260K/stories260K-q8_0.gguf --db %s/runs.db --port %u --quiet %s", home.folder,
-             suite_golden(""), home.folder, port, options);
     server = cli_start(line, -1);
     if (server < 0) {
         suite_skip("orchard is not built");
@@ -43,6 +35,20 @@ static inline bool start(const char *options)
     }
     CU_FAIL_FATAL("no server");
     return false;
+}
+
+static inline bool start(const char *options)
+{
+    char line[700];
+    cli_home_open(&home);
+    CU_ASSERT_TRUE_FATAL(served_network(home.folder, "dense"));
+    snprintf(line, sizeof line, "%s/dense", home.folder);
+    suite_write_text(line, "config.pbtxt", "max_batch_size: 8\n");
+    port = http_free_port();
+    snprintf(line, sizeof line,
+             "serve %s/dense %s/language/stories260K/stories260K-q8_0.gguf --db %s/runs.db --port %u --quiet %s", home.folder,
+             suite_golden(""), home.folder, port, options);
+    return start_line(line);
 }
 
 static inline void stop(void)

@@ -11,7 +11,9 @@ static void test_sizes_and_chains(void)
 {
     static const char *const workloads[] = {"elementwise:77,op=elu,alpha=2",          "elementwise:3072,op=add,period=3",
                                             "elementwise:3072,op=add+mul,period=768", "elementwise:1024,op=sub,period=512",
-                                            "elementwise:2100,op=mul,period=700",     "elementwise:12,op=add,period=12"};
+                                            "elementwise:2100,op=mul,period=700",     "elementwise:12,op=add,period=12",
+                                            "elementwise:2051,op=mul,period=1",       "elementwise:1028,op=add,period=4",
+                                            "elementwise:3840,op=sub,period=256",     "elementwise:1530,op=mul,period=6"};
     LIBRARY_ALL(false, library_chains);
     LIBRARY_ALL(false, workloads);
 }

@@ -67,19 +67,20 @@ static void test_products(void)
 
 /* ---- reductions ---- */
 
-static void check_reduction(unsigned rows, unsigned columns, const char *op, unsigned axis, const char *kernels)
+static void check_reduction(unsigned rows, unsigned columns, const char *op, unsigned axis, unsigned batch, const char *kernels)
 {
     struct example x;
     char text[96];
-    snprintf(text, sizeof text, "reduce:%ux%u,op=%s,axis=%u", rows, columns, op, axis);
-    const unsigned results = axis ? rows : columns, length = axis ? columns : rows;
+    snprintf(text, sizeof text, "reduce:%ux%u,op=%s,axis=%u,batch=%u", rows, columns, op, axis, batch);
+    const unsigned lines = axis ? rows : columns, results = lines * batch, length = axis ? columns : rows;
     double *const expected = calloc(results, sizeof *expected), *const bound = calloc(results, sizeof *bound);
     if (run(&x, kernels, "M1", text, "f32") && expected && bound) {
         for (unsigned r = 0; r < results; r++) {
+            const double *const matrix = x.before[0] + (size_t)(r / lines) * rows * columns;
             double sum = 0, size = 0, most = 0;
             unsigned place = 0;
             for (unsigned i = 0; i < length; i++) {
-                const double value = x.before[0][axis ? (size_t)r * columns + i : (size_t)i * columns + r];
+                const double value = matrix[axis ? (size_t)(r % lines) * columns + i : (size_t)i * columns + r % lines];
                 const double key = strstr(op, "min") ? -value : value;
                 sum += value;
                 size += fabs(value);
@@ -100,15 +101,16 @@ static void check_reduction(unsigned rows, unsigned columns, const char *op, uns
 static void test_reductions(void)
 {
     static const char *const ops[] = {"sum", "max", "min", "argmax", "argmin"};
-    static const unsigned shapes[][3] = {{1, 1000, 1}, {1, 70001, 1}, {5, 700, 1},   {7, 1500, 1}, {70, 100, 1},
-                                         {77, 20, 1},  {9, 300, 1},   {100, 333, 0}, {64, 40, 0},  {7, 130, 0}};
+    static const unsigned shapes[][4] = {{1, 1000, 1, 1}, {1, 70001, 1, 1},  {5, 700, 1, 1},  {7, 1500, 1, 1},
+                                         {70, 100, 1, 1}, {77, 20, 1, 1},    {9, 300, 1, 1},  {100, 333, 0, 1},
+                                         {64, 40, 0, 1},  {7, 130, 0, 1},    {11, 90, 1, 3},  {70, 33, 0, 5}};
     for (size_t v = 0; v < ARRAY_COUNT(versions); v++)
         for (size_t s = 0; s < ARRAY_COUNT(shapes); s++)
             for (size_t o = 0; o < ARRAY_COUNT(ops); o++)
-                check_reduction(shapes[s][0], shapes[s][1], ops[o], shapes[s][2], versions[v]);
+                check_reduction(shapes[s][0], shapes[s][1], ops[o], shapes[s][2], shapes[s][3], versions[v]);
     for (size_t s = 0; s < ARRAY_COUNT(shapes); s++)
         for (size_t o = 3; o < ARRAY_COUNT(ops); o++)
-            check_reduction(shapes[s][0], shapes[s][1], ops[o], shapes[s][2], "mps");
+            check_reduction(shapes[s][0], shapes[s][1], ops[o], shapes[s][2], shapes[s][3], "mps");
 }
 
 static void check_softmax(unsigned rows, unsigned columns, const char *precision, const char *kernels)

@@ -168,6 +168,26 @@ static void test_edges(void)
     check_gemm("gemm:33x65x17,acc=f16", "f16", AMX_GEN_M1);
 }
 
+/* Every form of an f32 tile, with panels, with lines read from the matrices, and with sides transposed in pieces of k. */
+static void test_few_rows_or_columns(void)
+{
+    static const char *const sizes[] = {"16x16", "13x9",   "16x32",  "5x30",  "16x64", "16x1024", "11x70", "32x16",
+                                        "64x16", "100x16", "129x13", "64x32", "40x32", "32x64",   "30x96", "200x64"};
+    static const char *const deep[] = {"1", "7", "16", "127", "256", "300", "1030"};
+    static const char *const stored[] = {"", ",ta=1", ",tb=1", ",ta=1,tb=1", ",batch=2", ",beta=1", ",ldc=1031,beta=1,tb=1"};
+    char text[96];
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++)
+        for (size_t k = 0; k < ARRAY_COUNT(deep); k++) {
+            const size_t way = i + k;
+            snprintf(text, sizeof text, "gemm:%sx%s%s", sizes[i], deep[k], stored[way % ARRAY_COUNT(stored)]);
+            check_gemm(text, "f32", way % 2 ? AMX_GEN_M1 : AMX_GEN_M2);
+        }
+    check_gemm("gemm:16x200x300,alpha=0.5,beta=2", "f32", AMX_GEN_M1);
+    check_gemm("gemm:200x16x300,tb=1,alpha=2", "f32", AMX_GEN_M2);
+    check_gemm("gemm:48x64x200,ldb=64,lda=203", "f32", AMX_GEN_M1);
+    check_gemm("gemm:48x64x200,ldb=67,ta=1,lda=49", "f32", AMX_GEN_M1);
+}
+
 static void test_transposes_and_leading_dimensions(void)
 {
     each_precision("gemm:40x50x30,ta=1");
@@ -264,6 +284,7 @@ static void test_wrong_requests(void)
 static const struct suite_test tests[] = {
     {"whole tiles equal the host loops", test_whole_tiles},
     {"edges of any size equal the host loops", test_edges},
+    {"products of few rows or columns equal the host loops", test_few_rows_or_columns},
     {"transposes and leading dimensions equal the host loops", test_transposes_and_leading_dimensions},
     {"batches equal the host loops", test_batches},
     {"alpha and beta equal the host loops", test_alpha_and_beta},

@@ -18,6 +18,13 @@ static const struct gemm_shape shapes[GEMM_KIND_COUNT] = {
 #define BLOCK_B_BYTES (16u << 20)
 #define LINE_BYTES    128u
 
+/* f32. A side that is used once or twice is not worth a panel: lines are loaded from where they are, or transposed a piece of k
+ * at a time into a place that stays in L1, and the products go on in Z from piece to piece. */
+#define PIECE_BYTES  16384u
+#define PIECES       2u           /* the core fills one while the unit reads the other */
+#define DIRECT_TILES 4u           /* so many tiles may read the same lines without a panel, */
+#define DIRECT_BYTES (128u << 10) /* of a matrix that is no larger than this: lines of larger ones are far apart */
+
 const struct gemm_shape *gemm_shape_of(enum gemm_kind kind)
 {
     return (unsigned)kind < GEMM_KIND_COUNT ? &shapes[kind] : NULL;
@@ -28,9 +35,19 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* How a product is cut into blocks, and where its panels lie in the workspace. */
+struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n)
+{
+    const uint32_t y = m <= 16 ? 1 : 2, x = n <= 16 ? 1 : 2;
+    if (kind != GEMM_F32)
+        return (struct gemm_form){2, 2};
+    return (struct gemm_form){x == 1 && m > 32 ? 4 : y, y == 1 && n > 32 ? 4 : x};
+}
+
+/* How a product is cut into tiles and blocks, and where its panels lie in the workspace. */
 struct plan {
     const struct gemm_shape *shape;
+    struct gemm_form form;
+    uint32_t tile_m, tile_n;
     uint32_t block_m, block_n, block_k;
     uint64_t a_at, b_at, tile_at, in_at, scale_at, bytes;
 };
@@ -47,23 +64,28 @@ static uint32_t block_of(uint32_t asked, uint32_t most, uint32_t unit)
     return asked ? (uint32_t)round_up(asked, unit) : most;
 }
 
-static void make_plan(struct plan *p, enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks)
+static void make_plan(struct plan *p, enum gemm_kind kind, struct gemm_form form, uint32_t m, uint32_t n, uint32_t k,
+                      const struct gemm_blocks *blocks)
 {
     const struct gemm_shape *s = &shapes[kind];
     p->shape = s;
+    p->form = form;
+    p->tile_m = s->tile_m * form.y / 2;
+    p->tile_n = s->tile_n * form.x / 2;
     p->block_k = min_u32((uint32_t)round_up(k, s->k_unit), block_of(blocks->k, BLOCK_K_BYTES / s->in_bytes, s->k_unit));
     const uint32_t line = p->block_k * s->in_bytes;
-    const uint32_t most_m = block_of(blocks->m, BLOCK_A_BYTES / line / s->tile_m * s->tile_m, s->tile_m);
-    const uint32_t most_n = block_of(blocks->n, BLOCK_B_BYTES / line / s->tile_n * s->tile_n, s->tile_n);
-    p->block_m = min_u32((uint32_t)round_up(m, s->tile_m), most_m);
-    p->block_n = min_u32((uint32_t)round_up(n, s->tile_n), most_n);
+    const uint32_t most_m = block_of(blocks->m, BLOCK_A_BYTES / line / p->tile_m * p->tile_m, p->tile_m);
+    const uint32_t most_n = block_of(blocks->n, BLOCK_B_BYTES / line / p->tile_n * p->tile_n, p->tile_n);
+    p->block_m = min_u32((uint32_t)round_up(m, p->tile_m), most_m);
+    p->block_n = min_u32((uint32_t)round_up(n, p->tile_n), most_n);
     uint64_t at = 0;
     const uint64_t tile_bytes = (uint64_t)s->tile_m * s->tile_n * s->out_bytes;
+    const uint64_t pieces = kind == GEMM_F32 ? PIECES * PIECE_BYTES : 0;
     p->tile_at = place(&at, tile_bytes);
     p->in_at = place(&at, tile_bytes);
     p->scale_at = place(&at, LINE_BYTES);
-    p->a_at = place(&at, (uint64_t)p->block_m * line + GEMM_OVERREAD_BYTES);
-    p->b_at = place(&at, (uint64_t)p->block_n * line + GEMM_OVERREAD_BYTES);
+    p->a_at = place(&at, (uint64_t)p->block_m * line + pieces + GEMM_OVERREAD_BYTES);
+    p->b_at = place(&at, (uint64_t)p->block_n * line + pieces + GEMM_OVERREAD_BYTES);
     p->bytes = at;
 }
 
@@ -73,11 +95,13 @@ uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint3
     return gemm_workspace_bytes_of(kind, m, n, k, &usual);
 }
 
+/* Whatever form alpha and beta ask for. */
 uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks)
 {
-    struct plan p;
-    make_plan(&p, kind, m, n, k, blocks);
-    return p.bytes;
+    struct plan p, square;
+    make_plan(&p, kind, gemm_form_of(kind, m, n), m, n, k, blocks);
+    make_plan(&square, kind, (struct gemm_form){2, 2}, m, n, k, blocks);
+    return p.bytes > square.bytes ? p.bytes : square.bytes;
 }
 
 struct run {
@@ -113,52 +137,151 @@ static void write_scales(const struct run *r)
     }
 }
 
-static void pack_a(const struct run *r, uint32_t i0, uint32_t k0, uint32_t rows, uint32_t k, uint32_t k_padded)
+/* ---- the sides of a tile ---- */
+
+/* One side of a tile, over the k of a block: lines where they are, in a panel or in the matrix, or vectors that must be
+ * transposed piece by piece. */
+struct side {
+    struct gemm_lines lines;
+    struct pack_source source;
+    uint32_t width, valid;
+    int in_pieces;
+};
+
+/* What is known of one operand: its panels, and where the product reads it. */
+struct operand {
+    const uint8_t *matrix;
+    uint64_t ld, panels_at;
+    uint32_t tile, tiles_across; /* elements of a tile on this side; tiles of the block that share it */
+    int lines_contiguous;        /* as in struct pack_source */
+};
+
+static struct operand operand_a(const struct run *r, uint32_t columns)
 {
-    const struct gemm_shape *s = r->plan.shape;
     const struct gemm_args *g = r->args;
-    struct pack_source source = {NULL, g->lda, s->in_bytes, g->transpose_a};
-    for (uint32_t i = 0; i < rows; i += s->tile_m) {
-        const uint64_t first = g->transpose_a ? k0 * g->lda + i0 + i : (i0 + i) * g->lda + k0;
-        source.base = r->a + first * s->in_bytes;
-        void *panel = r->workspace + r->plan.a_at + (uint64_t)i * k_padded * s->in_bytes;
-        if (s->k_group == 4)
-            gemm_pack_panel_k4(r->ctx, panel, &source, s->tile_m, min_u32(s->tile_m, rows - i), k, k_padded);
+    return (struct operand){r->a, g->lda, r->plan.a_at, r->plan.tile_m, (columns - 1) / r->plan.tile_n + 1, (int)g->transpose_a};
+}
+
+static struct operand operand_b(const struct run *r, uint32_t rows)
+{
+    const struct gemm_args *g = r->args;
+    return (struct operand){r->b, g->ldb, r->plan.b_at, r->plan.tile_n, (rows - 1) / r->plan.tile_m + 1, !g->transpose_b};
+}
+
+static int is_f32(const struct run *r)
+{
+    return r->args->kind == GEMM_F32;
+}
+
+/* Lines need no panel when few tiles read them and they are near each other, or when a panel would look the same. */
+static int is_direct(const struct run *r, const struct operand *o, uint32_t valid)
+{
+    const int near = o->tiles_across <= DIRECT_TILES && o->ld * r->args->k * r->plan.shape->in_bytes <= DIRECT_BYTES;
+    return is_f32(r) && o->lines_contiguous && valid == o->tile && (near || o->ld == o->tile);
+}
+
+static int is_in_pieces(const struct run *r, const struct operand *o)
+{
+    return is_f32(r) && !o->lines_contiguous && o->tiles_across == 1;
+}
+
+/* The panel, or what stands for it, of the elements from `first` on (`at` of the block) and the k from k0 on. */
+static struct side side_of(const struct run *r, const struct operand *o, uint32_t first, uint32_t at, uint32_t valid, uint32_t k0,
+                           uint32_t k_padded)
+{
+    const uint32_t size = r->plan.shape->in_bytes;
+    const uint8_t *const base = o->matrix + (o->lines_contiguous ? k0 * o->ld + first : first * o->ld + k0) * size;
+    struct side s = {.source = {base, o->ld, size, (uint32_t)o->lines_contiguous}, .width = o->tile, .valid = valid};
+    s.in_pieces = is_in_pieces(r, o);
+    if (is_direct(r, o, valid))
+        s.lines = (struct gemm_lines){AMX_ADDRESS(r->ctx, base), o->ld * size};
+    else
+        s.lines = (struct gemm_lines){
+            AMX_ADDRESS(r->ctx, r->workspace + o->panels_at + (s.in_pieces ? 0 : (uint64_t)at * k_padded * size)),
+            (uint64_t)o->tile * size};
+    return s;
+}
+
+/* Packs what the tiles of a block want in panels: `count` elements from `first` on. */
+static void pack(const struct run *r, const struct operand *o, uint32_t first, uint32_t count, uint32_t k0, uint32_t k,
+                 uint32_t k_padded)
+{
+    const struct gemm_shape *shape = r->plan.shape;
+    if (is_in_pieces(r, o))
+        return;
+    for (uint32_t at = 0; at < count; at += o->tile) {
+        const uint32_t valid = min_u32(o->tile, count - at);
+        if (is_direct(r, o, valid))
+            continue;
+        const struct side s = side_of(r, o, first + at, at, valid, k0, k_padded);
+        void *panel = r->workspace + o->panels_at + (uint64_t)at * k_padded * shape->in_bytes;
+        if (shape->k_group == 4 && o->panels_at == r->plan.a_at)
+            gemm_pack_panel_k4(r->ctx, panel, &s.source, s.width, valid, k, k_padded);
         else
-            gemm_pack_panel(r->ctx, panel, &source, s->tile_m, min_u32(s->tile_m, rows - i), k, k_padded);
+            gemm_pack_panel(r->ctx, panel, &s.source, s.width, valid, k, k_padded);
     }
 }
 
-static void pack_b(const struct run *r, uint32_t j0, uint32_t k0, uint32_t columns, uint32_t k, uint32_t k_padded)
-{
-    const struct gemm_shape *s = r->plan.shape;
-    const struct gemm_args *g = r->args;
-    struct pack_source source = {NULL, g->ldb, s->in_bytes, !g->transpose_b};
-    for (uint32_t j = 0; j < columns; j += s->tile_n) {
-        const uint64_t first = g->transpose_b ? (j0 + j) * g->ldb + k0 : k0 * g->ldb + j0 + j;
-        source.base = r->b + first * s->in_bytes;
-        gemm_pack_panel(r->ctx, r->workspace + r->plan.b_at + (uint64_t)j * k_padded * s->in_bytes, &source, s->tile_n,
-                        min_u32(s->tile_n, columns - j), k, k_padded);
-    }
-}
+/* ---- tiles ---- */
 
 /* One tile of C at (i, j), of which rows x columns lie inside the matrix. */
 struct tile {
     uint8_t *c;
-    uint64_t panel_a, panel_b;
-    uint32_t rows, columns, k_padded;
+    struct side a, b;
+    uint32_t rows, columns, k, k_padded;
+    int direct;         /* a side is read from its matrix: nothing may be read beyond it */
     uint64_t beta_bits; /* of this pass over k */
 };
+
+/* The lines of a side for the k from k0 on; those that are made piece by piece are made now. */
+static struct gemm_lines lines_of(const struct run *r, const struct side *s, uint64_t pieces_at, uint32_t k0, uint32_t k)
+{
+    struct gemm_lines lines = s->lines;
+    if (!s->in_pieces) {
+        lines.at += k0 * lines.step_bytes;
+        return lines;
+    }
+    const uint32_t size = s->source.element_bytes, piece = PIECE_BYTES / (s->width * size);
+    const uint64_t place_of = k0 / piece % PIECES * PIECE_BYTES;
+    struct pack_source source = s->source;
+    source.base = (const uint8_t *)source.base + (uint64_t)k0 * size;
+    gemm_pack_panel(r->ctx, r->workspace + pieces_at + place_of, &source, s->width, s->valid, k, k);
+    lines.at += place_of;
+    return lines;
+}
+
+static void multiply_form(const struct run *r, const struct tile *t, int keep)
+{
+    const uint32_t widest = t->a.in_pieces && (!t->b.in_pieces || t->a.width > t->b.width) ? t->a.width : t->b.width;
+    const uint32_t step = t->a.in_pieces || t->b.in_pieces ? PIECE_BYTES / (widest * r->plan.shape->in_bytes) : t->k;
+    for (uint32_t k0 = 0; k0 < t->k; k0 += step) {
+        const uint32_t k = min_u32(step, t->k - k0);
+        const struct gemm_lines a = lines_of(r, &t->a, r->plan.a_at, k0, k), b = lines_of(r, &t->b, r->plan.b_at, k0, k);
+        gemm_tile_form(r->ctx, r->plan.form, a, b, k, keep || k0, (int)r->args->quad_loads);
+    }
+}
+
+/* Two panels of the kind's own shape have a loop of their own, which pads k and reads beyond it. */
+static void multiply(const struct run *r, const struct tile *t, int keep)
+{
+    const int square = r->plan.form.x == 2 && r->plan.form.y == 2;
+    if (is_f32(r) && (!square || t->direct || t->a.in_pieces || t->b.in_pieces))
+        multiply_form(r, t, keep);
+    else
+        gemm_tile(r->ctx, (enum gemm_kind)r->args->kind, t->a.lines.at, t->b.lines.at, t->k_padded, keep,
+                  (int)r->args->quad_loads);
+}
 
 static void run_tile(const struct run *r, const struct tile *t)
 {
     const struct gemm_shape *s = r->plan.shape;
     const enum gemm_kind kind = (enum gemm_kind)r->args->kind;
+    const struct gemm_form form = r->plan.form;
     struct amx_ctx *ctx = r->ctx;
-    const uint64_t dense_row = (uint64_t)s->tile_n * s->out_bytes;
+    const uint64_t dense_row = (uint64_t)r->plan.tile_n * s->out_bytes;
     const uint32_t valid_row = t->columns * s->out_bytes;
     uint8_t *tile = r->workspace + r->plan.tile_at, *in = r->workspace + r->plan.in_at;
-    const int whole = t->columns == s->tile_n;
+    const int whole = t->columns == r->plan.tile_n;
     const int uses_c = t->beta_bits != 0;
     const int keep = uses_c && r->plain_alpha && t->beta_bits == one_bits(kind);
     const int blend = !r->plain_alpha || (uses_c && !keep);
@@ -171,37 +294,45 @@ static void run_tile(const struct run *r, const struct tile *t)
         in_row = dense_row;
     }
     if (keep)
-        gemm_tile_load(ctx, kind, in_address, in_row, t->rows);
-    gemm_tile(ctx, kind, t->panel_a, t->panel_b, t->k_padded, keep, (int)r->args->quad_loads);
+        gemm_tile_load(ctx, kind, form, in_address, in_row, t->rows);
+    multiply(r, t, keep);
 
     const uint64_t out = whole ? AMX_ADDRESS(ctx, t->c) : AMX_ADDRESS(ctx, tile);
     const uint64_t out_row = whole ? r->c_row_bytes : dense_row;
     if (blend) {
-        gemm_tile_store(ctx, kind, AMX_ADDRESS(ctx, tile), dense_row, t->rows);
+        gemm_tile_store(ctx, kind, form, AMX_ADDRESS(ctx, tile), dense_row, t->rows);
         gemm_tile_blend(ctx, kind, AMX_ADDRESS(ctx, tile), uses_c ? in_address : 0, in_row, out, out_row,
                         AMX_ADDRESS(ctx, r->workspace + r->plan.scale_at), t->rows);
     } else {
-        gemm_tile_store(ctx, kind, out, out_row, t->rows);
+        gemm_tile_store(ctx, kind, form, out, out_row, t->rows);
     }
     if (!whole)
         gemm_copy_rows(ctx, t->c, r->c_row_bytes, tile, dense_row, t->rows, valid_row);
 }
 
-/* Computes all tiles of one packed block of A and one packed block of B. */
-static void run_block(const struct run *r, uint32_t i0, uint32_t rows, uint32_t j0, uint32_t columns, uint32_t k_padded,
-                      uint64_t beta_bits)
+/* The part of a product that is computed at a time: blocks of A and B, of which what needs it is packed. */
+struct block {
+    struct operand a, b;
+    uint32_t i0, rows, j0, columns, k0, k, k_padded;
+    uint64_t beta_bits;
+};
+
+static void run_block(const struct run *r, const struct block *b)
 {
-    const struct gemm_shape *s = r->plan.shape;
-    for (uint32_t j = 0; j < columns; j += s->tile_n) {
-        for (uint32_t i = 0; i < rows; i += s->tile_m) {
+    const struct plan *p = &r->plan;
+    for (uint32_t j = 0; j < b->columns; j += p->tile_n) {
+        for (uint32_t i = 0; i < b->rows; i += p->tile_m) {
+            const uint32_t rows = min_u32(p->tile_m, b->rows - i), columns = min_u32(p->tile_n, b->columns - j);
             const struct tile t = {
-                .c = r->c + (i0 + i) * r->c_row_bytes + (uint64_t)(j0 + j) * s->out_bytes,
-                .panel_a = AMX_ADDRESS(r->ctx, r->workspace + r->plan.a_at + (uint64_t)i * k_padded * s->in_bytes),
-                .panel_b = AMX_ADDRESS(r->ctx, r->workspace + r->plan.b_at + (uint64_t)j * k_padded * s->in_bytes),
-                .rows = min_u32(s->tile_m, rows - i),
-                .columns = min_u32(s->tile_n, columns - j),
-                .k_padded = k_padded,
-                .beta_bits = beta_bits,
+                .c = r->c + (b->i0 + i) * r->c_row_bytes + (uint64_t)(b->j0 + j) * p->shape->out_bytes,
+                .a = side_of(r, &b->a, b->i0 + i, i, rows, b->k0, b->k_padded),
+                .b = side_of(r, &b->b, b->j0 + j, j, columns, b->k0, b->k_padded),
+                .rows = rows,
+                .columns = columns,
+                .k = b->k,
+                .k_padded = b->k_padded,
+                .direct = is_direct(r, &b->a, rows) || is_direct(r, &b->b, columns),
+                .beta_bits = b->beta_bits,
             };
             run_tile(r, &t);
         }
@@ -212,26 +343,41 @@ static void run_one(const struct run *r)
 {
     const struct gemm_args *g = r->args;
     const struct plan *p = &r->plan;
-    for (uint32_t j0 = 0; j0 < g->n; j0 += p->block_n) {
-        const uint32_t columns = min_u32(p->block_n, g->n - j0);
-        for (uint32_t k0 = 0; k0 < g->k; k0 += p->block_k) {
-            const uint32_t k = min_u32(p->block_k, g->k - k0), k_padded = (uint32_t)round_up(k, p->shape->k_unit);
-            pack_b(r, j0, k0, columns, k, k_padded);
-            for (uint32_t i0 = 0; i0 < g->m; i0 += p->block_m) {
-                const uint32_t rows = min_u32(p->block_m, g->m - i0);
-                pack_a(r, i0, k0, rows, k, k_padded);
-                run_block(r, i0, rows, j0, columns, k_padded, k0 ? one_bits((enum gemm_kind)g->kind) : g->beta_bits);
+    struct block b;
+    for (b.j0 = 0; b.j0 < g->n; b.j0 += p->block_n) {
+        b.columns = min_u32(p->block_n, g->n - b.j0);
+        b.a = operand_a(r, g->n);
+        b.b = operand_b(r, g->m);
+        for (b.k0 = 0; b.k0 < g->k; b.k0 += p->block_k) {
+            b.k = min_u32(p->block_k, g->k - b.k0);
+            b.k_padded = (uint32_t)round_up(b.k, p->shape->k_unit);
+            b.beta_bits = b.k0 ? one_bits((enum gemm_kind)g->kind) : g->beta_bits;
+            pack(r, &b.b, b.j0, b.columns, b.k0, b.k, b.k_padded);
+            for (b.i0 = 0; b.i0 < g->m; b.i0 += p->block_m) {
+                b.rows = min_u32(p->block_m, g->m - b.i0);
+                pack(r, &b.a, b.i0, b.rows, b.k0, b.k, b.k_padded);
+                run_block(r, &b);
             }
         }
     }
 }
 
+/* Scaling goes through tiles of the kind's own shape. */
+static struct gemm_form form_of(const struct run *r)
+{
+    const struct gemm_args *g = r->args;
+    const uint64_t one = one_bits((enum gemm_kind)g->kind);
+    if (!r->plain_alpha || (g->beta_bits && g->beta_bits != one))
+        return (struct gemm_form){2, 2};
+    return gemm_form_of((enum gemm_kind)g->kind, g->m, g->n);
+}
+
 void gemm_run(struct amx_ctx *ctx, const struct gemm_args *args)
 {
     struct run r = {.ctx = ctx, .args = args, .workspace = (uint8_t *)(uintptr_t)args->workspace};
-    make_plan(&r.plan, (enum gemm_kind)args->kind, args->m, args->n, args->k, &args->blocks);
-    r.c_row_bytes = args->ldc * r.plan.shape->out_bytes;
     r.plain_alpha = args->alpha_bits == one_bits((enum gemm_kind)args->kind);
+    make_plan(&r.plan, (enum gemm_kind)args->kind, form_of(&r), args->m, args->n, args->k, &args->blocks);
+    r.c_row_bytes = args->ldc * r.plan.shape->out_bytes;
     write_scales(&r);
     AMX_SET(ctx);
     for (uint32_t i = 0; i < args->batch; i++) {

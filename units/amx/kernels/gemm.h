@@ -48,6 +48,13 @@ struct gemm_shape {
 };
 const struct gemm_shape *gemm_shape_of(enum gemm_kind kind);
 
+/* How a tile of f32 is put together: y x x outer products of 16 x 16, at most four. 2 x 2 is the shape of the kind; products of
+ * few rows or columns take others, so that little is padded. */
+struct gemm_form {
+    uint32_t y, x;
+};
+struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n);
+
 uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k);
 uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks);
 

@@ -84,6 +84,96 @@ static void tile_f32_quads(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t
     AMX_LEAVE(ctx, to);
 }
 
+/* ---- f32 in other forms, and from where the operands are ---- */
+
+struct form_place {
+    struct gemm_lines a, b;
+    int whole_a, whole_b; /* lines begin at whole pairs of registers */
+    int quad;
+};
+
+static inline int is_whole(struct gemm_lines l)
+{
+    return (l.at | l.step_bytes) % 128 == 0;
+}
+
+/* One line of 16 * count elements into as many registers. */
+static inline __attribute__((always_inline)) void load_line(struct amx_cursor *to, unsigned op, uint64_t from, unsigned reg,
+                                                            unsigned count, int whole, int quad)
+{
+    const unsigned width = count == 1 || !whole ? 1 : count == 4 && quad ? 4 : 2;
+    const uint64_t mode = width == 1 ? 0 : width == 2 ? AMX_PAIR : AMX_QUAD;
+    for (unsigned r = 0; r < count; r += width) {
+        const uint64_t operand = (from + 64 * r) | AMX_REG(reg + r) | mode;
+        if (op == AMXI_LDY)
+            AMX_ISSUE(to, AMXI_LDY, operand);
+        else
+            AMX_ISSUE(to, AMXI_LDX, operand);
+    }
+}
+
+/* The lines of one k, counted from the first that `p` names, into set `set` of the registers. */
+static inline __attribute__((always_inline)) void load_step(struct amx_cursor *to, struct gemm_form f, const struct form_place *p,
+                                                            uint64_t k, unsigned set)
+{
+    load_line(to, AMXI_LDY, p->a.at + k * p->a.step_bytes, f.y * set, f.y, p->whole_a, p->quad);
+    load_line(to, AMXI_LDX, p->b.at + k * p->b.step_bytes, f.x * set, f.x, p->whole_b, p->quad);
+}
+
+/* Accumulator (y, x) is in the Z rows f.x * y + x + 4 j. */
+static inline __attribute__((always_inline)) void products_form(struct amx_cursor *to, struct gemm_form f, unsigned set,
+                                                                uint64_t z)
+{
+    for (unsigned y = 0; y < f.y; y++)
+        for (unsigned x = 0; x < f.x; x++)
+            AMX_ISSUE(to, AMXI_FMA32,
+                      AMX_XOFF(64 * (f.x * set + x)) | AMX_YOFF(64 * (f.y * set + y)) | AMX_ZROW(f.x * y + x) | z);
+}
+
+/* Loads run `sets` - 1 steps ahead, and no line beyond the last is read: the last steps are by themselves. */
+static inline __attribute__((always_inline)) void tile_form(struct amx_ctx *ctx, struct gemm_form f, unsigned sets,
+                                                            struct form_place p, uint32_t k, uint64_t first)
+{
+    const uint32_t ahead = sets - 1, passes = k > ahead ? (k - ahead) / sets : 0;
+    const struct form_place begin = p;
+    AMX_ENTER(ctx, to);
+    for (uint32_t i = 0; i < ahead && i < k; i++)
+        load_step(to, f, &p, i, i);
+    uint64_t z = first;
+    for (uint32_t pass = 0; pass < passes && !AMX_PASS(to, passes - pass); pass++) {
+#pragma GCC unroll 8
+        for (unsigned s = 0; s < sets; s++) {
+            load_step(to, f, &p, s + ahead, (s + ahead) % sets);
+            products_form(to, f, s, z);
+            z = 0;
+        }
+        p.a.at += sets * p.a.step_bytes;
+        p.b.at += sets * p.b.step_bytes;
+    }
+    z = passes ? 0 : first;
+    for (uint32_t i = passes * sets; i < k; i++, z = 0) {
+        if (i + ahead < k)
+            load_step(to, f, &begin, i + ahead, (i + ahead) % sets);
+        products_form(to, f, i % sets, z);
+    }
+    AMX_LEAVE(ctx, to);
+}
+
+void gemm_tile_form(struct amx_ctx *ctx, struct gemm_form form, struct gemm_lines a, struct gemm_lines b, uint32_t k, int keep_z,
+                    int quad)
+{
+    const struct form_place p = {a, b, is_whole(a), is_whole(b), quad};
+    const uint64_t first = keep_z ? 0 : AMX_SKIP_Z;
+    switch (form.y << 4 | form.x) {
+    case 0x11: tile_form(ctx, (struct gemm_form){1, 1}, 8, p, k, first); break;
+    case 0x12: tile_form(ctx, (struct gemm_form){1, 2}, 4, p, k, first); break;
+    case 0x14: tile_form(ctx, (struct gemm_form){1, 4}, 2, p, k, first); break;
+    case 0x21: tile_form(ctx, (struct gemm_form){2, 1}, 4, p, k, first); break;
+    case 0x41: tile_form(ctx, (struct gemm_form){4, 1}, 2, p, k, first); break;
+    default: tile_form(ctx, (struct gemm_form){2, 2}, 4, p, k, first); break;
+    }
+}
+
 /* f64, 32 x 16: eight accumulators, (Y quarter, X half). */
 static inline void products_f64(struct amx_cursor *to, unsigned x, unsigned y, uint64_t z)
 {
@@ -228,19 +318,19 @@ void gemm_tile(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t panel_a, uint6
 
 /* ---- moving the tile ---- */
 
-/* How rows of a tile lie in Z: `groups` runs of group_rows rows; row j of run g is in the consecutive Z rows from 2 g + z_step j.
- */
+/* How rows of a tile lie in Z: `groups` runs of group_rows rows; row j of run g is in the `width` consecutive Z rows from
+ * width g + z_step j. */
 struct tile_rows {
-    unsigned group_rows, groups, z_step;
+    unsigned group_rows, groups, z_step, width;
 };
 
-static inline struct tile_rows rows_of(enum gemm_kind kind)
+static inline struct tile_rows rows_of(enum gemm_kind kind, struct gemm_form form)
 {
     switch (kind) {
-    case GEMM_F64: return (struct tile_rows){8, 4, 8};
-    case GEMM_F32: return (struct tile_rows){16, 2, 4};
-    case GEMM_I8_I32: return (struct tile_rows){16, 1, 4};
-    default: return (struct tile_rows){32, 1, 2};
+    case GEMM_F64: return (struct tile_rows){8, 4, 8, 2};
+    case GEMM_F32: return (struct tile_rows){16, form.y, 4, form.x};
+    case GEMM_I8_I32: return (struct tile_rows){16, 1, 4, 4};
+    default: return (struct tile_rows){32, 1, 2, 2};
     }
 }
 
@@ -270,17 +360,22 @@ static int is_interleaved(enum gemm_kind kind)
             AMX_ISSUE(ctx, op_interleaved, operand + 64 + AMX_ZHALF(0, 1));                                                      \
         }                                                                                                                        \
     }                                                                                                                            \
-    static void name##_rows(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, unsigned rows)             \
+    static void name##_lines(struct amx_ctx *ctx, uint64_t operand, uint64_t step, unsigned rows)                                \
     {                                                                                                                            \
-        const struct tile_rows t = rows_of(kind);                                                                                \
+        for (unsigned r = 0; r < rows; r++, operand += step)                                                                     \
+            AMX_ISSUE(ctx, op, operand);                                                                                         \
+    }                                                                                                                            \
+    static void name##_rows(struct amx_ctx *ctx, struct tile_rows t, uint64_t c, uint64_t row_bytes, unsigned rows)              \
+    {                                                                                                                            \
         const uint64_t step = row_bytes + AMX_REG(t.z_step);                                                                     \
-        const int wide = kind == GEMM_I8_I32; /* four Z rows per row */                                                          \
         for (unsigned g = 0; g < t.groups && rows; g++) {                                                                        \
             const unsigned n = rows < t.group_rows ? rows : t.group_rows;                                                        \
-            const uint64_t operand = c | AMX_REG(2 * g);                                                                         \
-            for (int half = 0; half <= wide; half++) {                                                                           \
-                const uint64_t at = operand + (half ? 128 + AMX_REG(2) : 0);                                                     \
-                if ((c | row_bytes) % 128 == 0)                                                                                  \
+            const uint64_t operand = c | AMX_REG(t.width * g);                                                                   \
+            for (unsigned z = 0; z < t.width; z += 2) {                                                                          \
+                const uint64_t at = operand + 64 * z + AMX_REG(z);                                                               \
+                if (t.width == 1)                                                                                                \
+                    name##_lines(ctx, at, step, n);                                                                              \
+                else if ((c | row_bytes) % 128 == 0)                                                                             \
                     name##_pairs(ctx, at, step, n);                                                                              \
                 else                                                                                                             \
                     name##_singles(ctx, at, step, n);                                                                            \
@@ -293,20 +388,22 @@ static int is_interleaved(enum gemm_kind kind)
 MOVE_FUNCTIONS(store, AMXI_STZ, AMXI_STZI)
 MOVE_FUNCTIONS(load, AMXI_LDZ, AMXI_LDZI)
 
-void gemm_tile_store(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, uint32_t rows)
+void gemm_tile_store(struct amx_ctx *ctx, enum gemm_kind kind, struct gemm_form form, uint64_t c, uint64_t row_bytes,
+                     uint32_t rows)
 {
     if (is_interleaved(kind))
         store_interleaved(ctx, c, row_bytes, rows);
     else
-        store_rows(ctx, kind, c, row_bytes, rows);
+        store_rows(ctx, rows_of(kind, form), c, row_bytes, rows);
 }
 
-void gemm_tile_load(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, uint32_t rows)
+void gemm_tile_load(struct amx_ctx *ctx, enum gemm_kind kind, struct gemm_form form, uint64_t c, uint64_t row_bytes,
+                    uint32_t rows)
 {
     if (is_interleaved(kind))
         load_interleaved(ctx, c, row_bytes, rows);
     else
-        load_rows(ctx, kind, c, row_bytes, rows);
+        load_rows(ctx, rows_of(kind, form), c, row_bytes, rows);
 }
 
 /* z[row] = x * y or z[row] += x * y on one 64-byte line of the output type. */

@@ -10,9 +10,21 @@
 void gemm_tile(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t panel_a, uint64_t panel_b, uint32_t k, int keep_z, int quad);
 #define GEMM_OVERREAD_BYTES 1024
 
+/* Where the elements of one k lie, and how far from them are those of the next. */
+struct gemm_lines {
+    uint64_t at, step_bytes;
+};
+
+/* The same for f32 in any form, from lines of 16 * form.y and 16 * form.x elements, wherever they are: exactly k lines of each
+ * are read. */
+void gemm_tile_form(struct amx_ctx *ctx, struct gemm_form form, struct gemm_lines a, struct gemm_lines b, uint32_t k, int keep_z,
+                    int quad);
+
 /* Moves the tile between Z and memory, with row_bytes between rows of C. Rows are tile_n elements wide. */
-void gemm_tile_store(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, uint32_t rows);
-void gemm_tile_load(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, uint32_t rows);
+void gemm_tile_store(struct amx_ctx *ctx, enum gemm_kind kind, struct gemm_form form, uint64_t c, uint64_t row_bytes,
+                     uint32_t rows);
+void gemm_tile_load(struct amx_ctx *ctx, enum gemm_kind kind, struct gemm_form form, uint64_t c, uint64_t row_bytes,
+                    uint32_t rows);
 
 /* out = alpha * acc + beta * in, row by row through the vector instructions; all rows are dense or strided and have tile_n
  * elements. scale is the address of one 64-byte line of alphas followed by one of betas. in == 0: no beta term. */

@@ -108,6 +108,36 @@ static bool round_as_asked(enum ane_weight_type type, float *value, uint64_t cou
     }
 }
 
+/* The MAC engines take denormal factors for 0 (sbryngelson/ane-guide). Where a good part of the weights would be lost that way,
+ * all are multiplied by a power of two, and the descriptor's scale of results divides by it: exact but for what would have been
+ * lost. What Apple's compiler does with such weights is not known. */
+enum { LIFT_MOST_LOG2 = 14, LOST_SHARE = 64 };
+
+static unsigned lift_log2(const float *value, uint64_t count)
+{
+    const float normal = 0x1p-14f;
+    uint64_t lost = 0, used = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        used += value[i] != 0;
+        lost += value[i] != 0 && fabsf(value[i]) < normal;
+    }
+    if (lost == 0 || lost * LOST_SHARE < used)
+        return 0;
+    unsigned log2 = 0;
+    for (float most = largest(value, count); log2 < LIFT_MOST_LOG2 && most < 0.5f; most *= 2)
+        log2++;
+    return log2;
+}
+
+static float lifted_scale(const struct ane_conv *conv, uint64_t count, uint32_t channels)
+{
+    unsigned log2 = lift_log2(conv->weight, count);
+    const float most = conv->bias ? largest(conv->bias, channels) : 0; /* the bias is multiplied as well and stays in range */
+    while (log2 > 0 && ldexpf(most, (int)log2) > 0x1p14f)
+        log2--;
+    return ldexpf(1, -(int)log2);
+}
+
 float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t count, double low, double high)
 {
     const struct ane_kernel_request *q = b->request;
@@ -126,7 +156,12 @@ float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t coun
 
 float *ane_build_weights(struct ane_builder *b, const char *name, uint64_t count, double low, double high)
 {
+    const unsigned index = b->constants;
+    const float *const given = index < ARRAY_COUNT(b->request->constant) ? b->request->constant[index] : NULL;
+    const int log2 = given && b->request->weights == ANE_WEIGHT_F16 ? (int)lift_log2(given, count) : 0;
     float *value = ane_build_constant(b, name, count, low, high);
+    for (uint64_t i = 0; value && log2 && i < count; i++)
+        value[i] = ldexpf(ane_constant_half(ldexpf(given[i], log2)), -log2);
     if (value && !round_as_asked(b->request->weights, value, count)) {
         ane_build_fail(b, "out of memory for %s", name);
         free(value);
@@ -207,6 +242,8 @@ void ane_constants_pack(struct ane_builder *b, const struct ane_conv *conv, stru
     const size_t at = b->pack.used;
     float scale;
     set_format(b, conv, count, task, &scale);
+    if (b->request->weights == ANE_WEIGHT_F16 && !conv->plain)
+        scale = lifted_scale(conv, count, task->channels_out);
     uint16_t *weight = to_half(conv->weight, count, scale);
     uint16_t *bias = conv->bias ? to_half(conv->bias, task->channels_out, scale) : NULL;
     task->post_scale *= scale;

@@ -8,19 +8,15 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { B, H, S, D, CAUSAL, KVH, QUERIES, MASK };
+enum { B, H, S, D, CAUSAL, KVH, QUERIES, MASK, TURNED };
 enum { BLOCK_ALIGN = 16 /* one query per engine */, GROUPS_MAX = 8191 };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "b", .missing = 1, .least = 1, .most = 65536},
-    {.name = "h", .least = 1, .most = 65536, .required = true},
-    {.name = "s", .least = 1, .most = 1 << 24, .required = true},
-    {.name = "d", .least = 1, .most = 1 << 20, .required = true},
-    {.name = "causal", .missing = 0, .least = 0, .most = 1},
-    {.name = "kvh", .missing = 0, .least = 0, .most = 65536},
-    {.name = "q", .missing = 0, .least = 0, .most = 1 << 24},
-    {.name = "mask", .missing = 0, .least = 0, .most = 1},
-    {.name = NULL},
+    {.name = "b", .missing = 1, .least = 1, .most = 65536},       {.name = "h", .least = 1, .most = 65536, .required = true},
+    {.name = "s", .least = 1, .most = 1 << 24, .required = true}, {.name = "d", .least = 1, .most = 1 << 20, .required = true},
+    {.name = "causal", .missing = 0, .least = 0, .most = 1},      {.name = "kvh", .missing = 0, .least = 0, .most = 65536},
+    {.name = "q", .missing = 0, .least = 0, .most = 1 << 24},     {.name = "mask", .missing = 0, .least = 0, .most = 1},
+    {.name = "turned", .missing = 0, .least = 0, .most = 1},      {.name = NULL},
 };
 
 struct attention {
@@ -61,7 +57,10 @@ static void add_tensors(struct ane_builder *b, struct attention *a)
     a->q = ane_build_input(b, "q", a->heads, a->queries, 1, a->depth);
     name_heads(b, "q", ANE_TENSOR_INPUT, &a->q, a->heads, a->queries, a->q.plane, a->depth, two);
     a->k = ane_build_input(b, "k", a->kv_heads, a->depth, 1, a->keys);
-    name_heads(b, "k", ANE_TENSOR_INPUT, &a->k, a->kv_heads, a->keys, two, a->depth, a->k.plane);
+    if (b->request->value[TURNED])
+        name_heads(b, "k", ANE_TENSOR_INPUT, &a->k, a->kv_heads, a->depth, a->k.plane, a->keys, two);
+    else
+        name_heads(b, "k", ANE_TENSOR_INPUT, &a->k, a->kv_heads, a->keys, two, a->depth, a->k.plane);
     a->v = ane_build_input(b, "v", a->kv_heads, a->keys, 1, a->depth);
     name_heads(b, "v", ANE_TENSOR_INPUT, &a->v, a->kv_heads, a->keys, a->v.plane, a->depth, two);
     if (a->masked) {
@@ -136,11 +135,11 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
 }
 
 static const struct ane_kernel_info rows[] = {
-    {"attention", "h=H,s=S,d=D[,b=B][,causal=0|1][,kvh=H][,q=Q][,mask=0|1]",
+    {"attention", "h=H,s=S,d=D[,b=B][,causal=0|1][,kvh=H][,q=Q][,mask=0|1][,turned=0|1]",
      "softmax(Q K^T / sqrt d + mask) V per head; Q queries (as S unless told otherwise), keys and values of kvh heads. The "
      "engine has no "
      "mask of its own: causal=1 reads one (0 up to the diagonal, -40000 beyond) and leaves out keys that no query of a block "
-     "sees",
+     "sees. turned=1: keys are given as depth x keys",
      0, parameters, build},
 };
 const struct ane_kernel_family ane_family_attention = {rows, ARRAY_COUNT(rows)};

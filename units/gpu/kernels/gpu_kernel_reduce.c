@@ -1,4 +1,4 @@
-/* reduce: sums, means, extremes, products, norms and places of extremes along rows or columns of a matrix. */
+/* reduce: sums, means, extremes, products, norms and places of extremes along rows or columns of matrices. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_math.h"
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { ROWS, COLUMNS, OP, AXIS };
+enum { ROWS, COLUMNS, OP, AXIS, BATCH };
 enum operation { SUM, MEAN, MAX, MIN, PROD, NORM2, ARGMAX, ARGMIN };
 enum { SIMDGROUP = 32, PARTS_MAX = 256, PART_COLUMNS = 8192 /* per threadgroup: fewer do not justify a second step */ };
 
@@ -15,6 +15,7 @@ static const struct kernel_parameter parameters[] = {
     {.name = "columns", .least = 1, .most = GPU_KERNEL_ELEMENTS_MAX, .required = true},
     {.name = "op", .words = "sum|mean|max|min|prod|norm2|argmax|argmin"},
     {.name = "axis", .missing = 1, .least = 0, .most = 1},
+    {.name = "batch", .missing = 1, .least = 1, .most = 65535},
     {.name = NULL},
 };
 
@@ -147,7 +148,7 @@ static bool build_rows(struct gpu_rows *r, struct reduction *d, unsigned in, uns
 /* Cuts few and long rows into parts, so that every core has some. */
 static uint32_t parts_of(const struct gpu_kernel_request *q)
 {
-    const uint64_t rows = (uint64_t)q->value[ROWS], columns = (uint64_t)q->value[COLUMNS],
+    const uint64_t rows = (uint64_t)(q->value[ROWS] * q->value[BATCH]), columns = (uint64_t)q->value[COLUMNS],
                    wanted = 4U * (q->cores ? q->cores : 1);
     uint64_t parts = (wanted + rows - 1) / rows, most = columns / PART_COLUMNS;
     parts = parts > most ? most : parts;
@@ -159,7 +160,7 @@ static bool build_along_rows(const struct gpu_kernel_request *q, struct reductio
                              struct isa_error *error)
 {
     struct gpu_rows r = {
-        .type = q->type, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS], .parts = parts_of(q)};
+        .type = q->type, .rows = (uint32_t)(q->value[ROWS] * q->value[BATCH]), .columns = (uint32_t)q->value[COLUMNS], .parts = parts_of(q)};
     const unsigned parts = r.parts;
     const enum gpu_type out_type = d->out_type;
     d->length = r.columns;
@@ -181,9 +182,10 @@ static bool build_along_rows(const struct gpu_kernel_request *q, struct reductio
 
 /* ---- axis 0: down columns ---- */
 
-/* A threadgroup has 32 columns; its simdgroups take every simdgroups-th row and combine in threadgroup memory. */
+/* A threadgroup has 32 columns; its simdgroups take every simdgroups-th row and combine in threadgroup memory. Matrices follow one
+ * another in z. */
 struct columns {
-    uint32_t rows, columns, simdgroups;
+    uint32_t rows, columns, simdgroups, batch;
     unsigned column, row, index, value, address; /* registers */
     uint32_t values, places;                     /* threadgroup memory */
 };
@@ -207,6 +209,17 @@ static void far_columns_loop(struct columns *c, const struct reduction *d, enum 
     gpu_register_free(e, one, 1);
 }
 
+/* index += elements of the matrices before this threadgroup's. */
+static void add_matrices(const struct columns *c, struct gpu_emit *e, uint32_t elements)
+{
+    if (c->batch == 1)
+        return;
+    const unsigned matrix = gpu_register(e, 1);
+    gpu_emit(e, "get_sr r%u, sr%d", matrix, GPU_SR_GROUP_Z);
+    gpu_mad_imm(e, c->index, matrix, elements, c->index);
+    gpu_register_free(e, matrix, 1);
+}
+
 static void columns_loop(struct columns *c, const struct reduction *d, enum gpu_type type, struct gpu_base in)
 {
     struct gpu_emit *e = d->e;
@@ -215,6 +228,7 @@ static void columns_loop(struct columns *c, const struct reduction *d, enum gpu_
         return;
     }
     gpu_mad_imm(e, c->index, c->row, c->columns, c->column);
+    add_matrices(c, e, c->rows * c->columns);
     gpu_do(e);
     gpu_load_element(e, 0, type, c->value, in, gpu_r(e, c->index));
     accumulate(d, c->value, c->row);
@@ -295,6 +309,7 @@ static void emit_columns(struct columns *c, struct reduction *d, enum gpu_type t
         gpu_emit(e, "icmpsel ueq, r%u, r%u, %s, 0, r%u", d->place, d->place, gpu_int(e, UINT32_MAX), d->place);
     gpu_emit(e, "get_sr r%u, sr%d", c->index, GPU_SR_GRID_X);
     gpu_if(e, "ult", gpu_r(e, c->index), gpu_int(e, c->columns));
+    add_matrices(c, e, c->columns);
     gpu_store_element(e, 1, d->out_type, is_place(d->operation) ? d->place : d->acc, d->out, gpu_r(e, c->index));
     gpu_endif(e);
     if (c->simdgroups > 1)
@@ -304,7 +319,9 @@ static void emit_columns(struct columns *c, struct reduction *d, enum gpu_type t
 static bool build_down_columns(const struct gpu_kernel_request *q, struct reduction *d, struct gpu_kernel *kernel,
                                struct isa_error *error)
 {
-    struct columns c = {.rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS]};
+    struct columns c = {.rows = (uint32_t)q->value[ROWS],
+                        .columns = (uint32_t)q->value[COLUMNS],
+                        .batch = (uint32_t)q->value[BATCH]};
     char variant[32];
     c.simdgroups = c.rows >= 256 ? 16 : c.rows >= 64 ? 8 : c.rows >= 16 ? 4 : 1;
     snprintf(variant, sizeof variant, "reduce_%s_%s_down", d->method->name, gpu_type_name(q->type));
@@ -320,15 +337,16 @@ static bool build_down_columns(const struct gpu_kernel_request *q, struct reduct
     if (c.simdgroups > 1 && is_place(d->operation))
         c.places = gpu_threadgroup_memory(d->e, c.simdgroups * SIMDGROUP * 4);
     emit_columns(&c, d, q->type, in);
-    gpu_emit_grid(d->e, (c.columns + SIMDGROUP - 1) / SIMDGROUP * SIMDGROUP, c.simdgroups, 1, SIMDGROUP, c.simdgroups, 1);
+    gpu_emit_grid(d->e, (c.columns + SIMDGROUP - 1) / SIMDGROUP * SIMDGROUP, c.simdgroups, c.batch, SIMDGROUP, c.simdgroups, 1);
     return gpu_emit_end(d->e);
 }
 
 static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    const uint64_t rows = (uint64_t)q->value[ROWS], columns = (uint64_t)q->value[COLUMNS];
+    const uint64_t columns = (uint64_t)q->value[COLUMNS], batch = (uint64_t)q->value[BATCH],
+                   rows = (uint64_t)q->value[ROWS] * batch;
     struct reduction d = {.operation = (enum operation)q->value[OP]};
-    const uint64_t results = q->value[AXIS] ? rows : columns;
+    const uint64_t results = q->value[AXIS] ? rows : columns * batch;
     const bool product = d.operation == PROD;
     d.method = &methods[d.operation];
     d.out_type = is_place(d.operation) ? GPU_U32 : q->type;
@@ -336,6 +354,8 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
         return kernel_refuse(error, "reduce: more than 2^31 - 1 elements");
     if (rows > (uint64_t)GPU_KERNEL_ELEMENTS_MAX || gpu_kernel_count_of(rows, columns, 1) == UINT64_MAX)
         return kernel_refuse(error, "reduce: more than 2^31 - 1 rows, or more elements than any memory holds");
+    if (batch > 1 && gpu_kernel_count_of(rows, columns, 1) > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
+        return kernel_refuse(error, "reduce: several matrices with more than 2^31 - 1 elements");
     gpu_kernel_add_buffer(kernel, "x", q->type, rows * columns, GPU_BUFFER_INPUT, product ? 0.5 : -1, product ? 1.5 : 1);
     gpu_kernel_add_buffer(kernel, "out", d.out_type, results, GPU_BUFFER_OUTPUT, 0, 0);
     kernel->flops = (double)(rows * columns) * (d.operation == NORM2 ? 2 : 1);
@@ -344,10 +364,9 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"reduce", "RxC[,op=NAME][,axis=1|0]", "f32 f16 bf16",
-     "one result per row (axis=1) or column (axis=0), in f32: sum mean max min prod norm2 argmax argmin (index as u32, the first "
-     "of "
-     "equal ones)",
+    {"reduce", "RxC[,op=NAME][,axis=1|0][,batch=B]", "f32 f16 bf16",
+     "one result per row (axis=1) or column (axis=0) of each of B matrices, in f32: sum mean max min prod norm2 argmax argmin "
+     "(index as u32, the first of equal ones)",
      2, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_reduce = {rows, ARRAY_COUNT(rows)};

@@ -120,7 +120,7 @@ static const struct outermost {
     {"attention", {"b", "h"}, "kvh", 0},    {"attention", {"b", NULL}, NULL, 0},  {"batchnorm", {"n", NULL}, NULL, 0},
     {"concat", {"rows", NULL}, NULL, 0},    {"conv2d", {"n", NULL}, NULL, 0},     {"gather", {"count", NULL}, NULL, 0},
     {"gemv", {"m", NULL}, NULL, 0},         {"globalpool", {"n", "c"}, NULL, 0},  {"groupnorm", {"n", NULL}, NULL, 0},
-    {"layernorm", {"rows", NULL}, NULL, 0}, {"pool", {"n", "c"}, NULL, 0},        {"reduce", {"rows", NULL}, "axis", 1},
+    {"layernorm", {"rows", NULL}, NULL, 0}, {"pool", {"n", "c"}, NULL, 0},        {"reduce", {"batch", "rows"}, "axis", 1},
     {"resize", {"n", "c"}, NULL, 0},        {"rmsnorm", {"rows", NULL}, NULL, 0}, {"rope", {"b", "h"}, "order", 0},
     {"rope", {"b", NULL}, NULL, 0},         {"scan", {"rows", NULL}, NULL, 0},    {"softmax", {"rows", NULL}, NULL, 0},
     {"sort", {"rows", NULL}, NULL, 0},

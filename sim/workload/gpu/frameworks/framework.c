@@ -93,9 +93,11 @@ bool framework_choose(const char *text, const char *chip_name, struct framework_
         suggest_start(&s, word);
         for (size_t i = 0; i < ARRAY_COUNT(sets); i++)
             suggest_offer(&s, sets[i].name);
-        return orch_fail(error, ORCH_USAGE,
-                         ORCH_OPTION("kernels") " %s: there is no such set%s (`orchard kernels sets` lists them)", word,
-                         suggest_phrase(&s, phrase, sizeof phrase));
+        orch_fail(error, ORCH_USAGE, ORCH_OPTION("kernels") " %s: there is no such set%s", word,
+                  suggest_phrase(&s, phrase, sizeof phrase));
+        for (size_t i = 0; i < ARRAY_COUNT(sets); i++)
+            orch_fail_more(error, "%s%s", i ? "|" : " (", sets[i].name);
+        return orch_fail_more(error, "; with a version, as in mlx@0.20)");
     }
     choice->version = versions[choice->set].newest;
     if (!text[length])

@@ -18,15 +18,26 @@ static struct plan_size line(uint64_t x)
 
 /* ---- places ---- */
 
-static void places(struct framework_plan *p, const char *op, uint64_t rows, uint64_t columns, bool along_rows)
+/* Matrices of rows and columns follow one another. As struct arg_sizes of mlx/reduce.metal: two dimensions remain, the first of
+ * which varies slowest; a single result has none. */
+static void places(struct framework_plan *p, const char *op, uint64_t rows, uint64_t columns, uint64_t batch, bool along_rows)
 {
-    const uint64_t length = along_rows ? columns : rows, results = along_rows ? rows : columns;
+    const uint64_t length = along_rows ? columns : rows, lines = along_rows ? rows : columns, results = lines * batch;
+    const struct {
+        uint64_t length, step, in_step[2], out_step[2];
+        int32_t shape[2];
+        uint32_t dimensions;
+    } sizes = {.length = length,
+               .step = along_rows ? 1 : columns,
+               .in_step = {rows * columns, along_rows ? columns : 1},
+               .out_step = {lines, 1},
+               .shape = {(int32_t)batch, (int32_t)lines},
+               .dimensions = results > 1 ? 2 : 0};
     plan_launch_groups(p, line(results), line(plan_least(MOST, whole_simdgroups(plan_ceil(length, 4)))), "mlx_%s_%s", op,
                        plan_type(p));
     plan_buffer(p, IN);
     plan_buffer(p, OUT);
-    plan_number(p, (uint32_t)length, along_rows ? 1 : (uint32_t)columns, along_rows ? 1 : (uint32_t)columns,
-                along_rows ? (uint32_t)columns : 0);
+    plan_numbers(p, &sizes, sizeof sizes);
 }
 
 /* ---- up to 0.16: set, then added to ---- */
@@ -56,15 +67,15 @@ static void rows_atomic(struct framework_plan *p, const char *op, uint64_t rows,
     plan_number(p, (uint32_t)columns);
 }
 
-static void columns_atomic(struct framework_plan *p, const char *op, uint64_t rows, uint64_t columns)
+static void columns_atomic(struct framework_plan *p, const char *op, uint64_t rows, uint64_t columns, uint64_t batch)
 {
     const unsigned deep = rows > 64 ? 8 : 4;
-    set(p, op, columns);
-    plan_launch_groups(p, (struct plan_size){plan_ceil(columns, 128), plan_ceil(rows, 16 * deep), 1},
+    set(p, op, columns * batch);
+    plan_launch_groups(p, (struct plan_size){plan_ceil(columns, 128), plan_ceil(rows, 16 * deep), batch},
                        (struct plan_size){128, deep, 1}, "mlx_column_atomic_%s_%u", op, deep);
     plan_buffer(p, IN);
     plan_buffer(p, OUT);
-    plan_number(p, (uint32_t)rows, (uint32_t)columns, 0);
+    plan_number(p, (uint32_t)rows, (uint32_t)columns, (uint32_t)(rows * columns));
 }
 
 /* ---- rows of few elements, from 0.7 on ---- */
@@ -117,12 +128,12 @@ static void rows_simple(struct framework_plan *p, const char *op, uint64_t rows,
     plan_number(p, (uint32_t)columns, (uint32_t)rows);
 }
 
-static void columns_looped(struct framework_plan *p, const char *op, uint64_t rows, uint64_t columns)
+static void columns_looped(struct framework_plan *p, const char *op, uint64_t rows, uint64_t columns, uint64_t batch)
 {
-    plan_launch_groups(p, line(plan_ceil(columns, 32)), line(256), "mlx_column_looped_%s", op);
+    plan_launch_groups(p, (struct plan_size){plan_ceil(columns, 32), 1, batch}, line(256), "mlx_column_looped_%s", op);
     plan_buffer(p, IN);
     plan_buffer(p, OUT);
-    plan_number(p, (uint32_t)rows, (uint32_t)columns, 0);
+    plan_number(p, (uint32_t)rows, (uint32_t)columns, (uint32_t)(rows * columns));
 }
 
 /* ---- the rules ---- */
@@ -147,22 +158,23 @@ static void along_rows(struct framework_plan *p, const char *op, uint64_t rows, 
 bool mlx_reduce(struct framework_plan *p)
 {
     static const char *const names[] = {[SUM] = "sum", [MAX] = "max", [MIN] = "min", [ARGMAX] = "argmax", [ARGMIN] = "argmin"};
-    const uint64_t rows = plan_value(p, "rows"), columns = plan_value(p, "columns"), op = plan_value(p, "op");
+    const uint64_t rows = plan_value(p, "rows"), columns = plan_value(p, "columns"), op = plan_value(p, "op"),
+                   batch = plan_value(p, "batch");
     const bool rowwise = plan_value(p, "axis") == 1;
     if (op > ARGMIN || !names[op])
         return plan_refuse(p, "reduce has op=sum, max, min, argmax and argmin");
-    if (rows * columns > UINT32_MAX)
+    if (rows * columns * batch > UINT32_MAX)
         return plan_refuse(p, "reduce of more than 2^32 - 1 elements");
     if (op < ARGMAX && p->type != GPU_F32)
         return plan_refuse(p, "reduce has op=%s in f32 alone", names[op]);
     if (op >= ARGMAX)
-        places(p, names[op], rows, columns, rowwise);
+        places(p, names[op], rows, columns, batch, rowwise);
     else if (rowwise)
-        along_rows(p, names[op], rows, columns);
+        along_rows(p, names[op], rows * batch, columns);
     else if (p->version >= framework_version(0, 17, 0))
-        columns_looped(p, names[op], rows, columns);
+        columns_looped(p, names[op], rows, columns, batch);
     else
-        columns_atomic(p, names[op], rows, columns);
+        columns_atomic(p, names[op], rows, columns, batch);
     return !p->failed;
 }
 

@@ -173,19 +173,20 @@ bool mps_softmax(struct framework_plan *p)
 bool mps_reduce(struct framework_plan *p)
 {
     enum { ARGMAX = 6, ARGMIN = 7 };
-    const uint64_t rows = plan_value(p, "rows"), columns = plan_value(p, "columns"), op = plan_value(p, "op");
+    const uint64_t rows = plan_value(p, "rows"), columns = plan_value(p, "columns"), op = plan_value(p, "op"),
+                   batch = plan_value(p, "batch");
     const bool along_rows = plan_value(p, "axis") == 1;
-    const uint64_t results = along_rows ? rows : columns;
+    const uint64_t results = (along_rows ? rows : columns) * batch;
     if (op < ARGMAX || op > ARGMIN || (along_rows && columns > SHORT_PLACES))
         return mlx_reduce(p);
-    if (rows * columns > UINT32_MAX)
+    if (rows * columns * batch > UINT32_MAX)
         return plan_refuse(p, "reduce of more than 2^32 - 1 elements");
     plan_launch(p, (struct plan_size){results, 1, 1}, (struct plan_size){plan_least(256, results), 1, 1}, "mps_%s_%s",
                 op == ARGMAX ? "argmax" : "argmin", plan_type(p));
     plan_buffer(p, 0);
     plan_buffer(p, 1);
     plan_number(p, (uint32_t)(along_rows ? columns : rows), along_rows ? 1 : (uint32_t)columns,
-                along_rows ? (uint32_t)columns : 1);
+                along_rows ? 1 : (uint32_t)columns, along_rows ? (uint32_t)columns : (uint32_t)(rows * columns));
     return !p->failed;
 }
 

@@ -16,19 +16,31 @@ struct elementwise {
 };
 void NAME(neon_elementwise)(const struct elementwise *e, uint64_t first, uint64_t end, uint64_t thread);
 
+/* Elements `at` .. of an array that repeats after less than a block. */
+static const float *repeat(const element *from, int64_t at, int64_t count, int64_t period, float *room)
+{
+    int64_t i = 0, place = at % period;
+    if (period == 1)
+        for (const float32x4_t all = vdupq_n_f32(load1(from)); i + 4 <= count; i += 4)
+            vst1q_f32(room + i, all);
+    else if (period % 4 == 0 && place % 4 == 0)
+        for (; i + 4 <= count; i += 4, place = place + 4 == period ? 0 : place + 4)
+            vst1q_f32(room + i, load4(from + place));
+    for (; i < count; i++, place = place + 1 == period ? 0 : place + 1)
+        room[i] = load1(from + place);
+    return room;
+}
+
 /* Elements `at` .. as float32: in place where they are, else in `room`. */
 static const float *take(const element *from, int64_t at, int64_t count, int64_t period, float *room)
 {
-    int64_t i = 0;
-    if (period && period < BLOCK) {
-        for (int64_t place = at % period; i < count; i++, place = place + 1 == period ? 0 : place + 1)
-            room[i] = load1(from + place);
-        return room;
-    }
+    if (period && period < BLOCK)
+        return repeat(from, at, count, period, room);
     from += period ? at % period : at;
 #ifdef ELEMENT_F32
     return from;
 #else
+    int64_t i = 0;
     for (; i + 4 <= count; i += 4)
         vst1q_f32(room + i, load4(from + i));
     for (; i < count; i++)

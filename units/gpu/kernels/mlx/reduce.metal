@@ -29,10 +29,26 @@ typedef op_extreme<false> op_min;
 
 // ---- the place of the largest or smallest ----
 
+// Sizes and steps have 64 bits, and the places of a result are found dimension by dimension, in both arrays: for short reductions
+// that is most of the work.
 struct arg_sizes {
-    uint length, step;         // elements of a reduction, and how far apart they are
-    uint inner, outer_step;    // reductions that lie side by side, and from one such row to the next
+    ulong length, step;          // elements of a reduction, and how far apart they are
+    ulong in_step[2], out_step[2]; // what remains, slowest first: from one place of a dimension to the next
+    int shape[2];
+    uint dimensions;
 };
+static ulong place_of(uint result, constant arg_sizes &s, constant ulong *step)
+{
+    ulong place = 0;
+#pragma unroll
+    for (int i = 1; i >= 0; i--) {
+        if ((uint)i >= s.dimensions)
+            continue;
+        place += (result % (uint)s.shape[i]) * step[i];
+        result /= (uint)s.shape[i];
+    }
+    return place;
+}
 struct found {
     uint place;
     float value;
@@ -55,27 +71,21 @@ static found over_lanes(found a)
 // A threadgroup for each result; four elements a thread and round.
 template <typename T, bool MAX>
 [[kernel]] void arg(device const T *in [[buffer(0)]], device uint *out [[buffer(1)]], constant arg_sizes &s [[buffer(2)]],
-                    uint group [[threadgroup_position_in_grid]], uint thread_index [[thread_index_in_threadgroup]],
+                    uint at [[thread_position_in_grid]], uint thread_index [[thread_index_in_threadgroup]],
                     uint threads [[threads_per_threadgroup]], uint lane [[thread_index_in_simdgroup]],
                     uint simdgroup [[simdgroup_index_in_threadgroup]])
 {
     threadgroup found best_of[32];
-    in += (ulong)(group / s.inner) * s.outer_step + group % s.inner;
+    const ulong from = place_of(at / threads, s, s.in_step), to = place_of(at / threads, s, s.out_step);
     found best = {0, MAX ? -INFINITY : INFINITY};
-    const uint rounds = (s.length + 4 * threads - 1) / (4 * threads);
+    const ulong rounds = (s.length + 4 * threads - 1) / (4 * threads);
     for (uint round = 0; round < rounds; round++) {
         const uint first = (round * threads + thread_index) * 4;
+        device const T *next = in + from + first * s.step;
         float value[4];
-        if (first + 4 <= s.length) {
-            device const T *const at = in + (ulong)first * s.step;
 #pragma unroll
-            for (uint i = 0; i < 4; i++)
-                value[i] = (float)at[i * s.step];
-        } else {
-#pragma unroll
-            for (uint i = 0; i < 4; i++)
-                value[i] = first + i < s.length ? (float)in[(ulong)(first + i) * s.step] : (MAX ? -INFINITY : INFINITY);
-        }
+        for (uint i = 0; i < 4; i++, next += s.step)
+            value[i] = first + i < s.length ? (float)*next : (MAX ? -INFINITY : INFINITY);
 #pragma unroll
         for (uint i = 0; i < 4; i++) {
             const bool wins = MAX ? value[i] > best.value : value[i] < best.value;
@@ -94,7 +104,7 @@ template <typename T, bool MAX>
         best = best_of[lane];
     best = over_lanes<MAX>(best);
     if (thread_index == 0)
-        out[group] = best.place;
+        out[to] = best.place;
 }
 
 // ---- up to 0.16: results are set first, and each threadgroup adds its part by an atomic operation ----

@@ -21,12 +21,34 @@ static float total(float value, threadgroup float *of, uint lane, uint simdgroup
     return simd_sum(lane < simdgroups ? of[lane] : 0.0f);
 }
 
+// The same where the first simdgroup alone combines and tells the others: places are set, left, combined and read, a barrier
+// after each but the last.
+template <bool MAX>
+static float over_lanes(float value)
+{
+    return MAX ? simd_max(value) : simd_sum(value);
+}
+template <bool MAX>
+static float combined(float value, threadgroup float *of, uint lane, uint simdgroup)
+{
+    value = over_lanes<MAX>(value);
+    if (lane == 0)
+        of[simdgroup] = value;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (simdgroup == 0) {
+        value = over_lanes<MAX>(of[lane]);
+        if (lane == 0)
+            of[0] = value;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    return of[0];
+}
+
 // A threadgroup has a whole row in registers, four neighbours a thread.
 template <typename T>
 [[kernel]] void single(device const T *in [[buffer(0)]], device T *out [[buffer(1)]], constant uint &length [[buffer(2)]],
                        uint row [[threadgroup_position_in_grid]], uint thread_index [[thread_index_in_threadgroup]],
-                       uint lane [[thread_index_in_simdgroup]], uint simdgroup [[simdgroup_index_in_threadgroup]],
-                       uint simdgroups [[simdgroups_per_threadgroup]])
+                       uint lane [[thread_index_in_simdgroup]], uint simdgroup [[simdgroup_index_in_threadgroup]])
 {
     threadgroup float most_of[32], sum_of[32];
     const uint first = thread_index * 4;
@@ -42,16 +64,21 @@ template <typename T>
         for (uint i = 0; i < 4; i++)
             x[i] = first + i < length ? (float)in[at + i] : -INFINITY;
     }
+    if (simdgroup == 0) {
+        most_of[lane] = -INFINITY;
+        sum_of[lane] = 0;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma unroll
     for (uint i = 0; i < 4; i++)
         most = x[i] > most ? x[i] : most;
-    most = largest(most, most_of, lane, simdgroup, simdgroups);
+    most = combined<true>(most, most_of, lane, simdgroup);
 #pragma unroll
     for (uint i = 0; i < 4; i++) {
         x[i] = exp(x[i] - most);
         sum += x[i];
     }
-    sum = 1 / total(sum, sum_of, lane, simdgroup, simdgroups);
+    sum = 1 / combined<false>(sum, sum_of, lane, simdgroup);
     if (first + 4 <= length) {
         device T *const to = out + at;
 #pragma unroll
@@ -120,7 +147,7 @@ template <typename T>
 
 #define SOFTMAX(T) \
     template [[host_name("mlx_softmax_" #T)]] kernel void single<T>(device const T *, device T *, constant uint &, uint, uint, uint, \
-                                                                    uint, uint); \
+                                                                    uint); \
     template [[host_name("mlx_softmax_looped_" #T)]] kernel void looped<T>(device const T *, device T *, constant uint &, uint, \
                                                                            uint, uint, uint, uint, uint);
 SOFTMAX(float)

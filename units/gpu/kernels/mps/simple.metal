@@ -153,13 +153,13 @@ template <typename T>
 // The place of the largest or smallest of what lies `step` apart: a result a thread.
 struct place_sizes {
     uint length, step;      // elements of a result, and how far apart they are
-    uint outer_step;        // from one result to the next
+    uint inner, outer_step; // results that lie side by side, and from one such row to the next
 };
 template <typename T, bool MAX>
 [[kernel]] void place_of(device const T *in [[buffer(0)]], device uint *out [[buffer(1)]], constant place_sizes &s [[buffer(2)]],
                          uint result [[thread_position_in_grid]])
 {
-    in += (ulong)result * s.outer_step;
+    in += (ulong)(result / s.inner) * s.outer_step + result % s.inner;
     float best = (float)in[0];
     uint place = 0;
     for (uint i = 1; i < s.length; i++) {

@@ -1,0 +1,54 @@
+/* Lists that grow while somebody looks, and rows to tick for a comparison. Asks only the server that the page came from. */
+(function () {
+  "use strict";
+  var EVERY_MS = 2000, SHOWN = 500;
+  function cell(row, text, number, link) {
+    var c = row.insertCell();
+    if (number) c.className = "n";
+    if (link && text) {
+      var a = document.createElement("a");
+      a.href = link + encodeURIComponent(text);
+      a.textContent = text;
+      c.appendChild(a);
+    } else {
+      c.textContent = text === null ? "\u2013" : text;
+    }
+    return c;
+  }
+  function tick(row, field) {
+    var c = row.insertCell(0), id = row.cells[1].textContent, box = document.createElement("input");
+    box.type = "checkbox";
+    box.setAttribute("aria-label", "compare " + id);
+    c.appendChild(box);
+    box.addEventListener("change", function () {
+      var ids = field.value.split(/[ ,]+/).filter(function (t) { return t && t !== id; });
+      if (box.checked) ids.push(id);
+      field.value = ids.join(",");
+    });
+  }
+  document.querySelectorAll("table[data-rows], table[data-pick]").forEach(function (table) {
+    var body = table.tBodies[0], field = table.dataset.pick && document.querySelector("input[name=" + table.dataset.pick + "]");
+    if (field) {
+      table.tHead.rows[0].insertBefore(document.createElement("th"), table.tHead.rows[0].cells[0]);
+      Array.from(body.rows).forEach(function (row) { tick(row, field); });
+    }
+    if (!table.dataset.rows) return;
+    var say = document.getElementById(table.id + "-says"), at = field ? 1 : 0;
+    function newest() { return body.rows.length ? body.rows[0].cells[at].textContent : "0"; }
+    function ask() {
+      if (document.hidden) return;
+      fetch(table.dataset.rows + "&after=" + newest()).then(function (r) { return r.json(); }).then(function (answer) {
+        answer.rows.forEach(function (texts) { /* oldest first */
+          if (Number(texts[0]) <= Number(newest())) return;
+          var row = body.insertRow(0);
+          row.className = "new";
+          texts.forEach(function (t, i) { cell(row, t, answer.numbers[i], i === 0 ? table.dataset.link : null); });
+          if (field) tick(row, field);
+        });
+        while (body.rows.length > SHOWN) body.deleteRow(-1);
+        if (say) say.textContent = answer.rows.length ? answer.rows.length + " new" : "up to date";
+      }).catch(function () { if (say) say.textContent = "the server does not answer"; });
+    }
+    setInterval(ask, EVERY_MS);
+  });
+})();

@@ -1,0 +1,269 @@
+#include "sim/network/quantise/mixed.h"
+
+#include "sim/network/operators/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { GROUPS = 24, CHUNK = 1024 };
+
+/* What is chosen is met with room: units round in other places than this run does. */
+static const double MARGIN = 0.6;
+
+struct choice {
+    const struct net_model *model;
+    struct net_array *const *input;
+    struct net_mixed *mixed;
+    struct net_array **exact;    /* by value: of the run in single precision */
+    struct net_array **expected; /* by output of the graph: the same */
+    size_t next;                 /* the node that comes next in the run under way */
+    size_t first;                /* nodes before it are all in f32: their results are known */
+    bool record;
+    double part[GROUPS]; /* what each group adds to the error */
+};
+
+/* ---- rounding ---- */
+
+static struct net_array *rounded(const struct net_array *a, struct orch_error *error)
+{
+    struct net_array *const to = net_array_new(a->type, a->shape, a->dims, error);
+    double number[CHUNK];
+    uint8_t half[2 * CHUNK];
+    for (int64_t at = 0; to && at < a->count; at += CHUNK) {
+        const size_t n = (size_t)(a->count - at < CHUNK ? a->count - at : CHUNK);
+        net_read_doubles(a->type, a->data, at, 1, n, number);
+        net_write_doubles(NET_F16, half, 0, n, number);
+        net_read_doubles(NET_F16, half, 0, 1, n, number);
+        net_write_doubles(a->type, to->data, at, n, number);
+    }
+    return to;
+}
+
+static bool round_list(struct net_array *const *from, size_t count, struct net_array **to, struct orch_error *error)
+{
+    bool ok = true;
+    for (size_t k = 0; ok && k < count; k++) {
+        const bool is_real = from[k] && from[k]->type == NET_F32;
+        to[k] = is_real ? rounded(from[k], error) : from[k] ? net_array_retain(from[k]) : NULL;
+        ok = !from[k] || to[k];
+    }
+    return ok;
+}
+
+static void release(struct net_array **list, size_t count)
+{
+    for (size_t k = 0; list && k < count; k++) {
+        net_array_release(list[k]);
+        list[k] = NULL;
+    }
+}
+
+static bool evaluate_half(const struct net_node *node, struct net_array *const *in, struct net_array **out,
+                          struct orch_error *error)
+{
+    struct net_array **const operand = calloc(node->inputs + node->outputs + 1, sizeof(*operand));
+    struct net_array **const result = operand + node->inputs;
+    if (!operand)
+        return orch_no_memory(error);
+    const bool ok = round_list(in, node->inputs, operand, error) && net_evaluate_node(node, operand, result, NULL, error) &&
+                    round_list(result, node->outputs, out, error);
+    release(operand, node->inputs + node->outputs);
+    free(operand);
+    return ok;
+}
+
+/* ---- one run ---- */
+
+static void take_exact(const struct choice *c, const struct net_node *node, struct net_array **out)
+{
+    for (size_t k = 0; k < node->outputs; k++)
+        out[k] = node->output[k] != NET_NONE && c->exact[node->output[k]] ? net_array_retain(c->exact[node->output[k]]) : NULL;
+}
+
+static bool is_top(const struct choice *c, const struct net_node *node)
+{
+    return c->next < c->mixed->nodes && c->model->graph->node[c->next] == node;
+}
+
+/* What has subgraphs is computed exactly, with all that is in them. */
+static bool node_rounded(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
+                         bool *done, struct orch_error *error)
+{
+    struct choice *const c = context;
+    if (!is_top(c, node))
+        return true;
+    const size_t index = c->next++;
+    if (c->record || node->row->impure || !(index < c->first || !c->mixed->whole[index]))
+        return true;
+    *done = true;
+    if (index < c->first) {
+        take_exact(c, node, out);
+        for (size_t k = 0; k < node->outputs; k++)
+            *done = *done && (out[k] || node->output[k] == NET_NONE);
+        if (!*done)
+            release(out, node->outputs);
+        return true;
+    }
+    return evaluate_half(node, in, out, error);
+}
+
+static void keep_exact(void *context, const struct net_node *node, struct net_array *const *in, struct net_array *const *out)
+{
+    struct choice *const c = context;
+    (void)in;
+    for (size_t k = 0; c->record && k < node->outputs; k++)
+        if (out[k] && node->output[k] != NET_NONE && !c->exact[node->output[k]])
+            c->exact[node->output[k]] = net_array_retain(out[k]);
+}
+
+static bool run(struct choice *c, struct net_array **output, struct orch_error *error)
+{
+    const struct net_run run = {.model = c->model, .input = c->input, .observer = keep_exact, .unit = node_rounded, .context = c};
+    c->next = 0;
+    c->mixed->runs++;
+    return net_run(&run, output, error);
+}
+
+static double difference(const struct net_array *got, const struct net_array *expected)
+{
+    double most = 0, largest = 0;
+    for (int64_t k = 0; k < expected->count && k < got->count; k++) {
+        const double x = net_array_double(expected, k), d = fabs(net_array_double(got, k) - x);
+        largest = fmax(largest, fabs(x));
+        most = isnan(d) ? INFINITY : fmax(most, d);
+    }
+    return most > 0 ? most / largest : 0;
+}
+
+/* The error of the outputs with the nodes as they are marked. */
+static bool measure(struct choice *c, double *worst, struct orch_error *error)
+{
+    const size_t outputs = c->model->graph->outputs;
+    struct net_array **const output = calloc(outputs + 1, sizeof(*output));
+    const bool ok = (output || orch_no_memory(error)) && run(c, output, error);
+    *worst = 0;
+    for (size_t k = 0; ok && k < outputs; k++)
+        if (net_type_is_float(c->expected[k]->type))
+            *worst = fmax(*worst, difference(output[k], c->expected[k]));
+    release(output, outputs);
+    free(output);
+    return ok;
+}
+
+/* ---- choosing ---- */
+
+static size_t start_of(const struct choice *c, size_t group)
+{
+    return c->mixed->nodes * group / GROUPS;
+}
+
+static void mark(struct choice *c, size_t group, bool whole)
+{
+    for (size_t i = start_of(c, group); i < start_of(c, group + 1); i++)
+        c->mixed->whole[i] = whole;
+}
+
+static void mark_all(struct choice *c, bool whole)
+{
+    for (size_t g = 0; g < GROUPS; g++)
+        mark(c, g, whole);
+}
+
+static bool measure_groups(struct choice *c, struct orch_error *error)
+{
+    bool ok = true;
+    mark_all(c, true);
+    for (size_t g = 0; ok && g < GROUPS; g++) {
+        if (start_of(c, g) == start_of(c, g + 1))
+            continue;
+        mark(c, g, false);
+        c->first = start_of(c, g);
+        ok = measure(c, &c->part[g], error);
+        mark(c, g, true);
+    }
+    c->first = 0;
+    return ok;
+}
+
+static size_t worst_half(const struct choice *c, const bool *kept)
+{
+    size_t worst = GROUPS;
+    for (size_t g = 0; g < GROUPS; g++)
+        if (!kept[g] && (worst == GROUPS || c->part[g] > c->part[worst]))
+            worst = g;
+    return worst;
+}
+
+/* The groups that add most, until what is left adds up to no more than the bound. */
+static void keep_worst(struct choice *c, double bound, bool *kept)
+{
+    double left = 0;
+    for (size_t g = 0; g < GROUPS; g++)
+        left += c->part[g] * c->part[g];
+    for (size_t g; left > bound * bound && (g = worst_half(c, kept)) < GROUPS && c->part[g] > 0;) {
+        kept[g] = true;
+        left -= c->part[g] * c->part[g];
+    }
+}
+
+static bool choose(struct choice *c, double bound, struct orch_error *error)
+{
+    bool kept[GROUPS] = {false};
+    if (!measure_groups(c, error))
+        return false;
+    keep_worst(c, bound, kept);
+    for (;;) {
+        for (size_t g = 0; g < GROUPS; g++)
+            mark(c, g, kept[g]);
+        if (!measure(c, &c->mixed->error, error))
+            return false;
+        const size_t next = worst_half(c, kept);
+        if (c->mixed->error <= bound || next == GROUPS)
+            return true;
+        kept[next] = true;
+    }
+}
+
+static bool begin(struct choice *c, struct orch_error *error)
+{
+    struct net_mixed *const m = c->mixed;
+    m->nodes = c->model->graph->nodes;
+    m->whole = calloc(m->nodes + 1, sizeof *m->whole);
+    c->exact = calloc(c->model->values + 1, sizeof(*c->exact));
+    c->expected = calloc(c->model->graph->outputs + 1, sizeof(*c->expected));
+    c->record = true;
+    const bool ok = ((m->whole && c->exact && c->expected) || orch_no_memory(error)) && run(c, c->expected, error);
+    c->record = false;
+    return ok;
+}
+
+bool net_mixed_choose(const struct net_model *model, struct net_array *const *input, double tolerance, struct net_mixed *mixed,
+                      struct orch_error *error)
+{
+    struct choice c = {.model = model, .input = input, .mixed = mixed};
+    *mixed = (struct net_mixed){.whole = NULL};
+    bool ok = begin(&c, error) && measure(&c, &mixed->error_half, error);
+    mixed->error = mixed->error_half;
+    ok = ok && (mixed->error_half <= MARGIN * tolerance || choose(&c, MARGIN * tolerance, error));
+    for (size_t i = 0; ok && i < mixed->nodes; i++)
+        mixed->whole_nodes += mixed->whole[i];
+    release(c.exact, model->values);
+    release(c.expected, model->graph->outputs);
+    free(c.exact);
+    free(c.expected);
+    return ok;
+}
+
+void net_mixed_free(struct net_mixed *mixed)
+{
+    free(mixed->whole);
+    *mixed = (struct net_mixed){.whole = NULL};
+}
+
+bool net_mixed_keeps(const struct net_mixed *mixed, const struct net_model *model, const struct net_node *node)
+{
+    for (size_t i = 0; i < mixed->nodes; i++)
+        if (model->graph->node[i] == node)
+            return mixed->whole[i];
+    return false;
+}

@@ -1,0 +1,18 @@
+/* Shared by the files about claims. */
+#ifndef ORCHARD_SIM_REPORT_CLAIMS_INTERNAL_H
+#define ORCHARD_SIM_REPORT_CLAIMS_INTERNAL_H
+
+#include "sim/report/claims.h"
+
+/* A number with its interval, and the run that it comes from. */
+struct claim_number {
+    double value, low, high;
+    json_object *run; /* borrowed; NULL = none */
+};
+
+/* Why the answer is what it is, from the limits of the run, and what the claim would need. */
+void claim_reason(const struct claim *claim, const struct claim_number *number, char *text, size_t size);
+/* "2.70 ms", "8.60 TOPS/W" ... */
+const char *claim_quantity(char *text, size_t size, double value, const char *unit);
+
+#endif

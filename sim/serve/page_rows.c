@@ -1,0 +1,129 @@
+#include "sim/serve/page_rows.h"
+
+#include "isa/array_count.h"
+#include "sim/base/format.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LATEST = 100, NEWER = 200, COLUMNS = 10 };
+
+static const struct result_column columns[COLUMNS] = {
+    {"run", NULL, true},   {"workload", NULL, false},  {"chip", NULL, false},   {"unit", NULL, false},   {"time", "s", true},
+    {"energy", "J", true}, {"precision", NULL, false}, {"device", NULL, false}, {"status", NULL, false}, {"begun", NULL, false}};
+
+static const char *const filters[ROWS_FILTERS] = {"workload", "chip", "unit", "precision", "status"};
+
+const char *rows_filter_name(size_t index)
+{
+    return filters[index];
+}
+
+static const char *field(const struct http_request *request, const char *name)
+{
+    const char *const value = request->query(request->carrier, name);
+    return value && *value ? value : NULL;
+}
+
+/* A filter lets through what contains its text. */
+static sqlite3_stmt *select_runs(const struct protocol_context *c, const struct http_request *r, int64_t after, bool newest)
+{
+    struct orch_error ignored = {0};
+    return db_query(
+        c->db, &ignored,
+        newest ? "SELECT id, workload, chip, unit, seconds, joules, precision, device, status, started FROM run WHERE "
+                 "id > ? AND (?2 IS NULL OR instr(workload, ?2)) AND (?3 IS NULL OR instr(chip, ?3)) AND (?4 IS NULL "
+                 "OR unit = ?4) AND (?5 IS NULL OR precision = ?5) AND (?6 IS NULL OR status = ?6) ORDER BY id DESC LIMIT ?"
+               : "SELECT id, workload, chip, unit, seconds, joules, precision, device, status, started FROM run WHERE "
+                 "id > ? AND (?2 IS NULL OR instr(workload, ?2)) AND (?3 IS NULL OR instr(chip, ?3)) AND (?4 IS NULL "
+                 "OR unit = ?4) AND (?5 IS NULL OR precision = ?5) AND (?6 IS NULL OR status = ?6) ORDER BY id LIMIT ?",
+        "ittttti", after, field(r, filters[0]), field(r, filters[1]), field(r, filters[2]), field(r, filters[3]),
+        field(r, filters[4]), (int64_t)(newest ? LATEST : NEWER));
+}
+
+/* What a cell of a run shows; NULL = nothing. */
+static const char *shown(sqlite3_stmt *row, int column, char text[FORMAT_SIZE])
+{
+    const char *const unit = columns[column].unit;
+    if (unit)
+        return isnan(db_column_number(row, column)) ? NULL : format_si(text, db_column_number(row, column), unit);
+    return db_column_text(row, column);
+}
+
+struct result_table *rows_runs(const struct protocol_context *c, const struct http_request *request)
+{
+    struct result_table *const t = result_table_create(columns, COLUMNS);
+    sqlite3_stmt *const rows = select_runs(c, request, 0, true);
+    char text[FORMAT_SIZE];
+    while (rows && db_step(c->db, rows, NULL) == SQLITE_ROW)
+        for (int i = 0; i < COLUMNS; i++) {
+            if (columns[i].unit)
+                result_table_number(t, db_column_number(rows, i), shown(rows, i, text));
+            else
+                result_table_text(t, shown(rows, i, text));
+        }
+    sqlite3_finalize(rows);
+    return t;
+}
+
+void rows_address(const struct http_request *request, struct text *to)
+{
+    text_put(to, "/runs.json?list=1");
+    for (size_t i = 0; i < ROWS_FILTERS; i++) {
+        const char *const value = field(request, filters[i]);
+        if (value)
+            text_printf(to, "&%s=", filters[i]);
+        for (const char *v = value; v && *v; v++)
+            text_printf(to, isalnum((unsigned char)*v) ? "%c" : "%%%02X", (unsigned char)*v);
+    }
+}
+
+void rows_answer(const struct protocol_context *c, const struct http_request *request, struct http_reply *reply)
+{
+    const char *const after = field(request, "after");
+    struct text *const to = &reply->body;
+    char text[FORMAT_SIZE];
+    bool any = false;
+    reply_json(reply);
+    text_put(to, "{\"numbers\":[");
+    for (int i = 0; i < COLUMNS; i++)
+        text_printf(to, i ? ",%s" : "%s", columns[i].right ? "true" : "false");
+    text_put(to, "],\"rows\":[");
+    sqlite3_stmt *const rows = select_runs(c, request, after ? strtoll(after, NULL, 10) : 0, false);
+    while (rows && db_step(c->db, rows, NULL) == SQLITE_ROW) {
+        text_put(to, any ? ",\n[" : "\n[");
+        any = true;
+        for (int i = 0; i < COLUMNS; i++) {
+            text_put(to, i ? "," : "");
+            text_json(to, shown(rows, i, text));
+        }
+        text_put(to, "]");
+    }
+    sqlite3_finalize(rows);
+    text_put(to, "]}\n");
+}
+
+struct result_table *rows_sweeps(const struct protocol_context *c)
+{
+    static const struct result_column sweep_columns[] = {{"sweep", NULL, true}, {"name", NULL, false},  {"workload", NULL, false},
+                                                         {"done", NULL, true},  {"failed", NULL, true}, {"begun", NULL, false}};
+    struct result_table *const t = result_table_create(sweep_columns, ARRAY_COUNT(sweep_columns));
+    struct orch_error ignored = {0};
+    sqlite3_stmt *const rows = db_query(
+        c->db, &ignored,
+        "SELECT s.id, s.name, s.workload, (SELECT count(*) FROM sweep_point p WHERE p.sweep_id = s.id AND p.status = 'done'), "
+        "(SELECT count(*) FROM sweep_point p WHERE p.sweep_id = s.id AND p.status = 'failed'), s.created FROM sweep s ORDER "
+        "BY s.id DESC LIMIT 50",
+        "");
+    while (rows && db_step(c->db, rows, NULL) == SQLITE_ROW)
+        for (int i = 0; i < (int)ARRAY_COUNT(sweep_columns); i++) {
+            if (sweep_columns[i].right)
+                result_table_number(t, db_column_number(rows, i), db_column_text(rows, i));
+            else
+                result_table_text(t, db_column_text(rows, i));
+        }
+    sqlite3_finalize(rows);
+    return t;
+}

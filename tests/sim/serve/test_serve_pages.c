@@ -1,0 +1,211 @@
+/* Live pages and metrics of orchard serve without a model: runs as they come, filters, comparisons, sweeps, chips, a dashboard
+ * whose metrics exist, hostile names and paths, and promtool's judgement where it is installed. */
+#include "tests/sim/serve/serve_example.h"
+#include "tests/support/cli_binary.h"
+
+#include <sqlite3.h>
+
+static bool start_alone(const char *options)
+{
+    char line[300];
+    cli_home_open(&home);
+    port = http_free_port();
+    snprintf(line, sizeof line, "serve --db %s/runs.db --port %u --quiet %s", home.folder, port, options);
+    return start_line(line);
+}
+
+static char *page(const char *path, unsigned status)
+{
+    struct http_answer a = ask("GET", path, "", NULL, 0);
+    CHECK(a.status == status, "%s: %u %.200s", path, a.status, a.body ? a.body : "");
+    return a.body;
+}
+
+static bool page_has(const char *path, const char *text)
+{
+    char *const body = page(path, 200);
+    const bool has = body && strstr(body, text);
+    free(body);
+    return has;
+}
+
+/* Runs of nobody, written as SQLite would let anybody. */
+static void write_runs(const char *sql)
+{
+    char path[128], *message = NULL;
+    sqlite3 *db = NULL;
+    snprintf(path, sizeof path, "%s/runs.db", home.folder);
+    CU_ASSERT_TRUE_FATAL(sqlite3_open(path, &db) == SQLITE_OK);
+    sqlite3_busy_timeout(db, 5000);
+    CHECK(sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK, "%s", message ? message : "");
+    sqlite3_close(db);
+}
+
+static void test_lists(void)
+{
+    if (!start_alone(""))
+        return;
+    cli_ask(&home, "run gemm:32x32x32 --unit amx");
+    cli_ask(&home, "run gemm:48x48x48 --unit gpu");
+    CHECK(page_has("/", "<a href=\"/runs/1\">1</a>") && page_has("/", "gemm:48x48x48"), "a run is missing");
+    CHECK(page_has("/?unit=gpu", "gemm:48x48x48") && !page_has("/?unit=gpu", "gemm:32x32x32"), "the unit is no filter");
+    CHECK(page_has("/?workload=32x", "gemm:32x32x32") && !page_has("/?workload=32x", "gemm:48x48x48"), "nor the workload");
+    CHECK(page_has("/?workload=%27%20OR%201--", "data-rows=\"/runs.json?list=1&amp;workload=%27%20OR%201%2D%2D\""),
+          "a filter is not carried along");
+    CHECK(page_has("/compare?runs=1,2", "2 runs side by side"), "no comparison");
+    /* What a page asks for while it is open: only what is newer, oldest first. */
+    json_object *const all = get("/runs.json?list=1&after=0"), *const newer = get("/runs.json?list=1&after=1"),
+                       *const none = get("/runs.json?list=1&after=2");
+    CHECK(json_object_array_length(document_at(all, "/rows")) == 2 && strcmp(document_text(all, "/rows/0/0"), "1") == 0, "%s",
+          json_object_to_json_string(all));
+    CHECK(json_object_array_length(document_at(newer, "/rows")) == 1 && strcmp(document_text(newer, "/rows/0/0"), "2") == 0, "%s",
+          json_object_to_json_string(newer));
+    CHECK(json_object_array_length(document_at(none, "/rows")) == 0, "%s", json_object_to_json_string(none));
+    json_object_put(all);
+    json_object_put(newer);
+    json_object_put(none);
+    cli_ask(&home, "sweep gemm:32x32x32 --unit amx -L p_max_mhz=2000,3000 --name pair");
+    CHECK(page_has("/", "<a href=\"/sweeps/1\">1</a>") && page_has("/sweeps/1", "Choose points"), "no sweep");
+    CHECK(page_has("/chips", "<a href=\"/chips/m1_4p4e_8g\">") && page_has("/chips/m1", "reverse-engineered"), "no chips");
+    stop();
+}
+
+static void test_what_is_not_there(void)
+{
+    static const char *const paths[] = {"/runs/99",       "/runs/",           "/runs/1;2", "/runs/../../etc/passwd", "/sweeps/1",
+                                        "/sweeps/last",   "/chips/no-such",   "/nowhere",  "/chips/..%2F..%2Fetc",   "/compare",
+                                        "/../etc/passwd", "/compare?runs=a,b"};
+    if (!start_alone(""))
+        return;
+    for (size_t i = 0; i < ARRAY_COUNT(paths); i++)
+        free(page(paths[i], 404));
+    struct http_answer a = ask("POST", "/", "", "x", 1);
+    CHECK(a.status == 405 && strcmp(http_header(&a, "Allow"), "GET") == 0, "%u", a.status);
+    free(a.body);
+    stop();
+}
+
+/* Names that would be markup, labels, terminal escapes or formulas. */
+static void test_hostile_names(void)
+{
+    if (!start_alone(""))
+        return;
+    cli_ask(&home, "run gemm:32x32x32 --unit amx");
+    write_runs("UPDATE run SET workload = '<script>alert(1)</script>\"}\n\x1b[2J=HYPERLINK(1)', chip = '\"><img src=x>', "
+               "device = '../../etc/passwd', unit = 'am\"x}\xff' WHERE id = 1");
+    static const char *const paths[] = {"/", "/runs/1", "/runs.json?list=1&after=0"};
+    for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
+        char *const body = page(paths[i], 200);
+        CHECK(body && !strstr(body, "<script>alert") && !strstr(body, "<img src") && !strchr(body, '\x1b'), "%s: %.3000s",
+              paths[i], body ? body : "");
+        free(body);
+    }
+    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL); /* the observer looks once a second */
+    char *const metrics = page("/metrics", 200), *const info = metrics ? strstr(metrics, "orchard_latest_run_info{") : NULL;
+    CHECK(info && !strchr(metrics, '\x1b') && !strchr(metrics, '\xff') && strstr(info, "</script>\\\"} ") &&
+              strstr(metrics, "unit=\"am_x__\""),
+          "%.300s", info ? info : "none");
+    free(metrics);
+    stop();
+}
+
+/* ---- metrics ---- */
+
+static void test_runs_become_metrics(void)
+{
+    if (!start_alone(""))
+        return;
+    char *const empty = page("/metrics", 200);
+    CHECK(empty && !strstr(empty, "orchard_latest_run_info"), "there was no run");
+    free(empty);
+    cli_ask(&home, "run gemm:32x32x32 --unit amx");
+    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL);
+    char *const text = page("/metrics", 200);
+    static const char *const lines[] = {
+        "\norchard_runs_total{status=\"done\",unit=\"amx\"} 1\n",
+        "\norchard_run_duration_seconds_bucket{unit=\"amx\",le=\"0.0001\"} 1\n",
+        "\norchard_run_duration_seconds_count{unit=\"amx\"} 1\n",
+        "\norchard_operations_total{unit=\"amx\",kernel=\"gemm\"} 1\n",
+        "\norchard_latest_run_info{run=\"1\",workload=\"gemm:32x32x32\",chip=\"m1_4p4e_8g\",unit=\"amx\"} 1\n",
+        "\norchard_thermal_pressure{level=\"nominal\"} 1\n",
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++)
+        CHECK(text && strstr(text, lines[i]), "no %s", lines[i]);
+    free(text);
+    stop();
+}
+
+static void test_promtool_finds_nothing(void)
+{
+    char file[128], command[300], line[200] = "";
+    if (access("/usr/bin/promtool", X_OK) != 0) {
+        suite_skip("promtool is not installed (Debian package prometheus)");
+        return;
+    }
+    if (!start_alone("--device macbook-air"))
+        return;
+    cli_ask(&home, "run gemm:32x32x32 --unit amx");
+    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL);
+    char *const text = page("/metrics", 200);
+    suite_write_text(home.folder, "metrics.txt", text ? text : "");
+    snprintf(file, sizeof file, "%s/metrics.txt", home.folder);
+    snprintf(command, sizeof command, "/usr/bin/promtool check metrics < %s 2>&1", file);
+    FILE *const in = popen(command, "r");
+    CHECK(in && !fgets(line, sizeof line, in), "%s", line);
+    CHECK(in && pclose(in) == 0, "promtool is not content");
+    free(text);
+    stop();
+}
+
+/* Whether a metric of this name, cut at the end of the word, is in the text. */
+static bool is_a_metric(const char *text, const char *word, size_t length)
+{
+    for (const char *at = text; (at = strstr(at, "\norchard_")) != NULL; at++)
+        if (strncmp(at + 1, word, length) == 0 && (at[1 + length] == '{' || at[1 + length] == ' '))
+            return true;
+    return false;
+}
+
+static void test_the_dashboard_asks_for_what_there_is(void)
+{
+    unsigned names = 0;
+    if (!start("--device macbook-air"))
+        return;
+    cli_ask(&home, "run gemm:32x32x32 --unit amx");
+    json_object_put(post("/completion", "{\"prompt\":\"Once\",\"n_predict\":2}", 200));
+    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL);
+    json_object *const dashboard = get("/grafana.json");
+    char *const metrics = page("/metrics", 200);
+    CHECK(json_object_array_length(document_at(dashboard, "/panels")) > 10, "an empty dashboard");
+    const char *text = json_object_to_json_string_ext(dashboard, JSON_C_TO_STRING_PLAIN);
+    for (const char *at = text; (at = strstr(at, "orchard_")) != NULL; names++) {
+        const size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
+        CHECK(is_a_metric(metrics, at, length), "no metric %.*s", (int)length, at);
+        at += length;
+    }
+    CHECK(names > 20, "%u names", names);
+    json_object_put(dashboard);
+    free(metrics);
+    stop();
+}
+
+static void test_a_port_in_use(void)
+{
+    if (!start_alone(""))
+        return;
+    cli_ask(&home, "serve --port %u", port);
+    CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "Address already in use"), "%d %s", home.outcome.code,
+          home.outcome.err);
+    stop();
+}
+
+static const struct suite_test tests[] = {
+    {"lists of runs, sweeps and chips", test_lists},
+    {"paths that are not there", test_what_is_not_there},
+    {"hostile names stay texts", test_hostile_names},
+    {"runs of others become metrics", test_runs_become_metrics},
+    {"promtool finds nothing", test_promtool_finds_nothing},
+    {"the dashboard asks for metrics that there are", test_the_dashboard_asks_for_what_there_is},
+    {"a port in use", test_a_port_in_use},
+};
+SUITE_MAIN("live pages and metrics", tests)
