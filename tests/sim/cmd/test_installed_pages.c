@@ -49,8 +49,8 @@ static void test_bash_completes(void)
     static const struct {
         const char *words, *offered;
     } rows[] = {
-        {"orchard rep", "report"},           {"orchard run --powe", "--power-cap --power-mode"},
-        {"orchard run --chip m9", ""}, {"orchard capabilities --chip m1_max", "m1_max_8p2e_24g m1_max_8p2e_32g"},
+        {"orchard rep", "report"},          {"orchard run --powe", "--power-cap --power-mode"},
+        {"orchard run --chip m9", ""},      {"orchard capabilities --chip m1_max", "m1_max_8p2e_24g m1_max_8p2e_32g"},
         {"orchard chips --seed", "--seed"},
     };
     char line[1000], said[1000];
