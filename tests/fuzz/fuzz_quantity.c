@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     struct suggest s;
     suggest_start(&s, text);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    for (size_t i = 0; *units[i]; i++)
         suggest_offer(&s, units[i]);
     if (suggest_best(&s) && !*suggest_best(&s))
         abort();
