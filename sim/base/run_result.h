@@ -134,7 +134,8 @@ struct run_result {
 #define X(name, unit, kind, better, definition) double name;
     RUN_NUMBER_TABLE(X)
 #undef X
-    double utilisation[RUN_UTILISATION_COUNT]; /* by enum orch_part: busy share of the simulated time, 0..1 */
+    double utilisation[RUN_UTILISATION_COUNT]; /* by enum orch_part, 0..1: work done over the most that the part could do in that
+                                                  time (issue, dispatch, array and MAC slots; peak rate of dram) */
     struct run_values joules_by;               /* by part */
     struct run_values stalls;                  /* fraction of the critical path by reason; sums to 1 */
     struct run_values counters;

@@ -176,7 +176,8 @@ static const struct metric_entry listed[] = {
                         POWER_DOMAIN_TABLE(X)
 #undef X
 #define X(name, text)                                                                                                            \
-    {"energy", text, "J", "energy of " text, 0}, {"utilisation", text, "1", "busy share of " text ", 0 to 1", -1},
+    {"energy", text, "J", "energy of " text, 0},                                                                                 \
+        {"utilisation", text, "1", "work done by " text " over the most that it could do in that time, 0 to 1", -1},
                             ORCH_PART_TABLE(X)
 #undef X
 };

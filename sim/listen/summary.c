@@ -113,16 +113,27 @@ static void print_energy(const struct page *p)
     }
 }
 
+/* Occupied is not used: a GPU at work for the whole time may issue in a tenth of its slots. Each share has a name of its own. */
 static void print_utilisation(const struct page *p)
 {
+    static const char *const shares[RUN_UTILISATION_COUNT] = {
+        [PART_CPU] = "dispatch slots of cpu", [PART_AMX] = "arrays of amx", [PART_GPU] = "issue slots of gpu",
+        [PART_ANE] = "MAC lanes of ane",      [PART_DRAM] = "rate of dram",
+    };
+    const struct run_result *const r = p->r;
+    const double occupied = r->device_seconds / r->seconds;
     char text[FORMAT_SIZE];
-    bool any = false;
+    bool any = isfinite(occupied) && r->unit;
+    if (any) {
+        label(p, "busy");
+        fprintf(p->out, "%s %s of the time", r->unit, format_share(text, fmin(occupied, 1)));
+    }
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++) {
-        if (isnan(p->r->utilisation[i]))
+        if (isnan(r->utilisation[i]))
             continue;
         if (!any)
-            label(p, "busy");
-        fprintf(p->out, "%s%s %s", any ? ", " : "", orch_part_name((enum orch_part)i), format_share(text, p->r->utilisation[i]));
+            label(p, "used");
+        fprintf(p->out, "%s%s %s", any ? ", " : "", shares[i], format_share(text, r->utilisation[i]));
         any = true;
     }
     if (any)

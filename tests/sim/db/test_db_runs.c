@@ -135,7 +135,7 @@ static void test_round_trip(void)
     struct orch_error error = {0};
     struct run_result sent, got;
     example_folder(folder);
-    struct orch_db *db = example_open(example_file(folder, "a/b/c.db"), DB_WRITE);
+    struct orch_db *db = example_open(example_file(folder, "c.db"), DB_WRITE);
     const int64_t id = example_record(db, 1, 10, EVENT_RUN_DONE, 0, &error);
     CHECK(id > 0, "%s", error.text);
     example_result(&sent);

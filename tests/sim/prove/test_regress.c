@@ -198,7 +198,7 @@ static void test_wrong_use_is_reported(void)
         const char *arguments, *said;
     } wrong[] = {
         {"regress", "record or check?"},
-        {"regress list", "neither record nor check"},
+        {"regress list", "(record|check)"},
         {"regress check befor", "did you mean before?"},
         {"regress check $/none.baseline", "No such file"},
         {"regress check before --only gpx.", "no characteristic begins with 'gpx.'"},
