@@ -176,7 +176,8 @@ const struct api_verb verb_serve = {
                 "Served are\n"
                 "/v2 (health, metadata, config, infer with JSON and binary tensors, statistics), /v1/completions and /completion "
                 "(also as\n"
-                "events), /tokenize, /v1/models, /health, /metrics (Prometheus), /grafana.json, and pages: / (runs as they come),\n"
+                "events), /tokenize, /v1/models, /health, /metrics (Prometheus), /grafana.json, and pages: / (runs as they "
+                "come),\n"
                 "/runs/N,M, /sweeps/N, /chips, /validation. Requests are computed one after\n"
                 "another; replies go out as soon as they are computed, not after the simulated time. SIGTERM and SIGINT end it.",
             .examples = "orchard serve examples/models/digits.onnx --unit ane --chip m1 --port 8000\n"
