@@ -122,9 +122,105 @@ static bool is_ratio(const struct net_array *in, const struct net_array *out, un
            (scales->count == in->dims && net_array_double(scales, d) * (double)in->shape[d] == (double)out->shape[d]);
 }
 
-/* Images by the library's kernel where it does the same: bilinear between centres or corners; the rest moves elements, or is
- * left.
- */
+/* ---- resizing by products ---- */
+
+/* Four numbers for the dimensions of an image of which only one axis changes. */
+static struct net_array *of_one_axis(enum net_type type, unsigned axis, const double number[4], struct orch_error *error)
+{
+    struct net_array *const a = net_array_new(type, (const int64_t[]){4}, 1, error);
+    for (unsigned d = 0; a && d < 4; d++)
+        net_write_doubles(type, a->data, d, 1, d == 0 || d == axis ? &number[d] : &(const double){1});
+    return a;
+}
+
+/* The node's operands for a row of units along the axis, one in each image; false = out of memory. */
+static bool unit_operands(const struct lowering *l, unsigned axis, struct net_array **operand, struct orch_error *error)
+{
+    const int64_t in = l->in[0]->shape[axis], to = l->out[0]->shape[axis];
+    const int64_t ones[4] = {in, 1, axis == 2 ? in : 1, axis == 3 ? in : 1};
+    operand[0] = net_array_new(NET_F32, ones, 4, error);
+    for (int64_t k = 0; operand[0] && k < in; k++)
+        ((float *)operand[0]->data)[k * in + k] = 1;
+    for (size_t k = 1; k < l->node->inputs && k < 4; k++) {
+        const struct net_array *const given = l->in[k];
+        const double scale[4] = {1, 1, given && given->count == 4 ? net_array_double(given, 2) : 1,
+                                 given && given->count == 4 ? net_array_double(given, 3) : 1};
+        const double size[4] = {(double)in, 1, (double)to, (double)to};
+        if (k > 1 && given && given->count == 4)
+            operand[k] = of_one_axis(k == 2 ? NET_F32 : NET_I64, axis, k == 2 ? scale : size, error);
+        else
+            operand[k] = net_array_retain(l->in[k]);
+        if (given && !operand[k])
+            return false;
+    }
+    return operand[0] != NULL;
+}
+
+/* What resizing does to one axis of an image, turned: in x out numbers. The reference says it, by resizing units. NULL when it
+ * cannot, which is then the reason. */
+static float *axis_weights(struct lowering *l, unsigned axis)
+{
+    const int64_t in = l->in[0]->shape[axis], to = l->out[0]->shape[axis];
+    struct net_array *result[1] = {NULL}, *operand[4] = {NULL};
+    struct orch_error error = {0};
+    float *const weight = lowering_scratch(l, in * to);
+    const bool ok = weight && unit_operands(l, axis, operand, &error) &&
+                    net_evaluate_node(l->node, operand, result, NULL, &error) && result[0]->count == in * to;
+    for (int64_t k = 0; ok && k < in * to; k++)
+        weight[k] = (float)net_array_double(result[0], k);
+    net_array_release(result[0]);
+    for (size_t k = 0; k < 4; k++)
+        net_array_release(operand[k]);
+    if (!ok)
+        lowering_leave(l, "how it resizes an axis is not known: %.120s", error.text);
+    return ok ? weight : NULL;
+}
+
+static float *turn_planes(struct lowering *l, const float *from, int64_t planes, int64_t rows, int64_t columns, float *to)
+{
+    const int64_t count = planes * rows * columns;
+    if (!to)
+        to = lowering_scratch(l, count);
+    lowering_read(
+        lowering_step(l, to, count, "transpose:%lldx%lld,batch=%lld", (long long)rows, (long long)columns, (long long)planes),
+        from, count);
+    return to;
+}
+
+static void multiply_rows(struct lowering *l, const float *from, int64_t rows, int64_t in, int64_t out, const float *weight,
+                          float *to)
+{
+    const struct lowering_product p = {.batch = 1, .m = rows, .n = out, .k = in, .b_known = true, .alpha = 1};
+    lowering_add_product(l, &p, from, weight, NULL, to);
+}
+
+/* Each axis of an image is a product with constant weights; columns are turned to rows and back. */
+static bool resize_by_products(struct lowering *l)
+{
+    size_t axes;
+    const struct net_array *const x = l->in[0], *const out = l->out[0];
+    if (x->dims != 4 || out->dims != 4 || x->shape[0] != out->shape[0] || x->shape[1] != out->shape[1])
+        return lowering_leave(l, "other dimensions than those of images");
+    if (net_attr_ints(l->node, "axes", &axes) ||
+        strcmp(net_attr_text(l->node, "keep_aspect_ratio_policy", "stretch"), "stretch") != 0)
+        return lowering_leave(l, "axes by name, or a ratio that is kept");
+    if (strcmp(net_attr_text(l->node, "coordinate_transformation_mode", "half_pixel"), "tf_crop_and_resize") == 0)
+        return lowering_leave(l, "a part of the image");
+    const int64_t planes = x->shape[0] * x->shape[1], high = x->shape[2], wide = out->shape[3];
+    const float *const across = axis_weights(l, 3), *const down = axis_weights(l, 2);
+    if (!across || !down)
+        return false;
+    float *const first = lowering_scratch(l, planes * high * wide);
+    multiply_rows(l, x->data, planes * high, x->shape[3], wide, across, first);
+    const float *const turned = turn_planes(l, first, planes, high, wide, NULL);
+    float *const second = lowering_scratch(l, planes * wide * out->shape[2]);
+    multiply_rows(l, turned, planes * wide, high, out->shape[2], down, second);
+    turn_planes(l, second, planes, wide, out->shape[2], out->data);
+    return lowering_holds(l);
+}
+
+/* Images by the library's kernel where it does the same: bilinear between centres or corners; nearest moves elements; the rest
+ * are products. */
 bool lowering_resize(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0], *const out = l->out[0], *const scales = l->node->inputs > 2 ? l->in[2] : NULL;
@@ -134,12 +230,10 @@ bool lowering_resize(struct lowering *l, const char *word)
     (void)word;
     if (strcmp(mode, "nearest") == 0)
         return lowering_by_places(l, "resize");
-    if (strcmp(mode, "linear") != 0 || (!corners && strcmp(where, "half_pixel") != 0) || net_attr_int(l->node, "antialias", 0))
-        return lowering_leave(l, "mode %.20s, places %.30s", mode, where);
-    if (x->dims != 4 || out->dims != 4 || x->shape[0] != out->shape[0] || x->shape[1] != out->shape[1])
-        return lowering_leave(l, "other dimensions than those of images");
-    if (!is_ratio(x, out, 2, scales) || !is_ratio(x, out, 3, scales))
-        return lowering_leave(l, "scales that are not the ratio of the sizes");
+    if (strcmp(mode, "linear") != 0 || (!corners && strcmp(where, "half_pixel") != 0) || net_attr_int(l->node, "antialias", 0) ||
+        x->dims != 4 || out->dims != 4 || x->shape[0] != out->shape[0] || x->shape[1] != out->shape[1] ||
+        !is_ratio(x, out, 2, scales) || !is_ratio(x, out, 3, scales))
+        return resize_by_products(l);
     lowering_read(lowering_step(l, out->data, out->count,
                                 "resize:n=%lld,c=%lld,h=%lld,w=%lld,oh=%lld,ow=%lld,mode=bilinear,align=%d",
                                 (long long)x->shape[0], (long long)x->shape[1], (long long)x->shape[2], (long long)x->shape[3],

@@ -63,7 +63,7 @@ static const char *const refusals[][2] = {
     {"Stable Diffusion", "a pipeline of several networks, or weights in palettes of mixed sizes"},
     {"SDXL", "a pipeline of several networks, or weights in palettes of mixed sizes"},
     {"ChickenDetector", "the author's own network, whose layers are not published"},
-    {"CLIP", "an approximate rate of an unnamed program"},
+    {"CLIP", "an approximate rate of a network whose program is not named"},
     {"BERT", "the power of a phone"},
     {"dispatch ", "a part of ane.request_us, which is one parameter"},
     {"compile ", "compiling is host software"},
