@@ -167,15 +167,15 @@ static void test_errors_name_fields(void)
         {"run", "gemm:8x8x8", "cold=yes", 2, false, "option cold takes no value", "option --cold takes no value"},
         {"run", "gemm:8x8x8", "cores=99", 2, false, "cores 99: expected a whole number from 1 to 64",
          "--cores 99: expected a whole number from 1 to 64"},
-        {"run", "gemm:8x8x8", "mode=fast", 2, false, "unknown mode 'fast' (full|functional|timing)",
-         "unknown --mode 'fast' (full|functional|timing)"},
+        {"run", "gemm:8x8x8", "mode=fast", 2, false, "unknown mode 'fast'; did you mean timing? (full|functional|timing)",
+         "unknown --mode 'fast'; did you mean timing? (full|functional|timing)"},
         {"run", "gemm:8x8x8", "unit=ame", 2, false, "unit ame: no such choice; did you mean amx?",
          "--unit ame: no such choice; did you mean amx?"},
         {"run", "gemm:8x8x8", "set=nokey=1", 2, false, "set: unknown key 'nokey'", "--set: unknown key 'nokey'"},
         {"run", "gemm:8x8x8", "seed=-1", 2, false, "seed -1: expected", "--seed -1: expected"},
         {"sweep", "gemm:8x8x8", "list=foo", 2, false, "list: ", "-L: "},
         {"build", "gemm:8x8x8", NULL, 2, true, "build needs output OUT", "build needs -o OUT"},
-        {"compare", "1", NULL, 2, true, "two runs to compare", "two runs to compare"},
+        {"compare", "1", NULL, 2, true, "two runs or more to compare", "two runs or more to compare"},
     };
     struct orchard_session plain = silent(), dashes = silent();
     dashes.dashes = true;
