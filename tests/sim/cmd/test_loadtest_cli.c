@@ -209,7 +209,7 @@ static void test_wrong(void)
         {"loadtest $/dense --device macbook-pr0", 2, "macbook-pro"},
         {"loadtest gemm:64x64x64 --max-batch 2", 2, "--max-batch 1"},
         {"loadtest $/dense --config $/none.pbtxt", 2, "none.pbtxt"},
-        {"loadtest $/dense --precision q4", 3, "did you mean q4_0?"},
+        {"loadtest $/dense --precision q4", 2, "did you mean q4_0?"},
     };
     make();
     cli_all_wrong(&home, rows, ARRAY_COUNT(rows));
