@@ -175,7 +175,7 @@ static void test_errors_name_fields(void)
         {"run", "gemm:8x8x8", "seed=-1", 2, false, "seed -1: expected", "--seed -1: expected"},
         {"sweep", "gemm:8x8x8", "list=foo", 2, false, "list: ", "-L: "},
         {"build", "gemm:8x8x8", NULL, 2, true, "build needs output OUT", "build needs -o OUT"},
-        {"compare", "1", NULL, 2, true, "two runs or more to compare", "two runs or more to compare"},
+        {"compare", "1", NULL, 2, true, "two to 16 runs to compare", "two to 16 runs to compare"},
     };
     struct orchard_session plain = silent(), dashes = silent();
     dashes.dashes = true;
