@@ -198,7 +198,7 @@ void scalar_trace_transpose(struct scalar_trace *s, struct cpu_timing *timing, u
     const uint32_t side = bytes == 1 ? 1 : 16 / bytes;
     const int id = bytes == 1 ? BLOCK_ELEMENT : bytes == 2 ? BLOCK_T8 : bytes == 4 ? BLOCK_T4 : BLOCK_T2;
     const uint32_t whole_i = count / side * side, whole_j = vectors / side * side;
-    const uint32_t run = gemm_pack_run_bytes(src_row, dst_row) / bytes;
+    const uint32_t run = gemm_pack_run_bytes(src_row, vectors) / bytes;
     for (uint32_t i0 = 0; i0 < whole_i; i0 += run)
         for (uint32_t j = 0; j < whole_j; j += side)
             for (uint32_t i = i0; i < whole_i && i < i0 + run; i += side)

@@ -99,7 +99,7 @@ static void transpose_blocks(uint8_t *dst, uint64_t dst_row, const uint8_t *src,
 static void transpose_panel(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row, uint32_t bytes,
                             uint32_t vectors, uint32_t k)
 {
-    const uint32_t side = bytes == 1 ? 0 : 16 / bytes, run = gemm_pack_run_bytes(src_row, dst_row) / bytes;
+    const uint32_t side = bytes == 1 ? 0 : 16 / bytes, run = gemm_pack_run_bytes(src_row, vectors) / bytes;
     const uint32_t whole_k = side ? k / side * side : 0, whole_j = side ? vectors / side * side : 0;
     for (uint32_t i = 0; i < whole_k; i += run)
         for (uint32_t j = 0; j < whole_j; j += side)

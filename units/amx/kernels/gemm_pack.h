@@ -7,9 +7,9 @@
 /* How much of a source vector a transpose reads before it turns to the next ones. A prefetcher follows few streams: of vectors
  * that are far apart it finds only runs, and sixteen side by side are as many as it has. Of more that are near the next begins
  * where prefetching from the one before arrives, and a line of each in turn keeps what is written in L1. */
-static inline uint32_t gemm_pack_run_bytes(uint64_t src_row, uint64_t dst_row)
+static inline uint32_t gemm_pack_run_bytes(uint64_t src_row, uint32_t vectors)
 {
-    return src_row > 16384 || dst_row <= 64 ? 1024 : 128;
+    return src_row > 16384 || vectors <= 16 ? 1024 : 128;
 }
 
 /* dst has `k_padded` lines of `width` elements; line i holds element i of each of `valid` strided vectors. lines_contiguous:
