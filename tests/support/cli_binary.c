@@ -183,3 +183,21 @@ const char *document_text(json_object *document, const char *path)
     const char *text = json_object_get_string(document_at(document, path));
     return text ? text : "";
 }
+
+bool cli_in_path(char *folder)
+{
+    char path[4096], line[8300];
+    static bool made;
+    if (made)
+        return true;
+    if (!cli_binary() || !mkdtemp(folder)) {
+        suite_skip("the orchard binary is not built");
+        return false;
+    }
+    snprintf(path, sizeof path, "%s", cli_binary());
+    *strrchr(path, '/') = 0;
+    snprintf(line, sizeof line, "%s:%s", path, getenv("PATH"));
+    setenv("PATH", line, 1);
+    made = true;
+    return true;
+}

@@ -15,6 +15,10 @@ struct cli_outcome {
 
 /* Path of the binary; NULL when it is not built. Static storage. */
 const char *cli_binary(void);
+
+/* Makes the folder of a mkdtemp template and puts the binary's own folder first in PATH, at the first call; false where the
+ * binary is not built: the test is skipped then. */
+bool cli_in_path(char *folder);
 /* Runs "orchard ARGUMENTS" (blanks separate arguments, there is no quoting). False: the binary is not there. */
 bool cli_run(const char *arguments, struct cli_outcome *outcome);
 /* Like cli_run, but marks the running test as skipped when the binary is not there. */

@@ -33,22 +33,11 @@ static int shell(const char *line, char out[OUT_BYTES])
 
 static bool prepare(void)
 {
-    char path[4096], line[4200];
-    static bool made;
-    if (made)
-        return true;
-    if (!cli_binary() || !mkdtemp(folder)) {
-        suite_skip("the orchard binary is not built");
+    if (!cli_in_path(folder))
         return false;
-    }
-    snprintf(path, sizeof path, "%s", cli_binary());
-    *strrchr(path, '/') = 0;
-    snprintf(line, sizeof line, "%s:%s", path, getenv("PATH"));
-    setenv("PATH", line, 1);
     setenv("XDG_DATA_HOME", folder, 1);
     setenv("XDG_CACHE_HOME", folder, 1);
     unsetenv("ORCHARD_DB");
-    made = true;
     return true;
 }
 

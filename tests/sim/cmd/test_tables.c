@@ -15,21 +15,11 @@ static char out[1 << 16];
 
 static bool prepare(void)
 {
-    char path[4096], line[4200];
-    static bool made;
-    if (made)
-        return true;
-    if (!cli_binary() || !mkdtemp(folder)) {
-        suite_skip("the orchard binary is not built");
+    char line[300];
+    if (!cli_in_path(folder))
         return false;
-    }
-    snprintf(path, sizeof path, "%s", cli_binary());
-    *strrchr(path, '/') = 0;
-    snprintf(line, sizeof line, "%s:%s", path, getenv("PATH"));
-    setenv("PATH", line, 1);
     snprintf(line, sizeof line, "%s/own.db", folder);
     setenv("ORCHARD_DB", line, 1);
-    made = true;
     return true;
 }
 
