@@ -91,6 +91,8 @@ const char *orch_part_name(enum orch_part part);
 
 /* The counter that says how long a step of a row of kernels was on the device, numbered from 1. */
 #define RUN_COUNTER_STEP "gpu.step%u.device_seconds"
+/* The counter with the bytes of constant weights in layouts of kernels, which were made before the run. */
+#define RUN_COUNTER_PACKED "gpu.packed_bytes"
 
 struct run_named_value {
     char *name;

@@ -234,6 +234,18 @@ static bool choose_contents(struct run_chain *c)
     return run_assumption_add(&c->result->assumptions, "contents", "inferred", text) || orch_no_memory(c->error);
 }
 
+/* What launches before the run have left: weights in the kernel's layout. */
+static bool tell_packed(const struct run_chain *c, const struct gpu_library *library)
+{
+    double bytes = 0;
+    for (unsigned s = 0; s < c->loading; s++)
+        for (unsigned i = 0; i < library->step[s].args; i++)
+            if (library->step[s].arg[i].buffer && !library->step[s].arg[i].unchanged)
+                bytes += (double)library->step[s].arg[i].bytes;
+    return c->loading == 0 || (run_values_add(&c->result->counters, RUN_COUNTER_PACKED, bytes) && run_tell_packed(c->result)) ||
+           orch_no_memory(c->error);
+}
+
 static bool time_at(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
                     struct run_result *result, struct orch_error *error)
 {
@@ -244,6 +256,7 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
     struct run_chain c = {.run = run,
                           .step = own ? &work->own.kernel : library->step,
                           .steps = own ? 1 : library->kernel.steps,
+                          .loading = own ? 0 : library->kernel.loading_steps,
                           .space = space,
                           .sum = m,
                           .result = result,
@@ -266,7 +279,7 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
             mem_space_unmap(space, operands.address[i],
                             gpu_type_bytes(library->kernel.buffer[i].type, library->kernel.buffer[i].count));
     free(c.address);
-    return ok;
+    return ok && tell_packed(&c, library);
 }
 
 static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,

@@ -127,6 +127,8 @@ bool lowering_conv(struct lowering *l, const char *word)
         (long long)w.dilation[1], bias != NULL, act && act[0] ? ",act=" : "", act ? act : "");
     lowering_read(step, from, n * c * w.in[1] * w.in[2]);
     lowering_read(step, weights->data, weights->count);
+    if (lowering_is_constant(l, 1))
+        lowering_load_weights(l, step);
     if (bias)
         lowering_read(step, bias->data, bias->count);
     if (skipped > 1)

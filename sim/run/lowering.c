@@ -227,9 +227,22 @@ struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t cou
     va_end(list);
     if (length < 0 || (size_t)length >= sizeof step->workload)
         lowering_leave(l, "a kernel with too long a name");
+    else
+        step->common = (size_t)length;
     step->precision = l->whole ? "f32" : NULL;
     step->operands = (struct run_operands){.input = step->input, .result = result, .result_bytes = 4 * (uint64_t)count};
     return step;
+}
+
+void lowering_load_weights(struct lowering *l, struct lowered_step *step)
+{
+    static const char option[] = ",packed=1";
+    if (!step || l->part != PART_GPU)
+        return;
+    if (step->common + sizeof option > sizeof step->workload)
+        lowering_leave(l, "a kernel with too long a name");
+    else
+        memcpy(step->workload + step->common, option, sizeof option);
 }
 
 void lowering_read(struct lowered_step *step, const void *data, int64_t count)

@@ -16,6 +16,7 @@ enum { LOWERED_STEPS = 24, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 32 };
 /* One kernel: reads the operands in the order of its library, writes the result. Steps are run one after another. */
 struct lowered_step {
     char workload[200];
+    size_t common; /* so many of its characters hold in every library; what is behind them is an option of the asked unit's */
     const char *precision; /* of its elements; NULL = the network's */
     struct run_operand input[LOWERED_INPUTS];
     struct run_operands operands;
@@ -70,6 +71,9 @@ void *lowering_scratch(struct lowering *l, int64_t count);
 /* Whether an operand, or the one with these contents, is known before the network runs. */
 bool lowering_is_constant(const struct lowering *l, size_t operand);
 bool lowering_holds_constant(const struct lowering *l, const struct net_array *array);
+/* The kernel's weights are known before the network runs: on units that bring them into a layout of their own by a launch, that
+ * is done once, when the network is loaded. */
+void lowering_load_weights(struct lowering *l, struct lowered_step *step);
 /* Everything that was added could be added. */
 bool lowering_holds(const struct lowering *l);
 

@@ -252,18 +252,11 @@ void own_kernel_free(struct own_kernel *own)
 
 static bool run_library_step(const struct run_chain *c, const struct gpu_library *l, unsigned number, const uint64_t *address)
 {
-    struct gpu_setup setup = {.program = NULL};
-    struct gpu_totals totals = {0};
-    const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->request.cores};
     uint64_t given[ABI_ARGS_MAX] = {0};
     for (unsigned i = 0; i < l->step[number].args; i++)
         if (l->step[number].arg[i].buffer)
             given[i] = address[l->place[number][i].buffer] + l->place[number][i].offset_bytes;
-    const bool ok = gpu_setup_open(&setup, &l->step[number], c->generation, c->space, given, c->error) &&
-                    gpu_totals_init(&totals, setup.program, c->error) && gpu_functional_run(&setup, &plain, &totals, c->error);
-    gpu_setup_close(&setup);
-    gpu_totals_free(&totals);
-    return ok;
+    return run_chain_execute(c, &l->step[number], given);
 }
 
 bool own_kernel_expect(struct own_kernel *own, const struct run_chain *c, const struct gpu_library *l, const uint64_t *address)

@@ -9,6 +9,7 @@ struct run_chain {
     struct run *run;
     const struct abi_kernel *step;
     unsigned steps;
+    unsigned loading; /* so many steps come before the run, when constants are loaded: they are executed, and nothing counts */
     uint64_t (*address)[ABI_ARGS_MAX]; /* by step and argument: where its buffer is */
     struct mem_space *space;
     enum gpu_generation generation;
@@ -30,5 +31,8 @@ struct run_chain {
 
 /* Executes and times all steps as the request's mode says. The detail of the run is set. */
 bool run_chain(struct run_chain *chain);
+
+/* Executes a launch on buffers at these addresses, by argument, and nothing of it counts. */
+bool run_chain_execute(const struct run_chain *chain, const struct abi_kernel *step, const uint64_t *address);
 
 #endif

@@ -26,6 +26,19 @@ bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m
     return ok || orch_no_memory(error);
 }
 
+bool run_tell_packed(struct run_result *r)
+{
+    const double bytes = run_values_get(&r->counters, RUN_COUNTER_PACKED);
+    char text[160];
+    if (!(bytes > 0))
+        return true;
+    snprintf(text, sizeof text,
+             "%.4g MB of constant weights were brought into the layout of their kernels when they were loaded: it is no part of "
+             "the run",
+             1e-6 * bytes);
+    return run_assumption_add(&r->assumptions, "packing", "inferred", text);
+}
+
 /* ---- stalls ---- */
 
 /* Adds the overheads of the command buffer, then the cycles of the core that was busy longest. */

@@ -122,6 +122,9 @@ bool run_warnings(const struct run_launch *l, struct line_profile *profile, stru
 /* Counts by mnemonic, while the program is there. */
 bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m, struct run_result *result,
                       struct orch_error *error);
+/* Adds the assumption that says which weights were packed before the run, if there are such (RUN_COUNTER_PACKED). False = out of
+ * memory. */
+bool run_tell_packed(struct run_result *result);
 bool run_gpu_account(struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 void run_gpu_explain(FILE *out, const struct run *run, const struct run_result *result);
 

@@ -74,10 +74,8 @@ static struct built *build(const struct run_request *q, enum gpu_generation gene
         ok = (b->workload && b->precision) || orch_no_memory(error);
         ok = ok && gpu_library_open(library, q->workload, q->precision, generation, cores, error);
     }
-    for (unsigned i = 0; ok && i < library->kernel.steps; i++) {
-        b->count++;
-        ok = take_step(&library->step[i], generation, &b->launch[i]) || orch_no_memory(error);
-    }
+    for (unsigned i = ok ? library->kernel.loading_steps : 0; ok && i < library->kernel.steps; i++)
+        ok = take_step(&library->step[i], generation, &b->launch[b->count++]) || orch_no_memory(error);
     if (library)
         gpu_library_close(library);
     free(library);

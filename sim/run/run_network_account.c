@@ -199,7 +199,7 @@ static bool tell(struct run_result *r, const struct run_network *n)
         ok = run_assumption_add(&r->assumptions, "command buffers", "inferred", text) &&
              run_values_add(&r->counters, "network.command_buffers", n->command_buffers);
     }
-    return ok;
+    return ok && (n->request->mode == RUN_FUNCTIONAL || run_tell_packed(r));
 }
 
 bool run_network_account(struct run *run, const struct run_network *n, const struct run_measure *m, struct run_result *r,

@@ -14,6 +14,7 @@
 /* A kernel of a unit, however many nodes need it. */
 struct kernel {
     char *workload;
+    size_t common;         /* as in lowered_step */
     const char *precision; /* NULL = the network's */
     enum orch_part asked;
     bool elsewhere, lacks, timed;
@@ -122,6 +123,7 @@ static bool open_kernel(struct run_network *n, struct kernel *k, struct orch_err
     if (!there && k->asked != PART_CPU) {
         k->why = (struct orch_error){0};
         k->elsewhere = true;
+        k->workload[k->common] = 0;
         if (!open_on(n, k, PART_CPU, &there, error))
             return false;
     }
@@ -131,8 +133,10 @@ static bool open_kernel(struct run_network *n, struct kernel *k, struct orch_err
 
 static bool is_same(const struct kernel *k, enum orch_part asked, const struct lowered_step *step)
 {
-    return k->asked == asked && strcmp(k->workload, step->workload) == 0 &&
-           strcmp(k->precision ? k->precision : "", step->precision ? step->precision : "") == 0;
+    const bool same = k->elsewhere
+                          ? strlen(k->workload) == step->common && strncmp(k->workload, step->workload, step->common) == 0
+                          : strcmp(k->workload, step->workload) == 0;
+    return k->asked == asked && same && strcmp(k->precision ? k->precision : "", step->precision ? step->precision : "") == 0;
 }
 
 static bool kernel_of(struct run_network *n, enum orch_part asked, const struct lowered_step *step, size_t *index,
@@ -151,7 +155,7 @@ static bool kernel_of(struct run_network *n, enum orch_part asked, const struct 
         return orch_no_memory(error);
     }
     struct kernel *const k = &grown[all->kernels++];
-    *k = (struct kernel){.workload = text, .precision = step->precision, .asked = asked};
+    *k = (struct kernel){.workload = text, .common = step->common, .precision = step->precision, .asked = asked};
     run_result_init(&k->result);
     return open_kernel(n, k, error);
 }

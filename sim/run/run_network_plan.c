@@ -43,7 +43,7 @@ static double elements_read(const struct lowered_step *step)
 }
 
 /* What a unit's library lacks, the CPU takes: not within a command buffer of the GPU. */
-static double predict_steps(const struct network_plan *plan, const struct lowering *l)
+static double predict_steps(const struct network_plan *plan, struct lowering *l)
 {
     double sum = 0;
     for (unsigned i = 0; i < l->steps; i++) {

@@ -62,8 +62,8 @@ static bool open_on(const struct run_network *n, const struct lowered_step *lowe
     return network_step_prepare(&q, step, error);
 }
 
-bool network_step_open(const struct run_network *n, enum orch_part asked, const struct lowered_step *lowered,
-                       struct network_step *step, struct orch_error *error)
+bool network_step_open(const struct run_network *n, enum orch_part asked, struct lowered_step *lowered, struct network_step *step,
+                       struct orch_error *error)
 {
     step->asked = asked;
     step->whole = lowered->precision && strcmp(lowered->precision, "f32") == 0;
@@ -72,6 +72,7 @@ bool network_step_open(const struct run_network *n, enum orch_part asked, const 
         return step->run != NULL;
     *error = (struct orch_error){0};
     step->elsewhere = true;
+    lowered->workload[lowered->common] = 0;
     return open_on(n, lowered, PART_CPU, step, error);
 }
 

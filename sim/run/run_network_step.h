@@ -15,8 +15,8 @@ struct network_step {
     bool whole;     /* in f32 although the network is not */
 };
 
-/* Opens the kernel: on the asked unit, else on the CPU. False with why neither has it. */
-bool network_step_open(const struct run_network *network, enum orch_part asked, const struct lowered_step *lowered,
+/* Opens the kernel: on the asked unit, else on the CPU, without options of the asked unit's. False with why neither has it. */
+bool network_step_open(const struct run_network *network, enum orch_part asked, struct lowered_step *lowered,
                        struct network_step *step, struct orch_error *error);
 void network_step_close(struct network_step *step);
 /* Runs it, adds what it did to the network, and its line to the placement. */

@@ -136,6 +136,28 @@ static void test_winograd(void)
         }
 }
 
+/* Packed beforehand or not: the same launches, of which the first one belongs to loading where there is one. */
+static void test_packed(void)
+{
+    static const struct {
+        const char *algo;
+        unsigned steps, loading;
+    } cases[] = {{"direct", 1, 0}, {"matrix", 2, 1}, {"winograd4", 4, 1}};
+    for (unsigned i = 0; i < 2 * ARRAY_COUNT(cases); i++) {
+        struct gpu_kernel_request request = {.generation = GPU_G13, .cores = 8};
+        struct gpu_kernel kernel = {.steps = 0};
+        struct isa_error error = {0};
+        char text[80];
+        const unsigned c = i / 2, packed = i % 2;
+        snprintf(text, sizeof text, "conv2d:c=16,h=9,w=9,k=16,algo=%s,packed=%u", cases[c].algo, packed);
+        CHECK(gpu_kernel_parse(text, NULL, &request, &error) && gpu_kernel_build(&request, &kernel, &error), "%s: %s", text,
+              error.text);
+        CHECK(kernel.steps == cases[c].steps && kernel.loading_steps == (packed ? cases[c].loading : 0),
+              "%s: %u of %u steps before the run", text, kernel.loading_steps, kernel.steps);
+        gpu_kernel_free(&kernel);
+    }
+}
+
 static void test_texts(void)
 {
     example_refused("conv2d:c=8,h=5,w=5", NULL, "k is missing");
@@ -159,6 +181,7 @@ static const struct suite_test tests[] = {
     {"conv2d per element", test_direct},
     {"depthwise and thin groups", test_thin_groups},
     {"winograd", test_winograd},
+    {"weights that are packed beforehand", test_packed},
     {"shapes that cannot be are explained", test_texts},
     {"programs pass the device's checks", test_clean_under_checks},
 };

@@ -11,6 +11,7 @@ struct gpu_conv {
     uint32_t cores;            /* of the chip */
     enum gpu_type type;
     bool has_bias, has_act;
+    bool is_packed;                 /* the layout of the weights is made when they are loaded */
     enum gpu_math act;              /* of one operand */
     unsigned x, weights, bias, out; /* buffers */
 };
@@ -20,6 +21,9 @@ struct gpu_conv {
 unsigned gpu_conv_bias(struct gpu_emit *e, const struct gpu_conv *v, unsigned channel);
 /* value += bias, then the activation. */
 void gpu_conv_finish(struct gpu_emit *e, const struct gpu_conv *v, unsigned value, unsigned bias);
+
+/* The launch that was just begun brings the weights into the kernel's layout: it is no part of runs where that is done before. */
+void gpu_conv_packs(const struct gpu_conv *v, struct gpu_kernel *kernel);
 
 /* Masks an element as loaded, at half index `half`: kept where register `mask` is all ones, zero where it is zero. */
 void gpu_conv_mask(struct gpu_emit *e, enum gpu_type type, unsigned half, unsigned mask);

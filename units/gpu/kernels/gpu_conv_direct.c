@@ -34,6 +34,12 @@ void gpu_conv_finish(struct gpu_emit *e, const struct gpu_conv *v, unsigned valu
         gpu_math_emit(e, v->act, value, 0, 0);
 }
 
+void gpu_conv_packs(const struct gpu_conv *v, struct gpu_kernel *kernel)
+{
+    if (v->is_packed)
+        kernel->loading_steps = kernel->steps;
+}
+
 void gpu_conv_mask(struct gpu_emit *e, enum gpu_type type, unsigned half, unsigned mask)
 {
     if (type == GPU_F32)

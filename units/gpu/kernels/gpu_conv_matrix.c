@@ -92,6 +92,7 @@ static bool build_packing(const struct matrix *m, struct gpu_kernel *kernel, str
     char variant[32];
     snprintf(variant, sizeof variant, "conv_pack_%s", gpu_type_name(v->type));
     struct gpu_emit *e = gpu_emit_begin(kernel, variant, error);
+    gpu_conv_packs(v, kernel);
     struct packing k = {.e = e, .in = gpu_argument_buffer(e, v->weights, 0), .out = gpu_argument_buffer(e, m->packed, 0)};
     unsigned *const single[] = {&k.channel, &k.row, &k.from, &k.to};
     for (unsigned i = 0; i < ARRAY_COUNT(single); i++)

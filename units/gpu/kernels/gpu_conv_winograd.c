@@ -145,6 +145,7 @@ static bool build_weights(const struct winograd *w, struct gpu_kernel *kernel, s
     const unsigned t = w->f->t;
     struct gpu_emit *e;
     begin_step(&e, w, "weights", kernel, error);
+    gpu_conv_packs(w->v, kernel);
     const struct gpu_base in = gpu_argument_buffer(e, w->v->weights, 0), out = gpu_argument_buffer(e, w->u, 0);
     const unsigned thread = gpu_register(e, 1), index = gpu_register(e, 1), value = gpu_register(e, t * t);
     gpu_emit(e, "get_sr r%u, sr%d", thread, GPU_SR_GRID_X);

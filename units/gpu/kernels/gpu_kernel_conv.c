@@ -3,7 +3,7 @@
 #include "units/gpu/kernels/gpu_conv.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
-enum { N, C, H, W, K, R, S, STRIDE, PAD, GROUPS, DILATION, BIAS, ACT, ALGO };
+enum { N, C, H, W, K, R, S, STRIDE, PAD, GROUPS, DILATION, BIAS, ACT, ALGO, PACKED };
 enum { AUTO, DIRECT, MATRIX, WINOGRAD2, WINOGRAD4, WINOGRAD6 };
 enum { IMAGE_MAX = 32767 /* of a side: corners of taps are kept as two signed 16-bit numbers */ };
 
@@ -22,6 +22,7 @@ static const struct kernel_parameter parameters[] = {
     {.name = "bias", .missing = 0, .least = 0, .most = 1},
     {.name = "act", .words = GPU_MATH_WORDS, .chain = true},
     {.name = "algo", .words = "auto|direct|matrix|winograd2|winograd4|winograd6"},
+    {.name = "packed", .missing = 0, .least = 0, .most = 1},
     {.name = NULL},
 };
 
@@ -49,6 +50,7 @@ static struct gpu_conv shape_of(const struct gpu_kernel_request *q)
         .cores = q->cores ? q->cores : 1,
         .type = q->type,
         .has_bias = p[BIAS],
+        .is_packed = p[PACKED],
         .has_act = p[ACT] != 0,
     };
     v.act = v.has_act ? (enum gpu_math)((p[ACT] & ((1 << KERNEL_CHAIN_BITS) - 1)) - 1) : GPU_MATH_RELU;
@@ -121,11 +123,13 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"conv2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,algo=NAME]",
+    {"conv2d",
+     "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,algo=NAME][,packed=0|"
+     "1]",
      "f32 f16 bf16",
      "NCHW image, K x C/groups x R x S weights (3 x 3 unless told otherwise), sums in f32, then bias and an activation (names as "
      "elementwise); algo: auto direct matrix, and for 3 x 3 stride 1 winograd2 winograd4 winograd6 (less exact, never chosen by "
-     "auto)",
+     "auto); packed=1: the weights are constants that were brought into the kernel's layout before the run",
      0, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_conv = {rows, ARRAY_COUNT(rows)};

@@ -88,6 +88,8 @@ struct gpu_kernel {
     unsigned buffers;
     struct gpu_kernel_step step[GPU_KERNEL_STEPS];
     unsigned steps;
+    /* The first so many steps hang on constant operands alone and are done when those are loaded: before the run, not in it. */
+    unsigned loading_steps;
     double flops, macs; /* of the operation, not of the program: 2mnk ...; 0 = none */
     double min_bytes;   /* every operand touched once */
 };

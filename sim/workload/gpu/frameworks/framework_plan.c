@@ -205,7 +205,7 @@ static void clear(struct framework_plan *p)
         if (l->kernel.buffer[i].role != GPU_BUFFER_SCRATCH)
             l->kernel.buffer[kept++] = l->kernel.buffer[i];
     l->kernel.buffers = p->operands = kept;
-    l->kernel.steps = 0;
+    l->kernel.steps = l->kernel.loading_steps = 0;
 }
 
 /* Gives the numbers a buffer, and the launches that place. */
