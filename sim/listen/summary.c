@@ -118,7 +118,8 @@ static void print_utilisation(const struct page *p)
             continue;
         if (!any)
             label(p, "used");
-        fprintf(p->out, "%s%s %s", any ? ", " : "", orch_part_share_name((enum orch_part)i), format_share(text, r->utilisation[i]));
+        fprintf(p->out, "%s%s %s", any ? ", " : "", orch_part_share_name((enum orch_part)i),
+                format_share(text, r->utilisation[i]));
         any = true;
     }
     if (any)

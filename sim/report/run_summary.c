@@ -78,8 +78,7 @@ static void energy_cards(struct cards *c, const struct run_result *r)
                  "C",
                  r->celsius_max);
         if (r->throttled_seconds > 0) {
-            snprintf(c->more[i], sizeof c->more[i], "%s below the wanted clock",
-                     format_duration(peak, r->throttled_seconds));
+            snprintf(c->more[i], sizeof c->more[i], "%s below the wanted clock", format_duration(peak, r->throttled_seconds));
             c->card[i].more = c->more[i];
         }
     }

@@ -203,8 +203,8 @@ static void test_durations_are_counted_as_people_do(void)
     static const struct {
         double seconds;
         const char *text;
-    } rows[] = {{0, "0 s"},          {0.0027, "2.70 ms"}, {119, "119 s"},    {120, "2.00 min"}, {1200, "20.0 min"},
-                {15408, "4.28 h"},   {7199, "120 min"},   {7200, "2.00 h"},  {NAN, "-"},        {INFINITY, "-"}};
+    } rows[] = {{0, "0 s"},        {0.0027, "2.70 ms"}, {119, "119 s"},   {120, "2.00 min"}, {1200, "20.0 min"},
+                {15408, "4.28 h"}, {7199, "120 min"},   {7200, "2.00 h"}, {NAN, "-"},        {INFINITY, "-"}};
     char text[FORMAT_SIZE];
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         CHECK(strcmp(format_duration(text, rows[i].seconds), rows[i].text) == 0, "%g s as '%s'", rows[i].seconds, text);
