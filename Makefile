@@ -196,6 +196,8 @@ install: all $(O)/pages/done
 	for f in $$(cd sim/compile/metal && find . -type f -not -name '*.sh' -not -name '*.md'); do \
 	    install -D -m 644 sim/compile/metal/$$f $(DESTDIR)$(PREFIX)/share/orchard/metal/$$f; done
 	install -D -m 644 sim/compile/opencl/orchard_opencl.h $(DESTDIR)$(PREFIX)/share/orchard/opencl/orchard_opencl.h
+	for f in $$(sed -n 's/^    X("\([^"]*\)".*/\1/p' sim/prove/measure/sources.inc); do \
+	    install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/orchard/measure/$$f; done
 	install -m 644 sim/prove/regress/default.baseline $(DESTDIR)$(PREFIX)/share/orchard/default.baseline
 	if [ -f $(O)/programs/amx_kernels.elf ]; then install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/orchard/programs \
 	    $(O)/programs/*.elf; fi

@@ -1,6 +1,7 @@
 #include "reports/number_text.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,16 @@ char *format_interval(char text[FORMAT_SIZE], double number, double low, double 
     if (isfinite(number) && isfinite(low) && isfinite(high))
         snprintf(text + used, FORMAT_SIZE - used, " (%.12s–%.12s)", digits_or_zero(from, low / p.factor, 2),
                  digits_or_zero(to, high / p.factor, 2));
+    return text;
+}
+
+char *format_duration(char text[FORMAT_SIZE], double seconds)
+{
+    if (!(fabs(seconds) >= 120) || isinf(seconds))
+        return format_quantity(text, seconds, "s");
+    const bool hours = fabs(seconds) >= 2 * 3600;
+    char digits[FORMAT_SIZE];
+    snprintf(text, FORMAT_SIZE, "%.24s %s", format_digits(digits, seconds / (hours ? 3600 : 60), 3), hours ? "h" : "min");
     return text;
 }
 

@@ -41,6 +41,8 @@ const char *format_unit(const char *unit);
 char *format_quantity(char text[FORMAT_SIZE], double number, const char *unit);
 /* The same with an interval, whose ends have the prefix of the number and two digits: "2.70 ms (2.4–3.1)". */
 char *format_interval(char text[FORMAT_SIZE], double number, double low, double high, const char *unit);
+/* Seconds; from two minutes on minutes and from two hours on hours, since nobody counts in kiloseconds: "2.70 ms", "20.0 min". */
+char *format_duration(char text[FORMAT_SIZE], double seconds);
 /* Bytes with IEC prefix: "16.0 KiB", "546 bytes". */
 char *format_volume(char text[FORMAT_SIZE], double bytes);
 /* 1234567 -> "1,234,567"; what is no whole number as %.4g. */

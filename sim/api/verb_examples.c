@@ -48,6 +48,7 @@ static const struct example {
     {"profiles/onnxruntime.json", "profile of ONNX Runtime"},
     {"measurements/mine.csv", "published measurements, a row each"},
     {"measurements/loops.csv", "AMX loops of corsix/amx, to calibrate on"},
+    {"measurements/result.csv", "what the steps of orchard measure give; this one comes from a simulated M1"},
     {"sweep/spec.json", "what varies in a sweep"},
     {"thermal/two/floorplan.flp", "two blocks of a chip, for the thermal solver"},
     {"thermal/two/params.txt", "layers, sink and air"},

@@ -192,7 +192,7 @@ static json_object *windows_json(const struct load_result *r)
 json_object *loadtest_json(struct loadtest *t, const struct run_result *r)
 {
     static const char *const scenarios[] = {"open", "single-stream", "multi-stream", "offline"};
-    json_object *const document = run_json(r), *const o = json_object_new_object(), *const models = json_object_new_array();
+    json_object *const document = run_json(r, NULL), *const o = json_object_new_object(), *const models = json_object_new_array();
     const struct totals all = totals_of(&t->result);
     json_add_text(o, "scenario", t->server ? "server" : scenarios[t->setup.scenario]);
     json_add_text(o, "arrivals", t->arrivals_text);

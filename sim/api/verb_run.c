@@ -210,7 +210,7 @@ static bool show(struct session *s, const struct run *run, const struct run_resu
 {
     struct api_context *c = s->context;
     if (api_wants_document(c))
-        json_object_array_add(s->rows, run_json(r));
+        json_object_array_add(s->rows, run_json(r, s->request.chip));
     if (s->many)
         verb_run_table_line(s->table, r, &s->units, &s->request);
     if (!api_wants_text(c))

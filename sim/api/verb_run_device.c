@@ -277,7 +277,7 @@ static bool show(struct api_context *context, const struct run_sustained_request
                  struct orch_error *error)
 {
     if (api_wants_document(context)) {
-        struct json_object *const document = run_json(result);
+        struct json_object *const document = run_json(result, NULL);
         json_object_object_add(document, "device_run", device_json(run, series));
         json_object_array_add(rows, document);
     }

@@ -28,13 +28,13 @@ static json_object *outcome_json(const struct together_outcome *o)
     json_add_number(j, "dram_gbps_alone", o->alone.dram_gbps);
     json_add_text(j, "limited_by", o->limited_by);
     json_add_number(j, "limited_share", o->limited_share);
-    json_object_object_add(j, "alone", run_json(&o->alone));
+    json_object_object_add(j, "alone", run_json(&o->alone, NULL));
     return j;
 }
 
 static json_object *document(const struct together *t, const struct run_result *whole)
 {
-    json_object *j = run_json(whole), *parts = json_object_new_array(), *resources = json_object_new_array();
+    json_object *j = run_json(whole, NULL), *parts = json_object_new_array(), *resources = json_object_new_array();
     for (unsigned i = 0; i < together_count(t); i++)
         json_object_array_add(parts, outcome_json(together_outcome(t, i)));
     for (unsigned i = 0; i < together_resource_count(t); i++) {

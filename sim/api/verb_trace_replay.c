@@ -31,7 +31,7 @@ static bool execute(void *context, struct event_bus *bus, uint64_t number, struc
 
 static json_object *document(const struct session *s, const struct run_result *r, const struct trace_replay_account *a)
 {
-    json_object *j = run_json(r), *replay = json_object_new_object();
+    json_object *j = run_json(r, NULL), *replay = json_object_new_object();
     json_add_text(replay, "trace", s->request.path);
     json_add_text(replay, "timing", s->request.timing == TRACE_TIMING_ARRIVAL ? "arrival" : "dependency");
     json_add_text(replay, "how", a->again ? "run again as recorded" : "launch by launch");

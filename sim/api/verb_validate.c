@@ -4,6 +4,7 @@
 #include "sim/base/output_file.h"
 #include "sim/base/host_time.h"
 #include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/api/api.h"
 #include "sim/api/verb_validate_curve.h"
 #include "sim/prove/validate/jobs.h"
@@ -29,6 +30,7 @@ static const struct orchard_option option_table[] = {
     {"every", 0, "N", false, "only the first of every N rows of each table: a quick look at all kinds of rows"},
     {"fitted", 0, NULL, false, "print each value that was taken from measured rows or chosen over them, with these rows"},
     {"template", 0, NULL, false, "print a table without rows, for measurements of one's own"},
+    {"columns", 0, NULL, false, "print what each of its columns means, with unit and allowed values; nothing runs"},
     {"history", 0, NULL, false, "scores recorded so far, by version; FILE: of this table only"},
     {"require", 0, "BOUNDS", false, "exit 1 unless the score keeps them: 'mape<0.2,within25>0.6'"},
     {"dump", 0, "ID", false,
@@ -274,6 +276,38 @@ static void tell_skipped(struct api_context *context, const struct validation *v
         api_warn(context, "%zu more rows like these; " ORCH_OPTION("json") " lists all", count - SHOWN);
 }
 
+/* ---- tables of one's own ---- */
+
+static void tell_columns(struct api_context *context)
+{
+    static const struct table_column columns[] = {
+        {"column", NULL, false, 0}, {"unit", NULL, false, 0}, {"values", NULL, false, 0}, {"meaning", NULL, false, 0}};
+    const struct validation_column *c;
+    json_object *const document = json_object_new_array();
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
+    for (size_t i = 0; (c = validation_column_at(i)); i++) {
+        json_object *const o = json_object_new_object();
+        json_add_text(o, "name", c->name);
+        json_add_text(o, "unit", *c->unit ? c->unit : NULL);
+        json_add_text(o, "values", c->values);
+        json_add_text(o, "text", c->text);
+        json_object_array_add(document, o);
+        table_row(table);
+        table_cell(table, "%s", c->name);
+        table_cell(table, "%s", c->unit);
+        table_cell(table, "%s", c->values);
+        table_cell(table, "%s", c->text);
+    }
+    if (api_wants_text(context))
+        api_table(context, table);
+    else
+        table_free(table);
+    if (api_wants_document(context))
+        api_document(context, document);
+    else
+        json_object_put(document);
+}
+
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
@@ -284,6 +318,10 @@ static int ask(struct api_context *context, int words, const char *const *word)
                                                                   : api_fail(context, &error);
     if (api_has(&context->args, "template")) {
         validation_write_template(context->out);
+        return ORCH_OK;
+    }
+    if (api_has(&context->args, "columns")) {
+        tell_columns(context);
         return ORCH_OK;
     }
     struct validation *v = validation_create();
@@ -327,9 +365,12 @@ const struct api_verb verb_validate = {
                     "predictions and scores are recorded with the version of the model; --history shows how scores went.",
             .examples = "orchard validate examples/measurements/mine.csv --markdown\n"
                         "orchard validate --template\n"
+                        "orchard validate --columns\n"
                         "orchard validate examples/measurements/mine.csv --group-by chip\n"
                         "orchard validate --dump amx-timing:20 -o row.elf",
             .options = option_table,
+            .more_title = "COLUMNS OF A TABLE OF ONE'S OWN (--template, --columns)",
+            .more = validation_columns_help,
         },
     .ask = ask,
 };

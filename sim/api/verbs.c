@@ -26,6 +26,7 @@
     X(validate) \
     X(tune) \
     X(calibrate) \
+    X(measure) \
     X(regress) \
     X(chips) \
     X(capabilities) \

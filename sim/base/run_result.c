@@ -31,6 +31,15 @@ const char *orch_part_name(enum orch_part part)
     return (unsigned)part < PART_COUNT ? names[part] : NULL;
 }
 
+const char *orch_part_share_name(enum orch_part part)
+{
+    static const char *const names[RUN_UTILISATION_COUNT] = {
+        [PART_CPU] = "dispatch slots of cpu", [PART_AMX] = "arrays of amx", [PART_GPU] = "issue slots of gpu",
+        [PART_ANE] = "MAC lanes of ane",      [PART_DRAM] = "rate of dram",
+    };
+    return (unsigned)part < RUN_UTILISATION_COUNT ? names[part] : NULL;
+}
+
 size_t run_text_field_count(void)
 {
     return ARRAY_COUNT(text_fields);

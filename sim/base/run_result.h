@@ -42,6 +42,8 @@ enum orch_part {
 enum { RUN_UTILISATION_COUNT = PART_DRAM + 1 };
 /* NULL when `part` is out of range. */
 const char *orch_part_name(enum orch_part part);
+/* What the utilisation of a part is a share of: "issue slots of gpu"; NULL when it has none. */
+const char *orch_part_share_name(enum orch_part part);
 
 /* The texts of a run, in the order of the document. */
 /* clang-format off */

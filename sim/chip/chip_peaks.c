@@ -2,6 +2,8 @@
 #include "isa/array_count.h"
 #include "sim/chip/chip_units.h"
 
+#include <math.h>
+#include <string.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -185,4 +187,20 @@ void chip_peaks(const struct chip *chip, struct chip_peaks *out)
     amx_peaks(chip, out);
     gpu_peaks(chip, out);
     other_peaks(chip, out);
+}
+
+bool chip_peak_is_of(const struct chip_peak *peak, const char *precision)
+{
+    const size_t n = precision ? strlen(precision) : 0;
+    return n && strncmp(precision, peak->precision, n) == 0 && (peak->precision[n] == 0 || peak->precision[n] == ' ');
+}
+
+double chip_peak_of(const struct chip_peaks *peaks, const char *unit, const char *precision)
+{
+    for (unsigned i = 0; i < peaks->count; i++) {
+        const struct chip_peak *const p = &peaks->peak[i];
+        if (p->supported && unit && strcmp(p->unit, unit) == 0 && chip_peak_is_of(p, precision))
+            return p->value;
+    }
+    return NAN;
 }

@@ -21,5 +21,9 @@ struct chip_peaks {
 
 /* Leaves out peaks whose inputs are not known. All cores are busy, so the clocks are those of full clusters. */
 void chip_peaks(const struct chip *chip, struct chip_peaks *out);
+/* Whether the peak is that of elements of a type: that of "f16" also holds for "f16 -> f32". Precision may be NULL. */
+bool chip_peak_is_of(const struct chip_peak *peak, const char *precision);
+/* The first supported peak of a unit for a type, in operations per second; NAN when there is none. Unit may be NULL. */
+double chip_peak_of(const struct chip_peaks *peaks, const char *unit, const char *precision);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "sim/base/json_out.h"
 #include "sim/base/returned.h"
+#include "sim/chip/chip_peaks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +31,22 @@ static void add_utilisation(struct json_object *document, const struct run_resul
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
         add_number(object, orch_part_name((enum orch_part)i), result->utilisation[i]);
     json_object_object_add(document, "utilisation", object);
+}
+
+/* Shares under names that say what they are of (run_result.h). A part that has no such share, or took no part, is null. */
+static void add_shares(struct json_object *document, const struct run_result *result, const struct chip_peaks *peaks)
+{
+    static const bool issues[RUN_UTILISATION_COUNT] = {[PART_CPU] = true, [PART_GPU] = true};
+    struct json_object *const issue = json_object_new_object(), *const peak = json_object_new_object();
+    for (int i = 0; i < RUN_UTILISATION_COUNT; i++) {
+        const char *const part = orch_part_name((enum orch_part)i);
+        const bool asked = result->unit && strcmp(result->unit, part) == 0;
+        const double most = asked ? chip_peak_of(peaks, part, result->precision) : (double)NAN;
+        add_number(issue, part, issues[i] ? result->utilisation[i] : (double)NAN);
+        add_number(peak, part, i == PART_DRAM ? result->utilisation[i] : result->gflops * 1e9 / most);
+    }
+    json_object_object_add(document, "issue_share", issue);
+    json_object_object_add(document, "peak_share", peak);
 }
 
 static void add_placement(struct json_object *document, const struct run_placements *list)
@@ -117,8 +134,9 @@ static void add_program(struct json_object *document, const struct run_result *r
         json_add_null(document, "program_output");
 }
 
-struct json_object *run_json(const struct run_result *result)
+struct json_object *run_json(const struct run_result *result, const struct chip *chip)
 {
+    struct chip_peaks peaks = {.count = 0};
     struct json_object *const document = json_object_new_object();
     if (!document)
         return NULL;
@@ -132,6 +150,9 @@ struct json_object *run_json(const struct run_result *result)
         add_number(document, run_number_field(i)->name, run_number_of(result, run_number_field(i)));
     add_values(document, "joules_by", &result->joules_by);
     add_utilisation(document, result);
+    if (chip)
+        chip_peaks(chip, &peaks);
+    add_shares(document, result, &peaks);
     add_values(document, "stalls", &result->stalls);
     add_placement(document, &result->placement);
     add_assumptions(document, &result->assumptions);

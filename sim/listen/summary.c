@@ -21,17 +21,6 @@ static void label(const struct page *p, const char *text)
     fprintf(p->out, "  %-*s", LABEL_WIDTH, text);
 }
 
-/* Times of machines, which go on for hours, are no kiloseconds. */
-static char *duration(char text[FORMAT_SIZE], double seconds)
-{
-    if (!(seconds >= 120))
-        return format_quantity(text, seconds, "s");
-    const bool hours = seconds >= 2 * 3600;
-    char number[FORMAT_SIZE];
-    snprintf(text, FORMAT_SIZE, "%s %s", format_digits(number, seconds / (hours ? 3600 : 60), 3), hours ? "h" : "min");
-    return text;
-}
-
 static void print_title(const struct page *p)
 {
     const struct run_result *const r = p->r;
@@ -57,13 +46,13 @@ static void print_time(const struct page *p)
     char text[FORMAT_SIZE];
     label(p, "time");
     const bool exact = r->seconds_low == r->seconds && r->seconds_high == r->seconds;
-    fputs(exact && r->seconds >= 120 ? duration(text, r->seconds)
+    fputs(exact && r->seconds >= 120 ? format_duration(text, r->seconds)
                                      : format_interval(text, r->seconds, r->seconds_low, r->seconds_high, "s"),
           p->out);
     if (!isnan(r->device_seconds))
-        fprintf(p->out, ", %s busy", duration(text, r->device_seconds));
+        fprintf(p->out, ", %s busy", format_duration(text, r->device_seconds));
     if (!isnan(r->overhead_seconds))
-        fprintf(p->out, ", %s overhead", duration(text, r->overhead_seconds));
+        fprintf(p->out, ", %s overhead", format_duration(text, r->overhead_seconds));
     if (!isnan(r->cycles))
         fprintf(p->out, ", %s cycles", format_count(text, r->cycles));
     fputs("  [simulated]\n", p->out);
@@ -107,7 +96,7 @@ static void print_energy(const struct page *p)
         label(p, "heat");
         fprintf(p->out, "%.1f °C at most", r->celsius_max);
         if (r->throttled_seconds > 0)
-            fprintf(p->out, ", throttled for %s", duration(text, r->throttled_seconds));
+            fprintf(p->out, ", throttled for %s", format_duration(text, r->throttled_seconds));
         const struct run_assumption *const thermal = run_assumption_find(&r->assumptions, RUN_THERMAL);
         fputs(thermal && strcmp(thermal->kind, "guess") == 0 ? "  [no curve of this machine is published]\n" : "\n", p->out);
     }
@@ -116,10 +105,6 @@ static void print_energy(const struct page *p)
 /* Occupied is not used: a GPU at work for the whole time may issue in a tenth of its slots. Each share has a name of its own. */
 static void print_utilisation(const struct page *p)
 {
-    static const char *const shares[RUN_UTILISATION_COUNT] = {
-        [PART_CPU] = "dispatch slots of cpu", [PART_AMX] = "arrays of amx", [PART_GPU] = "issue slots of gpu",
-        [PART_ANE] = "MAC lanes of ane",      [PART_DRAM] = "rate of dram",
-    };
     const struct run_result *const r = p->r;
     const double occupied = r->device_seconds / r->seconds;
     char text[FORMAT_SIZE];
@@ -133,7 +118,8 @@ static void print_utilisation(const struct page *p)
             continue;
         if (!any)
             label(p, "used");
-        fprintf(p->out, "%s%s %s", any ? ", " : "", shares[i], format_share(text, r->utilisation[i]));
+        fprintf(p->out, "%s%s %s", any ? ", " : "", orch_part_share_name((enum orch_part)i),
+                format_share(text, r->utilisation[i]));
         any = true;
     }
     if (any)

@@ -199,13 +199,6 @@ struct roofline {
     struct result_table *table;
 };
 
-/* The peak of "f16" also holds for "f16 -> f32". */
-static bool same_type(const char *peak, const char *precision)
-{
-    const size_t n = precision ? strlen(precision) : 0;
-    return n && strncmp(peak, precision, n) == 0 && (peak[n] == 0 || peak[n] == ' ');
-}
-
 static void add_roof(struct roofline *f, const char *chip, const struct chip_peak *p, double bandwidth, unsigned colour,
                      bool dashed)
 {
@@ -237,7 +230,7 @@ static double add_roofs(struct roofline *f, const struct report_run *run, unsign
         const struct chip_peak *const p = &peaks.peak[i];
         if (!p->supported || !run->r.unit || strcmp(p->unit, run->r.unit) != 0)
             continue;
-        const bool match = same_type(p->precision, run->r.precision);
+        const bool match = chip_peak_is_of(p, run->r.precision);
         if (match && isnan(own))
             own = p->value;
         if (match || others)

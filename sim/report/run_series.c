@@ -72,7 +72,7 @@ static const struct {
     {"power", "Power", "Means of each interval."},
     {"clock", "Clocks", "Means of each interval; a clock at idle is where it would start."},
     {"bandwidth", "DRAM bandwidth", NULL},
-    {"utilisation", "Utilisation", "Busy share of each interval."},
+    {"utilisation", "Utilisation", "Share of each interval in which the part was at work."},
     {"pressure", "Thermal pressure", NULL},
     {"battery", "Charge of the battery", NULL},
     {"memory_used", "Memory in use", NULL},

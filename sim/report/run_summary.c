@@ -31,34 +31,27 @@ static void add_quantity(struct cards *c, const char *label, double value, const
         format_quantity(c->value[add(c, label)], value, unit);
 }
 
-/* Writes "34 µs – 36 µs (90 %)" below the value of card `i`. */
+static char *ends_text(char text[FORMAT_SIZE], double value, const char *unit)
+{
+    return unit ? format_quantity(text, value, unit) : format_duration(text, value);
+}
+
+/* Writes "34 µs – 36 µs (90 %)" below the value of card `i`; without a unit the values are seconds. */
 static void interval(struct cards *c, size_t i, double least, double most, const char *unit)
 {
     char low[FORMAT_SIZE], high[FORMAT_SIZE];
     if (!(isfinite(least) && isfinite(most) && most > least))
         return;
-    snprintf(c->more[i], sizeof c->more[i], "%s \xe2\x80\x93 %s (90 %%)", format_quantity(low, least, unit),
-             format_quantity(high, most, unit));
+    snprintf(c->more[i], sizeof c->more[i], "%s \xe2\x80\x93 %s (90 %%)", ends_text(low, least, unit),
+             ends_text(high, most, unit));
     c->card[i].more = c->more[i];
-}
-
-/* Long times stay in seconds: nobody counts in kiloseconds. */
-static const char *seconds_text(double seconds, char text[FORMAT_SIZE])
-{
-    if (seconds < 999.5)
-        return format_quantity(text, seconds, "s");
-    snprintf(text, FORMAT_SIZE, "%.0f s", seconds);
-    return text;
 }
 
 static void time_card(struct cards *c, const struct run_result *r)
 {
     const size_t i = add(c, "simulated time");
-    if (r->seconds >= 300)
-        snprintf(c->value[i], sizeof c->value[i], "%.4g min", r->seconds / 60);
-    else
-        seconds_text(r->seconds, c->value[i]);
-    interval(c, i, r->seconds_low, r->seconds_high, "s");
+    format_duration(c->value[i], r->seconds);
+    interval(c, i, r->seconds_low, r->seconds_high, NULL);
 }
 
 static void energy_cards(struct cards *c, const struct run_result *r)
@@ -85,20 +78,32 @@ static void energy_cards(struct cards *c, const struct run_result *r)
                  "C",
                  r->celsius_max);
         if (r->throttled_seconds > 0) {
-            snprintf(c->more[i], sizeof c->more[i], "%s below the wanted clock",
-                     format_quantity(peak, r->throttled_seconds, "s"));
+            snprintf(c->more[i], sizeof c->more[i], "%s below the wanted clock", format_duration(peak, r->throttled_seconds));
             c->card[i].more = c->more[i];
         }
     }
     const double hours = run_values_get(&r->counters, "device.battery_hours_left");
     if (isfinite(hours))
-        snprintf(c->value[add(c, "a full battery lasts")], FORMAT_SIZE, "%.0f min", hours * 60);
+        format_duration(c->value[add(c, "the battery lasts")], hours * 3600);
+}
+
+/* Busy is what the unit's time was taken by; how much of it did work is a share of something that the card names. */
+static void share_cards(struct cards *c, const struct run_result *r)
+{
+    const double occupied = r->device_seconds / r->seconds;
+    if (isfinite(occupied) && r->unit) {
+        const size_t i = add(c, "busy");
+        format_share(c->value[i], fmin(occupied, 1));
+        snprintf(c->more[i], sizeof c->more[i], "%s, share of the time", r->unit);
+        c->card[i].more = c->more[i];
+    }
+    for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
+        if (r->utilisation[i] >= 0.005)
+            format_share(c->value[add(c, orch_part_share_name((enum orch_part)i))], r->utilisation[i]);
 }
 
 static void one_run(struct page *page, const struct run_result *r)
 {
-    static const char *const busy[RUN_UTILISATION_COUNT] = {"CPU busy", "AMX busy", "GPU busy", "Neural Engine busy",
-                                                            "DRAM busy"};
     struct cards c = {.count = 0};
     char text[FORMAT_SIZE];
     time_card(&c, r);
@@ -112,9 +117,7 @@ static void one_run(struct page *page, const struct run_result *r)
         c.card[i].more = c.more[i];
     }
     energy_cards(&c, r);
-    for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
-        if (r->utilisation[i] >= 0.005)
-            format_share(c.value[add(&c, busy[i])], r->utilisation[i]);
+    share_cards(&c, r);
     if (r->bound_by)
         snprintf(c.value[add(&c, "bound by")], FORMAT_SIZE, "%s", r->bound_by);
     page_cards(page, c.card, c.count);
@@ -139,9 +142,9 @@ static struct result_table *table_of(const struct report_run *runs, size_t count
         result_table_text(t, r->chip);
         result_table_text(t, r->unit);
         result_table_text(t, r->device);
-        result_table_number(t, r->seconds, seconds_text(r->seconds, text));
-        result_table_number(t, r->seconds_low, seconds_text(r->seconds_low, text));
-        result_table_number(t, r->seconds_high, seconds_text(r->seconds_high, text));
+        result_table_number(t, r->seconds, format_duration(text, r->seconds));
+        result_table_number(t, r->seconds_low, format_duration(text, r->seconds_low));
+        result_table_number(t, r->seconds_high, format_duration(text, r->seconds_high));
         result_table_number(t, r->gflops * 1e9, format_quantity(text, r->gflops * 1e9, "flop/s"));
         result_table_number(t, r->dram_gbps * 1e9, format_quantity(text, r->dram_gbps * 1e9, "B/s"));
         result_table_number(t, r->joules, format_quantity(text, r->joules, "J"));
@@ -158,7 +161,7 @@ static void several_runs(struct page *page, const struct report_run *runs, size_
     char(*const shown)[FORMAT_SIZE] = calloc(count, sizeof *shown);
     struct result_table *const table = table_of(runs, count);
     for (size_t i = 0; bar && shown && i < count; i++)
-        bar[i] = (struct chart_bar){runs[i].label,          seconds_text(runs[i].r.seconds, shown[i]),
+        bar[i] = (struct chart_bar){runs[i].label,          format_duration(shown[i], runs[i].r.seconds),
                                     runs[i].r.seconds,      runs[i].r.seconds_low,
                                     runs[i].r.seconds_high, (unsigned)i};
     const struct chart_bars bars = {

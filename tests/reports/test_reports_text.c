@@ -1,5 +1,6 @@
 /* The escapes and numbers of the writers: whatever goes in, markup and JSON remain well-formed. */
 #include "isa/array_count.h"
+#include "reports/number_text.h"
 #include "reports/scale.h"
 #include "reports/text.h"
 #include "tests/support/suite.h"
@@ -197,6 +198,18 @@ static void test_labels_have_the_prefix_of_their_axis(void)
     CU_ASSERT_STRING_EQUAL(scale_label(&s, 0.4, label), "0.4");
 }
 
+static void test_durations_are_counted_as_people_do(void)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } rows[] = {{0, "0 s"},        {0.0027, "2.70 ms"}, {119, "119 s"},   {120, "2.00 min"}, {1200, "20.0 min"},
+                {15408, "4.28 h"}, {7199, "120 min"},   {7200, "2.00 h"}, {NAN, "-"},        {INFINITY, "-"}};
+    char text[FORMAT_SIZE];
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        CHECK(strcmp(format_duration(text, rows[i].seconds), rows[i].text) == 0, "%g s as '%s'", rows[i].seconds, text);
+}
+
 static const struct suite_test tests[] = {
     {"text for XML has no markup and comes back", test_xml_escape_has_no_markup_and_comes_back},
     {"UTF-8 stays, broken UTF-8 is replaced", test_xml_escape_keeps_utf8_and_replaces_what_is_broken},
@@ -205,5 +218,6 @@ static const struct suite_test tests[] = {
     {"ticks are round and cover the data", test_ticks_are_round_and_cover_the_data},
     {"impossible ranges give an axis all the same", test_impossible_ranges_give_an_axis_all_the_same},
     {"labels have the prefix of their axis", test_labels_have_the_prefix_of_their_axis},
+    {"durations are counted as people do", test_durations_are_counted_as_people_do},
 };
 SUITE_MAIN("report texts and scales", tests)

@@ -146,13 +146,11 @@ static bool plan_apart(struct validate_row *row, struct validate_program *progra
 
 bool validate_plan(struct validate_row *row, struct validate_program *program)
 {
-    static bool (*const all[])(struct validate_row *,
-                               struct validate_program *) = {validate_plan_operation, validate_plan_core_operation,
-                                                             validate_plan_language,  validate_plan_figure,
-                                                             validate_plan_gpu_peak,  validate_plan_gpu,
-                                                             validate_plan_amx_loop,  validate_plan_amx_memory,
-                                                             validate_plan_cpu,       validate_plan_memory,
-                                                             validate_plan_gemm};
+    static bool (*const all[])(struct validate_row *, struct validate_program *) = {
+        validate_plan_kernel,   validate_plan_operation, validate_plan_core_operation,
+        validate_plan_language, validate_plan_figure,    validate_plan_gpu_peak,
+        validate_plan_gpu,      validate_plan_amx_loop,  validate_plan_amx_memory,
+        validate_plan_cpu,      validate_plan_memory,    validate_plan_gemm};
     row->why[0] = '\0';
     if (validate_is_power(row))
         return plan_apart(row, program, validate_plan_power);

@@ -65,6 +65,8 @@ bool validate_plan_gpu(struct validate_row *row, struct validate_program *progra
 bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *program);
 /* Multiply-adds (assembler text with @ for the register of the chain) on so many independent chains, on all cores. */
 bool validate_plan_gpu_rate(struct validate_row *row, struct validate_program *program, const char *text, unsigned chains);
+/* KERNEL:SHAPE of orchard's own library. */
+bool validate_plan_kernel(struct validate_row *row, struct validate_program *program);
 bool validate_plan_operation(struct validate_row *row, struct validate_program *program);
 bool validate_plan_core_operation(struct validate_row *row, struct validate_program *program);
 bool validate_plan_language(struct validate_row *row, struct validate_program *program);

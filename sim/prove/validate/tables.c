@@ -2,6 +2,7 @@
 #include "sim/prove/validate/tables.h"
 
 #include "isa/array_count.h"
+#include "sim/prove/validate/columns.inc"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,9 +39,25 @@ bool validation_add_shipped(struct validation *v, struct orch_error *error)
     return ok;
 }
 
+const struct validation_column *validation_column_at(size_t index)
+{
+    static const struct validation_column columns[] = {
+#define X(name, unit, values, text) {name, unit, values, text},
+        VALIDATE_COLUMNS(X)
+#undef X
+    };
+    return index < ARRAY_COUNT(columns) ? &columns[index] : NULL;
+}
+
+const char validation_columns_help[] =
+#define X(name, unit, values, text) "  " name "  [" values "]\n      " text "\n"
+    VALIDATE_COLUMNS(X)
+#undef X
+    ;
+
 void validation_write_template(FILE *out)
 {
-    fputs("id,family,chip,gpu_cores,unit,workload,precision,shape,metric,value,value_unit,power_W,condition,source,kind,flop,"
-          "min_bytes,note,chip_id\n",
-          out);
+    for (size_t i = 0; validation_column_at(i); i++)
+        fprintf(out, "%s%s", i ? "," : "", validation_column_at(i)->name);
+    fputc('\n', out);
 }

@@ -10,5 +10,12 @@ bool validation_add_shipped(struct validation *v, struct orch_error *error);
 char *validation_shipped_path(const char *name, struct orch_error *error);
 /* Writes a table without rows, for measurements of one's own. */
 void validation_write_template(FILE *out);
+/* Their columns, one by one; NULL past the last. */
+struct validation_column {
+    const char *name, *unit, *values, *text; /* unit "" = none */
+};
+const struct validation_column *validation_column_at(size_t index);
+/* The same as a chapter of help. */
+extern const char validation_columns_help[];
 
 #endif

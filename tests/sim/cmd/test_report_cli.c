@@ -89,6 +89,24 @@ static void test_a_machine_has_curves(void)
     free(again);
 }
 
+/* The cards of a page have the words of the summary: shares by what they are of, hours and minutes as such. */
+static void test_cards_say_what_the_summary_says(void)
+{
+    if (!with_runs())
+        return;
+    cli_ask(&home, "report 3 -o $/cards.html");
+    char *const page = page_of("cards.html");
+    CHECK(strstr(page, ">busy<") != NULL && strstr(page, "gpu, share of the time"), "no share of the time");
+    CHECK(strstr(page, ">5.00 min<") != NULL, "300 s are no 5 minutes");
+    const char *const battery = strstr(page, "the battery lasts");
+    CHECK(battery && strstr(battery, " h<") && strstr(battery, " h<") - battery < 120, "the battery is not told in hours");
+    free(page);
+    cli_ask(&home, "report 1 -o $/cards.html");
+    char *const amx = page_of("cards.html");
+    CHECK(strstr(amx, ">arrays of amx<") != NULL && !strstr(amx, "AMX busy"), "the share of the arrays has another name");
+    free(amx);
+}
+
 static void test_runs_side_by_side_and_ops(void)
 {
     if (!with_runs())
@@ -321,6 +339,7 @@ static void test_network(void)
 static const struct suite_test tests[] = {
     {"a run has its numbers on the page", test_a_run_has_its_numbers_on_the_page},
     {"a run in a machine has curves", test_a_machine_has_curves},
+    {"cards say what the summary says", test_cards_say_what_the_summary_says},
     {"runs stand side by side with their ops", test_runs_side_by_side_and_ops},
     {"compare shows what differs", test_compare_shows_what_differs},
     {"compare takes several runs and makes a page", test_compare_takes_several},

@@ -354,11 +354,31 @@ static void test_no_room(void)
     cli_home_remove(&home);
 }
 
+/* Shares have keys of their own. The GPU of an M1: 8 cores x 128 lanes x 2 flop x 1.278 GHz (philipturner/metal-benchmarks). */
+static void test_shares_say_what_they_are_of(void)
+{
+    if (!cli_ask(&home, "run gemm:128x128x128 --unit gpu --chip m1 --json -q"))
+        return;
+    json_object *const gpu = cli_document(&home.outcome);
+    CHECK(fabs(document_number(gpu, "/issue_share/gpu") - document_number(gpu, "/utilisation/gpu")) < 1e-12, "issue slots");
+    CHECK(fabs(document_number(gpu, "/peak_share/gpu") / (document_number(gpu, "/gflops") / 2617.3) - 1) < 0.01, "%g of the peak",
+          document_number(gpu, "/peak_share/gpu"));
+    CHECK(fabs(document_number(gpu, "/peak_share/dram") - document_number(gpu, "/utilisation/dram")) < 1e-12, "DRAM");
+    CHECK(!document_at(gpu, "/issue_share/amx") && !document_at(gpu, "/peak_share/cpu"), "other units took no part");
+    json_object_put(gpu);
+    cli_ask(&home, "run gemm:128x128x128 --unit amx --chip m1 --json -q");
+    json_object *const amx = cli_document(&home.outcome);
+    CHECK(document_number(amx, "/peak_share/amx") > 0.1 && document_number(amx, "/peak_share/amx") <= 1, "AMX");
+    CHECK(document_number(amx, "/issue_share/cpu") > 0 && !document_at(amx, "/issue_share/amx"), "AMX has no issue slots");
+    json_object_put(amx);
+}
+
 static const struct suite_test tests[] = {
     {"operators are simulated once", test_operators},
     {"faults exit with 4 and say where and why", test_faults},
     {"wrong use exits with 2 and a hint", test_wrong_use},
     {"the document has every key in every mode", test_documents},
+    {"shares say what they are of", test_shares_say_what_they_are_of},
     {"repeat runs a program back to back", test_repeat},
     {"a program that reads the clock sees simulated time", test_programs_read_simulated_time},
     {"equal runs are found, but side effects are not skipped", test_found_again},

@@ -2,6 +2,7 @@
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +64,58 @@ static void test_good_rows(void)
     json_object_put(d);
 }
 
+/* One table of columns gives the template, the explanation and the chapter of help; a template with one good row is scored. */
+static void test_columns_are_explained(void)
+{
+    if (!cli_ask(&home, "validate --columns --json"))
+        return;
+    json_object *const d = cli_document(&home.outcome);
+    char names[1000] = "";
+    for (size_t i = 0; d && i < json_object_array_length(d); i++) {
+        json_object *const c = json_object_array_get_idx(d, i);
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? "," : "", document_text(c, "/name"));
+        CHECK(*document_text(c, "/text") && *document_text(c, "/values"), "%s is not explained", document_text(c, "/name"));
+    }
+    CHECK(json_object_array_length(d) == 19, "%zu columns", json_object_array_length(d));
+    cli_ask(&home, "validate --template");
+    CHECK(strlen(names) > 100 && strncmp(home.outcome.out, names, strlen(names)) == 0, "%s", home.outcome.out);
+    cli_ask(&home, "validate --help");
+    for (size_t i = 0; d && i < json_object_array_length(d); i++) {
+        char want[100];
+        snprintf(want, sizeof want, "\n  %s  [", document_text(json_object_array_get_idx(d, i), "/name"));
+        CHECK(strstr(home.outcome.out, want) != NULL, "help without%s", want);
+    }
+    cli_ask(&home, "validate --columns");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "value_unit") != NULL, "%s", home.outcome.err);
+    json_object_put(d);
+}
+
+/* A row of a kernel of the library is the run of that kernel: its prediction is the device time that the run tells. */
+static void test_rows_of_kernels_are_runs(void)
+{
+#define KERNELS                                                                                                                  \
+    "id,chip,unit,workload,precision,value,value_unit,condition,source,kind,chip_id\n"                                           \
+    "time,M1,amx,gemm:96x96x96,f32,0.01,ms,1 thread(s),me,measured,m1_4p4e_8g\n"                                                 \
+    "rate,M1,cpu,gemm:96x96x96,f32,90,GFLOPS,\"1 thread(s), warm\",me,measured,m1_4p4e_8g\n"                                     \
+    "odd,M1,cpu,gemm:96x96x96,f32,90,parsec,1 thread(s),me,measured,m1_4p4e_8g\n"
+    if (!write_table("kernels.csv", KERNELS) || !cli_ask(&home, "validate $/kernels.csv --csv"))
+        return;
+    double ms = 0, gflops = 0;
+    const char *const time = strstr(home.outcome.out, "\ntime,"), *const rate = strstr(home.outcome.out, "\nrate,");
+    CHECK(time && rate && sscanf(time, "\ntime,%lf", &ms) == 1 && sscanf(rate, "\nrate,%lf", &gflops) == 1, "%s",
+          home.outcome.out);
+    CHECK(strstr(home.outcome.out, "\nodd,") == NULL, "%s", home.outcome.out);
+    cli_ask(&home, "run gemm:96x96x96 --unit amx --core p --mode timing --chip m1 --json");
+    json_object *const amx = cli_document(&home.outcome);
+    CHECK(fabs(document_number(amx, "/device_seconds") * 1e3 / ms - 1) < 1e-9, "%g ms", ms);
+    json_object_put(amx);
+    cli_ask(&home, "run gemm:96x96x96 --unit cpu --core p --chip m1 --json");
+    json_object *const cpu = cli_document(&home.outcome);
+    CHECK(fabs(2e-9 * 96 * 96 * 96 / document_number(cpu, "/device_seconds") / gflops - 1) < 1e-9, "%g GFLOPS", gflops);
+    json_object_put(cpu);
+}
+
 static void test_shipped_tables(void)
 {
     if (!cli_ask(&home, "validate --template"))
@@ -92,6 +145,8 @@ static const struct suite_test tests[] = {
     {"bad rows are named and skipped", test_bad_rows},
     {"a score has the spreadsheet's beside it", test_good_rows},
     {"the shipped tables are there without arguments", test_shipped_tables},
+    {"columns are explained", test_columns_are_explained},
+    {"rows of kernels are runs", test_rows_of_kernels_are_runs},
     {"nothing is left behind", test_nothing_is_left},
 };
 SUITE_MAIN("validate from outside", tests)

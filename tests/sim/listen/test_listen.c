@@ -27,11 +27,11 @@ static struct json_object *member(struct json_object *object, const char *key)
 /* A run about which nothing is known has every key as well. */
 static void test_empty_document(void)
 {
-    static const char *const containers[] = {"joules_by",   "utilisation", "stalls",  "placement",
-                                             "assumptions", "checksum",    "counters"};
+    static const char *const containers[] = {"joules_by", "utilisation", "issue_share", "peak_share", "stalls",
+                                             "placement", "assumptions", "checksum",    "counters"};
     struct run_result r;
     run_result_init(&r);
-    struct json_object *d = run_json(&r);
+    struct json_object *d = run_json(&r, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
     expect_contract_keys(d);
     unsigned not_null = 0;
@@ -73,7 +73,7 @@ static void test_full_document(void)
     example_result(&r);
     r.run_id = 42;
     r.watts_peak = (double)INFINITY;
-    struct json_object *d = run_json(&r);
+    struct json_object *d = run_json(&r, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
     expect_profile(member(d, "profile"));
     json_object_object_del(d, "profile"); /* there when it was asked for */
