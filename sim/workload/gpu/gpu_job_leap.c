@@ -24,7 +24,7 @@
 #define GROWTH 3
 /* Threadgroups that wait for one another may keep a pace for several leaps and then another one, 10 % off: so many places of a
  * launch are timed even when those so far are alike. */
-#define FEWEST_PLACES 16.0
+#define FEWEST_PLACES 32.0
 
 /* ---- what leaps are taken to count ---- */
 
