@@ -83,18 +83,11 @@ bool report_comparison(struct orch_db *db, const struct chip_db *chips, const in
 {
     if (!report_runs(db, chips, run_ids, count, page, error))
         return false;
-    struct report_run *const runs = calloc(count, sizeof *runs);
-    bool ok = runs || orch_no_memory(error);
-    size_t read = 0;
-    for (; ok && read < count; read++)
-        ok = report_run_read(db, chips, run_ids[read], &runs[read], error);
-    if (ok)
-        report_run_labels(runs, count);
+    struct report_run *const runs = report_runs_read(db, chips, run_ids, count, error);
+    bool ok = runs != NULL;
     for (size_t i = 1; ok && i < count; i++)
         ok = pair(*page, &runs[0], &runs[i], error);
-    for (size_t i = 0; runs && i < read; i++)
-        report_run_free(&runs[i]);
-    free(runs);
+    report_runs_free(runs, count);
     if (!ok) {
         page_free(*page);
         *page = NULL;

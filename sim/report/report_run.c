@@ -90,3 +90,25 @@ void report_run_labels(struct report_run *runs, size_t count)
                  r->device ? r->device : "");
     }
 }
+
+void report_runs_free(struct report_run *runs, size_t count)
+{
+    for (size_t i = 0; runs && i < count; i++)
+        report_run_free(&runs[i]);
+    free(runs);
+}
+
+struct report_run *report_runs_read(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count,
+                                    struct orch_error *error)
+{
+    struct report_run *const runs = calloc(count, sizeof *runs);
+    bool ok = runs || orch_no_memory(error);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = report_run_read(db, chips, run_ids[i], &runs[i], error);
+    if (ok) {
+        report_run_labels(runs, count);
+        return runs;
+    }
+    report_runs_free(runs, count);
+    return NULL;
+}

@@ -19,6 +19,10 @@ struct report_run {
 bool report_run_read(struct orch_db *db, const struct chip_db *chips, int64_t run_id, struct report_run *run,
                      struct orch_error *error);
 void report_run_free(struct report_run *run);
+/* Reads several runs, with labels; NULL when one cannot be read. Owned by the caller: report_runs_free. */
+struct report_run *report_runs_read(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count,
+                                    struct orch_error *error);
+void report_runs_free(struct report_run *runs, size_t count);
 /* Makes labels such as "12: m1_4p4e_8g gpu", with the workload before the chip when the runs have different ones. */
 void report_run_labels(struct report_run *runs, size_t count);
 

@@ -78,21 +78,12 @@ bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t 
         return false;
     if (partial)
         return report_partial_run(db, run_ids[0], page, error);
-    struct report_run *const runs = calloc(count, sizeof *runs);
-    bool ok = runs || orch_no_memory(error);
-    size_t read = 0;
-    while (ok && read < count) {
-        ok = report_run_read(db, chips, run_ids[read], &runs[read], error);
-        read++;
-    }
-    if (ok) {
-        report_run_labels(runs, count);
-        *page = begin(runs, count);
-        ok = all_parts(*page, db, runs, count, error);
-    }
-    for (size_t i = 0; runs && i < read; i++)
-        report_run_free(&runs[i]);
-    free(runs);
+    struct report_run *const runs = report_runs_read(db, chips, run_ids, count, error);
+    if (!runs)
+        return false;
+    *page = begin(runs, count);
+    const bool ok = all_parts(*page, db, runs, count, error);
+    report_runs_free(runs, count);
     if (!ok) {
         page_free(*page);
         *page = NULL;
