@@ -4,7 +4,6 @@
 #include "sim/report/report.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void settings_table(struct page *page, const struct comparison *c)

@@ -2,7 +2,6 @@
 #include "sim/report/report.h"
 #include "sim/report/run_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { RUNS_MOST = 16, ROWS_MOST = 900 }; /* ROWS_MOST: samples of all runs together */
