@@ -101,9 +101,11 @@ int main(int argc, char **argv)
         int status;
         const pid_t pid = wait(&status);
         for (int i = 0; i < next; i++)
-            if (jobs[i].pid == pid)
+            if (jobs[i].pid == pid) {
                 finish(&jobs[i], status, &totals);
-        running--;
+                jobs[i].pid = -1; /* The system may give the number to a later program. */
+                running--;
+            }
     }
     free(jobs);
     printf("%u passed, %u failed, %u skipped\n", totals.passed, totals.failed, totals.skipped);
