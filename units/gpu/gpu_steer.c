@@ -146,7 +146,9 @@ static bool reach(struct search *s, uint32_t index, uint8_t depth)
     return true;
 }
 
-/* Tells whether every instruction has one level, whichever way leads there. */
+/* Tells whether every instruction has one level, whichever way leads there. A lane that is inactive at some level has a counter
+ * (r0l) of at least 1 there, and of one more for each level further inside. Only lanes that are active write it to leave levels,
+ * which lets nobody in, so no write of it changes at which levels others may come back. */
 static bool find_levels(struct search *s)
 {
     const struct gpu_program *p = s->program;
@@ -159,9 +161,8 @@ static bool find_levels(struct search *s)
                 continue;
             const uint8_t behind = level_behind(at, s->depth[i]);
             const bool called = at->inst.op == AGX_OP_CALL || at->inst.op == AGX_OP_CALL_REGISTER;
-            const bool counter_set = nest_of(&at->inst) == STAY && at->effect.write.count && at->effect.write.first == 0;
-            if (behind == NEVER || called || (counter_set && s->depth[i] != FIRST) ||
-                (!ends(&at->inst) && !reach(s, at->next, behind)) || (jumps(&at->inst) && !reach(s, at->target, behind)))
+            if (behind == NEVER || called || (!ends(&at->inst) && !reach(s, at->next, behind)) ||
+                (jumps(&at->inst) && !reach(s, at->target, behind)))
                 return false;
         }
     }
