@@ -46,6 +46,21 @@ static void test_choice(void)
                    "device_store 0, i32, x, r3, u2_u3, r2, unsigned, 0\nstop\n",
                    &by_memory);
     CU_ASSERT_FALSE(by_memory);
+    /* Lanes that left two levels have all come back when a register is written anew: what was loaded into it before is no index.
+     */
+    steering_share("mov_imm r0l, 0\nget_sr r1, sr80\ndevice_load 0, i32, x, r2, u0_u1, r1, unsigned\nwait 0\n"
+                   "device_store 0, i32, x, r2, u2_u3, r1, unsigned, 0\npush_exec r0l, 1\nif_icmp r0l, ult, r1, 9, 1\n"
+                   "icmpsel ult, r0l, r1, 5, 2, 0\npop_exec r0l, 0\npop_exec r0l, 1\npop_exec r0l, 1\nmov_imm r2, 4, 0b0\n"
+                   "device_store 0, i32, x, r1, u2_u3, r2, unsigned, 0\nstop\n",
+                   &by_memory);
+    CU_ASSERT_FALSE(by_memory);
+    /* Where some may be away, what they held is. */
+    steering_share("mov_imm r0l, 0\nget_sr r1, sr80\ndevice_load 0, i32, x, r2, u0_u1, r1, unsigned\nwait 0\n"
+                   "push_exec r0l, 1\nif_icmp r0l, ult, r1, 9, 1\nicmpsel ult, r0l, r1, 5, 2, 0\npop_exec r0l, 0\n"
+                   "pop_exec r0l, 1\nmov_imm r2, 4, 0b0\npop_exec r0l, 1\n"
+                   "device_store 0, i32, x, r1, u2_u3, r2, unsigned, 0\nstop\n",
+                   &by_memory);
+    CU_ASSERT_TRUE(by_memory);
 }
 
 /* ---- faults ---- */
