@@ -20,6 +20,7 @@ struct run_launch {
     struct gpu_work work;    /* of threadgroups; zeros where neither the way nor the time depends on it */
     struct gpu_crowd *crowd; /* executes some threadgroups for `work`, then windows and what lies between them; NULL = no work */
     double l2_lines, slc_lines; /* of the whole GPU, of the chip; known with the work */
+    double dram_over_issue;     /* the least time of its data in DRAM over the least time of issuing; known with the work */
     bool skips;                 /* threadgroups are skipped where the pace is steady */
     bool empty;                 /* the caches: nothing has run since they were emptied */
     bool *lap;                  /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */

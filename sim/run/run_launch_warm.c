@@ -132,11 +132,10 @@ static double dram_over_issue(const struct run_launch *l, const struct mem_param
 }
 
 /* Tells whether only a fully timed warm-up leaves the right lines in the SLC. */
-static bool order_matters(const struct run_launch *l, const struct mem_params *memory, double work)
+static bool order_matters(const struct run_launch *l)
 {
     const double bytes = run_launch_buffer_bytes(l), slc_bytes = l->slc_lines * MEM_LINE_BYTES;
-    return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes &&
-           dram_over_issue(l, memory, work) > DRAM_SHARE;
+    return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes && l->dram_over_issue > DRAM_SHARE;
 }
 
 /* Tells whether the answer may follow from a part of the launch. */
@@ -176,21 +175,21 @@ static double access_share(const struct run_launch *l)
 }
 
 /* Tells whether executing alone warms the caches up. */
-static bool may_touch(const struct run_launch *l, const struct mem_params *memory, double work)
+static bool may_touch(const struct run_launch *l, double work)
 {
     const double life = work / (double)l->setup->group_count / run_launch_simdgroups(l);
     return may_extend(l) && !l->skips && work >= TOUCHED_WORK && life >= LONG_LIFE && access_share(l) * life >= MANY_ACCESSES &&
-           dram_over_issue(l, memory, work) < COMPUTING && run_launch_keeps_memory(l);
+           l->dram_over_issue < COMPUTING && run_launch_keeps_memory(l);
 }
 
-static enum run_way way_of(const struct run_launch *l, const struct mem_params *memory, double work)
+static enum run_way way_of(const struct run_launch *l, double work)
 {
     const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
     if (may_extend(l) && work > LARGE_WORK && !l->skips && run_launch_forward_worthwhile(l, work))
         return RUN_WAY_FORWARD;
-    if (may_touch(l, memory, work))
+    if (may_touch(l, work))
         return RUN_WAY_TOUCH;
-    if (order_matters(l, memory, work))
+    if (order_matters(l))
         return RUN_WAY_ALL;
     return groups / wave >= LEAST_WAVES && work >= LEAST_WORK ? RUN_WAY_WARM : RUN_WAY_ALL;
 }
@@ -244,8 +243,9 @@ bool run_launch_prepare(struct run_launch *l)
     l->l2_lines = 1024 * l2_kib / MEM_LINE_BYTES;
     l->slc_lines = 1024.0 * memory.slc.kib * memory.dies / MEM_LINE_BYTES;
     const double work = run_launch_work(l);
+    l->dram_over_issue = dram_over_issue(l, &memory, work);
     l->skips = may_skip(l, work);
-    l->way = way_of(l, &memory, work);
+    l->way = way_of(l, work);
     return l->way == RUN_WAY_FORWARD || !may_extend(l) || work <= LEAPT_WORK ||
            l->setup->group_count / run_launch_wave(l) >= LEAP_WAVES || find_loops(l);
 }

@@ -23,8 +23,12 @@
 /* New lines per place of L2 after which hardly any place of it holds its old line. Twice as many as places, because a launch
  * finds lines of its own there, which come and go more often than others. */
 #define L2_RENEWED 2.0
-/* The part of a wave of threadgroups that a warm-up of a launch that is timed whole begins with. */
+/* The part of a wave of threadgroups that a warm-up begins with. */
 #define WARM_PARTS 4
+/* Where data take less than so many times as long in DRAM as instructions take to issue, at the highest pace, the beginning of a
+ * launch hides what it misses (products of matrices take eight times as long to issue): which lines the SLC has counts for
+ * little, and not in which order it got them. */
+#define HIDING 2.0
 /* The least time per instruction of a core that others are held up for, relative to the mean. */
 #define LEAST_LAG 0.5
 
@@ -166,10 +170,11 @@ bool run_forward_go(struct forward *f, double work)
 
 /* ---- the caches that a launch finds ---- */
 
-/* Touches every line of every buffer from begin to end, all buffers side by side. */
+/* Touches the last lines of every buffer, as many as the SLC holds, from begin to end, all buffers side by side. */
 static void sweep(struct run_launch *l)
 {
     const struct abi_kernel *k = l->setup->kernel;
+    const uint64_t most = (uint64_t)l->slc_lines * MEM_LINE_BYTES;
     uint64_t longest = 0;
     uint64_t bytes[ABI_ARGS_MAX];
     for (unsigned i = 0; i < k->args; i++) {
@@ -178,7 +183,7 @@ static void sweep(struct run_launch *l)
     }
     for (uint64_t at = 0; at < longest; at += MEM_LINE_BYTES)
         for (unsigned i = 0; i < k->args; i++)
-            if (at < bytes[i])
+            if (at < bytes[i] && bytes[i] - at <= most)
                 mem_port_warm(l->gpu->port[at / MEM_LINE_BYTES % l->gpu->params.cores], 0, l->setup->address[i] + at,
                               MEM_LINE_BYTES, MEM_ACCESS_LOAD);
 }
@@ -224,30 +229,6 @@ static bool run_end(struct forward *f, double work, double turn)
     return ok || run_launch_fault(f->l, &fault);
 }
 
-/* How many of its last instructions that takes is tried: threadgroups share lines. */
-bool run_forward_leave_caches(struct forward *f)
-{
-    struct run_launch *l = f->l;
-    const bool fits = run_launch_buffer_bytes(l) < RUN_SLC_FILLED * f->l->slc_lines * MEM_LINE_BYTES;
-    const double wave = f->all / (double)l->setup->group_count * f->cores * f->slots;
-    double work = wave;
-    if (fits)
-        sweep(l);
-    gpu_schedule_copy(f->trial, f->schedule);
-    for (;;) {
-        const uint64_t before = gpu_crowd_counts(f->l->crowd).into_slc;
-        if (!run_end(f, work, TURN))
-            return false;
-        gpu_schedule_copy(f->schedule, f->trial);
-        const double renewed = (double)(gpu_crowd_counts(f->l->crowd).into_slc - before) / f->l->slc_lines;
-        if (fits || renewed >= RENEWED || work >= f->all)
-            break;
-        work = fmin(f->all, work * fmin(16, fmax(2, 1.2 * RENEWED / fmax(renewed, 0.01))));
-    }
-    run_launch_rewind(l);
-    return true;
-}
-
 /* The share of the caches that the end of the launch renewed: of L2 where the SLC holds all data anyhow. */
 static double renewed_by(const struct run_launch *l, bool fits, struct gpu_crowd_counts before)
 {
@@ -256,24 +237,45 @@ static double renewed_by(const struct run_launch *l, bool fits, struct gpu_crowd
                 : (double)(now.into_slc - before.into_slc) / (RENEWED * l->slc_lines);
 }
 
-/* More and more of the end of the launch, until what was in the caches before has left them. */
-bool run_forward_warm(struct forward *f)
+/* More and more of the end of the launch, beginning with so much, until what was in the caches before has left them: how much
+ * that takes is tried, because threadgroups share lines. With `swept`, the SLC has lines of the launch already. */
+static bool renew(struct forward *f, double work, bool swept, double turn)
 {
     struct run_launch *l = f->l;
-    const bool fits = run_launch_buffer_bytes(l) < RUN_SLC_FILLED * l->slc_lines * MEM_LINE_BYTES;
-    double work = fmin(f->all, f->all / (double)l->setup->group_count * f->cores * f->slots / WARM_PARTS);
-    if (fits)
-        sweep(l);
-    touch_code(l);
     gpu_schedule_copy(f->trial, f->schedule);
     for (;;) {
         const struct gpu_crowd_counts before = gpu_crowd_counts(l->crowd);
-        gpu_schedule_copy(f->schedule, f->trial);
-        if (!run_end(f, work, TURN_WARM))
+        if (!run_end(f, work, turn))
             return false;
-        const double renewed = renewed_by(l, fits, before);
+        gpu_schedule_copy(f->schedule, f->trial);
+        const double renewed = renewed_by(l, swept, before);
         if (renewed >= 1 || work >= f->all)
             return true;
         work = fmin(f->all, work * fmin(16, fmax(2, 1.2 / fmax(renewed, 0.01))));
     }
+}
+
+bool run_forward_leave_caches(struct forward *f)
+{
+    struct run_launch *l = f->l;
+    const bool fits = run_launch_buffer_bytes(l) < RUN_SLC_FILLED * l->slc_lines * MEM_LINE_BYTES;
+    const bool swept = fits || l->dram_over_issue < HIDING;
+    const double wave = f->all / (double)l->setup->group_count * f->cores * f->slots;
+    if (swept)
+        sweep(l);
+    if (!renew(f, swept ? wave / WARM_PARTS : wave, swept, TURN))
+        return false;
+    run_launch_rewind(l);
+    return true;
+}
+
+bool run_forward_warm(struct forward *f)
+{
+    struct run_launch *l = f->l;
+    const bool fits = run_launch_buffer_bytes(l) < RUN_SLC_FILLED * l->slc_lines * MEM_LINE_BYTES;
+    const double wave = f->all / (double)l->setup->group_count * f->cores * f->slots;
+    if (fits)
+        sweep(l);
+    touch_code(l);
+    return renew(f, fmin(f->all, wave / WARM_PARTS), fits, TURN_WARM);
 }

@@ -46,6 +46,21 @@ static void test_choice(void)
                    "device_store 0, i32, x, r3, u2_u3, r2, unsigned, 0\nstop\n",
                    &by_memory);
     CU_ASSERT_FALSE(by_memory);
+    /* Lanes that left two levels have all come back when a register is written anew: what was loaded into it before is no index.
+     */
+    steering_share("mov_imm r0l, 0\nget_sr r1, sr80\ndevice_load 0, i32, x, r2, u0_u1, r1, unsigned\nwait 0\n"
+                   "device_store 0, i32, x, r2, u2_u3, r1, unsigned, 0\npush_exec r0l, 1\nif_icmp r0l, ult, r1, 9, 1\n"
+                   "icmpsel ult, r0l, r1, 5, 2, 0\npop_exec r0l, 0\npop_exec r0l, 1\npop_exec r0l, 1\nmov_imm r2, 4, 0b0\n"
+                   "device_store 0, i32, x, r1, u2_u3, r2, unsigned, 0\nstop\n",
+                   &by_memory);
+    CU_ASSERT_FALSE(by_memory);
+    /* Where some may be away, what they held is. */
+    steering_share("mov_imm r0l, 0\nget_sr r1, sr80\ndevice_load 0, i32, x, r2, u0_u1, r1, unsigned\nwait 0\n"
+                   "push_exec r0l, 1\nif_icmp r0l, ult, r1, 9, 1\nicmpsel ult, r0l, r1, 5, 2, 0\npop_exec r0l, 0\n"
+                   "pop_exec r0l, 1\nmov_imm r2, 4, 0b0\npop_exec r0l, 1\n"
+                   "device_store 0, i32, x, r1, u2_u3, r2, unsigned, 0\nstop\n",
+                   &by_memory);
+    CU_ASSERT_TRUE(by_memory);
 }
 
 /* ---- faults ---- */
@@ -84,7 +99,8 @@ struct writer {
     uint64_t state;
     char text[TEXT_BYTES];
     size_t used;
-    unsigned labels, depth, loops;
+    unsigned labels, depth, loops, levels;
+    bool leaves; /* lanes may leave levels early */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct writer *w, const char *format, ...)
@@ -119,6 +135,19 @@ static void put_access(struct writer *w, unsigned kind)
 
 static void put_body(struct writer *w);
 
+/* Lanes leave some of the levels around them, or all, as `break`, `continue` and `return` do: some of them or all that are
+ * active, at once or when the next condition makes the mask anew. */
+static void put_leave(struct writer *w)
+{
+    const unsigned levels = 1 + pick(w, w->levels + 1);
+    if (pick(w, 4))
+        put(w, "icmpsel ult, r0l, r15, %u, %u, 0\n", pick(w, 32), levels);
+    else
+        put(w, "mov_imm r0l, %u\n", levels);
+    if (pick(w, 4))
+        put(w, "pop_exec r0l, 0\n");
+}
+
 /* A part without active lanes is jumped over, or runs without effect. */
 static void put_part(struct writer *w, const char *name, unsigned label)
 {
@@ -134,12 +163,14 @@ static void put_part(struct writer *w, const char *name, unsigned label)
 static void put_choice(struct writer *w)
 {
     const unsigned label = w->labels++;
+    w->levels++;
     put(w, "if_icmp r0l, ult, r15, %u, 1\n", pick(w, 32));
     put_part(w, "then", label);
     if (pick(w, 2)) {
         put(w, "else_icmp r0l, ueq, r2, r2, 1\n");
         put_part(w, "else", label);
     }
+    w->levels--;
     put(w, "pop_exec r0l, 1\n");
 }
 
@@ -148,7 +179,9 @@ static void put_loop(struct writer *w)
 {
     const unsigned label = w->labels++, counter = 20 + w->loops++;
     put(w, "push_exec r0l, 1\nand r%u, r15, 3\nlap%u:\n", counter, label);
+    w->levels++;
     put_body(w);
+    w->levels--;
     put(w, "isub r%u, r%u, 1\nwhile_icmp r0l, slt, 0, r%u, 1\njmp_exec_any lap%u\npop_exec r0l, 1\n", counter, counter, counter,
         label);
 }
@@ -158,7 +191,7 @@ static void put_body(struct writer *w)
     static const char *const operations[] = {"iadd", "isub", "xor", "and", "or", "imadd"};
     w->depth++;
     for (unsigned i = 1 + pick(w, 8); i > 0; i--) {
-        const unsigned what = pick(w, 16), operation = pick(w, 6);
+        const unsigned what = pick(w, 17), operation = pick(w, 6);
         if (what < 2)
             put(w, operation == 5 ? "%s r%u, r%u, r%u, r%u\n" : "%s r%u, r%u, r%u\n", operations[operation], value(w), value(w),
                 value(w), value(w));
@@ -168,6 +201,8 @@ static void put_body(struct writer *w)
             put(w, "mov_imm r%u, %u, 0b0\n", value(w), pick(w, 300));
         else if (what == 11)
             put_access(w, pick(w, 8) ? 1 : pick(w, 4)); /* mostly stores, which make nothing else steer */
+        else if (what == 16 && w->leaves)
+            put_leave(w);
         else if (w->depth < 4 && w->used < TEXT_BYTES / 2)
             (what < 15 ? put_choice : put_loop)(w);
     }
@@ -198,6 +233,7 @@ static void test_random(void)
         struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
         CU_ASSERT_PTR_NOT_NULL_FATAL(w);
         w->state = 1000 + i;
+        w->leaves = i % 2;
         for (unsigned k = 0; k < 2 * WORDS; k++)
             memory.start[k] = (uint32_t)suite_random(&w->state);
         put(w, "mov_imm r0l, 0\nget_sr r2, sr51\nget_sr r3, sr52\nimadd r4, r2, r3, r2\nmov_imm r5, 7, 0b0\nmov r6, r4\n"

@@ -3,8 +3,9 @@
  *
  * For every place of the program and every register half the search knows whether its value will steer, and if so, the level of
  * nested masks at which it is read. A write hides earlier writes only from readers at its own level or further inside, because
- * lanes that are inactive at the write keep what they had. An instruction steers when it changes the mask or the flow, or writes
- * a half that will steer. A load that steers makes all stores to the same memory steer.
+ * lanes that are inactive at the write keep what they had; from all readers where no lane can be inactive. An instruction steers
+ * when it changes the mask or the flow, or writes a half that will steer. A load that steers makes all stores to the same memory
+ * steer.
  */
 #include "units/gpu/gpu_exec.h"
 
@@ -18,10 +19,14 @@ enum memory { NO_MEMORY, DEVICE, THREADGROUP, STACK, MEMORIES };
  * back what no instruction before it pushed. */
 #define FIRST 100
 
+/* The largest counter (r0l) that a lane may have before an instruction: a number, or one of these. */
+enum { UNREACHED = 253, FULL, UNKNOWN }; /* FULL: no counter has counted yet, so that all lanes are active */
+
 struct search {
     struct gpu_program *program;
     uint8_t (*level)[AGX_HALVES]; /* before each instruction: the outermost level at which the half steers */
     uint8_t *depth;               /* level of each instruction; NEVER: not reached yet */
+    uint8_t *away;                /* before each instruction: the largest counter */
     bool memory[MEMORIES];        /* what was stored there steers */
     bool levelled;                /* false: masks are not nested in a way that is understood, so no write hides another */
     bool grew;
@@ -91,6 +96,7 @@ static bool marked(const uint8_t level[AGX_HALVES], struct agx_range range)
     return false;
 }
 
+/* Readers across lanes, at level 0, see lanes that do not exist, too. */
 static void hide(uint8_t level[AGX_HALVES], struct agx_range range, uint8_t depth)
 {
     for (unsigned i = range.first; i < (unsigned)range.first + range.count && i < AGX_HALVES; i++)
@@ -146,7 +152,9 @@ static bool reach(struct search *s, uint32_t index, uint8_t depth)
     return true;
 }
 
-/* Tells whether every instruction has one level, whichever way leads there. */
+/* Tells whether every instruction has one level, whichever way leads there. A lane that is inactive at some level has a counter
+ * (r0l) of at least 1 there, and of one more for each level further inside. Only lanes that are active write it to leave levels,
+ * which lets nobody in, so no write of it changes at which levels others may come back. */
 static bool find_levels(struct search *s)
 {
     const struct gpu_program *p = s->program;
@@ -159,13 +167,91 @@ static bool find_levels(struct search *s)
                 continue;
             const uint8_t behind = level_behind(at, s->depth[i]);
             const bool called = at->inst.op == AGX_OP_CALL || at->inst.op == AGX_OP_CALL_REGISTER;
-            const bool counter_set = nest_of(&at->inst) == STAY && at->effect.write.count && at->effect.write.first == 0;
-            if (behind == NEVER || called || (counter_set && s->depth[i] != FIRST) ||
-                (!ends(&at->inst) && !reach(s, at->next, behind)) || (jumps(&at->inst) && !reach(s, at->target, behind)))
+            if (behind == NEVER || called || (!ends(&at->inst) && !reach(s, at->next, behind)) ||
+                (jumps(&at->inst) && !reach(s, at->target, behind)))
                 return false;
         }
     }
     return true;
+}
+
+/* ---- lanes that are away ---- */
+
+static bool sets_counter(const struct gpu_inst *at)
+{
+    return nest_of(&at->inst) == STAY && at->effect.write.count && at->effect.write.first == 0;
+}
+
+static uint8_t number(unsigned counter)
+{
+    return counter > DEEPEST ? UNKNOWN : (uint8_t)counter;
+}
+
+/* The largest number of an instruction that sets the counter. */
+static uint8_t counter_set(const struct gpu_inst *at)
+{
+    const struct agx_operand *const from = at->inst.source;
+    const bool selects = at->inst.op == AGX_OP_ICMPSEL || at->inst.op == AGX_OP_FCMPSEL;
+    const unsigned first = selects ? 2 : 0, last = selects ? 3 : 0;
+    if ((!selects && at->inst.op != AGX_OP_MOV_IMM) || at->effect.write.count != 1 || from[first].place != AGX_PLACE_IMMEDIATE ||
+        from[last].place != AGX_PLACE_IMMEDIATE)
+        return UNKNOWN;
+    const uint8_t a = number((unsigned)from[first].immediate), b = number((unsigned)from[last].immediate);
+    return a > b ? a : b;
+}
+
+/* The largest counter behind an instruction. */
+static uint8_t away_behind(const struct gpu_inst *at, uint8_t away)
+{
+    const unsigned n = at->inst.nesting;
+    const enum nest nest = nest_of(&at->inst);
+    if (nest == STAY && !sets_counter(at))
+        return away;
+    if (away == UNKNOWN || (nest != STAY && away == FULL))
+        return UNKNOWN;
+    if (nest == STAY) {
+        const uint8_t set = counter_set(at);
+        return away == FULL || set > away ? set : away;
+    }
+    switch (nest) {
+    case PUSH: return away ? number(away + n) : 1;
+    case POP: return away > n ? (uint8_t)(away - n) : 0;
+    default: return away > n ? away : number(n);
+    }
+}
+
+static void join(struct search *s, uint32_t index, uint8_t away)
+{
+    if (index == GPU_NO_INSTRUCTION)
+        return;
+    uint8_t *const known = &s->away[index], before = *known;
+    if (before == UNREACHED)
+        *known = away;
+    else if (before != away && (before == FULL || away == FULL))
+        *known = UNKNOWN;
+    else
+        *known = away > before ? away : before;
+    s->grew = s->grew || *known != before;
+}
+
+/* Finds where lanes can be away: nowhere else than where they have been sent away since. */
+static void find_away(struct search *s)
+{
+    const struct gpu_program *p = s->program;
+    s->away[gpu_program_find(p, p->entry)] = FULL;
+    for (s->grew = true; s->grew;) {
+        s->grew = false;
+        for (uint32_t i = 0; i < p->count; i++) {
+            const struct gpu_inst *at = &p->inst[i];
+            if (s->away[i] == UNREACHED)
+                continue;
+            const uint8_t behind = away_behind(at, s->away[i]);
+            if (!ends(&at->inst))
+                join(s, at->next, behind);
+            if (jumps(&at->inst))
+                join(s, at->target, behind);
+        }
+    }
 }
 
 /* Readers behind an instruction that lets lanes in again may be lanes that were inactive before it. */
@@ -221,7 +307,7 @@ static void follow(struct search *s, uint32_t index)
     if (written && memory != NO_MEMORY && !s->memory[memory])
         s->memory[memory] = s->grew = true;
     if (s->levelled && !stores(&at->effect))
-        hide(level, at->effect.write, depth);
+        hide(level, at->effect.write, s->away[index] == 0 ? 1 : depth);
     for (unsigned i = 0; i < at->inst.source_count && i < AGX_MAX_SOURCES; i++)
         if (steers || (memory != NO_MEMORY && i > 0)) /* of an access, base and offset, whatever the value is for */
             mark(level, &at->inst.source[i], across_lanes(&at->effect) ? 0 : depth);
@@ -233,12 +319,16 @@ static void follow(struct search *s, uint32_t index)
 bool gpu_program_find_steering(struct gpu_program *program)
 {
     const size_t count = program->count;
-    struct search s = {.program = program, .level = malloc(count * sizeof *s.level), .depth = malloc(count)};
-    const bool ok = s.level && s.depth;
+    struct search s = {
+        .program = program, .level = malloc(count * sizeof *s.level), .depth = malloc(count), .away = malloc(count)};
+    const bool ok = s.level && s.depth && s.away;
     if (ok) {
         memset(s.level, NEVER, count * sizeof *s.level);
         memset(s.depth, NEVER, count);
+        memset(s.away, UNREACHED, count);
         s.levelled = find_levels(&s);
+        if (s.levelled)
+            find_away(&s);
         for (s.grew = true; s.grew;) {
             s.grew = false;
             for (uint32_t i = program->count; i-- > 0;)
@@ -248,6 +338,7 @@ bool gpu_program_find_steering(struct gpu_program *program)
     }
     free(s.level);
     free(s.depth);
+    free(s.away);
     return ok;
 }
 

@@ -5,6 +5,7 @@
 #include "sim/workload/gpu/frameworks/framework.h"
 #include "sim/workload/gpu/gpu_functional.h"
 #include "tests/support/suite.h"
+#include "tests/units/gpu_steer_example.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +36,16 @@ static double *numbers(const struct example *x, unsigned buffer)
     return list;
 }
 
-static bool run_steps(struct example *x, uint64_t *instructions, struct orch_error *error)
+/* Timing executes only what decides on the way and on addresses: a threadgroup amid the grid must leave the same record. */
+static void compare_record(const struct example *x, const struct gpu_setup *setup)
+{
+    uint32_t groups[3];
+    gpu_launch_groups(&setup->launch, groups);
+    CHECK(same_records(&setup->launch, (const uint32_t[3]){groups[0] / 2, groups[1] / 2, groups[2] / 2}, NULL, NULL),
+          "%s: timing sees another record than there is", x->library->text);
+}
+
+static bool run_steps(struct example *x, uint64_t *instructions, bool compare, struct orch_error *error)
 {
     const struct gpu_functional plain = {.threads = 1, .cores = 8};
     const struct gpu_library *const l = x->library;
@@ -49,6 +59,8 @@ static bool run_steps(struct example *x, uint64_t *instructions, struct orch_err
         ok = gpu_setup_open(&setup, &l->step[s], GPU_G13, x->space, given, error) &&
              gpu_totals_init(&totals, setup.program, error) && gpu_functional_run(&setup, &plain, &totals, error);
         *instructions += totals.instructions;
+        if (ok && compare)
+            compare_record(x, &setup);
         gpu_setup_close(&setup);
         gpu_totals_free(&totals);
     }
@@ -79,12 +91,12 @@ static bool run(struct example *x, const char *kernels, const char *chip, const 
         if (x->library->kernel.buffer[i].role != GPU_BUFFER_SCRATCH)
             x->before[i] = numbers(x, i);
     uint64_t executed = 0, with_zeros = 0;
-    ok = ok && run_steps(x, &executed, &error);
+    ok = ok && run_steps(x, &executed, false, &error);
     for (unsigned i = 0; ok && i < x->library->kernel.buffers; i++)
         if (x->before[i])
             x->after[i] = numbers(x, i);
     clear_operands(x);
-    ok = ok && run_steps(x, &with_zeros, &error);
+    ok = ok && run_steps(x, &with_zeros, true, &error);
     /* but for what compares and exchanges, and leaves early when nothing is to be done */
     CHECK(!ok || executed == with_zeros || strstr(workload, "op=max") || strstr(workload, "op=min"),
           "%s: values steer: %llu instructions, with zeros %llu", x->library->text, (unsigned long long)executed,
