@@ -156,7 +156,8 @@ struct cpu_timing {
     uint32_t l1_cycles;           /* latency of a plain load that hits */
     uint32_t mispredict_cycles, forward_cycles, pointer_gain;
     uint8_t capacity[CPU_CALENDAR_GROUPS];
-    uint8_t parent[CPU_CALENDAR_GROUPS];
+    uint8_t parent[CPU_CALENDAR_GROUPS];                     /* whose places the work of a group takes as well */
+    uint8_t chain[CPU_CALENDAR_GROUPS][CPU_CALENDAR_GROUPS]; /* per group: 1 for itself and those above it */
 
     struct cpu_board board;
     struct cpu_predict predict;
