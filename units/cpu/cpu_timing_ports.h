@@ -1,5 +1,5 @@
-/* Places of port groups in cycles: for cpu_timing_board.c, whose innermost step this is. A row of the calendar counts, for a cycle,
- * the places of each group that are taken; a whole row is looked at at once.
+/* Places of port groups in cycles: for cpu_timing_board.c, whose innermost step this is. A row of the calendar counts, for a
+ * cycle, the places of each group that are taken; a whole row is looked at at once.
  */
 #ifndef ORCHARD_UNITS_CPU_CPU_TIMING_PORTS_H
 #define ORCHARD_UNITS_CPU_CPU_TIMING_PORTS_H
@@ -51,15 +51,16 @@ static inline void cpu_group_open_later(const struct cpu_timing *t, struct cpu_b
 }
 
 /* Takes a place of a group and of its parents in the first cycle from `from` on that has one, and returns that cycle. */
-static inline uint64_t cpu_port_take(const struct cpu_timing *t, struct cpu_board *b, unsigned group, unsigned hold, uint64_t from)
+static inline uint64_t cpu_port_take(const struct cpu_timing *t, struct cpu_board *b, unsigned group, unsigned hold,
+                                     uint64_t from)
 {
     const cpu_row capacity = cpu_row_of(t->capacity), chain = cpu_row_of(t->chain[group]);
     const uint64_t horizon = b->now + CPU_CALENDAR - hold;
     uint64_t c = from;
     for (unsigned g = group; g != CPU_GROUP_NONE; g = t->parent[g])
         c = b->open[g] > c ? b->open[g] : c;
-    while (c <= horizon && (cpu_row_full(cpu_row_of(b->calendar[c % CPU_CALENDAR]), capacity, chain) ||
-                            !cpu_group_holds(t, group, hold, c)))
+    while (c <= horizon &&
+           (cpu_row_full(cpu_row_of(b->calendar[c % CPU_CALENDAR]), capacity, chain) || !cpu_group_holds(t, group, hold, c)))
         c++;
     if (c > horizon)
         return c;
