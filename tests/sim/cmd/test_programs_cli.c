@@ -100,7 +100,7 @@ static void test_refused(void)
     expect("threads", "--args fork", 3, NULL, "another process (fork)");
     expect("threads", "--args system", 3, NULL, "another process (vfork, posix_spawn, system)");
     expect("threads", "--args pi", 3, NULL, "FUTEX_LOCK_PI is not modelled");
-    expect("threads", "--args stack", 4, NULL, "which is not mapped");
+    expect("threads", "--args stack", 4, NULL, "which is not mapped: the stack of 8 MiB is full");
     expect("threads", "--args forever --max-instructions 3000000", 4, NULL, "--max-instructions): it stood at 0x");
     expect("threads", "--mode functional --args forever --max-instructions 3000000", 4, NULL, "(main+0x");
 }
