@@ -220,6 +220,22 @@ static uint64_t wait_for_amx(struct cpu_timing *t, const struct cpu_op *op, uint
     return at;
 }
 
+/* A barrier is complete when AMX stores are visible, and what follows it enters the window then. */
+static void place_sync(struct cpu_timing *t, struct placing *p)
+{
+    if (!t->amx_pending)
+        return;
+    const uint64_t done = cpu_cycle_of(t, t->amx.stores_done_at(t->amx.context));
+    t->clean = false;
+    memset(t->amx_line, 0, sizeof t->amx_line);
+    t->amx_pending = false;
+    if (done <= p->complete)
+        return;
+    p->complete = done;
+    t->board.redirect = later(t->board.redirect, done);
+    p->why = CPU_STALL_AMX;
+}
+
 static void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, uint64_t pc)
 {
     const struct cpu_op *op = p->op;
@@ -314,6 +330,8 @@ static inline __attribute__((always_inline)) void place(struct cpu_timing *t, co
     if (!(op->kind & (CPU_OP_LOAD | CPU_OP_STORE))) {
         issue(t, p, 0, 0);
         p->complete = p->issued + op->latency;
+        if (op->kind & CPU_OP_SYNC)
+            place_sync(t, p);
         write_registers(b, p, CPU_STALL_DEPENDENCY, 0);
         b->branch_issue = p->issued;
         retire(t, p);
