@@ -17,8 +17,8 @@
     {"link", 0, "FILE", true, "programs: a further object or archive; objects find memcpy, expf and the like by themselves"}, \
     {"thread-cores", 0, "N", false, "programs: cores that their threads may use (default: all of the chip, P cores first)"}, \
     {"returns", 0, "TYPE", false, \
-     "with entry: what the function returns: i8 .. i64, u8 .. u64, f16, f32, f64, ptr, void, TYPExN for a vector or struct in " \
-     "registers, as f32x4 (default: the registers are shown)"}
+     "with entry: what the function returns: i8 .. i64, u8 .. u64, f16, f32, f64, ptr, void, TYPExN for a vector of 8 or 16 " \
+     "bytes, as f32x4, {TYPE,TYPE ...} for a struct in registers, as {i32,f32} (default: the registers are shown)"}
 /* clang-format on */
 
 struct verb_run_program {

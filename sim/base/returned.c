@@ -88,16 +88,21 @@ static bool parse(const char *text, struct shape_of *s)
     const unsigned long lanes = strtoul(text + n + 1, &end, 10);
     s->shape = VECTOR;
     s->members = (unsigned)lanes;
-    return !*end && end != text + n + 1 && lanes >= 1 && lanes <= MEMBERS_MOST && lanes * s->member[0]->bytes <= 16;
+    /* Other sizes are no vectors of AAPCS64: three floats side by side are a struct, in a register each. */
+    return !*end && end != text + n + 1 && lanes >= 1 && lanes <= MEMBERS_MOST &&
+           (lanes * s->member[0]->bytes == 8 || lanes * s->member[0]->bytes == 16);
 }
 
 bool returned_check(const char *type, struct orch_error *error)
 {
     struct shape_of s;
-    return parse(type, &s) || orch_fail(error, ORCH_USAGE,
-                                        ORCH_OPTION("returns") " %.60s: expected void, ptr, i8 .. i64, u8 .. u64, f16, f32, f64, "
-                                                               "TYPExN (a vector of at most 16 bytes) or {TYPE,TYPE ...}",
-                                        type);
+    return parse(type, &s) ||
+           orch_fail(error, ORCH_USAGE,
+                     ORCH_OPTION(
+                         "returns") " %.60s: expected void, ptr, i8 .. i64, u8 .. u64, f16, f32, f64, "
+                                    "TYPExN (a vector of 8 or 16 bytes, as f32x4) or {TYPE,TYPE ...} (a struct in registers: at "
+                                    "most 16 bytes, or four equal floats; larger ones are in memory)",
+                     type);
 }
 
 /* ---- keeping ---- */

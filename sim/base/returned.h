@@ -1,7 +1,7 @@
 /* What a function returned that was called by name (--entry), read from registers as AAPCS64 says for its type.
  *
  *     i8 .. i64, u8 .. u64, ptr   x0                     f16, f32, f64   the low bytes of v0
- *     TYPExN                      a vector of at most 16 bytes: v0
+ *     TYPExN                      a vector of 8 or 16 bytes: v0
  *     {TYPE,TYPE ...}             a struct: up to four equal floating-point members are in v0 to v3; others, of at most 16
  *                                 bytes, in x0 and x1 as they lie in memory
  *     void                        nothing

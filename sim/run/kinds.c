@@ -62,20 +62,38 @@ const struct run_kind *run_kind_of_kernel(const struct run_request *q)
     return asked ? asked : library_kind(q, NULL);
 }
 
+/* The units with the kernel, but for one: "gpu, ane"; "" when there are none. `without` PART_COUNT: all of them. */
+static void units_with(const struct run_request *q, enum orch_part without, char *text, size_t size)
+{
+    bool named[PART_COUNT + 1] = {false};
+    size_t used = 0;
+    named[without] = true;
+    text[0] = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
+        if (!kinds[i]->has || named[kinds[i]->part] || !kinds[i]->has(q))
+            continue;
+        named[kinds[i]->part] = true;
+        used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", used ? ", " : "",
+                                 orch_part_name(kinds[i]->part));
+    }
+}
+
 /* What no library has is left to the parser of the first one, which knows what is near. */
 static const struct run_kind *kernel_kind(const struct run_request *q, struct orch_error *error)
 {
     const struct run_kind *const asked = library_kind(q, asked_unit(q)), *const any = library_kind(q, NULL);
+    char units[32];
     if (asked)
         return asked;
     if (!any && !workload_has_kernel(q->workload)) {
         workload_unknown_kernel(q->workload, error);
         return NULL;
     }
-    if (!any || any->part == kinds[0]->part)
-        return any ? any : kinds[0];
-    orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; the %s has", q->unit,
-              q->workload, orch_part_name(any->part));
+    if (!any)
+        return kinds[0];
+    units_with(q, PART_COUNT, units, sizeof units);
+    orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; the %s %s", asked_unit(q),
+              q->workload, units, strchr(units, ',') ? "have" : "has");
     return NULL;
 }
 
@@ -125,26 +143,10 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
     return kind;
 }
 
-/* The other units with the kernel: "gpu, ane"; "" when there are none. */
-static void others_with(const struct run *run, char *text, size_t size)
-{
-    bool named[PART_COUNT] = {false};
-    size_t used = 0;
-    named[run->kind->part] = true;
-    text[0] = 0;
-    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
-        if (!kinds[i]->has || named[kinds[i]->part] || !kinds[i]->has(run->request))
-            continue;
-        named[kinds[i]->part] = true;
-        used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", used ? ", " : "",
-                                 orch_part_name(kinds[i]->part));
-    }
-}
-
 void run_kind_why(const struct run *run, char *text, size_t size)
 {
     char others[32];
-    others_with(run, others, sizeof others);
+    units_with(run->request, run->kind->part, others, sizeof others);
     if (run->request->unit_why)
         snprintf(text, size, "%s", run->request->unit_why);
     else if (others[0])

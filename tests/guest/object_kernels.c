@@ -85,6 +85,50 @@ float kernel_half(float a, float b)
     return (a + b) * 0.5f;
 }
 
+/* Values of each way in which AAPCS64 returns them. */
+typedef float lanes __attribute__((vector_size(16)));
+typedef signed char small_lanes __attribute__((vector_size(8)));
+struct three_floats {
+    float x, y, z;
+};
+struct two_longs {
+    long long low, high;
+};
+struct mixed {
+    int count;
+    float share;
+};
+
+lanes kernel_lanes(void)
+{
+    return (lanes){1, -2, 3, 0.25f};
+}
+
+small_lanes kernel_small_lanes(void)
+{
+    return (small_lanes){1, 2, 3, 4, -5, -6, -7, -8};
+}
+
+struct three_floats kernel_three(void)
+{
+    return (struct three_floats){1.5f, 2.5f, -3.5f};
+}
+
+struct two_longs kernel_two(void)
+{
+    return (struct two_longs){7, -5000000000};
+}
+
+struct mixed kernel_mixed(void)
+{
+    return (struct mixed){-3, 4.5f};
+}
+
+unsigned char kernel_byte(void)
+{
+    return 250;
+}
+
 size_t kernel_length(const char *text)
 {
     size_t n = 0;

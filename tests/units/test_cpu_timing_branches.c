@@ -212,6 +212,36 @@ static void test_loads_wait_for_amx_stores(void)
     CU_ASSERT_EQUAL(run_amx(&p, &b.block, 1, same, &log).cycles, 4);
 }
 
+/* After DSB nothing goes on before AMX stores are visible; after the store barrier of another kind, or without a store, it does.
+ */
+static void test_barriers_wait_for_amx_stores(void)
+{
+    const struct cpu_params p = example_cpu();
+    struct example_block b;
+    const uint64_t address[1] = {0x10000};
+    const struct amx_log fresh = {.stores_done_ns = 100 / EXAMPLE_P_GHZ};
+    struct amx_log log = fresh;
+    example_block_init(&b, 0, 0x4000);
+    example_amx(&b, 5, 0); /* stz */
+    example_add(&b, A64_C_BARRIER, A64_DEP_NONE, A64_DEP_NONE, A64_DEP_NONE);
+    example_add(&b, A64_C_INT, 0, A64_DEP_NONE, A64_DEP_NONE);
+    b.insn[1].word = 0xd5033f9f; /* dsb sy */
+    const struct result waits = run_amx(&p, &b.block, 1, address, &log);
+    CU_ASSERT_EQUAL(waits.cycles, 101);
+    check_near("reason", waits.stall[CPU_STALL_AMX], 100, 1e-9);
+    /* Again and again, remembered or not: only the first store is not visible yet. */
+    log = fresh;
+    const double again = run_amx(&p, &b.block, 50, address, &log).cycles;
+    CHECK(again >= 101 && again < 200, "%f", again);
+    b.insn[1].word = 0xd5033bbf; /* dmb ish */
+    log = fresh;
+    CU_ASSERT_TRUE(run_amx(&p, &b.block, 1, address, &log).cycles < 20);
+    b.insn[1].word = 0xd5033f9f;
+    b.insn[0].imm = 4; /* ldz */
+    log = fresh;
+    CU_ASSERT_TRUE(run_amx(&p, &b.block, 1, address, &log).cycles < 20);
+}
+
 static const struct suite_test tests[] = {
     {"mispredicted branches", test_mispredicted_branches},
     {"patterns are learned", test_patterns_are_learned},
@@ -219,5 +249,6 @@ static const struct suite_test tests[] = {
     {"taken branches per cycle", test_taken_branches_per_cycle},
     {"AMX issue and back-pressure", test_amx_issue},
     {"loads wait for AMX stores", test_loads_wait_for_amx_stores},
+    {"barriers wait for AMX stores", test_barriers_wait_for_amx_stores},
 };
 SUITE_MAIN("cpu_timing_branches", tests)

@@ -4,7 +4,8 @@
  * Attribution: instructions retire in order, and the cycles between two retirements belong to whatever made the later one late:
  * its own cache level, the operand it waited for, its port, or the front end. The gaps add up to the run.
  */
-#include "units/cpu/cpu_timing_internal.h"
+#include "isa/array_count.h"
+#include "units/cpu/cpu_timing_ports.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,9 @@ static void init_groups(struct cpu_timing *t)
     }
     if (t->params.port_count[CPU_PORTS_STORE])
         t->parent[CPU_GROUP_AMX] = CPU_PORTS_STORE;
+    for (unsigned g = 0; g < CPU_GROUP_COUNT; g++)
+        for (unsigned p = g; p != CPU_GROUP_NONE; p = t->parent[p])
+            t->chain[g][p] = 1;
 }
 
 bool cpu_board_init(struct cpu_timing *t)
@@ -91,58 +95,6 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* ---- ports ---- */
-
-static inline bool full(const struct cpu_timing *t, unsigned group, uint64_t cycle)
-{
-    return t->board.calendar[cycle % CPU_CALENDAR][group] >= t->capacity[group];
-}
-
-static inline bool fits(const struct cpu_timing *t, unsigned group, unsigned hold, uint64_t cycle)
-{
-    for (unsigned i = 0; i < hold; i++)
-        if (full(t, group, cycle + i))
-            return false;
-    for (unsigned p = t->parent[group]; p != CPU_GROUP_NONE; p = t->parent[p])
-        if (full(t, p, cycle))
-            return false;
-    return true;
-}
-
-/* Takes a place in a cycle. When it was the last one of the first cycle that had any, the search for a free one may begin later.
- */
-static inline void take_place(const struct cpu_timing *t, struct cpu_board *b, unsigned group, unsigned hold, uint64_t cycle)
-{
-    for (unsigned i = 0; i < hold; i++)
-        b->calendar[(cycle + i) % CPU_CALENDAR][group]++;
-    if (!full(t, group, cycle) || cycle > later(b->open[group], b->now))
-        return;
-    uint64_t at = cycle + 1;
-    while (at < b->calendar_far && full(t, group, at))
-        at++;
-    b->open[group] = at;
-}
-
-static inline uint64_t take_port(struct cpu_timing *t, unsigned group, unsigned hold, uint64_t from)
-{
-    struct cpu_board *b = &t->board;
-    if (group == CPU_GROUP_NONE)
-        return from;
-    uint64_t c = from;
-    for (unsigned g = group; g != CPU_GROUP_NONE; g = t->parent[g])
-        c = later(c, b->open[g]);
-    const uint64_t horizon = b->now + CPU_CALENDAR - hold;
-    while (c <= horizon && !fits(t, group, hold, c))
-        c++;
-    if (c > horizon)
-        return c;
-    b->calendar_far = later(b->calendar_far, c + hold);
-    take_place(t, b, group, hold, c);
-    for (unsigned p = t->parent[group]; p != CPU_GROUP_NONE; p = t->parent[p])
-        take_place(t, b, p, 1, c);
-    return c;
-}
-
 /* ---- one instruction ---- */
 
 struct placing {
@@ -182,24 +134,23 @@ static void dispatch(struct cpu_timing *t, struct placing *p)
 /* Finds when the operands and the ports are ready. */
 static void issue(struct cpu_timing *t, struct placing *p, uint64_t not_before, uint8_t not_before_why)
 {
-    const struct cpu_board *b = &t->board;
+    struct cpu_board *b = &t->board;
     const struct cpu_op *op = p->op;
     uint64_t ready = not_before;
     uint8_t cause = not_before_why;
-    for (unsigned i = 0; i < 4; i++) {
+    const unsigned early_base = op->kind & CPU_OP_LOAD ? op->base : CPU_REG_COUNT;
+    for (unsigned i = 0; i < ARRAY_COUNT(op->src); i++) {
         const unsigned s = op->src[i];
-        const uint64_t r = b->ready[s] - (s == op->base && (op->kind & CPU_OP_LOAD) ? b->early[s] : 0);
-        if (r > ready) {
-            ready = r;
-            cause = b->cause[s];
-        }
+        const uint64_t r = b->ready[s] - (s == early_base ? b->early[s] : 0);
+        cause = r > ready ? b->cause[s] : cause;
+        ready = later(ready, r);
     }
     if (ready > p->dispatched)
         p->why = cause;
     p->operands = later(p->dispatched, ready);
     p->issued = p->operands;
-    for (unsigned u = 0; u < op->uops; u++)
-        p->issued = later(p->issued, take_port(t, op->group, op->hold, p->operands));
+    for (unsigned u = 0; u < op->uops && op->group != CPU_GROUP_NONE; u++)
+        p->issued = later(p->issued, cpu_port_take(t, b, op->group, op->hold, p->operands));
     if (p->issued > p->operands)
         p->why = CPU_STALL_PORTS;
 }
@@ -267,6 +218,22 @@ static uint64_t wait_for_amx(struct cpu_timing *t, const struct cpu_op *op, uint
     memset(t->amx_line, 0, sizeof t->amx_line);
     t->amx_pending = false;
     return at;
+}
+
+/* A barrier is complete when AMX stores are visible, and what follows it enters the window then. */
+static void place_sync(struct cpu_timing *t, struct placing *p)
+{
+    if (!t->amx_pending)
+        return;
+    const uint64_t done = cpu_cycle_of(t, t->amx.stores_done_at(t->amx.context));
+    t->clean = false;
+    memset(t->amx_line, 0, sizeof t->amx_line);
+    t->amx_pending = false;
+    if (done <= p->complete)
+        return;
+    p->complete = done;
+    t->board.redirect = later(t->board.redirect, done);
+    p->why = CPU_STALL_AMX;
 }
 
 static void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, uint64_t pc)
@@ -363,6 +330,8 @@ static inline __attribute__((always_inline)) void place(struct cpu_timing *t, co
     if (!(op->kind & (CPU_OP_LOAD | CPU_OP_STORE))) {
         issue(t, p, 0, 0);
         p->complete = p->issued + op->latency;
+        if (op->kind & CPU_OP_SYNC)
+            place_sync(t, p);
         write_registers(b, p, CPU_STALL_DEPENDENCY, 0);
         b->branch_issue = p->issued;
         retire(t, p);

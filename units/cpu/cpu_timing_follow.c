@@ -104,7 +104,8 @@ bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned o
     struct cpu_memo *m = t->memo;
     struct cpu_board *b = &t->board;
     t->answers = t->answers_used = 0;
-    const struct tree *tree = m->at ? tree_of(m->at, plan, outcome) : NULL;
+    const bool waits = plan->has_sync && t->amx_pending; /* until the stores are visible, which no state tells */
+    const struct tree *tree = m->at && !waits ? tree_of(m->at, plan, outcome) : NULL;
     const struct end *e = tree ? repeat_accesses(t, plan, &tree->path, address) : NULL;
     if (!e) {
         m->loss += m->at ? FAILURE_COST : 0;

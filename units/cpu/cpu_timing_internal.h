@@ -20,8 +20,9 @@ enum cpu_op_kind {
     CPU_OP_AMX = 4,
     CPU_OP_AMX_STORE = 8,
     CPU_OP_WRITEBACK = 16,
-    CPU_OP_STREAM = 32, /* no-reuse hint */
-    CPU_OP_POINTER = 64 /* its result may feed the next load's base early */
+    CPU_OP_STREAM = 32,  /* no-reuse hint */
+    CPU_OP_POINTER = 64, /* its result may feed the next load's base early */
+    CPU_OP_SYNC = 128    /* DSB: nothing goes on before the stores so far are visible */
 };
 
 enum { CPU_REG_NONE = A64_DEP_COUNT, CPU_REG_COUNT }; /* a register that is always ready */
@@ -59,7 +60,7 @@ struct cpu_plan {
     uint64_t pc, end_pc; /* first instruction; end of the last one */
     uint32_t count, addresses;
     enum cpu_branch_kind branch;
-    bool has_amx;
+    bool has_amx, has_sync;
     bool stale;                /* its block may be gone: the plan must be compared before it is used again */
     uint64_t runs;             /* complete runs since activity was last taken */
     struct activity once;      /* what one complete run does */
@@ -156,7 +157,8 @@ struct cpu_timing {
     uint32_t l1_cycles;           /* latency of a plain load that hits */
     uint32_t mispredict_cycles, forward_cycles, pointer_gain;
     uint8_t capacity[CPU_CALENDAR_GROUPS];
-    uint8_t parent[CPU_CALENDAR_GROUPS];
+    uint8_t parent[CPU_CALENDAR_GROUPS];                     /* whose places the work of a group takes as well */
+    uint8_t chain[CPU_CALENDAR_GROUPS][CPU_CALENDAR_GROUPS]; /* per group: 1 for itself and those above it */
 
     struct cpu_board board;
     struct cpu_predict predict;

@@ -18,6 +18,11 @@ static bool is_stream_store(const struct a64_insn *insn)
     return (insn->flags & A64_INSN_STORE) && (insn->word & UINT32_C(0x3bc00000)) == UINT32_C(0x28000000);
 }
 
+static bool is_sync(const struct a64_insn *insn)
+{
+    return (insn->word & UINT32_C(0xfffff0ff)) == UINT32_C(0xd503309f);
+}
+
 static uint8_t kind_of(const struct a64_insn *insn)
 {
     unsigned kind = 0;
@@ -31,7 +36,7 @@ static uint8_t kind_of(const struct a64_insn *insn)
         kind |= CPU_OP_WRITEBACK;
     if (kind == CPU_OP_LOAD && insn->cls == A64_C_LOAD)
         kind |= CPU_OP_POINTER;
-    return (uint8_t)(kind | (is_stream_store(insn) ? CPU_OP_STREAM : 0));
+    return (uint8_t)(kind | (is_stream_store(insn) ? CPU_OP_STREAM : 0) | (is_sync(insn) ? CPU_OP_SYNC : 0));
 }
 
 /* Each port of a group moves its share of what the L1 delivers per cycle. */
@@ -118,6 +123,7 @@ static struct cpu_plan *make_plan(const struct cpu_timing *t, const struct cpu_b
     for (uint32_t i = 0; i < block->count; i++) {
         make_op(t, &block->insn[i], i, &plan->op[i]);
         plan->has_amx |= (plan->op[i].kind & CPU_OP_AMX) != 0;
+        plan->has_sync |= (plan->op[i].kind & CPU_OP_SYNC) != 0;
     }
     list_accesses(plan);
     plan->branch = block->count ? branch_kind(&block->insn[block->count - 1]) : CPU_BRANCH_NONE;

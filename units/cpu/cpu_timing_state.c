@@ -162,7 +162,8 @@ uint64_t cpu_state_glance(const struct cpu_timing *t)
     return h ^ h >> 32;
 }
 
-/* Registers, and more entries of the window than above; four sums, so that the multiplications overlap. */
+/* Registers, more entries of the window than above, and the store queue, whose answers differ most from line to line; four sums,
+ * so that the multiplications overlap. */
 uint64_t cpu_state_look(const struct cpu_timing *t)
 {
     enum { SUMS = 4, APART = 5 };
@@ -173,6 +174,8 @@ uint64_t cpu_state_look(const struct cpu_timing *t)
         sum[at] = mix(sum[at], ahead(b, b->ready[r]));
     for (uint32_t back = 1; back <= t->params.reorder_window; back += APART, at = (at + 1) % SUMS)
         sum[at] = mix(sum[at], ahead(b, b->retired[(b->instructions - back) & b->retired_mask]));
+    for (uint32_t back = 1; back <= t->params.store_queue; back++, at = (at + 1) % SUMS)
+        sum[at] = mix(sum[at], ahead(b, b->store_done[(b->stores - back) & b->store_mask]));
     uint64_t h = 0;
     for (unsigned i = 0; i < SUMS; i++)
         h = mix(h ^ h >> 32, sum[i] ^ sum[i] >> 32);

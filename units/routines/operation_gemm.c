@@ -75,6 +75,49 @@ static void gemm_reference(const struct routine_request *r, const double *const 
 
 const struct routine_operation operation_gemm = {"gemm", 3, gemm_operands, gemm_reference};
 
+/* ---- signed bytes, requantised ---- */
+
+static bool qgemm_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t m = (uint64_t)r->value[QGEMM_M], n = (uint64_t)r->value[QGEMM_N], k = (uint64_t)r->value[QGEMM_K];
+    const uint64_t *const a = ROUTINE_DIMS(m, k), *const b = ROUTINE_DIMS(k, n), *const c = ROUTINE_DIMS(m, n);
+    if (!routine_check_count("qgemm", a, error) || !routine_check_count("qgemm", b, error) ||
+        !routine_check_count("qgemm", c, error))
+        return false;
+    routine_add_operand(w, "a", ROUTINE_I8, ROUTINE_INPUT, a);
+    routine_set_range(w, -128, 128);
+    routine_add_operand(w, "b", ROUTINE_I8, ROUTINE_INPUT, b);
+    routine_set_range(w, -128, 128);
+    routine_add_operand(w, "bias", ROUTINE_I32, ROUTINE_INPUT, ROUTINE_DIMS(n));
+    routine_set_range(w, -10000, 10000);
+    /* Sums of products of such bytes spread by 5461 sqrt(k): most results are inside the range of a byte, some at its ends. */
+    routine_add_operand(w, "scale", ROUTINE_F32, ROUTINE_INPUT, ROUTINE_DIMS(n));
+    routine_set_range(w, 0.004 / sqrt((double)k), 0.02 / sqrt((double)k));
+    routine_add_operand(w, "c", ROUTINE_I8, ROUTINE_OUTPUT, c);
+    w->macs = (double)m * (double)n * (double)k;
+    w->flops = 2 * w->macs;
+    w->min_bytes = (double)(m * k + k * n + m * n + 8 * n);
+    return true;
+}
+
+/* Exact: the sum is a whole number, and what f32 makes of it is rounded here as there. */
+static void qgemm_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
+{
+    const int64_t m = r->value[QGEMM_M], n = r->value[QGEMM_N], k = r->value[QGEMM_K];
+    const double zero = (double)r->value[QGEMM_ZERO], least = r->value[QGEMM_ACT] ? zero : -128;
+    for (int64_t at = 0; at < m * n; at++) {
+        const int64_t j = at % n;
+        double sum = operand[2][j];
+        for (int64_t l = 0; l < k; l++)
+            sum += operand[0][at / n * k + l] * operand[1][l * n + j];
+        const float scaled = (float)((double)(float)sum * operand[3][j]);
+        t->value[at] = fmin(127, fmax(least, rint((double)scaled) + zero));
+        t->error[at] = 0;
+    }
+}
+
+const struct routine_operation operation_qgemm = {"qgemm", 3, qgemm_operands, qgemm_reference};
+
 /* ---- y = a x ---- */
 
 static bool gemv_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)

@@ -24,6 +24,17 @@ enum { GEMM_M, GEMM_N, GEMM_K, GEMM_BATCH, GEMM_TA, GEMM_TB, GEMM_ALPHA, GEMM_BE
     }
 extern const struct routine_operation operation_gemm; /* operands a, b, c */
 
+enum { QGEMM_M, QGEMM_N, QGEMM_K, QGEMM_ZERO, QGEMM_ACT, QGEMM_OWN };
+#define ROUTINE_QGEMM_PARAMETERS                                                                                                 \
+    {.name = "m", .least = 1, .most = 1 << 28, .required = true}, {.name = "n", .least = 1, .most = 1 << 28, .required = true},  \
+        {.name = "k", .least = 1, .most = 1 << 16, .required = true}, {.name = "zero", .least = -128, .most = 127},              \
+    {                                                                                                                            \
+        .name = "act", .words = "none|relu"                                                                                      \
+    }
+/* Signed bytes: c = a b + bias as whole numbers, then each column times its scale, both in f32, to the nearest whole number (ties
+ * to the even one), plus zero, limited to a byte, and with relu to zero and more. */
+extern const struct routine_operation operation_qgemm; /* operands a, b, bias, scale, c */
+
 enum { GEMV_M, GEMV_N, GEMV_VECTORS, GEMV_OWN };
 #define ROUTINE_GEMV_PARAMETERS                                                                                                  \
     {.name = "m", .least = 1, .most = 1 << 30, .required = true}, {.name = "n", .least = 1, .most = 1 << 30, .required = true},  \

@@ -37,6 +37,7 @@ struct program {
     size_t arg_count;
     bool is_call;
     uint64_t entry;
+    uint64_t stack_low; /* the lowest address of the first stack */
 };
 
 /* ---- output of the program ---- */
@@ -293,6 +294,7 @@ static bool prepare(struct program *p, const void *bytes, size_t size, const str
     if (!load(p, bytes, size, o, error) || !find_entry(p, o->entry, error) || !make_stack(p, o, &stack, error) ||
         !make_core(p, o, &stack, error))
         return false;
+    p->stack_low = stack.low;
     if (p->is_call)
         return resolve_indirect(p, o->entry, stack.sp, error) && parse_args(p, o, error) && pass_args(p, stack.sp, error);
     cpu_core_set_x(p->core, SP, stack.sp);
@@ -351,6 +353,11 @@ struct cpu_linux *program_system(const struct program *program)
 const char *program_missing(const struct program *program)
 {
     return cpu_linux_missing(program->linux_system);
+}
+
+bool program_below_stack(const struct program *program, uint64_t address)
+{
+    return address < program->stack_low && address >= program->stack_low - STACK_GAP_BYTES;
 }
 
 const struct cpu_linux_params *program_linux(const struct program *program)

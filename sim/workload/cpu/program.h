@@ -56,6 +56,9 @@ const char *program_path(const struct program *program);
 /* The parameters of its Linux, for running the same program on another engine. */
 const struct cpu_linux_params *program_linux(const struct program *program);
 
+/* Whether an address lies where the first stack ends up that has grown too far. */
+bool program_below_stack(const struct program *program, uint64_t address);
+
 /* A file that the program asked for and nothing mounted has; NULL = none. */
 const char *program_missing(const struct program *program);
 

@@ -40,8 +40,10 @@ bool program_explain_fault(const struct program *program, const struct unit_faul
     if (missing)
         return explain_unresolved(program, fault, missing, error);
     program_place(program, fault->pc, place, sizeof place);
-    return orch_fail(error, fault->kind == UNIT_FAULT_UNMODELLED ? ORCH_UNMODELLED : ORCH_FAULT, "%s: at 0x%" PRIx64 "%s%s%s: %s",
-                     program_path(program), fault->pc, place[0] ? " (" : "", place, place[0] ? ")" : "", fault->text);
+    const bool overflow = fault->kind == UNIT_FAULT_UNMAPPED && program_below_stack(program, fault->address);
+    return orch_fail(error, fault->kind == UNIT_FAULT_UNMODELLED ? ORCH_UNMODELLED : ORCH_FAULT,
+                     "%s: at 0x%" PRIx64 "%s%s%s: %s%s", program_path(program), fault->pc, place[0] ? " (" : "", place,
+                     place[0] ? ")" : "", fault->text, overflow ? ": the stack of 8 MiB is full (a recursion without end?)" : "");
 }
 
 bool program_explain_limit(const struct program *program, uint64_t instructions, uint64_t pc, struct orch_error *error)

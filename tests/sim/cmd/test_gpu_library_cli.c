@@ -90,7 +90,7 @@ static void test_streams_are_bound_by_dram(void)
 static void test_wrong_requests(void)
 {
     static const struct cli_wrong rows[] = {
-        {"run sort:10x10 --unit amx", 3, "the gpu has"},
+        {"run sort:10x10 --unit amx", 3, "the gpu, cpu have"},
         {"run sofmax:10x10", 2, "softmax"},
         {"run softmax:10 --unit gpu", 2, "RxC"},
         {"run gemm:8x8x8 --unit gpu --precision f63", 2, "f63"},

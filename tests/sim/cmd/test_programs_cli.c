@@ -100,7 +100,7 @@ static void test_refused(void)
     expect("threads", "--args fork", 3, NULL, "another process (fork)");
     expect("threads", "--args system", 3, NULL, "another process (vfork, posix_spawn, system)");
     expect("threads", "--args pi", 3, NULL, "FUTEX_LOCK_PI is not modelled");
-    expect("threads", "--args stack", 4, NULL, "which is not mapped");
+    expect("threads", "--args stack", 4, NULL, "which is not mapped: the stack of 8 MiB is full");
     expect("threads", "--args forever --max-instructions 3000000", 4, NULL, "--max-instructions): it stood at 0x");
     expect("threads", "--mode functional --args forever --max-instructions 3000000", 4, NULL, "(main+0x");
 }
@@ -226,6 +226,31 @@ static void test_input(void)
     cli_home_remove(&home);
 }
 
+/* As AAPCS64 says for each type. */
+static void test_returned(void)
+{
+    static const struct {
+        const char *entry, *type, *value;
+    } cases[] = {
+        {"kernel_byte", "u8", "250"},
+        {"kernel_byte", "i8", "-6"},
+        {"kernel_lanes", "f32x4", "[1, -2, 3, 0.25]"},
+        {"kernel_small_lanes", "i8x8", "[1, 2, 3, 4, -5, -6, -7, -8]"},
+        {"kernel_three", "{f32,f32,f32}", "[1.5, 2.5, -3.5]"},
+        {"kernel_two", "{i64,i64}", "[7, -5000000000]"},
+        {"kernel_mixed", "{i32,f32}", "[-3, 4.5]"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        char call[120], line[120];
+        snprintf(call, sizeof call, "--entry %s --returns %s", cases[i].entry, cases[i].type);
+        snprintf(line, sizeof line, "returned  %s (%s)", cases[i].value, cases[i].type);
+        expect("kernels", call, 0, line, NULL);
+    }
+    /* Three floats are a struct, no vector; a large struct is in memory. */
+    expect("kernels", "--entry kernel_three --returns f32x3", 2, NULL, "a vector of 8 or 16 bytes");
+    expect("kernels", "--entry kernel_two --returns {i64,i64,i64}", 2, NULL, "larger ones are in memory");
+}
+
 static void test_functions(void)
 {
     char others[600];
@@ -261,6 +286,7 @@ static const struct suite_test tests[] = {
     {"files are there when they are mounted", test_files},
     {"nothing leads out of a mount", test_escape},
     {"functions return, and find what they need", test_functions},
+    {"what functions return", test_returned},
     {"standard input and environment are what was given", test_input},
 };
 SUITE_MAIN("programs_cli", tests)

@@ -39,6 +39,41 @@ static void test_threads(void)
     }
 }
 
+/* Whole numbers: every byte is the one. */
+static void test_quantised(void)
+{
+    static const char *const workloads[] = {"qgemm:1x1x1",
+                                            "qgemm:3x5x7",
+                                            "qgemm:33x31x17,zero=5",
+                                            "qgemm:64x64x64,zero=-128,act=relu",
+                                            "qgemm:100x20x1000",
+                                            "qgemm:17x200x40,zero=127",
+                                            "qgemm:20x67x33,act=relu"};
+    static const char *const bytes[] = {"i8"};
+    struct neon_example x = {.seed = 5, .amx = true};
+    struct routine_difference d = {.wrong = 0};
+    amx_all(workloads, ARRAY_COUNT(workloads), bytes, ARRAY_COUNT(bytes));
+    if (neon_run(&x, "qgemm:9x40x30", "i8", 1)) {
+        int8_t *const c = (int8_t *)neon_bytes(&x, routine_result(&x.library.work));
+        unsigned ends = 0;
+        for (int i = 0; i < 9 * 40; i++)
+            ends += c[i] == -128 || c[i] == 127;
+        CHECK(ends > 3 && ends < 9 * 40 / 4, "%u results are limited", ends);
+        x.before[3][7] *= 1.05; /* the scale of column 7 */
+        CHECK(routine_compare(&x.library.request, &x.library.work, (const double *const *)x.before, (const uint8_t *)c, &d) &&
+                  d.wrong >= 4 && d.wrong <= 9 && d.at % 40 == 7,
+              "%llu wrong, the worst at %llu", (unsigned long long)d.wrong, (unsigned long long)d.at);
+    }
+    neon_close(&x);
+}
+
+static void test_quantised_refusals(void)
+{
+    amx_refused("qgemm:8x8x8", "f32", "i8");
+    amx_refused("qgemm:8x8x8,zero=128", NULL, "zero");
+    amx_refused("qgemm:8x8x100000", NULL, "k");
+}
+
 /* The sums are the block's: one product too many is found. */
 static void test_comparison_can_fail(void)
 {
@@ -57,8 +92,8 @@ static void test_comparison_can_fail(void)
 }
 
 static const struct suite_test tests[] = {
-    {"sizes, generations and three threads", test_sizes},
-    {"threads do not change bytes", test_threads},
-    {"the comparison can fail", test_comparison_can_fail},
+    {"sizes, generations and three threads", test_sizes},  {"threads do not change bytes", test_threads},
+    {"the comparison can fail", test_comparison_can_fail}, {"signed bytes are requantised", test_quantised},
+    {"refusals of signed bytes", test_quantised_refusals},
 };
 SUITE_MAIN("amx products", tests)

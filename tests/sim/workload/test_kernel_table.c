@@ -80,7 +80,7 @@ static void test_forms_are_those_of_the_gpu(void)
 static bool unit_has(const char *unit, const char *workload)
 {
     const size_t length = strcspn(workload, ":");
-    return strcmp(unit, "amx") == 0   ? kernel_has(workload)
+    return strcmp(unit, "amx") == 0   ? kernel_has(workload) || routine_find(&amx_kernels, workload) != NULL
            : strcmp(unit, "gpu") == 0 ? gpu_kernel_find(workload, length) != NULL
            : strcmp(unit, "ane") == 0 ? ane_kernel_find(workload, length) != NULL
                                       : cpu_kernel_has(workload) || routine_find(&cpu_kernels, workload) != NULL;

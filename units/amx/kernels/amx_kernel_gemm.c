@@ -1,4 +1,5 @@
-/* gemm of several cores: native/products.c. That of one core has a way of its own, in-process (sim/workload/amx). */
+/* gemm of several cores, and qgemm: native/products.c, native/requantise.c. gemm of one core has a way of its own, in-process
+ * (sim/workload/amx). */
 #include "units/amx/kernels/amx_kernels.h"
 #include "units/amx/kernels/gemm.h"
 
@@ -25,30 +26,45 @@ static void pass_factor(struct routine_call *c, bool is_f64, double factor)
         routine_pass(c, bits);
 }
 
+/* A product as native/products.c takes it. */
+struct product {
+    enum gemm_kind kind;
+    int64_t m, n, k, batch;
+    bool ta, tb;
+    double alpha, beta;
+    unsigned result, own; /* operands */
+};
+
 /* ORDER: struct product, struct gemm_args. */
-static void pass(const struct routine_request *r, const struct routine_work *w, unsigned own, bool by_columns,
+static void pass(const struct routine_request *r, const struct routine_work *w, const struct product *p, bool by_columns,
                  struct routine_call *c)
 {
-    const int64_t m = r->value[GEMM_M], n = r->value[GEMM_N], k = r->value[GEMM_K];
-    const bool ta = r->value[GEMM_TA], tb = r->value[GEMM_TB], is_f64 = r->type == ROUTINE_F64;
-    for (unsigned operand = 0; operand < 3; operand++)
-        routine_pass_operand(c, operand, 0);
-    routine_pass_operand(c, own, 0);
-    routine_pass(c, ta ? m : k);
-    routine_pass(c, tb ? k : n);
+    const bool is_f64 = p->kind == GEMM_F64, whole = p->kind == GEMM_I8_I32;
+    const int64_t m = p->m, n = p->n, k = p->k;
+    routine_pass_operand(c, 0, 0);
+    routine_pass_operand(c, 1, 0);
+    routine_pass_operand(c, p->result, 0);
+    routine_pass_operand(c, p->own, 0);
+    routine_pass(c, p->ta ? m : k);
+    routine_pass(c, p->tb ? k : n);
     routine_pass(c, n);
     routine_pass(c, m * k);
     routine_pass(c, k * n);
     routine_pass(c, m * n);
     pass_pair(c, m, n);
     pass_pair(c, k, 1);
-    pass_pair(c, ta, tb);
-    pass_pair(c, r->generation > 1, is_f64 ? GEMM_F64 : GEMM_F32);
-    pass_factor(c, is_f64, r->decimal[GEMM_ALPHA]);
-    pass_factor(c, is_f64, r->decimal[GEMM_BETA]);
+    pass_pair(c, p->ta, p->tb);
+    pass_pair(c, r->generation > 1, p->kind);
+    if (whole) {
+        routine_pass(c, 1);
+        routine_pass(c, 0);
+    } else {
+        pass_factor(c, is_f64, p->alpha);
+        pass_factor(c, is_f64, p->beta);
+    }
     pass_pair(c, 0, 0);
     pass_pair(c, 0, 0);
-    routine_pass(c, (int64_t)w->operand[own].thread_stride_bytes);
+    routine_pass(c, (int64_t)w->operand[p->own].thread_stride_bytes);
     routine_pass(c, by_columns);
 }
 
@@ -57,29 +73,77 @@ static uint64_t tiles_of(int64_t count, uint32_t tile)
     return ((uint64_t)count + tile - 1) / tile;
 }
 
+/* Adds the call of a product. Each thread packs what it needs of the other side: by rows as long as every thread gets some. */
+static bool add_product(const struct routine_request *r, struct routine_work *w, struct product *p, struct isa_error *error)
+{
+    const struct gemm_shape *const s = gemm_shape_of(p->kind);
+    const int64_t most = INT64_C(1) << 28;
+    if (p->m > most || p->n > most || p->k > most)
+        return kernel_refuse(error, "%s on amx wants MxNxK, three numbers up to 268435456", r->row->operation->name);
+    const uint64_t rows = (uint64_t)p->batch * tiles_of(p->m, s->tile_m),
+                   columns = (uint64_t)p->batch * tiles_of(p->n, s->tile_n);
+    const unsigned threads = r->threads ? r->threads : 1;
+    const bool by_columns = rows < 2 * threads && columns > rows;
+    p->own =
+        routine_add_scratch(w, "own", gemm_workspace_bytes(p->kind, (uint32_t)p->m, (uint32_t)p->n, (uint32_t)p->k), threads);
+    pass(r, w, p, by_columns,
+         routine_add_call(w, "amx_gemm", ROUTINE_TYPES, by_columns ? "columns of tiles of c" : "rows of tiles of c",
+                          by_columns ? columns : rows));
+    return true;
+}
+
 static bool build(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
     const bool is_f64 = r->type == ROUTINE_F64;
-    const enum gemm_kind kind = is_f64 ? GEMM_F64 : GEMM_F32;
-    const struct gemm_shape *const s = gemm_shape_of(kind);
-    const int64_t m = r->value[GEMM_M], n = r->value[GEMM_N], k = r->value[GEMM_K], most = INT64_C(1) << 28;
-    const uint64_t batch = (uint64_t)r->value[GEMM_BATCH];
-    const uint64_t rows = batch * tiles_of(m, s->tile_m), columns = batch * tiles_of(n, s->tile_n);
-    const unsigned threads = r->threads ? r->threads : 1;
-    /* Each thread packs what it needs of the other side: by rows as long as every thread gets some. */
-    const bool by_columns = rows < 2 * threads && columns > rows;
-    if (m > most || n > most || k > most)
-        return kernel_refuse(error, "gemm on amx wants MxNxK, three numbers up to 268435456");
+    const int64_t *const v = r->value;
+    struct product p = {.kind = is_f64 ? GEMM_F64 : GEMM_F32,
+                        .m = v[GEMM_M],
+                        .n = v[GEMM_N],
+                        .k = v[GEMM_K],
+                        .batch = v[GEMM_BATCH],
+                        .ta = v[GEMM_TA],
+                        .tb = v[GEMM_TB],
+                        .alpha = r->decimal[GEMM_ALPHA],
+                        .beta = r->decimal[GEMM_BETA],
+                        .result = 2};
     w->epsilon = is_f64 ? 0x1p-52 : w->epsilon; /* the reference is no better */
-    const unsigned own =
-        routine_add_scratch(w, "own", gemm_workspace_bytes(kind, (uint32_t)m, (uint32_t)n, (uint32_t)k), threads);
-    pass(r, w, own, by_columns,
-         routine_add_call(w, "amx_gemm", ROUTINE_TYPES, by_columns ? "columns of tiles of c" : "rows of tiles of c",
-                          by_columns ? columns : rows));
     snprintf(w->variant, sizeof w->variant, "%s_%s%s", is_f64 ? "dgemm" : "sgemm", is_f64 ? "32x16" : "32x32",
              r->generation > 1 ? "_quad" : "");
+    return add_product(r, w, &p, error);
+}
+
+static const struct kernel_parameter quantised_parameters[] = {ROUTINE_QGEMM_PARAMETERS, {.name = NULL}};
+
+/* ORDER: native/requantise.c. */
+static bool build_quantised(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    enum { BIAS = 2, SCALE, OUT };
+    const int64_t *const v = r->value;
+    const uint64_t count = (uint64_t)v[QGEMM_M] * (uint64_t)v[QGEMM_N];
+    struct product p = {.kind = GEMM_I8_I32, .m = v[QGEMM_M], .n = v[QGEMM_N], .k = v[QGEMM_K], .batch = 1};
+    p.result = routine_add_scratch(w, "sums", 4 * count, 0);
+    if (!add_product(r, w, &p, error))
+        return false;
+    struct routine_call *const c = routine_add_call(w, "amx_requantise", ROUTINE_TYPES, "rows of c", (uint64_t)v[QGEMM_M]);
+    routine_pass_operand(c, p.result, 0);
+    routine_pass_operand(c, BIAS, 0);
+    routine_pass_operand(c, SCALE, 0);
+    routine_pass_operand(c, OUT, 0);
+    routine_pass(c, v[QGEMM_N]);
+    routine_pass(c, v[QGEMM_ZERO]);
+    routine_pass(c, v[QGEMM_ACT] ? v[QGEMM_ZERO] : -128);
+    snprintf(w->variant, sizeof w->variant, "amx_qgemm_16x64%s", r->generation > 1 ? "_quad" : "");
     return true;
 }
+
+const struct routine amx_kernel_qgemm = {
+    .operation = &operation_qgemm,
+    .grammar = "MxNxK[,zero=Z][,act=none|relu]",
+    .precisions = "i8",
+    .text = "c = a * b + bias in whole numbers, times a scale for each column in f32, rounded, plus zero, as signed bytes",
+    .parameter = quantised_parameters,
+    .build = build_quantised,
+};
 
 const struct routine amx_kernel_gemm = {
     .operation = &operation_gemm,

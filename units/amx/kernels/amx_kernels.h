@@ -29,6 +29,7 @@ bool amx_kernel_function(enum kernel_function function);
     X(layernorm) \
     X(rmsnorm) \
     X(conv2d) \
+    X(qgemm) \
     X(attention)
 /* clang-format on */
 
