@@ -99,6 +99,8 @@ bool lowering_conv_integer(struct lowering *l, const char *word)
         (long long)w.dilation[1]);
     lowering_read_bytes(step, x->data, x->count);
     lowering_read_bytes(step, weights->data, weights->count);
+    if (lowering_is_constant(l, 1))
+        lowering_load_weights(l, step);
     return lowering_holds(l);
 }
 

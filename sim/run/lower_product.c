@@ -86,6 +86,8 @@ void lowering_add_product(struct lowering *l, const struct lowering_product *p, 
         (long long)p->n, (long long)p->k, (long long)p->batch, p->ta, p->tb, p->alpha, c ? p->beta : 0);
     lowering_read(step, a, p->batch * p->m * p->k);
     lowering_read(step, b, p->batch * p->k * p->n);
+    if (p->b_known && p->batch == 1 && l->part != PART_GPU) /* which reads them as they are */
+        lowering_load_weights(l, step);
     if (c)
         lowering_read(step, c, p->batch * p->m * p->n);
 }
@@ -154,6 +156,8 @@ bool lowering_matmul_integer(struct lowering *l, const char *word)
                                                     (long long)p.m, (long long)p.n, (long long)p.k, (long long)p.batch);
     lowering_read_bytes(step, a->data, a->count);
     lowering_read_bytes(step, b->data, b->count);
+    if (lowering_is_constant(l, 1) && p.batch == 1)
+        lowering_load_weights(l, step);
     return lowering_holds(l);
 }
 

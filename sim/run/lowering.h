@@ -18,6 +18,7 @@ struct lowered_step {
     char workload[200];
     size_t common; /* so many of its characters hold in every library; what is behind them is an option of the asked unit's */
     const char *precision; /* of its elements; NULL = the network's */
+    bool at_load;          /* it hangs on constants alone: it runs once, when the network is loaded (lowering_constant.c) */
     struct run_operand input[LOWERED_INPUTS];
     struct run_operands operands;
 };
@@ -32,6 +33,7 @@ struct lowering {
     struct lowered_step step[LOWERED_STEPS];
     unsigned steps;
     void *scratch[LOWERED_SCRATCHES]; /* between the steps, and contents that follow from shapes */
+    uint64_t scratch_bytes[LOWERED_SCRATCHES];
     unsigned scratches;
     char why[200]; /* that no kernel computes it; "" = the steps do */
 };
@@ -76,6 +78,9 @@ bool lowering_holds_constant(const struct lowering *l, const struct net_array *a
 void lowering_load_weights(struct lowering *l, struct lowered_step *step);
 /* Everything that was added could be added. */
 bool lowering_holds(const struct lowering *l);
+
+/* lowering_constant.c: finds the steps that hang on constants alone, for lowering_apply. */
+void lowering_find_constants(struct lowering *l);
 
 /* The rules, by family. */
 bool lowering_conv(struct lowering *l, const char *word);

@@ -14,6 +14,8 @@
 #define RUN_NETWORK_REFERENCE "reference"
 #define RUN_NETWORK_VIEW      "view"
 #define RUN_NETWORK_CONTROL   "control" /* If, Loop, Scan: which nodes run, and how often */
+/* Why a kernel of the placement has no time. */
+#define RUN_NETWORK_AT_LOAD "hangs on constants alone: it ran once, when the network was loaded"
 /* Counters of the kernel that stands at this place of the placement, from 1. */
 #define RUN_NETWORK_SECONDS "network.kernel%zu.seconds"
 #define RUN_NETWORK_JOULES  "network.kernel%zu.joules"
@@ -45,7 +47,8 @@ struct run_network {
     double macs, macs_known, macs_here; /* of all nodes, of operators with a kernel, of what the asked unit computed */
     double flops;                       /* of the kernels */
     unsigned kernels, left,
-        elsewhere; /* kernels that ran; nodes that the reference computed; kernels that the CPU took over, f32 among them */
+        elsewhere;    /* kernels that ran; nodes that the reference computed; kernels that the CPU took over, f32 among them */
+    unsigned at_load; /* kernels that ran when the network was loaded */
     unsigned command_buffers, requests; /* of the GPU; to the Neural Engine */
     unsigned tensors, tensors_inside;   /* that requests write; that never leave the engine */
     bool sampled;                       /* some kernel was */

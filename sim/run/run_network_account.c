@@ -191,6 +191,12 @@ static bool tell(struct run_result *r, const struct run_network *n)
                  n->mixed && n->part == PART_ANE ? " or their precision" : "");
         ok = run_assumption_add(&r->assumptions, "elsewhere", "inferred", text);
     }
+    if (ok && n->at_load) {
+        snprintf(text, sizeof text,
+                 "%u kernels hang on constants alone: they ran once, when the network was loaded, and are no part of the run",
+                 n->at_load);
+        ok = run_assumption_add(&r->assumptions, "loading", "inferred", text);
+    }
     if (ok && n->command_buffers && n->request->mode != RUN_FUNCTIONAL) {
         snprintf(
             text, sizeof text,

@@ -18,6 +18,7 @@ struct kernel {
     const char *precision; /* NULL = the network's */
     enum orch_part asked;
     bool elsewhere, lacks, timed;
+    bool used; /* in the run, not only when the network is loaded */
     bool multiplies;
     double flops;
     size_t program;        /* of the Neural Engine's: its number among those that requests are made of */
@@ -182,6 +183,7 @@ static bool add_use(struct run_network *n, const char *title, size_t kernel, con
         free(copy);
         return orch_no_memory(error);
     }
+    all->kernel[kernel].used = true;
     grown[all->uses++] = (struct use){copy, kernel, n->result->placement.count - 1};
     network_step_count_buffer(n, part);
     if (in_request(n, &all->kernel[kernel]))
@@ -207,8 +209,15 @@ bool network_kernels_add(struct run_network *n, const char *title, const struct 
         }
         *here = *here && !(k->elsewhere && k->multiplies);
     }
-    for (unsigned i = 0; ok && i < l->steps; i++)
-        ok = add_use(n, title, index[i], &l->step[i], error);
+    for (unsigned i = 0; ok && i < l->steps; i++) {
+        const struct kernel *const k = &n->kernel_list->kernel[index[i]];
+        if (l->step[i].at_load) {
+            ok = network_step_note_load(n, title, &l->step[i], k->kind->part) || orch_no_memory(error);
+            keep_operands(n, &l->step[i]);
+        } else {
+            ok = add_use(n, title, index[i], &l->step[i], error);
+        }
+    }
     return ok;
 }
 
@@ -262,7 +271,7 @@ static bool time_unknown(struct run_network *n, struct orch_error *error)
     size_t *const which = calloc(all->kernels + 1, sizeof *which), count = 0, failed = 0;
     bool ok = (request && which) || orch_no_memory(error);
     for (size_t i = 0; ok && i < all->kernels; i++)
-        if (!all->kernel[i].timed && !all->kernel[i].lacks) {
+        if (all->kernel[i].used && !all->kernel[i].timed && !all->kernel[i].lacks) {
             request[count] = all->kernel[i].request;
             which[count++] = i;
         }

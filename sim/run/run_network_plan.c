@@ -49,6 +49,8 @@ static double predict_steps(const struct network_plan *plan, struct lowering *l)
     for (unsigned i = 0; i < l->steps; i++) {
         struct network_step step = {.run = NULL};
         struct orch_error unused = {0};
+        if (l->step[i].at_load)
+            continue;
         const bool ok = network_step_open(plan->network, l->part, &l->step[i], &step, &unused);
         sum += ok && !(step.elsewhere && l->part == PART_GPU)
                    ? network_predict(&plan->speeds, step.run, elements_read(&l->step[i]),
