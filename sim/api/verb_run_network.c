@@ -39,7 +39,8 @@ bool verb_run_network_read(const struct api_args *args, struct verb_run_network 
     n->passes = (struct net_open_options){.level = (int)level, .without = n->text + dims, .without_count = left_out};
     const char *const policy = api_value(args, "policy");
     if (policy && verb_run_is_routing(policy)) {
-        if (!run_is_network(request->workload))
+        const bool product = strncmp(policy, "split", 5) == 0 && strncmp(request->workload, "gemm:", 5) == 0;
+        if (!product && !run_is_network(request->workload))
             return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s: chooses units for the operators of a network",
                              policy);
         request->policy = policy;

@@ -4,6 +4,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_ane.h"
 #include "sim/run/run_network_request.h"
+#include "sim/run/run_network_schedule.h"
 #include "sim/run/run_network_step.h"
 #include "sim/run/run_timing.h"
 
@@ -190,7 +191,7 @@ static bool add_use(struct run_network *n, const char *title, size_t kernel, con
         return network_requests_add(n->asks, n, all->kernel[kernel].program, step, n->result->placement.count - 1) ||
                orch_no_memory(error);
     keep_operands(n, step);
-    return true;
+    return network_schedule_add(n->schedule, part, n->result->placement.count - 1, step) || orch_no_memory(error);
 }
 
 bool network_kernels_add(struct run_network *n, const char *title, const struct lowering *l, bool *here, struct orch_error *lacks,
@@ -200,7 +201,7 @@ bool network_kernels_add(struct run_network *n, const char *title, const struct 
     bool ok = true;
     *here = true;
     for (unsigned i = 0; i < l->steps; i++) {
-        if (!kernel_of(n, l->part, &l->step[i], &index[i], error))
+        if (!kernel_of(n, l->step[i].part, &l->step[i], &index[i], error))
             return orch_fail_in(error, "%s", title);
         const struct kernel *const k = &n->kernel_list->kernel[index[i]];
         if (k->lacks) {

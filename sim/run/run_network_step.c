@@ -4,6 +4,7 @@
 #include "sim/run/run_ane.h"
 #include "sim/run/run_network_memory.h"
 #include "sim/run/run_network_request.h"
+#include "sim/run/run_network_schedule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -117,6 +118,12 @@ bool network_step_complete(const struct run_network *n, size_t place, const char
            note_costs(n, place, seconds, joules);
 }
 
+/* Without a command buffer of its own. */
+static double kernel_seconds(const struct run_network *n, const struct run_kind *kind, const struct run_result *r)
+{
+    return n->characteristics && kind->part == PART_GPU ? r->device_seconds : r->seconds;
+}
+
 /* Completes a line of the placement, of which the operator is known. */
 static bool note(const struct run_network *n, const struct network_step *step, const struct run_kind *kind,
                  const struct run_result *r, size_t place)
@@ -134,8 +141,7 @@ static bool note(const struct run_network *n, const struct network_step *step, c
         snprintf(why, sizeof why, "%sthe library's kernel for it", lacks);
     if (!run_result_set_text(&line->kernel, kernel) || !run_result_set_text(&line->why, why))
         return false;
-    const bool device = n->characteristics && kind->part == PART_GPU;
-    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, place, device ? r->device_seconds : r->seconds, r->joules);
+    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, place, kernel_seconds(n, kind, r), r->joules);
 }
 
 /* ---- sums ---- */
@@ -253,6 +259,7 @@ bool network_step_add(struct run_network *n, const struct network_step *step, co
 {
     add_measure(n, pass, kind->part);
     n->kernels++;
+    network_schedule_took(n->schedule, placement, kernel_seconds(n, kind, r), &pass->activity);
     n->elsewhere += step->elsewhere || (step->whole && kind->part != n->part);
     return note(n, step, kind, r, placement) && (!n->operators || run_network_add_operator(n, kind->part, r));
 }
@@ -288,7 +295,9 @@ static bool run_alone(struct run_network *n, const struct lowered_step *lowered,
         return false;
     network_step_count_buffer(n, kind->part);
     keep_operands(n, lowered);
-    return network_step_add(n, step, kind, pass, r, n->result->placement.count - 1) || orch_no_memory(error);
+    return (network_schedule_add(n->schedule, kind->part, n->result->placement.count - 1, lowered) &&
+            network_step_add(n, step, kind, pass, r, n->result->placement.count - 1)) ||
+           orch_no_memory(error);
 }
 
 /* Its values alone; the run has no part of it. */

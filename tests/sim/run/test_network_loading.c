@@ -203,7 +203,8 @@ static void test_constant_steps(void)
 /* The GPU's library refuses the option here, and the CPU's kernel is asked for without it. */
 static void test_elsewhere(void)
 {
-    static const struct lowered_step refused = {.workload = "softmax:1x10,packed=1", .common = sizeof "softmax:1x10" - 1};
+    static const struct lowered_step refused = {
+        .part = PART_GPU, .workload = "softmax:1x10,packed=1", .common = sizeof "softmax:1x10" - 1};
     struct orch_error error = {0}, lacks = {0};
     struct chip *const chip = chip_open(db, "m1", NULL, &error);
     struct run_result result;
