@@ -21,6 +21,7 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
         .prompt_alone = api_has(a, "generate") && !generate,
         .context = (unsigned)context,
         .prefill_unit = api_value(a, "prefill-unit"),
+        .prompt_cache = api_value(a, "prompt-cache"),
         .draft = api_value(a, "draft"),
         .draft_unit = api_value(a, "draft-unit"),
         .draft_tokens = (unsigned)draft,
@@ -31,9 +32,9 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
 bool verb_run_language_read(const struct api_args *a, struct language_options *o, struct run_request *request,
                             struct orch_error *error)
 {
-    static const char *const names[] = {"prompt-text",  "prompt", "generate",   "context",     "temperature",
-                                        "prefill-unit", "top-k",  "top-p",      "min-p",       "repeat-penalty",
-                                        "repeat-last",  "draft",  "draft-unit", "draft-tokens"};
+    static const char *const names[] = {"prompt-text",  "prompt", "generate",   "context",      "temperature",
+                                        "prefill-unit", "top-k",  "top-p",      "min-p",        "repeat-penalty",
+                                        "repeat-last",  "draft",  "draft-unit", "draft-tokens", "prompt-cache"};
     bool any = false;
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         any |= api_has(a, names[i]);

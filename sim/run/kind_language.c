@@ -164,6 +164,9 @@ static bool check_timing(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("prompt-text") ": time alone has no text; " ORCH_OPTION("prompt") " N is a prompt of N tokens");
+    if (w->options.prompt_cache)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("prompt-cache") ": time alone has no keys and values (" ORCH_OPTION("mode") " full)");
     if (w->options.draft)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("draft") ": how many tokens are accepted depends on values; time alone has none");
@@ -239,14 +242,6 @@ const struct block_format *language_format(const struct run *run, struct orch_er
     return format;
 }
 
-static uint64_t add_weights(uint64_t h, const struct language_model *m)
-{
-    const struct weight_list *const list = m->gguf ? gguf_weights(m->gguf) : NULL;
-    for (size_t i = 0; list && i < list->count; i++)
-        h = checksum_add(h, list->tensor[i].data, list->tensor[i].bytes);
-    return h;
-}
-
 static uint64_t hash(const struct run *run)
 {
     const struct language_work *const w = run->work;
@@ -259,10 +254,12 @@ static uint64_t hash(const struct run *run)
     h = checksum_add(checksum_add(h, numbers, sizeof numbers), shares, sizeof shares);
     if (w->prompt.count)
         h = checksum_add(h, w->prompt.token, w->prompt.count * sizeof *w->prompt.token);
-    h = add_weights(h, &w->model);
+    h = language_model_checksum(h, &w->model);
+    if (o->prompt_cache)
+        h = checksum_add(h, o->prompt_cache, strlen(o->prompt_cache));
     if (o->draft) {
         const uint32_t draft[] = {o->draft_tokens, language_draft_part(run)};
-        h = add_weights(checksum_add(h, draft, sizeof draft), &w->draft);
+        h = language_model_checksum(checksum_add(h, draft, sizeof draft), &w->draft);
     }
     return h;
 }
@@ -327,6 +324,9 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
                                   ? "keys and values are float16; kernels write them where attention reads"
                                   : "keys and values are float32; kernels write them where attention reads") &&
            run_assumption_add(list, "choice", "inferred", "choosing a token from the logits takes no time") &&
+           (!w->options.prompt_cache ||
+            run_assumption_add(list, "prompt cache", "inferred",
+                               "keys and values that the file has are in memory: reading the file takes no time")) &&
            (!w->options.draft ||
             run_assumption_add(
                 list, "draft", "inferred",
@@ -347,7 +347,8 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
 static bool add_counters(const struct language_work *w, struct run_result *r)
 {
     const double tokens = (double)w->decoded;
-    bool ok = run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)(w->prompt.count + w->options.prompt)) &&
+    bool ok = (!w->options.prompt_cache || run_values_add(&r->counters, LANGUAGE_CACHED_TOKENS, w->cached)) &&
+              run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)(w->prompt.count + w->options.prompt)) &&
               run_values_add(&r->counters, LANGUAGE_GENERATED_TOKENS, (double)(w->tokens.count ? w->tokens.count : w->decoded)) &&
               run_values_add(&r->counters, LANGUAGE_WEIGHT_BYTES, (double)w->weight_bytes) &&
               run_values_add(&r->counters, LANGUAGE_CACHE_BYTES, (double)w->cache_bytes) &&

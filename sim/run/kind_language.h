@@ -18,6 +18,7 @@ struct language_work {
     struct language_model draft; /* proposes tokens; gguf NULL = there is none */
     unsigned proposed, accepted, passes;
     unsigned decoded; /* steps of decode */
+    unsigned cached;  /* tokens of the prompt that a file had */
     uint64_t weight_bytes, cache_bytes;
     struct power_profile profile; /* of a pass over the prompt and all steps */
     bool has_profile;

@@ -14,6 +14,7 @@ struct language_options {
     unsigned context;         /* tokens that the cache holds; 0 = as many as are needed */
     const char *prefill_unit; /* that reads the prompt; NULL = the one that goes on */
     struct sampler_params sampling;
+    const char *prompt_cache; /* file that keys and values of the prompt are taken from and written to; NULL = none */
     const char *draft;      /* GGUF file of a small model that proposes tokens; NULL = none */
     const char *draft_unit; /* NULL = the one that goes on */
     unsigned draft_tokens;  /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
@@ -28,6 +29,7 @@ struct language_options {
 
 /* Counters of results. */
 #define LANGUAGE_PROMPT_TOKENS    "language.prompt_tokens"
+#define LANGUAGE_CACHED_TOKENS    "language.prompt_cached_tokens" /* of the prompt, that a file had */
 #define LANGUAGE_GENERATED_TOKENS "language.generated_tokens"
 #define LANGUAGE_DECODE_SECONDS   "language.decode_seconds"
 #define LANGUAGE_PREFILL_JOULES   "language.prefill_joules"
