@@ -15,10 +15,10 @@ struct language_options {
     const char *prefill_unit; /* that reads the prompt; NULL = the one that goes on */
     struct sampler_params sampling;
     const char *prompt_cache; /* file that keys and values of the prompt are taken from and written to; NULL = none */
-    const char *draft;      /* GGUF file of a small model that proposes tokens; NULL = none */
-    const char *draft_unit; /* NULL = the one that goes on */
-    unsigned draft_tokens;  /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
-    unsigned sequences;     /* that generate side by side, where only time is asked for; 0 = 1 */
+    const char *draft;        /* GGUF file of a small model that proposes tokens; NULL = none */
+    const char *draft_unit;   /* NULL = the one that goes on */
+    unsigned draft_tokens;    /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
+    unsigned sequences;       /* that generate side by side, where only time is asked for; 0 = 1 */
 };
 
 /* The share of memory that the GPU may hold: measured on a 32 GB M1 Max (chip database, gpu_memory_share_note). */
