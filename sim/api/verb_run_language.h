@@ -9,6 +9,8 @@
 /* clang-format off */
 #define VERB_RUN_LANGUAGE_OPTIONS \
     {"prompt-text", 0, "TEXT", false, "language models: what the model goes on with (default: nothing but its begin token)"}, \
+    {"prompts", 0, "FILE", false, "language models: a prompt a line, which generate side by side (continuous batching)"}, \
+    {"sequences", 0, "N", false, "language models: how many of " ORCH_OPTION("prompts") " generate at a time (default 8)"}, \
     {"prompt", 0, "N", false, "language models: a prompt of N tokens, where only time is asked for (" ORCH_OPTION("mode") " timing)"}, \
     {"generate", 0, "N", false, "language models: how many tokens follow, unless the model ends before (default 64)"}, \
     {"prefill-unit", 0, "UNIT", false, "language models: the unit that reads the prompt (default: --unit; hybrid: gpu)"},        \

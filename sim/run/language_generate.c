@@ -174,7 +174,7 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
     w->cached = 0;
     w->tokens.count = w->text.length = w->decoded = w->proposed = w->accepted = w->passes = 0;
     if (unit && language_model_runs(&w->model, error))
-        g.stepper = language_stepper_create(&w->model, unit, run->kind->part, w->context, error);
+        g.stepper = language_stepper_create(&w->model, unit, run->kind->part, w->context, 1, error);
     if (g.stepper)
         g.sampler = sampler_create(&w->options.sampling, w->model.shape.vocabulary, run->request->seed, error);
     bool ok = g.sampler != NULL;

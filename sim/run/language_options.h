@@ -18,7 +18,8 @@ struct language_options {
     const char *draft;        /* GGUF file of a small model that proposes tokens; NULL = none */
     const char *draft_unit;   /* NULL = the one that goes on */
     unsigned draft_tokens;    /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
-    unsigned sequences;       /* that generate side by side, where only time is asked for; 0 = 1 */
+    const char *prompts;      /* file with a prompt a line; NULL = there is one prompt */
+    unsigned sequences;       /* that generate side by side; 0 = 1, of a file with prompts 8 */
 };
 
 /* The share of memory that the GPU may hold: measured on a 32 GB M1 Max (chip database, gpu_memory_share_note). */
@@ -37,6 +38,7 @@ struct language_options {
 #define LANGUAGE_DRAFT_PROPOSED   "language.draft_proposed"
 #define LANGUAGE_DRAFT_ACCEPTED   "language.draft_accepted"
 #define LANGUAGE_DRAFT_PASSES     "language.draft_passes" /* of the model itself, each over what was proposed */
+#define LANGUAGE_PASSES           "language.passes"       /* of several sequences, a token of each */
 #define LANGUAGE_WEIGHT_BYTES     "language.weight_bytes"
 #define LANGUAGE_CACHE_BYTES      "language.cache_bytes"
 
