@@ -29,7 +29,16 @@ bool verb_run_network_read(const struct api_args *args, struct verb_run_network 
                                             .count = images,
                                             .mean = api_value(args, "mean"),
                                             .std = api_value(args, "std"),
+                                            .boxes = api_value(args, "boxes"),
+                                            .least_score = 0.5,
                                             .labels = api_value(args, "labels")};
+    if (n->images.boxes && images == 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("boxes") " %.200s: drawn on an image (" ORCH_OPTION("image") " FILE)",
+                         n->images.boxes);
+    if (api_has(args, "least-score") && !n->images.boxes)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("least-score") ": of boxes that are drawn (" ORCH_OPTION("boxes") ")");
+    if (!api_number(args, "least-score", 0, 1, &n->images.least_score, error))
+        return false;
     if ((n->images.mean || n->images.std) && images == 0)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to " ORCH_OPTION("image"),
                          n->images.mean ? "mean" : "std");

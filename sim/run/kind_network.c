@@ -223,6 +223,8 @@ static uint64_t hash(const struct run *run)
         }
     for (size_t k = 0; run->request->images && k < w->model->labels; k++)
         h = checksum_add(h, w->model->label[k], strlen(w->model->label[k]) + 1);
+    if (run->request->images && run->request->images->boxes)
+        h = checksum_add(h, &run->request->images->least_score, sizeof(double));
     if (p)
         h = checksum_add(h, &p->level, sizeof p->level);
     for (size_t i = 0; p && i < p->without_count; i++)
@@ -277,13 +279,17 @@ static bool save(const struct run *run, const struct network *w, struct net_arra
     return true;
 }
 
-/* The best classes, for images and where the file names its classes: text for people, as a program's output is. */
+/* The best classes, or boxes, for images and where the file names its classes: text for people, as a program's output is. */
 static bool name_classes(const struct run *run, const struct network *w, struct net_array *const *output, struct run_result *r,
                          struct orch_error *error)
 {
-    char *const text = w->model->labels ? run_network_classes(w->model, output) : NULL;
+    const struct run_network_images *const images = run->request->images;
+    const bool boxes = images && images->boxes;
+    char *const text = boxes              ? run_network_boxes(images, w->model, output, error)
+                       : w->model->labels ? run_network_classes(w->model, output)
+                                          : NULL;
     if (!text)
-        return !w->model->labels || orch_no_memory(error);
+        return !boxes && (!w->model->labels || orch_no_memory(error));
     if (!*text) {
         free(text);
         return true;
