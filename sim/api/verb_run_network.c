@@ -29,7 +29,16 @@ bool verb_run_network_read(const struct api_args *args, struct verb_run_network 
                                             .count = images,
                                             .mean = api_value(args, "mean"),
                                             .std = api_value(args, "std"),
+                                            .boxes = api_value(args, "boxes"),
+                                            .least_score = 0.5,
                                             .labels = api_value(args, "labels")};
+    if (n->images.boxes && images == 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("boxes") " %.200s: drawn on an image (" ORCH_OPTION("image") " FILE)",
+                         n->images.boxes);
+    if (api_has(args, "least-score") && !n->images.boxes)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("least-score") ": of boxes that are drawn (" ORCH_OPTION("boxes") ")");
+    if (!api_number(args, "least-score", 0, 1, &n->images.least_score, error))
+        return false;
     if ((n->images.mean || n->images.std) && images == 0)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to " ORCH_OPTION("image"),
                          n->images.mean ? "mean" : "std");
@@ -39,7 +48,8 @@ bool verb_run_network_read(const struct api_args *args, struct verb_run_network 
     n->passes = (struct net_open_options){.level = (int)level, .without = n->text + dims, .without_count = left_out};
     const char *const policy = api_value(args, "policy");
     if (policy && verb_run_is_routing(policy)) {
-        if (!run_is_network(request->workload))
+        const bool product = strncmp(policy, "split", 5) == 0 && strncmp(request->workload, "gemm:", 5) == 0;
+        if (!product && !run_is_network(request->workload))
             return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s: chooses units for the operators of a network",
                              policy);
         request->policy = policy;

@@ -52,7 +52,8 @@ static bool find(struct api_context *context, const struct run_request *q, struc
     if (u->every && find_all(context, q, u))
         return true;
     /* There is nothing to choose among fewer than two; who asks for what nobody has is told by whoever reads the request. */
-    if (u->every || !u->fastest || unit_choice_list(q, u->unit) < 2) {
+    const bool chosen_inside = q->policy && run_is_network_policy(q->policy); /* by operators, not as a whole */
+    if (u->every || !u->fastest || chosen_inside || unit_choice_list(q, u->unit) < 2) {
         u->count = 1;
         u->unit[0] = q->unit;
         return true;

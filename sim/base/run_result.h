@@ -93,8 +93,10 @@ const char *orch_part_share_name(enum orch_part part);
 
 /* The counter that says how long a step of a row of kernels was on the device, numbered from 1. */
 #define RUN_COUNTER_STEP "gpu.step%u.device_seconds"
-/* The counter with the bytes of constant weights in layouts of kernels, which were made before the run. */
-#define RUN_COUNTER_PACKED "gpu.packed_bytes"
+/* Counters with the bytes of constant weights in layouts of kernels of the GPU, of cores and AMX, which were made before the run.
+ */
+#define RUN_COUNTER_PACKED      "gpu.packed_bytes"
+#define RUN_COUNTER_CORE_PACKED "core.packed_bytes"
 
 struct run_named_value {
     char *name;

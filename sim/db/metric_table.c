@@ -90,6 +90,8 @@ static const struct metric_entry listed[] = {
     {"counter", "gpu.active_lane_instructions", "instructions", "GPU instructions issued times the lanes that were active", -1},
     {"counter", "gpu.threadgroups", "threadgroups", "threadgroups of the launch", -1},
     {"counter", "gpu.threadgroups_per_core", "threadgroups", "threadgroups that a GPU core holds at a time", -1},
+    {"counter", RUN_COUNTER_CORE_PACKED, "bytes", "constant weights in panels of cores and AMX, which were made before the run",
+     0},
     {"counter", RUN_COUNTER_PACKED, "bytes", "constant weights in layouts of kernels, which were made before the run", 0},
     {"counter", "gpu.outputs_expected", "buffers", "buffers whose content after the launch is known from elsewhere", -1},
     {"counter", "gpu.outputs_as_expected", "buffers", "of these, those that agree", 1},

@@ -43,6 +43,8 @@ static void put_kernels(struct perfetto_listener *l, const struct event *e, cons
                                             {"why", p->why ? p->why : "", 0},
                                             {"joules", NULL, counted(r, i, "joules")},
                                             {NULL, NULL, 0}};
+        const double begin = counted(r, i, "begin_seconds"); /* where units work at the same time */
+        now_ns = isnan(begin) ? now_ns : whole_ps(1e9 * begin);
         const double end_ns = whole_ps(now_ns + 1e9 * seconds);
         const unsigned pid = perfetto_listener_part(l, e, part);
         perfetto_track(l->perfetto, pid, TRACK_KERNELS, "kernels of the network, launches left out");

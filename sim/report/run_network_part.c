@@ -17,6 +17,7 @@ struct kernels {
     struct chart_interval *interval;
     char (*name)[160];
     double now_s, whole_s;
+    bool overlap;
 };
 
 static double counted(const struct run_result *r, size_t place, const char *what)
@@ -43,7 +44,10 @@ static void take(struct kernels *k, struct result_table *t, const struct run_res
     char text[FORMAT_SIZE];
     if (isnan(seconds))
         return;
+    const double begin = counted(r, place, "begin_seconds"); /* where units work at the same time */
     const unsigned lane = lane_of(k, p->unit);
+    k->now_s = isnan(begin) ? k->now_s : begin;
+    k->overlap |= !isnan(begin);
     snprintf(k->name[k->count], sizeof k->name[0], "%.50s, %.70s: %s", p->op, p->kernel, format_quantity(text, seconds, "s"));
     k->interval[k->count] = (struct chart_interval){lane, lane, k->now_s, k->now_s + seconds, k->name[k->count]};
     k->count++;
@@ -61,9 +65,13 @@ static void take(struct kernels *k, struct result_table *t, const struct run_res
 static void draw(struct page *page, const struct kernels *k, struct result_table *t)
 {
     char caption[200], text[FORMAT_SIZE];
-    snprintf(caption, sizeof caption,
-             "%zu kernels, one after another; of the whole time %s are command buffers and requests, which are not drawn.",
-             k->count, format_quantity(text, fmax(0, k->whole_s - k->now_s), "s"));
+    if (k->overlap)
+        snprintf(caption, sizeof caption,
+                 "%zu kernels on units that work at the same time; gaps are command buffers and waiting.", k->count);
+    else
+        snprintf(caption, sizeof caption,
+                 "%zu kernels, one after another; of the whole time %s are command buffers and requests, which are not drawn.",
+                 k->count, format_quantity(text, fmax(0, k->whole_s - k->now_s), "s"));
     const struct chart_timeline chart = {
         {.label = "simulated time", .unit = "s", .si = true, .zero = true}, k->lane, k->lanes, k->interval, k->count};
     const struct page_figure figure = {

@@ -5,6 +5,7 @@
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_launch.h"
 #include "sim/run/run_programs.h"
 #include "sim/workload/amx/amx_job.h"
 #include "sim/workload/amx/kernel.h"
@@ -51,6 +52,9 @@ static bool check(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("cores") " %u: a kernel runs on one core; " ORCH_OPTION("home") " elf runs a copy on each",
                          q->cores);
+    if (in_program(q) && ((const struct kernel_call *)run->work)->blocks.loaded)
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("home") " elf: the program packs its operands itself; leave out packed=1");
     return true;
 }
 
@@ -225,6 +229,24 @@ static bool functional(const struct run *run, const struct kernel_data *data, st
     return ok;
 }
 
+/* Panels of constant weights; where nothing has values there is nothing to write. */
+static bool load_weights(const struct run *run, const struct kernel_data *data, struct mem_space *space, enum amx_gen gen,
+                         struct run_result *r, struct orch_error *error)
+{
+    const struct kernel_call *const call = run->work;
+    if (!call->blocks.loaded)
+        return true;
+    if (run->request->mode != RUN_TIMING) {
+        struct amx_job *const job = amx_job_create(call, data, space, gen, NULL, AMX_JOB_FUNCTIONAL, 1, error);
+        if (!job)
+            return false;
+        amx_job_load(job);
+        amx_job_free(job);
+    }
+    return (run_values_add(&r->counters, RUN_COUNTER_CORE_PACKED, (double)data->b_bytes) && run_tell_packed(r)) ||
+           orch_no_memory(error);
+}
+
 static bool time_at(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
                     struct run_result *result, struct orch_error *error)
 {
@@ -233,7 +255,8 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
     enum amx_gen gen;
     char why[512];
     bool ok = chip_amx_gen(q->chip, &gen, error) && kernel_check_generation(run->work, gen, error) &&
-              kernel_data_create(run->work, gen, space, given, q->seed, &data, error);
+              kernel_data_create(run->work, gen, space, given, q->seed, &data, error) &&
+              load_weights(run, &data, space, gen, result, error);
     if (ok)
         ok = q->mode == RUN_FUNCTIONAL ? functional(run, &data, space, gen, m, error) : timed(run, &data, space, m, error);
     if (ok && q->mode != RUN_FUNCTIONAL && !kernel_in_process_is_close(run->work))

@@ -5,6 +5,7 @@
 #include "sim/base/format.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_launch.h"
 #include "sim/run/run_programs.h"
 #include "sim/workload/cpu/cpu_library.h"
 #include "units/amx/kernels/amx_kernels.h"
@@ -215,7 +216,8 @@ static bool prepare(void *context, unsigned number, struct program *program, str
     const struct run_request *const q = p->run->request;
     (void)number;
     return cpu_library_place(p->run->work, program, q->seed, p->own, error) &&
-           (!q->operands || give(p->run->work, q->operands, p->own, program_space(program), error));
+           (!q->operands || give(p->run->work, q->operands, p->own, program_space(program), error)) &&
+           cpu_library_load(p->run->work, program, p->own, error);
 }
 
 static void hand_over(const struct cpu_library *l, const struct run_operands *given, const struct cpu_library_data *data,
@@ -316,6 +318,23 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
     fprintf(out, "             this run reaches %.1f %% of it\n", 100 * r->gflops / roof);
 }
 
+/* Panels of constant weights: what the calls of loading write, which is the first memory of the kernel's own. */
+static double packed_bytes(const struct cpu_library *l)
+{
+    for (unsigned i = 0; l->work.loading && i < l->work.operands; i++)
+        if (l->work.operand[i].role == ROUTINE_SCRATCH)
+            return (double)routine_type_bytes(l->work.operand[i].type, l->work.operand[i].count);
+    return 0;
+}
+
+static bool account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    const double packed = packed_bytes(run->work);
+    return (packed == 0 || (run_values_add(&r->counters, RUN_COUNTER_CORE_PACKED, packed) && run_tell_packed(r)) ||
+            orch_no_memory(error)) &&
+           run_account(run, m, r, error);
+}
+
 const struct run_kind run_kind_cpu_library = {
     .name = "cpu-library",
     .program_kind = "kernel",
@@ -333,7 +352,7 @@ const struct run_kind run_kind_cpu_library = {
     .work = run_work_named,
     .programs = programs,
     .time_in = run_programs,
-    .account = run_account,
+    .account = account,
     .energy = run_energy_of_cores,
     .explain = explain,
 };
@@ -348,7 +367,7 @@ static void amx_explain(FILE *out, const struct run *run, const struct run_resul
     {                                                                                                                            \
         .name = kind, .program_kind = "kernel", .part = PART_AMX, .may_sample = true, .needs_values = true, .has = has_it,       \
         .open = amx_open, .check = amx_check, .hash = amx_hash, .precision = precision, .bytes = bytes, .operation = operation,  \
-        .work = run_work_named, .programs = amx_programs, .time_in = run_programs, .account = run_account,                       \
+        .work = run_work_named, .programs = amx_programs, .time_in = run_programs, .account = account,                           \
         .energy = run_energy_of_cores, .explain = amx_explain,                                                                   \
     }
 const struct run_kind run_kind_amx_library = AMX_KIND("amx-library", amx_has);

@@ -6,8 +6,8 @@
 
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
-#include "sim/base/json_out.h"
 #include "sim/language/utf8.h"
+#include "sim/run/language_batch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -140,12 +140,15 @@ static bool open_workload(struct run *run, struct orch_error *error)
         w->options.generate = 0;
     if (language_is_timing(run))
         return check_context(w, w->options.prompt, true, error);
+    if (w->options.prompts)
+        return language_batch_open(w, error) && check_context(w, language_batch_longest(w->batch), false, error);
     return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && open_draft(w, error);
 }
 
 static void close_workload(struct run *run)
 {
     struct language_work *const w = run->work;
+    language_batch_close(w->batch);
     token_list_free(&w->prompt);
     token_list_free(&w->tokens);
     token_text_free(&w->text);
@@ -164,6 +167,11 @@ static bool check_timing(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("prompt-text") ": time alone has no text; " ORCH_OPTION("prompt") " N is a prompt of N tokens");
+    if (w->options.prompts)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompts") ": time alone has no texts (" ORCH_OPTION("mode") " full)");
+    if (w->options.prompt_cache)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("prompt-cache") ": time alone has no keys and values (" ORCH_OPTION("mode") " full)");
     if (w->options.draft)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("draft") ": how many tokens are accepted depends on values; time alone has none");
@@ -215,6 +223,8 @@ static bool check(const struct run *run, struct orch_error *error)
         return false;
     if (language_is_timing(run))
         return check_timing(run, error);
+    if (!language_batch_check(w, error))
+        return false;
     if (w->options.prompt_alone)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("generate") " 0: a prompt alone has a time (" ORCH_OPTION("mode") " timing), but no text");
@@ -239,14 +249,6 @@ const struct block_format *language_format(const struct run *run, struct orch_er
     return format;
 }
 
-static uint64_t add_weights(uint64_t h, const struct language_model *m)
-{
-    const struct weight_list *const list = m->gguf ? gguf_weights(m->gguf) : NULL;
-    for (size_t i = 0; list && i < list->count; i++)
-        h = checksum_add(h, list->tensor[i].data, list->tensor[i].bytes);
-    return h;
-}
-
 static uint64_t hash(const struct run *run)
 {
     const struct language_work *const w = run->work;
@@ -259,10 +261,14 @@ static uint64_t hash(const struct run *run)
     h = checksum_add(checksum_add(h, numbers, sizeof numbers), shares, sizeof shares);
     if (w->prompt.count)
         h = checksum_add(h, w->prompt.token, w->prompt.count * sizeof *w->prompt.token);
-    h = add_weights(h, &w->model);
+    h = language_model_checksum(h, &w->model);
+    if (w->batch)
+        h = language_batch_checksum(checksum_add(h, &o->sequences, sizeof o->sequences), w->batch);
+    if (o->prompt_cache)
+        h = checksum_add(h, o->prompt_cache, strlen(o->prompt_cache));
     if (o->draft) {
         const uint32_t draft[] = {o->draft_tokens, language_draft_part(run)};
-        h = add_weights(checksum_add(h, draft, sizeof draft), &w->draft);
+        h = language_model_checksum(checksum_add(h, draft, sizeof draft), &w->draft);
     }
     return h;
 }
@@ -290,23 +296,8 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                     struct orch_error *error)
 {
     (void)given;
-    return language_is_timing(run) ? language_time(run, m, r, error) : language_generate(run, m, r, error);
-}
-
-static bool write_generation(const struct language_work *w, struct run_result *r)
-{
-    json_object *const o = json_object_new_object(), *const prompt = json_object_new_array(),
-                       *const tokens = json_object_new_array();
-    for (size_t i = 0; i < w->prompt.count; i++)
-        json_object_array_add(prompt, json_object_new_int64(w->prompt.token[i]));
-    for (size_t i = 0; i < w->tokens.count; i++)
-        json_object_array_add(tokens, json_object_new_int64(w->tokens.token[i]));
-    json_object_object_add(o, "prompt_tokens", prompt);
-    json_object_object_add(o, "tokens", tokens);
-    json_object_object_add(o, "text", json_object_new_string_len(w->text.text ? w->text.text : "", (int)w->text.length));
-    json_object_object_add(o, "stop", json_object_new_string(w->stop));
-    r->generation = json_line(o);
-    return r->generation && run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)w->text.length);
+    const struct language_work *const w = run->work;
+    return (language_is_timing(run) ? language_time : w->batch ? language_batch_generate : language_generate)(run, m, r, error);
 }
 
 static bool tell(const struct run *run, const struct language_work *w, struct run_result *r)
@@ -327,6 +318,9 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
                                   ? "keys and values are float16; kernels write them where attention reads"
                                   : "keys and values are float32; kernels write them where attention reads") &&
            run_assumption_add(list, "choice", "inferred", "choosing a token from the logits takes no time") &&
+           (!w->options.prompt_cache ||
+            run_assumption_add(list, "prompt cache", "inferred",
+                               "keys and values that the file has are in memory: reading the file takes no time")) &&
            (!w->options.draft ||
             run_assumption_add(
                 list, "draft", "inferred",
@@ -347,11 +341,14 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
 static bool add_counters(const struct language_work *w, struct run_result *r)
 {
     const double tokens = (double)w->decoded;
-    bool ok = run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)(w->prompt.count + w->options.prompt)) &&
+    bool ok = (!w->options.prompt_cache || run_values_add(&r->counters, LANGUAGE_CACHED_TOKENS, w->cached)) &&
+              run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)(w->prompt.count + w->options.prompt)) &&
               run_values_add(&r->counters, LANGUAGE_GENERATED_TOKENS, (double)(w->tokens.count ? w->tokens.count : w->decoded)) &&
               run_values_add(&r->counters, LANGUAGE_WEIGHT_BYTES, (double)w->weight_bytes) &&
               run_values_add(&r->counters, LANGUAGE_CACHE_BYTES, (double)w->cache_bytes) &&
               run_values_add(&r->counters, "language.kernels", (double)(w->prefill.kernels + w->decode.kernels));
+    if (ok && w->batch)
+        ok = run_values_add(&r->counters, LANGUAGE_PASSES, (double)w->passes);
     if (ok && w->options.draft)
         ok = run_values_add(&r->counters, LANGUAGE_DRAFT_PROPOSED, (double)w->proposed) &&
              run_values_add(&r->counters, LANGUAGE_DRAFT_ACCEPTED, (double)w->accepted) &&
@@ -371,7 +368,7 @@ static bool account(struct run *run, const struct run_measure *m, struct run_res
     r->flops = all.flops;
     r->macs = all.macs;
     bool ok = run_result_set_text(&r->detail, language_is_timing(run) ? "op" : "instr") &&
-              (language_is_timing(run) || write_generation(w, r)) && tell(run, w, r);
+              (language_is_timing(run) || language_write_generation(w, r)) && tell(run, w, r);
     if (ok && run->request->mode != RUN_FUNCTIONAL) {
         const uint64_t *const n = m->activity.count;
         r->seconds = all.seconds;

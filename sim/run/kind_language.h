@@ -15,9 +15,11 @@ struct language_work {
     unsigned context;
     const char *stop; /* why generation ended */
     struct language_sum prefill, decode;
-    struct language_model draft; /* proposes tokens; gguf NULL = there is none */
-    unsigned proposed, accepted, passes;
-    unsigned decoded; /* steps of decode */
+    struct language_model draft;         /* proposes tokens; gguf NULL = there is none */
+    unsigned proposed, accepted, passes; /* passes: over several tokens */
+    struct language_batch *batch;        /* several prompts; NULL = one */
+    unsigned decoded;                    /* steps of decode */
+    unsigned cached;                     /* tokens of the prompt that a file had */
     uint64_t weight_bytes, cache_bytes;
     struct power_profile profile; /* of a pass over the prompt and all steps */
     bool has_profile;
@@ -43,6 +45,9 @@ const struct block_format *language_format(const struct run *run, struct orch_er
  */
 bool language_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 bool language_fits(const struct run *run, struct orch_error *error);
+
+/* language_text.c: prompt, tokens and text into the result. False = out of memory. */
+bool language_write_generation(const struct language_work *work, struct run_result *result);
 
 /* language_generate.c: the prompt and what follows, token by token, on values. */
 bool language_generate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);

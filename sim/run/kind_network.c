@@ -12,6 +12,7 @@
 #include "sim/run/run_network.h"
 #include "sim/run/run_network_image.h"
 #include "sim/run/run_network_plan.h"
+#include "sim/run/run_network_product.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -108,6 +109,8 @@ static struct net_model *import(const struct run_request *q, struct orch_error *
     const struct net_zoo_model *const zoo = published(q->workload);
     const bool values = q->mode != RUN_TIMING && !is_timed_only(q);
     const struct net_zoo_options options = {.dims = q->dims, .dim_count = q->dim_count, .contents = values, .seed = q->seed};
+    if (run_network_is_product(q))
+        return run_network_product(q->workload, error);
     return zoo ? net_zoo_build(zoo, &options, NULL, error) : net_import(q->workload, error);
 }
 
@@ -208,8 +211,9 @@ static uint64_t hash(const struct run *run)
     const struct network *const w = run->work;
     const struct net_open_options *const p = run->request->passes;
     const struct net_zoo_model *const zoo = published(run->request->workload);
-    const char *const text = zoo ? zoo->notation : (const char *)run->file.bytes;
-    uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "network", 7), text, zoo ? strlen(text) : run->file.size);
+    const bool product = run_network_is_product(run->request);
+    const char *const text = zoo ? zoo->notation : product ? run->request->workload : (const char *)run->file.bytes;
+    uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "network", 7), text, zoo || product ? strlen(text) : run->file.size);
     if (run->file.is_folder)
         h = checksum_add(h, &w->model->content, sizeof w->model->content);
     for (size_t k = 0; k < w->inputs; k++)
@@ -219,6 +223,8 @@ static uint64_t hash(const struct run *run)
         }
     for (size_t k = 0; run->request->images && k < w->model->labels; k++)
         h = checksum_add(h, w->model->label[k], strlen(w->model->label[k]) + 1);
+    if (run->request->images && run->request->images->boxes)
+        h = checksum_add(h, &run->request->images->least_score, sizeof(double));
     if (p)
         h = checksum_add(h, &p->level, sizeof p->level);
     for (size_t i = 0; p && i < p->without_count; i++)
@@ -273,13 +279,17 @@ static bool save(const struct run *run, const struct network *w, struct net_arra
     return true;
 }
 
-/* The best classes, for images and where the file names its classes: text for people, as a program's output is. */
+/* The best classes, or boxes, for images and where the file names its classes: text for people, as a program's output is. */
 static bool name_classes(const struct run *run, const struct network *w, struct net_array *const *output, struct run_result *r,
                          struct orch_error *error)
 {
-    char *const text = w->model->labels ? run_network_classes(w->model, output) : NULL;
+    const struct run_network_images *const images = run->request->images;
+    const bool boxes = images && images->boxes;
+    char *const text = boxes              ? run_network_boxes(images, w->model, output, error)
+                       : w->model->labels ? run_network_classes(w->model, output)
+                                          : NULL;
     if (!text)
-        return !w->model->labels || orch_no_memory(error);
+        return !boxes && (!w->model->labels || orch_no_memory(error));
     if (!*text) {
         free(text);
         return true;
@@ -339,13 +349,16 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
     w->run = (struct run_network){.request = run->request,
                                   .part = part,
                                   .automatic = automatic,
+                                  .overlaps = automatic && run->request->mode != RUN_FUNCTIONAL &&
+                                              network_plan_overlaps(run->request->policy),
                                   .space = space,
                                   .model = w->model,
                                   .input = w->input,
                                   .sum = m,
                                   .characteristics = characteristics,
-                                  .operators = characteristics || part == PART_ANE ? &w->operators : NULL,
                                   .result = r};
+    if (characteristics || part == PART_ANE || w->run.overlaps)
+        w->run.operators = &w->operators;
     const bool ok = (cores || characteristics || space) && compute(run, w, r, error);
     run_space_free(space, run, m);
     return ok;
@@ -378,11 +391,14 @@ static void show_number(FILE *out, const struct run_result *r, const char *count
 
 static void explain(FILE *out, const struct run *run, const struct run_result *r)
 {
-    (void)run;
-    fprintf(out, "operators    unit, time, energy, kernel, what limits it\n");
+    const struct network *const w = run->work;
+    const bool overlap = w->run.overlaps;
+    fprintf(out, "operators    unit%s, time, energy, kernel, what limits it\n", overlap ? ", beginning" : "");
     for (size_t k = 0; k < r->placement.count; k++) {
         const struct run_placement *const p = &r->placement.item[k];
         fprintf(out, "  %-36.36s %-9s", p->op, strcmp(p->unit, RUN_NETWORK_REFERENCE) == 0 ? "fallback" : p->unit);
+        if (overlap)
+            show_number(out, r, "begin_seconds", k + 1, "s");
         show_number(out, r, "seconds", k + 1, "s");
         show_number(out, r, "joules", k + 1, "J");
         fprintf(out, "  %s; %s\n", p->kernel, p->why);

@@ -5,6 +5,7 @@
 #include "sim/run/language_model.h"
 #include "sim/run/residual.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_network_product.h"
 #include "sim/run/workload_hint.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/workload/cpu/program_world.h"
@@ -131,6 +132,8 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
         return &run_kind_gpu_row;
     if (language_model_is(q->workload))
         return language_kind(q);
+    if (run_network_is_product(q))
+        return &run_kind_network_auto;
     if (kernel_is_workload(q->workload) && !run_is_network(q->workload))
         return kernel_kind(q, error);
     const bool published = strncmp(q->workload, NET_ZOO, sizeof NET_ZOO - 1) == 0;

@@ -19,7 +19,7 @@ struct language_draft *language_draft_create(const struct language_model *model,
         return NULL;
     }
     if (language_model_runs(model, error))
-        d->stepper = language_stepper_create(model, unit, part, context, error);
+        d->stepper = language_stepper_create(model, unit, part, context, 1, error);
     if (d->stepper)
         d->sampler = sampler_create(&greedy, model->shape.vocabulary, 0, error);
     if (d->sampler)

@@ -1,9 +1,13 @@
 /* Generation on values: the prompt, then one token after another, each shown as soon as it is there. */
 #include "sim/run/kind_language.h"
+
+#include "sim/base/checksum.h"
+#include "sim/run/language_cache.h"
 #include "sim/run/language_draft.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct generation {
@@ -15,6 +19,7 @@ struct generation {
     struct sampler *sampler;
     struct token_stream stream;
     struct token_list history;
+    float *kept; /* logits behind a prompt that a file had whole; else NULL */
 };
 
 /* What is new of the text. */
@@ -36,6 +41,18 @@ static bool add_token(struct generation *g, uint32_t token, struct orch_error *e
     return true;
 }
 
+/* What a file with keys and values of the prompt has to fit. */
+static struct prompt_cache_shape cache_shape(const struct run *run)
+{
+    const struct language_work *const w = run->work;
+    const struct language_shape *const s = &w->model.shape;
+    return (struct prompt_cache_shape){.model = language_model_checksum(CHECKSUM_START, &w->model),
+                                       .layers = s->layers,
+                                       .row = s->kv_heads * s->head_size,
+                                       .value_bytes = language_parts(run).rest == PART_ANE ? 2 : 4,
+                                       .vocabulary = s->vocabulary};
+}
+
 static bool prefill(struct generation *g, const float **logits, struct orch_error *error)
 {
     struct language_work *const w = g->work;
@@ -44,10 +61,22 @@ static bool prefill(struct generation *g, const float **logits, struct orch_erro
         if (!add_token(g, w->prompt.token[i], error))
             return false;
     const struct language_parts parts = language_parts(g->run);
+    const char *const cache = w->options.prompt_cache;
+    struct prompt_cache_shape shape = {0};
+    if (cache) {
+        shape = cache_shape(g->run);
+        if (!language_cache_take(cache, &shape, g->stepper, &w->prompt, &w->cached, &g->kept, error))
+            return false;
+    }
+    if (g->kept) { /* nothing is left to read */
+        *logits = g->kept;
+        return true;
+    }
     language_stepper_use(g->stepper, parts.prompt);
-    const bool ok = language_step(g->stepper, w->prompt.token, w->prompt.count, logits, &w->prefill, error);
+    const bool ok =
+        language_step(g->stepper, w->prompt.token + w->cached, w->prompt.count - w->cached, logits, &w->prefill, error);
     language_stepper_use(g->stepper, parts.rest);
-    return ok;
+    return ok && (!cache || language_cache_save(cache, &shape, g->stepper, &w->prompt, *logits, error));
 }
 
 static uint32_t choose(const struct generation *g, const float *logits)
@@ -142,9 +171,10 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
     struct language_unit *const unit = language_unit_create(run->request, result, error);
     struct generation g = {.run = run, .work = w, .unit = unit};
     w->prefill = w->decode = (struct language_sum){0};
+    w->cached = 0;
     w->tokens.count = w->text.length = w->decoded = w->proposed = w->accepted = w->passes = 0;
     if (unit && language_model_runs(&w->model, error))
-        g.stepper = language_stepper_create(&w->model, unit, run->kind->part, w->context, error);
+        g.stepper = language_stepper_create(&w->model, unit, run->kind->part, w->context, 1, error);
     if (g.stepper)
         g.sampler = sampler_create(&w->options.sampling, w->model.shape.vocabulary, run->request->seed, error);
     bool ok = g.sampler != NULL;
@@ -162,6 +192,7 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
     if (ok)
         w->has_profile = language_unit_profile(unit, language_parts(run).rest, &w->profile);
     token_list_free(&g.history);
+    free(g.kept);
     sampler_free(g.sampler);
     language_draft_free(g.draft);
     language_stepper_free(g.stepper);

@@ -1,5 +1,7 @@
 #include "sim/run/language_model.h"
 
+#include "sim/base/checksum.h"
+
 #include "sim/network/zoo/zoo.h"
 #include "sim/run/workload_hint.h"
 
@@ -63,4 +65,12 @@ bool language_model_runs(const struct language_model *m, struct orch_error *erro
                                  "%s: no unit has kernels for %s; " ORCH_OPTION("mode") " timing has times of "
                                                                                         "models without values",
                                  m->name, missing);
+}
+
+uint64_t language_model_checksum(uint64_t h, const struct language_model *m)
+{
+    const struct weight_list *const list = m->gguf ? gguf_weights(m->gguf) : NULL;
+    for (size_t i = 0; list && i < list->count; i++)
+        h = checksum_add(h, list->tensor[i].data, list->tensor[i].bytes);
+    return h;
 }

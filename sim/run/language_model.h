@@ -21,6 +21,8 @@ bool language_model_is(const char *workload);
 /* False with what is wrong; close in any case. */
 bool language_model_open(const char *workload, struct language_model *model, struct orch_error *error);
 void language_model_close(struct language_model *model);
+/* Adds all weights of the file to a checksum (base/checksum.h). */
+uint64_t language_model_checksum(uint64_t checksum, const struct language_model *model);
 /* Whether units have the kernels that the model's values need; else what is missing. */
 bool language_model_runs(const struct language_model *model, struct orch_error *error);
 

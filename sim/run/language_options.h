@@ -14,10 +14,12 @@ struct language_options {
     unsigned context;         /* tokens that the cache holds; 0 = as many as are needed */
     const char *prefill_unit; /* that reads the prompt; NULL = the one that goes on */
     struct sampler_params sampling;
-    const char *draft;      /* GGUF file of a small model that proposes tokens; NULL = none */
-    const char *draft_unit; /* NULL = the one that goes on */
-    unsigned draft_tokens;  /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
-    unsigned sequences;     /* that generate side by side, where only time is asked for; 0 = 1 */
+    const char *prompt_cache; /* file that keys and values of the prompt are taken from and written to; NULL = none */
+    const char *draft;        /* GGUF file of a small model that proposes tokens; NULL = none */
+    const char *draft_unit;   /* NULL = the one that goes on */
+    unsigned draft_tokens;    /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
+    const char *prompts;      /* file with a prompt a line; NULL = there is one prompt */
+    unsigned sequences;       /* that generate side by side; 0 = 1, of a file with prompts 8 */
 };
 
 /* The share of memory that the GPU may hold: measured on a 32 GB M1 Max (chip database, gpu_memory_share_note). */
@@ -28,6 +30,7 @@ struct language_options {
 
 /* Counters of results. */
 #define LANGUAGE_PROMPT_TOKENS    "language.prompt_tokens"
+#define LANGUAGE_CACHED_TOKENS    "language.prompt_cached_tokens" /* of the prompt, that a file had */
 #define LANGUAGE_GENERATED_TOKENS "language.generated_tokens"
 #define LANGUAGE_DECODE_SECONDS   "language.decode_seconds"
 #define LANGUAGE_PREFILL_JOULES   "language.prefill_joules"
@@ -35,6 +38,7 @@ struct language_options {
 #define LANGUAGE_DRAFT_PROPOSED   "language.draft_proposed"
 #define LANGUAGE_DRAFT_ACCEPTED   "language.draft_accepted"
 #define LANGUAGE_DRAFT_PASSES     "language.draft_passes" /* of the model itself, each over what was proposed */
+#define LANGUAGE_PASSES           "language.passes"       /* of several sequences, a token of each */
 #define LANGUAGE_WEIGHT_BYTES     "language.weight_bytes"
 #define LANGUAGE_CACHE_BYTES      "language.cache_bytes"
 

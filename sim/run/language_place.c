@@ -95,7 +95,8 @@ static bool place_layer(struct language_stepper *s, unsigned number)
     const struct language_shape *const p = s->shape;
     const uint64_t row = (uint64_t)p->kv_heads * p->head_size;
     const unsigned experts = p->experts ? p->experts : 1;
-    s->cache_bytes += 2 * s->value_bytes * row * s->context;
+    const uint64_t rows = (uint64_t)s->context * s->lanes;
+    s->cache_bytes += 2 * s->value_bytes * row * rows;
     return place_norm(s, &l->attention_norm, p->width, &to->attention_norm) &&
            place_norm(s, &l->feed_forward_norm, p->width, &to->feed_forward_norm) &&
            place_norm(s, &l->query_norm, p->head_size, &to->query_norm) &&
@@ -103,8 +104,8 @@ static bool place_layer(struct language_stepper *s, unsigned number)
            place_matrix(s, &l->key, 1, &to->key) && place_matrix(s, &l->value, 1, &to->value) &&
            place_matrix(s, &l->output, 1, &to->output) && place_matrix(s, &l->gate, experts, &to->gate) &&
            place_matrix(s, &l->up, experts, &to->up) && place_matrix(s, &l->down, experts, &to->down) &&
-           place_matrix(s, &l->router, 1, &to->router) && place_values(s, row * s->context, &to->keys) &&
-           place_values(s, row * s->context, &to->values);
+           place_matrix(s, &l->router, 1, &to->router) && place_values(s, row * rows, &to->keys) &&
+           place_values(s, row * rows, &to->values);
 }
 
 /* ---- values ---- */
@@ -170,8 +171,15 @@ static bool place_all(struct language_stepper *s)
            (!s->widened_values || s->turned || place(s, NULL, sizeof(float) * s->widened_values, &s->widened));
 }
 
+/* A token of each lane, or as many of one as its cache holds. */
+static unsigned most_in_pass(unsigned context, unsigned lanes)
+{
+    const unsigned most = context > lanes ? context : lanes;
+    return most < LANGUAGE_BATCH ? most : LANGUAGE_BATCH;
+}
+
 struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,
-                                                 enum orch_part part, unsigned context, struct orch_error *error)
+                                                 enum orch_part part, unsigned context, unsigned lanes, struct orch_error *error)
 {
     struct language_stepper *const s = calloc(1, sizeof *s);
     if (!s) {
@@ -183,8 +191,9 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
                                    .unit = unit,
                                    .part = part,
                                    .context = context,
+                                   .lanes = lanes,
                                    .answers = 1,
-                                   .batch = context < LANGUAGE_BATCH ? context : LANGUAGE_BATCH,
+                                   .batch = most_in_pass(context, lanes),
                                    .values = part == PART_ANE ? "f16" : "f32",
                                    .value_bytes = part == PART_ANE ? 2 : 4,
                                    .turned = part == PART_ANE,
@@ -192,7 +201,8 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
                                    .error = error};
     s->layer = calloc(model->shape.layers, sizeof *s->layer);
     s->shown = calloc(model->shape.vocabulary, sizeof *s->shown);
-    if (!s->layer || !s->shown)
+    s->places = calloc(lanes, sizeof *s->places);
+    if (!s->layer || !s->shown || !s->places)
         orch_no_memory(error);
     else if (place_all(s))
         return s;
@@ -218,6 +228,7 @@ void language_stepper_free(struct language_stepper *stepper)
         return;
     free(stepper->layer);
     free(stepper->shown);
+    free(stepper->places);
     free(stepper);
 }
 

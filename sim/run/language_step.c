@@ -14,21 +14,23 @@ static bool embed(struct language_stepper *s, const uint32_t *token)
         (f->scaled_embedding && !language_combine(s, "embedding_scale", "mul", values, 1, &s->stream, &s->scale, &s->stream)))
         return false;
     for (unsigned i = 0; i < s->count; i++)
-        position[i] = s->position + i;
+        position[i] = s->side ? s->places[s->side[i]] : s->position + i;
     return !f->positions || (language_look_up(s, "position_embd", &s->ends.positions, position, s->count, &s->row) &&
                              language_combine(s, "position_embd", "add", values, 0, &s->stream, &s->row, &s->stream));
 }
 
 /* Queries of the pass over what the cache holds; a window leaves the oldest out, and only single tokens have one. */
-static bool look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query)
+static bool look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
+                      const struct language_buffer *attended)
 {
     const struct language_shape *const p = s->shape;
     const uint64_t row = (uint64_t)s->value_bytes * p->kv_heads * p->head_size;
     const unsigned end = s->position + s->count, seen = p->window && end > p->window ? p->window : end;
-    const struct language_buffer keys = language_part(&l->keys, row * (end - seen), row * seen),
-                                 values = language_part(&l->values, row * (end - seen), row * seen);
+    const uint64_t oldest = s->first + (end - seen);
+    const struct language_buffer keys = language_part(&l->keys, row * oldest, row * seen),
+                                 values = language_part(&l->values, row * oldest, row * seen);
     const uint64_t queries = (uint64_t)s->count * p->heads * p->head_size;
-    const struct language_buffer from = language_values(s, query, queries), to = language_values(s, &s->attended, queries);
+    const struct language_buffer from = language_values(s, query, queries), to = language_values(s, attended, queries);
     const struct language_call call = {.title = "attention",
                                        .precision = s->values,
                                        .part = language_rest_part(s),
@@ -40,25 +42,78 @@ static bool look_back(struct language_stepper *s, const struct placed_layer *l, 
                               p->head_size, p->kv_heads, s->count);
 }
 
+static bool copy(struct language_stepper *s, const char *title, unsigned values, const struct language_buffer *from,
+                 const struct language_buffer *to)
+{
+    const struct language_call call = {.title = title,
+                                       .precision = s->values,
+                                       .part = language_rest_part(s),
+                                       .input = {from},
+                                       .inputs = 1,
+                                       .result = to,
+                                       .result_place = 1};
+    return language_unit_call(s->unit, &call, s->sum, s->error, "slice:1x%u,h=1,w=%u", values, values);
+}
+
+/* Token `t` of a pass over several sequences: its key and value go where its sequence's are, or (`looks`) its query over them. */
+static bool attend_lane(struct language_stepper *s, const struct placed_layer *l, unsigned t, bool looks)
+{
+    const struct language_shape *const p = s->shape;
+    const unsigned width = p->kv_heads * p->head_size, queries = p->heads * p->head_size;
+    const uint64_t row = (uint64_t)s->value_bytes * width, wide = (uint64_t)s->value_bytes * queries;
+    const bool turns = p->rope != SHAPE_ROPE_NONE;
+    s->position = s->places[s->side[t]];
+    s->first = s->side[t] * s->context;
+    const uint64_t at = s->first + s->position;
+    const struct language_buffer key = language_part(&l->keys, row * at, row), value = language_part(&l->values, row * at, row);
+    const struct language_buffer made = language_part(&s->key, row * t, row), found = language_part(&s->attended, row * t, row);
+    const struct language_buffer query = language_part(&s->query, wide * t, wide);
+    const struct language_buffer turned = language_part(&s->turned_query, wide * t, wide);
+    const struct language_buffer attended = language_part(&s->attended, wide * t, wide);
+    if (looks)
+        return look_back(s, l, turns ? &turned : &query, &attended);
+    return copy(s, "values", width, &found, &value) && (turns ? language_rotate(s, "rope_q", p->heads, &query, &turned) &&
+                                                                    language_rotate(s, "rope_k", p->kv_heads, &made, &key)
+                                                              : copy(s, "keys", width, &made, &key));
+}
+
+/* Sequences have positions and caches of their own. What heads see is written where values were, so all of these go first. */
+static bool attend_lanes(struct language_stepper *s, const struct placed_layer *l)
+{
+    const unsigned count = s->count;
+    bool ok = true;
+    s->count = 1;
+    for (unsigned t = 0; ok && t < count; t++)
+        ok = attend_lane(s, l, t, false);
+    for (unsigned t = 0; ok && t < count; t++)
+        ok = attend_lane(s, l, t, true);
+    s->count = count;
+    return ok;
+}
+
 /* Keys and values are written where attention reads them. */
 static bool attend(struct language_stepper *s, const struct placed_layer *l)
 {
     const struct language_shape *const p = s->shape;
     const uint64_t row = (uint64_t)s->value_bytes * p->kv_heads * p->head_size;
     const bool turns = p->rope != SHAPE_ROPE_NONE;
-    const struct language_buffer key = language_part(&l->keys, row * s->position, row * s->count),
-                                 value = language_part(&l->values, row * s->position, row * s->count);
-    const struct language_buffer *const made = turns ? &s->key : &key;
+    const uint64_t at = s->first + s->position;
+    const struct language_buffer key = language_part(&l->keys, row * at, row * s->count),
+                                 value = language_part(&l->values, row * at, row * s->count);
+    const struct language_buffer *const made = turns || s->side ? &s->key : &key;
+    const struct language_buffer *const found = s->side ? &s->attended : &value; /* which is free until heads look back */
     if (!language_multiply(s, "attn_q", &l->query, 0, s->count, &s->normed, &s->query) ||
         !language_multiply(s, "attn_k", &l->key, 0, s->count, &s->normed, made) ||
-        !language_multiply(s, "attn_v", &l->value, 0, s->count, &s->normed, &value))
+        !language_multiply(s, "attn_v", &l->value, 0, s->count, &s->normed, found))
         return false;
     if (p->family->qk_norm && (!language_normalise(s, "attn_q_norm", &l->query_norm, s->count * p->heads, &s->query, &s->query) ||
                                !language_normalise(s, "attn_k_norm", &l->key_norm, s->count * p->kv_heads, made, made)))
         return false;
+    if (s->side)
+        return attend_lanes(s, l) && language_multiply(s, "attn_output", &l->output, 0, s->count, &s->attended, &s->mixed);
     return (!turns || (language_rotate(s, "rope_q", p->heads, &s->query, &s->turned_query) &&
                        language_rotate(s, "rope_k", p->kv_heads, &s->key, &key))) &&
-           look_back(s, l, turns ? &s->turned_query : &s->query) &&
+           look_back(s, l, turns ? &s->turned_query : &s->query, &s->attended) &&
            language_multiply(s, "attn_output", &l->output, 0, s->count, &s->attended, &s->mixed);
 }
 
@@ -141,6 +196,42 @@ bool language_step_each(struct language_stepper *s, const uint32_t *token, unsig
         return orch_fail(error, ORCH_INTERNAL, "%u tokens in one pass, each with an answer; there is room for %u", count,
                          s->answers);
     return run_pass(s, token, count, count, logits);
+}
+
+void language_stepper_begin(struct language_stepper *s, unsigned lane)
+{
+    s->places[s->lane] = s->position;
+    s->lane = lane;
+    s->first = lane * s->context;
+    s->position = 0;
+}
+
+/* Whether each has room for another token. */
+static bool have_room(const struct language_stepper *s, const unsigned *lane, unsigned count, struct orch_error *error)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (s->places[lane[i]] >= s->context)
+            return orch_fail(error, ORCH_USAGE, "the context of %u tokens is full", s->context);
+    return true;
+}
+
+bool language_step_lanes(struct language_stepper *s, const uint32_t *token, const unsigned *lane, unsigned count,
+                         const float **logits, struct language_sum *sum, struct orch_error *error)
+{
+    s->places[s->lane] = s->position;
+    s->position = 0;
+    if (!begin_step(s, token, count, sum, error) || !have_room(s, lane, count, error))
+        return false;
+    if (count > s->answers || count > s->batch)
+        return orch_fail(error, ORCH_INTERNAL, "%u sequences in one pass; there is room for %u", count, s->answers);
+    s->side = lane;
+    const bool ok = run_pass(s, token, count, count, logits);
+    s->side = NULL;
+    for (unsigned i = 0; i < count; i++)
+        s->places[lane[i]]++;
+    s->position = s->places[s->lane];
+    s->first = s->lane * s->context;
+    return ok;
 }
 
 unsigned language_stepper_position(const struct language_stepper *stepper)

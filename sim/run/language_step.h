@@ -9,10 +9,10 @@ enum { LANGUAGE_BATCH = 512 }; /* tokens of a prompt that go through together, a
 
 struct language_stepper;
 
-/* Places weights, cache and values in the memory of the unit. `part` is the unit that was asked for: what it has no kernel for
- * runs on CPU cores. NULL = *error. */
+/* Places weights, cache and values in the memory of the unit; `lanes` sequences have a cache each (1 usually). `part` is the unit
+ * that was asked for: what it has no kernel for runs on CPU cores. NULL = *error. */
 struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,
-                                                 enum orch_part part, unsigned context, struct orch_error *error);
+                                                 enum orch_part part, unsigned context, unsigned lanes, struct orch_error *error);
 void language_stepper_free(struct language_stepper *stepper);
 /* Whose kernels run from now on; units whose values have the same type see the same memory. */
 void language_stepper_use(struct language_stepper *stepper, enum orch_part part);
@@ -26,6 +26,12 @@ bool language_stepper_answer(struct language_stepper *stepper, unsigned tokens, 
 /* Up to so many tokens in one pass: `logits` gets the vocabulary's values behind each, one row after another. */
 bool language_step_each(struct language_stepper *stepper, const uint32_t *token, unsigned count, const float **logits,
                         struct language_sum *sum, struct orch_error *error);
+/* Another sequence from its first token on: passes are its own from now on. */
+void language_stepper_begin(struct language_stepper *stepper, unsigned lane);
+/* One token of each of several sequences in one pass, which products multiply together: `logits` gets the values behind each, one
+ * row after another. Models without a window of keys. */
+bool language_step_lanes(struct language_stepper *stepper, const uint32_t *token, const unsigned *lane, unsigned count,
+                         const float **logits, struct language_sum *sum, struct orch_error *error);
 /* How many tokens are in the cache; those behind `position` are forgotten. */
 unsigned language_stepper_position(const struct language_stepper *stepper);
 void language_stepper_rewind(struct language_stepper *stepper, unsigned position);

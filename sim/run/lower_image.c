@@ -99,7 +99,40 @@ bool lowering_conv_integer(struct lowering *l, const char *word)
         (long long)w.dilation[1]);
     lowering_read_bytes(step, x->data, x->count);
     lowering_read_bytes(step, weights->data, weights->count);
+    if (lowering_is_constant(l, 1))
+        lowering_load_weights(l, step);
     return lowering_holds(l);
+}
+
+/* A convolution whose window the libraries have. */
+struct plain_conv {
+    const struct net_window *w;
+    const float *x, *weights, *bias; /* no bias: NULL */
+    float *to;
+    int64_t n, c, k, out; /* out: elements of a channel of the result */
+    const char *act;
+    bool known;
+};
+
+/* Channels first ... first + count - 1. */
+static void add_conv(struct lowering *l, enum orch_part part, const struct plain_conv *v, int64_t first, int64_t count)
+{
+    const struct net_window *const w = v->w;
+    const int64_t groups = net_attr_int(l->node, "group", 1), filter = v->c / groups * w->kernel[1] * w->kernel[2];
+    struct lowered_step *const step = lowering_step(
+        l, v->to + first * v->out, v->n * count * v->out,
+        "conv2d:n=%lld,c=%lld,h=%lld,w=%lld,k=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,groups=%lld,dilation=%lld,bias=%d%s%s",
+        (long long)v->n, (long long)v->c, (long long)w->in[1], (long long)w->in[2], (long long)count, (long long)w->kernel[1],
+        (long long)w->kernel[2], (long long)w->stride[1], (long long)w->before[1], (long long)groups, (long long)w->dilation[1],
+        v->bias != NULL, v->act && v->act[0] ? ",act=" : "", v->act ? v->act : "");
+    if (step)
+        step->part = part;
+    lowering_read(step, v->x, v->n * v->c * w->in[1] * w->in[2]);
+    lowering_read(step, v->weights + first * filter, count * filter);
+    if (v->known)
+        lowering_load_weights(l, step);
+    if (v->bias)
+        lowering_read(step, v->bias + first, count);
 }
 
 bool lowering_conv(struct lowering *l, const char *word)
@@ -119,18 +152,21 @@ bool lowering_conv(struct lowering *l, const char *word)
     const int64_t high = (w.in[1] + 2 * w.before[1] - (w.kernel[1] - 1) * w.dilation[1] - 1) / w.stride[1] + 1;
     const int64_t count = n * k * high * w.out[2];
     float *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
-    struct lowered_step *const step = lowering_step(
-        l, to, count,
-        "conv2d:n=%lld,c=%lld,h=%lld,w=%lld,k=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,groups=%lld,dilation=%lld,bias=%d%s%s",
-        (long long)n, (long long)c, (long long)w.in[1], (long long)w.in[2], (long long)k, (long long)w.kernel[1],
-        (long long)w.kernel[2], (long long)w.stride[1], (long long)w.before[1], (long long)net_attr_int(l->node, "group", 1),
-        (long long)w.dilation[1], bias != NULL, act && act[0] ? ",act=" : "", act ? act : "");
-    lowering_read(step, from, n * c * w.in[1] * w.in[2]);
-    lowering_read(step, weights->data, weights->count);
-    if (lowering_is_constant(l, 1))
-        lowering_load_weights(l, step);
-    if (bias)
-        lowering_read(step, bias->data, bias->count);
+    const struct plain_conv v = {.w = &w,
+                                 .x = from,
+                                 .weights = weights->data,
+                                 .bias = bias ? bias->data : NULL,
+                                 .to = to,
+                                 .n = n,
+                                 .c = c,
+                                 .k = k,
+                                 .out = high * w.out[2],
+                                 .act = act,
+                                 .known = lowering_is_constant(l, 1)};
+    const int64_t rows = n == 1 && net_attr_int(l->node, "group", 1) == 1 ? lowering_amx_rows(l, k) : 0;
+    add_conv(l, l->part, &v, 0, k - rows);
+    if (rows)
+        add_conv(l, PART_AMX, &v, k - rows, rows);
     if (skipped > 1)
         keep_rows(l, to, n * k, high, w.out[2], skipped);
     return act || lowering_activation(l, l->out[0]->data, l->out[0]->count);

@@ -74,20 +74,38 @@ static void add_plain_product(struct lowering *l, const struct lowering_product 
         lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=mul,number=%.9g", (long long)count, p->alpha), to, count);
 }
 
+/* On the unit that is asked for, or another. */
+static void add_product_on(struct lowering *l, enum orch_part part, const struct lowering_product *p, const float *a,
+                           const float *b, const float *c, float *to)
+{
+    struct lowered_step *const step = lowering_step(
+        l, to, p->batch * p->m * p->n, "gemm:%lldx%lldx%lld,batch=%lld,ta=%d,tb=%d,alpha=%.9g,beta=%.9g", (long long)p->m,
+        (long long)p->n, (long long)p->k, (long long)p->batch, p->ta, p->tb, p->alpha, c ? p->beta : 0);
+    if (step)
+        step->part = part;
+    lowering_read(step, a, p->batch * p->m * p->k);
+    lowering_read(step, b, p->batch * p->k * p->n);
+    if (p->b_known && p->batch == 1 && part != PART_GPU) /* which reads them as they are */
+        lowering_load_weights(l, step);
+    if (c)
+        lowering_read(step, c, p->batch * p->m * p->n);
+}
+
+/* Split, the GPU has the first rows and an AMX block the others; both read b where it is, and write into one c. */
 void lowering_add_product(struct lowering *l, const struct lowering_product *p, const float *a, const float *b, const float *c,
                           float *to)
 {
+    const int64_t rows = p->batch == 1 && !p->ta ? lowering_amx_rows(l, p->m) : 0, first = p->m - rows;
+    struct lowering_product upper = *p, lower = *p;
     if (l->part == PART_ANE) {
         add_plain_product(l, p, a, b, to);
         return;
     }
-    struct lowered_step *const step = lowering_step(
-        l, to, p->batch * p->m * p->n, "gemm:%lldx%lldx%lld,batch=%lld,ta=%d,tb=%d,alpha=%.9g,beta=%.9g", (long long)p->m,
-        (long long)p->n, (long long)p->k, (long long)p->batch, p->ta, p->tb, p->alpha, c ? p->beta : 0);
-    lowering_read(step, a, p->batch * p->m * p->k);
-    lowering_read(step, b, p->batch * p->k * p->n);
-    if (c)
-        lowering_read(step, c, p->batch * p->m * p->n);
+    upper.m = first;
+    lower.m = rows;
+    add_product_on(l, l->part, &upper, a, b, c, to);
+    if (rows)
+        add_product_on(l, PART_AMX, &lower, a + first * p->k, b, c ? c + first * p->n : NULL, to + first * p->n);
 }
 
 /* On the Neural Engine a bias for each column of constant weights, and the activation behind it, are the program's own. */
@@ -154,6 +172,8 @@ bool lowering_matmul_integer(struct lowering *l, const char *word)
                                                     (long long)p.m, (long long)p.n, (long long)p.k, (long long)p.batch);
     lowering_read_bytes(step, a->data, a->count);
     lowering_read_bytes(step, b->data, b->count);
+    if (lowering_is_constant(l, 1) && p.batch == 1)
+        lowering_load_weights(l, step);
     return lowering_holds(l);
 }
 

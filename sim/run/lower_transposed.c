@@ -202,6 +202,8 @@ bool lowering_conv_transpose(struct lowering *l, const char *word)
                       (long long)(v.w.kernel[1] > 1 ? v.w.dilation[1] : v.w.dilation[2]), bias != NULL);
     lowering_read(step, image, count);
     lowering_read(step, weights, l->in[1]->count);
+    if (lowering_is_constant(l, 1))
+        lowering_load_weights(l, step);
     if (bias)
         lowering_read(step, bias->data, bias->count);
     return lowering_activation(l, out->data, out->count);

@@ -175,7 +175,10 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
 bool lowering_apply(struct lowering *l, const struct lowering_rule *rule)
 {
     const bool integers = rule->lower == lowering_conv_integer || rule->lower == lowering_matmul_integer;
-    return (integers || of_floats(l, rule)) && rule->lower(l, rule->word) && lowering_holds(l);
+    if (!((integers || of_floats(l, rule)) && rule->lower(l, rule->word) && lowering_holds(l)))
+        return false;
+    lowering_find_constants(l);
+    return true;
 }
 
 void lowering_free(struct lowering *l)
@@ -229,15 +232,23 @@ struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t cou
         lowering_leave(l, "a kernel with too long a name");
     else
         step->common = (size_t)length;
+    step->part = l->part;
     step->precision = l->whole ? "f32" : NULL;
     step->operands = (struct run_operands){.input = step->input, .result = result, .result_bytes = 4 * (uint64_t)count};
     return step;
 }
 
+int64_t lowering_amx_rows(const struct lowering *l, int64_t count)
+{
+    enum { TILE = 32 };
+    const int64_t rows = (int64_t)(l->amx_share * (double)count / TILE + 0.5) * TILE;
+    return l->part == PART_GPU && l->amx_share > 0 && rows > 0 && rows < count ? rows : 0;
+}
+
 void lowering_load_weights(struct lowering *l, struct lowered_step *step)
 {
     static const char option[] = ",packed=1";
-    if (!step || l->part != PART_GPU)
+    if (!step || step->part == PART_ANE) /* whose programs have their weights in the layout of the engine */
         return;
     if (step->common + sizeof option > sizeof step->workload)
         lowering_leave(l, "a kernel with too long a name");
@@ -274,9 +285,11 @@ bool lowering_is_bytes(struct lowering *l)
 void *lowering_scratch(struct lowering *l, int64_t count)
 {
     void *const memory = l->scratches < LOWERED_SCRATCHES ? calloc((size_t)count + 1, 4) : NULL;
-    if (memory)
+    if (memory) {
+        l->scratch_bytes[l->scratches] = 4 * (uint64_t)count;
         l->scratch[l->scratches++] = memory;
-    else
+    } else {
         lowering_leave(l, "memory between kernels is out");
+    }
     return memory;
 }

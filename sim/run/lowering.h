@@ -18,6 +18,8 @@ struct lowered_step {
     char workload[200];
     size_t common; /* so many of its characters hold in every library; what is behind them is an option of the asked unit's */
     const char *precision; /* of its elements; NULL = the network's */
+    enum orch_part part;   /* who is asked for it: the lowering's, or the AMX block beside the GPU where a product is split */
+    bool at_load;          /* it hangs on constants alone: it runs once, when the network is loaded (lowering_constant.c) */
     struct run_operand input[LOWERED_INPUTS];
     struct run_operands operands;
 };
@@ -27,11 +29,14 @@ struct lowering {
     const struct net_node *node;
     enum orch_part part; /* the unit that is asked for */
     bool whole;          /* in f32, whatever the network is in */
+    double
+        amx_share; /* of the rows of a product, or of the channels of a convolution, that an AMX block computes beside the GPU */
     struct net_array *const *in;
     struct net_array **out; /* of the shapes that the node's rule states */
     struct lowered_step step[LOWERED_STEPS];
     unsigned steps;
     void *scratch[LOWERED_SCRATCHES]; /* between the steps, and contents that follow from shapes */
+    uint64_t scratch_bytes[LOWERED_SCRATCHES];
     unsigned scratches;
     char why[200]; /* that no kernel computes it; "" = the steps do */
 };
@@ -71,11 +76,16 @@ void *lowering_scratch(struct lowering *l, int64_t count);
 /* Whether an operand, or the one with these contents, is known before the network runs. */
 bool lowering_is_constant(const struct lowering *l, size_t operand);
 bool lowering_holds_constant(const struct lowering *l, const struct net_array *array);
+/* So many of `count` rows are the AMX block's, whole tiles of it; 0 = the product is not split. */
+int64_t lowering_amx_rows(const struct lowering *l, int64_t count);
 /* The kernel's weights are known before the network runs: on units that bring them into a layout of their own by a launch, that
  * is done once, when the network is loaded. */
 void lowering_load_weights(struct lowering *l, struct lowered_step *step);
 /* Everything that was added could be added. */
 bool lowering_holds(const struct lowering *l);
+
+/* lowering_constant.c: finds the steps that hang on constants alone, for lowering_apply. */
+void lowering_find_constants(struct lowering *l);
 
 /* The rules, by family. */
 bool lowering_conv(struct lowering *l, const char *word);

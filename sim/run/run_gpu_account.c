@@ -28,7 +28,9 @@ bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m
 
 bool run_tell_packed(struct run_result *r)
 {
-    const double bytes = run_values_get(&r->counters, RUN_COUNTER_PACKED);
+    const double gpu = run_values_get(&r->counters, RUN_COUNTER_PACKED);
+    const double cores = run_values_get(&r->counters, RUN_COUNTER_CORE_PACKED);
+    const double bytes = (isnan(gpu) ? 0 : gpu) + (isnan(cores) ? 0 : cores);
     char text[160];
     if (!(bytes > 0))
         return true;

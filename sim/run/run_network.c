@@ -9,6 +9,7 @@
 #include "sim/run/run_network_node.h"
 #include "sim/run/run_network_plan.h"
 #include "sim/run/run_network_request.h"
+#include "sim/run/run_network_schedule.h"
 #include "sim/run/run_network_step.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ static bool open_steps(const struct run_network *n, struct lowering *l, struct n
 {
     struct orch_error why = {0};
     for (unsigned i = 0; i < l->steps; i++)
-        if (!network_step_open(n, l->part, &l->step[i], &step[i], &why)) {
+        if (!network_step_open(n, l->step[i].part, &l->step[i], &step[i], &why)) {
             if (why.exit_code == ORCH_INTERNAL)
                 *error = why;
             return lowering_leave(l, "%.180s", why.text);
@@ -98,18 +99,31 @@ static bool compute_steps(struct run_network *n, const char *title, struct lower
     return *done;
 }
 
-static void begin_tensor(const struct run_network *n, const void *host)
+static void begin_tensor(const struct run_network *n, const void *host, uint64_t bytes)
 {
     network_memory_begin(n->memory, host);
     network_requests_begin(n->asks, host);
+    network_schedule_begin(n->schedule, host, bytes);
 }
 
 static void begin_tensors(const struct run_network *n, const struct lowering *l)
 {
     for (unsigned i = 0; i < l->scratches; i++)
-        begin_tensor(n, l->scratch[i]);
+        begin_tensor(n, l->scratch[i], l->scratch_bytes[i]);
     for (size_t k = 0; k < l->node->outputs; k++)
-        begin_tensor(n, l->out[k] ? l->out[k]->data : NULL);
+        if (l->out[k])
+            begin_tensor(n, l->out[k]->data, net_array_bytes(l->out[k]));
+}
+
+/* Units that split an operator have its tensors in one place each. */
+static bool share_tensors(const struct run_network *n, const struct lowering *l, struct orch_error *error)
+{
+    bool ok = true;
+    for (size_t k = 0; ok && n->memory && k < l->node->inputs; k++)
+        ok = !l->in[k] || network_memory_share(n->memory, l->in[k]->data, (uint64_t)l->in[k]->count, error);
+    for (size_t k = 0; ok && n->memory && k < l->node->outputs; k++)
+        ok = !l->out[k] || network_memory_share(n->memory, l->out[k]->data, (uint64_t)l->out[k]->count, error);
+    return ok;
 }
 
 static bool compute(struct run_network *n, const struct lowering_rule *rule, const char *title, struct lowering *l, bool *done,
@@ -122,6 +136,8 @@ static bool compute(struct run_network *n, const struct lowering_rule *rule, con
         lowering_leave(l, "its shape is not known beforehand");
     const bool lowered = lowering_holds(l) && lowering_apply(l, rule);
     begin_tensors(n, l);
+    if (lowered && l->amx_share > 0 && !share_tensors(n, l, error))
+        return false;
     if (lowered && (n->characteristics ? note_steps : compute_steps)(n, title, l, macs, done, error)) {
         n->by_kernels = true;
         return true;
@@ -171,6 +187,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     l->model = n->model;
     l->node = node;
     l->part = n->plan ? network_plan_part(n->plan, node) : n->part;
+    l->amx_share = n->plan ? network_plan_amx_share(n->plan, node) : 0;
     l->in = in;
     l->out = out;
     keep_whole(n, l);
@@ -191,10 +208,16 @@ static bool shares(const struct net_array *out, const struct net_node *node, str
 /* Results of the reference are tensors that no unit has seen, but for views of others. */
 static void after_node(void *context, const struct net_node *node, struct net_array *const *in, struct net_array *const *out)
 {
-    const struct run_network *const n = context;
-    for (size_t k = 0; k < node->outputs && !n->by_kernels; k++)
-        if (out[k] && !shares(out[k], node, in))
-            begin_tensor(n, out[k]->data);
+    struct run_network *const n = context;
+    bool is_view = false;
+    for (size_t k = 0; k < node->outputs && !n->by_kernels; k++) {
+        const bool views = out[k] && shares(out[k], node, in);
+        is_view |= views;
+        if (out[k] && !views)
+            begin_tensor(n, out[k]->data, net_array_bytes(out[k]));
+    }
+    if (!n->by_kernels && !is_view)
+        n->starved |= !network_schedule_add_host(n->schedule, node, in, out);
 }
 
 /* What the plan says of all units, for whoever wonders. */
@@ -226,6 +249,35 @@ static bool finish_requests(struct run_network *n, struct net_array *const *outp
     return network_requests_finish(n->asks, n, error);
 }
 
+/* Units work at the same time: the network takes as long as the schedule of its kernels. */
+static bool finish_schedule(struct run_network *n, struct orch_error *error)
+{
+    struct network_scheduled s;
+    if (n->starved)
+        return orch_no_memory(error);
+    if (!network_schedule_run(n->schedule, n, &s, error))
+        return false;
+    n->busy_ns = s.busy_ns;
+    n->lost_ns = s.lost_ns;
+    n->chain_ns = s.chain_ns;
+    n->work_ns = n->sum->end_ns + n->command_buffers * n->overhead_ns;
+    n->command_buffers = s.command_buffers;
+    n->sum->end_ns = s.end_ns;
+    n->sum->gpu.overhead_ns = n->command_buffers ? s.end_ns - s.busy_ns : 0;
+    return true;
+}
+
+/* One kernel after another, each command buffer and each request with its costs. */
+static void add_overheads(struct run_network *n)
+{
+    n->sum->end_ns += n->requests * n->request_ns;
+    if (n->command_buffers) {
+        n->sum->gpu.overhead_ns = n->gpu.gpu.overhead_ns = n->command_buffers * n->overhead_ns;
+        n->sum->end_ns += n->sum->gpu.overhead_ns;
+        n->gpu.end_ns += n->sum->gpu.overhead_ns;
+    }
+}
+
 bool run_network(struct run_network *n, struct net_array **output, struct orch_error *error)
 {
     const struct net_run run = {.model = n->model, .input = n->input, .observer = after_node, .unit = node_on_unit, .context = n};
@@ -233,9 +285,16 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
     n->kernel_list = n->characteristics ? network_kernels_create() : NULL;
     const bool asks = n->part == PART_ANE && (n->characteristics || n->request->mode != RUN_FUNCTIONAL);
     n->asks = asks ? network_requests_create() : NULL;
-    const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics) && (n->asks || !asks);
-    const bool ok = (room || orch_no_memory(error)) && plan(n, error) && net_run(&run, output, error) &&
-                    (!n->characteristics || network_kernels_finish(n, error)) && (!asks || finish_requests(n, output, error));
+    n->schedule = n->overlaps ? network_schedule_create() : NULL;
+    const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics) && (n->asks || !asks) &&
+                      (n->schedule || !n->overlaps);
+    bool ok = (room || orch_no_memory(error)) && plan(n, error) && net_run(&run, output, error) &&
+              (!n->characteristics || network_kernels_finish(n, error)) && (!asks || finish_requests(n, output, error));
+    if (ok && n->schedule)
+        ok = finish_schedule(n, error);
+    else if (ok)
+        add_overheads(n);
+    network_schedule_free(n->schedule);
     network_plan_free(n->plan);
     network_kernels_free(n->kernel_list);
     network_requests_free(n->asks);
@@ -244,12 +303,6 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
     n->kernel_list = NULL;
     n->asks = NULL;
     n->memory = NULL;
-    if (ok)
-        n->sum->end_ns += n->requests * n->request_ns;
-    if (ok && n->command_buffers) {
-        n->sum->gpu.overhead_ns = n->gpu.gpu.overhead_ns = n->command_buffers * n->overhead_ns;
-        n->sum->end_ns += n->sum->gpu.overhead_ns;
-        n->gpu.end_ns += n->sum->gpu.overhead_ns;
-    }
+    n->schedule = NULL;
     return ok;
 }

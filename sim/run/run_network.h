@@ -14,9 +14,12 @@
 #define RUN_NETWORK_REFERENCE "reference"
 #define RUN_NETWORK_VIEW      "view"
 #define RUN_NETWORK_CONTROL   "control" /* If, Loop, Scan: which nodes run, and how often */
+/* Why a kernel of the placement has no time. */
+#define RUN_NETWORK_AT_LOAD "hangs on constants alone: it ran once, when the network was loaded"
 /* Counters of the kernel that stands at this place of the placement, from 1. */
 #define RUN_NETWORK_SECONDS "network.kernel%zu.seconds"
 #define RUN_NETWORK_JOULES  "network.kernel%zu.joules"
+#define RUN_NETWORK_BEGIN   "network.kernel%zu.begin_seconds" /* where units work at the same time */
 /* Counters of --unit auto: what was predicted of the units, and of what it chose ("auto"). */
 #define RUN_NETWORK_PREDICTED "network.predicted.%s.seconds"
 
@@ -24,11 +27,13 @@ struct network_kernels;
 struct network_memory;
 struct network_plan;
 struct network_requests;
+struct network_schedule;
 struct net_mixed;
 
 struct run_network {
     const struct run_request *request; /* how kernels are run: chip, mode, cores ... */
     enum orch_part part;               /* the unit that is asked for */
+    bool overlaps;                     /* units work at the same time (run_network_schedule.h) */
     bool automatic;                    /* each node is given to the unit of a plan (run_network_plan.h) */
     struct mem_space *space;           /* where all but cores have their buffers; CPU: NULL */
     const struct net_model *model;     /* with its shapes */
@@ -45,18 +50,23 @@ struct run_network {
     double macs, macs_known, macs_here; /* of all nodes, of operators with a kernel, of what the asked unit computed */
     double flops;                       /* of the kernels */
     unsigned kernels, left,
-        elsewhere; /* kernels that ran; nodes that the reference computed; kernels that the CPU took over, f32 among them */
+        elsewhere;    /* kernels that ran; nodes that the reference computed; kernels that the CPU took over, f32 among them */
+    unsigned at_load; /* kernels that ran when the network was loaded */
     unsigned command_buffers, requests; /* of the GPU; to the Neural Engine */
     unsigned tensors, tensors_inside;   /* that requests write; that never leave the engine */
     bool sampled;                       /* some kernel was */
     struct run_measure cores, gpu;      /* what is in the sum, by who did it; the chip is the sum's */
     double overhead_ns, request_ns;     /* of one command buffer, of one request */
+    double busy_ns, lost_ns, chain_ns;  /* where units work at the same time: as in struct network_scheduled; */
+    double work_ns;                     /* all kernels and command buffers, one after another */
 
     struct network_memory *memory; /* for run_network alone, as is the rest */
     struct network_plan *plan;
     struct network_kernels *kernel_list; /* without values */
+    struct network_schedule *schedule;   /* where units work at the same time; else NULL */
     struct network_requests *asks;       /* where the Neural Engine is timed */
     bool in_command_buffer, in_request;  /* what the GPU, the Neural Engine has been given goes on */
+    bool starved;                        /* memory ran out where nobody could say so */
     bool by_kernels;                     /* the node before was computed by kernels */
 };
 

@@ -4,6 +4,7 @@
 #include "sim/run/run_network.h"
 #include "sim/run/run_programs.h"
 
+#include "sim/base/format.h"
 #include "sim/chip/chip_units.h"
 
 #include <math.h>
@@ -138,6 +139,12 @@ bool run_network_add_operator(struct run_network *n, enum orch_part by, const st
     return ok;
 }
 
+static void scale_stalls(struct run_result *r, double scale)
+{
+    for (size_t i = 0; i < r->stalls.count; i++)
+        r->stalls.item[i].value *= scale;
+}
+
 static bool tell_requests(const struct run_network *n, struct run_result *r)
 {
     char text[300];
@@ -156,9 +163,13 @@ static bool account_operators(const struct run_network *n, const struct run_meas
 {
     const struct run_result *const sum = n->operators;
     const double buffers_s = 1e-9 * n->command_buffers * n->overhead_ns, requests_s = 1e-9 * n->requests * n->request_ns;
-    const double overhead_s = buffers_s + requests_s, seconds = sum->seconds + overhead_s;
+    const double idle_s = 1e-9 * (m->end_ns - n->busy_ns); /* no unit works: it waits for a command buffer */
+    const double overhead_s = n->overlaps ? idle_s : buffers_s + requests_s;
+    const double seconds = n->overlaps ? 1e-9 * m->end_ns : sum->seconds + overhead_s;
     const double longer = seconds / sum->seconds;
     bool ok = add_part(r, sum, 1 / seconds);
+    if (n->overlaps) /* stalls are shares of what units do, who does it at the same time or not */
+        scale_stalls(r, seconds / (sum->seconds + overhead_s));
     r->seconds = seconds;
     r->seconds_low *= longer;
     r->seconds_high *= longer;
@@ -167,7 +178,8 @@ static bool account_operators(const struct run_network *n, const struct run_meas
     r->gflops = r->flops / seconds * 1e-9;
     r->dram_gbps = r->dram_bytes / seconds * 1e-9;
     r->host_seconds = m->host_seconds;
-    return ok && (buffers_s == 0 || run_values_add(&r->stalls, LAUNCH, buffers_s / seconds)) &&
+    const double launches = n->overlaps ? idle_s / (sum->seconds + idle_s) : buffers_s / seconds;
+    return ok && (buffers_s == 0 || run_values_add(&r->stalls, LAUNCH, launches)) &&
            (requests_s == 0 || run_values_add(&r->stalls, REQUEST, requests_s / seconds)) && set_limit(r) &&
            (!n->characteristics ||
             (run_result_set_text(&r->detail, "op") && run_result_set_text(&r->mode, "timing") &&
@@ -180,7 +192,7 @@ static bool account_operators(const struct run_network *n, const struct run_meas
 
 static bool tell(struct run_result *r, const struct run_network *n)
 {
-    char text[200];
+    char text[300];
     bool ok = true;
     if (n->left) {
         snprintf(text, sizeof text, "%u operators were computed by the reference: they have no time and no energy", n->left);
@@ -190,6 +202,23 @@ static bool tell(struct run_result *r, const struct run_network *n)
         snprintf(text, sizeof text, "%u kernels ran on the cpu because the library of their unit lacks them%s", n->elsewhere,
                  n->mixed && n->part == PART_ANE ? " or their precision" : "");
         ok = run_assumption_add(&r->assumptions, "elsewhere", "inferred", text);
+    }
+    if (ok && n->at_load) {
+        snprintf(text, sizeof text,
+                 "%u kernels hang on constants alone: they ran once, when the network was loaded, and are no part of the run",
+                 n->at_load);
+        ok = run_assumption_add(&r->assumptions, "loading", "inferred", text);
+    }
+    if (ok && n->overlaps && n->request->mode != RUN_FUNCTIONAL) {
+        char times[4][FORMAT_SIZE];
+        snprintf(text, sizeof text,
+                 "units work at the same time: one after another kernels take %s, the longest chain that waits for itself %s; "
+                 "sharing memory costs kernels %s, and for %s no unit works",
+                 format_quantity(times[0], 1e-9 * (n->work_ns), "s"), format_quantity(times[1], 1e-9 * n->chain_ns, "s"),
+                 format_quantity(times[2], 1e-9 * n->lost_ns, "s"),
+                 format_quantity(times[3], r->seconds - 1e-9 * n->busy_ns, "s"));
+        ok = run_assumption_add(&r->assumptions, "schedule", "inferred", text) &&
+             run_values_add(&r->counters, "network.one_after_another_seconds", 1e-9 * n->work_ns);
     }
     if (ok && n->command_buffers && n->request->mode != RUN_FUNCTIONAL) {
         snprintf(

@@ -1,6 +1,7 @@
 #include "sim/run/run_network_image.h"
 
 #include "sim/base/file_read.h"
+#include "sim/network/image/boxes.h"
 #include "sim/network/image/image.h"
 
 #include <errno.h>
@@ -133,5 +134,60 @@ char *run_network_classes(const struct net_model *model, struct net_array *const
     }
     if (out)
         fclose(out);
+    return text;
+}
+
+/* ---- boxes ---- */
+
+static void name_box(const struct net_model *model, const struct image *image, const struct found_box *b, size_t number,
+                     FILE *out)
+{
+    char kind[40];
+    snprintf(kind, sizeof kind, "class %u", b->kind);
+    fprintf(out, "%zu. %-24s %.4f at %.0f, %.0f, %.0f x %.0f pixels\n", number,
+            b->kind < model->labels ? model->label[b->kind] : kind, b->score, b->left * image->width, b->top * image->height,
+            (b->right - b->left) * image->width, (b->bottom - b->top) * image->height);
+}
+
+static char *name_boxes(const struct net_model *model, const struct image *image, const struct found_box *box, size_t count,
+                        double least)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *const out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fprintf(out, "%zu boxes with a score of %.3g and more\n", count, least);
+    for (size_t i = 0; i < count; i++)
+        name_box(model, image, &box[i], i + 1, out);
+    fclose(out);
+    return text;
+}
+
+char *run_network_boxes(const struct run_network_images *images, const struct net_model *model, struct net_array *const *output,
+                        struct orch_error *error)
+{
+    const struct net_array *corners, *scores;
+    struct found_box *box = NULL;
+    struct image image = {.rgb = NULL};
+    const char *path = NULL;
+    size_t count = 0;
+    char *text = NULL;
+    if (!boxes_outputs(output, model->graph->outputs, &corners, &scores)) {
+        orch_fail(error, ORCH_USAGE,
+                  ORCH_OPTION("boxes") ": no two outputs are corners [..., N, 4] and scores [..., N, classes] of boxes");
+        return NULL;
+    }
+    (void)named_input(model, images->file[0], &path);
+    if (boxes_find(corners, scores, images->least_score, &box, &count, error) && image_load(path, &image, error)) {
+        boxes_draw(&image, box, count);
+        if (image_write_png(images->boxes, &image, error)) {
+            text = name_boxes(model, &image, box, count, images->least_score);
+            if (!text)
+                orch_no_memory(error);
+        }
+    }
+    image_free(&image);
+    free(box);
     return text;
 }

@@ -11,6 +11,8 @@ struct run_network_images {
     const char *const *file; /* "FILE", or "NAME=FILE" where several inputs can be images */
     size_t count;
     const char *mean, *std; /* of pixels from 0 to 255: one number or three; NULL = 0 and 1 */
+    const char *boxes;      /* PNG file that what a detector found is drawn to; NULL = none */
+    double least_score;     /* of a box that is drawn */
     const char *labels;     /* a file with a name of a class on each line; NULL = those that the model holds */
 };
 
@@ -22,5 +24,9 @@ bool run_network_read_labels(const char *path, struct net_model *model, struct o
 /* The best five classes of an output that has as many numbers as there are labels, as lines; "" when none has. From malloc; NULL
  * when memory is out. */
 char *run_network_classes(const struct net_model *model, struct net_array *const *output);
+/* Draws the boxes of a detector's outputs (sim/network/image/boxes.h) on the first image, and names them, as lines. From malloc;
+ * NULL with *error. */
+char *run_network_boxes(const struct run_network_images *images, const struct net_model *model, struct net_array *const *output,
+                        struct orch_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_ane.h"
 #include "sim/run/run_network_request.h"
+#include "sim/run/run_network_schedule.h"
 #include "sim/run/run_network_step.h"
 #include "sim/run/run_timing.h"
 
@@ -18,6 +19,7 @@ struct kernel {
     const char *precision; /* NULL = the network's */
     enum orch_part asked;
     bool elsewhere, lacks, timed;
+    bool used; /* in the run, not only when the network is loaded */
     bool multiplies;
     double flops;
     size_t program;        /* of the Neural Engine's: its number among those that requests are made of */
@@ -182,13 +184,14 @@ static bool add_use(struct run_network *n, const char *title, size_t kernel, con
         free(copy);
         return orch_no_memory(error);
     }
+    all->kernel[kernel].used = true;
     grown[all->uses++] = (struct use){copy, kernel, n->result->placement.count - 1};
     network_step_count_buffer(n, part);
     if (in_request(n, &all->kernel[kernel]))
         return network_requests_add(n->asks, n, all->kernel[kernel].program, step, n->result->placement.count - 1) ||
                orch_no_memory(error);
     keep_operands(n, step);
-    return true;
+    return network_schedule_add(n->schedule, part, n->result->placement.count - 1, step) || orch_no_memory(error);
 }
 
 bool network_kernels_add(struct run_network *n, const char *title, const struct lowering *l, bool *here, struct orch_error *lacks,
@@ -198,7 +201,7 @@ bool network_kernels_add(struct run_network *n, const char *title, const struct 
     bool ok = true;
     *here = true;
     for (unsigned i = 0; i < l->steps; i++) {
-        if (!kernel_of(n, l->part, &l->step[i], &index[i], error))
+        if (!kernel_of(n, l->step[i].part, &l->step[i], &index[i], error))
             return orch_fail_in(error, "%s", title);
         const struct kernel *const k = &n->kernel_list->kernel[index[i]];
         if (k->lacks) {
@@ -207,8 +210,15 @@ bool network_kernels_add(struct run_network *n, const char *title, const struct 
         }
         *here = *here && !(k->elsewhere && k->multiplies);
     }
-    for (unsigned i = 0; ok && i < l->steps; i++)
-        ok = add_use(n, title, index[i], &l->step[i], error);
+    for (unsigned i = 0; ok && i < l->steps; i++) {
+        const struct kernel *const k = &n->kernel_list->kernel[index[i]];
+        if (l->step[i].at_load) {
+            ok = network_step_note_load(n, title, &l->step[i], k->kind->part) || orch_no_memory(error);
+            keep_operands(n, &l->step[i]);
+        } else {
+            ok = add_use(n, title, index[i], &l->step[i], error);
+        }
+    }
     return ok;
 }
 
@@ -262,7 +272,7 @@ static bool time_unknown(struct run_network *n, struct orch_error *error)
     size_t *const which = calloc(all->kernels + 1, sizeof *which), count = 0, failed = 0;
     bool ok = (request && which) || orch_no_memory(error);
     for (size_t i = 0; ok && i < all->kernels; i++)
-        if (!all->kernel[i].timed && !all->kernel[i].lacks) {
+        if (all->kernel[i].used && !all->kernel[i].timed && !all->kernel[i].lacks) {
             request[count] = all->kernel[i].request;
             which[count++] = i;
         }

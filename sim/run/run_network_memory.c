@@ -12,6 +12,7 @@ struct tensor {
     const void *host;
     enum element_type type;
     uint64_t count, address;
+    bool shared; /* parts of it are tensors themselves, without a buffer of their own */
 };
 
 struct network_memory {
@@ -97,6 +98,19 @@ static struct tensor *find(const struct network_memory *memory, const void *host
     return NULL;
 }
 
+/* Where a part of a tensor that units share lies; 0 = it is a part of none. */
+static uint64_t find_part(const struct network_memory *memory, const void *host, enum element_type type, uint64_t count)
+{
+    const char *const at = host;
+    for (size_t i = memory->tensors; i-- > 0;) {
+        const struct tensor *const t = &memory->tensor[i];
+        const char *const from = t->host;
+        if (t->shared && t->type == type && at >= from && at + host_bytes(type, count) <= from + host_bytes(type, t->count))
+            return t->address + bytes_of(type, (uint64_t)(at - from) / host_bytes(type, 1));
+    }
+    return 0;
+}
+
 static struct tensor *place(struct network_memory *memory, const void *host, const struct run_buffer *b, struct orch_error *error)
 {
     struct tensor *const grown = list_grow(memory->tensor, memory->tensors, &memory->room, sizeof *grown);
@@ -110,7 +124,7 @@ static struct tensor *place(struct network_memory *memory, const void *host, con
         orch_fail(error, ORCH_USAGE, "the network does not fit the chip's memory");
         return NULL;
     }
-    grown[memory->tensors] = (struct tensor){host, b->type, b->count, address};
+    grown[memory->tensors] = (struct tensor){host, b->type, b->count, address, false};
     return &grown[memory->tensors++];
 }
 
@@ -134,11 +148,24 @@ void network_memory_begin(struct network_memory *memory, const void *host)
         forget_others(memory, host, 0);
 }
 
+bool network_memory_share(struct network_memory *memory, const void *host, uint64_t count, struct orch_error *error)
+{
+    const struct run_buffer whole = {.type = ELEMENT_F32, .count = count};
+    struct tensor *const known = find(memory, host, ELEMENT_F32, count);
+    struct tensor *const t = known ? known : place(memory, host, &whole, error);
+    if (t)
+        t->shared = true;
+    return t != NULL;
+}
+
 /* The kernel writes into a buffer of its own unless it also reads the tensor there. */
 static bool give_result(struct network_memory *memory, const struct run_buffer *b, const void *host, uint64_t *address,
                         struct orch_error *error)
 {
     const struct tensor *const known = find(memory, host, b->type, b->count);
+    *address = known ? 0 : find_part(memory, host, b->type, b->count);
+    if (*address)
+        return true;
     const struct tensor *const t = known ? known : place(memory, host, b, error);
     if (!t)
         return false;
@@ -151,13 +178,14 @@ static bool give_operand(struct network_memory *memory, const struct run_buffer 
                          uint64_t *address, struct orch_error *error)
 {
     const struct tensor *const known = find(memory, from->data, b->type, b->count);
-    const struct tensor *const t = known ? known : place(memory, from->data, b, error);
-    uint8_t *const own = t ? mem_at(memory->space, t->address, bytes_of(b->type, b->count), MEM_READ | MEM_WRITE) : NULL;
+    const uint64_t part = known ? 0 : find_part(memory, from->data, b->type, b->count);
+    const struct tensor *const t = known || part ? known : place(memory, from->data, b, error);
+    *address = part ? part : t ? t->address : 0;
+    uint8_t *const own = *address ? mem_at(memory->space, *address, bytes_of(b->type, b->count), MEM_READ | MEM_WRITE) : NULL;
     if (!own)
         return false;
-    if ((values || b->places) && !(known && is_same(b->type, from->data, own, b->count)))
+    if ((values || b->places) && !((known || part) && is_same(b->type, from->data, own, b->count)))
         write_own(b->type, from->data, own, b->count);
-    *address = t->address;
     return true;
 }
 

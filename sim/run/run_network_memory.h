@@ -21,6 +21,10 @@ struct mem_space *network_memory_space(const struct network_memory *memory);
  * the host's allocator puts things. NULL is passed over. */
 void network_memory_begin(struct network_memory *memory, const void *host);
 
+/* A tensor of so many f32 that several units read or write parts of: kernels whose operands or results lie within it are given
+ * addresses within its one buffer. */
+bool network_memory_share(struct network_memory *memory, const void *host, uint64_t count, struct orch_error *error);
+
 /* Finds the addresses of a kernel's buffers: what it reads has the operands' contents, unless `values` is false; then only places
  * in other buffers have. */
 bool network_memory_give(struct network_memory *memory, const struct run_buffer *buffer, unsigned buffers,

@@ -1,11 +1,11 @@
 #include "sim/run/run_network_plan.h"
 
-#include "isa/array_count.h"
 #include "isa/list_grow.h"
+#include "isa/array_count.h"
 #include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
 #include "sim/run/run_network_node.h"
-#include "sim/run/run_network_predict.h"
+#include "sim/run/run_network_plan_internal.h"
 #include "sim/run/run_network_step.h"
 
 #include <math.h>
@@ -13,26 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU};
-enum { PARTS = ARRAY_COUNT(parts), CORES, GPU, PLACES = 2 };
-
-struct planned {
-    const struct net_node *node;
-    double seconds[PARTS]; /* INFINITY = the unit does not compute it */
-    double elements, macs; /* of operands and results that are in f32 */
-    bool host;             /* the reference computes it from what units computed */
-    enum orch_part part;
-};
-
-struct network_plan {
-    const struct run_network *network;
-    struct network_speeds speeds;
-    struct planned *item;
-    size_t count, room;
-    double as_planned, all_on[PARTS];
-};
+const enum orch_part network_plan_parts[PLAN_PARTS] = {PART_CPU, PART_AMX, PART_GPU};
+enum { CORES, GPU, PLACES = 2 };
 
 /* ---- predicting ---- */
+
+/* Products and convolutions whose rows or channels units can share, large enough that a command buffer does not decide. */
+static bool is_large_product(const struct network_plan *plan, const struct net_node *node)
+{
+    static const double least_macs = 3e7;
+    static const char *const ops[] = {"MatMul", "Gemm", "FusedMatMul", "Conv", "FusedConv"};
+    for (size_t i = 0; i < ARRAY_COUNT(ops); i++)
+        if (strcmp(node->op, ops[i]) == 0)
+            return plan->share_given || (double)net_node_cost(plan->network->model, node).macs >= least_macs;
+    return false;
+}
 
 static double elements_read(const struct lowered_step *step)
 {
@@ -42,15 +37,35 @@ static double elements_read(const struct lowered_step *step)
     return sum;
 }
 
+/* Simulated once for each kernel. */
+static double time_of(struct network_plan *plan, const struct lowered_step *step)
+{
+    for (size_t i = 0; i < plan->times; i++)
+        if (plan->time[i].part == step->part && strcmp(plan->time[i].workload, step->workload) == 0)
+            return plan->time[i].seconds;
+    struct plan_time *const grown = list_grow(plan->time, plan->times, &plan->time_room, sizeof *grown);
+    const double seconds = network_time(plan->network, step);
+    if (!grown)
+        return seconds;
+    plan->time = grown;
+    struct plan_time *const t = &grown[plan->times++];
+    *t = (struct plan_time){.part = step->part, .seconds = seconds};
+    snprintf(t->workload, sizeof t->workload, "%s", step->workload);
+    return seconds;
+}
+
 /* What a unit's library lacks, the CPU takes: not within a command buffer of the GPU. */
-static double predict_steps(const struct network_plan *plan, struct lowering *l)
+static double predict_steps(struct network_plan *plan, struct lowering *l)
 {
     double sum = 0;
     for (unsigned i = 0; i < l->steps; i++) {
         struct network_step step = {.run = NULL};
         struct orch_error unused = {0};
-        const bool ok = network_step_open(plan->network, l->part, &l->step[i], &step, &unused);
-        sum += ok && !(step.elsewhere && l->part == PART_GPU)
+        if (l->step[i].at_load)
+            continue;
+        const bool ok = network_step_open(plan->network, l->step[i].part, &l->step[i], &step, &unused);
+        sum += plan->measuring && ok ? time_of(plan, &l->step[i])
+               : ok && !(step.elsewhere && l->part == PART_GPU)
                    ? network_predict(&plan->speeds, step.run, elements_read(&l->step[i]),
                                      (double)l->step[i].operands.result_bytes / 4)
                    : INFINITY;
@@ -59,7 +74,7 @@ static double predict_steps(const struct network_plan *plan, struct lowering *l)
     return sum;
 }
 
-static double predict(const struct network_plan *plan, enum orch_part part, const struct lowering_rule *rule,
+static double predict(struct network_plan *plan, enum orch_part part, const struct lowering_rule *rule,
                       const struct net_node *node, struct net_array *const *in, struct net_array **out)
 {
     struct lowering *const l = calloc(1, sizeof *l);
@@ -87,6 +102,23 @@ static double elements_of(struct net_array *const *list, size_t count)
     return sum;
 }
 
+/* A unit whose time decides nothing is not asked: who is predicted to take so many times as long as the best. */
+static const double far_slower = 4;
+
+/* What is told apart by small differences is simulated, where predictions will not do. */
+static void measure(struct network_plan *plan, struct planned *p, const struct lowering_rule *rule, struct net_array *const *in,
+                    struct net_array **out)
+{
+    const double best = fmin(fmin(p->seconds[PLAN_CPU], p->seconds[PLAN_AMX]), p->seconds[PLAN_GPU]);
+    plan->measuring = true;
+    for (unsigned i = 0; i < PLAN_PARTS; i++)
+        if (p->seconds[i] <= far_slower * best || (p->splits && i != PLAN_CPU && p->seconds[i] < INFINITY))
+            p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
+        else
+            p->seconds[i] = INFINITY;
+    plan->measuring = false;
+}
+
 static bool plan_node(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out, bool *done,
                       struct orch_error *error)
 {
@@ -97,10 +129,13 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
         return true;
     const bool made = run_network_make(node, in, true, out);
     bool some = false;
-    for (unsigned i = 0; i < PARTS; i++) {
-        p.seconds[i] = made && rule ? predict(plan, parts[i], rule, node, in, out) : INFINITY;
+    for (unsigned i = 0; i < PLAN_PARTS; i++) {
+        p.seconds[i] = made && rule ? predict(plan, network_plan_parts[i], rule, node, in, out) : INFINITY;
         some |= p.seconds[i] < INFINITY;
     }
+    p.splits = plan->splits && is_large_product(plan, node);
+    if (made && rule && plan->measures)
+        measure(plan, &p, rule, in, out);
     p.elements = elements_of(in, node->inputs) + (made ? elements_of(out, node->outputs) : 0);
     p.macs = (double)net_node_cost(plan->network->model, node).macs;
     p.host = !some && run_network_needs_unit(plan->network->model, node);
@@ -124,11 +159,6 @@ static enum orch_part on_cores(const struct planned *p, double *seconds)
     return p->seconds[1] < p->seconds[0] ? PART_AMX : PART_CPU;
 }
 
-static bool is_left(const struct planned *p)
-{
-    return !(p->seconds[0] < INFINITY || p->seconds[1] < INFINITY || p->seconds[2] < INFINITY);
-}
-
 /* The least time by which all nodes so far are done and the latest results are with the cores, or on the GPU in a command buffer
  * that goes on; came[k][place]: where the node before was. */
 static bool choose(struct network_plan *plan, struct orch_error *error)
@@ -142,7 +172,7 @@ static bool choose(struct network_plan *plan, struct orch_error *error)
         double cores;
         on_cores(p, &cores);
         const double gpu = p->seconds[2], hand_over = plan->speeds.hand_over_s;
-        if (is_left(p)) { /* by the reference: the GPU goes on unless its results are needed */
+        if (planned_is_left(p)) { /* by the reference: the GPU goes on unless its results are needed */
             came[k][0] = best[1] < best[0];
             came[k][1] = 1;
             best[0] = fmin(best[0], best[1]);
@@ -167,7 +197,7 @@ static bool choose(struct network_plan *plan, struct orch_error *error)
 
 /* ---- rules of thumb ---- */
 
-const char run_network_policies[] = "cost|size|memory|class";
+const char run_network_policies[] = "cost|size|memory|class|list|split";
 
 static const double small_elements = 1e6, large_elements = 1e7;
 
@@ -175,6 +205,8 @@ bool run_is_network_policy(const char *text)
 {
     double small, large;
     char rest;
+    if (strncmp(text, "split:", 6) == 0)
+        return sscanf(text + 6, "%lf%c", &small, &rest) == 1 && small > 0 && small < 1;
     if (strncmp(text, "size:", 5) == 0)
         return sscanf(text + 5, "%lf:%lf%c", &small, &large, &rest) == 2 && small >= 0 && large >= small;
     const size_t length = strcspn(text, "|,:");
@@ -206,7 +238,7 @@ static enum orch_part by_memory(const struct network_plan *plan, const struct pl
 static unsigned number_of(enum orch_part part)
 {
     unsigned i = 0;
-    while (i + 1 < PARTS && parts[i] != part)
+    while (i + 1 < PLAN_PARTS && network_plan_parts[i] != part)
         i++;
     return i;
 }
@@ -219,7 +251,7 @@ static void follow_rule(struct network_plan *plan, const char *policy)
     plan->as_planned = 0;
     for (size_t k = 0; k < plan->count; k++) {
         struct planned *const p = &plan->item[k];
-        if (is_left(p)) {
+        if (planned_is_left(p)) {
             in_buffer = in_buffer && !p->host;
             continue;
         }
@@ -238,11 +270,20 @@ static void follow_rule(struct network_plan *plan, const char *policy)
     }
 }
 
+bool network_plan_overlaps(const char *policy)
+{
+    return policy && (strcmp(policy, "list") == 0 || strncmp(policy, "split", 5) == 0);
+}
+
 static bool assign(struct network_plan *plan, struct orch_error *error)
 {
     const char *const policy = plan->network->request->policy;
     if (!policy || strcmp(policy, "cost") == 0 || strcmp(policy, "class") == 0)
         return choose(plan, error);
+    if (network_plan_overlaps(policy)) {
+        const bool splits = strncmp(policy, "split", 5) == 0;
+        return choose(plan, error) && network_plan_list(plan, splits, policy[5] == ':' ? strtod(policy + 6, NULL) : NAN, error);
+    }
     follow_rule(plan, policy);
     return true;
 }
@@ -267,12 +308,12 @@ bool network_plan_is_for_engine(const struct net_model *model)
 /* All on one unit, and by the CPU what it does not have. */
 static void add_up(struct network_plan *plan)
 {
-    for (unsigned i = 0; i < PARTS; i++) {
+    for (unsigned i = 0; i < PLAN_PARTS; i++) {
         bool in_buffer = false;
         for (size_t k = 0; k < plan->count; k++) {
             const struct planned *const p = &plan->item[k];
-            const bool here = p->seconds[i] < INFINITY, gpu = parts[i] == PART_GPU && here;
-            if (is_left(p)) {
+            const bool here = p->seconds[i] < INFINITY, gpu = network_plan_parts[i] == PART_GPU && here;
+            if (planned_is_left(p)) {
                 in_buffer = in_buffer && !p->host;
                 continue;
             }
@@ -292,7 +333,11 @@ struct network_plan *network_plan_make(const struct run_network *network, struct
     bool ok = (plan && output) || orch_no_memory(error);
     if (ok) {
         const struct net_run run = {.model = network->model, .input = network->input, .unit = plan_node, .context = plan};
+        const char *const policy = network->request->policy;
         plan->network = network;
+        plan->splits = policy && strncmp(policy, "split", 5) == 0;
+        plan->share_given = plan->splits && policy[5] == ':';
+        plan->measures = network_plan_overlaps(policy) && !plan->share_given;
         network_speeds_of(network->request->chip, &plan->speeds);
         ok = net_run(&run, output, error) && assign(plan, error);
     }
@@ -309,9 +354,19 @@ struct network_plan *network_plan_make(const struct run_network *network, struct
 
 void network_plan_free(struct network_plan *plan)
 {
-    if (plan)
+    if (plan) {
         free(plan->item);
+        free(plan->time);
+    }
     free(plan);
+}
+
+double network_plan_amx_share(const struct network_plan *plan, const struct net_node *node)
+{
+    for (size_t k = 0; k < plan->count; k++)
+        if (plan->item[k].node == node)
+            return plan->item[k].amx_share;
+    return 0;
 }
 
 enum orch_part network_plan_part(const struct network_plan *plan, const struct net_node *node)
@@ -324,8 +379,8 @@ enum orch_part network_plan_part(const struct network_plan *plan, const struct n
 
 double network_plan_seconds(const struct network_plan *plan, enum orch_part part)
 {
-    for (unsigned i = 0; i < PARTS; i++)
-        if (parts[i] == part)
+    for (unsigned i = 0; i < PLAN_PARTS; i++)
+        if (network_plan_parts[i] == part)
             return plan->all_on[i];
     return plan->as_planned;
 }

@@ -3,10 +3,13 @@
  *
  *     cost                 so that the sum is least: of the times in the order of the graph, and of a command buffer whenever the
  *                          GPU takes over from cores (the policy that is taken when none is asked for)
- *     size[:SMALL:LARGE]   operators of fewer elements than SMALL (1e6) to AMX blocks, of LARGE (1e7) and more to the GPU;
- * between the two where the one before was memory               operators that move bytes for longer than the GPU would multiply,
- * to AMX blocks; others to the GPU class                networks of convolutions, and transformers, to the Neural Engine, in f16;
- * others by cost
+ *     list                 so that everything is done soonest where units work at the same time: nodes with the longest way to
+ * the end first, each on the unit that is done with it first split[:SHARE]        the same, and products and convolutions may be
+ * computed by AMX and GPU together, the rows or channels parted so that both are done at the same time, or SHARE of them on AMX
+ * for each that can be split size[:SMALL:LARGE]   operators of fewer elements than SMALL (1e6) to AMX blocks, of LARGE (1e7) and
+ * more to the GPU; between the two where the one before was memory               operators that move bytes for longer than the
+ * GPU would multiply, to AMX blocks; others to the GPU class                networks of convolutions, and transformers, to the
+ * Neural Engine, in f16; others by cost
  *
  * All but the first are rules of thumb of the field; what a policy's unit does not have, cores take. */
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_H
@@ -22,6 +25,10 @@ void network_plan_free(struct network_plan *plan);
 
 /* Whether the policy `class` gives the network to the Neural Engine. */
 bool network_plan_is_for_engine(const struct net_model *model);
+/* Whether units work at the same time by this policy; NULL = the usual one. */
+bool network_plan_overlaps(const char *policy);
+/* How much of a node an AMX block computes beside the GPU; 0 = it is not split. */
+double network_plan_amx_share(const struct network_plan *plan, const struct net_node *node);
 /* The unit of a node; the CPU for nodes that the plan does not know. */
 enum orch_part network_plan_part(const struct network_plan *plan, const struct net_node *node);
 /* Predicted seconds of everything as planned (PART_COUNT), or with all nodes on a unit as far as it has them. */

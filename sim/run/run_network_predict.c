@@ -3,6 +3,8 @@
 #include "isa/array_count.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_network_step.h"
+#include "sim/run/run_timing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +81,32 @@ void network_speeds_of(const struct chip *chip, struct network_speeds *s)
         return;
     s->gpu_ghz = gpu.clock_ghz;
     s->ghz[PART_GPU] = gpu.clock_ghz * gpu.cores;
-    s->hand_over_s = 1e-6 * (gpu.submit_us + gpu.round_trip_us);
+    s->submit_s = 1e-6 * gpu.submit_us;
+    s->complete_s = 1e-6 * gpu.round_trip_us;
+    s->hand_over_s = s->submit_s + s->complete_s;
+}
+
+double network_time(const struct run_network *n, const struct lowered_step *step)
+{
+    struct run_network apart = *n;
+    struct orch_error unused = {0};
+    struct run_timing own;
+    struct run_request q;
+    bool was_known;
+    apart.characteristics = true;
+    run_timing_init(&own);
+    network_step_ask(&apart, step->workload, step->precision, step->part, &q);
+    const struct run_known *const known = n->request->known;
+    const struct run_timing *timing = &own;
+    if (known)
+        timing = known->timing(known->context, &q, &was_known, &unused);
+    else if (!run_timing_simulate(&q, &own, &unused))
+        timing = NULL;
+    const double seconds = !timing                          ? INFINITY
+                           : timing->kind->part == PART_GPU ? timing->result.device_seconds
+                                                            : timing->result.seconds;
+    run_timing_free(&own);
+    return seconds;
 }
 
 double network_predict(const struct network_speeds *s, const struct run *run, double operand_elements, double result_elements)

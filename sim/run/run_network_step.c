@@ -4,6 +4,7 @@
 #include "sim/run/run_ane.h"
 #include "sim/run/run_network_memory.h"
 #include "sim/run/run_network_request.h"
+#include "sim/run/run_network_schedule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -59,6 +60,8 @@ static bool open_on(const struct run_network *n, const struct lowered_step *lowe
     struct run_request q;
     network_step_ask(n, lowered->workload, lowered->precision, part, &q);
     q.operands = &lowered->operands;
+    if (step->at_load && q.mode == RUN_FULL)
+        q.mode = RUN_FUNCTIONAL;
     return network_step_prepare(&q, step, error);
 }
 
@@ -66,6 +69,7 @@ bool network_step_open(const struct run_network *n, enum orch_part asked, struct
                        struct orch_error *error)
 {
     step->asked = asked;
+    step->at_load = lowered->at_load;
     step->whole = lowered->precision && strcmp(lowered->precision, "f32") == 0;
     step->elsewhere = false;
     if (open_on(n, lowered, asked, step, error) || asked == PART_CPU || error->exit_code == ORCH_INTERNAL)
@@ -114,6 +118,12 @@ bool network_step_complete(const struct run_network *n, size_t place, const char
            note_costs(n, place, seconds, joules);
 }
 
+/* Without a command buffer of its own. */
+static double kernel_seconds(const struct run_network *n, const struct run_kind *kind, const struct run_result *r)
+{
+    return n->characteristics && kind->part == PART_GPU ? r->device_seconds : r->seconds;
+}
+
 /* Completes a line of the placement, of which the operator is known. */
 static bool note(const struct run_network *n, const struct network_step *step, const struct run_kind *kind,
                  const struct run_result *r, size_t place)
@@ -131,8 +141,7 @@ static bool note(const struct run_network *n, const struct network_step *step, c
         snprintf(why, sizeof why, "%sthe library's kernel for it", lacks);
     if (!run_result_set_text(&line->kernel, kernel) || !run_result_set_text(&line->why, why))
         return false;
-    const bool device = n->characteristics && kind->part == PART_GPU;
-    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, place, device ? r->device_seconds : r->seconds, r->joules);
+    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, place, kernel_seconds(n, kind, r), r->joules);
 }
 
 /* ---- sums ---- */
@@ -228,7 +237,8 @@ static bool simulate(struct run_network *n, const struct network_step *step, con
     n->sampled |= run->detail && strcmp(run->detail, "sampled") == 0;
     if (!run->kind->account(run, pass, r, error) || !run_joules(run, pass, r, error))
         return false;
-    return true;
+    const double packed = run_values_get(&r->counters, RUN_COUNTER_CORE_PACKED);
+    return isnan(packed) || run_values_add(&n->result->counters, RUN_COUNTER_CORE_PACKED, packed) || orch_no_memory(error);
 }
 
 static bool run_on_buffers(struct run_network *n, const struct lowered_step *lowered, const struct network_step *step,
@@ -249,6 +259,7 @@ bool network_step_add(struct run_network *n, const struct network_step *step, co
 {
     add_measure(n, pass, kind->part);
     n->kernels++;
+    network_schedule_took(n->schedule, placement, kernel_seconds(n, kind, r), &pass->activity);
     n->elsewhere += step->elsewhere || (step->whole && kind->part != n->part);
     return note(n, step, kind, r, placement) && (!n->operators || run_network_add_operator(n, kind->part, r));
 }
@@ -284,12 +295,43 @@ static bool run_alone(struct run_network *n, const struct lowered_step *lowered,
         return false;
     network_step_count_buffer(n, kind->part);
     keep_operands(n, lowered);
-    return network_step_add(n, step, kind, pass, r, n->result->placement.count - 1) || orch_no_memory(error);
+    return (network_schedule_add(n->schedule, kind->part, n->result->placement.count - 1, lowered) &&
+            network_step_add(n, step, kind, pass, r, n->result->placement.count - 1)) ||
+           orch_no_memory(error);
+}
+
+/* Its values alone; the run has no part of it. */
+static bool run_at_load(struct run_network *n, const struct lowered_step *lowered, const struct network_step *step,
+                        struct orch_error *error)
+{
+    struct run_measure pass = {.soc = NULL}, sum = {.soc = NULL};
+    struct run_result r;
+    struct run_network apart = *n;
+    apart.sum = &sum;
+    run_result_init(&r);
+    apart.result = &r;
+    apart.operators = NULL;
+    const bool ok = step->run->kind->buffers ? run_on_buffers(&apart, lowered, step, &pass, &r, error)
+                                             : simulate(&apart, step, NULL, &pass, &r, error);
+    run_measure_release(&pass);
+    run_result_free(&r);
+    keep_operands(n, lowered);
+    return ok;
+}
+
+bool network_step_note_load(struct run_network *n, const char *title, const struct lowered_step *lowered, enum orch_part part)
+{
+    n->at_load++;
+    return run_placement_add(&n->result->placement, title, orch_part_name(part), lowered->workload, RUN_NETWORK_AT_LOAD);
 }
 
 bool network_step_run(struct run_network *n, const char *title, const struct lowered_step *lowered, struct network_step *step,
                       struct orch_error *error)
 {
+    if (step->at_load)
+        return ((n->request->mode == RUN_TIMING || run_at_load(n, lowered, step, error)) &&
+                (network_step_note_load(n, title, lowered, step->run->kind->part) || orch_no_memory(error))) ||
+               orch_fail_in(error, "%s", title);
     struct run_measure pass = {.soc = n->sum->soc};
     struct run_result r;
     const struct run_kind *const kind = step->run->kind;

@@ -12,6 +12,7 @@ struct network_step {
     struct run *run;
     enum orch_part asked;
     bool elsewhere; /* the library of the asked unit has no such kernel */
+    bool at_load;   /* it runs before the network: it has values and neither time nor energy */
     bool whole;     /* in f32 although the network is not */
 };
 
@@ -22,6 +23,10 @@ void network_step_close(struct network_step *step);
 /* Runs it, adds what it did to the network, and its line to the placement. */
 bool network_step_run(struct run_network *network, const char *title, const struct lowered_step *lowered,
                       struct network_step *step, struct orch_error *error);
+
+/* Adds the line of a kernel that ran when the network was loaded. False = out of memory. */
+bool network_step_note_load(struct run_network *network, const char *title, const struct lowered_step *lowered,
+                            enum orch_part part);
 
 /* ---- for run_network_kernel.c, which has no values ---- */
 

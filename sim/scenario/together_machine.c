@@ -58,8 +58,7 @@ bool together_machine_open(struct together_machine *m, const struct chip *chip, 
         return false;
     chip_gpu_memory(chip, &m->memory, &gpu, NULL); /* when the GPU's caches are not known, nothing runs on it */
     chip_number(chip, "gpu_cores", &m->gpu_cores, NULL);
-    m->dram_read_gbps = mem_dram_stream_gbps(&m->memory, 0);
-    m->dram_mixed_gbps = mem_dram_stream_gbps(&m->memory, 0.5);
+    m->share = dram_share_of(&m->memory);
     m->cpu_clusters = cpu.count;
     m->clusters = m->memory.cluster_count;
     for (unsigned c = 0; c < m->clusters; c++)
@@ -68,17 +67,6 @@ bool together_machine_open(struct together_machine *m, const struct chip *chip, 
     for (unsigned d = 0; d < m->memory.dies; d++)
         add_die(m, d);
     return true;
-}
-
-/* Bytes as they count against the peak bandwidth. A mix of reads and writes reaches less of the peak, so its bytes count more. */
-static double dram_bytes(const struct together_machine *m, const uint64_t *flow)
-{
-    const struct mem_params *p = &m->memory;
-    const double read = (double)flow[MEM_DIE_DRAM_READ], write = (double)flow[MEM_DIE_DRAM_WRITE];
-    const double share = read + write > 0 ? write / (read + write) : 0;
-    const double mixed = share < 0.5 ? 2 * share : 1;
-    const double pure = p->dram_peak_gbps / m->dram_read_gbps, turned = p->dram_peak_gbps / m->dram_mixed_gbps;
-    return (read + write) * (pure + mixed * (turned - pure));
 }
 
 static void load_clusters(const struct together_machine *m, const struct mem_traffic *t, double *bytes)
@@ -98,7 +86,8 @@ static void load_dies(const struct together_machine *m, const struct mem_traffic
 {
     for (unsigned d = 0; d < m->memory.dies; d++) {
         bytes[m->slc[d]] = (double)t->die[d][MEM_DIE_SLC];
-        bytes[m->dram[d]] = dram_bytes(m, t->die[d]);
+        bytes[m->dram[d]] =
+            dram_share_bytes(&m->share, (double)t->die[d][MEM_DIE_DRAM_READ], (double)t->die[d][MEM_DIE_DRAM_WRITE]);
         if (m->memory.dies > 1)
             bytes[m->link[d]] = (double)t->die[d][MEM_DIE_LINK];
     }

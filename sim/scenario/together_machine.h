@@ -3,6 +3,7 @@
 #define ORCHARD_SIM_SCENARIO_TOGETHER_MACHINE_H
 
 #include "sim/chip/chip_units.h"
+#include "sim/soc/dram_share.h"
 #include "sim/soc/fair_share.h"
 #include "sim/run/run_internal.h"
 
@@ -15,7 +16,7 @@ struct together_machine {
     unsigned ane; /* the Neural Engine's path to memory */
     unsigned clusters, cpu_clusters;
     struct mem_params memory;
-    double dram_read_gbps, dram_mixed_gbps; /* of one die: what streams reach */
+    struct dram_share share; /* of one die */
     double gpu_cores;
 };
 

@@ -84,6 +84,7 @@ struct routine_work {
     unsigned operands;
     struct routine_call call[ROUTINE_CALLS];
     unsigned calls;
+    unsigned loading;   /* so many calls at the beginning work on constant weights: they run once, when these are loaded */
     char variant[40];   /* "neon_sgemm_8x12" */
     double flops, macs; /* of the operation, not of the program: 2mnk ...; 0 = none */
     double min_bytes;   /* every operand touched once */

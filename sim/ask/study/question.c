@@ -63,7 +63,8 @@ bool question_hash(const struct run_request *request, char hash[CONTENT_HASH_SIZ
 static enum orch_part part_of(const struct run_request *q)
 {
     enum orch_part part = PART_SOC; /* a program may use several units */
-    if (kernel_is_workload(q->workload) && !run_is_network(q->workload))
+    const bool split = q->policy && run_is_network_policy(q->policy);
+    if (kernel_is_workload(q->workload) && !run_is_network(q->workload) && !split)
         return run_kernel_part(q);
     for (enum orch_part p = 0; q->unit && p < PART_COUNT; p++)
         if (strcmp(q->unit, orch_part_name(p)) == 0)

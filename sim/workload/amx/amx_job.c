@@ -170,6 +170,22 @@ static uint64_t home(const struct amx_job *j, uint64_t address)
     return (uint64_t)(uintptr_t)(j->space->host + address);
 }
 
+static struct gemm_args gemm_at_home(const struct amx_job *j)
+{
+    struct gemm_args a = j->data.args.gemm;
+    a.a = home(j, a.a);
+    a.b = home(j, a.b);
+    a.c = home(j, a.c);
+    a.workspace = home(j, a.workspace);
+    return a;
+}
+
+void amx_job_load(struct amx_job *job)
+{
+    const struct gemm_args a = gemm_at_home(job);
+    gemm_load(&job->ctx, &a);
+}
+
 static void run_kernel(struct amx_job *j)
 {
     if (strcmp(j->call.info->name, "gemv") == 0) {
@@ -180,11 +196,7 @@ static void run_kernel(struct amx_job *j)
         a.workspace = home(j, a.workspace);
         gemv_run(&j->ctx, &a);
     } else {
-        struct gemm_args a = j->data.args.gemm;
-        a.a = home(j, a.a);
-        a.b = home(j, a.b);
-        a.c = home(j, a.c);
-        a.workspace = home(j, a.workspace);
+        const struct gemm_args a = gemm_at_home(j);
         gemm_run(&j->ctx, &a);
     }
     if (j->ctx.count)

@@ -26,6 +26,9 @@ struct engine_task amx_job_task(struct amx_job *job);
 /* Who waits, and for what ("timing"). */
 void amx_job_tell(struct amx_job *job, const struct work_progress *progress, const char *doing);
 
+/* Brings b into panels before the kernel runs (packed=1); it has no time. */
+void amx_job_load(struct amx_job *job);
+
 /* Times only a sample of the instructions; what is executed stays the same. To be called before the job runs. */
 void amx_job_sample(struct amx_job *job, const struct core_sample_shape *shape);
 /* After the job has run. */

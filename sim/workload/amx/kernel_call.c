@@ -15,12 +15,13 @@
 enum { KERNEL_GEMM, KERNEL_GEMV };
 
 static const struct kernel_info kernels[] = {
-    [KERNEL_GEMM] =
-        {"gemm",
-         "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,lda=L][,ldb=L][,ldc=L][,alpha=X][,beta=X][,acc=f16|f32][,bm=M][,bn=N][,bk=K]", "amx",
-         "f64 f32 f16 bf16 i16 i8",
-         "C = alpha * op(A) * op(B) + beta * C, row-major; ta/tb: operand stored transposed; acc: type of sums and "
-         "results for f16 (default f32); bm, bn, bk: block of the packed operands (default: as the caches suggest)"},
+    [KERNEL_GEMM] = {"gemm",
+                     "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,lda=L][,ldb=L][,ldc=L][,alpha=X][,beta=X][,acc=f16|f32][,bm=M][,bn=N][,"
+                     "bk=K][,packed=0|1]",
+                     "amx", "f64 f32 f16 bf16 i16 i8",
+                     "C = alpha * op(A) * op(B) + beta * C, row-major; ta/tb: operand stored transposed; acc: type of sums and "
+                     "results for f16 (default f32); bm, bn, bk: block of the packed operands (default: as the caches suggest); "
+                     "packed=1: b are constants that were brought into panels before the run"},
     [KERNEL_GEMV] = {"gemv", "MxN[,lda=L]", "amx", "f64 f32", "y = A * x, A row-major"},
 };
 #define KERNELS (ARRAY_COUNT(kernels))
@@ -201,10 +202,19 @@ static bool parse_gemm(const char *shape, const char *precision, struct kernel_c
     c->n = mnk[1];
     c->k = mnk[2];
     const struct option_place options[] = {
-        {"batch", OPTION_U32, &c->batch, 0},  {"ta", OPTION_FLAG, &c->transpose_a, 0}, {"tb", OPTION_FLAG, &c->transpose_b, 0},
-        {"lda", OPTION_U64, &c->lda, 0},      {"ldb", OPTION_U64, &c->ldb, 0},         {"ldc", OPTION_U64, &c->ldc, 0},
-        {"alpha", OPTION_REAL, &c->alpha, 0}, {"beta", OPTION_REAL, &c->beta, 0},      {"acc", OPTION_TEXT, acc, sizeof acc},
-        {"bm", OPTION_U32, &c->blocks.m, 0},  {"bn", OPTION_U32, &c->blocks.n, 0},     {"bk", OPTION_U32, &c->blocks.k, 0},
+        {"batch", OPTION_U32, &c->batch, 0},
+        {"ta", OPTION_FLAG, &c->transpose_a, 0},
+        {"tb", OPTION_FLAG, &c->transpose_b, 0},
+        {"lda", OPTION_U64, &c->lda, 0},
+        {"ldb", OPTION_U64, &c->ldb, 0},
+        {"ldc", OPTION_U64, &c->ldc, 0},
+        {"alpha", OPTION_REAL, &c->alpha, 0},
+        {"beta", OPTION_REAL, &c->beta, 0},
+        {"acc", OPTION_TEXT, acc, sizeof acc},
+        {"bm", OPTION_U32, &c->blocks.m, 0},
+        {"bn", OPTION_U32, &c->blocks.n, 0},
+        {"bk", OPTION_U32, &c->blocks.k, 0},
+        {"packed", OPTION_FLAG, &c->blocks.loaded, 0},
     };
     if (!parse_options(rest, "gemm", options, ARRAY_COUNT(options), error) || !set_precision(c, precision, acc, error))
         return false;
@@ -213,6 +223,8 @@ static bool parse_gemm(const char *shape, const char *precision, struct kernel_c
     c->ldc = c->ldc ? c->ldc : c->n;
     if ((c->kind == GEMM_I8_I32 || c->kind == GEMM_I16_I32) && (c->alpha != 1 || (c->beta != 0 && c->beta != 1)))
         return orch_fail(error, ORCH_USAGE, "gemm: integer products take alpha=1 and beta=0 or 1");
+    if (c->blocks.loaded && c->batch > 1)
+        return orch_fail(error, ORCH_USAGE, "gemm: packed=1 wants one b for all that is multiplied by it (batch=1)");
     return check_leading(c, error);
 }
 
@@ -271,9 +283,11 @@ int kernel_describe(const struct kernel_call *c, char *text, size_t size)
 {
     if (c->info == &kernels[KERNEL_GEMV])
         return snprintf(text, size, "gemv:%ux%u,lda=%" PRIu64 " %s", c->m, c->n, c->lda, c->precision);
-    char blocks[64] = "";
+    char blocks[80] = "";
     if (c->blocks.m || c->blocks.n || c->blocks.k)
         snprintf(blocks, sizeof blocks, ",bm=%u,bn=%u,bk=%u", c->blocks.m, c->blocks.n, c->blocks.k);
+    if (c->blocks.loaded)
+        strcat(blocks, ",packed=1");
     return snprintf(text, size,
                     "gemm:%ux%ux%u,batch=%u,ta=%u,tb=%u,lda=%" PRIu64 ",ldb=%" PRIu64 ",ldc=%" PRIu64
                     ",alpha=%.17g,beta=%.17g%s %s->%s",

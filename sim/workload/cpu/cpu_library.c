@@ -83,11 +83,14 @@ struct writer {
     const struct cpu_library_data *data;
     const struct cpu_image *image;
     uint64_t address, *word; /* where the program and the host see the words */
+    unsigned first, end;     /* calls of the list */
+    unsigned threads;
 };
 
+/* Call `i` of the list. */
 static bool write_step(const struct writer *w, unsigned i, uint64_t at, struct orch_error *error)
 {
-    const struct routine_call *const c = &w->l->work.call[i];
+    const struct routine_call *const c = &w->l->work.call[w->first + i];
     uint64_t *const step = w->word + CREW_WORDS + i * STEP_WORDS, *const args = w->word + at;
     if (!cpu_image_symbol(w->image, c->symbol, &step[STEP_FUNCTION]))
         return orch_fail(error, ORCH_INTERNAL, "%.200s: the library has no function %s", w->l->text, c->symbol);
@@ -95,7 +98,22 @@ static bool write_step(const struct writer *w, unsigned i, uint64_t at, struct o
     step[STEP_BOUND] = w->address + 8 * (at + ROUTINE_WORDS);
     for (unsigned k = 0; k < c->words; k++)
         args[k] = c->word[k].value + (c->word[k].operand >= 0 ? w->data->address[c->word[k].operand] : 0);
-    routine_split(c, w->l->request.threads, w->l->weight, args + ROUTINE_WORDS);
+    routine_split(c, w->threads, w->l->weight, args + ROUTINE_WORDS);
+    return true;
+}
+
+static bool write_list(const struct writer *w, uint64_t stacks, struct orch_error *error)
+{
+    const unsigned steps = w->end - w->first, each = ROUTINE_WORDS + ROUTINE_THREADS + 1;
+    w->word[CREW_THREADS] = w->threads;
+    w->word[CREW_STEPS] = steps;
+    w->word[CREW_STEP] = w->address + 8 * (uint64_t)CREW_WORDS;
+    w->word[CREW_STACKS] = stacks;
+    w->word[CREW_STACK_BYTES] = STACK_BYTES;
+    w->word[CREW_BARRIER] = w->word[CREW_BARRIER + 1] = 0;
+    for (unsigned i = 0; i < steps; i++)
+        if (!write_step(w, i, CREW_WORDS + (uint64_t)steps * STEP_WORDS + (uint64_t)i * each, error))
+            return false;
     return true;
 }
 
@@ -108,22 +126,50 @@ uint64_t cpu_library_list_bytes(unsigned calls)
 bool cpu_library_write(const struct cpu_library *l, struct program *program, const struct cpu_library_data *data,
                        uint64_t address, uint64_t stacks, struct orch_error *error)
 {
-    const unsigned steps = l->work.calls, threads = l->request.threads, each = ROUTINE_WORDS + ROUTINE_THREADS + 1;
+    const unsigned steps = l->work.calls - l->work.loading;
     void *const words = mem_at(program_space(program), address, cpu_library_list_bytes(steps), MEM_WRITE);
     if (!words)
         return no_room(l, "the list of calls", error);
-    const struct writer w = {l, data, program_image(program), address, words};
-    w.word[CREW_THREADS] = threads;
-    w.word[CREW_STEPS] = steps;
-    w.word[CREW_STEP] = address + 8 * (uint64_t)CREW_WORDS;
-    w.word[CREW_STACKS] = stacks;
-    w.word[CREW_STACK_BYTES] = STACK_BYTES;
-    w.word[CREW_BARRIER] = w.word[CREW_BARRIER + 1] = 0;
-    for (unsigned i = 0; i < steps; i++)
-        if (!write_step(&w, i, CREW_WORDS + (uint64_t)steps * STEP_WORDS + (uint64_t)i * each, error))
-            return false;
+    const struct writer w = {l, data, program_image(program), address, words, l->work.loading, l->work.calls, l->request.threads};
     cpu_core_set_x(program_core(program), 0, address);
-    return true;
+    return write_list(&w, stacks, error);
+}
+
+/* Runs from where the program would begin, with its stack, on a core that nobody times. */
+static bool run_apart(const struct cpu_library *l, struct program *program, uint64_t list, struct orch_error *error)
+{
+    struct cpu_context start;
+    struct unit_fault fault;
+    enum cpu_stop stop = CPU_STOP_BUDGET;
+    struct cpu_core *const core = cpu_core_create(program_space(program));
+    if (!core)
+        return orch_no_memory(error);
+    cpu_core_save(program_core(program), &start);
+    cpu_core_load(core, &start);
+    cpu_core_set_x(core, 0, list);
+    while (stop == CPU_STOP_BUDGET)
+        stop = cpu_core_run(core, UINT64_C(1) << 40, NULL, &fault);
+    cpu_core_free(core);
+    if (stop == CPU_STOP_FAULT)
+        return program_explain_fault(program, &fault, error);
+    return stop == CPU_STOP_RETURN || orch_fail(error, ORCH_INTERNAL, "%.200s: loading does not return", l->text);
+}
+
+bool cpu_library_load(const struct cpu_library *l, struct program *program, const struct cpu_library_data *data,
+                      struct orch_error *error)
+{
+    struct mem_space *const space = program_space(program);
+    const uint64_t bytes = cpu_library_list_bytes(l->work.loading);
+    if (!l->work.loading)
+        return true;
+    const uint64_t list = mem_space_alloc(space, bytes, 128);
+    void *const words = list ? mem_at(space, list, bytes, MEM_WRITE) : NULL;
+    if (!words)
+        return no_room(l, "the list of calls", error);
+    const struct writer w = {l, data, program_image(program), list, words, 0, l->work.loading, 1};
+    const bool ok = write_list(&w, list, error) && run_apart(l, program, list, error);
+    mem_space_unmap(space, list, bytes);
+    return ok;
 }
 
 bool cpu_library_place(const struct cpu_library *l, struct program *program, uint64_t seed, struct cpu_library_data *data,

@@ -34,8 +34,12 @@ struct cpu_library_data {
  * registers. False when memory is full. */
 bool cpu_library_place(const struct cpu_library *library, struct program *program, uint64_t seed, struct cpu_library_data *data,
                        struct orch_error *error);
-/* The same with operands that lie somewhere already: writes the list of calls to `list`, which has cpu_library_list_bytes, and
- * sets the registers. `stacks` are those of all threads; one thread alone has none. */
+/* Runs the calls that bring constant weights into panels, of operands that are placed and filled: untimed, before the program.
+ */
+bool cpu_library_load(const struct cpu_library *library, struct program *program, const struct cpu_library_data *data,
+                      struct orch_error *error);
+/* cpu_library_place with operands that lie somewhere already: writes the list of calls but those of loading to `list`, which has
+ * cpu_library_list_bytes, and sets the registers. `stacks` are those of all threads; one thread alone has none. */
 bool cpu_library_write(const struct cpu_library *library, struct program *program, const struct cpu_library_data *data,
                        uint64_t list, uint64_t stacks, struct orch_error *error);
 uint64_t cpu_library_list_bytes(unsigned calls);

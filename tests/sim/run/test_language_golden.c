@@ -29,7 +29,7 @@ static bool start(struct running *r, const struct language_model *m, enum orch_p
     r->request = (struct run_request){.chip = r->chip, .mode = RUN_FUNCTIONAL, .threads = 1};
     run_result_init(&r->result);
     r->unit = language_unit_create(&r->request, &r->result, &error);
-    r->stepper = r->unit ? language_stepper_create(m, r->unit, part, context, &error) : NULL;
+    r->stepper = r->unit ? language_stepper_create(m, r->unit, part, context, 1, &error) : NULL;
     CHECK(r->stepper != NULL, "%s", error.text);
     return r->stepper != NULL;
 }

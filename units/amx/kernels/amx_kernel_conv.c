@@ -8,9 +8,12 @@
 /* ORDER: native/line_conv.c, native/line_winograd.c. */
 enum { CHANNELS = 16, FEW = 8, BLOCK = 64, ASIDE = 32 };
 
-enum { ALGO = CONV_OWN, ALGO_AUTO = 0, ALGO_MATRIX, ALGO_WINOGRAD2, ALGO_WINOGRAD4, ALGO_WINOGRAD6, ALGO_WINOGRAD };
+enum { ALGO = CONV_OWN, PACKED, ALGO_AUTO = 0, ALGO_MATRIX, ALGO_WINOGRAD2, ALGO_WINOGRAD4, ALGO_WINOGRAD6, ALGO_WINOGRAD };
 static const struct kernel_parameter parameters[] = {
-    ROUTINE_CONV_PARAMETERS, {.name = "algo", .words = "auto|matrix|winograd2|winograd4|winograd6|winograd"}, {.name = NULL}};
+    ROUTINE_CONV_PARAMETERS,
+    {.name = "algo", .words = "auto|matrix|winograd2|winograd4|winograd6|winograd"},
+    {.name = "packed", .least = 0, .most = 1},
+    {.name = NULL}};
 
 /* A tile of side x side results, and what errors grow by at most: the square of the largest sum over the points of a row of |A^T|
  * times a row of |G| times a row of |B^T|, which is 8, 48 and 203/3. */
@@ -57,6 +60,7 @@ static bool build_winograd(const struct routine_request *r, struct routine_work 
     arguments_pass_conv(p, r, w, routine_add_call(w, t->weights, r->type, "panels of 16 output channels", (uint64_t)panels));
     arguments_pass_conv(
         p, r, w, routine_add_call(w, t->function, r->type, t->items, (uint64_t)(v[IMAGE_N] * blocks_of(&p->shape, t->side))));
+    w->loading = v[PACKED] ? 1 : 0;
     snprintf(w->variant, sizeof w->variant, "amx_conv_winograd%d_%s", (int)t->side, routine_type_name(r->type));
     return true;
 }
@@ -78,16 +82,19 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
                         routine_add_call(w, "amx_conv_pack", r->type, few ? "output channels" : "panels of 16 output channels",
                                          (uint64_t)(groups * panels)));
     arguments_pass_conv(&p, r, w, routine_add_call(w, "amx_conv", r->type, "blocks of 64 pixels", (uint64_t)blocks));
+    w->loading = r->value[PACKED] ? 1 : 0;
     snprintf(w->variant, sizeof w->variant, few ? "amx_conv_vector_%s" : "amx_conv_16x64_%s", routine_type_name(r->type));
     return true;
 }
 
 const struct routine amx_kernel_conv2d = {
     &operation_conv2d,
-    "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,algo=NAME]",
+    "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,algo=NAME]"
+    "[,packed=0|1]",
     "f32 f16 bf16",
     "NCHW image, K x C/groups x R x S weights (3 x 3 unless told otherwise), sums in f32, then bias and an activation (names as "
     "elementwise on amx); algo: auto matrix, and for 3 x 3 stride 1 winograd2, winograd4, winograd6 (less exact, never chosen by "
-    "auto) or winograd, the one with the fewest products",
+    "auto) or winograd, the one with the fewest products; packed=1: the weights are constants that were brought into "
+    "panels before the run",
     parameters,
     build};

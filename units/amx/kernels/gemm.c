@@ -52,6 +52,7 @@ struct plan {
     struct gemm_form form;
     uint32_t tile_m, tile_n;
     uint32_t block_m, block_n, block_k;
+    uint32_t all_n; /* columns of whole tiles */
     uint64_t a_at, b_at, tile_at, in_at, scale_at, bytes;
 };
 
@@ -88,7 +89,9 @@ static void make_plan(struct plan *p, enum gemm_kind kind, struct gemm_form form
     p->in_at = place(&at, tile_bytes);
     p->scale_at = place(&at, LINE_BYTES);
     p->a_at = place(&at, (uint64_t)p->block_m * line + pieces + GEMM_OVERREAD_BYTES);
-    p->b_at = place(&at, (uint64_t)p->block_n * line + pieces + GEMM_OVERREAD_BYTES);
+    p->all_n = (uint32_t)round_up(n, p->tile_n);
+    const uint64_t all_of_b = (uint64_t)p->all_n * (uint32_t)round_up(k, s->k_unit) * s->in_bytes;
+    p->b_at = place(&at, (blocks->loaded ? all_of_b : (uint64_t)p->block_n * line) + pieces + GEMM_OVERREAD_BYTES);
     p->bytes = at;
 }
 
@@ -157,18 +160,26 @@ struct operand {
     uint64_t ld, panels_at;
     uint32_t tile, tiles_across; /* elements of a tile on this side; tiles of the block that share it */
     int lines_contiguous;        /* as in struct pack_source */
+    uint32_t loaded;             /* elements of this side of which all panels were made beforehand, in whole tiles; 0 = none */
 };
 
 static struct operand operand_a(const struct run *r, uint32_t columns)
 {
     const struct gemm_args *g = r->args;
-    return (struct operand){r->a, g->lda, r->plan.a_at, r->plan.tile_m, (columns - 1) / r->plan.tile_n + 1, (int)g->transpose_a};
+    return (struct operand){r->a, g->lda, r->plan.a_at, r->plan.tile_m, (columns - 1) / r->plan.tile_n + 1, (int)g->transpose_a,
+                            0};
 }
 
 static struct operand operand_b(const struct run *r, uint32_t rows)
 {
     const struct gemm_args *g = r->args;
-    return (struct operand){r->b, g->ldb, r->plan.b_at, r->plan.tile_n, (rows - 1) / r->plan.tile_m + 1, !g->transpose_b};
+    return (struct operand){r->b,
+                            g->ldb,
+                            r->plan.b_at,
+                            r->plan.tile_n,
+                            (rows - 1) / r->plan.tile_m + 1,
+                            !g->transpose_b,
+                            g->blocks.loaded ? r->plan.all_n : 0};
 }
 
 static int is_f32(const struct run *r)
@@ -180,13 +191,23 @@ static int is_f32(const struct run *r)
 static int is_direct(const struct run *r, const struct operand *o, uint32_t valid)
 {
     const int near = o->tiles_across <= DIRECT_TILES && o->ld * r->args->k * r->plan.shape->in_bytes <= DIRECT_BYTES;
-    return is_f32(r) && o->lines_contiguous && valid == o->tile && (near || o->ld == o->tile);
+    return !o->loaded && is_f32(r) && o->lines_contiguous && valid == o->tile && (near || o->ld == o->tile);
 }
 
 static int is_in_pieces(const struct run *r, const struct operand *o)
 {
     const uint64_t vector_bytes = o->ld * r->plan.shape->in_bytes;
-    return is_f32(r) && !o->lines_contiguous && o->tiles_across == 1 && o->tile <= PIECE_WIDTH && vector_bytes <= PIECE_FAR_BYTES;
+    return !o->loaded && is_f32(r) && !o->lines_contiguous && o->tiles_across == 1 && o->tile <= PIECE_WIDTH &&
+           vector_bytes <= PIECE_FAR_BYTES;
+}
+
+/* Where the panel of the elements from `first` on (`at` of the block) lies in the workspace: panels of a block, or those of the
+ * whole operand for the k before k0, then its own. */
+static uint64_t panel_at(const struct run *r, const struct operand *o, uint32_t first, uint32_t at, uint32_t k0,
+                         uint32_t k_padded)
+{
+    const uint64_t place_of = o->loaded ? (uint64_t)k0 * o->loaded + (uint64_t)first * k_padded : (uint64_t)at * k_padded;
+    return o->panels_at + place_of * r->plan.shape->in_bytes;
 }
 
 /* The panel, or what stands for it, of the elements from `first` on (`at` of the block) and the k from k0 on. */
@@ -201,28 +222,33 @@ static struct side side_of(const struct run *r, const struct operand *o, uint32_
         s.lines = (struct gemm_lines){AMX_ADDRESS(r->ctx, base), o->ld * size};
     else
         s.lines = (struct gemm_lines){
-            AMX_ADDRESS(r->ctx, r->workspace + o->panels_at + (s.in_pieces ? 0 : (uint64_t)at * k_padded * size)),
+            AMX_ADDRESS(r->ctx, r->workspace + (s.in_pieces ? o->panels_at : panel_at(r, o, first, at, k0, k_padded))),
             (uint64_t)o->tile * size};
     return s;
+}
+
+static void pack_panel(const struct run *r, const struct operand *o, uint32_t first, uint32_t at, uint32_t valid, uint32_t k0,
+                       uint32_t k, uint32_t k_padded)
+{
+    const struct gemm_shape *shape = r->plan.shape;
+    const struct side s = side_of(r, o, first, at, valid, k0, k_padded);
+    void *panel = r->workspace + panel_at(r, o, first, at, k0, k_padded);
+    if (shape->k_group == 4 && o->panels_at == r->plan.a_at)
+        gemm_pack_panel_k4(r->ctx, panel, &s.source, s.width, valid, k, k_padded);
+    else
+        gemm_pack_panel(r->ctx, panel, &s.source, s.width, valid, k, k_padded);
 }
 
 /* Packs what the tiles of a block want in panels: `count` elements from `first` on. */
 static void pack(const struct run *r, const struct operand *o, uint32_t first, uint32_t count, uint32_t k0, uint32_t k,
                  uint32_t k_padded)
 {
-    const struct gemm_shape *shape = r->plan.shape;
-    if (is_in_pieces(r, o))
+    if (o->loaded || is_in_pieces(r, o))
         return;
     for (uint32_t at = 0; at < count; at += o->tile) {
         const uint32_t valid = min_u32(o->tile, count - at);
-        if (is_direct(r, o, valid))
-            continue;
-        const struct side s = side_of(r, o, first + at, at, valid, k0, k_padded);
-        void *panel = r->workspace + o->panels_at + (uint64_t)at * k_padded * shape->in_bytes;
-        if (shape->k_group == 4 && o->panels_at == r->plan.a_at)
-            gemm_pack_panel_k4(r->ctx, panel, &s.source, s.width, valid, k, k_padded);
-        else
-            gemm_pack_panel(r->ctx, panel, &s.source, s.width, valid, k, k_padded);
+        if (!is_direct(r, o, valid))
+            pack_panel(r, o, first + at, at, valid, k0, k, k_padded);
     }
 }
 
@@ -376,12 +402,30 @@ static struct gemm_form form_of(const struct run *r)
     return gemm_form_of((enum gemm_kind)g->kind, g->m, g->n);
 }
 
-void gemm_run(struct amx_ctx *ctx, const struct gemm_args *args)
+static struct run begin(struct amx_ctx *ctx, const struct gemm_args *args)
 {
     struct run r = {.ctx = ctx, .args = args, .workspace = (uint8_t *)(uintptr_t)args->workspace};
     r.plain_alpha = args->alpha_bits == one_bits((enum gemm_kind)args->kind);
     make_plan(&r.plan, (enum gemm_kind)args->kind, form_of(&r), args->m, args->n, args->k, &args->blocks);
     r.c_row_bytes = args->ldc * r.plan.shape->out_bytes;
+    return r;
+}
+
+void gemm_load(struct amx_ctx *ctx, const struct gemm_args *args)
+{
+    struct run r = begin(ctx, args);
+    r.b = (const uint8_t *)(uintptr_t)args->b;
+    const struct operand b = operand_b(&r, args->m);
+    for (uint32_t k0 = 0; k0 < args->k; k0 += r.plan.block_k) {
+        const uint32_t k = min_u32(r.plan.block_k, args->k - k0), k_padded = (uint32_t)round_up(k, r.plan.shape->k_unit);
+        for (uint32_t j = 0; j < args->n; j += b.tile)
+            pack_panel(&r, &b, j, 0, min_u32(b.tile, args->n - j), k0, k, k_padded);
+    }
+}
+
+void gemm_run(struct amx_ctx *ctx, const struct gemm_args *args)
+{
+    struct run r = begin(ctx, args);
     write_scales(&r);
     AMX_SET(ctx);
     for (uint32_t i = 0; i < args->batch; i++) {

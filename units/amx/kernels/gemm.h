@@ -35,7 +35,8 @@ struct gemm_args {
     uint32_t kind;                     /* enum gemm_kind */
     uint64_t alpha_bits, beta_bits;    /* alpha, beta in the output type; integers: alpha 1, beta 0 or 1 */
     struct gemm_blocks { /* of the packed operands; 0 = chosen for the caches, others are rounded up to whole tiles */
-        uint32_t m, n, k, reserved;
+        uint32_t m, n, k;
+        uint32_t loaded; /* 1: panels of all of b lie in the workspace, where gemm_load wrote them; of batch 1 */
     } blocks;
 };
 
@@ -57,6 +58,9 @@ struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n);
 
 uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k);
 uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks);
+
+/* Writes the panels of a b that does not change from product to product, as gemm_run would in each of them. */
+void gemm_load(struct amx_ctx *ctx, const struct gemm_args *args);
 
 /* Runs the product. ctx is NULL on AArch64. The arguments must be valid; nothing checks them here. */
 void gemm_run(struct amx_ctx *ctx, const struct gemm_args *args);

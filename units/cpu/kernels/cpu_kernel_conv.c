@@ -17,9 +17,11 @@ enum { SIDE = 4, POINTS = 36 };
  * of |G| times a row of |B^T|, which is 1 (10 + 10) / 2 + 8 (6 + 6) 7 / 24 + 10. */
 #define WINOGRAD_GROWTH 2304
 
-enum { ALGO = CONV_OWN, ALGO_AUTO = 0, ALGO_MATRIX, ALGO_WINOGRAD4 };
-static const struct kernel_parameter parameters[] = {
-    ROUTINE_CONV_PARAMETERS, {.name = "algo", .words = "auto|matrix|winograd4"}, {.name = NULL}};
+enum { ALGO = CONV_OWN, PACKED, ALGO_AUTO = 0, ALGO_MATRIX, ALGO_WINOGRAD4 };
+static const struct kernel_parameter parameters[] = {ROUTINE_CONV_PARAMETERS,
+                                                     {.name = "algo", .words = "auto|matrix|winograd4"},
+                                                     {.name = "packed", .least = 0, .most = 1},
+                                                     {.name = NULL}};
 
 /* Channels are parted where there are fewer blocks of pixels than threads want. */
 static int64_t chunks_of(int64_t blocks, int64_t panels, unsigned threads)
@@ -44,6 +46,7 @@ static void build_matrix(const struct routine_request *r, struct routine_work *w
                         routine_add_call(w, "neon_conv", r->type,
                                          p->chunks > 1 ? "parts of channels of 48 pixels" : "blocks of 48 pixels",
                                          (uint64_t)(blocks * p->chunks)));
+    w->loading = r->value[PACKED] ? 1 : 0;
     snprintf(w->variant, sizeof w->variant, r->type == ROUTINE_I8 ? "neon_conv_8x12_dot_%s" : "neon_conv_8x12_%s",
              routine_type_name(r->type));
 }
@@ -64,6 +67,7 @@ static bool build_winograd(const struct routine_request *r, struct routine_work 
     arguments_pass_conv(p, r, w,
                         routine_add_call(w, "neon_winograd_weights", r->type, "panels of 8 output channels", (uint64_t)panels));
     arguments_pass_conv(p, r, w, routine_add_call(w, "neon_winograd", r->type, "blocks of 12 tiles of 4 x 4", blocks));
+    w->loading = r->value[PACKED] ? 1 : 0;
     snprintf(w->variant, sizeof w->variant, "neon_conv_winograd4_%s", routine_type_name(r->type));
     return true;
 }
@@ -89,11 +93,11 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
 
 const struct routine cpu_kernel_conv2d = {
     &operation_conv2d,
-    "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,algo=NAME]",
+    "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,algo=NAME][,packed=0|1]",
     "f32 f16 bf16 i8",
     "NCHW image, K x C/groups x R x S weights (3 x 3 unless told otherwise), sums in f32, then bias and an activation (names as "
     "elementwise); i8: sums, bias and result in i32, no activation; algo: auto matrix, and for 3 x 3 stride 1 winograd4 (less "
     "exact, never "
-    "chosen by auto)",
+    "chosen by auto); packed=1: the weights are constants that were brought into panels before the run",
     parameters,
     build};

@@ -5,10 +5,13 @@
 
 /* ORDER: native/gemm_tile.h, and the sources above. */
 enum { TILE_ROWS = 8, BLOCK_PANELS = 8, DOT_ROWS = 16 };
-enum { ACC = GEMM_OWN, ALGO, ACC_F32 = 0, ACC_F16, ALGO_TILES = 0, ALGO_DOTS };
+enum { ACC = GEMM_OWN, ALGO, PACKED, ACC_F32 = 0, ACC_F16, ALGO_TILES = 0, ALGO_DOTS };
 
-static const struct kernel_parameter parameters[] = {
-    ROUTINE_GEMM_PARAMETERS, {.name = "acc", .words = "f32|f16"}, {.name = "algo", .words = "tiles|dots"}, {.name = NULL}};
+static const struct kernel_parameter parameters[] = {ROUTINE_GEMM_PARAMETERS,
+                                                     {.name = "acc", .words = "f32|f16"},
+                                                     {.name = "algo", .words = "tiles|dots"},
+                                                     {.name = "packed", .least = 0, .most = 1},
+                                                     {.name = NULL}};
 
 /* How a type is computed. */
 struct method {
@@ -119,19 +122,22 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
     pass(r, w, packed, own, by_columns,
          add_call(w, "neon_gemm", t.suffix, by_columns ? t.panels[1] : "panels of 8 rows of c",
                   batch * (by_columns ? columns : rows)));
+    w->loading = r->value[PACKED] ? 1 : 0;
     snprintf(w->variant, sizeof w->variant, "%s", t.variant);
     return true;
 }
 
 const struct routine cpu_kernel_gemm = {
     .operation = &operation_gemm,
-    .grammar = "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,acc=f32|f16][,algo=tiles|dots]",
+    .grammar = "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,acc=f32|f16][,algo=tiles|dots][,packed=0|1]",
     .precisions = "f32 f16 bf16 f64 i8 q4_0 q8_0",
     .text =
         "c = alpha * op(a) * op(b) + beta * c, row-major, sums in f32 (f64: in f64; i8: in i32, which is also the type of c); "
         "ta/tb: operand "
         "stored transposed; acc: type of sums for f16; algo: tiles in registers of packed operands, or one dot product after the "
-        "other; q4_0 and q8_0: b in blocks of ggml, a rounded to q8_0, a and c in f32",
+        "other; q4_0 and q8_0: b in blocks of ggml, a rounded to q8_0, a and c in f32; packed=1: b are constants that were "
+        "brought "
+        "into panels before the run",
     .parameter = parameters,
     .build = build,
 };

@@ -1,0 +1,55 @@
+/* What the files of run_network_plan.h share. */
+#ifndef ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_INTERNAL_H
+#define ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_INTERNAL_H
+
+#include "sim/run/run_network_plan.h"
+#include "sim/run/run_network_predict.h"
+
+#include <math.h>
+
+/* Units that nodes are given to, by number. */
+enum { PLAN_CPU, PLAN_AMX, PLAN_GPU, PLAN_PARTS };
+extern const enum orch_part network_plan_parts[PLAN_PARTS];
+
+struct planned {
+    const struct net_node *node;
+    double seconds[PLAN_PARTS]; /* INFINITY = the unit does not compute it */
+    double elements, macs;      /* of operands and results that are in f32 */
+    bool host;                  /* the reference computes it from what units computed */
+    enum orch_part part;
+    bool splits;      /* a product or convolution whose rows two units can share */
+    double amx_share; /* of it, beside the GPU; 0 = it is not split */
+};
+
+/* How long a kernel takes on a unit, as simulated. */
+struct plan_time {
+    char workload[200];
+    enum orch_part part;
+    double seconds;
+};
+
+struct network_plan {
+    const struct run_network *network;
+    struct network_speeds speeds;
+    struct planned *item;
+    size_t count, room;
+    bool splits, share_given; /* products may be split; how, the request says */
+    bool measures;            /* kernels are simulated where predictions are near each other; */
+    bool measuring;           /* that is going on */
+    struct plan_time *time;
+    size_t times, time_room;
+    double as_planned, all_on[PLAN_PARTS];
+};
+
+/* No unit has a kernel for it. */
+static inline bool planned_is_left(const struct planned *p)
+{
+    return !(p->seconds[PLAN_CPU] < INFINITY || p->seconds[PLAN_AMX] < INFINITY || p->seconds[PLAN_GPU] < INFINITY);
+}
+
+/* run_network_plan_list.c: by the earliest end, of nodes with the longest way to the end first. `splits`: products may be split
+ * over AMX and GPU, `share` of each on AMX (NAN: so that both are done at the same time, where that helps). It keeps the
+ * assignment that the plan has where that is predicted to be done earlier. */
+bool network_plan_list(struct network_plan *plan, bool splits, double share, struct orch_error *error);
+
+#endif

@@ -1,0 +1,215 @@
+/* Which unit computes which node where units work at the same time: nodes are taken in the order of their longest way to the end,
+ * each goes to the unit that is done with it first (the heuristic "heterogeneous earliest finish time": Topcuoglu, Hariri, Wu,
+ * IEEE TPDS 13, 2002). */
+#include "sim/run/run_network_plan_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPLIT = PLAN_PARTS, WAYS }; /* a way to compute a node: a unit, or AMX and GPU together */
+#define NOWHERE SIZE_MAX
+
+struct list {
+    struct network_plan *plan;
+    bool splits;
+    double share;
+    size_t *producer; /* by value: the item that computes it, NOWHERE = it is there from the beginning */
+    double *rank, *end;
+    unsigned *way;
+    double free_at[PLAN_PARTS]; /* when the unit has done all that it was given */
+};
+
+/* ---- who waits for whom ---- */
+
+/* Items are nodes of the graph; what has none has its operand's elements under another shape. */
+static void find_producers(struct list *l)
+{
+    const struct net_graph *const g = l->plan->network->model->graph;
+    size_t item = 0;
+    for (size_t v = 0; v < l->plan->network->model->values; v++)
+        l->producer[v] = NOWHERE;
+    for (size_t k = 0; k < g->nodes; k++) {
+        const struct net_node *const node = g->node[k];
+        const bool is_item = item < l->plan->count && l->plan->item[item].node == node;
+        for (size_t o = 0; o < node->outputs; o++)
+            if (node->output[o] != NET_NONE)
+                l->producer[node->output[o]] = is_item                                      ? item
+                                               : node->inputs && node->input[0] != NET_NONE ? l->producer[node->input[0]]
+                                                                                            : NOWHERE;
+        item += is_item;
+    }
+}
+
+static size_t producer_of(const struct list *l, const struct planned *p, size_t input)
+{
+    return p->node->input[input] == NET_NONE ? NOWHERE : l->producer[p->node->input[input]];
+}
+
+/* ---- the order ---- */
+
+static double mean_seconds(const struct planned *p)
+{
+    double sum = 0;
+    unsigned count = 0;
+    for (unsigned i = 0; i < PLAN_PARTS; i++)
+        if (p->seconds[i] < INFINITY) {
+            sum += p->seconds[i];
+            count++;
+        }
+    return count ? sum / count : 0;
+}
+
+static void rank_all(struct list *l)
+{
+    for (size_t i = l->plan->count; i-- > 0;) {
+        const struct planned *const p = &l->plan->item[i];
+        l->rank[i] += mean_seconds(p);
+        for (size_t k = 0; k < p->node->inputs; k++) {
+            const size_t before = producer_of(l, p, k);
+            if (before != NOWHERE && before < i)
+                l->rank[before] = fmax(l->rank[before], l->rank[i]);
+        }
+    }
+}
+
+struct place {
+    double rank;
+    size_t item;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct place *const x = a, *const y = b;
+    return x->rank > y->rank ? -1 : x->rank < y->rank ? 1 : x->item < y->item ? -1 : 1;
+}
+
+/* ---- the units ---- */
+
+static bool uses_gpu(unsigned way)
+{
+    return way == PLAN_GPU || way == SPLIT;
+}
+
+/* What is computed one way is there for another: of the GPU when its command buffer has completed, for the GPU when another one
+ * is submitted. */
+static double hand_over(const struct list *l, unsigned from, unsigned to)
+{
+    const struct network_speeds *const s = &l->plan->speeds;
+    const double leaves = uses_gpu(from) && to != PLAN_GPU ? s->complete_s : 0;
+    return leaves + (from != PLAN_GPU && uses_gpu(to) ? s->submit_s : 0);
+}
+
+/* When the operands are there; the first kernel of the GPU waits for a command buffer. */
+static double ready(const struct list *l, const struct planned *p, unsigned way)
+{
+    double at = uses_gpu(way) ? l->plan->speeds.submit_s : 0;
+    for (size_t k = 0; k < p->node->inputs; k++) {
+        const size_t before = producer_of(l, p, k);
+        if (before != NOWHERE)
+            at = fmax(at, l->end[before] + hand_over(l, l->way[before], way));
+    }
+    return at;
+}
+
+/* So that both are done at the same time: the GPU begins and completes later where nothing of its own is before and behind. */
+static double fair_share(const struct list *l, const struct planned *p)
+{
+    const double amx = p->seconds[PLAN_AMX];
+    const double gpu = p->seconds[PLAN_GPU] + (l->plan->count == 1 ? l->plan->speeds.hand_over_s : 0);
+    return !isnan(l->share) ? l->share : fmin(1, gpu / (amx + p->seconds[PLAN_GPU]));
+}
+
+static double seconds_of(const struct list *l, const struct planned *p, unsigned way)
+{
+    const double amx = p->seconds[PLAN_AMX], gpu = p->seconds[PLAN_GPU];
+    if (way != SPLIT)
+        return p->seconds[way];
+    if (!l->splits || !p->splits || !(amx < INFINITY && gpu < INFINITY))
+        return INFINITY;
+    return fmax(fair_share(l, p) * amx, (1 - fair_share(l, p)) * gpu);
+}
+
+static double begin_of(const struct list *l, const struct planned *p, unsigned way)
+{
+    const double busy = way == SPLIT ? fmax(l->free_at[PLAN_AMX], l->free_at[PLAN_GPU]) : l->free_at[way];
+    return fmax(ready(l, p, way), busy);
+}
+
+static void give(struct list *l, size_t item)
+{
+    const struct planned *const p = &l->plan->item[item];
+    unsigned best = PLAN_CPU;
+    double end = INFINITY;
+    if (planned_is_left(p)) { /* by the reference, in no time */
+        l->end[item] = ready(l, p, PLAN_CPU);
+        l->way[item] = PLAN_CPU;
+        return;
+    }
+    for (unsigned way = 0; way < WAYS; way++) {
+        const bool forced = way == SPLIT && !isnan(l->share);
+        const double last = uses_gpu(way) && item + 1 == l->plan->count ? l->plan->speeds.complete_s : 0;
+        const double then = begin_of(l, p, way) + seconds_of(l, p, way) + last;
+        if (then < end || (forced && then < INFINITY)) {
+            end = then;
+            best = way;
+        }
+    }
+    l->end[item] = end;
+    l->way[item] = best;
+    if (best == SPLIT)
+        l->free_at[PLAN_AMX] = l->free_at[PLAN_GPU] = end;
+    else
+        l->free_at[best] = end;
+}
+
+static double last_end(const struct list *l)
+{
+    double end = 0;
+    for (size_t i = 0; i < l->plan->count; i++)
+        end = fmax(end, l->end[i] + (uses_gpu(l->way[i]) ? l->plan->speeds.complete_s : 0));
+    return end;
+}
+
+/* What the list says becomes the plan, unless the plan is better than that without anything at the same time. */
+static void take(struct list *l)
+{
+    const bool forced = l->splits && !isnan(l->share);
+    const double end = last_end(l);
+    if (end >= l->plan->as_planned && !forced)
+        return;
+    l->plan->as_planned = end;
+    for (size_t i = 0; i < l->plan->count; i++) {
+        struct planned *const p = &l->plan->item[i];
+        p->part = l->way[i] == SPLIT ? PART_GPU : network_plan_parts[l->way[i]];
+        p->amx_share = l->way[i] == SPLIT ? fair_share(l, p) : 0;
+    }
+}
+
+bool network_plan_list(struct network_plan *plan, bool splits, double share, struct orch_error *error)
+{
+    struct list l = {.plan = plan, .splits = splits, .share = share};
+    const size_t count = plan->count + 1;
+    struct place *const order = calloc(count, sizeof *order);
+    l.producer = calloc(plan->network->model->values + 1, sizeof *l.producer);
+    l.rank = calloc(count, sizeof *l.rank);
+    l.end = calloc(count, sizeof *l.end);
+    l.way = calloc(count, sizeof *l.way);
+    const bool ok = (order && l.producer && l.rank && l.end && l.way) || orch_no_memory(error);
+    if (ok) {
+        find_producers(&l);
+        rank_all(&l);
+        for (size_t i = 0; i < plan->count; i++)
+            order[i] = (struct place){l.rank[i], i};
+        qsort(order, plan->count, sizeof *order, by_rank);
+        for (size_t i = 0; i < plan->count; i++)
+            give(&l, order[i].item);
+        take(&l);
+    }
+    free(order);
+    free(l.producer);
+    free(l.rank);
+    free(l.end);
+    free(l.way);
+    return ok;
+}
