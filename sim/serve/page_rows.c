@@ -80,26 +80,105 @@ void rows_address(const struct http_request *request, struct text *to)
     }
 }
 
+/* ---- what is going on ---- */
+
+enum { NOW_COLUMNS = 9 };
+static const struct result_column now_columns[NOW_COLUMNS] = {
+    {"workload", NULL, false},  {"chip", NULL, false},    {"unit", NULL, false},
+    {"doing", NULL, false},     {"done", NULL, true},     {"simulated so far", "s", true},
+    {"operations", NULL, true}, {"host time", "s", true}, {"begun", NULL, false}};
+
+struct now_cells {
+    double number[NOW_COLUMNS];           /* NAN = not known */
+    char shown[NOW_COLUMNS][FORMAT_SIZE]; /* of the numbers */
+    const char *text[NOW_COLUMNS];
+};
+
+static void fill_now(struct now_cells *c, const struct db_progress *p)
+{
+    const double number[NOW_COLUMNS] = {NAN, NAN, NAN, NAN, p->fraction, p->seconds, p->ops, p->host_seconds, NAN};
+    *c = (struct now_cells){.text = {p->workload, p->chip, p->unit, p->doing ? p->doing : p->kind, [8] = p->started}};
+    memcpy(c->number, number, sizeof number);
+    if (p->points > 0)
+        snprintf(c->shown[4], FORMAT_SIZE, "%.0f of %.0f points", p->points_done, p->points);
+    else
+        snprintf(c->shown[4], FORMAT_SIZE, "%.0f %%", 100 * p->fraction);
+    format_si(c->shown[5], p->seconds, "s");
+    snprintf(c->shown[6], FORMAT_SIZE, "%.0f", p->ops);
+    format_si(c->shown[7], p->host_seconds, "s");
+    for (int i = 0; i < NOW_COLUMNS; i++)
+        if (!isnan(number[i]))
+            c->text[i] = c->shown[i];
+}
+
+static void row_now(void *table, const struct db_progress *progress)
+{
+    struct now_cells cells;
+    fill_now(&cells, progress);
+    for (int i = 0; i < NOW_COLUMNS; i++) {
+        if (now_columns[i].right)
+            result_table_number(table, cells.number[i], cells.text[i]);
+        else
+            result_table_text(table, cells.text[i]);
+    }
+}
+
+struct result_table *rows_now(const struct protocol_context *c)
+{
+    struct result_table *const t = result_table_create(now_columns, NOW_COLUMNS);
+    db_visit_progress(c->db, row_now, t, NULL);
+    return t;
+}
+
+/* A row of texts as JSON. */
+static void put_texts(struct text *to, const char *const *text, size_t count)
+{
+    const char last = to->size ? to->data[to->size - 1] : 0;
+    text_put(to, last == '[' ? "\n[" : ",\n[");
+    for (size_t i = 0; i < count; i++) {
+        text_put(to, i ? "," : "");
+        text_json(to, text[i]);
+    }
+    text_put(to, "]");
+}
+
+static void json_now(void *to, const struct db_progress *progress)
+{
+    struct now_cells cells;
+    fill_now(&cells, progress);
+    put_texts(to, cells.text, NOW_COLUMNS);
+}
+
+static void begin_rows(struct http_reply *reply, const struct result_column *column, int count)
+{
+    reply_json(reply);
+    text_put(&reply->body, "{\"numbers\":[");
+    for (int i = 0; i < count; i++)
+        text_printf(&reply->body, i ? ",%s" : "%s", column[i].right ? "true" : "false");
+    text_put(&reply->body, "],\"rows\":[");
+}
+
+void rows_now_answer(const struct protocol_context *c, struct http_reply *reply)
+{
+    begin_rows(reply, now_columns, NOW_COLUMNS);
+    db_visit_progress(c->db, json_now, &reply->body, NULL);
+    text_put(&reply->body, "]}\n");
+}
+
+/* ---- newer runs ---- */
+
 void rows_answer(const struct protocol_context *c, const struct http_request *request, struct http_reply *reply)
 {
     const char *const after = field(request, "after");
     struct text *const to = &reply->body;
-    char text[FORMAT_SIZE];
-    bool any = false;
-    reply_json(reply);
-    text_put(to, "{\"numbers\":[");
-    for (int i = 0; i < COLUMNS; i++)
-        text_printf(to, i ? ",%s" : "%s", columns[i].right ? "true" : "false");
-    text_put(to, "],\"rows\":[");
+    begin_rows(reply, columns, COLUMNS);
     sqlite3_stmt *const rows = select_runs(c, request, after ? strtoll(after, NULL, 10) : 0, false);
     while (rows && db_step(c->db, rows, NULL) == SQLITE_ROW) {
-        text_put(to, any ? ",\n[" : "\n[");
-        any = true;
-        for (int i = 0; i < COLUMNS; i++) {
-            text_put(to, i ? "," : "");
-            text_json(to, shown(rows, i, text));
-        }
-        text_put(to, "]");
+        const char *cell[COLUMNS];
+        char text[COLUMNS][FORMAT_SIZE];
+        for (int i = 0; i < COLUMNS; i++)
+            cell[i] = shown(rows, i, text[i]);
+        put_texts(to, cell, COLUMNS);
     }
     sqlite3_finalize(rows);
     text_put(to, "]}\n");
