@@ -136,23 +136,23 @@ static void test_the_program_for_the_gpu_keeps_to_metals_interface(void)
     CHECK(code == 0, "%s", said);
 }
 
-#define GPU(seconds) "Apple M1,4,4,8,macOS 15.1,gpu,copy:67108864,f32,1," seconds ",right\n"
+#define GPU(seconds) "Apple M1,4,4,8,macOS 15.1,gpu,copy:2097152,f32,1," seconds ",right\n"
 
 static bool write_result(const char *text);
 
 static void test_answers_of_the_gpu_come_back(void)
 {
-    if (!write_result("machine,p_cores,e_cores,gpu_cores,os,unit,workload,precision,pass,seconds,result\n" GPU("2.31e-3")
-                          GPU("2.29e-3") GPU("2.30e-3")))
+    if (!write_result("machine,p_cores,e_cores,gpu_cores,os,unit,workload,precision,pass,seconds,result\n" GPU("4.1e-5")
+                          GPU("3.9e-5") GPU("4.0e-5")))
         return;
     cli_ask(&home, "measure read $/result.csv -o $/rows.csv");
     CHECK(home.outcome.code == 0, "%s", home.outcome.err);
     cli_ask(&home, "validate $/rows.csv --csv");
     CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "\nrows:2,"), "%s%s", home.outcome.out, home.outcome.err);
     cli_ask(&home, "validate $/rows.csv --dump rows:2");
-    CHECK(strstr(home.outcome.out, "run copy:67108864 --unit gpu") && strstr(home.outcome.err, "device_seconds"), "%s%s",
+    CHECK(strstr(home.outcome.out, "run copy:2097152 --unit gpu") && strstr(home.outcome.err, "device_seconds"), "%s%s",
           home.outcome.out, home.outcome.err);
-    cli_ask(&home, "calibrate $/rows.csv --vary memory_peak_GBps --folds 0 --dry-run");
+    cli_ask(&home, "calibrate $/rows.csv --vary mem.slc_gbps --folds 0 --dry-run");
     CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "1 rows fitted of 1"), "%s%s", home.outcome.out, home.outcome.err);
 }
 
