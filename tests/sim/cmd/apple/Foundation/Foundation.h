@@ -7,7 +7,8 @@ typedef unsigned long NSUInteger;
 typedef double NSTimeInterval;
 typedef NSUInteger NSStringEncoding;
 enum { NSUTF8StringEncoding = 4 };
-__attribute__((objc_root_class)) @interface NSObject
+__attribute__((objc_root_class))
+@interface NSObject
 @end
 @class NSError;
 @interface NSString : NSObject
