@@ -164,11 +164,12 @@ static struct result_table *bars_table(const struct chart_bar *bar, size_t bars,
     const struct result_column columns[] = {
         {"setting", NULL, false}, {"mean", unit, true}, {"least", unit, true}, {"greatest", unit, true}};
     struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
+    char text[FORMAT_SIZE];
     for (size_t i = 0; i < bars; i++) {
         result_table_text(t, bar[i].name);
         result_table_number(t, bar[i].value, bar[i].shown);
-        result_table_number(t, bar[i].low, NULL);
-        result_table_number(t, bar[i].high, NULL);
+        result_table_number(t, bar[i].low, format_quantity(text, bar[i].low, unit));
+        result_table_number(t, bar[i].high, format_quantity(text, bar[i].high, unit));
     }
     return t;
 }

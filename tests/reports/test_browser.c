@@ -119,7 +119,8 @@ static const char keys[] =
     "<script>function press(chart, names) { chart.focus(); names.forEach(function (name) { chart.dispatchEvent(new "
     "KeyboardEvent('keydown', {key: name, bubbles: true})); }); }\n"
     "press(document.querySelector('figure .wide svg[tabindex]'), ['ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowLeft']);\n"
-    "press(document.querySelector('.live'), ['End', 'ArrowLeft']);</script>\n";
+    "press(document.querySelector('.live'), ['End', 'ArrowLeft']);\n"
+    "document.body.dataset.still = getComputedStyle(document.querySelector('figure.series .still')).display;</script>\n";
 
 static bool write_charts_and_keys(const char *path)
 {
@@ -169,6 +170,7 @@ static void test_charts_are_read_by_keys(void)
               strstr(dom, "said\"") ? strstr(dom, "said\"") : "no line");
         CHECK(count_of(dom, "<p class=\"said\" role=\"status\">time [s] 1, power [W] 6</p>") == 1, "the series says nothing");
         CHECK(count_of(dom, "aria-label=\"Scatter: 3 marks, by arrow keys\"") == 1, "nobody says that there are keys");
+        CHECK(count_of(dom, "data-still=\"none\"") == 1, "the still picture stands below the live one");
     }
     free(dom);
     CHECK(suite_remove(folder), "something stays in %s", folder);
