@@ -204,7 +204,7 @@ install: all $(O)/pages/done
 	install -m 644 $(O)/pages/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(O)/pages/schemas/*.json $(DESTDIR)$(PREFIX)/share/orchard/schemas/
 	install -D -m 644 $(O)/pages/orchard.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/orchard
-	install -D -m 644 $(O)/pages/orchard.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_orchard
+	install -D -m 644 $(O)/pages/orchard.zsh $(DESTDIR)$(ZSH_DIR)/_orchard
 	install -D -m 644 $(O)/pages/orchard.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/orchard.fish
 	install -D -m 644 sim/orchard.py $(DESTDIR)$(PYTHON_DIR)/orchard.py
 	install -D -m 644 sim/NEWS $(DESTDIR)$(PREFIX)/share/doc/orchard/NEWS
@@ -214,6 +214,8 @@ install: all $(O)/pages/done
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' sim/orchard.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/orchard.pc
 
 # Manual pages, completion and schemas say what the tables of options and keys say: the program writes them.
+# Debian reads completions of packages from a folder of their own.
+ZSH_DIR ?= $(if $(filter /usr,$(PREFIX)),/usr/share/zsh/vendor-completions,$(PREFIX)/share/zsh/site-functions)
 PYTHON_DIR ?= $(if $(filter /usr,$(PREFIX)),/usr/lib/python3/dist-packages,$(PREFIX)/share/orchard/python)
 $(O)/pages/done: $(O)/orchard
 	@mkdir -p $(O)/pages/man $(O)/pages/schemas

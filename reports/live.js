@@ -35,20 +35,32 @@
     if (!table.dataset.rows) return;
     var say = document.getElementById(table.id + "-says"), at = field ? 1 : 0;
     function newest() { return body.rows.length ? body.rows[0].cells[at].textContent : "0"; }
+    function put(texts, numbers, at) {
+      var row = body.insertRow(at);
+      texts.forEach(function (t, i) { cell(row, t, numbers[i], i === 0 ? table.dataset.link : null); });
+      return row;
+    }
+    function renew() { /* all rows are what they are now */
+      if (document.hidden) return;
+      fetch(table.dataset.rows).then(function (r) { return r.json(); }).then(function (answer) {
+        while (body.rows.length) body.deleteRow(-1);
+        answer.rows.forEach(function (texts) { put(texts, answer.numbers, -1); });
+        if (say) say.textContent = answer.rows.length ? answer.rows.length + " going on" : "nothing is going on";
+      }).catch(function () { if (say) say.textContent = "the server does not answer"; });
+    }
     function ask() {
       if (document.hidden) return;
       fetch(table.dataset.rows + "&after=" + newest()).then(function (r) { return r.json(); }).then(function (answer) {
         answer.rows.forEach(function (texts) { /* oldest first */
           if (Number(texts[0]) <= Number(newest())) return;
-          var row = body.insertRow(0);
+          var row = put(texts, answer.numbers, 0);
           row.className = "new";
-          texts.forEach(function (t, i) { cell(row, t, answer.numbers[i], i === 0 ? table.dataset.link : null); });
           if (field) tick(row, field);
         });
         while (body.rows.length > SHOWN) body.deleteRow(-1);
         if (say) say.textContent = answer.rows.length ? answer.rows.length + " new" : "up to date";
       }).catch(function () { if (say) say.textContent = "the server does not answer"; });
     }
-    setInterval(ask, EVERY_MS);
+    setInterval(table.dataset.whole ? renew : ask, EVERY_MS);
   });
 })();

@@ -195,6 +195,7 @@ static void table_begin(struct text *out, const struct result_table *t, unsigned
     if (how) {
         page_attribute(out, "data-link", how->link);
         page_attribute(out, "data-rows", how->rows);
+        page_attribute(out, "data-whole", how->whole ? "1" : NULL);
         page_attribute(out, "data-pick", how->pick);
     }
     text_put(out, ">\n<thead><tr>");

@@ -43,6 +43,7 @@ struct page_list {
     const char *link; /* stands before the text of the first column, which becomes a link; NULL = no links */
     const char *rows; /* address that gives rows newer than &after=, as {"numbers": [bool], "rows": [[text]]}, oldest first; NULL
                          = the list stays as it is. The newest row comes first, and the first column is a number that grows. */
+    bool whole;       /* `rows` gives all rows each time, as they are to stand */
     const char *pick; /* name of the field of a form that takes the first column of ticked rows; NULL = nothing to tick */
 };
 void page_list(struct page *page, const char *title, const struct result_table *table, const struct page_list *how);

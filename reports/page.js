@@ -31,13 +31,49 @@
     document.querySelectorAll("details").forEach(function (d) { if (!d.querySelector("table").rows[40]) d.open = true; });
   });
 
+  /* Charts by keyboard: arrows lead from one mark to the next, Home and End to the first and the last, and a line below says what the
+   * mouse would find there. */
+  function teller(chart) {
+    var line = document.createElement("p");
+    line.className = "said";
+    line.setAttribute("role", "status");
+    chart.after(line);
+    return line;
+  }
+  function byKeys(chart, count, show, leave) {
+    var at = -1;
+    chart.setAttribute("tabindex", "0");
+    chart.setAttribute("aria-label", (chart.getAttribute("aria-label") || "chart") + ": " + count + " marks, by arrow keys");
+    chart.addEventListener("keydown", function (e) {
+      var to = {ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, PageDown: at + 10, PageUp: at - 10, Home: 0, End: count - 1}[e.key];
+      if (e.key === "Escape") chart.blur();
+      if (to === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
+      e.preventDefault();
+      at = Math.max(0, Math.min(count - 1, to));
+      show(at);
+    });
+    chart.addEventListener("blur", leave);
+  }
+  document.querySelectorAll("figure .wide svg").forEach(function (svg) {
+    var line, here, marks = Array.from(svg.querySelectorAll("title"), function (t) { return t.parentNode; }).filter(function (m) { return m !== svg; });
+    function leave() { if (here) here.classList.remove("here"); here = null; }
+    if (!marks.length) return;
+    line = teller(svg);
+    byKeys(svg, marks.length, function (i) {
+      leave();
+      here = marks[i];
+      here.classList.add("here");
+      line.textContent = here.querySelector("title").textContent;
+    }, leave);
+  });
+
   /* Long series: a chart to zoom into instead of the still picture, drawn from the table below it. */
   if (typeof uPlot === "undefined") return;
   var zoom = uPlot.sync("time");
   function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
   function live(figure) {
     var old = figure.querySelector(".live"), still = figure.querySelector(".still");
-    if (old) { old.plot.destroy(); old.remove(); }
+    if (old) { old.plot.destroy(); old.nextSibling.remove(); old.remove(); }
     var cells = rows(figure.querySelector("table")), head = cells.shift();
     var data = head.map(function (_, c) {
       return cells.map(function (row) { return row[c] === "" || isNaN(row[c]) ? null : Number(row[c]); });
@@ -55,6 +91,14 @@
           show: c <= Number(figure.dataset.shown), dash: c > 8 ? [6, 4] : undefined, points: {show: false}};
       })
     }, data, box);
+    var line = teller(box), plot = box.plot;
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", figure.querySelector("figcaption").textContent);
+    byKeys(box, data[0].length, function (i) {
+      plot.setCursor({left: plot.valToPos(data[0][i], "x"), top: 1});
+      line.textContent = head.map(function (name, c) { return plot.series[c].show ? name + " " + (data[c][i] === null ? "\u2013" : data[c][i]) : null; })
+        .filter(function (text) { return text; }).join(", ");
+    }, function () { plot.setCursor({left: -10, top: -10}); });
   }
   function all() { document.querySelectorAll("figure.series").forEach(live); }
   all();

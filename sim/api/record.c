@@ -3,13 +3,16 @@
 #include "sim/api/events.h"
 #include "sim/listen/db_writer.h"
 #include "sim/listen/perfetto_listener.h"
+#include "sim/listen/progress_writer.h"
 #include "sim/report/run_events.h"
 #include "sim/trace/trace_recorder.h"
 
-static bool subscribe(const struct api_record *r, struct event_bus *bus, struct db_writer *writer, struct event_teller *teller)
+static bool subscribe(const struct api_record *r, struct event_bus *bus, struct db_writer *writer,
+                      struct progress_writer *progress, struct event_teller *teller)
 {
     const struct orchard_session *const session = r->context->session;
     return event_bus_subscribe(bus, &(struct event_listener){db_writer_on_event, writer, false}) &&
+           event_bus_subscribe(bus, &(struct event_listener){progress_writer_on_event, progress, true}) &&
            ((!session->event && !session->progress) ||
             event_bus_subscribe(bus, &(struct event_listener){event_teller_on_event, teller, session->progress != NULL})) &&
            (!r->perfetto || event_bus_subscribe(bus, &(struct event_listener){perfetto_listener_on_event, r->perfetto, false})) &&
@@ -22,9 +25,10 @@ bool api_record_run(const struct api_record *record, const struct chip *chip, ap
     const struct api_context *const c = record->context;
     struct event_bus *const bus = event_bus_create();
     struct db_writer *const writer = db_writer_create(record->db);
+    struct progress_writer *const progress = progress_writer_create(record->db);
     struct event_teller *const teller = event_teller_create(c->session);
     int64_t chip_row;
-    bool ok = bus && writer && teller && subscribe(record, bus, writer, teller);
+    bool ok = bus && writer && progress && teller && subscribe(record, bus, writer, progress, teller);
 
     if (!ok)
         orch_no_memory(error);
@@ -33,6 +37,7 @@ bool api_record_run(const struct api_record *record, const struct chip *chip, ap
     if (ok && !event_teller_is_whole(teller))
         ok = orch_no_memory(error);
     event_teller_free(teller);
+    progress_writer_free(progress);
     db_writer_free(writer);
     event_bus_free(bus);
     return ok;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const struct orchard_option option_table[] = {
-    {"unit", 0, "LIST", false, "cpu, amx or both (default: both where there is a kernel)"},
-    {"precision", 0, "LIST", false, "element types: f32, f16, bf16, i8 on cpu, f32, f64, i8 on amx (default f32)"},
+    {"unit", 0, "LIST", false, "cpu, amx, gpu (default: where there is a kernel, of products cpu and amx)"},
+    {"precision", 0, "LIST", false, "element types: f32, f16, bf16, i8 on cpu, f32, f64, i8 on amx, f32 on gpu (default f32)"},
     {"output", 'o', "PATH", false, "the folder (default measure), or of read the table of rows (default: standard output)"},
     {0},
 };
@@ -42,10 +42,11 @@ static bool add_cases(const char *workload, const char *units, const char *preci
 }
 
 /* Types that only one of the units has are measured there, where the units were not named. */
-static const char *units_of(const char *asked, const char *precisions)
+static const char *units_of(const char *workload, const char *asked, const char *precisions)
 {
+    const bool stream = strncmp(workload, "stream-", 7) == 0 || strncmp(workload, "copy", 4) == 0;
     const bool on_cpu = !strstr(precisions, "f64"), on_amx = !strstr(precisions, "f16");
-    return asked ? asked : on_cpu && on_amx ? "cpu,amx" : on_cpu ? "cpu" : "amx";
+    return asked ? asked : stream ? "gpu" : on_cpu && on_amx ? "cpu,amx" : on_cpu ? "cpu" : "amx";
 }
 
 static int write_steps(struct api_context *context, int words, const char *const *word)
@@ -57,7 +58,8 @@ static int write_steps(struct api_context *context, int words, const char *const
     size_t count = 0;
     bool ok = cases || orch_no_memory(&error);
     for (int i = 0; ok && i < words; i++)
-        ok = add_cases(word[i], units_of(api_value(&context->args, "unit"), precisions), precisions, cases, &count, &error);
+        ok = add_cases(word[i], units_of(word[i], api_value(&context->args, "unit"), precisions), precisions, cases, &count,
+                       &error);
     ok = ok && measure_write(cases, count, folder, &error);
     free(cases);
     if (!ok)
@@ -129,13 +131,15 @@ const struct api_verb verb_measure = {
             .text =
                 "Writes a folder to copy to a Mac with Apple Silicon and run there (sh run.sh): orchard's own NEON and AMX "
                 "products\n"
-                "as C, a script that builds and times them, and a README. Kernels: gemm:MxNxK on one thread; there are no steps\n"
-                "for the GPU and the Neural Engine.\n"
+                "as C, its streams through memory as Metal, a script that builds and times them, and a README. Kernels:\n"
+                "gemm:MxNxK on one thread; copy:BYTES, stream-scale, stream-add and stream-triad on the GPU. There are no steps\n"
+                "for the Neural Engine.\n"
                 "read makes a table in the columns of validate --template of what came back: the median of each case, for the\n"
                 "chip that the machine says it is. Lines that are not sound are named, and then nothing is written.\n"
-                "The steps were written without a Mac at hand: the code is compiled and executed as AArch64 by the tests, the\n"
-                "script's questions to macOS are not.",
+                "The steps were written without a Mac at hand: the C and Metal code is compiled and executed by the tests, the\n"
+                "script's questions to macOS and the program that asks Metal for times are not.",
             .examples = "orchard measure gemm:256x256x256 gemm:512x512x512 -o mac\n"
+                        "orchard measure copy:64KiB copy:16MiB stream-triad:256MiB -o mac-gpu\n"
                         "orchard measure gemm:512x512x512 --unit cpu --precision f16,bf16,i8 -o mac-types\n"
                         "orchard measure read examples/measurements/result.csv --chip m1 -o rows.csv\n"
                         "orchard validate rows.csv",

@@ -218,44 +218,53 @@ static void print_parts(struct api_context *context, const struct run_sustained 
     api_table(context, t);
 }
 
+static void print_battery(struct api_context *context, const struct run_sustained_request *q, const struct sustain_result *s)
+{
+    char text[FORMAT_SIZE];
+    if (q->machine->battery.capacity_wh <= 0)
+        return;
+    if (s->battery_empty)
+        fprintf(context->out, "; the battery is empty after %s", format_duration(text, s->seconds));
+    else
+        fprintf(context->out, "; %s battery lasts %s", isnan(q->battery_percent) ? "a full" : "what is left in the",
+                format_duration(text, 3600 * s->hours_left));
+}
+
 static bool print_text(struct api_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
                        const struct run_result *r, const struct sustain_result *s, struct orch_error *error)
 {
-    char text[FORMAT_SIZE];
+    char text[FORMAT_SIZE], more[FORMAT_SIZE];
 
     if (!api_summary(context, r, 8, 4, error))
         return false;
     fprintf(context->out, "\n%s, %s, policy %s: ", q->machine->name, r->chip, governor_policy_name(q->policy));
     if (q->parts)
-        fprintf(context->out, "%u workloads for %.6g s\n", q->parts, s->seconds);
+        fprintf(context->out, "%u workloads for %s\n", q->parts, format_duration(text, s->seconds));
     else
-        fprintf(context->out, "%s repetitions in %.6g s\n", format_digits(text, s->repetitions[0], 5), s->seconds);
+        fprintf(context->out, "%s repetitions in %s\n", format_digits(text, s->repetitions[0], 5),
+                format_duration(more, s->seconds));
     if (q->parts)
         print_parts(context, run, s);
     print_series(context, run, r, s);
     if (isnan(s->onset_s))
         fprintf(context->out, "never below the wanted clocks");
     else
-        fprintf(context->out, "clocks fall after %.1f s; %.1f s below the wanted clocks", s->onset_s, s->throttled_s);
+        fprintf(context->out, "clocks fall after %s; %s below the wanted clocks", format_duration(text, s->onset_s),
+                format_duration(more, s->throttled_s));
     fprintf(context->out, "; %.1f W at the wall", s->wall_w);
-    if (q->machine->battery.capacity_wh > 0)
-        fprintf(context->out, "; %s battery lasts %.3g h",
-                isnan(q->battery_percent) ? "a full"
-                : s->battery_empty        ? "an empty"
-                                          : "the",
-                s->hours_left);
+    print_battery(context, q, s);
     if (run_values_get(&r->counters, DEVICE_TOKENS) > 0)
         fprintf(context->out, "; %.6g tokens were generated, %s each", run_values_get(&r->counters, DEVICE_TOKENS),
                 format_si(text, run_values_get(&r->counters, DEVICE_TOKEN_JOULES), "J"));
     if (s->clock_change_s > 0)
         fprintf(context->out, "; %.3g clock changes cost %.3g s", s->clock_changes, s->clock_change_s);
     if (s->low_power_s > 0)
-        fprintf(context->out, "; %.0f s in low-power mode", s->low_power_s);
+        fprintf(context->out, "; %s in low-power mode", format_duration(text, s->low_power_s));
     if (q->steering != STEER_NEVER)
-        fprintf(context->out, "; %.0f s on the E cores", s->steered_s);
+        fprintf(context->out, "; %s on the E cores", format_duration(text, s->steered_s));
     if (s->duty_least < 1)
         fprintf(context->out, "; at work %.0f %% of the time at least", 100 * s->duty_least);
-    fprintf(context->out, "%s%s\n", s->battery_empty ? "; the battery is empty" : "", s->emergency ? "; emergency throttle" : "");
+    fprintf(context->out, "%s\n", s->emergency ? "; emergency throttle" : "");
     return true;
 }
 

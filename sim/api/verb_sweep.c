@@ -183,15 +183,60 @@ static bool is_spec_file(const char *word)
 
 /* ---- progress ---- */
 
-static void tell(void *context, const struct sweep_progress *p)
+#define SEEN_AFTER_SECONDS 0.3 /* of the host: shorter sweeps are not worth a row */
+#define SEEN_EVERY_SECONDS 1.0 /* of the host, between two renewals */
+
+struct watchers {
+    struct api_context *context;
+    const struct sweep_spec *spec;
+    int64_t row; /* what other processes see */
+    double seen_s;
+};
+
+/* The database is open only for this moment, because executors fork. */
+static void show_others(struct watchers *w, const struct sweep_progress *p)
 {
+    char workload[200];
+    if (p->host_seconds < SEEN_AFTER_SECONDS || (w->row && p->host_seconds - w->seen_s < SEEN_EVERY_SECONDS))
+        return;
+    struct orch_db *const db = db_open(w->context->common.db, DB_EXISTING, NULL);
+    if (!db)
+        return;
+    w->seen_s = p->host_seconds;
+    snprintf(workload, sizeof workload, "%.160s%s", w->spec->workload_count ? w->spec->workload[0] : "",
+             w->spec->workload_count > 1 ? " and others" : "");
+    db_put_progress(db, &w->row,
+                    &(struct db_progress){.kind = "sweep",
+                                          .workload = workload,
+                                          .fraction = (double)p->done / (double)p->points,
+                                          .seconds = NAN,
+                                          .host_seconds = p->host_seconds,
+                                          .ops = NAN,
+                                          .op_seconds = NAN,
+                                          .points = (double)p->points,
+                                          .points_done = (double)p->done});
+    db_close(db);
+}
+
+static void hide(struct watchers *w)
+{
+    struct orch_db *const db = w->row ? db_open(w->context->common.db, DB_EXISTING, NULL) : NULL;
+    if (db)
+        db_end_progress(db, &w->row);
+    db_close(db);
+}
+
+static void tell(void *watchers, const struct sweep_progress *p)
+{
+    struct watchers *const w = watchers;
     const double rate = (double)(p->done - p->before) / p->host_seconds;
     char line[200], left[60] = "";
     if (rate > 0)
         snprintf(left, sizeof left, ", at most %.0f s to go", (double)(p->points - p->done) / rate);
     snprintf(line, sizeof line, "sweep: %llu of %llu points (%.0f %%), %.1f/s%s", (unsigned long long)p->done,
              (unsigned long long)p->points, 100.0 * (double)p->done / (double)p->points, rate, left);
-    api_progress(context, &(struct orchard_progress){line, NAN, (double)p->done, (double)p->points, p->host_seconds, NULL});
+    api_progress(w->context, &(struct orchard_progress){line, NAN, (double)p->done, (double)p->points, p->host_seconds, NULL});
+    show_others(w, p);
 }
 
 /* ---- running ---- */
@@ -251,8 +296,10 @@ static bool evaluate(struct api_context *context, struct sweep_run *run, uint64_
     run->study = study_create(&base, NULL, error);
     run->executor = sweep_pool_executor(pool);
     run->progress = tell;
-    run->progress_context = context;
+    struct watchers watchers = {.context = context, .spec = run->spec};
+    run->progress_context = &watchers;
     const bool ok = run->study && sweep_run(run, done, error);
+    hide(&watchers);
     api_progress(context, &(struct orchard_progress){NULL, 1, (double)done->points, (double)done->points, NAN, NULL});
     sweep_pool_free(pool);
     study_free(run->study);

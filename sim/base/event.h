@@ -73,6 +73,7 @@ struct event_run_begin {
     const char *options; /* JSON, names always in one order: every other option that can change the answer */
     const char *version; /* of orchard and its models */
     uint64_t seed;
+    double gpu_cores; /* of the chip; 0 = not known */
     const char *host; /* where it ran; not part of the configuration */
 };
 

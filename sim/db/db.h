@@ -116,6 +116,30 @@ bool db_resolve_run(struct orch_db *db, const char *text, int64_t *run_id, struc
  * none. */
 bool db_clean_up(struct orch_db *db, unsigned *cleaned, struct orch_error *error);
 
+/* --- what is going on ------------------------------------------------------------------------------------------ */
+
+/* What a process is doing now, for other processes to see. NULL and NAN: not known, or not applicable. */
+struct db_progress {
+    const char *kind; /* "run" or "sweep" */
+    const char *workload, *chip, *unit, *precision;
+    const char *doing;             /* a few words */
+    double fraction;               /* 0..1, of what is being done now */
+    double seconds, host_seconds;  /* simulated so far; of the host, since it began */
+    double ops, op_seconds;        /* that ended, and the simulated time of these on their units */
+    double points, points_done;    /* of a sweep */
+    const char *started, *renewed; /* dates; filled when it is read */
+    int64_t id;                    /* filled when it is read */
+};
+
+/* Writes row *id anew; 0 = a new row, whose id is set. It never waits: while another process writes, and inside a transaction,
+ * nothing happens. Work does not fail because nobody can watch it, so there is no error. */
+void db_put_progress(struct orch_db *db, int64_t *id, const struct db_progress *progress);
+/* Removes the row *id, which becomes 0; nothing when there is none. */
+void db_end_progress(struct orch_db *db, int64_t *id);
+/* Calls `visit` with what each living process is doing, the oldest first. */
+typedef void db_progress_visit(void *context, const struct db_progress *progress);
+bool db_visit_progress(struct orch_db *db, db_progress_visit *visit, void *context, struct orch_error *error);
+
 /* --- characteristics ------------------------------------------------------------------------------------------- */
 
 struct db_parameter {

@@ -30,7 +30,7 @@ struct orch_db {
 
 /* The texts of the .sql files, which sim/build.mk turns into C. */
 extern const char db_schema_sql[], db_views_sql[], db_merge_sql[], db_migrate_2_sql[], db_migrate_3_sql[], db_migrate_4_sql[],
-    db_migrate_5_sql[], db_migrate_6_sql[];
+    db_migrate_5_sql[], db_migrate_6_sql[], db_migrate_7_sql[];
 
 /* Whether a file that is absent or empty is filled. */
 bool db_may_create(enum db_mode mode);
@@ -56,6 +56,8 @@ bool db_sync_metrics(struct orch_db *db, struct orch_error *error);
 void db_process_identity(char *text, size_t size);
 bool db_process_gone(const char *identity, const char *host);
 void db_host_name(char *text, size_t size);
+/* Removes what dead processes were doing; writes nothing when there is none. */
+bool db_clean_progress(struct orch_db *db, struct orch_error *error);
 /* Empties a run that will not be finished, and marks it 'interrupted', in a transaction of its own. */
 bool db_abandon_run(struct orch_db *db, int64_t run_id, const char *why, struct orch_error *error);
 /* Makes the percent-encoded "file:" name with parameters that SQLite takes. The caller frees it; NULL when memory has run out. */

@@ -240,7 +240,7 @@ bool db_clean_up(struct orch_db *db, unsigned *cleaned, struct orch_error *error
     size_t count;
     if (cleaned)
         *cleaned = 0;
-    if (!find_dead(db, dead, &count, error))
+    if (!db_clean_progress(db, error) || !find_dead(db, dead, &count, error))
         return false;
     if (count == 0)
         return true;

@@ -122,6 +122,8 @@ static void on_op_end(struct perfetto_listener *l, const struct event *e)
     }
     const struct perfetto_place to =
         perfetto_slice(l->perfetto, pid, tid, op_name(&o->op), o->op.started_ns, o->seconds * 1e9, d);
+    l->ops += (double)o->repeats;
+    l->last_op = to;
     if (submitted)
         perfetto_arrow(l->perfetto, "launch", from, o->op.submitted_ns, to, o->op.started_ns);
 }
@@ -174,6 +176,8 @@ static void on_fault(struct perfetto_listener *l, const struct event *e)
 static void on_begin(struct perfetto_listener *l, const struct event *e)
 {
     const struct event_run_begin *const b = &e->run_begin;
+    l->gpu_cores = b->gpu_cores;
+    l->ops = 0;
     snprintf(l->run_name, sizeof l->run_name, "%.80s%s%.60s, %.100s", b->chip_id ? b->chip_id : "?", b->device ? " in " : "",
              b->device ? b->device : "", b->workload ? b->workload : "");
 }

@@ -9,12 +9,15 @@
 /* The process numbers of a run: first its summary, then the parts of the chip, last the submissions. */
 enum { PIDS_OF_RUN = 32, PID_RUN = 0, PID_PART = 1, PID_SUBMIT = PIDS_OF_RUN - 1, DETAILS_MAX = 64 };
 /* Tracks of a part: its instances first. */
-enum { TRACK_TRANSFERS = 1000, TRACK_KERNELS = 2000, TRACK_INSTRUCTIONS = 3000 };
+enum { TRACK_TRANSFERS = 1000, TRACK_KERNELS = 2000, TRACK_INSTRUCTIONS = 3000, TRACK_CORES = 4000 };
 
 struct perfetto_listener {
     struct output_file *file;
     struct perfetto *perfetto;
-    char run_name[256]; /* of the current run */
+    char run_name[256]; /* of the current run, as are all below */
+    double gpu_cores;   /* of its chip; 0 or NAN = not known */
+    double ops;         /* that ended, repeats included */
+    struct perfetto_place last_op;
 };
 
 /* The process of a run with that offset, named at its first use; that of a part of the chip; the track of an instance of it. */

@@ -85,6 +85,51 @@ static void put_reasons(struct perfetto_listener *l, const struct event *e, cons
     }
 }
 
+/* How many cores worked on the only launch of a run, and what each of them had on the average. */
+struct crew {
+    enum orch_part part;
+    unsigned cores;
+    const char *of; /* what */
+    double each;
+};
+
+static struct crew crew_of(const struct perfetto_listener *l, const struct run_result *r)
+{
+    enum { CORES_MAX = 128 };
+    const double groups = run_values_get(&r->counters, "gpu.threadgroups"),
+                 copies = run_values_get(&r->counters, "program.cores"),
+                 instructions = run_values_get(&r->counters, "cpu.instructions");
+    struct crew c = {.cores = 0};
+    if (groups > 0 && l->gpu_cores > 0) {
+        const double cores = fmin(fmin(groups, l->gpu_cores), CORES_MAX);
+        c = (struct crew){PART_GPU, (unsigned)cores, "threadgroups, mean", groups / cores};
+    } else if (copies > 0 && instructions > 0) {
+        const double cores = fmin(copies, CORES_MAX);
+        c = (struct crew){PART_CPU, (unsigned)cores, "instructions, mean", instructions / cores};
+    }
+    return c;
+}
+
+/* A lane for each core that worked on the launch. What is known of a core is its mean share, and that the launch ends when the
+ * last core does: all lanes are as long as the unit was busy, which it was at the end. */
+static void put_cores(struct perfetto_listener *l, const struct event *e, const struct run_result *r)
+{
+    const struct crew c = crew_of(l, r);
+    const double busy_s = isfinite(r->device_seconds) ? fmin(r->device_seconds, r->seconds) : r->seconds;
+    if (l->ops != 1 || c.cores == 0 || !l->last_op.written || !isfinite(busy_s))
+        return;
+    const double end_ns = 1e9 * r->seconds, begin_ns = whole_ps(end_ns - 1e9 * busy_s);
+    for (unsigned core = 0; core < c.cores; core++) {
+        const struct perfetto_detail d[] = {{c.of, NULL, c.each}, {"cores at work", NULL, c.cores}, {NULL, NULL, 0}};
+        const unsigned pid = perfetto_listener_part(l, e, c.part), tid = TRACK_CORES + core;
+        char name[64];
+        snprintf(name, sizeof name, "%s core %u", orch_part_name(c.part), core);
+        perfetto_track(l->perfetto, pid, tid, name);
+        const struct perfetto_place at = perfetto_slice(l->perfetto, pid, tid, "at work", begin_ns, end_ns - begin_ns, d);
+        perfetto_arrow(l->perfetto, "deals out", l->last_op, begin_ns, at, begin_ns);
+    }
+}
+
 /* Runs at fixed clocks have no series: their means hold from the beginning to the end. */
 static void put_means(struct perfetto_listener *l, const struct event *e, const struct run_result *r)
 {
@@ -105,6 +150,7 @@ void perfetto_listener_result(struct perfetto_listener *l, const struct event *e
 {
     put_kernels(l, e, r);
     if (!r->device) {
+        put_cores(l, e, r);
         put_reasons(l, e, r);
         put_means(l, e, r);
     }

@@ -56,7 +56,8 @@ static void take_begin(const struct replay *r, sqlite3_stmt *row)
                                            .version = db_column_text(row, 9),
                                            .seed = (uint64_t)sqlite3_column_int64(row, 10),
                                            .host = db_column_text(row, 11),
-                                           .chip_modified = sqlite3_column_int(row, 12) != 0};
+                                           .chip_modified = sqlite3_column_int(row, 12) != 0,
+                                           .gpu_cores = db_column_number(row, 13)};
     tell(r, &e, 0);
 }
 
@@ -194,7 +195,8 @@ bool run_events(struct orch_db *db, int64_t run_id, uint64_t number, const struc
         db_read_run(db, run_id, &result, error) &&
         each(&r,
              "SELECT r.workload, r.chip, c.hash, r.device, r.unit, r.precision, r.detail, r.mode, r.options, r.version, r.seed, "
-             "r.host, c.modified FROM run r LEFT JOIN chip c ON c.id = r.chip_id WHERE r.id = ?",
+             "r.host, c.modified, (SELECT v.value FROM chip_value v JOIN name n ON n.id = v.key_id WHERE v.chip_id = c.id AND "
+             "n.text = 'gpu_cores') FROM run r LEFT JOIN chip c ON c.id = r.chip_id WHERE r.id = ?",
              take_begin) &&
         all_ops(&r) &&
         each(&r,

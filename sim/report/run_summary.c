@@ -83,7 +83,9 @@ static void energy_cards(struct cards *c, const struct run_result *r)
         }
     }
     const double hours = run_values_get(&r->counters, "device.battery_hours_left");
-    if (isfinite(hours))
+    if (hours == 0)
+        format_duration(c->value[add(c, "the battery is empty after")], r->seconds);
+    else if (isfinite(hours))
         format_duration(c->value[add(c, "the battery lasts")], hours * 3600);
 }
 

@@ -159,6 +159,21 @@ static bool numeric_curves(struct page *page, const struct sweep_data *data, con
     return point != NULL;
 }
 
+static struct result_table *bars_table(const struct chart_bar *bar, size_t bars, const char *unit)
+{
+    const struct result_column columns[] = {
+        {"setting", NULL, false}, {"mean", unit, true}, {"least", unit, true}, {"greatest", unit, true}};
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
+    char text[FORMAT_SIZE];
+    for (size_t i = 0; i < bars; i++) {
+        result_table_text(t, bar[i].name);
+        result_table_number(t, bar[i].value, bar[i].shown);
+        result_table_number(t, bar[i].low, format_quantity(text, bar[i].low, unit));
+        result_table_number(t, bar[i].high, format_quantity(text, bar[i].high, unit));
+    }
+    return t;
+}
+
 /* Draws a bar per level for keys that have no numbers. */
 static void level_bars(struct page *page, const struct sweep_data *data, const struct sweep_effects *e)
 {
@@ -184,10 +199,12 @@ static void level_bars(struct page *page, const struct sweep_data *data, const s
     axis.zero = true;
     snprintf(title, sizeof title, "Mean %s by level", sweep_response_name(e->response));
     const struct chart_bars chart = {axis, bar, bars};
+    struct result_table *const table = bars_table(bar, bars, sweep_response_unit(e->response));
     const struct page_figure figure = {
-        .title = title, .caption = "Whiskers: least and greatest.", .draw = chart_bars, .chart = &chart};
+        .title = title, .caption = "Whiskers: least and greatest.", .draw = chart_bars, .chart = &chart, .table = table};
     if (bars)
         page_figure(page, &figure);
+    result_table_free(table);
 }
 
 static void effects_table(struct page *page, const struct sweep_data *data, const struct sweep_effects *e)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCATTERS_MAX = 6, SCATTER_ROWS_MIN = 4, BARS_MAX = 24, WORST_MAX = 400, HISTORY_FILES = 8, HISTORY_MAX = 64 };
+enum { SCATTERS_MAX = 6, BARS_MAX = 24, WORST_MAX = 400, HISTORY_FILES = 8, HISTORY_MAX = 64 };
 
 static const char *chip_of(const struct validation_row *r)
 {
@@ -57,86 +57,6 @@ static bool summary(struct page *page, const struct validation_rows *rows, struc
 
 /* ---- predicted over measured ---- */
 
-/* Points of one quantity: a series per chip, with fitted rows apart. */
-struct cloud {
-    struct chart_series *series;
-    struct chart_point *point;
-    char (*name)[160];
-    size_t count, points;
-};
-
-static bool belongs(const struct validation_row *r, const char *quantity, const char *chip, const struct validation_part *chips,
-                    size_t named)
-{
-    if (strcmp(quantity_of(r), quantity) != 0 || isnan(r->ape) || !(r->predicted > 0) || !(r->measured > 0))
-        return false;
-    if (chip)
-        return strcmp(chip_of(r), chip) == 0;
-    for (size_t i = 0; i < named; i++)
-        if (strcmp(chip_of(r), chips[i].name) == 0)
-            return false;
-    return true;
-}
-
-static void point_name(const struct validation_row *r, char *text, size_t size)
-{
-    snprintf(text, size, "%.24s %.40s %.20s: %.4g, predicted %.4g", r->label ? r->label : "", r->workload ? r->workload : "",
-             r->shape ? r->shape : "", r->measured, r->predicted);
-}
-
-/* Adds a series; the last one, "others", is grey. */
-static void add_series(struct cloud *c, const struct validation_rows *rows, const char *quantity,
-                       const struct validation_part *chips, size_t chip, size_t named, bool fitted)
-{
-    const size_t first = c->points;
-    const char *const name = chip < named ? chips[chip].name : NULL;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct validation_row *const r = &rows->row[i];
-        if (r->fitted != fitted || !belongs(r, quantity, name, chips, named))
-            continue;
-        point_name(r, c->name[c->points], sizeof c->name[0]);
-        c->point[c->points] = (struct chart_point){r->measured, r->predicted, NAN, NAN, c->name[c->points]};
-        c->points++;
-    }
-    if (c->points > first) {
-        const char *const shown = name ? name : "other chips";
-        c->series[c->count++] = (struct chart_series){fitted ? NULL : shown,
-                                                      name ? (unsigned)chip : SVG_COLOURS - 1,
-                                                      (enum svg_mark)(1 + chip % (SVG_MARKS - 1)),
-                                                      fitted,
-                                                      false,
-                                                      false,
-                                                      &c->point[first],
-                                                      c->points - first};
-    }
-}
-
-static bool scatter(struct page *page, const struct validation_rows *rows, const char *quantity,
-                    const struct validation_part *chips, size_t chip_count)
-{
-    const size_t named = chip_count < SVG_COLOURS ? chip_count : SVG_COLOURS - 1;
-    struct cloud c = {.series = calloc(2 * (named + 1) + 1, sizeof *c.series),
-                      .point = calloc(rows->count + 1, sizeof *c.point),
-                      .name = calloc(rows->count + 1, sizeof *c.name)};
-    const bool ok = c.series && c.point && c.name;
-    for (int fitted = 0; ok && fitted < 2; fitted++)
-        for (size_t i = 0; i <= named; i++)
-            add_series(&c, rows, quantity, chips, i, named, fitted);
-    char title[96], caption[160];
-    snprintf(title, sizeof title, "Predicted over measured, %.60s", *quantity ? quantity : "no unit");
-    snprintf(caption, sizeof caption,
-             "%zu rows; inside the band the error is below 25 %%. Hollow: a parameter was taken from the row or its source.",
-             c.points);
-    const struct chart_scatter chart = {quantity, c.series, c.count};
-    const struct page_figure figure = {.title = title, .caption = caption, .draw = chart_scatter, .chart = &chart};
-    if (ok && c.points >= SCATTER_ROWS_MIN)
-        page_figure(page, &figure);
-    free(c.series);
-    free(c.point);
-    free(c.name);
-    return ok;
-}
-
 static bool scatters(struct page *page, const struct validation_rows *rows, struct orch_error *error)
 {
     struct validation_part *quantity = NULL, *chip = NULL;
@@ -144,7 +64,7 @@ static bool scatters(struct page *page, const struct validation_rows *rows, stru
     bool ok = validation_parts_by(rows, quantity_of, &quantity, &quantities, error) &&
               validation_parts_by(rows, chip_of, &chip, &chips, error);
     for (size_t i = 0; ok && i < quantities && i < SCATTERS_MAX; i++)
-        ok = scatter(page, rows, quantity[i].name, chip, chips) || orch_no_memory(error);
+        ok = validation_scatter(page, rows, quantity[i].name, chip, chips) || orch_no_memory(error);
     if (ok && quantities > SCATTERS_MAX)
         page_note(page, "%zu more quantities with fewer rows have no picture of their own.", quantities - SCATTERS_MAX);
     free(quantity);

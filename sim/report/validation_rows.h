@@ -37,4 +37,10 @@ bool validation_parts_by(const struct validation_rows *rows, validation_column *
 bool validation_score_of(const struct validation_rows *rows, bool fitted, struct score *score, size_t *all,
                          struct orch_error *error);
 
+/* Adds the figure of one quantity, predicted over measured, with its table; a series for each of the first `chips`. Nothing when
+ * there are too few rows; false when memory has run out. */
+struct page;
+bool validation_scatter(struct page *page, const struct validation_rows *rows, const char *quantity,
+                        const struct validation_part *chips, size_t chip_count);
+
 #endif

@@ -124,5 +124,6 @@ bool run_fill_begin(struct run *run, struct orch_error *error)
         .seed = q->seed,
         .host = "local",
     };
+    chip_number(q->chip, "gpu_cores", &run->begin.gpu_cores, NULL);
     return true;
 }

@@ -3,6 +3,7 @@
 #include "isa/array_count.h"
 #include "sim/db/db.h"
 #include "sim/serve/exposition.h"
+#include "sim/serve/observed_now.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -47,14 +48,14 @@ struct observed {
     pthread_mutex_t lock;
     pthread_cond_t end;
     bool ending;
-    struct text text; /* under the lock */
+    struct text text, now; /* what ended and what is going on; under the lock */
 
     /* Of the thread alone. */
     struct unit_count unit[UNITS];
     struct kernel_count kernel[KERNELS]; /* the last one takes what has no room */
     size_t units, kernels;
     int64_t seen, unfinished[UNFINISHED], file_version;
-    size_t unfinished_count;
+    size_t unfinished_count, going;
     struct latest latest;
     double points_done, points_failed;
 };
@@ -238,8 +239,6 @@ static void put_runs(struct observed *o, struct text *to)
             snprintf(label, sizeof label, "status=\"%s\",unit=\"%s\"", statuses[s], o->unit[i].unit);
             exposition_value(to, "orchard_runs_total", label, o->unit[i].runs[s]);
         }
-    exposition_head(to, "orchard_runs_running", "gauge", "Runs that a process is writing now");
-    exposition_value(to, "orchard_runs_running", "", (double)o->unfinished_count);
     put_by_unit(o, to, "orchard_run_joules_total", "Simulated energy of runs that are done", offsetof(struct unit_count, joules));
     put_by_unit(o, to, "orchard_run_dram_bytes_total", "Simulated DRAM traffic of runs that are done",
                 offsetof(struct unit_count, dram_bytes));
@@ -323,13 +322,28 @@ static void put_points(struct observed *o, struct text *to)
 
 /* ---- looking ---- */
 
-/* Nothing is asked twice of a file that nobody has changed. */
+/* The old text goes when nobody reads it any more. */
+static void hand_over(struct observed *o, struct text *to, struct text *text)
+{
+    pthread_mutex_lock(&o->lock);
+    struct text old = *to;
+    *to = *text;
+    pthread_mutex_unlock(&o->lock);
+    text_free(&old);
+}
+
+/* Nothing is asked twice of a file that nobody has changed, but that a process has died does not change it. */
 static void look(struct observed *o)
 {
     int64_t version = 0;
     struct orch_error ignored = {0};
-    struct text text = {.data = NULL};
-    if (!db_number(o->db, &ignored, 0, &version, "PRAGMA data_version", "") || version == o->file_version)
+    struct text text = {.data = NULL}, now = {.data = NULL};
+    const bool known = db_number(o->db, &ignored, 0, &version, "PRAGMA data_version", "");
+    if (!known || (version == o->file_version && o->going == 0))
+        return;
+    o->going = observed_now(o->db, &now);
+    hand_over(o, &o->now, &now);
+    if (version == o->file_version)
         return;
     o->file_version = version;
     look_again(o);
@@ -340,12 +354,7 @@ static void look(struct observed *o)
     put_kernels(o, &text);
     put_points(o, &text);
     put_latest(&o->latest, &text);
-    pthread_mutex_lock(&o->lock);
-    const struct text old = o->text;
-    o->text = text;
-    text = old;
-    pthread_mutex_unlock(&o->lock);
-    text_free(&text);
+    hand_over(o, &o->text, &text);
 }
 
 static void *watch(void *context)
@@ -385,6 +394,7 @@ struct observed *observed_open(const char *path, struct orch_error *error)
         return o;
     orch_fail(error, ORCH_INTERNAL, "no thread to look at the database");
     text_free(&o->text);
+    text_free(&o->now);
     db_close(o->db);
     free(o);
     return NULL;
@@ -402,6 +412,7 @@ void observed_close(struct observed *o)
     pthread_cond_destroy(&o->end);
     pthread_mutex_destroy(&o->lock);
     text_free(&o->text);
+    text_free(&o->now);
     db_close(o->db);
     free(o);
 }
@@ -411,5 +422,7 @@ void observed_metrics(struct observed *o, struct text *to)
     pthread_mutex_lock(&o->lock);
     if (o->text.size)
         text_bytes(to, o->text.data, o->text.size);
+    if (o->now.size)
+        text_bytes(to, o->now.data, o->now.size);
     pthread_mutex_unlock(&o->lock);
 }

@@ -11,8 +11,9 @@
 enum { LATEST = 100, NEWER = 200, COLUMNS = 10 };
 
 static const struct result_column columns[COLUMNS] = {
-    {"run", NULL, true},   {"workload", NULL, false},  {"chip", NULL, false},   {"unit", NULL, false},   {"time", "s", true},
-    {"energy", "J", true}, {"precision", NULL, false}, {"device", NULL, false}, {"status", NULL, false}, {"begun", NULL, false}};
+    {"run", NULL, true},     {"workload", NULL, false},  {"chip", NULL, false},      {"unit", NULL, false},
+    {"time", "s", true},     {"energy", "J", true},      {"precision", NULL, false}, {"device", NULL, false},
+    {"status", NULL, false}, {"begun, UTC", NULL, false}};
 
 static const char *const filters[ROWS_FILTERS] = {"workload", "chip", "unit", "precision", "status"};
 
@@ -27,18 +28,26 @@ static const char *field(const struct http_request *request, const char *name)
     return value && *value ? value : NULL;
 }
 
+/* A date of the database as people read it, in UTC: without the letters and the fraction. */
+#define BEGUN(column) "replace(substr(" column ", 1, 19), 'T', ' ')"
+
 /* A filter lets through what contains its text. */
 static sqlite3_stmt *select_runs(const struct protocol_context *c, const struct http_request *r, int64_t after, bool newest)
 {
     struct orch_error ignored = {0};
     return db_query(
         c->db, &ignored,
-        newest ? "SELECT id, workload, chip, unit, seconds, joules, precision, device, status, started FROM run WHERE "
-                 "id > ? AND (?2 IS NULL OR instr(workload, ?2)) AND (?3 IS NULL OR instr(chip, ?3)) AND (?4 IS NULL "
-                 "OR unit = ?4) AND (?5 IS NULL OR precision = ?5) AND (?6 IS NULL OR status = ?6) ORDER BY id DESC LIMIT ?"
-               : "SELECT id, workload, chip, unit, seconds, joules, precision, device, status, started FROM run WHERE "
-                 "id > ? AND (?2 IS NULL OR instr(workload, ?2)) AND (?3 IS NULL OR instr(chip, ?3)) AND (?4 IS NULL "
-                 "OR unit = ?4) AND (?5 IS NULL OR precision = ?5) AND (?6 IS NULL OR status = ?6) ORDER BY id LIMIT ?",
+        newest
+            ? "SELECT id, workload, chip, unit, seconds, joules, precision, device, status, " BEGUN(
+                  "started") " FROM run WHERE "
+                             "id > ? AND (?2 IS NULL OR instr(workload, ?2)) AND (?3 IS NULL OR instr(chip, ?3)) AND (?4 IS NULL "
+                             "OR unit = ?4) AND (?5 IS NULL OR precision = ?5) AND (?6 IS NULL OR status = ?6) ORDER BY id DESC "
+                             "LIMIT ?"
+            : "SELECT id, workload, chip, unit, seconds, joules, precision, device, status, " BEGUN(
+                  "started") " FROM run WHERE "
+                             "id > ? AND (?2 IS NULL OR instr(workload, ?2)) AND (?3 IS NULL OR instr(chip, ?3)) AND (?4 IS NULL "
+                             "OR unit = ?4) AND (?5 IS NULL OR precision = ?5) AND (?6 IS NULL OR status = ?6) ORDER BY id LIMIT "
+                             "?",
         "ittttti", after, field(r, filters[0]), field(r, filters[1]), field(r, filters[2]), field(r, filters[3]),
         field(r, filters[4]), (int64_t)(newest ? LATEST : NEWER));
 }
@@ -48,7 +57,9 @@ static const char *shown(sqlite3_stmt *row, int column, char text[FORMAT_SIZE])
 {
     const char *const unit = columns[column].unit;
     if (unit)
-        return isnan(db_column_number(row, column)) ? NULL : format_si(text, db_column_number(row, column), unit);
+        return isnan(db_column_number(row, column)) ? NULL
+               : *unit == 's'                       ? format_duration(text, db_column_number(row, column))
+                                                    : format_si(text, db_column_number(row, column), unit);
     return db_column_text(row, column);
 }
 
@@ -80,26 +91,108 @@ void rows_address(const struct http_request *request, struct text *to)
     }
 }
 
+/* ---- what is going on ---- */
+
+enum { NOW_COLUMNS = 9 };
+static const struct result_column now_columns[NOW_COLUMNS] = {
+    {"workload", NULL, false},  {"chip", NULL, false},    {"unit", NULL, false},
+    {"doing", NULL, false},     {"done", NULL, true},     {"simulated so far", "s", true},
+    {"operations", NULL, true}, {"host time", "s", true}, {"begun, UTC", NULL, false}};
+
+struct now_cells {
+    double number[NOW_COLUMNS];           /* NAN = not known */
+    char shown[NOW_COLUMNS][FORMAT_SIZE]; /* of the numbers */
+    const char *text[NOW_COLUMNS];
+    char begun[24];
+};
+
+static void fill_now(struct now_cells *c, const struct db_progress *p)
+{
+    const double number[NOW_COLUMNS] = {
+        NAN, NAN, NAN, NAN, p->fraction, p->seconds > 0 ? p->seconds : NAN, p->ops, p->host_seconds, NAN};
+    *c = (struct now_cells){.text = {p->workload, p->chip, p->unit, p->doing ? p->doing : p->kind, [8] = c->begun}};
+    snprintf(c->begun, sizeof c->begun, "%.10s %.8s", p->started, strlen(p->started) > 11 ? p->started + 11 : "");
+    memcpy(c->number, number, sizeof number);
+    if (p->points > 0)
+        snprintf(c->shown[4], FORMAT_SIZE, "%.0f of %.0f points", p->points_done, p->points);
+    else
+        snprintf(c->shown[4], FORMAT_SIZE, "%.0f %%", 100 * p->fraction);
+    format_duration(c->shown[5], p->seconds);
+    snprintf(c->shown[6], FORMAT_SIZE, "%.0f", p->ops);
+    format_duration(c->shown[7], p->host_seconds);
+    for (int i = 0; i < NOW_COLUMNS; i++)
+        if (!isnan(number[i]))
+            c->text[i] = c->shown[i];
+}
+
+static void row_now(void *table, const struct db_progress *progress)
+{
+    struct now_cells cells;
+    fill_now(&cells, progress);
+    for (int i = 0; i < NOW_COLUMNS; i++) {
+        if (now_columns[i].right)
+            result_table_number(table, cells.number[i], cells.text[i]);
+        else
+            result_table_text(table, cells.text[i]);
+    }
+}
+
+struct result_table *rows_now(const struct protocol_context *c)
+{
+    struct result_table *const t = result_table_create(now_columns, NOW_COLUMNS);
+    db_visit_progress(c->db, row_now, t, NULL);
+    return t;
+}
+
+/* A row of texts as JSON. */
+static void put_texts(struct text *to, const char *const *text, size_t count)
+{
+    const char last = to->size ? to->data[to->size - 1] : 0;
+    text_put(to, last == '[' ? "\n[" : ",\n[");
+    for (size_t i = 0; i < count; i++) {
+        text_put(to, i ? "," : "");
+        text_json(to, text[i]);
+    }
+    text_put(to, "]");
+}
+
+static void json_now(void *to, const struct db_progress *progress)
+{
+    struct now_cells cells;
+    fill_now(&cells, progress);
+    put_texts(to, cells.text, NOW_COLUMNS);
+}
+
+static void begin_rows(struct http_reply *reply, const struct result_column *column, int count)
+{
+    reply_json(reply);
+    text_put(&reply->body, "{\"numbers\":[");
+    for (int i = 0; i < count; i++)
+        text_printf(&reply->body, i ? ",%s" : "%s", column[i].right ? "true" : "false");
+    text_put(&reply->body, "],\"rows\":[");
+}
+
+void rows_now_answer(const struct protocol_context *c, struct http_reply *reply)
+{
+    begin_rows(reply, now_columns, NOW_COLUMNS);
+    db_visit_progress(c->db, json_now, &reply->body, NULL);
+    text_put(&reply->body, "]}\n");
+}
+
+/* ---- newer runs ---- */
+
 void rows_answer(const struct protocol_context *c, const struct http_request *request, struct http_reply *reply)
 {
     const char *const after = field(request, "after");
     struct text *const to = &reply->body;
-    char text[FORMAT_SIZE];
-    bool any = false;
-    reply_json(reply);
-    text_put(to, "{\"numbers\":[");
-    for (int i = 0; i < COLUMNS; i++)
-        text_printf(to, i ? ",%s" : "%s", columns[i].right ? "true" : "false");
-    text_put(to, "],\"rows\":[");
+    begin_rows(reply, columns, COLUMNS);
     sqlite3_stmt *const rows = select_runs(c, request, after ? strtoll(after, NULL, 10) : 0, false);
     while (rows && db_step(c->db, rows, NULL) == SQLITE_ROW) {
-        text_put(to, any ? ",\n[" : "\n[");
-        any = true;
-        for (int i = 0; i < COLUMNS; i++) {
-            text_put(to, i ? "," : "");
-            text_json(to, shown(rows, i, text));
-        }
-        text_put(to, "]");
+        const char *cell[COLUMNS];
+        char text[COLUMNS][FORMAT_SIZE];
+        for (int i = 0; i < COLUMNS; i++)
+            cell[i] = shown(rows, i, text[i]);
+        put_texts(to, cell, COLUMNS);
     }
     sqlite3_finalize(rows);
     text_put(to, "]}\n");
@@ -107,15 +200,17 @@ void rows_answer(const struct protocol_context *c, const struct http_request *re
 
 struct result_table *rows_sweeps(const struct protocol_context *c)
 {
-    static const struct result_column sweep_columns[] = {{"sweep", NULL, true}, {"name", NULL, false},  {"workload", NULL, false},
-                                                         {"done", NULL, true},  {"failed", NULL, true}, {"begun", NULL, false}};
+    static const struct result_column sweep_columns[] = {{"sweep", NULL, true},     {"name", NULL, false},
+                                                         {"workload", NULL, false}, {"done", NULL, true},
+                                                         {"failed", NULL, true},    {"begun, UTC", NULL, false}};
     struct result_table *const t = result_table_create(sweep_columns, ARRAY_COUNT(sweep_columns));
     struct orch_error ignored = {0};
     sqlite3_stmt *const rows = db_query(
         c->db, &ignored,
         "SELECT s.id, s.name, s.workload, (SELECT count(*) FROM sweep_point p WHERE p.sweep_id = s.id AND p.status = 'done'), "
-        "(SELECT count(*) FROM sweep_point p WHERE p.sweep_id = s.id AND p.status = 'failed'), s.created FROM sweep s ORDER "
-        "BY s.id DESC LIMIT 50",
+        "(SELECT count(*) FROM sweep_point p WHERE p.sweep_id = s.id AND p.status = 'failed'), " BEGUN(
+            "s.created") " FROM sweep s ORDER "
+                         "BY s.id DESC LIMIT 50",
         "");
     while (rows && db_step(c->db, rows, NULL) == SQLITE_ROW)
         for (int i = 0; i < (int)ARRAY_COUNT(sweep_columns); i++) {

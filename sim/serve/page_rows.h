@@ -16,6 +16,10 @@ void rows_address(const struct http_request *request, struct text *to);
 /* Runs newer than the field `after`, as reports/live.js reads them. */
 void rows_answer(const struct protocol_context *context, const struct http_request *request, struct http_reply *reply);
 
+/* What living processes are doing now, runs and sweeps, the oldest first; and as reports/live.js reads it. */
+struct result_table *rows_now(const struct protocol_context *context);
+void rows_now_answer(const struct protocol_context *context, struct http_reply *reply);
+
 struct result_table *rows_sweeps(const struct protocol_context *context);
 
 #endif

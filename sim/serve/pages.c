@@ -73,6 +73,15 @@ static void machine_part(struct page *page, const struct protocol_context *c)
 
 /* ---- the front page ---- */
 
+static void now_part(struct page *page, const struct protocol_context *c)
+{
+    struct result_table *const now = rows_now(c);
+    const struct page_list how = {.rows = "/now.json", .whole = true};
+    page_section(page, "Going on now");
+    page_list(page, "Runs and sweeps of all processes that write this database", now, &how);
+    result_table_free(now);
+}
+
 static void runs_part(struct page *page, const struct protocol_context *c, const struct http_request *request)
 {
     struct page_field fields[ROWS_FILTERS];
@@ -109,6 +118,7 @@ static void answer_front(const struct protocol_context *c, const struct http_req
              served_setup(c->served)->machine ? served_setup(c->served)->machine->name : "");
     struct page *const page = page_create("orchard serves", sub);
     if (c->db) {
+        now_part(page, c);
         runs_part(page, c, request);
         sweeps_part(page, c);
     }
@@ -209,7 +219,7 @@ static const char *after(const char *path, const char *beginning)
 
 bool pages_has(const char *path)
 {
-    static const char *const whole[] = {"/", "/runs.json", "/compare", "/chips", "/validation", "/grafana.json"};
+    static const char *const whole[] = {"/", "/now.json", "/runs.json", "/compare", "/chips", "/validation", "/grafana.json"};
     for (size_t i = 0; i < ARRAY_COUNT(whole); i++)
         if (strcmp(path, whole[i]) == 0)
             return true;
@@ -238,7 +248,9 @@ void pages_answer(const struct protocol_context *c, const struct http_request *r
     else if (strcmp(r->path, "/grafana.json") == 0) {
         reply_json(reply);
         text_put(&reply->body, serve_grafana);
-    } else if (strcmp(r->path, "/runs.json") == 0 && c->db)
+    } else if (strcmp(r->path, "/now.json") == 0 && c->db)
+        rows_now_answer(c, reply);
+    else if (strcmp(r->path, "/runs.json") == 0 && c->db)
         rows_answer(c, r, reply);
     else
         answer_front(c, r, reply);

@@ -20,7 +20,13 @@ static const char *browser(void)
     return NULL;
 }
 
-static char folder[64] = "/tmp/orchard-browser-XXXXXX";
+static char folder[64];
+
+static bool make_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/orchard-browser-XXXXXX");
+    return mkdtemp(folder) != NULL;
+}
 
 /* A page with a long series and a wide table. */
 static bool write_example(const char *path)
@@ -86,7 +92,7 @@ static void test_the_script_runs_in_a_browser(void)
         suite_skip("no Chromium is installed");
         return;
     }
-    CHECK(mkdtemp(folder) != NULL, "no folder");
+    CHECK(make_folder(), "no folder");
     snprintf(path, sizeof path, "%s/page.html", folder);
     CHECK(write_example(path), "no page");
     for (int width = 400; width <= 1280; width += 880) {
@@ -108,7 +114,70 @@ static void test_the_script_runs_in_a_browser(void)
     CHECK(suite_remove(folder), "something stays in %s", folder);
 }
 
+/* Presses keys as a person would who has tabbed to each chart. */
+static const char keys[] =
+    "<script>function press(chart, names) { chart.focus(); names.forEach(function (name) { chart.dispatchEvent(new "
+    "KeyboardEvent('keydown', {key: name, bubbles: true})); }); }\n"
+    "press(document.querySelector('figure .wide svg[tabindex]'), ['ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowLeft']);\n"
+    "press(document.querySelector('.live'), ['End', 'ArrowLeft']);\n"
+    "document.body.dataset.still = getComputedStyle(document.querySelector('figure.series .still')).display;</script>\n";
+
+static bool write_charts_and_keys(const char *path)
+{
+    static const struct chart_point points[] = {
+        {1, 2, NAN, NAN, "first <of> three"}, {2, 3, NAN, NAN, "second & named"}, {3, 4, NAN, NAN, "third"}};
+    const struct chart_series series = {"points", 0, SVG_CIRCLE, false, false, false, points, ARRAY_COUNT(points)};
+    const struct chart_scatter scatter = {.unit = "ms", .series = &series, .count = 1};
+    static const struct result_column columns[] = {{"time", "s", true}, {"power", "W", true}};
+    struct result_table *const t = result_table_create(columns, 2);
+    struct chart_point point[3];
+    for (int i = 0; i < 3; i++) {
+        point[i] = (struct chart_point){i, 5 + i, NAN, NAN, NULL};
+        result_table_number(t, i, NULL);
+        result_table_number(t, point[i].y, NULL);
+    }
+    const struct chart_series line = {"power", 0, SVG_NO_MARK, false, true, false, point, 3};
+    const struct chart_lines lines = {{.label = "time", .unit = "s"}, {.label = "power", .unit = "W"}, &line, 1};
+    struct page *const p = page_create("a page", "below it");
+    page_figure(p, &(struct page_figure){.title = "Scatter", .draw = chart_scatter, .chart = &scatter, .table = t});
+    page_figure(p,
+                &(struct page_figure){
+                    .title = "Power", .draw = chart_lines, .chart = &lines, .table = t, .series = true, .axis = "W", .shown = 1});
+    FILE *const out = fopen(path, "wb");
+    const bool ok = out && page_write(p, out) && fputs(keys, out) >= 0;
+    if (out)
+        fclose(out);
+    page_free(p);
+    result_table_free(t);
+    return ok;
+}
+
+static void test_charts_are_read_by_keys(void)
+{
+    char path[96];
+    if (!browser()) {
+        suite_skip("no Chromium is installed");
+        return;
+    }
+    CHECK(make_folder(), "no folder");
+    snprintf(path, sizeof path, "%s/page.html", folder);
+    CHECK(write_charts_and_keys(path), "no page");
+    char *const dom = dom_at(1280);
+    if (strlen(dom) == 0)
+        suite_skip("the browser does not start here");
+    else {
+        CHECK(count_of(dom, "<p class=\"said\" role=\"status\">second &amp; named</p>") == 1, "%.3000s",
+              strstr(dom, "said\"") ? strstr(dom, "said\"") : "no line");
+        CHECK(count_of(dom, "<p class=\"said\" role=\"status\">time [s] 1, power [W] 6</p>") == 1, "the series says nothing");
+        CHECK(count_of(dom, "aria-label=\"Scatter: 3 marks, by arrow keys\"") == 1, "nobody says that there are keys");
+        CHECK(count_of(dom, "data-still=\"none\"") == 1, "the still picture stands below the live one");
+    }
+    free(dom);
+    CHECK(suite_remove(folder), "something stays in %s", folder);
+}
+
 static const struct suite_test tests[] = {
+    {"charts are read by keys", test_charts_are_read_by_keys},
     {"the script runs in a browser", test_the_script_runs_in_a_browser},
 };
 SUITE_MAIN("report pages in a browser", tests)

@@ -12,16 +12,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum { MEASURE_CASES = 256, MEASURE_SIZE = 8192 /* rows, columns or depth of a product */ };
+#define MEASURE_BYTES (UINT64_C(1) << 32) /* of an operand of a stream, at most */
 
 struct measure_case {
-    char unit[4], precision[8];
-    unsigned m, n, k;
+    char unit[4], precision[8], kernel[16];
+    unsigned m, n, k; /* of a product */
+    uint64_t bytes;   /* of each operand of a stream; 0 = a product */
 };
 
-/* Reads "gemm:MxNxK" for a unit and an element type. What the steps cannot measure is refused with the reason. */
+/* Reads "gemm:MxNxK" on a core or AMX, "copy:BYTES", "stream-triad:BYTES" ... on the GPU, for an element type. What the steps
+ * cannot measure is refused with the reason. */
 bool measure_case_read(const char *workload, const char *unit, const char *precision, struct measure_case *to,
                        struct orch_error *error);
 

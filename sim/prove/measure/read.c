@@ -56,10 +56,10 @@ static bool check_row(const struct reading *r, size_t row)
     if (end == text || *end || !isfinite(seconds))
         return csv_reject(t, row, r->column[SECONDS], "measure again, or delete the line", "not a finite number");
     if (seconds < SHORTEST_S || seconds > LONGEST_S)
-        return csv_reject(t, row, r->column[SECONDS], "write seconds, not another unit", "not the time of a product in seconds");
+        return csv_reject(t, row, r->column[SECONDS], "write seconds, not another unit", "not the time of a kernel in seconds");
     if (strcmp(cell(r, row, RESULT), "right") != 0)
         return csv_reject(t, row, r->column[RESULT], "do not use it: the kernel computed something else on this machine",
-                          "the product was not right");
+                          "the result was not right");
     if (!measure_case_read(cell(r, row, WORKLOAD), cell(r, row, UNIT), cell(r, row, PRECISION), &asked, &unfit))
         return csv_reject(t, row, r->column[WORKLOAD], "keep unit, workload and precision as run.sh wrote them", "%.90s",
                           unfit.text);
@@ -253,8 +253,8 @@ static void write_cell(const struct measure_row *m, const char *column, FILE *ou
     if (strcmp(column, "value") == 0)
         fprintf(out, "%.9g", 1e3 * m->seconds);
     if (strcmp(column, "condition") == 0) {
-        snprintf(text, sizeof text, "1 thread(s), median of %u passes, %.4g to %.4g ms", m->passes, 1e3 * m->least,
-                 1e3 * m->most);
+        snprintf(text, sizeof text, "%s, median of %u passes, %.4g to %.4g ms",
+                 strcmp(m->unit, "gpu") == 0 ? "time of the GPU" : "1 thread(s)", m->passes, 1e3 * m->least, 1e3 * m->most);
         format_csv_text(out, text);
     }
     if (strcmp(column, "source") == 0) {

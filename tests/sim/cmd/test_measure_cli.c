@@ -93,6 +93,69 @@ static void test_answers_of_a_simulated_chip_come_back(void)
           home.outcome.err);
 }
 
+/* ---- the GPU ---- */
+
+/* The shaders that a Mac compiles, compiled by orchard, take as long as the kernels of the library that validate simulates in
+ * their place. */
+static void test_streams_are_those_of_the_library(void)
+{
+    static const struct {
+        const char *entry, *arguments, *library;
+    } rows[] = {
+        {"scale_f32", "--args f32:262144:rand:1 --args out:f32:262144", "stream-scale:1MiB"},
+        {"add_f32", "--args f32:262144:rand:1 --args f32:262144:rand:2 --args out:f32:262144", "stream-add:1MiB"},
+        {"triad_f32", "--args f32:262144:rand:1 --args f32:262144:rand:2 --args out:f32:262144", "stream-triad:1MiB"},
+    };
+    if (!has_tool("clang-16") || !cli_ask(&home, "measure copy:64KiB stream-triad:1MiB -o $/gpu"))
+        return;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        cli_ask(&home, "run $/gpu/streams.metal --entry %s --grid 65536 --group 256 %s:$/out.npy --json", rows[i].entry,
+                rows[i].arguments);
+        json_object *const theirs = cli_document(&home.outcome);
+        cli_ask(&home, "run %s --unit gpu --json", rows[i].library);
+        json_object *const ours = cli_document(&home.outcome);
+        const double ratio = document_number(theirs, "device_seconds") / document_number(ours, "device_seconds");
+        CHECK(fabs(ratio - 1) < 0.02, "%s: %g of the time of %s", rows[i].entry, ratio, rows[i].library);
+        json_object_put(theirs);
+        json_object_put(ours);
+    }
+}
+
+/* There is no Metal here: a compiler looks at names and types, with declarations of the interface beside the tests. */
+static void test_the_program_for_the_gpu_keeps_to_metals_interface(void)
+{
+    char said[4000], line[500];
+    if (!has_tool("clang-16") || !cli_ask(&home, "measure copy:64KiB stream-triad:1MiB -o $/gpu"))
+        return;
+    snprintf(
+        line, sizeof line,
+        "clang-16 -fobjc-runtime=macosx-13 -fobjc-arc -std=gnu11 -fsyntax-only -Wall -Wextra -Werror -I%s/tests/sim/cmd/apple "
+        "-I$/gpu $/gpu/bench_gpu.m",
+        ORCHARD_SOURCE_DIR);
+    const int code = shell(line, said, sizeof said);
+    CHECK(code == 0, "%s", said);
+}
+
+#define GPU(seconds) "Apple M1,4,4,8,macOS 15.1,gpu,copy:2097152,f32,1," seconds ",right\n"
+
+static bool write_result(const char *text);
+
+static void test_answers_of_the_gpu_come_back(void)
+{
+    if (!write_result("machine,p_cores,e_cores,gpu_cores,os,unit,workload,precision,pass,seconds,result\n" GPU("4.1e-5")
+                          GPU("3.9e-5") GPU("4.0e-5")))
+        return;
+    cli_ask(&home, "measure read $/result.csv -o $/rows.csv");
+    CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+    cli_ask(&home, "validate $/rows.csv --csv");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "\nrows:2,"), "%s%s", home.outcome.out, home.outcome.err);
+    cli_ask(&home, "validate $/rows.csv --dump rows:2");
+    CHECK(strstr(home.outcome.out, "run copy:2097152 --unit gpu") && strstr(home.outcome.err, "device_seconds"), "%s%s",
+          home.outcome.out, home.outcome.err);
+    cli_ask(&home, "calibrate $/rows.csv --vary mem.slc_gbps --folds 0 --dry-run");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "1 rows fitted of 1"), "%s%s", home.outcome.out, home.outcome.err);
+}
+
 #define NAMES                     "machine,p_cores,e_cores,gpu_cores,os,unit,workload,precision,pass,seconds,result\n"
 #define M1(pass, seconds, result) "Apple M1,4,4,8,macOS 15.1,amx,gemm:64x64x64,f32," pass "," seconds "," result "\n"
 #define SOUND                     M1("1", "2.0e-06", "right") M1("2", "3e-06", "right") M1("3", "2.2e-06", "right")
@@ -127,9 +190,10 @@ static void test_bad_answers_are_named(void)
         {NAMES SOUND M1("4", "2000", "right") M1("5", "20000", "right"),
          "result.csv:6:51: column 'seconds' is '20000': not the time"},
         {NAMES SOUND M1("4", "0", "right"), "write seconds, not another unit"},
-        {NAMES SOUND M1("4", "2e-6", "wrong"), "the product was not right; do not use it"},
+        {NAMES SOUND M1("4", "2e-6", "wrong"), "the result was not right; do not use it"},
         {NAMES SOUND "Apple M2,4,4,8,macOS 15.1,amx,gemm:64x64x64,f32,4,2e-6,right\n", "another machine than in line 2"},
-        {NAMES SOUND "Apple M1,4,4,8,macOS 15.1,gpu,gemm:64x64x64,f32,4,2e-6,right\n", "no steps to measure unit 'gpu'"},
+        {NAMES SOUND "Apple M1,4,4,8,macOS 15.1,gpu,gemm:64x64x64,f32,4,2e-6,right\n",
+         "no steps to measure 'gemm:64x64x64' on gpu"},
         {NAMES SOUND "Apple M1,4,4\n", "result.csv:5:"},
         {NAMES M1("1", "2e-6", "right"), "result.csv:2: gemm:64x64x64 f32 on amx has 1 passes; measure at least 3"},
         {NAMES, "no line of a pass"},
@@ -153,7 +217,12 @@ static void test_what_has_no_steps_is_refused(void)
 {
     static const struct cli_wrong rows[] = {
         {"measure", 2, "measure gemm:512x512x512"},
-        {"measure gemm:64x64x64 --unit gpu", 3, "cpu and amx"},
+        {"measure gemm:64x64x64 --unit gpu", 3, "stream-triad, as copy:64MiB"},
+        {"measure gemm:64x64x64 --unit ane", 3, "cpu, amx and gpu"},
+        {"measure copy:63KB", 2, "multiples of 4 KiB"},
+        {"measure copy:8GiB", 2, "up to 4 GiB"},
+        {"measure copy:64MiB --precision f16", 3, "no steps to measure f16 on gpu"},
+        {"measure copy:64MiB --unit cpu", 3, "on cpu: they have gemm:MxNxK"},
         {"measure gemm:64x64x64 --unit amx --precision f16", 3, "no steps to measure f16 on amx"},
         {"measure softmax:64x64", 3, "gemm:MxNxK"},
         {"measure gemm:64x64x64,tb=1", 2, "gemm:MxNxK"},
@@ -168,7 +237,7 @@ static void test_what_has_no_steps_is_refused(void)
 static void test_scripts_are_sound(void)
 {
     char said[4000];
-    if (!has_tool("shellcheck") || !cli_ask(&home, "measure gemm:64x64x64 -o $/scripts"))
+    if (!has_tool("shellcheck") || !cli_ask(&home, "measure gemm:64x64x64 copy:64KiB -o $/scripts"))
         return;
     CHECK(shell("shellcheck $/scripts/run.sh $/scripts/build.sh", said, sizeof said) == 0, "%s", said);
     CHECK(shell("sh $/scripts/run.sh", said, sizeof said) == 1 && strstr(said, "copy the folder to a Mac") != NULL, "%s", said);
@@ -178,6 +247,9 @@ static void test_scripts_are_sound(void)
 static const struct suite_test tests[] = {
     {"NEON steps run under qemu", test_neon_steps_run_under_qemu},
     {"answers of a simulated chip come back", test_answers_of_a_simulated_chip_come_back},
+    {"streams of the GPU are those of the library", test_streams_are_those_of_the_library},
+    {"the program for the GPU keeps to Metal's interface", test_the_program_for_the_gpu_keeps_to_metals_interface},
+    {"answers of the GPU come back", test_answers_of_the_gpu_come_back},
     {"the median is the row", test_the_median_is_the_row},
     {"bad answers are named", test_bad_answers_are_named},
     {"what has no steps is refused", test_what_has_no_steps_is_refused},

@@ -1,5 +1,6 @@
 /* orchard run --perfetto from outside: a program, a machine, two workloads at once, a network, a
  * recorded trace, and a run that is already known. */
+#include "isa/array_count.h"
 #include "tests/reports/trace_check.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
@@ -57,6 +58,48 @@ static void test_a_known_run_gives_the_same_file(void)
     snprintf(second, sizeof second, "%s/second.json", home.folder);
     snprintf(command, sizeof command, "cmp -s %s %s", first, second);
     CHECK(system(command) == 0, "the run from the database gives another trace");
+}
+
+/* How many tracks have a name that ends so: with a core's number. */
+static unsigned lanes_of(const char *file, const char *part)
+{
+    json_object *const d = trace_of(file), *const events = document_at(d, "/traceEvents");
+    char begin[32];
+    unsigned lanes = 0;
+    snprintf(begin, sizeof begin, "%s core ", part);
+    for (size_t i = 0; i < json_object_array_length(events); i++) {
+        json_object *const e = json_object_array_get_idx(events, i), *name = NULL;
+        if (strcmp(trace_text(e, "name"), "thread_name") == 0 && json_object_object_get_ex(e, "args", &name) &&
+            strncmp(trace_text(name, "name"), begin, strlen(begin)) == 0)
+            lanes++;
+    }
+    json_object_put(d);
+    return lanes;
+}
+
+/* Cores that have work have lanes: all of the chip, those that threadgroups are left for, copies of a program. */
+static void test_cores_have_lanes(void)
+{
+    static const struct {
+        const char *line, *part;
+        unsigned lanes;
+    } rows[] = {
+        {"run gemm:512x512x512 --unit gpu --chip m1 --detail op --perfetto $/cores.json", "gpu", 8},
+        {"run gemm:512x512x512 --unit gpu --chip m1 --detail sampled --perfetto $/cores.json", "gpu", 8},
+        {"run gemm:512x512x512 --unit gpu --chip m1 --detail op --perfetto $/cores.json", "gpu", 8}, /* known by now */
+        {"run gemm:512x512x512 --unit gpu --chip m1 --set gpu_cores=5 --detail op --perfetto $/cores.json", "gpu", 5},
+        {"run gemm:64x64x64 --unit gpu --chip m1 --detail op --perfetto $/cores.json", "gpu", 4},
+        {"run gemm:128x128x128 --unit cpu --chip m1 --cores 3 --perfetto $/cores.json", "cpu", 3},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        if (!cli_ask(&home, "%s", rows[i].line))
+            return;
+        CHECK(home.outcome.code == 0, "%s: %.300s", rows[i].line, home.outcome.err);
+        const unsigned lanes = lanes_of("cores.json", rows[i].part);
+        CHECK(lanes == rows[i].lanes, "%s: %u lanes", rows[i].line, lanes);
+        const struct trace_sums sums = sums_of("cores.json");
+        CHECK(sums.arrows == 1 + lanes, "%zu arrows", sums.arrows);
+    }
 }
 
 static void test_a_machine_gives_counters(void)
@@ -169,6 +212,7 @@ static void test_failures_leave_no_file(void)
 }
 
 static const struct suite_test tests[] = {
+    {"cores that have work have lanes", test_cores_have_lanes},
     {"a known run gives the same file", test_a_known_run_gives_the_same_file},
     {"a machine gives counters", test_a_machine_gives_counters},
     {"two workloads at once have tracks of their own", test_two_workloads_at_once},

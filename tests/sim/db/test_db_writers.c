@@ -128,9 +128,71 @@ static void test_live_writer_is_left_alone(void)
     example_remove(folder);
 }
 
+/* ---- what is going on ---- */
+
+static void count_seen(void *context, const struct db_progress *progress)
+{
+    struct db_progress *const last = context;
+    last->ops++;
+    last->points_done = progress->points_done;
+    last->fraction = progress->fraction;
+}
+
+static double seen(struct orch_db *db, struct db_progress *last)
+{
+    struct orch_error error = {0};
+    *last = (struct db_progress){.fraction = 0};
+    CHECK(db_visit_progress(db, count_seen, last, &error), "%s", error.text);
+    return last->ops;
+}
+
+static void test_progress(void)
+{
+    char folder[64];
+    struct db_progress p = {.kind = "sweep", .workload = "gemm:1x1x1", .fraction = 0.25, .points = 8, .points_done = 2}, last;
+    int64_t row = 0, gone = 0;
+    example_folder(folder);
+    const char *path = example_file(folder, "x.db");
+    struct orch_db *db = example_open(path, DB_WRITE), *other = example_open(path, DB_EXISTING);
+    db_put_progress(db, &row, &p);
+    CHECK(row > 0 && seen(other, &last) == 1 && last.points_done == 2, "%g", last.points_done);
+    p.points_done = 5;
+    p.fraction = NAN; /* not known any more */
+    db_put_progress(db, &row, &p);
+    CHECK(seen(other, &last) == 1 && last.points_done == 5 && isnan(last.fraction), "%g", last.points_done);
+    /* While another process writes, nothing happens, and nobody waits. */
+    const time_t begun = time(NULL);
+    CU_ASSERT_TRUE(db_begin(other, NULL));
+    p.points_done = 6;
+    db_put_progress(db, &row, &p);
+    db_rollback(other);
+    CHECK(time(NULL) - begun < 5 && seen(other, &last) == 1 && last.points_done == 5, "%g", last.points_done);
+    /* A process that ended without taking its row away. */
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct orch_error error = {0};
+        db_put_progress(db_open(path, DB_EXISTING, &error), &gone, &p);
+        raise(SIGKILL);
+    }
+    waitpid(child, NULL, 0);
+    CU_ASSERT_EQUAL(example_number(other, "SELECT count(*) FROM progress"), 2);
+    CU_ASSERT_EQUAL(seen(other, &last), 1);
+    db_close(other);
+    other = example_open(path, DB_EXISTING);
+    CU_ASSERT_EQUAL(example_number(other, "SELECT count(*) FROM progress"), 1);
+    db_end_progress(db, &row);
+    CU_ASSERT_TRUE(row == 0 && seen(other, &last) == 0);
+    db_close(other);
+    db_close(db);
+    example_expect_healthy(path);
+    example_remove(folder);
+}
+
 static const struct suite_test tests[] = {
     {"six processes create and write one file", test_concurrent_writers},
     {"writers killed at any moment leave only whole runs", test_kill_at_any_moment},
     {"a run that is being written is left alone", test_live_writer_is_left_alone},
+    {"what a process does is seen while it lives", test_progress},
 };
 SUITE_MAIN("db writers", tests)

@@ -135,6 +135,55 @@ static void test_runs_become_metrics(void)
     stop();
 }
 
+/* ---- what is going on in other processes ---- */
+
+/* Asks until a path gives a text with, or without, this word: a run is seen after 0.3 s, a metric a second later. */
+static bool comes(const char *path, const char *word, bool there)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        char *const body = page(path, 200);
+        const bool has = body && strstr(body, word);
+        free(body);
+        if (has == there)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    return false;
+}
+
+static void test_runs_of_others_are_seen_while_they_run(void)
+{
+    enum { WRITERS = 3 };
+    static const char *const lines[WRITERS] = {"run gemm:1536x1536x1536 --unit gpu --detail instr",
+                                               "run gemm:1280x1280x1280 --unit gpu --detail instr",
+                                               "sweep gemm:512x512x512 --unit gpu -L gpu_max_mhz=1000:1300:2000 --jobs 1"};
+    pid_t writer[WRITERS];
+    char line[300];
+    if (!start_alone(""))
+        return;
+    CHECK(page_has("/", "data-rows=\"/now.json\"") && comes("/metrics", "orchard_runs_running 0\n", true), "something goes on");
+    for (int i = 0; i < WRITERS; i++) {
+        snprintf(line, sizeof line, "%s --quiet --db %s/runs.db", lines[i], home.folder);
+        writer[i] = cli_start(line, -1);
+    }
+    CHECK(comes("/now.json", "gemm:1536x1536x1536", true) && comes("/now.json", "gemm:1280x1280x1280", true) &&
+              comes("/now.json", "points", true),
+          "a writer is not seen");
+    CHECK(comes("/metrics", "orchard_runs_running 2\n", true) && comes("/metrics", "orchard_sweeps_running 1\n", true) &&
+              comes("/metrics", "workload=\"gemm:1280x1280x1280\",chip=\"m1_4p4e_8g\",unit=\"gpu\"} ", true),
+          "no metrics of what is going on");
+    for (int i = 0; i < WRITERS; i++)
+        kill(writer[i], SIGKILL);
+    for (int i = 0; i < WRITERS; i++)
+        cli_wait(writer[i], 20);
+    CHECK(comes("/now.json", "gemm", false) && comes("/metrics", "orchard_runs_running 0\n", true), "the dead go on");
+    /* The next writer takes away what they left. */
+    cli_ask(&home, "run gemm:32x32x32 --unit amx");
+    cli_ask(&home, "db sql SELECT/**/count(*)/**/FROM/**/progress");
+    CHECK(strstr(home.outcome.out, "0") != NULL, "%s%s", home.outcome.out, home.outcome.err);
+    stop();
+}
+
 static void test_promtool_finds_nothing(void)
 {
     char file[128], command[300], line[200] = "";
@@ -204,6 +253,7 @@ static const struct suite_test tests[] = {
     {"paths that are not there", test_what_is_not_there},
     {"hostile names stay texts", test_hostile_names},
     {"runs of others become metrics", test_runs_become_metrics},
+    {"runs of others are seen while they run, until they are killed", test_runs_of_others_are_seen_while_they_run},
     {"promtool finds nothing", test_promtool_finds_nothing},
     {"the dashboard asks for metrics that there are", test_the_dashboard_asks_for_what_there_is},
     {"a port in use", test_a_port_in_use},

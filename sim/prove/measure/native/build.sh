@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compiles build/bench from the sources of this folder with $CC (default: clang for Apple Silicon).
+# Compiles build/bench and, where there are cases for the GPU, build/bench_gpu from the sources of this folder with $CC (default:
+# clang for Apple Silicon).
 set -eu
 cd "$(dirname "$0")"
 CC=${CC:-clang -arch arm64}
@@ -7,6 +8,11 @@ flags="-std=gnu11 -O3 -ffp-contract=off -fno-math-errno -Wall -I."
 neon=units/cpu/kernels/native
 amx=units/amx/kernels
 mkdir -p build
+if [ -s cases_gpu.inc ]; then
+    # shellcheck disable=SC2086
+    $CC -std=gnu11 -O2 -fobjc-arc -Wall -I. bench_gpu.m -framework Foundation -framework Metal -o build/bench_gpu
+fi
+[ -s cases.inc ] || exit 0
 for type in F32 F16 BF16; do
     # CC and the flags are lists of words.
     # shellcheck disable=SC2086
