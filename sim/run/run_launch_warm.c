@@ -19,7 +19,7 @@
 /* A launch with fewer waves, or with fewer simdgroup instructions, is timed as a whole: that takes hardly longer, and the last
  * wave, whose end may shift by a percent for any reason, is a large part of it. */
 #define LEAST_WAVES 8
-#define LEAST_WORK  0x1p20
+#define LEAST_WORK  0x1p16
 
 /* Threadgroups whose simdgroups execute more instructions each, and access the memory more often, come forward at one pace, on a
  * core and on all cores: executing them turn by turn leaves the caches as timing them does. Others spend their lives waiting for
@@ -35,12 +35,6 @@
 
 /* What is accessed before the last so many times the size of the SLC is taken to have left the caches at the end of a launch. */
 #define LEFT_SLCS 3.0
-
-/* When the data of a launch nearly fill the SLC, or exceed it up to MOST_FILLED times, the order of its last accesses decides
- * what it finds there the next time. That matters where the least time in DRAM exceeds DRAM_SHARE of the least time of issuing.
- */
-#define MOST_FILLED 4.0
-#define DRAM_SHARE  0.75
 
 /* Launches with more instructions may leap over laps. */
 #define LEAPT_WORK 0x1p21
@@ -131,13 +125,6 @@ static double dram_over_issue(const struct run_launch *l, const struct mem_param
     return dram_ns / (work / (gpu->cores * gpu->schedulers * gpu->issue_per_cycle * gpu->clock_ghz));
 }
 
-/* Tells whether only a fully timed warm-up leaves the right lines in the SLC. */
-static bool order_matters(const struct run_launch *l)
-{
-    const double bytes = run_launch_buffer_bytes(l), slc_bytes = l->slc_lines * MEM_LINE_BYTES;
-    return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes && l->dram_over_issue > DRAM_SHARE;
-}
-
 /* Tells whether the answer may follow from a part of the launch. */
 static bool may_extend(const struct run_launch *l)
 {
@@ -189,8 +176,6 @@ static enum run_way way_of(const struct run_launch *l, double work)
         return RUN_WAY_FORWARD;
     if (may_touch(l, work))
         return RUN_WAY_TOUCH;
-    if (order_matters(l))
-        return RUN_WAY_ALL;
     return groups / wave >= LEAST_WAVES && work >= LEAST_WORK ? RUN_WAY_WARM : RUN_WAY_ALL;
 }
 
