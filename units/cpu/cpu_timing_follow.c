@@ -116,6 +116,7 @@ bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned o
     m->lost = 0;
     if (++m->good_run == GOOD_RUN)
         m->put_off_next = CPU_MEMO_PUT_OFF_FIRST;
+    __builtin_prefetch(e->to);
     b->now += e->cycles;
     b->last_retire = b->now + (uint64_t)(int64_t)e->retire;
     for (uint32_t i = 0; i < e->stalls; i++)

@@ -257,11 +257,13 @@ static void add_way(struct cpu_timing *t, const struct cpu_plan *plan, unsigned 
     struct cpu_memo *m = t->memo;
     struct tree *tree = tree_of(m->from, plan, outcome);
     if (!tree) {
-        tree = take(m, sizeof *tree);
+        struct tree *const first = &m->from->first;
+        tree = first->plan ? take(m, sizeof *tree) : first;
         if (!tree)
             return;
-        *tree = (struct tree){.next = m->from->trees, .plan = plan, .outcome = outcome};
-        m->from->trees = tree;
+        *tree = (struct tree){.next = tree == first ? NULL : first->next, .plan = plan, .outcome = outcome};
+        if (tree != first)
+            first->next = tree;
     }
     struct path *path = &tree->path;
     for (uint32_t i = 0; path && i < t->log_count; i++)
@@ -292,7 +294,7 @@ void cpu_memo_end(struct cpu_timing *t, const struct cpu_plan *plan, unsigned ou
             add_way(t, plan, outcome, to);
         m->at = to;
         /* From here on the state stands for the board; but not for long when no way out of it is known. */
-        m->rests = to->trees != NULL;
+        m->rests = to->first.plan != NULL;
         if (m->rests)
             cpu_state_rest(&t->board);
     }

@@ -45,10 +45,11 @@ struct tree {
     struct path path;
 };
 
+/* Most states have one tree, which lies where the host looks anyway. */
 struct state {
+    struct tree first;  /* no plan: none yet */
     struct state *next; /* in its bucket */
     uint64_t hash;
-    struct tree *trees;
     uint32_t words;
     uint32_t word[];
 };
@@ -74,9 +75,9 @@ struct cpu_memo {
     uint32_t *scratch; /* a state while it is written */
 };
 
-static inline struct tree *tree_of(const struct state *s, const struct cpu_plan *plan, unsigned outcome)
+static inline struct tree *tree_of(struct state *s, const struct cpu_plan *plan, unsigned outcome)
 {
-    struct tree *e = s->trees;
+    struct tree *e = &s->first;
     while (e && (e->plan != plan || e->outcome != outcome))
         e = e->next;
     return e;

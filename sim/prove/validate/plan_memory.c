@@ -232,9 +232,11 @@ struct stream_row {
     bool warm; /* the data stay in the caches */
 };
 
-/* L1: half of a P core's (krrishnarraj/clpeak src/cpu/bandwidth.cpp), which is all of an E core's.
- * DRAM: the arrays of all threads together exceed the caches, and lines that one sweep leaves dirty are written back during the
- * next, as in a long run. A single thread starts with empty caches. */
+/* L1: half of a P core's (krrishnarraj/clpeak src/cpu/bandwidth.cpp), which is all of an E core's. Stores of E cores then go on
+ * to L2, so that later versions of clpeak write a quarter; and its time is that of the slowest thread, wherever macOS has moved
+ * it meanwhile, which nobody says. Rates added up are therefore an upper limit for writes of all cores (three times what was
+ * measured). DRAM: the arrays of all threads together exceed the caches, and lines that one sweep leaves dirty are written back
+ * during the next, as in a long run. A single thread starts with empty caches. */
 static const struct stream_row streams[] = {
     {"L1 read ", STREAM_READ, 64 * KIB, 32, true},  {"L1 write ", STREAM_WRITE, 64 * KIB, 32, true},
     {"L2 read ", STREAM_READ, 2 * MIB, 2, true},    {"DRAM read ", STREAM_READ, 8 * MIB, 1, false},
