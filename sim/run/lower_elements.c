@@ -195,8 +195,37 @@ static uint32_t *places_of(struct lowering *l, const struct net_array *shape, co
     return place;
 }
 
+/* How often each element of `b` stands in a row when it is repeated along the last dimensions alone; 0 = it is otherwise. */
+static int64_t run_of(const struct net_array *shape, const struct net_array *b)
+{
+    int64_t run = 1;
+    unsigned d = 1;
+    for (; d <= b->dims && b->shape[b->dims - d] == 1; d++)
+        run *= shape->shape[shape->dims - d];
+    for (; d <= b->dims; d++)
+        if (b->shape[b->dims - d] != shape->shape[shape->dims - d])
+            return 0;
+    return run * b->count == shape->count ? run : 0;
+}
+
+/* The Neural Engine has no places, but products: a column times a row of ones, which is exact. */
+static const float *expand_by_product(struct lowering *l, const struct net_array *b, int64_t run, float *to)
+{
+    float *const ones = lowering_scratch(l, run);
+    for (int64_t i = 0; ones && i < run; i++)
+        ones[i] = 1;
+    struct lowered_step *const step =
+        lowering_step(l, to, b->count * run, "gemm:%lldx%lldx1,weights=b", (long long)b->count, (long long)run);
+    lowering_read(step, b->data, b->count);
+    lowering_read(step, ones, run);
+    return to;
+}
+
 static const float *expand(struct lowering *l, const struct net_array *shape, const struct net_array *b, float *to)
 {
+    const int64_t run = l->part == PART_ANE ? run_of(shape, b) : 0;
+    if (run > 1)
+        return expand_by_product(l, b, run, to);
     int64_t columns;
     const uint32_t *const place = places_of(l, shape, b, &columns);
     const int64_t rows = shape->count / columns;

@@ -104,12 +104,21 @@ bool lowering_conv_integer(struct lowering *l, const char *word)
     return lowering_holds(l);
 }
 
+/* The Neural Engine's descriptors have paddings of their own for rows and columns, of five bits. */
+static bool is_flat(const struct lowering *l, const struct net_window *w)
+{
+    enum { MOST = 31 };
+    return l->part == PART_ANE && w->before[1] == 0 && w->after[1] == 0 && w->before[2] == w->after[2] && w->before[2] > 0 &&
+           w->before[2] <= MOST;
+}
+
 /* A convolution whose window the libraries have. */
 struct plain_conv {
     const struct net_window *w;
     const float *x, *weights, *bias; /* no bias: NULL */
     float *to;
     int64_t n, c, k, out; /* out: elements of a channel of the result */
+    bool flat;            /* it is padded left and right alone */
     const char *act;
     bool known;
 };
@@ -121,10 +130,11 @@ static void add_conv(struct lowering *l, enum orch_part part, const struct plain
     const int64_t groups = net_attr_int(l->node, "group", 1), filter = v->c / groups * w->kernel[1] * w->kernel[2];
     struct lowered_step *const step = lowering_step(
         l, v->to + first * v->out, v->n * count * v->out,
-        "conv2d:n=%lld,c=%lld,h=%lld,w=%lld,k=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,groups=%lld,dilation=%lld,bias=%d%s%s",
+        "conv2d:n=%lld,c=%lld,h=%lld,w=%lld,k=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,groups=%lld,dilation=%lld,bias=%d%s%s%s",
         (long long)v->n, (long long)v->c, (long long)w->in[1], (long long)w->in[2], (long long)count, (long long)w->kernel[1],
-        (long long)w->kernel[2], (long long)w->stride[1], (long long)w->before[1], (long long)groups, (long long)w->dilation[1],
-        v->bias != NULL, v->act && v->act[0] ? ",act=" : "", v->act ? v->act : "");
+        (long long)w->kernel[2], (long long)w->stride[1], (long long)w->before[v->flat ? 2 : 1], (long long)groups,
+        (long long)w->dilation[1], v->bias != NULL, v->act && v->act[0] ? ",act=" : "", v->act ? v->act : "",
+        v->flat ? ",flat=1" : "");
     if (step)
         step->part = part;
     lowering_read(step, v->x, v->n * v->c * w->in[1] * w->in[2]);
@@ -148,7 +158,8 @@ bool lowering_conv(struct lowering *l, const char *word)
         return lowering_conv_by_windows(l);
     }
     const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
-    const float *const from = is_even(&w) ? x->data : pad_planes(l, x->data, n * c, &w);
+    const bool flat = is_flat(l, &w);
+    const float *const from = is_even(&w) || flat ? x->data : pad_planes(l, x->data, n * c, &w);
     const int64_t high = (w.in[1] + 2 * w.before[1] - (w.kernel[1] - 1) * w.dilation[1] - 1) / w.stride[1] + 1;
     const int64_t count = n * k * high * w.out[2];
     float *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
@@ -162,6 +173,7 @@ bool lowering_conv(struct lowering *l, const char *word)
                                  .k = k,
                                  .out = high * w.out[2],
                                  .act = act,
+                                 .flat = flat,
                                  .known = lowering_is_constant(l, 1)};
     const int64_t rows = n == 1 && net_attr_int(l->node, "group", 1) == 1 ? lowering_amx_rows(l, k) : 0;
     add_conv(l, l->part, &v, 0, k - rows);

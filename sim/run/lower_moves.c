@@ -171,6 +171,12 @@ static void add_part(struct lowering *l, unsigned axis, int64_t first, const str
 {
     const struct net_array *const x = l->in[0];
     const int64_t rows = net_extent(x->shape, 0, axis), inner = net_extent(x->shape, axis + 1, x->dims);
+    if (l->part == PART_ANE && rows == 1 && inner > 1) { /* rows of a matrix, which are shorter than one row of it all */
+        lowering_read(lowering_step(l, out->data, out->count, "slice:%lldx%lld,h=%lld,w=%lld,row=%lld", (long long)x->shape[axis],
+                                    (long long)inner, (long long)out->shape[axis], (long long)inner, (long long)first),
+                      x->data, x->count);
+        return;
+    }
     lowering_read(lowering_step(l, out->data, out->count, "slice:%lldx%lld,h=%lld,w=%lld,column=%lld", (long long)rows,
                                 (long long)(x->count / rows), (long long)rows, (long long)(out->shape[axis] * inner),
                                 (long long)(first * inner)),

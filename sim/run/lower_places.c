@@ -219,6 +219,49 @@ static bool resize_by_products(struct lowering *l)
     return lowering_holds(l);
 }
 
+/* Whether each pixel becomes `high` x `wide` equal ones. */
+static bool is_enlarged(struct lowering *l, int64_t high, int64_t wide)
+{
+    const struct net_array *const x = l->in[0], *const out = l->out[0];
+    struct net_array *const moved = move_places(l);
+    bool same = moved && moved->count == out->count;
+    for (int64_t i = 0; same && i < out->count; i++) {
+        const int64_t column = i % out->shape[3] / wide, row = i / out->shape[3] % out->shape[2] / high;
+        const int64_t plane = i / out->shape[3] / out->shape[2];
+        same = net_array_double(moved, i) == (double)((plane * x->shape[2] + row) * x->shape[3] + column + 1);
+    }
+    net_array_release(moved);
+    return same;
+}
+
+/* The Neural Engine moves no single elements: columns are repeated by a product with constant zeros and ones, which is exact,
+ * rows by joining each with itself. False where that does not do. */
+static bool enlarge(struct lowering *l)
+{
+    enum { MOST = 4 };
+    const struct net_array *const x = l->in[0], *const out = l->out[0];
+    if (l->part != PART_ANE || x->dims != 4 || out->dims != 4 || x->shape[0] != out->shape[0] || x->shape[1] != out->shape[1] ||
+        out->shape[2] % x->shape[2] || out->shape[3] % x->shape[3])
+        return false;
+    const int64_t high = out->shape[2] / x->shape[2], wide = out->shape[3] / x->shape[3], in = x->shape[3];
+    const int64_t rows = x->count / in, columns = out->shape[3];
+    if (high > MOST || !is_enlarged(l, high, wide))
+        return false;
+    float *const select = lowering_scratch(l, in * columns);
+    float *const row = high > 1 ? lowering_scratch(l, rows * columns) : out->data;
+    for (int64_t j = 0; select && j < columns; j++)
+        select[j / wide * columns + j] = 1;
+    multiply_rows(l, x->data, rows, in, columns, select, row);
+    if (high == 1)
+        return lowering_holds(l);
+    struct lowered_step *const step =
+        lowering_step(l, out->data, out->count, "concat:%lldx%lldx%lld,c=%lld,d=%lld", (long long)rows, (long long)columns,
+                      (long long)columns, (long long)(high > 2 ? columns : 0), (long long)(high > 3 ? columns : 0));
+    for (int64_t k = 0; k < high; k++)
+        lowering_read(step, row, rows * columns);
+    return lowering_holds(l);
+}
+
 /* Images by the library's kernel where it does the same: bilinear between centres or corners; nearest moves elements; the rest
  * are products. */
 bool lowering_resize(struct lowering *l, const char *word)
@@ -229,7 +272,7 @@ bool lowering_resize(struct lowering *l, const char *word)
     const bool corners = strcmp(where, "align_corners") == 0;
     (void)word;
     if (strcmp(mode, "nearest") == 0)
-        return lowering_by_places(l, "resize");
+        return enlarge(l) || lowering_by_places(l, "resize");
     if (strcmp(mode, "linear") != 0 || (!corners && strcmp(where, "half_pixel") != 0) || net_attr_int(l->node, "antialias", 0) ||
         x->dims != 4 || out->dims != 4 || x->shape[0] != out->shape[0] || x->shape[1] != out->shape[1] ||
         !is_ratio(x, out, 2, scales) || !is_ratio(x, out, 3, scales))

@@ -3,7 +3,7 @@
 #include "tests/units/ane_library_example.h"
 
 struct shape {
-    int n, c, h, w, k, r, s, stride, pad, groups, dilation, bias, relu;
+    int n, c, h, w, k, r, s, stride, pad, groups, dilation, bias, relu, flat; /* flat: no rows of padding */
 };
 
 /* Reference and bound of one output element. */
@@ -15,7 +15,8 @@ static void element(const struct shape *v, const double *x, const double *weight
     for (int c = 0; c < in; c++)
         for (int r = 0; r < v->r; r++)
             for (int s = 0; s < v->s; s++) {
-                const int row = y * v->stride - v->pad + r * v->dilation, column = z * v->stride - v->pad + s * v->dilation;
+                const int row = y * v->stride - (v->flat ? 0 : v->pad) + r * v->dilation,
+                          column = z * v->stride - v->pad + s * v->dilation;
                 if (row < 0 || column < 0 || row >= v->h || column >= v->w)
                     continue;
                 const double p = example_mac(x[((n * v->c + first + c) * v->h + row) * v->w + column]) *
@@ -33,11 +34,12 @@ static void check_values(const struct shape *v, const char *precision, uint64_t 
 {
     char text[200];
     struct ane_example x;
-    snprintf(text, sizeof text, "conv2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,groups=%d,dilation=%d,bias=%d,act=%s",
-             v->n, v->c, v->h, v->w, v->k, v->r, v->s, v->stride, v->pad, v->groups, v->dilation, v->bias,
-             v->relu ? "relu" : "none");
+    snprintf(text, sizeof text,
+             "conv2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,groups=%d,dilation=%d,bias=%d,act=%s%s", v->n, v->c,
+             v->h, v->w, v->k, v->r, v->s, v->stride, v->pad, v->groups, v->dilation, v->bias, v->relu ? "relu" : "none",
+             v->flat ? ",flat=1" : "");
     if (integers ? example_start_integers(&x, text, precision, ANE_H13, seed) : example_start(&x, text, precision, seed)) {
-        const int oh = (v->h + 2 * v->pad - (v->r - 1) * v->dilation - 1) / v->stride + 1;
+        const int oh = (v->h + (v->flat ? 0 : 2 * v->pad) - (v->r - 1) * v->dilation - 1) / v->stride + 1;
         const int ow = (v->w + 2 * v->pad - (v->s - 1) * v->dilation - 1) / v->stride + 1;
         const size_t count = (size_t)v->n * (size_t)v->k * (size_t)oh * (size_t)ow;
         double *in = example_values(&x, "x"), *weight = example_values(&x, "weights");
@@ -66,10 +68,10 @@ static void check_conv(const struct shape *v, const char *precision, uint64_t se
 static void test_shapes(void)
 {
     static const struct shape shapes[] = {
-        {1, 3, 8, 8, 4, 1, 1, 1, 0, 1, 1, 0, 0},      {1, 5, 7, 9, 17, 3, 3, 1, 1, 1, 1, 1, 1},
-        {2, 4, 13, 11, 6, 3, 5, 2, 2, 1, 1, 1, 0},    {1, 1, 33, 35, 1, 7, 7, 3, 3, 1, 1, 0, 1},
-        {1, 64, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0},  {3, 2, 1, 1, 33, 1, 1, 1, 0, 1, 1, 1, 0},
-        {1, 1, 30, 50, 2, 29, 29, 1, 14, 1, 1, 0, 0}, {1, 3, 40, 31, 8, 11, 11, 3, 2, 1, 1, 1, 1},
+        {1, 3, 8, 8, 4, 1, 1, 1, 0, 1, 1, 0, 0, 0},      {1, 5, 7, 9, 17, 3, 3, 1, 1, 1, 1, 1, 1, 0},
+        {2, 4, 13, 11, 6, 3, 5, 2, 2, 1, 1, 1, 0, 0},    {1, 1, 33, 35, 1, 7, 7, 3, 3, 1, 1, 0, 1, 0},
+        {1, 64, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0, 0},  {3, 2, 1, 1, 33, 1, 1, 1, 0, 1, 1, 1, 0, 0},
+        {1, 1, 30, 50, 2, 29, 29, 1, 14, 1, 1, 0, 0, 0}, {1, 3, 40, 31, 8, 11, 11, 3, 2, 1, 1, 1, 1, 0},
     };
     for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 1);
@@ -78,9 +80,9 @@ static void test_shapes(void)
 static void test_groups(void)
 {
     static const struct shape shapes[] = {
-        {1, 8, 6, 7, 12, 3, 3, 1, 1, 4, 1, 1, 0},    {2, 32, 9, 9, 32, 3, 3, 1, 1, 32, 1, 1, 1},
-        {1, 17, 10, 5, 17, 5, 5, 2, 2, 17, 1, 0, 0}, {1, 6, 5, 5, 12, 3, 3, 1, 1, 6, 1, 0, 0},
-        {1, 64, 3, 3, 64, 1, 1, 1, 0, 2, 1, 0, 0},
+        {1, 8, 6, 7, 12, 3, 3, 1, 1, 4, 1, 1, 0, 0},    {2, 32, 9, 9, 32, 3, 3, 1, 1, 32, 1, 1, 1, 0},
+        {1, 17, 10, 5, 17, 5, 5, 2, 2, 17, 1, 0, 0, 0}, {1, 6, 5, 5, 12, 3, 3, 1, 1, 6, 1, 0, 0, 0},
+        {1, 64, 3, 3, 64, 1, 1, 1, 0, 2, 1, 0, 0, 0},
     };
     for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 100);
@@ -89,21 +91,33 @@ static void test_groups(void)
 static void test_dilation(void)
 {
     static const struct shape shapes[] = {
-        {1, 3, 15, 17, 5, 3, 3, 1, 2, 1, 2, 0, 0},
-        {1, 4, 40, 40, 4, 3, 3, 1, 12, 1, 12, 1, 0},
-        {1, 4, 20, 20, 4, 3, 2, 2, 4, 4, 4, 0, 0},
+        {1, 3, 15, 17, 5, 3, 3, 1, 2, 1, 2, 0, 0, 0},
+        {1, 4, 40, 40, 4, 3, 3, 1, 12, 1, 12, 1, 0, 0},
+        {1, 4, 20, 20, 4, 3, 2, 2, 4, 4, 4, 0, 0, 0},
     };
     for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 200);
+}
+
+/* Over one row, padded left and right alone, as speech networks have them. */
+static void test_flat(void)
+{
+    static const struct shape shapes[] = {
+        {1, 5, 1, 30, 7, 1, 3, 1, 1, 1, 1, 1, 0, 1},
+        {2, 4, 1, 41, 6, 1, 3, 2, 1, 1, 1, 1, 1, 1},
+        {1, 6, 5, 20, 6, 1, 5, 1, 2, 6, 1, 0, 0, 1},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
+        check_conv(&shapes[i], NULL, i + 700);
 }
 
 /* Strides beyond three: patches. */
 static void test_patches(void)
 {
     static const struct shape shapes[] = {
-        {1, 3, 32, 48, 10, 16, 16, 16, 0, 1, 1, 1, 0},
-        {2, 3, 17, 22, 5, 4, 4, 4, 0, 1, 1, 1, 1},
-        {1, 5, 40, 39, 7, 5, 11, 12, 0, 1, 1, 0, 0},
+        {1, 3, 32, 48, 10, 16, 16, 16, 0, 1, 1, 1, 0, 0},
+        {2, 3, 17, 22, 5, 4, 4, 4, 0, 1, 1, 1, 1, 0},
+        {1, 5, 40, 39, 7, 5, 11, 12, 0, 1, 1, 0, 0, 0},
     };
     for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 500);
@@ -113,7 +127,7 @@ static void test_patches(void)
  */
 static void test_activation(void)
 {
-    const struct shape v = {2, 5, 9, 10, 7, 3, 3, 1, 1, 1, 1, 1, 0};
+    const struct shape v = {2, 5, 9, 10, 7, 3, 3, 1, 1, 1, 1, 1, 0, 0};
     struct ane_example x;
     if (example_start(&x, "conv2d:n=2,c=5,h=9,w=10,k=7,pad=1,bias=1,act=silu", NULL, 400)) {
         double *in = example_values(&x, "x"), *weight = example_values(&x, "weights"), *bias = example_values(&x, "bias");
@@ -138,15 +152,15 @@ static void test_every_product(void)
         struct shape shape;
         const char *precision;
     } cases[] = {
-        {{1, 3, 8, 8, 4, 1, 1, 1, 0, 1, 1, 0, 0}, NULL},       {{2, 5, 7, 9, 17, 3, 3, 1, 1, 1, 1, 1, 0}, NULL},
-        {{2, 4, 13, 11, 6, 3, 5, 2, 2, 1, 1, 1, 0}, NULL},     {{1, 1, 33, 35, 1, 7, 7, 3, 3, 1, 1, 0, 1}, NULL},
-        {{1, 259, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0}, NULL},  {{1, 1, 30, 50, 2, 29, 29, 1, 14, 1, 1, 0, 0}, NULL},
-        {{1, 8, 6, 7, 12, 3, 3, 1, 1, 4, 1, 1, 0}, NULL},      {{1, 17, 10, 5, 17, 5, 5, 2, 2, 17, 1, 0, 0}, NULL},
-        {{1, 4, 20, 20, 4, 3, 2, 2, 4, 4, 4, 0, 0}, NULL},     {{1, 5, 40, 39, 7, 5, 11, 12, 0, 1, 1, 0, 0}, NULL},
-        {{1, 400, 3, 1001, 2, 3, 3, 1, 1, 1, 1, 1, 0}, NULL},  {{1, 300, 5, 1030, 3, 5, 5, 2, 2, 1, 1, 0, 1}, NULL},
-        {{1, 1000, 2, 530, 20, 2, 2, 3, 0, 1, 1, 0, 0}, NULL}, {{1, 3, 2, 700, 3000, 1, 1, 1, 0, 1, 1, 0, 0}, NULL},
-        {{1, 64, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0}, "i4"},   {{1, 30, 9, 8, 33, 3, 3, 2, 1, 3, 1, 0, 0}, "p2"},
-        {{1, 2050, 2, 3, 40, 1, 1, 1, 0, 1, 1, 0, 0}, "p6"},   {{1, 7, 11, 6, 9, 5, 3, 1, 2, 1, 1, 1, 0}, "p8"},
+        {{1, 3, 8, 8, 4, 1, 1, 1, 0, 1, 1, 0, 0, 0}, NULL},       {{2, 5, 7, 9, 17, 3, 3, 1, 1, 1, 1, 1, 0, 0}, NULL},
+        {{2, 4, 13, 11, 6, 3, 5, 2, 2, 1, 1, 1, 0, 0}, NULL},     {{1, 1, 33, 35, 1, 7, 7, 3, 3, 1, 1, 0, 1, 0}, NULL},
+        {{1, 259, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0, 0}, NULL},  {{1, 1, 30, 50, 2, 29, 29, 1, 14, 1, 1, 0, 0, 0}, NULL},
+        {{1, 8, 6, 7, 12, 3, 3, 1, 1, 4, 1, 1, 0, 0}, NULL},      {{1, 17, 10, 5, 17, 5, 5, 2, 2, 17, 1, 0, 0, 0}, NULL},
+        {{1, 4, 20, 20, 4, 3, 2, 2, 4, 4, 4, 0, 0, 0}, NULL},     {{1, 5, 40, 39, 7, 5, 11, 12, 0, 1, 1, 0, 0, 0}, NULL},
+        {{1, 400, 3, 1001, 2, 3, 3, 1, 1, 1, 1, 1, 0, 0}, NULL},  {{1, 300, 5, 1030, 3, 5, 5, 2, 2, 1, 1, 0, 1, 0}, NULL},
+        {{1, 1000, 2, 530, 20, 2, 2, 3, 0, 1, 1, 0, 0, 0}, NULL}, {{1, 3, 2, 700, 3000, 1, 1, 1, 0, 1, 1, 0, 0, 0}, NULL},
+        {{1, 64, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0, 0}, "i4"},   {{1, 30, 9, 8, 33, 3, 3, 2, 1, 3, 1, 0, 0, 0}, "p2"},
+        {{1, 2050, 2, 3, 40, 1, 1, 1, 0, 1, 1, 0, 0, 0}, "p6"},   {{1, 7, 11, 6, 9, 5, 3, 1, 2, 1, 1, 1, 0, 0}, "p8"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         check_values(&cases[i].shape, cases[i].precision, i + 600, true);
@@ -156,10 +170,10 @@ static void test_every_product(void)
 static void test_strips(void)
 {
     static const struct shape shapes[] = {
-        {1, 400, 3, 1001, 2, 3, 3, 1, 1, 1, 1, 1, 0},
-        {1, 300, 5, 1030, 3, 5, 5, 2, 2, 1, 1, 0, 1},
-        {1, 1000, 2, 530, 20, 2, 2, 3, 0, 1, 1, 0, 0},
-        {1, 3, 2, 700, 3000, 1, 1, 1, 0, 1, 1, 0, 0},
+        {1, 400, 3, 1001, 2, 3, 3, 1, 1, 1, 1, 1, 0, 0},
+        {1, 300, 5, 1030, 3, 5, 5, 2, 2, 1, 1, 0, 1, 0},
+        {1, 1000, 2, 530, 20, 2, 2, 3, 0, 1, 1, 0, 0, 0},
+        {1, 3, 2, 700, 3000, 1, 1, 1, 0, 1, 1, 0, 0, 0},
     };
     for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 300);
@@ -251,6 +265,7 @@ static void test_refusals(void)
 
 static const struct suite_test tests[] = {
     {"shapes, strides, padding, images, bias, relu", test_shapes},
+    {"padding left and right alone", test_flat},
     {"groups and depthwise", test_groups},
     {"dilation", test_dilation},
     {"patches", test_patches},

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N, C, H, W, K, R, S, STRIDE, PAD, GROUPS, DILATION, BIAS, ACT };
+enum { N, C, H, W, K, R, S, STRIDE, PAD, GROUPS, DILATION, BIAS, ACT, FLAT };
 
 static const struct kernel_parameter parameters[] = {
     ANE_IMAGE_PARAMETERS,
@@ -21,21 +21,23 @@ static const struct kernel_parameter parameters[] = {
     {.name = "dilation", .missing = 1, .least = 1, .most = 64},
     {.name = "bias", .missing = 0, .least = 0, .most = 1},
     {.name = "act", .words = ANE_ACTIVATION_WORDS},
+    {.name = "flat", .missing = 0, .least = 0, .most = 1},
     {.name = NULL},
 };
 
 struct shape {
     uint32_t n, c, h, w, k, r, s, stride, pad, groups, dilation;
+    uint32_t pad_rows;         /* above and below; pad is left and right */
     uint32_t reach_h, reach_w; /* of the kernel including its holes */
     uint32_t out_h, out_w;
     bool bias;
     int64_t act;
 };
 
-static uint32_t out_size(uint32_t in, uint32_t reach, const struct shape *v)
+static uint32_t out_size(uint32_t in, uint32_t pad, uint32_t reach, uint32_t stride)
 {
-    const uint32_t padded = in + 2 * v->pad;
-    return padded < reach ? 0 : (padded - reach) / v->stride + 1;
+    const uint32_t padded = in + 2 * pad;
+    return padded < reach ? 0 : (padded - reach) / stride + 1;
 }
 
 static struct shape shape_of(const struct ane_kernel_request *q)
@@ -51,6 +53,7 @@ static struct shape shape_of(const struct ane_kernel_request *q)
         .s = (uint32_t)p[S],
         .stride = (uint32_t)p[STRIDE],
         .pad = (uint32_t)p[PAD],
+        .pad_rows = p[FLAT] ? 0 : (uint32_t)p[PAD],
         .groups = (uint32_t)p[GROUPS],
         .dilation = (uint32_t)p[DILATION],
         .bias = p[BIAS] != 0,
@@ -58,8 +61,8 @@ static struct shape shape_of(const struct ane_kernel_request *q)
     };
     v.reach_h = (v.r - 1) * v.dilation + 1;
     v.reach_w = (v.s - 1) * v.dilation + 1;
-    v.out_h = out_size(v.h, v.reach_h, &v);
-    v.out_w = out_size(v.w, v.reach_w, &v);
+    v.out_h = out_size(v.h, v.pad_rows, v.reach_h, v.stride);
+    v.out_w = out_size(v.w, v.pad, v.reach_w, v.stride);
     return v;
 }
 
@@ -98,7 +101,7 @@ static void write_images(struct ane_builder *b, const struct shape *v, const flo
         .stride_x = v->stride,
         .stride_y = v->stride,
         .pad_left = v->pad,
-        .pad_top = v->pad,
+        .pad_top = v->pad_rows,
         .depthwise = v->groups > 1 && v->groups == v->c && v->k == v->c,
         .groups = v->groups > 1 && v->groups == v->c && v->k == v->c ? 1 : v->groups,
         .weight = spread ? spread : weight,
@@ -140,7 +143,10 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
 }
 
 static const struct ane_kernel_info rows[] = {
-    {"conv2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME]",
-     "NCHW image, K x C/groups x R x S weights (3 x 3 unless told otherwise), then bias and an activation", 0, parameters, build},
+    {"conv2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,flat=0|1]",
+     "NCHW image, K x C/groups x R x S weights (3 x 3 unless told otherwise), then bias and an activation; flat=1: pad is left "
+     "and "
+     "right alone, as convolutions over one row have it",
+     0, parameters, build},
 };
 const struct ane_kernel_family ane_family_conv = {rows, ARRAY_COUNT(rows)};

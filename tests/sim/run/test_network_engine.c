@@ -1,0 +1,127 @@
+/* Operators that the Neural Engine has no kernel for become ones that it has, so that a network stays one request: a factor for
+ * each channel, halves of channels, images of twice the size. The numbers are those of cores, to f16. */
+#include "sim/network/arrays.h"
+#include "sim/network/network.h"
+#include "sim/network/onnx/onnx.h"
+#include "sim/network/operators/operator.h"
+#include "tests/sim/run_example.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct chip_db *db;
+
+enum { CHANNELS = 8, HIGH = 6, WIDE = 10 };
+
+static struct net_node *add_node(struct net_model *model, const char *op, size_t inputs, size_t outputs, const char *name)
+{
+    struct net_node *const node = net_node_new(name, op, "", inputs, outputs);
+    char output[40];
+    for (size_t k = 0; k < outputs; k++) {
+        snprintf(output, sizeof output, "%s%zu", name, k);
+        node->output[k] = net_value_add(model, output);
+    }
+    for (size_t k = 0; k < inputs; k++)
+        node->input[k] = NET_NONE;
+    node->row = net_operator_find(op, "");
+    node->version = 18;
+    return node;
+}
+
+static void insert(struct net_model *model, struct net_node *node)
+{
+    CHECK(net_graph_insert(model->graph, model->graph->nodes, node), "a node");
+}
+
+static struct net_array *numbers(enum net_type type, const int64_t *shape, unsigned dims, const double *number)
+{
+    struct orch_error error = {0};
+    struct net_array *const a = net_array_new(type, shape, dims, &error);
+    net_write_doubles(type, a->data, 0, (size_t)a->count, number);
+    return a;
+}
+
+/* sum = resize(first half of y) + resize(second half of y), y = x times the mean of each of its channels. */
+static void write_network(const char *path)
+{
+    static const int64_t image[4] = {1, CHANNELS, HIGH, WIDE};
+    struct orch_error error = {0};
+    struct net_model *const model = net_model_new("engine");
+    const net_id x = net_value_add(model, "x");
+    model->value[x].type = NET_F32;
+    model->value[x].shape = net_shape_of(image, 4);
+    CHECK(net_graph_add_input(model->graph, x), "an input");
+    struct net_node *const mean = add_node(model, "GlobalAveragePool", 1, 1, "mean");
+    struct net_node *const scaled = add_node(model, "Mul", 2, 1, "scaled"), *const halves =
+                                                                                add_node(model, "Split", 2, 2, "half");
+    struct net_node *const sum = add_node(model, "Add", 2, 1, "sum");
+    const net_id parts = net_constant_add(model, "parts", numbers(NET_I64, (const int64_t[]){2}, 1, (const double[]){4, 4}));
+    const net_id scales =
+        net_constant_add(model, "scales", numbers(NET_F32, (const int64_t[]){4}, 1, (const double[]){1, 1, 3, 2}));
+    mean->input[0] = scaled->input[0] = x;
+    scaled->input[1] = mean->output[0];
+    halves->input[0] = scaled->output[0];
+    halves->input[1] = parts;
+    CHECK(net_set_int(halves, "axis", 1), "axis");
+    insert(model, mean);
+    insert(model, scaled);
+    insert(model, halves);
+    for (unsigned k = 0; k < 2; k++) {
+        struct net_node *const large = add_node(model, "Resize", 3, 1, k ? "large_b" : "large_a");
+        large->input[0] = halves->output[k];
+        large->input[2] = scales;
+        CHECK(net_set_text(large, "mode", "nearest") && net_set_text(large, "coordinate_transformation_mode", "asymmetric") &&
+                  net_set_text(large, "nearest_mode", "floor"),
+              "how");
+        sum->input[k] = large->output[0];
+        insert(model, large);
+    }
+    insert(model, sum);
+    CHECK(net_model_add_output(model, sum->output[0]), "an output");
+    CHECK(onnx_export(model, path, &error), "%s", error.text);
+    net_model_free(model);
+}
+
+static struct net_array *result_of(const char *model, const char *unit, const char *folder, struct outcome *o)
+{
+    char path[80];
+    struct orch_error error = {0};
+    *o = run_on(db, "m1", model, (struct run_request){.unit = unit, .output_folder = folder, .seed = 5});
+    CHECK(o->ok, "%s", o->error.text);
+    snprintf(path, sizeof path, "%s/sum0.npy", folder);
+    return o->ok ? net_array_load(path, "sum", &error) : NULL;
+}
+
+static void test_one_request(void)
+{
+    char folder[] = "/tmp/orchard-engine-XXXXXX", model[64];
+    struct outcome cores, engine;
+    CHECK(mkdtemp(folder) != NULL, "a folder");
+    snprintf(model, sizeof model, "%s/m.onnx", folder);
+    write_network(model);
+    struct net_array *const a = result_of(model, "cpu", folder, &cores), *const b = result_of(model, "ane", folder, &engine);
+    double largest = 0, difference = 0;
+    CHECK(a && b && a->count == CHANNELS / 2 * 3 * HIGH * 2 * WIDE && a->count == b->count, "the sum's shape");
+    for (int64_t i = 0; a && b && i < a->count; i++) {
+        largest = fmax(largest, fabs(net_array_double(a, i)));
+        difference = fmax(difference, fabs(net_array_double(a, i) - net_array_double(b, i)));
+    }
+    CHECK(largest > 0 && difference < 0x1p-9 * largest, "%g of %g", difference, largest);
+    for (size_t i = 0; i < engine.result.placement.count; i++)
+        CHECK(strcmp(engine.result.placement.item[i].unit, "ane") == 0, "%s on %s by %s", engine.result.placement.item[i].op,
+              engine.result.placement.item[i].unit, engine.result.placement.item[i].kernel);
+    CHECK(counter(&engine, "network.requests") == 1, "%g requests", counter(&engine, "network.requests"));
+    net_array_release(a);
+    net_array_release(b);
+    run_result_free(&cores.result);
+    run_result_free(&engine.result);
+    CHECK(suite_remove(folder), "%s stays", folder);
+}
+
+static const struct suite_test tests[] = {{"factors of channels, halves, larger images are one request", test_one_request}};
+
+int main(void)
+{
+    return example_chips_run("network_engine", tests, ARRAY_COUNT(tests), &db);
+}
