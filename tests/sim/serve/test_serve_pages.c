@@ -91,9 +91,14 @@ static void test_hostile_names(void)
     if (!start_alone(""))
         return;
     cli_ask(&home, "run gemm:32x32x32 --unit amx");
-    write_runs("UPDATE run SET workload = '<script>alert(1)</script>\"}\n\x1b[2J=HYPERLINK(1)', chip = '\"><img src=x>', "
-               "device = '../../etc/passwd', unit = 'am\"x}\xff' WHERE id = 1");
-    static const char *const paths[] = {"/", "/runs/1", "/runs.json?list=1&after=0"};
+    write_runs(
+        "UPDATE run SET workload = '<script>alert(1)</script>\"}\n\x1b[2J=HYPERLINK(1)', chip = '\"><img src=x>', "
+        "device = '../../etc/passwd', unit = 'am\"x}\xff' WHERE id = 1; INSERT INTO progress (kind, host, process, workload, "
+        "chip, unit, "
+        "doing, fraction, started, renewed) VALUES ('run', 'another host', '1 1 boot space', "
+        "'<script>alert(2)</script>\"}\n\x1b[2J=HYPERLINK(2)', '\"><img src=x>', 'g\"x}', '\x1b[2J<script>alert(3)</script>', "
+        "0.5, '2026-11-28T19:00:00.000Z', '')");
+    static const char *const paths[] = {"/", "/runs/1", "/runs.json?list=1&after=0", "/now.json"};
     for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
         char *const body = page(paths[i], 200);
         CHECK(body && !strstr(body, "<script>alert") && !strstr(body, "<img src") && !strchr(body, '\x1b'), "%s: %.3000s",
@@ -103,6 +108,7 @@ static void test_hostile_names(void)
     nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL); /* the observer looks once a second */
     char *const metrics = page("/metrics", 200), *const info = metrics ? strstr(metrics, "orchard_latest_run_info{") : NULL;
     CHECK(info && !strchr(metrics, '\x1b') && !strchr(metrics, '\xff') && strstr(info, "</script>\\\"} ") &&
+              strstr(metrics, "orchard_running_done_ratio{") && !strstr(metrics, "\n=HYPERLINK") &&
               strstr(metrics, "unit=\"am_x__\""),
           "%.300s", info ? info : "none");
     free(metrics);
