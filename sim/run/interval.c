@@ -139,7 +139,7 @@ static const struct {
     {GPU_STALL_MEMORY_QUEUE, {"gpu.l1_bytes_per_cycle", "gpu_max_mhz", NULL}},
     {GPU_STALL_THREADGROUP_MEMORY, {"gpu.threadgroup_pass_cycles", "gpu_max_mhz", NULL}},
     {GPU_STALL_BARRIER, {"gpu.barrier_cycles", NULL, NULL}},
-    {GPU_STALL_LAUNCH, {"gpu.group_launch_cycles", "gpu_max_mhz", NULL}},
+    {GPU_STALL_LAUNCH, {"gpu.simdgroup_launch_cycles", "gpu_max_mhz", NULL}},
 };
 
 /* Below the limit of DRAM, waiting for memory is waiting for latencies. The GPU's own clock decides the near part of them. */

@@ -145,7 +145,7 @@ static void print_occupancy(FILE *out, const struct run *run, const struct abi_k
     launch.simdgroups_per_group = 1;
     launch.threadgroup_memory_bytes = 0;
     const unsigned single = gpu_timing_occupancy(&p, &launch, &unused);
-    if (strcmp(limit, "threadgroup memory") != 0 && held * simdgroups < FILLED * single)
+    if (strncmp(limit, "threadgroup", strlen("threadgroup")) != 0 && held * simdgroups < FILLED * single)
         fprintf(out, " and the size of the threadgroup (%u simdgroups would fit)", single);
     fputc('\n', out);
 }

@@ -26,6 +26,7 @@ static inline struct gpu_params example_gpu(unsigned cores)
         .threads_per_core_max = 3072,
         .register_file_bytes = 208 * 1024,
         .threadgroup_memory_bytes = 60 * 1024,
+        .threadgroup_memory_groups = 16,
         .instruction_cache_bytes = 12 * 1024,
         .register_granule = 2,
         .issue_per_cycle = 1,

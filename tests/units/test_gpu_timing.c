@@ -139,6 +139,9 @@ static void test_occupancy(void)
     const struct gpu_timing_launch shared = {.simdgroups_per_group = 4, .register_halves = 32, .threadgroup_memory_bytes = 32768};
     CU_ASSERT_EQUAL(gpu_timing_occupancy(&params, &shared, &limit), 1);
     CU_ASSERT_STRING_EQUAL(limit, "threadgroup memory");
+    const struct gpu_timing_launch small = {.simdgroups_per_group = 1, .register_halves = 16, .threadgroup_memory_bytes = 256};
+    CU_ASSERT_EQUAL(gpu_timing_occupancy(&params, &small, &limit), params.threadgroup_memory_groups);
+    CU_ASSERT_STRING_EQUAL(limit, "threadgroups with memory");
 }
 
 /* A chase: load, wait, use. Chips and Cheese: L1 43 ns, L2 76.3, SLC 266, DRAM 311. */

@@ -36,8 +36,10 @@ unsigned gpu_timing_occupancy(const struct gpu_params *p, const struct gpu_timin
     struct bound b = {p->schedulers * GPU_SIMDS_MAX / simds, "schedulers"};
     b = tighter(b, p->threads_per_core_max / (simds * 32), "threads");
     b = tighter(b, simdgroups_by_registers(p, halves_needed(p, launch)) / simds, "registers");
-    if (launch->threadgroup_memory_bytes)
+    if (launch->threadgroup_memory_bytes) {
         b = tighter(b, p->threadgroup_memory_bytes / launch->threadgroup_memory_bytes, "threadgroup memory");
+        b = tighter(b, p->threadgroup_memory_groups, "threadgroups with memory");
+    }
     if (limit)
         *limit = b.name;
     return b.groups;
