@@ -105,6 +105,9 @@ static void on_end(const CU_pTest test, const CU_pSuite suite, const CU_pFailure
 
 int suite_run(const char *name, const struct suite_test *tests, size_t count)
 {
+    /* The database of whoever runs the tests is not theirs to write, and may be of another version. */
+    setenv("XDG_DATA_HOME", ORCHARD_BUILD_DIR "/tests/data", 1);
+    unsetenv("ORCHARD_DB");
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 70;
     CU_pSuite suite = CU_add_suite(name, NULL, NULL);

@@ -212,7 +212,7 @@ HOST(of_urem, uint64_t, y ? x % y : 0)
 HOST(of_sdiv, int64_t, y && !(x == INT64_MIN && y == -1) ? x / y : 0)
 HOST(of_srem, int64_t, y && !(x == INT64_MIN && y == -1) ? x % y : 0)
 HOST(of_mul_hi, int64_t, (int64_t)((__int128)x *y >> 64))
-HOST(of_shift, int64_t, (x << (y & 63)) ^ (x >> (y & 63)))
+HOST(of_shift, int64_t, (int64_t)((uint64_t)x << (y & 63)) ^ (x >> (y & 63)))
 HOST(of_max, int64_t, x > y ? x : y)
 HOST(of_to_float, int64_t, (int64_t)(float)(x >> 1) + (int64_t)(float)(int32_t)y)
 
