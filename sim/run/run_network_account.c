@@ -171,6 +171,8 @@ static bool account_operators(const struct run_network *n, const struct run_meas
     if (n->overlaps) /* stalls are shares of what units do, who does it at the same time or not */
         scale_stalls(r, seconds / (sum->seconds + overhead_s));
     r->seconds = seconds;
+    if (n->overlaps) /* two units that work at the same time are busy once */
+        r->device_seconds = 1e-9 * n->busy_ns;
     r->seconds_low *= longer;
     r->seconds_high *= longer;
     r->overhead_seconds += overhead_s;

@@ -259,6 +259,10 @@ static void test_gain(void)
     struct outcome gpu = run_on(db, "m1", product, (struct run_request){.unit = "gpu", .mode = RUN_TIMING});
     CHECK(both.ok && amx.ok && gpu.ok && both.result.seconds < 0.8 * fmin(amx.result.seconds, gpu.result.seconds),
           "%g s together, %g s and %g s alone: %s", both.result.seconds, amx.result.seconds, gpu.result.seconds, both.error.text);
+    /* Two units at work count once, and draw more than their mean with the waiting in it. */
+    CHECK(both.result.device_seconds < both.result.seconds && both.result.watts_avg < both.result.watts_peak,
+          "busy for %g of %g s, %g W, %g W at the most", both.result.device_seconds, both.result.seconds, both.result.watts_avg,
+          both.result.watts_peak);
     run_result_free(&both.result);
     run_result_free(&amx.result);
     run_result_free(&gpu.result);
