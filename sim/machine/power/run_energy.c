@@ -207,15 +207,20 @@ static struct power_use energy_run_use(const struct energy_run *run, const struc
     };
 }
 
-/* Use of a domain while the unit is not at work: slices with a clock wait. */
-static struct power_use overhead_use(const struct power_use *whole, const struct energy_run *run)
+/* Use of a domain while the unit is not at work: what runs longer than the unit (the rest of the chip) goes on, other slices with a
+ * clock wait. */
+static struct power_use overhead_use(const struct power_use *whole, const struct energy_run *run, unsigned slices)
 {
     const double share = whole->seconds > 0 ? fmax(0, 1 - run->device_s / whole->seconds) : 0;
+    const double running_s = fmax(0, whole->running_s - slices * run->device_s);
+    const double any_running_s = fmax(0, whole->any_running_s - run->device_s);
     return (struct power_use){
         .seconds = share * whole->seconds,
-        .waiting_s = share * (whole->running_s + whole->waiting_s),
+        .running_s = running_s,
+        .waiting_s = fmax(0, share * (whole->running_s + whole->waiting_s) - running_s),
         .gated_s = share * whole->gated_s,
-        .any_waiting_s = share * (whole->any_running_s + whole->any_waiting_s),
+        .any_running_s = any_running_s,
+        .any_waiting_s = fmax(0, share * (whole->any_running_s + whole->any_waiting_s) - any_running_s),
     };
 }
 
@@ -225,7 +230,7 @@ void energy_report(const struct energy_run *run, const struct energy_model *mode
     *report = (struct energy_report){.joules = 0};
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
         const struct power_point point = {run->volts[d], run->mhz[d], celsius};
-        const struct power_use use = energy_run_use(run, model, d), rest = overhead_use(&use, run);
+        const struct power_use use = energy_run_use(run, model, d), rest = overhead_use(&use, run, model->slices[d]);
         const struct power_energy idle = power_interval(&model->params, d, &rest, &point);
         report->domain[d] = power_interval(&model->params, d, &use, &point);
         report->joules += power_energy_sum(&report->domain[d]);

@@ -342,7 +342,20 @@ static void test_what_scales(void)
     CHECK(gemm.fixed_s < 0.6 * gemm.seconds, "gemm: %g of %g s fixed", gemm.fixed_s, gemm.seconds);
 }
 
+/* What the rest of the chip takes while a launch is under way belongs to the waiting: one small threadgroup on one core draws
+ * less while it works than products on all cores. */
+static void test_short_launch(void)
+{
+    struct outcome few = simulate("m1", NULL, "softmax:8x8", "gpu", "f32", 0),
+                   all = simulate("m1", NULL, "gemm:512x512x512", "gpu", "f32", 0);
+    CHECK(few.result.watts_peak > few.result.watts_avg && few.result.watts_peak < 0.5 * all.result.watts_peak,
+          "%g W, %g W of products", few.result.watts_peak, all.result.watts_peak);
+    run_result_free(&few.result);
+    run_result_free(&all.result);
+}
+
 static const struct suite_test tests[] = {
+    {"a short launch draws less than products while it works", test_short_launch},
     {"the interval of the joules holds what is not known", test_interval_holds_what_is_not_known},
     {"energies of another chip are named and less sure", test_energies_of_another_chip_are_named},
     {"what waits for memory does not scale with the clock", test_what_scales},
