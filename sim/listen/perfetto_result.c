@@ -94,12 +94,14 @@ static void put_kernel_cores(struct perfetto_listener *l, const struct event *e,
     }
 }
 
-static void tell_left_out(struct perfetto_listener *l, const struct event *e, size_t left_out)
+static void tell_left_out(struct perfetto_listener *l, const struct event *e, const char *whose, const char *what, double count)
 {
-    const struct perfetto_detail d[] = {{"kernels left out", NULL, (double)left_out}, {NULL, NULL, 0}};
+    const struct perfetto_detail d[] = {{what, NULL, count}, {NULL, NULL, 0}};
     const unsigned pid = perfetto_listener_process(l, e, PID_RUN, "run");
-    perfetto_track(l->perfetto, pid, TRACK_LEFT_OUT, "left out: cores of the shortest kernels");
-    perfetto_moment(l->perfetto, pid, TRACK_LEFT_OUT, "cores of the shortest kernels are left out", 0, d);
+    char name[80];
+    snprintf(name, sizeof name, "left out: %s", whose);
+    perfetto_track(l->perfetto, pid, TRACK_LEFT_OUT, name);
+    perfetto_moment(l->perfetto, pid, TRACK_LEFT_OUT, name, 0, d);
 }
 
 /* Kernels of a network follow one another; returns whether there are any. Where the unit changes, an arrow leads from one to the
@@ -136,7 +138,7 @@ static bool put_kernels(struct perfetto_listener *l, const struct event *e, cons
         now_ns = end_ns;
     }
     if (left_out)
-        tell_left_out(l, e, left_out);
+        tell_left_out(l, e, "cores of the shortest kernels", "kernels left out", (double)left_out);
     return kernels > 0;
 }
 
@@ -168,7 +170,7 @@ static void put_reasons(struct perfetto_listener *l, const struct event *e, cons
     }
 }
 
-/* How many cores worked on the only launch of a run, and what each of them had on the average. */
+/* How many cores worked on each launch of a run, and what each of them had on the average. */
 struct crew {
     enum orch_part part;
     unsigned cores;
@@ -187,29 +189,40 @@ static struct crew crew_of(const struct perfetto_listener *l, const struct run_r
         c = (struct crew){PART_GPU, (unsigned)cores, "threadgroups, mean", groups / cores};
     } else if (copies > 0 && instructions > 0) {
         const double cores = fmin(copies, CORES_MAX);
-        c = (struct crew){PART_CPU, (unsigned)cores, "instructions, mean", instructions / cores};
+        c = (struct crew){PART_CPU, (unsigned)cores, "instructions, mean", instructions / cores / l->ops};
     }
     return c;
 }
 
-/* A lane for each core that worked on the launch. What is known of a core is its mean share, and that the launch ends when the
- * last core does: all lanes are as long as the unit was busy, which it was at the end. */
-static void put_cores(struct perfetto_listener *l, const struct event *e, const struct run_result *r)
+/* One of equal launches that follow one another: the cores are at work at its end, for so long as the unit is busy. */
+static void put_launch(struct perfetto_listener *l, const struct event *e, const struct crew *c, double end_ns, double busy_ns)
 {
-    const struct crew c = crew_of(l, r);
-    const double busy_s = isfinite(r->device_seconds) ? fmin(r->device_seconds, r->seconds) : r->seconds;
-    if (l->ops != 1 || c.cores == 0 || !l->last_op.written || !isfinite(busy_s))
-        return;
-    const double end_ns = 1e9 * r->seconds, begin_ns = whole_ps(end_ns - 1e9 * busy_s);
-    for (unsigned core = 0; core < c.cores; core++) {
-        const struct perfetto_detail d[] = {{c.of, NULL, c.each}, {"cores at work", NULL, c.cores}, {NULL, NULL, 0}};
-        const unsigned pid = perfetto_listener_part(l, e, c.part), tid = TRACK_CORES + core;
+    const double begin_ns = whole_ps(end_ns - busy_ns);
+    for (unsigned core = 0; core < c->cores; core++) {
+        const struct perfetto_detail d[] = {{c->of, NULL, c->each}, {"cores at work", NULL, c->cores}, {NULL, NULL, 0}};
+        const unsigned pid = perfetto_listener_part(l, e, c->part), tid = TRACK_CORES + core;
         char name[64];
-        snprintf(name, sizeof name, "%s core %u", orch_part_name(c.part), core);
+        snprintf(name, sizeof name, "%s core %u", orch_part_name(c->part), core);
         perfetto_track(l->perfetto, pid, tid, name);
         const struct perfetto_place at = perfetto_slice(l->perfetto, pid, tid, "at work", begin_ns, end_ns - begin_ns, d);
         perfetto_arrow(l->perfetto, "deals out", l->last_op, begin_ns, at, begin_ns);
     }
+}
+
+/* A lane for each core that worked on the launches of a run. What is known of a core is its mean share, and that a launch ends
+ * when the last core does: all lanes are as long as the unit was busy, which it was at the end. Launches are equal parts of the
+ * time; of many the first are shown. */
+static void put_cores(struct perfetto_listener *l, const struct event *e, const struct run_result *r)
+{
+    const struct crew c = crew_of(l, r);
+    const double busy_s = isfinite(r->device_seconds) ? fmin(r->device_seconds, r->seconds) : r->seconds;
+    if (!(l->ops >= 1) || c.cores == 0 || !l->last_op.written || !isfinite(busy_s))
+        return;
+    const double shown = fmin(l->ops, CORE_SLICES_MAX / c.cores);
+    for (double launch = 1; launch <= shown; launch++)
+        put_launch(l, e, &c, whole_ps(1e9 * r->seconds * launch / l->ops), 1e9 * busy_s / l->ops);
+    if (shown < l->ops)
+        tell_left_out(l, e, "cores of the later launches", "launches left out", l->ops - shown);
 }
 
 /* Runs at fixed clocks have no series: their means hold from the beginning to the end. */
