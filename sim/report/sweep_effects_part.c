@@ -223,6 +223,7 @@ static void effects_table(struct page *page, const struct sweep_data *data, cons
     }
     snprintf(title, sizeof title, "Main effects on %s", sweep_response_name(e->response));
     page_table(page, title, t);
+    page_note(page, "Share of the variance: %s.", sweep_effects_estimate(e));
     page_note(page,
               "Elasticity: relative change of the response per relative change of the key, from a regression over all numeric "
               "keys%s%s.",

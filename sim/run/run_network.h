@@ -19,6 +19,8 @@
 /* Counters of the kernel that stands at this place of the placement, from 1. */
 #define RUN_NETWORK_SECONDS "network.kernel%zu.seconds"
 #define RUN_NETWORK_JOULES  "network.kernel%zu.joules"
+#define RUN_NETWORK_GROUPS  "network.kernel%zu.threadgroups"  /* on the GPU */
+#define RUN_NETWORK_CORES   "network.kernel%zu.cores"         /* that work on it, of the CPU */
 #define RUN_NETWORK_BEGIN   "network.kernel%zu.begin_seconds" /* where units work at the same time */
 /* Counters of --unit auto: what was predicted of the units, and of what it chose ("auto"). */
 #define RUN_NETWORK_PREDICTED "network.predicted.%s.seconds"

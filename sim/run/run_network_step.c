@@ -110,6 +110,18 @@ static bool note_costs(const struct run_network *n, size_t place, double seconds
     return isnan(joules) || run_values_add(&n->result->counters, name, joules);
 }
 
+/* What the work is dealt out in, for those who show the cores at it. */
+static bool note_crew(const struct run_network *n, size_t place, const struct run_result *r)
+{
+    const double groups = run_values_get(&r->counters, "gpu.threadgroups"), cores = run_values_get(&r->counters, "program.cores");
+    char name[60];
+    snprintf(name, sizeof name, RUN_NETWORK_GROUPS, place + 1);
+    if (groups > 0 && !run_values_add(&n->result->counters, name, groups))
+        return false;
+    snprintf(name, sizeof name, RUN_NETWORK_CORES, place + 1);
+    return !(cores > 0) || run_values_set(&n->result->counters, name, cores);
+}
+
 bool network_step_complete(const struct run_network *n, size_t place, const char *kernel, const char *why, double seconds,
                            double joules)
 {
@@ -141,7 +153,8 @@ static bool note(const struct run_network *n, const struct network_step *step, c
         snprintf(why, sizeof why, "%sthe library's kernel for it", lacks);
     if (!run_result_set_text(&line->kernel, kernel) || !run_result_set_text(&line->why, why))
         return false;
-    return n->request->mode == RUN_FUNCTIONAL || note_costs(n, place, kernel_seconds(n, kind, r), r->joules);
+    return n->request->mode == RUN_FUNCTIONAL ||
+           (note_costs(n, place, kernel_seconds(n, kind, r), r->joules) && note_crew(n, place, r));
 }
 
 /* ---- sums ---- */

@@ -43,8 +43,9 @@ static struct sweep_level *level_of(const struct sweep_effect *effect, double va
 
 /* Share of the variance that lies between levels. In a whole grid every level meets the same settings of the other keys, and
  * answers do not scatter: the share is eta squared of the analysis of variance, and those of all keys and what they do together
- * sum to 1. Points spread at random meet different ones: what scatter alone would show is taken off (epsilon squared). */
-static double first_order(const struct sweep_effect *effect, size_t points, double mean, double squares, bool grid)
+ * sum to 1. Points spread at random meet different ones: what scatter alone would show between so many bins is taken off, and
+ * not more than is there (epsilon squared; Kelley, An unbiased correlation ratio measure, PNAS 21, 1935). */
+static double first_order(const struct sweep_effect *effect, size_t points, double mean, double squares, bool grid, bool alone)
 {
     double between = 0;
     size_t used = 0;
@@ -57,10 +58,11 @@ static double first_order(const struct sweep_effect *effect, size_t points, doub
     }
     if (!(squares > 0) || used < 2)
         return 0;
-    if (points <= used) /* nothing else varies */
-        return 1;
     if (grid)
         return fmin(between / squares, 1);
+    if (points <=
+        used) /* a level for each point: without other keys all is due to this one, else nothing tells it from scatter */
+        return alone ? 1 : 0;
     const double within = (squares - between) / (double)(points - used);
     return fmin(fmax((between - (double)(used - 1) * within) / squares, 0), 1);
 }
@@ -81,8 +83,19 @@ static void main_effect(const struct sweep_data *data, struct sweep_effects *all
         l->highest = fmax(l->highest, value);
     }
     const bool grid = data->spec->design == SWEEP_GRID && all->points * data->spec->workload_count == data->spec->points;
-    effect->first_order = first_order(effect, all->points, all->mean, squares, grid);
+    effect->first_order = first_order(effect, all->points, all->mean, squares, grid, data->spec->key_count == 1);
     all->sum_to_one &= grid;
+}
+
+/* Keys that go up and down together by chance, as in few points at random, share variance, which each of them then counts as its
+ * own. What is counted twice is taken from all in proportion: together they do not explain more than there is. */
+static void share_out(struct sweep_effects *all)
+{
+    double sum = 0;
+    for (size_t i = 0; i < all->count; i++)
+        sum += all->effect[i].first_order;
+    for (size_t i = 0; sum > 1 && i < all->count; i++)
+        all->effect[i].first_order /= sum;
 }
 
 /* ---- tornado ---- */
@@ -257,9 +270,17 @@ bool sweep_effects_of(const struct sweep_data *data, size_t workload, enum sweep
         sweep_effects_free(effects);
         return orch_no_memory(error);
     }
+    share_out(effects);
     regress(data, effects, effect_of);
     qsort(effects->effect, effects->count, sizeof *effects->effect, by_swing);
     return true;
+}
+
+const char *sweep_effects_estimate(const struct sweep_effects *effects)
+{
+    return effects->sum_to_one ? "of the means of levels, over the whole grid (eta squared)"
+                               : "of the means of levels or bins, less what scatter alone would show (epsilon squared), at most "
+                                 "100 % for all keys together";
 }
 
 void sweep_effects_free(struct sweep_effects *effects)

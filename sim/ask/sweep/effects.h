@@ -15,8 +15,9 @@ struct sweep_effect {
     size_t key; /* index in spec->key */
     struct sweep_level *level;
     size_t level_count;
-    /* First-order index: the share of the response's variance that the means of the levels explain, 0 to 1, corrected for the
-     * scatter of few points. */
+    /* First-order index: the share of the response's variance that the means of the levels explain, 0 to 1. Whole grids: eta
+     * squared. Else epsilon squared, which leaves out what scatter of few points shows between bins; when those of all keys sum
+     * to more than 1, because settings of keys go together by chance, each is divided by the sum. */
     double first_order;
     double elasticity;  /* Relative change of the response per relative change of the key: the slope in logarithms of a regression
                            over all numeric keys with positive values; NAN where it does not apply. */
@@ -40,6 +41,8 @@ struct sweep_effects {
 /* False when memory is out, or with ORCH_USAGE when no point counts. Free with sweep_effects_free. */
 bool sweep_effects_of(const struct sweep_data *data, size_t workload, enum sweep_response response, struct sweep_effects *effects,
                       struct orch_error *error);
+/* How shares of the variance were estimated, in words. */
+const char *sweep_effects_estimate(const struct sweep_effects *effects);
 void sweep_effects_free(struct sweep_effects *effects);
 
 #endif

@@ -160,6 +160,7 @@ static void print_tornado(FILE *out, const struct sweep_data *data, const struct
     if (table)
         table_print(table, out, color);
     table_free(table);
+    fprintf(out, "share of variance: %s\n", sweep_effects_estimate(e));
 }
 
 static void print_main_effects(FILE *out, const struct sweep_data *data, const struct sweep_effects *e)

@@ -11,8 +11,21 @@
 
 #define LARGEST 1e30 /* beyond any quantity in any unit that tables use */
 
+/* Whether values of a row may be below 0: changes and temperatures may. */
+static bool is_signed(const struct csv_table *t, size_t row)
+{
+    static const char *const columns[] = {"value_unit", "unit_of_value", "unit"}, *const units[] = {"%", "C", "percent"};
+    int column = -1;
+    for (size_t c = 0; column < 0 && c < ARRAY_COUNT(columns); c++)
+        column = csv_find(t, columns[c]);
+    for (size_t u = 0; u < ARRAY_COUNT(units); u++)
+        if (strcmp(csv_cell(t, row, column), units[u]) == 0)
+            return true;
+    return false;
+}
+
 /* Why a cell is no number that can be used; NULL when it is one, or empty. */
-static const char *wrong_number(const char *text, const char **fix)
+static const char *wrong_number(const char *text, bool may_be_negative, const char **fix)
 {
     char *end;
     if (!*text)
@@ -27,7 +40,10 @@ static const char *wrong_number(const char *text, const char **fix)
     if (!plain)
         return "not a decimal number";
     *fix = "write the number in the unit of its row";
-    return fabs(value) > LARGEST ? "too large for any unit" : NULL;
+    if (fabs(value) > LARGEST)
+        return "too large for any unit";
+    *fix = "write the quantity itself, above 0; only changes in % and temperatures in C may be below";
+    return value < 0 && !may_be_negative ? "negative" : NULL;
 }
 
 static bool check_numbers(struct csv_table *t)
@@ -37,7 +53,8 @@ static bool check_numbers(struct csv_table *t)
     for (size_t row = 0; ok && row < csv_rows(t); row++)
         for (size_t c = 0; ok && csv_line(t, row) && c < ARRAY_COUNT(columns); c++) {
             const int column = csv_find(t, columns[c]);
-            const char *fix = "", *const why = wrong_number(csv_cell(t, row, column), &fix);
+            const bool may_be_negative = c == 0 && is_signed(t, row);
+            const char *fix = "", *const why = wrong_number(csv_cell(t, row, column), may_be_negative, &fix);
             ok = !why || csv_reject(t, row, column, fix, "%s", why);
         }
     return ok;

@@ -193,6 +193,76 @@ static void test_effects(void)
     example_remove(folder);
 }
 
+static double additive(const double *value, uint64_t point)
+{
+    const double clock = isnan(value[0]) ? 1398 : value[0], bandwidth = isnan(value[1]) ? 100 : value[1];
+
+    (void)point;
+    return 2 - 5e-4 * clock - 4e-3 * bandwidth;
+}
+
+static double only_clock(const double *value, uint64_t point)
+{
+    (void)point;
+    return 1 / (isnan(value[0]) ? 1398 : value[0]);
+}
+
+/* Shares of both keys and their sum, of a grid (no samples) or of samples of the Latin hypercube. */
+static double shares_of(double (*seconds)(const double *value, uint64_t point), unsigned samples, double share[2])
+{
+    static const char *const levels[] = {"gpu_max_mhz=1000:1600:7", "memory_peak_GBps=50:200:6", NULL},
+                             *const ranges[] = {"gpu_max_mhz=1000:1600", "memory_peak_GBps=50:200", NULL};
+    char folder[64];
+    example_folder(folder);
+    const char *const path = example_file(folder, "shares.db");
+    struct sweep_spec *const spec = example_spec("gemm:8x8x8", samples, samples ? ranges : levels);
+    struct formula formula = {.seconds = seconds};
+    struct sweep_done done;
+    struct orch_error error = {0};
+    struct sweep_effects e;
+
+    spec->tolerance = 0;
+    CHECK(example_sweep(spec, path, &formula, 0, 0, &done, &error), "%s", error.text);
+    struct sweep_data *const data = example_read(path, "last");
+    CHECK(sweep_effects_of(data, 0, SWEEP_seconds, &e, &error), "%s", error.text);
+    for (size_t i = 0; i < e.count; i++)
+        share[e.effect[i].key] = e.effect[i].first_order;
+    sweep_effects_free(&e);
+    sweep_close(data);
+    sweep_spec_free(spec);
+    example_remove(folder);
+    return share[0] + share[1];
+}
+
+/* A sum of functions of one key each has no pairs: the whole variance is that of the keys. 7 even levels 100 apart have the
+ * variance 40000 and 6 levels 30 apart 2625, whose parts here are 0.01 and 0.042. */
+static void test_shares_of_a_grid(void)
+{
+    double share[2] = {0, 0};
+    CU_ASSERT_DOUBLE_EQUAL(shares_of(additive, 0, share), 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(share[0], 0.01 / 0.052, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(share[1], 0.042 / 0.052, 1e-9);
+}
+
+/* Points at random: shares are near those of the whole range (even distributions), whatever the number of points, never
+ * beyond all there is, and a key that does nothing has none or little. */
+static void test_shares_of_random_points(void)
+{
+    static const unsigned samples[] = {4, 10, 15, 20, 25, 30, 40, 50, 60, 100, 200};
+    const double clock = pow(600 * 5e-4, 2), bandwidth = pow(150 * 4e-3, 2);
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        double share[2] = {0, 0};
+        const double sum = shares_of(additive, samples[i], share);
+        CHECK(sum <= 1 + 1e-12 && share[0] >= 0 && share[1] >= 0, "%u points: %g + %g", samples[i], share[0], share[1]);
+        if (samples[i] >= 100) {
+            CHECK(fabs(share[0] - clock / (clock + bandwidth)) < 0.1, "%u points: %g", samples[i], share[0]);
+            CHECK(sum > 0.85, "%u points: %g", samples[i], sum); /* keys of 100 points go together, or apart, by a tenth */
+        }
+        CHECK(shares_of(only_clock, samples[i], share) <= 1 + 1e-12, "%u points: %g + %g", samples[i], share[0], share[1]);
+        CHECK(samples[i] < 100 || (share[1] < 0.1 && share[0] > 0.9), "%u points: %g and %g", samples[i], share[0], share[1]);
+    }
+}
+
 static void test_pareto(void)
 {
     enum { N = 400 };
@@ -225,6 +295,8 @@ static const struct suite_test tests[] = {
     {"what places of a kind have in common is found", test_kinds},
     {"points are chosen where nothing is known", test_choice},
     {"effects of a power law are those of its exponents", test_effects},
+    {"shares of the variance of a whole grid sum to it", test_shares_of_a_grid},
+    {"shares of the variance of random points are never more than it", test_shares_of_random_points},
     {"the Pareto front is what brute force finds", test_pareto},
 };
 SUITE_MAIN("sweep math", tests)

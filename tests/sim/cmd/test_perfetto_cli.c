@@ -169,6 +169,68 @@ static void test_a_network_has_its_kernels(void)
     json_object_put(d);
 }
 
+/* Launches that follow one another have slices each, on the same lanes; of too many the first have, and the file says so. */
+static void test_cores_of_launches(void)
+{
+    static const struct {
+        const char *line, *lane;
+        size_t slices;
+        bool all;
+    } rows[] = {
+        {"run gemm:512x512x512 --unit gpu --chip m1 --detail op --repeat 3", "gpu core ", 3 * 8, true},
+        {"run gemm:128x128x128 --unit cpu --chip m1 --cores 3 --repeat 2", "cpu core ", 2 * 3, true},
+        {"run gemm:64x64x64 --unit gpu --chip m1 --detail op --repeat 600", "gpu core ", 2048, false},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        if (!cli_ask(&home, "%s --perfetto $/cores.json", rows[i].line))
+            return;
+        CHECK(home.outcome.code == 0, "%s: %.300s", rows[i].line, home.outcome.err);
+        json_object *const d = trace_of("cores.json");
+        CHECK(slices_on(d, rows[i].lane) == rows[i].slices, "%s: %zu slices", rows[i].line, slices_on(d, rows[i].lane));
+        const char *const silent = strstr(json_object_to_json_string_ext(d, JSON_C_TO_STRING_PLAIN), "\"launches left out\":88");
+        CHECK((silent == NULL) == rows[i].all, "%s: what is left out", rows[i].line);
+        json_object_put(d);
+        sums_of("cores.json");
+    }
+}
+
+/* Each kernel of a network on the GPU has slices on the lanes of as many cores as it has threadgroups for; of many kernels on
+ * many cores the longest have, and the file says of how many it is silent. */
+static void test_cores_of_networks(void)
+{
+    static const struct {
+        const char *chip, *size;
+        double cores;
+        bool all;
+    } rows[] = {{"m1", "64", 8, true}, {"m2-ultra", "64", 76, false}};
+    for (size_t row = 0; row < ARRAY_COUNT(rows); row++) {
+        if (!cli_ask(
+                &home,
+                "run model:mobilenet-v3-small --unit gpu --chip %s --mode timing --dim size=%s --perfetto $/cores.json --json",
+                rows[row].chip, rows[row].size))
+            return;
+        CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+        json_object *const run = cli_document(&home.outcome), *const d = trace_of("cores.json");
+        double expected = 0;
+        for (size_t i = 0; i < json_object_array_length(document_at(run, "/placement")); i++) {
+            char path[64];
+            json_object *groups = NULL;
+            snprintf(path, sizeof path, "network.kernel%zu.threadgroups", i + 1);
+            if (json_object_object_get_ex(document_at(run, "/counters"), path, &groups))
+                expected += fmin(json_object_get_double(groups), rows[row].cores);
+        }
+        const double found = (double)slices_on(d, "gpu core ");
+        const bool silent = strstr(json_object_to_json_string(d), "kernels left out") != NULL;
+        CHECK(expected > 100 && found <= 2048 && (expected <= 2048 ? found == expected : found < expected),
+              "%s: %g slices of cores, expected %g", rows[row].chip, found, expected);
+        CHECK(silent == (expected > 2048), "%s: %g of %g slices", rows[row].chip, found, expected);
+        CHECK(rows[row].all == (expected <= 2048), "%s: %g slices", rows[row].chip, expected);
+        json_object_put(run);
+        json_object_put(d);
+        sums_of("cores.json");
+    }
+}
+
 /* A recorded trace: a lane for each core and unit, a slice for each instruction, an arrow for each launch. */
 static void test_a_recorded_trace(void)
 {
@@ -213,6 +275,8 @@ static void test_failures_leave_no_file(void)
 
 static const struct suite_test tests[] = {
     {"cores that have work have lanes", test_cores_have_lanes},
+    {"cores that work on launches in a row have slices for each", test_cores_of_launches},
+    {"cores that work on kernels of networks have lanes", test_cores_of_networks},
     {"a known run gives the same file", test_a_known_run_gives_the_same_file},
     {"a machine gives counters", test_a_machine_gives_counters},
     {"two workloads at once have tracks of their own", test_two_workloads_at_once},

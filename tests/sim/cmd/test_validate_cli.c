@@ -46,6 +46,22 @@ static void test_bad_rows(void)
     json_object_put(d);
 }
 
+/* Speeds, times and power are never below 0, changes may be: every bad cell is named with its place, all in one answer. */
+static void test_negative_values(void)
+{
+    static const char *const said[] = {"bad.csv:3:15: column 'value' is '-3.5': negative; write the quantity itself, above 0",
+                                       "bad.csv:4:15: column 'value' is '-1e-9': negative; ",
+                                       "bad.csv:6:15: column 'value' is 'x'", "3 rows could not be read and were skipped"};
+    if (!write_table("bad.csv", NAMES GOOD "M1,L1 latency,-3.5,ns,measured,s,,\nM1,L2 latency,-1e-9,ns,measured,s,,\n"
+                                           "M1,change of a score,-21,%,measured,s,,\nM1,L1 latency,x,ns,measured,s,,\n") ||
+        !cli_ask(&home, "validate $/bad.csv"))
+        return;
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        CHECK(strstr(home.outcome.err, said[i]) != NULL, "%s: not in %s", said[i], home.outcome.err);
+    CHECK(!strstr(home.outcome.err, "'-21'"), "%s", home.outcome.err);
+}
+
 static void test_good_rows(void)
 {
     if (!write_table("good.csv", NAMES GOOD) || !cli_ask(&home, "validate $/good.csv --json"))
@@ -143,6 +159,7 @@ static void test_nothing_is_left(void)
 
 static const struct suite_test tests[] = {
     {"bad rows are named and skipped", test_bad_rows},
+    {"negative values are named with their places", test_negative_values},
     {"a score has the spreadsheet's beside it", test_good_rows},
     {"the shipped tables are there without arguments", test_shipped_tables},
     {"columns are explained", test_columns_are_explained},
