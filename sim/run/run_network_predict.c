@@ -17,9 +17,9 @@
  * multiplications, or elements where there are none.
  *
  * Inferred: fitted to the simulated times, on m1, of the 900 kernels of seven small networks (digits, faces, text lines, encoder
- * and decoder of transformers); dense convolutions and products, whose constant weights are packed beforehand, to those of five of
- * them, ResNet-18, SqueezeNet, MobileNetV2 and BERT-base. They are met within a factor of 1.1 to 1.6 in the mean, by row, which is
- * less than what units differ by. */
+ * and decoder of transformers); dense convolutions and products, whose constant weights are packed beforehand, to those of five
+ * of them, ResNet-18, SqueezeNet, MobileNetV2 and BERT-base. They are met within a factor of 1.1 to 1.6 in the mean, by row,
+ * which is less than what units differ by. */
 struct speed {
     double fixed, each, rate, thin;
 };

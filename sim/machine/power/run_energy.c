@@ -207,8 +207,8 @@ static struct power_use energy_run_use(const struct energy_run *run, const struc
     };
 }
 
-/* Use of a domain while the unit is not at work: what runs longer than the unit (the rest of the chip) goes on, other slices with a
- * clock wait. */
+/* Use of a domain while the unit is not at work: what runs longer than the unit (the rest of the chip) goes on, other slices with
+ * a clock wait. */
 static struct power_use overhead_use(const struct power_use *whole, const struct energy_run *run, unsigned slices)
 {
     const double share = whole->seconds > 0 ? fmax(0, 1 - run->device_s / whole->seconds) : 0;
