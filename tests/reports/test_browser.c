@@ -85,16 +85,24 @@ static size_t count_of(const char *text, const char *what)
     return count;
 }
 
-static void test_the_script_runs_in_a_browser(void)
+/* Writes the page that the browser is to open; false, and skipped, without a browser. */
+static bool begin_page(bool (*write)(const char *path))
 {
     char path[96];
     if (!browser()) {
         suite_skip("no Chromium is installed");
-        return;
+        return false;
     }
     CHECK(make_folder(), "no folder");
     snprintf(path, sizeof path, "%s/page.html", folder);
-    CHECK(write_example(path), "no page");
+    CHECK(write(path), "no page");
+    return true;
+}
+
+static void test_the_script_runs_in_a_browser(void)
+{
+    if (!begin_page(write_example))
+        return;
     for (int width = 400; width <= 1280; width += 880) {
         char *const dom = dom_at(width);
         if (strlen(dom) == 0) {
@@ -154,14 +162,8 @@ static bool write_charts_and_keys(const char *path)
 
 static void test_charts_are_read_by_keys(void)
 {
-    char path[96];
-    if (!browser()) {
-        suite_skip("no Chromium is installed");
+    if (!begin_page(write_charts_and_keys))
         return;
-    }
-    CHECK(make_folder(), "no folder");
-    snprintf(path, sizeof path, "%s/page.html", folder);
-    CHECK(write_charts_and_keys(path), "no page");
     char *const dom = dom_at(1280);
     if (strlen(dom) == 0)
         suite_skip("the browser does not start here");

@@ -18,11 +18,6 @@ static bool is_stream_store(const struct a64_insn *insn)
     return (insn->flags & A64_INSN_STORE) && (insn->word & UINT32_C(0x3bc00000)) == UINT32_C(0x28000000);
 }
 
-static bool is_sync(const struct a64_insn *insn)
-{
-    return (insn->word & UINT32_C(0xfffff0ff)) == UINT32_C(0xd503309f);
-}
-
 static uint8_t kind_of(const struct a64_insn *insn)
 {
     unsigned kind = 0;
@@ -36,7 +31,7 @@ static uint8_t kind_of(const struct a64_insn *insn)
         kind |= CPU_OP_WRITEBACK;
     if (kind == CPU_OP_LOAD && insn->cls == A64_C_LOAD)
         kind |= CPU_OP_POINTER;
-    return (uint8_t)(kind | (is_stream_store(insn) ? CPU_OP_STREAM : 0) | (is_sync(insn) ? CPU_OP_SYNC : 0));
+    return (uint8_t)(kind | (is_stream_store(insn) ? CPU_OP_STREAM : 0) | (insn->form == A64_DSB ? CPU_OP_SYNC : 0));
 }
 
 /* Each port of a group moves its share of what the L1 delivers per cycle. */

@@ -3,10 +3,10 @@
 #include "isa/array_count.h"
 #include "sim/run/language_options.h"
 #include "tests/sim/run_example.h"
+#include "tests/sim/story_example.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static struct chip_db *db;
 
@@ -14,19 +14,9 @@ enum { PROMPTS = 4, TOKENS = 12 };
 static const char *const prompt[PROMPTS] = {"Once upon a time, a dog", "The sun was", "Tom and Sue went to the park. They",
                                             "One"};
 
-static const char *story(const char *type)
-{
-    char name[128];
-    snprintf(name, sizeof name, "language/stories260K/stories260K-%s.gguf", type);
-    if (access(suite_golden(name), R_OK) == 0)
-        return suite_golden(name);
-    snprintf(name, sizeof name, "models/llm/stories260K/stories260K-%s.gguf", type);
-    return suite_shared(name);
-}
-
 static struct outcome tell(const char *type, const char *unit, const struct language_options *options)
 {
-    return run_on(db, "m1", story(type), (struct run_request){.unit = unit, .language = options, .seed = 3});
+    return run_on(db, "m1", example_story(type), (struct run_request){.unit = unit, .language = options, .seed = 3});
 }
 
 static json_object *tokens_of(const struct outcome *o)
@@ -87,7 +77,7 @@ static void test_same_tokens(void)
             .sequences = ways[i].sequences,
             .generate = TOKENS,
             .sampling = {.repetition_penalty = 1, .temperature = ways[i].temperature, .top_k = 8}};
-        if (!story(ways[i].type)) /* not here */
+        if (!example_story(ways[i].type)) /* not here */
             continue;
         struct outcome o = tell(ways[i].type, ways[i].unit, &options);
         json_object *const got = tokens_of(&o);
@@ -113,7 +103,7 @@ static void check_refused(const struct language_options *options, const char *te
 static void test_refused(void)
 {
     char folder[] = "/tmp/orchard-batch-XXXXXX", path[64], empty[64], bad[64];
-    if (!story("f16"))
+    if (!example_story("f16"))
         return;
     CHECK(mkdtemp(folder) != NULL, "a folder");
     snprintf(path, sizeof path, "%s/prompts.txt", folder);

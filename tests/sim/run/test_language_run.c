@@ -6,6 +6,7 @@
 #include "sim/run/language_step.h"
 #include "tests/sim/language/language_example.h"
 #include "tests/sim/run_example.h"
+#include "tests/sim/story_example.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -13,20 +14,6 @@
 #include <unistd.h>
 
 static struct chip_db *db;
-
-/* The file of a type; NULL when it is neither here nor beside the checkout. */
-static const char *story(const char *type)
-{
-    char name[128];
-    snprintf(name, sizeof name, "language/stories260K/stories260K-%s.gguf", type);
-    FILE *const here = fopen(suite_golden(name), "rb");
-    if (here) {
-        fclose(here);
-        return suite_golden(name);
-    }
-    snprintf(name, sizeof name, "models/llm/stories260K/stories260K-%s.gguf", type);
-    return suite_shared(name);
-}
 
 static json_object *golden_prompt(const char *type, const char *id, json_object **document)
 {
@@ -60,14 +47,14 @@ static void check_story_with(const char *unit, const char *type, const char *id,
                              unsigned draft_tokens)
 {
     json_object *document;
-    const char *const file = story(type);
+    const char *const file = example_story(type);
     if (!file)
         return;
     char path[512];
     snprintf(path, sizeof path, "%s", file);
     char draft[512] = "";
     if (draft_type)
-        snprintf(draft, sizeof draft, "%s", story(draft_type));
+        snprintf(draft, sizeof draft, "%s", example_story(draft_type));
     json_object *const p = golden_prompt(type, id, &document);
     const struct language_options options = {.prompt_text = json_object_get_string(json_object_object_get(p, "prompt")),
                                              .generate = (unsigned)json_object_get_int(json_object_object_get(p, "count")),
@@ -134,9 +121,9 @@ static void test_share_of_unit(void)
     const struct language_options options = {.prompt_text = "Lily", .generate = 2};
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         char path[512];
-        if (!story(rows[i].type))
+        if (!example_story(rows[i].type))
             continue;
-        snprintf(path, sizeof path, "%s", story(rows[i].type));
+        snprintf(path, sizeof path, "%s", example_story(rows[i].type));
         struct outcome o =
             run_on(db, "m1", path, (struct run_request){.unit = rows[i].unit, .mode = RUN_FUNCTIONAL, .language = &options});
         const double share = o.ok ? o.result.native_mac_share : NAN;
@@ -255,7 +242,7 @@ static void test_time(void)
     char path[512];
     const struct language_options options = {.prompt_text = "Lily", .generate = 6};
     struct run_request request = {.unit = "cpu", .mode = RUN_FUNCTIONAL, .language = &options};
-    snprintf(path, sizeof path, "%s", story("q8_0"));
+    snprintf(path, sizeof path, "%s", example_story("q8_0"));
     struct outcome without = run_on(db, "m1", path, request);
     request.mode = RUN_FULL;
     struct outcome with = run_on(db, "m1", path, request);
@@ -285,7 +272,7 @@ static void test_time_grows(void)
 {
     char path[512];
     double each[2];
-    snprintf(path, sizeof path, "%s", story("q8_0"));
+    snprintf(path, sizeof path, "%s", example_story("q8_0"));
     for (unsigned i = 0; i < 2; i++) {
         const struct language_options options = {.prompt_text = "Lily", .generate = i ? 60 : 4};
         struct outcome o = run_on(db, "m1", path, (struct run_request){.unit = "cpu", .language = &options});
@@ -299,7 +286,7 @@ static void generate(struct sampler_params sampling, uint64_t seed, char *tokens
 {
     char path[512];
     const struct language_options options = {.prompt_text = "Once upon", .generate = 24, .sampling = sampling};
-    snprintf(path, sizeof path, "%s", story("q4_0"));
+    snprintf(path, sizeof path, "%s", example_story("q4_0"));
     struct outcome o =
         run_on(db, "m1", path, (struct run_request){.unit = "cpu", .mode = RUN_FUNCTIONAL, .language = &options, .seed = seed});
     CHECK(o.ok, "%s", o.error.text);
@@ -338,7 +325,7 @@ static void test_refusals(void)
     char path[512];
     const struct language_options no_text = {.prompt_text = "a\xff"}, much = {.generate = 512}, wide = {.context = 513},
                                   narrow = {.generate = 20, .context = 20}, counted = {.prompt = 8}, none = {.generate = 4};
-    snprintf(path, sizeof path, "%s", story("q8_0"));
+    snprintf(path, sizeof path, "%s", example_story("q8_0"));
     refused(path, &no_text, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "no UTF-8 at byte 1");
     refused(path, &much, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "do not fit the context of 512 tokens");
     refused(path, &wide, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "was made for 512 tokens");

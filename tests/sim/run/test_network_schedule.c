@@ -118,23 +118,51 @@ static void test_branches(void)
 
 /* ---- who waits for whom ---- */
 
+/* What a schedule needs of a run, on m1. The parts point at one another. */
+struct rig {
+    struct orch_error error;
+    struct chip *chip;
+    struct run_result result;
+    struct run_request request;
+    struct run_network network;
+    struct network_schedule *schedule;
+    struct network_scheduled outcome;
+};
+
+static void begin_rig(struct rig *r)
+{
+    *r = (struct rig){.schedule = network_schedule_create()};
+    r->chip = chip_open(db, "m1", NULL, &r->error);
+    r->request.chip = r->chip;
+    r->network = (struct run_network){.request = &r->request, .result = &r->result};
+    run_result_init(&r->result);
+}
+
+static void run_rig(struct rig *r)
+{
+    CHECK(network_schedule_run(r->schedule, &r->network, &r->outcome, &r->error), "%s", r->error.text);
+}
+
+static void end_rig(struct rig *r)
+{
+    network_schedule_free(r->schedule);
+    run_result_free(&r->result);
+    chip_close(r->chip);
+}
+
 /* A product of two kernels that do not hang on one another but share a unit, one that reads both, and memory that is used again.
  */
 static void test_memory(void)
 {
-    struct orch_error error = {0};
-    struct chip *const chip = chip_open(db, "m1", NULL, &error);
-    struct run_result result;
-    const struct run_request request = {.chip = chip};
-    struct run_network n = {.request = &request, .result = &result};
-    struct network_scheduled s;
+    struct rig r;
     float a[8], b[8], c[8];
     struct activity none = {{0}};
     struct lowered_step read_a = {.operands = {.inputs = 1, .result = b, .result_bytes = sizeof b}, .input = {{a, sizeof a}}};
     struct lowered_step half_b = {.operands = {.inputs = 1, .result = c, .result_bytes = sizeof c}, .input = {{b + 4, 16}}};
     struct lowered_step new_b = {.operands = {.inputs = 1, .result = b, .result_bytes = 16}, .input = {{a, sizeof a}}};
-    struct network_schedule *const schedule = network_schedule_create();
-    run_result_init(&result);
+    begin_rig(&r);
+    struct network_schedule *const schedule = r.schedule;
+    const struct network_scheduled *const s = &r.outcome;
     CHECK(network_schedule_add(schedule, PART_CPU, 0, &read_a), "writes b");
     CHECK(network_schedule_add(schedule, PART_AMX, 1, &half_b), "reads a part of b");
     CHECK(network_schedule_add(schedule, PART_CPU, 2, &new_b), "writes another part of b");
@@ -142,26 +170,19 @@ static void test_memory(void)
     CHECK(network_schedule_add(schedule, PART_GPU, 3, &read_a), "another tensor where b was");
     for (size_t i = 0; i < 4; i++)
         network_schedule_took(schedule, i, 1e-3, &none);
-    CHECK(network_schedule_run(schedule, &n, &s, &error), "%s", error.text);
-    struct outcome o = {.result = result, .ok = true};
+    run_rig(&r);
+    const struct outcome o = {.result = r.result, .ok = true};
     CHECK(begin_of(&o, 0) == 0 && fabs(begin_of(&o, 1) - 1e-3) < 1e-9 && fabs(begin_of(&o, 2) - 1e-3) < 1e-9, "%g %g %g",
           begin_of(&o, 0), begin_of(&o, 1), begin_of(&o, 2));
-    CHECK(begin_of(&o, 3) < 0.5e-3 && s.command_buffers == 1, "the GPU begins after %g s", begin_of(&o, 3));
-    CHECK(fabs(s.busy_ns - 2e6) < 1 && s.lost_ns == 0, "%g ns busy, %g ns lost", s.busy_ns, s.lost_ns);
-    network_schedule_free(schedule);
-    run_result_free(&result);
-    chip_close(chip);
+    CHECK(begin_of(&o, 3) < 0.5e-3 && s->command_buffers == 1, "the GPU begins after %g s", begin_of(&o, 3));
+    CHECK(fabs(s->busy_ns - 2e6) < 1 && s->lost_ns == 0, "%g ns busy, %g ns lost", s->busy_ns, s->lost_ns);
+    end_rig(&r);
 }
 
 /* Two kernels that each move as much as DRAM can take twice as long beside one another. */
 static void test_sharing(void)
 {
-    struct orch_error error = {0};
-    struct chip *const chip = chip_open(db, "m1", NULL, &error);
-    struct run_result result;
-    const struct run_request request = {.chip = chip};
-    struct run_network n = {.request = &request, .result = &result};
-    struct network_scheduled s;
+    struct rig r;
     double peak_GBps;
     float a[8], b[8], c[8];
     struct activity stream = {{0}};
@@ -169,18 +190,17 @@ static void test_sharing(void)
                                        .input = {{a, sizeof a}}};
     const struct lowered_step second = {.operands = {.inputs = 1, .result = c, .result_bytes = sizeof c},
                                         .input = {{a, sizeof a}}};
-    struct network_schedule *const schedule = network_schedule_create();
-    run_result_init(&result);
-    CHECK(chip_number(chip, "memory_peak_GBps", &peak_GBps, &error), "%s", error.text);
+    begin_rig(&r);
+    struct network_schedule *const schedule = r.schedule;
+    const struct network_scheduled *const s = &r.outcome;
+    CHECK(chip_number(r.chip, "memory_peak_GBps", &peak_GBps, &r.error), "%s", r.error.text);
     stream.count[ACT_DRAM_READ_BYTES] = (uint64_t)(peak_GBps * 1e6); /* a millisecond's worth */
     CHECK(network_schedule_add(schedule, PART_CPU, 0, &first) && network_schedule_add(schedule, PART_AMX, 1, &second), "kernels");
     network_schedule_took(schedule, 0, 1e-3, &stream);
     network_schedule_took(schedule, 1, 1e-3, &stream);
-    CHECK(network_schedule_run(schedule, &n, &s, &error), "%s", error.text);
-    CHECK(fabs(s.end_ns / 2e6 - 1) < 0.02 && fabs(s.lost_ns / 2e6 - 1) < 0.02, "%g ns, %g ns lost", s.end_ns, s.lost_ns);
-    network_schedule_free(schedule);
-    run_result_free(&result);
-    chip_close(chip);
+    run_rig(&r);
+    CHECK(fabs(s->end_ns / 2e6 - 1) < 0.02 && fabs(s->lost_ns / 2e6 - 1) < 0.02, "%g ns, %g ns lost", s->end_ns, s->lost_ns);
+    end_rig(&r);
 }
 
 /* ---- one product on two units ---- */

@@ -3,6 +3,7 @@
 #include "isa/array_count.h"
 #include "sim/run/language_options.h"
 #include "tests/sim/run_example.h"
+#include "tests/sim/story_example.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,21 +14,11 @@ static const char prompt[] = "Once upon a time, there was a little girl named Li
 static const char longer[] = "Once upon a time, there was a little girl named Lily. She loved to";
 static const char other[] = "Once upon a time, a dog";
 
-static const char *story(const char *type)
-{
-    char name[128];
-    snprintf(name, sizeof name, "language/stories260K/stories260K-%s.gguf", type);
-    if (access(suite_golden(name), R_OK) == 0)
-        return suite_golden(name);
-    snprintf(name, sizeof name, "models/llm/stories260K/stories260K-%s.gguf", type);
-    return suite_shared(name);
-}
-
 static struct outcome tell(const char *type, const char *unit, const char *text, const char *cache)
 {
     const struct language_options options = {
         .prompt_text = text, .generate = 16, .prompt_cache = cache, .sampling = {.repetition_penalty = 1}};
-    return run_on(db, "m1", story(type), (struct run_request){.unit = unit, .language = &options});
+    return run_on(db, "m1", example_story(type), (struct run_request){.unit = unit, .language = &options});
 }
 
 static void check_same(struct outcome *plain, struct outcome *cached, double tokens, bool sooner, const char *how)
@@ -49,7 +40,7 @@ static void test_same_text(void)
 {
     static const char *const ways[][2] = {{"f32", "cpu"}, {"q8_0", "amx"}, {"f16", "gpu"}, {"f16", "ane"}};
     for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
-        if (!story(ways[i][0])) /* not here */
+        if (!example_story(ways[i][0])) /* not here */
             continue;
         char folder[] = "/tmp/orchard-prompt-XXXXXX", cache[64];
         CHECK(mkdtemp(folder) != NULL, "a folder");
@@ -94,7 +85,7 @@ static void check_refused(const char *type, const char *unit, const char *cache,
 static void test_refused(void)
 {
     char folder[] = "/tmp/orchard-prompt-XXXXXX", cache[64];
-    if (!story("f16") || !story("f32"))
+    if (!example_story("f16") || !example_story("f32"))
         return;
     CHECK(mkdtemp(folder) != NULL, "a folder");
     snprintf(cache, sizeof cache, "%s/prompt", folder);
