@@ -225,7 +225,7 @@ static void test_barriers_wait_for_amx_stores(void)
     example_amx(&b, 5, 0); /* stz */
     example_add(&b, A64_C_BARRIER, A64_DEP_NONE, A64_DEP_NONE, A64_DEP_NONE);
     example_add(&b, A64_C_INT, 0, A64_DEP_NONE, A64_DEP_NONE);
-    b.insn[1].word = 0xd5033f9f; /* dsb sy */
+    b.insn[1].form = A64_DSB;
     const struct result waits = run_amx(&p, &b.block, 1, address, &log);
     CU_ASSERT_EQUAL(waits.cycles, 101);
     check_near("reason", waits.stall[CPU_STALL_AMX], 100, 1e-9);
@@ -233,10 +233,10 @@ static void test_barriers_wait_for_amx_stores(void)
     log = fresh;
     const double again = run_amx(&p, &b.block, 50, address, &log).cycles;
     CHECK(again >= 101 && again < 200, "%f", again);
-    b.insn[1].word = 0xd5033bbf; /* dmb ish */
+    b.insn[1].form = A64_DMB;
     log = fresh;
     CU_ASSERT_TRUE(run_amx(&p, &b.block, 1, address, &log).cycles < 20);
-    b.insn[1].word = 0xd5033f9f;
+    b.insn[1].form = A64_DSB;
     b.insn[0].imm = 4; /* ldz */
     log = fresh;
     CU_ASSERT_TRUE(run_amx(&p, &b.block, 1, address, &log).cycles < 20);
