@@ -97,9 +97,10 @@ static bool check_head(struct trace_blocks *b, const uint8_t *head, size_t n, st
 {
     if (n < 8 || memcmp(head, TRACE_MAGIC, 8) != 0)
         return trace_fail(error,
-                          n == 0                                       ? "%s: byte 0: the file is empty"
-                          : n < 8 && memcmp(head, TRACE_MAGIC, n) == 0 ? "%s: byte 0: the file ends in its header"
-                                                                       : "%s: byte 0: not a trace",
+                          n == 0 ? "%s: byte 0: the file is empty"
+                          : n < 8 && memcmp(head, TRACE_MAGIC, n) == 0
+                              ? "%s: byte 0: the file ends in its header"
+                              : "%s: byte 0: not a trace (orchard trace record writes them)",
                           b->name);
     if (n < 12)
         return trace_fail(error, "%s: byte %zu: the file ends in its header", b->name, n);

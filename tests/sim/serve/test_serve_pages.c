@@ -29,6 +29,20 @@ static bool page_has(const char *path, const char *text)
     return has;
 }
 
+/* Asks until a path gives a text with, or without, this word: a run is seen after 0.3 s, a metric a second later. */
+static bool comes(const char *path, const char *word, bool there)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        char *const body = page(path, 200);
+        const bool has = body && strstr(body, word);
+        free(body);
+        if (has == there)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    return false;
+}
+
 /* Runs of nobody, written as SQLite would let anybody. */
 static void write_runs(const char *sql)
 {
@@ -105,7 +119,7 @@ static void test_hostile_names(void)
               paths[i], body ? body : "");
         free(body);
     }
-    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL); /* the observer looks once a second */
+    CHECK(comes("/metrics", "orchard_running_done_ratio{", true) && comes("/metrics", "unit=\"am_x__\"", true), "not observed");
     char *const metrics = page("/metrics", 200), *const info = metrics ? strstr(metrics, "orchard_latest_run_info{") : NULL;
     CHECK(info && !strchr(metrics, '\x1b') && !strchr(metrics, '\xff') && strstr(info, "</script>\\\"} ") &&
               strstr(metrics, "orchard_running_done_ratio{") && !strstr(metrics, "\n=HYPERLINK") &&
@@ -125,7 +139,7 @@ static void test_runs_become_metrics(void)
     CHECK(empty && !strstr(empty, "orchard_latest_run_info"), "there was no run");
     free(empty);
     cli_ask(&home, "run gemm:32x32x32 --unit amx");
-    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL);
+    comes("/metrics", "orchard_latest_run_info", true);
     char *const text = page("/metrics", 200);
     static const char *const lines[] = {
         "\norchard_runs_total{status=\"done\",unit=\"amx\"} 1\n",
@@ -142,20 +156,6 @@ static void test_runs_become_metrics(void)
 }
 
 /* ---- what is going on in other processes ---- */
-
-/* Asks until a path gives a text with, or without, this word: a run is seen after 0.3 s, a metric a second later. */
-static bool comes(const char *path, const char *word, bool there)
-{
-    for (unsigned i = 0; i < 200; i++) {
-        char *const body = page(path, 200);
-        const bool has = body && strstr(body, word);
-        free(body);
-        if (has == there)
-            return true;
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    }
-    return false;
-}
 
 /* Whether both runs say what they draw, and it is what such a chip draws. */
 static bool two_draw_power(void)
@@ -223,7 +223,7 @@ static void test_promtool_finds_nothing(void)
     if (!start_alone("--device macbook-air"))
         return;
     cli_ask(&home, "run gemm:32x32x32 --unit amx");
-    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL);
+    comes("/metrics", "orchard_latest_run_info", true);
     char *const text = page("/metrics", 200);
     suite_write_text(home.folder, "metrics.txt", text ? text : "");
     snprintf(file, sizeof file, "%s/metrics.txt", home.folder);
@@ -251,7 +251,7 @@ static void test_the_dashboard_asks_for_what_there_is(void)
         return;
     cli_ask(&home, "run gemm:32x32x32 --unit amx");
     json_object_put(post("/completion", "{\"prompt\":\"Once\",\"n_predict\":2}", 200));
-    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL);
+    comes("/metrics", "orchard_latest_run_info", true);
     json_object *const dashboard = get("/grafana.json");
     char *const metrics = page("/metrics", 200);
     CHECK(json_object_array_length(document_at(dashboard, "/panels")) > 10, "an empty dashboard");
