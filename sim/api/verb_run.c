@@ -439,7 +439,7 @@ const struct api_verb verb_run = {
                 "y --args out:f32:16:peaks.npy\n"
                 "orchard run examples/models/stories.gguf --prompt-text 'Once upon a time' --generate 32 --unit gpu --chip m1\n"
                 "orchard run model:shufflenet-v2 --unit gpu --chip m1,m2 --mode timing\n"
-                "orchard run model:qwen2.5-0.5b --unit gpu --precision q4_0 --prompt 32 --generate 4 --detail op\n"
+                "orchard run model:qwen2.5-0.5b --unit gpu --precision q4_0 --prompt 32 --generate 4\n"
                 "orchard run 'stream-triad:4M[unit=gpu]' + 'stream-triad:4M[unit=cpu,cores=4]' --chip m1",
             .options = option_table,
             .more_title = "ARGUMENTS OF FUNCTIONS (--args)",
