@@ -324,17 +324,22 @@ static bool back(struct job *j)
     return ok;
 }
 
-static bool middle(struct job *j)
+static bool read_module(struct job *j)
 {
-    struct abi_kernel *const k = &j->result->kernel;
     struct isa_error why = {0};
-    if (j->shown || !show(j, COMPILE_SHOW_LLVM))
-        return true;
     j->module = ir_read_with_library(j->llvm, j->llvm_bytes, j->language == COMPILE_METAL ? clang_metal_headers() : NULL, &why);
     if (!j->module && j->language == COMPILE_LLVM)
         return refuse(j, ORCH_USAGE, "", &why);
-    if (!j->module)
-        return refuse(j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
+    return j->module || refuse(j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
+}
+
+static bool middle(struct job *j)
+{
+    struct abi_kernel *const k = &j->result->kernel;
+    if (j->shown || !show(j, COMPILE_SHOW_LLVM))
+        return true;
+    if (!read_module(j))
+        return false;
     if (!show(j, COMPILE_SHOW_KERNELS) || !show(j, COMPILE_SHOW_READ))
         return true;
     if (!choose(j))
@@ -400,16 +405,12 @@ bool compile_every(const struct compile_request *request, bool (*take)(void *con
 {
     struct compile_request all = *request;
     struct compile_result unused;
-    struct isa_error why = {0};
     struct job j = {.request = &all, .result = &unused, .lock = -1, .error = error};
     bool found = false, more = true;
     all.entry = NULL;
     all.show = COMPILE_SHOW_NONE;
     all.fresh = true;
-    bool ok = start(&j) && front(&j, &found);
-    j.module = ok ? ir_read_with_library(j.llvm, j.llvm_bytes, NULL, &why) : NULL;
-    if (ok && !j.module)
-        ok = refuse(&j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
+    bool ok = start(&j) && front(&j, &found) && read_module(&j);
     for (const struct ir_function *f = ok ? ir_module_functions(j.module) : NULL; f && ok && more; f = f->next) {
         struct compile_result result;
         if (!is_kernel(f))
