@@ -214,7 +214,11 @@ static void show_others(struct watchers *w, const struct sweep_progress *p)
                                           .ops = NAN,
                                           .op_seconds = NAN,
                                           .points = (double)p->points,
-                                          .points_done = (double)p->done});
+                                          .points_done = (double)p->done,
+                                          .watts = NAN,
+                                          .celsius = NAN,
+                                          .dram_gbps = NAN,
+                                          .utilisation = NAN});
     db_close(db);
 }
 

@@ -157,11 +157,30 @@ static bool comes(const char *path, const char *word, bool there)
     return false;
 }
 
+/* Whether both runs say what they draw, and it is what such a chip draws. */
+static bool two_draw_power(void)
+{
+    static const char name[] = "\norchard_running_power_watts{";
+    for (unsigned i = 0; i < 100; i++) {
+        char *const body = page("/metrics", 200);
+        unsigned runs = 0;
+        for (const char *at = body ? strstr(body, name) : NULL; at; at = strstr(at + 1, name)) {
+            const double watts = strtod(strchr(at + 1, '}') + 1, NULL);
+            runs += watts > 0.05 && watts < 40;
+        }
+        free(body);
+        if (runs == 2)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    return false;
+}
+
 static void test_runs_of_others_are_seen_while_they_run(void)
 {
     enum { WRITERS = 3 };
-    static const char *const lines[WRITERS] = {"run gemm:1536x1536x1536 --unit gpu --detail instr",
-                                               "run gemm:1280x1280x1280 --unit gpu --detail instr",
+    static const char *const lines[WRITERS] = {"run gemm:64x64x64 --unit gpu --device macbook-air --duration 1000h",
+                                               "run gemm:1280x1280x1280 --unit gpu --detail instr --mode timing",
                                                "sweep gemm:512x512x512 --unit gpu -L gpu_max_mhz=1000:1300:2000 --jobs 1"};
     pid_t writer[WRITERS];
     char line[300];
@@ -172,12 +191,16 @@ static void test_runs_of_others_are_seen_while_they_run(void)
         snprintf(line, sizeof line, "%s --quiet --db %s/runs.db", lines[i], home.folder);
         writer[i] = cli_start(line, -1);
     }
-    CHECK(comes("/now.json", "gemm:1536x1536x1536", true) && comes("/now.json", "gemm:1280x1280x1280", true) &&
+    CHECK(comes("/now.json", "gemm:64x64x64", true) && comes("/now.json", "gemm:1280x1280x1280", true) &&
               comes("/now.json", "points", true),
           "a writer is not seen");
     CHECK(comes("/metrics", "orchard_runs_running 2\n", true) && comes("/metrics", "orchard_sweeps_running 1\n", true) &&
               comes("/metrics", "workload=\"gemm:1280x1280x1280\",chip=\"m1_4p4e_8g\",unit=\"gpu\"} ", true),
           "no metrics of what is going on");
+    /* The machine's power and heat, and what the launch draws while it is timed. */
+    CHECK(comes("/metrics", "\norchard_running_temperature_celsius{row=\"", true) &&
+              comes("/metrics", "\norchard_running_memory_bytes_per_second{row=\"", true) && two_draw_power(),
+          "no state of what is going on");
     for (int i = 0; i < WRITERS; i++)
         kill(writer[i], SIGKILL);
     for (int i = 0; i < WRITERS; i++)
