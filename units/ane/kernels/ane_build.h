@@ -85,6 +85,7 @@ struct ane_view ane_build_scratch(struct ane_builder *b, uint32_t channels, uint
 struct ane_view ane_build_ring(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width);
 /* One value per row of a reduction, in tile memory: height = rows, width 1, broadcast. */
 struct ane_view ane_build_column(struct ane_builder *b, uint32_t rows);
+struct ane_view ane_build_column_beside(struct ane_builder *b, uint64_t beside, uint32_t rows); /* as above */
 /* Allows tile memory above `mark` (handed out since then, unless tensors were freed) to be used again. */
 uint32_t ane_build_mark(const struct ane_builder *b);
 void ane_build_release(struct ane_builder *b, uint32_t mark);
@@ -122,6 +123,7 @@ struct ane_conv {
     const float *bias;   /* [out], NULL = none */
     float scale;         /* of the result, 0 = 1 */
     bool plain;          /* coefficients of the builder: fp16, whatever --precision says */
+    size_t same_as;      /* descriptor with these coefficients, from 1; 0 = none; they lie in the program once */
 };
 /* Emits as many descriptors as necessary: output channels whose weights one may stream, columns of which a tile fits. */
 void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result);
