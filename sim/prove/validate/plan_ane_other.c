@@ -89,15 +89,12 @@ bool plan_ane_network(struct ane_row *a)
     return validate_refuse(a->row, "a whole network whose layers are not published");
 }
 
-/* smpanaro's model is four of Llama-2-7B's feed-forward blocks one behind the other, 541 M parameters. */
+/* smpanaro's model is four of Llama-2-7B's feed-forward blocks one behind the other, 541 M parameters. His models process 64 tokens
+ * at a time (smpanaro/coreml-llm-cli, README). */
 bool plan_ane_feed_forward(struct ane_row *a)
 {
-    enum { BLOCKS = 4, WIDTH = 4096, INNER = 11008, TOKENS = 64 };
-    plan_ane_guess(a, "tokens not given: 64, the shape in which the author's other models process prompts");
-    return plan_ane_launch(a, 2 * BLOCKS, "gemm:%dx%dx%d,weights=b", TOKENS, INNER, WIDTH) &&
-           plan_ane_launch(a, BLOCKS, "elementwise:%d,op=silu", TOKENS * INNER) &&
-           plan_ane_launch(a, BLOCKS, "elementwise:%d,op=mul", TOKENS * INNER) &&
-           plan_ane_launch(a, BLOCKS, "gemm:%dx%dx%d,weights=b", TOKENS, WIDTH, INNER) && plan_ane_unit(a, 0);
+    plan_ane_note(a, "64 tokens, as the author's models of Llama-2-7B have at a time");
+    return plan_ane_launch(a, 1, "model:llama-2-7b-mlp4") && plan_ane_unit(a, 0);
 }
 
 /* sbryngelson/ane-guide, chapter 10: 256 x 256, 32 steps, each a convolution of one channel with five taps of a 3 x 3 kernel. */

@@ -38,7 +38,8 @@ struct ane_builder {
     struct ane_pack pack; /* owned */
     struct {
         size_t at, bytes;
-    } packed; /* the coefficients of the convolution before, in pack */
+        const float *weight, *bias; /* from which they were made */
+    } packed;                       /* the coefficients of the convolution before, in pack */
     struct ane_port port[ANE_BARS];
     unsigned outputs, outputs_added, inputs_added;
     uint64_t scratch_bytes;
@@ -111,6 +112,8 @@ void ane_tensor_axis(struct ane_kernel_tensor *tensor, uint64_t extent, uint64_t
  * Weights are then rounded to what --precision can hold, others are not. NULL when memory is out. */
 float *ane_build_weights(struct ane_builder *b, const char *name, uint64_t count, double low, double high);
 float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t count, double low, double high);
+/* Whether weights have no values. */
+bool ane_build_is_blank(const struct ane_builder *b);
 
 /* ---- descriptors ---- */
 

@@ -97,7 +97,9 @@ static float *turned(const float *value, uint64_t channels, uint64_t depth, bool
 static void write_batch(struct ane_builder *b, const struct product *p, const struct ane_fold *fold, const float *value,
                         const float *bias, struct ane_view x, struct ane_view out)
 {
-    float *weight = value ? turned(value, p->channels, p->depth, p->weights_are_a) : NULL;
+    float *weight = !value                  ? NULL
+                    : ane_build_is_blank(b) ? calloc(p->channels * p->depth, sizeof *weight)
+                                            : turned(value, p->channels, p->depth, p->weights_are_a);
     const struct ane_conv conv = {
         .kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .groups = 1, .weight = weight, .bias = bias};
     if (!weight)
