@@ -1,4 +1,8 @@
--- Version 7 to 8: power, temperature and memory rate of what is going on. Its rows last no longer than that, so none is kept.
+-- Version 7 to 8: what a called function returned; power, temperature and memory rate of what is going on. The rows of progress
+-- last no longer than that, so none is kept.
+
+ALTER TABLE run ADD COLUMN returned_type TEXT;
+ALTER TABLE run ADD COLUMN returned_value TEXT;
 
 DROP TABLE progress;
 

@@ -37,6 +37,12 @@ bool plan_ane_unit(struct ane_row *a, double operations)
         a->program->work = a->watts;
         return true;
     }
+    if (strcmp(a->row->unit, "mJ") == 0) {
+        a->program->power = true;
+        a->program->measure = VALIDATE_JOULES;
+        a->program->work = 1e-3;
+        return true;
+    }
     static const struct {
         const char *unit;
         double nanoseconds, divisor; /* nanoseconds of a unit of time; divisor of rates in 1e9 per second */
