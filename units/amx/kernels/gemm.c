@@ -173,13 +173,8 @@ static struct operand operand_a(const struct run *r, uint32_t columns)
 static struct operand operand_b(const struct run *r, uint32_t rows)
 {
     const struct gemm_args *g = r->args;
-    return (struct operand){r->b,
-                            g->ldb,
-                            r->plan.b_at,
-                            r->plan.tile_n,
-                            (rows - 1) / r->plan.tile_m + 1,
-                            !g->transpose_b,
-                            g->blocks.loaded ? r->plan.all_n : 0};
+    const uint32_t across = (rows - 1) / r->plan.tile_m + 1, loaded = g->blocks.loaded ? r->plan.all_n : 0;
+    return (struct operand){r->b, g->ldb, r->plan.b_at, r->plan.tile_n, across, !g->transpose_b, loaded};
 }
 
 static int is_f32(const struct run *r)
@@ -239,13 +234,25 @@ static void pack_panel(const struct run *r, const struct operand *o, uint32_t fi
         gemm_pack_panel(r->ctx, panel, &s.source, s.width, valid, k, k_padded);
 }
 
+/* Packs whole panels side by side where that reads better. Returns how many elements they are. */
+static uint32_t pack_strips(const struct run *r, const struct operand *o, uint32_t first, uint32_t count, uint32_t k0, uint32_t k,
+                            uint32_t k_padded)
+{
+    const uint32_t whole = count / o->tile * o->tile;
+    const struct side s = side_of(r, o, first, 0, o->tile, k0, k_padded);
+    if (r->plan.shape->k_group != 1 || is_direct(r, o, o->tile) || !gemm_packs_strips(&s.source, o->tile, whole))
+        return 0;
+    gemm_pack_strips(r->ctx, r->workspace + panel_at(r, o, first, 0, k0, k_padded), &s.source, o->tile, whole, k, k_padded);
+    return whole;
+}
+
 /* Packs what the tiles of a block want in panels: `count` elements from `first` on. */
 static void pack(const struct run *r, const struct operand *o, uint32_t first, uint32_t count, uint32_t k0, uint32_t k,
                  uint32_t k_padded)
 {
     if (o->loaded || is_in_pieces(r, o))
         return;
-    for (uint32_t at = 0; at < count; at += o->tile) {
+    for (uint32_t at = pack_strips(r, o, first, count, k0, k, k_padded); at < count; at += o->tile) {
         const uint32_t valid = min_u32(o->tile, count - at);
         if (!is_direct(r, o, valid))
             pack_panel(r, o, first + at, at, valid, k0, k, k_padded);
