@@ -38,12 +38,13 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n)
+/* Sides of four registers are for lines that are contiguous: those that are made in pieces have PIECE_WIDTH. */
+struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n, int transpose_a, int transpose_b)
 {
     const uint32_t y = m <= 16 ? 1 : 2, x = n <= 16 ? 1 : 2;
     if (kind != GEMM_F32)
         return (struct gemm_form){2, 2};
-    return (struct gemm_form){x == 1 && m > 32 ? 4 : y, y == 1 && n > 32 ? 4 : x};
+    return (struct gemm_form){x == 1 && m > 32 && transpose_a ? 4 : y, y == 1 && n > 32 && !transpose_b ? 4 : x};
 }
 
 /* How a product is cut into tiles and blocks, and where its panels lie in the workspace. */
@@ -105,7 +106,7 @@ uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint3
 uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks)
 {
     struct plan p, square;
-    make_plan(&p, kind, gemm_form_of(kind, m, n), m, n, k, blocks);
+    make_plan(&p, kind, gemm_form_of(kind, m, n, 1, 0), m, n, k, blocks);
     make_plan(&square, kind, (struct gemm_form){2, 2}, m, n, k, blocks);
     return p.bytes > square.bytes ? p.bytes : square.bytes;
 }
@@ -406,7 +407,7 @@ static struct gemm_form form_of(const struct run *r)
     const uint64_t one = one_bits((enum gemm_kind)g->kind);
     if (!r->plain_alpha || (g->beta_bits && g->beta_bits != one))
         return (struct gemm_form){2, 2};
-    return gemm_form_of((enum gemm_kind)g->kind, g->m, g->n);
+    return gemm_form_of((enum gemm_kind)g->kind, g->m, g->n, (int)g->transpose_a, (int)g->transpose_b);
 }
 
 static struct run begin(struct amx_ctx *ctx, const struct gemm_args *args)
