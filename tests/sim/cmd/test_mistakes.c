@@ -29,6 +29,7 @@ static const struct cli_wrong mistakes[] = {
     {"run gemm:512*512*512", 2, "as in gemm:1024x1024x1024"},
     {"run gemm 512 512 512", 2, "did you mean gemm:512x512x512?"},
     {"run softmax:64", 2, "it takes RxC"},
+    {"run program.elf --args 256 4", 2, "every argument of a program takes --args 4"},
     {"run gemm:64x64x64,bacth=2", 2, "did you mean batch?"},
     {"kernels show gem", 2, "did you mean gemm:MxNxK"},
     {"kernels gemm", 2, "show gemm"},
