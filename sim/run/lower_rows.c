@@ -87,15 +87,28 @@ bool lowering_batch_norm(struct lowering *l, const char *word)
     return true;
 }
 
+/* Planes are one row, or on the Neural Engine as few as fill whole lines of memory, have a width that it can address, and of
+ * which one of all channels takes at most a quarter of its tile memory (of 2 MB, in fp16). */
+static int64_t plane_rows(const struct lowering *l, int64_t channels, int64_t plane)
+{
+    enum { WIDTH_MOST = 16384, ROW_MOST = 1 << 18, LINE = 32 };
+    const int64_t fits = ROW_MOST / channels, most = fits < WIDTH_MOST ? fits : WIDTH_MOST;
+    int64_t rows = 1;
+    while (l->part == PART_ANE && rows * LINE < plane && (plane % rows || plane / rows > most))
+        rows++;
+    return plane % rows == 0 && (rows == 1 || plane / rows % LINE == 0) ? rows : 1;
+}
+
 bool lowering_instance_norm(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0];
     (void)word;
     if (x->dims < 3)
         return lowering_leave(l, "an input of %u dimensions", x->dims);
+    const int64_t plane = net_extent(x->shape, 2, x->dims), rows = plane_rows(l, x->shape[1], plane);
     struct lowered_step *const step =
-        lowering_step(l, l->out[0]->data, x->count, "groupnorm:n=%lld,c=%lld,h=1,w=%lld,groups=%lld,eps=%.9g",
-                      (long long)x->shape[0], (long long)x->shape[1], (long long)net_extent(x->shape, 2, x->dims),
+        lowering_step(l, l->out[0]->data, x->count, "groupnorm:n=%lld,c=%lld,h=%lld,w=%lld,groups=%lld,eps=%.9g",
+                      (long long)x->shape[0], (long long)x->shape[1], (long long)rows, (long long)(plane / rows),
                       (long long)x->shape[1], net_attr_real(l->node, "epsilon", 1e-5));
     lowering_read(step, x->data, x->count);
     lowering_read(step, l->in[1]->data, l->in[1]->count);

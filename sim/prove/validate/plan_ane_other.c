@@ -99,6 +99,21 @@ bool plan_ane_feed_forward(struct ane_row *a)
     return plan_ane_launch(a, 1, "model:llama-2-7b-mlp4") && plan_ane_unit(a, 0);
 }
 
+/* "Stable Diffusion 2.1 base 512x512, end to end" or ", UNet": 20 steps with classifier-free guidance, text encoder and decoder
+ * once (apple/ml-stable-diffusion, README, benchmark of August 2023). */
+bool plan_ane_diffusion(struct ane_row *a)
+{
+    enum { STEPS = 20 };
+    plan_ane_note(a, "20 steps; loading, tokens and the scheduler take no time");
+    if (strcmp(a->row->unit, "it/s") == 0) {
+        a->program->measure = VALIDATE_RATE;
+        a->program->work = 1e9; /* rates are in 1e9 per second */
+        return plan_ane_launch(a, 1, "model:sd21-unet");
+    }
+    return plan_ane_launch(a, STEPS, "model:sd21-unet") && plan_ane_launch(a, 1, "model:sd21-text-encoder") &&
+           plan_ane_launch(a, 1, "model:sd15-vae-decoder") && plan_ane_unit(a, 0);
+}
+
 /* sbryngelson/ane-guide, chapter 10: 256 x 256, 32 steps, each a convolution of one channel with five taps of a 3 x 3 kernel. */
 bool plan_ane_stencil(struct ane_row *a)
 {

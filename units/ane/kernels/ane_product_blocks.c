@@ -18,21 +18,34 @@ struct blocks {
     uint32_t rows; /* of the folded pixels, at once */
     uint32_t step; /* output channels at once */
     uint32_t parts;
-    size_t *first; /* descriptor that has the coefficients of a part, from 1 */
+    uint64_t beside_source, beside_result; /* bytes of tile memory that stay free beside them */
+    bool whole;                            /* one block has all pixels, whose weights are more than one descriptor may stream */
+    size_t *first;                         /* descriptor that has the coefficients of a part, from 1 */
 };
+
+/* Coefficients that a descriptor may stream through the engines' memory: sbryngelson/ane-guide, table 0x210. */
+#define STREAM_BYTES (UINT64_C(16) << 20)
 
 static uint64_t bytes_of(const struct ane_view *view, uint64_t channels)
 {
     return (uint64_t)view->width * view->height * channels * ANE_HALF_BYTES;
 }
 
-/* A block of pixels takes half of the tile memory, results a quarter. */
+/* A block of pixels takes half of the tile memory, results a quarter. Where all pixels take up to three quarters and weights are
+ * streamed by several descriptors, each of which would load the pixels again, they are one block, and results take an eighth. */
 static struct blocks choose_blocks(const struct ane_builder *b, struct ane_view x, uint32_t channels)
 {
     const uint64_t l2 = b->request->limits.l2_bytes, row = (uint64_t)x.width * x.channels * ANE_HALF_BYTES;
-    const uint64_t rows = l2 / 2 / row, pixels = (rows < x.height ? rows : x.height) * x.width;
-    struct blocks blocks = {.rows = (uint32_t)(rows < x.height ? rows : x.height)};
-    const uint64_t step = pixels ? l2 / 4 / (pixels * ANE_HALF_BYTES) / ENGINES * ENGINES : 0;
+    const uint64_t streamed = STREAM_BYTES / ((uint64_t)x.channels * ANE_HALF_BYTES);
+    const bool whole = streamed < channels && row * x.height > l2 / 2 && row * x.height <= l2 / 4 * 3;
+    const uint64_t rows = whole ? x.height : l2 / 2 / row, pixels = (rows < x.height ? rows : x.height) * x.width;
+    struct blocks blocks = {.rows = (uint32_t)(rows < x.height ? rows : x.height),
+                            .beside_source = whole ? l2 / 4 : l2 / 2,
+                            .beside_result = whole ? l2 / 8 : l2 / 4,
+                            .whole = whole};
+    uint64_t step = pixels ? blocks.beside_result / (pixels * ANE_HALF_BYTES) / ENGINES * ENGINES : 0;
+    if (step > streamed)
+        step = streamed / ENGINES * ENGINES;
     blocks.step = step < channels ? (uint32_t)step : channels;
     blocks.parts = blocks.step ? (uint32_t)divide_up(channels, blocks.step) : 0;
     return blocks;
@@ -60,6 +73,8 @@ static bool blocks_pay(const struct ane_builder *b, const struct blocks *blocks,
 {
     const uint64_t bank = divide_up(channels, ENGINES) * x.channels * ANE_HALF_BYTES;
     const uint64_t whole = bytes_of(&x, (uint64_t)x.channels + channels);
+    if (blocks->whole && blocks->step)
+        return true;
     if (!blocks->rows || !blocks->step || whole <= b->request->limits.l2_bytes || bank <= COEFFICIENT_BYTES)
         return false;
     return blocked_bytes(blocks, x, channels) < tiled_bytes(b, x, channels, function);
@@ -68,9 +83,8 @@ static bool blocks_pay(const struct ane_builder *b, const struct blocks *blocks,
 static void write_block(struct ane_builder *b, const struct blocks *blocks, const struct ane_conv *conv, int64_t activation,
                         struct ane_view x, struct ane_view out)
 {
-    const uint64_t l2 = b->request->limits.l2_bytes;
     const uint32_t mark = ane_build_mark(b);
-    const struct ane_view inside = ane_build_between_beside(b, l2 / 2, x.channels, x.height, x.width);
+    const struct ane_view inside = ane_build_between_beside(b, blocks->beside_source, x.channels, x.height, x.width);
     ane_build_copy(b, x, inside);
     for (uint32_t part = 0; part < blocks->parts && !b->failed; part++) {
         const uint32_t first = part * blocks->step, left = out.channels - first;
@@ -80,7 +94,7 @@ static void write_block(struct ane_builder *b, const struct blocks *blocks, cons
         own.same_as = blocks->first[part];
         if (!own.same_as)
             blocks->first[part] = b->count + 1;
-        ane_build_activated_beside(b, l2 / 4, &own, activation, inside,
+        ane_build_activated_beside(b, blocks->beside_result, &own, activation, inside,
                                    ane_view_channels(out, first, left < blocks->step ? left : blocks->step));
     }
     ane_build_release(b, mark);
