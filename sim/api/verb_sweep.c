@@ -388,7 +388,7 @@ const struct api_verb verb_sweep = {
                     "--tolerance.",
             .examples =
                 "orchard sweep gemm:256x256x256 --unit gpu -L chip=m1,m2,m3 -L gpu_cores=8,10,16\n"
-                "orchard sweep gemm:512x512x512 --unit amx --chip m2 --lhs 200 -L amx.clock_ghz=2:4 -L memory_peak_GBps=60:200\n"
+                "orchard sweep gemm:512x512x512 --unit amx --chip m2 -L amx.clock_ghz=2:4 -L memory_peak_GBps=50:200 --lhs 500\n"
                 "orchard sweep gemm:512x512x512 --unit amx -L memory_peak_GBps=0.5x,1x,2x\n"
                 "orchard sweep examples/sweep/spec.json --shard 0/2 --db shard-0.db",
             .options = option_table,
