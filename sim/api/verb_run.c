@@ -425,7 +425,7 @@ const struct api_verb verb_run = {
                 "\"args\": [..], \"define\": [..]}], "
                 "\"expect\": {NAME: FILE.npy}}.",
             .examples =
-                "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\n"
+                "orchard run gemm:1024x1024x1024 --chip m1,m2,m3\n"
                 "orchard run examples/models/digits.onnx --unit gpu --precision f16 --image examples/models/seven.png --mean "
                 "127.5 --std 127.5 --labels examples/models/names.txt\n"
                 "orchard run examples/cpu/words.elf --args /data/words.txt --mount examples/cpu:/data\n"

@@ -281,6 +281,9 @@ static bool show(struct api_context *context, const struct sweep_done *done, con
         api_note(context, "see it: orchard report " ORCH_OPTION("sweep") " %lld " ORCH_LETTER("o", "output") " sweep.html",
                  (long long)done->id);
     }
+    if (ok && data->done == 0 && data->failed > 0) /* a sweep without any answer; the base is no point of it */
+        ok = orch_fail(error, ORCH_USAGE, "no point of the sweep could be simulated%s%s",
+                       done->first_error[0] ? "; the first: " : "", done->first_error);
     sweep_close(data);
     db_close(db);
     return ok;
@@ -311,14 +314,6 @@ static bool evaluate(struct api_context *context, struct sweep_run *run, uint64_
     return ok;
 }
 
-/* A sweep of which nothing could be simulated has no answer. */
-static bool any_done(const struct sweep_done *done, struct orch_error *error)
-{
-    return !done->points || done->failed < done->points ||
-           orch_fail(error, ORCH_USAGE, "no point of the sweep could be simulated%s%s",
-                     done->first_error[0] ? "; the first: " : "", done->first_error);
-}
-
 static bool run_here(struct api_context *context, const struct sweep_spec *spec, const struct sweep_summary *how,
                      struct sweep_done *done, struct orch_error *error)
 {
@@ -326,7 +321,7 @@ static bool run_here(struct api_context *context, const struct sweep_spec *spec,
     uint64_t jobs;
 
     return read_shard(&context->args, &run, error) && api_jobs(&context->args, 1024, &jobs, error) &&
-           evaluate(context, &run, jobs, done, error) && show(context, done, how, error) && any_done(done, error);
+           evaluate(context, &run, jobs, done, error) && show(context, done, how, error);
 }
 
 static int only_count(struct api_context *context, const struct sweep_spec *spec)
@@ -372,8 +367,6 @@ static int ask(struct api_context *context, int words, const char *const *word)
         code = only_count(context, spec);
     else if (!run_here(context, spec, &how, &done, &error))
         code = api_fail(context, &error);
-    else if (done.points > 0 && done.failed == done.points)
-        code = ORCH_USAGE;
     sweep_spec_free(spec);
     return code;
 }
@@ -395,7 +388,7 @@ const struct api_verb verb_sweep = {
                     "--tolerance.",
             .examples =
                 "orchard sweep gemm:256x256x256 --unit gpu -L chip=m1,m2,m3 -L gpu_cores=8,10,16\n"
-                "orchard sweep gemm:512x512x512 --unit amx --chip m2 --lhs 200 -L amx.clock_ghz=2:4 -L memory_peak_GBps=60:200\n"
+                "orchard sweep gemm:512x512x512 --unit amx --chip m2 -L amx.clock_ghz=2:4 -L memory_peak_GBps=50:200 --lhs 500\n"
                 "orchard sweep gemm:512x512x512 --unit amx -L memory_peak_GBps=0.5x,1x,2x\n"
                 "orchard sweep examples/sweep/spec.json --shard 0/2 --db shard-0.db",
             .options = option_table,

@@ -112,7 +112,7 @@ struct launch_watch {
     struct work_progress work;
     const struct work_progress *told; /* NULL = nobody waits */
     struct run_launch *l;
-    double begin_ns;
+    double begin_ns; /* of the pass; NAN = it has not begun */
 };
 void run_launch_watch(struct launch_watch *watch, struct run_launch *l);
 void run_launch_unwatch(const struct launch_watch *watch);

@@ -35,7 +35,9 @@ static void tell_state(const struct launch_watch *w, double seconds)
 
 static void tell(void *watch, const char *doing, double fraction, double time_ns, bool *stop)
 {
-    const struct launch_watch *const w = watch;
+    struct launch_watch *const w = watch;
+    if (isnan(w->begin_ns)) /* it is told of the first threadgroups before they run */
+        w->begin_ns = time_ns;
     const double seconds = 1e-9 * (time_ns - w->begin_ns);
     if (seconds > 0 && work_progress_due(w->told) && w->told->state)
         tell_state(w, seconds);
@@ -44,8 +46,7 @@ static void tell(void *watch, const char *doing, double fraction, double time_ns
 
 void run_launch_watch(struct launch_watch *w, struct run_launch *l)
 {
-    *w = (struct launch_watch){
-        .work = {tell, w, NULL, NULL}, .told = l->setup->progress, .l = l, .begin_ns = gpu_timing_now_ns(l->gpu->timing)};
+    *w = (struct launch_watch){.work = {tell, w, NULL, NULL}, .told = l->setup->progress, .l = l, .begin_ns = NAN};
     if (w->told)
         l->setup->progress = &w->work;
 }

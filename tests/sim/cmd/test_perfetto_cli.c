@@ -238,7 +238,7 @@ static void test_a_recorded_trace_gives_the_file_of_its_run(void)
     static const char *const lines[] = {
         "gemm:512x512x512 --unit gpu --detail op --repeat 3",
         "gemm:128x128x128 --unit cpu --cores 3 --repeat 2",
-        "model:squeezenet-1.0 --unit gpu --mode timing",
+        "model:shufflenet-v2 --unit gpu --mode timing",
         "stream-triad:1M[unit=gpu] + stream-triad:1M[unit=cpu]",
     };
     char command[300], compared[200];

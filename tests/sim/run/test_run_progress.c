@@ -79,6 +79,7 @@ struct told {
     unsigned words;
     struct work_state state; /* told last */
     unsigned states;
+    double most_w;
 };
 
 /* Somebody who always wants to know. */
@@ -93,6 +94,7 @@ static void take_state(void *context, const struct work_state *state)
     struct told *const t = context;
     t->state = *state;
     t->states++;
+    t->most_w = fmax(t->most_w, state->watts);
 }
 
 static void take(void *context, const char *doing, double fraction, double time_ns, bool *stop)
@@ -118,6 +120,7 @@ static bool was_doing(const struct told *t, const char *doing)
 /* A launch on the GPU tells what it draws: towards its end about what its result says of the time in which the unit is busy. */
 static void check_state(const struct told *t, const struct run_result *r)
 {
+    CHECK(t->most_w < 1.5 * r->watts_peak, "%g W at some time, %g W at the end", t->most_w, r->watts_peak);
     CHECK(t->states > 10 && fabs(t->state.watts / r->watts_peak - 1) < 0.1, "%u states, %g W, at the end %g W", t->states,
           t->state.watts, r->watts_peak);
     CHECK(fabs(t->state.utilisation / (r->utilisation[PART_GPU] * r->seconds / r->device_seconds) - 1) < 0.1, "%g for %g",
