@@ -240,6 +240,8 @@ bool kernel_calls_of(const struct language_shape *shape, const struct block_form
     p->times = shape->layers;
     layer(p);
     p->times = 1;
+    if (calls->as_ggml)
+        p->values = "f32";
     normalise(p, "output_norm", 1, shape->width); /* only what follows the last token is asked for */
     project(p, "output", 1, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
     call(p, "argmax", p->values, NULL, 0, "reduce:1x%u,op=argmax", shape->vocabulary);

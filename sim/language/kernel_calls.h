@@ -18,8 +18,8 @@ struct kernel_call {
 struct kernel_calls {
     struct kernel_call *call;
     size_t count, room;
-    /* Passes of one token as ggml has them (llama.cpp, 2023 on): values in f32 whatever the matrices are, keys and values in f16,
-     * 32 places of the cache at least. */
+    /* Passes of one token, and the last token of others, as ggml has them (llama.cpp, 2023 on): values in f32 whatever the
+     * matrices are, keys and values in f16, 32 places of the cache at least. */
     bool as_ggml;
 };
 

@@ -22,7 +22,7 @@ struct timed {
     struct orch_error *error;
     enum orch_part part; /* of the pass in work */
     bool cold;           /* weights are larger than the last cache */
-    bool as_ggml;        /* passes of one token are ggml's */
+    bool as_ggml;        /* kernels are ggml's, and so are passes of one token */
 };
 
 /* ---- memory ---- */
@@ -252,7 +252,8 @@ static bool add_steps(const struct timed *t, unsigned past, unsigned steps, stru
     snprintf(text, sizeof text, "attention is timed behind %u, %u and %u tokens, and lies on a line between them", past + at[0],
              past + at[points > 1 ? 1 : 0], past + at[points - 1]);
     return ok && language_unit_close_steps(t->unit, sum, steps, t->error) &&
-           (run_assumption_add(&t->result->assumptions, "context", "inferred", text) || orch_no_memory(t->error));
+           (run_assumption_find(&t->result->assumptions, "context") ||
+            run_assumption_add(&t->result->assumptions, "context", "inferred", text) || orch_no_memory(t->error));
 }
 
 static bool tell_caches(const struct timed *t, double bytes)
@@ -266,11 +267,33 @@ static bool tell_caches(const struct timed *t, double bytes)
            orch_no_memory(t->error);
 }
 
+/* The prompt, then the steps, each on its unit. */
+static bool add_all(struct timed *t, struct language_sum *prefill, struct language_sum *decode)
+{
+    const struct language_options *const o = &t->work->options;
+    const struct run *const run = t->run;
+    const bool ggml = run->request->kernels && strncmp(run->request->kernels, "ggml", 4) == 0;
+    t->part = language_parts(run).prompt;
+    t->as_ggml = ggml && t->part == PART_GPU;
+    if (o->prompt &&
+        (!add_pass(t, 0, o->prompt, false, false, 1, prefill) || !language_unit_close_steps(t->unit, prefill, 1, t->error)))
+        return false;
+    t->part = language_parts(run).rest;
+    t->as_ggml = ggml && t->part == PART_GPU;
+    return !o->generate || add_steps(t, o->prompt, o->generate, decode);
+}
+
+/* What all kernels take is found by all threads of the host, before any is added up. */
+static bool learn_all(struct timed *t)
+{
+    struct language_sum prompt = {0}, steps = {0};
+    return !language_unit_foresee(t->unit) || (add_all(t, &prompt, &steps) && language_unit_learn(t->unit, t->error));
+}
+
 bool language_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     struct language_work *const w = run->work;
     struct timed t = {.run = run, .work = w, .format = language_format(run, error), .result = result, .error = error};
-    const struct language_options *const o = &w->options;
     double slc = 0;
     if (!t.format)
         return false;
@@ -280,14 +303,8 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
     t.cold = (double)w->weight_bytes > slc * 0x1p20;
     t.unit = language_unit_create(run->request, result, error);
     w->prefill = w->decode = (struct language_sum){0};
-    t.part = language_parts(run).prompt;
-    bool ok = t.unit && tell_caches(&t, (double)w->weight_bytes);
-    if (ok && o->prompt)
-        ok = add_pass(&t, 0, o->prompt, false, false, 1, &w->prefill) && language_unit_close_steps(t.unit, &w->prefill, 1, error);
-    t.part = language_parts(run).rest;
-    t.as_ggml = t.part == PART_GPU && run->request->kernels && strncmp(run->request->kernels, "ggml", 4) == 0;
-    ok = ok && (!o->generate || add_steps(&t, o->prompt, o->generate, &w->decode));
-    w->decoded = o->generate;
+    bool ok = t.unit && tell_caches(&t, (double)w->weight_bytes) && learn_all(&t) && add_all(&t, &w->prefill, &w->decode);
+    w->decoded = w->options.generate;
     if (ok)
         result->native_mac_share = language_share(run, t.unit);
     if (ok)

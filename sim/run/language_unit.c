@@ -73,6 +73,7 @@ void language_unit_free(struct language_unit *u, struct run_measure *m)
     for (size_t i = 0; i < u->count; i++)
         run_result_free(&u->known[i].result);
     free(u->known);
+    free(u->foreseen);
     for (int i = 0; i < KEPT_RUNS + KEPT_PROGRAMS; i++)
         language_forget(u->kept[i]);
     library_home_free(u->home);
@@ -222,6 +223,8 @@ static bool call_shape(struct language_unit *u, const struct language_call *call
         q.operands = &operands;
         q.mode = known ? RUN_FUNCTIONAL : q.mode;
     }
+    if (u->foresees && !call->result)
+        return language_foresee(u, call, &q, key, error);
     const bool values_alone = call->result && (known || q.mode == RUN_FUNCTIONAL);
     if (values_alone ? !execute(u, call, &q, key, known != NULL, error) : !known && !run_kernel(u, call, &q, key, error))
         return false;

@@ -59,6 +59,11 @@ bool language_unit_call(struct language_unit *unit, const struct language_call *
 bool language_unit_time(struct language_unit *unit, const struct language_call *call, const char *workload, double times,
                         struct language_sum *sum, struct orch_error *error);
 
+/* Where somebody keeps timings and the host has threads, kernels that are asked for by shape are only listed from here on, and
+ * add nothing; false = they are not. The second simulates by all threads what is not known of the list, and ends that. */
+bool language_unit_foresee(struct language_unit *unit);
+bool language_unit_learn(struct language_unit *unit, struct orch_error *error);
+
 /* The share of the multiply-adds that a unit did. */
 double language_unit_share(const struct language_unit *unit, enum orch_part part);
 /* What all kernels so far cost at clocks of their unit, as one repetition; false where energies are not known. */

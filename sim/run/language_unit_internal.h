@@ -37,6 +37,9 @@ struct language_unit {
     struct energy_model model;
     bool has_energy;
     double between_s; /* from a launch of the GPU to the next in its command buffer */
+    bool foresees;    /* kernels are asked for later: they are only listed */
+    struct foreseen_shape *foreseen;
+    size_t foreseen_count, foreseen_room;
     struct known_shape *known;
     size_t count, room;
     struct activity activity;
@@ -66,6 +69,11 @@ bool language_execute_here(struct language_unit *unit, const struct language_cal
 bool language_execute_there(struct language_unit *unit, const struct language_call *call, const struct run_request *q,
                             const char *key, struct orch_error *error);
 void language_forget(struct kept_run *kept);
+
+/* ---- language_foresee.c: kernels that are only listed ---- */
+
+bool language_foresee(struct language_unit *unit, const struct language_call *call, const struct run_request *request,
+                      const char *key, struct orch_error *error);
 
 /* ---- language_sum.c: what shapes took ---- */
 

@@ -55,28 +55,45 @@ static void test_timing(void)
     cli_home_remove(&home);
 }
 
-static void test_bench(void)
+static json_object *bench(const char *options)
 {
-    CU_ASSERT_TRUE_FATAL(
-        cli_ask(&home, "bench-llm model:gpt2 --chip m1,m2 --precision f16,q8_0 --prompt 16 --generate 4 --json"));
+    CU_ASSERT_TRUE_FATAL(cli_ask(&home, "bench-llm model:gpt2 --prompt 4 --generate 2 --json %s", options));
     json_object *const d = cli_document(&home.outcome);
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
-    CU_ASSERT_EQUAL_FATAL(json_object_array_length(d), 8);
-    CU_ASSERT_STRING_EQUAL(document_text(d, "/0/test"), "pp16");
-    CU_ASSERT_STRING_EQUAL(document_text(d, "/1/test"), "tg4");
-    CU_ASSERT_STRING_EQUAL(document_text(d, "/4/chip"), "m2_4p4e_10g");
-    for (unsigned i = 0; i < 8; i++) {
-        char low[32], rate[32], high[32];
-        snprintf(low, sizeof low, "/%u/tokens_per_second_low", i);
-        snprintf(rate, sizeof rate, "/%u/tokens_per_second", i);
-        snprintf(high, sizeof high, "/%u/tokens_per_second_high", i);
-        CHECK(document_number(d, low) < document_number(d, rate) && document_number(d, rate) < document_number(d, high), "row %u",
-              i);
+    cli_home_remove(&home); /* nothing is known to the next one */
+    return d;
+}
+
+static void check_row(json_object *d, unsigned i, const char *chip, const char *test)
+{
+    char path[4][40];
+    static const char *const keys[] = {"tokens_per_second_low", "tokens_per_second", "tokens_per_second_high", "chip"};
+    for (size_t k = 0; k < ARRAY_COUNT(keys); k++)
+        snprintf(path[k], sizeof path[k], "/%u/%s", i, keys[k]);
+    const double rate = document_number(d, path[1]);
+    CHECK(document_number(d, path[0]) < rate && rate < document_number(d, path[2]), "row %u: %g tokens/s", i, rate);
+    CU_ASSERT_STRING_EQUAL(document_text(d, path[3]), chip);
+    snprintf(path[0], sizeof path[0], "/%u/test", i);
+    CU_ASSERT_STRING_EQUAL(document_text(d, path[0]), test);
+}
+
+/* Threads of the host ask for kernels in another order, and change no number. */
+static void test_bench(void)
+{
+    json_object *const two = bench("--chip m1,m2 --precision q8_0 --threads 2"),
+                       *const one = bench("--chip m1 --precision f16,q8_0 --threads 1");
+    CU_ASSERT_TRUE_FATAL(json_object_array_length(two) == 4 && json_object_array_length(one) == 4);
+    for (unsigned i = 0; i < 4; i++) {
+        check_row(two, i, i < 2 ? "m1_4p4e_8g" : "m2_4p4e_10g", i % 2 ? "tg2" : "pp4");
+        check_row(one, i, "m1_4p4e_8g", i % 2 ? "tg2" : "pp4");
     }
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(json_object_equal(json_object_array_get_idx(two, i), json_object_array_get_idx(one, i + 2)), "two threads: %s",
+              json_object_to_json_string(json_object_array_get_idx(two, i)));
     /* A token of half the bytes is faster. */
-    CU_ASSERT_TRUE(document_number(d, "/3/tokens_per_second") > 1.2 * document_number(d, "/1/tokens_per_second"));
-    json_object_put(d);
-    cli_home_remove(&home);
+    CU_ASSERT_TRUE(document_number(one, "/3/tokens_per_second") > 1.2 * document_number(one, "/1/tokens_per_second"));
+    json_object_put(two);
+    json_object_put(one);
 }
 
 /* In a machine that stays cool tokens are as fast as at fixed clocks; joules are those of all tokens. */
