@@ -129,6 +129,7 @@ static void print_occupancy(FILE *out, const struct run *run, const struct abi_k
     struct gpu_timing_launch launch = {.threads_per_group = threads,
                                        .simdgroups_per_group = simdgroups,
                                        .register_halves = k->register_halves,
+                                       .holds_more = k->holds_more,
                                        .threadgroup_memory_bytes = k->threadgroup_memory_bytes};
     const double held = run_values_get(&r->counters, "gpu.threadgroups_per_core");
     const unsigned most = gpu_timing_occupancy(&p, &launch, &limit);

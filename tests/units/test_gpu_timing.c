@@ -144,6 +144,23 @@ static void test_occupancy(void)
     CU_ASSERT_STRING_EQUAL(limit, "threadgroups with memory");
 }
 
+/* A kernel that holds more as its framework has it compiled than its program names, unless its threadgroup would not fit. */
+static void test_occupancy_framework(void)
+{
+    struct gpu_params params = example_gpu(1);
+    const char *limit;
+    struct gpu_timing_launch launch = {.simdgroups_per_group = 4, .register_halves = 64, .threadgroup_memory_bytes = 1024};
+    params.framework_halves = 208;
+    CU_ASSERT_EQUAL(gpu_timing_occupancy(&params, &launch, &limit), 13 * 4 / 4);
+    launch.holds_more = true;
+    CU_ASSERT_EQUAL(gpu_timing_occupancy(&params, &launch, &limit), 512 / 128);
+    CU_ASSERT_STRING_EQUAL(limit, "registers");
+    launch.register_halves = 256;
+    CU_ASSERT_EQUAL(gpu_timing_occupancy(&params, &launch, &limit), 384 / 128);
+    launch = (struct gpu_timing_launch){.simdgroups_per_group = 32, .register_halves = 64, .holds_more = true};
+    CU_ASSERT_EQUAL(gpu_timing_occupancy(&params, &launch, &limit), 1);
+}
+
 /* A chase: load, wait, use. Chips and Cheese: L1 43 ns, L2 76.3, SLC 266, DRAM 311. */
 static void test_memory_latency(void)
 {
@@ -409,6 +426,7 @@ static const struct suite_test tests[] = {
     {"register cache", test_register_cache},
     {"latency per class", test_latency_per_class},
     {"occupancy", test_occupancy},
+    {"occupancy of kernels of frameworks", test_occupancy_framework},
     {"memory latency", test_memory_latency},
     {"memory bandwidth of a core", test_memory_bandwidth},
     {"coalescing", test_coalescing},

@@ -1,6 +1,7 @@
 /* Accesses at no time leave the caches as the same accesses leave them when they are simulated one by one. */
 #include "tests/support/suite.h"
 #include "tests/units/dram_example.h"
+#include "units/mem/mem_space.h"
 #include "units/mem/mem_timing.h"
 
 #include <string.h>
@@ -13,10 +14,10 @@ struct machine {
 };
 
 /* Two cores of a GPU: write-through L1 of 8 KiB, on each die an L2 of 64 KiB and an SLC of 512 KiB. */
-static struct machine machine_open(uint32_t dies, enum mem_die_policy policy, uint32_t fill_bytes)
+static struct machine machine_open(uint32_t dies, enum mem_die_policy policy, uint32_t fill_bytes, uint32_t scatter)
 {
     const struct mem_cluster_params cluster = {
-        .l2 = {.kib = 64, .ways = 8, .latency_cycles = 20}, .clock_ghz = 1, .l2_outstanding = 64};
+        .l2 = {.kib = 64, .ways = 8, .latency_cycles = 20}, .clock_ghz = 1, .l2_outstanding = 64, .l2_scatter = scatter};
     const struct mem_params params = {.slc = {.kib = 512, .ways = 16},
                                       .slc_latency_ns = 30,
                                       .slc_gbps = 100,
@@ -75,8 +76,8 @@ static struct access next_access(uint64_t *state)
 
 static void compare_contents(uint32_t fill_bytes)
 {
-    struct machine timed = machine_open(1, MEM_DIE_INTERLEAVE, fill_bytes);
-    struct machine warmed = machine_open(1, MEM_DIE_INTERLEAVE, fill_bytes);
+    struct machine timed = machine_open(1, MEM_DIE_INTERLEAVE, fill_bytes, 0);
+    struct machine warmed = machine_open(1, MEM_DIE_INTERLEAVE, fill_bytes, 0);
     uint64_t state = 7, seen[MEM_LEVEL_COUNT] = {0};
     unsigned differ = 0;
     if (!timed.port[PORTS - 1] || !warmed.port[PORTS - 1]) {
@@ -118,7 +119,7 @@ static enum mem_level load(struct machine *m, double now_ns, uint64_t address, u
 /* A miss of half a line brings in that half; what is read of it on the way is counted. */
 static void test_halves(void)
 {
-    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 64);
+    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 64, 0);
     struct mem_counters counted;
     CU_ASSERT_EQUAL(load(&m, 1000, 4096, 4), MEM_DRAM);
     CU_ASSERT_EQUAL(load(&m, 2000, 4096 + 60, 4), MEM_L1);
@@ -135,7 +136,7 @@ static void test_halves(void)
 /* A line of which a part is written reaches L2 without being read; what nobody wrote is read when it is wanted. */
 static void test_parts_of_lines(void)
 {
-    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 64);
+    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 64, 0);
     struct mem_counters counted;
     for (unsigned i = 0; i < 9; i++) /* one more than are gathered */
         mem_port_access(m.port[0], 100.0 * i, 4096 + 128 * i, 32, MEM_ACCESS_STORE, 0);
@@ -150,7 +151,7 @@ static void test_parts_of_lines(void)
 /* What it tells: where lines came into. Nothing is counted. */
 static void test_levels(void)
 {
-    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 128);
+    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 128, 0);
     struct mem_counters counters;
     struct activity activity = {{0}};
     CU_ASSERT_EQUAL(mem_port_warm(m.port[0], 0, 4096, 128, MEM_ACCESS_LOAD), MEM_DRAM);
@@ -170,7 +171,7 @@ static void test_levels(void)
  */
 static void told_or_not(uint32_t dies, enum mem_die_policy policy)
 {
-    struct machine told = machine_open(dies, policy, 64), untold = machine_open(dies, policy, 64);
+    struct machine told = machine_open(dies, policy, 64, 0), untold = machine_open(dies, policy, 64, 0);
     struct mem_counters with, without;
     uint64_t state = 11, other = 13;
     unsigned differ = 0;
@@ -202,11 +203,36 @@ static void test_told_host(void)
     told_or_not(2, MEM_DIE_ONE);
 }
 
+/* Every fourth line of eight pages, half of what the L2 holds: how many of them it has when they are read again. */
+static unsigned kept_of_every_fourth(uint32_t scatter)
+{
+    enum { PAGES = 8, FIRST_PAGE = 40 };
+    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 128, scatter);
+    unsigned kept = 0;
+    for (unsigned turn = 0; m.port[0] && turn < 2; turn++)
+        for (unsigned line = 0; line < PAGES * MEM_PAGE_BYTES / MEM_LINE_BYTES; line += 4) {
+            const uint64_t address = (uint64_t)FIRST_PAGE * MEM_PAGE_BYTES + (uint64_t)line * MEM_LINE_BYTES;
+            const enum mem_level level = load(&m, 1000.0 * (1 + line + turn * 4096), address, 128);
+            kept += turn == 1 && (level == MEM_L1 || level == MEM_L2);
+        }
+    mem_system_free(m.system);
+    return kept;
+}
+
+/* Chosen by the address alone, a quarter of the sets takes them all and none stays; a hash spreads them. */
+static void test_scatter(void)
+{
+    const unsigned plain = kept_of_every_fourth(0), spread = kept_of_every_fourth(1);
+    CHECK(plain == 0, "%u of 256 lines", plain);
+    CHECK(spread >= 192, "%u of 256 lines", spread);
+}
+
 static const struct suite_test tests[] = {
     {"leaves the caches as simulated accesses do", test_same_contents},
     {"brings in halves of lines", test_halves},
     {"takes parts of lines without reading them", test_parts_of_lines},
     {"tells how far lines came, counts nothing", test_levels},
+    {"a hash spreads every fourth line over the L2", test_scatter},
     {"is the same whether the host is told of lines or not", test_told_host},
 };
 SUITE_MAIN("mem_warm", tests)

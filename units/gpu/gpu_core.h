@@ -29,6 +29,7 @@ struct gpu_launch {
     uint32_t threadgroup_memory_bytes;
     uint32_t stack_bytes_per_thread;
     uint32_t register_halves; /* given to the program; using more is a fault. 0 = 256 */
+    bool holds_more;          /* see struct gpu_timing_launch */
     struct mem_space *space;  /* device addresses */
     const struct gpu_buffer
         *buffer; /* for checks.sanitize: reports accesses outside all of them; without any, accesses are not checked */

@@ -63,6 +63,7 @@ struct gpu_timing_launch {
     struct gpu_source source;
     uint32_t threads_per_group, simdgroups_per_group;
     uint32_t register_halves;          /* per thread, as allocated */
+    bool holds_more;                   /* as compiled by its framework it holds gpu_params.framework_halves at least */
     uint32_t threadgroup_memory_bytes; /* per threadgroup */
     uint64_t code_address;             /* for the instruction cache */
     const bool *lap;                   /* jumps that end a lap of a loop, gpu_program_count; NULL = none are watched */

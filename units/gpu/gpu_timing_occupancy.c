@@ -20,13 +20,26 @@ static unsigned simdgroups_by_registers(const struct gpu_params *p, unsigned hal
     return (unsigned)(p->register_file_bytes / bytes) / granule * granule;
 }
 
+/* What a framework's kernel holds as it was compiled for the measured machines, as long as its threadgroup fits. */
+static unsigned halves_as_compiled(const struct gpu_params *p, const struct gpu_timing_launch *launch)
+{
+    const bool fits = simdgroups_by_registers(p, p->framework_halves) >= launch->simdgroups_per_group;
+    return launch->holds_more && fits ? p->framework_halves : 0;
+}
+
 /* A register file that follows actual use needs what the program names, not what the launch allocates. */
-static unsigned halves_needed(const struct gpu_params *p, const struct gpu_timing_launch *launch)
+static unsigned halves_named(const struct gpu_params *p, const struct gpu_timing_launch *launch)
 {
     const unsigned named = launch->program ? gpu_program_register_halves(launch->program) : 0;
     if (!launch->register_halves)
         return named;
     return p->dynamic_registers && named && named < launch->register_halves ? named : launch->register_halves;
+}
+
+static unsigned halves_needed(const struct gpu_params *p, const struct gpu_timing_launch *launch)
+{
+    const unsigned named = halves_named(p, launch), compiled = halves_as_compiled(p, launch);
+    return compiled > named ? compiled : named;
 }
 
 unsigned gpu_timing_occupancy(const struct gpu_params *p, const struct gpu_timing_launch *launch, const char **limit)

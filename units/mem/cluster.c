@@ -11,7 +11,7 @@ bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, co
     mem_fabric_port_init(&cluster->fabric, params->fabric_gbps, params->die, (uint32_t)(cluster - system->cluster));
     mem_cluster_set_clock(cluster, params->clock_ghz);
     if (!mem_slots_init(&cluster->misses, params->l2_outstanding) ||
-        !mem_cache_init(&cluster->l2, (uint64_t)params->l2.kib * 1024 / MEM_LINE_BYTES, params->l2.ways, false))
+        !mem_cache_init(&cluster->l2, (uint64_t)params->l2.kib * 1024 / MEM_LINE_BYTES, params->l2.ways, params->l2_scatter))
         return false;
     cluster->l2.clean_unnamed = true;
     return true;

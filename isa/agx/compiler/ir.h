@@ -148,13 +148,13 @@ struct ir_value {
     bool is_volatile;
     const struct ir_type *type; /* of the result; VOID when there is none */
     const struct ir_type *held; /* ALLOCA, GEP, GLOBAL; LOAD and STORE: the type in memory where it is another (i8) */
-    uint32_t align;             /* bytes, of LOAD, STORE, ALLOCA, GLOBAL; 0 = natural */
-    uint64_t bits;              /* CONSTANT: integer or IEEE bits; ARGUMENT: its number */
-    int32_t offset;             /* GEP in lowered form: elements to be added */
-    uint64_t reach;             /* ARGUMENT: a pointer to so many bytes that may always be read */
-    uint32_t id;                /* unique in the function (values of a module: in the module) */
-    uint32_t line;              /* in the source; 0 = not known */
-    uint32_t file;              /* number in the module's list of files */
+    uint32_t align; /* bytes, of LOAD, STORE, ALLOCA, GLOBAL; 0 = natural; of CALLs of llvm.memcpy and its kin, 0 = not known */
+    uint64_t bits;  /* CONSTANT: integer or IEEE bits; ARGUMENT: its number */
+    int32_t offset; /* GEP in lowered form: elements to be added */
+    uint64_t reach; /* ARGUMENT: a pointer to so many bytes that may always be read */
+    uint32_t id;    /* unique in the function (values of a module: in the module) */
+    uint32_t line;  /* in the source; 0 = not known */
+    uint32_t file;  /* number in the module's list of files */
     unsigned operands, blocks, lists;
     struct ir_value **operand;    /* PHI: one for each of `block`, which are the predecessors, each once */
     struct ir_block **block;      /* PHI: where operands come from; END: where it goes */

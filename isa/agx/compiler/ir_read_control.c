@@ -136,16 +136,35 @@ static struct ir_value *annotate(struct ir_reader *r, const char *callee, size_t
     return v;
 }
 
-static bool read_arguments(struct ir_reader *r)
+/* *align becomes what the attributes of an argument say, or stays. */
+static bool read_argument_attributes(struct ir_reader *r, uint64_t *align)
 {
+    while (ir_is_attribute(r)) {
+        if (ir_take(r, "align")) {
+            if (!ir_want_number(r, UINT32_C(1) << 31, align))
+                return false;
+        } else if (!ir_skip_attribute(r)) {
+            return false;
+        }
+    }
+    return !r->failed;
+}
+
+/* *align: the least alignment of the pointers among the arguments, 1 where one has none; 0 without pointers. */
+static bool read_arguments(struct ir_reader *r, uint32_t *align)
+{
+    *align = 0;
     if (!ir_want_sign(r, '('))
         return false;
     for (bool first = true; !ir_take_sign(r, ')'); first = false) {
         if (!first && !ir_want_sign(r, ','))
             return false;
         const struct ir_type *const type = ir_read_type(r);
-        if (!type || !ir_skip_attributes(r) || !ir_push(r, ir_read_operand(r, type)))
+        uint64_t stated = 1;
+        if (!type || !read_argument_attributes(r, &stated) || !ir_push(r, ir_read_operand(r, type)))
             return false;
+        if (type->kind == IR_POINTER && (*align == 0 || stated < *align))
+            *align = (uint32_t)stated;
     }
     return true;
 }
@@ -184,9 +203,10 @@ static bool skip_function_type(struct ir_reader *r)
 static struct ir_value *put_call(struct ir_reader *r, const struct ir_type *type, const char *callee, size_t length, bool fast)
 {
     const size_t from = r->operands;
+    uint32_t align;
     if (begins(callee, "llvm.var.annotation") || begins(callee, "llvm.ptr.annotation") || begins(callee, "llvm.annotation")) {
         r->unused = true;
-        const bool good = read_arguments(r) && skip_call_end(r, callee);
+        const bool good = read_arguments(r, &align) && skip_call_end(r, callee);
         r->unused = false;
         return good ? annotate(r, callee, from) : NULL;
     }
@@ -194,11 +214,13 @@ static struct ir_value *put_call(struct ir_reader *r, const struct ir_type *type
     struct ir_value *const function = item ? *item : NULL;
     if (!function || function->op != IR_FUNCTION)
         return ir_read_fail(r, "function @%.80s is not declared", callee), NULL;
-    if (!ir_push(r, function) || !read_arguments(r) || !skip_call_end(r, callee))
+    if (!ir_push(r, function) || !read_arguments(r, &align) || !skip_call_end(r, callee))
         return NULL;
     struct ir_value *const v = ir_put(r, IR_CALL, type, from);
-    if (v)
+    if (v) {
         v->fast = fast;
+        v->align = begins(callee, "llvm.mem") && align > 1 ? align : 0;
+    }
     return v;
 }
 
@@ -233,13 +255,14 @@ struct ir_value *ir_read_builtin(struct ir_reader *r, enum ir_op op)
     const bool fast = ir_read_flags(r).fast;
     const struct ir_type *const type = ir_read_type(r);
     unsigned builtin = 0;
+    uint32_t align;
     (void)op;
     while (type && builtin < IR_BUILTIN_COUNT && !ir_is(r, ir_builtin_name(builtin)))
         builtin++;
     if (!type || builtin == IR_BUILTIN_COUNT)
         return ir_read_fail(r, "this builtin is not known"), NULL;
     ir_next(r);
-    if (!read_arguments(r))
+    if (!read_arguments(r, &align))
         return NULL;
     struct ir_value *const v = ir_put_builtin(r, (enum ir_builtin)builtin, type, from);
     if (!v)
@@ -302,7 +325,7 @@ static bool read_metadata(struct ir_reader *r, struct ir_value *v, struct ir_val
 
 bool ir_read_attached(struct ir_reader *r, struct ir_value *v, struct ir_value *place)
 {
-    const bool aligned = v->op == IR_LOAD || v->op == IR_STORE || v->op == IR_ALLOCA;
+    const bool aligned = v->op == IR_LOAD || v->op == IR_STORE || v->op == IR_ALLOCA || v->op == IR_CALL;
     while (ir_take_sign(r, ',')) {
         uint64_t align;
         enum ir_space space;

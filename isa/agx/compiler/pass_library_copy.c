@@ -17,13 +17,16 @@ static uint64_t known_align(const struct ir_value *pointer)
     return pointer->held ? pointer->held->align : 0;
 }
 
-/* Copies come from assignments of one type, so that what is known of one side holds for the other. */
-static uint64_t unit_of(const struct ir_value *to, const struct ir_value *from, uint64_t multiple)
+/* Copies come from assignments of one type, so that what is known of one side holds for the other. `stated`: what the call says
+ * of both; 0 = nothing. */
+static uint64_t unit_of(const struct ir_value *to, const struct ir_value *from, uint64_t stated, uint64_t multiple)
 {
     uint64_t a = known_align(to);
     const uint64_t b = from ? known_align(from) : 0;
     if (!a || (b && b < a))
         a = b;
+    if (stated > a)
+        a = stated;
     uint64_t unit = a >= 4 ? 4 : a >= 2 ? 2 : 1;
     while (unit > multiple)
         unit /= 2;
@@ -156,7 +159,7 @@ struct ir_value *lower_copy(struct library_whole *w, const char *name)
     if (w->operands < 3)
         return NULL;
     const bool fixed = pass_is_constant(w->operand[2], &bytes);
-    const uint64_t unit = unit_of(w->operand[0], is_set ? NULL : w->operand[1], known_multiple(w->operand[2]));
+    const uint64_t unit = unit_of(w->operand[0], is_set ? NULL : w->operand[1], w->v->align, known_multiple(w->operand[2]));
     const struct ir_type *type = ir_int(w->p->m, 8 * (unsigned)unit);
     if (!fixed || bytes / unit > most_units(w))
         loop(w, type, is_set, strncmp(name, "memmove", 7) == 0);

@@ -73,6 +73,7 @@ struct abi_kernel {
     uint32_t constants_offset, constants_first, constants_count; /* in bytes; first uniform half-word; in half-words */
     uint32_t argument_bytes;
     uint32_t register_halves; /* as stated, 0 = what the program names */
+    bool holds_more;          /* see struct gpu_timing_launch */
     uint32_t threadgroup_memory_bytes, stack_words;
     uint32_t grid[3], group[3]; /* threads */
     struct abi_arg arg[ABI_ARGS_MAX];

@@ -205,6 +205,7 @@ struct gpu_timing_launch gpu_job_launch(const struct gpu_launch *launch)
                                       .threads_per_group = threads,
                                       .simdgroups_per_group = (threads + GPU_LANES - 1) / GPU_LANES,
                                       .register_halves = launch->register_halves,
+                                      .holds_more = launch->holds_more,
                                       .threadgroup_memory_bytes = launch->threadgroup_memory_bytes};
 }
 

@@ -121,7 +121,8 @@ struct gpu_launch gpu_setup_launch(const struct abi_kernel *k, const struct gpu_
     struct gpu_launch launch = {.program = program,
                                 .threadgroup_memory_bytes = k->threadgroup_memory_bytes,
                                 .stack_bytes_per_thread = 4 * k->stack_words,
-                                .register_halves = k->register_halves};
+                                .register_halves = k->register_halves,
+                                .holds_more = k->holds_more};
     if (!launch.register_halves)
         launch.register_halves = gpu_program_register_halves(program);
     memcpy(launch.grid_threads, k->grid, sizeof k->grid);

@@ -139,6 +139,12 @@ void plan_launch_groups(struct framework_plan *p, struct plan_size groups, struc
     va_end(args);
 }
 
+void plan_holds_more(struct framework_plan *p)
+{
+    if (!p->failed)
+        p->library->step[p->library->kernel.steps - 1].holds_more = true;
+}
+
 /* The next argument of the launch that was begun last. */
 static struct abi_arg *next_argument(struct framework_plan *p, struct gpu_library_place place)
 {

@@ -44,6 +44,9 @@ void plan_launch(struct framework_plan *plan, struct plan_size grid_threads, str
 /* The same with a grid of threadgroups. */
 void plan_launch_groups(struct framework_plan *plan, struct plan_size groups, struct plan_size group_threads, const char *format,
                         ...) __attribute__((format(printf, 4, 5)));
+/* The launch that was begun last holds more registers as its framework has it compiled than our code names: struct
+ * gpu_timing_launch. */
+void plan_holds_more(struct framework_plan *plan);
 void plan_buffer(struct framework_plan *plan, unsigned buffer);
 void plan_buffer_at(struct framework_plan *plan, unsigned buffer, uint64_t offset_bytes);
 void plan_numbers(struct framework_plan *plan, const void *bytes, size_t size);

@@ -98,6 +98,8 @@ static void implicit(const struct conv *c, unsigned bm, unsigned bn, bool genera
     snprintf(channels, sizeof channels, general ? "general" : c->channels <= 4 ? "%u" : "any", (unsigned)c->channels);
     plan_launch_groups(c->p, (struct plan_size){plan_ceil(c->filters, bn), plan_ceil(c->pixels, bm), 1},
                        (struct plan_size){32, wn, wm}, "mlx_conv_%s_%s_%ux%u_%ux%u", channels, plan_type(c->p), bm, bn, wm, wn);
+    if (c->channels <= 4)
+        plan_holds_more(c->p); /* their times say so, those of the kernels of more channels do not */
     plan_buffer(c->p, IMAGE);
     plan_buffer(c->p, WEIGHTS);
     plan_buffer(c->p, c->out);
