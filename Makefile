@@ -41,7 +41,8 @@ LIBS := -lmicrohttpd -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -ljpeg -lp
 COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/coreml sim/network/image sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
 
 # What lies between every simulated instruction and its time: unrolled and inlined further.
-HOT_SRC := $(wildcard units/mem/*.c units/cpu/cpu_timing*.c units/amx/amx_timing*.c units/gpu/gpu_timing*.c)
+HOT_SRC := $(wildcard units/mem/*.c units/cpu/cpu_timing*.c units/amx/amx_timing*.c units/gpu/gpu_timing*.c) \
+           sim/network/operators/conv.c sim/network/graph/element.c
 
 # Kernels per host instruction set: the file name says which. Where the host has a better set, the portable one is small rather than fast.
 HOST := $(shell uname -m)

@@ -32,6 +32,9 @@ struct ane_pack {
 };
 bool ane_weights_pack(struct ane_task *task, const uint16_t *weight, const uint16_t *bias, struct ane_pack *pack,
                       struct isa_error *error);
+/* The same for weights without values: the banks have their sizes and places, and nothing but zeros. Not for sparse ones, whose
+ * size hangs on values. */
+bool ane_weights_reserve(struct ane_task *task, struct ane_pack *pack, struct isa_error *error);
 
 /* An activation table: 64 halfwords in one bank. y is interpolated between knots at x * 2^spacing_log2. At or below `low` it is
  * `below`, at or above `high` it is `above`; between a clamp and the knots it is the line slope * x + intercept. Tables without

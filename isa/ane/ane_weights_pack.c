@@ -163,7 +163,8 @@ static bool add_bank(struct bank_writer *writer, unsigned number, struct ane_pac
     if (base + round_up(most, ANE_BANK_ROUND) > UINT32_MAX || !grow(pack, base + round_up(most, ANE_BANK_ROUND)))
         return false;
     writer->bytes = pack->bytes + base;
-    if (!write_bank(writer, number))
+    writer->at = most;
+    if (writer->weight && !write_bank(writer, number))
         return false;
     const uint64_t bytes = round_up(writer->at, ANE_BANK_ROUND);
     pack->used = base + bytes;
@@ -187,5 +188,17 @@ bool ane_weights_pack(struct ane_task *task, const uint16_t *weight, const uint1
         ok = add_bank(&writer, k, pack, &task->bank[k]);
     if (!ok)
         return ane_fail(error, 0, "out of memory, coefficients of 4 GB and more, or a sparse plane beyond 16 MB");
+    return true;
+}
+
+bool ane_weights_reserve(struct ane_task *task, struct ane_pack *pack, struct isa_error *error)
+{
+    struct ane_bank_shape shape;
+    if (!ane_bank_shape(task, &shape, error))
+        return false;
+    struct bank_writer writer = {.shape = &shape};
+    for (unsigned k = 0; k < ANE_BANKS; k++)
+        if (!add_bank(&writer, k, pack, &task->bank[k]))
+            return ane_fail(error, 0, "out of memory, or coefficients of 4 GB and more");
     return true;
 }

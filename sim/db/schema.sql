@@ -505,6 +505,10 @@ CREATE TABLE progress (
     op_seconds REAL,                  -- simulated, of these on their units
     points REAL,                      -- of a sweep
     points_done REAL,
+    watts REAL,                       -- of the simulated machine, now
+    celsius REAL,                     -- hottest block of its die
+    dram_gbps REAL,
+    utilisation REAL,                 -- of the unit that works
     started TEXT NOT NULL,
     renewed TEXT NOT NULL
 ) STRICT;

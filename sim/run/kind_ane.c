@@ -28,8 +28,11 @@ static bool open_kernel(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     struct ane_workload *const w = run->work = calloc(1, sizeof *w);
-    return (w || orch_no_memory(error)) &&
-           ane_workload_open_kernel(w, q->workload, q->precision, q->chip, q->seed, q->inputs, q->input_count, error) &&
+    if (!w)
+        return orch_no_memory(error);
+    const bool blank = q->mode == RUN_TIMING && q->input_count == 0 && !q->operands;
+    return (blank ? ane_workload_open_blank(w, q->workload, q->precision, q->chip, error)
+                  : ane_workload_open_kernel(w, q->workload, q->precision, q->chip, q->seed, q->inputs, q->input_count, error)) &&
            name_program(run);
 }
 

@@ -1,5 +1,6 @@
 /* Kinds "network-auto", "network", "network-gpu", "network-amx" and "network-ane": an ONNX or Core ML file, whose operators are
  * computed by kernels of a unit's library (run_network.h). */
+#include "isa/array_count.h"
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
 #include "sim/base/splitmix64.h"
@@ -68,7 +69,8 @@ static bool read_input(struct network *w, const char *text, struct orch_error *e
         w->input[k] = net_array_load(text + length + 1, name, error);
         return w->input[k] != NULL;
     }
-    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: the network has no input of that name", text);
+    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: the network has no input of that name; the first is %.80s",
+                     text, g->inputs ? w->model->value[g->input[0]].name : "none");
 }
 
 /* Numbers in [0, 1); whole ones below 16, which are places in any vocabulary. */
@@ -158,6 +160,16 @@ static bool is_mixed(const struct run_request *q)
     return q->precision && strcmp(q->precision, "mixed") == 0;
 }
 
+/* Weights that a program of the Neural Engine has in fewer bytes; the engine decodes them, and everything else is f16. */
+static bool is_fewer_bytes(const char *precision)
+{
+    static const char *const names[] = {"i4", "p2", "p6", "p8", "sparse"};
+    for (size_t i = 0; precision && i < ARRAY_COUNT(names); i++)
+        if (strcmp(precision, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /* f16 where the outputs can bear it: on the units that have f16, of values. */
 static bool check_precision(const struct run *run, struct orch_error *error)
 {
@@ -165,16 +177,18 @@ static bool check_precision(const struct run *run, struct orch_error *error)
     const enum orch_part part = run->kind->part;
     const bool halves = part == PART_GPU || part == PART_ANE;
     const bool half = q->precision && strcmp(q->precision, "f16") == 0, whole = q->precision && strcmp(q->precision, "f32") == 0;
-    if (!q->precision || (whole && part != PART_ANE) || (half && halves) || (halves && is_mixed(q) && !is_timed_only(q)))
+    if (!q->precision || (whole && part != PART_ANE) || (half && halves) || (halves && is_mixed(q) && !is_timed_only(q)) ||
+        (part == PART_ANE && is_fewer_bytes(q->precision)))
         return true;
     if (is_mixed(q) && halves)
         return orch_fail(error, ORCH_UNMODELLED,
                          ORCH_OPTION("precision") " mixed: which operators stay in f32 follows from values (" ORCH_OPTION(
                              "mode") " full or functional)");
-    return orch_fail(
-        error, ORCH_UNMODELLED,
-        ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also in f16 and mixed, on the ane only in these",
-        q->precision);
+    return orch_fail(error, ORCH_UNMODELLED,
+                     ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also in f16 and mixed, on the ane "
+                                              "in f16, mixed, and with "
+                                              "weights of i4, p2, p6, p8 or sparse",
+                     q->precision);
 }
 
 static bool check(const struct run *run, struct orch_error *error)

@@ -37,6 +37,16 @@ bool lowering_softmax(struct lowering *l, const char *word)
     return true;
 }
 
+/* On the Neural Engine the elements of a row are channels, as products have them, unless rows are so few that their pixels fill
+ * no row of 64 bytes in memory. The program then holds factors and summands. */
+static const char *norm_layout(const struct lowering *l, int64_t rows, const struct net_array *gamma,
+                               const struct net_array *beta)
+{
+    enum { PIXELS_LEAST = 32 };
+    const bool constant = lowering_holds_constant(l, gamma) && (!beta || lowering_holds_constant(l, beta));
+    return l->part == PART_ANE && constant && rows >= PIXELS_LEAST ? ",channels=1" : "";
+}
+
 bool lowering_norm(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0], *const gamma = l->in[1], *const beta = l->node->inputs > 2 ? l->in[2] : NULL;
@@ -50,8 +60,9 @@ bool lowering_norm(struct lowering *l, const char *word)
     const int64_t rows = net_extent(x->shape, 0, axis), columns = x->count / rows;
     if (gamma->count != columns || (beta && beta->count != columns))
         return lowering_leave(l, "a scale that is repeated");
-    struct lowered_step *const step = lowering_step(l, l->out[0]->data, x->count, "%s:%lldx%lld,eps=%.9g", word, (long long)rows,
-                                                    (long long)columns, net_attr_real(l->node, "epsilon", 1e-5));
+    struct lowered_step *const step =
+        lowering_step(l, l->out[0]->data, x->count, "%s:%lldx%lld,eps=%.9g%s", word, (long long)rows, (long long)columns,
+                      net_attr_real(l->node, "epsilon", 1e-5), norm_layout(l, rows, gamma, beta));
     lowering_read(step, x->data, x->count);
     lowering_read(step, gamma->data, columns);
     if (centred)
@@ -76,15 +87,28 @@ bool lowering_batch_norm(struct lowering *l, const char *word)
     return true;
 }
 
+/* Planes are one row, or on the Neural Engine as few as fill whole lines of memory, have a width that it can address, and of
+ * which one of all channels takes at most a quarter of its tile memory (of 2 MB, in fp16). */
+static int64_t plane_rows(const struct lowering *l, int64_t channels, int64_t plane)
+{
+    enum { WIDTH_MOST = 16384, ROW_MOST = 1 << 18, LINE = 32 };
+    const int64_t fits = ROW_MOST / channels, most = fits < WIDTH_MOST ? fits : WIDTH_MOST;
+    int64_t rows = 1;
+    while (l->part == PART_ANE && rows * LINE < plane && (plane % rows || plane / rows > most))
+        rows++;
+    return plane % rows == 0 && (rows == 1 || plane / rows % LINE == 0) ? rows : 1;
+}
+
 bool lowering_instance_norm(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0];
     (void)word;
     if (x->dims < 3)
         return lowering_leave(l, "an input of %u dimensions", x->dims);
+    const int64_t plane = net_extent(x->shape, 2, x->dims), rows = plane_rows(l, x->shape[1], plane);
     struct lowered_step *const step =
-        lowering_step(l, l->out[0]->data, x->count, "groupnorm:n=%lld,c=%lld,h=1,w=%lld,groups=%lld,eps=%.9g",
-                      (long long)x->shape[0], (long long)x->shape[1], (long long)net_extent(x->shape, 2, x->dims),
+        lowering_step(l, l->out[0]->data, x->count, "groupnorm:n=%lld,c=%lld,h=%lld,w=%lld,groups=%lld,eps=%.9g",
+                      (long long)x->shape[0], (long long)x->shape[1], (long long)rows, (long long)(plane / rows),
                       (long long)x->shape[1], net_attr_real(l->node, "epsilon", 1e-5));
     lowering_read(step, x->data, x->count);
     lowering_read(step, l->in[1]->data, l->in[1]->count);

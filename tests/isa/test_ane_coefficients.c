@@ -133,6 +133,19 @@ static size_t weight_count(const struct ane_task *task)
     return task->channels_out * inputs * task->kernel_width * task->kernel_height;
 }
 
+/* Weights without values have the banks that weights with values have. */
+static void check_reserves_the_same(const struct ane_task *packed, bool with_bias, size_t used)
+{
+    struct ane_task task = *packed;
+    struct ane_pack pack = {.used = 0};
+    struct isa_error error = {.text = ""};
+    memset(task.bank, 0, sizeof task.bank);
+    task.bias = with_bias;
+    CHECK(ane_weights_reserve(&task, &pack, &error), "%s", error.text);
+    CU_ASSERT(pack.used == used && memcmp(task.bank, packed->bank, sizeof task.bank) == 0);
+    free(pack.bytes);
+}
+
 static void check_round_trip(struct ane_task task, bool with_bias, uint64_t seed)
 {
     const size_t count = weight_count(&task);
@@ -152,6 +165,8 @@ static void check_round_trip(struct ane_task task, bool with_bias, uint64_t seed
               task.channels_in, task.channels_out, task.palette_bits, (int)task.kernel_format, task.sparse);
         CU_ASSERT((back.bias != NULL) == with_bias && (!with_bias || memcmp(back.bias, bias, 2 * task.channels_out) == 0));
         CU_ASSERT(pack.used % 64 == 0 && back.per_channel * back.channels == count);
+        if (!task.sparse)
+            check_reserves_the_same(&task, with_bias, pack.used);
     }
     ane_weights_free(&back);
     free(pack.bytes);

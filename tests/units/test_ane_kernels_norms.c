@@ -75,23 +75,27 @@ static void statistics(const double *x, size_t count, bool centred, double eps, 
     *factor = 1 / sqrt(squares / (double)count + eps);
 }
 
-static void check_rows(const char *kind, size_t rows, size_t columns, bool affine, uint64_t seed)
+static void check_rows(const char *kind, size_t rows, size_t columns, bool affine, bool channels, uint64_t seed)
 {
     char text[80];
     struct ane_example x;
     const bool centred = kind[0] == 'l';
-    snprintf(text, sizeof text, "%s:%zux%zu,affine=%d", kind, rows, columns, affine);
+    snprintf(text, sizeof text, "%s:%zux%zu,affine=%d,channels=%d", kind, rows, columns, affine, channels);
     if (example_start(&x, text, NULL, seed)) {
         double *in = example_values(&x, "x"), *gamma = affine ? example_values(&x, "gamma") : NULL;
         double *beta = affine && centred ? example_values(&x, "beta") : NULL;
         double *expected = malloc(rows * columns * sizeof *expected), *bound = malloc(rows * columns * sizeof *bound);
         for (size_t r = 0; expected && bound && r < rows; r++) {
-            double mean, factor;
+            double mean, factor, sizes = 0;
             statistics(in + r * columns, columns, centred, 1e-5, &mean, &factor);
+            for (size_t c = 0; c < columns; c++)
+                sizes += fabs(in[r * columns + c]) / (double)columns;
             for (size_t c = 0; c < columns; c++) {
                 const double normal = (in[r * columns + c] - mean) * factor, g = gamma ? gamma[c] : 1, b = beta ? beta[c] : 0;
                 expected[r * columns + c] = normal * g + b;
                 bound[r * columns + c] = norm_bound(mean, factor, normal, g, b);
+                if (channels) /* the mean's groups of four have 12 bits, and factors below 2^-14 are 0 */
+                    bound[r * columns + c] += (centred ? g * factor * 6 * 0x1p-12 * sizes : 0) + (affine ? g * 0x1p-14 : 0);
             }
         }
         if (expected && bound)
@@ -103,16 +107,25 @@ static void check_rows(const char *kind, size_t rows, size_t columns, bool affin
 
 static void test_layernorm(void)
 {
-    check_rows("layernorm", 4, 768, true, 20);
-    check_rows("layernorm", 33, 77, false, 21);
-    check_rows("layernorm", 700, 1024, true, 22);
-    check_rows("layernorm", 9001, 33, true, 23);
+    check_rows("layernorm", 4, 768, true, false, 20);
+    check_rows("layernorm", 33, 77, false, false, 21);
+    check_rows("layernorm", 700, 1024, true, false, 22);
+    check_rows("layernorm", 9001, 33, true, false, 23);
+}
+
+static void test_layernorm_over_channels(void)
+{
+    check_rows("layernorm", 40, 768, true, true, 26);
+    check_rows("layernorm", 33, 77, false, true, 27);
+    check_rows("layernorm", 1500, 384, true, true, 28);
+    check_rows("rmsnorm", 700, 1024, true, true, 29);
+    check_rows("rmsnorm", 3, 5, false, true, 30);
 }
 
 static void test_rmsnorm(void)
 {
-    check_rows("rmsnorm", 5, 2048, true, 24);
-    check_rows("rmsnorm", 100, 63, false, 25);
+    check_rows("rmsnorm", 5, 2048, true, false, 24);
+    check_rows("rmsnorm", 100, 63, false, false, 25);
 }
 
 static void check_groups(size_t n, size_t c, size_t h, size_t w, size_t groups, uint64_t seed)
@@ -180,12 +193,9 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"softmax", test_softmax},
-    {"logarithm of softmax", test_log_softmax},
-    {"layernorm", test_layernorm},
-    {"rmsnorm", test_rmsnorm},
-    {"groupnorm", test_groupnorm},
-    {"batchnorm", test_batchnorm},
-    {"refusals name the limit", test_refusals},
+    {"softmax", test_softmax},     {"logarithm of softmax", test_log_softmax},
+    {"layernorm", test_layernorm}, {"layernorm over channels", test_layernorm_over_channels},
+    {"rmsnorm", test_rmsnorm},     {"groupnorm", test_groupnorm},
+    {"batchnorm", test_batchnorm}, {"refusals name the limit", test_refusals},
 };
 SUITE_MAIN("ane_kernels_norms", tests)

@@ -64,16 +64,19 @@ const char *net_onnx_type_name(int64_t number)
 
 /* ---- small floating-point numbers ---- */
 
+enum { HALF_BITS_LOST = 42 /* 52 bits of a double's fraction become 10 */, HALF_BIAS = 1023 - 15 };
+
 double net_of_half(uint16_t bits)
 {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const uint64_t normal = ((uint64_t)(bits & 0x7fff) << HALF_BITS_LOST) + ((uint64_t)HALF_BIAS << 52);
     double magnitude;
     if (exponent == 31)
         magnitude = fraction ? NAN : INFINITY;
     else if (exponent == 0)
-        magnitude = ldexp(fraction, -24);
+        magnitude = fraction * 0x1p-24;
     else
-        magnitude = ldexp(fraction + 1024, exponent - 25);
+        memcpy(&magnitude, &normal, sizeof magnitude);
     return bits & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -81,16 +84,16 @@ uint16_t net_half_of(double number)
 {
     const uint16_t sign = signbit(number) ? 0x8000 : 0;
     const double magnitude = fabs(number);
-    int exponent;
+    uint64_t bits;
     if (isnan(number))
         return sign | 0x7e00;
     if (magnitude >= 65520)
         return sign | 0x7c00;
     if (magnitude < 0x1p-14) /* subnormal: steps of 2^-24; 1024 of them are the smallest normal number */
         return sign | (uint16_t)nearbyint(magnitude * 0x1p24);
-    frexp(magnitude, &exponent);
-    const double scaled = nearbyint(ldexp(magnitude, 11 - exponent)); /* 1024 .. 2048 */
-    return sign | (uint16_t)((exponent + 13) * 1024 + (int)scaled);
+    memcpy(&bits, &magnitude, sizeof bits);
+    bits += (UINT64_C(1) << (HALF_BITS_LOST - 1)) - 1 + (bits >> HALF_BITS_LOST & 1); /* ties to even; may carry on */
+    return sign | (uint16_t)((bits >> HALF_BITS_LOST) - ((uint64_t)HALF_BIAS << 10));
 }
 
 /* A double that lies between two floats is not rounded twice: the first step rounds to odd. */

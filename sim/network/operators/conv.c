@@ -255,25 +255,39 @@ bool net_eval_qlinear_conv(struct net_call *call)
 
 /* ---- transposed ---- */
 
-/* Adds what one element of the input gives to a plane of the result. */
-static void spread(const struct net_window *w, const double *x, const double *weights, double *plane)
+static bool is_inside(int64_t place, int64_t out)
 {
-    const int64_t elements = net_extent(w->in, 0, 3), taps = net_extent(w->kernel, 0, 3);
-    for (int64_t e = 0; e < elements; e++) {
-        const int64_t at[3] = {e / (w->in[1] * w->in[2]), e / w->in[2] % w->in[1], e % w->in[2]};
-        for (int64_t t = 0; x[e] != 0 && t < taps; t++) {
-            const int64_t tap[3] = {t / (w->kernel[1] * w->kernel[2]), t / w->kernel[2] % w->kernel[1], t % w->kernel[2]};
-            int64_t place = 0;
-            bool in = true;
-            for (unsigned d = 0; d < 3; d++) {
-                const int64_t o = at[d] * w->stride[d] + tap[d] * w->dilation[d] - w->before[d];
-                in = in && o >= 0 && o < w->out[d];
-                place = place * w->out[d] + o;
+    return place >= 0 && place < out;
+}
+
+/* Adds what one element of the input, which is at `at`, gives to a plane of the result. */
+static void spread_element(const struct net_window *w, double x, const int64_t *at, const double *weights, double *plane)
+{
+    int64_t first[3];
+    for (unsigned d = 0; d < 3; d++)
+        first[d] = at[d] * w->stride[d] - w->before[d];
+    for (int64_t k0 = 0; k0 < w->kernel[0]; k0++) {
+        const int64_t z = first[0] + k0 * w->dilation[0];
+        for (int64_t k1 = 0; is_inside(z, w->out[0]) && k1 < w->kernel[1]; k1++) {
+            const int64_t y = first[1] + k1 * w->dilation[1];
+            const double *const row = weights + (k0 * w->kernel[1] + k1) * w->kernel[2];
+            double *const out = plane + (z * w->out[1] + y) * w->out[2];
+            for (int64_t k2 = 0; is_inside(y, w->out[1]) && k2 < w->kernel[2]; k2++) {
+                const int64_t o = first[2] + k2 * w->dilation[2];
+                if (is_inside(o, w->out[2]))
+                    out[o] += x * row[k2];
             }
-            if (in)
-                plane[place] += x[e] * weights[t];
         }
     }
+}
+
+static void spread(const struct net_window *w, const double *x, const double *weights, double *plane)
+{
+    for (int64_t z = 0; z < w->in[0]; z++)
+        for (int64_t y = 0; y < w->in[1]; y++)
+            for (int64_t e = 0; e < w->in[2]; e++, x++)
+                if (*x != 0)
+                    spread_element(w, *x, (const int64_t[3]){z, y, e}, weights, plane);
 }
 
 bool net_eval_conv_transpose(struct net_call *call)

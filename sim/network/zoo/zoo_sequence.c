@@ -116,7 +116,7 @@ static bool merge(struct zoo_build *z, const struct zoo_args *a, const char *wor
     return zoo_transpose(z, x, order, 4) && zoo_reshape(z, z->current, shape, 3);
 }
 
-/* attend:Q,K,V[,m=MASK,scaled=0] */
+/* attend:Q,K,V[,m=MASK][,scaled=0|1|2]: 1 scales the products (if nothing is said), 2 the queries before */
 static bool attend(struct zoo_build *z, const struct zoo_args *a, const char *word)
 {
     static const int64_t turned[4] = {0, 1, 3, 2};
@@ -125,9 +125,14 @@ static bool attend(struct zoo_build *z, const struct zoo_args *a, const char *wo
     const net_id mask = mask_name ? zoo_named(z, mask_name) : NET_NONE;
     if (q == NET_NONE || k == NET_NONE || v == NET_NONE || (mask_name && mask == NET_NONE))
         return false;
-    if (!zoo_transpose(z, k, turned, 4) || !zoo_two(z, "MatMul", q, z->current))
+    const int64_t scaled = zoo_key(a, "scaled", 1);
+    const double scale = 1 / sqrt((double)zoo_dim(z, q, -1));
+    if (scaled == 2 && !zoo_two(z, "Mul", q, zoo_scalar(z, scale)))
         return false;
-    if (zoo_key(a, "scaled", 1) && !zoo_two(z, "Mul", z->current, zoo_scalar(z, 1 / sqrt((double)zoo_dim(z, q, -1)))))
+    const net_id queries = scaled == 2 ? z->current : q;
+    if (!zoo_transpose(z, k, turned, 4) || !zoo_two(z, "MatMul", queries, z->current))
+        return false;
+    if (scaled == 1 && !zoo_two(z, "Mul", z->current, zoo_scalar(z, scale)))
         return false;
     if (mask_name && !zoo_two(z, "Add", z->current, mask))
         return false;

@@ -43,7 +43,25 @@ bool plan_ane_attention(struct ane_row *a)
            plan_ane_unit(a, 8.0 * s * WIDTH * WIDTH + 4.0 * s * s * WIDTH);
 }
 
-/* Networks that are published as well, and the power of some of them ("ResNet-18 power"). */
+/* whisper.cpp's first conversion to Core ML (pull request 566) is of the encoder as it was published, with all heads of a layer
+ * in one operator. Later ones (--optimize-ane, mended by pull request 1716) split heads, so that what lies between their
+ * operators is small.
+ */
+static bool has_heads_together(const struct ane_row *a)
+{
+    return strstr(plan_ane_cell(a, "source"), "whisper.cpp PR #566") != NULL;
+}
+
+/* What follows the name of a network, if anything, is what was measured of it. */
+static bool names_network(const struct ane_row *a, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *const rest = a->row->what + length;
+    return strncmp(a->row->what, name, length) == 0 &&
+           (*rest == 0 || strcmp(rest, " power") == 0 || strcmp(rest, " energy") == 0);
+}
+
+/* Networks that are published as well, and the power or energy of some of them ("ResNet-18 power"). */
 bool plan_ane_network(struct ane_row *a)
 {
     static const struct {
@@ -59,27 +77,41 @@ bool plan_ane_network(struct ane_row *a)
                     {"ViT-B/16", "vit-b-16", NULL},
                     {"MiniLM", "minilm", "sequence not given: 128 tokens"}};
     for (size_t i = 0; i < ARRAY_COUNT(networks); i++) {
-        const size_t length = strlen(networks[i].row);
-        const char *const rest = a->row->what + length;
-        if (strncmp(a->row->what, networks[i].row, length) != 0 || strcmp(rest, a->watts > 0 ? " power" : "") != 0)
+        if (!names_network(a, networks[i].row))
             continue;
-        plan_ane_note(a, "one program of the library's kernels, tensors in tile memory where they have room");
+        plan_ane_note(a, has_heads_together(a)
+                             ? "one program, the heads of a layer in one operator each, as its conversion has them"
+                             : "one program of the library's kernels, tensors in tile memory where they have room");
         if (networks[i].guess)
             plan_ane_guess(a, networks[i].guess);
-        return plan_ane_launch(a, 1, "model:%s", networks[i].workload) && plan_ane_unit(a, 0);
+        const bool ok = plan_ane_launch(a, 1, "model:%s", networks[i].workload) && plan_ane_unit(a, 0);
+        a->program->launch[0].attention_apart = has_heads_together(a);
+        return ok;
     }
     return validate_refuse(a->row, "a whole network whose layers are not published");
 }
 
-/* smpanaro's model is four of Llama-2-7B's feed-forward blocks one behind the other, 541 M parameters. */
+/* smpanaro's model is four of Llama-2-7B's feed-forward blocks one behind the other, 541 M parameters. His models process 64
+ * tokens at a time (smpanaro/coreml-llm-cli, README). */
 bool plan_ane_feed_forward(struct ane_row *a)
 {
-    enum { BLOCKS = 4, WIDTH = 4096, INNER = 11008, TOKENS = 64 };
-    plan_ane_guess(a, "tokens not given: 64, the shape in which the author's other models process prompts");
-    return plan_ane_launch(a, 2 * BLOCKS, "gemm:%dx%dx%d,weights=b", TOKENS, INNER, WIDTH) &&
-           plan_ane_launch(a, BLOCKS, "elementwise:%d,op=silu", TOKENS * INNER) &&
-           plan_ane_launch(a, BLOCKS, "elementwise:%d,op=mul", TOKENS * INNER) &&
-           plan_ane_launch(a, BLOCKS, "gemm:%dx%dx%d,weights=b", TOKENS, WIDTH, INNER) && plan_ane_unit(a, 0);
+    plan_ane_note(a, "64 tokens, as the author's models of Llama-2-7B have at a time");
+    return plan_ane_launch(a, 1, "model:llama-2-7b-mlp4") && plan_ane_unit(a, 0);
+}
+
+/* "Stable Diffusion 2.1 base 512x512, end to end" or ", UNet": 20 steps with classifier-free guidance, text encoder and decoder
+ * once (apple/ml-stable-diffusion, README, benchmark of August 2023). */
+bool plan_ane_diffusion(struct ane_row *a)
+{
+    enum { STEPS = 20 };
+    plan_ane_note(a, "20 steps; loading, tokens and the scheduler take no time");
+    if (strcmp(a->row->unit, "it/s") == 0) {
+        a->program->measure = VALIDATE_RATE;
+        a->program->work = 1e9; /* rates are in 1e9 per second */
+        return plan_ane_launch(a, 1, "model:sd21-unet");
+    }
+    return plan_ane_launch(a, STEPS, "model:sd21-unet") && plan_ane_launch(a, 1, "model:sd21-text-encoder") &&
+           plan_ane_launch(a, 1, "model:sd15-vae-decoder") && plan_ane_unit(a, 0);
 }
 
 /* sbryngelson/ane-guide, chapter 10: 256 x 256, 32 steps, each a convolution of one channel with five taps of a 3 x 3 kernel. */

@@ -52,13 +52,13 @@ bool plan_ane_head(struct ane_row *a)
 {
     enum { PARTS = 16, ROWS = 128256, COLUMNS = 4096 };
     const bool plain = strstr(a->row->what, "1050.67 MB") && strcmp(a->precision, "f16") == 0;
-    const bool palette = strstr(a->row->what, "396 MB") && strcmp(a->precision, "p6") == 0;
+    const bool palette = strcmp(a->precision, "p6") == 0 && (strstr(a->row->what, "396 MB") || !strstr(a->row->what, " MB"));
     if (!plain && !palette)
         return validate_refuse(a->row, "the size of the weights is not read");
     a->program->beyond_caches = true;
     plan_ane_note(a, "in 16 parts of one request");
     return plan_ane_launch(a, PARTS, "gemv:%ux%u", (unsigned)(ROWS / PARTS), (unsigned)COLUMNS) &&
-           plan_ane_unit(a, 2.0 * ROWS * COLUMNS);
+           plan_ane_unit(a, (plain ? 2.0 : 0.75) * ROWS * COLUMNS);
 }
 
 bool plan_ane_weight_stream(struct ane_row *a)

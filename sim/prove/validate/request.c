@@ -1,6 +1,7 @@
 #include "sim/prove/validate/request.h"
 
 #include "sim/chip/chip_units.h"
+#include "sim/network/network.h"
 #include "sim/workload/amx/kernel.h"
 
 #include <stdlib.h>
@@ -25,6 +26,9 @@ static void set_cores(struct run_request *q, unsigned cores)
     q->mode = cores == 1 && strcmp(q->unit, "amx") == 0 && kernel_has(q->workload) ? RUN_TIMING : RUN_FULL;
 }
 
+static const char *const attention_pass[] = {"attention"};
+static const struct net_open_options attention_apart = {.level = 2, .without = attention_pass, .without_count = 1};
+
 /* Seed and everything that is left out are what the command line takes by default. */
 struct run_request validate_request(const struct validate_program *p, unsigned number)
 {
@@ -38,6 +42,7 @@ struct run_request validate_request(const struct validate_program *p, unsigned n
                            : "gpu",
         .precision = *precision ? precision : NULL,
         .kernels = l && *l->kernels ? l->kernels : NULL,
+        .passes = l && l->attention_apart ? &attention_apart : NULL,
         .mode = RUN_TIMING,
         .seed = 1,
         .cold = l && p->beyond_caches,
@@ -118,6 +123,8 @@ char *validate_request_command(const struct run_request *q, const char *chip, co
     write_option(out, "unit", q->unit);
     write_option(out, "precision", q->precision);
     write_option(out, "kernels", q->kernels);
+    for (size_t i = 0; q->passes && i < q->passes->without_count; i++)
+        write_option(out, "no-pass", q->passes->without[i]);
     write_option(out, "core", q->core_choice == SOC_P_CORE ? "p" : q->core_choice == SOC_E_CORE ? "e" : NULL);
     if (q->cores > 1) {
         snprintf(number, sizeof number, "%u", q->cores);

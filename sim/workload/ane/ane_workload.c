@@ -137,15 +137,12 @@ static void describe(struct ane_workload *w)
         snprintf(w->text + length, sizeof w->text - (size_t)length, " %s", w->precision);
 }
 
-bool ane_workload_open_kernel(struct ane_workload *w, const char *text, const char *precision, const struct chip *chip,
-                              uint64_t seed, const char *const *inputs, size_t input_count, struct orch_error *error)
+static bool open_kernel(struct ane_workload *w, const char *text, const char *precision, const struct chip *chip,
+                        struct orch_error *error)
 {
     struct isa_error why = {0};
-    bool again = false;
-    memset(w, 0, sizeof *w);
     if (!chip_ane_limits(chip, &w->request.limits, error))
         return false;
-    w->request.seed = seed;
     if (!ane_kernel_parse(text, precision, &w->request, &why))
         return orch_fail(error, why.offset ? ORCH_UNMODELLED : ORCH_USAGE, "%s", why.text);
     w->precision = ane_weight_type_name(w->request.weights);
@@ -154,9 +151,25 @@ bool ane_workload_open_kernel(struct ane_workload *w, const char *text, const ch
     if (!build(w, error))
         return false;
     add_tensors(w);
-    if (!read_constants(w, inputs, input_count, &again, error))
-        return false;
-    return !again || build_again(w, error);
+    return true;
+}
+
+bool ane_workload_open_kernel(struct ane_workload *w, const char *text, const char *precision, const struct chip *chip,
+                              uint64_t seed, const char *const *inputs, size_t input_count, struct orch_error *error)
+{
+    bool again = false;
+    memset(w, 0, sizeof *w);
+    w->request.seed = seed;
+    return open_kernel(w, text, precision, chip, error) && read_constants(w, inputs, input_count, &again, error) &&
+           (!again || build_again(w, error));
+}
+
+bool ane_workload_open_blank(struct ane_workload *w, const char *text, const char *precision, const struct chip *chip,
+                             struct orch_error *error)
+{
+    memset(w, 0, sizeof *w);
+    w->request.blank = true;
+    return open_kernel(w, text, precision, chip, error);
 }
 
 /* ---- files ---- */

@@ -27,6 +27,9 @@ bool ane_workload_has(const char *workload);
  * read here; other names are left to the request. Exit code 3 for a limit of the chip's generation, 2 for a wrong request. */
 bool ane_workload_open_kernel(struct ane_workload *workload, const char *text, const char *precision, const struct chip *chip,
                               uint64_t seed, const char *const *inputs, size_t input_count, struct orch_error *error);
+/* The same to be timed only: coefficients have no values, so none are generated and laid out (but those of sparse weights). */
+bool ane_workload_open_blank(struct ane_workload *workload, const char *text, const char *precision, const struct chip *chip,
+                             struct orch_error *error);
 bool ane_workload_open_file(struct ane_workload *workload, const char *path, const uint8_t *bytes, size_t size,
                             struct orch_error *error);
 /* Builds a kernel again with other constants. values[i] has the elements of constant i in order; NULL keeps the constant. */

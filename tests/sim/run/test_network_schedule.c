@@ -13,7 +13,7 @@
 
 static struct chip_db *db;
 
-enum { SIDE = 768 };
+enum { SIDE = 576 };
 
 static net_id add_value(struct net_model *model, const char *name, int64_t rows, int64_t columns)
 {
@@ -273,7 +273,7 @@ static void test_split(void)
 /* A large one is done sooner than by either unit alone. */
 static void test_gain(void)
 {
-    static const char product[] = "gemm:1024x1024x1024";
+    static const char product[] = "gemm:960x960x960";
     struct outcome both = run_on(db, "m1", product, (struct run_request){.unit = "auto", .policy = "split", .mode = RUN_TIMING});
     struct outcome amx = run_on(db, "m1", product, (struct run_request){.unit = "amx", .mode = RUN_TIMING});
     struct outcome gpu = run_on(db, "m1", product, (struct run_request){.unit = "gpu", .mode = RUN_TIMING});

@@ -264,12 +264,17 @@ struct ane_view ane_build_ring(struct ane_builder *b, uint32_t channels, uint32_
     return view;
 }
 
-struct ane_view ane_build_column(struct ane_builder *b, uint32_t rows)
+struct ane_view ane_build_column_beside(struct ane_builder *b, uint64_t beside, uint32_t rows)
 {
     struct ane_view view = {.channels = 1, .height = rows, .width = 1, .broadcast_width = true};
-    if (!b->failed && !place_in_l2(b, &view, ANE_L2_BYTES, b->request->limits.l2_bytes / 2))
+    if (!b->failed && !place_in_l2(b, &view, ANE_L2_BYTES, beside))
         ane_build_limit(b, "%u row results do not fit the tile memory", (unsigned)rows);
     return view;
+}
+
+struct ane_view ane_build_column(struct ane_builder *b, uint32_t rows)
+{
+    return ane_build_column_beside(b, b->request->limits.l2_bytes / 2, rows);
 }
 
 /* ---- views ---- */

@@ -38,7 +38,8 @@ struct ane_builder {
     struct ane_pack pack; /* owned */
     struct {
         size_t at, bytes;
-    } packed; /* the coefficients of the convolution before, in pack */
+        const float *weight, *bias; /* from which they were made */
+    } packed;                       /* the coefficients of the convolution before, in pack */
     struct ane_port port[ANE_BARS];
     unsigned outputs, outputs_added, inputs_added;
     uint64_t scratch_bytes;
@@ -85,6 +86,7 @@ struct ane_view ane_build_scratch(struct ane_builder *b, uint32_t channels, uint
 struct ane_view ane_build_ring(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width);
 /* One value per row of a reduction, in tile memory: height = rows, width 1, broadcast. */
 struct ane_view ane_build_column(struct ane_builder *b, uint32_t rows);
+struct ane_view ane_build_column_beside(struct ane_builder *b, uint64_t beside, uint32_t rows); /* as above */
 /* Allows tile memory above `mark` (handed out since then, unless tensors were freed) to be used again. */
 uint32_t ane_build_mark(const struct ane_builder *b);
 void ane_build_release(struct ane_builder *b, uint32_t mark);
@@ -110,6 +112,8 @@ void ane_tensor_axis(struct ane_kernel_tensor *tensor, uint64_t extent, uint64_t
  * Weights are then rounded to what --precision can hold, others are not. NULL when memory is out. */
 float *ane_build_weights(struct ane_builder *b, const char *name, uint64_t count, double low, double high);
 float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t count, double low, double high);
+/* Whether weights have no values. */
+bool ane_build_is_blank(const struct ane_builder *b);
 
 /* ---- descriptors ---- */
 
@@ -122,6 +126,7 @@ struct ane_conv {
     const float *bias;   /* [out], NULL = none */
     float scale;         /* of the result, 0 = 1 */
     bool plain;          /* coefficients of the builder: fp16, whatever --precision says */
+    size_t same_as;      /* descriptor with these coefficients, from 1; 0 = none; they lie in the program once */
 };
 /* Emits as many descriptors as necessary: output channels whose weights one may stream, columns of which a tile fits. */
 void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result);

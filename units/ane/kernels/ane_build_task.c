@@ -218,6 +218,21 @@ static void set_kernel(struct ane_task *task, const struct ane_conv *conv)
     task->post_scale = half_or_one(conv->scale);
 }
 
+/* Coefficients are packed by engines and groups of channels, which follow from the shape of the image, too. */
+static bool share_coefficients(const struct ane_builder *b, const struct ane_conv *conv, struct ane_task *task)
+{
+    const struct ane_task *const other = conv->same_as ? &b->task[conv->same_as - 1] : NULL;
+    if (!other || other->engines != task->engines || other->channel_group_log2 != task->channel_group_log2 ||
+        other->small_source != task->small_source)
+        return false;
+    memcpy(task->bank, other->bank, sizeof task->bank);
+    task->kernel_format = other->kernel_format;
+    task->palette_bits = other->palette_bits;
+    task->sparse = other->sparse;
+    task->post_scale = other->post_scale;
+    return true;
+}
+
 void ane_build_conv_task(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
 {
     struct ane_task *task = check_conv(b, conv) ? shaped_task(b, &source, &result) : NULL;
@@ -226,7 +241,7 @@ void ane_build_conv_task(struct ane_builder *b, const struct ane_conv *conv, str
     set_kernel(task, conv);
     set_engines(b, task);
     check_windows(b, task);
-    if (b->failed)
+    if (b->failed || share_coefficients(b, conv, task))
         return;
     ane_constants_pack(b, conv, task);
 }

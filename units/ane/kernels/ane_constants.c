@@ -138,9 +138,26 @@ static float lifted_scale(const struct ane_conv *conv, uint64_t count, uint32_t 
     return ldexpf(1, -(int)log2);
 }
 
+/* The size of sparse coefficients hangs on their values. */
+bool ane_build_is_blank(const struct ane_builder *b)
+{
+    return b->request->blank && b->request->weights != ANE_WEIGHT_SPARSE;
+}
+
+static float *blank_constant(struct ane_builder *b, const char *name, uint64_t count)
+{
+    float *const value = b->failed ? NULL : calloc(count ? count : 1, sizeof *value);
+    b->constants++;
+    if (!value)
+        ane_build_fail(b, "out of memory for %s", name);
+    return value;
+}
+
 float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t count, double low, double high)
 {
     const struct ane_kernel_request *q = b->request;
+    if (ane_build_is_blank(b))
+        return blank_constant(b, name, count);
     const unsigned index = b->constants++;
     const float *given = index < ARRAY_COUNT(q->constant) ? q->constant[index] : NULL;
     uint64_t state = q->seed ^ (uint64_t)(index + 1) << 32;
@@ -156,6 +173,8 @@ float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t coun
 
 float *ane_build_weights(struct ane_builder *b, const char *name, uint64_t count, double low, double high)
 {
+    if (ane_build_is_blank(b))
+        return blank_constant(b, name, count);
     const unsigned index = b->constants;
     const float *const given = index < ARRAY_COUNT(b->request->constant) ? b->request->constant[index] : NULL;
     const int log2 = given && b->request->weights == ANE_WEIGHT_F16 ? (int)lift_log2(given, count) : 0;
@@ -204,7 +223,7 @@ static void set_format(const struct ane_builder *b, const struct ane_conv *conv,
     case ANE_WEIGHT_I8:
         if (limits->int8_weights) {
             task->kernel_format = ANE_KERNEL_I8;
-            *scale = int8_scale(conv->weight, count);
+            *scale = ane_build_is_blank(b) ? 1 : int8_scale(conv->weight, count);
         }
         break;
     case ANE_WEIGHT_PALETTE4: task->palette_bits = limits->int4_palette ? 4 : 0; break;
@@ -218,20 +237,44 @@ static void set_format(const struct ane_builder *b, const struct ane_conv *conv,
     }
 }
 
+/* Blank coefficients are all alike, so there it counts what they were made from. */
+static bool equal_coefficients(const struct ane_builder *b, const struct ane_conv *conv, size_t at, size_t bytes)
+{
+    if (bytes != b->packed.bytes)
+        return false;
+    if (ane_build_is_blank(b))
+        return conv->weight == b->packed.weight && conv->bias == b->packed.bias;
+    return memcmp(b->pack.bytes + at, b->pack.bytes + b->packed.at, bytes) == 0;
+}
+
 /* Equal coefficients of two convolutions one behind the other lie in the program once. (Apple's compiler names coefficients by a
  * hash of what they hold: symbols K<hash>_ne_<i> in tinygrad's extra/accel/ane/ops.) `at`: where those of this task begin. */
-static void share_equal(struct ane_builder *b, struct ane_task *task, size_t at)
+static void share_equal(struct ane_builder *b, const struct ane_conv *conv, struct ane_task *task, size_t at)
 {
     const size_t bytes = b->pack.used - at;
-    if (bytes != b->packed.bytes || memcmp(b->pack.bytes + at, b->pack.bytes + b->packed.at, bytes) != 0) {
+    if (!equal_coefficients(b, conv, at, bytes)) {
         b->packed.at = at;
         b->packed.bytes = bytes;
+        b->packed.weight = conv->weight;
+        b->packed.bias = conv->bias;
         return;
     }
     for (unsigned i = 0; i < ANE_BANKS; i++)
         if (task->bank[i].enabled)
             task->bank[i].base -= (uint32_t)(at - b->packed.at);
     b->pack.used = at;
+}
+
+static void pack_values(struct ane_builder *b, const struct ane_conv *conv, uint64_t count, struct ane_task *task, float scale)
+{
+    uint16_t *weight = to_half(conv->weight, count, scale);
+    uint16_t *bias = conv->bias ? to_half(conv->bias, task->channels_out, scale) : NULL;
+    if (!weight || (conv->bias && !bias))
+        ane_build_fail(b, "out of memory for weights");
+    else if (!ane_weights_pack(task, weight, bias, &b->pack, b->error))
+        b->failed = true;
+    free(weight);
+    free(bias);
 }
 
 void ane_constants_pack(struct ane_builder *b, const struct ane_conv *conv, struct ane_task *task)
@@ -242,17 +285,14 @@ void ane_constants_pack(struct ane_builder *b, const struct ane_conv *conv, stru
     const size_t at = b->pack.used;
     float scale;
     set_format(b, conv, count, task, &scale);
-    if (b->request->weights == ANE_WEIGHT_F16 && !conv->plain)
-        scale = lifted_scale(conv, count, task->channels_out);
-    uint16_t *weight = to_half(conv->weight, count, scale);
-    uint16_t *bias = conv->bias ? to_half(conv->bias, task->channels_out, scale) : NULL;
-    task->post_scale *= scale;
-    if (!weight || (conv->bias && !bias))
-        ane_build_fail(b, "out of memory for weights");
-    else if (!ane_weights_pack(task, weight, bias, &b->pack, b->error))
-        b->failed = true;
-    else
-        share_equal(b, task, at);
-    free(weight);
-    free(bias);
+    if (ane_build_is_blank(b)) {
+        b->failed = !ane_weights_reserve(task, &b->pack, b->error);
+    } else {
+        if (b->request->weights == ANE_WEIGHT_F16 && !conv->plain)
+            scale = lifted_scale(conv, count, task->channels_out);
+        task->post_scale *= scale;
+        pack_values(b, conv, count, task, scale);
+    }
+    if (!b->failed)
+        share_equal(b, conv, task, at);
 }

@@ -226,6 +226,12 @@ void ane_build_function(struct ane_builder *b, const struct ane_function_call *c
 void ane_build_activated(struct ane_builder *b, const struct ane_conv *conv, int64_t activation, struct ane_view x,
                          struct ane_view result)
 {
+    ane_build_activated_beside(b, b->request->limits.l2_bytes / 2, conv, activation, x, result);
+}
+
+void ane_build_activated_beside(struct ane_builder *b, uint64_t beside, const struct ane_conv *conv, int64_t activation,
+                                struct ane_view x, struct ane_view result)
+{
     const struct ane_function_call call = {.function = (enum ane_function)(activation - 1)};
     const uint32_t mark = ane_build_mark(b);
     struct ane_conv own = *conv;
@@ -234,7 +240,7 @@ void ane_build_activated(struct ane_builder *b, const struct ane_conv *conv, int
         ane_build_conv(b, &own, x, result);
         return;
     }
-    const struct ane_view sums = ane_build_between(b, result.channels, result.height, result.width);
+    const struct ane_view sums = ane_build_between_beside(b, beside, result.channels, result.height, result.width);
     ane_build_conv(b, &own, x, sums);
     ane_build_function(b, &call, sums, NULL, result);
     ane_build_release(b, mark);

@@ -79,5 +79,8 @@ enum ane_activation { ANE_ACTIVATION_NONE, ANE_ACTIVATION_RELU }; /* else 1 + en
  */
 void ane_build_activated(struct ane_builder *b, const struct ane_conv *conv, int64_t activation, struct ane_view x,
                          struct ane_view result);
+/* The same, while `beside` bytes of the tile memory stay free for tiles. */
+void ane_build_activated_beside(struct ane_builder *b, uint64_t beside, const struct ane_conv *conv, int64_t activation,
+                                struct ane_view x, struct ane_view result);
 
 #endif

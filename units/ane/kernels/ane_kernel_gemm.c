@@ -3,9 +3,8 @@
  */
 #include "isa/rounding.h"
 #include "isa/array_count.h"
-#include "units/ane/kernels/ane_fold.h"
-#include "units/ane/kernels/ane_function.h"
 #include "units/ane/kernels/ane_kernel_family.h"
+#include "units/ane/kernels/ane_product_blocks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -98,13 +97,14 @@ static float *turned(const float *value, uint64_t channels, uint64_t depth, bool
 static void write_batch(struct ane_builder *b, const struct product *p, const struct ane_fold *fold, const float *value,
                         const float *bias, struct ane_view x, struct ane_view out)
 {
-    float *weight = value ? turned(value, p->channels, p->depth, p->weights_are_a) : NULL;
+    float *weight = !value                  ? NULL
+                    : ane_build_is_blank(b) ? calloc(p->channels * p->depth, sizeof *weight)
+                                            : turned(value, p->channels, p->depth, p->weights_are_a);
     const struct ane_conv conv = {
         .kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .groups = 1, .weight = weight, .bias = bias};
     if (!weight)
         ane_build_fail(b, "out of memory for weights");
-    for (unsigned i = 0; i < fold->parts && !b->failed; i++)
-        ane_build_activated(b, &conv, p->act, ane_fold_view(fold, i, x), ane_fold_view(fold, i, out));
+    ane_build_product(b, &conv, p->act, fold, x, out);
     free(weight);
 }
 

@@ -1,12 +1,13 @@
 /* softmax, layernorm, rmsnorm: rows along the width, with the chains of the public programs (eiln/ane softmax.bin, norm.bin). */
 #include "isa/array_count.h"
+#include "units/ane/kernels/ane_channel_norm.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_norm.h"
 
 #include <stdio.h>
 
 enum { R, C, LOG };
-enum { EPS = 2, AFFINE };
+enum { EPS = 2, AFFINE, CHANNELS };
 
 #define ROWS_MAX (INT64_C(1) << 28)
 
@@ -21,6 +22,7 @@ static const struct kernel_parameter norm_parameters[] = {
     {.name = "columns", .least = 1, .most = ROWS_MAX, .required = true},
     {.name = "eps", .missing = 0, .least = 0, .most = 1, .decimal = true, .usual = 1e-5},
     {.name = "affine", .missing = 1, .least = 0, .most = 1},
+    {.name = "channels", .missing = 0, .least = 0, .most = 1},
     {.name = NULL},
 };
 
@@ -102,8 +104,29 @@ static void write_block(struct ane_builder *b, const struct norm *n, struct ane_
     ane_build_release(b, mark);
 }
 
+static bool build_over_channels(const struct ane_kernel_request *q, bool centred, struct ane_kernel *kernel,
+                                struct isa_error *error)
+{
+    const struct ane_channel_norm norm = {.rows = (uint64_t)q->value[R],
+                                          .columns = (uint32_t)q->value[C],
+                                          .centred = centred,
+                                          .affine = q->value[AFFINE] != 0,
+                                          .eps = (float)q->decimal[EPS]};
+    struct ane_builder b;
+    ane_build_begin(&b, q, kernel, 1, error);
+    if (norm.columns > q->limits.channels_max)
+        ane_build_limit(&b, "rows of %u: %s has at most %u channels", (unsigned)norm.columns, ane_build_generation(&b),
+                        (unsigned)q->limits.channels_max);
+    if (!b.failed)
+        ane_build_channel_norm(&b, &norm);
+    kernel->flops = 8 * (double)norm.rows * (double)norm.columns;
+    return ane_build_end(&b);
+}
+
 static bool build_norm(const struct ane_kernel_request *q, bool centred, struct ane_kernel *kernel, struct isa_error *error)
 {
+    if (q->value[CHANNELS])
+        return build_over_channels(q, centred, kernel, error);
     struct norm n = {.centred = centred, .affine = q->value[AFFINE] != 0, .eps = (float)q->decimal[EPS]};
     struct ane_builder b;
     ane_build_begin(&b, q, kernel, 1, error);
@@ -133,9 +156,11 @@ static bool build_rmsnorm(const struct ane_kernel_request *q, struct ane_kernel 
 static const struct ane_kernel_info rows[] = {
     {"softmax", "RxC[,log=0|1]", "e^(x - max) / sum over the C columns of each row; log=1: its logarithm", 2, softmax_parameters,
      build_softmax},
-    {"layernorm", "RxC[,eps=X][,affine=0|1]", "(x - mean) / sqrt(variance + eps) of each row, times gamma plus beta", 2,
-     norm_parameters, build_layernorm},
-    {"rmsnorm", "RxC[,eps=X][,affine=0|1]", "x / sqrt(mean of squares + eps) of each row, times gamma", 2, norm_parameters,
-     build_rmsnorm},
+    {"layernorm", "RxC[,eps=X][,affine=0|1][,channels=0|1]",
+     "(x - mean) / sqrt(variance + eps) of each row, times gamma plus beta; channels=1: columns are channels, as products have "
+     "them, gamma and beta constant",
+     2, norm_parameters, build_layernorm},
+    {"rmsnorm", "RxC[,eps=X][,affine=0|1][,channels=0|1]", "x / sqrt(mean of squares + eps) of each row, times gamma", 2,
+     norm_parameters, build_rmsnorm},
 };
 const struct ane_kernel_family ane_family_norm = {rows, ARRAY_COUNT(rows)};

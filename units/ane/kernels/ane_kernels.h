@@ -59,6 +59,7 @@ struct ane_kernel_request {
      * (uniform, scaled so that results stay in range; the run reports it). */
     const float *constant[4];
     uint64_t seed;
+    bool blank; /* nobody reads the coefficients: they are 0, and only their sizes and places count (not of sparse weights) */
 };
 /* The grammar is that of the other libraries: "gemm:512x512x512", "softmax:128x1000", name=value. False with a text that names
  * the wrong option and the nearest right one. precision: f16 (default), i8, i4 = palette of 4 bits, p2, p6, p8, sparse; NULL =

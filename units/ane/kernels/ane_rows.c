@@ -94,10 +94,11 @@ static void write_powers(struct ane_builder *b, struct ane_view x, struct ane_vi
     ane_build_element(b, &power, ring, powers);
 }
 
-void ane_build_softmax_parts(struct ane_builder *b, struct ane_view x, struct ane_view powers, struct ane_view factor)
+void ane_build_softmax_parts(struct ane_builder *b, uint64_t beside, struct ane_view x, struct ane_view powers,
+                             struct ane_view factor)
 {
     const uint32_t mark = ane_build_mark(b);
-    const struct ane_view most = ane_build_column(b, x.channels * x.height);
+    const struct ane_view most = ane_build_column_beside(b, beside, x.channels * x.height);
     ane_build_reduce(b, ANE_REDUCE_MAX, false, 1, 0, x, most);
     write_powers(b, x, ane_column_for(&x, most), powers);
     ane_build_reduce(b, ANE_REDUCE_SUM, true, 1, 0, powers, factor);
@@ -115,7 +116,7 @@ void ane_build_softmax(struct ane_builder *b, bool log, struct ane_view x, struc
         write_log_softmax(b, x, ane_column_for(&x, most), sum, result);
     } else {
         const struct ane_view powers = ane_build_between(b, x.channels, x.height, x.width);
-        ane_build_softmax_parts(b, x, powers, sum);
+        ane_build_softmax_parts(b, b->request->limits.l2_bytes / 2, x, powers, sum);
         ane_build_planar(b, &product, ane_column_for(&x, sum), &powers, result);
     }
     ane_build_release(b, mark);

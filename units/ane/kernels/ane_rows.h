@@ -19,8 +19,10 @@ struct ane_view ane_rows_block(const struct ane_rows *r, struct ane_view all, ui
 /* A column of one value per row (ane_build_column), as the operand of a view whose rows are channels or lie along the height. */
 struct ane_view ane_column_for(const struct ane_view *view, struct ane_view column);
 
-/* e^(x - max) of each row (at most 1) and 1 / their sum: softmax without its last step. */
-void ane_build_softmax_parts(struct ane_builder *b, struct ane_view x, struct ane_view powers, struct ane_view factor);
+/* e^(x - max) of each row (at most 1) and 1 / their sum: softmax without its last step. `beside` bytes of the tile memory stay
+ * free. */
+void ane_build_softmax_parts(struct ane_builder *b, uint64_t beside, struct ane_view x, struct ane_view powers,
+                             struct ane_view factor);
 /* Softmax of each row of a view of evenly spaced rows, or its logarithm. */
 void ane_build_softmax(struct ane_builder *b, bool log, struct ane_view x, struct ane_view result);
 
