@@ -21,12 +21,11 @@ static const struct gemm_shape shapes[GEMM_KIND_COUNT] = {
 /* f32. A side that is used once or twice is not worth a panel: lines are loaded from where they are, or transposed a piece of k
  * at a time into a place that stays in L1, and the products go on in Z from piece to piece. */
 #define PIECE_BYTES 16384u
-/* A piece holds enough of each vector for a prefetcher: of at most so many vectors, and no further apart. */
-#define PIECE_WIDTH     32u
-#define PIECE_FAR_BYTES 16384u
-#define PIECES          2u           /* the core fills one while the unit reads the other */
-#define DIRECT_TILES    4u           /* so many tiles may read the same lines without a panel, */
-#define DIRECT_BYTES    (128u << 10) /* of a matrix that is no larger than this: lines of larger ones are far apart */
+/* A piece holds enough of each vector for a prefetcher: of at most so many vectors, no further apart than GEMM_FAR_BYTES. */
+#define PIECE_WIDTH  32u
+#define PIECES       2u           /* the core fills one while the unit reads the other */
+#define DIRECT_TILES 4u           /* so many tiles may read the same lines without a panel, */
+#define DIRECT_BYTES (128u << 10) /* of a matrix that is no larger than this: lines of larger ones are far apart */
 
 const struct gemm_shape *gemm_shape_of(enum gemm_kind kind)
 {
@@ -38,13 +37,12 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Sides of four registers are for lines that are contiguous: those that are made in pieces have PIECE_WIDTH. */
-struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n, int transpose_a, int transpose_b)
+struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n, int wide_a, int wide_b)
 {
     const uint32_t y = m <= 16 ? 1 : 2, x = n <= 16 ? 1 : 2;
     if (kind != GEMM_F32)
         return (struct gemm_form){2, 2};
-    return (struct gemm_form){x == 1 && m > 32 && transpose_a ? 4 : y, y == 1 && n > 32 && !transpose_b ? 4 : x};
+    return (struct gemm_form){x == 1 && m > 32 && wide_a ? 4 : y, y == 1 && n > 32 && wide_b ? 4 : x};
 }
 
 /* How a product is cut into tiles and blocks, and where its panels lie in the workspace. */
@@ -106,7 +104,7 @@ uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint3
 uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks)
 {
     struct plan p, square;
-    make_plan(&p, kind, gemm_form_of(kind, m, n, 1, 0), m, n, k, blocks);
+    make_plan(&p, kind, gemm_form_of(kind, m, n, 1, 1), m, n, k, blocks);
     make_plan(&square, kind, (struct gemm_form){2, 2}, m, n, k, blocks);
     return p.bytes > square.bytes ? p.bytes : square.bytes;
 }
@@ -194,7 +192,7 @@ static int is_in_pieces(const struct run *r, const struct operand *o)
 {
     const uint64_t vector_bytes = o->ld * r->plan.shape->in_bytes;
     return !o->loaded && is_f32(r) && !o->lines_contiguous && o->tiles_across == 1 && o->tile <= PIECE_WIDTH &&
-           vector_bytes <= PIECE_FAR_BYTES;
+           vector_bytes <= GEMM_FAR_BYTES;
 }
 
 /* Where the panel of the elements from `first` on (`at` of the block) lies in the workspace: panels of a block, or those of the
@@ -407,7 +405,8 @@ static struct gemm_form form_of(const struct run *r)
     const uint64_t one = one_bits((enum gemm_kind)g->kind);
     if (!r->plain_alpha || (g->beta_bits && g->beta_bits != one))
         return (struct gemm_form){2, 2};
-    return gemm_form_of((enum gemm_kind)g->kind, g->m, g->n, (int)g->transpose_a, (int)g->transpose_b);
+    return gemm_form_of((enum gemm_kind)g->kind, g->m, g->n, gemm_may_be_wide((int)g->transpose_a, g->lda),
+                        gemm_may_be_wide(!g->transpose_b, g->ldb));
 }
 
 static struct run begin(struct amx_ctx *ctx, const struct gemm_args *args)

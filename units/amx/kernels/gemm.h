@@ -54,7 +54,14 @@ const struct gemm_shape *gemm_shape_of(enum gemm_kind kind);
 struct gemm_form {
     uint32_t y, x;
 };
-struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n, int transpose_a, int transpose_b);
+struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n, int wide_a, int wide_b);
+/* Whether a side of f32 may be four registers wide: those that are transposed in pieces, of vectors that are near, have half of
+ * that. */
+#define GEMM_FAR_BYTES 16384u
+static inline int gemm_may_be_wide(int lines_contiguous, uint64_t ld)
+{
+    return lines_contiguous || 4 * ld > GEMM_FAR_BYTES;
+}
 
 uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k);
 uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks);

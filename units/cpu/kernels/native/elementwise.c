@@ -49,7 +49,24 @@ static const float *take(const element *from, int64_t at, int64_t count, int64_t
 #endif
 }
 
-static void block(const struct elementwise *e, int64_t at, int64_t count)
+/* Of arrays whose repetitions fill a block, every block takes the same: they are spread out once. */
+typedef float spread[ARRAYS][BLOCK];
+
+static int fills_blocks(const struct elementwise *e)
+{
+    return e->period && BLOCK % e->period == 0;
+}
+
+static void spread_out(const struct elementwise *e, int64_t count, spread rooms)
+{
+    for (uint64_t f = 0, next = 1; f < e->length; f++)
+        if (e->function[f] >= KERNEL_FIRST_BINARY) {
+            repeat(e->in[next], 0, count, e->period, rooms[next]);
+            next++;
+        }
+}
+
+static void block(const struct elementwise *e, int64_t at, int64_t count, spread rooms)
 {
     float room[2][BLOCK];
 #ifdef ELEMENT_F32
@@ -61,7 +78,8 @@ static void block(const struct elementwise *e, int64_t at, int64_t count)
     for (uint64_t f = 0, next = 1; f < e->length; f++) {
         const float *y = x;
         if (e->function[f] >= KERNEL_FIRST_BINARY)
-            y = take(e->in[next++], at, count, e->period, room[1]);
+            y = fills_blocks(e) ? rooms[next] : take(e->in[next], at, count, e->period, room[1]);
+        next += e->function[f] >= KERNEL_FIRST_BINARY;
         neon_function(e->function[f], to, x, y, count, (float)e->alpha);
         x = to;
     }
@@ -78,12 +96,15 @@ static void block(const struct elementwise *e, int64_t at, int64_t count)
 void NAME(neon_elementwise)(const struct elementwise *e, uint64_t first, uint64_t end, uint64_t thread)
 {
     const int64_t last = least(e->count, (int64_t)end * BLOCK);
+    spread rooms;
     (void)thread;
+    if (fills_blocks(e))
+        spread_out(e, least(BLOCK, last - (int64_t)first * BLOCK), rooms);
     for (int64_t at = (int64_t)first * BLOCK; at < last;) {
         int64_t count = least(BLOCK, last - at);
         if (e->period >= BLOCK)
             count = least(count, e->period - at % e->period);
-        block(e, at, count);
+        block(e, at, count, rooms);
         at += count;
     }
 }
