@@ -183,11 +183,11 @@ static bool check_precision(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_UNMODELLED,
                          ORCH_OPTION("precision") " mixed: which operators stay in f32 follows from values (" ORCH_OPTION(
                              "mode") " full or functional)");
-    return orch_fail(
-        error, ORCH_UNMODELLED,
-        ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also in f16 and mixed, on the ane in f16, mixed, and with "
-                                 "weights of i4, p2, p6, p8 or sparse",
-        q->precision);
+    return orch_fail(error, ORCH_UNMODELLED,
+                     ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also in f16 and mixed, on the ane "
+                                              "in f16, mixed, and with "
+                                              "weights of i4, p2, p6, p8 or sparse",
+                     q->precision);
 }
 
 static bool check(const struct run *run, struct orch_error *error)

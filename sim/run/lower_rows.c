@@ -39,7 +39,8 @@ bool lowering_softmax(struct lowering *l, const char *word)
 
 /* On the Neural Engine the elements of a row are channels, as products have them, unless rows are so few that their pixels fill
  * no row of 64 bytes in memory. The program then holds factors and summands. */
-static const char *norm_layout(const struct lowering *l, int64_t rows, const struct net_array *gamma, const struct net_array *beta)
+static const char *norm_layout(const struct lowering *l, int64_t rows, const struct net_array *gamma,
+                               const struct net_array *beta)
 {
     enum { PIXELS_LEAST = 32 };
     const bool constant = lowering_holds_constant(l, gamma) && (!beta || lowering_holds_constant(l, beta));
@@ -59,9 +60,9 @@ bool lowering_norm(struct lowering *l, const char *word)
     const int64_t rows = net_extent(x->shape, 0, axis), columns = x->count / rows;
     if (gamma->count != columns || (beta && beta->count != columns))
         return lowering_leave(l, "a scale that is repeated");
-    struct lowered_step *const step = lowering_step(l, l->out[0]->data, x->count, "%s:%lldx%lld,eps=%.9g%s", word, (long long)rows,
-                                                    (long long)columns, net_attr_real(l->node, "epsilon", 1e-5),
-                                                    norm_layout(l, rows, gamma, beta));
+    struct lowered_step *const step =
+        lowering_step(l, l->out[0]->data, x->count, "%s:%lldx%lld,eps=%.9g%s", word, (long long)rows, (long long)columns,
+                      net_attr_real(l->node, "epsilon", 1e-5), norm_layout(l, rows, gamma, beta));
     lowering_read(step, x->data, x->count);
     lowering_read(step, gamma->data, columns);
     if (centred)

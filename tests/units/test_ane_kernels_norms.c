@@ -193,13 +193,9 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"softmax", test_softmax},
-    {"logarithm of softmax", test_log_softmax},
-    {"layernorm", test_layernorm},
-    {"layernorm over channels", test_layernorm_over_channels},
-    {"rmsnorm", test_rmsnorm},
-    {"groupnorm", test_groupnorm},
-    {"batchnorm", test_batchnorm},
-    {"refusals name the limit", test_refusals},
+    {"softmax", test_softmax},     {"logarithm of softmax", test_log_softmax},
+    {"layernorm", test_layernorm}, {"layernorm over channels", test_layernorm_over_channels},
+    {"rmsnorm", test_rmsnorm},     {"groupnorm", test_groupnorm},
+    {"batchnorm", test_batchnorm}, {"refusals name the limit", test_refusals},
 };
 SUITE_MAIN("ane_kernels_norms", tests)

@@ -94,9 +94,9 @@ static bool is_figure_of_network(const char *unit)
 
 static const char *precision_of(const struct validate_row *row)
 {
-    static const char *const names[][2] = {{"fp16", "f16"},           {"", "f16"},     {"int8", "i8"},    {"int4", "i4"},
-                                           {"lut2", "p2"},            {"lut4", "i4"},  {"lut6", "p6"},    {"6-bit LUT", "p6"},
-                                           {"fp16 sparse", "sparse"}};
+    static const char *const names[][2] = {{"fp16", "f16"}, {"", "f16"},         {"int8", "i8"},
+                                           {"int4", "i4"},  {"lut2", "p2"},      {"lut4", "i4"},
+                                           {"lut6", "p6"},  {"6-bit LUT", "p6"}, {"fp16 sparse", "sparse"}};
     const char *const text = validate_cell(row, "precision"), *const chip = validate_cell(row, "chip");
     /* Activations of 8 bits bring nothing before M4 (key ane.int8_rate): these engines multiply them as fp16. */
     if (strcmp(text, "lut2 + int8 activations") == 0 && chip[0] == 'M' && chip[1] >= '1' && chip[1] <= '3')

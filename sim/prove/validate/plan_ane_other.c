@@ -43,9 +43,9 @@ bool plan_ane_attention(struct ane_row *a)
            plan_ane_unit(a, 8.0 * s * WIDTH * WIDTH + 4.0 * s * s * WIDTH);
 }
 
-/* whisper.cpp's first conversion to Core ML (pull request 566) is of the encoder as it was published, with all heads of a layer in
- * one operator. Later ones (--optimize-ane, mended by pull request 1716) split heads, so that what lies between their operators is
- * small.
+/* whisper.cpp's first conversion to Core ML (pull request 566) is of the encoder as it was published, with all heads of a layer
+ * in one operator. Later ones (--optimize-ane, mended by pull request 1716) split heads, so that what lies between their
+ * operators is small.
  */
 static bool has_heads_together(const struct ane_row *a)
 {
@@ -57,7 +57,8 @@ static bool names_network(const struct ane_row *a, const char *name)
 {
     const size_t length = strlen(name);
     const char *const rest = a->row->what + length;
-    return strncmp(a->row->what, name, length) == 0 && (*rest == 0 || strcmp(rest, " power") == 0 || strcmp(rest, " energy") == 0);
+    return strncmp(a->row->what, name, length) == 0 &&
+           (*rest == 0 || strcmp(rest, " power") == 0 || strcmp(rest, " energy") == 0);
 }
 
 /* Networks that are published as well, and the power or energy of some of them ("ResNet-18 power"). */
@@ -78,8 +79,9 @@ bool plan_ane_network(struct ane_row *a)
     for (size_t i = 0; i < ARRAY_COUNT(networks); i++) {
         if (!names_network(a, networks[i].row))
             continue;
-        plan_ane_note(a, has_heads_together(a) ? "one program, the heads of a layer in one operator each, as its conversion has them"
-                                               : "one program of the library's kernels, tensors in tile memory where they have room");
+        plan_ane_note(a, has_heads_together(a)
+                             ? "one program, the heads of a layer in one operator each, as its conversion has them"
+                             : "one program of the library's kernels, tensors in tile memory where they have room");
         if (networks[i].guess)
             plan_ane_guess(a, networks[i].guess);
         const bool ok = plan_ane_launch(a, 1, "model:%s", networks[i].workload) && plan_ane_unit(a, 0);
@@ -89,8 +91,8 @@ bool plan_ane_network(struct ane_row *a)
     return validate_refuse(a->row, "a whole network whose layers are not published");
 }
 
-/* smpanaro's model is four of Llama-2-7B's feed-forward blocks one behind the other, 541 M parameters. His models process 64 tokens
- * at a time (smpanaro/coreml-llm-cli, README). */
+/* smpanaro's model is four of Llama-2-7B's feed-forward blocks one behind the other, 541 M parameters. His models process 64
+ * tokens at a time (smpanaro/coreml-llm-cli, README). */
 bool plan_ane_feed_forward(struct ane_row *a)
 {
     plan_ane_note(a, "64 tokens, as the author's models of Llama-2-7B have at a time");

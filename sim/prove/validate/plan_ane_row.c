@@ -46,8 +46,8 @@ bool plan_ane_unit(struct ane_row *a, double operations)
     static const struct {
         const char *unit;
         double nanoseconds, divisor; /* nanoseconds of a unit of time; divisor of rates in 1e9 per second */
-    } units[] = {{"s", 1e9, 0},  {"ms", 1e6, 0},   {"us", 1e3, 0}, {"TFLOPS", 0, 1e3}, {"TOPS", 0, 1e3},
-                 {"GFLOPS", 0, 1}, {"GB/s", 0, 1}, {"GMAC/s", 0, 2}};
+    } units[] = {{"s", 1e9, 0},    {"ms", 1e6, 0},   {"us", 1e3, 0}, {"TFLOPS", 0, 1e3},
+                 {"TOPS", 0, 1e3}, {"GFLOPS", 0, 1}, {"GB/s", 0, 1}, {"GMAC/s", 0, 2}};
     for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
         if (strcmp(a->row->unit, units[i].unit) != 0)
             continue;
