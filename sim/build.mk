@@ -1,7 +1,7 @@
 # Rules of sim/: texts that are part of the library.
 
 # An .sql file becomes a C string: sim/db/schema.sql -> db_schema_sql. Nothing but sed, so that a bare machine will do.
-DB_SQL := schema views merge migrate_2 migrate_3 migrate_4 migrate_5 migrate_6 migrate_7
+DB_SQL := schema views merge migrate_2 migrate_3 migrate_4 migrate_5 migrate_6 migrate_7 migrate_8
 DB_SQL_OBJ := $(DB_SQL:%=$(O)/gen/sim/db/%_sql.o)
 LIB_OBJ += $(DB_SQL_OBJ)
 

@@ -29,8 +29,9 @@ void trace_encoder_restart(struct trace_encoder *encoder);
 struct trace_decoder;
 struct trace_decoder *trace_decoder_create(void);
 void trace_decoder_free(struct trace_decoder *decoder);
-/* Begins a block, whose bytes must stay. With `lenient`, unknown fields and kinds are passed over. */
-void trace_decoder_start(struct trace_decoder *decoder, const uint8_t *bytes, size_t size, bool lenient);
+/* Begins a block, whose bytes must stay, of a file of this minor version of the format. Unknown fields and kinds of a later one
+ * are passed over; fields that an earlier one did not have stay empty. */
+void trace_decoder_start(struct trace_decoder *decoder, const uint8_t *bytes, size_t size, unsigned minor);
 enum trace_decoded { TRACE_DECODED, TRACE_BLOCK_DONE, TRACE_NOT_DECODED };
 /* What the record points to is valid until the next call. TRACE_NOT_DECODED: *why says what is wrong, trace_decoder_at where. */
 enum trace_decoded trace_decode(struct trace_decoder *decoder, struct trace_record *record, const char **why);

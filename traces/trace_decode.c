@@ -1,4 +1,5 @@
 #include "traces/trace_codec.h"
+#include "traces/trace_layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@ enum { STRING = 1 };
 struct trace_decoder {
     const uint8_t *bytes;
     size_t size, next, at;
-    bool lenient;
+    unsigned minor;    /* version of the file */
     const char **text; /* strings of the block, numbered from 1 */
     uint32_t texts, capacity;
     uint64_t *list;
@@ -31,12 +32,12 @@ void trace_decoder_free(struct trace_decoder *d)
     free(d);
 }
 
-void trace_decoder_start(struct trace_decoder *d, const uint8_t *bytes, size_t size, bool lenient)
+void trace_decoder_start(struct trace_decoder *d, const uint8_t *bytes, size_t size, unsigned minor)
 {
     d->bytes = bytes;
     d->size = size;
     d->next = d->at = 0;
-    d->lenient = lenient;
+    d->minor = minor;
     d->texts = 0;
     d->last_op = d->last_pc = 0;
     d->last_time = 0;
@@ -156,14 +157,22 @@ static const char *get_field(struct trace_decoder *d, size_t *at, size_t end, co
     return NULL;
 }
 
+/* How many of the fields a record of that minor version has. */
+static size_t fields_in(enum trace_kind kind, unsigned minor, size_t count)
+{
+    const size_t later = minor > 0 ? 0 : kind == TRACE_RUN_BEGIN ? 1 : kind == TRACE_RUN_END ? 4 : 0;
+    return count - later;
+}
+
 static const char *get_record(struct trace_decoder *d, size_t end, struct trace_record *record)
 {
     size_t count, at = d->next;
     const struct trace_field *field = trace_fields(record->kind, &count);
     const char *wrong = NULL;
+    count = fields_in(record->kind, d->minor, count);
     for (size_t i = 0; i < count && !wrong; i++)
         wrong = get_field(d, &at, end, &field[i], record);
-    if (!wrong && at != end && !d->lenient)
+    if (!wrong && at != end && d->minor <= TRACE_MINOR)
         wrong = "it has more bytes than its fields";
     return wrong ? wrong : trace_record_wrong(record);
 }
@@ -184,7 +193,7 @@ enum trace_decoded trace_decode(struct trace_decoder *d, struct trace_record *re
             trace_record_init(record, kind);
             *why = get_record(d, end, record);
         } else {
-            *why = d->lenient ? NULL : "its kind is unknown";
+            *why = d->minor > TRACE_MINOR ? NULL : "its kind is unknown";
         }
         d->next = end;
         if (*why)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TRACE_MAJOR = 1, TRACE_MINOR = 0 };
+enum { TRACE_MAJOR = 1, TRACE_MINOR = 1 };
 enum {
     TRACE_HEAD_BYTES = 20, /* before the texts of the header */
     TRACE_HEAD_TEXT_MAX = 1 << 16,

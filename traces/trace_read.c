@@ -185,7 +185,7 @@ static enum trace_step next_record(struct trace_reader *r, struct trace_record *
         const enum trace_step step = trace_blocks_next(r->blocks, &bytes, &size, error);
         if (step != TRACE_GOT)
             return step;
-        trace_decoder_start(r->decoder, bytes, size, trace_blocks_lenient(r->blocks));
+        trace_decoder_start(r->decoder, bytes, size, trace_blocks_minor(r->blocks));
         r->started = true;
     }
 }

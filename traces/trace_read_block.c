@@ -9,7 +9,8 @@
 struct trace_blocks {
     FILE *file;
     const char *name;
-    bool force, lenient;
+    bool force;
+    unsigned minor;    /* version of the file */
     uint64_t position; /* in the file */
     uint64_t at;       /* where the present block begins */
     uint32_t number, next_number;
@@ -49,9 +50,9 @@ void trace_blocks_close(struct trace_blocks *b)
     free(b);
 }
 
-bool trace_blocks_lenient(const struct trace_blocks *b)
+unsigned trace_blocks_minor(const struct trace_blocks *b)
 {
-    return b->lenient;
+    return b->minor;
 }
 
 uint64_t trace_blocks_offset(const struct trace_blocks *b)
@@ -96,9 +97,10 @@ static bool check_head(struct trace_blocks *b, const uint8_t *head, size_t n, st
 {
     if (n < 8 || memcmp(head, TRACE_MAGIC, 8) != 0)
         return trace_fail(error,
-                          n == 0                                       ? "%s: byte 0: the file is empty"
-                          : n < 8 && memcmp(head, TRACE_MAGIC, n) == 0 ? "%s: byte 0: the file ends in its header"
-                                                                       : "%s: byte 0: not a trace",
+                          n == 0 ? "%s: byte 0: the file is empty"
+                          : n < 8 && memcmp(head, TRACE_MAGIC, n) == 0
+                              ? "%s: byte 0: the file ends in its header"
+                              : "%s: byte 0: not a trace (orchard trace record writes them)",
                           b->name);
     if (n < 12)
         return trace_fail(error, "%s: byte %zu: the file ends in its header", b->name, n);
@@ -106,7 +108,7 @@ static bool check_head(struct trace_blocks *b, const uint8_t *head, size_t n, st
     if (major != TRACE_MAJOR)
         return trace_fail(error, "%s: byte 8: written in version %u.%u of the format, this program reads %d", b->name, major,
                           minor, TRACE_MAJOR);
-    b->lenient = minor > TRACE_MINOR;
+    b->minor = minor;
     if (n < TRACE_HEAD_BYTES)
         return trace_fail(error, "%s: byte %zu: the file ends in its header", b->name, n);
     return true;

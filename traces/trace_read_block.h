@@ -18,7 +18,7 @@ enum trace_step trace_blocks_next(struct trace_blocks *blocks, const uint8_t **b
 bool trace_blocks_seek(struct trace_blocks *blocks, uint64_t record, uint64_t *skip, struct trace_error *error);
 /* Counts the rest of the present block as lost, because it cannot be decoded. */
 void trace_blocks_lose_rest(struct trace_blocks *blocks);
-bool trace_blocks_lenient(const struct trace_blocks *blocks); /* the file is of a later minor version */
+unsigned trace_blocks_minor(const struct trace_blocks *blocks); /* version of the file */
 uint64_t trace_blocks_offset(const struct trace_blocks *blocks);
 uint32_t trace_blocks_number(const struct trace_blocks *blocks);
 void trace_blocks_account(const struct trace_blocks *blocks, struct trace_account *account); /* everything but `records` */

@@ -13,6 +13,8 @@
 #define ROW_FAULT(type, name)       {#name, TRACE_##type, offsetof(struct trace_record, fault.name)},
 #define ROW_INSTRUCTION(type, name) {#name, TRACE_##type, offsetof(struct trace_record, instruction.name)},
 #define ROW_RUN_END(type, name)     {#name, TRACE_##type, offsetof(struct trace_record, run_end.name)},
+#define ROW_VALUE(type, name)       {#name, TRACE_##type, offsetof(struct trace_record, value.name)},
+#define ROW_PLACEMENT(type, name)   {#name, TRACE_##type, offsetof(struct trace_record, placement.name)},
 #define X(kind, number, record)     static const struct trace_field record##_fields[] = {TRACE_##kind##_FIELDS(ROW_##kind)};
 TRACE_KIND_TABLE(X)
 #undef X

@@ -31,7 +31,8 @@ enum trace_type { TRACE_NUMBER, TRACE_ID, TRACE_TIME, TRACE_PC, TRACE_HEX, TRACE
 #define TRACE_RUN_BEGIN_FIELDS(X) \
     X(NUMBER, run) X(TIME, time_ps) X(TEXT, workload) X(TEXT, chip) X(TEXT, chip_hash) X(NUMBER, chip_modified) \
     X(TEXT, program_name) X(TEXT, program_kind) X(TEXT, program_hash) X(TEXT, device) X(TEXT, unit) \
-    X(TEXT, precision) X(TEXT, detail) X(TEXT, mode) X(TEXT, options) X(TEXT, version) X(NUMBER, seed)
+    X(TEXT, precision) X(TEXT, detail) X(TEXT, mode) X(TEXT, options) X(TEXT, version) X(NUMBER, seed) \
+    X(REAL, gpu_cores)
 /* An operator that is handed to a unit. `kernel` and `workload` say how to run it again ("gemm", "gemm:64x64x64"), `settings`
  * with which options ("cores=2,repeat=3"); `stream` is a queue of its unit. `work` is kernel, estimate (only its `bytes` are
  * known) or none. */
@@ -60,9 +61,17 @@ enum trace_type { TRACE_NUMBER, TRACE_ID, TRACE_TIME, TRACE_PC, TRACE_HEX, TRACE
     X(HEX, word) X(HEX, operand)
 #define TRACE_RUN_END_FIELDS(X) \
     X(NUMBER, run) X(TIME, time_ps) X(TEXT, status) X(TEXT, error) X(REAL, seconds) X(REAL, device_seconds) \
-    X(REAL, overhead_seconds) X(REAL, macs) X(REAL, flops) X(REAL, dram_bytes) X(REAL, joules)
+    X(REAL, overhead_seconds) X(REAL, macs) X(REAL, flops) X(REAL, dram_bytes) X(REAL, joules) \
+    X(TEXT, bound_by) X(REAL, gflops) X(REAL, watts_avg) X(REAL, dram_gbps)
+/* A number beside an operator or, with operator 0, beside the whole run; it comes before the end of either. `of` is "counter" or
+ * "stall" (cycles of an operator by reason, shares of the time of a run). */
+#define TRACE_VALUE_FIELDS(X) X(NUMBER, run) X(ID, op) X(TEXT, of) X(TEXT, name) X(TEXT, measure) X(REAL, value)
+/* A step of a network and the unit that ran it, in order, before the end of the run: the counters network.kernelN.* of the run
+ * belong to the N-th of them. */
+#define TRACE_PLACEMENT_FIELDS(X) X(NUMBER, run) X(TEXT, step) X(TEXT, unit) X(TEXT, kernel) X(TEXT, why)
 
-/* X(KIND, number in the file, name). A number is never used again for something else; 1 is a string of the block. */
+/* X(KIND, number in the file, name), in ascending order. A number is never used again for something else; 1 is a string of the
+ * block. */
 #define TRACE_KIND_TABLE(X) \
     X(RUN_BEGIN, 2, run_begin) \
     X(LAUNCH, 3, launch) \
@@ -73,7 +82,9 @@ enum trace_type { TRACE_NUMBER, TRACE_ID, TRACE_TIME, TRACE_PC, TRACE_HEX, TRACE
     X(CLOCK, 8, clock) \
     X(FAULT, 9, fault) \
     X(INSTRUCTION, 10, instruction) \
-    X(RUN_END, 11, run_end)
+    X(RUN_END, 11, run_end) \
+    X(VALUE, 12, value) \
+    X(PLACEMENT, 13, placement)
 /* clang-format on */
 
 enum trace_kind {

@@ -242,7 +242,7 @@ const struct api_verb verb_calibrate = {
                 "and out of the folds of a cross-validation. --chip fits rows of those chips only. Runs use the result only "
                 "with --fitted NAME.",
             .examples = "orchard calibrate --keys --chip m1-max\n"
-                        "orchard calibrate examples/measurements/loops.csv --vary amx.z_latency_cycles --max 4\n"
+                        "orchard calibrate examples/measurements/loops.csv --vary amx.z_latency_cycles --max 2\n"
                         "orchard run gemm:512x512x512 --chip m1-max --fitted calibrated-loops",
             .options = option_table,
         },

@@ -332,7 +332,7 @@ const struct api_verb verb_loadtest = {
                     "rate that keeps the limit; with arrivals, exit code 1 says that it is not kept.",
             .examples = "orchard loadtest examples/models/digits.onnx --arrivals poisson:200 --instances gpu=1 --duration 60\n"
                         "orchard loadtest examples/models/digits.onnx --max-batch 8 --queue-delay 2 --instances gpu=2,ane=1 "
-                        "--arrivals poisson:400 -o load.html\n"
+                        "--arrivals poisson:400 --duration 10 -o load.html\n"
                         "orchard loadtest examples/models/digits.onnx --scenario server --limit 15 --chip m1-max\n"
                         "orchard loadtest examples/models/digits.onnx --arrivals poisson:50 --duration 1h --device macbook-air",
             .options = loadtest_options,

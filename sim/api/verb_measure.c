@@ -131,15 +131,16 @@ const struct api_verb verb_measure = {
             .text =
                 "Writes a folder to copy to a Mac with Apple Silicon and run there (sh run.sh): orchard's own NEON and AMX "
                 "products\n"
-                "as C, its streams through memory as Metal, a script that builds and times them, and a README. Kernels:\n"
-                "gemm:MxNxK on one thread; copy:BYTES, stream-scale, stream-add and stream-triad on the GPU. There are no steps\n"
-                "for the Neural Engine.\n"
+                "as C, its streams through memory and its product of 64 x 64 tiles as Metal, a script that builds and times\n"
+                "them, and a README. Kernels: gemm:MxNxK on one thread or, with --unit gpu, on the GPU; copy:BYTES,\n"
+                "stream-scale, stream-add and stream-triad on the GPU. There are no steps for the Neural Engine.\n"
                 "read makes a table in the columns of validate --template of what came back: the median of each case, for the\n"
                 "chip that the machine says it is. Lines that are not sound are named, and then nothing is written.\n"
                 "The steps were written without a Mac at hand: the C and Metal code is compiled and executed by the tests, the\n"
                 "script's questions to macOS and the program that asks Metal for times are not.",
             .examples = "orchard measure gemm:256x256x256 gemm:512x512x512 -o mac\n"
                         "orchard measure copy:64KiB copy:16MiB stream-triad:256MiB -o mac-gpu\n"
+                        "orchard measure gemm:512x512x512 gemm:2048x2048x2048 --unit gpu -o mac-gemm\n"
                         "orchard measure gemm:512x512x512 --unit cpu --precision f16,bf16,i8 -o mac-types\n"
                         "orchard measure read examples/measurements/result.csv --chip m1 -o rows.csv\n"
                         "orchard validate rows.csv",

@@ -438,9 +438,9 @@ const struct api_verb verb_run = {
                 "y=f32:4096:rand:2 --args 2f --args 4096 + examples/gpu/saxpy.metal --entry peak --grid 4096 --group 256 --args "
                 "y --args out:f32:16:peaks.npy\n"
                 "orchard run examples/models/stories.gguf --prompt-text 'Once upon a time' --generate 32 --unit gpu --chip m1\n"
-                "orchard run model:squeezenet-1.0 --unit gpu --chip m1,m2 --mode timing\n"
-                "orchard run model:qwen2.5-0.5b --unit gpu --precision q4_0 --prompt 32 --generate 4 --detail op\n"
-                "orchard run 'stream-triad:16M[unit=gpu]' + 'stream-triad:16M[unit=cpu,cores=4]' --chip m1",
+                "orchard run model:shufflenet-v2 --unit gpu --chip m1,m2 --mode timing\n"
+                "orchard run model:qwen2.5-0.5b --unit gpu --precision q4_0 --prompt 32 --generate 4\n"
+                "orchard run 'stream-triad:4M[unit=gpu]' + 'stream-triad:4M[unit=cpu,cores=4]' --chip m1",
             .options = option_table,
             .more_title = "ARGUMENTS OF FUNCTIONS (--args)",
             .more = program_args_help,

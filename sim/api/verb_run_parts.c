@@ -181,6 +181,9 @@ int verb_run_wrong_words(struct api_context *context, int words, const char *con
     }
     if (numbers)
         return api_usage(context, "one workload, got '%s' and more; did you mean %s:%s?", word[0], word[0], shape);
+    if (words > 1 && api_count(&context->args, "args") > 0)
+        return api_usage(context, "one workload, got '%s' and '%s': every argument of a program takes " ORCH_OPTION("args") " %s",
+                         word[0], word[1], word[1]);
     return api_usage(context,
                      words ? "one workload, got '%s' and more (several at once: A + B)"
                            : "a workload is missing, as in gemm:512x512x512",

@@ -214,7 +214,11 @@ static void show_others(struct watchers *w, const struct sweep_progress *p)
                                           .ops = NAN,
                                           .op_seconds = NAN,
                                           .points = (double)p->points,
-                                          .points_done = (double)p->done});
+                                          .points_done = (double)p->done,
+                                          .watts = NAN,
+                                          .celsius = NAN,
+                                          .dram_gbps = NAN,
+                                          .utilisation = NAN});
     db_close(db);
 }
 
@@ -307,6 +311,14 @@ static bool evaluate(struct api_context *context, struct sweep_run *run, uint64_
     return ok;
 }
 
+/* A sweep of which nothing could be simulated has no answer. */
+static bool any_done(const struct sweep_done *done, struct orch_error *error)
+{
+    return !done->points || done->failed < done->points ||
+           orch_fail(error, ORCH_USAGE, "no point of the sweep could be simulated%s%s",
+                     done->first_error[0] ? "; the first: " : "", done->first_error);
+}
+
 static bool run_here(struct api_context *context, const struct sweep_spec *spec, const struct sweep_summary *how,
                      struct sweep_done *done, struct orch_error *error)
 {
@@ -314,7 +326,7 @@ static bool run_here(struct api_context *context, const struct sweep_spec *spec,
     uint64_t jobs;
 
     return read_shard(&context->args, &run, error) && api_jobs(&context->args, 1024, &jobs, error) &&
-           evaluate(context, &run, jobs, done, error) && show(context, done, how, error);
+           evaluate(context, &run, jobs, done, error) && show(context, done, how, error) && any_done(done, error);
 }
 
 static int only_count(struct api_context *context, const struct sweep_spec *spec)

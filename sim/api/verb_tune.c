@@ -225,8 +225,8 @@ const struct api_verb verb_tune = {
             .text = "Times every variant (tiles, splits, methods, blocks, units, cores) of the kernel; the best one's results "
                     "are compared with those\n"
                     "of the library's own rule. Runs use the set only with --fitted NAME.",
-            .examples = "orchard tune gemm:256x256x256 --chip m1 --unit gpu\n"
-                        "orchard run gemm:256x256x256 --unit gpu --fitted tuned-gemm-m1_4p4e_8g",
+            .examples = "orchard tune gemm:128x128x128 --chip m1 --unit gpu\n"
+                        "orchard run gemm:128x128x128 --unit gpu --fitted tuned-gemm-m1_4p4e_8g",
             .options = option_table,
         },
     .ask = ask,

@@ -189,7 +189,8 @@ static bool score(struct api_context *context, struct validation *v, struct verb
     char version[VALIDATION_VERSION_SIZE];
     const char *bounds = api_value(&context->args, "require");
     struct chip_db *db = api_chip_db(context, error);
-    if (!db || !api_jobs(&context->args, VALIDATION_JOBS_MAX, &jobs, error) ||
+    if (!db || !validation_check_groups(v, api_value(&context->args, "group-by"), error) ||
+        !api_jobs(&context->args, VALIDATION_JOBS_MAX, &jobs, error) ||
         !api_unsigned(&context->args, "every", 1, UINT32_MAX, &every, error) ||
         !validation_version(db, &overrides, version, error))
         return false;

@@ -15,6 +15,7 @@
 
 #include "power/activity.h"
 #include "sim/base/run_result.h"
+#include "sim/base/work_progress.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -130,7 +131,8 @@ struct event_progress {
     double host_seconds; /* since the run began */
     double part_seconds; /* of the host, since what is being done now began */
     const char *what;    /* a few words about what is being done */
-    bool *stop;          /* a listener may set it to end the run where it stands; NULL where that is not possible */
+    struct work_state state;
+    bool *stop; /* a listener may set it to end the run where it stands; NULL where that is not possible */
 };
 
 enum event_run_status { EVENT_RUN_DONE, EVENT_RUN_FAILED, EVENT_RUN_INTERRUPTED };

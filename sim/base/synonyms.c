@@ -192,6 +192,7 @@ static const struct synonym table[] = {
     {"throughput", "gflops"},
     {"time", "seconds"},
     {"torch", "mps"},
+    {"tpu", "ane"},
     {"triad", "stream-triad"},
     {"type", "precision"},
     {"uint8", "u8"},

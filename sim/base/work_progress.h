@@ -7,12 +7,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* How the simulated machine is while the work goes on; NAN: not known, or not at all. */
+struct work_state {
+    double watts;       /* of the package */
+    double celsius;     /* hottest block of the die */
+    double dram_gbps;   /* 1e9 bytes a second */
+    double utilisation; /* of the unit that works: as in the result of a run */
+};
+
 struct work_progress {
     /* `doing` is "executing", "timing" ...; fraction of that, 0..1, NAN = not known; simulated time, 0 where none goes by. */
     /* Where the work can end before its time and say where it stood, *stop may be set to true; elsewhere stop is NULL. */
     void (*tell)(void *context, const char *doing, double fraction, double time_ns, bool *stop);
     void *context;
+    /* Whether what is told next is passed on, for states that cost something to find out; and the state, told before that. Both
+     * may be NULL: nobody wants states. */
+    bool (*due)(void *context);
+    void (*state)(void *context, const struct work_state *state);
 };
+
+static inline bool work_progress_due(const struct work_progress *progress)
+{
+    return progress && progress->due && progress->due(progress->context);
+}
 
 /* `progress` may be NULL: nobody waits. */
 static inline void work_progress_tell(const struct work_progress *progress, const char *doing, double fraction, double time_ns)

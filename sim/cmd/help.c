@@ -43,7 +43,7 @@ void help_overview(FILE *out)
 {
     fprintf(out, "orchard simulates the compute units of Apple Silicon: time, energy and heat of real programs.\n\n"
                  "usage: orchard COMMAND [options]\n\nfirst steps, each of which runs as it stands:\n"
-                 "  orchard run gemm:1024x1024x1024 --unit all          the same product on NEON, AMX, GPU and Neural Engine\n"
+                 "  orchard run gemm:512x512x512 --unit all             the same product on NEON, AMX, GPU and Neural Engine\n"
                  "  orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2,m3\n"
                  "  orchard explain                                     what the newest run was limited by\n"
                  "  orchard report -o run.html                          the same as a page\n"

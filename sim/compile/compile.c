@@ -3,7 +3,6 @@
 #include "isa/agx/compiler/agx_compile.h"
 #include "isa/agx/compiler/ir_lower.h"
 #include "isa/agx/compiler/ir_read.h"
-#include "sim/base/checksum.h"
 #include "sim/base/file_read.h"
 #include "sim/base/suggest.h"
 #include "sim/compile/clang.h"
@@ -325,17 +324,22 @@ static bool back(struct job *j)
     return ok;
 }
 
-static bool middle(struct job *j)
+static bool read_module(struct job *j)
 {
-    struct abi_kernel *const k = &j->result->kernel;
     struct isa_error why = {0};
-    if (j->shown || !show(j, COMPILE_SHOW_LLVM))
-        return true;
     j->module = ir_read_with_library(j->llvm, j->llvm_bytes, j->language == COMPILE_METAL ? clang_metal_headers() : NULL, &why);
     if (!j->module && j->language == COMPILE_LLVM)
         return refuse(j, ORCH_USAGE, "", &why);
-    if (!j->module)
-        return refuse(j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
+    return j->module || refuse(j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
+}
+
+static bool middle(struct job *j)
+{
+    struct abi_kernel *const k = &j->result->kernel;
+    if (j->shown || !show(j, COMPILE_SHOW_LLVM))
+        return true;
+    if (!read_module(j))
+        return false;
     if (!show(j, COMPILE_SHOW_KERNELS) || !show(j, COMPILE_SHOW_READ))
         return true;
     if (!choose(j))
@@ -345,42 +349,78 @@ static bool middle(struct job *j)
     return kernel_arguments(j->kernel, j->llvm, k, j->error) && back(j);
 }
 
-/* Of what a launch of it depends on. */
-static uint64_t hash(const struct abi_kernel *k)
+/* What is known of a kernel once it is compiled. */
+static bool finish(struct job *j)
 {
-    const uint32_t numbers[] = {
-        k->main_offset,     k->preamble_offset, k->has_preamble,    k->constants_offset,         k->constants_first,
-        k->constants_count, k->argument_bytes,  k->register_halves, k->threadgroup_memory_bytes, k->stack_words};
-    uint64_t h = checksum_add(CHECKSUM_START, k->code, k->code_bytes);
-    h = checksum_add(h, numbers, sizeof numbers);
-    for (unsigned i = 0; i < k->args; i++) {
-        const uint32_t place[] = {k->arg[i].offset, k->arg[i].size, k->arg[i].buffer, k->arg[i].type};
-        h = checksum_add(h, place, sizeof place);
-        if (k->arg[i].initial)
-            h = checksum_add(h, k->arg[i].initial, k->arg[i].bytes);
-    }
-    return h;
+    struct abi_kernel *const k = &j->result->kernel;
+    k->hash = compile_hash(k);
+    snprintf(k->code_name, sizeof k->code_name, "%.127s", j->request->path);
+    if (!k->path)
+        k->path = strdup(j->request->path);
+    return k->path != NULL || orch_no_memory(j->error);
+}
+
+static bool start(struct job *j)
+{
+    const char *const path = j->request->path;
+    *j->result = (struct compile_result){.lines = 0};
+    return (compile_language_of(path, &j->language) ||
+            orch_fail(j->error, ORCH_USAGE, "%.300s: the name must end in .cl, .metal or .ll", path)) &&
+           read_source(j);
 }
 
 bool compile_source(const struct compile_request *request, struct compile_result *result, struct orch_error *error)
 {
     struct job j = {.request = request, .result = result, .lock = -1, .error = error};
     bool found = false;
-    *result = (struct compile_result){.lines = 0};
-    bool ok = compile_language_of(request->path, &j.language) ||
-              orch_fail(error, ORCH_USAGE, "%.300s: the name must end in .cl, .metal or .ll", request->path);
-    ok = ok && read_source(&j) && front(&j, &found) && (found || middle(&j));
-    if (ok && !j.shown) {
-        result->kernel.hash = hash(&result->kernel);
-        snprintf(result->kernel.code_name, sizeof result->kernel.code_name, "%.127s", request->path);
-        if (!result->kernel.path)
-            result->kernel.path = strdup(request->path);
-        ok = result->kernel.path != NULL || orch_no_memory(error);
-    }
+    bool ok = start(&j) && front(&j, &found) && (found || middle(&j));
+    if (ok && !j.shown)
+        ok = finish(&j);
     if (ok && !found && !j.shown)
         compile_cache_keep(j.key, result);
     compile_cache_unlock(j.lock);
     ir_module_free(j.module);
+    free(j.source);
+    free(j.llvm);
+    return ok;
+}
+
+/* Compiles one kernel of the text that clang gave for all. The lowering changes the module, so each kernel reads it again. */
+static bool compile_named(const struct job *all, const char *name, struct compile_result *result)
+{
+    struct compile_request one = *all->request;
+    struct job j = *all;
+    one.entry = name;
+    j.request = &one;
+    j.result = result;
+    j.module = NULL;
+    *result = (struct compile_result){.warnings = strdup("")};
+    const bool ok = (result->warnings != NULL || orch_no_memory(j.error)) && middle(&j) && finish(&j);
+    ir_module_free(j.module);
+    return ok;
+}
+
+bool compile_every(const struct compile_request *request, bool (*take)(void *context, const struct compile_result *result),
+                   void *context, struct orch_error *error)
+{
+    struct compile_request all = *request;
+    struct compile_result unused;
+    struct job j = {.request = &all, .result = &unused, .lock = -1, .error = error};
+    bool found = false, more = true;
+    all.entry = NULL;
+    all.show = COMPILE_SHOW_NONE;
+    all.fresh = true;
+    bool ok = start(&j) && front(&j, &found) && read_module(&j);
+    for (const struct ir_function *f = ok ? ir_module_functions(j.module) : NULL; f && ok && more; f = f->next) {
+        struct compile_result result;
+        if (!is_kernel(f))
+            continue;
+        ok = compile_named(&j, name_of(f), &result);
+        more = ok && take(context, &result);
+        compile_result_free(&result);
+    }
+    ir_module_free(j.module);
+    compile_result_free(&unused);
     free(j.source);
     free(j.llvm);
     return ok;

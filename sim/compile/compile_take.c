@@ -1,6 +1,7 @@
 #include "sim/compile/compile_take.h"
 
 #include "isa/agx/compiler/agx_compile.h"
+#include "sim/base/checksum.h"
 #include "sim/compile/kernel_arguments.h"
 #include "sim/compile/kernel_launch.h"
 
@@ -106,4 +107,20 @@ bool compile_take(struct compile_result *result, const struct agx_compiled *c, c
 {
     struct take t = {result, module, path, error};
     return take_code(&t, &c->program) && take_tables(&t, c) && take_lines(&t, c);
+}
+
+uint64_t compile_hash(const struct abi_kernel *k)
+{
+    const uint32_t numbers[] = {
+        k->main_offset,     k->preamble_offset, k->has_preamble,    k->constants_offset,         k->constants_first,
+        k->constants_count, k->argument_bytes,  k->register_halves, k->threadgroup_memory_bytes, k->stack_words};
+    uint64_t h = checksum_add(CHECKSUM_START, k->code, k->code_bytes);
+    h = checksum_add(h, numbers, sizeof numbers);
+    for (unsigned i = 0; i < k->args; i++) {
+        const uint32_t place[] = {k->arg[i].offset, k->arg[i].size, k->arg[i].buffer, k->arg[i].type};
+        h = checksum_add(h, place, sizeof place);
+        if (k->arg[i].initial)
+            h = checksum_add(h, k->arg[i].initial, k->arg[i].bytes);
+    }
+    return h;
 }

@@ -11,5 +11,7 @@ struct ir_module;
  * files. False says what does not fit. */
 bool compile_take(struct compile_result *result, const struct agx_compiled *c, const struct ir_module *module, const char *path,
                   struct orch_error *error);
+/* Hash of what a launch of the kernel depends on: code, its parts and limits, arguments and what they hold at first. */
+uint64_t compile_hash(const struct abi_kernel *k);
 
 #endif

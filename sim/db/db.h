@@ -127,6 +127,8 @@ struct db_progress {
     double seconds, host_seconds;  /* simulated so far; of the host, since it began */
     double ops, op_seconds;        /* that ended, and the simulated time of these on their units */
     double points, points_done;    /* of a sweep */
+    double watts, celsius;         /* of the simulated machine, now; hottest block of the die */
+    double dram_gbps, utilisation; /* of its memory, and of the unit that works */
     const char *started, *renewed; /* dates; filled when it is read */
     int64_t id;                    /* filled when it is read */
 };

@@ -39,7 +39,7 @@ static bool no_such_set(struct orch_db *db, const char *name, struct orch_error 
         suggest_offer(&nearest, kept[n]);
     }
     sqlite3_finalize(names);
-    return orch_fail(error, ORCH_USAGE, "no fitted set '%.80s' in %s%s", name, db->path,
+    return orch_fail(error, ORCH_USAGE, "no fitted set '%.80s' in %s (orchard tune and calibrate make them)%s", name, db->path,
                      suggest_phrase(&nearest, phrase, sizeof phrase));
 }
 

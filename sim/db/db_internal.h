@@ -30,7 +30,7 @@ struct orch_db {
 
 /* The texts of the .sql files, which sim/build.mk turns into C. */
 extern const char db_schema_sql[], db_views_sql[], db_merge_sql[], db_migrate_2_sql[], db_migrate_3_sql[], db_migrate_4_sql[],
-    db_migrate_5_sql[], db_migrate_6_sql[], db_migrate_7_sql[];
+    db_migrate_5_sql[], db_migrate_6_sql[], db_migrate_7_sql[], db_migrate_8_sql[];
 
 /* Whether a file that is absent or empty is filled. */
 bool db_may_create(enum db_mode mode);

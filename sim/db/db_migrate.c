@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA_VERSION = 7 };
+enum { SCHEMA_VERSION = 8 };
 
 /* steps[n] leads from version n + 1 to n + 2. */
-static const char *const steps[SCHEMA_VERSION - 1] = {db_migrate_2_sql, db_migrate_3_sql, db_migrate_4_sql,
-                                                      db_migrate_5_sql, db_migrate_6_sql, db_migrate_7_sql};
+static const char *const steps[SCHEMA_VERSION - 1] = {db_migrate_2_sql, db_migrate_3_sql, db_migrate_4_sql, db_migrate_5_sql,
+                                                      db_migrate_6_sql, db_migrate_7_sql, db_migrate_8_sql};
 
 int db_schema_version(void)
 {

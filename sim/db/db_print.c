@@ -2,6 +2,7 @@
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
+#include "sim/base/suggest.h"
 #include "sim/base/table.h"
 #include "sim/db/db_internal.h"
 
@@ -50,6 +51,27 @@ static bool blank(const char *sql)
     return *sql == 0;
 }
 
+/* An error of SQLite, with the nearest table or view where a table is missing. */
+static bool refuse_sql(struct orch_db *db, struct orch_error *error)
+{
+    static const char missing[] = "no such table: ";
+    char said[200], kept[128][64], phrase[128];
+    struct suggest nearest;
+    snprintf(said, sizeof said, "%s", sqlite3_errmsg(db->sqlite));
+    if (strncmp(said, missing, strlen(missing)) != 0)
+        return orch_fail(error, ORCH_USAGE, "SQL: %s", said);
+    suggest_start(&nearest, said + strlen(missing));
+    sqlite3_stmt *const names =
+        db_query(db, NULL, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name", "");
+    for (size_t n = 0; names && n < 128 && sqlite3_step(names) == SQLITE_ROW; n++) {
+        snprintf(kept[n], sizeof kept[n], "%s", db_column_text(names, 0));
+        suggest_offer(&nearest, kept[n]);
+    }
+    sqlite3_finalize(names);
+    return orch_fail(error, ORCH_USAGE, "SQL: %s%s (`orchard db info` lists tables)", said,
+                     suggest_phrase(&nearest, phrase, sizeof phrase));
+}
+
 /* Prepares a statement that the user wrote: its errors are wrong use. */
 static sqlite3_stmt *prepare_reading(struct orch_db *db, const char *sql, struct orch_error *error)
 {
@@ -61,7 +83,7 @@ static sqlite3_stmt *prepare_reading(struct orch_db *db, const char *sql, struct
     if (code == SQLITE_AUTH || (statement && !sqlite3_stmt_readonly(statement)))
         orch_fail(error, ORCH_USAGE, "only SELECT, EXPLAIN and looking PRAGMAs are allowed here");
     else if (code == SQLITE_ERROR)
-        orch_fail(error, ORCH_USAGE, "SQL: %s", sqlite3_errmsg(db->sqlite));
+        refuse_sql(db, error);
     else if (code != SQLITE_OK)
         db_fail(db, error, "reading");
     else if (!statement)

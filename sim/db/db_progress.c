@@ -3,19 +3,24 @@
 
 #include <math.h>
 
-enum { DEAD_AT_ONCE = 64, TEXTS = 8, NUMBERS = 7 };
+enum { DEAD_AT_ONCE = 64, TEXTS = 8, NUMBERS = 11 };
 
 static const char insert_sql[] =
     "INSERT INTO progress (kind, workload, chip, unit, precision, doing, host, process, fraction, seconds, host_seconds, ops, "
-    "op_seconds, points, points_done, started, renewed, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?16, ?16, ?17)";
+    "op_seconds, points, points_done, watts, celsius, dram_gbps, utilisation, started, renewed, id) VALUES (?, ?, ?, ?, ?, ?, ?, "
+    "?, "
+    "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?20, ?20, ?21)";
 static const char renew_sql[] =
     "UPDATE progress SET kind = ?, workload = ?, chip = ?, unit = ?, precision = ?, doing = ?, host = ?, process = ?, fraction = "
-    "?, seconds = ?, host_seconds = ?, ops = ?, op_seconds = ?, points = ?, points_done = ?, renewed = ?16 WHERE id = ?17";
+    "?, seconds = ?, host_seconds = ?, ops = ?, op_seconds = ?, points = ?, points_done = ?, watts = ?, celsius = ?, dram_gbps = "
+    "?, "
+    "utilisation = ?, renewed = ?20 WHERE id = ?21";
 
 static bool bind(sqlite3_stmt *statement, const struct db_progress *p, int64_t id)
 {
     char host[256], process[256], now[32];
-    const double number[NUMBERS] = {p->fraction, p->seconds, p->host_seconds, p->ops, p->op_seconds, p->points, p->points_done};
+    const double number[NUMBERS] = {p->fraction,    p->seconds, p->host_seconds, p->ops,       p->op_seconds, p->points,
+                                    p->points_done, p->watts,   p->celsius,      p->dram_gbps, p->utilisation};
     const char *const text[TEXTS] = {p->kind, p->workload ? p->workload : "", p->chip, p->unit, p->precision, p->doing, host,
                                      process};
     int code = SQLITE_OK;
@@ -55,11 +60,11 @@ void db_end_progress(struct orch_db *db, int64_t *id)
 
 bool db_visit_progress(struct orch_db *db, db_progress_visit *visit, void *context, struct orch_error *error)
 {
-    sqlite3_stmt *const rows =
-        db_query(db, error,
-                 "SELECT process, host, kind, workload, chip, unit, precision, doing, started, renewed, id, fraction, seconds, "
-                 "host_seconds, ops, op_seconds, points, points_done FROM progress ORDER BY id",
-                 "");
+    sqlite3_stmt *const rows = db_query(
+        db, error,
+        "SELECT process, host, kind, workload, chip, unit, precision, doing, started, renewed, id, fraction, seconds, "
+        "host_seconds, ops, op_seconds, points, points_done, watts, celsius, dram_gbps, utilisation FROM progress ORDER BY id",
+        "");
     int code = SQLITE_DONE;
     while (rows && (code = db_step(db, rows, error)) == SQLITE_ROW) {
         const struct db_progress p = {.kind = db_column_text(rows, 2),
@@ -77,7 +82,11 @@ bool db_visit_progress(struct orch_db *db, db_progress_visit *visit, void *conte
                                       .ops = db_column_number(rows, 14),
                                       .op_seconds = db_column_number(rows, 15),
                                       .points = db_column_number(rows, 16),
-                                      .points_done = db_column_number(rows, 17)};
+                                      .points_done = db_column_number(rows, 17),
+                                      .watts = db_column_number(rows, 18),
+                                      .celsius = db_column_number(rows, 19),
+                                      .dram_gbps = db_column_number(rows, 20),
+                                      .utilisation = db_column_number(rows, 21)};
         if (!db_process_gone(db_column_text(rows, 0), db_column_text(rows, 1)))
             visit(context, &p);
     }

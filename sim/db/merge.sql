@@ -63,14 +63,15 @@ INSERT INTO main.run (
     version, seed, host, started, finished, error, bound_by, seconds, seconds_low, seconds_high, device_seconds,
     overhead_seconds, host_seconds, cycles, flops, gflops, macs, dram_bytes, dram_gbps, joules, watts_avg, watts_peak,
     celsius_max, throttled_seconds, tokens_per_second, prefill_seconds, native_mac_share, joules_low,
-    joules_high)
+    joules_high, returned_type, returned_value)
 SELECT
     s.uid, s.status, s.config_hash, s.workload, (SELECT new FROM map_chip WHERE old = s.chip_id), (SELECT new FROM
     map_program WHERE old = s.program_id), s.chip, s.device, s.unit, s.precision, s.detail, s.mode, s.options,
     s.version, s.seed, s.host, s.started, s.finished, s.error, s.bound_by, s.seconds, s.seconds_low, s.seconds_high,
     s.device_seconds, s.overhead_seconds, s.host_seconds, s.cycles, s.flops, s.gflops, s.macs, s.dram_bytes,
     s.dram_gbps, s.joules, s.watts_avg, s.watts_peak, s.celsius_max, s.throttled_seconds, s.tokens_per_second,
-    s.prefill_seconds, s.native_mac_share, s.joules_low, s.joules_high
+    s.prefill_seconds, s.native_mac_share, s.joules_low, s.joules_high, s.returned_type,
+    s.returned_value
 FROM shard.run s JOIN fresh_run f ON f.old = s.id ORDER BY s.started, s.uid;
 INSERT INTO map_run SELECT s.id, m.id FROM shard.run s JOIN main.run m ON m.uid = s.uid;
 INSERT INTO main.run_part (

@@ -108,7 +108,9 @@ CREATE TABLE run (
     prefill_seconds REAL,
     native_mac_share REAL,
     joules_low REAL,
-    joules_high REAL
+    joules_high REAL,
+    returned_type TEXT,                -- of the function that was called, as --returns names it
+    returned_value TEXT                -- JSON; the registers' bits are rows of checksum
 ) STRICT;
 CREATE INDEX run_by_config ON run (config_hash);
 CREATE INDEX run_by_chip ON run (chip_id);
@@ -503,6 +505,10 @@ CREATE TABLE progress (
     op_seconds REAL,                  -- simulated, of these on their units
     points REAL,                      -- of a sweep
     points_done REAL,
+    watts REAL,                       -- of the simulated machine, now
+    celsius REAL,                     -- hottest block of its die
+    dram_gbps REAL,
+    utilisation REAL,                 -- of the unit that works
     started TEXT NOT NULL,
     renewed TEXT NOT NULL
 ) STRICT;

@@ -4,7 +4,8 @@
 CREATE VIEW v_run_summary AS
 SELECT r.id AS run_id, r.status, r.workload, coalesce(r.chip, c.chip) AS chip, c.modified AS chip_modified, r.device,
        r.unit, r.precision, r.detail, r.mode, r.seconds, r.seconds_low, r.seconds_high, r.gflops, r.dram_gbps, r.joules,
-       r.watts_avg, r.celsius_max, r.tokens_per_second, r.bound_by, r.host_seconds, r.version, r.seed, r.started, r.error
+       r.watts_avg, r.celsius_max, r.tokens_per_second, r.bound_by, r.returned_type, r.returned_value,
+       r.host_seconds, r.version, r.seed, r.started, r.error
 FROM run r LEFT JOIN chip c ON c.id = r.chip_id
 ORDER BY r.id;
 

@@ -1,6 +1,7 @@
 #include "sim/listen/db_writer_internal.h"
 
 #include "isa/array_count.h"
+#include "sim/base/returned.h"
 #include "sim/db/db_internal.h"
 
 #include <math.h>
@@ -114,6 +115,15 @@ static const char *status_text(enum event_run_status status)
     return status == EVENT_RUN_DONE ? "done" : status == EVENT_RUN_FAILED ? "failed" : "interrupted";
 }
 
+/* What a called function returned, for those who ask with SQL; NULL when none was called. */
+static bool bind_returned(sqlite3_stmt *statement, int *index, const struct run_result *result)
+{
+    char type[100], value[400];
+    const bool any = result && returned_get(result, type, sizeof type, value, sizeof value);
+    const int first = sqlite3_bind_text(statement, (*index)++, any ? type : NULL, -1, SQLITE_TRANSIENT);
+    return first == SQLITE_OK && sqlite3_bind_text(statement, (*index)++, any ? value : NULL, -1, SQLITE_TRANSIENT) == SQLITE_OK;
+}
+
 static bool bind_result(sqlite3_stmt *statement, int *index, const struct run_result *result)
 {
     int code = SQLITE_OK;
@@ -126,7 +136,7 @@ static bool bind_result(sqlite3_stmt *statement, int *index, const struct run_re
         code |= isnan(number) ? sqlite3_bind_null(statement, *index) : sqlite3_bind_double(statement, *index, number);
         (*index)++;
     }
-    return code == SQLITE_OK;
+    return code == SQLITE_OK && bind_returned(statement, index, result);
 }
 
 /* "UPDATE run SET status = ?, ..., chip = coalesce(?, chip), ..., seconds = ? ... WHERE id = ? AND status = 'running'" */
@@ -138,7 +148,7 @@ static void finish_sql(char *sql, size_t size)
             snprintf(sql + used, size - (size_t)used, ", %s = coalesce(?, %s)", run_text_field(i)->name, run_text_field(i)->name);
     for (size_t i = 0; i < run_number_field_count(); i++)
         used += snprintf(sql + used, size - (size_t)used, ", %s = ?", run_number_field(i)->name);
-    snprintf(sql + used, size - (size_t)used, " WHERE id = ? AND status = 'running'");
+    snprintf(sql + used, size - (size_t)used, ", returned_type = ?, returned_value = ? WHERE id = ? AND status = 'running'");
 }
 
 bool db_writer_finish_run(struct orch_db *db, int64_t run_id, const struct event_run_end *end, struct orch_error *error)

@@ -61,6 +61,7 @@ static void renew(struct progress_writer *w, const struct event *event)
         return;
     w->written_s = now_s;
     const double told_s = event->time_ns * 1e-9;
+    const struct work_state *const state = &event->progress.state;
     db_put_progress(w->db, &w->row,
                     &(struct db_progress){.kind = "run",
                                           .workload = w->workload,
@@ -74,7 +75,11 @@ static void renew(struct progress_writer *w, const struct event *event)
                                           .ops = w->ops,
                                           .op_seconds = w->op_s,
                                           .points = NAN,
-                                          .points_done = NAN});
+                                          .points_done = NAN,
+                                          .watts = state->watts,
+                                          .celsius = state->celsius,
+                                          .dram_gbps = state->dram_gbps,
+                                          .utilisation = state->utilisation});
 }
 
 static void count(struct progress_writer *w, const struct event *event)

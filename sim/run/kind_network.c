@@ -69,7 +69,8 @@ static bool read_input(struct network *w, const char *text, struct orch_error *e
         w->input[k] = net_array_load(text + length + 1, name, error);
         return w->input[k] != NULL;
     }
-    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: the network has no input of that name", text);
+    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: the network has no input of that name; the first is %.80s",
+                     text, g->inputs ? w->model->value[g->input[0]].name : "none");
 }
 
 /* Numbers in [0, 1); whole ones below 16, which are places in any vocabulary. */

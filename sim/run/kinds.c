@@ -182,8 +182,8 @@ bool run_check_cpu_options(const struct run *run, struct orch_error *error)
     const struct run_request *const q = run->request;
     const char *const option = q->input_count ? "input" : q->output_folder ? "output" : q->sanitize ? "sanitize" : NULL;
     if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to GPU launches (abi.json) and the Neural Engine",
-                         option);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to GPU launches (abi.json) and the Neural Engine%s",
+                         option, q->output_folder ? "; a page is made by orchard report last -o FILE.html" : "");
     if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; cpu and amx have",
                          q->unit, q->workload);

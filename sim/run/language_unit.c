@@ -118,6 +118,7 @@ static struct run_request request_of(const struct language_unit *u, const struct
     q.operands = NULL;
     q.uncertainty = NULL;
     q.progress = NULL;
+    q.inner = true;
     q.cold |= call->cold;
     q.evict = q.cold && call->part != PART_GPU; /* programs have equal addresses: what one left would be found by the next */
     return q;

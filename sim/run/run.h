@@ -106,6 +106,7 @@ struct run_request {
     bool evict;      /* each repetition starts with empty caches; goes with `cold` */
     bool one_buffer; /* GPU: one command buffer has all repetitions, so that its costs come once; else each has its own */
     uint64_t seed;
+    bool inner;         /* a kernel of a larger work: nobody hears of its events, or asks how well its data compress */
     const char *fitted; /* named set that decided choices or values: its kind, name and hash; NULL = none */
     double celsius;     /* of the die, for its leakage; 0 = where the chip file gives it */
     const struct run_uncertainty *uncertainty; /* NULL = the cheap estimate of run/interval.h */

@@ -104,9 +104,11 @@ bool run_fill_begin(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     snprintf(run->program_hash, sizeof run->program_hash, "%016" PRIx64, run->kind->hash(run));
-    snprintf(run->chip_hash, sizeof run->chip_hash, "%016" PRIx64, chip_hash(q->chip));
-    if (!write_options(run))
-        return orch_no_memory(error);
+    if (!q->inner) { /* both are for listeners alone */
+        snprintf(run->chip_hash, sizeof run->chip_hash, "%016" PRIx64, chip_hash(q->chip));
+        if (!write_options(run))
+            return orch_no_memory(error);
+    }
     run->begin = (struct event_run_begin){
         .workload = q->workload,
         .chip_id = chip_id(q->chip),

@@ -59,8 +59,10 @@ bool run_host_holds(const char *what, double bytes, const char *hint, struct orc
 /* The address space of a run, no larger than the machine's memory; freeing notes how much of it was used. */
 struct mem_space *run_space_create(const struct run *run, struct orch_error *error);
 void run_space_free(struct mem_space *space, const struct run *run, struct run_measure *m);
-/* Notes the use of a program's space, which stays. */
-void run_space_note(const struct mem_space *space, enum run_mode mode, struct run_measure *m);
+/* Notes the use of a program's space, which stays; with data also how well they compress. */
+void run_space_note(const struct mem_space *space, bool data, struct run_measure *m);
+/* Whether the contents of a run's memory mean something, and anybody asks for them. */
+bool run_has_data(const struct run_request *request);
 /* Before the chip is opened: what compression does to DRAM traffic, from a functional run where there are data. */
 bool run_compression(const struct run *run, struct run_measure *m, struct orch_error *error);
 /* Opens the chip of a measure unless it has one. */

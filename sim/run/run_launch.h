@@ -105,6 +105,18 @@ void run_launch_count(struct run_launch *l, const struct gpu_counted *beside);
 /* Where totals belong when timing is all that runs; NULL otherwise. */
 struct gpu_totals *run_launch_totals(const struct run_launch *l);
 
+/* ---- run_launch_watch.c ---- */
+
+/* While a pass runs, whoever waits for the run is told what it draws and moves, from what it has counted so far. */
+struct launch_watch {
+    struct work_progress work;
+    const struct work_progress *told; /* NULL = nobody waits */
+    struct run_launch *l;
+    double begin_ns;
+};
+void run_launch_watch(struct launch_watch *watch, struct run_launch *l);
+void run_launch_unwatch(const struct launch_watch *watch);
+
 /* ---- run_launch_profile.c ---- */
 
 /* Before timing, when the request asks for a profile. */

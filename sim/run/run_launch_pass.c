@@ -60,6 +60,8 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
     with.reader = (struct gpu_reader){read_counts, l};
     with.profile = l->profile.row && (part || selection->window) ? &l->profile : NULL;
     memset(&l->taken, 0, sizeof l->taken);
+    struct launch_watch watch;
+    run_launch_watch(&watch, l);
     struct gpu_job *job = gpu_job_create(l->setup, &l->gpu->params, l->gpu->timing, &with, l->error);
     double end_ns;
     bool ok = job && (engine || orch_no_memory(l->error));
@@ -75,6 +77,7 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
                                   .beside = *gpu_job_leapt(job)};
     ok = ok && (!totals || gpu_job_add_totals(job, totals, l->error));
     l->empty = false;
+    run_launch_unwatch(&watch);
     gpu_job_free(job);
     engine_free(engine);
     return ok;

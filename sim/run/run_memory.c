@@ -77,17 +77,22 @@ struct mem_space *run_space_create(const struct run *run, struct orch_error *err
 /* Number of lines that gives the mean to a fraction of a percent. */
 #define COMPRESSION_LINES 65536
 
-void run_space_note(const struct mem_space *space, enum run_mode mode, struct run_measure *m)
+bool run_has_data(const struct run_request *request)
+{
+    return request->mode != RUN_TIMING && !request->inner;
+}
+
+void run_space_note(const struct mem_space *space, bool data, struct run_measure *m)
 {
     m->memory_bytes += (double)space->mapped_peak_bytes;
-    if (mode != RUN_TIMING)
+    if (data)
         m->compressed_share = mem_space_compressed_share(space, COMPRESSION_LINES);
 }
 
 void run_space_free(struct mem_space *space, const struct run *run, struct run_measure *m)
 {
     if (space)
-        run_space_note(space, run->request->mode, m);
+        run_space_note(space, run_has_data(run->request), m);
     mem_space_free(space);
 }
 
@@ -98,6 +103,7 @@ static bool measure_data(const struct run *run, double *share, struct orch_error
     struct run_measure m = {0};
     struct run_result result;
     request.mode = RUN_FUNCTIONAL;
+    request.inner = false;
     request.output_folder = NULL;
     request.program_output = NULL;
     run_result_init(&result);

@@ -112,12 +112,12 @@ static bool collect_results(const struct run_programs *s, const struct program_s
     return (ok || orch_no_memory(error)) && program_save_results(p, error);
 }
 
-/* Of a program that has the chip to itself, a sample may be enough. */
+/* Of a program that has the chip to itself, a sample may be enough; a warm-up is never timed. */
 static void sample_set(const struct run_programs *s, const struct program_set *set, bool blind)
 {
     const struct core_sample_shape shape = run_sample_shape(s->run, RUN_SAMPLE_PROGRAM, blind, s->expected);
     const struct core_sample_shape with_amx = run_sample_shape(s->run, RUN_SAMPLE_AMX_PROGRAM, blind, s->expected);
-    if (run_samples(s->run) && set->count == 1)
+    if ((blind || run_samples(s->run)) && set->count == 1)
         crew_job_sample(set->job[0], &shape, &with_amx);
 }
 
@@ -196,10 +196,10 @@ static bool warm_up(struct run_programs *s, struct soc *soc, struct soc_core **c
     return ok;
 }
 
-static void measure_set(const struct program_set *set, enum run_mode mode, struct run_measure *m)
+static void measure_set(const struct program_set *set, bool data, struct run_measure *m)
 {
     for (unsigned i = 0; i < set->count; i++)
-        run_space_note(program_space(set->program[i]), mode, m);
+        run_space_note(program_space(set->program[i]), data, m);
     m->sampled = crew_job_sampled(set->job[0]);
     m->end_ns = set->end_ns + m->sampled.extra_ns;
     for (unsigned i = 0; i < set->count; i++) {
@@ -235,7 +235,7 @@ static bool measured_pass(struct run_programs *s, bool last, struct run_measure 
     pass.host_seconds = host_seconds() - begin;
     note_missing(s, &set);
     if (ok) {
-        measure_set(&set, s->run->request->mode, &pass);
+        measure_set(&set, run_has_data(s->run->request), &pass);
         run_measure_add(sum, &pass);
         sum->core_count = pass.core_count;
         memcpy(sum->cores, pass.cores, sizeof sum->cores);
@@ -362,7 +362,7 @@ static bool pass_together(struct crew *crew, unsigned count, struct run_measure 
     for (unsigned i = 0; i < count; i++) {
         ok = ok && program_set_finish(&crew[i].set, engine, error);
         if (ok && counts)
-            measure_set(&crew[i].set, RUN_TIMING, m[i]);
+            measure_set(&crew[i].set, false, m[i]);
     }
     soc_restart(m[0]->soc, true); /* before the programs are closed: timing knows their blocks */
     for (unsigned i = 0; i < count; i++)

@@ -31,8 +31,20 @@ static void tell(void *context, const char *doing, double fraction, double time_
     const struct event e = {.kind = EVENT_PROGRESS,
                             .run = p->number,
                             .time_ns = time_ns,
-                            .progress = {fraction, now_s - p->begun_s, now_s - p->part_s, what, stop}};
+                            .progress = {fraction, now_s - p->begun_s, now_s - p->part_s, what, p->state, stop}};
     event_bus_emit(p->bus, &e);
+}
+
+static bool due(void *context)
+{
+    const struct run_progress *const p = context;
+    return host_seconds() - p->last_s >= LEAST_SECONDS;
+}
+
+static void take_state(void *context, const struct work_state *state)
+{
+    struct run_progress *const p = context;
+    p->state = *state;
 }
 
 const struct work_progress *run_progress_begin(struct run_progress *p, struct event_bus *bus, uint64_t number, const char *name)
@@ -40,11 +52,12 @@ const struct work_progress *run_progress_begin(struct run_progress *p, struct ev
     const double now_s = host_seconds();
     if (!bus || !event_bus_wants_progress(bus))
         return NULL;
-    *p = (struct run_progress){.work = {tell, p},
+    *p = (struct run_progress){.work = {tell, p, due, take_state},
                                .bus = bus,
                                .number = number,
                                .name = name,
                                .fraction = NAN,
+                               .state = {NAN, NAN, NAN, NAN},
                                .begun_s = now_s,
                                .part_s = now_s,
                                .last_s = now_s};

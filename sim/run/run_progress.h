@@ -12,6 +12,7 @@ struct run_progress {
     const char *name;               /* of what runs */
     char doing[32];                 /* now */
     double fraction;                /* last told */
+    struct work_state state;        /* last told */
     double begun_s, part_s, last_s; /* of the host: when the run and what is done now began, and of the last event */
 };
 

@@ -42,7 +42,10 @@ bool run_samples(const struct run *run)
 struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample_of of, bool blind, double expected)
 {
     struct core_sample_shape shape = shapes[of];
-    if (!asked(run, "sampled"))
+    /* Nobody asks how long a warm-up takes, and skipped work leaves caches and predictors as timed work does. */
+    if (blind)
+        shape.first = 1;
+    else if (!asked(run, "sampled"))
         shape.first = FIRST_UNASKED;
     shape.blind = blind;
     shape.expected = expected;

@@ -341,6 +341,7 @@ static bool sustain(const struct run_sustained *run, struct sustain_result *seri
         .steering = q->steering,
         .on_battery = !isnan(q->battery_percent),
         .battery_percent = isnan(q->battery_percent) ? 100 : q->battery_percent,
+        .progress = run->progress,
     };
 
     for (unsigned i = 0; i < setup.profiles; i++) {

@@ -13,7 +13,7 @@ enum { SHOWN = 64, NAME = 48 };
 struct work {
     int64_t id;
     char kind[8], workload[NAME], chip[NAME], unit[16];
-    double fraction, seconds, host_s, ops, op_s, points, points_done;
+    double fraction, seconds, host_s, ops, op_s, points, points_done, watts, celsius, dram_bytes_s, utilisation;
 };
 
 struct gathered {
@@ -40,7 +40,11 @@ static void gather(void *gathered, const struct db_progress *p)
                        .ops = p->ops,
                        .op_s = p->op_seconds,
                        .points = p->points,
-                       .points_done = p->points_done};
+                       .points_done = p->points_done,
+                       .watts = p->watts,
+                       .celsius = p->celsius,
+                       .dram_bytes_s = 1e9 * p->dram_gbps,
+                       .utilisation = p->utilisation};
     copy(w->kind, sizeof w->kind, p->kind);
     copy(w->workload, sizeof w->workload, p->workload);
     copy(w->chip, sizeof w->chip, p->chip);
@@ -56,6 +60,10 @@ static const struct {
     {"orchard_running_host_seconds", "Time of the host since a run or sweep began", offsetof(struct work, host_s)},
     {"orchard_running_operations", "Operations of a run that ended so far", offsetof(struct work, ops)},
     {"orchard_running_operation_seconds", "Simulated time of these operations on their units", offsetof(struct work, op_s)},
+    {"orchard_running_power_watts", "Power of the simulated package now", offsetof(struct work, watts)},
+    {"orchard_running_temperature_celsius", "Hottest block of the simulated die now", offsetof(struct work, celsius)},
+    {"orchard_running_memory_bytes_per_second", "Simulated DRAM traffic now", offsetof(struct work, dram_bytes_s)},
+    {"orchard_running_utilisation_ratio", "Utilisation of the unit that works now", offsetof(struct work, utilisation)},
     {"orchard_running_points", "Points of a sweep", offsetof(struct work, points)},
     {"orchard_running_points_done", "Points of a sweep that are done", offsetof(struct work, points_done)},
 };

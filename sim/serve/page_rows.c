@@ -93,11 +93,11 @@ void rows_address(const struct http_request *request, struct text *to)
 
 /* ---- what is going on ---- */
 
-enum { NOW_COLUMNS = 9 };
+enum { NOW_COLUMNS = 12 };
 static const struct result_column now_columns[NOW_COLUMNS] = {
-    {"workload", NULL, false},  {"chip", NULL, false},    {"unit", NULL, false},
-    {"doing", NULL, false},     {"done", NULL, true},     {"simulated so far", "s", true},
-    {"operations", NULL, true}, {"host time", "s", true}, {"begun, UTC", NULL, false}};
+    {"workload", NULL, false}, {"chip", NULL, false},           {"unit", NULL, false},      {"doing", NULL, false},
+    {"done", NULL, true},      {"simulated so far", "s", true}, {"operations", NULL, true}, {"power", "W", true},
+    {"hottest", "C", true},    {"DRAM", "GB/s", true},          {"host time", "s", true},   {"begun, UTC", NULL, false}};
 
 struct now_cells {
     double number[NOW_COLUMNS];           /* NAN = not known */
@@ -109,8 +109,9 @@ struct now_cells {
 static void fill_now(struct now_cells *c, const struct db_progress *p)
 {
     const double number[NOW_COLUMNS] = {
-        NAN, NAN, NAN, NAN, p->fraction, p->seconds > 0 ? p->seconds : NAN, p->ops, p->host_seconds, NAN};
-    *c = (struct now_cells){.text = {p->workload, p->chip, p->unit, p->doing ? p->doing : p->kind, [8] = c->begun}};
+        NAN,    NAN,      NAN,        NAN,          p->fraction,     p->seconds > 0 ? p->seconds : NAN,
+        p->ops, p->watts, p->celsius, p->dram_gbps, p->host_seconds, NAN};
+    *c = (struct now_cells){.text = {p->workload, p->chip, p->unit, p->doing ? p->doing : p->kind, [NOW_COLUMNS - 1] = c->begun}};
     snprintf(c->begun, sizeof c->begun, "%.10s %.8s", p->started, strlen(p->started) > 11 ? p->started + 11 : "");
     memcpy(c->number, number, sizeof number);
     if (p->points > 0)
@@ -119,7 +120,10 @@ static void fill_now(struct now_cells *c, const struct db_progress *p)
         snprintf(c->shown[4], FORMAT_SIZE, "%.0f %%", 100 * p->fraction);
     format_duration(c->shown[5], p->seconds);
     snprintf(c->shown[6], FORMAT_SIZE, "%.0f", p->ops);
-    format_duration(c->shown[7], p->host_seconds);
+    snprintf(c->shown[7], FORMAT_SIZE, "%.3g", p->watts);
+    snprintf(c->shown[8], FORMAT_SIZE, "%.1f", p->celsius);
+    snprintf(c->shown[9], FORMAT_SIZE, "%.3g", p->dram_gbps);
+    format_duration(c->shown[10], p->host_seconds);
     for (int i = 0; i < NOW_COLUMNS; i++)
         if (!isnan(number[i]))
             c->text[i] = c->shown[i];

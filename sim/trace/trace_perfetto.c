@@ -19,9 +19,18 @@ struct flight {
     struct flight *next;
 };
 
+/* The values that came before the end of an operator. */
+struct values {
+    uint64_t run, op;
+    struct run_values stalls, counters;
+};
+
 struct viewer {
     struct perfetto_listener *out;
     struct flight *flights; /* newest first */
+    struct values values;
+    struct run_result result; /* of the current run, as far as it is known */
+    uint64_t run;
     bool failed;
 };
 
@@ -86,6 +95,36 @@ static struct flight **find(struct viewer *v, uint64_t run, uint64_t op)
     return at;
 }
 
+static struct event_values list_of(const struct run_values *values, struct event_value *list)
+{
+    for (size_t i = 0; i < values->count; i++)
+        list[i] = (struct event_value){values->item[i].name, "", values->item[i].value};
+    return (struct event_values){list, values->count};
+}
+
+static void forget_values(struct values *v)
+{
+    run_values_free(&v->stalls);
+    run_values_free(&v->counters);
+    *v = (struct values){.op = 0};
+}
+
+/* Tells the listener of an operator with the values that came before its end. */
+static void emit_op(struct viewer *v, struct event *event, uint64_t run, double end_ns)
+{
+    const bool ours = v->values.op == event->op_end.op.op && v->values.run == run;
+    const size_t stalls = ours ? v->values.stalls.count : 0, counters = ours ? v->values.counters.count : 0;
+    struct event_value *const list = calloc(stalls + counters + 1, sizeof *list);
+    if (list && ours) {
+        event->op_end.stalls = list_of(&v->values.stalls, list);
+        event->op_end.counters = list_of(&v->values.counters, list + stalls);
+    }
+    v->failed |= !list;
+    emit(v, event, run, end_ns);
+    free(list);
+    forget_values(&v->values);
+}
+
 static void take_op_end(struct viewer *v, const struct trace_op_end *o)
 {
     struct flight **const at = find(v, o->run, o->op);
@@ -109,32 +148,65 @@ static void take_op_end(struct viewer *v, const struct trace_op_end *o)
                                      .repeats = o->repeats};
     if (isnan(e.op_end.seconds))
         e.op_end.seconds = 1e-9 * (end_ns - e.op_end.op.started_ns);
-    emit(v, &e, o->run, end_ns);
+    emit_op(v, &e, o->run, end_ns);
     *at = f->next;
     free_flight(f);
 }
 
-/* ---- the others ---- */
+/* ---- runs ---- */
 
 static void take_begin(struct viewer *v, const struct trace_run_begin *b)
 {
     struct event e = {.kind = EVENT_RUN_BEGIN};
-    e.run_begin = (struct event_run_begin){.workload = b->workload, .chip_id = b->chip, .device = b->device};
+    e.run_begin =
+        (struct event_run_begin){.workload = b->workload, .chip_id = b->chip, .device = b->device, .gpu_cores = b->gpu_cores};
+    run_result_free(&v->result); /* leaves an empty one */
+    v->run = b->run;
+    v->failed |= !run_result_set_text(&v->result.device, b->device);
     emit(v, &e, b->run, ns_of(b->time_ps));
 }
 
+static void take_value(struct viewer *v, const struct trace_value *t)
+{
+    const bool stall = t->of && strcmp(t->of, "stall") == 0;
+    struct values *const of_op = &v->values;
+    if (t->op && (of_op->op != t->op || of_op->run != t->run)) {
+        forget_values(of_op);
+        of_op->run = t->run;
+        of_op->op = t->op;
+    }
+    struct run_values *const to = t->op   ? (stall ? &of_op->stalls : &of_op->counters)
+                                  : stall ? &v->result.stalls
+                                          : &v->result.counters;
+    if (t->name && (t->op || t->run == v->run))
+        v->failed |= !run_values_append(to, t->name, t->value);
+}
+
+static void take_placement(struct viewer *v, const struct trace_placement *t)
+{
+    if (t->run == v->run)
+        v->failed |= !run_placement_add(&v->result.placement, t->step, t->unit, t->kernel, t->why);
+}
+
+/* A run that has not come to its end has no result. */
 static void take_end(struct viewer *v, const struct trace_run_end *t)
 {
-    struct run_result r;
-    run_result_init(&r);
-    r.seconds = t->seconds;
-    r.joules = t->joules;
-    r.flops = t->flops;
+    struct run_result *const r = &v->result;
     struct event e = {.kind = EVENT_RUN_END};
-    e.run_end = (struct event_run_end){.error = t->error, .result = &r};
+    r->seconds = t->seconds;
+    r->device_seconds = t->device_seconds;
+    r->joules = t->joules;
+    r->flops = t->flops;
+    r->gflops = t->gflops;
+    r->watts_avg = t->watts_avg;
+    r->dram_gbps = t->dram_gbps;
+    v->failed |= !run_result_set_text(&r->bound_by, t->bound_by);
+    e.run_end = (struct event_run_end){.error = t->error, .result = t->run == v->run && !t->error ? r : NULL};
     emit(v, &e, t->run, ns_of(t->time_ps));
-    run_result_free(&r);
+    run_result_free(r);
 }
+
+/* ---- the others ---- */
 
 static void take_transfer(struct viewer *v, const struct trace_transfer *t)
 {
@@ -223,6 +295,8 @@ static void take(struct viewer *v, const struct trace_record *r)
     case TRACE_CLOCK: take_clock(v, &r->clock); break;
     case TRACE_FAULT: take_fault(v, &r->fault); break;
     case TRACE_INSTRUCTION: take_instruction(v, &r->instruction); break;
+    case TRACE_VALUE: take_value(v, &r->value); break;
+    case TRACE_PLACEMENT: take_placement(v, &r->placement); break;
     case TRACE_RUN_END: take_end(v, &r->run_end); break;
     default: break;
     }
@@ -236,6 +310,7 @@ bool trace_perfetto(struct trace_reader *reader, const char *path, struct orch_e
     struct viewer v = {.out = perfetto_listener_open(path, error)};
     if (!v.out)
         return false;
+    run_result_init(&v.result);
     while (!v.failed && (step = trace_next(reader, &record, &own)) == TRACE_GOT)
         take(&v, &record);
     while (v.flights) {
@@ -243,6 +318,8 @@ bool trace_perfetto(struct trace_reader *reader, const char *path, struct orch_e
         v.flights = f->next;
         free_flight(f);
     }
+    forget_values(&v.values);
+    run_result_free(&v.result);
     if (!v.failed && step == TRACE_OVER)
         return perfetto_listener_close(v.out, error);
     perfetto_listener_discard(v.out);

@@ -53,7 +53,8 @@ static void put_run_begin(struct trace_recorder *r, const struct event *e)
                                                 .mode = b->mode,
                                                 .options = b->options,
                                                 .version = b->version,
-                                                .seed = b->seed};
+                                                .seed = b->seed,
+                                                .gpu_cores = b->gpu_cores > 0 ? b->gpu_cores : (double)NAN};
     r->run = e->run;
     put(r, &record);
 }
@@ -84,6 +85,19 @@ static void put_op_begin(struct trace_recorder *r, const struct event *e)
     put(r, &record);
 }
 
+static void put_value(struct trace_recorder *r, uint64_t run, uint64_t op, const char *of, const struct event_value *v)
+{
+    struct trace_record record = {.kind = TRACE_VALUE};
+    record.value = (struct trace_value){.run = run, .op = op, .of = of, .name = v->name, .measure = v->unit, .value = v->value};
+    put(r, &record);
+}
+
+static void put_op_values(struct trace_recorder *r, const struct event *e, const char *of, const struct event_values *values)
+{
+    for (size_t i = 0; i < values->count; i++)
+        put_value(r, e->run, e->op_end.op.op, of, &values->item[i]);
+}
+
 static void put_op_end(struct trace_recorder *r, const struct event *e)
 {
     const struct event_op_end *const end = &e->op_end;
@@ -99,6 +113,10 @@ static void put_op_end(struct trace_recorder *r, const struct event *e)
         .flops = end->flops,
         .repeats = end->repeats,
         .dram_bytes = a ? (double)(a->count[ACT_DRAM_READ_BYTES] + a->count[ACT_DRAM_WRITE_BYTES]) : (double)NAN};
+    if (r->level != TRACE_LEVEL_KERNEL) {
+        put_op_values(r, e, "stall", &end->stalls);
+        put_op_values(r, e, "counter", &end->counters);
+    }
     put(r, &record);
 }
 
@@ -162,6 +180,26 @@ static void put_fault(struct trace_recorder *r, const struct event *e)
     put(r, &record);
 }
 
+static void put_run_values(struct trace_recorder *r, const struct event *e, const char *of, const struct run_values *values)
+{
+    for (size_t i = 0; i < values->count; i++)
+        put_value(r, e->run, 0, of, &(struct event_value){values->item[i].name, NULL, values->item[i].value});
+}
+
+/* What the result says beyond its numbers: by reason, counted, and where the steps of a network ran. */
+static void put_result(struct trace_recorder *r, const struct event *e, const struct run_result *s)
+{
+    put_run_values(r, e, "stall", &s->stalls);
+    put_run_values(r, e, "counter", &s->counters);
+    for (size_t i = 0; i < s->placement.count; i++) {
+        const struct run_placement *const p = &s->placement.item[i];
+        struct trace_record record = {.kind = TRACE_PLACEMENT};
+        record.placement =
+            (struct trace_placement){.run = e->run, .step = p->op, .unit = p->unit, .kernel = p->kernel, .why = p->why};
+        put(r, &record);
+    }
+}
+
 static void put_run_end(struct trace_recorder *r, const struct event *e)
 {
     static const char *const status[] = {"done", "failed", "interrupted"};
@@ -180,6 +218,12 @@ static void put_run_end(struct trace_recorder *r, const struct event *e)
         record.run_end.flops = s->flops;
         record.run_end.dram_bytes = s->dram_bytes;
         record.run_end.joules = s->joules;
+        record.run_end.bound_by = s->bound_by;
+        record.run_end.gflops = s->gflops;
+        record.run_end.watts_avg = s->watts_avg;
+        record.run_end.dram_gbps = s->dram_gbps;
+        if (r->level != TRACE_LEVEL_KERNEL)
+            put_result(r, e, s);
     }
     put(r, &record);
 }

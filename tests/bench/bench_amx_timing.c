@@ -32,9 +32,10 @@ static void flush(struct amx_ctx *ctx)
     ctx->count = 0;
 }
 
-static void copied(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes, uint64_t stride)
+static void copied(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row, uint32_t rows,
+                   uint32_t row_bytes)
 {
-    (void)ctx, (void)dst, (void)src, (void)rows, (void)row_bytes, (void)stride;
+    (void)ctx, (void)dst, (void)dst_row, (void)src, (void)src_row, (void)rows, (void)row_bytes;
 }
 
 static void transposed(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row,

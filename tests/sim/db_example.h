@@ -190,7 +190,7 @@ static inline void example_emit_rest(struct event_bus *bus, uint64_t run)
     e.dvfs_change = (struct event_dvfs_change){{PART_CPU, 0}, 600, 3204, (double)NAN, "start"};
     event_bus_emit(bus, &e);
     e = (struct event){.kind = EVENT_PROGRESS, .run = run, .time_ns = 50};
-    e.progress = (struct event_progress){0.5, 2, 2, "timing", NULL};
+    e.progress = (struct event_progress){.fraction = 0.5, .host_seconds = 2, .part_seconds = 2, .what = "timing"};
     event_bus_emit(bus, &e);
 }
 

@@ -238,6 +238,49 @@ static void test_salvage(void)
     CU_ASSERT(suite_remove(folder));
 }
 
+/* Files that version 1.0 wrote are read; their records are no records of this version, nor the other way round. */
+static void test_the_first_version(void)
+{
+    static const char *const files[] = {"kernel", "operator", "instruction"};
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+        char file[300];
+        size_t size = 0;
+        enum trace_step end = TRACE_BAD;
+        struct trace_error error = {0};
+        snprintf(file, sizeof file, ORCHARD_SOURCE_DIR "/traces/samples/%s.trace", files[i]);
+        uint8_t *const bytes = trace_example_bytes(file, &size);
+        CU_ASSERT_PTR_NOT_NULL(bytes);
+        if (!bytes)
+            return;
+        CHECK(bytes[8] == 1 && bytes[10] == 0, "%s is of another version", file);
+        struct trace_reader *r = open_bytes(bytes, size, false, &error);
+        CHECK(r && read_all(r, &end, &error) >= 4 && end == TRACE_OVER, "%s: %s", file, error.text);
+        trace_reader_close(r);
+        bytes[10] = TRACE_MINOR;
+        seal_head(bytes);
+        r = open_bytes(bytes, size, false, &error);
+        CHECK(r && read_all(r, &end, &error) == 0 && strstr(error.text, "cut short"), "%s: %s", file, error.text);
+        trace_reader_close(r);
+        free(bytes);
+    }
+    size_t size = 0;
+    enum trace_step end = TRACE_BAD;
+    struct trace_error error = {0};
+    make_folder();
+    CU_ASSERT(trace_example_write(path, 20, false));
+    uint8_t *const bytes = trace_example_bytes(path, &size);
+    CU_ASSERT_PTR_NOT_NULL(bytes);
+    if (!bytes)
+        return;
+    bytes[10] = 0;
+    seal_head(bytes);
+    struct trace_reader *const r = open_bytes(bytes, size, false, &error);
+    CHECK(r && read_all(r, &end, &error) == 0 && strstr(error.text, "more bytes than its fields"), "%s", error.text);
+    trace_reader_close(r);
+    free(bytes);
+    CU_ASSERT(suite_remove(folder));
+}
+
 static void test_seek(void)
 {
     enum { RECORDS = 200000 };
@@ -370,6 +413,7 @@ static const struct suite_test tests[] = {
     {"every flipped bit is found", test_bit_flips},
     {"later versions: minor ones are read, major ones named", test_later_versions},
     {"force passes over a damaged block and counts", test_salvage},
+    {"the first version of the format is read", test_the_first_version},
     {"records are found by number", test_seek},
     {"an unfinished file is a readable beginning", test_unfinished},
     {"a full disk is told with the file's name", test_full_disk},

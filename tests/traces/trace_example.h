@@ -14,7 +14,7 @@
 static const struct trace_header trace_example_header = {
     .chip = "m1", .workload = "gemm:64x64x64", .orchard = "0.1", .level = "operator", .source = "orchard"};
 
-enum { TRACE_EXAMPLE_KINDS = 10 };
+enum { TRACE_EXAMPLE_KINDS = 12 };
 
 /* Record `i` of the example. Kinds take turns, and values follow from i. */
 static inline void trace_example_record(uint64_t i, struct trace_record *r)
@@ -31,7 +31,7 @@ static inline void trace_example_record(uint64_t i, struct trace_record *r)
         r->launch = (struct trace_launch){.run = 1,
                                           .op = i + 3,
                                           .submitted_ps = (int64_t)(1000 * i),
-                                          .name = names[i / 10 % 4],
+                                          .name = names[i / TRACE_EXAMPLE_KINDS % 4],
                                           .kernel = "gemm",
                                           .workload = "gemm:64x64x64",
                                           .precision = "f32",
@@ -64,10 +64,12 @@ static inline void trace_example_record(uint64_t i, struct trace_record *r)
         r->run_end.status = "done";
         r->run_end.seconds = 0.1;
         break;
-    case TRACE_SAMPLE:
-        r->sample.series = "power";
-        r->sample.value = (double)i / 3;
-        r->sample.time_ps = INT64_MIN;
+    case TRACE_SAMPLE: r->sample = (struct trace_sample){.series = "power", .value = (double)i / 3, .time_ps = INT64_MIN}; break;
+    case TRACE_VALUE:
+        r->value = (struct trace_value){.run = 1, .op = i % 2 ? i : 0, .of = "counter", .name = names[i % 4], .value = -1e300};
+        break;
+    case TRACE_PLACEMENT:
+        r->placement = (struct trace_placement){.run = 1, .step = names[i % 4], .unit = "gpu", .why = ""};
         break;
     default: break;
     }

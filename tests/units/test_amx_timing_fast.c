@@ -31,11 +31,13 @@ static void touch_both(struct amx_ctx *ctx, const void *host, uint64_t bytes, en
     touch(&p->plain, (uint64_t)(uintptr_t)host - ctx->host_base, bytes, kind);
 }
 
-static void copied(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes, uint64_t stride)
+static void copied(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row, uint32_t rows,
+                   uint32_t row_bytes)
 {
-    (void)stride;
+    (void)src_row;
     touch_both(ctx, src, row_bytes, MEM_ACCESS_LOAD);
-    touch_both(ctx, dst, (uint64_t)rows * row_bytes, MEM_ACCESS_STORE);
+    for (uint32_t r = 0; r < rows; r++)
+        touch_both(ctx, (const char *)dst + r * dst_row, row_bytes, MEM_ACCESS_STORE);
 }
 
 static void transposed(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row,

@@ -9,11 +9,22 @@
 
 #include "units/cpu/cpu_exec_float.h"
 
+#include <string.h>
+
 enum cpu_rounding { CPU_ROUND_EVEN, CPU_ROUND_UP, CPU_ROUND_DOWN, CPU_ROUND_ZERO, CPU_ROUND_AWAY };
 
 static inline enum cpu_rounding cpu_rounding_of(const struct cpu_core *core)
 {
     return (enum cpu_rounding)(core->fpcr >> CPU_FPCR_RMODE_SHIFT & 3);
+}
+
+/* 2^exponent, of a normal double. A power by its bits costs conversions less than a call of ldexp. */
+static inline double cpu_power_of_two(int exponent)
+{
+    const uint64_t bits = (uint64_t)(1023 + exponent) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
 }
 
 /* Functions of two operands, of three (d + n * m) and of one; operands are in the low bits. */

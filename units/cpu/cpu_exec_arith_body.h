@@ -366,8 +366,8 @@ uint64_t FN(fp_to_int)(struct cpu_core *core, uint64_t n, enum cpu_rounding mode
     const UINT a = FN(input)(core, n);
     if (FN(is_nan)(a))
         return 0;
-    const double r = cpu_round_integral(ldexp((double)TO_VALUE(a), (int)fraction), mode);
-    const double limit = ldexp(1, (int)width - (is_signed ? 1 : 0));
+    const double r = cpu_round_integral((double)TO_VALUE(a) * cpu_power_of_two((int)fraction), mode);
+    const double limit = cpu_power_of_two((int)width - (is_signed ? 1 : 0));
     const uint64_t most = (is_signed ? UINT64_C(1) << (width - 1) : (UINT64_C(2) << (width - 1))) - 1;
     if (r >= limit)
         return most;
@@ -390,12 +390,12 @@ uint64_t FN(fp_from_int)(struct cpu_core *core, uint64_t value, bool is_signed, 
 {
 #if W == 16
     const bool negative = is_signed && (int64_t)value < 0;
-    const double magnitude = ldexp(sticky_double(negative ? 0 - value : value), -(int)fraction);
+    const double magnitude = sticky_double(negative ? 0 - value : value) * cpu_power_of_two(-(int)fraction);
     return cpu_half_round(core, negative ? -magnitude : magnitude, false, true);
 #else
     (void)core;
     const VALUE v = is_signed ? (VALUE)(int64_t)value : (VALUE)value;
-    return TO_BITS(core, (VALUE)(v * (VALUE)ldexp(1, -(int)fraction)));
+    return TO_BITS(core, (VALUE)(v * (VALUE)cpu_power_of_two(-(int)fraction)));
 #endif
 }
 

@@ -214,6 +214,25 @@ static void pace(struct sustain_setup *s, const struct machine *m)
     }
 }
 
+/* Tells how far it is, and what the latest sample says. */
+static void tell(const struct sustain_loop *l)
+{
+    const struct work_progress *const progress = l->setup->progress;
+    const struct sustain_result *const r = l->result;
+    if (!work_progress_due(progress))
+        return;
+    if (r->samples && progress->state) {
+        const struct sustain_sample *const s = &r->sample[r->samples - 1];
+        struct work_state state = {0, s->hottest_c, s->dram_gbps, 0};
+        for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+            state.watts += s->watts[d];
+        for (size_t i = 0; i < ARRAY_COUNT(clocked); i++)
+            state.utilisation = fmax(state.utilisation, s->utilisation[clocked[i]]);
+        progress->state(progress->context, &state);
+    }
+    work_progress_tell(progress, "sustaining", l->time_s / l->end_s, l->time_s * 1e9);
+}
+
 bool sustain_run(const struct sustain_setup *given, struct sustain_result *result, struct orch_error *error)
 {
     struct sustain_setup setup = *given;
@@ -237,8 +256,10 @@ bool sustain_run(const struct sustain_setup *given, struct sustain_result *resul
     l.sample_s = fmax(setup.sample_s > 0 ? setup.sample_s : l.end_s / 600, l.end_s / SAMPLES_MAX);
     l.next_sample_s = l.sample_s;
     ok = true;
-    while (ok && l.time_s < l.end_s - 1e-9 && !result->battery_empty)
+    while (ok && l.time_s < l.end_s - 1e-9 && !result->battery_empty) {
         ok = one_step(&l, error);
+        tell(&l);
+    }
     if (ok) {
         sustain_finish(&l);
         ok = sustain_sample(&l, result->samples ? result->sample[result->samples - 1].pressure : PRESSURE_NOMINAL, 0, error);

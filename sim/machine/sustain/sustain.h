@@ -57,8 +57,9 @@ struct sustain_setup {
         STEER_LOW_POWER, /* while the low-power mode is on */
         STEER_ALWAYS
     } steering;
-    double sample_s;   /* time between samples; 0 = duration / 600 */
-    double step_max_s; /* 0 = 1 s; the tick of the governor keeps steps from growing */
+    double sample_s;                      /* time between samples; 0 = duration / 600 */
+    double step_max_s;                    /* 0 = 1 s; the tick of the governor keeps steps from growing */
+    const struct work_progress *progress; /* NULL = nobody waits */
 };
 
 struct sustain_sample {

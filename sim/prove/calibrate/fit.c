@@ -81,8 +81,8 @@ static bool check_key(struct calibrate_model *m, size_t k)
         const char *const nearest = v ? NULL : chip_key_nearest(q->key[k]);
         const bool ok = v && calibrate_tunable(v, &b, why, sizeof why);
         if (chip && !v)
-            orch_fail(m->error, ORCH_USAGE, "unknown key '%.60s'%s%s", q->key[k], nearest ? "; did you mean " : "",
-                      nearest ? nearest : "");
+            orch_fail(m->error, ORCH_USAGE, "unknown key '%.60s'%s%s (orchard chips show %s lists keys)", q->key[k],
+                      nearest ? "; did you mean " : "", nearest ? nearest : "", m->rows->chip[c]);
         else if (chip && !ok)
             orch_fail(m->error, ORCH_USAGE, "%s of %s cannot be tuned: %s", q->key[k], m->rows->chip[c], why);
         if (chip)

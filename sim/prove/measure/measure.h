@@ -24,8 +24,8 @@ struct measure_case {
     uint64_t bytes;   /* of each operand of a stream; 0 = a product */
 };
 
-/* Reads "gemm:MxNxK" on a core or AMX, "copy:BYTES", "stream-triad:BYTES" ... on the GPU, for an element type. What the steps
- * cannot measure is refused with the reason. */
+/* Reads "gemm:MxNxK" (on the GPU also with the tile that its steps have), "copy:BYTES", "stream-triad:BYTES" ... on the GPU, for
+ * an element type. What the steps cannot measure is refused with the reason. */
 bool measure_case_read(const char *workload, const char *unit, const char *precision, struct measure_case *to,
                        struct orch_error *error);
 

@@ -37,8 +37,8 @@ static bool stream_read(const char *workload, const char *precision, struct meas
     snprintf(to->kernel, sizeof to->kernel, "%.*s", length < sizeof to->kernel ? (int)length : 0, workload);
     if (!has(kernels, ARRAY_COUNT(kernels), to->kernel))
         return orch_fail(error, ORCH_UNMODELLED,
-                         "no steps to measure '%.80s' on gpu: they have copy, stream-scale, stream-add and stream-triad, as "
-                         "copy:64MiB",
+                         "no steps to measure '%.80s' on gpu: they have gemm:MxNxK, copy, stream-scale, stream-add and "
+                         "stream-triad, as copy:64MiB",
                          workload);
     if (!workload[length] || !quantity_read(workload + length + 1, "bytes", &bytes) || bytes < GROUP_BYTES ||
         bytes > (double)MEASURE_BYTES || fmod(bytes, GROUP_BYTES) != 0)
@@ -46,6 +46,25 @@ static bool stream_read(const char *workload, const char *precision, struct meas
     if (strcmp(precision, "f32") != 0)
         return orch_fail(error, ORCH_UNMODELLED, "no steps to measure %.20s on gpu: f32", precision);
     to->bytes = (uint64_t)bytes;
+    return true;
+}
+
+/* The product of gemm.metal is that of the library with this tile, undivided. */
+#define GPU_PRODUCT ",split=1,tile=64x64"
+
+static bool gpu_product_read(const char *workload, const char *precision, struct measure_case *to, struct orch_error *error)
+{
+    int end = 0;
+    if (sscanf(workload, "gemm:%ux%ux%u%n", &to->m, &to->n, &to->k, &end) != 3 ||
+        (workload[end] && strcmp(workload + end, GPU_PRODUCT) != 0))
+        return orch_fail(error, ORCH_USAGE, "%.80s: on gpu they have gemm:MxNxK, as gemm:512x512x512", workload);
+    if (!to->m || !to->n || !to->k || to->m % 64 || to->n % 64 || to->k % 32 || to->m > MEASURE_SIZE || to->n > MEASURE_SIZE ||
+        to->k > MEASURE_SIZE)
+        return orch_fail(error, ORCH_USAGE, "%.80s: on gpu M and N are multiples of 64 and K of 32, up to %d", workload,
+                         MEASURE_SIZE);
+    if (strcmp(precision, "f32") != 0)
+        return orch_fail(error, ORCH_UNMODELLED, "no steps to measure %.20s on gpu: f32", precision);
+    snprintf(to->kernel, sizeof to->kernel, "gemm");
     return true;
 }
 
@@ -63,7 +82,8 @@ bool measure_case_read(const char *workload, const char *unit, const char *preci
     snprintf(to->unit, sizeof to->unit, "%.3s", unit);
     snprintf(to->precision, sizeof to->precision, "%s", precision);
     if (gpu)
-        return stream_read(workload, precision, to, error);
+        return strncmp(workload, "gemm:", 5) == 0 ? gpu_product_read(workload, precision, to, error)
+                                                  : stream_read(workload, precision, to, error);
     snprintf(to->kernel, sizeof to->kernel, "gemm");
     if (sscanf(workload, "gemm:%ux%ux%u%n", &to->m, &to->n, &to->k, &end) != 3 || workload[end])
         return orch_fail(error, strncmp(workload, "gemm:", 5) == 0 ? ORCH_USAGE : ORCH_UNMODELLED,
@@ -92,9 +112,9 @@ static const char readme[] =
     "\n"
     "These steps were written without a Mac at hand. The C code is compiled for AArch64 and executed by the tests of orchard "
     "(NEON\n"
-    "code by qemu, AMX words by orchard itself), and streams.metal by orchard's compiler and GPU; bench_gpu.m is checked "
-    "against\n"
-    "declarations of Metal's interface alone; run.sh and what it asks macOS have not run on a Mac yet.\n"
+    "code by qemu, AMX words by orchard itself), and streams.metal and gemm.metal by orchard's compiler and GPU; bench_gpu.m is "
+    "checked\n"
+    "against declarations of Metal's interface alone; run.sh and what it asks macOS have not run on a Mac yet.\n"
     "\n"
     "Needs: a Mac with Apple Silicon (AMX cases: M1 to M3; M4 has SME instead, and an AMX word ends the program there), and "
     "Apple's\n"
@@ -150,24 +170,31 @@ static bool read_source(const char *name, uint8_t **bytes, size_t *size, struct 
     return ok || orch_fail(error, ORCH_USAGE, "%s is neither in %s nor in %s", name, places[0], places[1]);
 }
 
-/* The products, or the streams, as the programs of the Mac take them; an empty file when there is none. */
-static bool write_cases(const struct measure_case *cases, size_t count, bool streams, const char *folder,
-                        struct orch_error *error)
+static void write_case(const struct measure_case *c, FILE *out)
+{
+    if (c->bytes)
+        fprintf(out, "X(\"%s\", \"%s\", %lluull, 0, 0, 0, \"%s:%llu\")\n", c->kernel, c->precision, (unsigned long long)c->bytes,
+                c->kernel, (unsigned long long)c->bytes);
+    else if (strcmp(c->unit, "gpu") == 0)
+        fprintf(out, "X(\"%s\", \"%s\", 0, %u, %u, %u, \"gemm:%ux%ux%u" GPU_PRODUCT "\")\n", c->kernel, c->precision, c->m, c->n,
+                c->k, c->m, c->n, c->k);
+    else
+        fprintf(out, "X(\"%s\", \"%s\", %u, %u, %u)\n", c->unit, c->precision, c->m, c->n, c->k);
+}
+
+/* The cases of the GPU, or those of cores and AMX, as the programs of the Mac take them; an empty file when there is none. */
+static bool write_cases(const struct measure_case *cases, size_t count, bool gpu, const char *folder, struct orch_error *error)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *const out = open_memstream(&text, &size);
     if (!out)
         return orch_no_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        const struct measure_case *const c = &cases[i];
-        if (streams && c->bytes)
-            fprintf(out, "X(\"%s\", \"%s\", %lluull)\n", c->kernel, c->precision, (unsigned long long)c->bytes);
-        else if (!streams && !c->bytes)
-            fprintf(out, "X(\"%s\", \"%s\", %u, %u, %u)\n", c->unit, c->precision, c->m, c->n, c->k);
-    }
+    for (size_t i = 0; i < count; i++)
+        if ((strcmp(cases[i].unit, "gpu") == 0) == gpu)
+            write_case(&cases[i], out);
     const bool ok =
-        fclose(out) == 0 ? write_file(folder, streams ? "cases_gpu.inc" : "cases.inc", text, size, error) : orch_no_memory(error);
+        fclose(out) == 0 ? write_file(folder, gpu ? "cases_gpu.inc" : "cases.inc", text, size, error) : orch_no_memory(error);
     free(text);
     return ok;
 }

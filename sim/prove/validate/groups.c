@@ -1,7 +1,9 @@
 /* Groups rows by the values of some columns and scores the groups. */
 #include "isa/array_count.h"
+#include "sim/base/suggest.h"
 #include "sim/prove/validate/validation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +24,30 @@ static bool known_column(const struct validation *v, const char *name)
     return false;
 }
 
+bool validation_check_groups(const struct validation *v, const char *group_by, struct orch_error *error)
+{
+    char name[64], phrase[128];
+    for (const char *at = group_by; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        if (known_column(v, name))
+            continue;
+        struct suggest nearest;
+        suggest_start(&nearest, name);
+        for (size_t i = 0; i < ARRAY_COUNT(own_columns); i++)
+            suggest_offer(&nearest, own_columns[i]);
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("group-by") ": no table has a column '%s'%s (there are chip, file, level, part, source, "
+                                                 "work and those of the table's first line)",
+                         name, suggest_phrase(&nearest, phrase, sizeof phrase));
+    }
+    return true;
+}
+
 static bool split_columns(const struct validation *v, const char *group_by, struct validation_groups *groups,
                           struct orch_error *error)
 {
+    if (!validation_check_groups(v, group_by, error))
+        return false;
     for (const char *at = group_by; *at;) {
         const size_t length = strcspn(at, ",");
         char *const name = strndup(at, length);
@@ -36,8 +59,6 @@ static bool split_columns(const struct validation *v, const char *group_by, stru
             return orch_no_memory(error);
         }
         groups->column[groups->columns++] = name;
-        if (!known_column(v, name))
-            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("group-by") ": no table has a column '%.60s'", name);
         at += length + (at[length] == ',');
     }
     return true;

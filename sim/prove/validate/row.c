@@ -85,8 +85,9 @@ static bool read_chip(struct validate_row *row, struct validate_program *program
     }
     static const char *const tiers[] = {"M1", "M1 Pro", "M1 Max", "M1 Ultra", "M2", "M2 Pro", "M2 Max", "M2 Ultra",
                                         "M3", "M3 Pro", "M3 Max", "M3 Ultra", "M4", "M4 Pro", "M4 Max"};
+    const size_t first = strcspn(row->chip, ","); /* of several chips with the same core and value */
     for (size_t i = 0; i < ARRAY_COUNT(tiers); i++)
-        if (strcmp(row->chip, tiers[i]) == 0) {
+        if (strlen(tiers[i]) == first && strncmp(row->chip, tiers[i], first) == 0) {
             snprintf(program->chip, sizeof program->chip, "%s", tiers[i]);
             for (char *c = program->chip; *c; c++)
                 *c = *c == ' ' ? '-' : *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c;

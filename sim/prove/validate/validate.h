@@ -211,6 +211,8 @@ bool validation_cross_validate(struct validation *v, struct orch_error *error);
 uint8_t *validation_dump(const struct validation *v, const char *id, const struct chip_db *chips,
                          const struct chip_overrides *overrides, size_t *bytes, struct orch_error *error);
 
+/* Whether the tables have the columns of a list, separated by commas; NULL is fine. */
+bool validation_check_groups(const struct validation *v, const char *group_by, struct orch_error *error);
 /* Columns may be any column of the tables, separated by commas, or chip, file, level, part, work. NULL means "chip,source" in
  * JSON; in text, sources, chips and files one after another. */
 bool validation_write_text(const struct validation *v, const char *group_by, FILE *out, struct orch_error *error);

@@ -111,13 +111,13 @@ static uint64_t simulated(const struct amx_job *j, const void *host)
     return (uint64_t)((const uint8_t *)host - j->space->host);
 }
 
-static void note_copy(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes,
-                      uint64_t src_stride)
+static void note_copy(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row, uint32_t rows,
+                      uint32_t row_bytes)
 {
     struct amx_job *j = ctx->owner;
     if (!wants_time(j))
         return;
-    amx_timer_copy(j->timer, simulated(j, dst), simulated(j, src), rows, row_bytes, src_stride);
+    amx_timer_copy(j->timer, simulated(j, dst), dst_row, simulated(j, src), src_row, rows, row_bytes);
 }
 
 static void note_transpose(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row,

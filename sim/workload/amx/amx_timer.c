@@ -172,7 +172,7 @@ static void trace_scalar(struct amx_timer *t, enum work_kind kind, const struct 
     struct cpu_timing *const timing = t->core->timing;
     scalar_trace_time(t->scalar, timed);
     if (kind == WORK_COPY)
-        scalar_trace_copy(t->scalar, timing, w->dst, w->src, w->rows, w->row_bytes, w->src_row);
+        scalar_trace_copy(t->scalar, timing, w->dst, w->dst_row, w->src, w->src_row, w->rows, w->row_bytes);
     else
         scalar_trace_transpose(t->scalar, timing, w->dst, w->dst_row, w->src, w->src_row, w->vectors, w->count, w->element_bytes);
 }
@@ -296,9 +296,11 @@ static void scalar(struct amx_timer *t, enum work_kind kind, const struct scalar
     hand_over(t);
 }
 
-void amx_timer_copy(struct amx_timer *t, uint64_t dst, uint64_t src, uint32_t rows, uint32_t row_bytes, uint64_t src_stride)
+void amx_timer_copy(struct amx_timer *t, uint64_t dst, uint64_t dst_row, uint64_t src, uint64_t src_row, uint32_t rows,
+                    uint32_t row_bytes)
 {
-    const struct scalar_work work = {.dst = dst, .src = src, .src_row = src_stride, .rows = rows, .row_bytes = row_bytes};
+    const struct scalar_work work = {
+        .dst = dst, .dst_row = dst_row, .src = src, .src_row = src_row, .rows = rows, .row_bytes = row_bytes};
     scalar(t, WORK_COPY, &work);
 }
 

@@ -20,7 +20,8 @@ void amx_timer_start(struct amx_timer *timer, double now_ns);
 void amx_timer_batch(struct amx_timer *timer, const uint8_t *op, const uint64_t *operand, uint32_t count);
 void amx_timer_passes(struct amx_timer *timer, const struct amx_passes *passes);
 /* Scalar code follows the AMX instructions sent so far and comes before the next ones. Addresses are simulated ones. */
-void amx_timer_copy(struct amx_timer *timer, uint64_t dst, uint64_t src, uint32_t rows, uint32_t row_bytes, uint64_t src_stride);
+void amx_timer_copy(struct amx_timer *timer, uint64_t dst, uint64_t dst_row, uint64_t src, uint64_t src_row, uint32_t rows,
+                    uint32_t row_bytes);
 void amx_timer_transpose(struct amx_timer *timer, uint64_t dst, uint64_t dst_row, uint64_t src, uint64_t src_row,
                          uint32_t vectors, uint32_t count, uint32_t element_bytes);
 /* Returns the time at which everything is complete. */

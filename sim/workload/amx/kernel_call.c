@@ -317,7 +317,7 @@ const char *kernel_variant(const struct kernel_call *c, enum amx_gen gen)
                                            [4] = {[1] = "sgemm_64x16"}};
     if (c->info == &kernels[KERNEL_GEMV])
         return c->kind == GEMM_F64 ? "dgemv_8_rows" : "sgemv_16_rows";
-    const struct gemm_form form = gemm_form_of(c->kind, c->m, c->n);
+    const struct gemm_form form = gemm_form_of(c->kind, c->m, c->n, c->transpose_a, c->transpose_b);
     if (c->alpha == 1 && (c->beta == 0 || c->beta == 1) && thin[form.y][form.x])
         return thin[form.y][form.x];
     return names[c->kind][gen >= AMX_GEN_M2];

@@ -136,11 +136,11 @@ static void touch(struct scalar_trace *s, uint64_t address)
     s->trace.address[s->trace.addresses++] = address;
 }
 
-void scalar_trace_copy(struct scalar_trace *s, struct cpu_timing *timing, uint64_t dst, uint64_t src, uint32_t rows,
-                       uint32_t row_bytes, uint64_t src_stride)
+void scalar_trace_copy(struct scalar_trace *s, struct cpu_timing *timing, uint64_t dst, uint64_t dst_row, uint64_t src,
+                       uint64_t src_row, uint32_t rows, uint32_t row_bytes)
 {
-    for (uint32_t r = 0; r < rows; r++, dst += row_bytes) {
-        const uint64_t from = src + r * src_stride;
+    for (uint32_t r = 0; r < rows; r++, dst += dst_row) {
+        const uint64_t from = src + r * src_row;
         uint32_t at = 0;
         begin(s, timing, BLOCK_ROW);
         for (; row_bytes - at >= 64; at += 64) {

@@ -16,8 +16,8 @@ void scalar_trace_time(struct scalar_trace *trace, bool timed);
 
 /* Times a copy of `rows` rows of row_bytes from strided src to dense dst, 64 bytes per iteration. Addresses are simulated ones.
  */
-void scalar_trace_copy(struct scalar_trace *trace, struct cpu_timing *timing, uint64_t dst, uint64_t src, uint32_t rows,
-                       uint32_t row_bytes, uint64_t src_stride);
+void scalar_trace_copy(struct scalar_trace *trace, struct cpu_timing *timing, uint64_t dst, uint64_t dst_row, uint64_t src,
+                       uint64_t src_row, uint32_t rows, uint32_t row_bytes);
 /* Times a transpose of `vectors` strided source vectors of `count` elements into rows of dst, in 16-byte blocks. */
 void scalar_trace_transpose(struct scalar_trace *trace, struct cpu_timing *timing, uint64_t dst, uint64_t dst_row, uint64_t src,
                             uint64_t src_row, uint32_t vectors, uint32_t count, uint32_t element_bytes);

@@ -1,4 +1,5 @@
 /* The examples below tests/examples, as somebody builds and starts them who has the installed files and nothing else. */
+#include "sim/orchard.h"
 #include "tests/sim/shell_example.h"
 #include "tests/support/suite.h"
 
@@ -47,13 +48,21 @@ static void test_installed_files(void)
 {
     char path[200];
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, i ? "lib" : "include");
+    static const char *const places[] = {"include", "lib", "lib/pkgconfig"};
+    for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, places[i]);
         CU_ASSERT_EQUAL(mkdir(path, 0777), 0);
     }
     shell_place(folder, ORCHARD_SOURCE_DIR "/sim/orchard.h", "include/orchard.h");
     shell_place(folder, ORCHARD_BUILD_DIR "/liborchard.so", "lib/liborchard.so.0");
     shell_place(folder, "liborchard.so.0", "lib/liborchard.so");
+    shell_place(folder, ORCHARD_BUILD_DIR "/liborchard.a", "lib/liborchard.a");
+    CHECK(start("sed -e 's|@PREFIX@|%s|' -e 's|@VERSION@|%s|' " ORCHARD_SOURCE_DIR
+                "/sim/orchard.pc.in > lib/pkgconfig/orchard.pc",
+                folder, orchard_version()) == 0,
+          "%s", out);
+    snprintf(path, sizeof path, "%s/lib/pkgconfig", folder);
+    setenv("PKG_CONFIG_PATH", path, 1);
     snprintf(path, sizeof path, "%s/runs.db", folder);
     setenv("ORCHARD_DB", path, 1);
     snprintf(path, sizeof path, "%s/lib", folder);
@@ -95,20 +104,41 @@ static bool possible(const char *path)
     return false;
 }
 
+/* How a program finds the library: pkg-config says it, or, where there is none, who builds it. */
+static const char *flags(void)
+{
+    return start("pkg-config --version") == 0 ? "$(pkg-config --cflags --libs orchard)" : "-Iinclude -Llib -lorchard";
+}
+
 static void test_in_c(void)
 {
+    const char *const how = flags();
     glob_t found;
     CU_ASSERT_EQUAL_FATAL(glob(EXAMPLES "/c/*.c", 0, NULL, &found), 0);
     CU_ASSERT_EQUAL(found.gl_pathc, ARRAY_COUNT(expected) - 1); /* report is in Python alone */
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *const path = found.gl_pathv[i];
-        const int built =
-            start(TEST_CC " -std=c11 -pedantic -Wall -Wextra -Werror -Iinclude %s -o %s -Llib -lorchard", path, name_of(path));
+        const int built = start(TEST_CC " -std=c11 -pedantic -Wall -Wextra -Werror %s -o %s %s", path, name_of(path), how);
         CHECK(built == 0, "%s: %s", path, out);
         if (possible(path))
             check_output(path, start("./%s", name_of(path)), false);
     }
     globfree(&found);
+}
+
+/* A program that carries the library with it: pkg-config names what the library itself needs. */
+static void test_static_library(void)
+{
+    if (start("pkg-config --version") != 0 || strcmp(TEST_MODE, "opt") != 0) {
+        suite_skip("no pkg-config, or a library with sanitizers");
+        return;
+    }
+    CHECK(start("pkg-config --modversion orchard") == 0 && strncmp(out, orchard_version(), strlen(orchard_version())) == 0, "%s",
+          out);
+    const int built = start(TEST_CC " -std=c11 " EXAMPLES "/c/chip.c -o chip_static $(pkg-config --cflags orchard) "
+                                    "lib/liborchard.a $(pkg-config --static --libs orchard | sed 's/-lorchard//') 2>&1");
+    CHECK(built == 0, "%s", out);
+    check_output(EXAMPLES "/c/chip.c", start("LD_LIBRARY_PATH= ./chip_static"), false);
 }
 
 /* C++ programs may include the header, too. */
@@ -149,7 +179,7 @@ static void test_nothing_is_left(void)
 
 static const struct suite_test tests[] = {
     {"the installed files", test_installed_files}, {"examples in C", test_in_c},
-    {"the header in C++", test_header_in_cpp},     {"examples in Python", test_in_python},
-    {"files are deleted", test_nothing_is_left},
+    {"the static library", test_static_library},   {"the header in C++", test_header_in_cpp},
+    {"examples in Python", test_in_python},        {"files are deleted", test_nothing_is_left},
 };
 SUITE_MAIN("examples", tests)

@@ -65,10 +65,23 @@ static bool needs_clang(const char *line)
     return strstr(line, ".metal") || strstr(line, ".cl ") || strstr(line, "row.json");
 }
 
+/* Whether the same line ran before, on another page. */
+static bool ran_before(const char *line)
+{
+    static char *ran[MOST_COMMANDS];
+    static unsigned count;
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(ran[i], line) == 0)
+            return true;
+    if (count < MOST_COMMANDS && (ran[count] = strdup(line)))
+        count++;
+    return false;
+}
+
 static void check_command(const char *line)
 {
     char out[OUT_BYTES];
-    if (++commands > MOST_COMMANDS || (needs_clang(line) && !has_clang()))
+    if (++commands > MOST_COMMANDS || ran_before(line) || (needs_clang(line) && !has_clang()))
         return;
     if (strncmp(line, "orchard serve", 13) == 0) {
         check_server(line);

@@ -34,7 +34,7 @@ static void test_timing(void)
     const char *const line =
         "run model:gpt2 --unit gpu --chip m1 --precision f16 --prompt %u --generate 8 --detail op --rerun --json";
     double decode[3];
-    static const unsigned prompts[] = {16, 16, 800};
+    static const unsigned prompts[] = {16, 16, 300};
     for (unsigned i = 0; i < ARRAY_COUNT(prompts); i++) {
         char words[200];
         snprintf(words, sizeof words, line, prompts[i]);

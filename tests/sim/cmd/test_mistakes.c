@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define EXAMPLES ORCHARD_SOURCE_DIR "/tests/examples"
+
 static struct cli_home home = {.name = "mistakes"};
 
 /* $ is the folder of the test. */
@@ -27,6 +29,7 @@ static const struct cli_wrong mistakes[] = {
     {"run gemm:512*512*512", 2, "as in gemm:1024x1024x1024"},
     {"run gemm 512 512 512", 2, "did you mean gemm:512x512x512?"},
     {"run softmax:64", 2, "it takes RxC"},
+    {"run program.elf --args 256 4", 2, "every argument of a program takes --args 4"},
     {"run gemm:64x64x64,bacth=2", 2, "did you mean batch?"},
     {"kernels show gem", 2, "did you mean gemm:MxNxK"},
     {"kernels gemm", 2, "show gemm"},
@@ -120,6 +123,38 @@ static const struct cli_wrong mistakes[] = {
     {"whatif gemm:64x64x64 --goal time<1 --vary amx.clock_ghz=2:4", 2, "did you mean seconds?"},
     {"whatif gemm:64x64x64 --goal seconds<fast --vary amx.clock_ghz=2:4", 2, "is no number in s"},
     {"loadtest model:resnet50 --arrivals 200", 2, "poisson:RATE"},
+    /* what else people type */
+    {"run gemm:64x64x0", 2, "as in gemm:1024x1024x1024"},
+    {"run gemm:64x64x64 --cores 100", 2, "from 1 to 64"},
+    {"run gemm:64x64x64 --unit cpu --core perf", 2, "(p|e)"},
+    {"run gemm:64x64x64 --unit tpu", 2, "did you mean ane?"},
+    {"run gemm:64x64x64 --output out.html", 2, "orchard report last -o FILE.html"},
+    {"run gemm:64x64x64 --fitted mine", 2, "orchard tune and calibrate make them"},
+    {"run gemm:64x64x64 --power-mode high", 2, "give --device, as in --device macbook-air"},
+    {"run gemm:64x64x64 --battery 120 --device macbook-air --duration 10", 2, "from 0 to 100"},
+    {"run gemm:64x64x64 --precision q4_0 --unit amx", 2, "it has f64 f32 f16 bf16 i16 i8"},
+    {"run gemm:64x64x64 --set amx.clock_ghz=0", 2, "from 0.1 to 10 GHz"},
+    {"run " EXAMPLES "/models/digit.onnx", 2, "digits.onnx?"},
+    {"run " EXAMPLES "/models/digits.onnx --input x=1", 2, "the first is"},
+    {"run " EXAMPLES "/cpu/kernels.o", 2, "name a function with --entry; it has saxpy, dot"},
+    {"run " EXAMPLES "/cpu/kernels.o --entry dott", 2, "did you mean dot?"},
+    {"run " EXAMPLES "/gpu/saxpy.metal --entry saxpy --grid 64 --group 2048", 2, "at most 1024 are possible"},
+    {"serve --port 99999", 2, "from 0 to 65535"},
+    {"serve --adress 0.0.0.0", 2, "did you mean --address?"},
+    {"report 999 -o $/x.html", 2, "last is the newest"},
+    {"compare 1", 2, "as in compare 12 last"},
+    {"db sql SELECT/**/*/**/FROM/**/runs", 2, "no such table: runs; did you mean run?"},
+    {"trace convert " EXAMPLES "/cpu/kernels.o --perfetto $/x.json", 2, "orchard trace record writes them"},
+    {"trace import --format pytorch $/one.elf -o $/t", 2, "did you mean pytorch-profiler?"},
+    {"validate " EXAMPLES "/measurements/mine.csv --group-by color", 2, "there are chip, file, level, part, source"},
+    {"calibrate " EXAMPLES "/measurements/loops.csv --vary amx.zz", 2, "orchard chips show"},
+    {"tune gemm:64x64x64 --unit npu", 2, "did you mean ane?"},
+    {"regress check nosuch", 2, "orchard regress record makes one"},
+    {"schema rum", 2, "did you mean run?"},
+    {"measure gemm:512 -o $/mac", 2, "as gemm:512x512x512"},
+    {"measure read " EXAMPLES "/measurements/mine.csv", 2, "no column 'machine'"},
+    {"build " EXAMPLES "/models/digits.onnx --unit npu -o $/x", 2, "did you mean ane?"},
+    {"help rum", 2, "did you mean run?"},
 };
 
 static bool make_file(const char *name, const char *content)
@@ -135,6 +170,8 @@ static void test_every_message_names_the_fix(void)
     CHECK(ARRAY_COUNT(mistakes) >= 60, "%zu rows", ARRAY_COUNT(mistakes));
     cli_home_open(&home);
     CHECK(make_file("one.elf", "not yet") && make_file("one.s", "nop\n"), "files");
+    if (!cli_ask(&home, "run gemm:32x32x32 --unit amx")) /* there is a database */
+        return;
     for (size_t i = 0; i < ARRAY_COUNT(mistakes); i++) {
         char says[256] = "";
         const char *const at = strchr(mistakes[i].says, '$');
@@ -202,6 +239,10 @@ static void test_failed_points_say_why(void)
     if (cli_ask(&home, "-q sweep gemm:64x64x64 -L precision=f16,fp32 -j 1"))
         CHECK(strstr(home.outcome.out, "1 failed, the first: --precision fp32: no such type; did you mean f32?") != NULL, "%s",
               home.outcome.out);
+    /* Of a sweep without any answer the exit code tells, too. */
+    if (cli_ask(&home, "-q sweep gemm:64x64x64 -L amx.clock_ghz=2..4 -j 1"))
+        CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "no point of the sweep could be simulated; the first: --set"),
+              "%d %s", home.outcome.code, home.outcome.err);
     cli_home_remove(&home);
 }
 

@@ -231,7 +231,30 @@ static void test_cores_of_networks(void)
     }
 }
 
-/* A recorded trace: a lane for each core and unit, a slice for each instruction, an arrow for each launch. */
+/* A recorded trace gives the very file that the run gives: the cores, the reasons, the means, where the steps of a network ran.
+ */
+static void test_a_recorded_trace_gives_the_file_of_its_run(void)
+{
+    static const char *const lines[] = {
+        "gemm:512x512x512 --unit gpu --detail op --repeat 3",
+        "gemm:128x128x128 --unit cpu --cores 3 --repeat 2",
+        "model:squeezenet-1.0 --unit gpu --mode timing",
+        "stream-triad:1M[unit=gpu] + stream-triad:1M[unit=cpu]",
+    };
+    char command[300], compared[200];
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
+        snprintf(command, sizeof command, "run %s --chip m1 --rerun --perfetto $/run.json", lines[i]);
+        if (!cli_ask(&home, "%s", command))
+            return;
+        cli_ask(&home, "trace record %s --chip m1 -o $/of.trace", lines[i]);
+        cli_ask(&home, "trace convert $/of.trace --perfetto $/trace.json");
+        CHECK(home.outcome.code == 0, "%s: %.300s", lines[i], home.outcome.err);
+        snprintf(compared, sizeof compared, "cmp -s %s/run.json %s/trace.json", home.folder, home.folder);
+        CHECK(system(compared) == 0, "%s: the trace gives another file", lines[i]);
+    }
+}
+
+/* A lane for each core and unit, a slice for each instruction, an arrow for each launch. */
 static void test_a_recorded_trace(void)
 {
     static const struct {
@@ -247,9 +270,11 @@ static void test_a_recorded_trace(void)
         const struct trace_sums sums = sums_of("one.json");
         json_object *const d = trace_of("one.json");
         const double instructions = document_number(info, "/records/instruction"), ops = document_number(info, "/records/op_end");
-        CHECK(instructions > 0 && (double)sums.slices == instructions + 2 * ops + document_number(info, "/runs"),
+        const double others = (double)(slices_on(d, "time by reason") + lanes_of("one.json", rows[i].unit));
+        CHECK(instructions > 0 && (double)sums.slices == instructions + 2 * ops + document_number(info, "/runs") + others,
               "%s: %zu slices of %g instructions and %g operators", rows[i].unit, sums.slices, instructions, ops);
-        CHECK((double)sums.arrows == document_number(info, "/records/launch"), "%s: %zu arrows", rows[i].unit, sums.arrows);
+        CHECK((double)sums.arrows == document_number(info, "/records/launch") + lanes_of("one.json", rows[i].unit),
+              "%s: %zu arrows", rows[i].unit, sums.arrows);
         CHECK(slices_on(d, rows[i].lane) > 0, "no lane %s", rows[i].lane);
         json_object_put(info);
         json_object_put(d);
@@ -281,6 +306,7 @@ static const struct suite_test tests[] = {
     {"a machine gives counters", test_a_machine_gives_counters},
     {"two workloads at once have tracks of their own", test_two_workloads_at_once},
     {"a network has its kernels on its units", test_a_network_has_its_kernels},
+    {"a recorded trace gives the file of its run", test_a_recorded_trace_gives_the_file_of_its_run},
     {"a recorded trace has lanes of instructions", test_a_recorded_trace},
     {"failures leave no file", test_failures_leave_no_file},
 };

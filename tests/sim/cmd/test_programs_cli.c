@@ -226,6 +226,15 @@ static void test_input(void)
     cli_home_remove(&home);
 }
 
+/* SQL finds it, too. */
+static void expect_in_database(const char *type, const char *value)
+{
+    char row[160];
+    snprintf(row, sizeof row, "%s|%s", type, value);
+    if (cli_ask(&home, "db sql SELECT/**/returned_type||'|'||returned_value/**/FROM/**/run"))
+        CHECK(strstr(home.outcome.out, row) != NULL, "%s for %s", home.outcome.out, row);
+}
+
 /* As AAPCS64 says for each type. */
 static void test_returned(void)
 {
@@ -246,6 +255,7 @@ static void test_returned(void)
         snprintf(line, sizeof line, "returned  %s (%s)", cases[i].value, cases[i].type);
         expect("kernels", call, 0, line, NULL);
     }
+    expect_in_database("{i32,f32}", "[-3, 4.5]");
     /* Three floats are a struct, no vector; a large struct is in memory. */
     expect("kernels", "--entry kernel_three --returns f32x3", 2, NULL, "a vector of 8 or 16 bytes");
     expect("kernels", "--entry kernel_two --returns {i64,i64,i64}", 2, NULL, "larger ones are in memory");

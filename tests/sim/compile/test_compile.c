@@ -43,6 +43,38 @@ static void test_stored_text(void)
     compile_result_free(&r);
 }
 
+struct every {
+    unsigned count;
+    bool same;
+};
+
+static bool compare_kernel(void *context, const struct compile_result *r)
+{
+    struct every *const e = context;
+    struct compile_result one;
+    struct orch_error error;
+    CHECK(compile(two(), r->kernel.name, NULL, &one, &error), "%s", error.text);
+    e->same =
+        e->same && one.kernel.hash == r->kernel.hash && one.lines == r->lines && strcmp(one.kernel.path, r->kernel.path) == 0;
+    compile_result_free(&one);
+    return ++e->count < 2;
+}
+
+/* All kernels at once are what each is alone, and the caller says when it has enough. */
+static void test_every_kernel(void)
+{
+    const struct compile_request q = {.path = two(), .optimise = 2};
+    struct compile_request bad = q;
+    struct every e = {.same = true};
+    struct orch_error error = {0};
+    CHECK(compile_every(&q, compare_kernel, &e, &error), "%s", error.text);
+    CU_ASSERT_TRUE(e.count == 2 && e.same);
+    bad.text = "no module";
+    bad.text_bytes = strlen(bad.text);
+    CU_ASSERT_FALSE(compile_every(&bad, compare_kernel, &e, &error));
+    CHECK(error.exit_code == ORCH_USAGE && strstr(error.text, "two.ll:1"), "%s", error.text);
+}
+
 /* Sizes of the launch, which the hardware does not tell, come as arguments that nobody gives. */
 static void test_sizes(void)
 {
@@ -308,6 +340,7 @@ static void test_metal_types(void)
 static const struct suite_test tests[] = {
     {"the cache", test_cache}, /* first: it says where the cache is */
     {"stored text", test_stored_text},
+    {"every kernel of a source", test_every_kernel},
     {"sizes of the launch", test_sizes},
     {"constant tables", test_tables},
     {"what is refused", test_refused},

@@ -68,45 +68,20 @@ static bool can_be_kept(const struct abi_kernel *k)
 
 static const char *const folders[] = {FOLDER "mlx", FOLDER "ggml"};
 
-static bool write_kernel(FILE *out, const char *source, const char *path, const char *entry)
-{
-    const struct compile_request q = {
-        .path = path, .entry = entry, .include = folders, .includes = ARRAY_COUNT(folders), .optimise = 2, .fast_math = true};
-    struct compile_result r;
-    struct orch_error error = {0};
-    const bool ok = compile_source(&q, &r, &error);
-    TELL(ok, "%s %s: %s", source, entry, error.text);
-    TELL(!ok || r.spills < 32, "%s %s: %u spills", source, entry, r.spills);
-    const bool kept = ok && can_be_kept(&r.kernel);
-    if (kept)
-        write_row(out, source, &r.kernel);
-    compile_result_free(&r);
-    return kept;
-}
+struct table {
+    FILE *out;
+    const char *source;
+};
 
-/* Names of the kernels of a source, one on a line with its function behind a tab. To be freed. */
-static char *list_kernels(const char *path)
+/* Writes a kernel's row, or tells why it has none. */
+static bool write_kernel(void *context, const struct compile_result *r)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *const out = open_memstream(&text, &bytes);
-    const struct compile_request q = {.path = path,
-                                      .include = folders,
-                                      .includes = ARRAY_COUNT(folders),
-                                      .optimise = 2,
-                                      .fast_math = true,
-                                      .show = COMPILE_SHOW_KERNELS,
-                                      .shown = out,
-                                      .show_only = true};
-    struct compile_result r;
-    struct orch_error error = {0};
-    const bool ok = out && compile_source(&q, &r, &error);
-    TELL(ok, "%s: %s", path, error.text);
-    if (ok)
-        compile_result_free(&r);
-    if (out)
-        fclose(out);
-    return text;
+    const struct table *const t = context;
+    TELL(r->spills < 32, "%s %s: %u spills", t->source, r->kernel.name, r->spills);
+    const bool kept = can_be_kept(&r->kernel);
+    if (kept)
+        write_row(t->out, t->source, &r->kernel);
+    return kept;
 }
 
 /* The file that a source gives, NULL when it fails. To be freed. */
@@ -114,21 +89,17 @@ static char *table_of(const char *source)
 {
     char path[PATH], *text = NULL;
     size_t bytes = 0;
+    struct orch_error error = {0};
     snprintf(path, sizeof path, FOLDER "%s.metal", source);
-    char *const names = list_kernels(path);
-    FILE *const out = open_memstream(&text, &bytes);
-    bool ok = names && out;
-    if (out)
-        fprintf(out, "/* Compiled from %s.metal by `make framework-kernels`: do not edit. */\n", source);
-    for (char *at = names; ok && *at;) {
-        const size_t line = strcspn(at, "\n");
-        at[strcspn(at, "\t\n")] = 0;
-        ok = write_kernel(out, source, path, at);
-        at += line + 1;
-    }
-    if (out)
-        fclose(out);
-    free(names);
+    struct table t = {.out = open_memstream(&text, &bytes), .source = source};
+    if (!t.out)
+        return NULL;
+    const struct compile_request q = {
+        .path = path, .include = folders, .includes = ARRAY_COUNT(folders), .optimise = 2, .fast_math = true};
+    fprintf(t.out, "/* Compiled from %s.metal by `make framework-kernels`: do not edit. */\n", source);
+    const bool ok = compile_every(&q, write_kernel, &t, &error);
+    TELL(ok, "%s: %s", path, error.text);
+    fclose(t.out);
     return text;
 }
 

@@ -104,7 +104,7 @@ static void test_drafts(void)
                 {"gpu", "q8_0", "word", "q4_0", NULL, 1},
                 {"amx", "f32", "cat", "f32", NULL, 7},
                 {"gpu", "f32", "word", "f16", "ane", 5},
-                {"hybrid", "q4_0", "long", "q8_0", "cpu", 64}};
+                {"hybrid", "q4_0", "word", "q8_0", "cpu", 64}};
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         check_story_with(rows[i].unit, rows[i].type, rows[i].id, rows[i].draft_type, rows[i].draft_unit, rows[i].tokens);
 }

@@ -53,9 +53,13 @@ static void test_events(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(work);
     work_progress_tell(work, "executing", 0.25, 0);
     CU_ASSERT_EQUAL(h.events, 0); /* too soon */
+    CU_ASSERT(!work_progress_due(work));
     usleep(PAUSE_US);
+    CU_ASSERT(work_progress_due(work));
+    work->state(work->context, &(struct work_state){5, 60, 7, 0.5});
     work_progress_tell(work, "executing", 0.5, 0);
     CU_ASSERT(h.events == 1 && h.last.run == 3 && h.last.progress.fraction == 0.5 && h.last.sequence == 0);
+    CU_ASSERT(h.last.progress.state.watts == 5 && h.last.progress.state.celsius == 60);
     CU_ASSERT_STRING_EQUAL(h.what, "executing gemm");
     CU_ASSERT(h.last.progress.host_seconds >= 0.11 && h.last.progress.part_seconds >= 0.1);
     work_progress_tell(work, "timing", 0.125, 5e6);
@@ -73,7 +77,23 @@ struct told {
     double least, most, time_ns;
     char doing[40][32];
     unsigned words;
+    struct work_state state; /* told last */
+    unsigned states;
 };
+
+/* Somebody who always wants to know. */
+static bool always(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void take_state(void *context, const struct work_state *state)
+{
+    struct told *const t = context;
+    t->state = *state;
+    t->states++;
+}
 
 static void take(void *context, const char *doing, double fraction, double time_ns, bool *stop)
 {
@@ -95,6 +115,16 @@ static bool was_doing(const struct told *t, const char *doing)
     return false;
 }
 
+/* A launch on the GPU tells what it draws: towards its end about what its result says of the time in which the unit is busy. */
+static void check_state(const struct told *t, const struct run_result *r)
+{
+    CHECK(t->states > 10 && fabs(t->state.watts / r->watts_peak - 1) < 0.1, "%u states, %g W, at the end %g W", t->states,
+          t->state.watts, r->watts_peak);
+    CHECK(fabs(t->state.utilisation / (r->utilisation[PART_GPU] * r->seconds / r->device_seconds) - 1) < 0.1, "%g for %g",
+          t->state.utilisation, r->utilisation[PART_GPU]);
+    CHECK(t->state.dram_gbps >= 0 && isnan(t->state.celsius), "%g GB/s, %g C", t->state.dram_gbps, t->state.celsius);
+}
+
 /* Each kind of run tells, and its answer is the same whether anybody waits. */
 static void test_kinds(void)
 {
@@ -106,7 +136,7 @@ static void test_kinds(void)
     } rows[] = {{"gemm:96x96x96", "amx", RUN_FULL, "warming up for", "timing", false},
                 {"gemm:96x96x96", "amx", RUN_FUNCTIONAL, "executing", "executing", false},
                 {"stream-triad:1M", "cpu", RUN_FULL, "warming up for", "timing", false},
-                {"gemm:128x128x128", "gpu", RUN_FULL, "executing", "timing", true},
+                {"gemm:512x512x512", "gpu", RUN_FULL, "executing", "timing", true},
                 {"gemm:128x128x128", "gpu", RUN_FUNCTIONAL, "executing", "executing", true},
                 {"matmul:64x64x64", "ane", RUN_FULL, "executing", "timing", false}};
     struct orch_error error = {0};
@@ -115,8 +145,8 @@ static void test_kinds(void)
     CHECK(chip != NULL, "%s", error.text);
     for (size_t i = 0; chip && i < ARRAY_COUNT(rows); i++) {
         struct told t = {.least = INFINITY, .most = -INFINITY};
-        const struct work_progress progress = {take, &t};
-        double seconds[2] = {0};
+        const struct work_progress progress = {take, &t, always, take_state};
+        double seconds[2] = {0}, joules[2];
         uint64_t checksum[2] = {0};
         for (int waits = 0; waits < 2; waits++) {
             const struct run_request q = {.chip = chip,
@@ -129,6 +159,9 @@ static void test_kinds(void)
             run_result_init(&r);
             CHECK(run && run_execute(run, NULL, 1, &r, &error), "%s on %s: %s", rows[i].workload, rows[i].unit, error.text);
             seconds[waits] = rows[i].mode == RUN_FUNCTIONAL ? 0 : r.seconds;
+            joules[waits] = r.joules;
+            if (waits && strcmp(rows[i].unit, "gpu") == 0 && rows[i].mode == RUN_FULL)
+                check_state(&t, &r);
             checksum[waits] = r.checksum.count ? r.checksum.item[0].fnv1a64 : 0;
             run_result_free(&r);
             run_free(run);
@@ -137,6 +170,7 @@ static void test_kinds(void)
               rows[i].workload, rows[i].unit, t.calls, t.doing[0]);
         CHECK(!rows[i].fraction || (t.least >= 0 && t.most <= 1 && t.most > 0.5), "%s: %g to %g", rows[i].unit, t.least, t.most);
         CU_ASSERT(seconds[0] == seconds[1] && checksum[0] == checksum[1]);
+        CHECK(memcmp(&joules[0], &joules[1], sizeof joules[0]) == 0, "%g and %g J", joules[0], joules[1]);
     }
     chip_close(chip);
     chip_db_close(chips);

@@ -29,6 +29,20 @@ static bool page_has(const char *path, const char *text)
     return has;
 }
 
+/* Asks until a path gives a text with, or without, this word: a run is seen after 0.3 s, a metric a second later. */
+static bool comes(const char *path, const char *word, bool there)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        char *const body = page(path, 200);
+        const bool has = body && strstr(body, word);
+        free(body);
+        if (has == there)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    return false;
+}
+
 /* Runs of nobody, written as SQLite would let anybody. */
 static void write_runs(const char *sql)
 {
@@ -105,7 +119,7 @@ static void test_hostile_names(void)
               paths[i], body ? body : "");
         free(body);
     }
-    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL); /* the observer looks once a second */
+    CHECK(comes("/metrics", "orchard_running_done_ratio{", true) && comes("/metrics", "unit=\"am_x__\"", true), "not observed");
     char *const metrics = page("/metrics", 200), *const info = metrics ? strstr(metrics, "orchard_latest_run_info{") : NULL;
     CHECK(info && !strchr(metrics, '\x1b') && !strchr(metrics, '\xff') && strstr(info, "</script>\\\"} ") &&
               strstr(metrics, "orchard_running_done_ratio{") && !strstr(metrics, "\n=HYPERLINK") &&
@@ -125,7 +139,7 @@ static void test_runs_become_metrics(void)
     CHECK(empty && !strstr(empty, "orchard_latest_run_info"), "there was no run");
     free(empty);
     cli_ask(&home, "run gemm:32x32x32 --unit amx");
-    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL);
+    comes("/metrics", "orchard_latest_run_info", true);
     char *const text = page("/metrics", 200);
     static const char *const lines[] = {
         "\norchard_runs_total{status=\"done\",unit=\"amx\"} 1\n",
@@ -143,14 +157,19 @@ static void test_runs_become_metrics(void)
 
 /* ---- what is going on in other processes ---- */
 
-/* Asks until a path gives a text with, or without, this word: a run is seen after 0.3 s, a metric a second later. */
-static bool comes(const char *path, const char *word, bool there)
+/* Whether both runs say what they draw, and it is what such a chip draws. */
+static bool two_draw_power(void)
 {
-    for (unsigned i = 0; i < 200; i++) {
-        char *const body = page(path, 200);
-        const bool has = body && strstr(body, word);
+    static const char name[] = "\norchard_running_power_watts{";
+    for (unsigned i = 0; i < 100; i++) {
+        char *const body = page("/metrics", 200);
+        unsigned runs = 0;
+        for (const char *at = body ? strstr(body, name) : NULL; at; at = strstr(at + 1, name)) {
+            const double watts = strtod(strchr(at + 1, '}') + 1, NULL);
+            runs += watts > 0.05 && watts < 40;
+        }
         free(body);
-        if (has == there)
+        if (runs == 2)
             return true;
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
@@ -160,8 +179,8 @@ static bool comes(const char *path, const char *word, bool there)
 static void test_runs_of_others_are_seen_while_they_run(void)
 {
     enum { WRITERS = 3 };
-    static const char *const lines[WRITERS] = {"run gemm:1536x1536x1536 --unit gpu --detail instr",
-                                               "run gemm:1280x1280x1280 --unit gpu --detail instr",
+    static const char *const lines[WRITERS] = {"run gemm:64x64x64 --unit gpu --device macbook-air --duration 1000h",
+                                               "run gemm:1280x1280x1280 --unit gpu --detail instr --mode timing",
                                                "sweep gemm:512x512x512 --unit gpu -L gpu_max_mhz=1000:1300:2000 --jobs 1"};
     pid_t writer[WRITERS];
     char line[300];
@@ -172,12 +191,16 @@ static void test_runs_of_others_are_seen_while_they_run(void)
         snprintf(line, sizeof line, "%s --quiet --db %s/runs.db", lines[i], home.folder);
         writer[i] = cli_start(line, -1);
     }
-    CHECK(comes("/now.json", "gemm:1536x1536x1536", true) && comes("/now.json", "gemm:1280x1280x1280", true) &&
+    CHECK(comes("/now.json", "gemm:64x64x64", true) && comes("/now.json", "gemm:1280x1280x1280", true) &&
               comes("/now.json", "points", true),
           "a writer is not seen");
     CHECK(comes("/metrics", "orchard_runs_running 2\n", true) && comes("/metrics", "orchard_sweeps_running 1\n", true) &&
               comes("/metrics", "workload=\"gemm:1280x1280x1280\",chip=\"m1_4p4e_8g\",unit=\"gpu\"} ", true),
           "no metrics of what is going on");
+    /* The machine's power and heat, and what the launch draws while it is timed. */
+    CHECK(comes("/metrics", "\norchard_running_temperature_celsius{row=\"", true) &&
+              comes("/metrics", "\norchard_running_memory_bytes_per_second{row=\"", true) && two_draw_power(),
+          "no state of what is going on");
     for (int i = 0; i < WRITERS; i++)
         kill(writer[i], SIGKILL);
     for (int i = 0; i < WRITERS; i++)
@@ -200,7 +223,7 @@ static void test_promtool_finds_nothing(void)
     if (!start_alone("--device macbook-air"))
         return;
     cli_ask(&home, "run gemm:32x32x32 --unit amx");
-    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL);
+    comes("/metrics", "orchard_latest_run_info", true);
     char *const text = page("/metrics", 200);
     suite_write_text(home.folder, "metrics.txt", text ? text : "");
     snprintf(file, sizeof file, "%s/metrics.txt", home.folder);
@@ -228,7 +251,7 @@ static void test_the_dashboard_asks_for_what_there_is(void)
         return;
     cli_ask(&home, "run gemm:32x32x32 --unit amx");
     json_object_put(post("/completion", "{\"prompt\":\"Once\",\"n_predict\":2}", 200));
-    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL);
+    comes("/metrics", "orchard_latest_run_info", true);
     json_object *const dashboard = get("/grafana.json");
     char *const metrics = page("/metrics", 200);
     CHECK(json_object_array_length(document_at(dashboard, "/panels")) > 10, "an empty dashboard");

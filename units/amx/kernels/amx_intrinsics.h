@@ -74,7 +74,7 @@ struct amx_cursor;
 #define AMX_CLR(ctx)                                                                         __asm__ volatile("nop\nnop\nnop\n.inst 0x00201221" ::: "memory")
 #define AMX_ADDRESS(ctx, pointer)                                                            ((void)(ctx), (uint64_t)(uintptr_t)(pointer))
 #define AMX_SCALAR_BEGIN(ctx)                                                                ((void)(ctx))
-#define AMX_SCALAR_COPY(ctx, dst, src, rows, row_bytes, src_stride)                          ((void)(ctx))
+#define AMX_SCALAR_COPY(ctx, dst, dst_row, src, src_row, rows, row_bytes)                    ((void)(ctx))
 #define AMX_SCALAR_TRANSPOSE(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes) ((void)(ctx))
 
 #else
@@ -92,7 +92,8 @@ struct amx_ctx {
     /* May be NULL. The instructions [first, second) and [second, count) are two passes of a loop, of which `left` remain. Returns
      * non-zero when it has done all of it. */
     int (*passes)(struct amx_ctx *ctx, uint32_t first, uint32_t second, uint32_t left);
-    void (*copy)(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes, uint64_t src_stride);
+    void (*copy)(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row, uint32_t rows,
+                 uint32_t row_bytes);
     void (*transpose)(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row, uint32_t vectors,
                       uint32_t count, uint32_t element_bytes);
     void *owner;
@@ -155,13 +156,14 @@ static inline int amx_cursor_pass(struct amx_cursor *to, uint32_t left)
 /* Issues through the context or, between AMX_ENTER and AMX_LEAVE, through the cursor. */
 #define AMX_ISSUE(to, op, operand)                                                                                               \
     _Generic((to), struct amx_ctx * : amx_ctx_push, struct amx_cursor * : amx_cursor_push)(to, op, operand)
-#define AMX_SET(ctx)                                                amx_ctx_push(ctx, AMXI_SETCLR, 0)
-#define AMX_CLR(ctx)                                                amx_ctx_push(ctx, AMXI_SETCLR, 1)
-#define AMX_ADDRESS(ctx, pointer)                                   ((uint64_t)(uintptr_t)(pointer) - (ctx)->host_base)
+#define AMX_SET(ctx)              amx_ctx_push(ctx, AMXI_SETCLR, 0)
+#define AMX_CLR(ctx)              amx_ctx_push(ctx, AMXI_SETCLR, 1)
+#define AMX_ADDRESS(ctx, pointer) ((uint64_t)(uintptr_t)(pointer) - (ctx)->host_base)
 /* Must come before C code reads or writes memory that AMX instructions touch. */
-#define AMX_SCALAR_BEGIN(ctx)                                       ((ctx)->count ? (ctx)->flush(ctx) : (void)0)
+#define AMX_SCALAR_BEGIN(ctx)     ((ctx)->count ? (ctx)->flush(ctx) : (void)0)
 /* Must come after C code copied `rows` rows of row_bytes, or transposed `vectors` strided source vectors of `count` elements. */
-#define AMX_SCALAR_COPY(ctx, dst, src, rows, row_bytes, src_stride) (ctx)->copy(ctx, dst, src, rows, row_bytes, src_stride)
+#define AMX_SCALAR_COPY(ctx, dst, dst_row, src, src_row, rows, row_bytes)                                                        \
+    (ctx)->copy(ctx, dst, dst_row, src, src_row, rows, row_bytes)
 #define AMX_SCALAR_TRANSPOSE(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes)                                     \
     (ctx)->transpose(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes)
 

@@ -38,12 +38,13 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n)
+/* Sides of four registers are for lines that are contiguous: those that are made in pieces have PIECE_WIDTH. */
+struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n, int transpose_a, int transpose_b)
 {
     const uint32_t y = m <= 16 ? 1 : 2, x = n <= 16 ? 1 : 2;
     if (kind != GEMM_F32)
         return (struct gemm_form){2, 2};
-    return (struct gemm_form){x == 1 && m > 32 ? 4 : y, y == 1 && n > 32 ? 4 : x};
+    return (struct gemm_form){x == 1 && m > 32 && transpose_a ? 4 : y, y == 1 && n > 32 && !transpose_b ? 4 : x};
 }
 
 /* How a product is cut into tiles and blocks, and where its panels lie in the workspace. */
@@ -105,7 +106,7 @@ uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint3
 uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks)
 {
     struct plan p, square;
-    make_plan(&p, kind, gemm_form_of(kind, m, n), m, n, k, blocks);
+    make_plan(&p, kind, gemm_form_of(kind, m, n, 1, 0), m, n, k, blocks);
     make_plan(&square, kind, (struct gemm_form){2, 2}, m, n, k, blocks);
     return p.bytes > square.bytes ? p.bytes : square.bytes;
 }
@@ -173,13 +174,8 @@ static struct operand operand_a(const struct run *r, uint32_t columns)
 static struct operand operand_b(const struct run *r, uint32_t rows)
 {
     const struct gemm_args *g = r->args;
-    return (struct operand){r->b,
-                            g->ldb,
-                            r->plan.b_at,
-                            r->plan.tile_n,
-                            (rows - 1) / r->plan.tile_m + 1,
-                            !g->transpose_b,
-                            g->blocks.loaded ? r->plan.all_n : 0};
+    const uint32_t across = (rows - 1) / r->plan.tile_m + 1, loaded = g->blocks.loaded ? r->plan.all_n : 0;
+    return (struct operand){r->b, g->ldb, r->plan.b_at, r->plan.tile_n, across, !g->transpose_b, loaded};
 }
 
 static int is_f32(const struct run *r)
@@ -239,13 +235,25 @@ static void pack_panel(const struct run *r, const struct operand *o, uint32_t fi
         gemm_pack_panel(r->ctx, panel, &s.source, s.width, valid, k, k_padded);
 }
 
+/* Packs whole panels side by side where that reads better. Returns how many elements they are. */
+static uint32_t pack_strips(const struct run *r, const struct operand *o, uint32_t first, uint32_t count, uint32_t k0, uint32_t k,
+                            uint32_t k_padded)
+{
+    const uint32_t whole = count / o->tile * o->tile;
+    const struct side s = side_of(r, o, first, 0, o->tile, k0, k_padded);
+    if (r->plan.shape->k_group != 1 || is_direct(r, o, o->tile) || !gemm_packs_strips(&s.source, o->tile, whole))
+        return 0;
+    gemm_pack_strips(r->ctx, r->workspace + panel_at(r, o, first, 0, k0, k_padded), &s.source, o->tile, whole, k, k_padded);
+    return whole;
+}
+
 /* Packs what the tiles of a block want in panels: `count` elements from `first` on. */
 static void pack(const struct run *r, const struct operand *o, uint32_t first, uint32_t count, uint32_t k0, uint32_t k,
                  uint32_t k_padded)
 {
     if (o->loaded || is_in_pieces(r, o))
         return;
-    for (uint32_t at = 0; at < count; at += o->tile) {
+    for (uint32_t at = pack_strips(r, o, first, count, k0, k, k_padded); at < count; at += o->tile) {
         const uint32_t valid = min_u32(o->tile, count - at);
         if (!is_direct(r, o, valid))
             pack_panel(r, o, first + at, at, valid, k0, k, k_padded);
@@ -399,7 +407,7 @@ static struct gemm_form form_of(const struct run *r)
     const uint64_t one = one_bits((enum gemm_kind)g->kind);
     if (!r->plain_alpha || (g->beta_bits && g->beta_bits != one))
         return (struct gemm_form){2, 2};
-    return gemm_form_of((enum gemm_kind)g->kind, g->m, g->n);
+    return gemm_form_of((enum gemm_kind)g->kind, g->m, g->n, (int)g->transpose_a, (int)g->transpose_b);
 }
 
 static struct run begin(struct amx_ctx *ctx, const struct gemm_args *args)

@@ -54,7 +54,7 @@ const struct gemm_shape *gemm_shape_of(enum gemm_kind kind);
 struct gemm_form {
     uint32_t y, x;
 };
-struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n);
+struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n, int transpose_a, int transpose_b);
 
 uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k);
 uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks);

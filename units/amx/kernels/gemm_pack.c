@@ -128,10 +128,38 @@ void gemm_pack_panel(struct amx_ctx *ctx, void *dst, const struct pack_source *s
         const uint64_t src_stride = s->stride * s->element_bytes;
         for (uint32_t i = 0; i < k; i++)
             copy_bytes((uint8_t *)dst + line_bytes * i, (const uint8_t *)s->base + src_stride * i, row_bytes);
-        AMX_SCALAR_COPY(ctx, dst, s->base, k, row_bytes, src_stride);
+        AMX_SCALAR_COPY(ctx, dst, line_bytes, s->base, src_stride, k, row_bytes);
     } else {
         transpose_panel(dst, line_bytes, s->base, s->stride * s->element_bytes, s->element_bytes, valid, k);
         AMX_SCALAR_TRANSPOSE(ctx, dst, line_bytes, s->base, s->stride * s->element_bytes, valid, k, s->element_bytes);
+    }
+}
+
+/* `panels` panels, panel_bytes apart, of source lines that begin at `from`. */
+static void pack_strip(struct amx_ctx *ctx, uint8_t *to, uint64_t panel_bytes, uint32_t panels, const uint8_t *from,
+                       uint64_t src_row, uint64_t line_bytes, uint32_t k)
+{
+    for (uint32_t i = 0; i < k; i++, to += line_bytes, from += src_row) {
+        for (uint32_t p = 0; p < panels; p++)
+            copy_bytes(to + p * panel_bytes, from + p * line_bytes, line_bytes);
+        AMX_SCALAR_COPY(ctx, to, panel_bytes, from, line_bytes, panels, (uint32_t)line_bytes);
+    }
+}
+
+void gemm_pack_strips(struct amx_ctx *ctx, void *dst_, const struct pack_source *s, uint32_t width, uint32_t elements, uint32_t k,
+                      uint32_t k_padded)
+{
+    const uint64_t line_bytes = (uint64_t)width * s->element_bytes, panel_bytes = line_bytes * k_padded;
+    uint8_t *dst = dst_;
+    const uint8_t *src = s->base;
+    AMX_SCALAR_BEGIN(ctx);
+    for (uint32_t left = elements / width; left > 0;) {
+        const uint32_t panels = left < GEMM_STRIP_PANELS ? left : GEMM_STRIP_PANELS;
+        pack_strip(ctx, dst, panel_bytes, panels, src, s->stride * s->element_bytes, line_bytes, k);
+        for (uint32_t p = 0; p < panels; p++, dst += panel_bytes)
+            zero_bytes(dst + line_bytes * k, panel_bytes - line_bytes * k);
+        src += panels * line_bytes;
+        left -= panels;
     }
 }
 
@@ -163,5 +191,5 @@ void gemm_copy_rows(struct amx_ctx *ctx, void *dst, uint64_t dst_stride, const v
     AMX_SCALAR_BEGIN(ctx);
     for (uint32_t i = 0; i < rows; i++)
         copy_bytes((uint8_t *)dst + dst_stride * i, (const uint8_t *)src + src_stride * i, row_bytes);
-    AMX_SCALAR_COPY(ctx, dst, src, rows, row_bytes, src_stride);
+    AMX_SCALAR_COPY(ctx, dst, dst_stride, src, src_stride, rows, row_bytes);
 }

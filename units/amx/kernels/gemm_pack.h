@@ -23,6 +23,19 @@ struct pack_source {
 void gemm_pack_panel(struct amx_ctx *ctx, void *dst, const struct pack_source *source, uint32_t width, uint32_t valid, uint32_t k,
                      uint32_t k_padded);
 
+/* Some panels may be made side by side, so that more of a source line is read at a time. A prefetcher follows what one panel
+ * takes of each line as long as that is the same number of cache lines on. It is not where source lines are no whole cache lines,
+ * and it need not where so many panels take all of them. */
+#define GEMM_STRIP_PANELS 16u /* as many streams of stores at a time */
+static inline int gemm_packs_strips(const struct pack_source *s, uint32_t width, uint32_t elements)
+{
+    return s->lines_contiguous && elements >= 2 * width &&
+           (s->stride * s->element_bytes % 128 != 0 || s->stride <= GEMM_STRIP_PANELS * width);
+}
+/* `elements` is a multiple of width; the panels follow one another. */
+void gemm_pack_strips(struct amx_ctx *ctx, void *dst, const struct pack_source *source, uint32_t width, uint32_t elements,
+                      uint32_t k, uint32_t k_padded);
+
 /* Byte matrices for the four-k layout: dst[k / 4][row][k % 4], 16 rows. The arguments mean the same. */
 void gemm_pack_panel_k4(struct amx_ctx *ctx, void *dst, const struct pack_source *source, uint32_t width, uint32_t valid,
                         uint32_t k, uint32_t k_padded);

@@ -13,11 +13,18 @@ if [ -s cases_gpu.inc ]; then
     $CC -std=gnu11 -O2 -fobjc-arc -Wall -I. bench_gpu.m -framework Foundation -framework Metal -o build/bench_gpu
 fi
 [ -s cases.inc ] || exit 0
+# An object that is newer than its source is kept. CC and the flags are lists of words.
+object() { # SOURCE OBJECT [FLAG]
+    if [ ! -e "$2" ] || [ -n "$(find "$1" -newer "$2")" ]; then
+        # shellcheck disable=SC2086
+        $CC $flags ${3:-} -c "$1" -o "$2"
+    fi
+}
 for type in F32 F16 BF16; do
-    # CC and the flags are lists of words.
-    # shellcheck disable=SC2086
-    $CC $flags -DELEMENT_$type -c $neon/gemm.c -o build/gemm_$type.o
+    object $neon/gemm.c build/gemm_$type.o -DELEMENT_$type
+done
+for source in $neon/gemm_tile $neon/gemm_i8 $amx/gemm $amx/gemm_tile $amx/gemm_pack; do
+    object "$source.c" "build/$(echo "$source" | tr / _).o"
 done
 # shellcheck disable=SC2086
-$CC $flags bench.c $neon/gemm_tile.c $neon/gemm_i8.c $amx/gemm.c $amx/gemm_tile.c $amx/gemm_pack.c \
-    build/gemm_F32.o build/gemm_F16.o build/gemm_BF16.o -lm -o build/bench
+$CC $flags bench.c build/*.o -lm -o build/bench

@@ -27,6 +27,7 @@ typedef double CFTimeInterval;
 @protocol MTLComputeCommandEncoder
 - (void)setComputePipelineState:(id<MTLComputePipelineState>)state;
 - (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index;
+- (void)setBytes:(const void *)bytes length:(NSUInteger)length atIndex:(NSUInteger)index;
 - (void)dispatchThreads:(MTLSize)threads threadsPerThreadgroup:(MTLSize)group;
 - (void)endEncoding;
 @end
