@@ -74,7 +74,7 @@ static void test_heads(void)
 {
     static const struct shape shapes[] = {
         {1, 1, 16, 16, 0, 0, 0},  {2, 3, 33, 20, 0, 0, 0},  {1, 4, 64, 64, 0, 2, 0},
-        {1, 1, 1500, 8, 0, 0, 0}, {1, 2, 300, 64, 0, 1, 1},
+        {1, 1, 1500, 8, 0, 0, 0}, {1, 2, 300, 64, 0, 1, 1}, {1, 4, 700, 16, 0, 2, 0},
     };
     for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_attention(&shapes[i], i + 1);

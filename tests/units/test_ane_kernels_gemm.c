@@ -64,6 +64,24 @@ static void test_folded(void)
     check_product("gemm:1001x2x2000,weights=b", NULL, 1, 1001, 2, 2000, 8);
 }
 
+static void check_variant(const char *text, unsigned descriptors)
+{
+    struct ane_example x;
+    if (example_start(&x, text, NULL, 1))
+        CHECK(x.kernel.program.count == descriptors, "%s: %zu descriptors", text, x.kernel.program.count);
+    example_close(&x);
+}
+
+/* Operands beyond the tile memory: blocks of pixels stay there, output channels come part by part, a function behind each; and
+ * pixels that stay for all of the weights, which are more than a descriptor may stream. */
+static void test_blocks(void)
+{
+    check_values("gemm:120x9000x72,weights=b,bias=1", NULL, 1, 120, 9000, 72, 30, true);
+    check_variant("gemm:120x9000x72,weights=b,bias=1", 1 + 5);
+    check_variant("gemm:120x9000x72,weights=b,bias=1,act=gelu", 1 + 2 * 5);
+    check_variant("gemm:64x768x11008,weights=b", 1 + 2);
+}
+
 /* More output channels than a descriptor names. */
 static void test_many_channels(void)
 {
@@ -110,6 +128,7 @@ static const struct suite_test tests[] = {
     {"small integers: not one product is missing", test_every_product},
     {"gemm with constant a or b", test_gemm},
     {"pixels in rows and a rest", test_folded},
+    {"blocks", test_blocks},
     {"more channels than a descriptor has", test_many_channels},
     {"gemv", test_gemv},
     {"matmul of two inputs", test_matmul},

@@ -69,16 +69,29 @@ uint32_t mem_line_compressed_bytes(const uint8_t line[MEM_LINE_BYTES])
     return (best + MEM_COMPRESS_SECTOR - 1) / MEM_COMPRESS_SECTOR * MEM_COMPRESS_SECTOR;
 }
 
+/* The first page from `page` on that is mapped, or `pages`: most of an address space is not. */
+static uint64_t mapped_from(const struct mem_space *space, uint64_t page, uint64_t pages)
+{
+    uint64_t eight;
+    while (page + sizeof eight <= pages) {
+        memcpy(&eight, &space->prot[page], sizeof eight);
+        if (eight)
+            break;
+        page += sizeof eight;
+    }
+    while (page < pages && !space->prot[page])
+        page++;
+    return page;
+}
+
 double mem_space_compressed_share(const struct mem_space *space, uint64_t lines)
 {
     const uint64_t pages = space->bytes >> MEM_PAGE_SHIFT, per_page = MEM_PAGE_BYTES / MEM_LINE_BYTES;
     const uint64_t all = (space->mapped_bytes >> MEM_PAGE_SHIFT) * per_page;
     const uint64_t step = (lines && all > lines ? all / lines : 1) | 1; /* odd: not always the same place of a page */
     uint64_t next = 0, number = 0, looked = 0, compressed = 0, found = 0;
-    for (uint64_t page = 0; page < pages && found < space->mapped_bytes; page++) {
-        const uint8_t *at = space->prot[page] ? space->host + (page << MEM_PAGE_SHIFT) : NULL;
-        if (!at)
-            continue;
+    for (uint64_t page = 0; found < space->mapped_bytes && (page = mapped_from(space, page, pages)) < pages; page++) {
+        const uint8_t *const at = space->host + (page << MEM_PAGE_SHIFT);
         found += MEM_PAGE_BYTES;
         if (next < number + per_page && is_zero(at, MEM_PAGE_BYTES))
             while (next < number + per_page)

@@ -119,7 +119,32 @@ static void test_one_request(void)
     CHECK(suite_remove(folder), "%s stays", folder);
 }
 
-static const struct suite_test tests[] = {{"factors of channels, halves, larger images are one request", test_one_request}};
+/* Weights as palettes of four bits: a quarter of the bytes, of which products of few tokens are made. Other units have none. */
+static void test_weights_in_fewer_bytes(void)
+{
+    static const char model[] = "model:llama-2-7b-mlp4";
+    const struct run_request timing = {.unit = "ane", .mode = RUN_TIMING};
+    struct run_request fewer = timing, elsewhere = timing;
+    fewer.precision = elsewhere.precision = "i4";
+    elsewhere.unit = "gpu";
+    struct outcome whole = run_on(db, "m1", model, timing), palette = run_on(db, "m1", model, fewer);
+    struct outcome refused = run_on(db, "m1", model, elsewhere);
+    CHECK(whole.ok && palette.ok, "%s%s", whole.error.text, palette.error.text);
+    CHECK(fabs(counter(&palette, "activity.ane_coefficient_bytes") / counter(&whole, "activity.ane_coefficient_bytes") - 0.25) <
+              0.01,
+          "%g bytes of %g", counter(&palette, "activity.ane_coefficient_bytes"),
+          counter(&whole, "activity.ane_coefficient_bytes"));
+    CHECK(palette.result.seconds < 0.5 * whole.result.seconds, "%g s, %g s with all bytes", palette.result.seconds,
+          whole.result.seconds);
+    CHECK(!refused.ok && refused.error.exit_code == ORCH_UNMODELLED && strstr(refused.error.text, "weights of i4"), "%s",
+          refused.error.text);
+    run_result_free(&whole.result);
+    run_result_free(&palette.result);
+    run_result_free(&refused.result);
+}
+
+static const struct suite_test tests[] = {{"weights in fewer bytes", test_weights_in_fewer_bytes},
+                                          {"factors of channels, halves, larger images are one request", test_one_request}};
 
 int main(void)
 {
