@@ -304,11 +304,28 @@ static double next_step(const struct forward *f, double at)
     return at < filling && at + step > filling ? filling - at : at + step > filled ? filled - at : step;
 }
 
+static bool has_few_waves(const struct run_launch *l)
+{
+    return l->setup->group_count / run_launch_wave(l) < FEW_WAVES;
+}
+
+static double uncertainty(const struct forward *f)
+{
+    return sqrt(f->squares) / f->all;
+}
+
+/* Tells whether windows differ too much already to stand for few waves. */
+static bool scatters(const struct forward *f)
+{
+    return has_few_waves(f->l) && uncertainty(f) > FEW_SURE;
+}
+
 static bool begin_launch(struct forward *f)
 {
     return (f->l->run->request->cold || run_forward_leave_caches(f)) && time_beginning(f) && time_first_ends(f);
 }
 
+/* Ends early where windows scatter. */
 static bool time_launch(struct forward *f)
 {
     const double life = f->all / (double)f->l->setup->group_count / f->simdgroups; /* of a threadgroup */
@@ -324,6 +341,8 @@ static bool time_launch(struct forward *f)
             break;
         if (!run_forward_go(f, step) || !time_amid(f))
             return false;
+        if (scatters(f))
+            return true;
     }
     const double at = gpu_schedule_work(f->schedule, f->simdgroups);
     if (end > at && !run_forward_go_exactly(f, end - at))
@@ -356,11 +375,6 @@ static void tell_totals(const struct forward *f, double repeats)
         t->issues[i] = times(t->issues[i], factor);
 }
 
-static double uncertainty(const struct forward *f)
-{
-    return sqrt(f->squares) / f->all;
-}
-
 static void tell(const struct forward *f)
 {
     struct run_measure *m = f->l->m;
@@ -381,11 +395,6 @@ static void tell(const struct forward *f)
     tell_totals(f, repeats);
 }
 
-static bool has_few_waves(const struct run_launch *l)
-{
-    return l->setup->group_count / run_launch_wave(l) < FEW_WAVES;
-}
-
 bool run_launch_forward_worthwhile(const struct run_launch *l, double work)
 {
     const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
@@ -400,7 +409,7 @@ bool run_launch_forward(struct run_launch *l, bool *sure)
     struct forward f = {.l = l};
     run_launch_restart(l, false);
     const bool ok = open_forward(&f) && time_launch(&f);
-    *sure = ok && (!has_few_waves(l) || uncertainty(&f) <= FEW_SURE);
+    *sure = ok && !scatters(&f);
     if (*sure)
         tell(&f);
     close_forward(&f);
