@@ -16,8 +16,8 @@ struct run_launch {
     struct run_measure *m;
     struct soc_gpu *gpu;
     struct orch_error *error;
-    enum run_way way;
-    struct gpu_work work;    /* of threadgroups; zeros where neither the way nor the time depends on it */
+    enum run_way way, whole_way; /* whole_way: where windows turn out not to tell the time */
+    struct gpu_work work;        /* of threadgroups; zeros where neither the way nor the time depends on it */
     struct gpu_crowd *crowd; /* executes some threadgroups for `work`, then windows and what lies between them; NULL = no work */
     double l2_lines, slc_lines; /* of the whole GPU, of the chip; known with the work */
     double dram_over_issue;     /* the least time of its data in DRAM over the least time of issuing; known with the work */
@@ -62,8 +62,9 @@ bool run_launch_fault(struct run_launch *l, const struct unit_fault *fault);
 
 /* ---- run_launch_forward.c ---- */
 
-/* Times the launch from windows of it. */
-bool run_launch_forward(struct run_launch *l);
+/* Times the launch from windows of it. When *sure becomes false, the launch has few waves and its windows differ too much to
+ * stand for them: nothing is told then, and the launch is to be timed whole. */
+bool run_launch_forward(struct run_launch *l, bool *sure);
 /* Leaves the caches as the launch does: the last of its threadgroups are executed side by side, and none is timed. */
 bool run_launch_touch(struct run_launch *l);
 /* Tells whether a launch of so many instructions of simdgroups is so large that windows stand for it. */

@@ -169,14 +169,11 @@ static bool may_touch(const struct run_launch *l, double work)
            l->dram_over_issue < COMPUTING && run_launch_keeps_memory(l);
 }
 
-static enum run_way way_of(const struct run_launch *l, double work)
+static enum run_way whole_way_of(const struct run_launch *l, double work)
 {
-    const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
-    if (may_extend(l) && work > LARGE_WORK && !l->skips && run_launch_forward_worthwhile(l, work))
-        return RUN_WAY_FORWARD;
     if (may_touch(l, work))
         return RUN_WAY_TOUCH;
-    return groups / wave >= LEAST_WAVES && work >= LEAST_WORK ? RUN_WAY_WARM : RUN_WAY_ALL;
+    return l->setup->group_count / run_launch_wave(l) >= LEAST_WAVES && work >= LEAST_WORK ? RUN_WAY_WARM : RUN_WAY_ALL;
 }
 
 static void forget_loops(struct run_launch *l)
@@ -208,12 +205,19 @@ void run_launch_close(struct run_launch *l)
     gpu_profile_free(&l->profile);
 }
 
+/* How the launch is timed where its time does not follow from windows. */
+static bool prepare_whole(struct run_launch *l, double work)
+{
+    l->way = l->whole_way = whole_way_of(l, work);
+    return !may_extend(l) || work <= LEAPT_WORK || l->setup->group_count / run_launch_wave(l) >= LEAP_WAVES || find_loops(l);
+}
+
 bool run_launch_prepare(struct run_launch *l)
 {
     struct orch_error *error = l->error, unused = {0};
     const bool full = l->run->request->mode == RUN_FULL;
     struct mem_params memory;
-    l->way = RUN_WAY_ALL;
+    l->way = l->whole_way = RUN_WAY_ALL;
     if (!may_extend(l) && l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
         return true;
     l->error = full ? &unused : error; /* executing all threadgroups in grid order finds a fault again */
@@ -230,7 +234,9 @@ bool run_launch_prepare(struct run_launch *l)
     const double work = run_launch_work(l);
     l->dram_over_issue = dram_over_issue(l, &memory, work);
     l->skips = may_skip(l, work);
-    l->way = way_of(l, work);
-    return l->way == RUN_WAY_FORWARD || !may_extend(l) || work <= LEAPT_WORK ||
-           l->setup->group_count / run_launch_wave(l) >= LEAP_WAVES || find_loops(l);
+    if (!prepare_whole(l, work))
+        return false;
+    if (may_extend(l) && work > LARGE_WORK && !l->skips && !l->lap && run_launch_forward_worthwhile(l, work))
+        l->way = RUN_WAY_FORWARD;
+    return true;
 }
