@@ -52,11 +52,24 @@ static const char *or_unknown(const char *text)
 
 static void say_what(struct page *page, const char *status, const char *why)
 {
-    page_callout(page, "This run is not whole: %s%s%.1000s. It has no result; what follows is what was recorded until then.",
+    page_callout(page, "This run is not whole: %s%s%.1000s. It has no result.",
                  strcmp(status, "running") == 0  ? "it is still being written"
                  : strcmp(status, "failed") == 0 ? "it failed"
                                                  : "it was interrupted",
                  why ? ": " : "", why ? why : "");
+}
+
+static bool what_was_recorded(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error)
+{
+    int64_t any;
+    page_section(page, "Until then");
+    if (!db_number(db, error, 0, &any,
+                   "SELECT EXISTS (SELECT 1 FROM sample WHERE run_id = ?1) OR (SELECT count(*) FROM op WHERE run_id = ?1) > 1",
+                   "i", run->r.run_id))
+        return false;
+    if (!any)
+        page_paragraph(page, "Nothing was recorded: operations and samples are written when a run ends.");
+    return run_part_series(page, db, run, ROWS_MOST, error) && run_part_ops(page, db, run, error);
 }
 
 bool report_partial_run(struct orch_db *db, int64_t run_id, struct page **page, struct orch_error *error)
@@ -82,8 +95,7 @@ bool report_partial_run(struct orch_db *db, int64_t run_id, struct page **page, 
         say_what(*page, status, why);
         ok = faults_table(*page, db, run_id, error);
         settings_table(*page, row, status, why);
-        page_section(*page, "Until then");
-        ok = ok && run_part_series(*page, db, &run, ROWS_MOST, error) && run_part_ops(*page, db, &run, error);
+        ok = ok && what_was_recorded(*page, db, &run, error);
         page_foot(*page, "Times, energies and temperatures are simulated, not measured.");
     }
     sqlite3_finalize(row);
