@@ -115,6 +115,10 @@ bool db_resolve_run(struct orch_db *db, const char *text, int64_t *run_id, struc
 /* Marks all runs whose writer is dead as 'interrupted' and removes their rows, in one transaction. Writes nothing when there are
  * none. */
 bool db_clean_up(struct orch_db *db, unsigned *cleaned, struct orch_error *error);
+enum { DB_END_SIZE = 512 };
+/* Whether the process that wrote a run ended before the run did, even when nobody has marked it yet; says then where it stood, as
+ * far as that process told. */
+bool db_run_was_left(struct orch_db *db, int64_t run_id, char why[DB_END_SIZE]);
 
 /* --- what is going on ------------------------------------------------------------------------------------------ */
 

@@ -1,9 +1,11 @@
 /* Runs: hashes their configuration, finds them, reads them back, and cleans up after dead writers. */
 #include "isa/array_count.h"
 #include "sim/base/content_hash.h"
+#include "sim/base/format.h"
 #include "sim/db/db_internal.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +186,7 @@ bool db_read_run(struct orch_db *db, int64_t run_id, struct run_result *result, 
 /* --- left-overs of dead writers ---------------------------------------------------------------------------------- */
 
 enum { DEAD_AT_ONCE = 64 };
+#define LEAST_SECONDS 1e-9 /* less than a cycle is no simulated time to speak of */
 
 static bool find_dead(struct orch_db *db, int64_t dead[DEAD_AT_ONCE], size_t *count, struct orch_error *error)
 {
@@ -234,21 +237,60 @@ static bool empty_run(struct orch_db *db, int64_t run_id, const char *why, struc
                    "tti", now, why, run_id);
 }
 
+/* From the row of table progress that the process left as well. */
+static void say_where(struct orch_db *db, int64_t run_id, char why[DB_END_SIZE])
+{
+    char part[40] = "", simulated[FORMAT_SIZE + 20] = "", time[FORMAT_SIZE];
+    sqlite3_stmt *const row =
+        db_query(db, NULL,
+                 "SELECT p.doing, p.fraction, p.seconds, p.host_seconds FROM progress p JOIN run r ON r.process = p.process AND "
+                 "r.host = p.host AND r.workload = p.workload WHERE r.id = ? AND p.kind = 'run' ORDER BY p.id DESC LIMIT 1",
+                 "i", run_id);
+    const size_t used = (size_t)snprintf(why, DB_END_SIZE, "the process that wrote this run ended before the run did");
+    if (row && db_step(db, row, NULL) == SQLITE_ROW) {
+        const char *const doing = db_column_text(row, 0);
+        const double fraction = db_column_number(row, 1), seconds = db_column_number(row, 2);
+        if (isfinite(fraction))
+            snprintf(part, sizeof part, " (%.0f %% of it)", fraction * 100);
+        if (seconds >= LEAST_SECONDS)
+            snprintf(simulated, sizeof simulated, ", %s simulated", format_quantity(time, seconds, "s"));
+        snprintf(why + used, DB_END_SIZE - used, ": after %.1f s of the host it stood at %.160s%s%s", db_column_number(row, 3),
+                 doing ? doing : "?", part, simulated);
+    }
+    sqlite3_finalize(row);
+}
+
+bool db_run_was_left(struct orch_db *db, int64_t run_id, char why[DB_END_SIZE])
+{
+    sqlite3_stmt *const row = db_query(
+        db, NULL, "SELECT coalesce(process, ''), coalesce(host, '') FROM run WHERE id = ? AND status = 'running'", "i", run_id);
+    const bool left =
+        row && db_step(db, row, NULL) == SQLITE_ROW && db_process_gone(db_column_text(row, 0), db_column_text(row, 1));
+    sqlite3_finalize(row);
+    if (left)
+        say_where(db, run_id, why);
+    return left;
+}
+
 bool db_clean_up(struct orch_db *db, unsigned *cleaned, struct orch_error *error)
 {
     int64_t dead[DEAD_AT_ONCE];
     size_t count;
     if (cleaned)
         *cleaned = 0;
-    if (!db_clean_progress(db, error) || !find_dead(db, dead, &count, error))
+    if (!find_dead(db, dead, &count, error))
         return false;
     if (count == 0)
-        return true;
+        return db_clean_progress(db, error);
     if (!db_begin(db, error))
         return false;
     bool ok = find_dead(db, dead, &count, error); /* another process may have cleaned up in the meantime */
-    for (size_t i = 0; ok && i < count; i++)
-        ok = empty_run(db, dead[i], "the process that wrote this run ended before the run did", error);
+    for (size_t i = 0; ok && i < count; i++) {
+        char why[DB_END_SIZE];
+        say_where(db, dead[i], why);
+        ok = empty_run(db, dead[i], why, error);
+    }
+    ok = ok && db_clean_progress(db, error);
     if (!ok) {
         db_rollback(db);
         return false;

@@ -31,19 +31,6 @@ static struct open_run *find_run(const struct db_writer *w, uint64_t run)
     return r;
 }
 
-static void begin_run(struct db_writer *w, const struct event *event)
-{
-    struct open_run *const r = calloc(1, sizeof *r);
-    if (!r)
-        return; /* db_writer_result does not find the run and reports that */
-    r->run = event->run;
-    r->next = w->runs;
-    w->runs = r;
-    r->rows = row_buffer_create();
-    if (!r->rows || !db_writer_head_fill(&r->head, &event->run_begin))
-        orch_fail(&r->error, ORCH_INTERNAL, "recording a run: out of memory");
-}
-
 /* ---- writing ---- */
 
 /* Writes what has been gathered and, when `end` is given, finishes the run, in one transaction. */
@@ -61,6 +48,22 @@ static bool flush(struct db_writer *w, struct open_run *r, const struct event_ru
     }
     db_rollback(w->db);
     return false;
+}
+
+/* The row is there from the beginning: a process that is killed cannot write one. */
+static void begin_run(struct db_writer *w, const struct event *event)
+{
+    struct open_run *const r = calloc(1, sizeof *r);
+    if (!r)
+        return; /* db_writer_result does not find the run and reports that */
+    r->run = event->run;
+    r->next = w->runs;
+    w->runs = r;
+    r->rows = row_buffer_create();
+    if (!r->rows || !db_writer_head_fill(&r->head, &event->run_begin))
+        orch_fail(&r->error, ORCH_INTERNAL, "recording a run: out of memory");
+    else
+        flush(w, r, NULL);
 }
 
 static void end_run(struct db_writer *w, struct open_run *r, const struct event_run_end *end)

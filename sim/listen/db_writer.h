@@ -5,11 +5,10 @@
  *     ... the run ...
  *     if (db_writer_result(w, run_number, &run_id, &error)) ...
  *
- * The rows of a run are gathered in memory and written in one transaction at run_end: a process that dies earlier leaves nothing
- * behind. A run of more than DB_WRITER_CHUNK rows is written in chunks under a run row with status 'running'; when its process
- * dies, the next process that opens the file for writing (or `orchard db prune`) empties the run and marks it 'interrupted'. A
- * run is complete exactly when its status is 'done'. A run that failed is recorded with its error and with what happened until
- * then.
+ * The row of a run is written with status 'running' when the run begins. Its other rows are gathered in memory and written in one
+ * transaction at run_end, or in chunks when there are more than DB_WRITER_CHUNK. When the process dies before that, in whatever
+ * way, the next process that opens the file for writing (or `orchard db prune`) empties the run and marks it 'interrupted'. A run
+ * is complete exactly when its status is 'done'. A run that failed is recorded with its error and with what happened until then.
  */
 #ifndef ORCHARD_SIM_LISTEN_DB_WRITER_H
 #define ORCHARD_SIM_LISTEN_DB_WRITER_H
@@ -23,7 +22,7 @@ struct db_writer;
 
 /* The caller keeps the database, which must outlive the writer. NULL when memory has run out. */
 struct db_writer *db_writer_create(struct orch_db *db);
-/* Drops runs that have no run_end; those of which some rows are written already are marked 'interrupted'. */
+/* Runs that have no run_end are emptied and marked 'interrupted'. */
 void db_writer_free(struct db_writer *writer);
 /* Sets how many rows make a chunk, instead of DB_WRITER_CHUNK. */
 void db_writer_set_chunk(struct db_writer *writer, size_t rows);

@@ -36,13 +36,14 @@ static char *ends_text(char text[FORMAT_SIZE], double value, const char *unit)
     return unit ? format_quantity(text, value, unit) : format_duration(text, value);
 }
 
-/* Writes "34 µs – 36 µs (90 %)" below the value of card `i`; without a unit the values are seconds. */
+/* Writes "34 µs – 36 µs (90 %)", whose last blank does not break, below the value of card `i`; without a unit the values are
+ * seconds. */
 static void interval(struct cards *c, size_t i, double least, double most, const char *unit)
 {
     char low[FORMAT_SIZE], high[FORMAT_SIZE];
     if (!(isfinite(least) && isfinite(most) && most > least))
         return;
-    snprintf(c->more[i], sizeof c->more[i], "%s \xe2\x80\x93 %s (90 %%)", ends_text(low, least, unit),
+    snprintf(c->more[i], sizeof c->more[i], "%s \xe2\x80\x93 %s (90\xc2\xa0%%)", ends_text(low, least, unit),
              ends_text(high, most, unit));
     c->card[i].more = c->more[i];
 }
@@ -111,7 +112,8 @@ static void one_run(struct page *page, const struct run_result *r)
     time_card(&c, r);
     add_quantity(&c, "rate", isnan(r->gflops) || r->gflops == 0 ? (double)NAN : r->gflops * 1e9, "flop/s");
     if (!isnan(r->tokens_per_second))
-        snprintf(c.value[add(&c, "tokens per second")], FORMAT_SIZE, "%.4g", r->tokens_per_second);
+        snprintf(c.value[add(&c, "tokens per second")], FORMAT_SIZE, r->tokens_per_second < 1000 ? "%.4g" : "%.0f",
+                 r->tokens_per_second);
     if (!isnan(r->dram_bytes)) {
         const size_t i = add(&c, "DRAM traffic");
         format_volume(c.value[i], r->dram_bytes);

@@ -43,7 +43,7 @@ static bool belongs(const struct validation_row *r, const char *quantity, const 
 
 static void point_name(const struct validation_row *r, char *text, size_t size)
 {
-    snprintf(text, size, "%.24s %.40s %.20s: %.4g, predicted %.4g", r->label ? r->label : "", r->workload ? r->workload : "",
+    snprintf(text, size, "%.24s %.40s %.60s: %.4g, predicted %.4g", r->label ? r->label : "", r->workload ? r->workload : "",
              r->shape ? r->shape : "", r->measured, r->predicted);
 }
 

@@ -357,6 +357,17 @@ static void look(struct observed *o)
     hand_over(o, &o->text, &text);
 }
 
+/* Runs whose process died do not stay 'running' until somebody else writes: opening the file for writing marks them. */
+static void mark_left_runs(struct observed *o)
+{
+    char why[DB_END_SIZE];
+    size_t i = 0;
+    while (i < o->unfinished_count && !db_run_was_left(o->db, o->unfinished[i], why))
+        i++;
+    if (i < o->unfinished_count)
+        db_close(db_open(db_path(o->db), DB_EXISTING, NULL));
+}
+
 static void *watch(void *context)
 {
     struct observed *const o = context;
@@ -368,6 +379,7 @@ static void *watch(void *context)
         if (pthread_cond_timedwait(&o->end, &o->lock, &until) != ETIMEDOUT)
             continue;
         pthread_mutex_unlock(&o->lock);
+        mark_left_runs(o);
         look(o);
         pthread_mutex_lock(&o->lock);
     }

@@ -11,9 +11,9 @@
 enum { LATEST = 100, NEWER = 200, COLUMNS = 10 };
 
 static const struct result_column columns[COLUMNS] = {
-    {"run", NULL, true},     {"workload", NULL, false},  {"chip", NULL, false},      {"unit", NULL, false},
-    {"time", "s", true},     {"energy", "J", true},      {"precision", NULL, false}, {"device", NULL, false},
-    {"status", NULL, false}, {"begun, UTC", NULL, false}};
+    {"run", NULL, true},     {"workload", NULL, false},  {"chip", NULL, false}, {"unit", NULL, false},
+    {"status", NULL, false}, {"time", "s", true},        {"energy", "J", true}, {"precision", NULL, false},
+    {"device", NULL, false}, {"begun, UTC", NULL, false}};
 
 static const char *const filters[ROWS_FILTERS] = {"workload", "chip", "unit", "precision", "status"};
 
@@ -38,12 +38,12 @@ static sqlite3_stmt *select_runs(const struct protocol_context *c, const struct 
     return db_query(
         c->db, &ignored,
         newest
-            ? "SELECT id, workload, chip, unit, seconds, joules, precision, device, status, " BEGUN(
+            ? "SELECT id, workload, chip, unit, status, seconds, joules, precision, device, " BEGUN(
                   "started") " FROM run WHERE "
                              "id > ? AND (?2 IS NULL OR instr(workload, ?2)) AND (?3 IS NULL OR instr(chip, ?3)) AND (?4 IS NULL "
                              "OR unit = ?4) AND (?5 IS NULL OR precision = ?5) AND (?6 IS NULL OR status = ?6) ORDER BY id DESC "
                              "LIMIT ?"
-            : "SELECT id, workload, chip, unit, seconds, joules, precision, device, status, " BEGUN(
+            : "SELECT id, workload, chip, unit, status, seconds, joules, precision, device, " BEGUN(
                   "started") " FROM run WHERE "
                              "id > ? AND (?2 IS NULL OR instr(workload, ?2)) AND (?3 IS NULL OR instr(chip, ?3)) AND (?4 IS NULL "
                              "OR unit = ?4) AND (?5 IS NULL OR precision = ?5) AND (?6 IS NULL OR status = ?6) ORDER BY id LIMIT "

@@ -332,6 +332,50 @@ static void test_ended_early(void)
     cli_home_remove(&home);
 }
 
+/* Starts a launch that takes minutes and ends it by a signal as soon as it tells others how far it is. Returns the status. */
+static int end_while_it_runs(int number)
+{
+    char line[256];
+    snprintf(line, sizeof line, "run gemm:4096x4096x4096 --unit gpu --detail instr --mode timing -q --db %s/runs.db",
+             home.folder);
+    const pid_t child = cli_start(line, -1);
+    if (child < 0)
+        return -1;
+    for (int i = 0; i < 200; i++) {
+        usleep(50000);
+        cli_ask(&home, "db sql SELECT/**/fraction/**/FROM/**/progress -q");
+        if (strchr(home.outcome.out, '.'))
+            break;
+    }
+    kill(child, number);
+    return cli_wait(child, 5);
+}
+
+/* However a launch of the GPU ends, its row says that it did not finish, and where it stood. */
+static void test_killed_launches(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGKILL};
+    char line[160];
+    open_folder();
+    CU_ASSERT_EQUAL(run_id("run $/p.elf --entry fine"), 1);
+    for (int i = 0; i < 3 && cli_binary(); i++) {
+        const int status = end_while_it_runs(signals[i]);
+        CHECK(signals[i] == SIGKILL ? WIFSIGNALED(status) : WIFEXITED(status) && WEXITSTATUS(status) == 128 + signals[i],
+              "status %x", (unsigned)status);
+        /* The page only reads: it finds the row as the dead process left it. */
+        CHECK(cli_ask(&home, "report %d -o $/left.html -q", i + 2) && home.outcome.code == 0, "%s", home.outcome.err);
+        snprintf(line, sizeof line, "grep -q 'it was interrupted: .* stood at executing gemm (' %s/left.html", home.folder);
+        CHECK(system(line) == 0, "the page does not say where it stood");
+        snprintf(line, sizeof line, "grep -q 'gemm:4096x4096x4096 on .*: not finished' %s/left.html", home.folder);
+        CHECK(system(line) == 0, "the page does not say that it is not finished");
+        CHECK(cli_ask(&home, "db sql SELECT/**/status,error/**/FROM/**/run/**/WHERE/**/id=%d", i + 2) &&
+                  strstr(home.outcome.out, "interrupted") && strstr(home.outcome.out, "stood at executing gemm ("),
+              "%s", home.outcome.out);
+        CHECK(cli_ask(&home, "db check") && home.outcome.code == 0, "%s", home.outcome.out);
+    }
+    cli_home_remove(&home);
+}
+
 /* A file-size limit stands for the full disk: one line reports it, and what was there stays readable. */
 static void test_no_room(void)
 {
@@ -383,6 +427,7 @@ static const struct suite_test tests[] = {
     {"a program that reads the clock sees simulated time", test_programs_read_simulated_time},
     {"equal runs are found, but side effects are not skipped", test_found_again},
     {"runs that end early leave a whole database", test_ended_early},
+    {"a launch that a signal ends says where it stood", test_killed_launches},
     {"a full disk is reported", test_no_room},
 };
 SUITE_MAIN("run_cli", tests)

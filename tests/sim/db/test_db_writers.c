@@ -128,6 +128,55 @@ static void test_live_writer_is_left_alone(void)
     example_remove(folder);
 }
 
+/* A process that tells how far its run is, and is killed. */
+static void write_and_die(const char *path)
+{
+    struct orch_error error = {0};
+    int64_t row = 0;
+    struct orch_db *const db = db_open(path, DB_EXISTING, &error);
+    struct event_bus *const bus = event_bus_create();
+    struct db_writer *const w = db_writer_create(db);
+    struct event e = {.kind = EVENT_RUN_BEGIN, .run = 1};
+    event_bus_subscribe(bus, &(struct event_listener){db_writer_on_event, w, false});
+    e.run_begin = example_begin(1);
+    event_bus_emit(bus, &e);
+    db_put_progress(db, &row,
+                    &(struct db_progress){.kind = "run",
+                                          .workload = e.run_begin.workload,
+                                          .doing = "executing it",
+                                          .fraction = 0.25,
+                                          .seconds = 3e-6,
+                                          .host_seconds = 7});
+    raise(SIGKILL);
+}
+
+static void test_where_a_killed_writer_stood(void)
+{
+    static const char where[] = ": after 7.0 s of the host it stood at executing it (25 % of it), 3";
+    char folder[64], why[DB_END_SIZE];
+    example_folder(folder);
+    const char *path = example_file(folder, "x.db");
+    db_close(example_open(path, DB_WRITE));
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        write_and_die(path);
+    waitpid(child, NULL, 0);
+    /* Who only reads is told as well. */
+    struct orch_db *db = example_open(path, DB_READ);
+    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run WHERE status = 'running'"), 1);
+    CHECK(db_run_was_left(db, 1, why) && strstr(why, where), "%s", why);
+    db_close(db);
+    db = example_open(path, DB_EXISTING);
+    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run WHERE status = 'interrupted' AND process IS NULL"), 1);
+    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run WHERE instr(error, 'it stood at executing it (25 %')"), 1);
+    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM progress"), 0);
+    CU_ASSERT_FALSE(db_run_was_left(db, 1, why));
+    db_close(db);
+    example_expect_healthy(path);
+    example_remove(folder);
+}
+
 /* ---- what is going on ---- */
 
 static void count_seen(void *context, const struct db_progress *progress)
@@ -193,6 +242,7 @@ static const struct suite_test tests[] = {
     {"six processes create and write one file", test_concurrent_writers},
     {"writers killed at any moment leave only whole runs", test_kill_at_any_moment},
     {"a run that is being written is left alone", test_live_writer_is_left_alone},
+    {"a killed writer's run says where it stood", test_where_a_killed_writer_stood},
     {"what a process does is seen while it lives", test_progress},
 };
 SUITE_MAIN("db writers", tests)

@@ -206,6 +206,7 @@ static void test_runs_of_others_are_seen_while_they_run(void)
     for (int i = 0; i < WRITERS; i++)
         cli_wait(writer[i], 20);
     CHECK(comes("/now.json", "gemm", false) && comes("/metrics", "orchard_runs_running 0\n", true), "the dead go on");
+    CHECK(comes("/metrics", "orchard_runs_total{status=\"interrupted\",unit=\"gpu\"} 2\n", true), "nobody says how they ended");
     /* The next writer takes away what they left. */
     cli_ask(&home, "run gemm:32x32x32 --unit amx");
     cli_ask(&home, "db sql SELECT/**/count(*)/**/FROM/**/progress");
