@@ -26,7 +26,7 @@ static const struct {
     {"M1,Air,P-cluster,\"Cinebench R23 10 min, end (throttled to ~2.5 GHz)\",power,8.78,W" KAISER, 0.25},
     {"M1,Air,E-cluster,Cinebench R23 multi-core,power,1.3,W" KAISER, 0.2},
     {"M1,mini,package,\"idle (desktop, 38 samples)\",power mean,0.0088,W" KAYS, 0.2},
-    {"M1 Max,-,ANE,\"fp16 matmul 1024x4096, compute bound\",power,4.3,W" GUIDE "m1_max_8p2e_32g\n", 0.3},
+    {"M1 Max,-,ANE,\"fp16 matmul 1024x4096, compute bound\",power,4.3,W" GUIDE "m1_max_8p2e_32g\n", 0.25},
     {"M1 Max,-,ANE,dispatch floor,energy per FLOP,22,pJ/FLOP" GUIDE "m1_max_8p2e_32g\n", 0.25},
     {"M1 family (H13),-,ANE,\"eight chained 1024^2 fp16 matmuls, 210 s\",power,5.5,W" GUIDE "\n", 0.25},
     {"M2," PRO ",ANE,GEMM M64 K256 N256,efficiency,11.4,GFLOPS/W" GUIDE "\n", 0.2},
