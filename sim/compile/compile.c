@@ -333,20 +333,24 @@ static bool read_module(struct job *j)
     return j->module || refuse(j, ORCH_UNMODELLED, " (as clang wrote it)", &why);
 }
 
-static bool middle(struct job *j)
+/* The chosen kernel of the module that was read. */
+static bool make_kernel(struct job *j)
 {
     struct abi_kernel *const k = &j->result->kernel;
+    snprintf(k->name, sizeof k->name, "%s", name_of(j->kernel));
+    memcpy(k->group, j->kernel->group_size, sizeof k->group);
+    return kernel_arguments(j->kernel, j->llvm, k, j->error) && back(j);
+}
+
+static bool middle(struct job *j)
+{
     if (j->shown || !show(j, COMPILE_SHOW_LLVM))
         return true;
     if (!read_module(j))
         return false;
     if (!show(j, COMPILE_SHOW_KERNELS) || !show(j, COMPILE_SHOW_READ))
         return true;
-    if (!choose(j))
-        return false;
-    snprintf(k->name, sizeof k->name, "%s", name_of(j->kernel));
-    memcpy(k->group, j->kernel->group_size, sizeof k->group);
-    return kernel_arguments(j->kernel, j->llvm, k, j->error) && back(j);
+    return choose(j) && make_kernel(j);
 }
 
 /* What is known of a kernel once it is compiled. */
@@ -385,19 +389,15 @@ bool compile_source(const struct compile_request *request, struct compile_result
     return ok;
 }
 
-/* Compiles one kernel of the text that clang gave for all. The lowering changes the module, so each kernel reads it again. */
-static bool compile_named(const struct job *all, const char *name, struct compile_result *result)
+/* Compiles one kernel of the module that was read for all: lowering changes none but it. */
+static bool compile_one_of(const struct job *all, struct ir_function *kernel, struct compile_result *result)
 {
-    struct compile_request one = *all->request;
     struct job j = *all;
-    one.entry = name;
-    j.request = &one;
+    j.kernel = kernel;
+    j.kernel->kernel = true;
     j.result = result;
-    j.module = NULL;
     *result = (struct compile_result){.warnings = strdup("")};
-    const bool ok = (result->warnings != NULL || orch_no_memory(j.error)) && middle(&j) && finish(&j);
-    ir_module_free(j.module);
-    return ok;
+    return (result->warnings != NULL || orch_no_memory(j.error)) && make_kernel(&j) && finish(&j);
 }
 
 bool compile_every(const struct compile_request *request, bool (*take)(void *context, const struct compile_result *result),
@@ -411,11 +411,11 @@ bool compile_every(const struct compile_request *request, bool (*take)(void *con
     all.show = COMPILE_SHOW_NONE;
     all.fresh = true;
     bool ok = start(&j) && front(&j, &found) && read_module(&j);
-    for (const struct ir_function *f = ok ? ir_module_functions(j.module) : NULL; f && ok && more; f = f->next) {
+    for (struct ir_function *f = ok ? ir_module_functions(j.module) : NULL; f && ok && more; f = f->next) {
         struct compile_result result;
         if (!is_kernel(f))
             continue;
-        ok = compile_named(&j, name_of(f), &result);
+        ok = compile_one_of(&j, f, &result);
         more = ok && take(context, &result);
         compile_result_free(&result);
     }

@@ -70,7 +70,8 @@ struct compile_result {
 
 /* False with *error: exit code 2 for sources that are wrong, 3 for what the compiler does not support. */
 bool compile_source(const struct compile_request *request, struct compile_result *result, struct orch_error *error);
-/* Every kernel of a source in its order, of one run of clang, past the cache; request->entry and request->show are not looked at.
+/* Every kernel of a source in its order, of one run of clang, past the cache; none may call another as a function. request->entry
+ * and request->show are not looked at.
  * `take` gets each result and keeps nothing of it; when it is false the rest is left. Fails as compile_source does. */
 bool compile_every(const struct compile_request *request, bool (*take)(void *context, const struct compile_result *result),
                    void *context, struct orch_error *error);
