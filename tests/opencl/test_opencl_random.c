@@ -1,7 +1,7 @@
 /* Random programs in OpenCL C: the interpreter on what clang wrote and on its lowered form, machine code in many and in few
  * registers, and PoCL when asked for, must have the same results to the bit.
  *
- *     test_opencl_random                         100 of them
+ *     test_opencl_random                         150 of them
  *     test_opencl_random FIRST COUNT [NATIVE]    seeds from FIRST on; every NATIVE-th source of 25 also with PoCL
  *     test_opencl_random --print SEED            the source of one
  */
@@ -18,7 +18,7 @@
 enum { A_SOURCE = 25, HALVES_LEAST = 36, HALVES_STEPS = 6 };
 
 static uint64_t first = 0;
-static unsigned long count = 100;
+static unsigned long count = 150;
 static unsigned long each_native;
 static struct opencl_native *native;
 static char cache[] = "/tmp/orchard-opencl-XXXXXX"; /* of PoCL */
