@@ -3,6 +3,7 @@
 #include "isa/array_count.h"
 #include "reports/chart.h"
 #include "reports/page.h"
+#include "tests/support/browser.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
@@ -10,15 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char *browser(void)
-{
-    static const char *const names[] = {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"};
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-        if (access(names[i], X_OK) == 0)
-            return names[i];
-    return NULL;
-}
 
 static char folder[64];
 
@@ -58,25 +50,6 @@ static bool write_example(const char *path)
     return ok;
 }
 
-/* The document after its scripts have run, at a width. */
-static char *dom_at(int width)
-{
-    char command[512], *text = NULL;
-    size_t size = 0;
-    snprintf(command, sizeof command,
-             "timeout 60 %s --headless --no-sandbox --disable-gpu --user-data-dir=%s/profile --window-size=%d,900 "
-             "--virtual-time-budget=3000 "
-             "--dump-dom file://%s/page.html 2>/dev/null",
-             browser(), folder, width, folder);
-    FILE *const in = popen(command, "r"), *const out = open_memstream(&text, &size);
-    for (int c; in && (c = getc(in)) != EOF;)
-        putc(c, out);
-    if (in)
-        pclose(in);
-    fclose(out);
-    return text;
-}
-
 static size_t count_of(const char *text, const char *what)
 {
     size_t count = 0;
@@ -89,7 +62,7 @@ static size_t count_of(const char *text, const char *what)
 static bool begin_page(bool (*write)(const char *path))
 {
     char path[96];
-    if (!browser()) {
+    if (!browser_path()) {
         suite_skip("no Chromium is installed");
         return false;
     }
@@ -104,7 +77,7 @@ static void test_the_script_runs_in_a_browser(void)
     if (!begin_page(write_example))
         return;
     for (int width = 400; width <= 1280; width += 880) {
-        char *const dom = dom_at(width);
+        char *const dom = browser_dom(folder, width);
         if (strlen(dom) == 0) {
             suite_skip("the browser does not start here");
             free(dom);
@@ -164,7 +137,7 @@ static void test_charts_are_read_by_keys(void)
 {
     if (!begin_page(write_charts_and_keys))
         return;
-    char *const dom = dom_at(1280);
+    char *const dom = browser_dom(folder, 1280);
     if (strlen(dom) == 0)
         suite_skip("the browser does not start here");
     else {

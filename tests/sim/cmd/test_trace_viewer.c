@@ -3,6 +3,7 @@
  * has to find what the file has, without a warning, and an end for every arrow. */
 #include "isa/array_count.h"
 #include "tests/reports/trace_check.h"
+#include "tests/support/browser.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
@@ -97,18 +98,7 @@ static bool write_page(const char *viewer)
 /* What the script says, a list; NULL when there was no answer. */
 static json_object *ask_browser(void)
 {
-    char command[400], *text = NULL;
-    size_t size = 0;
-    snprintf(command, sizeof command,
-             "timeout 60 /usr/bin/chromium --headless --no-sandbox --disable-gpu --user-data-dir=%s/profile "
-             "--virtual-time-budget=5000 --dump-dom file://%s/page.html 2>/dev/null",
-             home.folder, home.folder);
-    FILE *const in = popen(command, "r"), *const out = open_memstream(&text, &size);
-    for (int c; in && (c = getc(in)) != EOF;)
-        putc(c, out);
-    if (in)
-        pclose(in);
-    fclose(out);
+    char *const text = browser_dom(home.folder, 1280);
     char *const begin = strstr(text, "BEGIN"), *const end = begin ? strstr(begin, "END") : NULL;
     if (end)
         *end = 0;
@@ -151,8 +141,7 @@ static void compare(size_t i, json_object *viewed)
 static void test_the_viewer_shows_what_the_file_has(void)
 {
     glob_t found = {0};
-    if (glob("/usr/share/go-*/src/*/trace*/*/trace_viewer_full.html", 0, NULL, &found) != 0 ||
-        access("/usr/bin/chromium", X_OK) != 0) {
+    if (glob("/usr/share/go-*/src/*/trace*/*/trace_viewer_full.html", 0, NULL, &found) != 0 || !browser_path()) {
         globfree(&found);
         suite_skip("no browser or no viewer (Debian packages chromium and golang-1.19-src)");
         return;

@@ -128,6 +128,18 @@ struct ane_conv {
     bool plain;          /* coefficients of the builder: fp16, whatever --precision says */
     size_t same_as;      /* descriptor with these coefficients, from 1; 0 = none; they lie in the program once */
 };
+/* A convolution of single pixels, with coefficients of the builder. */
+static inline struct ane_conv ane_conv_of_pixels(const float *weight, const float *bias)
+{
+    return (struct ane_conv){.kernel_width = 1,
+                             .kernel_height = 1,
+                             .stride_x = 1,
+                             .stride_y = 1,
+                             .groups = 1,
+                             .weight = weight,
+                             .bias = bias,
+                             .plain = true};
+}
 /* Emits as many descriptors as necessary: output channels whose weights one may stream, columns of which a tile fits. */
 void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result);
 /* Emits one descriptor. */

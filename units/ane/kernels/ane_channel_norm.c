@@ -45,18 +45,6 @@ static bool choose_weights(struct state *s)
     return s->weight != NULL;
 }
 
-static struct ane_conv plain_conv(const float *weight, const float *bias)
-{
-    return (struct ane_conv){.kernel_width = 1,
-                             .kernel_height = 1,
-                             .stride_x = 1,
-                             .stride_y = 1,
-                             .groups = 1,
-                             .weight = weight,
-                             .bias = bias,
-                             .plain = true};
-}
-
 /* One value for each pixel, as the operand of all channels. */
 static struct ane_view for_channels(const struct ane_view *x, struct ane_view value)
 {
@@ -70,7 +58,7 @@ static void write_mean(struct ane_builder *b, const struct state *s, float facto
                        struct ane_view mean)
 {
     const float scale = s->share / factor, before = bias / scale;
-    struct ane_conv conv = plain_conv(s->weight, bias != 0 ? &before : NULL);
+    struct ane_conv conv = ane_conv_of_pixels(s->weight, bias != 0 ? &before : NULL);
     conv.scale = scale;
     ane_build_conv_task(b, &conv, x, mean);
 }
@@ -97,7 +85,7 @@ static void write_row(struct ane_builder *b, const struct state *s, struct ane_v
     ane_build_column_rsqrt(b, spread, factor);
     if (s->gamma) {
         const struct ane_view normal = ane_build_ring(b, x.channels, 1, x.width);
-        struct ane_conv affine = plain_conv(s->gamma, s->beta);
+        struct ane_conv affine = ane_conv_of_pixels(s->gamma, s->beta);
         affine.depthwise = true;
         ane_build_planar(b, &times, centred, &operand, normal);
         ane_build_conv_task(b, &affine, normal, out);

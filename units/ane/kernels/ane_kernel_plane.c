@@ -103,15 +103,9 @@ static struct ane_view of_rows(const struct ane_view *x, struct ane_view values)
 /* Multiplies each channel by its weight and adds its bias. */
 static struct ane_conv channel_affine(const float *weight, const float *bias)
 {
-    return (struct ane_conv){.kernel_width = 1,
-                             .kernel_height = 1,
-                             .stride_x = 1,
-                             .stride_y = 1,
-                             .groups = 1,
-                             .depthwise = true,
-                             .weight = weight,
-                             .bias = bias,
-                             .plain = true};
+    struct ane_conv conv = ane_conv_of_pixels(weight, bias);
+    conv.depthwise = true;
+    return conv;
 }
 
 static void write_image(struct ane_builder *b, const struct group_norm *g, struct ane_view x, struct ane_view out)
