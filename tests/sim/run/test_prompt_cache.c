@@ -17,7 +17,7 @@ static const char other[] = "Once upon a time, a dog";
 static struct outcome tell(const char *type, const char *unit, const char *text, const char *cache)
 {
     const struct language_options options = {
-        .prompt_text = text, .generate = 8, .prompt_cache = cache, .sampling = {.repetition_penalty = 1}};
+        .prompt_text = text, .generate = 16, .prompt_cache = cache, .sampling = {.repetition_penalty = 1}};
     return run_on(db, "m1", example_story(type), (struct run_request){.unit = unit, .language = &options});
 }
 

@@ -177,17 +177,15 @@ static bool is_right(const struct product *p)
     return true;
 }
 
+/* Zeros from a page's beginning on; NULL when memory is out. */
 static uint8_t *room(uint64_t bytes)
 {
     void *at = NULL;
-    if (posix_memalign(&at, 16384, (size_t)bytes + 128) != 0) {
-        fprintf(stderr, "bench: memory is out\n");
-        exit(1);
-    }
-    return memset(at, 0, (size_t)bytes + 128);
+    return posix_memalign(&at, 16384, (size_t)bytes + 128) == 0 ? memset(at, 0, (size_t)bytes + 128) : NULL;
 }
 
-static void open_product(struct product *p)
+/* False when memory is out; close_product follows all the same. */
+static bool open_product(struct product *p)
 {
     const struct case_of *const q = p->asked;
     const struct type *const t = p->type;
@@ -203,8 +201,11 @@ static void open_product(struct product *p)
     p->c = room((uint64_t)(q->m * q->n * t->out_bytes));
     p->panels = room(p->panels_bytes);
     p->own = room(p->own_bytes);
+    if (!p->a || !p->b || !p->c || !p->panels || !p->own)
+        return false;
     fill(t, p->a, q->m * q->k);
     fill(t, p->b, q->k * q->n);
+    return true;
 }
 
 static void close_product(const struct product *p)
@@ -244,7 +245,11 @@ static bool measure(const struct case_of *q, char **argv, int passes)
         fprintf(stderr, "bench: no product in %s on %s\n", q->precision, q->unit);
         return false;
     }
-    open_product(&p);
+    if (!open_product(&p)) {
+        fprintf(stderr, "bench: memory is out\n");
+        close_product(&p);
+        return false;
+    }
     pass(&p, &times);
     const bool right = is_right(&p);
     for (int i = 1; i <= passes; i++) {
