@@ -55,7 +55,7 @@ static void make_calls(struct mem_space *space, struct cpu_core *core, struct cp
     for (int i = 0; i < CALLS_MOST && in->at < in->end; i++) {
         struct unit_fault fault = {0};
         int exit_code = 0;
-        const unsigned number = next(in);
+        const unsigned low = next(in), number = low | (next(in) & 1u) << 8; /* there are more calls than a byte counts */
         cpu_core_set_x(core, 8, number < known ? row[number].number : number);
         for (unsigned k = 0; k < 6; k++)
             cpu_core_set_x(core, k, argument(in));
