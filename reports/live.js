@@ -45,7 +45,11 @@
       return least;
     }
     function change(row, texts) {
-      texts.forEach(function (t, i) { if (i > 0) row.cells[at + i].textContent = t === null ? "\u2013" : t; });
+      texts.forEach(function (t, i) {
+        if (i === 0) return;
+        row.cells[at + i].textContent = t === null ? "\u2013" : t;
+        delete row.cells[at + i].dataset.v; /* the number that was there */
+      });
     }
     function put(texts, numbers, at) {
       var row = body.insertRow(at);
