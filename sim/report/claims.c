@@ -222,18 +222,26 @@ static double at(json_object *document, const char *key)
     return is_number ? json_object_get_double(value) : (double)NAN;
 }
 
-/* "peak UNIT PRECISION" of the capabilities of a chip. */
-static double peak_of(json_object *document, const char *key)
+/* "UNIT PRECISION" of the peaks of a chip. */
+static double one_peak(json_object *peaks, const char *key)
 {
     char unit[16] = "", precision[24] = "";
-    json_object *const peaks = member(document, "peaks");
-    sscanf(key, "peak %15s %23s", unit, precision);
+    sscanf(key, "%15s %23s", unit, precision);
     for (size_t i = 0; peaks && i < json_object_array_length(peaks); i++) {
         json_object *const p = json_object_array_get_idx(peaks, i);
         if (strcmp(text_of(p, "unit"), unit) == 0 && strcmp(text_of(p, "precision"), precision) == 0)
             return number_of(p, "value", NAN);
     }
     return NAN;
+}
+
+/* "peak UNIT PRECISION", or several: "peak gpu f32 + ane f16". */
+static double peak_of(json_object *document, const char *key)
+{
+    double sum = 0;
+    for (const char *at = strchr(key, ' '); at; at = strstr(at + 1, "+ ") ? strstr(at + 1, "+ ") + 1 : NULL)
+        sum += one_peak(member(document, "peaks"), at + 1);
+    return sum;
 }
 
 /* The least time that the peak of the unit allows a run; NAN when it is not known. */
@@ -331,22 +339,6 @@ static bool counted(struct claims *c, json_object *answer, const char *chip, str
     return true;
 }
 
-static bool averaged(struct claims *c, json_object *answer, const char *chip, struct claim_number *n, char *why, size_t size)
-{
-    json_object *const keys = member(answer, "mean");
-    const struct asked *const a = ask(c, text_of(answer, "question"), chip);
-    double sum = 0;
-    if (!a || !a->document) {
-        snprintf(why, size, "%s", a ? a->why : "out of memory");
-        return false;
-    }
-    for (size_t i = 0; i < json_object_array_length(keys); i++)
-        sum += fmax(0, at(a->document, json_object_get_string(json_object_array_get_idx(keys, i))));
-    const double mean = sum / (double)json_object_array_length(keys);
-    *n = (struct claim_number){.value = mean, .low = mean, .high = mean, .run = a->document};
-    return true;
-}
-
 /* 1 when the chips answer and refuse as is claimed, else 0; the texts of the refusals say why. */
 static bool refused(struct claims *c, json_object *answer, struct claim_number *n, char *why, size_t size)
 {
@@ -391,7 +383,6 @@ static void answer_on(struct claims *c, struct claim *claim, json_object *answer
     const char *option[OPTIONS_MAX], *const first = text_of(answer, "question");
     const char *const question = first ? first : text_of(member(answer, "over"), "question");
     const bool ok = member(answer, "count")     ? counted(c, answer, chip, &n, why, sizeof why)
-                    : member(answer, "mean")    ? averaged(c, answer, chip, &n, why, sizeof why)
                     : member(answer, "refuses") ? refused(c, answer, &n, why, sizeof why)
                                                 : over(c, answer, chip, &n, why, sizeof why);
     snprintf(a->chip, sizeof a->chip, "%s", chip);
