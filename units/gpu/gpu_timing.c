@@ -112,7 +112,6 @@ static void settle_tally(struct gpu_timing *t)
         gpu_activity_add(&t->activity, &t->effect[t->site[i].instruction], &tally);
         t->tally[i] = 0;
     }
-    t->quanta = 0;
 }
 
 /* The number of places that an instruction names. */
@@ -216,6 +215,7 @@ bool gpu_timing_begin(struct gpu_timing *t, const struct gpu_timing_launch *laun
     t->launch = *launch;
     t->begin_ns = now_ns;
     t->now = 0;
+    t->quanta = 0;
     t->running = 0;
     t->none_left = t->failed = false;
     t->active = true;
@@ -275,7 +275,7 @@ bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
             t->cores->run(&t->core[i], to);
         }
         t->now = gpu_later(t->now, to);
-        if (++t->quanta == GPU_TALLY_QUANTA)
+        if (++t->quanta % GPU_TALLY_QUANTA == 0)
             settle_tally(t);
         const enum gpu_look found = look(t);
         t->failed = t->failed || found == GPU_LOOK_FAULT;
