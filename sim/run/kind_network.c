@@ -186,8 +186,7 @@ static bool check_precision(const struct run *run, struct orch_error *error)
                              "mode") " full or functional)");
     return orch_fail(error, ORCH_UNMODELLED,
                      ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also in f16 and mixed, on the ane "
-                                              "in f16, mixed, and with "
-                                              "weights of i4, p2, p6, p8 or sparse",
+                                              "in f16, mixed, and with weights of i4, p2, p6, p8 or sparse",
                      q->precision);
 }
 
@@ -369,6 +368,7 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                                   .model = w->model,
                                   .input = w->input,
                                   .sum = m,
+                                  .waits = run->progress,
                                   .characteristics = characteristics,
                                   .result = r};
     if (characteristics || part == PART_ANE || w->run.overlaps)

@@ -103,15 +103,22 @@ void gpu_timing_free(struct gpu_timing *t)
     free(t);
 }
 
-/* Moves what is still counted by instruction to the activity. */
-static void settle_tally(struct gpu_timing *t)
+/* What is still counted by instruction. */
+static void add_tally(const struct gpu_timing *t, struct activity *into)
 {
     for (uint32_t i = 0; i < t->site_count; i++) {
         const struct gpu_tally tally = {t->tally[i] >> GPU_TALLY_LANE_BITS,
                                         t->tally[i] & ((UINT64_C(1) << GPU_TALLY_LANE_BITS) - 1)};
-        gpu_activity_add(&t->activity, &t->effect[t->site[i].instruction], &tally);
-        t->tally[i] = 0;
+        gpu_activity_add(into, &t->effect[t->site[i].instruction], &tally);
     }
+}
+
+/* Moves it to the activity. */
+static void settle_tally(struct gpu_timing *t)
+{
+    add_tally(t, &t->activity);
+    for (uint32_t i = 0; i < t->site_count; i++)
+        t->tally[i] = 0;
 }
 
 /* The number of places that an instruction names. */
@@ -373,4 +380,10 @@ void gpu_timing_take_activity(struct gpu_timing *t, struct activity *into)
     settle_tally(t);
     activity_add(into, &t->activity);
     memset(&t->activity, 0, sizeof t->activity);
+}
+
+void gpu_timing_activity(const struct gpu_timing *t, struct activity *into)
+{
+    activity_add(into, &t->activity);
+    add_tally(t, into);
 }
