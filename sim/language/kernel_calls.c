@@ -22,9 +22,10 @@ enum { ROPE_POSITIONS = 8192 /* of the kernel rope */, GGML_KEYS_LEAST = 32 };
 struct pass {
     const struct language_shape *s;
     const struct block_format *matrices;
-    unsigned past, tokens, times;
-    const char *values; /* type of what is not a weight */
-    const char *cached; /* of keys and values in the cache */
+    unsigned past, times;
+    unsigned sequences, each, tokens; /* tokens of a sequence, of all */
+    const char *values;               /* type of what is not a weight */
+    const char *cached;               /* of keys and values in the cache */
     unsigned least_keys;
     struct kernel_calls *calls;
     struct orch_error *error;
@@ -107,7 +108,7 @@ static void add(struct pass *p, const char *what, uint64_t values)
 static void rotate(struct pass *p, const char *what, unsigned heads)
 {
     const struct language_shape *const s = p->s;
-    const bool far = p->past + p->tokens > ROPE_POSITIONS;
+    const bool far = p->past + p->each > ROPE_POSITIONS;
     char part[24] = "";
     if (s->rope_size != s->head_size)
         snprintf(part, sizeof part, ",part=%u", s->rope_size);
@@ -120,24 +121,26 @@ static void rotate(struct pass *p, const char *what, unsigned heads)
 static void attend(struct pass *p)
 {
     const struct language_shape *const s = p->s;
-    const unsigned all = p->past + p->tokens; /* one token finds the last ones of the window side by side in the cache */
-    const unsigned reached = p->tokens == 1 && s->window && all > s->window ? s->window : all;
+    const unsigned all = p->past + p->each; /* one token finds the last ones of the window side by side in the cache */
+    const unsigned reached = p->each == 1 && s->window && all > s->window ? s->window : all;
     const unsigned keys = reached < p->least_keys ? p->least_keys : reached;
     const char *const missing = s->window && keys > s->window ? window_reach
                                 : s->family->sinks            ? logit_sinks
-                                : !p->past && p->tokens > 1   ? head_strides
+                                : !p->past && p->each > 1     ? head_strides
                                                               : NULL;
-    const double macs = 2.0 * s->heads * p->tokens * (keys - (p->tokens - 1) / 2.0) * s->head_size;
+    const double macs = 2.0 * s->heads * p->each * (keys - (p->each - 1) / 2.0) * s->head_size;
     const unsigned long long cached =
         (unsigned long long)p->tokens * s->kv_heads * s->head_size * (strcmp(p->cached, "f32") == 0 ? 4 : 2);
     call(p, "cache_k", p->cached, NULL, 0, "copy:%llu", cached);
     call(p, "cache_v", p->cached, NULL, 0, "copy:%llu", cached);
-    if (p->past || p->tokens == 1)
+    p->times *= p->sequences; /* over caches of their own */
+    if (p->past || p->each == 1)
         call(p, "attention", p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", s->heads, keys, s->head_size,
-             s->kv_heads, p->tokens);
+             s->kv_heads, p->each);
     else
         call(p, "attention", p->values, missing, macs, "attention:h=%u,s=%u,d=%u,causal=1,kvh=%u", s->heads, keys, s->head_size,
              s->kv_heads);
+    p->times /= p->sequences;
 }
 
 static void attention_part(struct pass *p)
@@ -217,13 +220,16 @@ static void embed(struct pass *p)
 bool kernel_calls_of(const struct language_shape *shape, const struct block_format *matrices, unsigned past, unsigned tokens,
                      struct kernel_calls *calls, struct orch_error *error)
 {
+    const unsigned sequences = calls->sequences ? calls->sequences : 1;
     /* gemv takes vectors of the type of a plain matrix, and f32 with quantised ones. */
-    const bool plain = matrices->values == 1, ggml = calls->as_ggml && tokens == 1;
+    const bool plain = matrices->values == 1, ggml = calls->as_ggml && tokens * sequences == 1;
     const char *const values = plain && !ggml ? matrices->name : "f32";
     struct pass pass = {.s = shape,
                         .matrices = matrices,
                         .past = past,
-                        .tokens = tokens,
+                        .sequences = sequences,
+                        .each = tokens,
+                        .tokens = tokens * sequences,
                         .times = 1,
                         .values = values,
                         .cached = ggml ? "f16" : values,
@@ -242,9 +248,9 @@ bool kernel_calls_of(const struct language_shape *shape, const struct block_form
     p->times = 1;
     if (calls->as_ggml)
         p->values = "f32";
-    normalise(p, "output_norm", 1, shape->width); /* only what follows the last token is asked for */
-    project(p, "output", 1, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
-    call(p, "argmax", p->values, NULL, 0, "reduce:1x%u,op=argmax", shape->vocabulary);
+    normalise(p, "output_norm", sequences, shape->width); /* only what follows the last token of each is asked for */
+    project(p, "output", sequences, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
+    call(p, "argmax", p->values, NULL, 0, "reduce:%ux%u,op=argmax", sequences, shape->vocabulary);
     return p->ok;
 }
 

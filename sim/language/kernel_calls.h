@@ -21,10 +21,12 @@ struct kernel_calls {
     /* Passes of one token, and the last token of others, as ggml has them (llama.cpp, 2023 on): values in f32 whatever the
      * matrices are, keys and values in f16, 32 places of the cache at least. */
     bool as_ggml;
+    /* Sequences in the pass, each with its tokens and its cache; 0 = 1. Products and rows have the tokens of all. */
+    unsigned sequences;
 };
 
-/* A pass over `tokens` tokens behind `past` others that are in the cache, with matrices in one format. The list starts zeroed,
- * but for how it is asked for. */
+/* A pass over `tokens` tokens of each sequence behind `past` others that are in the cache, with matrices in one format. The list
+ * starts zeroed, but for how it is asked for. */
 bool kernel_calls_of(const struct language_shape *shape, const struct block_format *matrices, unsigned past, unsigned tokens,
                      struct kernel_calls *calls, struct orch_error *error);
 void kernel_calls_free(struct kernel_calls *calls);

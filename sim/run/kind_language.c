@@ -140,7 +140,7 @@ static bool open_workload(struct run *run, struct orch_error *error)
         w->options.generate = 0;
     if (language_is_timing(run))
         return check_context(w, w->options.prompt, true, error);
-    if (w->options.prompts)
+    if (w->options.prompts || w->options.batch > 1)
         return language_batch_open(w, error) && check_context(w, language_batch_longest(w->batch), false, error);
     return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && open_draft(w, error);
 }
@@ -263,7 +263,8 @@ static uint64_t hash(const struct run *run)
         h = checksum_add(h, w->prompt.token, w->prompt.count * sizeof *w->prompt.token);
     h = language_model_checksum(h, &w->model);
     if (w->batch)
-        h = language_batch_checksum(checksum_add(h, &o->sequences, sizeof o->sequences), w->batch);
+        h = language_batch_checksum(h, w->batch);
+    h = checksum_add(checksum_add(h, &o->sequences, sizeof o->sequences), &o->batch, sizeof o->batch);
     if (o->prompt_cache)
         h = checksum_add(h, o->prompt_cache, strlen(o->prompt_cache));
     if (o->draft) {
@@ -338,11 +339,18 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
            w != NULL;
 }
 
+/* Of all sequences. */
+static uint64_t prompt_tokens(const struct language_work *w)
+{
+    const uint64_t copies = w->options.batch > 1 ? w->options.batch : 1;
+    return w->batch ? language_batch_tokens(w->batch) : w->prompt.count + copies * w->options.prompt;
+}
+
 static bool add_counters(const struct language_work *w, struct run_result *r)
 {
     const double tokens = (double)w->decoded;
     bool ok = (!w->options.prompt_cache || run_values_add(&r->counters, LANGUAGE_CACHED_TOKENS, w->cached)) &&
-              run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)(w->prompt.count + w->options.prompt)) &&
+              run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)prompt_tokens(w)) &&
               run_values_add(&r->counters, LANGUAGE_GENERATED_TOKENS, (double)(w->tokens.count ? w->tokens.count : w->decoded)) &&
               run_values_add(&r->counters, LANGUAGE_WEIGHT_BYTES, (double)w->weight_bytes) &&
               run_values_add(&r->counters, LANGUAGE_CACHE_BYTES, (double)w->cache_bytes) &&
@@ -401,8 +409,9 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
     const struct language_work *const w = run->work;
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
     if (run->request->mode != RUN_FUNCTIONAL && w->decoded) {
-        fprintf(out, "first token  %s for %zu tokens of the prompt, %s\n", format_si(a, w->prefill.seconds, "s"),
-                w->prompt.count + w->options.prompt, format_si(b, w->prefill.joules, "J"));
+        fprintf(out, "first token  %s for %llu tokens of %s, %s\n", format_si(a, w->prefill.seconds, "s"),
+                (unsigned long long)prompt_tokens(w), w->batch || w->options.batch > 1 ? "all prompts" : "the prompt",
+                format_si(b, w->prefill.joules, "J"));
         fprintf(out, "each token   %s, %s, in the mean of %u\n", format_si(a, w->decode.seconds / w->decoded, "s"),
                 format_si(b, w->decode.joules / w->decoded, "J"), w->decoded);
     }

@@ -19,6 +19,7 @@ struct language_options {
     const char *draft_unit;   /* NULL = the one that goes on */
     unsigned draft_tokens;    /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
     const char *prompts;      /* file with a prompt a line; NULL = there is one prompt */
+    unsigned batch;           /* sequences that begin together, and end before others do; 0 = not asked for */
     unsigned sequences;       /* that generate side by side; 0 = 1, of a file with prompts 8 */
 };
 

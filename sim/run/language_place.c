@@ -171,11 +171,11 @@ static bool place_all(struct language_stepper *s)
            (!s->widened_values || s->turned || place(s, NULL, sizeof(float) * s->widened_values, &s->widened));
 }
 
-/* A token of each lane, or as many of one as its cache holds. */
+/* As many tokens as the caches hold. */
 static unsigned most_in_pass(unsigned context, unsigned lanes)
 {
-    const unsigned most = context > lanes ? context : lanes;
-    return most < LANGUAGE_BATCH ? most : LANGUAGE_BATCH;
+    const uint64_t most = (uint64_t)context * lanes;
+    return most < LANGUAGE_BATCH ? (unsigned)most : LANGUAGE_BATCH;
 }
 
 struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,

@@ -28,10 +28,18 @@ bool language_step_each(struct language_stepper *stepper, const uint32_t *token,
                         struct language_sum *sum, struct orch_error *error);
 /* Another sequence from its first token on: passes are its own from now on. */
 void language_stepper_begin(struct language_stepper *stepper, unsigned lane);
-/* One token of each of several sequences in one pass, which products multiply together: `logits` gets the values behind each, one
- * row after another. Models without a window of keys. */
-bool language_step_lanes(struct language_stepper *stepper, const uint32_t *token, const unsigned *lane, unsigned count,
+/* A token of one of several sequences. */
+struct language_token {
+    uint32_t token;
+    unsigned lane;
+    bool answers; /* the values behind it are wanted */
+};
+/* Tokens of several sequences in one pass, which products multiply together; those of one stand side by side. `logits` gets the
+ * values behind each that answers, one row after another. At most `language_stepper_most` tokens; models without a window of
+ * keys. */
+bool language_step_lanes(struct language_stepper *stepper, const struct language_token *token, unsigned count,
                          const float **logits, struct language_sum *sum, struct orch_error *error);
+unsigned language_stepper_most(const struct language_stepper *stepper);
 /* How many tokens are in the cache; those behind `position` are forgotten. */
 unsigned language_stepper_position(const struct language_stepper *stepper);
 void language_stepper_rewind(struct language_stepper *stepper, unsigned position);

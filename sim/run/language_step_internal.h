@@ -27,16 +27,16 @@ struct language_stepper {
     struct language_unit *unit;
     enum orch_part part; /* whose kernels the pass in work uses */
     unsigned context, position, batch;
-    unsigned lanes, lane;    /* sequences that have caches; whose tokens a pass has */
-    unsigned *places;        /* by lane: tokens in its cache, but for the lane that is in work */
-    unsigned first;          /* row of the caches that the lane begins with */
-    const unsigned *side;    /* the lane of each token of a pass over several, one token each; NULL = tokens of one follow */
-    unsigned count;          /* tokens of the pass in work */
-    const char *values;      /* type of what is not a weight: "f32", on the Neural Engine "f16" */
-    unsigned value_bytes;    /* of one of them */
-    uint64_t widened_values; /* that the buffer for matrices in f32 holds */
-    bool turned;             /* matrices lie as the Neural Engine's products take them: [column][row] */
-    bool scaled;             /* speeds of rotation are scaled */
+    unsigned lanes, lane;              /* sequences that have caches; whose tokens a pass has */
+    unsigned *places;                  /* by lane: tokens in its cache, but for the lane that is in work */
+    unsigned first;                    /* row of the caches that the lane begins with */
+    const struct language_token *side; /* the tokens of a pass over several sequences; NULL = tokens of one follow */
+    unsigned count;                    /* tokens of the pass in work */
+    const char *values;                /* type of what is not a weight: "f32", on the Neural Engine "f16" */
+    unsigned value_bytes;              /* of one of them */
+    uint64_t widened_values;           /* that the buffer for matrices in f32 holds */
+    bool turned;                       /* matrices lie as the Neural Engine's products take them: [column][row] */
+    bool scaled;                       /* speeds of rotation are scaled */
     struct decoder_ends ends;
     struct placed_layer *layer;
     struct placed_matrix head;

@@ -32,10 +32,17 @@ static unsigned value_bytes(const struct block_format *format)
     return format->values == 1 ? format->bytes : 4;
 }
 
+/* That have a cache each. */
+static unsigned sequences_of(const struct language_work *w)
+{
+    const unsigned batch = w->options.batch, joined = w->options.sequences;
+    return batch > 1 ? batch : joined > 1 ? joined : 1;
+}
+
 static double need_of(const struct language_work *w, const struct block_format *format)
 {
-    return (double)shape_bytes(&w->model.shape, format) + (double)shape_cache_bytes(&w->model.shape, value_bytes(format)) *
-                                                              w->context * (w->options.sequences > 1 ? w->options.sequences : 1);
+    return (double)shape_bytes(&w->model.shape, format) +
+           (double)shape_cache_bytes(&w->model.shape, value_bytes(format)) * w->context * sequences_of(w);
 }
 
 bool language_fits(const struct run *run, struct orch_error *error)
@@ -170,11 +177,11 @@ static bool add_call(const struct timed *t, const struct kernel_call *c, double 
                sum);
 }
 
-/* A pass, with attention or attention alone. */
-static bool add_pass(const struct timed *t, unsigned past, unsigned tokens, bool attention_alone, bool without_attention,
-                     double times, struct language_sum *sum)
+/* A pass of one sequence or several, with attention or attention alone. */
+static bool add_pass(const struct timed *t, unsigned sequences, unsigned past, unsigned tokens, bool attention_alone,
+                     bool without_attention, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {.as_ggml = t->as_ggml};
+    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = sequences};
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, tokens, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
@@ -210,8 +217,8 @@ static bool add_shared(const struct timed *t, const struct kernel_call *c, unsig
 /* A token of each of several sequences: products share the matrices, the rest is rows; attention is left to the caller. */
 static bool add_side_by_side(const struct timed *t, unsigned past, unsigned sequences, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {.as_ggml = t->as_ggml};
-    bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, sequences, &calls, t->error);
+    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = sequences};
+    bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, 1, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
         if (strcmp(c->what, "attention") != 0)
@@ -245,10 +252,10 @@ static bool add_steps(const struct timed *t, unsigned past, unsigned steps, stru
     char text[160];
     at[1] = points == 2 ? 1 : at[1];
     weigh(steps, at, points, weight);
-    const unsigned sequences = t->work->options.sequences > 1 ? t->work->options.sequences : 1;
-    bool ok = sequences > 1 ? add_side_by_side(t, past, sequences, steps, sum) : add_pass(t, past, 1, false, true, steps, sum);
+    const unsigned sequences = sequences_of(t->work);
+    bool ok = sequences > 1 ? add_side_by_side(t, past, sequences, steps, sum) : add_pass(t, 1, past, 1, false, true, steps, sum);
     for (unsigned p = 0; ok && p < points; p++)
-        ok = add_pass(t, past + at[p], 1, true, false, sequences * weight[p], sum);
+        ok = add_pass(t, 1, past + at[p], 1, true, false, sequences * weight[p], sum);
     snprintf(text, sizeof text, "attention is timed behind %u, %u and %u tokens, and lies on a line between them", past + at[0],
              past + at[points > 1 ? 1 : 0], past + at[points - 1]);
     return ok && language_unit_close_steps(t->unit, sum, steps, t->error) &&
@@ -275,8 +282,8 @@ static bool add_all(struct timed *t, struct language_sum *prefill, struct langua
     const bool ggml = run->request->kernels && strncmp(run->request->kernels, "ggml", 4) == 0;
     t->part = language_parts(run).prompt;
     t->as_ggml = ggml && t->part == PART_GPU;
-    if (o->prompt &&
-        (!add_pass(t, 0, o->prompt, false, false, 1, prefill) || !language_unit_close_steps(t->unit, prefill, 1, t->error)))
+    if (o->prompt && (!add_pass(t, o->batch > 1 ? o->batch : 1, 0, o->prompt, false, false, 1, prefill) ||
+                      !language_unit_close_steps(t->unit, prefill, 1, t->error)))
         return false;
     t->part = language_parts(run).rest;
     t->as_ggml = ggml && t->part == PART_GPU;
@@ -299,12 +306,12 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
         return false;
     chip_number(run->request->chip, "slc_MB", &slc, NULL);
     w->weight_bytes = shape_bytes(&w->model.shape, t.format);
-    w->cache_bytes = shape_cache_bytes(&w->model.shape, value_bytes(t.format)) * w->context;
+    w->cache_bytes = shape_cache_bytes(&w->model.shape, value_bytes(t.format)) * w->context * sequences_of(w);
     t.cold = (double)w->weight_bytes > slc * 0x1p20;
     t.unit = language_unit_create(run->request, result, error);
     w->prefill = w->decode = (struct language_sum){0};
     bool ok = t.unit && tell_caches(&t, (double)w->weight_bytes) && learn_all(&t) && add_all(&t, &w->prefill, &w->decode);
-    w->decoded = w->options.generate;
+    w->decoded = w->options.generate * (w->options.batch > 1 ? w->options.batch : 1);
     if (ok)
         result->native_mac_share = language_share(run, t.unit);
     if (ok)

@@ -112,6 +112,35 @@ static void test_as_ggml(void)
     kernel_calls_free(&calls);
 }
 
+/* Of a call by its name; 0 = there is none. */
+static double macs_of(const struct kernel_calls *calls, const char *what)
+{
+    double macs = 0;
+    for (size_t i = 0; i < calls->count; i++)
+        if (strcmp(calls->call[i].what, what) == 0)
+            macs += calls->call[i].times * calls->call[i].macs;
+    return macs;
+}
+
+/* Several sequences do as often what one does, whether products share it or attention has it for each; so does the head. */
+static void test_sequences(void)
+{
+    static const char *const names[] = {"attn_q", "attn_output", "attention", "ffn_down", "output"};
+    struct language_shape s;
+    struct orch_error error = {0};
+    shape_of_published(shape_published_named("qwen2.5-0.5b"), &s);
+    for (unsigned tokens = 1; tokens <= 7; tokens += 6) {
+        struct kernel_calls one = {0}, five = {.sequences = 5};
+        CHECK(kernel_calls_of(&s, block_format_named("f16"), tokens > 1 ? 0 : 9, tokens, &one, &error), "%s", error.text);
+        CHECK(kernel_calls_of(&s, block_format_named("f16"), tokens > 1 ? 0 : 9, tokens, &five, &error), "%s", error.text);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            CHECK(macs_of(&one, names[i]) > 0 && macs_of(&five, names[i]) == 5 * macs_of(&one, names[i]), "%s: %g and %g",
+                  names[i], macs_of(&one, names[i]), macs_of(&five, names[i]));
+        kernel_calls_free(&one);
+        kernel_calls_free(&five);
+    }
+}
+
 static void test_limits(void)
 {
     struct language_shape s;
@@ -130,6 +159,7 @@ static const struct suite_test tests[] = {
     {"asks for kernels that the library builds, token by token", test_decode},
     {"does so for prompts", test_prefill},
     {"has tokens as ggml has them", test_as_ggml},
+    {"has tokens of several sequences", test_sequences},
     {"refuses what is no pass", test_limits},
 };
 SUITE_MAIN("kernel_calls", tests)
