@@ -92,6 +92,10 @@ void decoder_attend(struct decoder *d, struct decoder_layer *layer, const float 
         if (s->rope != SHAPE_ROPE_NONE)
             decoder_rotate(d, d->position, head);
     }
+    if (d->round) {
+        d->round(key, width);
+        d->round(value, width);
+    }
     const unsigned first = s->window && d->position >= s->window ? d->position + 1 - s->window : 0;
     for (unsigned h = 0; h < s->heads; h++)
         attend_head(d, layer, h, first);

@@ -118,9 +118,22 @@ static void rotate(struct pass *p, const char *what, unsigned heads)
              p->tokens > 1 ? ",order=tokens" : "", part, s->scaling != SHAPE_SCALING_NONE ? ",scales=1" : "");
 }
 
+/* Keys or values of all tokens go into the cache. */
+static void keep(struct pass *p, const char *what)
+{
+    const unsigned long long values = (unsigned long long)p->tokens * p->s->kv_heads * p->s->head_size;
+    const struct block_format *const own = p->calls->cached;
+    if (own)
+        call(p, what, own->name, NULL, 0, "quantise:%llu", values);
+    else
+        call(p, what, p->cached, NULL, 0, "copy:%llu", values * (strcmp(p->cached, "f32") == 0 ? 4 : 2));
+}
+
+/* A cache of a type of its own is met by queries in f32. */
 static void attend(struct pass *p)
 {
     const struct language_shape *const s = p->s;
+    const struct block_format *const own = p->calls->cached;
     const unsigned all = p->past + p->each; /* one token finds the last ones of the window side by side in the cache */
     const unsigned reached = p->each == 1 && s->window && all > s->window ? s->window : all;
     const unsigned keys = reached < p->least_keys ? p->least_keys : reached;
@@ -129,14 +142,12 @@ static void attend(struct pass *p)
                                 : !p->past && p->each > 1     ? head_strides
                                                               : NULL;
     const double macs = 2.0 * s->heads * p->each * (keys - (p->each - 1) / 2.0) * s->head_size;
-    const unsigned long long cached =
-        (unsigned long long)p->tokens * s->kv_heads * s->head_size * (strcmp(p->cached, "f32") == 0 ? 4 : 2);
-    call(p, "cache_k", p->cached, NULL, 0, "copy:%llu", cached);
-    call(p, "cache_v", p->cached, NULL, 0, "copy:%llu", cached);
+    keep(p, "cache_k");
+    keep(p, "cache_v");
     p->times *= p->sequences; /* over caches of their own */
     if (p->past || p->each == 1)
-        call(p, "attention", p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", s->heads, keys, s->head_size,
-             s->kv_heads, p->each);
+        call(p, "attention", own ? "f32" : p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s", s->heads,
+             keys, s->head_size, s->kv_heads, p->each, own ? ",cached=" : "", own ? own->name : "");
     else
         call(p, "attention", p->values, missing, macs, "attention:h=%u,s=%u,d=%u,causal=1,kvh=%u", s->heads, keys, s->head_size,
              s->kv_heads);

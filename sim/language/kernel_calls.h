@@ -23,6 +23,8 @@ struct kernel_calls {
     bool as_ggml;
     /* Sequences in the pass, each with its tokens and its cache; 0 = 1. Products and rows have the tokens of all. */
     unsigned sequences;
+    /* Format of keys and values in the cache: halves or q8_0 that kernels make of values; NULL = as values are, of ggml f16. */
+    const struct block_format *cached;
 };
 
 /* A pass over `tokens` tokens of each sequence behind `past` others that are in the cache, with matrices in one format. The list

@@ -8,6 +8,7 @@
 #include "sim/base/format.h"
 #include "sim/language/utf8.h"
 #include "sim/run/language_batch.h"
+#include "sim/run/language_draft.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -88,42 +89,6 @@ static bool check_context(struct language_work *w, uint64_t prompt, bool timing,
                      (int)ROTATED_POSITIONS);
 }
 
-/* Tokens of the draft are tokens of the model: each is written alike. */
-static bool check_vocabulary(const struct language_work *w, struct orch_error *error)
-{
-    const struct tokenizer *const a = w->model.tokenizer, *const b = w->draft.tokenizer;
-    const size_t count = tokenizer_count(a);
-    if (tokenizer_count(b) != count)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it has %zu tokens, %s has %zu", w->draft.name,
-                         tokenizer_count(b), w->model.name, count);
-    for (size_t i = 0; i < count; i++) {
-        size_t first, second;
-        const char *const here = tokenizer_piece(a, (uint32_t)i, &first), *const there = tokenizer_piece(b, (uint32_t)i, &second);
-        if (first != second || memcmp(here, there, first) != 0)
-            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: token %zu is '%.*s', of %s it is '%.*s'",
-                             w->draft.name, i, (int)(second < 40 ? second : 40), there, w->model.name,
-                             (int)(first < 40 ? first : 40), here);
-    }
-    return true;
-}
-
-static bool open_draft(struct language_work *w, struct orch_error *error)
-{
-    if (!w->options.draft)
-        return true;
-    if (strncmp(w->options.draft, LANGUAGE_ZOO, strlen(LANGUAGE_ZOO)) == 0)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: a draft proposes tokens, which takes a file with weights",
-                         w->options.draft);
-    w->options.draft_tokens = w->options.draft_tokens ? w->options.draft_tokens : LANGUAGE_DRAFT_USUALLY;
-    if (!language_model_open(w->options.draft, &w->draft, error) || !check_vocabulary(w, error))
-        return false;
-    if (w->model.shape.window || w->draft.shape.window)
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") ": models with a window of keys read one token at a time");
-    return w->context <= w->draft.shape.context ||
-           orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it was made for %u tokens; %u are needed", w->draft.name,
-                     w->draft.shape.context, w->context);
-}
-
 static bool open_workload(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
@@ -142,7 +107,7 @@ static bool open_workload(struct run *run, struct orch_error *error)
         return check_context(w, w->options.prompt, true, error);
     if (w->options.prompts || w->options.batch > 1)
         return language_batch_open(w, error) && check_context(w, language_batch_longest(w->batch), false, error);
-    return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && open_draft(w, error);
+    return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && language_draft_open(w, error);
 }
 
 static void close_workload(struct run *run)
@@ -186,6 +151,13 @@ static bool check_parts(const struct run *run, struct orch_error *error)
 {
     const struct language_work *const w = run->work;
     const struct language_parts parts = language_parts(run);
+    const char *const cached = w->options.kv_cache;
+    if (cached && strcmp(cached, "f16") != 0 && strcmp(cached, "q8_0") != 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("kv-cache") " %s: it is f16 or q8_0", cached);
+    if (cached && w->options.prompt_cache)
+        return orch_fail(
+            error, ORCH_USAGE,
+            ORCH_OPTION("kv-cache") " and " ORCH_OPTION("prompt-cache") ": files hold keys and values as they are made");
     if (parts.prompt == PART_COUNT)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prefill-unit") " %s: it is cpu, amx, gpu or ane",
                          w->options.prefill_unit);
@@ -265,6 +237,8 @@ static uint64_t hash(const struct run *run)
     if (w->batch)
         h = language_batch_checksum(h, w->batch);
     h = checksum_add(checksum_add(h, &o->sequences, sizeof o->sequences), &o->batch, sizeof o->batch);
+    if (o->kv_cache)
+        h = checksum_add(h, o->kv_cache, strlen(o->kv_cache));
     if (o->prompt_cache)
         h = checksum_add(h, o->prompt_cache, strlen(o->prompt_cache));
     if (o->draft) {
@@ -315,7 +289,11 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
                     "the kernels of a pass are one command buffer, in which each waits for the one before it (gpu.between_us)"));
     return run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
            run_assumption_add(list, "cache", "inferred",
-                              run->kind->part == PART_ANE
+                              w->options.kv_cache && strcmp(w->options.kv_cache, "q8_0") == 0
+                                  ? "keys and values are q8_0: kernels round them when they write them where attention reads"
+                              : w->options.kv_cache
+                                  ? "keys and values are float16: kernels round them when they write them where attention reads"
+                              : run->kind->part == PART_ANE
                                   ? "keys and values are float16; kernels write them where attention reads"
                                   : "keys and values are float32; kernels write them where attention reads") &&
            run_assumption_add(list, "choice", "inferred", "choosing a token from the logits takes no time") &&

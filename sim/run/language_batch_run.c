@@ -184,6 +184,7 @@ bool language_batch_generate(struct run *run, struct run_measure *m, struct run_
     struct language_work *const w = run->work;
     struct language_unit *const unit = language_unit_create(run->request, result, error);
     struct batch b = {.run = run, .work = w, .lanes = lanes_of(w)};
+    const struct language_room room = {w->context, b.lanes, w->options.kv_cache};
     w->prefill = w->decode = (struct language_sum){0};
     w->decoded = w->passes = 0;
     for (size_t i = 0; i < w->batch->sequences; i++)
@@ -192,7 +193,7 @@ bool language_batch_generate(struct run *run, struct run_measure *m, struct run_
     b.taken = calloc(b.lanes, sizeof *b.taken);
     bool ok = unit && ((b.active && b.taken) || orch_no_memory(error)) && language_model_runs(&w->model, error);
     if (ok)
-        b.stepper = language_stepper_create(&w->model, unit, run->kind->part, w->context, b.lanes, error);
+        b.stepper = language_stepper_create(&w->model, unit, run->kind->part, &room, error);
     ok = b.stepper && language_stepper_answer(b.stepper, b.lanes, error) && generate_all(&b, error);
     if (b.stepper) {
         w->weight_bytes = language_stepper_weight_bytes(b.stepper);

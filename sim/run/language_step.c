@@ -37,40 +37,14 @@ static bool embed(struct language_stepper *s, const uint32_t *token)
                              language_combine(s, "position_embd", "add", values, 0, &s->stream, &s->row, &s->stream));
 }
 
-/* Queries of the pass over what the cache holds; a window leaves the oldest out, and only single tokens have one. */
-static bool look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
-                      const struct language_buffer *attended)
+/* Keys are rotated on their way into the cache, unless it is of another type. */
+static bool keep_keys(struct language_stepper *s, const struct language_buffer *made, const struct language_buffer *key)
 {
-    const struct language_shape *const p = s->shape;
-    const uint64_t row = (uint64_t)s->value_bytes * p->kv_heads * p->head_size;
-    const unsigned end = s->position + s->count, seen = p->window && end > p->window ? p->window : end;
-    const uint64_t oldest = s->first + (end - seen);
-    const struct language_buffer keys = language_part(&l->keys, row * oldest, row * seen),
-                                 values = language_part(&l->values, row * oldest, row * seen);
-    const uint64_t queries = (uint64_t)s->count * p->heads * p->head_size;
-    const struct language_buffer from = language_values(s, query, queries), to = language_values(s, attended, queries);
-    const struct language_call call = {.title = "attention",
-                                       .precision = s->values,
-                                       .part = language_rest_part(s),
-                                       .input = {&from, &keys, &values},
-                                       .inputs = 3,
-                                       .result = &to,
-                                       .result_place = 3};
-    return language_unit_call(s->unit, &call, s->sum, s->error, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", p->heads, seen,
-                              p->head_size, p->kv_heads, s->count);
-}
-
-static bool copy(struct language_stepper *s, const char *title, unsigned values, const struct language_buffer *from,
-                 const struct language_buffer *to)
-{
-    const struct language_call call = {.title = title,
-                                       .precision = s->values,
-                                       .part = language_rest_part(s),
-                                       .input = {from},
-                                       .inputs = 1,
-                                       .result = to,
-                                       .result_place = 1};
-    return language_unit_call(s->unit, &call, s->sum, s->error, "slice:1x%u,h=1,w=%u", values, values);
+    const bool turns = s->shape->rope != SHAPE_ROPE_NONE;
+    if (!turns)
+        return language_keep(s, "cache_k", s->count, made, key);
+    return language_rotate(s, "rope_k", s->shape->kv_heads, made, s->cached ? &s->turned_key : key) &&
+           (!s->cached || language_keep(s, "cache_k", s->count, &s->turned_key, key));
 }
 
 /* `s->count` tokens of one sequence from `t` on: keys and values go where its sequence's are, or (`looks`) queries over them. */
@@ -82,19 +56,17 @@ static bool attend_lane(struct language_stepper *s, const struct placed_layer *l
     const bool turns = p->rope != SHAPE_ROPE_NONE;
     s->position = s->places[s->side[t].lane];
     s->first = s->side[t].lane * s->context;
-    const uint64_t at = s->first + s->position;
-    const struct language_buffer key = language_part(&l->keys, row * at, row * count),
-                                 value = language_part(&l->values, row * at, row * count);
+    const struct language_buffer key = language_cached(s, &l->keys, s->position, count),
+                                 value = language_cached(s, &l->values, s->position, count);
     const struct language_buffer made = language_part(&s->key, row * t, row * count),
                                  found = language_part(&s->attended, row * t, row * count);
     const struct language_buffer query = language_part(&s->query, wide * t, wide * count);
     const struct language_buffer turned = language_part(&s->turned_query, wide * t, wide * count);
     const struct language_buffer attended = language_part(&s->attended, wide * t, wide * count);
     if (looks)
-        return look_back(s, l, turns ? &turned : &query, &attended);
-    return copy(s, "values", count * width, &found, &value) && (turns ? language_rotate(s, "rope_q", p->heads, &query, &turned) &&
-                                                                            language_rotate(s, "rope_k", p->kv_heads, &made, &key)
-                                                                      : copy(s, "keys", count * width, &made, &key));
+        return language_look_back(s, l, turns ? &turned : &query, &attended);
+    return language_keep(s, "cache_v", count, &found, &value) &&
+           (!turns || language_rotate(s, "rope_q", p->heads, &query, &turned)) && keep_keys(s, &made, &key);
 }
 
 /* Sequences have positions and caches of their own. What heads see is written where values were, so all of these go first. */
@@ -115,13 +87,11 @@ static bool attend_lanes(struct language_stepper *s, const struct placed_layer *
 static bool attend(struct language_stepper *s, const struct placed_layer *l)
 {
     const struct language_shape *const p = s->shape;
-    const uint64_t row = (uint64_t)s->value_bytes * p->kv_heads * p->head_size;
-    const bool turns = p->rope != SHAPE_ROPE_NONE;
-    const uint64_t at = s->first + s->position;
-    const struct language_buffer key = language_part(&l->keys, row * at, row * s->count),
-                                 value = language_part(&l->values, row * at, row * s->count);
-    const struct language_buffer *const made = turns || s->side ? &s->key : &key;
-    const struct language_buffer *const found = s->side ? &s->attended : &value; /* which is free until heads look back */
+    const bool turns = p->rope != SHAPE_ROPE_NONE, apart = s->side || s->cached; /* apart: not written where they stay */
+    const struct language_buffer key = language_cached(s, &l->keys, s->position, s->count),
+                                 value = language_cached(s, &l->values, s->position, s->count);
+    const struct language_buffer *const made = turns || apart ? &s->key : &key;
+    const struct language_buffer *const found = apart ? &s->attended : &value; /* which is free until heads look back */
     if (!language_multiply(s, "attn_q", &l->query, 0, s->count, &s->normed, &s->query) ||
         !language_multiply(s, "attn_k", &l->key, 0, s->count, &s->normed, made) ||
         !language_multiply(s, "attn_v", &l->value, 0, s->count, &s->normed, found))
@@ -131,9 +101,10 @@ static bool attend(struct language_stepper *s, const struct placed_layer *l)
         return false;
     if (s->side)
         return attend_lanes(s, l) && language_multiply(s, "attn_output", &l->output, 0, s->count, &s->attended, &s->mixed);
-    return (!turns || (language_rotate(s, "rope_q", p->heads, &s->query, &s->turned_query) &&
-                       language_rotate(s, "rope_k", p->kv_heads, &s->key, &key))) &&
-           look_back(s, l, turns ? &s->turned_query : &s->query, &s->attended) &&
+    return (!turns || language_rotate(s, "rope_q", p->heads, &s->query, &s->turned_query)) &&
+           (!(turns || apart) || keep_keys(s, &s->key, &key)) &&
+           (!apart || language_keep(s, "cache_v", s->count, found, &value)) &&
+           language_look_back(s, l, turns ? &s->turned_query : &s->query, &s->attended) &&
            language_multiply(s, "attn_output", &l->output, 0, s->count, &s->attended, &s->mixed);
 }
 
@@ -157,7 +128,7 @@ static bool gather_answers(struct language_stepper *s)
         const struct language_buffer from = language_part(&s->stream, row * t, row),
                                      to = language_part(&s->row, row * answers, row);
         if (s->side[t].answers) {
-            ok = copy(s, "answers", s->shape->width, &from, &to);
+            ok = language_copy(s, "answers", s->shape->width, &from, &to);
             answers++;
         }
     }

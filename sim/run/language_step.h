@@ -9,10 +9,15 @@ enum { LANGUAGE_BATCH = 512 }; /* tokens of a prompt that go through together, a
 
 struct language_stepper;
 
-/* Places weights, cache and values in the memory of the unit; `lanes` sequences have a cache each (1 usually). `part` is the unit
- * that was asked for: what it has no kernel for runs on CPU cores. NULL = *error. */
+/* The caches: so many sequences have one each, of so many tokens, in a type of its own. */
+struct language_room {
+    unsigned context, lanes;
+    const char *cached; /* "f16", "q8_0"; NULL = that of values */
+};
+/* Places weights, caches and values in the memory of the unit. `part` is the unit that was asked for: what it has no kernel for
+ * runs on CPU cores. NULL = *error. */
 struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,
-                                                 enum orch_part part, unsigned context, unsigned lanes, struct orch_error *error);
+                                                 enum orch_part part, const struct language_room *room, struct orch_error *error);
 void language_stepper_free(struct language_stepper *stepper);
 /* Whose kernels run from now on; units whose values have the same type see the same memory. */
 void language_stepper_use(struct language_stepper *stepper, enum orch_part part);

@@ -20,16 +20,24 @@ struct timed {
     const struct block_format *format;
     struct run_result *result;
     struct orch_error *error;
-    enum orch_part part; /* of the pass in work */
-    bool cold;           /* weights are larger than the last cache */
-    bool as_ggml;        /* kernels are ggml's, and so are passes of one token */
+    enum orch_part part;               /* of the pass in work */
+    bool cold;                         /* weights are larger than the last cache */
+    bool as_ggml;                      /* kernels are ggml's, and so are passes of one token */
+    const struct block_format *cached; /* asked for; NULL = as kernels have it */
 };
 
 /* ---- memory ---- */
 
-static unsigned value_bytes(const struct block_format *format)
+/* Keys and values of a token: in the format that was asked for, in halves with ggml's kernels, else as values are. */
+static double cache_bytes(const struct run *run, const struct block_format *format)
 {
-    return format->values == 1 ? format->bytes : 4;
+    const struct language_work *const w = run->work;
+    const char *const kernels = run->kind->part == PART_GPU ? run->request->kernels : NULL;
+    const struct block_format *const asked = w->options.kv_cache ? block_format_named(w->options.kv_cache)
+                                             : kernels && strncmp(kernels, "ggml", 4) == 0 ? block_format_named("f16")
+                                             : format->values == 1                         ? format
+                                                                                           : block_format_named("f32");
+    return (double)shape_cache_bytes(&w->model.shape, 1) / asked->values * asked->bytes;
 }
 
 /* That have a cache each. */
@@ -39,10 +47,10 @@ static unsigned sequences_of(const struct language_work *w)
     return batch > 1 ? batch : joined > 1 ? joined : 1;
 }
 
-static double need_of(const struct language_work *w, const struct block_format *format)
+static double need_of(const struct run *run, const struct block_format *format)
 {
-    return (double)shape_bytes(&w->model.shape, format) +
-           (double)shape_cache_bytes(&w->model.shape, value_bytes(format)) * w->context * sequences_of(w);
+    const struct language_work *const w = run->work;
+    return (double)shape_bytes(&w->model.shape, format) + cache_bytes(run, format) * w->context * sequences_of(w);
 }
 
 bool language_fits(const struct run *run, struct orch_error *error)
@@ -55,13 +63,13 @@ bool language_fits(const struct run *run, struct orch_error *error)
     if (!format || !chip_memory(run->request->chip, run->request->memory_gib, &memory, error))
         return false;
     const bool gpu = run->kind->part == PART_GPU;
-    const double room = (double)memory.capacity_bytes * (gpu ? LANGUAGE_GPU_SHARE : 1), need = need_of(w, format);
+    const double room = (double)memory.capacity_bytes * (gpu ? LANGUAGE_GPU_SHARE : 1), need = need_of(run, format);
     if (need <= room)
         return true;
     for (size_t i = sizeof smaller / sizeof *smaller; i-- > 0;)
-        if (need_of(w, block_format_named(smaller[i])) <= room)
+        if (need_of(run, block_format_named(smaller[i])) <= room)
             snprintf(hint, sizeof hint, "; in %s it would be %.1f GiB", smaller[i],
-                     need_of(w, block_format_named(smaller[i])) / 0x1p30);
+                     need_of(run, block_format_named(smaller[i])) / 0x1p30);
     return orch_fail(error, ORCH_USAGE,
                      "%s in %s needs %.1f GiB for weights and a context of %u tokens; %s of %s may hold %.1f of %.0f GiB%s",
                      w->model.name, format->name, need / 0x1p30, w->context, gpu ? "the GPU" : "a program",
@@ -181,7 +189,7 @@ static bool add_call(const struct timed *t, const struct kernel_call *c, double 
 static bool add_pass(const struct timed *t, unsigned sequences, unsigned past, unsigned tokens, bool attention_alone,
                      bool without_attention, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = sequences};
+    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached};
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, tokens, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
@@ -217,7 +225,7 @@ static bool add_shared(const struct timed *t, const struct kernel_call *c, unsig
 /* A token of each of several sequences: products share the matrices, the rest is rows; attention is left to the caller. */
 static bool add_side_by_side(const struct timed *t, unsigned past, unsigned sequences, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = sequences};
+    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached};
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, 1, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
@@ -304,9 +312,10 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
     double slc = 0;
     if (!t.format)
         return false;
+    t.cached = w->options.kv_cache ? block_format_named(w->options.kv_cache) : NULL;
     chip_number(run->request->chip, "slc_MB", &slc, NULL);
     w->weight_bytes = shape_bytes(&w->model.shape, t.format);
-    w->cache_bytes = shape_cache_bytes(&w->model.shape, value_bytes(t.format)) * w->context * sequences_of(w);
+    w->cache_bytes = (uint64_t)(cache_bytes(run, t.format) * w->context * sequences_of(w));
     t.cold = (double)w->weight_bytes > slc * 0x1p20;
     t.unit = language_unit_create(run->request, result, error);
     w->prefill = w->decode = (struct language_sum){0};

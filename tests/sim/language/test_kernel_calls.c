@@ -141,6 +141,29 @@ static void test_sequences(void)
     }
 }
 
+/* A cache in blocks: values become blocks, which attention reads; prompts meet their own keys as they are. */
+static void test_cached(void)
+{
+    struct language_shape s;
+    struct orch_error error = {0};
+    shape_of_published(shape_published_named("llama-2-7b"), &s);
+    for (unsigned tokens = 1; tokens <= 4; tokens += 3) {
+        struct kernel_calls calls = {.cached = block_format_named("q8_0"), .as_ggml = tokens == 1};
+        unsigned kept = 0, met = 0;
+        CHECK(kernel_calls_of(&s, block_format_named("q4_0"), 40, tokens, &calls, &error), "%s", error.text);
+        for (size_t i = 0; i < calls.count; i++) {
+            const struct kernel_call *const c = &calls.call[i];
+            struct isa_error why = {0};
+            const bool keeps = strncmp(c->what, "cache_", 6) == 0, meets = strcmp(c->what, "attention") == 0;
+            CHECK(!(keeps || meets) || library_builds(c, &why), "%s: %s", c->kernel, why.text);
+            kept += keeps && strncmp(c->kernel, "quantise:", 9) == 0 && strcmp(c->precision, "q8_0") == 0;
+            met += meets && strstr(c->kernel, ",cached=q8_0") && strcmp(c->precision, "f32") == 0;
+        }
+        CHECK(kept == 2 && met == 1, "%u tokens: %u kept, %u met", tokens, kept, met);
+        kernel_calls_free(&calls);
+    }
+}
+
 static void test_limits(void)
 {
     struct language_shape s;
@@ -160,6 +183,7 @@ static const struct suite_test tests[] = {
     {"does so for prompts", test_prefill},
     {"has tokens as ggml has them", test_as_ggml},
     {"has tokens of several sequences", test_sequences},
+    {"has caches of another type", test_cached},
     {"refuses what is no pass", test_limits},
 };
 SUITE_MAIN("kernel_calls", tests)

@@ -205,7 +205,7 @@ static void check_family(const char *name, enum orch_part part)
     CU_ASSERT_TRUE_FATAL(m.weights && unit);
     CHECK(language_model_runs(&m, &error), "%s: %s", name, error.text);
     for (unsigned together = 0; together < 2; together++) {
-        struct language_stepper *const s = language_stepper_create(&m, unit, part, 24, 1, &error);
+        struct language_stepper *const s = language_stepper_create(&m, unit, part, &(struct language_room){24, 1, NULL}, &error);
         CHECK(s != NULL, "%s: %s", name, error.text);
         if (!s)
             continue;
