@@ -108,6 +108,7 @@ static double activate(enum shape_activation activation, double x)
 {
     switch (activation) {
     case SHAPE_SILU: return x / (1 + exp(-x));
+    case SHAPE_RELU: return fmax(x, 0);
     case SHAPE_GELU: return 0.5 * x * (1 + erf(x * M_SQRT1_2));
     case SHAPE_GELU_TANH: return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
     }

@@ -15,7 +15,8 @@ static const char gemv_formats[] = "gemv in this format", gemm_formats[] = "gemm
                   logit_sinks[] = "a logit a head without a value", far_positions[] = "positions beyond 8192 (offset=)",
                   clamped_gate[] = "a gate that is limited and shifted",
                   chosen_matrix[] = "a matrix chosen by a number in memory",
-                  top_places[] = "the places of the k largest of each row";
+                  top_places[] = "the places of the k largest of each row", score_bias[] = "a bias of scores by distance",
+                  other_text[] = "queries that stand behind all keys";
 
 enum { ROPE_POSITIONS = 8192 /* of the kernel rope */, GGML_KEYS_LEAST = 32 };
 
@@ -24,6 +25,7 @@ struct pass {
     const struct block_format *matrices;
     unsigned past, times;
     unsigned sequences, each, tokens; /* tokens of a sequence, of all */
+    bool encodes;                     /* the tokens of a text that all see one another, and that no cache keeps */
     const char *values;               /* type of what is not a weight */
     const char *cached;               /* of keys and values in the cache */
     unsigned least_keys;
@@ -154,6 +156,33 @@ static void attend(struct pass *p)
     p->times /= p->sequences;
 }
 
+/* Tokens of an encoder see all others. */
+static void attend_all(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    p->times *= p->sequences;
+    call(p, "attention", p->values, s->family->distance_bias ? score_bias : head_strides,
+         2.0 * s->heads * p->each * p->each * s->head_size, "attention:h=%u,s=%u,d=%u,causal=0,kvh=%u", s->heads, p->each,
+         s->head_size, s->kv_heads);
+    p->times /= p->sequences;
+}
+
+/* Each layer of a decoder with an encoder also looks at what that made, whose keys and values are there (kernel_calls_encode). */
+static void cross_part(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    const struct shape_family *const f = s->family;
+    const unsigned keys = kernel_calls_encoded(s, p->calls), most = p->each < keys ? p->each : keys;
+    normalise(p, "cross_norm", p->tokens, s->width);
+    project(p, "cross_q", p->tokens, (uint64_t)s->heads * s->head_size, s->width, f->qkv_bias, NULL);
+    p->times *= p->sequences;
+    call(p, "cross_attention", p->cached, p->each > 1 ? other_text : NULL, 2.0 * s->heads * p->each * keys * s->head_size,
+         "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", s->heads, keys, s->head_size, s->kv_heads, most);
+    p->times /= p->sequences;
+    project(p, "cross_output", p->tokens, s->width, s->heads * s->head_size, f->output_bias, NULL);
+    add(p, "residual", (uint64_t)p->tokens * s->width);
+}
+
 static void attention_part(struct pass *p)
 {
     const struct language_shape *const s = p->s;
@@ -167,13 +196,15 @@ static void attention_part(struct pass *p)
     }
     rotate(p, "rope_q", s->heads);
     rotate(p, "rope_k", s->kv_heads);
-    attend(p);
+    (p->encodes ? attend_all : attend)(p);
     project(p, "attn_output", p->tokens, s->width, s->heads * s->head_size, f->output_bias, NULL);
 }
 
 static const char *activation(const struct shape_family *f)
 {
-    return f->activation == SHAPE_SILU ? "silu" : f->activation == SHAPE_GELU ? "gelu" : "gelu_tanh";
+    static const char *const names[] = {
+        [SHAPE_SILU] = "silu", [SHAPE_GELU] = "gelu", [SHAPE_GELU_TANH] = "gelu_tanh", [SHAPE_RELU] = "relu"};
+    return names[f->activation];
 }
 
 /* With experts, the matrices of the chosen ones, once for each token: their numbers are only known in memory. */
@@ -207,6 +238,8 @@ static void layer(struct pass *p)
     normalise(p, "attn_norm", p->tokens, s->width);
     attention_part(p);
     add(p, "residual", values);
+    if (s->family->encoder && !p->encodes)
+        cross_part(p);
     if (!s->family->parallel)
         normalise(p, "ffn_norm", p->tokens, s->width);
     feed_forward_part(p);
@@ -228,29 +261,37 @@ static void embed(struct pass *p)
     }
 }
 
-bool kernel_calls_of(const struct language_shape *shape, const struct block_format *matrices, unsigned past, unsigned tokens,
-                     struct kernel_calls *calls, struct orch_error *error)
+unsigned kernel_calls_encoded(const struct language_shape *shape, const struct kernel_calls *calls)
+{
+    return calls->encoded ? calls->encoded : shape->encoder_context;
+}
+
+static struct pass begin_pass(const struct language_shape *shape, const struct block_format *matrices, unsigned past,
+                              unsigned tokens, struct kernel_calls *calls, struct orch_error *error)
 {
     const unsigned sequences = calls->sequences ? calls->sequences : 1;
     /* gemv takes vectors of the type of a plain matrix, and f32 with quantised ones. */
     const bool plain = matrices->values == 1, ggml = calls->as_ggml && tokens * sequences == 1;
     const char *const values = plain && !ggml ? matrices->name : "f32";
-    struct pass pass = {.s = shape,
-                        .matrices = matrices,
-                        .past = past,
-                        .sequences = sequences,
-                        .each = tokens,
-                        .tokens = tokens * sequences,
-                        .times = 1,
-                        .values = values,
-                        .cached = ggml ? "f16" : values,
-                        .least_keys = ggml ? GGML_KEYS_LEAST : 0,
-                        .calls = calls,
-                        .error = error,
-                        .ok = true};
-    struct pass *const p = &pass;
-    if (shape->family->encoder)
-        return orch_fail(error, ORCH_UNMODELLED, "%s: models with an encoder are not lowered", shape->family->name);
+    return (struct pass){.s = shape,
+                         .matrices = matrices,
+                         .past = past,
+                         .sequences = sequences,
+                         .each = tokens,
+                         .tokens = tokens * sequences,
+                         .times = 1,
+                         .values = values,
+                         .cached = ggml ? "f16" : values,
+                         .least_keys = ggml ? GGML_KEYS_LEAST : 0,
+                         .calls = calls,
+                         .error = error,
+                         .ok = true};
+}
+
+bool kernel_calls_of(const struct language_shape *shape, const struct block_format *matrices, unsigned past, unsigned tokens,
+                     struct kernel_calls *calls, struct orch_error *error)
+{
+    struct pass pass = begin_pass(shape, matrices, past, tokens, calls, error), *const p = &pass;
     if (tokens == 0 || past > shape->context || tokens > shape->context - past)
         return orch_fail(error, ORCH_USAGE, "%u tokens behind %u others: the context is %u", tokens, past, shape->context);
     embed(p);
@@ -259,9 +300,46 @@ bool kernel_calls_of(const struct language_shape *shape, const struct block_form
     p->times = 1;
     if (calls->as_ggml)
         p->values = "f32";
-    normalise(p, "output_norm", sequences, shape->width); /* only what follows the last token of each is asked for */
-    project(p, "output", sequences, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
-    call(p, "argmax", p->values, NULL, 0, "reduce:%ux%u,op=argmax", sequences, shape->vocabulary);
+    normalise(p, "output_norm", p->sequences, shape->width); /* only what follows the last token of each is asked for */
+    project(p, "output", p->sequences, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
+    call(p, "argmax", p->values, NULL, 0, "reduce:%ux%u,op=argmax", p->sequences, shape->vocabulary);
+    return p->ok;
+}
+
+/* ---- encoders ---- */
+
+static void convolve(struct pass *p, const char *what, unsigned frames, unsigned inputs)
+{
+    const struct language_shape *const s = p->s;
+    project(p, what, frames, s->width, inputs, true, NULL);
+    call(p, "conv_act", p->values, NULL, 0, "elementwise:%llu,op=%s", (unsigned long long)frames * s->width,
+         activation(s->family));
+}
+
+/* Convolutions of width 3 over the spectrum, the second of which leaves every other frame; then positions. */
+static void listen(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    convolve(p, "conv1", 2 * p->tokens, 3 * s->encoder_channels);
+    convolve(p, "conv2", p->tokens, 3 * s->width);
+    add(p, "position_embd", (uint64_t)p->tokens * s->width);
+}
+
+bool kernel_calls_encode(const struct language_shape *shape, const struct block_format *matrices, struct kernel_calls *calls,
+                         struct orch_error *error)
+{
+    const unsigned tokens = kernel_calls_encoded(shape, calls);
+    struct pass pass = begin_pass(shape, matrices, 0, tokens, calls, error), *const p = &pass;
+    const uint64_t keys = (uint64_t)shape->kv_heads * shape->head_size;
+    p->encodes = true;
+    (shape->family->encodes_text ? embed : listen)(p);
+    p->times = shape->encoder_layers;
+    layer(p);
+    p->times = 1;
+    normalise(p, "encoder_norm", p->tokens, shape->width);
+    p->times = shape->layers; /* of the decoder, each of which has matrices of its own */
+    project(p, "cross_k", p->tokens, keys, shape->width, false, NULL);
+    project(p, "cross_v", p->tokens, keys, shape->width, shape->family->qkv_bias, NULL);
     return p->ok;
 }
 

@@ -71,7 +71,8 @@ static bool read_prompt(struct language_work *w, struct orch_error *error)
 static bool check_context(struct language_work *w, uint64_t prompt, bool timing, struct orch_error *error)
 {
     const struct language_shape *const s = &w->model.shape;
-    const uint64_t tokens = prompt + w->options.generate;
+    const bool apart = s->family->encodes_text; /* the encoder has the prompt */
+    const uint64_t tokens = apart && prompt > w->options.generate ? prompt : w->options.generate + (apart ? 0 : prompt);
     const unsigned most = w->options.context ? w->options.context : s->context;
     if (w->options.context > s->context)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("context") " %u: %s was made for %u tokens", w->options.context,
@@ -79,7 +80,7 @@ static bool check_context(struct language_work *w, uint64_t prompt, bool timing,
     if (tokens > most)
         return orch_fail(error, ORCH_USAGE, "%llu tokens of the prompt and %u to generate do not fit the context of %u tokens",
                          (unsigned long long)prompt, w->options.generate, most);
-    w->context = w->options.context ? w->options.context : (unsigned)tokens;
+    w->context = w->options.context ? w->options.context : apart ? w->options.generate : (unsigned)tokens;
     if (s->window && prompt > s->window && timing)
         return orch_fail(error, ORCH_UNMODELLED,
                          "%s attends to %u tokens at most; the prompt has %llu, and kernels of prompts have no window",
@@ -128,6 +129,9 @@ static bool check_timing(const struct run *run, struct orch_error *error)
     if (w->options.prompt_alone && !w->options.prompt)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("generate") " 0 without a prompt: nothing would run (" ORCH_OPTION("prompt") " N)");
+    if (w->model.shape.family->encodes_text && !w->options.prompt)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt") " N: tokens of the text that the encoder of %s reads",
+                         w->model.name);
     if (w->options.prompt_text)
         return orch_fail(
             error, ORCH_USAGE,

@@ -47,10 +47,23 @@ static unsigned sequences_of(const struct language_work *w)
     return batch > 1 ? batch : joined > 1 ? joined : 1;
 }
 
+/* Tokens or frames that an encoder reads, whose keys and values each layer keeps; 0 = there is none. */
+static unsigned encoded_of(const struct language_work *w)
+{
+    const struct shape_family *const f = w->model.shape.family;
+    return !f->encoder ? 0 : f->encodes_text ? w->options.prompt : w->model.shape.encoder_context;
+}
+
+/* Of all caches. */
+static double cached_tokens(const struct language_work *w)
+{
+    return ((double)w->context + encoded_of(w)) * sequences_of(w);
+}
+
 static double need_of(const struct run *run, const struct block_format *format)
 {
     const struct language_work *const w = run->work;
-    return (double)shape_bytes(&w->model.shape, format) + cache_bytes(run, format) * w->context * sequences_of(w);
+    return (double)shape_bytes(&w->model.shape, format) + cache_bytes(run, format) * cached_tokens(w);
 }
 
 bool language_fits(const struct run *run, struct orch_error *error)
@@ -168,7 +181,7 @@ static bool add_turned(const struct timed *t, const struct kernel_call *c, doubl
 
 static bool add_call(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
-    const bool product = is(c, "gemm") || is(c, "gemv"), attention = strcmp(c->what, "attention") == 0;
+    const bool product = is(c, "gemm") || is(c, "gemv"), attention = strstr(c->what, "attention") != NULL;
     const bool blocks = block_format_named(c->precision)->values > 1;
     const enum orch_part part = part_of(t, c);
     if (strcmp(c->what, "argmax") == 0) /* choosing a token is not part of it */
@@ -189,7 +202,8 @@ static bool add_call(const struct timed *t, const struct kernel_call *c, double 
 static bool add_pass(const struct timed *t, unsigned sequences, unsigned past, unsigned tokens, bool attention_alone,
                      bool without_attention, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached};
+    struct kernel_calls calls = {
+        .as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached, .encoded = encoded_of(t->work)};
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, tokens, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
@@ -225,7 +239,8 @@ static bool add_shared(const struct timed *t, const struct kernel_call *c, unsig
 /* A token of each of several sequences: products share the matrices, the rest is rows; attention is left to the caller. */
 static bool add_side_by_side(const struct timed *t, unsigned past, unsigned sequences, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached};
+    struct kernel_calls calls = {
+        .as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached, .encoded = encoded_of(t->work)};
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, 1, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
@@ -282,6 +297,29 @@ static bool tell_caches(const struct timed *t, double bytes)
            orch_no_memory(t->error);
 }
 
+/* What an encoder makes for the sequences of a batch. */
+static bool add_encoder(const struct timed *t, struct language_sum *sum)
+{
+    const unsigned batch = t->work->options.batch > 1 ? t->work->options.batch : 1;
+    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = batch, .encoded = encoded_of(t->work)};
+    bool ok = kernel_calls_encode(&t->work->model.shape, t->format, &calls, t->error);
+    for (size_t i = 0; ok && i < calls.count; i++)
+        ok = add_call(t, &calls.call[i], calls.call[i].times, sum);
+    kernel_calls_free(&calls);
+    return ok;
+}
+
+/* A text is read by the encoder where it reads texts, else by the decoder. */
+static bool add_prompt(const struct timed *t, struct language_sum *sum)
+{
+    const struct language_options *const o = &t->work->options;
+    const struct shape_family *const f = t->work->model.shape.family;
+    const bool reads = o->prompt && !f->encodes_text;
+    return (!f->encoder || add_encoder(t, sum)) &&
+           (!reads || add_pass(t, o->batch > 1 ? o->batch : 1, 0, o->prompt, false, false, 1, sum)) &&
+           language_unit_close_steps(t->unit, sum, 1, t->error);
+}
+
 /* The prompt, then the steps, each on its unit. */
 static bool add_all(struct timed *t, struct language_sum *prefill, struct language_sum *decode)
 {
@@ -290,12 +328,11 @@ static bool add_all(struct timed *t, struct language_sum *prefill, struct langua
     const bool ggml = run->request->kernels && strncmp(run->request->kernels, "ggml", 4) == 0;
     t->part = language_parts(run).prompt;
     t->as_ggml = ggml && t->part == PART_GPU;
-    if (o->prompt && (!add_pass(t, o->batch > 1 ? o->batch : 1, 0, o->prompt, false, false, 1, prefill) ||
-                      !language_unit_close_steps(t->unit, prefill, 1, t->error)))
+    if ((o->prompt || t->work->model.shape.family->encoder) && !add_prompt(t, prefill))
         return false;
     t->part = language_parts(run).rest;
     t->as_ggml = ggml && t->part == PART_GPU;
-    return !o->generate || add_steps(t, o->prompt, o->generate, decode);
+    return !o->generate || add_steps(t, t->work->model.shape.family->encodes_text ? 0 : o->prompt, o->generate, decode);
 }
 
 /* What all kernels take is found by all threads of the host, before any is added up. */
@@ -315,7 +352,7 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
     t.cached = w->options.kv_cache ? block_format_named(w->options.kv_cache) : NULL;
     chip_number(run->request->chip, "slc_MB", &slc, NULL);
     w->weight_bytes = shape_bytes(&w->model.shape, t.format);
-    w->cache_bytes = (uint64_t)(cache_bytes(run, t.format) * w->context * sequences_of(w));
+    w->cache_bytes = (uint64_t)(cache_bytes(run, t.format) * cached_tokens(w));
     t.cold = (double)w->weight_bytes > slc * 0x1p20;
     t.unit = language_unit_create(run->request, result, error);
     w->prefill = w->decode = (struct language_sum){0};
