@@ -25,7 +25,8 @@ struct gpu_kernel_family {
     X(layout) \
     X(embedding) \
     X(sort) \
-    X(scan)
+    X(scan) \
+    X(lattice)
 /* clang-format on */
 
 #define X(family) extern const struct gpu_kernel_family gpu_family_##family;
