@@ -3,6 +3,7 @@
 #include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
 #include "sim/network/quantise/mixed.h"
+#include "sim/run/run_build.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network_kernel.h"
 #include "sim/run/run_network_memory.h"
@@ -25,6 +26,8 @@ static bool leave(struct run_network *n, const struct net_node *node, struct net
                   const char *why, struct orch_error *error)
 {
     n->left++;
+    if (n->request->build && !run_build_leave(n, title, why))
+        return orch_no_memory(error);
     for (size_t k = 0; k < node->inputs; k++)
         network_requests_keep(n->asks, in[k] ? in[k]->data : NULL);
     const bool waits = run_network_needs_unit(n->model, node);
@@ -91,7 +94,7 @@ static bool compute_steps(struct run_network *n, const char *title, struct lower
         const bool here = multiplies_here(l, step) && !(l->whole && l->part != n->part);
         n->macs_here += here ? macs : 0;
         n->macs_known -= l->step[0].precision && !here ? macs : 0; /* the unit has no kernel for them */
-        *done = run_steps(n, title, l, step, error);
+        *done = n->request->build ? run_build_node(n, title, l, step, error) : run_steps(n, title, l, step, error);
     }
     for (unsigned i = 0; i < l->steps; i++)
         network_step_close(&step[i]);

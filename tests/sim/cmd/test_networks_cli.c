@@ -265,6 +265,50 @@ static void test_ane(void)
     cli_home_remove(&home);
 }
 
+/* The first two numbers of an array of f32 in a file. */
+static void read_pair(const char *name, float number[2])
+{
+    uint8_t bytes[128 + 8] = {0};
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", home.folder, name);
+    FILE *const file = fopen(path, "rb");
+    CHECK(file && fread(bytes, 1, sizeof bytes, file) == sizeof bytes, "%s", path);
+    if (file)
+        fclose(file);
+    memcpy(number, bytes + 128, 8);
+}
+
+/* The program of the network's product, run by itself, says what its golden data say. */
+static void test_programs(void)
+{
+    static const float ones[4] = {1, 1, 1, 1};
+    static const struct cli_wrong wrong[] = {{"build $/one/model.onnx --unit gpu -o $/built", 2, "leaves open"},
+                                             {"build $/short.onnx --unit gpu -o $/built", 2, "short.onnx"},
+                                             {"build $/one/model.onnx --unit amx -o $/built", 2, "ane|gpu"},
+                                             {"build $/one/model.onnx --unit gpu --dim n=1 -o $/no/built", 2, "No such file"},
+                                             {"build $/one/model.onnx --unit gpu", 2, "build needs"}};
+    float y[2];
+    make_case();
+    write_npy("x.npy", "(1, 4)", ones, 4);
+    write_npy("channels.npy", "(4, 1, 1)", ones, 4);
+    if (!cli_ask(&home, "build $/one/model.onnx --unit gpu --chip m1 --input x=$/x.npy -o $/gpu"))
+        return;
+    CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+    cli_ask(&home, "run $/gpu/001-fusedmatmul --chip m1 --output $/out");
+    CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+    read_pair("out/c.npy", y); /* the rectifier is the GPU's next launch */
+    CHECK(y[0] == 16 && y[1] == -20, "%g %g", y[0], y[1]);
+    cli_ask(&home, "isa disasm agx $/gpu/001-fusedmatmul/abi.json");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "stop"), "%s", home.outcome.out);
+    cli_ask(&home, "build $/one/model.onnx --unit ane --chip m1 --dim n=1 -o $/ane");
+    CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+    cli_ask(&home, "run $/ane/001-fusedmatmul.hwx --chip m1 --input a=$/channels.npy --output $/out");
+    CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+    read_pair("out/c.npy", y);
+    CHECK(y[0] == 16 && y[1] == 0, "%g %g", y[0], y[1]);
+    cli_all_wrong(&home, wrong, ARRAY_COUNT(wrong));
+}
+
 /* The same file on other units: who computed, what each says, the costs of the one command buffer. */
 static void test_gpu_and_amx(void)
 {
@@ -313,5 +357,6 @@ static const struct suite_test tests[] = {{"models show", test_show},
                                           {"networks on the CPU", test_cpu},
                                           {"networks without values, and by name", test_timing},
                                           {"networks on GPU and AMX", test_gpu_and_amx},
-                                          {"networks on the Neural Engine", test_ane}};
+                                          {"networks on the Neural Engine", test_ane},
+                                          {"programs of networks as files", test_programs}};
 SUITE_MAIN("networks_cli", tests)
