@@ -5,6 +5,7 @@
 #include "sim/network/quantise/mixed.h"
 #include "sim/run/run_build.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_network_engine.h"
 #include "sim/run/run_network_kernel.h"
 #include "sim/run/run_network_memory.h"
 #include "sim/run/run_network_node.h"
@@ -219,6 +220,7 @@ static void after_node(void *context, const struct net_node *node, struct net_ar
         if (out[k] && !views)
             begin_tensor(n, out[k]->data, net_array_bytes(out[k]));
     }
+    n->starved |= n->engine && !network_engine_note(n->engine, node, n->result->placement.count);
     if (!n->by_kernels && !is_view)
         n->starved |= !network_schedule_add_host(n->schedule, node, in, out);
 }
@@ -226,7 +228,7 @@ static void after_node(void *context, const struct net_node *node, struct net_ar
 /* What the plan says of all units, for whoever wonders. */
 static bool tell_plan(const struct run_network *n)
 {
-    static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_COUNT};
+    static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE, PART_COUNT};
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof parts / sizeof parts[0]; i++) {
         char name[60];
@@ -263,7 +265,7 @@ static bool finish_schedule(struct run_network *n, struct orch_error *error)
     n->busy_ns = s.busy_ns;
     n->lost_ns = s.lost_ns;
     n->chain_ns = s.chain_ns;
-    n->work_ns = n->sum->end_ns + n->command_buffers * n->overhead_ns;
+    n->work_ns = n->sum->end_ns + n->command_buffers * n->overhead_ns + n->requests * n->request_ns;
     n->command_buffers = s.command_buffers;
     n->sum->end_ns = s.end_ns;
     n->sum->gpu.overhead_ns = n->command_buffers ? s.end_ns - s.busy_ns : 0;
@@ -286,13 +288,14 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
     const struct net_run run = {.model = n->model, .input = n->input, .observer = after_node, .unit = node_on_unit, .context = n};
     n->memory = n->space ? network_memory_create(n->space) : NULL;
     n->kernel_list = n->characteristics ? network_kernels_create() : NULL;
-    const bool asks = n->part == PART_ANE && (n->characteristics || n->request->mode != RUN_FUNCTIONAL);
+    const bool asks = (n->part == PART_ANE || n->automatic) && (n->characteristics || n->request->mode != RUN_FUNCTIONAL);
     n->asks = asks ? network_requests_create() : NULL;
     n->schedule = n->overlaps ? network_schedule_create() : NULL;
     const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics) && (n->asks || !asks) &&
                       (n->schedule || !n->overlaps);
     bool ok = (room || orch_no_memory(error)) && plan(n, error) && net_run(&run, output, error) &&
-              (!n->characteristics || network_kernels_finish(n, error)) && (!asks || finish_requests(n, output, error));
+              (!n->characteristics || n->engine || network_kernels_finish(n, error)) &&
+              (!asks || finish_requests(n, output, error));
     if (ok && n->schedule)
         ok = finish_schedule(n, error);
     else if (ok)

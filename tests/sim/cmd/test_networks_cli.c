@@ -151,7 +151,7 @@ static void test_cpu(void)
         {"run $/sign.onnx --unit cpu --chip m1 --input z=$/x.npy", 2, "no input of that name"},
         {"run $/one/model.onnx --unit cpu --chip m1", 2, "leaves open"},
         {"run gemm:8x8x8 --unit cpu --chip m1 --opt 1", 2, "belongs to networks"},
-        {"run $/sign.onnx --unit hybrid --chip m1", 3, "cpu, amx, gpu and ane"},
+        {"run $/sign.onnx --unit auto --precision i4 --chip m1", 3, "gpu and auto also in f16"},
         {"run gemm:8x8x8 --unit cpu --chip m1 --image x.png", 2, "--image belongs to networks"},
         {"run $/sign.onnx --unit cpu --chip m1 --mean 1", 2, "--mean belongs to --image"},
         {"run $/sign.onnx --unit cpu --chip m1 --image $/x.npy --std 0", 2, "divided by it"},
