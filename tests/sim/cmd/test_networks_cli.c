@@ -87,7 +87,7 @@ static void test_refusals(void)
         {"models show $/one/model.onnx --pass matmull", 2, "did you mean matmul"},
         {"models show $/one/model.onnx --no-pass geluu", 2, "did you mean gelu"},
         {"models show", 2, "expected show NAME|FILE"},
-        {"model check $/one --unit ane --precision f32", 3, "on the ane only in f16"},
+        {"model check $/one --unit ane --precision f32", 3, "ane only in f16"},
         {"model check $/one --unit amx --precision f16", 3, "computed in f32"},
         {"model check $/one --unit gpus", 2, "did you mean gpu"},
     };
@@ -323,6 +323,10 @@ static void test_gpu_and_amx(void)
               strcmp(document_text(d, "/networks/0/unit"), "gpu") == 0 && document_number(d, "/networks/0/fallback_nodes") == 0,
           "%s", home.outcome.out);
     json_object_put(d);
+    cli_ask(&home, "model check $/one --unit cpu --precision int8");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "1 passed"), "%s", home.outcome.out);
+    cli_ask(&home, "model check $/one --unit hybrid --precision f16");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "hybrid"), "%s", home.outcome.out);
     cli_ask(&home, "run $/sign.onnx --unit gpu --chip m1 --input x=$/x.npy --json");
     d = cli_document(&home.outcome);
     CHECK(home.outcome.code == 0 && strcmp(document_text(d, "/unit"), "gpu") == 0 &&
