@@ -158,6 +158,9 @@ static void test_cpu(void)
         {"models quantize $/sign.onnx --to int8 -o $/q.onnx", 2, "needs samples"},
         {"models quantize $/sign.onnx --to int9 -o $/q.onnx", 2, "int8"},
         {"models quantize $/sign.onnx --to f16", 2, "-o FILE"},
+        {"models quantize $/sign.onnx --to sparse --share 2 -o $/q.onnx", 2, "share"},
+        {"models accuracy $/sign.onnx", 2, "needs samples"},
+        {"models accuracy", 2, "expected accuracy"},
         {"run $/none.mlmodel --unit cpu --chip m1", 2, "none.mlmodel"},
         {"models show $/none.mlpackage", 2, "none.mlpackage: No such file"},
         {"run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "computed in f32"},
@@ -196,6 +199,14 @@ static void test_cpu(void)
     CHECK(home.outcome.code == 0 && document_number(d, "/macs") == 24 &&
               strstr(document_text(d, "/placement/1/kernel"), "elementwise:6,op=relu"),
           "%d %s", home.outcome.code, home.outcome.out);
+    json_object_put(d);
+    cli_ask(&home, "models accuracy $/one/model.onnx --calibrate $/x.npy --json");
+    d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && document_number(d, "/weight_bytes") == 32 &&
+              document_number(d, "/rows/0/weight_bytes") == 16 && document_number(d, "/rows/0/cosine") == 1 &&
+              document_number(d, "/rows/4/weight_bytes") == 17 &&
+              document_number(d, "/rows/4/largest_error_share") == 0.25, /* 1 + 3 of 16 */
+          "%s", home.outcome.out);
     json_object_put(d);
     cli_all_wrong(&home, wrong, ARRAY_COUNT(wrong));
 }
