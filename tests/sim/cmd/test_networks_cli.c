@@ -200,19 +200,30 @@ static void test_cpu(void)
               strstr(document_text(d, "/placement/1/kernel"), "elementwise:6,op=relu"),
           "%d %s", home.outcome.code, home.outcome.out);
     json_object_put(d);
+    cli_all_wrong(&home, wrong, ARRAY_COUNT(wrong));
+}
+
+/* Without values: from characteristics, which the second run finds, whatever the number of host threads; and networks that are
+ * published, by name. */
+static void test_accuracy(void)
+{
+    static const float ones[4] = {1, 1, 1, 1};
+    make_case();
+    write_npy("x.npy", "(1, 4)", ones, 4);
+    if (!cli_ask(&home, "models quantize $/one/model.onnx --to sparse --share 0.25 -o $/pruned.onnx"))
+        return;
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "weights of 32 bytes in 25"), "%s", home.outcome.out);
     cli_ask(&home, "models accuracy $/one/model.onnx --calibrate $/x.npy --json");
-    d = cli_document(&home.outcome);
+    json_object *const d = cli_document(&home.outcome);
     CHECK(home.outcome.code == 0 && document_number(d, "/weight_bytes") == 32 &&
               document_number(d, "/rows/0/weight_bytes") == 16 && document_number(d, "/rows/0/cosine") == 1 &&
               document_number(d, "/rows/4/weight_bytes") == 17 &&
               document_number(d, "/rows/4/largest_error_share") == 0.25, /* 1 + 3 of 16 */
           "%s", home.outcome.out);
     json_object_put(d);
-    cli_all_wrong(&home, wrong, ARRAY_COUNT(wrong));
+    cli_home_remove(&home);
 }
 
-/* Without values: from characteristics, which the second run finds, whatever the number of host threads; and networks that are
- * published, by name. */
 static void test_timing(void)
 {
     static const char *const units[] = {"cpu", "amx", "gpu", "auto"};
@@ -370,6 +381,7 @@ static const struct suite_test tests[] = {{"models show", test_show},
                                           {"what is refused", test_refusals},
                                           {"model check", test_check},
                                           {"networks on the CPU", test_cpu},
+                                          {"what smaller weights cost", test_accuracy},
                                           {"networks without values, and by name", test_timing},
                                           {"networks on GPU and AMX", test_gpu_and_amx},
                                           {"networks on the Neural Engine", test_ane},
