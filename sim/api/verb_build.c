@@ -109,7 +109,7 @@ const struct api_verb verb_build = {
                 "inside, and\nnetwork.json: their order, what each reads and writes, and what other units compute. Constants "
                 "of kernels are\ngenerated unless --input names a file.",
             .examples = "orchard build conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,pad=1 --unit ane -o conv.hwx\n"
-                        "orchard build digits.onnx --unit gpu -o digits-gpu",
+                        "orchard build examples/models/digits.onnx --dim batch=1 --unit gpu -o digits-gpu",
             .options = option_table,
         },
     .ask = ask,

@@ -34,8 +34,7 @@
 
 static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false,
-     "cpu, amx, gpu, ane, all (a row each), auto (the fastest; default: its own), hybrid (networks: several at once; language "
-     "models: gpu, then cpu)"},
+     "cpu amx gpu ane; all (a row each); auto (default): the fastest; hybrid: several at once (models)"},
     {"precision", 0, "TYPE", false,
      "f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16); mixed: networks in f16 where outputs bear it"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
