@@ -9,7 +9,7 @@
 #define NEAR_COST  2
 #define FAR_COST   12
 #define NEAR_BYTES (UINT64_C(1) << 20)
-#define GOOD_RUN     1024 /* repeated in a row: the next delay is again as short as the first */
+#define GOOD_RUN   1024 /* repeated in a row: the next delay is again as short as the first */
 
 #define GRANULES_MAX 17 /* 16-byte granules that an access of up to 255 bytes can touch */
 

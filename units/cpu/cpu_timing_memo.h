@@ -74,7 +74,7 @@ struct cpu_memo {
     uint64_t bytes;
     uint32_t lost, put_off, put_off_next, loss, good_run;
     uint32_t idle, idle_next; /* blocks during which nothing is remembered, since that did not pay; the same for the next time */
-    uint32_t *scratch; /* a state while it is written */
+    uint32_t *scratch;        /* a state while it is written */
 };
 
 static inline struct tree *tree_of(struct state *s, const struct cpu_plan *plan, unsigned outcome)
