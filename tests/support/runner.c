@@ -81,7 +81,8 @@ static void finish(struct job *job, int status, const struct rusage *used, struc
 
 int main(int argc, char **argv)
 {
-    long parallel = sysconf(_SC_NPROCESSORS_ONLN);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    long parallel = processors + (processors + 1) / 2; /* servers, browsers and killed programs let suites wait for them */
     int first = 1;
     if (argc > 2 && strcmp(argv[1], "-j") == 0) {
         parallel = strtol(argv[2], NULL, 10);
