@@ -25,6 +25,7 @@
 /* Counters of --unit auto: what was predicted of the units, and of what it chose ("auto"). */
 #define RUN_NETWORK_PREDICTED "network.predicted.%s.seconds"
 
+struct network_engine;
 struct network_kernels;
 struct network_memory;
 struct network_plan;
@@ -65,6 +66,7 @@ struct run_network {
 
     struct network_memory *memory; /* for run_network alone, as is the rest */
     struct network_plan *plan;
+    struct network_engine *engine;       /* gets what the requests' nodes take, for which alone it is gone through; else NULL */
     struct network_kernels *kernel_list; /* without values */
     struct network_schedule *schedule;   /* where units work at the same time; else NULL */
     struct network_requests *asks;       /* where the Neural Engine is timed */
@@ -83,6 +85,9 @@ static inline bool run_network_has_no_values(const struct run_network *network)
 {
     return network->characteristics || network->request->mode == RUN_TIMING;
 }
+
+/* Kernel by kernel; what was left to others, and why; what units were predicted to take. */
+void run_network_explain(FILE *out, const struct run_network *network, const struct run_result *result);
 
 /* ---- run_network_account.c: `account` and `energy` of networks ---- */
 

@@ -103,7 +103,7 @@ void gpu_timing_free(struct gpu_timing *t)
     free(t);
 }
 
-/* Moves what is still counted by instruction to the activity. */
+/* What is still counted by instruction. */
 static void add_tally(const struct gpu_timing *t, struct activity *into)
 {
     for (uint32_t i = 0; i < t->site_count; i++) {
@@ -113,12 +113,12 @@ static void add_tally(const struct gpu_timing *t, struct activity *into)
     }
 }
 
+/* Moves it to the activity. */
 static void settle_tally(struct gpu_timing *t)
 {
     add_tally(t, &t->activity);
     for (uint32_t i = 0; i < t->site_count; i++)
         t->tally[i] = 0;
-    t->quanta = 0;
 }
 
 /* The number of places that an instruction names. */
@@ -222,6 +222,7 @@ bool gpu_timing_begin(struct gpu_timing *t, const struct gpu_timing_launch *laun
     t->launch = *launch;
     t->begin_ns = now_ns;
     t->now = 0;
+    t->quanta = 0;
     t->running = 0;
     t->none_left = t->failed = false;
     t->active = true;
@@ -281,7 +282,7 @@ bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
             t->cores->run(&t->core[i], to);
         }
         t->now = gpu_later(t->now, to);
-        if (++t->quanta == GPU_TALLY_QUANTA)
+        if (++t->quanta % GPU_TALLY_QUANTA == 0)
             settle_tally(t);
         const enum gpu_look found = look(t);
         t->failed = t->failed || found == GPU_LOOK_FAULT;
