@@ -67,13 +67,23 @@ static void linked_cell(struct text *out, const struct result_cell *c, const cha
     text_put(out, "</a></td>");
 }
 
+/* Of a text in UTF-8. */
+static size_t characters_of(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
 /* Characters of the longest cell of a column, its head included. */
 static size_t longest(const struct result_table *t, size_t column)
 {
-    size_t most = strlen(result_table_column(t, column)->name);
+    size_t most = characters_of(result_table_column(t, column)->name);
     for (size_t r = 0; r < result_table_rows(t); r++) {
         const char *const shown = result_table_cell(t, r, column)->shown;
-        most = shown && strlen(shown) > most ? strlen(shown) : most;
+        const size_t count = shown ? characters_of(shown) : 0;
+        most = count > most ? count : most;
     }
     return most;
 }
@@ -88,7 +98,7 @@ static bool has_sentences(const struct result_table *t)
     return any;
 }
 
-enum { SHORT = 26, ROOM = 4, SENTENCE = 34 }; /* characters: a short column, what stands around its text, the least of others */
+enum { SHORT = 26, ROOM = 2, SENTENCE = 28 }; /* characters: a short column, what stands around its text, the least of others */
 
 /* Short columns keep their width beside sentences, which share the rest. */
 static void column_widths(struct text *out, const struct result_table *t)

@@ -123,12 +123,15 @@ static bool chart_part(struct page *page, const struct claims *c)
 
 /* ---- the tables ---- */
 
+/* Ends that would be written with the same digits are no interval. */
+#define EQUAL_DIGITS 1.002
+
 static void interval_text(char *text, size_t size, const struct claim *c, const struct claim_answer *a)
 {
     char low[FORMAT_SIZE], high[FORMAT_SIZE], value[TEXT];
     const double scale = strcmp(c->unit, "op/J") == 0 ? 1e-12 : 1;
     claim_quantity(value, sizeof value, a->value, c->unit);
-    if (!(isfinite(a->low) && a->low < a->high))
+    if (!(isfinite(a->low) && a->low * EQUAL_DIGITS < a->high))
         snprintf(text, size, "%s", value);
     else if (strcmp(c->unit, "s") == 0)
         format_seconds(text, a->value, a->low, a->high);
