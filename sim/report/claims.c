@@ -25,17 +25,11 @@ struct claims {
     bool failed;
 };
 
-static const char *const verdicts[CLAIM_VERDICTS] = {"plausible", "implausible", "not modelled"};
 static const char *const hows[CLAIM_HOWS] = {"is", "at-least", "at-most", "peak"};
 
 const char *claim_how_name(enum claim_how how)
 {
     return hows[how];
-}
-
-const char *claim_verdict_name(enum claim_verdict verdict)
-{
-    return verdicts[verdict];
 }
 
 /* ---- the table ---- */
@@ -375,22 +369,33 @@ static enum claim_verdict judge(const struct claim *c, const struct claim_number
     return holds ? CLAIM_PLAUSIBLE : CLAIM_IMPLAUSIBLE;
 }
 
+/* Nothing where there is no such question. */
+static void command_of(const struct claims *c, const char *name, const char *chip, char *text, size_t size)
+{
+    char chip_option[64];
+    const char *option[OPTIONS_MAX];
+    json_object *const question = name ? question_named(c, name) : NULL;
+    if (!question)
+        return;
+    options_of(question, chip, chip_option, sizeof chip_option, option);
+    write_command(question, option, text, size);
+}
+
 static void answer_on(struct claims *c, struct claim *claim, json_object *answer, const char *chip)
 {
     struct claim_answer *const a = &claim->answer[claim->answers++];
     struct claim_number n;
-    char why[WHY] = "", chip_option[64];
-    const char *option[OPTIONS_MAX], *const first = text_of(answer, "question");
-    const char *const question = first ? first : text_of(member(answer, "over"), "question");
+    char why[WHY] = "";
+    json_object *const below = member(answer, "over");
+    const char *const first = text_of(answer, "question"), *const own = text_of(answer, "chip");
+    const char *const question = first ? first : text_of(below, "question"), *const below_own = text_of(below, "chip");
     const bool ok = member(answer, "count")     ? counted(c, answer, chip, &n, why, sizeof why)
                     : member(answer, "refuses") ? refused(c, answer, &n, why, sizeof why)
                                                 : over(c, answer, chip, &n, why, sizeof why);
     snprintf(a->chip, sizeof a->chip, "%s", chip);
-    if (question && question_named(c, question)) {
-        const char *const own = text_of(answer, "chip");
-        options_of(question_named(c, question), own ? own : chip, chip_option, sizeof chip_option, option);
-        write_command(question_named(c, question), option, a->command, sizeof a->command);
-    }
+    command_of(c, question, own ? own : chip, a->command, sizeof a->command);
+    if (first && below)
+        command_of(c, text_of(below, "question"), below_own ? below_own : chip, a->over, sizeof a->over);
     a->value = a->low = a->high = NAN;
     a->verdict = CLAIM_NOT_MODELLED;
     snprintf(a->reason, sizeof a->reason, "%s", why);

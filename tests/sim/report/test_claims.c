@@ -121,6 +121,23 @@ static void test_a_question_is_asked_once(void)
     claims_close(c);
 }
 
+/* Who reads a ratio can ask both of its questions again. */
+static void test_both_commands_of_a_ratio(void)
+{
+    static const char table[] = TABLE(
+        CLAIM("2", "2", "1", "is",
+              "{\"question\":\"run\",\"key\":\"seconds\",\"chip\":\"m2\",\"over\":{\"question\":\"run\",\"key\":\"seconds\"}}"));
+    unsigned asked = 0;
+    const struct claims_asker asker = {&asked, known_answer, NULL};
+    struct orch_error error = {0};
+    struct claims *const c = claims_open(table, NULL, &error);
+    CHECK(c && claims_ask(c, &asker, &error), "%s", error.text);
+    const struct claim_answer *const a = c ? &claims_at(c, 0)->answer[0] : NULL;
+    CHECK(a && strcmp(a->command, "orchard run x --unit gpu --chip m2") == 0 && strcmp(a->over, "orchard run x --unit gpu") == 0,
+          "'%s' over '%s'", a ? a->command : "", a ? a->over : "");
+    claims_close(c);
+}
+
 static void test_wrong_tables(void)
 {
     static const char *const tables[] = {
@@ -173,6 +190,7 @@ static void test_the_table_of_the_project(void)
 static const struct suite_test tests[] = {
     {"verdicts", test_verdicts},
     {"a question is asked once", test_a_question_is_asked_once},
+    {"both commands of a ratio", test_both_commands_of_a_ratio},
     {"wrong tables", test_wrong_tables},
     {"the table of the project", test_the_table_of_the_project},
 };
