@@ -16,7 +16,7 @@ const char *verb_run_units_read(const struct api_args *args, const char *workloa
     const bool kernel = kernel_is_workload(workload) && !strchr(workload, '+');
     units->tokens = language_model_is(workload);
     units->every = unit && (kernel || units->tokens || run_is_network(workload)) && strcmp(unit, "all") == 0;
-    units->fastest = unit && kernel && strcmp(unit, "auto") == 0;
+    units->fastest = unit && (kernel || units->tokens) && strcmp(unit, "auto") == 0;
     const char *const policy = api_value(args, "policy");
     units->policies = policy && run_is_network(workload) && strcmp(policy, "all") == 0;
     return units->every ? NULL : unit;

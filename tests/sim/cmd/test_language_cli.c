@@ -51,6 +51,12 @@ static void test_units(void)
     json_object *const b = cli_document(&home.outcome);
     CHECK(b && json_object_array_length(document_at(b, "/generation/sequences")) == 3, "%s", home.outcome.out);
     json_object_put(b);
+    /* Launches alone take the GPU ten times as long as cores take for all of so small a model. */
+    CU_ASSERT_TRUE_FATAL(cli_ask(&home, "run %s --prompt-text Lily --generate 5 --unit auto --chip m1 --json", file));
+    json_object *const a = cli_document(&home.outcome);
+    const char *const unit = a ? document_text(a, "unit") : "";
+    CHECK(strcmp(unit, "cpu") == 0 || strcmp(unit, "amx") == 0, "on %s", unit);
+    json_object_put(a);
     cli_home_remove(&home);
 }
 
