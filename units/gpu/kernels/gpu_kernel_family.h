@@ -26,7 +26,8 @@ struct gpu_kernel_family {
     X(embedding) \
     X(quantise) \
     X(sort) \
-    X(scan)
+    X(scan) \
+    X(lattice)
 /* clang-format on */
 
 #define X(family) extern const struct gpu_kernel_family gpu_family_##family;
