@@ -209,8 +209,7 @@ static void test_work_is_steered(void)
  * not fall, and more is done. */
 static void test_work_moves_to_another_unit(void)
 {
-#define HEATS                                                                                                                    \
-    "run gemm:1024x1024x1024 --unit gpu --mode timing --chip m2 --device macbook-air --ambient 38 --duration 1800 --json"
+#define HEATS "run gemm:1024x1024x1024 --unit gpu --detail op --chip m2 --device macbook-air --ambient 40 --duration 1800 --json"
     const double always = document_value(
         "run gemm:256x256x256 --unit gpu --mode timing --chip m1 --device macbook-air --duration 30 --steer always "
         "--steer-to ane --json",
