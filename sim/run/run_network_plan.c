@@ -111,11 +111,10 @@ static void measure(struct network_plan *plan, struct planned *p, const struct l
                     struct net_array **out)
 {
     const double best = fmin(fmin(p->seconds[PLAN_CPU], p->seconds[PLAN_AMX]), p->seconds[PLAN_GPU]);
-    /* Where large products are split the GPU has a command buffer in any case. */
-    const double buffer_s = plan->splits ? 0 : plan->speeds.hand_over_s;
     plan->measuring = true;
     for (unsigned i = 0; i < PLAN_ANE; i++)
-        if (p->seconds[i] <= far_slower * best + buffer_s || (p->splits && i != PLAN_CPU && p->seconds[i] < INFINITY))
+        if (p->seconds[i] <= far_slower * best + plan->speeds.hand_over_s ||
+            (p->splits && i != PLAN_CPU && p->seconds[i] < INFINITY))
             p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
         else
             p->seconds[i] = INFINITY;
