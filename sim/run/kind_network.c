@@ -376,6 +376,7 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                                   .model = w->model,
                                   .input = w->input,
                                   .sum = m,
+                                  .waits = run->progress,
                                   .characteristics = characteristics,
                                   .result = r};
     if (characteristics || part == PART_ANE || w->run.overlaps || (automatic && run->request->precision))

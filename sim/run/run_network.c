@@ -162,6 +162,33 @@ static void keep_whole(const struct run_network *n, struct lowering *l)
         l->part = PART_CPU;
 }
 
+/* ---- how far it has come ---- */
+
+static void tell_place(const struct run_network *n, const char *doing, double fraction, bool *stop)
+{
+    if (n->waits)
+        n->waits->tell(n->waits->context, doing, fraction, n->sum->end_ns, stop);
+}
+
+/* The share of the nodes that are behind it; loops visit theirs several times. */
+static double place_of_node(const struct run_network *n)
+{
+    return fmin(1, ((double)n->visited - 1) / (double)n->model->graph->nodes);
+}
+
+/* A kernel knows how much of itself is done; what counts is the place of its node. */
+static void tell_of_kernel(void *context, const char *doing, double fraction, double time_ns, bool *stop)
+{
+    const struct run_network *const n = context;
+    (void)doing;
+    (void)fraction;
+    (void)time_ns;
+    if (n->characteristics)
+        tell_place(n, "timing the kernels of", NAN, stop);
+    else
+        tell_place(n, "computing", place_of_node(n), stop);
+}
+
 static bool node_on_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
                          bool *done, struct orch_error *error)
 {
@@ -169,6 +196,8 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     const struct lowering_rule *const rule = lowering_rule(node);
     char title[200];
     n->by_kernels = false;
+    n->visited++;
+    tell_place(n, n->characteristics ? "listing the kernels of" : "computing", place_of_node(n), NULL);
     snprintf(title, sizeof title, "%.60s%s%.120s", node->op, node->name && node->name[0] ? " " : "",
              node->name ? node->name : "");
     n->macs += (double)net_node_cost(n->model, node).macs;
@@ -286,6 +315,7 @@ static void add_overheads(struct run_network *n)
 bool run_network(struct run_network *n, struct net_array **output, struct orch_error *error)
 {
     const struct net_run run = {.model = n->model, .input = n->input, .observer = after_node, .unit = node_on_unit, .context = n};
+    n->told = (struct work_progress){.tell = tell_of_kernel, .context = n};
     n->memory = n->space ? network_memory_create(n->space) : NULL;
     n->kernel_list = n->characteristics ? network_kernels_create() : NULL;
     const bool asks = (n->part == PART_ANE || n->automatic) && (n->characteristics || n->request->mode != RUN_FUNCTIONAL);

@@ -45,6 +45,7 @@ struct run_network {
     struct run_measure *sum;           /* the caller releases it */
     struct run_result *result;         /* gets the placement and the counters */
     bool characteristics;              /* without values: the network is composed of those of its kernels */
+    const struct work_progress *waits; /* gets how far the network has come; NULL = nobody */
     /* Where no measure says everything (characteristics, requests to the Neural Engine): gets what kernels add up to; else NULL.
      */
     struct run_result *operators;
@@ -72,6 +73,8 @@ struct run_network {
     bool in_command_buffer, in_request;  /* what the GPU, the Neural Engine has been given goes on */
     bool starved;                        /* memory ran out where nobody could say so */
     bool by_kernels;                     /* the node before was computed by kernels */
+    struct work_progress told;           /* by the kernel that runs; `waits` gets the place of its node */
+    size_t visited;                      /* nodes so far */
 };
 
 /* Fills `output`, one array for each output of the graph, which the caller releases. */

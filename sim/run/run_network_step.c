@@ -38,6 +38,7 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
         q->mode = RUN_TIMING;
         q->detail = q->detail && strcmp(q->detail, "auto") != 0 ? q->detail : "op";
     }
+    q->progress = n->waits ? &n->told : NULL;
     q->evict = q->cold && part != PART_GPU; /* programs have equal addresses: what one left would be found by the next */
     q->inner = true;
 }

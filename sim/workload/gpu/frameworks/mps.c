@@ -8,10 +8,12 @@
  *   a core, as such a kernel reaches when its threads have two results each. The slow level is seen for all single products on M1
  *   and M2 with macOS 14, for those with a million rows everywhere, and for tall ones of 32 columns everywhere. Batches of 32
  *   columns on M1 and M2 with macOS 14 are slower still, as slow as a kernel that reads each operand from the L1.
- * - Softmax and places of the largest. For rows of 8 to 1024 elements macOS 14 reaches 2 to 7 GB/s a core whatever the length is,
- *   where MLX is bound by DRAM: as one thread a row, whose lanes touch a line each. macOS 15 keeps that for rows of 8 (softmax)
- * and 128 (places), and for places along other axes, and streams longer rows. A million elements a row take three reads and a
- * write on macOS 14, two reads and a write on macOS 15.
+ * - Softmax. For rows of 8 to 1024 elements macOS 14 reaches 2 to 7 GB/s a core whatever the length is, where MLX is bound by
+ *   DRAM: as one thread a row, whose lanes touch a line each. macOS 15 keeps that for rows of 8 and streams longer rows. A
+ * million elements a row take three reads and a write on macOS 14, two reads and a write on macOS 15.
+ * - Places of the largest take 180 to 490 cycles of a core for each result along rows of 128 and columns of 64, on all chips:
+ * what a threadgroup of two simdgroups takes. Along rows of 1024 they take what MLX's take; along columns of 1024 they are as
+ * fast as neighbouring lanes that each go down a column.
  * - Convolutions take images N H W C; up to 2.4 a transposition of the result to N C H W is part of the graph
  *   (pytorch/pytorch pull requests 83121, 95078, 128393). The products are MLX's implicit ones, but on macOS 15 those of 12
  *   channels, which take a half to a third of what MLX's take: as a kernel without blocks of products would, a pixel a thread.
@@ -26,8 +28,9 @@ enum {
     NARROW = 32,
     DEEP = 32768,
     SHORT_ROW = 32,
-    SHORT_PLACES = 128,
     LOOPED = 4096,
+    PLACE_THREADS = 64,
+    SHORT_COLUMN = 64,
     FEW_CHANNELS = 12,
     FEW_DEPTH = 108
 };
@@ -181,23 +184,31 @@ bool mps_softmax(struct framework_plan *p)
     return !p->failed;
 }
 
+/* Places along long columns: a thread a result. */
+static void places_of_columns(struct framework_plan *p, const char *op, uint64_t rows, uint64_t columns, uint64_t results)
+{
+    plan_launch(p, (struct plan_size){results, 1, 1}, (struct plan_size){plan_least(256, results), 1, 1}, "mps_%s_%s", op,
+                plan_type(p));
+    plan_buffer(p, 0);
+    plan_buffer(p, 1);
+    plan_number(p, (uint32_t)rows, (uint32_t)columns, (uint32_t)columns, (uint32_t)(rows * columns));
+}
+
 bool mps_reduce(struct framework_plan *p)
 {
     enum { ARGMAX = 6, ARGMIN = 7 };
-    const uint64_t rows = plan_value(p, "rows"), columns = plan_value(p, "columns"), op = plan_value(p, "op"),
+    const uint64_t op = plan_value(p, "op"), rows = plan_value(p, "rows"), columns = plan_value(p, "columns"),
                    batch = plan_value(p, "batch");
+    const char *const name = op == ARGMAX ? "argmax" : "argmin";
     const bool along_rows = plan_value(p, "axis") == 1;
-    const uint64_t results = (along_rows ? rows : columns) * batch;
-    if (op < ARGMAX || op > ARGMIN || (along_rows && columns > SHORT_PLACES))
+    if (op < ARGMAX || op > ARGMIN)
         return mlx_reduce(p);
     if (rows * columns * batch > UINT32_MAX)
         return plan_refuse(p, "reduce of more than 2^32 - 1 elements");
-    plan_launch(p, (struct plan_size){results, 1, 1}, (struct plan_size){plan_least(256, results), 1, 1}, "mps_%s_%s",
-                op == ARGMAX ? "argmax" : "argmin", plan_type(p));
-    plan_buffer(p, 0);
-    plan_buffer(p, 1);
-    plan_number(p, (uint32_t)(along_rows ? columns : rows), along_rows ? 1 : (uint32_t)columns,
-                along_rows ? 1 : (uint32_t)columns, along_rows ? (uint32_t)columns : (uint32_t)(rows * columns));
+    if (!along_rows && rows > SHORT_COLUMN)
+        places_of_columns(p, name, rows, columns, columns * batch);
+    else
+        mlx_places(p, name, along_rows, PLACE_THREADS);
     return !p->failed;
 }
 
