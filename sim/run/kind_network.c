@@ -97,7 +97,9 @@ static bool generate_missing(struct network *w, uint64_t seed, struct orch_error
             known = v->shape.dim[d] >= 0;
         if (!known)
             return orch_fail(error, ORCH_USAGE,
-                             "input '%.80s' has dimensions that the file leaves open: give it by " ORCH_OPTION("input"), v->name);
+                             "input '%.80s' has dimensions that the file leaves open: give it by " ORCH_OPTION(
+                                 "input") ", or each by " ORCH_OPTION("dim"),
+                             v->name);
         w->input[k] = generate(v, seed + k, error);
         if (!w->input[k])
             return false;

@@ -139,7 +139,7 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
         some |= p.seconds[i] < INFINITY && i != PLAN_ANE;
     }
     p.splits = plan->splits && is_large_product(plan, node);
-    if (made && rule && plan->measures)
+    if (made && rule && (plan->measures || (plan->doubtful && plan->doubtful[plan->count])))
         measure(plan, &p, rule, in, out);
     p.elements = elements_of(in, node->inputs) + (made ? elements_of(out, node->outputs) : 0);
     p.macs = (double)net_node_cost(plan->network->model, node).macs;
@@ -157,19 +157,12 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
 
 /* ---- choosing ---- */
 
-/* The faster of CPU and AMX, and how long it takes. */
-static enum orch_part on_cores(const struct planned *p, double *seconds)
-{
-    *seconds = fmin(p->seconds[0], p->seconds[1]);
-    return p->seconds[1] < p->seconds[0] ? PART_AMX : PART_CPU;
-}
-
 /* The places that a node may be computed at, and how long that takes; by the reference in no time: GPU and Neural Engine go on
  * unless it needs their results. */
 static void ways_of(const struct planned *p, double seconds[PLACES])
 {
     const bool left = planned_is_left(p);
-    on_cores(p, &seconds[CORES]);
+    planned_on_cores(p, &seconds[CORES]);
     seconds[CORES] = left ? 0 : seconds[CORES];
     seconds[GPU] = !left ? p->seconds[PLAN_GPU] : p->host ? INFINITY : 0;
     seconds[ENGINE] = !left ? p->seconds[PLAN_ANE] : p->host ? INFINITY : 0;
@@ -210,90 +203,37 @@ static bool choose(struct network_plan *plan, struct orch_error *error)
     plan->as_planned = best[place];
     for (size_t k = plan->count; k-- > 0; place = came[k][place]) {
         double unused;
-        plan->item[k].part = place == GPU ? PART_GPU : place == ENGINE ? PART_ANE : on_cores(&plan->item[k], &unused);
+        plan->item[k].part = place == GPU ? PART_GPU : place == ENGINE ? PART_ANE : planned_on_cores(&plan->item[k], &unused);
     }
     free(came);
     return true;
 }
 
-/* ---- rules of thumb ---- */
-
-const char run_network_policies[] = "cost|size|memory|class|list|split";
-
-static const double small_elements = 1e6, large_elements = 1e7;
-
-bool run_is_network_policy(const char *text)
-{
-    double small, large;
-    char rest;
-    if (strncmp(text, "split:", 6) == 0)
-        return sscanf(text + 6, "%lf%c", &small, &rest) == 1 && small > 0 && small < 1;
-    if (strncmp(text, "size:", 5) == 0)
-        return sscanf(text + 5, "%lf:%lf%c", &small, &large, &rest) == 2 && small >= 0 && large >= small;
-    const size_t length = strcspn(text, "|,:");
-    for (const char *at = run_network_policies; *at; at += strcspn(at, "|") + (at[strcspn(at, "|")] != 0))
-        if (text[length] == 0 && length == strcspn(at, "|") && strncmp(text, at, length) == 0)
-            return true;
-    return false;
-}
-
-static enum orch_part by_size(const char *policy, const struct planned *p, enum orch_part before)
-{
-    double small = small_elements, large = large_elements;
-    if (policy[4] == ':')
-        sscanf(policy + 5, "%lf:%lf", &small, &large);
-    return p->elements < small ? PART_AMX : p->elements >= large ? PART_GPU : before;
-}
-
-/* The time of the bytes at the chip's peak against that of the products on all lanes of the GPU. */
-static enum orch_part by_memory(const struct network_plan *plan, const struct planned *p)
-{
-    enum { LANES = 128 }; /* multiply-adds a cycle of a core: philipturner/metal-benchmarks */
-    double peak_GBps;
-    if (!chip_number(plan->network->request->chip, "memory_peak_GBps", &peak_GBps, NULL))
-        return PART_GPU;
-    const double moving = 4 * p->elements / peak_GBps, multiplying = p->macs / (LANES * plan->speeds.ghz[PART_GPU]);
-    return moving > multiplying ? PART_AMX : PART_GPU;
-}
-
-static unsigned number_of(enum orch_part part)
-{
-    unsigned i = 0;
-    while (i + 1 < PLAN_PARTS && network_plan_parts[i] != part)
-        i++;
-    return i;
-}
-
-/* Gives nodes to the units that a rule names, where these have them, and adds up what is predicted. */
-static void follow_rule(struct network_plan *plan, const char *policy)
-{
-    enum orch_part before = PART_AMX;
-    bool in_buffer = false;
-    plan->as_planned = 0;
-    for (size_t k = 0; k < plan->count; k++) {
-        struct planned *const p = &plan->item[k];
-        if (planned_is_left(p)) {
-            in_buffer = in_buffer && !p->host;
-            continue;
-        }
-        enum orch_part part = strncmp(policy, "size", 4) == 0 ? by_size(policy, p, before) : by_memory(plan, p);
-        double seconds = p->seconds[number_of(part)];
-        if (!(seconds < INFINITY)) {
-            part = on_cores(p, &seconds);
-            if (!(seconds < INFINITY)) {
-                part = PART_GPU;
-                seconds = p->seconds[number_of(PART_GPU)];
-            }
-        }
-        plan->as_planned += seconds + (part == PART_GPU && !in_buffer ? plan->speeds.hand_over_s : 0);
-        in_buffer = part == PART_GPU;
-        p->part = before = part;
-    }
-}
+/* ---- the policy ---- */
 
 bool network_plan_overlaps(const char *policy)
 {
     return strcmp(policy, "list") == 0 || strncmp(policy, "split", 5) == 0;
+}
+
+/* ---- doubts ---- */
+
+/* Predictions are off by factors of up to 1.6: where a unit alone is predicted to be done within so much of the plan, it may be
+ * the better one. */
+static const double near = 1.6;
+
+/* Nodes that are elsewhere in the plan than they would be with everything on a unit that is near; whether there are any. */
+static bool find_doubtful(const struct network_plan *plan, bool *doubtful)
+{
+    bool some = false;
+    for (unsigned i = 0; i < PLAN_PARTS; i++)
+        for (size_t k = 0; plan->all_on[i] <= near * plan->as_planned && k < plan->count; k++) {
+            const struct planned *const p = &plan->item[k];
+            const bool other = !planned_is_left(p) && p->seconds[i] < INFINITY && p->part != network_plan_parts[i];
+            doubtful[k] |= other;
+            some |= other;
+        }
+    return some;
 }
 
 static bool assign(struct network_plan *plan, struct orch_error *error)
@@ -305,7 +245,7 @@ static bool assign(struct network_plan *plan, struct orch_error *error)
         const bool splits = strncmp(policy, "split", 5) == 0;
         return choose(plan, error) && network_plan_list(plan, splits, policy[5] == ':' ? strtod(policy + 6, NULL) : NAN, error);
     }
-    follow_rule(plan, policy);
+    network_plan_follow_rule(plan, policy);
     return true;
 }
 
@@ -331,6 +271,7 @@ static void add_up(struct network_plan *plan)
 {
     for (unsigned i = 0; i < PLAN_PARTS; i++) {
         bool goes_on = false;
+        plan->all_on[i] = 0;
         const double begin = begin_at(plan, i == PLAN_GPU ? GPU : i == PLAN_ANE ? ENGINE : CORES);
         for (size_t k = 0; k < plan->count; k++) {
             const struct planned *const p = &plan->item[k];
@@ -363,27 +304,52 @@ static bool time_engine(struct network_plan *plan, struct orch_error *error)
     return plan->engine != NULL;
 }
 
-struct network_plan *network_plan_make(const struct run_network *network, struct orch_error *error)
+/* Fills the items. */
+static bool go_through(struct network_plan *plan, struct orch_error *error)
 {
-    const size_t outputs = network->model->graph->outputs;
-    struct network_plan *const plan = calloc(1, sizeof *plan);
+    const size_t outputs = plan->network->model->graph->outputs;
+    const struct net_run run = {.model = plan->network->model, .input = plan->network->input, .unit = plan_node, .context = plan};
     struct net_array **const output = calloc(outputs + 1, sizeof(*output));
-    bool ok = (plan && output) || orch_no_memory(error);
-    if (ok) {
-        const struct net_run run = {.model = network->model, .input = network->input, .unit = plan_node, .context = plan};
-        const char *const policy = network_plan_policy(network->request);
-        plan->network = network;
-        plan->splits = strncmp(policy, "split", 5) == 0;
-        plan->share_given = plan->splits && policy[5] == ':';
-        plan->measures = network_plan_overlaps(policy) && !plan->share_given;
-        network_speeds_of(network->request->chip, &plan->speeds);
-        ok = time_engine(plan, error) && net_run(&run, output, error) && assign(plan, error);
-    }
-    if (ok)
-        add_up(plan);
+    plan->count = 0;
+    const bool ok = output ? net_run(&run, output, error) : orch_no_memory(error);
     for (size_t k = 0; output && k < outputs; k++)
         net_array_release(output[k]);
     free(output);
+    return ok;
+}
+
+/* Where predictions do not decide between the plan and a unit alone, they are replaced by simulated times. */
+static bool decide_doubts(struct network_plan *plan, struct orch_error *error)
+{
+    plan->doubtful = calloc(plan->count + 1, sizeof *plan->doubtful);
+    if (!plan->doubtful)
+        return orch_no_memory(error);
+    if (!find_doubtful(plan, plan->doubtful))
+        return true;
+    if (!go_through(plan, error) || !assign(plan, error))
+        return false;
+    add_up(plan);
+    return true;
+}
+
+struct network_plan *network_plan_make(const struct run_network *network, struct orch_error *error)
+{
+    struct network_plan *const plan = calloc(1, sizeof *plan);
+    const char *const policy = network_plan_policy(network->request);
+    if (!plan) {
+        orch_no_memory(error);
+        return NULL;
+    }
+    plan->network = network;
+    plan->splits = strncmp(policy, "split", 5) == 0;
+    plan->share_given = plan->splits && policy[5] == ':';
+    plan->measures = network_plan_overlaps(policy) && !plan->share_given;
+    network_speeds_of(network->request->chip, &plan->speeds);
+    bool ok = time_engine(plan, error) && go_through(plan, error) && assign(plan, error);
+    if (ok)
+        add_up(plan);
+    if (ok && strcmp(policy, "cost") == 0)
+        ok = decide_doubts(plan, error);
     if (ok)
         return plan;
     network_plan_free(plan);
@@ -395,6 +361,7 @@ void network_plan_free(struct network_plan *plan)
     if (plan) {
         free(plan->item);
         free(plan->time);
+        free(plan->doubtful);
         network_engine_free(plan->engine);
     }
     free(plan);

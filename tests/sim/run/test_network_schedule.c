@@ -111,6 +111,12 @@ static void test_branches(void)
           timed.result.seconds);
     CHECK(usual.ok && full.result.seconds < usual.result.seconds, "%g s, %g s one after another", full.result.seconds,
           usual.result.seconds);
+    struct outcome amx = run_on(db, "m1", model, (struct run_request){.unit = "amx", .mode = RUN_TIMING});
+    struct outcome gpu = run_on(db, "m1", model, (struct run_request){.unit = "gpu", .mode = RUN_TIMING});
+    CHECK(usual.result.seconds <= 1.01 * fmin(amx.result.seconds, gpu.result.seconds), "auto %g s, amx %g s, gpu %g s",
+          usual.result.seconds, amx.result.seconds, gpu.result.seconds);
+    run_result_free(&amx.result);
+    run_result_free(&gpu.result);
     run_result_free(&full.result);
     run_result_free(&timed.result);
     run_result_free(&usual.result);
