@@ -171,17 +171,40 @@ static void linked_cell(struct text *out, const struct result_cell *c, const cha
     text_put(out, "</a></td>");
 }
 
+/* Characters of the longest cell of a column, its head included. */
+static size_t longest(const struct result_table *t, size_t column)
+{
+    size_t most = strlen(result_table_column(t, column)->name);
+    for (size_t r = 0; r < result_table_rows(t); r++) {
+        const char *const shown = result_table_cell(t, r, column)->shown;
+        most = shown && strlen(shown) > most ? strlen(shown) : most;
+    }
+    return most;
+}
+
 /* Whether a table has sentences, which are broken into lines before anybody has to scroll. */
 static bool has_sentences(const struct result_table *t)
 {
     enum { LONG = 60 };
-    for (size_t r = 0; r < result_table_rows(t); r++)
-        for (size_t c = 0; c < result_table_columns(t); c++) {
-            const char *const shown = result_table_cell(t, r, c)->shown;
-            if (shown && strlen(shown) > LONG)
-                return true;
-        }
-    return false;
+    bool any = false;
+    for (size_t c = 0; c < result_table_columns(t) && !any; c++)
+        any = longest(t, c) > LONG;
+    return any;
+}
+
+/* Short columns keep their width beside sentences, which share the rest. */
+static void column_widths(struct text *out, const struct result_table *t)
+{
+    enum { SHORT = 26 };
+    text_put(out, "\n<colgroup>");
+    for (size_t c = 0; c < result_table_columns(t); c++) {
+        const size_t characters = longest(t, c);
+        if (characters <= SHORT)
+            text_printf(out, "<col style=\"width:%zuch\"/>", characters + 3);
+        else
+            text_put(out, "<col/>");
+    }
+    text_put(out, "</colgroup>");
 }
 
 /* The box scrolls, so the keyboard has to reach it. */
@@ -198,7 +221,10 @@ static void table_begin(struct text *out, const struct result_table *t, unsigned
         page_attribute(out, "data-whole", how->whole ? "1" : NULL);
         page_attribute(out, "data-pick", how->pick);
     }
-    text_put(out, ">\n<thead><tr>");
+    text_put(out, ">");
+    if (!numbers && has_sentences(t))
+        column_widths(out, t);
+    text_put(out, "\n<thead><tr>");
     for (size_t c = 0; c < result_table_columns(t); c++)
         page_header_cell(out, result_table_column(t, c));
     text_put(out, "</tr></thead>\n<tbody>\n");

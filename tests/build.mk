@@ -17,6 +17,8 @@ guest_text_pie := libc_text.c -O2 -static-pie -fpie -lm
 guest_memory := libc_memory.c -O2 -static
 guest_memory_4k := libc_memory.c -O2 -static -Wl,-z,max-page-size=4096
 guest_threads := libc_threads.c -O2 -static -pthread
+guest_calls := libc_calls.c -O2 -static
+guest_crypto := libc_crypto.c -O2 -static -march=armv8.2-a+crypto
 guest_files := libc_files.c -O2 -static
 guest_kernels := object_kernels.c $(GUEST_OBJECT) -fno-pie
 guest_kernels_pic := object_kernels.c $(GUEST_OBJECT) -fPIC -fcommon
@@ -30,7 +32,7 @@ guest_library3 := object_library.c $(GUEST_OBJECT) -fno-pie -fcommon -DGUEST_PAR
 guest_library4 := object_library.c $(GUEST_OBJECT) -fno-pie -DGUEST_PART=4
 guest_relocations := object_relocations.S -c
 guest_relocations_ld := object_relocations.S $(GUEST_FREE) -Wl,--no-warn-rwx-segments,-Ttext=0x10000000,--section-start=.rodata=0x10004000,--section-start=.data=0x10008000,-e,relocations,--build-id=none
-GUEST_NAMES := integer_plain integer_o2 integer_o3 integer_os integer_pie float_o3 float_ofast float_f16 faults text text_pie memory memory_4k threads files \
+GUEST_NAMES := integer_plain integer_o2 integer_o3 integer_os integer_pie float_o3 float_ofast float_f16 faults text text_pie memory memory_4k threads calls crypto files \
 	kernels kernels_pic kernels_large kernels_tiny undefined amx relocations relocations_ld library1 library2 library3 library4
 GUESTS := $(if $(GUEST_CC),$(GUEST_NAMES:%=$(O)/tests/guest/%.elf))
 $(GUESTS): $(O)/tests/guest/%.elf: $(wildcard tests/guest/*.c tests/guest/*.h tests/guest/*.S) units/amx/kernels/amx_intrinsics.h tests/build.mk

@@ -26,7 +26,6 @@ struct claims {
 };
 
 static const char *const verdicts[CLAIM_VERDICTS] = {"plausible", "implausible", "not modelled"};
-
 static const char *const hows[CLAIM_HOWS] = {"is", "at-least", "at-most", "peak"};
 
 const char *claim_how_name(enum claim_how how)
@@ -272,7 +271,7 @@ static void take_interval(struct claim_number *n, json_object *run, const char *
 static bool term(struct claims *c, json_object *t, const char *chip, struct claim_number *n, char *why, size_t size)
 {
     const char *const question = text_of(t, "question"), *const key = text_of(t, "key"), *const own = text_of(t, "chip");
-    *n = (struct claim_number){1, 1, 1, NULL};
+    *n = (struct claim_number){.value = 1, .low = 1, .high = 1};
     if (!question)
         return true;
     const struct asked *const a = ask(c, question, own ? own : chip);
@@ -283,6 +282,7 @@ static bool term(struct claims *c, json_object *t, const char *chip, struct clai
     n->value = strncmp(key, "peak ", 5) == 0 ? peak_of(a->document, key) : at(a->document, key);
     n->low = n->high = n->value;
     n->run = member(a->document, "stalls") ? a->document : NULL;
+    n->is_run_time = strcmp(key, "seconds") == 0 || strcmp(key, "prefill_seconds") == 0;
     take_interval(n, a->document, key, n->run ? least_seconds(c, n->run, own ? own : chip) : (double)NAN);
     return isfinite(n->value) || (snprintf(why, size, "the answer has no %s", key), false);
 }
@@ -307,7 +307,9 @@ static bool over(struct claims *c, json_object *answer, const char *chip, struct
     n->value *= scale / below.value;
     n->low = fmin(n->value, fmin(x, y));
     n->high = fmax(n->value, fmax(x, y));
+    n->below = n->run && below.run != n->run ? below.run : NULL;
     n->run = n->run ? n->run : below.run;
+    n->is_run_time = n->is_run_time && !member(answer, "over");
     return true;
 }
 
@@ -325,7 +327,7 @@ static bool counted(struct claims *c, json_object *answer, const char *chip, str
     }
     const double share = (double)holds / (double)count;
     snprintf(why, size, "%zu of %zu", holds, count);
-    *n = (struct claim_number){share, share, share, NULL};
+    *n = (struct claim_number){.value = share, .low = share, .high = share};
     return true;
 }
 
@@ -341,7 +343,7 @@ static bool averaged(struct claims *c, json_object *answer, const char *chip, st
     for (size_t i = 0; i < json_object_array_length(keys); i++)
         sum += fmax(0, at(a->document, json_object_get_string(json_object_array_get_idx(keys, i))));
     const double mean = sum / (double)json_object_array_length(keys);
-    *n = (struct claim_number){mean, mean, mean, a->document};
+    *n = (struct claim_number){.value = mean, .low = mean, .high = mean, .run = a->document};
     return true;
 }
 
@@ -364,7 +366,7 @@ static bool refused(struct claims *c, json_object *answer, struct claim_number *
             used += put > 0 ? (size_t)put : 0;
         }
     }
-    *n = (struct claim_number){as_claimed, as_claimed, as_claimed, NULL};
+    *n = (struct claim_number){.value = as_claimed, .low = as_claimed, .high = as_claimed};
     return true;
 }
 

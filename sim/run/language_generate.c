@@ -169,17 +169,18 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
 {
     struct language_work *const w = run->work;
     struct language_unit *const unit = language_unit_create(run->request, result, error);
+    const struct language_room room = {w->context, 1, w->options.kv_cache};
     struct generation g = {.run = run, .work = w, .unit = unit};
     w->prefill = w->decode = (struct language_sum){0};
     w->cached = 0;
     w->tokens.count = w->text.length = w->decoded = w->proposed = w->accepted = w->passes = 0;
     if (unit && language_model_runs(&w->model, error))
-        g.stepper = language_stepper_create(&w->model, unit, run->kind->part, w->context, 1, error);
+        g.stepper = language_stepper_create(&w->model, unit, run->kind->part, &room, error);
     if (g.stepper)
         g.sampler = sampler_create(&w->options.sampling, w->model.shape.vocabulary, run->request->seed, error);
     bool ok = g.sampler != NULL;
     if (ok && w->options.draft) {
-        g.draft = language_draft_create(&w->draft, unit, language_draft_part(run), w->context, error);
+        g.draft = language_draft_create(&w->draft, unit, language_draft_part(run), &room, error);
         ok = g.draft && language_stepper_answer(g.stepper, w->options.draft_tokens + 1, error);
     }
     ok = ok && generate(&g, error);

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const enum orch_part network_plan_parts[PLAN_PARTS] = {PART_CPU, PART_AMX, PART_GPU};
-enum { CORES, GPU, PLACES = 2 };
+const enum orch_part network_plan_parts[PLAN_PARTS] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE};
+enum { CORES, GPU, ENGINE, PLACES };
 
 /* ---- predicting ---- */
 
@@ -102,7 +102,8 @@ static double elements_of(struct net_array *const *list, size_t count)
     return sum;
 }
 
-/* A unit whose time decides nothing is not asked: who is predicted to take so many times as long as the best. */
+/* A unit whose time decides nothing is not asked: who is predicted to take so many times as long as the best, and longer by what
+ * a command buffer costs. */
 static const double far_slower = 4;
 
 /* What is told apart by small differences is simulated, where predictions will not do. */
@@ -111,8 +112,9 @@ static void measure(struct network_plan *plan, struct planned *p, const struct l
 {
     const double best = fmin(fmin(p->seconds[PLAN_CPU], p->seconds[PLAN_AMX]), p->seconds[PLAN_GPU]);
     plan->measuring = true;
-    for (unsigned i = 0; i < PLAN_PARTS; i++)
-        if (p->seconds[i] <= far_slower * best || (p->splits && i != PLAN_CPU && p->seconds[i] < INFINITY))
+    for (unsigned i = 0; i < PLAN_ANE; i++)
+        if (p->seconds[i] <= far_slower * best + plan->speeds.hand_over_s ||
+            (p->splits && i != PLAN_CPU && p->seconds[i] < INFINITY))
             p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
         else
             p->seconds[i] = INFINITY;
@@ -130,8 +132,11 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
     const bool made = run_network_make(node, in, true, out);
     bool some = false;
     for (unsigned i = 0; i < PLAN_PARTS; i++) {
-        p.seconds[i] = made && rule ? predict(plan, network_plan_parts[i], rule, node, in, out) : INFINITY;
-        some |= p.seconds[i] < INFINITY;
+        p.seconds[i] = !made || !rule                      ? INFINITY
+                       : network_plan_parts[i] != PART_ANE ? predict(plan, network_plan_parts[i], rule, node, in, out)
+                       : plan->engine                      ? network_engine_seconds(plan->engine, node)
+                                                           : INFINITY;
+        some |= p.seconds[i] < INFINITY && i != PLAN_ANE;
     }
     p.splits = plan->splits && is_large_product(plan, node);
     if (made && rule && plan->measures)
@@ -159,37 +164,53 @@ static enum orch_part on_cores(const struct planned *p, double *seconds)
     return p->seconds[1] < p->seconds[0] ? PART_AMX : PART_CPU;
 }
 
-/* The least time by which all nodes so far are done and the latest results are with the cores, or on the GPU in a command buffer
- * that goes on; came[k][place]: where the node before was. */
+/* The places that a node may be computed at, and how long that takes; by the reference in no time: GPU and Neural Engine go on
+ * unless it needs their results. */
+static void ways_of(const struct planned *p, double seconds[PLACES])
+{
+    const bool left = planned_is_left(p);
+    on_cores(p, &seconds[CORES]);
+    seconds[CORES] = left ? 0 : seconds[CORES];
+    seconds[GPU] = !left ? p->seconds[PLAN_GPU] : p->host ? INFINITY : 0;
+    seconds[ENGINE] = !left ? p->seconds[PLAN_ANE] : p->host ? INFINITY : 0;
+}
+
+static double begin_at(const struct network_plan *plan, unsigned place)
+{
+    return place == GPU ? plan->speeds.hand_over_s : place == ENGINE && plan->engine ? network_engine_request_s(plan->engine) : 0;
+}
+
+/* The least time by which all nodes so far are done and the latest results are with the cores, on the GPU in a command buffer
+ * that goes on, or in a request to the Neural Engine that goes on; came[k][place]: where the node before was. What is left to the
+ * reference begins nothing. */
 static bool choose(struct network_plan *plan, struct orch_error *error)
 {
     unsigned char(*const came)[PLACES] = calloc(plan->count + 1, sizeof *came);
-    double best[PLACES] = {0, INFINITY};
+    double best[PLACES] = {0, INFINITY, INFINITY};
+    unsigned place = CORES;
     if (!came)
         return orch_no_memory(error);
     for (size_t k = 0; k < plan->count; k++) {
-        const struct planned *const p = &plan->item[k];
-        double cores;
-        on_cores(p, &cores);
-        const double gpu = p->seconds[2], hand_over = plan->speeds.hand_over_s;
-        if (planned_is_left(p)) { /* by the reference: the GPU goes on unless its results are needed */
-            came[k][0] = best[1] < best[0];
-            came[k][1] = 1;
-            best[0] = fmin(best[0], best[1]);
-            best[1] = p->host ? INFINITY : best[1];
-            continue;
+        const bool left = planned_is_left(&plan->item[k]);
+        double seconds[PLACES], now[PLACES];
+        ways_of(&plan->item[k], seconds);
+        for (unsigned to = 0; to < PLACES; to++) {
+            now[to] = INFINITY;
+            for (unsigned from = 0; from < PLACES; from++) {
+                const double begin = from == to ? 0 : left && to != CORES ? INFINITY : begin_at(plan, to);
+                const double end = best[from] + begin + seconds[to];
+                came[k][to] = (unsigned char)(end < now[to] ? from : came[k][to]);
+                now[to] = fmin(now[to], end);
+            }
         }
-        const double stay = best[1] + gpu, begin = best[0] + hand_over + gpu;
-        came[k][0] = best[1] < best[0];
-        came[k][1] = stay <= begin;
-        best[0] = fmin(best[0], best[1]) + cores;
-        best[1] = fmin(stay, begin);
+        memcpy(best, now, sizeof best);
     }
-    unsigned place = best[1] < best[0];
+    for (unsigned i = 0; i < PLACES; i++)
+        place = best[i] < best[place] ? i : place;
     plan->as_planned = best[place];
     for (size_t k = plan->count; k-- > 0; place = came[k][place]) {
         double unused;
-        plan->item[k].part = place ? PART_GPU : on_cores(&plan->item[k], &unused);
+        plan->item[k].part = place == GPU ? PART_GPU : place == ENGINE ? PART_ANE : on_cores(&plan->item[k], &unused);
     }
     free(came);
     return true;
@@ -272,13 +293,13 @@ static void follow_rule(struct network_plan *plan, const char *policy)
 
 bool network_plan_overlaps(const char *policy)
 {
-    return policy && (strcmp(policy, "list") == 0 || strncmp(policy, "split", 5) == 0);
+    return strcmp(policy, "list") == 0 || strncmp(policy, "split", 5) == 0;
 }
 
 static bool assign(struct network_plan *plan, struct orch_error *error)
 {
-    const char *const policy = plan->network->request->policy;
-    if (!policy || strcmp(policy, "cost") == 0 || strcmp(policy, "class") == 0)
+    const char *const policy = network_plan_policy(plan->network->request);
+    if (strcmp(policy, "cost") == 0 || strcmp(policy, "class") == 0)
         return choose(plan, error);
     if (network_plan_overlaps(policy)) {
         const bool splits = strncmp(policy, "split", 5) == 0;
@@ -309,21 +330,38 @@ bool network_plan_is_for_engine(const struct net_model *model)
 static void add_up(struct network_plan *plan)
 {
     for (unsigned i = 0; i < PLAN_PARTS; i++) {
-        bool in_buffer = false;
+        bool goes_on = false;
+        const double begin = begin_at(plan, i == PLAN_GPU ? GPU : i == PLAN_ANE ? ENGINE : CORES);
         for (size_t k = 0; k < plan->count; k++) {
             const struct planned *const p = &plan->item[k];
-            const bool here = p->seconds[i] < INFINITY, gpu = network_plan_parts[i] == PART_GPU && here;
+            const bool here = p->seconds[i] < INFINITY;
             if (planned_is_left(p)) {
-                in_buffer = in_buffer && !p->host;
+                goes_on = goes_on && !p->host;
                 continue;
             }
-            plan->all_on[i] += (here ? p->seconds[i] : p->seconds[0]) + (gpu && !in_buffer ? plan->speeds.hand_over_s : 0);
-            in_buffer = gpu;
+            plan->all_on[i] += (here ? p->seconds[i] : p->seconds[PLAN_CPU]) + (here && !goes_on ? begin : 0);
+            goes_on = here;
         }
     }
+    if (!plan->engine)
+        plan->all_on[PLAN_ANE] = INFINITY;
 }
 
 /* ---- the plan ---- */
+
+/* The Neural Engine takes part where f16 will do: it has no f32. */
+static bool time_engine(struct network_plan *plan, struct orch_error *error)
+{
+    const struct run_request *const q = plan->network->request;
+    const bool halves = plan->network->mixed || (q->precision && strcmp(q->precision, "f16") == 0);
+    double clock_ghz;
+    const char *const policy = network_plan_policy(q);
+    if (!halves || (strcmp(policy, "cost") != 0 && strcmp(policy, "list") != 0) ||
+        !chip_number(q->chip, "ane.clock_ghz", &clock_ghz, NULL))
+        return true;
+    plan->engine = network_engine_time(plan->network, error);
+    return plan->engine != NULL;
+}
 
 struct network_plan *network_plan_make(const struct run_network *network, struct orch_error *error)
 {
@@ -333,13 +371,13 @@ struct network_plan *network_plan_make(const struct run_network *network, struct
     bool ok = (plan && output) || orch_no_memory(error);
     if (ok) {
         const struct net_run run = {.model = network->model, .input = network->input, .unit = plan_node, .context = plan};
-        const char *const policy = network->request->policy;
+        const char *const policy = network_plan_policy(network->request);
         plan->network = network;
-        plan->splits = policy && strncmp(policy, "split", 5) == 0;
+        plan->splits = strncmp(policy, "split", 5) == 0;
         plan->share_given = plan->splits && policy[5] == ':';
         plan->measures = network_plan_overlaps(policy) && !plan->share_given;
         network_speeds_of(network->request->chip, &plan->speeds);
-        ok = net_run(&run, output, error) && assign(plan, error);
+        ok = time_engine(plan, error) && net_run(&run, output, error) && assign(plan, error);
     }
     if (ok)
         add_up(plan);
@@ -357,6 +395,7 @@ void network_plan_free(struct network_plan *plan)
     if (plan) {
         free(plan->item);
         free(plan->time);
+        network_engine_free(plan->engine);
     }
     free(plan);
 }

@@ -2,13 +2,14 @@
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_INTERNAL_H
 #define ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_INTERNAL_H
 
+#include "sim/run/run_network_engine.h"
 #include "sim/run/run_network_plan.h"
 #include "sim/run/run_network_predict.h"
 
 #include <math.h>
 
 /* Units that nodes are given to, by number. */
-enum { PLAN_CPU, PLAN_AMX, PLAN_GPU, PLAN_PARTS };
+enum { PLAN_CPU, PLAN_AMX, PLAN_GPU, PLAN_ANE, PLAN_PARTS };
 extern const enum orch_part network_plan_parts[PLAN_PARTS];
 
 struct planned {
@@ -38,6 +39,7 @@ struct network_plan {
     bool measuring;           /* that is going on */
     struct plan_time *time;
     size_t times, time_room;
+    struct network_engine *engine; /* how long nodes take on the Neural Engine; NULL = it takes no part */
     double as_planned, all_on[PLAN_PARTS];
 };
 

@@ -250,6 +250,46 @@ static int do_robust(void)
     return 0;
 }
 
+static void *add_with_priority(void *argument)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_mutex_lock(argument);
+        sum += i;
+        pthread_mutex_unlock(argument);
+    }
+    return NULL;
+}
+
+/* Mutexes that pass priority on: contended, left locked by a thread that ends, waited for in vain. */
+static int do_priority(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutex_t heir;
+    pthread_t thread[4];
+    struct timespec soon;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&heir, &attributes);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, add_with_priority, &heir);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    pthread_create(&thread[0], NULL, hold_and_leave, &heir);
+    pthread_join(thread[0], NULL);
+    const int owner_gone = pthread_mutex_lock(&heir) == EOWNERDEAD;
+    pthread_mutex_consistent(&heir);
+    const int again = pthread_mutex_trylock(&heir);
+    pthread_mutex_unlock(&heir);
+    pthread_create(&thread[0], NULL, hold_and_leave, &heir);
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_sec += 1;
+    pthread_join(thread[0], NULL);
+    printf("sum %ld owner gone %d again %d timed %d\n", sum, owner_gone, again == EBUSY || again == EDEADLK,
+           pthread_mutex_timedlock(&heir, &soon) == EOWNERDEAD);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 1 ? argv[1] : "count";
@@ -276,8 +316,10 @@ int main(int argc, char **argv)
     if (strcmp(what, "forever") == 0)
         for (;;)
             mine++;
-    if (strcmp(what, "pi") == 0)
-        return (int)syscall(SYS_futex, &go, 6, 0, NULL, NULL, 0);
+    if (strcmp(what, "priority") == 0)
+        return do_priority();
+    if (strcmp(what, "requeue") == 0)
+        return (int)syscall(SYS_futex, &go, 11, 0, NULL, NULL, 0);
     if (strcmp(what, "alone") == 0)
         return (int)syscall(SYS_futex, &go, 0, 0, NULL, NULL, 0);
     if (strcmp(what, "stack") == 0) {

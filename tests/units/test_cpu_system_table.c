@@ -15,8 +15,9 @@ static const char *what(const char *handler)
         {"cpu_linux_accept", "accepted, without effect"},
         {"cpu_linux_not_implemented", "ENOSYS: C libraries do without"},
         {"cpu_linux_not_permitted", "EPERM"},
-        {"cpu_linux_no_memory", "ENOMEM: C libraries allocate, copy and free"},
         {"cpu_linux_no_network", "EAFNOSUPPORT: there is no network"},
+        {"cpu_linux_no_socket", "ENOTSOCK or EBADF: there is no network"},
+        {"cpu_linux_no_attribute", "EOPNOTSUPP"},
         {"cpu_linux_no_process", "refused by name: there is one process"},
         {"cpu_linux_wait4", "ECHILD: there are no children"},
     };

@@ -67,6 +67,9 @@ CPU_FP_WIDTHS(cpu_fp1, fp_rint_down);
 CPU_FP_WIDTHS(cpu_fp1, fp_rint_zero);
 CPU_FP_WIDTHS(cpu_fp1, fp_rint_away);
 CPU_FP_WIDTHS(cpu_fp1, fp_rint_mode);
+/* To what an integer of 32 or 64 bits holds; there is no half precision of these. */
+cpu_fp1 fp_rint_32_zero_32, fp_rint_32_zero_64, fp_rint_32_mode_32, fp_rint_32_mode_64;
+cpu_fp1 fp_rint_64_zero_32, fp_rint_64_zero_64, fp_rint_64_mode_32, fp_rint_64_mode_64;
 
 /* Returns the NZCV of a comparison as bits 3..0. */
 typedef unsigned cpu_fp_compare(struct cpu_core *core, uint64_t n, uint64_t m);

@@ -360,6 +360,36 @@ uint64_t FN(fp_rint_mode)(struct cpu_core *core, uint64_t n)
     return FN(rint)(core, n, cpu_rounding_of(core));
 }
 
+#if W != 16
+/* To an integer that fits `bits` bits with a sign; what does not fit becomes the smallest one. */
+static uint64_t FN(rint_within)(struct cpu_core *core, uint64_t n, enum cpu_rounding mode, unsigned bits)
+{
+    const UINT a = FN(input)(core, n);
+    const double limit = cpu_power_of_two((int)bits - 1);
+    const double r = FN(is_nan)(a) ? limit : cpu_round_integral((double)TO_VALUE(a), mode);
+    if (r >= -limit && r < limit)
+        return TO_BITS(core, (VALUE)r);
+    feraiseexcept(FE_INVALID);
+    return TO_BITS(core, (VALUE)-limit);
+}
+uint64_t FN(fp_rint_32_zero)(struct cpu_core *core, uint64_t n)
+{
+    return FN(rint_within)(core, n, CPU_ROUND_ZERO, 32);
+}
+uint64_t FN(fp_rint_32_mode)(struct cpu_core *core, uint64_t n)
+{
+    return FN(rint_within)(core, n, cpu_rounding_of(core), 32);
+}
+uint64_t FN(fp_rint_64_zero)(struct cpu_core *core, uint64_t n)
+{
+    return FN(rint_within)(core, n, CPU_ROUND_ZERO, 64);
+}
+uint64_t FN(fp_rint_64_mode)(struct cpu_core *core, uint64_t n)
+{
+    return FN(rint_within)(core, n, cpu_rounding_of(core), 64);
+}
+#endif
+
 uint64_t FN(fp_to_int)(struct cpu_core *core, uint64_t n, enum cpu_rounding mode, unsigned width, bool is_signed,
                        unsigned fraction)
 {

@@ -102,6 +102,8 @@ static const struct fp3_entry table3[A64_FORM_COUNT] = {
 #define ONE(form, name)   [A64_##form] = {CPU_FP_BY_SIZE(name)}
 #define ONE_V(form, name) [A64_##form##_V] = {CPU_FP_BY_SIZE(name)}, [A64_##form##_VH] = {CPU_FP_BY_SIZE(name)}
 #define ONE_S(form, name) [A64_##form##_S] = {CPU_FP_BY_SIZE(name)}, [A64_##form##_SH] = {CPU_FP_BY_SIZE(name)}
+#define ONE_WITHIN(form, name)                                                                                                   \
+    [A64_##form] = {{NULL, NULL, name##_32, name##_64}}, [A64_##form##_V] = {{NULL, NULL, name##_32, name##_64}}
 static const struct fp1_entry table1[A64_FORM_COUNT] = {
     ONE(FABS, fp_abs),
     ONE_V(FABS, fp_abs),
@@ -121,6 +123,10 @@ static const struct fp1_entry table1[A64_FORM_COUNT] = {
     ONE_V(FRINTA, fp_rint_away),
     ONE(FRINTX, fp_rint_mode),
     ONE_V(FRINTX, fp_rint_mode),
+    ONE_WITHIN(FRINT32Z, fp_rint_32_zero),
+    ONE_WITHIN(FRINT32X, fp_rint_32_mode),
+    ONE_WITHIN(FRINT64Z, fp_rint_64_zero),
+    ONE_WITHIN(FRINT64X, fp_rint_64_mode),
     ONE(FRINTI, fp_rint_mode),
     ONE_V(FRINTI, fp_rint_mode),
     ONE_V(FRECPE, fp_recpe),

@@ -438,5 +438,7 @@ cpu_handler *cpu_vector_handler_of(const struct a64_insn *insn)
         handler = run_across;
     if (!handler)
         handler = special_of(insn->form);
-    return handler ? handler : cpu_matrix_handler_of(insn);
+    if (!handler)
+        handler = cpu_matrix_handler_of(insn);
+    return handler ? handler : cpu_crypto_handler_of(insn);
 }

@@ -103,9 +103,8 @@ static bool unknown_call(uint64_t number, struct unit_fault *fault)
     return false;
 }
 
-static bool run_call(void *context, struct cpu_core *core, int *exit_code, struct unit_fault *fault)
+static bool make_call(struct cpu_linux *l, struct cpu_core *core, int *exit_code, struct unit_fault *fault)
 {
-    struct cpu_linux *const l = context;
     struct cpu_linux_call c = {.system = l, .core = core, .thread = cpu_linux_thread_of(l, core), .fault = fault};
     const uint64_t number = cpu_core_x(core, 8);
     const struct entry *entry = find_call(number);
@@ -134,6 +133,14 @@ static bool run_call(void *context, struct cpu_core *core, int *exit_code, struc
     return cpu_linux_fire_timers(l, cpu_linux_now_ns(&c), fault) && cpu_linux_take_signals(l, core, c.thread, fault);
 }
 
+static bool run_call(void *context, struct cpu_core *core, int *exit_code, struct unit_fault *fault)
+{
+    struct cpu_linux *const l = context;
+    const bool goes_on = make_call(l, core, exit_code, fault);
+    l->ended = !goes_on;
+    return goes_on;
+}
+
 struct cpu_linux *cpu_linux_create(struct mem_space *space, const struct cpu_linux_params *params, char *why, size_t why_bytes)
 {
     struct cpu_linux *l = calloc(1, sizeof *l);
@@ -148,6 +155,7 @@ struct cpu_linux *cpu_linux_create(struct mem_space *space, const struct cpu_lin
     l->mmap_hint = params->map_top ? params->map_top : space->bytes;
     l->random_state = params->seed;
     l->folder[0] = '/';
+    l->umask = 022;
     l->owned = calloc(space->bytes >> MEM_PAGE_SHIFT, 1);
     l->sandbox = l->owned ? cpu_sandbox_create(params->mounts, params->mount_count, why, why_bytes) : NULL;
     struct cpu_thread *const first = l->sandbox ? cpu_linux_add_thread(l) : NULL;

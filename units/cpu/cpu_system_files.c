@@ -87,6 +87,7 @@ void cpu_linux_files_end(struct cpu_linux *l)
 {
     cpu_linux_write_back(l, 0, UINT64_MAX, true);
     free(l->shared);
+    cpu_linux_timers_end(l);
     for (unsigned i = 0; i < CPU_FILES_MOST; i++)
         cpu_linux_file_drop(l->fd[i].file);
 }
@@ -122,7 +123,7 @@ static int64_t read_event(struct cpu_linux_call *c, struct cpu_file *f, uint8_t 
         return f->flags & L_O_NONBLOCK ? -L_EAGAIN : cpu_linux_wait(c, &w);
     memcpy(to, f->stream ? &one : &f->at, 8); /* stream 1: a semaphore */
     f->at = f->stream ? f->at - 1 : 0;
-    cpu_linux_file_news(c);
+    cpu_linux_file_news(c->system, cpu_linux_now_ns(c));
     return 8;
 }
 
@@ -147,7 +148,8 @@ int64_t cpu_linux_file_read(struct cpu_linux_call *c, struct cpu_file *f, uint8_
     case CPU_FILE_NULL: return 0;
     case CPU_FILE_RANDOM: return read_random(c->system, to, bytes);
     case CPU_FILE_READER: return cpu_linux_pipe_read(c, f, to, bytes);
-    case CPU_FILE_EVENT: return read_event(c, f, to, bytes);
+    case CPU_FILE_EVENT:
+    case CPU_FILE_TIMER: return read_event(c, f, to, bytes);
     case CPU_FILE_OUTPUT: return -L_EIO; /* a terminal that nobody types at */
     case CPU_FILE_WRITER:
     case CPU_FILE_POLL: break;
@@ -184,7 +186,7 @@ static int64_t write_event(struct cpu_linux_call *c, struct cpu_file *f, const u
     if (add == UINT64_MAX || add > UINT64_MAX - 1 - f->at)
         return -L_EINVAL;
     f->at += add;
-    cpu_linux_file_news(c);
+    cpu_linux_file_news(c->system, cpu_linux_now_ns(c));
     return 8;
 }
 
@@ -194,7 +196,7 @@ static int64_t write_host(const struct cpu_file *f, const uint8_t *from, uint64_
     return n < 0 ? -errno : n;
 }
 
-static int64_t put_file(struct cpu_linux_call *c, struct cpu_file *f, const uint8_t *from, uint64_t bytes, int64_t at)
+int64_t cpu_linux_file_write(struct cpu_linux_call *c, struct cpu_file *f, const uint8_t *from, uint64_t bytes, int64_t at)
 {
     if (at >= 0 && f->kind != CPU_FILE_HOST)
         return -L_ESPIPE;
@@ -220,7 +222,7 @@ static int64_t put(struct cpu_linux_call *c, uint64_t fd, uint64_t addr, uint64_
     if (bytes == 0)
         return 0;
     const uint8_t *host = cpu_linux_readable(c, addr, bytes);
-    return host ? put_file(c, f, host, bytes < TRANSFER_MOST ? bytes : TRANSFER_MOST, at) : -L_EFAULT;
+    return host ? cpu_linux_file_write(c, f, host, bytes < TRANSFER_MOST ? bytes : TRANSFER_MOST, at) : -L_EFAULT;
 }
 
 int64_t cpu_linux_read(struct cpu_linux_call *c)
@@ -350,7 +352,7 @@ int64_t cpu_linux_close(struct cpu_linux_call *c)
         return -L_EBADF;
     c->system->fd[(uint32_t)c->arg[0]].file = NULL;
     cpu_linux_file_drop(f);
-    cpu_linux_file_news(c); /* the other end of a pipe */
+    cpu_linux_file_news(c->system, cpu_linux_now_ns(c)); /* the other end of a pipe */
     return 0;
 }
 
@@ -363,7 +365,7 @@ int64_t cpu_linux_close_range(struct cpu_linux_call *c)
         cpu_linux_file_drop(c->system->fd[fd].file);
         c->system->fd[fd].file = NULL;
     }
-    cpu_linux_file_news(c);
+    cpu_linux_file_news(c->system, cpu_linux_now_ns(c));
     return 0;
 }
 

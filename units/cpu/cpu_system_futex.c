@@ -10,8 +10,12 @@ enum {
     F_REQUEUE = 3,
     F_CMP_REQUEUE = 4,
     F_WAKE_OP = 5,
+    F_LOCK_PI = 6,
+    F_UNLOCK_PI = 7,
+    F_TRYLOCK_PI = 8,
     F_WAIT_BITSET = 9,
     F_WAKE_BITSET = 10,
+    F_LOCK_PI2 = 13,
     F_OPERATION = 0x7f,
     F_CLOCK_REALTIME = 0x100
 };
@@ -50,8 +54,7 @@ static unsigned requeue(struct cpu_linux *l, uint64_t from, uint64_t to, uint64_
     return moved;
 }
 
-/* The time of a wait: relative for FUTEX_WAIT, absolute for FUTEX_WAIT_BITSET. */
-static int64_t read_deadline(const struct cpu_linux_call *c, bool absolute, bool wall, uint64_t *deadline_ns)
+int64_t cpu_linux_futex_deadline(const struct cpu_linux_call *c, bool absolute, bool wall, uint64_t *deadline_ns)
 {
     int64_t spec[2];
     *deadline_ns = CPU_NEVER;
@@ -81,7 +84,7 @@ static int64_t wait_for(struct cpu_linux_call *c, uint32_t bitset, bool absolute
         return -L_EFAULT;
     if (word != (uint32_t)c->arg[2])
         return -L_EAGAIN;
-    const int64_t error = read_deadline(c, absolute, c->arg[1] & F_CLOCK_REALTIME, &w.deadline_ns);
+    const int64_t error = cpu_linux_futex_deadline(c, absolute, c->arg[1] & F_CLOCK_REALTIME, &w.deadline_ns);
     if (error)
         return error;
     if (w.deadline_ns <= cpu_linux_now_ns(c))
@@ -149,13 +152,11 @@ static int64_t wake_and_requeue(struct cpu_linux_call *c, bool compares)
 
 static int64_t refuse(struct cpu_linux_call *c, unsigned operation)
 {
-    static const char *const names[] = {[2] = "FUTEX_FD",         [6] = "FUTEX_LOCK_PI",          [7] = "FUTEX_UNLOCK_PI",
-                                        [8] = "FUTEX_TRYLOCK_PI", [11] = "FUTEX_WAIT_REQUEUE_PI", [12] = "FUTEX_CMP_REQUEUE_PI",
-                                        [13] = "FUTEX_LOCK_PI2"};
+    static const char *const names[] = {[2] = "FUTEX_FD", [11] = "FUTEX_WAIT_REQUEUE_PI", [12] = "FUTEX_CMP_REQUEUE_PI"};
     char text[120];
     if (operation >= sizeof names / sizeof names[0] || !names[operation])
         return -L_ENOSYS;
-    snprintf(text, sizeof text, "%s is not modelled: use mutexes without priority inheritance", names[operation]);
+    snprintf(text, sizeof text, "%s is not modelled: C libraries do without", names[operation]);
     return cpu_linux_refuse(c, text);
 }
 
@@ -177,6 +178,10 @@ int64_t cpu_linux_futex(struct cpu_linux_call *c)
     case F_REQUEUE: return wake_and_requeue(c, false);
     case F_CMP_REQUEUE: return wake_and_requeue(c, true);
     case F_WAKE_OP: return wake_by_operation(c);
+    case F_LOCK_PI: return cpu_linux_futex_lock(c, true);
+    case F_LOCK_PI2: return cpu_linux_futex_lock(c, c->arg[1] & F_CLOCK_REALTIME);
+    case F_TRYLOCK_PI: return cpu_linux_futex_try_lock(c);
+    case F_UNLOCK_PI: return cpu_linux_futex_unlock(c);
     default: return refuse(c, operation);
     }
 }

@@ -11,12 +11,12 @@ enum { CPU_PROCESS_ID = 1000, CPU_USER_ID = 1000 };
 
 /* ---- threads ---- */
 
-enum cpu_wait_kind { CPU_WAIT_NONE, CPU_WAIT_FUTEX, CPU_WAIT_FILE, CPU_WAIT_TIME, CPU_WAIT_SIGNAL };
+enum cpu_wait_kind { CPU_WAIT_NONE, CPU_WAIT_FUTEX, CPU_WAIT_LOCK, CPU_WAIT_FILE, CPU_WAIT_TIME, CPU_WAIT_SIGNAL };
 
 /* What a thread waits for. */
 struct cpu_wait {
     enum cpu_wait_kind kind;
-    uint64_t key;         /* futex: its address */
+    uint64_t key;         /* futex or lock: its address */
     uint32_t bitset;      /* futex */
     uint64_t deadline_ns; /* CPU_NEVER = none */
     int64_t late;         /* what the call returns at the deadline */
@@ -45,6 +45,8 @@ struct cpu_thread {
     uint64_t saved_mask;
     struct cpu_signal info[CPU_SIGNALS];
     uint64_t stack, stack_bytes; /* of signal handlers; 0 = none */
+    char name[16];               /* as prctl tells; empty: that of the program */
+    uint64_t cores;              /* that it asked for (sched_setaffinity); 0 = all */
     void *unit;                  /* of the caller: its state of the coprocessor */
 };
 
@@ -62,6 +64,7 @@ enum cpu_file_kind {
     CPU_FILE_READER, /* the ends of a pipe */
     CPU_FILE_WRITER,
     CPU_FILE_EVENT, /* eventfd */
+    CPU_FILE_TIMER, /* timerfd */
     CPU_FILE_POLL   /* epoll */
 };
 
@@ -83,7 +86,7 @@ struct cpu_file {
     int host;       /* descriptor of the host; -1 = none */
     int stream;     /* of OUTPUT: 1 or 2 */
     uint32_t flags; /* as F_GETFL tells */
-    uint64_t at;    /* position in standard input or a folder; count of an event */
+    uint64_t at;    /* position in standard input or a folder; count of an event or timer */
     char *path;     /* of the program */
     struct cpu_pipe *pipe;
     char **entry; /* of a folder: type, then name; sorted */
@@ -115,6 +118,7 @@ struct cpu_timer {
     int signal;                 /* 0 = none */
     int thread;                 /* it is for; 0 = any */
     uint64_t value;
+    struct cpu_file *file; /* that counts how often it was due (timerfd), a reference; NULL = none */
 };
 
 struct cpu_linux {
@@ -139,6 +143,7 @@ struct cpu_linux {
     uint64_t pending; /* for the process: any thread may take them */
     struct cpu_signal info[CPU_SIGNALS];
     bool news;            /* some thread may have a signal to take */
+    bool ended;           /* by exit, a call or a signal: no handler takes the fault that tells so */
     uint64_t return_code; /* address of the code that returns from handlers; 0 = not made yet */
     struct cpu_timer timer[CPU_TIMERS_INTERVAL + CPU_TIMERS_MOST]; /* those of setitimer first */
 
@@ -147,7 +152,8 @@ struct cpu_linux {
     struct cpu_shared *shared;
     size_t shares, share_capacity;
     char folder[CPU_PATH_BYTES]; /* working directory */
-    bool missed;                 /* a file was asked for that no mount has */
+    uint32_t umask;
+    bool missed; /* a file was asked for that no mount has */
     char missing[CPU_PATH_BYTES];
 };
 
@@ -193,9 +199,18 @@ int64_t cpu_linux_wait(struct cpu_linux_call *c, const struct cpu_wait *wait);
 /* The deadline of a call that may be one made again. */
 uint64_t cpu_linux_deadline(const struct cpu_linux_call *c, uint64_t from_now_ns);
 /* Wakes who waits for files. */
-void cpu_linux_file_news(struct cpu_linux_call *c);
+void cpu_linux_file_news(struct cpu_linux *l, uint64_t now_ns);
 /* cpu_system_futex.c: wakes up to `count` threads; returns how many. */
 unsigned cpu_linux_futex_wake(struct cpu_linux *l, uint64_t addr, uint64_t count, uint32_t bitset, uint64_t now_ns);
+
+/* The time of a wait in nanoseconds of the program; `wall`: it counts from 1970. Returns 0 or an error. */
+int64_t cpu_linux_futex_deadline(const struct cpu_linux_call *c, bool absolute, bool wall, uint64_t *deadline_ns);
+/* cpu_system_futex_lock.c */
+int64_t cpu_linux_futex_lock(struct cpu_linux_call *c, bool wall);
+int64_t cpu_linux_futex_try_lock(struct cpu_linux_call *c);
+int64_t cpu_linux_futex_unlock(struct cpu_linux_call *c);
+/* Gives a lock to who waits for it longest, or frees it; `died`: since its owner ended. */
+int64_t cpu_linux_futex_hand_over(struct cpu_linux_call *c, uint64_t addr, bool died);
 
 /* cpu_system_signal.c */
 const char *cpu_linux_signal_name(int signal);
@@ -206,6 +221,9 @@ bool cpu_linux_take_signals(struct cpu_linux *l, struct cpu_core *core, struct c
 /* cpu_system_timers.c: sends what is due. False: *fault is filled. */
 bool cpu_linux_fire_timers(struct cpu_linux *l, uint64_t now_ns, struct unit_fault *fault);
 uint64_t cpu_linux_next_timer(const struct cpu_linux *l);
+/* The same without those that only files tell of (timerfd). */
+uint64_t cpu_linux_next_signal(const struct cpu_linux *l);
+void cpu_linux_timers_end(struct cpu_linux *l);
 
 /* cpu_system_files.c and its neighbours */
 bool cpu_linux_files_begin(struct cpu_linux *l);
@@ -221,6 +239,7 @@ int64_t cpu_linux_pipe_read(struct cpu_linux_call *c, struct cpu_file *f, uint8_
 int64_t cpu_linux_pipe_write(struct cpu_linux_call *c, struct cpu_file *f, const uint8_t *from, uint64_t bytes);
 /* Reads from a file at a position, or where it stands (-1). */
 int64_t cpu_linux_file_read(struct cpu_linux_call *c, struct cpu_file *f, uint8_t *to, uint64_t bytes, int64_t at);
+int64_t cpu_linux_file_write(struct cpu_linux_call *c, struct cpu_file *f, const uint8_t *from, uint64_t bytes, int64_t at);
 /* The path that a call means by a folder and a text. */
 int64_t cpu_linux_path(const struct cpu_linux_call *c, uint64_t folder, uint64_t addr, char path[CPU_PATH_BYTES]);
 
@@ -253,6 +272,7 @@ enum {
     L_EROFS = 30,
     L_EPIPE = 32,
     L_ERANGE = 34,
+    L_EDEADLK = 35,
     L_ENAMETOOLONG = 36,
     L_ENOSYS = 38,
     L_ETIMEDOUT = 110

@@ -1,6 +1,6 @@
-/* brk, mmap, munmap, mprotect, madvise. Mappings grow down from the top of the space, so that they stay clear of the heap and of
- * buffers that orchard allocates from below. The program may count in 4 KiB pages: a 16 KiB page that it handles in parts keeps
- * the permissions of all parts, and is unmapped with the last of them.
+/* brk, mmap, munmap, mremap, mprotect, madvise. Mappings grow down from the top of the space, so that they stay clear of the heap
+ * and of buffers that orchard allocates from below. The program may count in 4 KiB pages: a 16 KiB page that it handles in parts
+ * keeps the permissions of all parts, and is unmapped with the last of them.
  */
 #include "units/cpu/cpu_system_internal.h"
 
@@ -219,6 +219,66 @@ int64_t cpu_linux_munmap(struct cpu_linux_call *c)
     if (page_up(end) > l->mmap_hint && page_up(end) <= limit)
         l->mmap_hint = page_up(end);
     return 0;
+}
+
+/* ---- changing the length of a mapping ---- */
+
+/* Lets the pages of [addr, end) be one mapping with the permissions of a page; false when memory is out. */
+static bool take_pages(struct cpu_linux *l, uint64_t addr, uint64_t end, unsigned prot)
+{
+    if (prot && !mem_space_map(l->space, addr, end - addr, prot))
+        return false;
+    own(l, addr, end);
+    return true;
+}
+
+/* A mapping grows where it is when what follows it is free. */
+static bool grow_in_place(struct cpu_linux *l, uint64_t end, uint64_t new_end, unsigned prot)
+{
+    if (new_end > (l->params.map_top ? l->params.map_top : l->space->bytes))
+        return false;
+    for (uint64_t page = end; page < new_end; page += MEM_PAGE_BYTES)
+        if (in_use(l, page))
+            return false;
+    return take_pages(l, end, new_end, prot);
+}
+
+static int64_t move_mapping(struct cpu_linux_call *c, uint64_t from, uint64_t bytes, uint64_t new_bytes, unsigned prot)
+{
+    struct cpu_linux *const l = c->system;
+    const uint64_t to = find_free(l, l->mmap_hint, new_bytes);
+    if (!to || !take_pages(l, to, to + new_bytes, prot))
+        return -L_ENOMEM;
+    if (prot)
+        memcpy(l->space->host + to, l->space->host + from, bytes);
+    release(l, from, from + bytes);
+    cpu_core_forget_code(c->core, from, bytes);
+    return (int64_t)to;
+}
+
+/* Of anonymous memory with the same permissions throughout. What is shared with a file stays as it is: C libraries then map it
+ * anew. */
+int64_t cpu_linux_mremap(struct cpu_linux_call *c)
+{
+    enum { MAY_MOVE = 1 };
+    struct cpu_linux *const l = c->system;
+    const uint64_t addr = c->arg[0], bytes = page_up(c->arg[1]), new_bytes = page_up(c->arg[2]);
+    if (addr % MEM_PAGE_BYTES || !c->arg[1] || !c->arg[2] || c->arg[3] & ~(uint64_t)MAY_MOVE)
+        return -L_EINVAL;
+    if (!in_space(l->space, addr, bytes) || c->arg[1] > l->space->bytes || c->arg[2] > l->space->bytes || l->shares)
+        return -L_ENOMEM;
+    const unsigned prot = page_prot(l->space, addr);
+    for (uint64_t page = addr; page < addr + bytes; page += MEM_PAGE_BYTES)
+        if (!in_use(l, page) || page_prot(l->space, page) != prot)
+            return -L_EFAULT;
+    if (new_bytes <= bytes) {
+        release(l, addr + new_bytes, addr + bytes);
+        cpu_core_forget_code(c->core, addr + new_bytes, bytes - new_bytes);
+        return (int64_t)addr;
+    }
+    if (grow_in_place(l, addr + bytes, addr + new_bytes, prot))
+        return (int64_t)addr;
+    return c->arg[3] & MAY_MOVE ? move_mapping(c, addr, bytes, new_bytes, prot) : -L_ENOMEM;
 }
 
 int64_t cpu_linux_mprotect(struct cpu_linux_call *c)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "units/cpu/cpu_system_internal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -274,6 +275,38 @@ int64_t cpu_linux_readlinkat(struct cpu_linux_call *c)
         return missed(c->system, path, n);
     n = n < (int64_t)c->arg[3] ? n : (int64_t)c->arg[3];
     return n && cpu_linux_give(c, c->arg[2], text, (size_t)n) ? -L_EFAULT : n;
+}
+
+/* ---- changing what a file is ---- */
+
+int64_t cpu_linux_truncate(struct cpu_linux_call *c)
+{
+    char path[CPU_PATH_BYTES];
+    int64_t error = cpu_linux_path(c, (uint64_t)L_AT_FDCWD, c->arg[0], path);
+    if (error)
+        return error;
+    const int host = cpu_sandbox_open(c->system->sandbox, path, O_WRONLY, 0);
+    if (host < 0)
+        return missed(c->system, path, host);
+    error = ftruncate(host, (off_t)c->arg[1]) == 0 ? 0 : -errno;
+    close(host);
+    return error;
+}
+
+/* Times stay those of the host: what is told is whether there is such a file, which programs ask before they make it. */
+int64_t cpu_linux_utimensat(struct cpu_linux_call *c)
+{
+    struct stat st;
+    if (!c->arg[1])
+        return cpu_linux_file(c->system, c->arg[0]) ? 0 : -L_EBADF;
+    return find_stat(c, c->arg[0], c->arg[1], c->arg[3], &st);
+}
+
+/* So do permissions. */
+int64_t cpu_linux_fchmodat(struct cpu_linux_call *c)
+{
+    struct stat st;
+    return find_stat(c, c->arg[0], c->arg[1], 0, &st);
 }
 
 /* ---- changing folders ---- */

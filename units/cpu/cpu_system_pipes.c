@@ -25,7 +25,7 @@ int64_t cpu_linux_pipe_read(struct cpu_linux_call *c, struct cpu_file *f, uint8_
     p->first = (p->first + n) % PIPE_BYTES;
     p->used -= n;
     if (n)
-        cpu_linux_file_news(c);
+        cpu_linux_file_news(c->system, cpu_linux_now_ns(c));
     return (int64_t)n;
 }
 
@@ -44,7 +44,7 @@ int64_t cpu_linux_pipe_write(struct cpu_linux_call *c, struct cpu_file *f, const
     for (size_t i = 0; i < n; i++)
         p->bytes[(p->first + p->used + i) % PIPE_BYTES] = from[i];
     p->used += n;
-    cpu_linux_file_news(c);
+    cpu_linux_file_news(c->system, cpu_linux_now_ns(c));
     return (int64_t)n;
 }
 
@@ -97,6 +97,7 @@ uint32_t cpu_linux_file_events(const struct cpu_linux *l, const struct cpu_file 
     case CPU_FILE_READER: return (f->pipe->used ? IN : 0u) | (f->pipe->writers ? 0u : HUP);
     case CPU_FILE_WRITER: return (f->pipe->used < PIPE_BYTES ? OUT : 0u) | (f->pipe->readers ? 0u : ERR);
     case CPU_FILE_EVENT: return (f->at ? IN : 0u) | OUT;
+    case CPU_FILE_TIMER: return f->at ? IN : 0u;
     case CPU_FILE_POLL:
         for (size_t i = 0; i < f->polls; i++) {
             const struct cpu_file *const of = cpu_linux_file(l, (uint64_t)f->poll[i].fd);
@@ -235,7 +236,7 @@ int64_t cpu_linux_epoll_ctl(struct cpu_linux_call *c)
         f->polls++;
     }
     f->poll[at] = (struct cpu_poll_entry){(int)c->arg[2], event.events, event.data};
-    cpu_linux_file_news(c);
+    cpu_linux_file_news(c->system, cpu_linux_now_ns(c));
     return 0;
 }
 

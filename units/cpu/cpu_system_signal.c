@@ -217,10 +217,11 @@ static bool enter_handler(struct cpu_linux *l, struct cpu_core *core, struct cpu
     return true;
 }
 
-static bool end_by(int signal, const struct cpu_signal *info, struct unit_fault *fault)
+static bool end_by(struct cpu_linux *l, int signal, const struct cpu_signal *info, struct unit_fault *fault)
 {
     const char *const name = cpu_linux_signal_name(signal);
     *fault = (struct unit_fault){.kind = UNIT_FAULT_TRAP};
+    l->ended = true;
     if (info->code != L_SI_USER && info->code != L_SI_TKILL)
         snprintf(fault->text, sizeof fault->text, "signal %d (%s) ended the program, which does not handle it", signal, name);
     else
@@ -251,7 +252,7 @@ bool cpu_linux_take_signals(struct cpu_linux *l, struct cpu_core *core, struct c
         if (ignored(l, signal))
             continue;
         if (l->action[signal - 1].handler == L_SIG_DFL)
-            return end_by(signal, &info, fault);
+            return end_by(l, signal, &info, fault);
         if (enter_handler(l, core, t, signal, &info))
             continue;
         *fault = (struct unit_fault){.kind = UNIT_FAULT_UNMAPPED, .address = cpu_core_x(core, 31)};
@@ -270,7 +271,7 @@ bool cpu_linux_handle_fault(struct cpu_linux *l, struct cpu_core *core, const st
                        : fault->kind == UNIT_FAULT_UNDEFINED                                      ? L_SIGILL
                        : fault->kind == UNIT_FAULT_TRAP                                           ? L_SIGTRAP
                                                                                                   : 0;
-    if (!signal || l->action[signal - 1].handler <= L_SIG_IGN || t->mask & bit(signal))
+    if (l->ended || !signal || l->action[signal - 1].handler <= L_SIG_IGN || t->mask & bit(signal))
         return false;
     const bool of_data = signal == L_SIGSEGV || signal == L_SIGBUS;
     const struct cpu_signal info = {fault->kind == UNIT_FAULT_PERMISSION ? L_SEGV_ACCERR : L_SEGV_MAPERR,

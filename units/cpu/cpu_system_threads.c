@@ -85,6 +85,8 @@ static int64_t clone_thread(struct cpu_linux_call *c, const struct clone *k)
     t->mask = c->thread->mask;
     t->clear_id = k->flags & L_CLONE_CHILD_CLEARTID ? k->child_id : 0;
     t->core = c->thread->core;
+    t->cores = c->thread->cores;
+    memcpy(t->name, c->thread->name, sizeof t->name);
     const int32_t id = t->id;
     if ((k->flags & L_CLONE_PARENT_SETTID && cpu_linux_give(c, k->parent_id, &id, sizeof id)) ||
         (k->flags & L_CLONE_CHILD_SETTID && cpu_linux_give(c, k->child_id, &id, sizeof id))) {
@@ -126,14 +128,19 @@ int64_t cpu_linux_no_process(struct cpu_linux_call *c)
 
 /* ---- ending threads ---- */
 
-/* A futex of a list of robust ones that the thread holds tells the next owner that this one has ended. */
-static void release_futex(struct cpu_linux_call *c, uint64_t addr)
+/* A futex of a list of robust ones that the thread holds tells the next owner that this one has ended. Bit 0 of its link says
+ * that it is a lock. */
+static void release_futex(struct cpu_linux_call *c, uint64_t addr, bool is_lock)
 {
     const uint32_t waiters = UINT32_C(1) << 31, ended = UINT32_C(1) << 30, id_bits = ended - 1;
     uint32_t word;
     if (addr % 4 || cpu_linux_take(c, addr, &word, sizeof word) || (word & id_bits) != (uint32_t)c->thread->id)
         return;
     const uint32_t next = (word & waiters) | ended;
+    if (is_lock) {
+        cpu_linux_futex_hand_over(c, addr, true);
+        return;
+    }
     if (cpu_linux_give(c, addr, &next, sizeof next) == 0 && word & waiters)
         cpu_linux_futex_wake(c->system, addr, 1, UINT32_MAX, cpu_linux_now_ns(c));
 }
@@ -147,12 +154,12 @@ static void release_futexes(struct cpu_linux_call *c)
     at = head[NEXT];
     for (int i = 0; i < MOST && at != c->thread->robust; i++) {
         if (at != head[PENDING])
-            release_futex(c, (at & ~UINT64_C(1)) + head[OFFSET]);
+            release_futex(c, (at & ~UINT64_C(1)) + head[OFFSET], at & 1);
         if (cpu_linux_take(c, at & ~UINT64_C(1), &at, sizeof at))
             return;
     }
     if (head[PENDING])
-        release_futex(c, (head[PENDING] & ~UINT64_C(1)) + head[OFFSET]);
+        release_futex(c, (head[PENDING] & ~UINT64_C(1)) + head[OFFSET], head[PENDING] & 1);
 }
 
 int64_t cpu_linux_exit(struct cpu_linux_call *c)
@@ -204,7 +211,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 static int64_t wait_alone(struct cpu_linux_call *c, const struct cpu_wait *w)
 {
     struct cpu_linux *const l = c->system;
-    const uint64_t until = earlier(w->deadline_ns, cpu_linux_next_timer(l)), now = cpu_linux_now_ns(c);
+    const uint64_t timer_ns = w->kind == CPU_WAIT_FILE ? cpu_linux_next_timer(l) : cpu_linux_next_signal(l);
+    const uint64_t until = earlier(w->deadline_ns, timer_ns), now = cpu_linux_now_ns(c);
     if (until == CPU_NEVER) {
         c->thread->wait = *w;
         c->thread->state = CPU_THREAD_WAITS;
@@ -216,7 +224,7 @@ static int64_t wait_alone(struct cpu_linux_call *c, const struct cpu_wait *w)
     l->slept_ns += until > now ? until - now : 0;
     if (w->deadline_ns <= until && !w->again)
         return w->late;
-    if (w->deadline_ns > until)
+    if (w->deadline_ns > until && cpu_linux_next_signal(l) == until)
         return -L_EINTR; /* a timer's signal */
     c->thread->wait = *w;
     c->thread->repeats = c->kept = true;
@@ -256,12 +264,11 @@ void cpu_linux_wake(struct cpu_linux *l, struct cpu_thread *t, uint64_t now_ns, 
     l->woke = true;
 }
 
-void cpu_linux_file_news(struct cpu_linux_call *c)
+void cpu_linux_file_news(struct cpu_linux *l, uint64_t now_ns)
 {
-    struct cpu_linux *const l = c->system;
     for (unsigned i = 0; l->alive > 1 && i < l->threads; i++)
         if (l->thread[i]->state == CPU_THREAD_WAITS && l->thread[i]->wait.kind == CPU_WAIT_FILE)
-            cpu_linux_wake(l, l->thread[i], cpu_linux_now_ns(c), 0);
+            cpu_linux_wake(l, l->thread[i], now_ns, 0);
 }
 
 /* ---- what the caller asks ---- */
@@ -386,6 +393,7 @@ static int tell_wait(const struct cpu_thread *t, char *text, size_t bytes)
 {
     switch (t->wait.kind) {
     case CPU_WAIT_FUTEX: return snprintf(text, bytes, "%d for the futex at 0x%" PRIx64, t->id, t->wait.key);
+    case CPU_WAIT_LOCK: return snprintf(text, bytes, "%d for the lock at 0x%" PRIx64, t->id, t->wait.key);
     case CPU_WAIT_FILE: return snprintf(text, bytes, "%d for a pipe or event", t->id);
     case CPU_WAIT_SIGNAL: return snprintf(text, bytes, "%d for a signal", t->id);
     default: return snprintf(text, bytes, "%d", t->id);

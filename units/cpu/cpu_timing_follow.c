@@ -5,7 +5,11 @@
 
 /* A block that could not be repeated costs as much as placing this many instructions. */
 #define FAILURE_COST 64
-#define GOOD_RUN     1024 /* repeated in a row: the next delay is again as short as the first */
+/* What repeating a block costs, in instructions placed: trees that have outgrown the host's caches come from far. */
+#define NEAR_COST  2
+#define FAR_COST   12
+#define NEAR_BYTES (UINT64_C(1) << 20)
+#define GOOD_RUN   1024 /* repeated in a row: the next delay is again as short as the first */
 
 #define GRANULES_MAX 17 /* 16-byte granules that an access of up to 255 bytes can touch */
 
@@ -99,6 +103,20 @@ static const struct end *repeat_accesses(struct cpu_timing *t, const struct cpu_
     return NULL;
 }
 
+/* Keeps account of a block that was repeated. */
+static void count_gain(struct cpu_memo *m, uint32_t instructions)
+{
+    const uint32_t cost = m->bytes > NEAR_BYTES ? FAR_COST : NEAR_COST;
+    if (instructions < cost) {
+        m->loss += cost - instructions;
+        return;
+    }
+    const uint32_t gain = instructions - cost;
+    m->loss -= m->loss < gain ? m->loss : gain;
+    if (m->loss == 0)
+        m->idle_next = CPU_MEMO_IDLE_FIRST;
+}
+
 bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned outcome, const uint64_t *address)
 {
     struct cpu_memo *m = t->memo;
@@ -112,7 +130,7 @@ bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned o
         m->good_run = 0;
         return false;
     }
-    m->loss -= m->loss < plan->count ? m->loss : plan->count;
+    count_gain(m, plan->count);
     m->lost = 0;
     if (++m->good_run == GOOD_RUN)
         m->put_off_next = CPU_MEMO_PUT_OFF_FIRST;

@@ -26,7 +26,9 @@
 #define LOST_MAX     288
 #define PUT_OFF_LOOK 2 /* every so many blocks */
 #define PUT_OFF_MAX  (1 << 15)
-#define LOSS_MAX     (1 << 18) /* how far the costs of leaving known ways may run ahead */
+#define LOSS_MAX     (1 << 16) /* how far costs may run ahead of what was saved, in instructions placed */
+#define IDLE_MAX     (1 << 17)
+#define ADDED_COST   48 /* of a state that is kept */
 
 bool cpu_memo_init(struct cpu_timing *t)
 {
@@ -35,6 +37,7 @@ bool cpu_memo_init(struct cpu_timing *t)
         return false;
     t->memo->scratch = calloc(cpu_state_words_max(t), sizeof t->memo->scratch[0]);
     t->memo->put_off_next = CPU_MEMO_PUT_OFF_FIRST;
+    t->memo->idle_next = CPU_MEMO_IDLE_FIRST;
     return t->memo->scratch != NULL;
 }
 
@@ -62,8 +65,9 @@ void cpu_memo_clear(struct cpu_timing *t)
     struct cpu_memo *m = t->memo;
     cpu_memo_leave(t);
     m->from = NULL;
-    m->lost = m->put_off = 0;
+    m->lost = m->put_off = m->loss = m->idle = 0;
     m->put_off_next = CPU_MEMO_PUT_OFF_FIRST;
+    m->idle_next = CPU_MEMO_IDLE_FIRST;
     if (m->bytes == 0)
         return;
     spare_chunks(m);
@@ -182,6 +186,7 @@ static struct state *intern(struct cpu_timing *t, bool add)
     struct state *s = add ? take(m, sizeof *s + bytes) : NULL;
     if (!s)
         return NULL;
+    m->loss += ADDED_COST;
     *s = (struct state){.next = *bucket, .hash = hash, .words = words};
     memcpy(s->word, m->scratch, bytes);
     *bucket = s;
@@ -192,18 +197,35 @@ static struct state *intern(struct cpu_timing *t, bool add)
 
 enum keeping { KEEP_NOT, KEEP_LOOK, KEEP_ADD };
 
+/* Nothing is remembered for a while: code that misses the caches comes back to its states, but each of its many ways through
+ * them is taken so rarely that the host has to fetch it from far. */
+static void rest_a_while(struct cpu_memo *m)
+{
+    m->lost = m->loss = m->good_run = m->put_off = 0;
+    m->idle = m->idle_next;
+    m->idle_next = m->idle_next < IDLE_MAX ? 2 * m->idle_next : IDLE_MAX;
+}
+
 /* Tells what to do about the state after a block that was placed. Keeping states does not pay for code that never comes back to a
  * state or leaves the known ways too often. */
 static enum keeping keeping_of(struct cpu_memo *m)
 {
+    if (m->idle > 0) {
+        m->idle--;
+        return KEEP_NOT;
+    }
+    if (m->loss > LOSS_MAX) {
+        rest_a_while(m);
+        return KEEP_NOT;
+    }
     if (m->put_off > 0) {
         m->put_off--;
         return m->put_off % PUT_OFF_LOOK == 0 ? KEEP_LOOK : KEEP_NOT;
     }
     const uint32_t lost = m->lost++;
-    if (lost < LOST_MAX && m->loss <= LOSS_MAX)
+    if (lost < LOST_MAX)
         return lost >= LOST_NEAR && lost < LOST_LEARN ? KEEP_LOOK : KEEP_ADD;
-    m->lost = m->loss = m->good_run = 0;
+    m->lost = m->good_run = 0;
     m->put_off = m->put_off_next;
     m->put_off_next = m->put_off_next < PUT_OFF_MAX ? 2 * m->put_off_next : PUT_OFF_MAX;
     return KEEP_NOT;

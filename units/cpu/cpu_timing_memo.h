@@ -8,6 +8,7 @@
 #define CPU_MEMO_GLANCES       (1 << 16) /* few enough that the host has the bits at hand */
 #define CPU_MEMO_LOOKS         (1 << 19)
 #define CPU_MEMO_PUT_OFF_FIRST 512
+#define CPU_MEMO_IDLE_FIRST    (1 << 12)
 
 /* What a block did in the end. */
 struct end {
@@ -72,7 +73,8 @@ struct cpu_memo {
     uint64_t stall[CPU_STALL_COUNT];         /* the stall counts at that time */
     uint64_t bytes;
     uint32_t lost, put_off, put_off_next, loss, good_run;
-    uint32_t *scratch; /* a state while it is written */
+    uint32_t idle, idle_next; /* blocks during which nothing is remembered, since that did not pay; the same for the next time */
+    uint32_t *scratch;        /* a state while it is written */
 };
 
 static inline struct tree *tree_of(struct state *s, const struct cpu_plan *plan, unsigned outcome)

@@ -83,9 +83,10 @@ bool mem_later_knows(struct mem_later *later, const struct mem_cache *cache, uin
 
 void mem_later_make(struct mem_later *later, struct mem_cache *cache, uint32_t set)
 {
-    const struct mem_later_part *const part = &later->part[set >> MEM_LINES_PER_PAGE_SHIFT];
+    struct mem_later_part *const part = &later->part[set >> MEM_LINES_PER_PAGE_SHIFT];
     const uint32_t at = set % MEM_PAGE_LINES;
     uint32_t i = part->count;
+    part->open[at / 64] &= ~(UINT64_C(1) << at % 64);
     while (i > 0 && part->note[i - 1].number > later->done[set])
         i--;
     for (; i < part->count; i++) {
@@ -171,6 +172,8 @@ void mem_later_touch(struct mem_later *later, struct mem_cache *cache, uint64_t 
         tidy(part);
     if (part->count == MEM_LATER_NOTES)
         make_part(later, cache, number);
+    for (uint32_t i = from; i < to; i++)
+        part->open[i / 64] |= UINT64_C(1) << i % 64;
     part->last = ++later->number;
     part->note[part->count++] =
         (struct mem_later_note){.page = page, .number = part->last, .from = (uint8_t)from, .to = (uint8_t)to};

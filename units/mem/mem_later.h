@@ -22,7 +22,8 @@ struct mem_later_note {
 
 /* The notes of neighbouring sets, oldest first. */
 struct mem_later_part {
-    uint32_t count, last; /* number of the latest note */
+    uint64_t open[MEM_PAGE_LINES / 64]; /* bit: a note that its set has not caught up with may have the line */
+    uint32_t count, last;               /* number of the latest note */
     struct mem_later_note note[MEM_LATER_NOTES];
 };
 
@@ -82,10 +83,14 @@ static inline void mem_later_touch_line(struct mem_later *later, struct mem_cach
         struct mem_later_note *const note = &part->note[i];
         if (note->page == page && note->to == at && later->done[set] < note->number) {
             note->to++;
+            part->open[at / 64] |= UINT64_C(1) << at % 64;
             return;
         }
-        if (note->from <= at && at < note->to)
-            break;
+        if (note->from > at || at >= note->to)
+            continue;
+        if (note->page == page && later->done[set] < note->number)
+            return; /* the line is the one of its set that was touched last */
+        break;
     }
     mem_later_touch(later, cache, page, at, at + 1);
 }
@@ -93,8 +98,13 @@ static inline void mem_later_touch_line(struct mem_later *later, struct mem_cach
 /* Before a set is touched, or its order is used. `later` may be NULL. */
 static inline void mem_later_catch_up(struct mem_later *later, struct mem_cache *cache, uint32_t set)
 {
-    if (later && later->part[set >> MEM_LINES_PER_PAGE_SHIFT].last > later->done[set])
+    if (!later)
+        return;
+    const struct mem_later_part *const part = &later->part[set >> MEM_LINES_PER_PAGE_SHIFT];
+    if (part->open[set % MEM_PAGE_LINES / 64] >> set % 64 & 1)
         mem_later_make(later, cache, set);
+    else
+        later->done[set] = part->last;
 }
 /* The same for all sets. */
 void mem_later_finish(struct mem_later *later, struct mem_cache *cache);

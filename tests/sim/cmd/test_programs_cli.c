@@ -48,6 +48,7 @@ static void test_threads(void)
     expect("threads", "--mode functional --args sleep", 0, "thread 3\nthread 2\nthread 1\nthread 0\ntimed out 1, late 1\n", NULL);
     expect("threads", "--args pipe", 0, "total 199990000\n", NULL);
     expect("threads", "--args robust", 0, "owner gone 1, semaphore 1\n", NULL);
+    expect("threads", "--args priority", 0, "sum 17994000 owner gone 1 again 1 timed 1\n", NULL);
 }
 
 static void test_signals(void)
@@ -99,7 +100,7 @@ static void test_refused(void)
     expect("threads", "--args alone", 4, NULL, "deadlock: the only thread waits");
     expect("threads", "--args fork", 3, NULL, "another process (fork)");
     expect("threads", "--args system", 3, NULL, "another process (vfork, posix_spawn, system)");
-    expect("threads", "--args pi", 3, NULL, "FUTEX_LOCK_PI is not modelled");
+    expect("threads", "--args requeue", 3, NULL, "FUTEX_WAIT_REQUEUE_PI is not modelled");
     expect("threads", "--args stack", 4, NULL, "which is not mapped: the stack of 8 MiB is full");
     expect("threads", "--args forever --max-instructions 3000000", 4, NULL, "--max-instructions): it stood at 0x");
     expect("threads", "--mode functional --args forever --max-instructions 3000000", 4, NULL, "(main+0x");
@@ -192,6 +193,20 @@ static void test_files(void)
     expect("files", "--mount $/nothing:/data", 2, NULL, "No such file");
     expect("files", "--mount $/in:/data --mount $/out:/data/", 2, NULL, "two mounts");
     cli_home_remove(&home);
+}
+
+/* Expected: what Linux says, and the examples of FIPS 197 (appendix B) and FIPS 180-4. */
+static void test_calls(void)
+{
+    cli_home_open(&home);
+    make_folder("out");
+    expect("calls", "--mode functional --args /out --mount $/out:/out:rw", 4, "done\n", "the program aborted");
+    CHECK(!strstr(home.outcome.out, "not as on Linux") && !strstr(home.outcome.out, "came back"), "%.900s", home.outcome.out);
+    cli_home_remove(&home);
+    expect("crypto", "--mode functional", 0,
+           "aes 3925841d02dc09fbdc118597196a0b32 back 1\n"
+           "sha256 ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\n",
+           NULL);
 }
 
 static void test_escape(void)
@@ -294,6 +309,7 @@ static const struct suite_test tests[] = {
     {"deadlocks, other processes and endless loops are named", test_refused},
     {"a program's end and output are told", test_end},
     {"files are there when they are mounted", test_files},
+    {"calls of runtimes and instructions of AES and SHA do what they should", test_calls},
     {"nothing leads out of a mount", test_escape},
     {"functions return, and find what they need", test_functions},
     {"what functions return", test_returned},

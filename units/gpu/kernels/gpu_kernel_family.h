@@ -24,6 +24,7 @@ struct gpu_kernel_family {
     X(pool) \
     X(layout) \
     X(embedding) \
+    X(quantise) \
     X(sort) \
     X(scan) \
     X(lattice)
