@@ -371,6 +371,47 @@ static uint64_t auxiliary(const struct fixture *f, uint64_t at, uint64_t key)
     return UINT64_MAX;
 }
 
+/* What a program is told of its cores: bits of Linux (asm/hwcap.h), each with an instruction that it promises. Whatever is told
+ * beyond them would be a promise that nobody checks. */
+static void check_features(const struct fixture *f, uint64_t aux)
+{
+    static const struct {
+        unsigned bit;
+        uint32_t word;
+    } features[] = {{0, 0x1e202800} /* fadd */,
+                    {1, 0x4e20d400} /* fadd */,
+                    {3, 0x4e284800} /* aese */,
+                    {4, 0x0ee0e000} /* pmull */,
+                    {5, 0x5e280800} /* sha1h */,
+                    {6, 0x5e282800} /* sha256su0 */,
+                    {7, 0x1ac04000} /* crc32b */,
+                    {8, 0xb8200000} /* ldadd */,
+                    {9, 0x1ee02800} /* fadd */,
+                    {10, 0x0e401400} /* fadd */,
+                    {12, 0x2e408400} /* sqrdmlah */,
+                    {13, 0x1e7e0000} /* fjcvtzs */,
+                    {14, 0x2e80e400} /* fcadd */,
+                    {15, 0x38bfc000} /* ldaprb */,
+                    {16, 0xd50b7c20} /* dc cvap */,
+                    {17, 0xce000000} /* eor3 */,
+                    {20, 0x0e809400} /* sdot */,
+                    {21, 0xce608000} /* sha512h */,
+                    {23, 0x0e20ec00} /* fmlal */,
+                    {26, 0x99400000} /* ldapur */,
+                    {27, 0xd500401f} /* cfinv */,
+                    {32 + 7, 0xd500405f} /* axflag */,
+                    {32 + 8, 0x1e284000} /* frint32z */};
+    const uint64_t told = auxiliary(f, aux, AT_HWCAP) | auxiliary(f, aux, AT_HWCAP2) << 32;
+    uint64_t checked = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(features); i++) {
+        struct a64_insn insn;
+        a64_decode(features[i].word, &insn);
+        CHECK(insn.form != A64_UNDEFINED, "feature %u: %08x", features[i].bit, features[i].word);
+        checked |= UINT64_C(1) << features[i].bit;
+    }
+    CHECK(told == checked, "told %llx, of which %llx was checked", (unsigned long long)told, (unsigned long long)checked);
+}
+
 static void test_stack(void)
 {
     static const char *const argv[] = {"prog", "first", ""}, *const envp[] = {"A=1", "B=two"};
@@ -391,7 +432,7 @@ static void test_stack(void)
     CU_ASSERT_STRING_EQUAL(text_at(&f, word_at(&f, sp + 48)), "B=two");
     CU_ASSERT_EQUAL(word_at(&f, sp + 56), 0);
     const uint64_t aux = sp + 64;
-    CU_ASSERT_EQUAL(auxiliary(&f, aux, AT_HWCAP), 3);
+    check_features(&f, aux);
     CU_ASSERT_EQUAL(auxiliary(&f, aux, AT_PAGESZ), f.image.page_bytes);
     CU_ASSERT_EQUAL(auxiliary(&f, aux, AT_ENTRY), f.elf.entry + CPU_LOAD_BASE);
     CU_ASSERT_EQUAL(auxiliary(&f, aux, AT_PHNUM), f.elf.phdr_count);

@@ -2,8 +2,10 @@
  *
  *   sp -> argc | argv[0..argc-1] NULL | envp... NULL | auxiliary vector ... AT_NULL | strings, 16 random bytes
  *
- * Which entries a static C library wants was found by running one; HWCAP 3 (fp, asimd) keeps its indirect functions
- * off newer instructions. Constants: Linux include/uapi/linux/auxvec.h.
+ * Which entries a static C library wants was found by running one. HWCAP names what the cores of every chip execute. It leaves
+ * out CPUID, so that C libraries do not choose by the make of the core, and what is not simulated (SM3 and SM4, SVE, pointer
+ * authentication, SB, SSBS, DIT, atomics on what is not aligned). I8MM and BF16 are not announced, since M1 has neither.
+ * Constants: Linux include/uapi/linux/auxvec.h, arch/arm64/include/uapi/asm/hwcap.h.
  */
 #include "isa/rounding.h"
 #include "units/cpu/cpu_load_internal.h"
@@ -14,8 +16,36 @@
 #include <string.h>
 
 #define DEFAULT_STACK_BYTES    (UINT64_C(8) << 20)
-#define HWCAP_FP_ASIMD         3
 #define CLOCK_TICKS_PER_SECOND 100
+/* Bits of AT_HWCAP and AT_HWCAP2. */
+enum {
+    L_FP = 1 << 0,
+    L_ASIMD = 1 << 1,
+    L_AES = 1 << 3,
+    L_PMULL = 1 << 4,
+    L_SHA1 = 1 << 5,
+    L_SHA2 = 1 << 6,
+    L_CRC32 = 1 << 7,
+    L_ATOMICS = 1 << 8,
+    L_FPHP = 1 << 9,
+    L_ASIMDHP = 1 << 10,
+    L_ASIMDRDM = 1 << 12,
+    L_JSCVT = 1 << 13,
+    L_FCMA = 1 << 14,
+    L_LRCPC = 1 << 15,
+    L_DCPOP = 1 << 16,
+    L_SHA3 = 1 << 17,
+    L_ASIMDDP = 1 << 20,
+    L_SHA512 = 1 << 21,
+    L_ASIMDFHM = 1 << 23,
+    L_ILRCPC = 1 << 26,
+    L_FLAGM = 1 << 27,
+    L_HWCAP = L_FP | L_ASIMD | L_AES | L_PMULL | L_SHA1 | L_SHA2 | L_CRC32 | L_ATOMICS | L_FPHP | L_ASIMDHP | L_ASIMDRDM |
+              L_JSCVT | L_FCMA | L_LRCPC | L_DCPOP | L_SHA3 | L_ASIMDDP | L_SHA512 | L_ASIMDFHM | L_ILRCPC | L_FLAGM,
+    L_FLAGM2 = 1 << 7,
+    L_FRINT = 1 << 8,
+    L_HWCAP2 = L_FLAGM2 | L_FRINT
+};
 enum { STRINGS_LIMIT = 1 << 20, WORDS_LIMIT = 4096 };
 
 /* Strings grow down from the top, words grow up from the future sp. */
@@ -80,7 +110,8 @@ static void add_auxiliary(struct builder *b, const struct cpu_image *image, uint
     add_pair(b, AT_GID, 1000);
     add_pair(b, AT_EGID, 1000);
     add_pair(b, AT_SECURE, 0);
-    add_pair(b, AT_HWCAP, HWCAP_FP_ASIMD);
+    add_pair(b, AT_HWCAP, L_HWCAP);
+    add_pair(b, AT_HWCAP2, L_HWCAP2);
     add_pair(b, AT_CLKTCK, CLOCK_TICKS_PER_SECOND);
     add_pair(b, AT_PLATFORM, push_string(b, "aarch64"));
     add_pair(b, AT_RANDOM, push_random(b, seed));

@@ -26,7 +26,7 @@
 #define LOST_MAX     288
 #define PUT_OFF_LOOK 2 /* every so many blocks */
 #define PUT_OFF_MAX  (1 << 15)
-#define LOSS_MAX     (1 << 16) /* how far costs may run ahead of what was saved, in instructions placed */
+#define LOSS_MAX     (1 << 17) /* how far costs may run ahead of what was saved, in instructions placed */
 #define IDLE_MAX     (1 << 17)
 #define ADDED_COST   48 /* of a state that is kept */
 
