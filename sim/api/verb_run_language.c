@@ -35,17 +35,31 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
     return true;
 }
 
+static bool read_stops(const struct api_args *a, struct language_options *o, struct orch_error *error)
+{
+    const size_t count = api_count(a, "stop");
+    if (count > LANGUAGE_STOPS)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("stop") ": at most %d texts", (int)LANGUAGE_STOPS);
+    for (o->stops = 0; o->stops < count; o->stops++) {
+        o->stop[o->stops] = api_value_at(a, "stop", o->stops);
+        if (!*o->stop[o->stops])
+            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("stop") ": an empty text is everywhere");
+    }
+    return true;
+}
+
 bool verb_run_language_read(const struct api_args *a, struct language_options *o, struct run_request *request,
                             struct orch_error *error)
 {
     static const char *const names[] = {"prompt-text",  "prompt",    "generate",   "context",      "temperature",
                                         "prefill-unit", "top-k",     "top-p",      "min-p",        "repeat-penalty",
                                         "repeat-last",  "draft",     "draft-unit", "draft-tokens", "prompt-cache",
-                                        "prompts",      "sequences", "batch",      "kv-cache"};
+                                        "prompts",      "sequences", "batch",      "kv-cache",     "stop"};
     bool any = false;
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         any |= api_has(a, names[i]);
-    if (!read_counts(a, o, error) || !api_number(a, "temperature", 0, 100, &o->sampling.temperature, error) ||
+    if (!read_counts(a, o, error) || !read_stops(a, o, error) ||
+        !api_number(a, "temperature", 0, 100, &o->sampling.temperature, error) ||
         !api_number(a, "top-p", 0, 1, &o->sampling.top_p, error) || !api_number(a, "min-p", 0, 1, &o->sampling.min_p, error) ||
         !api_number(a, "repeat-penalty", 0, 100, &o->sampling.repetition_penalty, error))
         return false;

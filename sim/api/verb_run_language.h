@@ -22,6 +22,7 @@
     {"min-p", 0, "P", false, "language models: only among tokens at least P times as likely as the likeliest"}, \
     {"repeat-penalty", 0, "X", false, "language models: logits of recent tokens are divided by X (default 1)"}, \
     {"repeat-last", 0, "N", false, "language models: how many tokens are recent (default 64)"}, \
+    {"stop", 0, "TEXT", true, "language models: generation ends where this would follow (up to 8)"}, \
     {"prompt-cache", 0, "FILE", false, "language models: keys and values of the prompt are taken from FILE, and written there"}, \
     {"kv-cache", 0, "TYPE", false, "language models: keys and values are kept as f16 or q8_0 (default: as values are, f32; ggml: f16)"}, \
     {"draft", 0, "FILE.gguf", false, "language models: a small one with the same tokens that proposes them (speculative decoding)"}, \

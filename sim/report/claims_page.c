@@ -10,6 +10,12 @@
 
 enum { TEXT = 120 };
 
+const char *claim_verdict_name(enum claim_verdict verdict)
+{
+    static const char *const names[CLAIM_VERDICTS] = {"plausible", "implausible", "not modelled"};
+    return names[verdict];
+}
+
 /* ---- the document ---- */
 
 static json_object *answer_json(const struct claim_answer *a)
@@ -22,6 +28,7 @@ static json_object *answer_json(const struct claim_answer *a)
     json_add_text(o, "verdict", claim_verdict_name(a->verdict));
     json_add_text(o, "reason", a->reason);
     json_add_text(o, "command", *a->command ? a->command : NULL);
+    json_add_text(o, "over", *a->over ? a->over : NULL);
     return o;
 }
 
@@ -123,12 +130,15 @@ static bool chart_part(struct page *page, const struct claims *c)
 
 /* ---- the tables ---- */
 
+/* Ends that would be written with the same digits are no interval. */
+#define EQUAL_DIGITS 1.002
+
 static void interval_text(char *text, size_t size, const struct claim *c, const struct claim_answer *a)
 {
     char low[FORMAT_SIZE], high[FORMAT_SIZE], value[TEXT];
     const double scale = strcmp(c->unit, "op/J") == 0 ? 1e-12 : 1;
     claim_quantity(value, sizeof value, a->value, c->unit);
-    if (!(isfinite(a->low) && a->low < a->high))
+    if (!(isfinite(a->low) && a->low * EQUAL_DIGITS < a->high))
         snprintf(text, size, "%s", value);
     else if (strcmp(c->unit, "s") == 0)
         format_seconds(text, a->value, a->low, a->high);
@@ -172,7 +182,8 @@ static void topics(struct page *page, const struct claims *c)
 /* The commands that give the same answers. */
 static void commands(struct page *page, const struct claims *c)
 {
-    static const struct result_column columns[] = {{"number", NULL, true}, {"chip", NULL, false}, {"command", NULL, false}};
+    static const struct result_column columns[] = {
+        {"number", NULL, true}, {"chip", NULL, false}, {"command", NULL, false}, {"over the answer of", NULL, false}};
     struct result_table *const t = result_table_create(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < claims_count(c); i++)
         for (size_t k = 0; k < claims_at(c, i)->answers; k++) {
@@ -182,6 +193,7 @@ static void commands(struct page *page, const struct claims *c)
             result_table_number(t, (double)i + 1, NULL);
             result_table_text(t, *a->chip ? a->chip : NULL);
             result_table_text(t, a->command);
+            result_table_text(t, *a->over ? a->over : NULL);
         }
     page_section(page, "Commands");
     page_table(page, "What each claim was asked by", t);

@@ -136,6 +136,8 @@ static bool check_timing(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("prompt-text") ": time alone has no text; " ORCH_OPTION("prompt") " N is a prompt of N tokens");
+    if (w->options.stops)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("stop") ": time alone has no text (" ORCH_OPTION("mode") " full)");
     if (w->options.prompts)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompts") ": time alone has no texts (" ORCH_OPTION("mode") " full)");
     if (w->options.prompt_cache)
@@ -241,6 +243,8 @@ static uint64_t hash(const struct run *run)
     if (w->batch)
         h = language_batch_checksum(h, w->batch);
     h = checksum_add(checksum_add(h, &o->sequences, sizeof o->sequences), &o->batch, sizeof o->batch);
+    for (unsigned i = 0; i < o->stops; i++)
+        h = checksum_add(h, o->stop[i], strlen(o->stop[i]) + 1);
     if (o->kv_cache)
         h = checksum_add(h, o->kv_cache, strlen(o->kv_cache));
     if (o->prompt_cache)

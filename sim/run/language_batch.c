@@ -144,6 +144,7 @@ bool language_batch_check(const struct language_work *w, struct orch_error *erro
                               : o->draft                   ? "draft"
                               : o->prompt_cache            ? "prompt-cache"
                               : o->prefill_unit            ? "prefill-unit"
+                              : o->stops                   ? "stop"
                                                            : NULL;
     const char *const several = o->prompts ? "prompts" : "batch";
     if (!o->prompts && o->sequences)

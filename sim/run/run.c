@@ -120,7 +120,9 @@ static bool check_choices(const struct run *run, struct orch_error *error)
             error, ORCH_USAGE,
             ORCH_OPTION("kernels") " belongs to operators of the GPU library, and does not go with " ORCH_OPTION("kernel"));
     if (q->unit && strcmp(q->unit, "all") == 0)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " all: only kernels (KERNEL:SHAPE) run on several units");
+        return orch_fail(
+            error, ORCH_USAGE,
+            ORCH_OPTION("unit") " all: only kernels (KERNEL:SHAPE), networks and language models run on several units");
     if (q->idle_s > 0 && run->kind->part != PART_ANE)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
     return (!run_is_operator(q) || check_operator(run, error)) && check_repetitions(run, error) && check_profile(run, error) &&

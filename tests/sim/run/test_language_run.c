@@ -282,6 +282,26 @@ static void test_time_grows(void)
     CHECK(each[1] > 1.02 * each[0] && each[1] < 2 * each[0], "%g and %g s a token", each[0], each[1]);
 }
 
+/* A word over several tokens ends the text in front of it, and nothing of it is shown; in the prompt it counts nothing. */
+static void test_stops(void)
+{
+    char path[512], *shown = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s", example_story("q8_0"));
+    struct language_options options = {
+        .prompt_text = "Once upon a time", .generate = 24, .stop = {"upon", "girl named", "little bird"}, .stops = 3};
+    FILE *const out = open_memstream(&shown, &size);
+    const struct run_request q = {.unit = "cpu", .mode = RUN_FUNCTIONAL, .language = &options, .program_output = out, .seed = 1};
+    struct outcome o = run_on(db, "m1", path, q);
+    fclose(out);
+    CHECK(o.ok && strstr(o.result.generation, "\"text\":\"Once upon a time, there was a little \"") &&
+              strstr(o.result.generation, "\"stop\":\"word\"") && strstr(o.result.generation, "\"stop_word\":\"girl named\""),
+          "%s%s", o.error.text, o.ok ? o.result.generation : "");
+    CU_ASSERT_STRING_EQUAL(shown, "Once upon a time, there was a little \n");
+    free(shown);
+    run_result_free(&o.result);
+}
+
 static void generate(struct sampler_params sampling, uint64_t seed, char *tokens, size_t size)
 {
     char path[512];
@@ -388,6 +408,7 @@ static const struct suite_test tests[] = {
     {"time and joules add up", test_time},
     {"time grows with the context", test_time_grows},
     {"an encoder reads before", test_encoder},
+    {"words that end it", test_stops},
     {"sampling", test_sampling},
     {"refusals", test_refusals},
 };

@@ -206,7 +206,7 @@ static void test_runs_of_others_are_seen_while_they_run(void)
         writer[i] = cli_start(line, -1);
     }
     CHECK(comes("/now.json", "gemm:64x64x64", true) && comes("/now.json", "gemm:1280x1280x1280", true) &&
-              comes("/now.json", "points", true),
+              comes("/now.json", " of 2000 points", true),
           "a writer is not seen");
     CHECK(comes("/metrics", "orchard_runs_running 2\n", true) && comes("/metrics", "orchard_sweeps_running 1\n", true) &&
               comes("/metrics", "workload=\"gemm:1280x1280x1280\",chip=\"m1_4p4e_8g\",unit=\"gpu\"} ", true),
