@@ -313,14 +313,17 @@ $(O)/liborchard.so: $(LIB_OBJ)
 $(O)/orchard: $(CLI_OBJ) $(O)/liborchard.a
 	$(CC) $(OPT_$(MODE)) $^ -o $@ $(LIBS)
 
+# Hundreds of test programs are linked; gold, which comes with binutils, takes half of the time of its default linker for each.
+LINK_FAST := $(if $(filter opt,$(MODE)),$(if $(shell command -v ld.gold),-fuse-ld=gold))
+
 $(O)/tests/support/runner: $(O)/tests/support/runner.o
 	$(CC) $(OPT_$(MODE)) $^ -o $@
 
 $(O)/tests/%: $(O)/tests/%.o $(SUPPORT_SRC:%.c=$(O)/%.o) $(O)/liborchard.a
-	$(CC) $(OPT_$(MODE)) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(LIBS) -lcunit $(LIBS_$(notdir $@))
+	$(CC) $(OPT_$(MODE)) $(LINK_FAST) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(LIBS) -lcunit $(LIBS_$(notdir $@))
 
 $(O)/tests/fuzz/%_smoke: $(O)/tests/fuzz/%.o $(O)/tests/support/fuzz_smoke.o $(O)/liborchard.a
-	$(CC) $(OPT_$(MODE)) $^ -o $@ $(LIBS)
+	$(CC) $(OPT_$(MODE)) $(LINK_FAST) $^ -o $@ $(LIBS)
 
 -include $(shell find $(O) -type f -name '*.d' 2>/dev/null)
 

@@ -213,7 +213,7 @@ bool api_chosen(const struct api_args *args, const char *name, const char *choic
 bool api_unit_is_known(const struct api_args *args, struct orch_error *error)
 {
     unsigned ignored;
-    return api_chosen(args, "unit", "cpu|amx|gpu|ane|auto", &ignored, error);
+    return api_chosen(args, "unit", "cpu|amx|gpu|ane|auto|hybrid", &ignored, error);
 }
 
 bool api_choice(const char *what, const char *word, const char *choices, unsigned *index, struct orch_error *error)

@@ -219,8 +219,9 @@ static void print_shape(struct api_context *context, const struct language_shape
     fprintf(context->out, "\n  vocabulary %u%s, context %u\n", s->vocabulary, s->tied ? " (output matrix = embedding)" : "",
             s->context);
     if (s->encoder_layers)
-        fprintf(context->out, "  encoder of %u layers, %u positions, %u channels\n", s->encoder_layers, s->encoder_context,
-                s->encoder_channels);
+        fprintf(context->out, "  encoder of %u layers, %u positions", s->encoder_layers, s->encoder_context);
+    if (s->encoder_layers)
+        fprintf(context->out, s->encoder_channels ? ", %u channels\n" : " of text\n", s->encoder_channels);
     fprintf(context->out, "  parameters %llu", (unsigned long long)sizes.parameters);
     if (s->experts)
         fprintf(context->out, ", %llu for one token", (unsigned long long)sizes.active_parameters);

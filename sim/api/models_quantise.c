@@ -1,10 +1,11 @@
 #include "sim/api/models_quantise.h"
+#include "sim/api/models_samples.h"
 
 #include "isa/array_count.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
-#include "sim/network/network.h"
 #include "sim/network/onnx/onnx.h"
+#include "sim/network/quantise/prune.h"
 #include "sim/network/quantise/quantise.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ struct question {
     double percentile;
     struct net_model *before, *after;
     struct net_samples samples;
+    double share; /* of weights that are pruned */
     struct net_quantised_count count;
     struct net_likenesses report;
 };
@@ -32,45 +34,26 @@ static bool read_options(struct question *q, struct orch_error *error)
     q->output = api_value(args, "output");
     q->percentile = percentile ? strtod(percentile, &end) : PERCENTILE;
     if (!api_value(args, "to"))
-        return orch_fail(error, ORCH_USAGE, "models quantize needs " ORCH_OPTION("to") " int8|int4|f16");
+        return orch_fail(error, ORCH_USAGE, "models quantize needs " ORCH_OPTION("to") " int8|int4|f16|sparse");
     if (!q->output)
         return orch_fail(error, ORCH_USAGE, "models quantize needs " ORCH_LETTER("o", "output") " FILE");
     if (percentile && (*end || !(q->percentile > 50 && q->percentile <= 100)))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("percentile") " %.40s: a number above 50, at most 100", percentile);
-    return api_chosen(args, "to", "int8|int4|f16", &q->to, error) &&
+    q->share = 0.5;
+    return api_number(args, "share", 0, 1, &q->share, error) && api_chosen(args, "to", "int8|int4|f16|sparse", &q->to, error) &&
            api_chosen(args, "method", "minmax|percentile|entropy", &q->method, error);
 }
 
-/* Without fused operators, which ONNX files do not know, and with the dimensions of the samples. */
-static struct net_model *open_network(const struct question *q, struct orch_error *error)
-{
-    static const struct net_open_options tidy = {.level = 1};
-    struct net_model *const model = net_import(q->path, error);
-    bool ok = model != NULL;
-    for (size_t k = 0; ok && k < api_count(&q->context->args, "dim"); k++)
-        ok = net_bind(model, api_value_at(&q->context->args, "dim", k), error);
-    ok = ok && (q->samples.count == 0 || net_bind_inputs(model, q->samples.set[0], error)) &&
-         net_prepare(model, &tidy, NULL, error);
-    if (ok)
-        return model;
-    net_model_free(model);
-    return NULL;
-}
+enum { SPARSE = NET_TO_F16 + 1 };
 
-static bool load_samples(struct question *q, const char *path, struct orch_error *error)
+static bool prune(struct question *q, struct orch_error *error)
 {
-    struct image_scale scale = {{0, 0, 0}, {1, 1, 1}};
-    struct net_model *const model = net_import(q->path, error);
-    bool ok = model && image_scale_parse("mean", api_value(&q->context->args, "mean"), scale.mean, error) &&
-              image_scale_parse("std", api_value(&q->context->args, "std"), scale.std, error);
-    if (ok && (scale.std[0] == 0 || scale.std[1] == 0 || scale.std[2] == 0))
-        ok = orch_fail(error, ORCH_USAGE, ORCH_OPTION("std") ": numbers are divided by it; give none that is 0");
-    for (size_t k = 0; ok && k < api_count(&q->context->args, "dim"); k++)
-        ok = net_bind(model, api_value_at(&q->context->args, "dim", k), error);
-    net_samples_free(&q->samples);
-    ok = ok && net_samples_load(path, model, &scale, &q->samples, error);
-    net_model_free(model);
-    return ok;
+    struct net_pruned_count pruned;
+    if (!net_prune(q->after, q->share, &pruned, error))
+        return false;
+    q->count = (struct net_quantised_count){
+        .products = pruned.products, .bytes_before = pruned.bytes_before, .bytes_after = pruned.bytes_after};
+    return true;
 }
 
 static bool quantise(struct question *q, struct orch_error *error)
@@ -79,12 +62,13 @@ static bool quantise(struct question *q, struct orch_error *error)
     const char *const calibrate = api_value(&q->context->args, "calibrate");
     if (q->to == NET_TO_INT8 && !calibrate)
         return orch_fail(error, ORCH_USAGE, "int8 needs samples of what goes in: give " ORCH_OPTION("calibrate") " DIR|FILE");
-    bool ok = !calibrate || load_samples(q, calibrate, error);
-    q->before = ok ? open_network(q, error) : NULL;
-    q->after = q->before ? open_network(q, error) : NULL;
+    bool ok = !calibrate || models_samples_load(q->context, q->path, calibrate, &q->samples, error);
+    q->before = ok ? models_tidy_network(q->context, q->path, &q->samples, error) : NULL;
+    q->after = q->before ? models_tidy_network(q->context, q->path, &q->samples, error) : NULL;
     ok = q->after && (q->to != NET_TO_INT8 ||
                       net_calibrate(q->after, &q->samples, (enum net_range_method)q->method, q->percentile, &ranges, error));
-    ok = ok && net_quantise(q->after, (enum net_quantise_to)q->to, &ranges, &q->count, error);
+    ok = ok &&
+         (q->to == SPARSE ? prune(q, error) : net_quantise(q->after, (enum net_quantise_to)q->to, &ranges, &q->count, error));
     net_ranges_free(&ranges);
     return ok;
 }
@@ -92,7 +76,7 @@ static bool quantise(struct question *q, struct orch_error *error)
 static bool compare(struct question *q, struct orch_error *error)
 {
     const char *const evaluate = api_value(&q->context->args, "evaluate");
-    if (evaluate && !load_samples(q, evaluate, error))
+    if (evaluate && !models_samples_load(q->context, q->path, evaluate, &q->samples, error))
         return false;
     return q->samples.count == 0 || net_compare_networks(q->before, q->after, &q->samples, &q->report, error);
 }
@@ -128,7 +112,7 @@ static void print(const struct question *q)
 
 static json_object *document(const struct question *q)
 {
-    static const char *const types[] = {"int8", "int4", "f16"};
+    static const char *const types[] = {"int8", "int4", "f16", "sparse"};
     json_object *const o = json_object_new_object(), *const list = json_object_new_array();
     json_add_text(o, "model", q->path);
     json_add_text(o, "output", q->output);

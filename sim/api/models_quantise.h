@@ -6,9 +6,10 @@
 
 /* clang-format off */
 #define MODELS_QUANTISE_OPTIONS \
-    {"to", 0, "TYPE", false, "quantize: int8 (weights and what goes into products; needs --calibrate), int4 or f16 (weights)"}, \
-    {"calibrate", 0, "PATH", false, "quantize: samples of the inputs: a folder of .npy, .npz, .png, .jpg, or a .npz or .npy of many"}, \
-    {"evaluate", 0, "PATH", false, "quantize: samples for the report (default: those of " ORCH_OPTION("calibrate") ")"}, \
+    {"to", 0, "TYPE", false, "quantize: int8 (weights and what goes into products; needs --calibrate), int4, f16 or sparse (weights)"}, \
+    {"share", 0, "S", false, "quantize: of weights that become zeros with --to sparse (default 0.5)"}, \
+    {"calibrate", 0, "PATH", false, "quantize, accuracy: samples of the inputs: a folder of .npy, .npz, .png, .jpg, or a .npz or .npy of many"}, \
+    {"evaluate", 0, "PATH", false, "quantize, accuracy: samples for the report (default: those of " ORCH_OPTION("calibrate") ")"}, \
     {"method", 0, "NAME", false, "quantize: ranges by minmax (default), percentile (99.99 %) or entropy"}, \
     {"percentile", 0, "P", false, "quantize: another percentile, above 50"}, \
     {"mean", 0, "M[,M,M]", false, "quantize: taken from each pixel (0 to 255) of images"}, \

@@ -359,6 +359,7 @@ bool loadtest_services(struct loadtest *t, const struct chip *chip, struct orch_
                                   .preferred = model->rule.preferred,
                                   .preferences = model->rule.preferences,
                                   .most = model->rule.most,
+                                  .together = !model->continuous,
                                   .shortest = t->shortest,
                                   .longest = t->longest,
                                   .longest_prompt = t->longest_prompt,
@@ -390,7 +391,8 @@ double loadtest_capacity(const struct loadtest *t)
         for (unsigned i = 0; i < t->service[g].points; i++) {
             const struct service_point *const p = &t->service[g].point[i];
             const double once = p->cost.overhead_s + p->cost.device_s;
-            const double alone = model->language ? 1 / (p->prompt.device_s + model->generate * once) : p->size / once;
+            const double alone =
+                model->language ? 1 / (t->service[g].prompt[0][i].device_s + model->generate * once) : p->size / once;
             const double unit = model->language ? alone : p->size / fmax(p->cost.device_s, 1e-12) * t->setup.unit[group->part];
             best = fmax(best, fmin(alone * group->count, unit));
         }

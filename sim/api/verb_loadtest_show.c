@@ -164,7 +164,7 @@ static json_object *services_json(const struct loadtest *t)
             json_add_number(o, "seconds_high", p->seconds_high);
             json_add_number(o, "joules", p->joules);
             if (t->service[g].language)
-                json_add_number(o, "prompt_seconds", p->prompt.device_s);
+                json_add_number(o, "prompt_seconds", t->service[g].prompt[0][i].device_s);
             json_object_array_add(list, o);
         }
     return list;

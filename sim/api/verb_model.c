@@ -14,8 +14,10 @@ static const struct orchard_option option_table[] = {
     {"unit", 0, "NAME", false,
      "what computes: reference (the operators of sim/network, in double; default), or cpu, amx, gpu or ane (kernels of its "
      "library, "
-     "executed; the cpu's where the others have none), or auto (each operator by the one that is predicted to be done first)"},
-    {"precision", 0, "P", false, "f32 (default), on the gpu also f16; on the ane f16"},
+     "executed; the cpu's where the others have none), or auto (each operator by the one that is predicted to be done first), or "
+     "hybrid (the same, of units that work at the "
+     "same time)"},
+    {"precision", 0, "P", false, "f32 (default), int8, on gpu, auto and hybrid also f16; on the ane f16"},
     {"opt", 0, "0|1|2", false, "passes before that: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
     {"no-pass", 0, "NAME", true, "leave a pass out; repeats"},
     {0},
@@ -139,6 +141,11 @@ static int check(struct api_context *context, const char *folder, const char *co
     return code;
 }
 
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
 /* Kernels are executed without time: on which chip decides nothing but the rules of its cores. */
 static int check_on_unit(struct api_context *context, const char *unit, int words, const char *const *word)
 {
@@ -146,11 +153,21 @@ static int check_on_unit(struct api_context *context, const char *unit, int word
     struct api_chips chips = {0};
     if (!api_chips_open(context, NULL, &chips, &error))
         return api_fail(context, &error);
-    const struct run_request request = {
-        .chip = chips.chip[0], .unit = unit, .precision = api_value(&context->args, "precision"), .mode = RUN_FUNCTIONAL};
+    const char *const precision = api_value(&context->args, "precision");
+    const struct run_request request = {.chip = chips.chip[0],
+                                        .unit = unit,
+                                        .precision = precision && is(precision, "int8") ? "i8" : precision,
+                                        .mode = RUN_FUNCTIONAL};
     const int code = check(context, word[1], word + 2, (size_t)words - 2, &request);
     api_chips_close(&chips);
     return code;
+}
+
+static bool has_precision(const char *unit, const char *precision)
+{
+    const bool halves = is(unit, "ane") || is(unit, "gpu") || is(unit, "auto") || is(unit, "hybrid");
+    return !precision || (is(precision, "f16") && halves) ||
+           (!is(unit, "ane") && (is(precision, "f32") || is(precision, "int8")));
 }
 
 static int ask(struct api_context *context, int words, const char *const *word)
@@ -162,16 +179,15 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return api_usage(context, "expected check and a folder of networks");
     if (!api_choice("model command", word[0], "check", &verb, &error))
         return api_fail(context, &error);
-    if (!unit || strcmp(unit, "reference") == 0)
+    if (!unit || is(unit, "reference"))
         return check(context, word[1], word + 2, (size_t)words - 2, NULL);
     if (!api_unit_is_known(&context->args, &error))
         return api_fail(context, &error);
     const char *const precision = api_value(&context->args, "precision");
-    const bool half = precision && strcmp(precision, "f16") == 0, whole = precision && strcmp(precision, "f32") == 0;
-    const bool ane = strcmp(unit, "ane") == 0, has = (whole && !ane) || (half && (ane || strcmp(unit, "gpu") == 0));
-    if (precision && !has)
+    if (!has_precision(unit, precision))
         orch_fail(&error, ORCH_UNMODELLED,
-                  ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also and on the ane only in f16",
+                  ORCH_OPTION("precision") " %s: networks are computed in f32 and int8, on gpu, auto and hybrid also and on the "
+                                           "ane only in f16",
                   precision);
     else
         return check_on_unit(context, unit, words, word);
@@ -193,7 +209,9 @@ const struct api_verb verb_model = {
                 "computed by the reference and\n"
                 "named; of the multiplications of operators with a kernel, the unit's kernels must compute 95 %. In f16, "
                 "golden outputs are met within 2e-2; a network that misses that is computed\n"
-                "again in mixed precision: nodes that add most to the error stay in f32 (ane: on cores).",
+                "again in mixed precision: nodes that add most to the error stay in f32 (ane: on cores). int8 quantises products "
+                "with\n"
+                "constant weights, by ranges from the golden inputs, and asks for 5e-2.",
             .examples = "orchard model check examples/networks\n"
                         "orchard model check examples/networks digits --opt 0\n"
                         "orchard model check examples/networks digits --unit cpu",

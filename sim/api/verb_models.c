@@ -1,6 +1,7 @@
 /* The verb models: lists the built-in zoo, shows a model of it or a file. */
 #include "isa/array_count.h"
 #include "sim/api/api.h"
+#include "sim/api/models_accuracy.h"
 #include "sim/api/models_language.h"
 #include "sim/api/models_network.h"
 #include "sim/api/models_quantise.h"
@@ -105,9 +106,11 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return show(context, word[1]);
     if (words == 2 && strcmp(word[0], "quantize") == 0)
         return models_quantise(context, word[1]);
-    if (strcmp(word[0], "show") == 0 || strcmp(word[0], "quantize") == 0)
+    if (words == 2 && strcmp(word[0], "accuracy") == 0)
+        return models_accuracy(context, word[1]);
+    if (strcmp(word[0], "show") == 0 || strcmp(word[0], "quantize") == 0 || strcmp(word[0], "accuracy") == 0)
         return api_usage(context, "expected %s NAME|FILE", word[0]);
-    return api_usage(context, "'%s' is neither list, show NAME|FILE nor quantize FILE", word[0]);
+    return api_usage(context, "'%s' is neither list, show NAME|FILE, quantize FILE nor accuracy FILE", word[0]);
 }
 
 static const struct orchard_option option_table[] = {
@@ -128,7 +131,8 @@ const struct api_verb verb_models = {
             .name = "models",
             .synopsis = "[list]\n"
                         "show NAME|FILE\n"
-                        "quantize FILE --to TYPE -o FILE",
+                        "quantize FILE --to TYPE -o FILE\n"
+                        "accuracy FILE --calibrate PATH",
             .summary = "published models, and files of models",
             .text =
                 "list: language models of the zoo with their dimensions, parameters and bytes by format of the weights, and\n"
@@ -141,15 +145,19 @@ const struct api_verb verb_models = {
                 "layer_norm rope\n"
                 "attention swiglu conv sum matmul (--opt 2). Dimensions without a name are called INPUT.AXIS.\n"
                 "quantize: writes a network (ONNX or Core ML) as ONNX with its weights as integers or halves, in pairs of\n"
-                "QuantizeLinear and DequantizeLinear, and reports how near its outputs are to those in single precision.",
-            .examples = "orchard models\n"
-                        "orchard models show llama-3-8b --chip m2-max\n"
-                        "orchard models show examples/models/stories.gguf --json\n"
-                        "orchard models show examples/models/digits.onnx --dim batch=1\n"
-                        "orchard models show resnet50\n"
-                        "orchard models show examples/models/digits.onnx --dim batch=1 --pass memory\n"
-                        "orchard models quantize examples/models/digits.onnx --to int8 --calibrate examples/models --mean 127.5 "
-                        "--std 127.5 -o digits8.onnx",
+                "QuantizeLinear and DequantizeLinear, or pruned,\n"
+                "and reports how near its outputs are to those in single precision.\n"
+                "accuracy: what weights in f16, int8 and int4 and pruned ones take, and cost the outputs, as one table.",
+            .examples =
+                "orchard models\n"
+                "orchard models show llama-3-8b --chip m2-max\n"
+                "orchard models show examples/models/stories.gguf --json\n"
+                "orchard models show examples/models/digits.onnx --dim batch=1\n"
+                "orchard models show resnet50\n"
+                "orchard models show examples/models/digits.onnx --dim batch=1 --pass memory\n"
+                "orchard models quantize examples/models/digits.onnx --to int8 --calibrate examples/models --mean 127.5 "
+                "--std 127.5 -o digits8.onnx\n"
+                "orchard models accuracy examples/models/digits.onnx --calibrate examples/models --mean 127.5 --std 127.5",
             .options = option_table,
         },
     .ask = ask,

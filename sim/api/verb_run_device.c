@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const char *const options[] = {"device",    "duration", "ambient", "policy", "power-mode",
-                                      "power-cap", "target",   "battery", "steer"};
+                                      "power-cap", "target",   "battery", "steer",  "steer-to"};
 
 /* "fixed|performance|..." */
 #define CHOICE(enumerator, name, ...) "|" name
@@ -34,19 +34,21 @@ static bool read_options(const struct api_context *context, struct run_sustained
 {
     const struct api_args *const a = &context->args;
     enum { HIGH, BALANCED, LOW, AUTO };
-    unsigned policy = GOVERNOR_PERFORMANCE, mode = BALANCED, steering = STEER_NEVER;
+    unsigned policy = GOVERNOR_PERFORMANCE, mode = BALANCED, steering = STEER_NEVER, unit = 0;
 
     const char *const named = api_value(a, "policy");
     if ((!(named && verb_run_is_routing(named)) && !api_chosen(a, "policy", policies, &policy, error)) ||
         !api_chosen(a, "power-mode", "high|balanced|low|auto", &mode, error) ||
-        !api_chosen(a, "steer", "never|hot|low-power|always", &steering, error))
+        !api_chosen(a, "steer", "never|hot|low-power|always", &steering, error) ||
+        !api_chosen(a, "steer-to", "cpu|amx|gpu|ane", &unit, error))
         return false;
     if (mode == BALANCED && api_has(a, "power-mode") && !api_has(a, "policy"))
         policy = GOVERNOR_BALANCED;
     q->policy = (enum governor_policy)policy;
     q->low_power = mode == LOW;
     q->low_power_auto = mode == AUTO;
-    q->steering = (enum sustain_steering)steering;
+    q->steer_unit = api_value(a, "steer-to");
+    q->steering = q->steer_unit && !api_has(a, "steer") ? STEER_HOT : (enum sustain_steering)steering;
     q->device = api_value(a, "device");
     if (!q->device)
         return orch_fail(error, ORCH_USAGE,
@@ -261,7 +263,7 @@ static bool print_text(struct api_context *context, const struct run_sustained_r
     if (s->low_power_s > 0)
         fprintf(context->out, "; %s in low-power mode", format_duration(text, s->low_power_s));
     if (q->steering != STEER_NEVER)
-        fprintf(context->out, "; %s on the E cores", format_duration(text, s->steered_s));
+        fprintf(context->out, "; %s on the %s", format_duration(text, s->steered_s), q->steer_unit ? q->steer_unit : "E cores");
     if (s->duty_least < 1)
         fprintf(context->out, "; at work %.0f %% of the time at least", 100 * s->duty_least);
     fprintf(context->out, "%s\n", s->emergency ? "; emergency throttle" : "");

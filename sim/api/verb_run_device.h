@@ -27,6 +27,7 @@ struct json_object;
                                               "memory, class, or all of these")[2]},                                             \
         {"power-mode", 0, "MODE", false, "high, balanced (default), low, or auto: low when the battery is nearly empty"},        \
         {"steer", 0, "WHEN", false, "CPU work moves to the E cores: never (default), hot, low-power (mode) or always"},          \
+        {"steer-to", 0, "UNIT", false, "the work, on whichever unit, moves there instead, when it is hot unless --steer says"},  \
         {"power-cap", 0, "W", false, "most power of chip and memory"},                                                           \
         {"target", 0, "SECONDS", false,                                                                                          \
          &(GOVERNOR_POLICIES(VERB_RUN_TIMED_POLICY) ": time between two repetitions under these policies")[2]},                  \

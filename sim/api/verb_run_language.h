@@ -11,6 +11,7 @@
     {"prompt-text", 0, "TEXT", false, "language models: what the model goes on with (default: nothing but its begin token)"}, \
     {"prompts", 0, "FILE", false, "language models: a prompt a line, which generate side by side (continuous batching)"}, \
     {"sequences", 0, "N", false, "language models: how many of " ORCH_OPTION("prompts") " generate at a time (default 8)"}, \
+    {"batch", 0, "B", false, "language models: B prompts begin together, and the next when all have ended (static); without a file B times the one"}, \
     {"prompt", 0, "N", false, "language models: a prompt of N tokens, where only time is asked for (" ORCH_OPTION("mode") " timing)"}, \
     {"generate", 0, "N", false, "language models: how many tokens follow, unless the model ends before (default 64)"}, \
     {"prefill-unit", 0, "UNIT", false, "language models: the unit that reads the prompt (default: --unit; hybrid: gpu)"},        \
@@ -21,7 +22,9 @@
     {"min-p", 0, "P", false, "language models: only among tokens at least P times as likely as the likeliest"}, \
     {"repeat-penalty", 0, "X", false, "language models: logits of recent tokens are divided by X (default 1)"}, \
     {"repeat-last", 0, "N", false, "language models: how many tokens are recent (default 64)"}, \
+    {"stop", 0, "TEXT", true, "language models: generation ends where this would follow (up to 8)"}, \
     {"prompt-cache", 0, "FILE", false, "language models: keys and values of the prompt are taken from FILE, and written there"}, \
+    {"kv-cache", 0, "TYPE", false, "language models: keys and values are kept as f16 or q8_0 (default: as values are, f32; ggml: f16)"}, \
     {"draft", 0, "FILE.gguf", false, "language models: a small one with the same tokens that proposes them (speculative decoding)"}, \
     {"draft-unit", 0, "UNIT", false, "language models: whose kernels the draft runs on (default: those of the model)"}, \
     {"draft-tokens", 0, "N", false, "language models: tokens that the draft proposes at a time (default 4)"}

@@ -2,8 +2,11 @@
 
 #include "isa/array_count.h"
 #include "sim/base/format.h"
+#include "sim/run/language_model.h"
+#include "sim/run/language_options.h"
 #include "sim/workload/kernel_info.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,14 +14,16 @@ const char *verb_run_units_read(const struct api_args *args, const char *workloa
 {
     const char *const unit = api_value(args, "unit");
     const bool kernel = kernel_is_workload(workload) && !strchr(workload, '+');
-    units->every = unit && (kernel || run_is_network(workload)) && strcmp(unit, "all") == 0;
-    units->fastest = unit && kernel && strcmp(unit, "auto") == 0;
+    units->tokens = language_model_is(workload);
+    units->every = unit && (kernel || units->tokens || run_is_network(workload)) && strcmp(unit, "all") == 0;
+    units->fastest = unit && (kernel || units->tokens) && strcmp(unit, "auto") == 0;
     const char *const policy = api_value(args, "policy");
     units->policies = policy && run_is_network(workload) && strcmp(policy, "all") == 0;
     return units->every ? NULL : unit;
 }
 
-/* Each unit in its own precision: cores and blocks compute networks in f32 alone, the Neural Engine in f16. */
+/* Each unit in its own precision: cores and blocks compute networks in f32 alone, the Neural Engine in f16; files of language
+ * models say theirs. */
 static void list_for_network(struct verb_run_units *u)
 {
     static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE};
@@ -29,7 +34,7 @@ static void list_for_network(struct verb_run_units *u)
 /* False: no unit has it. */
 static bool find_all(struct api_context *context, const struct run_request *q, struct verb_run_units *u)
 {
-    if (run_is_network(q->workload)) {
+    if (u->tokens || run_is_network(q->workload)) {
         list_for_network(u);
         return true;
     }
@@ -131,14 +136,43 @@ struct table *verb_run_table_create(const struct verb_run_units *units)
         {"DRAM", "GB/s", true, 0},    {"energy", NULL, true, 0}, {"bound by", NULL, false, 0},   {"kernel", NULL, false, 40},
         {"host time", NULL, true, 0}, {"run", NULL, true, 0},
     };
+    static const struct table_column of_tokens[] = {
+        {"chip", NULL, false, 0},     {"unit", NULL, false, 0},       {"tokens/s", NULL, true, 0}, {"first token", NULL, true, 0},
+        {"J/token", NULL, true, 0},   {"time", "simulated", true, 0}, {"DRAM", "GB/s", true, 0},   {"bound by", NULL, false, 0},
+        {"host time", NULL, true, 0}, {"run", NULL, true, 0},
+    };
+    if (units->every && units->tokens)
+        return table_create(of_tokens, ARRAY_COUNT(of_tokens));
     if (units->policies)
         return table_create(of_policies, ARRAY_COUNT(of_policies));
     return units->every ? table_create(of_units, ARRAY_COUNT(of_units)) : table_create(of_chips, ARRAY_COUNT(of_chips));
 }
 
+/* Of a language model: what people ask of it first. */
+static void tokens_line(struct table *table, const struct run_result *r)
+{
+    const double joules = run_values_get(&r->counters, LANGUAGE_TOKEN_JOULES);
+    char text[FORMAT_SIZE];
+    table_row(table);
+    table_cell(table, "%s", r->chip);
+    table_cell(table, "%s %s", r->unit, r->precision);
+    table_cell(table, "%s", format_digits(text, r->tokens_per_second, 4));
+    table_cell(table, "%s", format_si(text, r->prefill_seconds, "s"));
+    table_cell(table, "%s", format_digits(text, joules > 0 ? joules : NAN, 3));
+    table_cell(table, "%s", format_seconds(text, r->seconds, r->seconds_low, r->seconds_high));
+    table_cell(table, "%s", format_digits(text, r->dram_gbps, 3));
+    table_cell(table, "%s", r->bound_by);
+    table_cell(table, "%s", format_si(text, r->host_seconds, "s"));
+    table_cell(table, "%lld", (long long)r->run_id);
+}
+
 void verb_run_table_line(struct table *table, const struct run_result *r, const struct verb_run_units *u,
                          const struct run_request *q)
 {
+    if (u->every && u->tokens) {
+        tokens_line(table, r);
+        return;
+    }
     const bool units = u->every || u->policies;
     char seconds[FORMAT_SIZE], rate[FORMAT_SIZE], dram[FORMAT_SIZE], host[FORMAT_SIZE], energy[FORMAT_SIZE];
     table_row(table);

@@ -10,6 +10,7 @@
 struct verb_run_units {
     bool every, fastest; /* what was asked for, of a kernel */
     bool policies;       /* all policies of a network are asked for */
+    bool tokens;         /* of a language model */
     bool told;           /* the precision, of all */
     unsigned count;
     const char *unit[UNIT_CHOICES], *precision;

@@ -44,13 +44,25 @@ static bool resolve_uid(struct orch_db *db, const char *text, int64_t *run_id, s
                      text, db->path);
 }
 
+/* A run that was interrupted is worth a look, too. */
+static bool none_finished(struct orch_db *db, struct orch_error *error)
+{
+    int64_t newest = 0;
+    if (!db_number(db, error, 0, &newest, "SELECT max(id) FROM run", ""))
+        return false;
+    return newest
+               ? orch_fail(error, ORCH_USAGE, "no finished run in %s; orchard report %lld shows what is recorded of the newest",
+                           db->path, (long long)newest)
+               : orch_fail(error, ORCH_USAGE, "no finished run in %s", db->path);
+}
+
 bool db_resolve_run(struct orch_db *db, const char *text, int64_t *run_id, struct orch_error *error)
 {
     char *end;
     if (strcmp(text, "last") == 0) {
         if (!db_number(db, error, 0, run_id, "SELECT max(id) FROM run WHERE status = 'done'", ""))
             return false;
-        return *run_id > 0 || orch_fail(error, ORCH_USAGE, "no finished run in %s", db->path);
+        return *run_id > 0 || none_finished(db, error);
     }
     const long long number = strtoll(text, &end, 10);
     if (end == text || *end || strlen(text) > 18)
@@ -100,7 +112,8 @@ static bool read_fields(struct orch_db *db, int64_t run_id, struct run_result *r
     if (code == SQLITE_DONE)
         orch_fail(error, ORCH_USAGE, "no run %lld in %s", (long long)run_id, db->path);
     else if (ok && strcmp(db_column_text(row, 0), "done") != 0)
-        ok = orch_fail(error, ORCH_USAGE, "run %lld in %s is %s, not done", (long long)run_id, db->path, db_column_text(row, 0));
+        ok = orch_fail(error, ORCH_USAGE, "run %lld in %s is %s, not done; orchard report %lld shows what is recorded of it",
+                       (long long)run_id, db->path, db_column_text(row, 0), (long long)run_id);
     else if (ok && !fields_of_row(row, result))
         ok = orch_no_memory(error);
     sqlite3_finalize(row);
@@ -256,6 +269,8 @@ static void say_where(struct orch_db *db, int64_t run_id, char why[DB_END_SIZE])
             snprintf(simulated, sizeof simulated, ", %s simulated", format_quantity(time, seconds, "s"));
         snprintf(why + used, DB_END_SIZE - used, ": after %.1f s of the host it stood at %.160s%s%s", db_column_number(row, 3),
                  doing ? doing : "?", part, simulated);
+    } else {
+        snprintf(why + used, DB_END_SIZE - used, ", in its first moments: it had not told yet where it stood");
     }
     sqlite3_finalize(row);
 }

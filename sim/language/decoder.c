@@ -125,6 +125,11 @@ void decoder_free(struct decoder *decoder)
     free(d);
 }
 
+void decoder_round(struct decoder *decoder, void (*round)(float *values, size_t count))
+{
+    decoder->round = round;
+}
+
 unsigned decoder_position(const struct decoder *decoder)
 {
     return decoder->position;

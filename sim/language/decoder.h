@@ -23,6 +23,9 @@ void decoder_free(struct decoder *decoder);
 
 /* Feeds one token; `logits` has room for the vocabulary, or is NULL when they are not wanted. False with the cache full. */
 bool decoder_step(struct decoder *decoder, uint32_t token, float *logits, struct orch_error *error);
+/* Keys of a token and its values go through `round`, a layer's at a time, on their way into the cache: what caches of fewer bits
+ * are compared with. */
+void decoder_round(struct decoder *decoder, void (*round)(float *values, size_t count));
 /* How many tokens have been fed; and back to an earlier one. */
 unsigned decoder_position(const struct decoder *decoder);
 void decoder_rewind(struct decoder *decoder, unsigned position);

@@ -18,7 +18,8 @@ struct decoder {
     double *frequency; /* radians a position, for each pair that is rotated */
     float **vector;    /* decoded vectors that norms and biases point to */
     size_t vectors, vector_room;
-    float *row; /* one row of weights */
+    float *row;                                 /* one row of weights */
+    void (*round)(float *values, size_t count); /* what goes into the cache; NULL = it stays as it is */
     /* Values of the token in work. */
     float *stream, *normed, *mixed, *queries, *gathered, *inner, *gated, *scores;
 };

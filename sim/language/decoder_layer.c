@@ -92,6 +92,10 @@ void decoder_attend(struct decoder *d, struct decoder_layer *layer, const float 
         if (s->rope != SHAPE_ROPE_NONE)
             decoder_rotate(d, d->position, head);
     }
+    if (d->round) {
+        d->round(key, width);
+        d->round(value, width);
+    }
     const unsigned first = s->window && d->position >= s->window ? d->position + 1 - s->window : 0;
     for (unsigned h = 0; h < s->heads; h++)
         attend_head(d, layer, h, first);
@@ -104,6 +108,7 @@ static double activate(enum shape_activation activation, double x)
 {
     switch (activation) {
     case SHAPE_SILU: return x / (1 + exp(-x));
+    case SHAPE_RELU: return fmax(x, 0);
     case SHAPE_GELU: return 0.5 * x * (1 + erf(x * M_SQRT1_2));
     case SHAPE_GELU_TANH: return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
     }

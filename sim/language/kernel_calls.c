@@ -15,16 +15,19 @@ static const char gemv_formats[] = "gemv in this format", gemm_formats[] = "gemm
                   logit_sinks[] = "a logit a head without a value", far_positions[] = "positions beyond 8192 (offset=)",
                   clamped_gate[] = "a gate that is limited and shifted",
                   chosen_matrix[] = "a matrix chosen by a number in memory",
-                  top_places[] = "the places of the k largest of each row";
+                  top_places[] = "the places of the k largest of each row", score_bias[] = "a bias of scores by distance",
+                  other_text[] = "queries that stand behind all keys";
 
 enum { ROPE_POSITIONS = 8192 /* of the kernel rope */, GGML_KEYS_LEAST = 32 };
 
 struct pass {
     const struct language_shape *s;
     const struct block_format *matrices;
-    unsigned past, tokens, times;
-    const char *values; /* type of what is not a weight */
-    const char *cached; /* of keys and values in the cache */
+    unsigned past, times;
+    unsigned sequences, each, tokens; /* tokens of a sequence, of all */
+    bool encodes;                     /* the tokens of a text that all see one another, and that no cache keeps */
+    const char *values;               /* type of what is not a weight */
+    const char *cached;               /* of keys and values in the cache */
     unsigned least_keys;
     struct kernel_calls *calls;
     struct orch_error *error;
@@ -107,7 +110,7 @@ static void add(struct pass *p, const char *what, uint64_t values)
 static void rotate(struct pass *p, const char *what, unsigned heads)
 {
     const struct language_shape *const s = p->s;
-    const bool far = p->past + p->tokens > ROPE_POSITIONS;
+    const bool far = p->past + p->each > ROPE_POSITIONS;
     char part[24] = "";
     if (s->rope_size != s->head_size)
         snprintf(part, sizeof part, ",part=%u", s->rope_size);
@@ -117,27 +120,67 @@ static void rotate(struct pass *p, const char *what, unsigned heads)
              p->tokens > 1 ? ",order=tokens" : "", part, s->scaling != SHAPE_SCALING_NONE ? ",scales=1" : "");
 }
 
+/* Keys or values of all tokens go into the cache. */
+static void keep(struct pass *p, const char *what)
+{
+    const unsigned long long values = (unsigned long long)p->tokens * p->s->kv_heads * p->s->head_size;
+    const struct block_format *const own = p->calls->cached;
+    if (own)
+        call(p, what, own->name, NULL, 0, "quantise:%llu", values);
+    else
+        call(p, what, p->cached, NULL, 0, "copy:%llu", values * (strcmp(p->cached, "f32") == 0 ? 4 : 2));
+}
+
+/* A cache of a type of its own is met by queries in f32. */
 static void attend(struct pass *p)
 {
     const struct language_shape *const s = p->s;
-    const unsigned all = p->past + p->tokens; /* one token finds the last ones of the window side by side in the cache */
-    const unsigned reached = p->tokens == 1 && s->window && all > s->window ? s->window : all;
+    const struct block_format *const own = p->calls->cached;
+    const unsigned all = p->past + p->each; /* one token finds the last ones of the window side by side in the cache */
+    const unsigned reached = p->each == 1 && s->window && all > s->window ? s->window : all;
     const unsigned keys = reached < p->least_keys ? p->least_keys : reached;
     const char *const missing = s->window && keys > s->window ? window_reach
                                 : s->family->sinks            ? logit_sinks
-                                : !p->past && p->tokens > 1   ? head_strides
+                                : !p->past && p->each > 1     ? head_strides
                                                               : NULL;
-    const double macs = 2.0 * s->heads * p->tokens * (keys - (p->tokens - 1) / 2.0) * s->head_size;
-    const unsigned long long cached =
-        (unsigned long long)p->tokens * s->kv_heads * s->head_size * (strcmp(p->cached, "f32") == 0 ? 4 : 2);
-    call(p, "cache_k", p->cached, NULL, 0, "copy:%llu", cached);
-    call(p, "cache_v", p->cached, NULL, 0, "copy:%llu", cached);
-    if (p->past || p->tokens == 1)
-        call(p, "attention", p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", s->heads, keys, s->head_size,
-             s->kv_heads, p->tokens);
+    const double macs = 2.0 * s->heads * p->each * (keys - (p->each - 1) / 2.0) * s->head_size;
+    keep(p, "cache_k");
+    keep(p, "cache_v");
+    p->times *= p->sequences; /* over caches of their own */
+    if (p->past || p->each == 1)
+        call(p, "attention", own ? "f32" : p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s", s->heads,
+             keys, s->head_size, s->kv_heads, p->each, own ? ",cached=" : "", own ? own->name : "");
     else
         call(p, "attention", p->values, missing, macs, "attention:h=%u,s=%u,d=%u,causal=1,kvh=%u", s->heads, keys, s->head_size,
              s->kv_heads);
+    p->times /= p->sequences;
+}
+
+/* Tokens of an encoder see all others. */
+static void attend_all(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    p->times *= p->sequences;
+    call(p, "attention", p->values, s->family->distance_bias ? score_bias : head_strides,
+         2.0 * s->heads * p->each * p->each * s->head_size, "attention:h=%u,s=%u,d=%u,causal=0,kvh=%u", s->heads, p->each,
+         s->head_size, s->kv_heads);
+    p->times /= p->sequences;
+}
+
+/* Each layer of a decoder with an encoder also looks at what that made, whose keys and values are there (kernel_calls_encode). */
+static void cross_part(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    const struct shape_family *const f = s->family;
+    const unsigned keys = kernel_calls_encoded(s, p->calls), most = p->each < keys ? p->each : keys;
+    normalise(p, "cross_norm", p->tokens, s->width);
+    project(p, "cross_q", p->tokens, (uint64_t)s->heads * s->head_size, s->width, f->qkv_bias, NULL);
+    p->times *= p->sequences;
+    call(p, "cross_attention", p->cached, p->each > 1 ? other_text : NULL, 2.0 * s->heads * p->each * keys * s->head_size,
+         "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", s->heads, keys, s->head_size, s->kv_heads, most);
+    p->times /= p->sequences;
+    project(p, "cross_output", p->tokens, s->width, s->heads * s->head_size, f->output_bias, NULL);
+    add(p, "residual", (uint64_t)p->tokens * s->width);
 }
 
 static void attention_part(struct pass *p)
@@ -153,13 +196,15 @@ static void attention_part(struct pass *p)
     }
     rotate(p, "rope_q", s->heads);
     rotate(p, "rope_k", s->kv_heads);
-    attend(p);
+    (p->encodes ? attend_all : attend)(p);
     project(p, "attn_output", p->tokens, s->width, s->heads * s->head_size, f->output_bias, NULL);
 }
 
 static const char *activation(const struct shape_family *f)
 {
-    return f->activation == SHAPE_SILU ? "silu" : f->activation == SHAPE_GELU ? "gelu" : "gelu_tanh";
+    static const char *const names[] = {
+        [SHAPE_SILU] = "silu", [SHAPE_GELU] = "gelu", [SHAPE_GELU_TANH] = "gelu_tanh", [SHAPE_RELU] = "relu"};
+    return names[f->activation];
 }
 
 /* With experts, the matrices of the chosen ones, once for each token: their numbers are only known in memory. */
@@ -193,6 +238,8 @@ static void layer(struct pass *p)
     normalise(p, "attn_norm", p->tokens, s->width);
     attention_part(p);
     add(p, "residual", values);
+    if (s->family->encoder && !p->encodes)
+        cross_part(p);
     if (!s->family->parallel)
         normalise(p, "ffn_norm", p->tokens, s->width);
     feed_forward_part(p);
@@ -214,26 +261,37 @@ static void embed(struct pass *p)
     }
 }
 
+unsigned kernel_calls_encoded(const struct language_shape *shape, const struct kernel_calls *calls)
+{
+    return calls->encoded ? calls->encoded : shape->encoder_context;
+}
+
+static struct pass begin_pass(const struct language_shape *shape, const struct block_format *matrices, unsigned past,
+                              unsigned tokens, struct kernel_calls *calls, struct orch_error *error)
+{
+    const unsigned sequences = calls->sequences ? calls->sequences : 1;
+    /* gemv takes vectors of the type of a plain matrix, and f32 with quantised ones. */
+    const bool plain = matrices->values == 1, ggml = calls->as_ggml && tokens * sequences == 1;
+    const char *const values = plain && !ggml ? matrices->name : "f32";
+    return (struct pass){.s = shape,
+                         .matrices = matrices,
+                         .past = past,
+                         .sequences = sequences,
+                         .each = tokens,
+                         .tokens = tokens * sequences,
+                         .times = 1,
+                         .values = values,
+                         .cached = ggml ? "f16" : values,
+                         .least_keys = ggml ? GGML_KEYS_LEAST : 0,
+                         .calls = calls,
+                         .error = error,
+                         .ok = true};
+}
+
 bool kernel_calls_of(const struct language_shape *shape, const struct block_format *matrices, unsigned past, unsigned tokens,
                      struct kernel_calls *calls, struct orch_error *error)
 {
-    /* gemv takes vectors of the type of a plain matrix, and f32 with quantised ones. */
-    const bool plain = matrices->values == 1, ggml = calls->as_ggml && tokens == 1;
-    const char *const values = plain && !ggml ? matrices->name : "f32";
-    struct pass pass = {.s = shape,
-                        .matrices = matrices,
-                        .past = past,
-                        .tokens = tokens,
-                        .times = 1,
-                        .values = values,
-                        .cached = ggml ? "f16" : values,
-                        .least_keys = ggml ? GGML_KEYS_LEAST : 0,
-                        .calls = calls,
-                        .error = error,
-                        .ok = true};
-    struct pass *const p = &pass;
-    if (shape->family->encoder)
-        return orch_fail(error, ORCH_UNMODELLED, "%s: models with an encoder are not lowered", shape->family->name);
+    struct pass pass = begin_pass(shape, matrices, past, tokens, calls, error), *const p = &pass;
     if (tokens == 0 || past > shape->context || tokens > shape->context - past)
         return orch_fail(error, ORCH_USAGE, "%u tokens behind %u others: the context is %u", tokens, past, shape->context);
     embed(p);
@@ -242,9 +300,46 @@ bool kernel_calls_of(const struct language_shape *shape, const struct block_form
     p->times = 1;
     if (calls->as_ggml)
         p->values = "f32";
-    normalise(p, "output_norm", 1, shape->width); /* only what follows the last token is asked for */
-    project(p, "output", 1, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
-    call(p, "argmax", p->values, NULL, 0, "reduce:1x%u,op=argmax", shape->vocabulary);
+    normalise(p, "output_norm", p->sequences, shape->width); /* only what follows the last token of each is asked for */
+    project(p, "output", p->sequences, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
+    call(p, "argmax", p->values, NULL, 0, "reduce:%ux%u,op=argmax", p->sequences, shape->vocabulary);
+    return p->ok;
+}
+
+/* ---- encoders ---- */
+
+static void convolve(struct pass *p, const char *what, unsigned frames, unsigned inputs)
+{
+    const struct language_shape *const s = p->s;
+    project(p, what, frames, s->width, inputs, true, NULL);
+    call(p, "conv_act", p->values, NULL, 0, "elementwise:%llu,op=%s", (unsigned long long)frames * s->width,
+         activation(s->family));
+}
+
+/* Convolutions of width 3 over the spectrum, the second of which leaves every other frame; then positions. */
+static void listen(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    convolve(p, "conv1", 2 * p->tokens, 3 * s->encoder_channels);
+    convolve(p, "conv2", p->tokens, 3 * s->width);
+    add(p, "position_embd", (uint64_t)p->tokens * s->width);
+}
+
+bool kernel_calls_encode(const struct language_shape *shape, const struct block_format *matrices, struct kernel_calls *calls,
+                         struct orch_error *error)
+{
+    const unsigned tokens = kernel_calls_encoded(shape, calls);
+    struct pass pass = begin_pass(shape, matrices, 0, tokens, calls, error), *const p = &pass;
+    const uint64_t keys = (uint64_t)shape->kv_heads * shape->head_size;
+    p->encodes = true;
+    (shape->family->encodes_text ? embed : listen)(p);
+    p->times = shape->encoder_layers;
+    layer(p);
+    p->times = 1;
+    normalise(p, "encoder_norm", p->tokens, shape->width);
+    p->times = shape->layers; /* of the decoder, each of which has matrices of its own */
+    project(p, "cross_k", p->tokens, keys, shape->width, false, NULL);
+    project(p, "cross_v", p->tokens, keys, shape->width, shape->family->qkv_bias, NULL);
     return p->ok;
 }
 

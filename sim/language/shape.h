@@ -8,7 +8,7 @@
 
 enum shape_norm { SHAPE_RMS_NORM, SHAPE_LAYER_NORM };
 enum shape_rope { SHAPE_ROPE_NONE, SHAPE_ROPE_INTERLEAVED, SHAPE_ROPE_HALVES };
-enum shape_activation { SHAPE_SILU, SHAPE_GELU, SHAPE_GELU_TANH };
+enum shape_activation { SHAPE_SILU, SHAPE_GELU, SHAPE_GELU_TANH, SHAPE_RELU };
 enum shape_scaling { SHAPE_SCALING_NONE, SHAPE_SCALING_LINEAR, SHAPE_SCALING_LLAMA3, SHAPE_SCALING_OTHER };
 
 /* What all models of one architecture have in common. */
@@ -27,7 +27,9 @@ struct shape_family {
     bool one_qkv, one_gate; /* GGUF files hold queries, keys and values, or gate and up, in one tensor */
     bool sinks;             /* each head has a logit that takes part in the softmax without a value */
     bool clamped_gate;      /* the gate is limited and shifted, as in gpt-oss */
-    bool encoder;           /* an encoder of audio stands before it (Whisper) */
+    bool encoder;           /* an encoder stands before it, of sound (Whisper) or text (T5) */
+    bool encodes_text;      /* it has no convolutions and positions; its length is that of the text */
+    bool distance_bias;     /* scores have a bias by distance, of 32 steps a head, the same in all layers */
     bool decodes;           /* the reference decoder computes it */
 };
 

@@ -3,6 +3,8 @@
 
 #include "isa/array_count.h"
 
+enum { DISTANCES = 32 }; /* that a bias of scores tells apart */
+
 /* What a walk over all weights adds up: matrices by their rows, and single vectors. */
 struct tally {
     uint64_t matrices, vectors;
@@ -80,13 +82,22 @@ static void add_feed_forward(struct tally *t, const struct language_shape *s)
     }
 }
 
-/* Two convolutions of width 3 over the spectrum, positions, layers without a look at other texts, and a norm. */
-static void add_encoder(struct tally *t, const struct language_shape *s)
+/* Two convolutions of width 3 over the spectrum and positions, of sound. */
+static void add_front(struct tally *t, const struct language_shape *s)
 {
     add_matrix(t, s->width, 3 * (uint64_t)s->encoder_channels);
     add_matrix(t, s->width, 3 * (uint64_t)s->width);
     add_vector(t, 2 * s->width);
     add_vector(t, (uint64_t)s->encoder_context * s->width);
+}
+
+/* Layers without a look at other texts, and a norm. */
+static void add_encoder(struct tally *t, const struct language_shape *s)
+{
+    if (!s->family->encodes_text)
+        add_front(t, s);
+    if (s->family->distance_bias)
+        add_vector(t, DISTANCES * s->heads);
     for (unsigned i = 0; i < s->encoder_layers; i++) {
         add_norm(t, s);
         add_attention(t, s);
@@ -119,6 +130,8 @@ static struct tally tally(const struct language_shape *s, const struct block_for
         add_vector(&t, s->vocabulary);
     if (s->family->positions)
         add_vector(&t, (uint64_t)s->context * s->width);
+    if (s->family->distance_bias)
+        add_vector(&t, DISTANCES * s->heads);
     for (unsigned i = 0; i < s->layers; i++)
         add_layer(&t, s);
     add_norm(&t, s);

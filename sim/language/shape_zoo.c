@@ -67,6 +67,7 @@ static const struct shape_family families[] = {
      .feed_forward_bias = true,
      .positions = true,
      .encoder = true},
+    {.name = "t5", .config = "t5", .activation = SHAPE_RELU, .encoder = true, .encodes_text = true, .distance_bias = true},
 };
 
 static const struct shape_published zoo[] = {

@@ -124,6 +124,7 @@ static void on_op_end(struct perfetto_listener *l, const struct event *e)
         perfetto_slice(l->perfetto, pid, tid, op_name(&o->op), o->op.started_ns, o->seconds * 1e9, d);
     l->ops += (double)o->repeats;
     l->last_op = to;
+    l->last_op_ns = o->op.started_ns;
     if (submitted)
         perfetto_arrow(l->perfetto, "launch", from, o->op.submitted_ns, to, o->op.started_ns);
 }

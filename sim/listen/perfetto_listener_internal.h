@@ -18,6 +18,7 @@ struct perfetto_listener {
     double gpu_cores;   /* of its chip; 0 or NAN = not known */
     double ops;         /* that ended, repeats included */
     struct perfetto_place last_op;
+    double last_op_ns; /* when it began */
 };
 
 /* The process of a run with that offset, named at its first use; that of a part of the chip; the track of an instance of it. */

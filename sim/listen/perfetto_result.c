@@ -90,7 +90,9 @@ static void put_kernel_cores(struct perfetto_listener *l, const struct event *e,
         char name[64];
         snprintf(name, sizeof name, "%s core %u", orch_part_name(part), core);
         perfetto_track(l->perfetto, pid, TRACK_CORES + core, name);
-        perfetto_slice(l->perfetto, pid, TRACK_CORES + core, p->op ? p->op : "kernel", begin_ns, end_ns - begin_ns, d);
+        const struct perfetto_place at =
+            perfetto_slice(l->perfetto, pid, TRACK_CORES + core, p->op ? p->op : "kernel", begin_ns, end_ns - begin_ns, d);
+        perfetto_arrow(l->perfetto, "deals out", kernel, begin_ns, at, begin_ns);
     }
 }
 
@@ -104,12 +106,13 @@ static void tell_left_out(struct perfetto_listener *l, const struct event *e, co
     perfetto_moment(l->perfetto, pid, TRACK_LEFT_OUT, name, 0, d);
 }
 
-/* Kernels of a network follow one another; returns whether there are any. Where the unit changes, an arrow leads from one to the
- * next. */
+/* Kernels of a network follow one another; returns whether there are any. Arrows lead from the launch to the first kernel of each
+ * unit, and where the unit changes from one kernel to the next. */
 static bool put_kernels(struct perfetto_listener *l, const struct event *e, const struct run_result *r)
 {
     struct perfetto_place before = {0, 0, false};
     size_t left_out, kernels = 0;
+    bool launched[PART_COUNT] = {false};
     const double least_s = least_shown_s(l, r, &left_out);
     double now_ns = 0;
     for (size_t i = 0; i < r->placement.count; i++) {
@@ -131,6 +134,9 @@ static bool put_kernels(struct perfetto_listener *l, const struct event *e, cons
             perfetto_slice(l->perfetto, pid, TRACK_KERNELS, p->op ? p->op : "kernel", now_ns, end_ns - now_ns, d);
         if (before.written && before.pid != at.pid)
             perfetto_arrow(l->perfetto, "hands over", before, now_ns, at, now_ns);
+        if (l->last_op.written && !launched[part])
+            perfetto_arrow(l->perfetto, "launch", l->last_op, l->last_op_ns, at, now_ns);
+        launched[part] = true;
         if (seconds >= least_s)
             put_kernel_cores(l, e, r, i, at, now_ns, end_ns);
         before = at;

@@ -17,8 +17,8 @@ enum { LOAD_MODELS = 8, LOAD_GROUPS = 16, LOAD_INSTANCES = 64, LOAD_WINDOWS = 24
 
 struct load_work {
     enum { LOAD_BATCH, LOAD_PROMPT, LOAD_STEP } kind;
-    unsigned samples; /* of a batch; sequences of a step; 1 of a prompt */
-    double tokens;    /* of a prompt; in the cache of a sequence, in the mean */
+    unsigned samples; /* of a batch; sequences of a step; prompts that are read together */
+    double tokens;    /* of a prompt, or in the cache of a sequence, in the mean */
 };
 struct load_cost {
     double overhead_s;            /* submission and completion */

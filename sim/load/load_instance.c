@@ -93,12 +93,23 @@ static void submit(struct load_loop *l, struct load_instance *i, struct load_wor
         load_book_batch(l, g->model, work.samples);
 }
 
-/* The next work of a language model's instance: a prompt that has not been read, or a token of every sequence. */
+/* Prompts that have not been read: of a static batch all, else one. */
+static void read_prompts(struct load_loop *l, struct load_instance *i)
+{
+    const bool alone = l->setup->model[group_of(l, i)->model].continuous;
+    const unsigned count = alone ? 1 : i->count - i->prompted;
+    double tokens = 0;
+    for (unsigned k = 0; k < count; k++)
+        tokens += i->held[i->prompted + k].request.prompt;
+    submit(l, i, (struct load_work){LOAD_PROMPT, count, tokens / count});
+}
+
+/* The next work of a language model's instance: prompts that have not been read, or a token of every sequence. */
 static bool continue_sequences(struct load_loop *l, struct load_instance *i)
 {
     double tokens = 0;
     if (i->prompted < i->count) {
-        submit(l, i, (struct load_work){LOAD_PROMPT, 1, i->held[i->prompted].request.prompt});
+        read_prompts(l, i);
         return true;
     }
     unsigned going = 0;
@@ -216,10 +227,8 @@ static bool work_is_over(struct load_loop *l, struct load_instance *i)
     i->state = LOAD_IDLE;
     if (i->work.kind == LOAD_BATCH)
         return all_done(l, i);
-    if (i->work.kind == LOAD_PROMPT) {
-        ok = add_token(l, i, &i->held[i->prompted]);
-        i->prompted++;
-    }
+    for (unsigned k = 0; i->work.kind == LOAD_PROMPT && ok && k < i->work.samples; k++)
+        ok = add_token(l, i, &i->held[i->prompted++]);
     for (unsigned k = 0; i->work.kind == LOAD_STEP && ok && k < i->count; k++)
         if (!i->held[k].done)
             ok = add_token(l, i, &i->held[k]);

@@ -210,6 +210,18 @@ static bool read_entry(struct reading *r, const struct text_proto_field *f, cons
                  orch_fail(r->error, ORCH_USAGE, "%s:%u: %.60s: an entry has a key and a value", r->file, f->line, f->name));
 }
 
+static bool take_power_mode(struct reading *r, const struct text_proto_field *value)
+{
+    static const char *const modes[] = {"high", "balanced", "low"};
+    if (!take_name_into(r, value, r->config->power_mode, sizeof r->config->power_mode))
+        return false;
+    for (size_t i = 0; i < ARRAY_COUNT(modes); i++)
+        if (strcmp(r->config->power_mode, modes[i]) == 0)
+            return true;
+    return orch_fail(r->error, ORCH_USAGE, "%s:%u: power_mode '%.15s' is none of high, balanced, low", r->file, value->line,
+                     r->config->power_mode);
+}
+
 static bool take_parameter(struct reading *r, const struct text_proto_field *f)
 {
     static const char *const precisions[][2] = {{"fp32", "f32"}, {"fp16", "f16"}, {"f32", "f32"}, {"f16", "f16"},
@@ -219,7 +231,7 @@ static bool take_parameter(struct reading *r, const struct text_proto_field *f)
     if (!read_entry(r, f, &key, &value))
         return false;
     if (strcmp(key, "power_mode") == 0)
-        return take_name_into(r, value, r->config->power_mode, sizeof r->config->power_mode);
+        return take_power_mode(r, value);
     if (strcmp(key, "precision") != 0 && strcmp(key, "precision_mode") != 0)
         return orch_fail(r->error, ORCH_USAGE, "%s:%u: parameter '%.40s' of an accelerator is none of precision, power_mode",
                          r->file, f->line, key);

@@ -179,10 +179,10 @@ static void leave_step(struct power_profile *all, const struct power_profile *pr
 }
 
 /* The profile of the prompt alone, where a machine wants profiles. */
-static bool ask_prompt(const struct service_setup *s, struct run_request q, unsigned tokens, struct power_profile *profile,
-                       struct orch_error *error)
+static bool ask_prompt(const struct service_setup *s, struct run_request q, unsigned tokens, unsigned batch,
+                       struct power_profile *profile, struct orch_error *error)
 {
-    struct language_options o = {.prompt = tokens, .prompt_alone = true};
+    struct language_options o = {.prompt = tokens, .prompt_alone = true, .batch = batch};
     struct service_point p;
     struct run_result r;
     *profile = (struct power_profile){.seconds = 0};
@@ -197,11 +197,12 @@ static bool ask_prompt(const struct service_setup *s, struct run_request q, unsi
     return ok;
 }
 
-/* A prompt of so many tokens, and the token behind it, of so many sequences. */
+/* A prompt of so many tokens, or one of each sequence that begin together, and the token behind it of all sequences. */
 static bool ask_tokens(const struct service_setup *s, unsigned tokens, unsigned sequences, struct service_point *p,
-                       struct service *service, struct orch_error *error)
+                       struct load_cost *read, struct service *service, struct orch_error *error)
 {
-    struct language_options o = {.prompt = tokens, .generate = 1, .sequences = sequences};
+    const unsigned batch = s->together ? sequences : 0;
+    struct language_options o = {.prompt = tokens, .generate = 1, .sequences = s->together ? 0 : sequences, .batch = batch};
     struct run_request q = s->run;
     struct run_result r;
     q.workload = s->workload;
@@ -211,20 +212,21 @@ static bool ask_tokens(const struct service_setup *s, unsigned tokens, unsigned 
     q.repeat = 1;
     run_result_init(&r);
     struct power_profile prompt;
-    const bool ok = ask_prompt(s, q, tokens, &prompt, error) && ask(s, &q, p, &r, error);
+    const bool ok = ask_prompt(s, q, tokens, batch, &prompt, error) && ask(s, &q, p, &r, error);
     if (ok) {
         struct power_profile profile = p->cost.profile;
         if (s->db)
             leave_step(&profile, &prompt);
         const double step = run_values_get(&r.counters, LANGUAGE_DECODE_SECONDS);
-        *p =
-            (struct service_point){.size = tokens, .seconds = step, .joules = run_values_get(&r.counters, LANGUAGE_TOKEN_JOULES)};
+        const double tokens_of_step = s->together ? sequences : 1; /* as results count them */
+        *p = (struct service_point){
+            .size = tokens, .seconds = step, .joules = tokens_of_step * run_values_get(&r.counters, LANGUAGE_TOKEN_JOULES)};
         p->seconds_low = step * r.seconds_low / r.seconds;
         p->seconds_high = step * r.seconds_high / r.seconds;
         set_cost(s, step, 0, p->joules, &p->cost);
-        set_cost(s, r.prefill_seconds, 0, run_values_get(&r.counters, LANGUAGE_PREFILL_JOULES), &p->prompt);
+        set_cost(s, r.prefill_seconds, 0, run_values_get(&r.counters, LANGUAGE_PREFILL_JOULES), read);
         p->cost.profile = profile;
-        p->prompt.profile = prompt;
+        read->profile = prompt;
         snprintf(service->unit, sizeof service->unit, "%s", r.unit ? r.unit : "");
         snprintf(service->precision, sizeof service->precision, "%s", r.precision ? r.precision : "");
     }
@@ -260,7 +262,7 @@ static bool open_language(const struct service_setup *s, struct service *service
     for (unsigned i = 0; i < sizes; i++)
         for (unsigned k = 0; k < service->sizes; k++) {
             struct service_point p;
-            if (!ask_tokens(s, size[i], service->sequences[k], &p, service, error))
+            if (!ask_tokens(s, size[i], service->sequences[k], &p, &service->prompt[k][i], service, error))
                 return false;
             service->step[k][i] = p.cost;
             if (k == 0)
@@ -332,15 +334,16 @@ static unsigned place(double number, const unsigned *list, unsigned count, doubl
     return at;
 }
 
-/* Between four: numbers of sequences, and tokens in their caches. */
-static void step_cost(const struct service *s, unsigned at, double share, double sequences, struct load_cost *cost)
+/* Between four: numbers of sequences, and tokens of each. */
+static void language_cost(const struct service *s, const struct load_cost table[][SERVICE_LENGTHS], unsigned at, double share,
+                          double sequences, struct load_cost *cost)
 {
     const unsigned next = at + 1 < s->points ? at + 1 : at;
     struct load_cost fewer, more;
     double side;
     const unsigned k = place(sequences, s->sequences, s->sizes, &side), other = k + 1 < s->sizes ? k + 1 : k;
-    mix_costs(&s->step[k][at], &s->step[k][next], share, &fewer);
-    mix_costs(&s->step[other][at], &s->step[other][next], share, &more);
+    mix_costs(&table[k][at], &table[k][next], share, &fewer);
+    mix_costs(&table[other][at], &table[other][next], share, &more);
     mix_costs(&fewer, &more, side, cost);
 }
 
@@ -354,9 +357,9 @@ void service_cost(const void *context, const struct load_work *work, struct load
     const unsigned at = place(work->kind == LOAD_BATCH ? work->samples : work->tokens, size, s->points, &share);
     const unsigned next = at + 1 < s->points ? at + 1 : at;
     if (work->kind == LOAD_STEP)
-        step_cost(s, at, share, work->samples, cost);
+        language_cost(s, s->step, at, share, work->samples, cost);
     else if (work->kind == LOAD_PROMPT)
-        mix_costs(&s->point[at].prompt, &s->point[next].prompt, share, cost);
+        language_cost(s, s->prompt, at, share, work->samples, cost);
     else
         mix_costs(&s->point[at].cost, &s->point[next].cost, share, cost);
 }

@@ -16,6 +16,7 @@ struct service_setup {
     unsigned preferences, most; /* of a batch, or sequences */
     unsigned shortest, longest; /* language models: tokens in the cache of a sequence, over all requests */
     unsigned longest_prompt;    /* of these, tokens of a prompt */
+    bool together;              /* language models: all sequences begin at a time (static batches) */
     const struct chip_db *db;   /* with the overrides that the chip was opened with, to simulate at another clock; NULL = no */
     struct chip_overrides overrides; /* profiles are wanted */
     double idle_w;                   /* of the chip without work; NAN = not known */
@@ -25,15 +26,15 @@ struct service_setup {
 struct service_point {
     unsigned size; /* samples, or tokens in the cache */
     double seconds, seconds_low, seconds_high, joules;
-    struct load_cost cost;   /* of a batch; of a step */
-    struct load_cost prompt; /* of language models: of a prompt of that many tokens */
+    struct load_cost cost; /* of a batch; of a step */
 };
 struct service {
     struct service_point point[SERVICE_POINTS];
     unsigned points;
-    /* Language models: numbers of sequences that were simulated, and their steps, by points. */
+    /* Language models: numbers of sequences that were simulated; their steps, and their prompts of so many tokens, by points.
+     * Of sequences that begin one by one the first row of prompts is that of all. */
     unsigned sequences[SERVICE_SEQUENCES], sizes;
-    struct load_cost step[SERVICE_SEQUENCES][SERVICE_LENGTHS];
+    struct load_cost step[SERVICE_SEQUENCES][SERVICE_LENGTHS], prompt[SERVICE_SEQUENCES][SERVICE_LENGTHS];
     bool language;
     char unit[8];
     char precision[16];

@@ -25,18 +25,11 @@ struct claims {
     bool failed;
 };
 
-static const char *const verdicts[CLAIM_VERDICTS] = {"plausible", "implausible", "not modelled"};
-
 static const char *const hows[CLAIM_HOWS] = {"is", "at-least", "at-most", "peak"};
 
 const char *claim_how_name(enum claim_how how)
 {
     return hows[how];
-}
-
-const char *claim_verdict_name(enum claim_verdict verdict)
-{
-    return verdicts[verdict];
 }
 
 /* ---- the table ---- */
@@ -223,18 +216,26 @@ static double at(json_object *document, const char *key)
     return is_number ? json_object_get_double(value) : (double)NAN;
 }
 
-/* "peak UNIT PRECISION" of the capabilities of a chip. */
-static double peak_of(json_object *document, const char *key)
+/* "UNIT PRECISION" of the peaks of a chip. */
+static double one_peak(json_object *peaks, const char *key)
 {
     char unit[16] = "", precision[24] = "";
-    json_object *const peaks = member(document, "peaks");
-    sscanf(key, "peak %15s %23s", unit, precision);
+    sscanf(key, "%15s %23s", unit, precision);
     for (size_t i = 0; peaks && i < json_object_array_length(peaks); i++) {
         json_object *const p = json_object_array_get_idx(peaks, i);
         if (strcmp(text_of(p, "unit"), unit) == 0 && strcmp(text_of(p, "precision"), precision) == 0)
             return number_of(p, "value", NAN);
     }
     return NAN;
+}
+
+/* "peak UNIT PRECISION", or several: "peak gpu f32 + ane f16". */
+static double peak_of(json_object *document, const char *key)
+{
+    double sum = 0;
+    for (const char *at = strchr(key, ' '); at; at = strstr(at + 1, "+ ") ? strstr(at + 1, "+ ") + 1 : NULL)
+        sum += one_peak(member(document, "peaks"), at + 1);
+    return sum;
 }
 
 /* The least time that the peak of the unit allows a run; NAN when it is not known. */
@@ -272,7 +273,7 @@ static void take_interval(struct claim_number *n, json_object *run, const char *
 static bool term(struct claims *c, json_object *t, const char *chip, struct claim_number *n, char *why, size_t size)
 {
     const char *const question = text_of(t, "question"), *const key = text_of(t, "key"), *const own = text_of(t, "chip");
-    *n = (struct claim_number){1, 1, 1, NULL};
+    *n = (struct claim_number){.value = 1, .low = 1, .high = 1};
     if (!question)
         return true;
     const struct asked *const a = ask(c, question, own ? own : chip);
@@ -283,6 +284,7 @@ static bool term(struct claims *c, json_object *t, const char *chip, struct clai
     n->value = strncmp(key, "peak ", 5) == 0 ? peak_of(a->document, key) : at(a->document, key);
     n->low = n->high = n->value;
     n->run = member(a->document, "stalls") ? a->document : NULL;
+    n->is_run_time = strcmp(key, "seconds") == 0 || strcmp(key, "prefill_seconds") == 0;
     take_interval(n, a->document, key, n->run ? least_seconds(c, n->run, own ? own : chip) : (double)NAN);
     return isfinite(n->value) || (snprintf(why, size, "the answer has no %s", key), false);
 }
@@ -307,7 +309,9 @@ static bool over(struct claims *c, json_object *answer, const char *chip, struct
     n->value *= scale / below.value;
     n->low = fmin(n->value, fmin(x, y));
     n->high = fmax(n->value, fmax(x, y));
+    n->below = n->run && below.run != n->run ? below.run : NULL;
     n->run = n->run ? n->run : below.run;
+    n->is_run_time = n->is_run_time && !member(answer, "over");
     return true;
 }
 
@@ -325,23 +329,7 @@ static bool counted(struct claims *c, json_object *answer, const char *chip, str
     }
     const double share = (double)holds / (double)count;
     snprintf(why, size, "%zu of %zu", holds, count);
-    *n = (struct claim_number){share, share, share, NULL};
-    return true;
-}
-
-static bool averaged(struct claims *c, json_object *answer, const char *chip, struct claim_number *n, char *why, size_t size)
-{
-    json_object *const keys = member(answer, "mean");
-    const struct asked *const a = ask(c, text_of(answer, "question"), chip);
-    double sum = 0;
-    if (!a || !a->document) {
-        snprintf(why, size, "%s", a ? a->why : "out of memory");
-        return false;
-    }
-    for (size_t i = 0; i < json_object_array_length(keys); i++)
-        sum += fmax(0, at(a->document, json_object_get_string(json_object_array_get_idx(keys, i))));
-    const double mean = sum / (double)json_object_array_length(keys);
-    *n = (struct claim_number){mean, mean, mean, a->document};
+    *n = (struct claim_number){.value = share, .low = share, .high = share};
     return true;
 }
 
@@ -364,7 +352,7 @@ static bool refused(struct claims *c, json_object *answer, struct claim_number *
             used += put > 0 ? (size_t)put : 0;
         }
     }
-    *n = (struct claim_number){as_claimed, as_claimed, as_claimed, NULL};
+    *n = (struct claim_number){.value = as_claimed, .low = as_claimed, .high = as_claimed};
     return true;
 }
 
@@ -381,23 +369,33 @@ static enum claim_verdict judge(const struct claim *c, const struct claim_number
     return holds ? CLAIM_PLAUSIBLE : CLAIM_IMPLAUSIBLE;
 }
 
+/* Nothing where there is no such question. */
+static void command_of(const struct claims *c, const char *name, const char *chip, char *text, size_t size)
+{
+    char chip_option[64];
+    const char *option[OPTIONS_MAX];
+    json_object *const question = name ? question_named(c, name) : NULL;
+    if (!question)
+        return;
+    options_of(question, chip, chip_option, sizeof chip_option, option);
+    write_command(question, option, text, size);
+}
+
 static void answer_on(struct claims *c, struct claim *claim, json_object *answer, const char *chip)
 {
     struct claim_answer *const a = &claim->answer[claim->answers++];
     struct claim_number n;
-    char why[WHY] = "", chip_option[64];
-    const char *option[OPTIONS_MAX], *const first = text_of(answer, "question");
-    const char *const question = first ? first : text_of(member(answer, "over"), "question");
+    char why[WHY] = "";
+    json_object *const below = member(answer, "over");
+    const char *const first = text_of(answer, "question"), *const own = text_of(answer, "chip");
+    const char *const question = first ? first : text_of(below, "question"), *const below_own = text_of(below, "chip");
     const bool ok = member(answer, "count")     ? counted(c, answer, chip, &n, why, sizeof why)
-                    : member(answer, "mean")    ? averaged(c, answer, chip, &n, why, sizeof why)
                     : member(answer, "refuses") ? refused(c, answer, &n, why, sizeof why)
                                                 : over(c, answer, chip, &n, why, sizeof why);
     snprintf(a->chip, sizeof a->chip, "%s", chip);
-    if (question && question_named(c, question)) {
-        const char *const own = text_of(answer, "chip");
-        options_of(question_named(c, question), own ? own : chip, chip_option, sizeof chip_option, option);
-        write_command(question_named(c, question), option, a->command, sizeof a->command);
-    }
+    command_of(c, question, own ? own : chip, a->command, sizeof a->command);
+    if (first && below)
+        command_of(c, text_of(below, "question"), below_own ? below_own : chip, a->over, sizeof a->over);
     a->value = a->low = a->high = NAN;
     a->verdict = CLAIM_NOT_MODELLED;
     snprintf(a->reason, sizeof a->reason, "%s", why);

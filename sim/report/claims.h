@@ -38,6 +38,7 @@ struct claim_answer {
     double value, low, high; /* in the unit of the claim; NAN = not modelled */
     enum claim_verdict verdict;
     char reason[700], command[240];
+    char over[240]; /* the command of what it is divided by; "" = nothing */
 };
 
 enum { CLAIM_CHIPS = 6 };

@@ -7,7 +7,9 @@
 /* A number with its interval, and the run that it comes from. */
 struct claim_number {
     double value, low, high;
-    json_object *run; /* borrowed; NULL = none */
+    json_object *run;   /* borrowed; NULL = none */
+    json_object *below; /* the run that it is divided by; NULL = none other */
+    bool is_run_time;   /* what bounds the run bounds the number, too */
 };
 
 /* Why the answer is what it is, from the limits of the run, and what the claim would need. */

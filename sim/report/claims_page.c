@@ -10,6 +10,12 @@
 
 enum { TEXT = 120 };
 
+const char *claim_verdict_name(enum claim_verdict verdict)
+{
+    static const char *const names[CLAIM_VERDICTS] = {"plausible", "implausible", "not modelled"};
+    return names[verdict];
+}
+
 /* ---- the document ---- */
 
 static json_object *answer_json(const struct claim_answer *a)
@@ -22,6 +28,7 @@ static json_object *answer_json(const struct claim_answer *a)
     json_add_text(o, "verdict", claim_verdict_name(a->verdict));
     json_add_text(o, "reason", a->reason);
     json_add_text(o, "command", *a->command ? a->command : NULL);
+    json_add_text(o, "over", *a->over ? a->over : NULL);
     return o;
 }
 
@@ -123,12 +130,15 @@ static bool chart_part(struct page *page, const struct claims *c)
 
 /* ---- the tables ---- */
 
+/* Ends that would be written with the same digits are no interval. */
+#define EQUAL_DIGITS 1.002
+
 static void interval_text(char *text, size_t size, const struct claim *c, const struct claim_answer *a)
 {
     char low[FORMAT_SIZE], high[FORMAT_SIZE], value[TEXT];
     const double scale = strcmp(c->unit, "op/J") == 0 ? 1e-12 : 1;
     claim_quantity(value, sizeof value, a->value, c->unit);
-    if (!(isfinite(a->low) && a->low < a->high))
+    if (!(isfinite(a->low) && a->low * EQUAL_DIGITS < a->high))
         snprintf(text, size, "%s", value);
     else if (strcmp(c->unit, "s") == 0)
         format_seconds(text, a->value, a->low, a->high);
@@ -139,27 +149,25 @@ static void interval_text(char *text, size_t size, const struct claim *c, const 
 
 static void claim_rows(struct result_table *t, const struct claim *c, size_t number)
 {
+    char said[4 * TEXT], text[160];
+    snprintf(said, sizeof said, "%.200s%s%.200s%s", c->text, c->note ? " (" : "", c->note ? c->note : "", c->note ? ")" : "");
     for (size_t i = 0; i < c->answers; i++) {
         const struct claim_answer *const a = &c->answer[i];
-        char text[160];
         result_table_number(t, (double)number, NULL);
-        result_table_text(t, c->text);
+        result_table_text(t, said);
         result_table_text(t, *a->chip ? a->chip : NULL);
         interval_text(text, sizeof text, c, a);
         result_table_number(t, a->value, isnan(a->value) ? NULL : text);
         result_table_text(t, claim_verdict_name(a->verdict));
         result_table_text(t, a->reason);
-        result_table_text(t, c->note);
-        result_table_text(t, *a->command ? a->command : NULL);
     }
 }
 
 /* A section for each topic; claims of one stand together. */
 static void topics(struct page *page, const struct claims *c)
 {
-    static const struct result_column columns[] = {{"number", NULL, true},  {"claim", NULL, false},   {"chip", NULL, false},
-                                                   {"answer", NULL, true},  {"verdict", NULL, false}, {"reason", NULL, false},
-                                                   {"remark", NULL, false}, {"asked by", NULL, false}};
+    static const struct result_column columns[] = {{"number", NULL, true}, {"claim", NULL, false},   {"chip", NULL, false},
+                                                   {"answer", NULL, true}, {"verdict", NULL, false}, {"reason", NULL, false}};
     for (size_t i = 0; i < claims_count(c);) {
         const char *const topic = claims_at(c, i)->topic;
         struct result_table *const t = result_table_create(columns, sizeof columns / sizeof *columns);
@@ -169,6 +177,27 @@ static void topics(struct page *page, const struct claims *c)
         page_table(page, "Claims and answers", t);
         result_table_free(t);
     }
+}
+
+/* The commands that give the same answers. */
+static void commands(struct page *page, const struct claims *c)
+{
+    static const struct result_column columns[] = {
+        {"number", NULL, true}, {"chip", NULL, false}, {"command", NULL, false}, {"over the answer of", NULL, false}};
+    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < claims_count(c); i++)
+        for (size_t k = 0; k < claims_at(c, i)->answers; k++) {
+            const struct claim_answer *const a = &claims_at(c, i)->answer[k];
+            if (!*a->command)
+                continue;
+            result_table_number(t, (double)i + 1, NULL);
+            result_table_text(t, *a->chip ? a->chip : NULL);
+            result_table_text(t, a->command);
+            result_table_text(t, *a->over ? a->over : NULL);
+        }
+    page_section(page, "Commands");
+    page_table(page, "What each claim was asked by", t);
+    result_table_free(t);
 }
 
 bool claims_page(const struct claims *c, const char *version, struct page **page, struct orch_error *error)
@@ -187,12 +216,13 @@ bool claims_page(const struct claims *c, const char *version, struct page **page
     page_cards(*page, card, CLAIM_VERDICTS);
     page_paragraph(
         *page,
-        "Each claim is asked by the command beside it, of the estimator that every run uses. Plausible means no more than "
+        "Each claim is asked by a command, listed below, of the estimator that every run uses. Plausible means no more than "
         "that the 90 %% interval of the answer meets the claim: a wide interval refutes little. A peak is plausible when a "
         "good program may reach %.0f %% of it and stays below.",
         100 * CLAIM_PEAK_SHARE);
     const bool ok = chart_part(*page, c);
     topics(*page, c);
+    commands(*page, c);
     page_foot(*page, "Source of the claims: %s. Answers are simulated, not measured.", claims_source(c));
     return (ok && *page) || orch_no_memory(error);
 }

@@ -24,6 +24,8 @@ const char *claim_quantity(char *text, size_t size, double value, const char *un
         snprintf(text, size, "%s a second", format_digits(number, value, 3));
     else if (strcmp(unit, "1/J") == 0)
         snprintf(text, size, "%s a joule", format_digits(number, value, 3));
+    else if (strcmp(unit, "yes") == 0)
+        snprintf(text, size, "%s", value > 0 ? "as claimed" : "not as claimed");
     else if (strcmp(unit, "1") == 0)
         snprintf(text, size, "%s", format_digits(number, value, 3));
     else
@@ -75,15 +77,50 @@ static void put(char *text, size_t size, const char *format, ...)
     va_end(args);
 }
 
-static void say_limits(json_object *run, char *text, size_t size)
+/* `where` names the run among others; "" = it is the only one. */
+static void say_limits(json_object *run, const char *where, char *text, size_t size)
 {
     struct share list[REASONS];
     const size_t count = shares_of(run, list);
     const double seconds = number(run, "seconds"), overhead = number(run, "overhead_seconds");
-    for (size_t i = 0; i < count && i < 3 && list[i].share >= 0.05; i++)
-        put(text, size, "%s%s %.0f %%", i ? ", " : "time goes to ", list[i].reason, 100 * list[i].share);
+    for (size_t i = 0; i < count && i < 3 && list[i].share >= 0.05; i++) {
+        if (i == 0)
+            put(text, size, "%s%s%stime goes to ", *text ? "; " : "", where, *where ? ": " : "");
+        put(text, size, "%s%s %.0f %%", i ? ", " : "", list[i].reason, 100 * list[i].share);
+    }
     if (overhead > 0.05 * seconds)
         put(text, size, "; launches and requests %.0f %%", 100 * overhead / seconds);
+}
+
+static const char *text_of(json_object *run, const char *name)
+{
+    json_object *value = NULL;
+    const char *const text = json_object_object_get_ex(run, name, &value) ? json_object_get_string(value) : NULL;
+    return text ? text : "";
+}
+
+/* Two runs are told apart by what differs between them; nothing more is said of those that are alike in this. */
+static void say_both(const struct claim_number *n, char *text, size_t size)
+{
+    static const char *const names[] = {"unit", "chip"};
+    for (size_t i = 0; n->below && i < sizeof names / sizeof *names; i++)
+        if (strcmp(text_of(n->run, names[i]), text_of(n->below, names[i])) != 0) {
+            say_limits(n->run, text_of(n->run, names[i]), text, size);
+            say_limits(n->below, text_of(n->below, names[i]), text, size);
+            return;
+        }
+    say_limits(n->run, "", text, size);
+}
+
+/* Of runs in machines. */
+static void say_heat(json_object *run, char *text, size_t size)
+{
+    char throttled[FORMAT_SIZE], all[FORMAT_SIZE];
+    const double throttled_s = number(run, "throttled_seconds"), seconds = number(run, "seconds");
+    const double celsius = number(run, "celsius_max");
+    if (throttled_s > 0 && isfinite(celsius))
+        put(text, size, "; clocks were held down for %s of %s, at %.0f degrees at most", format_duration(throttled, throttled_s),
+            format_duration(all, seconds), celsius);
 }
 
 /* ---- what the claim would need ---- */
@@ -95,7 +132,7 @@ static void say_time(const struct claim *c, const struct claim_number *n, char *
     char alone[64];
     const size_t count = shares_of(n->run, list);
     const double seconds = number(n->run, "seconds");
-    if (count == 0 || strcmp(c->unit, "s") != 0 || c->claimed_high >= n->value || !isfinite(seconds))
+    if (count == 0 || !n->is_run_time || c->claimed_high >= n->value || !isfinite(seconds))
         return;
     const double least = list[0].share * n->value;
     claim_quantity(alone, sizeof alone, least, "s");
@@ -119,10 +156,11 @@ static void say_distance(const struct claim *c, const struct claim_number *n, ch
 void claim_reason(const struct claim *c, const struct claim_number *n, char *text, size_t size)
 {
     *text = 0;
-    if (n->run)
-        say_limits(n->run, text, size);
-    if (n->run)
+    if (n->run) {
+        say_both(n, text, size);
         say_time(c, n, text, size);
+        say_heat(n->run, text, size);
+    }
     say_distance(c, n, text, size);
     if (text[0] == ';')
         memmove(text, text + 2, strlen(text + 2) + 1);

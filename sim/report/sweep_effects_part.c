@@ -32,9 +32,11 @@ static struct chart_axis response_axis(enum sweep_response response)
 }
 
 /* What is left of an effect by rounding is none. */
-static double rounded(double effect)
+static void digits_cell(struct result_table *t, double effect)
 {
-    return fabs(effect) < 1e-9 ? 0 : effect;
+    char text[FORMAT_SIZE];
+    const double rounded = fabs(effect) < 1e-9 ? 0 : effect;
+    result_table_number(t, rounded, isnan(rounded) ? NULL : format_digits(text, rounded, 3));
 }
 
 /* ---- tornado ---- */
@@ -55,7 +57,7 @@ static struct result_table *tornado_table(const struct sweep_data *data, const s
         result_table_number(t, f->low_response, format_quantity(text, f->low_response, unit));
         result_table_text(t, sweep_key_text(key, f->high_value, text, sizeof text));
         result_table_number(t, f->high_response, format_quantity(text, f->high_response, unit));
-        result_table_number(t, f->high_response / f->low_response, NULL);
+        result_table_number(t, f->high_response / f->low_response, format_digits(text, f->high_response / f->low_response, 4));
     }
     return t;
 }
@@ -218,8 +220,8 @@ static void effects_table(struct page *page, const struct sweep_data *data, cons
     for (size_t i = 0; i < e->count; i++) {
         result_table_text(t, data->spec->key[e->effect[i].key].name);
         result_table_number(t, e->effect[i].first_order, format_share(text, e->effect[i].first_order));
-        result_table_number(t, rounded(e->effect[i].elasticity), NULL);
-        result_table_number(t, rounded(e->effect[i].coefficient), NULL);
+        digits_cell(t, e->effect[i].elasticity);
+        digits_cell(t, e->effect[i].coefficient);
     }
     snprintf(title, sizeof title, "Main effects on %s", sweep_response_name(e->response));
     page_table(page, title, t);

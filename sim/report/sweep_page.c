@@ -191,6 +191,24 @@ static bool sweep_part_points(struct page *page, const struct sweep_data *data, 
 
 /* ---- the page ---- */
 
+/* Points without an answer, whatever the reason: nothing below is the whole picture. */
+static void say_what_is_missing(struct page *page, const struct sweep_data *data)
+{
+    const uint64_t answered = data->done + data->failed;
+    if (answered < data->spec->points)
+        page_callout(
+            page,
+            "This sweep is not whole: %zu of %llu points are done, %zu failed, %llu have no answer yet. It was "
+            "interrupted, is still going on, or other shards have the rest. All charts and shares below are of the points "
+            "that are there; the command that began the sweep goes on where it stood.",
+            data->done, (unsigned long long)data->spec->points, data->failed,
+            (unsigned long long)(data->spec->points - answered));
+    else if (data->failed)
+        page_callout(page,
+                     "%zu of %llu points failed; all charts and shares below are of the others. The tables of points say why.",
+                     data->failed, (unsigned long long)data->spec->points);
+}
+
 static void summary(struct page *page, const struct sweep_data *data)
 {
     char value[4][FORMAT_SIZE], more[4][120];
@@ -259,12 +277,14 @@ static bool workload_parts(struct page *page, const struct sweep_data *data, siz
 
 static struct page *begin(const struct sweep_data *data)
 {
-    char title[200], sub[200];
+    char title[240], sub[200];
+    const char *const state = data->done + data->failed < data->spec->points ? ": not finished" : "";
     if (data->spec->name)
-        snprintf(title, sizeof title, "Sweep %.150s", data->spec->name);
+        snprintf(title, sizeof title, "Sweep %.150s%s", data->spec->name, state);
     else
-        snprintf(title, sizeof title, "Sweep %lld of %.120s%s", (long long)data->id,
-                 data->spec->workload_count ? data->spec->workload[0] : "", data->spec->workload_count > 1 ? " and more" : "");
+        snprintf(title, sizeof title, "Sweep %lld of %.120s%s%s", (long long)data->id,
+                 data->spec->workload_count ? data->spec->workload[0] : "", data->spec->workload_count > 1 ? " and more" : "",
+                 state);
     snprintf(sub, sizeof sub, "sweep %lld, %.16s; simulated by orchard %.60s, %.24s", (long long)data->id, data->hash,
              data->version ? data->version : "?", data->created ? data->created : "?");
     return page_create(title, sub);
@@ -278,6 +298,7 @@ bool report_sweep(struct orch_db *db, const char *which, struct page **page, str
         return false;
     *page = begin(data);
     page_section(*page, "Summary");
+    say_what_is_missing(*page, data);
     summary(*page, data);
     bool ok = keys_table(*page, data) || orch_no_memory(error);
     for (size_t w = 0; ok && w < data->spec->workload_count; w++)

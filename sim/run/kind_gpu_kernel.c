@@ -4,6 +4,7 @@
 #include "sim/run/framework_check.h"
 #include "sim/run/own_kernel.h"
 #include "sim/run/run_chain.h"
+#include "sim/run/run_gpu_kernel.h"
 #include "sim/run/run_internal.h"
 #include "sim/workload/gpu/frameworks/framework.h"
 #include "sim/workload/gpu/gpu_library.h"
@@ -20,6 +21,11 @@ struct gpu_operator {
     bool guessed;   /* which has not published them */
     struct framework_check check;
 };
+
+const struct gpu_library *run_gpu_library(const struct run *run)
+{
+    return &((const struct gpu_operator *)run->work)->library;
+}
 
 static bool has(const struct run_request *q)
 {

@@ -8,6 +8,7 @@
 #include "sim/base/format.h"
 #include "sim/language/utf8.h"
 #include "sim/run/language_batch.h"
+#include "sim/run/language_draft.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,7 +71,8 @@ static bool read_prompt(struct language_work *w, struct orch_error *error)
 static bool check_context(struct language_work *w, uint64_t prompt, bool timing, struct orch_error *error)
 {
     const struct language_shape *const s = &w->model.shape;
-    const uint64_t tokens = prompt + w->options.generate;
+    const bool apart = s->family->encodes_text; /* the encoder has the prompt */
+    const uint64_t tokens = apart && prompt > w->options.generate ? prompt : w->options.generate + (apart ? 0 : prompt);
     const unsigned most = w->options.context ? w->options.context : s->context;
     if (w->options.context > s->context)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("context") " %u: %s was made for %u tokens", w->options.context,
@@ -78,7 +80,7 @@ static bool check_context(struct language_work *w, uint64_t prompt, bool timing,
     if (tokens > most)
         return orch_fail(error, ORCH_USAGE, "%llu tokens of the prompt and %u to generate do not fit the context of %u tokens",
                          (unsigned long long)prompt, w->options.generate, most);
-    w->context = w->options.context ? w->options.context : (unsigned)tokens;
+    w->context = w->options.context ? w->options.context : apart ? w->options.generate : (unsigned)tokens;
     if (s->window && prompt > s->window && timing)
         return orch_fail(error, ORCH_UNMODELLED,
                          "%s attends to %u tokens at most; the prompt has %llu, and kernels of prompts have no window",
@@ -86,42 +88,6 @@ static bool check_context(struct language_work *w, uint64_t prompt, bool timing,
     return s->rope == SHAPE_ROPE_NONE || tokens <= ROTATED_POSITIONS ||
            orch_fail(error, ORCH_UNMODELLED, "%llu tokens: kernels rotate %d positions", (unsigned long long)tokens,
                      (int)ROTATED_POSITIONS);
-}
-
-/* Tokens of the draft are tokens of the model: each is written alike. */
-static bool check_vocabulary(const struct language_work *w, struct orch_error *error)
-{
-    const struct tokenizer *const a = w->model.tokenizer, *const b = w->draft.tokenizer;
-    const size_t count = tokenizer_count(a);
-    if (tokenizer_count(b) != count)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it has %zu tokens, %s has %zu", w->draft.name,
-                         tokenizer_count(b), w->model.name, count);
-    for (size_t i = 0; i < count; i++) {
-        size_t first, second;
-        const char *const here = tokenizer_piece(a, (uint32_t)i, &first), *const there = tokenizer_piece(b, (uint32_t)i, &second);
-        if (first != second || memcmp(here, there, first) != 0)
-            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: token %zu is '%.*s', of %s it is '%.*s'",
-                             w->draft.name, i, (int)(second < 40 ? second : 40), there, w->model.name,
-                             (int)(first < 40 ? first : 40), here);
-    }
-    return true;
-}
-
-static bool open_draft(struct language_work *w, struct orch_error *error)
-{
-    if (!w->options.draft)
-        return true;
-    if (strncmp(w->options.draft, LANGUAGE_ZOO, strlen(LANGUAGE_ZOO)) == 0)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: a draft proposes tokens, which takes a file with weights",
-                         w->options.draft);
-    w->options.draft_tokens = w->options.draft_tokens ? w->options.draft_tokens : LANGUAGE_DRAFT_USUALLY;
-    if (!language_model_open(w->options.draft, &w->draft, error) || !check_vocabulary(w, error))
-        return false;
-    if (w->model.shape.window || w->draft.shape.window)
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") ": models with a window of keys read one token at a time");
-    return w->context <= w->draft.shape.context ||
-           orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it was made for %u tokens; %u are needed", w->draft.name,
-                     w->draft.shape.context, w->context);
 }
 
 static bool open_workload(struct run *run, struct orch_error *error)
@@ -140,9 +106,9 @@ static bool open_workload(struct run *run, struct orch_error *error)
         w->options.generate = 0;
     if (language_is_timing(run))
         return check_context(w, w->options.prompt, true, error);
-    if (w->options.prompts)
+    if (w->options.prompts || w->options.batch > 1)
         return language_batch_open(w, error) && check_context(w, language_batch_longest(w->batch), false, error);
-    return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && open_draft(w, error);
+    return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && language_draft_open(w, error);
 }
 
 static void close_workload(struct run *run)
@@ -163,10 +129,15 @@ static bool check_timing(const struct run *run, struct orch_error *error)
     if (w->options.prompt_alone && !w->options.prompt)
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("generate") " 0 without a prompt: nothing would run (" ORCH_OPTION("prompt") " N)");
+    if (w->model.shape.family->encodes_text && !w->options.prompt)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt") " N: tokens of the text that the encoder of %s reads",
+                         w->model.name);
     if (w->options.prompt_text)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("prompt-text") ": time alone has no text; " ORCH_OPTION("prompt") " N is a prompt of N tokens");
+    if (w->options.stops)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("stop") ": time alone has no text (" ORCH_OPTION("mode") " full)");
     if (w->options.prompts)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompts") ": time alone has no texts (" ORCH_OPTION("mode") " full)");
     if (w->options.prompt_cache)
@@ -186,6 +157,13 @@ static bool check_parts(const struct run *run, struct orch_error *error)
 {
     const struct language_work *const w = run->work;
     const struct language_parts parts = language_parts(run);
+    const char *const cached = w->options.kv_cache;
+    if (cached && strcmp(cached, "f16") != 0 && strcmp(cached, "q8_0") != 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("kv-cache") " %s: it is f16 or q8_0", cached);
+    if (cached && w->options.prompt_cache)
+        return orch_fail(
+            error, ORCH_USAGE,
+            ORCH_OPTION("kv-cache") " and " ORCH_OPTION("prompt-cache") ": files hold keys and values as they are made");
     if (parts.prompt == PART_COUNT)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prefill-unit") " %s: it is cpu, amx, gpu or ane",
                          w->options.prefill_unit);
@@ -263,7 +241,12 @@ static uint64_t hash(const struct run *run)
         h = checksum_add(h, w->prompt.token, w->prompt.count * sizeof *w->prompt.token);
     h = language_model_checksum(h, &w->model);
     if (w->batch)
-        h = language_batch_checksum(checksum_add(h, &o->sequences, sizeof o->sequences), w->batch);
+        h = language_batch_checksum(h, w->batch);
+    h = checksum_add(checksum_add(h, &o->sequences, sizeof o->sequences), &o->batch, sizeof o->batch);
+    for (unsigned i = 0; i < o->stops; i++)
+        h = checksum_add(h, o->stop[i], strlen(o->stop[i]) + 1);
+    if (o->kv_cache)
+        h = checksum_add(h, o->kv_cache, strlen(o->kv_cache));
     if (o->prompt_cache)
         h = checksum_add(h, o->prompt_cache, strlen(o->prompt_cache));
     if (o->draft) {
@@ -314,7 +297,11 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
                     "the kernels of a pass are one command buffer, in which each waits for the one before it (gpu.between_us)"));
     return run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
            run_assumption_add(list, "cache", "inferred",
-                              run->kind->part == PART_ANE
+                              w->options.kv_cache && strcmp(w->options.kv_cache, "q8_0") == 0
+                                  ? "keys and values are q8_0: kernels round them when they write them where attention reads"
+                              : w->options.kv_cache
+                                  ? "keys and values are float16: kernels round them when they write them where attention reads"
+                              : run->kind->part == PART_ANE
                                   ? "keys and values are float16; kernels write them where attention reads"
                                   : "keys and values are float32; kernels write them where attention reads") &&
            run_assumption_add(list, "choice", "inferred", "choosing a token from the logits takes no time") &&
@@ -338,11 +325,18 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
            w != NULL;
 }
 
+/* Of all sequences. */
+static uint64_t prompt_tokens(const struct language_work *w)
+{
+    const uint64_t copies = w->options.batch > 1 ? w->options.batch : 1;
+    return w->batch ? language_batch_tokens(w->batch) : w->prompt.count + copies * w->options.prompt;
+}
+
 static bool add_counters(const struct language_work *w, struct run_result *r)
 {
     const double tokens = (double)w->decoded;
     bool ok = (!w->options.prompt_cache || run_values_add(&r->counters, LANGUAGE_CACHED_TOKENS, w->cached)) &&
-              run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)(w->prompt.count + w->options.prompt)) &&
+              run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)prompt_tokens(w)) &&
               run_values_add(&r->counters, LANGUAGE_GENERATED_TOKENS, (double)(w->tokens.count ? w->tokens.count : w->decoded)) &&
               run_values_add(&r->counters, LANGUAGE_WEIGHT_BYTES, (double)w->weight_bytes) &&
               run_values_add(&r->counters, LANGUAGE_CACHE_BYTES, (double)w->cache_bytes) &&
@@ -401,8 +395,9 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
     const struct language_work *const w = run->work;
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
     if (run->request->mode != RUN_FUNCTIONAL && w->decoded) {
-        fprintf(out, "first token  %s for %zu tokens of the prompt, %s\n", format_si(a, w->prefill.seconds, "s"),
-                w->prompt.count + w->options.prompt, format_si(b, w->prefill.joules, "J"));
+        fprintf(out, "first token  %s for %llu tokens of %s, %s\n", format_si(a, w->prefill.seconds, "s"),
+                (unsigned long long)prompt_tokens(w), w->batch || w->options.batch > 1 ? "all prompts" : "the prompt",
+                format_si(b, w->prefill.joules, "J"));
         fprintf(out, "each token   %s, %s, in the mean of %u\n", format_si(a, w->decode.seconds / w->decoded, "s"),
                 format_si(b, w->decode.joules / w->decoded, "J"), w->decoded);
     }

@@ -13,7 +13,8 @@ struct language_work {
     struct token_list prompt, tokens; /* tokens: those that were generated */
     struct token_text text;
     unsigned context;
-    const char *stop; /* why generation ended */
+    const char *stop;      /* why generation ended */
+    const char *stop_word; /* that ended it; NULL = none */
     struct language_sum prefill, decode;
     struct language_model draft;         /* proposes tokens; gguf NULL = there is none */
     unsigned proposed, accepted, passes; /* passes: over several tokens */

@@ -1,5 +1,5 @@
-/* Kinds "network-auto", "network", "network-gpu", "network-amx" and "network-ane": an ONNX or Core ML file, whose operators are
- * computed by kernels of a unit's library (run_network.h). */
+/* Kinds "network-auto", "network-hybrid", "network", "network-gpu", "network-amx" and "network-ane": an ONNX or Core ML file,
+ * whose operators are computed by kernels of a unit's library (run_network.h). */
 #include "isa/array_count.h"
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
@@ -97,7 +97,9 @@ static bool generate_missing(struct network *w, uint64_t seed, struct orch_error
             known = v->shape.dim[d] >= 0;
         if (!known)
             return orch_fail(error, ORCH_USAGE,
-                             "input '%.80s' has dimensions that the file leaves open: give it by " ORCH_OPTION("input"), v->name);
+                             "input '%.80s' has dimensions that the file leaves open: give it by " ORCH_OPTION(
+                                 "input") ", or each by " ORCH_OPTION("dim"),
+                             v->name);
         w->input[k] = generate(v, seed + k, error);
         if (!w->input[k])
             return false;
@@ -155,6 +157,12 @@ static void close_workload(struct run *run)
     run_result_free(&w->operators);
 }
 
+/* Whether each node goes to the unit that suits it. */
+static bool is_automatic(const struct run *run)
+{
+    return run->kind == &run_kind_network_auto || run->kind == &run_kind_network_hybrid;
+}
+
 static bool is_mixed(const struct run_request *q)
 {
     return q->precision && strcmp(q->precision, "mixed") == 0;
@@ -175,7 +183,7 @@ static bool check_precision(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     const enum orch_part part = run->kind->part;
-    const bool halves = part == PART_GPU || part == PART_ANE;
+    const bool halves = part == PART_GPU || part == PART_ANE || is_automatic(run);
     const bool half = q->precision && strcmp(q->precision, "f16") == 0, whole = q->precision && strcmp(q->precision, "f32") == 0;
     if (!q->precision || (whole && part != PART_ANE) || (half && halves) || (halves && is_mixed(q) && !is_timed_only(q)) ||
         (part == PART_ANE && is_fewer_bytes(q->precision)))
@@ -185,9 +193,8 @@ static bool check_precision(const struct run *run, struct orch_error *error)
                          ORCH_OPTION("precision") " mixed: which operators stay in f32 follows from values (" ORCH_OPTION(
                              "mode") " full or functional)");
     return orch_fail(error, ORCH_UNMODELLED,
-                     ORCH_OPTION("precision") " %s: networks are computed in f32, on the gpu also in f16 and mixed, on the ane "
-                                              "in f16, mixed, and with "
-                                              "weights of i4, p2, p6, p8 or sparse",
+                     ORCH_OPTION("precision") " %s: networks are computed in f32, on gpu and auto also in f16 and mixed, on the "
+                                              "ane in f16, mixed, and with weights of i4, p2, p6, p8 or sparse",
                      q->precision);
 }
 
@@ -203,14 +210,14 @@ static bool check(const struct run *run, struct orch_error *error)
                                                       : NULL;
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of networks; %s is one", option, q->workload);
-    if (q->policy && run->kind != &run_kind_network_auto)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s: chooses units, of " ORCH_OPTION("unit") " auto",
+    if (q->policy && !is_automatic(run))
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s: chooses units, of " ORCH_OPTION("unit") " auto or hybrid",
                          q->policy);
     const enum orch_part part = run->kind->part;
     if (q->unit && strcmp(q->unit, run_kind_unit(run->kind)) != 0)
         return orch_fail(
             error, ORCH_UNMODELLED,
-            ORCH_OPTION("unit") " %s: networks are lowered to kernels of cpu, amx, gpu and ane, or of the first three (auto)",
+            ORCH_OPTION("unit") " %s: networks are lowered to kernels of cpu, amx, gpu and ane, or of several (auto, hybrid)",
             q->unit);
     if (!check_precision(run, error))
         return false;
@@ -251,7 +258,7 @@ static enum orch_part part_of(const struct run *run)
 {
     const struct network *const w = run->work;
     const struct run_request *const q = run->request;
-    const bool by_class = run->kind == &run_kind_network_auto && q->policy && strcmp(q->policy, "class") == 0;
+    const bool by_class = is_automatic(run) && q->policy && strcmp(q->policy, "class") == 0;
     double clock_ghz;
     return by_class && !q->precision && network_plan_is_for_engine(w->model) &&
                    chip_number(q->chip, "ane.clock_ghz", &clock_ghz, NULL)
@@ -354,7 +361,7 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
 {
     struct network *const w = run->work;
     const enum orch_part part = part_of(run);
-    const bool automatic = run->kind == &run_kind_network_auto && part == PART_CPU, cores = part == PART_CPU && !automatic;
+    const bool automatic = is_automatic(run) && part == PART_CPU, cores = part == PART_CPU && !automatic;
     const bool characteristics = is_timed_only(run->request);
     struct mem_space *const space = cores || characteristics ? NULL : run_space_create(run, error);
     (void)given;
@@ -364,14 +371,15 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                                   .part = part,
                                   .automatic = automatic,
                                   .overlaps = automatic && run->request->mode != RUN_FUNCTIONAL &&
-                                              network_plan_overlaps(run->request->policy),
+                                              network_plan_overlaps(network_plan_policy(run->request)),
                                   .space = space,
                                   .model = w->model,
                                   .input = w->input,
                                   .sum = m,
+                                  .waits = run->progress,
                                   .characteristics = characteristics,
                                   .result = r};
-    if (characteristics || part == PART_ANE || w->run.overlaps)
+    if (characteristics || part == PART_ANE || w->run.overlaps || (automatic && run->request->precision))
         w->run.operators = &w->operators;
     const bool ok = (cores || characteristics || space) && compute(run, w, r, error);
     run_space_free(space, run, m);
@@ -392,31 +400,9 @@ static bool account(struct run *run, const struct run_measure *m, struct run_res
     return run_network_account(run, &w->run, m, r, error);
 }
 
-/* ---- the table of operators ---- */
-
-static void show_number(FILE *out, const struct run_result *r, const char *counter, size_t place, const char *unit)
-{
-    char name[60], text[FORMAT_SIZE];
-    snprintf(name, sizeof name, "network.kernel%zu.%s", place, counter);
-    const double number = run_values_get(&r->counters, name);
-    fprintf(out, " ");
-    format_right(out, isnan(number) ? "" : format_si(text, number, unit), 10);
-}
-
 static void explain(FILE *out, const struct run *run, const struct run_result *r)
 {
-    const struct network *const w = run->work;
-    const bool overlap = w->run.overlaps;
-    fprintf(out, "operators    unit%s, time, energy, kernel, what limits it\n", overlap ? ", beginning" : "");
-    for (size_t k = 0; k < r->placement.count; k++) {
-        const struct run_placement *const p = &r->placement.item[k];
-        fprintf(out, "  %-36.36s %-9s", p->op, strcmp(p->unit, RUN_NETWORK_REFERENCE) == 0 ? "fallback" : p->unit);
-        if (overlap)
-            show_number(out, r, "begin_seconds", k + 1, "s");
-        show_number(out, r, "seconds", k + 1, "s");
-        show_number(out, r, "joules", k + 1, "J");
-        fprintf(out, "  %s; %s\n", p->kernel, p->why);
-    }
+    run_network_explain(out, &((const struct network *)run->work)->run, r);
 }
 
 /* One row for each unit that is asked for; by itself a network goes to whichever unit is done first with each node. On GPU and
@@ -444,6 +430,7 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
         .explain = explain,                                                                                                      \
     };
 KIND(run_kind_network_auto, "network-auto", PART_CPU, "auto", true)
+KIND(run_kind_network_hybrid, "network-hybrid", PART_CPU, "hybrid", true)
 KIND(run_kind_network, "network", PART_CPU, NULL, true)
 KIND(run_kind_network_gpu, "network-gpu", PART_GPU, NULL, false)
 KIND(run_kind_network_amx, "network-amx", PART_AMX, NULL, true)

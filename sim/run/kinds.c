@@ -17,11 +17,11 @@
 /* Files are tried from top to bottom. So are kernels, unless a unit is asked for: AMX has its products, then comes the GPU; AMX
  * has the others only when it is asked for. */
 static const struct run_kind *const kinds[] = {
-    &run_kind_amx,          &run_kind_amx_product,  &run_kind_amx_program,     &run_kind_gpu_kernel,   &run_kind_ane_kernel,
-    &run_kind_cpu_kernel,   &run_kind_cpu_library,  &run_kind_gpu_row,         &run_kind_gpu_code,     &run_kind_gpu_source,
-    &run_kind_ane_program,  &run_kind_elf,          &run_kind_amx_library,     &run_kind_network_auto, &run_kind_network,
-    &run_kind_network_gpu,  &run_kind_network_amx,  &run_kind_network_ane,     &run_kind_language,     &run_kind_language_amx,
-    &run_kind_language_gpu, &run_kind_language_ane, &run_kind_language_hybrid,
+    &run_kind_amx,          &run_kind_amx_product,  &run_kind_amx_program,  &run_kind_gpu_kernel,      &run_kind_ane_kernel,
+    &run_kind_cpu_kernel,   &run_kind_cpu_library,  &run_kind_gpu_row,      &run_kind_gpu_code,        &run_kind_gpu_source,
+    &run_kind_ane_program,  &run_kind_elf,          &run_kind_amx_library,  &run_kind_network_auto,    &run_kind_network_hybrid,
+    &run_kind_network,      &run_kind_network_gpu,  &run_kind_network_amx,  &run_kind_network_ane,     &run_kind_language,
+    &run_kind_language_amx, &run_kind_language_gpu, &run_kind_language_ane, &run_kind_language_hybrid,
 };
 
 const struct run_kind *run_kind_named(const char *name)
@@ -130,7 +130,7 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
     const struct run_request *const q = run->request;
     if (q->steps || q->kernel)
         return &run_kind_gpu_row;
-    if (language_model_is(q->workload))
+    if (language_model_is(q->workload) || (q->language && language_model_generates(q->workload)))
         return language_kind(q);
     if (run_network_is_product(q))
         return &run_kind_network_auto;

@@ -3,6 +3,43 @@
 #include "sim/language/sampler.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* Tokens of the draft are tokens of the model: each is written alike. */
+static bool check_vocabulary(const struct language_work *w, struct orch_error *error)
+{
+    const struct tokenizer *const a = w->model.tokenizer, *const b = w->draft.tokenizer;
+    const size_t count = tokenizer_count(a);
+    if (tokenizer_count(b) != count)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it has %zu tokens, %s has %zu", w->draft.name,
+                         tokenizer_count(b), w->model.name, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t first, second;
+        const char *const here = tokenizer_piece(a, (uint32_t)i, &first), *const there = tokenizer_piece(b, (uint32_t)i, &second);
+        if (first != second || memcmp(here, there, first) != 0)
+            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: token %zu is '%.*s', of %s it is '%.*s'",
+                             w->draft.name, i, (int)(second < 40 ? second : 40), there, w->model.name,
+                             (int)(first < 40 ? first : 40), here);
+    }
+    return true;
+}
+
+bool language_draft_open(struct language_work *w, struct orch_error *error)
+{
+    if (!w->options.draft)
+        return true;
+    if (strncmp(w->options.draft, LANGUAGE_ZOO, strlen(LANGUAGE_ZOO)) == 0)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: a draft proposes tokens, which takes a file with weights",
+                         w->options.draft);
+    w->options.draft_tokens = w->options.draft_tokens ? w->options.draft_tokens : LANGUAGE_DRAFT_USUALLY;
+    if (!language_model_open(w->options.draft, &w->draft, error) || !check_vocabulary(w, error))
+        return false;
+    if (w->model.shape.window || w->draft.shape.window)
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") ": models with a window of keys read one token at a time");
+    return w->context <= w->draft.shape.context ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it was made for %u tokens; %u are needed", w->draft.name,
+                     w->draft.shape.context, w->context);
+}
 
 struct language_draft {
     struct language_stepper *stepper;
@@ -10,7 +47,7 @@ struct language_draft {
 };
 
 struct language_draft *language_draft_create(const struct language_model *model, struct language_unit *unit, enum orch_part part,
-                                             unsigned context, struct orch_error *error)
+                                             const struct language_room *room, struct orch_error *error)
 {
     static const struct sampler_params greedy = {.repetition_penalty = 1};
     struct language_draft *const d = calloc(1, sizeof *d);
@@ -19,7 +56,7 @@ struct language_draft *language_draft_create(const struct language_model *model,
         return NULL;
     }
     if (language_model_runs(model, error))
-        d->stepper = language_stepper_create(model, unit, part, context, 1, error);
+        d->stepper = language_stepper_create(model, unit, part, room, error);
     if (d->stepper)
         d->sampler = sampler_create(&greedy, model->shape.vocabulary, 0, error);
     if (d->sampler)

@@ -11,7 +11,9 @@ static bool feed(struct language_stepper *s, const struct placed_layer *l, unsig
 {
     const struct shape_family *const f = s->shape->family;
     const uint64_t values = (uint64_t)tokens * s->shape->feed_forward;
-    const char *const function = f->activation == SHAPE_SILU ? "silu" : f->activation == SHAPE_GELU ? "gelu" : "gelu_tanh";
+    static const char *const names[] = {
+        [SHAPE_SILU] = "silu", [SHAPE_GELU] = "gelu", [SHAPE_GELU_TANH] = "gelu_tanh", [SHAPE_RELU] = "relu"};
+    const char *const function = names[f->activation];
     char op[32];
     snprintf(op, sizeof op, "%s%s", function, f->gated ? "+mul" : "");
     if (f->gated)

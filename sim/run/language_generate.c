@@ -4,6 +4,7 @@
 #include "sim/base/checksum.h"
 #include "sim/run/language_cache.h"
 #include "sim/run/language_draft.h"
+#include "sim/run/language_stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,26 +20,40 @@ struct generation {
     struct sampler *sampler;
     struct token_stream stream;
     struct token_list history;
-    float *kept; /* logits behind a prompt that a file had whole; else NULL */
+    size_t begun, shown; /* bytes of the text: those of the prompt, and those that somebody has seen */
+    float *kept;         /* logits behind a prompt that a file had whole; else NULL */
 };
 
-/* What is new of the text. */
-static void show(const struct generation *g, size_t from)
+/* What is new of the text, but for what may become a word that ends it. */
+static void show(struct generation *g, bool ended)
 {
+    const struct token_text *const text = &g->work->text;
     FILE *const out = g->run->request->program_output;
-    if (!out || g->work->text.length == from)
+    const size_t held =
+        ended || text->length <= g->begun ? 0 : language_stop_held(&g->work->options, text->text, g->begun, text->length);
+    if (!out || text->length <= g->shown + held)
         return;
-    fwrite(g->work->text.text + from, 1, g->work->text.length - from, out);
+    fwrite(text->text + g->shown, 1, text->length - held - g->shown, out);
     fflush(out);
+    g->shown = text->length - held;
 }
 
 static bool add_token(struct generation *g, uint32_t token, struct orch_error *error)
 {
-    const size_t before = g->work->text.length;
-    if (!token_list_add(&g->history, token, error) || !token_stream_add(&g->stream, token, &g->work->text, error))
-        return false;
-    show(g, before);
-    return true;
+    return token_list_add(&g->history, token, error) && token_stream_add(&g->stream, token, &g->work->text, error);
+}
+
+/* A word that ends the text is no part of it. */
+static void find_stop(struct generation *g)
+{
+    struct language_work *const w = g->work;
+    size_t at;
+    if (w->options.stops && w->text.length > g->begun)
+        w->stop_word = language_stop_find(&w->options, w->text.text, g->begun, w->text.length, &at);
+    if (!w->stop_word)
+        return;
+    w->text.length = at;
+    w->stop = "word";
 }
 
 /* What a file with keys and values of the prompt has to fit. */
@@ -60,6 +75,8 @@ static bool prefill(struct generation *g, const float **logits, struct orch_erro
     for (size_t i = 0; i < w->prompt.count; i++)
         if (!add_token(g, w->prompt.token[i], error))
             return false;
+    g->begun = w->text.length;
+    show(g, false);
     const struct language_parts parts = language_parts(g->run);
     const char *const cache = w->options.prompt_cache;
     struct prompt_cache_shape shape = {0};
@@ -94,7 +111,9 @@ static bool generated(struct generation *g, uint32_t token, bool *ended, struct 
                        1e9 * (w->prefill.seconds + w->decode.seconds));
     if (tokenizer_ends(w->model.tokenizer, token))
         w->stop = token == tokenizer_begin(w->model.tokenizer) ? "bos" : "eos";
-    *ended = tokenizer_ends(w->model.tokenizer, token) || w->tokens.count >= w->options.generate;
+    find_stop(g);
+    show(g, false);
+    *ended = w->stop_word || tokenizer_ends(w->model.tokenizer, token) || w->tokens.count >= w->options.generate;
     return true;
 }
 
@@ -156,10 +175,9 @@ static bool generate(struct generation *g, struct orch_error *error)
     token_stream_start(&g->stream, g->work->model.tokenizer, true);
     if (!prefill(g, &logits, error) || !(g->draft ? decode_drafted : decode)(g, logits, error))
         return false;
-    const size_t before = g->work->text.length;
-    if (!token_stream_end(&g->stream, &g->work->text, error))
+    if (!g->work->stop_word && !token_stream_end(&g->stream, &g->work->text, error))
         return false;
-    show(g, before);
+    show(g, true);
     if (g->run->request->program_output && g->work->text.length)
         fputc('\n', g->run->request->program_output);
     return true;
@@ -169,17 +187,19 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
 {
     struct language_work *const w = run->work;
     struct language_unit *const unit = language_unit_create(run->request, result, error);
+    const struct language_room room = {w->context, 1, w->options.kv_cache};
     struct generation g = {.run = run, .work = w, .unit = unit};
     w->prefill = w->decode = (struct language_sum){0};
     w->cached = 0;
+    w->stop_word = NULL;
     w->tokens.count = w->text.length = w->decoded = w->proposed = w->accepted = w->passes = 0;
     if (unit && language_model_runs(&w->model, error))
-        g.stepper = language_stepper_create(&w->model, unit, run->kind->part, w->context, 1, error);
+        g.stepper = language_stepper_create(&w->model, unit, run->kind->part, &room, error);
     if (g.stepper)
         g.sampler = sampler_create(&w->options.sampling, w->model.shape.vocabulary, run->request->seed, error);
     bool ok = g.sampler != NULL;
     if (ok && w->options.draft) {
-        g.draft = language_draft_create(&w->draft, unit, language_draft_part(run), w->context, error);
+        g.draft = language_draft_create(&w->draft, unit, language_draft_part(run), &room, error);
         ok = g.draft && language_stepper_answer(g.stepper, w->options.draft_tokens + 1, error);
     }
     ok = ok && generate(&g, error);

@@ -14,6 +14,14 @@ bool language_model_is(const char *workload)
            (dot && strcmp(dot, ".gguf") == 0);
 }
 
+bool language_model_generates(const char *workload)
+{
+    const size_t prefix = strlen(LANGUAGE_ZOO);
+    const struct shape_published *const p =
+        strncmp(workload, LANGUAGE_ZOO, prefix) == 0 ? shape_published_named(workload + prefix) : NULL;
+    return p && shape_family_named(p->family)->encoder;
+}
+
 static bool open_published(const char *name, struct language_model *m, struct orch_error *error)
 {
     const struct shape_published *const published = shape_published_named(name);

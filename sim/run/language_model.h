@@ -18,6 +18,8 @@ struct language_model {
 
 /* "model:llama-7b", which is none of the networks (sim/network/zoo), or a file that ends in .gguf. */
 bool language_model_is(const char *workload);
+/* A network with an encoder whose decoder is a language model when tokens are asked for: model:whisper-tiny, model:t5-base. */
+bool language_model_generates(const char *workload);
 /* False with what is wrong; close in any case. */
 bool language_model_open(const char *workload, struct language_model *model, struct orch_error *error);
 void language_model_close(struct language_model *model);

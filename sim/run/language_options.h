@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+enum { LANGUAGE_STOPS = 8 };
+
 struct language_options {
     const char *prompt_text;  /* NULL = none */
     unsigned prompt;          /* tokens of a prompt without text, for time alone; 0 = not asked for */
@@ -14,12 +16,16 @@ struct language_options {
     unsigned context;         /* tokens that the cache holds; 0 = as many as are needed */
     const char *prefill_unit; /* that reads the prompt; NULL = the one that goes on */
     struct sampler_params sampling;
-    const char *prompt_cache; /* file that keys and values of the prompt are taken from and written to; NULL = none */
-    const char *draft;        /* GGUF file of a small model that proposes tokens; NULL = none */
-    const char *draft_unit;   /* NULL = the one that goes on */
-    unsigned draft_tokens;    /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
-    const char *prompts;      /* file with a prompt a line; NULL = there is one prompt */
-    unsigned sequences;       /* that generate side by side; 0 = 1, of a file with prompts 8 */
+    const char *prompt_cache;         /* file that keys and values of the prompt are taken from and written to; NULL = none */
+    const char *stop[LANGUAGE_STOPS]; /* texts that end the generation and are no part of it, none of them empty */
+    unsigned stops;
+    const char *kv_cache;   /* type of keys and values in the cache: "f16", "q8_0"; NULL = that of values */
+    const char *draft;      /* GGUF file of a small model that proposes tokens; NULL = none */
+    const char *draft_unit; /* NULL = the one that goes on */
+    unsigned draft_tokens;  /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
+    const char *prompts;    /* file with a prompt a line; NULL = there is one prompt */
+    unsigned batch;         /* sequences that begin together, and end before others do; 0 = not asked for */
+    unsigned sequences;     /* that generate side by side; 0 = 1, of a file with prompts 8 */
 };
 
 /* The share of memory that the GPU may hold: measured on a 32 GB M1 Max (chip database, gpu_memory_share_note). */

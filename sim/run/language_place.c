@@ -93,10 +93,9 @@ static bool place_layer(struct language_stepper *s, unsigned number)
     const struct decoder_layer *const l = decoder_layer_at(s->model->weights, number);
     struct placed_layer *const to = &s->layer[number];
     const struct language_shape *const p = s->shape;
-    const uint64_t row = (uint64_t)p->kv_heads * p->head_size;
     const unsigned experts = p->experts ? p->experts : 1;
-    const uint64_t rows = (uint64_t)s->context * s->lanes;
-    s->cache_bytes += 2 * s->value_bytes * row * rows;
+    const uint64_t cache = language_cached_row(s) * s->context * s->lanes;
+    s->cache_bytes += 2 * cache;
     return place_norm(s, &l->attention_norm, p->width, &to->attention_norm) &&
            place_norm(s, &l->feed_forward_norm, p->width, &to->feed_forward_norm) &&
            place_norm(s, &l->query_norm, p->head_size, &to->query_norm) &&
@@ -104,8 +103,7 @@ static bool place_layer(struct language_stepper *s, unsigned number)
            place_matrix(s, &l->key, 1, &to->key) && place_matrix(s, &l->value, 1, &to->value) &&
            place_matrix(s, &l->output, 1, &to->output) && place_matrix(s, &l->gate, experts, &to->gate) &&
            place_matrix(s, &l->up, experts, &to->up) && place_matrix(s, &l->down, experts, &to->down) &&
-           place_matrix(s, &l->router, 1, &to->router) && place_values(s, row * rows, &to->keys) &&
-           place_values(s, row * rows, &to->values);
+           place_matrix(s, &l->router, 1, &to->router) && place(s, NULL, cache, &to->keys) && place(s, NULL, cache, &to->values);
 }
 
 /* ---- values ---- */
@@ -161,25 +159,41 @@ static bool place_all(struct language_stepper *s)
               place_values(s, n * p->width, &s->stream) && place_values(s, n * p->width, &s->normed) &&
               place_values(s, n * p->width, &s->mixed) && place_values(s, queries, &s->query) &&
               place_values(s, queries, &s->turned_query) && place_values(s, queries, &s->attended) &&
-              place_values(s, keys, &s->key) && place_values(s, n * p->feed_forward, &s->gate) &&
-              place_values(s, n * p->feed_forward, &s->up) && place_values(s, p->vocabulary, &s->logits) &&
-              place_values(s, n * p->width, &s->row) && place(s, NULL, sizeof(float) * n * p->width, &s->table) &&
-              place_vector(s, &scale, 1, &s->scale) && place_speeds(s) && place_experts(s);
+              place_values(s, keys, &s->key) && (!s->cached || place_values(s, keys, &s->turned_key)) &&
+              place_values(s, n * p->feed_forward, &s->gate) && place_values(s, n * p->feed_forward, &s->up) &&
+              place_values(s, p->vocabulary, &s->logits) && place_values(s, n * p->width, &s->row) &&
+              place(s, NULL, sizeof(float) * n * p->width, &s->table) && place_vector(s, &scale, 1, &s->scale) &&
+              place_speeds(s) && place_experts(s);
     for (unsigned i = 0; ok && i < p->layers; i++)
         ok = place_layer(s, i);
     return ok && place_index(s) &&
            (!s->widened_values || s->turned || place(s, NULL, sizeof(float) * s->widened_values, &s->widened));
 }
 
-/* A token of each lane, or as many of one as its cache holds. */
+/* As many tokens as the caches hold. */
 static unsigned most_in_pass(unsigned context, unsigned lanes)
 {
-    const unsigned most = context > lanes ? context : lanes;
-    return most < LANGUAGE_BATCH ? most : LANGUAGE_BATCH;
+    const uint64_t most = (uint64_t)context * lanes;
+    return most < LANGUAGE_BATCH ? (unsigned)most : LANGUAGE_BATCH;
+}
+
+/* Kernels of the cache take queries in f32, heads of whole fours, and tokens of whole blocks. */
+static bool check_cached(const struct language_stepper *s)
+{
+    const struct language_shape *const p = s->shape;
+    if (!s->cached)
+        return true;
+    if (s->turned)
+        return orch_fail(s->error, ORCH_UNMODELLED, ORCH_OPTION("kv-cache") " %s: keys and values of the Neural Engine are f16",
+                         s->cached->name);
+    return (p->head_size % 4 == 0 && p->kv_heads * p->head_size % s->cached->values == 0) ||
+           orch_fail(s->error, ORCH_UNMODELLED,
+                     ORCH_OPTION("kv-cache") " %s: %u heads of %u values a token are no whole blocks of %u", s->cached->name,
+                     p->kv_heads, p->head_size, s->cached->values);
 }
 
 struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,
-                                                 enum orch_part part, unsigned context, unsigned lanes, struct orch_error *error)
+                                                 enum orch_part part, const struct language_room *room, struct orch_error *error)
 {
     struct language_stepper *const s = calloc(1, sizeof *s);
     if (!s) {
@@ -190,10 +204,11 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
                                    .shape = &model->shape,
                                    .unit = unit,
                                    .part = part,
-                                   .context = context,
-                                   .lanes = lanes,
+                                   .context = room->context,
+                                   .lanes = room->lanes,
+                                   .cached = room->cached ? block_format_named(room->cached) : NULL,
                                    .answers = 1,
-                                   .batch = most_in_pass(context, lanes),
+                                   .batch = most_in_pass(room->context, room->lanes),
                                    .values = part == PART_ANE ? "f16" : "f32",
                                    .value_bytes = part == PART_ANE ? 2 : 4,
                                    .turned = part == PART_ANE,
@@ -201,10 +216,10 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
                                    .error = error};
     s->layer = calloc(model->shape.layers, sizeof *s->layer);
     s->shown = calloc(model->shape.vocabulary, sizeof *s->shown);
-    s->places = calloc(lanes, sizeof *s->places);
+    s->places = calloc(room->lanes, sizeof *s->places);
     if (!s->layer || !s->shown || !s->places)
         orch_no_memory(error);
-    else if (place_all(s))
+    else if (check_cached(s) && place_all(s))
         return s;
     language_stepper_free(s);
     return NULL;

@@ -5,6 +5,24 @@
 
 /* ---- a pass ---- */
 
+/* Of a pass over several sequences: tokens of one stand side by side, and follow what its cache holds. */
+static unsigned position_of(const struct language_stepper *s, unsigned t)
+{
+    unsigned before = 0;
+    while (before < t && s->side[t - before - 1].lane == s->side[t].lane)
+        before++;
+    return s->places[s->side[t].lane] + before;
+}
+
+/* Those of one sequence from `t` on. */
+static unsigned tokens_of_lane(const struct language_stepper *s, unsigned t, unsigned end)
+{
+    unsigned count = 1;
+    while (t + count < end && s->side[t + count].lane == s->side[t].lane)
+        count++;
+    return count;
+}
+
 static bool embed(struct language_stepper *s, const uint32_t *token)
 {
     const struct shape_family *const f = s->shape->family;
@@ -14,67 +32,41 @@ static bool embed(struct language_stepper *s, const uint32_t *token)
         (f->scaled_embedding && !language_combine(s, "embedding_scale", "mul", values, 1, &s->stream, &s->scale, &s->stream)))
         return false;
     for (unsigned i = 0; i < s->count; i++)
-        position[i] = s->side ? s->places[s->side[i]] : s->position + i;
+        position[i] = s->side ? position_of(s, i) : s->position + i;
     return !f->positions || (language_look_up(s, "position_embd", &s->ends.positions, position, s->count, &s->row) &&
                              language_combine(s, "position_embd", "add", values, 0, &s->stream, &s->row, &s->stream));
 }
 
-/* Queries of the pass over what the cache holds; a window leaves the oldest out, and only single tokens have one. */
-static bool look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
-                      const struct language_buffer *attended)
+/* Keys are rotated on their way into the cache, unless it is of another type. */
+static bool keep_keys(struct language_stepper *s, const struct language_buffer *made, const struct language_buffer *key)
 {
-    const struct language_shape *const p = s->shape;
-    const uint64_t row = (uint64_t)s->value_bytes * p->kv_heads * p->head_size;
-    const unsigned end = s->position + s->count, seen = p->window && end > p->window ? p->window : end;
-    const uint64_t oldest = s->first + (end - seen);
-    const struct language_buffer keys = language_part(&l->keys, row * oldest, row * seen),
-                                 values = language_part(&l->values, row * oldest, row * seen);
-    const uint64_t queries = (uint64_t)s->count * p->heads * p->head_size;
-    const struct language_buffer from = language_values(s, query, queries), to = language_values(s, attended, queries);
-    const struct language_call call = {.title = "attention",
-                                       .precision = s->values,
-                                       .part = language_rest_part(s),
-                                       .input = {&from, &keys, &values},
-                                       .inputs = 3,
-                                       .result = &to,
-                                       .result_place = 3};
-    return language_unit_call(s->unit, &call, s->sum, s->error, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", p->heads, seen,
-                              p->head_size, p->kv_heads, s->count);
+    const bool turns = s->shape->rope != SHAPE_ROPE_NONE;
+    if (!turns)
+        return language_keep(s, "cache_k", s->count, made, key);
+    return language_rotate(s, "rope_k", s->shape->kv_heads, made, s->cached ? &s->turned_key : key) &&
+           (!s->cached || language_keep(s, "cache_k", s->count, &s->turned_key, key));
 }
 
-static bool copy(struct language_stepper *s, const char *title, unsigned values, const struct language_buffer *from,
-                 const struct language_buffer *to)
-{
-    const struct language_call call = {.title = title,
-                                       .precision = s->values,
-                                       .part = language_rest_part(s),
-                                       .input = {from},
-                                       .inputs = 1,
-                                       .result = to,
-                                       .result_place = 1};
-    return language_unit_call(s->unit, &call, s->sum, s->error, "slice:1x%u,h=1,w=%u", values, values);
-}
-
-/* Token `t` of a pass over several sequences: its key and value go where its sequence's are, or (`looks`) its query over them. */
+/* `s->count` tokens of one sequence from `t` on: keys and values go where its sequence's are, or (`looks`) queries over them. */
 static bool attend_lane(struct language_stepper *s, const struct placed_layer *l, unsigned t, bool looks)
 {
     const struct language_shape *const p = s->shape;
-    const unsigned width = p->kv_heads * p->head_size, queries = p->heads * p->head_size;
+    const unsigned width = p->kv_heads * p->head_size, queries = p->heads * p->head_size, count = s->count;
     const uint64_t row = (uint64_t)s->value_bytes * width, wide = (uint64_t)s->value_bytes * queries;
     const bool turns = p->rope != SHAPE_ROPE_NONE;
-    s->position = s->places[s->side[t]];
-    s->first = s->side[t] * s->context;
-    const uint64_t at = s->first + s->position;
-    const struct language_buffer key = language_part(&l->keys, row * at, row), value = language_part(&l->values, row * at, row);
-    const struct language_buffer made = language_part(&s->key, row * t, row), found = language_part(&s->attended, row * t, row);
-    const struct language_buffer query = language_part(&s->query, wide * t, wide);
-    const struct language_buffer turned = language_part(&s->turned_query, wide * t, wide);
-    const struct language_buffer attended = language_part(&s->attended, wide * t, wide);
+    s->position = s->places[s->side[t].lane];
+    s->first = s->side[t].lane * s->context;
+    const struct language_buffer key = language_cached(s, &l->keys, s->position, count),
+                                 value = language_cached(s, &l->values, s->position, count);
+    const struct language_buffer made = language_part(&s->key, row * t, row * count),
+                                 found = language_part(&s->attended, row * t, row * count);
+    const struct language_buffer query = language_part(&s->query, wide * t, wide * count);
+    const struct language_buffer turned = language_part(&s->turned_query, wide * t, wide * count);
+    const struct language_buffer attended = language_part(&s->attended, wide * t, wide * count);
     if (looks)
-        return look_back(s, l, turns ? &turned : &query, &attended);
-    return copy(s, "values", width, &found, &value) && (turns ? language_rotate(s, "rope_q", p->heads, &query, &turned) &&
-                                                                    language_rotate(s, "rope_k", p->kv_heads, &made, &key)
-                                                              : copy(s, "keys", width, &made, &key));
+        return language_look_back(s, l, turns ? &turned : &query, &attended);
+    return language_keep(s, "cache_v", count, &found, &value) &&
+           (!turns || language_rotate(s, "rope_q", p->heads, &query, &turned)) && keep_keys(s, &made, &key);
 }
 
 /* Sequences have positions and caches of their own. What heads see is written where values were, so all of these go first. */
@@ -82,11 +74,11 @@ static bool attend_lanes(struct language_stepper *s, const struct placed_layer *
 {
     const unsigned count = s->count;
     bool ok = true;
-    s->count = 1;
-    for (unsigned t = 0; ok && t < count; t++)
-        ok = attend_lane(s, l, t, false);
-    for (unsigned t = 0; ok && t < count; t++)
-        ok = attend_lane(s, l, t, true);
+    for (int looks = 0; looks < 2; looks++)
+        for (unsigned t = 0; ok && t < count; t += s->count) {
+            s->count = tokens_of_lane(s, t, count);
+            ok = attend_lane(s, l, t, looks);
+        }
     s->count = count;
     return ok;
 }
@@ -95,13 +87,11 @@ static bool attend_lanes(struct language_stepper *s, const struct placed_layer *
 static bool attend(struct language_stepper *s, const struct placed_layer *l)
 {
     const struct language_shape *const p = s->shape;
-    const uint64_t row = (uint64_t)s->value_bytes * p->kv_heads * p->head_size;
-    const bool turns = p->rope != SHAPE_ROPE_NONE;
-    const uint64_t at = s->first + s->position;
-    const struct language_buffer key = language_part(&l->keys, row * at, row * s->count),
-                                 value = language_part(&l->values, row * at, row * s->count);
-    const struct language_buffer *const made = turns || s->side ? &s->key : &key;
-    const struct language_buffer *const found = s->side ? &s->attended : &value; /* which is free until heads look back */
+    const bool turns = p->rope != SHAPE_ROPE_NONE, apart = s->side || s->cached; /* apart: not written where they stay */
+    const struct language_buffer key = language_cached(s, &l->keys, s->position, s->count),
+                                 value = language_cached(s, &l->values, s->position, s->count);
+    const struct language_buffer *const made = turns || apart ? &s->key : &key;
+    const struct language_buffer *const found = apart ? &s->attended : &value; /* which is free until heads look back */
     if (!language_multiply(s, "attn_q", &l->query, 0, s->count, &s->normed, &s->query) ||
         !language_multiply(s, "attn_k", &l->key, 0, s->count, &s->normed, made) ||
         !language_multiply(s, "attn_v", &l->value, 0, s->count, &s->normed, found))
@@ -111,9 +101,10 @@ static bool attend(struct language_stepper *s, const struct placed_layer *l)
         return false;
     if (s->side)
         return attend_lanes(s, l) && language_multiply(s, "attn_output", &l->output, 0, s->count, &s->attended, &s->mixed);
-    return (!turns || (language_rotate(s, "rope_q", p->heads, &s->query, &s->turned_query) &&
-                       language_rotate(s, "rope_k", p->kv_heads, &s->key, &key))) &&
-           look_back(s, l, turns ? &s->turned_query : &s->query, &s->attended) &&
+    return (!turns || language_rotate(s, "rope_q", p->heads, &s->query, &s->turned_query)) &&
+           (!(turns || apart) || keep_keys(s, &s->key, &key)) &&
+           (!apart || language_keep(s, "cache_v", s->count, found, &value)) &&
+           language_look_back(s, l, turns ? &s->turned_query : &s->query, &s->attended) &&
            language_multiply(s, "attn_output", &l->output, 0, s->count, &s->attended, &s->mixed);
 }
 
@@ -128,12 +119,32 @@ static bool run_layer(struct language_stepper *s, const struct placed_layer *l)
            language_feed_forward(s, l) && language_combine(s, "residual", "add", values, 0, &s->stream, &s->mixed, &s->stream);
 }
 
-/* What follows the last tokens of the pass. */
+/* Of a pass over several sequences, the tokens that have an answer, side by side. */
+static bool gather_answers(struct language_stepper *s)
+{
+    const uint64_t row = (uint64_t)s->value_bytes * s->shape->width;
+    bool ok = true;
+    for (unsigned t = 0, answers = 0; ok && t < s->count; t++) {
+        const struct language_buffer from = language_part(&s->stream, row * t, row),
+                                     to = language_part(&s->row, row * answers, row);
+        if (s->side[t].answers) {
+            ok = language_copy(s, "answers", s->shape->width, &from, &to);
+            answers++;
+        }
+    }
+    return ok;
+}
+
+/* What follows the last tokens of the pass, or those that have an answer. */
 static bool make_logits(struct language_stepper *s, unsigned tokens, const float **logits)
 {
     const struct language_shape *const p = s->shape;
     const uint64_t row = (uint64_t)s->value_bytes * p->width, values = (uint64_t)tokens * p->vocabulary;
-    const struct language_buffer last = language_part(&s->stream, row * (s->count - tokens), row * tokens);
+    const bool some = s->side && tokens < s->count;
+    const struct language_buffer last =
+        language_part(some ? &s->row : &s->stream, some ? 0 : row * (s->count - tokens), row * tokens);
+    if (some && !gather_answers(s))
+        return false;
     if (!language_normalise(s, "output_norm", &s->last_norm, tokens, &last, &s->normed) ||
         !language_multiply(s, "output", &s->head, 0, tokens, &s->normed, &s->logits))
         return false;
@@ -152,7 +163,7 @@ static bool run_pass(struct language_stepper *s, const uint32_t *token, unsigned
     bool ok = embed(s, token);
     for (unsigned i = 0; ok && i < s->shape->layers; i++)
         ok = run_layer(s, &s->layer[i]);
-    ok = ok && (!logits || make_logits(s, answers, logits)) && language_unit_close_steps(s->unit, &pass, 1, s->error);
+    ok = ok && (!logits || !answers || make_logits(s, answers, logits)) && language_unit_close_steps(s->unit, &pass, 1, s->error);
     s->sum = sum;
     s->position += count;
     if (ok)
@@ -175,15 +186,22 @@ void language_stepper_use(struct language_stepper *stepper, enum orch_part part)
     stepper->part = part;
 }
 
+static bool check_tokens(const struct language_stepper *s, const uint32_t *token, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (token[i] >= s->shape->vocabulary)
+            return orch_fail(s->error, ORCH_USAGE, "token %u: the vocabulary has %u tokens", token[i], s->shape->vocabulary);
+    return true;
+}
+
 /* Whether these tokens can follow. */
 static bool begin_step(struct language_stepper *s, const uint32_t *token, size_t count, struct language_sum *sum,
                        struct orch_error *error)
 {
     s->sum = sum;
     s->error = error;
-    for (size_t i = 0; i < count; i++)
-        if (token[i] >= s->shape->vocabulary)
-            return orch_fail(error, ORCH_USAGE, "token %u: the vocabulary has %u tokens", token[i], s->shape->vocabulary);
+    if (!check_tokens(s, token, count))
+        return false;
     return count <= s->context - s->position || orch_fail(error, ORCH_USAGE, "the context of %u tokens is full", s->context);
 }
 
@@ -206,32 +224,43 @@ void language_stepper_begin(struct language_stepper *s, unsigned lane)
     s->position = 0;
 }
 
-/* Whether each has room for another token. */
-static bool have_room(const struct language_stepper *s, const unsigned *lane, unsigned count, struct orch_error *error)
+/* Whether each has room for its tokens. */
+static bool have_room(const struct language_stepper *s, unsigned count, struct orch_error *error)
 {
     for (unsigned i = 0; i < count; i++)
-        if (s->places[lane[i]] >= s->context)
+        if (position_of(s, i) >= s->context)
             return orch_fail(error, ORCH_USAGE, "the context of %u tokens is full", s->context);
     return true;
 }
 
-bool language_step_lanes(struct language_stepper *s, const uint32_t *token, const unsigned *lane, unsigned count,
-                         const float **logits, struct language_sum *sum, struct orch_error *error)
+bool language_step_lanes(struct language_stepper *s, const struct language_token *token, unsigned count, const float **logits,
+                         struct language_sum *sum, struct orch_error *error)
 {
+    uint32_t number[LANGUAGE_BATCH];
+    unsigned answers = 0;
+    for (unsigned i = 0; i < count; i++)
+        answers += token[i].answers;
+    if (answers > s->answers || count > s->batch)
+        return orch_fail(error, ORCH_INTERNAL, "%u tokens, %u with answers, in one pass; there is room for %u and %u", count,
+                         answers, s->batch, s->answers);
+    for (unsigned i = 0; i < count; i++)
+        number[i] = token[i].token;
     s->places[s->lane] = s->position;
     s->position = 0;
-    if (!begin_step(s, token, count, sum, error) || !have_room(s, lane, count, error))
-        return false;
-    if (count > s->answers || count > s->batch)
-        return orch_fail(error, ORCH_INTERNAL, "%u sequences in one pass; there is room for %u", count, s->answers);
-    s->side = lane;
-    const bool ok = run_pass(s, token, count, count, logits);
+    s->side = token;
+    const bool ok = begin_step(s, number, 0, sum, error) && check_tokens(s, number, count) && have_room(s, count, error) &&
+                    run_pass(s, number, count, answers, logits);
     s->side = NULL;
-    for (unsigned i = 0; i < count; i++)
-        s->places[lane[i]]++;
+    for (unsigned i = 0; ok && i < count; i++)
+        s->places[token[i].lane]++;
     s->position = s->places[s->lane];
     s->first = s->lane * s->context;
     return ok;
+}
+
+unsigned language_stepper_most(const struct language_stepper *stepper)
+{
+    return stepper->batch;
 }
 
 unsigned language_stepper_position(const struct language_stepper *stepper)

@@ -9,10 +9,15 @@ enum { LANGUAGE_BATCH = 512 }; /* tokens of a prompt that go through together, a
 
 struct language_stepper;
 
-/* Places weights, cache and values in the memory of the unit; `lanes` sequences have a cache each (1 usually). `part` is the unit
- * that was asked for: what it has no kernel for runs on CPU cores. NULL = *error. */
+/* The caches: so many sequences have one each, of so many tokens, in a type of its own. */
+struct language_room {
+    unsigned context, lanes;
+    const char *cached; /* "f16", "q8_0"; NULL = that of values */
+};
+/* Places weights, caches and values in the memory of the unit. `part` is the unit that was asked for: what it has no kernel for
+ * runs on CPU cores. NULL = *error. */
 struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,
-                                                 enum orch_part part, unsigned context, unsigned lanes, struct orch_error *error);
+                                                 enum orch_part part, const struct language_room *room, struct orch_error *error);
 void language_stepper_free(struct language_stepper *stepper);
 /* Whose kernels run from now on; units whose values have the same type see the same memory. */
 void language_stepper_use(struct language_stepper *stepper, enum orch_part part);
@@ -28,10 +33,18 @@ bool language_step_each(struct language_stepper *stepper, const uint32_t *token,
                         struct language_sum *sum, struct orch_error *error);
 /* Another sequence from its first token on: passes are its own from now on. */
 void language_stepper_begin(struct language_stepper *stepper, unsigned lane);
-/* One token of each of several sequences in one pass, which products multiply together: `logits` gets the values behind each, one
- * row after another. Models without a window of keys. */
-bool language_step_lanes(struct language_stepper *stepper, const uint32_t *token, const unsigned *lane, unsigned count,
+/* A token of one of several sequences. */
+struct language_token {
+    uint32_t token;
+    unsigned lane;
+    bool answers; /* the values behind it are wanted */
+};
+/* Tokens of several sequences in one pass, which products multiply together; those of one stand side by side. `logits` gets the
+ * values behind each that answers, one row after another. At most `language_stepper_most` tokens; models without a window of
+ * keys. */
+bool language_step_lanes(struct language_stepper *stepper, const struct language_token *token, unsigned count,
                          const float **logits, struct language_sum *sum, struct orch_error *error);
+unsigned language_stepper_most(const struct language_stepper *stepper);
 /* How many tokens are in the cache; those behind `position` are forgotten. */
 unsigned language_stepper_position(const struct language_stepper *stepper);
 void language_stepper_rewind(struct language_stepper *stepper, unsigned position);

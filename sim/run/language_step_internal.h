@@ -27,22 +27,23 @@ struct language_stepper {
     struct language_unit *unit;
     enum orch_part part; /* whose kernels the pass in work uses */
     unsigned context, position, batch;
-    unsigned lanes, lane;    /* sequences that have caches; whose tokens a pass has */
-    unsigned *places;        /* by lane: tokens in its cache, but for the lane that is in work */
-    unsigned first;          /* row of the caches that the lane begins with */
-    const unsigned *side;    /* the lane of each token of a pass over several, one token each; NULL = tokens of one follow */
-    unsigned count;          /* tokens of the pass in work */
-    const char *values;      /* type of what is not a weight: "f32", on the Neural Engine "f16" */
-    unsigned value_bytes;    /* of one of them */
-    uint64_t widened_values; /* that the buffer for matrices in f32 holds */
-    bool turned;             /* matrices lie as the Neural Engine's products take them: [column][row] */
-    bool scaled;             /* speeds of rotation are scaled */
+    unsigned lanes, lane;              /* sequences that have caches; whose tokens a pass has */
+    unsigned *places;                  /* by lane: tokens in its cache, but for the lane that is in work */
+    unsigned first;                    /* row of the caches that the lane begins with */
+    const struct language_token *side; /* the tokens of a pass over several sequences; NULL = tokens of one follow */
+    unsigned count;                    /* tokens of the pass in work */
+    const char *values;                /* type of what is not a weight: "f32", on the Neural Engine "f16" */
+    unsigned value_bytes;              /* of one of them */
+    const struct block_format *cached; /* of keys and values; NULL = as values */
+    uint64_t widened_values;           /* that the buffer for matrices in f32 holds */
+    bool turned;                       /* matrices lie as the Neural Engine's products take them: [column][row] */
+    bool scaled;                       /* speeds of rotation are scaled */
     struct decoder_ends ends;
     struct placed_layer *layer;
     struct placed_matrix head;
     struct placed_norm last_norm;
     /* Of as many tokens as a pass may have. */
-    struct language_buffer stream, normed, query, turned_query, key, attended, mixed, gate, up, table, row;
+    struct language_buffer stream, normed, query, turned_query, key, turned_key, attended, mixed, gate, up, table, row;
     struct language_buffer logits, index, widened, scale, speeds;
     struct language_buffer router, chosen, weights, weighed; /* of experts */
     unsigned answers;                                        /* tokens whose logits there is room for */
@@ -76,6 +77,23 @@ bool language_rotate(struct language_stepper *s, const char *title, unsigned hea
 /* Rows of a table by number; CPU cores do it, as llama.cpp has it. */
 bool language_look_up(struct language_stepper *s, const char *title, const struct decoder_matrix *table, const uint32_t *row,
                       unsigned rows, const struct language_buffer *to);
+
+/* ---- language_keep.c: the cache of keys and values ---- */
+
+/* Rows of a buffer of keys or values in the cache, from the lane's first on. */
+struct language_buffer language_cached(const struct language_stepper *s, const struct language_buffer *rows, uint64_t first,
+                                       uint64_t count);
+/* Bytes of a token's keys in the cache. */
+uint64_t language_cached_row(const struct language_stepper *s);
+/* to = so many values of from. */
+bool language_copy(struct language_stepper *s, const char *title, unsigned values, const struct language_buffer *from,
+                   const struct language_buffer *to);
+/* Values of tokens go into the cache, in its type. */
+bool language_keep(struct language_stepper *s, const char *title, unsigned tokens, const struct language_buffer *from,
+                   const struct language_buffer *to);
+/* Queries of the pass over what the cache holds. */
+bool language_look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
+                        const struct language_buffer *attended);
 
 /* ---- language_feed.c ---- */
 

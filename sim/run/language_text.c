@@ -18,6 +18,8 @@ bool language_write_generation(const struct language_work *w, struct run_result 
     json_object_object_add(o, "tokens", tokens);
     json_object_object_add(o, "text", json_object_new_string_len(w->text.text ? w->text.text : "", (int)w->text.length));
     json_object_object_add(o, "stop", json_object_new_string(w->stop));
+    if (w->stop_word)
+        json_object_object_add(o, "stop_word", json_object_new_string(w->stop_word));
     r->generation = json_line(o);
     return r->generation && run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)w->text.length);
 }

@@ -20,22 +20,50 @@ struct timed {
     const struct block_format *format;
     struct run_result *result;
     struct orch_error *error;
-    enum orch_part part; /* of the pass in work */
-    bool cold;           /* weights are larger than the last cache */
-    bool as_ggml;        /* kernels are ggml's, and so are passes of one token */
+    enum orch_part part;               /* of the pass in work */
+    bool cold;                         /* weights are larger than the last cache */
+    bool as_ggml;                      /* kernels are ggml's, and so are passes of one token */
+    const struct block_format *cached; /* asked for; NULL = as kernels have it */
 };
 
 /* ---- memory ---- */
 
-static unsigned value_bytes(const struct block_format *format)
+/* Keys and values of a token: in the format that was asked for, in halves with ggml's kernels, else as values are. */
+static double cache_bytes(const struct run *run, const struct block_format *format)
 {
-    return format->values == 1 ? format->bytes : 4;
+    const struct language_work *const w = run->work;
+    const char *const kernels = run->kind->part == PART_GPU ? run->request->kernels : NULL;
+    const struct block_format *const asked = w->options.kv_cache ? block_format_named(w->options.kv_cache)
+                                             : kernels && strncmp(kernels, "ggml", 4) == 0 ? block_format_named("f16")
+                                             : format->values == 1                         ? format
+                                                                                           : block_format_named("f32");
+    return (double)shape_cache_bytes(&w->model.shape, 1) / asked->values * asked->bytes;
 }
 
-static double need_of(const struct language_work *w, const struct block_format *format)
+/* That have a cache each. */
+static unsigned sequences_of(const struct language_work *w)
 {
-    return (double)shape_bytes(&w->model.shape, format) + (double)shape_cache_bytes(&w->model.shape, value_bytes(format)) *
-                                                              w->context * (w->options.sequences > 1 ? w->options.sequences : 1);
+    const unsigned batch = w->options.batch, joined = w->options.sequences;
+    return batch > 1 ? batch : joined > 1 ? joined : 1;
+}
+
+/* Tokens or frames that an encoder reads, whose keys and values each layer keeps; 0 = there is none. */
+static unsigned encoded_of(const struct language_work *w)
+{
+    const struct shape_family *const f = w->model.shape.family;
+    return !f->encoder ? 0 : f->encodes_text ? w->options.prompt : w->model.shape.encoder_context;
+}
+
+/* Of all caches. */
+static double cached_tokens(const struct language_work *w)
+{
+    return ((double)w->context + encoded_of(w)) * sequences_of(w);
+}
+
+static double need_of(const struct run *run, const struct block_format *format)
+{
+    const struct language_work *const w = run->work;
+    return (double)shape_bytes(&w->model.shape, format) + cache_bytes(run, format) * cached_tokens(w);
 }
 
 bool language_fits(const struct run *run, struct orch_error *error)
@@ -48,13 +76,13 @@ bool language_fits(const struct run *run, struct orch_error *error)
     if (!format || !chip_memory(run->request->chip, run->request->memory_gib, &memory, error))
         return false;
     const bool gpu = run->kind->part == PART_GPU;
-    const double room = (double)memory.capacity_bytes * (gpu ? LANGUAGE_GPU_SHARE : 1), need = need_of(w, format);
+    const double room = (double)memory.capacity_bytes * (gpu ? LANGUAGE_GPU_SHARE : 1), need = need_of(run, format);
     if (need <= room)
         return true;
     for (size_t i = sizeof smaller / sizeof *smaller; i-- > 0;)
-        if (need_of(w, block_format_named(smaller[i])) <= room)
+        if (need_of(run, block_format_named(smaller[i])) <= room)
             snprintf(hint, sizeof hint, "; in %s it would be %.1f GiB", smaller[i],
-                     need_of(w, block_format_named(smaller[i])) / 0x1p30);
+                     need_of(run, block_format_named(smaller[i])) / 0x1p30);
     return orch_fail(error, ORCH_USAGE,
                      "%s in %s needs %.1f GiB for weights and a context of %u tokens; %s of %s may hold %.1f of %.0f GiB%s",
                      w->model.name, format->name, need / 0x1p30, w->context, gpu ? "the GPU" : "a program",
@@ -153,7 +181,7 @@ static bool add_turned(const struct timed *t, const struct kernel_call *c, doubl
 
 static bool add_call(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
-    const bool product = is(c, "gemm") || is(c, "gemv"), attention = strcmp(c->what, "attention") == 0;
+    const bool product = is(c, "gemm") || is(c, "gemv"), attention = strstr(c->what, "attention") != NULL;
     const bool blocks = block_format_named(c->precision)->values > 1;
     const enum orch_part part = part_of(t, c);
     if (strcmp(c->what, "argmax") == 0) /* choosing a token is not part of it */
@@ -170,11 +198,12 @@ static bool add_call(const struct timed *t, const struct kernel_call *c, double 
                sum);
 }
 
-/* A pass, with attention or attention alone. */
-static bool add_pass(const struct timed *t, unsigned past, unsigned tokens, bool attention_alone, bool without_attention,
-                     double times, struct language_sum *sum)
+/* A pass of one sequence or several, with attention or attention alone. */
+static bool add_pass(const struct timed *t, unsigned sequences, unsigned past, unsigned tokens, bool attention_alone,
+                     bool without_attention, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {.as_ggml = t->as_ggml};
+    struct kernel_calls calls = {
+        .as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached, .encoded = encoded_of(t->work)};
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, tokens, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
@@ -210,8 +239,9 @@ static bool add_shared(const struct timed *t, const struct kernel_call *c, unsig
 /* A token of each of several sequences: products share the matrices, the rest is rows; attention is left to the caller. */
 static bool add_side_by_side(const struct timed *t, unsigned past, unsigned sequences, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {.as_ggml = t->as_ggml};
-    bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, sequences, &calls, t->error);
+    struct kernel_calls calls = {
+        .as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached, .encoded = encoded_of(t->work)};
+    bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, 1, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
         if (strcmp(c->what, "attention") != 0)
@@ -245,10 +275,10 @@ static bool add_steps(const struct timed *t, unsigned past, unsigned steps, stru
     char text[160];
     at[1] = points == 2 ? 1 : at[1];
     weigh(steps, at, points, weight);
-    const unsigned sequences = t->work->options.sequences > 1 ? t->work->options.sequences : 1;
-    bool ok = sequences > 1 ? add_side_by_side(t, past, sequences, steps, sum) : add_pass(t, past, 1, false, true, steps, sum);
+    const unsigned sequences = sequences_of(t->work);
+    bool ok = sequences > 1 ? add_side_by_side(t, past, sequences, steps, sum) : add_pass(t, 1, past, 1, false, true, steps, sum);
     for (unsigned p = 0; ok && p < points; p++)
-        ok = add_pass(t, past + at[p], 1, true, false, sequences * weight[p], sum);
+        ok = add_pass(t, 1, past + at[p], 1, true, false, sequences * weight[p], sum);
     snprintf(text, sizeof text, "attention is timed behind %u, %u and %u tokens, and lies on a line between them", past + at[0],
              past + at[points > 1 ? 1 : 0], past + at[points - 1]);
     return ok && language_unit_close_steps(t->unit, sum, steps, t->error) &&
@@ -267,6 +297,29 @@ static bool tell_caches(const struct timed *t, double bytes)
            orch_no_memory(t->error);
 }
 
+/* What an encoder makes for the sequences of a batch. */
+static bool add_encoder(const struct timed *t, struct language_sum *sum)
+{
+    const unsigned batch = t->work->options.batch > 1 ? t->work->options.batch : 1;
+    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = batch, .encoded = encoded_of(t->work)};
+    bool ok = kernel_calls_encode(&t->work->model.shape, t->format, &calls, t->error);
+    for (size_t i = 0; ok && i < calls.count; i++)
+        ok = add_call(t, &calls.call[i], calls.call[i].times, sum);
+    kernel_calls_free(&calls);
+    return ok;
+}
+
+/* A text is read by the encoder where it reads texts, else by the decoder. */
+static bool add_prompt(const struct timed *t, struct language_sum *sum)
+{
+    const struct language_options *const o = &t->work->options;
+    const struct shape_family *const f = t->work->model.shape.family;
+    const bool reads = o->prompt && !f->encodes_text;
+    return (!f->encoder || add_encoder(t, sum)) &&
+           (!reads || add_pass(t, o->batch > 1 ? o->batch : 1, 0, o->prompt, false, false, 1, sum)) &&
+           language_unit_close_steps(t->unit, sum, 1, t->error);
+}
+
 /* The prompt, then the steps, each on its unit. */
 static bool add_all(struct timed *t, struct language_sum *prefill, struct language_sum *decode)
 {
@@ -275,12 +328,11 @@ static bool add_all(struct timed *t, struct language_sum *prefill, struct langua
     const bool ggml = run->request->kernels && strncmp(run->request->kernels, "ggml", 4) == 0;
     t->part = language_parts(run).prompt;
     t->as_ggml = ggml && t->part == PART_GPU;
-    if (o->prompt &&
-        (!add_pass(t, 0, o->prompt, false, false, 1, prefill) || !language_unit_close_steps(t->unit, prefill, 1, t->error)))
+    if ((o->prompt || t->work->model.shape.family->encoder) && !add_prompt(t, prefill))
         return false;
     t->part = language_parts(run).rest;
     t->as_ggml = ggml && t->part == PART_GPU;
-    return !o->generate || add_steps(t, o->prompt, o->generate, decode);
+    return !o->generate || add_steps(t, t->work->model.shape.family->encodes_text ? 0 : o->prompt, o->generate, decode);
 }
 
 /* What all kernels take is found by all threads of the host, before any is added up. */
@@ -297,14 +349,15 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
     double slc = 0;
     if (!t.format)
         return false;
+    t.cached = w->options.kv_cache ? block_format_named(w->options.kv_cache) : NULL;
     chip_number(run->request->chip, "slc_MB", &slc, NULL);
     w->weight_bytes = shape_bytes(&w->model.shape, t.format);
-    w->cache_bytes = shape_cache_bytes(&w->model.shape, value_bytes(t.format)) * w->context;
+    w->cache_bytes = (uint64_t)(cache_bytes(run, t.format) * cached_tokens(w));
     t.cold = (double)w->weight_bytes > slc * 0x1p20;
     t.unit = language_unit_create(run->request, result, error);
     w->prefill = w->decode = (struct language_sum){0};
     bool ok = t.unit && tell_caches(&t, (double)w->weight_bytes) && learn_all(&t) && add_all(&t, &w->prefill, &w->decode);
-    w->decoded = w->options.generate;
+    w->decoded = w->options.generate * (w->options.batch > 1 ? w->options.batch : 1);
     if (ok)
         result->native_mac_share = language_share(run, t.unit);
     if (ok)

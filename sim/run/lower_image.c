@@ -104,12 +104,14 @@ bool lowering_conv_integer(struct lowering *l, const char *word)
     return lowering_holds(l);
 }
 
-/* The Neural Engine's descriptors have paddings of their own for rows and columns, of five bits. */
-static bool is_flat(const struct lowering *l, const struct net_window *w)
+/* The Neural Engine's descriptors have paddings of their own for rows and columns, of five bits; its windows have at most so many
+ * taps, and others are padded for the cores. */
+static bool pads_alone(const struct lowering *l, const struct net_window *w, unsigned axis)
 {
-    enum { MOST = 31 };
-    return l->part == PART_ANE && w->before[1] == 0 && w->after[1] == 0 && w->before[2] == w->after[2] && w->before[2] > 0 &&
-           w->before[2] <= MOST;
+    enum { MOST = 31, TAPS = 29 };
+    const unsigned other = 3 - axis;
+    return l->part == PART_ANE && w->before[other] == 0 && w->after[other] == 0 && w->before[axis] == w->after[axis] &&
+           w->before[axis] > 0 && w->before[axis] <= MOST && w->kernel[1] <= TAPS && w->kernel[2] <= TAPS;
 }
 
 /* A convolution whose window the libraries have. */
@@ -118,7 +120,7 @@ struct plain_conv {
     const float *x, *weights, *bias; /* no bias: NULL */
     float *to;
     int64_t n, c, k, out; /* out: elements of a channel of the result */
-    bool flat;            /* it is padded left and right alone */
+    bool flat, tall;      /* it is padded left and right alone, above and below alone */
     const char *act;
     bool known;
 };
@@ -134,7 +136,9 @@ static void add_conv(struct lowering *l, enum orch_part part, const struct plain
         (long long)v->n, (long long)v->c, (long long)w->in[1], (long long)w->in[2], (long long)count, (long long)w->kernel[1],
         (long long)w->kernel[2], (long long)w->stride[1], (long long)w->before[v->flat ? 2 : 1], (long long)groups,
         (long long)w->dilation[1], v->bias != NULL, v->act && v->act[0] ? ",act=" : "", v->act ? v->act : "",
-        v->flat ? ",flat=1" : "");
+        v->flat   ? ",flat=1"
+        : v->tall ? ",tall=1"
+                  : "");
     if (step)
         step->part = part;
     lowering_read(step, v->x, v->n * v->c * w->in[1] * w->in[2]);
@@ -158,8 +162,8 @@ bool lowering_conv(struct lowering *l, const char *word)
         return lowering_conv_by_windows(l);
     }
     const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
-    const bool flat = is_flat(l, &w);
-    const float *const from = is_even(&w) || flat ? x->data : pad_planes(l, x->data, n * c, &w);
+    const bool flat = pads_alone(l, &w, 2), tall = pads_alone(l, &w, 1);
+    const float *const from = is_even(&w) || flat || tall ? x->data : pad_planes(l, x->data, n * c, &w);
     const int64_t high = (w.in[1] + 2 * w.before[1] - (w.kernel[1] - 1) * w.dilation[1] - 1) / w.stride[1] + 1;
     const int64_t count = n * k * high * w.out[2];
     float *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
@@ -174,6 +178,7 @@ bool lowering_conv(struct lowering *l, const char *word)
                                  .out = high * w.out[2],
                                  .act = act,
                                  .flat = flat,
+                                 .tall = tall,
                                  .known = lowering_is_constant(l, 1)};
     const int64_t rows = n == 1 && net_attr_int(l->node, "group", 1) == 1 ? lowering_amx_rows(l, k) : 0;
     add_conv(l, l->part, &v, 0, k - rows);

@@ -112,7 +112,7 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("kernel") " belongs to operators of the GPU library, and not to " ORCH_OPTION("detail") " op");
-    if (q->language && !language_model_is(q->workload))
+    if (q->language && !language_model_is(q->workload) && !language_model_generates(q->workload))
         return orch_fail(error, ORCH_USAGE, "prompts and tokens belong to language models (.gguf, model:NAME); %s is none",
                          q->workload);
     if (q->kernels && run->kind != &run_kind_language_gpu && (run->kind != &run_kind_gpu_kernel || q->own_count))
@@ -120,7 +120,9 @@ static bool check_choices(const struct run *run, struct orch_error *error)
             error, ORCH_USAGE,
             ORCH_OPTION("kernels") " belongs to operators of the GPU library, and does not go with " ORCH_OPTION("kernel"));
     if (q->unit && strcmp(q->unit, "all") == 0)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " all: only kernels (KERNEL:SHAPE) run on several units");
+        return orch_fail(
+            error, ORCH_USAGE,
+            ORCH_OPTION("unit") " all: only kernels (KERNEL:SHAPE), networks and language models run on several units");
     if (q->idle_s > 0 && run->kind->part != PART_ANE)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
     return (!run_is_operator(q) || check_operator(run, error)) && check_repetitions(run, error) && check_profile(run, error) &&

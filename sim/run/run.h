@@ -20,6 +20,7 @@ struct run_known;
 
 struct run_request;
 struct interval_shares;
+struct run_build;
 
 /* Finds out by simulation how far uncertain parameters move the time (sim/ask/study/uncertainty.h). `sample` replaces the shares
  * of the time by elasticities and fills in the relative standard deviations of the time downwards and upwards. */
@@ -95,6 +96,7 @@ struct run_request {
     size_t dim_count;
     const char *policy;                      /* networks on auto: who gets which operator (run_network_plan.h); NULL = cost */
     const struct run_network_images *images; /* networks: images that go in, names of classes that come out; NULL = none */
+    struct run_build *build;                 /* networks: programs are written as files in place of being run; NULL = no */
     bool profile;                            /* GPU: where the time went, by line of the source and by instruction */
     bool sanitize;                           /* GPU: races, bounds, barrier divergence, reads before their wait */
     unsigned threads;                        /* of the host, for execution without time, or beside the timing; 0 = 1 */

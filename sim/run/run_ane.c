@@ -65,6 +65,12 @@ static bool take_constants(struct work *k)
     return ok;
 }
 
+bool run_ane_set_constants(struct run *run, const struct run_given *given, struct orch_error *error)
+{
+    struct work k = {.run = run, .theirs = given->space, .given = given->address, .given_count = given->count, .error = error};
+    return check_given(&k) && take_constants(&k);
+}
+
 static void take_inputs(struct work *k)
 {
     const struct ane_workload *w = run_ane_workload(k->run);

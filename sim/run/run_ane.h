@@ -14,6 +14,8 @@ static inline struct ane_workload *run_ane_workload(const struct run *run)
 /* `given`: the caller's buffers by array of the workload, elements in order. */
 bool run_ane_time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
                      struct orch_error *error);
+/* Builds the program again with the constants among the caller's buffers. */
+bool run_ane_set_constants(struct run *run, const struct run_given *given, struct orch_error *error);
 /* Opens the chip unless the measure has one and times one request of the program, without buffers of its own. */
 bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_error *error);
 bool run_ane_account(struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);

@@ -6,26 +6,27 @@
 #include <math.h>
 
 /* The mean power since the pass began: what it has counted so far is priced like the measure of a whole launch. */
-static double watts_so_far(const struct run_launch *l, double seconds)
+static double watts_so_far(const struct run_launch *l, const struct activity *activity, double seconds)
 {
     struct energy_model model;
     struct run_measure so_far = *l->m;
     if (!l->run->kind->energy || !energy_model_open(&model, l->run->request->chip, NULL))
         return NAN;
-    so_far.activity = l->taken;
+    so_far.activity = *activity;
     so_far.gpu.device_ns = 1e9 * seconds;
     return run_joules_of(l->run->kind, &model, &so_far, l->run->request->celsius, seconds, seconds) / seconds;
 }
 
-/* Reading takes the activity, so that it is kept in `taken`, where the end of the pass looks for it. */
+/* When somebody asks hangs on the clock of the host, so that asking must change nothing: the counters are read, not taken. */
 static void tell_state(const struct launch_watch *w, double seconds)
 {
-    struct run_launch *const l = w->l;
+    const struct run_launch *const l = w->l;
+    struct activity activity = l->taken; /* what windows took on their way */
     double cycles[GPU_STALL_COUNT];
-    soc_take_activity(l->m->soc, &l->taken);
-    const uint64_t *const count = l->taken.count;
+    soc_gpu_activity(l->m->soc, &activity);
+    const uint64_t *const count = activity.count;
     const struct work_state state = {
-        .watts = watts_so_far(l, seconds),
+        .watts = watts_so_far(l, &activity, seconds),
         .celsius = NAN, /* fixed clocks have no machine around the chip */
         .dram_gbps = 1e-9 * (double)(count[ACT_DRAM_READ_BYTES] + count[ACT_DRAM_WRITE_BYTES]) / seconds,
         .utilisation = interval_gpu_stalls(l->gpu->timing, l->m->gpu.params.cores, cycles),

@@ -3,7 +3,9 @@
 #include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
 #include "sim/network/quantise/mixed.h"
+#include "sim/run/run_build.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_network_engine.h"
 #include "sim/run/run_network_kernel.h"
 #include "sim/run/run_network_memory.h"
 #include "sim/run/run_network_node.h"
@@ -25,6 +27,8 @@ static bool leave(struct run_network *n, const struct net_node *node, struct net
                   const char *why, struct orch_error *error)
 {
     n->left++;
+    if (n->request->build && !run_build_leave(n, title, why))
+        return orch_no_memory(error);
     for (size_t k = 0; k < node->inputs; k++)
         network_requests_keep(n->asks, in[k] ? in[k]->data : NULL);
     const bool waits = run_network_needs_unit(n->model, node);
@@ -91,7 +95,7 @@ static bool compute_steps(struct run_network *n, const char *title, struct lower
         const bool here = multiplies_here(l, step) && !(l->whole && l->part != n->part);
         n->macs_here += here ? macs : 0;
         n->macs_known -= l->step[0].precision && !here ? macs : 0; /* the unit has no kernel for them */
-        *done = run_steps(n, title, l, step, error);
+        *done = n->request->build ? run_build_node(n, title, l, step, error) : run_steps(n, title, l, step, error);
     }
     for (unsigned i = 0; i < l->steps; i++)
         network_step_close(&step[i]);
@@ -158,6 +162,33 @@ static void keep_whole(const struct run_network *n, struct lowering *l)
         l->part = PART_CPU;
 }
 
+/* ---- how far it has come ---- */
+
+static void tell_place(const struct run_network *n, const char *doing, double fraction, bool *stop)
+{
+    if (n->waits)
+        n->waits->tell(n->waits->context, doing, fraction, n->sum->end_ns, stop);
+}
+
+/* The share of the nodes that are behind it; loops visit theirs several times. */
+static double place_of_node(const struct run_network *n)
+{
+    return fmin(1, ((double)n->visited - 1) / (double)n->model->graph->nodes);
+}
+
+/* A kernel knows how much of itself is done; what counts is the place of its node. */
+static void tell_of_kernel(void *context, const char *doing, double fraction, double time_ns, bool *stop)
+{
+    const struct run_network *const n = context;
+    (void)doing;
+    (void)fraction;
+    (void)time_ns;
+    if (n->characteristics)
+        tell_place(n, "timing the kernels of", NAN, stop);
+    else
+        tell_place(n, "computing", place_of_node(n), stop);
+}
+
 static bool node_on_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
                          bool *done, struct orch_error *error)
 {
@@ -165,6 +196,8 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     const struct lowering_rule *const rule = lowering_rule(node);
     char title[200];
     n->by_kernels = false;
+    n->visited++;
+    tell_place(n, n->characteristics ? "listing the kernels of" : "computing", place_of_node(n), NULL);
     snprintf(title, sizeof title, "%.60s%s%.120s", node->op, node->name && node->name[0] ? " " : "",
              node->name ? node->name : "");
     n->macs += (double)net_node_cost(n->model, node).macs;
@@ -216,6 +249,7 @@ static void after_node(void *context, const struct net_node *node, struct net_ar
         if (out[k] && !views)
             begin_tensor(n, out[k]->data, net_array_bytes(out[k]));
     }
+    n->starved |= n->engine && !network_engine_note(n->engine, node, n->result->placement.count);
     if (!n->by_kernels && !is_view)
         n->starved |= !network_schedule_add_host(n->schedule, node, in, out);
 }
@@ -223,7 +257,7 @@ static void after_node(void *context, const struct net_node *node, struct net_ar
 /* What the plan says of all units, for whoever wonders. */
 static bool tell_plan(const struct run_network *n)
 {
-    static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_COUNT};
+    static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE, PART_COUNT};
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof parts / sizeof parts[0]; i++) {
         char name[60];
@@ -260,7 +294,7 @@ static bool finish_schedule(struct run_network *n, struct orch_error *error)
     n->busy_ns = s.busy_ns;
     n->lost_ns = s.lost_ns;
     n->chain_ns = s.chain_ns;
-    n->work_ns = n->sum->end_ns + n->command_buffers * n->overhead_ns;
+    n->work_ns = n->sum->end_ns + n->command_buffers * n->overhead_ns + n->requests * n->request_ns;
     n->command_buffers = s.command_buffers;
     n->sum->end_ns = s.end_ns;
     n->sum->gpu.overhead_ns = n->command_buffers ? s.end_ns - s.busy_ns : 0;
@@ -281,15 +315,17 @@ static void add_overheads(struct run_network *n)
 bool run_network(struct run_network *n, struct net_array **output, struct orch_error *error)
 {
     const struct net_run run = {.model = n->model, .input = n->input, .observer = after_node, .unit = node_on_unit, .context = n};
+    n->told = (struct work_progress){.tell = tell_of_kernel, .context = n};
     n->memory = n->space ? network_memory_create(n->space) : NULL;
     n->kernel_list = n->characteristics ? network_kernels_create() : NULL;
-    const bool asks = n->part == PART_ANE && (n->characteristics || n->request->mode != RUN_FUNCTIONAL);
+    const bool asks = (n->part == PART_ANE || n->automatic) && (n->characteristics || n->request->mode != RUN_FUNCTIONAL);
     n->asks = asks ? network_requests_create() : NULL;
     n->schedule = n->overlaps ? network_schedule_create() : NULL;
     const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics) && (n->asks || !asks) &&
                       (n->schedule || !n->overlaps);
     bool ok = (room || orch_no_memory(error)) && plan(n, error) && net_run(&run, output, error) &&
-              (!n->characteristics || network_kernels_finish(n, error)) && (!asks || finish_requests(n, output, error));
+              (!n->characteristics || n->engine || network_kernels_finish(n, error)) &&
+              (!asks || finish_requests(n, output, error));
     if (ok && n->schedule)
         ok = finish_schedule(n, error);
     else if (ok)

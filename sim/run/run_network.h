@@ -25,6 +25,7 @@
 /* Counters of --unit auto: what was predicted of the units, and of what it chose ("auto"). */
 #define RUN_NETWORK_PREDICTED "network.predicted.%s.seconds"
 
+struct network_engine;
 struct network_kernels;
 struct network_memory;
 struct network_plan;
@@ -44,6 +45,7 @@ struct run_network {
     struct run_measure *sum;           /* the caller releases it */
     struct run_result *result;         /* gets the placement and the counters */
     bool characteristics;              /* without values: the network is composed of those of its kernels */
+    const struct work_progress *waits; /* gets how far the network has come; NULL = nobody */
     /* Where no measure says everything (characteristics, requests to the Neural Engine): gets what kernels add up to; else NULL.
      */
     struct run_result *operators;
@@ -64,12 +66,15 @@ struct run_network {
 
     struct network_memory *memory; /* for run_network alone, as is the rest */
     struct network_plan *plan;
+    struct network_engine *engine;       /* gets what the requests' nodes take, for which alone it is gone through; else NULL */
     struct network_kernels *kernel_list; /* without values */
     struct network_schedule *schedule;   /* where units work at the same time; else NULL */
     struct network_requests *asks;       /* where the Neural Engine is timed */
     bool in_command_buffer, in_request;  /* what the GPU, the Neural Engine has been given goes on */
     bool starved;                        /* memory ran out where nobody could say so */
     bool by_kernels;                     /* the node before was computed by kernels */
+    struct work_progress told;           /* by the kernel that runs; `waits` gets the place of its node */
+    size_t visited;                      /* nodes so far */
 };
 
 /* Fills `output`, one array for each output of the graph, which the caller releases. */
@@ -80,6 +85,9 @@ static inline bool run_network_has_no_values(const struct run_network *network)
 {
     return network->characteristics || network->request->mode == RUN_TIMING;
 }
+
+/* Kernel by kernel; what was left to others, and why; what units were predicted to take. */
+void run_network_explain(FILE *out, const struct run_network *network, const struct run_result *result);
 
 /* ---- run_network_account.c: `account` and `energy` of networks ---- */
 

@@ -180,9 +180,11 @@ static bool account_operators(const struct run_network *n, const struct run_meas
     r->gflops = r->flops / seconds * 1e-9;
     r->dram_gbps = r->dram_bytes / seconds * 1e-9;
     r->host_seconds = m->host_seconds;
-    const double launches = n->overlaps ? idle_s / (sum->seconds + idle_s) : buffers_s / seconds;
+    const double idle = idle_s / (sum->seconds + idle_s); /* of command buffers, or of requests where there are none */
+    const double launches = !n->overlaps ? buffers_s / seconds : buffers_s > 0 ? idle : 0;
+    const double requests = !n->overlaps ? requests_s / seconds : buffers_s > 0 ? 0 : idle;
     return ok && (buffers_s == 0 || run_values_add(&r->stalls, LAUNCH, launches)) &&
-           (requests_s == 0 || run_values_add(&r->stalls, REQUEST, requests_s / seconds)) && set_limit(r) &&
+           (requests_s == 0 || requests == 0 || run_values_add(&r->stalls, REQUEST, requests)) && set_limit(r) &&
            (!n->characteristics ||
             (run_result_set_text(&r->detail, "op") && run_result_set_text(&r->mode, "timing") &&
              run_assumption_add(&r->assumptions, "detail", "inferred",

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const enum orch_part network_plan_parts[PLAN_PARTS] = {PART_CPU, PART_AMX, PART_GPU};
-enum { CORES, GPU, PLACES = 2 };
+const enum orch_part network_plan_parts[PLAN_PARTS] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE};
+enum { CORES, GPU, ENGINE, PLACES };
 
 /* ---- predicting ---- */
 
@@ -102,7 +102,8 @@ static double elements_of(struct net_array *const *list, size_t count)
     return sum;
 }
 
-/* A unit whose time decides nothing is not asked: who is predicted to take so many times as long as the best. */
+/* A unit whose time decides nothing is not asked: who is predicted to take so many times as long as the best, and longer by what
+ * a command buffer costs. */
 static const double far_slower = 4;
 
 /* What is told apart by small differences is simulated, where predictions will not do. */
@@ -111,8 +112,9 @@ static void measure(struct network_plan *plan, struct planned *p, const struct l
 {
     const double best = fmin(fmin(p->seconds[PLAN_CPU], p->seconds[PLAN_AMX]), p->seconds[PLAN_GPU]);
     plan->measuring = true;
-    for (unsigned i = 0; i < PLAN_PARTS; i++)
-        if (p->seconds[i] <= far_slower * best || (p->splits && i != PLAN_CPU && p->seconds[i] < INFINITY))
+    for (unsigned i = 0; i < PLAN_ANE; i++)
+        if (p->seconds[i] <= far_slower * best + plan->speeds.hand_over_s ||
+            (p->splits && i != PLAN_CPU && p->seconds[i] < INFINITY))
             p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
         else
             p->seconds[i] = INFINITY;
@@ -130,11 +132,14 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
     const bool made = run_network_make(node, in, true, out);
     bool some = false;
     for (unsigned i = 0; i < PLAN_PARTS; i++) {
-        p.seconds[i] = made && rule ? predict(plan, network_plan_parts[i], rule, node, in, out) : INFINITY;
-        some |= p.seconds[i] < INFINITY;
+        p.seconds[i] = !made || !rule                      ? INFINITY
+                       : network_plan_parts[i] != PART_ANE ? predict(plan, network_plan_parts[i], rule, node, in, out)
+                       : plan->engine                      ? network_engine_seconds(plan->engine, node)
+                                                           : INFINITY;
+        some |= p.seconds[i] < INFINITY && i != PLAN_ANE;
     }
     p.splits = plan->splits && is_large_product(plan, node);
-    if (made && rule && plan->measures)
+    if (made && rule && (plan->measures || (plan->doubtful && plan->doubtful[plan->count])))
         measure(plan, &p, rule, in, out);
     p.elements = elements_of(in, node->inputs) + (made ? elements_of(out, node->outputs) : 0);
     p.macs = (double)net_node_cost(plan->network->model, node).macs;
@@ -152,139 +157,96 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
 
 /* ---- choosing ---- */
 
-/* The faster of CPU and AMX, and how long it takes. */
-static enum orch_part on_cores(const struct planned *p, double *seconds)
+/* The places that a node may be computed at, and how long that takes; by the reference in no time: GPU and Neural Engine go on
+ * unless it needs their results. */
+static void ways_of(const struct planned *p, double seconds[PLACES])
 {
-    *seconds = fmin(p->seconds[0], p->seconds[1]);
-    return p->seconds[1] < p->seconds[0] ? PART_AMX : PART_CPU;
+    const bool left = planned_is_left(p);
+    planned_on_cores(p, &seconds[CORES]);
+    seconds[CORES] = left ? 0 : seconds[CORES];
+    seconds[GPU] = !left ? p->seconds[PLAN_GPU] : p->host ? INFINITY : 0;
+    seconds[ENGINE] = !left ? p->seconds[PLAN_ANE] : p->host ? INFINITY : 0;
 }
 
-/* The least time by which all nodes so far are done and the latest results are with the cores, or on the GPU in a command buffer
- * that goes on; came[k][place]: where the node before was. */
+static double begin_at(const struct network_plan *plan, unsigned place)
+{
+    return place == GPU ? plan->speeds.hand_over_s : place == ENGINE && plan->engine ? network_engine_request_s(plan->engine) : 0;
+}
+
+/* The least time by which all nodes so far are done and the latest results are with the cores, on the GPU in a command buffer
+ * that goes on, or in a request to the Neural Engine that goes on; came[k][place]: where the node before was. What is left to the
+ * reference begins nothing. */
 static bool choose(struct network_plan *plan, struct orch_error *error)
 {
     unsigned char(*const came)[PLACES] = calloc(plan->count + 1, sizeof *came);
-    double best[PLACES] = {0, INFINITY};
+    double best[PLACES] = {0, INFINITY, INFINITY};
+    unsigned place = CORES;
     if (!came)
         return orch_no_memory(error);
     for (size_t k = 0; k < plan->count; k++) {
-        const struct planned *const p = &plan->item[k];
-        double cores;
-        on_cores(p, &cores);
-        const double gpu = p->seconds[2], hand_over = plan->speeds.hand_over_s;
-        if (planned_is_left(p)) { /* by the reference: the GPU goes on unless its results are needed */
-            came[k][0] = best[1] < best[0];
-            came[k][1] = 1;
-            best[0] = fmin(best[0], best[1]);
-            best[1] = p->host ? INFINITY : best[1];
-            continue;
+        const bool left = planned_is_left(&plan->item[k]);
+        double seconds[PLACES], now[PLACES];
+        ways_of(&plan->item[k], seconds);
+        for (unsigned to = 0; to < PLACES; to++) {
+            now[to] = INFINITY;
+            for (unsigned from = 0; from < PLACES; from++) {
+                const double begin = from == to ? 0 : left && to != CORES ? INFINITY : begin_at(plan, to);
+                const double end = best[from] + begin + seconds[to];
+                came[k][to] = (unsigned char)(end < now[to] ? from : came[k][to]);
+                now[to] = fmin(now[to], end);
+            }
         }
-        const double stay = best[1] + gpu, begin = best[0] + hand_over + gpu;
-        came[k][0] = best[1] < best[0];
-        came[k][1] = stay <= begin;
-        best[0] = fmin(best[0], best[1]) + cores;
-        best[1] = fmin(stay, begin);
+        memcpy(best, now, sizeof best);
     }
-    unsigned place = best[1] < best[0];
+    for (unsigned i = 0; i < PLACES; i++)
+        place = best[i] < best[place] ? i : place;
     plan->as_planned = best[place];
     for (size_t k = plan->count; k-- > 0; place = came[k][place]) {
         double unused;
-        plan->item[k].part = place ? PART_GPU : on_cores(&plan->item[k], &unused);
+        plan->item[k].part = place == GPU ? PART_GPU : place == ENGINE ? PART_ANE : planned_on_cores(&plan->item[k], &unused);
     }
     free(came);
     return true;
 }
 
-/* ---- rules of thumb ---- */
-
-const char run_network_policies[] = "cost|size|memory|class|list|split";
-
-static const double small_elements = 1e6, large_elements = 1e7;
-
-bool run_is_network_policy(const char *text)
-{
-    double small, large;
-    char rest;
-    if (strncmp(text, "split:", 6) == 0)
-        return sscanf(text + 6, "%lf%c", &small, &rest) == 1 && small > 0 && small < 1;
-    if (strncmp(text, "size:", 5) == 0)
-        return sscanf(text + 5, "%lf:%lf%c", &small, &large, &rest) == 2 && small >= 0 && large >= small;
-    const size_t length = strcspn(text, "|,:");
-    for (const char *at = run_network_policies; *at; at += strcspn(at, "|") + (at[strcspn(at, "|")] != 0))
-        if (text[length] == 0 && length == strcspn(at, "|") && strncmp(text, at, length) == 0)
-            return true;
-    return false;
-}
-
-static enum orch_part by_size(const char *policy, const struct planned *p, enum orch_part before)
-{
-    double small = small_elements, large = large_elements;
-    if (policy[4] == ':')
-        sscanf(policy + 5, "%lf:%lf", &small, &large);
-    return p->elements < small ? PART_AMX : p->elements >= large ? PART_GPU : before;
-}
-
-/* The time of the bytes at the chip's peak against that of the products on all lanes of the GPU. */
-static enum orch_part by_memory(const struct network_plan *plan, const struct planned *p)
-{
-    enum { LANES = 128 }; /* multiply-adds a cycle of a core: philipturner/metal-benchmarks */
-    double peak_GBps;
-    if (!chip_number(plan->network->request->chip, "memory_peak_GBps", &peak_GBps, NULL))
-        return PART_GPU;
-    const double moving = 4 * p->elements / peak_GBps, multiplying = p->macs / (LANES * plan->speeds.ghz[PART_GPU]);
-    return moving > multiplying ? PART_AMX : PART_GPU;
-}
-
-static unsigned number_of(enum orch_part part)
-{
-    unsigned i = 0;
-    while (i + 1 < PLAN_PARTS && network_plan_parts[i] != part)
-        i++;
-    return i;
-}
-
-/* Gives nodes to the units that a rule names, where these have them, and adds up what is predicted. */
-static void follow_rule(struct network_plan *plan, const char *policy)
-{
-    enum orch_part before = PART_AMX;
-    bool in_buffer = false;
-    plan->as_planned = 0;
-    for (size_t k = 0; k < plan->count; k++) {
-        struct planned *const p = &plan->item[k];
-        if (planned_is_left(p)) {
-            in_buffer = in_buffer && !p->host;
-            continue;
-        }
-        enum orch_part part = strncmp(policy, "size", 4) == 0 ? by_size(policy, p, before) : by_memory(plan, p);
-        double seconds = p->seconds[number_of(part)];
-        if (!(seconds < INFINITY)) {
-            part = on_cores(p, &seconds);
-            if (!(seconds < INFINITY)) {
-                part = PART_GPU;
-                seconds = p->seconds[number_of(PART_GPU)];
-            }
-        }
-        plan->as_planned += seconds + (part == PART_GPU && !in_buffer ? plan->speeds.hand_over_s : 0);
-        in_buffer = part == PART_GPU;
-        p->part = before = part;
-    }
-}
+/* ---- the policy ---- */
 
 bool network_plan_overlaps(const char *policy)
 {
-    return policy && (strcmp(policy, "list") == 0 || strncmp(policy, "split", 5) == 0);
+    return strcmp(policy, "list") == 0 || strncmp(policy, "split", 5) == 0;
+}
+
+/* ---- doubts ---- */
+
+/* Predictions are off by factors of up to 1.6: where a unit alone is predicted to be done within so much of the plan, it may be
+ * the better one. */
+static const double near = 1.6;
+
+/* Nodes that are elsewhere in the plan than they would be with everything on a unit that is near; whether there are any. */
+static bool find_doubtful(const struct network_plan *plan, bool *doubtful)
+{
+    bool some = false;
+    for (unsigned i = 0; i < PLAN_PARTS; i++)
+        for (size_t k = 0; plan->all_on[i] <= near * plan->as_planned && k < plan->count; k++) {
+            const struct planned *const p = &plan->item[k];
+            const bool other = !planned_is_left(p) && p->seconds[i] < INFINITY && p->part != network_plan_parts[i];
+            doubtful[k] |= other;
+            some |= other;
+        }
+    return some;
 }
 
 static bool assign(struct network_plan *plan, struct orch_error *error)
 {
-    const char *const policy = plan->network->request->policy;
-    if (!policy || strcmp(policy, "cost") == 0 || strcmp(policy, "class") == 0)
+    const char *const policy = network_plan_policy(plan->network->request);
+    if (strcmp(policy, "cost") == 0 || strcmp(policy, "class") == 0)
         return choose(plan, error);
     if (network_plan_overlaps(policy)) {
         const bool splits = strncmp(policy, "split", 5) == 0;
-        return choose(plan, error) && network_plan_list(plan, splits, policy[5] == ':' ? strtod(policy + 6, NULL) : NAN, error);
+        return choose(plan, error) &&
+               network_plan_list(plan, splits, splits && policy[5] == ':' ? strtod(policy + 6, NULL) : NAN, error);
     }
-    follow_rule(plan, policy);
+    network_plan_follow_rule(plan, policy);
     return true;
 }
 
@@ -309,43 +271,86 @@ bool network_plan_is_for_engine(const struct net_model *model)
 static void add_up(struct network_plan *plan)
 {
     for (unsigned i = 0; i < PLAN_PARTS; i++) {
-        bool in_buffer = false;
+        bool goes_on = false;
+        plan->all_on[i] = 0;
+        const double begin = begin_at(plan, i == PLAN_GPU ? GPU : i == PLAN_ANE ? ENGINE : CORES);
         for (size_t k = 0; k < plan->count; k++) {
             const struct planned *const p = &plan->item[k];
-            const bool here = p->seconds[i] < INFINITY, gpu = network_plan_parts[i] == PART_GPU && here;
+            const bool here = p->seconds[i] < INFINITY;
             if (planned_is_left(p)) {
-                in_buffer = in_buffer && !p->host;
+                goes_on = goes_on && !p->host;
                 continue;
             }
-            plan->all_on[i] += (here ? p->seconds[i] : p->seconds[0]) + (gpu && !in_buffer ? plan->speeds.hand_over_s : 0);
-            in_buffer = gpu;
+            plan->all_on[i] += (here ? p->seconds[i] : p->seconds[PLAN_CPU]) + (here && !goes_on ? begin : 0);
+            goes_on = here;
         }
     }
+    if (!plan->engine)
+        plan->all_on[PLAN_ANE] = INFINITY;
 }
 
 /* ---- the plan ---- */
 
-struct network_plan *network_plan_make(const struct run_network *network, struct orch_error *error)
+/* The Neural Engine takes part where f16 will do: it has no f32. */
+static bool time_engine(struct network_plan *plan, struct orch_error *error)
 {
-    const size_t outputs = network->model->graph->outputs;
-    struct network_plan *const plan = calloc(1, sizeof *plan);
+    const struct run_request *const q = plan->network->request;
+    const bool halves = plan->network->mixed || (q->precision && strcmp(q->precision, "f16") == 0);
+    double clock_ghz;
+    const char *const policy = network_plan_policy(q);
+    if (!halves || (strcmp(policy, "cost") != 0 && strcmp(policy, "list") != 0) ||
+        !chip_number(q->chip, "ane.clock_ghz", &clock_ghz, NULL))
+        return true;
+    plan->engine = network_engine_time(plan->network, error);
+    return plan->engine != NULL;
+}
+
+/* Fills the items. */
+static bool go_through(struct network_plan *plan, struct orch_error *error)
+{
+    const size_t outputs = plan->network->model->graph->outputs;
+    const struct net_run run = {.model = plan->network->model, .input = plan->network->input, .unit = plan_node, .context = plan};
     struct net_array **const output = calloc(outputs + 1, sizeof(*output));
-    bool ok = (plan && output) || orch_no_memory(error);
-    if (ok) {
-        const struct net_run run = {.model = network->model, .input = network->input, .unit = plan_node, .context = plan};
-        const char *const policy = network->request->policy;
-        plan->network = network;
-        plan->splits = policy && strncmp(policy, "split", 5) == 0;
-        plan->share_given = plan->splits && policy[5] == ':';
-        plan->measures = network_plan_overlaps(policy) && !plan->share_given;
-        network_speeds_of(network->request->chip, &plan->speeds);
-        ok = net_run(&run, output, error) && assign(plan, error);
-    }
-    if (ok)
-        add_up(plan);
+    plan->count = 0;
+    const bool ok = output ? net_run(&run, output, error) : orch_no_memory(error);
     for (size_t k = 0; output && k < outputs; k++)
         net_array_release(output[k]);
     free(output);
+    return ok;
+}
+
+/* Where predictions do not decide between the plan and a unit alone, they are replaced by simulated times. */
+static bool decide_doubts(struct network_plan *plan, struct orch_error *error)
+{
+    plan->doubtful = calloc(plan->count + 1, sizeof *plan->doubtful);
+    if (!plan->doubtful)
+        return orch_no_memory(error);
+    if (!find_doubtful(plan, plan->doubtful))
+        return true;
+    if (!go_through(plan, error) || !assign(plan, error))
+        return false;
+    add_up(plan);
+    return true;
+}
+
+struct network_plan *network_plan_make(const struct run_network *network, struct orch_error *error)
+{
+    struct network_plan *const plan = calloc(1, sizeof *plan);
+    const char *const policy = network_plan_policy(network->request);
+    if (!plan) {
+        orch_no_memory(error);
+        return NULL;
+    }
+    plan->network = network;
+    plan->splits = strncmp(policy, "split", 5) == 0;
+    plan->share_given = plan->splits && policy[5] == ':';
+    plan->measures = network_plan_overlaps(policy) && !plan->share_given;
+    network_speeds_of(network->request->chip, &plan->speeds);
+    bool ok = time_engine(plan, error) && go_through(plan, error) && assign(plan, error);
+    if (ok)
+        add_up(plan);
+    if (ok && strcmp(policy, "cost") == 0)
+        ok = decide_doubts(plan, error);
     if (ok)
         return plan;
     network_plan_free(plan);
@@ -357,6 +362,8 @@ void network_plan_free(struct network_plan *plan)
     if (plan) {
         free(plan->item);
         free(plan->time);
+        free(plan->doubtful);
+        network_engine_free(plan->engine);
     }
     free(plan);
 }

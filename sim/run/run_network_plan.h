@@ -25,7 +25,9 @@ void network_plan_free(struct network_plan *plan);
 
 /* Whether the policy `class` gives the network to the Neural Engine. */
 bool network_plan_is_for_engine(const struct net_model *model);
-/* Whether units work at the same time by this policy; NULL = the usual one. */
+/* The policy of a request: what it says, "list" on hybrid, "cost" on auto. */
+const char *network_plan_policy(const struct run_request *request);
+/* Whether units work at the same time by this policy. */
 bool network_plan_overlaps(const char *policy);
 /* How much of a node an AMX block computes beside the GPU; 0 = it is not split. */
 double network_plan_amx_share(const struct network_plan *plan, const struct net_node *node);

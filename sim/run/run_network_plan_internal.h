@@ -2,13 +2,14 @@
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_INTERNAL_H
 #define ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_INTERNAL_H
 
+#include "sim/run/run_network_engine.h"
 #include "sim/run/run_network_plan.h"
 #include "sim/run/run_network_predict.h"
 
 #include <math.h>
 
 /* Units that nodes are given to, by number. */
-enum { PLAN_CPU, PLAN_AMX, PLAN_GPU, PLAN_PARTS };
+enum { PLAN_CPU, PLAN_AMX, PLAN_GPU, PLAN_ANE, PLAN_PARTS };
 extern const enum orch_part network_plan_parts[PLAN_PARTS];
 
 struct planned {
@@ -36,8 +37,10 @@ struct network_plan {
     bool splits, share_given; /* products may be split; how, the request says */
     bool measures;            /* kernels are simulated where predictions are near each other; */
     bool measuring;           /* that is going on */
+    bool *doubtful;           /* by item: its kernels are simulated, the second time through; NULL = the first time */
     struct plan_time *time;
     size_t times, time_room;
+    struct network_engine *engine; /* how long nodes take on the Neural Engine; NULL = it takes no part */
     double as_planned, all_on[PLAN_PARTS];
 };
 
@@ -46,6 +49,16 @@ static inline bool planned_is_left(const struct planned *p)
 {
     return !(p->seconds[PLAN_CPU] < INFINITY || p->seconds[PLAN_AMX] < INFINITY || p->seconds[PLAN_GPU] < INFINITY);
 }
+
+/* The faster of CPU and AMX, and how long it takes. */
+static inline enum orch_part planned_on_cores(const struct planned *p, double *seconds)
+{
+    *seconds = fmin(p->seconds[PLAN_CPU], p->seconds[PLAN_AMX]);
+    return p->seconds[PLAN_AMX] < p->seconds[PLAN_CPU] ? PART_AMX : PART_CPU;
+}
+
+/* run_network_plan_rules.c: gives nodes to the units that a rule of thumb names. */
+void network_plan_follow_rule(struct network_plan *plan, const char *policy);
 
 /* run_network_plan_list.c: by the earliest end, of nodes with the longest way to the end first. `splits`: products may be split
  * over AMX and GPU, `share` of each on AMX (NAN: so that both are done at the same time, where that helps). It keeps the

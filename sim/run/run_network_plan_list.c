@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *network_plan_policy(const struct run_request *q)
+{
+    return q->policy ? q->policy : q->unit && strcmp(q->unit, "hybrid") == 0 ? "list" : "cost";
+}
+
 enum { SPLIT = PLAN_PARTS, WAYS }; /* a way to compute a node: a unit, or AMX and GPU together */
 #define NOWHERE SIZE_MAX
 
@@ -52,7 +57,7 @@ static double mean_seconds(const struct planned *p)
 {
     double sum = 0;
     unsigned count = 0;
-    for (unsigned i = 0; i < PLAN_PARTS; i++)
+    for (unsigned i = 0; i < PLAN_ANE; i++)
         if (p->seconds[i] < INFINITY) {
             sum += p->seconds[i];
             count++;
@@ -147,6 +152,8 @@ static void give(struct list *l, size_t item)
         return;
     }
     for (unsigned way = 0; way < WAYS; way++) {
+        if (way == PLAN_ANE) /* its requests are of neighbours, which this order parts */
+            continue;
         const bool forced = way == SPLIT && !isnan(l->share);
         const double last = uses_gpu(way) && item + 1 == l->plan->count ? l->plan->speeds.complete_s : 0;
         const double then = begin_of(l, p, way) + seconds_of(l, p, way) + last;

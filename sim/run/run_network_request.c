@@ -4,6 +4,7 @@
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_ane.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_network_schedule.h"
 #include "sim/workload/ane/ane_link.h"
 
 #include <math.h>
@@ -180,7 +181,9 @@ bool network_requests_add(struct network_requests *r, const struct run_network *
             !read_tensor(r, step->input[operand - 1].data, n->requests, &u->tensor[bar]))
             return false;
     }
-    return add_tensor(r, step->operands.result, n->requests, &u->tensor[p->result]);
+    const bool begins = r->uses == 1 || u[-1].request != n->requests;
+    return add_tensor(r, step->operands.result, n->requests, &u->tensor[p->result]) &&
+           network_schedule_add_to_request(n->schedule, begins, placement, step);
 }
 
 /* ---- one request ---- */
@@ -281,6 +284,7 @@ static bool finish_request(struct network_requests *r, struct run_network *n, st
     for (size_t i = 0; ok && i < q->uses; i++)
         ok = complete_line(r, n, q, i, &pass.ane.timed, joules_per_s) || orch_no_memory(error);
     if (ok) {
+        network_schedule_took(n->schedule, q->use[0].placement, result.device_seconds, &pass.activity);
         n->tensors += (unsigned)q->linked.tensors;
         n->tensors_inside += (unsigned)q->linked.tensors_inside;
         ok = network_step_add_measure(n, &pass, PART_ANE, &result) || orch_no_memory(error);

@@ -1,4 +1,4 @@
-#include "sim/run/run_network_schedule.h"
+#include "sim/run/run_network_schedule_internal.h"
 
 #include "isa/list_grow.h"
 #include "sim/chip/chip_units.h"
@@ -10,183 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel, or what the host does between kernels. */
-struct item {
-    enum orch_part part;
-    size_t placement; /* SIZE_MAX = the host */
-    size_t *after, afters, after_room;
-    double ns, rank_ns; /* alone; from its beginning to the end of everything that waits for it */
-    double slc_bytes, dram_read_bytes, dram_written_bytes;
-    unsigned buffer; /* of the GPU: its command buffer, from 0 on */
-    bool leaves;     /* of the GPU: others wait for it, so that its command buffer ends behind it */
-    int slice;
-};
-
-/* Memory that an item reads or writes. */
-struct access {
-    const char *at;
-    uint64_t bytes;
-    size_t item;
-    bool writes;
-};
-
-struct network_schedule {
-    struct item *item;
-    size_t items, item_room;
-    struct access *access;
-    size_t accesses, access_room;
-};
-
-struct network_schedule *network_schedule_create(void)
-{
-    return calloc(1, sizeof(struct network_schedule));
-}
-
-void network_schedule_free(struct network_schedule *s)
-{
-    if (!s)
-        return;
-    for (size_t i = 0; i < s->items; i++)
-        free(s->item[i].after);
-    free(s->item);
-    free(s->access);
-    free(s);
-}
-
-/* ---- who waits for whom ---- */
-
-static bool overlap(const struct access *a, const char *at, uint64_t bytes)
-{
-    return a->at < at + bytes && at < a->at + a->bytes;
-}
-
-static bool covers(const char *at, uint64_t bytes, const struct access *a)
-{
-    return at <= a->at && a->at + a->bytes <= at + bytes;
-}
-
-void network_schedule_begin(struct network_schedule *s, const void *at, uint64_t bytes)
-{
-    size_t kept = 0;
-    if (!s || !at)
-        return;
-    for (size_t i = 0; i < s->accesses; i++)
-        if (!overlap(&s->access[i], at, bytes))
-            s->access[kept++] = s->access[i];
-    s->accesses = kept;
-}
-
-static struct item *new_item(struct network_schedule *s, enum orch_part part, size_t placement)
-{
-    struct item *const grown = list_grow(s->item, s->items, &s->item_room, sizeof *grown);
-    if (!grown)
-        return NULL;
-    s->item = grown;
-    grown[s->items] = (struct item){.part = part, .placement = placement, .slice = -1};
-    return &grown[s->items++];
-}
-
-static bool wait_for(struct item *item, size_t other)
-{
-    for (size_t i = 0; i < item->afters; i++)
-        if (item->after[i] == other)
-            return true;
-    size_t *const grown = list_grow(item->after, item->afters, &item->after_room, sizeof *grown);
-    if (!grown)
-        return false;
-    item->after = grown;
-    grown[item->afters++] = other;
-    return true;
-}
-
-static bool note_access(struct network_schedule *s, const void *at, uint64_t bytes, bool writes)
-{
-    struct access *const grown = list_grow(s->access, s->accesses, &s->access_room, sizeof *grown);
-    if (!grown)
-        return false;
-    s->access = grown;
-    grown[s->accesses++] = (struct access){at, bytes, s->items - 1, writes};
-    return true;
-}
-
-/* The latest item reads there: after who wrote there. */
-static bool reads(struct network_schedule *s, const void *at, uint64_t bytes)
-{
-    struct item *const item = &s->item[s->items - 1];
-    bool ok = true;
-    for (size_t i = 0; ok && i < s->accesses; i++)
-        if (s->access[i].writes && s->access[i].item != s->items - 1 && overlap(&s->access[i], at, bytes))
-            ok = wait_for(item, s->access[i].item);
-    return ok && note_access(s, at, bytes, false);
-}
-
-/* The latest item writes there: after who read or wrote there, and who comes later has to wait for it alone. */
-static bool writes(struct network_schedule *s, const void *at, uint64_t bytes)
-{
-    struct item *const item = &s->item[s->items - 1];
-    size_t kept = 0;
-    bool ok = true;
-    for (size_t i = 0; i < s->accesses; i++) {
-        const struct access a = s->access[i];
-        if (a.item != s->items - 1 && overlap(&a, at, bytes))
-            ok = ok && wait_for(item, a.item);
-        if (!covers(at, bytes, &a))
-            s->access[kept++] = a;
-    }
-    s->accesses = kept;
-    return ok && note_access(s, at, bytes, true);
-}
-
-bool network_schedule_add(struct network_schedule *s, enum orch_part part, size_t placement, const struct lowered_step *step)
-{
-    bool ok = !s || new_item(s, part, placement);
-    for (unsigned k = 0; ok && s && k < step->operands.inputs; k++)
-        ok = reads(s, step->input[k].data, step->input[k].bytes);
-    return ok && (!s || writes(s, step->operands.result, step->operands.result_bytes));
-}
-
-bool network_schedule_add_host(struct network_schedule *s, const struct net_node *node, struct net_array *const *in,
-                               struct net_array *const *out)
-{
-    bool ok = !s || new_item(s, PART_COUNT, SIZE_MAX);
-    for (size_t k = 0; ok && s && k < node->inputs; k++)
-        ok = !in[k] || reads(s, in[k]->data, net_array_bytes(in[k]));
-    for (size_t k = 0; ok && s && k < node->outputs; k++)
-        ok = !out[k] || writes(s, out[k]->data, net_array_bytes(out[k]));
-    return ok;
-}
-
-void network_schedule_took(struct network_schedule *s, size_t placement, double seconds, const struct activity *a)
-{
-    for (size_t i = 0; s && i < s->items; i++)
-        if (s->item[i].placement == placement) {
-            struct item *const item = &s->item[i];
-            item->ns = 1e9 * seconds;
-            item->slc_bytes = (double)(a->count[ACT_SLC_READ_BYTES] + a->count[ACT_SLC_WRITE_BYTES]);
-            item->dram_read_bytes = (double)a->count[ACT_DRAM_READ_BYTES];
-            item->dram_written_bytes = (double)a->count[ACT_DRAM_WRITE_BYTES];
-        }
-}
-
 /* ---- the order ---- */
 
-/* What the GPU's command buffers cost before and behind, as the chip has it. */
+/* What the GPU's command buffers cost before and behind, as the chip has it, and requests to the Neural Engine. */
 struct hand_over {
-    double submit_ns, complete_ns;
+    double submit_ns, complete_ns, request_ns;
 };
 
 static struct hand_over hand_over_of(const struct run_network *n)
 {
     struct gpu_params gpu;
     if (!chip_gpu_params(n->request->chip, &gpu, NULL))
-        return (struct hand_over){0, 0};
-    return (struct hand_over){1e3 * gpu.submit_us, 1e3 * gpu.round_trip_us};
+        return (struct hand_over){0, 0, n->request_ns};
+    return (struct hand_over){1e3 * gpu.submit_us, 1e3 * gpu.round_trip_us, n->request_ns};
 }
 
 static double between(const struct hand_over *h, const struct item *from, const struct item *to)
 {
     const bool leaves = from->part == PART_GPU && to->part != PART_GPU, enters = to->part == PART_GPU && from->part != PART_GPU;
-    return leaves ? h->complete_ns : enters ? h->submit_ns : 0;
+    const double request = to->part == PART_ANE ? h->request_ns : 0;
+    return request + (leaves ? h->complete_ns : enters ? h->submit_ns : 0);
 }
 
 static double rank_all(struct network_schedule *s, const struct hand_over *h)
@@ -230,7 +73,7 @@ static struct place *in_order(const struct network_schedule *s)
 /* ---- slices ---- */
 
 enum { SLC, DRAM, RESOURCES };
-/* Queues: one kernel of cores, of an AMX block, of the GPU at a time. */
+/* Queues: one kernel of cores, of an AMX block, of the GPU, one request to the Neural Engine at a time. */
 static int queue_of(const struct item *item)
 {
     return item->part == PART_COUNT ? SLICES_NO_QUEUE : (int)item->part;
@@ -283,7 +126,11 @@ static bool add_others(struct builder *b, const struct item *item)
             return false;
         b->after[b->afters++] = slice;
     }
-    return true;
+    if (item->part != PART_ANE)
+        return true;
+    b->after[0] = add_wait(b, b->cost.request_ns, "request");
+    b->afters = 1;
+    return b->after[0] >= 0;
 }
 
 static bool new_buffer(struct builder *b, const struct item *item)
@@ -395,6 +242,25 @@ static bool read_busy(const struct builder *b, struct network_scheduled *r)
     return kernel != NULL;
 }
 
+/* Kernels of a request follow one another, all of them as much slower as the whole. */
+static bool tell_request(const struct item *item, const struct slice_outcome *o, struct run_network *n)
+{
+    const double slower = item->ns > 0 ? (o->end_ns - o->start_ns) / item->ns : 1;
+    double at_s = 1e-9 * o->start_ns;
+    bool ok = true;
+    for (size_t line = item->placement; ok && line <= item->last; line++) {
+        char name[60], begin[60];
+        snprintf(name, sizeof name, RUN_NETWORK_SECONDS, line + 1);
+        snprintf(begin, sizeof begin, RUN_NETWORK_BEGIN, line + 1);
+        const double seconds = slower * run_values_get(&n->result->counters, name);
+        if (isnan(seconds))
+            continue;
+        ok = run_values_set(&n->result->counters, begin, at_s) && run_values_set(&n->result->counters, name, seconds);
+        at_s += seconds;
+    }
+    return ok;
+}
+
 static bool tell_kernel(const struct builder *b, const struct item *item, struct run_network *n, struct network_scheduled *r)
 {
     const struct slice_outcome *const o = slices_outcome(b->slices, item->slice);
@@ -403,6 +269,8 @@ static bool tell_kernel(const struct builder *b, const struct item *item, struct
         r->lost_ns += o->lost_ns[j];
     if (item->placement == SIZE_MAX)
         return true;
+    if (item->part == PART_ANE)
+        return tell_request(item, o, n);
     snprintf(name, sizeof name, RUN_NETWORK_BEGIN, item->placement + 1);
     if (!run_values_set(&n->result->counters, name, 1e-9 * o->start_ns))
         return false;

@@ -21,10 +21,15 @@ void network_schedule_begin(struct network_schedule *schedule, const void *at, u
 /* A kernel of a unit comes next, whose line of the placement this is. False = out of memory. */
 bool network_schedule_add(struct network_schedule *schedule, enum orch_part part, size_t placement,
                           const struct lowered_step *step);
+/* A kernel of the Neural Engine comes next, as a part of the request that it begins or that goes on. A request begins when all
+ * that its kernels read is there, and is done as a whole. */
+bool network_schedule_add_to_request(struct network_schedule *schedule, bool begins, size_t placement,
+                                     const struct lowered_step *step);
 /* The reference computes a node, in no time, from what is there. False = out of memory. */
 bool network_schedule_add_host(struct network_schedule *schedule, const struct net_node *node, struct net_array *const *in,
                                struct net_array *const *out);
-/* How long the kernel of that line takes alone, without its command buffer, and what it does. */
+/* How long the kernel of that line, or the request whose first one it is, takes alone, without its command buffer, and what it
+ * does. */
 void network_schedule_took(struct network_schedule *schedule, size_t placement, double seconds, const struct activity *activity);
 
 struct network_scheduled {

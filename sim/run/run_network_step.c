@@ -16,7 +16,7 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
                       struct run_request *q)
 {
     const bool cores = part == PART_CPU;
-    const char *const network = n->mixed ? "f16" : n->request->precision;
+    const char *const network = n->automatic && part == PART_AMX ? NULL : n->mixed ? "f16" : n->request->precision;
     *q = *n->request;
     q->workload = workload;
     q->unit = orch_part_name(part);
@@ -30,6 +30,7 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
     q->dim_count = 0;
     q->policy = NULL;
     q->images = NULL;
+    q->build = NULL;
     q->cores = cores ? q->cores : 0;
     if (n->asks && part == PART_ANE && q->mode == RUN_FULL)
         q->mode = RUN_FUNCTIONAL; /* its request is timed in the end */
@@ -37,6 +38,7 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
         q->mode = RUN_TIMING;
         q->detail = q->detail && strcmp(q->detail, "auto") != 0 ? q->detail : "op";
     }
+    q->progress = n->waits ? &n->told : NULL;
     q->evict = q->cold && part != PART_GPU; /* programs have equal addresses: what one left would be found by the next */
     q->inner = true;
 }

@@ -34,17 +34,24 @@ static void fail(struct pool *pool, size_t index, const struct orch_error *error
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void *work(void *argument)
+/* Who waits is told by one thread alone, the one that asked. */
+static void work_through(struct pool *pool, bool tells)
 {
-    struct pool *const pool = argument;
     for (size_t i; (i = take(pool)) < pool->count;) {
         struct run_request q = pool->request[i];
         struct orch_error error = {0};
         if (pool->threads > 1)
             q.threads = 1;
+        if (!tells)
+            q.progress = NULL;
         if (!run_timing_simulate(&q, &pool->timing[i], &error))
             fail(pool, i, &error);
     }
+}
+
+static void *work(void *argument)
+{
+    work_through(argument, false);
     return NULL;
 }
 
@@ -59,7 +66,7 @@ bool run_timing_simulate_all(const struct run_request *request, size_t count, un
     pthread_mutex_init(&pool.lock, NULL);
     while (started + 1 < pool.threads && pthread_create(&thread[started], NULL, work, &pool) == 0)
         started++;
-    work(&pool); /* this thread works, too */
+    work_through(&pool, true); /* this thread works, too */
     for (unsigned i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&pool.lock);

@@ -3,6 +3,8 @@
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/run/kind.h"
+#include "sim/run/language_model.h"
+#include "sim/run/language_options.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_timing.h"
 
@@ -15,13 +17,18 @@
 /* CPU cores come last: their kernels are timed while they execute, and their peak is the lowest. */
 static const char *const order[UNIT_CHOICES] = {"amx", "gpu", "ane", "cpu"};
 
+static bool is_language(const struct run_request *q)
+{
+    return language_model_is(q->workload) || (q->language && language_model_generates(q->workload));
+}
+
 unsigned unit_choice_list(const struct run_request *request, const char *unit[UNIT_CHOICES])
 {
     unsigned count = 0;
     for (unsigned i = 0; i < UNIT_CHOICES; i++) {
         struct run_request q = *request;
         q.unit = order[i];
-        if (run_kind_on_unit(&q))
+        if (is_language(&q) || run_kind_on_unit(&q))
             unit[count++] = order[i];
     }
     return count;
@@ -66,6 +73,55 @@ struct offer {
     char text[120];
 };
 
+/* The same for a language model: as many tokens by their shapes, whatever they say. */
+static void predict_tokens(const struct run_request *request, const char *unit, unsigned prompt, struct offer *o)
+{
+    const struct language_options *const asked = request->language;
+    const struct language_options tokens = {.prompt = prompt,
+                                            .generate = asked ? asked->generate : 0,
+                                            .prompt_alone = asked && asked->prompt_alone,
+                                            .batch = asked ? asked->batch : 0,
+                                            .kv_cache = asked ? asked->kv_cache : NULL};
+    struct run_request q = *request;
+    struct orch_error error = {0};
+    struct run_result r;
+    char time[FORMAT_SIZE];
+    q.unit = unit;
+    q.mode = RUN_TIMING;
+    q.detail = "op";
+    q.language = &tokens;
+    q.program_output = NULL;
+    q.progress = NULL;
+    struct run *const run = prepared(&q, &error);
+    run_result_init(&r);
+    o->seconds = run && run_execute(run, NULL, 1, &r, &error) ? r.seconds : INFINITY;
+    o->at_least = false;
+    if (isinf(o->seconds))
+        snprintf(o->text, sizeof o->text, "%s: %.100s", unit, error.text);
+    else
+        snprintf(o->text, sizeof o->text, "%s %s", unit, format_si(time, o->seconds, "s"));
+    run_result_free(&r);
+    run_free(run);
+}
+
+/* Tokens of the prompt: asked for, or those of the text. */
+static unsigned prompt_tokens(const struct run_request *q)
+{
+    const struct language_options *const o = q->language;
+    struct language_model m;
+    struct token_list list = {0};
+    struct orch_error unused = {0};
+    if (o && o->prompt)
+        return o->prompt;
+    const char *const text = o && o->prompt_text ? o->prompt_text : "";
+    if (language_model_open(q->workload, &m, &unused) && m.tokenizer)
+        tokenizer_encode(m.tokenizer, text, strlen(text), TOKENIZE_FRAME, &list, &unused);
+    const unsigned tokens = (unsigned)list.count;
+    token_list_free(&list);
+    language_model_close(&m);
+    return tokens;
+}
+
 static void predict(struct run_request *q, double best, struct offer *o)
 {
     struct orch_error error;
@@ -91,6 +147,8 @@ bool unit_choice_make(const struct run_request *request, struct unit_choice *cho
 {
     const char *unit[UNIT_CHOICES];
     const unsigned count = unit_choice_list(request, unit);
+    const bool language = is_language(request);
+    const unsigned prompt = language ? prompt_tokens(request) : 0;
     double best = INFINITY;
     size_t used = 0;
     *choice = (struct unit_choice){.unit = NULL};
@@ -99,7 +157,10 @@ bool unit_choice_make(const struct run_request *request, struct unit_choice *cho
         struct offer o;
         q.unit = unit[i];
         q.precision = request->precision ? request->precision : "f32";
-        predict(&q, best, &o);
+        if (language)
+            predict_tokens(request, unit[i], prompt, &o);
+        else
+            predict(&q, best, &o);
         used += (size_t)snprintf(choice->text + used, used < sizeof choice->text ? sizeof choice->text - used : 0, "%s%s",
                                  used ? ", " : "", o.text);
         if (!o.at_least && o.seconds < best) {

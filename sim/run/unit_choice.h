@@ -18,8 +18,8 @@ struct unit_choice {
     const char *unit; /* the fastest */
     char text[400];   /* the predictions of all: "amx 12.1 us, gpu 31 us, cpu at least 90 us; ane: why not" */
 };
-/* Predicts the time of a kernel on each unit that has it. A unit that cannot be faster than the best one, whatever its program
- * does, is not simulated. False when none of them runs the request. */
+/* Predicts the time of a kernel, or of a language model's tokens by their shapes, on each unit that has it. A unit that cannot be
+ * faster than the best one, whatever its program does, is not simulated. False when none of them runs the request. */
 bool unit_choice_make(const struct run_request *request, struct unit_choice *choice, struct orch_error *error);
 
 #endif

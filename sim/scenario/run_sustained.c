@@ -1,28 +1,15 @@
-#include "sim/scenario/run_sustained.h"
+#include "sim/scenario/run_sustained_internal.h"
 
 #include "sim/base/json_out.h"
 #include "sim/run/language_options.h"
 #include "sim/run/run_profile.h"
 #include "sim/run/run_progress.h"
-#include "sim/scenario/together_profile.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct run_sustained {
-    const struct run_sustained_request *request;
-    struct run *base;                              /* a single workload; otherwise NULL */
-    struct together *together;                     /* several workloads; otherwise NULL */
-    struct together_profiles profiles;             /* a single workload has only the first */
-    struct power_profile moved[SUSTAIN_WORKLOADS]; /* profiles on the E cores */
-    bool may_move[SUSTAIN_WORKLOADS];
-    struct event_run_begin begin;
-    char *options;                        /* of the event */
-    const struct work_progress *progress; /* who waits while it is executed; NULL = nobody */
-};
 
 static double or_none(double x)
 {
@@ -49,6 +36,8 @@ static bool write_options(struct run_sustained *r, const char *base)
     json_add_text(o, "policy", governor_policy_name(q->policy));
     json_add_digits(o, "power_cap", q->power_cap_w, DIGITS);
     json_add_count(o, "steering", q->steering);
+    if (q->steer_unit)
+        json_add_text(o, "steer_unit", q->steer_unit);
     json_add_digits(o, "target", q->target_s, DIGITS);
     r->options = json_line(o);
     return r->options != NULL;
@@ -294,7 +283,7 @@ static bool scale_result(const struct run_sustained *run, const struct sustain_r
     for (enum power_domain d = 0; ok && d < POWER_DOMAIN_COUNT; d++)
         ok = run_values_add(&r->joules_by, orch_part_name(place_of[d].part), s->joules[d]);
     scale_counters(run, s, r);
-    ok = ok && add_counters(run, s, r) && run_result_set_text(&r->device, machine->id) &&
+    ok = ok && add_counters(run, s, r) && run_sustained_tell_move(run, r) && run_result_set_text(&r->device, machine->id) &&
          run_assumption_add(&r->assumptions, RUN_THERMAL, machine->thermal_kind, machine->thermal_source) &&
          run_assumption_add(&r->assumptions, "device.governor", machine->governor_kind, machine->governor_source);
     if (ok && !run->together)
@@ -356,29 +345,6 @@ static bool sustain(const struct run_sustained *run, struct sustain_result *seri
     return sustain_run(&setup, series, error);
 }
 
-/* Profiles a workload on the E cores. A program that asks for a kind of core, or for more cores than there are E cores, stays. */
-static void try_move(struct run_sustained *run, unsigned number, unsigned *taken)
-{
-    const struct run_sustained_request *const q = run->request;
-    struct run_request there = q->parts ? q->part[number].request : q->run;
-    struct run_result unused;
-    const unsigned cores = there.cores ? there.cores : 1;
-
-    if (run->profiles.profile[number].driver != POWER_P_CPU || there.core_choice != SOC_ANY_CORE)
-        return;
-    there.core_choice = SOC_E_CORE;
-    there.skip_cores = *taken;
-    there.other_cores = 0;
-    there.repeat = q->parts ? there.repeat : 1;
-    there.progress = run->progress;
-    there.program_output = NULL;
-    there.output_folder = NULL;
-    run_result_init(&unused);
-    run->may_move[number] = run_profile(&there, q->db, &q->overrides, &run->moved[number], &unused, NULL);
-    run_result_free(&unused);
-    *taken += run->may_move[number] ? cores : 0;
-}
-
 static bool simulate_all(struct run_sustained *run, struct run_result *result, struct orch_error *error)
 {
     const struct run_sustained_request *const q = run->request;
@@ -397,13 +363,7 @@ static bool simulate_all(struct run_sustained *run, struct run_result *result, s
 
 static bool simulate(struct run_sustained *run, struct run_result *result, struct orch_error *error)
 {
-    unsigned taken = 0;
-
-    if (!simulate_all(run, result, error))
-        return false;
-    for (unsigned i = 0; run->request->steering != STEER_NEVER && i < run_sustained_parts(run); i++)
-        try_move(run, i, &taken);
-    return true;
+    return simulate_all(run, result, error) && (run->request->steering == STEER_NEVER || run_sustained_move(run, error));
 }
 
 bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uint64_t number, struct run_result *result,

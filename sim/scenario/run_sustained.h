@@ -25,7 +25,8 @@ struct run_sustained_request {
     enum governor_policy policy;
     bool low_power;
     bool low_power_auto;            /* on battery below the machine's low_battery_percent */
-    enum sustain_steering steering; /* CPU programs and kernels that fit the E cores may move there */
+    enum sustain_steering steering; /* CPU programs and kernels that fit the E cores may move there, */
+    const char *steer_unit;         /* or any workload to this unit; NULL = the E cores */
     double power_cap_w, target_s;   /* 0 = none */
     double battery_percent;         /* NAN = on the adapter */
 };

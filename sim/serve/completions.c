@@ -18,7 +18,7 @@ struct completion {
     const struct http_request *request;
     struct served_model *model;
     struct served_generation g;
-    char *prompt;
+    char *prompt, *words[LANGUAGE_STOPS];
     bool openai, stream, usage;
     int64_t created;
     unsigned index; /* of the next event */
@@ -116,10 +116,31 @@ static bool refuse_others(const struct json_node *top)
     }
     if (json_find_number(top, "n", 1, 1e9, 1) != 1)
         return json_wrong(top, "n", "one text at a time is served");
+    return true;
+}
+
+static bool add_stop(struct completion *c, const struct json_node *top, json_object *value)
+{
+    if (!json_object_is_type(value, json_type_string) || json_object_get_string_len(value) == 0)
+        return json_wrong(top, "stop", "is a text or a list of texts, none of them empty");
+    if (c->g.stops == LANGUAGE_STOPS)
+        return json_wrong(top, "stop", "has at most %d texts", (int)LANGUAGE_STOPS);
+    c->words[c->g.stops] = strdup(json_object_get_string(value));
+    c->g.stop[c->g.stops] = c->words[c->g.stops];
+    return c->words[c->g.stops++] || json_wrong(top, "stop", "memory is out");
+}
+
+static bool read_stop(struct completion *c, const struct json_node *top)
+{
     const struct json_node stop = json_member(top, "stop");
-    if (stop.value && json_object_is_type(stop.value, json_type_array) && json_count(&stop) == 0)
+    if (!stop.value)
         return true;
-    return !stop.value || json_wrong(top, "stop", "stopping words are not served; the model's own end is");
+    if (!json_object_is_type(stop.value, json_type_array))
+        return add_stop(c, top, stop.value);
+    bool ok = true;
+    for (size_t i = 0; ok && i < json_object_array_length(stop.value); i++)
+        ok = add_stop(c, top, json_object_array_get_idx(stop.value, i));
+    return ok;
 }
 
 static bool read_request(struct completion *c, struct orch_error *error)
@@ -137,7 +158,8 @@ static bool read_request(struct completion *c, struct orch_error *error)
     c->g.generate = (unsigned)tokens;
     if (json_ok(&top) && (tokens < 1 || tokens > TOKENS_MOST))
         json_wrong(&top, "max_tokens", "is 1 to %d", TOKENS_MOST);
-    const bool ok = json_ok(&top) && refuse_others(&top) && find_model(c, &top) && read_prompt(c, &top) && read_sampling(c, &top);
+    const bool ok = json_ok(&top) && refuse_others(&top) && read_stop(c, &top) && find_model(c, &top) && read_prompt(c, &top) &&
+                    read_sampling(c, &top);
     return json_reader_close(&reader) && ok;
 }
 
@@ -206,8 +228,12 @@ static void put_whole(struct text *to, const struct completion *c, const char *t
     } else {
         text_put(to, "{\"index\":0,\"content\":");
         text_json(to, text);
-        text_printf(to, ",\"tokens\":[],\"stop\":true,\"stop_type\":\"%s\",\"stopping_word\":\"\",\"truncated\":false,\"model\":",
-                    g->ended ? "eos" : "limit");
+        text_printf(to, ",\"tokens\":[],\"stop\":true,\"stop_type\":\"%s\",\"stopping_word\":",
+                    g->stop_word ? "word"
+                    : g->ended   ? "eos"
+                                 : "limit");
+        text_json(to, g->stop_word ? g->stop_word : "");
+        text_put(to, ",\"truncated\":false,\"model\":");
         text_json(to, c->model->entry.name);
         text_put(to, ",\"prompt\":");
         text_json(to, g->prompt);
@@ -356,6 +382,8 @@ void completions_answer(const struct protocol_context *context, const struct htt
             .context = context, .request = r, .openai = strcmp(r->path, "/v1/completions") == 0, .created = time(NULL)};
         complete(&c, reply);
         free(c.prompt);
+        for (unsigned i = 0; i < LANGUAGE_STOPS; i++)
+            free(c.words[i]);
         free(c.g.text);
     }
 }

@@ -62,6 +62,12 @@ static void put_metadata(struct text *to, const struct served_model *m)
     text_put(to, "}");
 }
 
+/* As configurations name them. */
+static const char *accelerator_of(const struct served_model *m)
+{
+    return m->part == PART_ANE ? "apple_neural_engine" : m->part == PART_GPU ? "apple_gpu" : m->unit;
+}
+
 static void put_config(struct text *to, const struct served_model *m)
 {
     text_put(to, "{\"name\":");
@@ -81,8 +87,11 @@ static void put_config(struct text *to, const struct served_model *m)
                 m->part == PART_CPU || m->part == PART_AMX ? "KIND_CPU" : "KIND_GPU");
     text_printf(to,
                 ",\"optimization\":{\"execution_accelerators\":{\"gpu_execution_accelerator\":[{\"name\":\"%s\",\"parameters\":{"
-                "\"precision\":\"%s\"}}]}}}",
-                m->unit, m->precision[0] ? m->precision : "of the file");
+                "\"precision\":\"%s\"",
+                accelerator_of(m), m->precision[0] ? m->precision : "of the file");
+    if (m->entry.configured && m->entry.config.power_mode[0])
+        text_printf(to, ",\"power_mode\":\"%s\"", m->entry.config.power_mode);
+    text_put(to, "}}]}}}");
 }
 
 /* ---- statistics ---- */

@@ -1,6 +1,6 @@
 #include "sim/serve/page_rows.h"
 
-#include "isa/array_count.h"
+#include "sim/ask/sweep/sweep_spec.h"
 #include "sim/base/format.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LATEST = 100, NEWER = 200, COLUMNS = 10 };
+enum { LATEST = 100, NEWER = 200, COLUMNS = 10, STATUS = 4 };
 
 static const struct result_column columns[COLUMNS] = {
     {"run", NULL, true},     {"workload", NULL, false},  {"chip", NULL, false}, {"unit", NULL, false},
@@ -52,10 +52,14 @@ static sqlite3_stmt *select_runs(const struct protocol_context *c, const struct 
         field(r, filters[4]), (int64_t)(newest ? LATEST : NEWER));
 }
 
-/* What a cell of a run shows; NULL = nothing. */
-static const char *shown(sqlite3_stmt *row, int column, char text[FORMAT_SIZE])
+/* What a cell of a run shows; NULL = nothing. Who was killed had no time to say so. */
+static const char *shown(struct orch_db *db, sqlite3_stmt *row, int column, char text[FORMAT_SIZE])
 {
     const char *const unit = columns[column].unit;
+    char why[DB_END_SIZE];
+    if (column == STATUS && strcmp(db_column_text(row, column), "running") == 0 &&
+        db_run_was_left(db, sqlite3_column_int64(row, 0), why))
+        return "interrupted";
     if (unit)
         return isnan(db_column_number(row, column)) ? NULL
                : *unit == 's'                       ? format_duration(text, db_column_number(row, column))
@@ -71,9 +75,9 @@ struct result_table *rows_runs(const struct protocol_context *c, const struct ht
     while (rows && db_step(c->db, rows, NULL) == SQLITE_ROW)
         for (int i = 0; i < COLUMNS; i++) {
             if (columns[i].unit)
-                result_table_number(t, db_column_number(rows, i), shown(rows, i, text));
+                result_table_number(t, db_column_number(rows, i), shown(c->db, rows, i, text));
             else
-                result_table_text(t, shown(rows, i, text));
+                result_table_text(t, shown(c->db, rows, i, text));
         }
     sqlite3_finalize(rows);
     return t;
@@ -198,34 +202,66 @@ void rows_answer(const struct protocol_context *c, const struct http_request *re
         const char *cell[COLUMNS];
         char text[COLUMNS][FORMAT_SIZE];
         for (int i = 0; i < COLUMNS; i++)
-            cell[i] = shown(rows, i, text[i]);
+            cell[i] = shown(c->db, rows, i, text[i]);
         put_texts(to, cell, COLUMNS);
     }
     sqlite3_finalize(rows);
     text_put(to, "]}\n");
 }
 
+/* ---- sweeps ---- */
+
+enum { SWEEP_COLUMNS = 7 };
+static const struct result_column sweep_columns[SWEEP_COLUMNS] = {
+    {"sweep", NULL, true},  {"name", NULL, false},  {"workload", NULL, false},  {"points done", NULL, true},
+    {"failed", NULL, true}, {"state", NULL, false}, {"begun, UTC", NULL, false}};
+
+/* Points of the design that a sweep plans; 0 when its specification cannot be read. */
+static uint64_t planned_points(const char *specification)
+{
+    struct orch_error ignored = {0};
+    struct sweep_spec *const spec =
+        specification ? sweep_spec_parse("specification", specification, strlen(specification), &ignored) : NULL;
+    const uint64_t points = spec ? spec->points : 0;
+    sweep_spec_free(spec);
+    return points;
+}
+
+/* Points with larger numbers move one key alone, for a chart: nobody asked for them. */
+static int64_t points_with(const struct protocol_context *c, int64_t sweep, uint64_t planned, const char *status)
+{
+    int64_t count = 0;
+    db_number(c->db, NULL, 0, &count, "SELECT count(*) FROM sweep_point WHERE sweep_id = ? AND point < ? AND status = ?", "iit",
+              sweep, (int64_t)planned, status);
+    return count;
+}
+
+static void sweep_row(struct result_table *t, const struct protocol_context *c, sqlite3_stmt *row)
+{
+    char of[64];
+    const uint64_t planned = planned_points(db_column_text(row, 3));
+    const int64_t id = sqlite3_column_int64(row, 0);
+    const int64_t done = points_with(c, id, planned, "done"), failed = points_with(c, id, planned, "failed");
+    const bool whole = (uint64_t)(done + failed) >= planned;
+    snprintf(of, sizeof of, "%lld of %llu", (long long)done, (unsigned long long)planned);
+    result_table_number(t, (double)id, NULL);
+    result_table_text(t, db_column_text(row, 1));
+    result_table_text(t, db_column_text(row, 2));
+    result_table_number(t, (double)done, of);
+    result_table_number(t, (double)failed, NULL);
+    result_table_text(t, whole ? "done" : "not finished");
+    result_table_text(t, db_column_text(row, 4));
+}
+
 struct result_table *rows_sweeps(const struct protocol_context *c)
 {
-    static const struct result_column sweep_columns[] = {{"sweep", NULL, true},     {"name", NULL, false},
-                                                         {"workload", NULL, false}, {"done", NULL, true},
-                                                         {"failed", NULL, true},    {"begun, UTC", NULL, false}};
-    struct result_table *const t = result_table_create(sweep_columns, ARRAY_COUNT(sweep_columns));
+    struct result_table *const t = result_table_create(sweep_columns, SWEEP_COLUMNS);
     struct orch_error ignored = {0};
-    sqlite3_stmt *const rows = db_query(
-        c->db, &ignored,
-        "SELECT s.id, s.name, s.workload, (SELECT count(*) FROM sweep_point p WHERE p.sweep_id = s.id AND p.status = 'done'), "
-        "(SELECT count(*) FROM sweep_point p WHERE p.sweep_id = s.id AND p.status = 'failed'), " BEGUN(
-            "s.created") " FROM sweep s ORDER "
-                         "BY s.id DESC LIMIT 50",
-        "");
+    sqlite3_stmt *const rows =
+        db_query(c->db, &ignored,
+                 "SELECT id, name, workload, specification, " BEGUN("created") " FROM sweep ORDER BY id DESC LIMIT 50", "");
     while (rows && db_step(c->db, rows, NULL) == SQLITE_ROW)
-        for (int i = 0; i < (int)ARRAY_COUNT(sweep_columns); i++) {
-            if (sweep_columns[i].right)
-                result_table_number(t, db_column_number(rows, i), db_column_text(rows, i));
-            else
-                result_table_text(t, db_column_text(rows, i));
-        }
+        sweep_row(t, c, rows);
     sqlite3_finalize(rows);
     return t;
 }

@@ -97,12 +97,14 @@ struct served *served_open(const struct served_setup *setup, struct orch_error *
     bool ok = true;
     for (size_t i = 0; ok && i < setup->models; i++)
         ok = open_model(s, setup->model[i], error);
+    for (size_t i = 0; ok && i < s->models; i++) /* one machine has one mode: a configuration that asks for low is heard */
+        s->setup.low_power |= s->model[i].entry.configured && strcmp(s->model[i].entry.config.power_mode, "low") == 0;
     if (ok && setup->machine) {
         const struct load_heat_setup heat = {.chip = setup->run.chip,
                                              .device = setup->machine,
                                              .ambient_c = setup->ambient_c,
                                              .policy = GOVERNOR_PERFORMANCE,
-                                             .low_power = setup->low_power,
+                                             .low_power = s->setup.low_power,
                                              .battery_percent = NAN,
                                              .p_cores = 1};
         s->heat = load_heat_open(&heat, error);

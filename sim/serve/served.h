@@ -80,6 +80,8 @@ struct served_generation {
     unsigned generate;
     struct sampler_params sampling;
     uint64_t seed;
+    const char *stop[LANGUAGE_STOPS]; /* texts that end it */
+    unsigned stops;
     void (*piece)(void *context, const char *bytes, size_t size); /* NULL = not wanted */
     void *context;
 
@@ -87,7 +89,8 @@ struct served_generation {
     char *text;
     size_t length;
     unsigned prompt_tokens, tokens;
-    bool ended; /* the model ended, rather than the count */
+    bool ended;            /* the model or a word ended it, rather than the count */
+    const char *stop_word; /* of `stop`; NULL = none */
     struct served_cost cost;
 };
 bool served_generate(struct served *served, struct served_model *model, struct served_generation *generation,

@@ -72,6 +72,10 @@ static bool take_text(struct served_generation *g, const char *json, size_t prom
         g->text[g->length] = 0;
     g->tokens = tokens ? (unsigned)json_object_array_length(tokens) : 0;
     g->ended = stop && strcmp(stop, "count") != 0;
+    const char *const word = json_peek_string(o, "stop_word");
+    for (unsigned i = 0; word && i < g->stops; i++)
+        if (strcmp(word, g->stop[i]) == 0)
+            g->stop_word = g->stop[i];
     json_object_put(o);
     return g->text || orch_no_memory(error);
 }
@@ -88,7 +92,8 @@ static bool run(const struct run_request *q, struct run_result *r, struct orch_e
 static bool values(const struct served *s, const struct served_model *m, struct served_generation *g, size_t prompt_bytes,
                    struct orch_error *error)
 {
-    const struct language_options options = {.prompt_text = g->prompt, .generate = g->generate, .sampling = g->sampling};
+    struct language_options options = {
+        .prompt_text = g->prompt, .generate = g->generate, .sampling = g->sampling, .stops = g->stops};
     struct writing w = {.g = g, .skip = prompt_bytes};
     struct run_request q = s->setup.run;
     struct run_result r;
@@ -101,6 +106,7 @@ static bool values(const struct served *s, const struct served_model *m, struct 
     q.language = &options;
     q.seed = g->seed;
     q.program_output = open_writing(&w);
+    memcpy(options.stop, g->stop, sizeof options.stop);
     run_result_init(&r);
     const bool ok = run(&q, &r, error) && take_text(g, r.generation, prompt_bytes, error);
     if (q.program_output)

@@ -286,6 +286,13 @@ void soc_take_activity(struct soc *soc, struct activity *into)
         activity_add(into, &by[d]);
 }
 
+void soc_gpu_activity(const struct soc *soc, struct activity *into)
+{
+    if (soc->gpu.timing)
+        gpu_timing_activity(soc->gpu.timing, into);
+    mem_system_activity(soc->memory, into);
+}
+
 double soc_core_send_amx_batch(struct soc_core *core, double sent_ns, double step_ns, const uint8_t *op, const uint64_t *operand,
                                uint32_t count)
 {

@@ -68,6 +68,8 @@ unsigned soc_core_count(const struct soc *soc, bool performance);
 void soc_restart(struct soc *soc, bool keep_caches);
 /* Adds to *into the activity since the last call. */
 void soc_take_activity(struct soc *soc, struct activity *into);
+/* Adds what GPU and memory did since the last call of that, which this is not: what happens later does not hang on it. */
+void soc_gpu_activity(const struct soc *soc, struct activity *into);
 /* The same, split by the power domain that reported it: the domain of a CPU cluster includes the cluster's caches and AMX block;
  * SLC and DRAM traffic goes to POWER_FABRIC. */
 void soc_take_activity_by(struct soc *soc, struct activity by[POWER_DOMAIN_COUNT]);

@@ -106,10 +106,12 @@ double *routine_values(const struct routine_operand *o, const uint8_t *from)
 
 /* ---- comparison ---- */
 
-/* Whole numbers wrap; numbers of 16 bits lose what is below their smallest. */
+/* Whole numbers wrap; numbers of 16 bits lose what is below their smallest; what blocks lose is in the error. */
 static double allowed_error(enum routine_type type, double want, double error)
 {
     const double epsilon = routine_type_epsilon(type), smallest = type == ROUTINE_F16 ? 0x1p-25 : 0x1p-134;
+    if (routine_type_block(type) > 1)
+        return error;
     return epsilon == 0 ? 0 : error + epsilon * (fabs(want) + error) + smallest;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,7 +44,12 @@ struct totals {
     unsigned passed, failed, skipped;
 };
 
-static void finish(struct job *job, int status, struct totals *totals)
+static double seconds(struct timeval t)
+{
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+static void finish(struct job *job, int status, const struct rusage *used, struct totals *totals)
 {
     char line[8192];
     unsigned p = 0, f = 0, s = 0, summaries = 0;
@@ -65,7 +71,8 @@ static void finish(struct job *job, int status, struct totals *totals)
         else
             printf("%s: ended with status %d\n", base, WEXITSTATUS(status));
     }
-    printf("%-36s %4u passed %3u failed %3u skipped  %6.1f s\n", base, p, f, s, now_s() - job->started);
+    printf("%-36s %4u passed %3u failed %3u skipped  %6.1f s  %6.1f s of CPU\n", base, p, f, s, now_s() - job->started,
+           seconds(used->ru_utime) + seconds(used->ru_stime));
     fflush(stdout);
     totals->passed += p;
     totals->failed += f;
@@ -74,7 +81,8 @@ static void finish(struct job *job, int status, struct totals *totals)
 
 int main(int argc, char **argv)
 {
-    long parallel = sysconf(_SC_NPROCESSORS_ONLN);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    long parallel = processors + (processors + 1) / 2; /* servers, browsers and killed programs let suites wait for them */
     int first = 1;
     if (argc > 2 && strcmp(argv[1], "-j") == 0) {
         parallel = strtol(argv[2], NULL, 10);
@@ -99,10 +107,11 @@ int main(int argc, char **argv)
             running++;
         }
         int status;
-        const pid_t pid = wait(&status);
+        struct rusage used; /* by the program and by its children that it has waited for */
+        const pid_t pid = wait4(-1, &status, 0, &used);
         for (int i = 0; i < next; i++)
             if (jobs[i].pid == pid) {
-                finish(&jobs[i], status, &totals);
+                finish(&jobs[i], status, &used, &totals);
                 jobs[i].pid = -1; /* The system may give the number to a later program. */
                 running--;
             }

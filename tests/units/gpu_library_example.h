@@ -67,6 +67,9 @@ static inline double example_get(const uint8_t *bytes, enum gpu_type type, uint6
     case GPU_I32:
     case GPU_U32: memcpy(&word, bytes + 4 * index, sizeof word); return type == GPU_I32 ? (double)word : (double)(uint32_t)word;
     case GPU_U8: return bytes[index];
+    case GPU_Q8_0: /* a scale, then 32 signed bytes */
+        memcpy(&half, bytes + index / 32 * 34, sizeof half);
+        return (double)example_half_to_float(half) * (int8_t)bytes[index / 32 * 34 + 2 + index % 32];
     default: memcpy(&value, bytes + 4 * index, sizeof value); return (double)value;
     }
 }

@@ -129,19 +129,23 @@ struct example_launch {
     unsigned passes;             /* of threadgroup memory accesses; 0 = 1 */
     bool no_loop_end;            /* nothing follows the loops */
     struct gpu_profile *profile; /* gets what instructions cost; NULL = nobody asks */
+    bool watched;                /* somebody reads the counters at every refill */
 };
 
 struct example_run {
     double cycles, instructions; /* of simdgroups */
     double stall[EXAMPLE_CORES_MAX][GPU_STALL_COUNT], total[EXAMPLE_CORES_MAX];
-    struct activity activity;
+    struct activity activity, read; /* read: by who watches, at the end */
+    unsigned looks;                 /* at the launch, by who may stop it */
     bool failed;
 };
 
 struct example_source {
     const struct example_launch *launch;
     const struct gpu_program *program;
-    unsigned groups_left;
+    const struct gpu_timing *timing;
+    const struct mem_system *system;
+    unsigned groups_left, looks;
     uint64_t next_line, records, accesses;
     unsigned done[EXAMPLE_CORES_MAX][EXAMPLE_SLOTS][EXAMPLE_SIMDS];
     struct gpu_trace trace[EXAMPLE_CORES_MAX][EXAMPLE_SLOTS][EXAMPLE_SIMDS];
@@ -209,12 +213,28 @@ static inline bool example_put(struct example_source *s, struct gpu_trace *trace
     return gpu_trace_put(trace, record, lines);
 }
 
+static inline void example_read(const struct example_source *s, struct activity *into)
+{
+    memset(into, 0, sizeof *into);
+    gpu_timing_activity(s->timing, into);
+    mem_system_activity(s->system, into);
+}
+
+static inline enum gpu_look example_look(void *context)
+{
+    ((struct example_source *)context)->looks++;
+    return GPU_LOOK_ON;
+}
+
 static inline bool example_refill(void *context, unsigned core, unsigned slot, unsigned simd, bool *ok)
 {
     struct example_source *s = context;
     struct gpu_trace *trace = &s->trace[core][slot][simd];
     unsigned *done = &s->done[core][slot][simd];
     const uint32_t count = gpu_program_count(s->program); /* the last one is stop */
+    struct activity unused;
+    if (s->launch->watched)
+        example_read(s, &unused);
     gpu_trace_clear(trace);
     *ok = true;
     if (*done > s->launch->loops)
@@ -251,7 +271,7 @@ static inline void example_play(struct gpu_timing *timing, struct example_source
     const struct example_launch *launch = source->launch;
     const struct gpu_timing_launch timing_launch = {
         .program = source->program,
-        .source = {source, example_start, example_refill, example_trace},
+        .source = {source, example_start, example_refill, example_trace, example_look},
         .threads_per_group = 32 * launch->simds,
         .simdgroups_per_group = launch->simds,
         .register_halves = launch->register_halves ? launch->register_halves : 32,
@@ -270,6 +290,8 @@ static inline void example_play(struct gpu_timing *timing, struct example_source
     for (unsigned core = 0; core < launch->cores; core++)
         gpu_timing_stalls(timing, core, run->stall[core], &run->total[core]);
     gpu_timing_take_profile(timing, launch->profile);
+    example_read(source, &run->read);
+    run->looks = source->looks;
     gpu_timing_take_activity(timing, &run->activity);
 }
 
@@ -288,6 +310,8 @@ static inline struct example_run example_run_with(const struct gpu_params *param
     if (system && timing && source && program) {
         source->launch = launch;
         source->program = program;
+        source->timing = timing;
+        source->system = system;
         source->groups_left = launch->groups;
         example_play(timing, source, &run);
         mem_system_take_activity(system, &run.activity);

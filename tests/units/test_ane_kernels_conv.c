@@ -3,7 +3,7 @@
 #include "tests/units/ane_library_example.h"
 
 struct shape {
-    int n, c, h, w, k, r, s, stride, pad, groups, dilation, bias, relu, flat; /* flat: no rows of padding */
+    int n, c, h, w, k, r, s, stride, pad, groups, dilation, bias, relu, flat; /* flat: 1 = no rows of padding, 2 = no columns */
 };
 
 /* Reference and bound of one output element. */
@@ -15,8 +15,8 @@ static void element(const struct shape *v, const double *x, const double *weight
     for (int c = 0; c < in; c++)
         for (int r = 0; r < v->r; r++)
             for (int s = 0; s < v->s; s++) {
-                const int row = y * v->stride - (v->flat ? 0 : v->pad) + r * v->dilation,
-                          column = z * v->stride - v->pad + s * v->dilation;
+                const int row = y * v->stride - (v->flat == 1 ? 0 : v->pad) + r * v->dilation,
+                          column = z * v->stride - (v->flat == 2 ? 0 : v->pad) + s * v->dilation;
                 if (row < 0 || column < 0 || row >= v->h || column >= v->w)
                     continue;
                 const double p = example_mac(x[((n * v->c + first + c) * v->h + row) * v->w + column]) *
@@ -37,10 +37,12 @@ static void check_values(const struct shape *v, const char *precision, uint64_t 
     snprintf(text, sizeof text,
              "conv2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,groups=%d,dilation=%d,bias=%d,act=%s%s", v->n, v->c,
              v->h, v->w, v->k, v->r, v->s, v->stride, v->pad, v->groups, v->dilation, v->bias, v->relu ? "relu" : "none",
-             v->flat ? ",flat=1" : "");
+             v->flat == 1   ? ",flat=1"
+             : v->flat == 2 ? ",tall=1"
+                            : "");
     if (integers ? example_start_integers(&x, text, precision, ANE_H13, seed) : example_start(&x, text, precision, seed)) {
-        const int oh = (v->h + (v->flat ? 0 : 2 * v->pad) - (v->r - 1) * v->dilation - 1) / v->stride + 1;
-        const int ow = (v->w + 2 * v->pad - (v->s - 1) * v->dilation - 1) / v->stride + 1;
+        const int oh = (v->h + (v->flat == 1 ? 0 : 2 * v->pad) - (v->r - 1) * v->dilation - 1) / v->stride + 1;
+        const int ow = (v->w + (v->flat == 2 ? 0 : 2 * v->pad) - (v->s - 1) * v->dilation - 1) / v->stride + 1;
         const size_t count = (size_t)v->n * (size_t)v->k * (size_t)oh * (size_t)ow;
         double *in = example_values(&x, "x"), *weight = example_values(&x, "weights");
         double *bias = v->bias ? example_values(&x, "bias") : NULL;
@@ -99,13 +101,15 @@ static void test_dilation(void)
         check_conv(&shapes[i], NULL, i + 200);
 }
 
-/* Over one row, padded left and right alone, as speech networks have them. */
+/* Over one row, padded left and right alone, as speech networks have them; padded in the other direction alone. */
 static void test_flat(void)
 {
     static const struct shape shapes[] = {
         {1, 5, 1, 30, 7, 1, 3, 1, 1, 1, 1, 1, 0, 1},
         {2, 4, 1, 41, 6, 1, 3, 2, 1, 1, 1, 1, 1, 1},
         {1, 6, 5, 20, 6, 1, 5, 1, 2, 6, 1, 0, 0, 1},
+        {1, 5, 17, 17, 7, 7, 1, 1, 3, 1, 1, 1, 1, 2}, /* above and below alone, as half of a 7 x 7 */
+        {2, 4, 12, 9, 6, 3, 2, 2, 1, 1, 1, 0, 0, 2},
     };
     for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 700);
@@ -265,7 +269,7 @@ static void test_refusals(void)
 
 static const struct suite_test tests[] = {
     {"shapes, strides, padding, images, bias, relu", test_shapes},
-    {"padding left and right alone", test_flat},
+    {"padding in one direction alone", test_flat},
     {"groups and depthwise", test_groups},
     {"dilation", test_dilation},
     {"patches", test_patches},

@@ -172,6 +172,84 @@ static void test_attention_cache(void)
     }
 }
 
+/* Any bytes, and scales of values that stay near those of other types. */
+static void fill_blocks(const struct gpu_example *x, const char *name, uint64_t seed)
+{
+    const unsigned buffer = example_buffer(x, name);
+    uint8_t *const bytes = example_bytes(x, buffer);
+    for (uint64_t at = 0; at < x->kernel.buffer[buffer].count / 32 * 34; at++)
+        bytes[at] = (uint8_t)(suite_random(&seed) >> 56);
+    for (uint64_t block = 0; block < x->kernel.buffer[buffer].count / 32; block++) {
+        const uint16_t scale = example_float_to_half((float)example_uniform(&seed, 0.5 / 128, 1.0 / 128));
+        memcpy(bytes + block * 34, &scale, sizeof scale);
+    }
+}
+
+/* Keys and values in another type than queries: heads within a block, of one, of several, of more than all lanes. */
+static void test_attention_cache_types(void)
+{
+    static const struct cached shapes[] = {{8, 5, 8, 4, 1},    {8, 37, 8, 4, 3},   {4, 130, 64, 1, 3},
+                                           {6, 21, 32, 3, 21}, {2, 70, 256, 1, 2}, {3, 19, 128, 1, 2}};
+    for (unsigned i = 0; i < 2 * ARRAY_COUNT(shapes); i++) {
+        const struct cached p = shapes[i / 2];
+        const bool blocks = i % 2;
+        struct gpu_example x;
+        char workload[128];
+        snprintf(workload, sizeof workload, "cache-attention:h=%d,s=%d,d=%d,kvh=%d,q=%d,cached=%s", p.h, p.s, p.d, p.kvh, p.q,
+                 blocks ? "q8_0" : "f16");
+        bool ok = example_open(&x, workload, "f32", 8);
+        CHECK(ok, "%s: %s", workload, x.text);
+        if (ok)
+            example_fill(&x, (uint64_t)(p.s + p.d));
+        if (ok && blocks) {
+            fill_blocks(&x, "k", 3 + i);
+            fill_blocks(&x, "v", 5 + i);
+        }
+        ok = ok && example_run(&x, true);
+        const double ratio = ok ? worst_cached(&x, &p) : INFINITY;
+        CHECK(ratio <= 1, "%s: %g times the bound; %s", workload, ratio, x.text);
+        example_close(&x);
+    }
+    example_refused("cache-attention:h=1,s=4,d=8,cached=q8_0", "f32", "no whole blocks");
+    example_refused("cache-attention:h=1,s=4,d=32,cached=q8_0", "f16", "queries are f32");
+}
+
+/* ---- values that go into the cache ---- */
+
+/* Blocks lose half a step of their own scale, and what the scale loses as a half; a block of zeros stays one. */
+static void test_quantise(void)
+{
+    static const struct {
+        const char *shape, *precision;
+    } cases[] = {{"quantise:32", "q8_0"}, {"quantise:1056", "q8_0"}, {"quantise:4", "f16"}, {"quantise:1052", "f16"}};
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct gpu_example x;
+        bool ok = example_open(&x, cases[i].shape, cases[i].precision, 8);
+        CHECK(ok, "%s: %s", cases[i].shape, x.text);
+        if (!ok)
+            continue;
+        example_fill(&x, i + 1);
+        const uint64_t count = x.kernel.buffer[0].count;
+        float *const in = (float *)(void *)example_bytes(&x, example_buffer(&x, "x"));
+        for (uint64_t k = 32; k < 64 && k < count; k++)
+            in[k] = 0;
+        CHECK(example_run(&x, true), "%s: %s", cases[i].shape, x.text);
+        double *const out = example_values(&x, "out");
+        for (uint64_t k = 0; k < count; k++) {
+            double most = 0;
+            for (uint64_t j = k / 32 * 32; j < k / 32 * 32 + 32 && j < count; j++)
+                most = fmax(most, fabs((double)in[j]));
+            const double bound = i < 2 ? most / 254 * (1 + 0x1p-20) + most * 0x1p-11 : fabs((double)in[k]) * 0x1p-11;
+            CHECK(fabs(out[k] - (double)in[k]) <= bound, "%s %s: %g became %g", cases[i].shape, cases[i].precision, (double)in[k],
+                  out[k]);
+        }
+        free(out);
+        example_close(&x);
+    }
+    example_refused("quantise:33", "q8_0", "multiples of 32");
+    example_refused("quantise:6", "f16", "multiples of 4");
+}
+
 /* ---- rope ---- */
 
 struct rope_case {
@@ -233,6 +311,8 @@ static const struct suite_test tests[] = {
     {"attention of heads from 32 to 256 elements", test_attention_head_sizes},
     {"attention as two products", test_attention_naive},
     {"attention over a cache", test_attention_cache},
+    {"attention over a cache of another type", test_attention_cache_types},
+    {"values that go into the cache", test_quantise},
     {"rope", test_rope},
 };
 SUITE_MAIN("gpu_kernels_attention", tests)

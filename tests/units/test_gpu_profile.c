@@ -141,10 +141,33 @@ static void test_arithmetic(void)
     gpu_profile_free(&b);
 }
 
+/* Whoever waits for a long launch reads its counters whenever his own clock says so. */
+static void test_reading_counters_changes_nothing(void)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(launches); i++) {
+        struct example_launch watched = launches[i];
+        watched.cores = 2;
+        struct example_run run[2];
+        for (int w = 0; w < 2; w++) {
+            watched.watched = w;
+            run[w] = example_run(&watched);
+        }
+        CHECK(run[0].looks > 0 && run[0].looks == run[1].looks, "launch %zu: %u looks, watched %u", i, run[0].looks,
+              run[1].looks);
+        CHECK(memcmp(&run[0].cycles, &run[1].cycles, sizeof run[0].cycles) == 0, "launch %zu: %.17g and %.17g cycles", i,
+              run[0].cycles, run[1].cycles);
+        CHECK(memcmp(run[0].stall, run[1].stall, sizeof run[0].stall) == 0 &&
+                  memcmp(&run[0].activity, &run[1].activity, sizeof run[0].activity) == 0,
+              "launch %zu: other counts when it is watched", i);
+        CHECK(memcmp(&run[1].read, &run[1].activity, sizeof run[1].read) == 0, "launch %zu: who reads sees something else", i);
+    }
+}
+
 static const struct suite_test tests[] = {
     {"instructions and cycles add up to those of the launch, and times stay", test_sums},
     {"waits belong to the instruction that waits", test_places},
     {"accesses and the least that would do", test_accesses},
+    {"reading counters changes nothing", test_reading_counters_changes_nothing},
     {"adding and clearing", test_arithmetic},
 };
 SUITE_MAIN("gpu profile", tests)

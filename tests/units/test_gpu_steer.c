@@ -91,6 +91,44 @@ static void test_faults(void)
     }
 }
 
+/* ---- pieces ---- */
+
+/* A guarded load whose inactive lanes have wild addresses, then one of all lanes. What the first one left in the record must not
+ * be taken for the addresses of the second, however few instructions are asked for at a time. */
+static void test_pieces(void)
+{
+    static const char text[] = "mov_imm r0l, 0\nget_sr r1, sr52\nshl r2, r1, 20\nif_icmp r0l, ult, r1, 1, 1\n"
+                               "device_load 0, i32, x, r4, u0_u1, r2, unsigned\nwait 0\npop_exec r0l, 1\n"
+                               "device_load 0, i32, x, r5, u0_u1, r1, unsigned\nwait 0\nfadd32 r6, r5, r5\nstop\n";
+    enum { RECORDED = 6 };
+    struct mem_space *space = mem_space_create(1 << 20);
+    const uint64_t address = mem_space_alloc(space, 4 * GPU_LANES, MEM_PAGE_BYTES);
+    uint16_t uniforms[AGX_UNIFORM_HALVES] = {0};
+    struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
+    struct gpu_program *program = gpu_example_program(text, GPU_G13, &fault);
+    memcpy(uniforms, &address, sizeof address);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(program);
+    const struct gpu_launch launch = {.program = program,
+                                      .uniforms = uniforms,
+                                      .grid_threads = {GPU_LANES, 1, 1},
+                                      .group_threads = {GPU_LANES, 1, 1},
+                                      .space = space};
+    for (uint64_t piece = 1; piece <= 4; piece++) {
+        struct gpu_group *group = gpu_group_create(&launch, &(struct gpu_checks){.steer = true});
+        struct gpu_trace trace;
+        gpu_trace_init(&trace);
+        gpu_group_start(group, (const uint32_t[3]){0}, 0);
+        enum gpu_step step = gpu_group_run(group, 0, RECORDED, &trace, &fault);
+        while (step == GPU_STEP_LIMIT)
+            step = gpu_group_run(group, 0, piece, NULL, &fault);
+        CHECK(step == GPU_STEP_DONE && gpu_group_executed(group, 0) == gpu_program_count(program), "%s", fault.text);
+        gpu_trace_release(&trace);
+        gpu_group_free(group);
+    }
+    gpu_program_free(program);
+    mem_space_free(space);
+}
+
 /* ---- random programs ---- */
 
 enum { THREADS = 64, WORDS = 256, TEXT_BYTES = 16384 };
@@ -264,6 +302,7 @@ static void test_random(void)
 static const struct suite_test tests[] = {
     {"only what decides on the way and on addresses steers", test_choice},
     {"faults are the same with and without values", test_faults},
+    {"an access that is not recorded is not taken for an earlier one", test_pieces},
     {"random programs leave the same record with and without values", test_random},
 };
 

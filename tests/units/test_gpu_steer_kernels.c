@@ -34,6 +34,7 @@ static const char *const library[][2] = {
     {"slice:40x50,h=10,w=20,row=3,column=4", NULL},
     {"sort:3x700", NULL},
     {"scan:5x3000", NULL},
+    {"lattice:33x5x4,steps=2", "f16"},
     {"stream-triad:100000", NULL},
 };
 

@@ -284,6 +284,19 @@ static const struct gpu_op *run_watched(struct gpu_simdgroup *s, const struct gp
 
 enum recording { RECORD_NOTHING, RECORD_LINES, RECORD_ALL }; /* the first two are places of gpu_op.idle */
 
+/* The last of the idle instructions from `op` on, of at most *rest, which then counts what is left from it on. An idle access has
+ * nothing to look at: its addresses are known only when it is recorded. */
+static inline const struct gpu_op *last_idle(const struct gpu_op *op, enum recording how, uint32_t *rest)
+{
+    if (op->idle[how].count <= *rest) {
+        *rest -= op->idle[how].count - 1;
+        return op->idle[how].last;
+    }
+    for (; *rest > 1; --*rest)
+        op = op->next;
+    return op;
+}
+
 /* Runs block by block: what is counted per instruction is counted at the block's entry. `trace` may be NULL. */
 static inline __attribute__((always_inline)) const struct gpu_op *blocks(struct gpu_simdgroup *s, const struct gpu_op *op,
                                                                          uint64_t *left, struct gpu_trace *trace,
@@ -298,9 +311,8 @@ static inline __attribute__((always_inline)) const struct gpu_op *blocks(struct 
         ++*op->entered;
         do {
             op = next;
-            if (how != RECORD_ALL && op->idle[how].count > 0 && op->idle[how].count <= rest) {
-                rest -= op->idle[how].count - 1;
-                op = op->idle[how].last;
+            if (how != RECORD_ALL && op->idle[how].count > 0) {
+                op = last_idle(op, how, &rest);
                 next = op->next;
                 continue;
             }

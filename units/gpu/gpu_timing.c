@@ -103,16 +103,22 @@ void gpu_timing_free(struct gpu_timing *t)
     free(t);
 }
 
-/* Moves what is still counted by instruction to the activity. */
-static void settle_tally(struct gpu_timing *t)
+/* What is still counted by instruction. */
+static void add_tally(const struct gpu_timing *t, struct activity *into)
 {
     for (uint32_t i = 0; i < t->site_count; i++) {
         const struct gpu_tally tally = {t->tally[i] >> GPU_TALLY_LANE_BITS,
                                         t->tally[i] & ((UINT64_C(1) << GPU_TALLY_LANE_BITS) - 1)};
-        gpu_activity_add(&t->activity, &t->effect[t->site[i].instruction], &tally);
-        t->tally[i] = 0;
+        gpu_activity_add(into, &t->effect[t->site[i].instruction], &tally);
     }
-    t->quanta = 0;
+}
+
+/* Moves it to the activity. */
+static void settle_tally(struct gpu_timing *t)
+{
+    add_tally(t, &t->activity);
+    for (uint32_t i = 0; i < t->site_count; i++)
+        t->tally[i] = 0;
 }
 
 /* The number of places that an instruction names. */
@@ -216,6 +222,7 @@ bool gpu_timing_begin(struct gpu_timing *t, const struct gpu_timing_launch *laun
     t->launch = *launch;
     t->begin_ns = now_ns;
     t->now = 0;
+    t->quanta = 0;
     t->running = 0;
     t->none_left = t->failed = false;
     t->active = true;
@@ -275,7 +282,7 @@ bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
             t->cores->run(&t->core[i], to);
         }
         t->now = gpu_later(t->now, to);
-        if (++t->quanta == GPU_TALLY_QUANTA)
+        if (++t->quanta % GPU_TALLY_QUANTA == 0)
             settle_tally(t);
         const enum gpu_look found = look(t);
         t->failed = t->failed || found == GPU_LOOK_FAULT;
@@ -373,4 +380,10 @@ void gpu_timing_take_activity(struct gpu_timing *t, struct activity *into)
     settle_tally(t);
     activity_add(into, &t->activity);
     memset(&t->activity, 0, sizeof t->activity);
+}
+
+void gpu_timing_activity(const struct gpu_timing *t, struct activity *into)
+{
+    activity_add(into, &t->activity);
+    add_tally(t, into);
 }

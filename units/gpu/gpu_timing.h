@@ -113,5 +113,7 @@ void gpu_timing_stalls(const struct gpu_timing *timing, unsigned core, double cy
  * gpu_timing_stalls, times schedulers, of all cores. */
 void gpu_timing_take_profile(struct gpu_timing *timing, struct gpu_profile *into);
 void gpu_timing_take_activity(struct gpu_timing *timing, struct activity *into);
+/* The same without beginning anew: nobody's later answer hangs on whether this was asked. */
+void gpu_timing_activity(const struct gpu_timing *timing, struct activity *into);
 
 #endif

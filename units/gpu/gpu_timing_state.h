@@ -170,7 +170,7 @@ struct gpu_timing {
     uint32_t site_count, site_room;
     struct agx_effect *effect;              /* a copy: counts may be settled after the program is gone */
     uint64_t *tally;                        /* by site */
-    unsigned quanta;                        /* since tallies were last settled */
+    unsigned quanta;                        /* since the launch began */
     uint32_t icache_lines, icache_capacity; /* lines of the program; lines that the cache holds */
     uint32_t words;                         /* of struct gpu_simd.ready */
     unsigned window;                        /* of gpu_params */

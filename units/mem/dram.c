@@ -140,27 +140,33 @@ double mem_dram_write(struct mem_dram *dram, double now_ns, uint32_t channel, ui
     return taken <= now ? now_ns : dram->origin_ns + (double)taken * dram->clock_ns;
 }
 
-void mem_dram_take_counts(struct mem_dram *dram, struct dram_counts *into)
+void mem_dram_counts(const struct mem_dram *dram, struct dram_counts *into)
 {
     struct dram_counts sum = {0};
     for (uint32_t i = 0; i < dram->channels; i++) {
-        struct dram_counts *from = &dram->channel[i].counts;
+        const struct dram_counts *const from = &dram->channel[i].counts;
         sum.read_bursts += from->read_bursts;
         sum.write_bursts += from->write_bursts;
         sum.activates += from->activates;
         sum.refreshes += from->refreshes;
         sum.drains += from->drains;
-        memset(from, 0, sizeof *from);
     }
     const double bytes = (double)(sum.read_bursts + sum.write_bursts) * BURST_BYTES;
     const double activates_per_byte = bytes > 0 ? (double)sum.activates / bytes : 1.0 / DRAM_PAGE_BYTES;
     sum.activates += (uint64_t)((double)dram->untimed_bytes * activates_per_byte);
-    dram->untimed_bytes = 0;
     into->read_bursts += sum.read_bursts;
     into->write_bursts += sum.write_bursts;
     into->activates += sum.activates;
     into->refreshes += sum.refreshes;
     into->drains += sum.drains;
+}
+
+void mem_dram_take_counts(struct mem_dram *dram, struct dram_counts *into)
+{
+    mem_dram_counts(dram, into);
+    for (uint32_t i = 0; i < dram->channels; i++)
+        memset(&dram->channel[i].counts, 0, sizeof dram->channel[i].counts);
+    dram->untimed_bytes = 0;
 }
 
 double mem_dram_stream_gbps(const struct mem_params *params, double write_share)

@@ -10,25 +10,48 @@ bool mem_gather_init(struct mem_gather *gather, uint32_t count)
         return true;
     gather->count = count;
     gather->tag = calloc(count, sizeof gather->tag[0]);
-    gather->used = calloc(count, sizeof gather->used[0]);
     gather->bytes = calloc(count, sizeof gather->bytes[0]);
-    return gather->tag && gather->used && gather->bytes;
+    gather->link = calloc(count + 1, sizeof gather->link[0]);
+    for (uint32_t i = 0; gather->link && i <= count; i++) {
+        gather->link[i].older = (uint16_t)(i > 0 ? i - 1 : count);
+        gather->link[i].newer = (uint16_t)(i < count ? i + 1 : 0);
+    }
+    return gather->tag && gather->bytes && gather->link;
 }
 
 void mem_gather_release(struct mem_gather *gather)
 {
     free(gather->tag);
-    free(gather->used);
     free(gather->bytes);
+    free(gather->link);
     memset(gather, 0, sizeof *gather);
 }
 
-static void remove_entry(struct mem_gather *gather, uint32_t i)
+/* Moves an entry to the place in the order of use behind another one. */
+static void move_behind(struct mem_gather *gather, uint32_t entry, uint32_t older)
 {
-    gather->hashed[mem_gather_hash(gather->tag[i] - 1)]--;
+    struct mem_gather_link *const link = gather->link;
+    if (entry == older)
+        return;
+    link[link[entry].older].newer = link[entry].newer;
+    link[link[entry].newer].older = link[entry].older;
+    link[entry].older = (uint16_t)older;
+    link[entry].newer = link[older].newer;
+    link[link[older].newer].older = (uint16_t)entry;
+    link[older].newer = (uint16_t)entry;
+}
+
+/* The entry becomes the first to be given away. */
+static void remove_entry(struct mem_gather *gather, uint32_t entry)
+{
+    uint16_t *at = &gather->first[mem_gather_hash(gather->tag[entry] - 1)];
+    while (*at != entry + 1)
+        at = &gather->link[*at - 1].next;
+    *at = gather->link[entry].next;
     gather->held--;
-    gather->tag[i] = gather->used[i] = 0;
-    gather->bytes[i] = (struct mem_gather_bytes){{0}};
+    gather->tag[entry] = 0;
+    gather->bytes[entry] = (struct mem_gather_bytes){{0}};
+    move_behind(gather, entry, gather->count);
 }
 
 void mem_gather_clear(struct mem_gather *gather)
@@ -38,29 +61,18 @@ void mem_gather_clear(struct mem_gather *gather)
             remove_entry(gather, i);
 }
 
-/* Returns the entry of a line, or `count` when there is none. */
-static uint32_t find(const struct mem_gather *gather, uint64_t line)
-{
-    uint32_t i = 0;
-    if (gather->hashed[mem_gather_hash(line)] == 0)
-        return gather->count;
-    while (i < gather->count && gather->tag[i] != line + 1)
-        i++;
-    return i;
-}
-
-/* Gives a line the entry that was unused for longest; empty entries go first. */
+/* Gives a line the entry that was unused for longest; empty entries are the oldest. */
 static uint32_t replace(struct mem_gather *gather, uint64_t line, uint64_t *displaced)
 {
-    uint32_t oldest = 0;
-    for (uint32_t i = 1; i < gather->count; i++)
-        oldest = gather->used[i] < gather->used[oldest] ? i : oldest;
+    const uint32_t oldest = gather->link[gather->count].newer;
+    uint16_t *const first = &gather->first[mem_gather_hash(line)];
     if (gather->tag[oldest]) {
         *displaced = gather->tag[oldest] - 1;
         remove_entry(gather, oldest);
     }
     gather->held++;
-    gather->hashed[mem_gather_hash(line)]++;
+    gather->link[oldest].next = *first;
+    *first = (uint16_t)(oldest + 1);
     gather->tag[oldest] = line + 1;
     return oldest;
 }
@@ -80,12 +92,11 @@ enum mem_gather_result mem_gather_store(struct mem_gather *gather, uint64_t line
                                         uint64_t *displaced)
 {
     *displaced = UINT64_MAX;
-    uint32_t i = find(gather, line);
-    if (i == gather->count)
-        i = replace(gather, line, displaced);
-    uint64_t *mask = gather->bytes[i].mask;
+    const uint32_t found = mem_gather_find(gather, line);
+    const uint32_t i = found ? found - 1 : replace(gather, line, displaced);
+    uint64_t *const mask = gather->bytes[i].mask;
     set_bytes(mask, offset, bytes);
-    gather->used[i] = ++gather->clock;
+    move_behind(gather, i, gather->link[gather->count].older);
     if ((mask[0] & mask[1]) != UINT64_MAX)
         return MEM_GATHER_PART;
     remove_entry(gather, i);
@@ -94,9 +105,8 @@ enum mem_gather_result mem_gather_store(struct mem_gather *gather, uint64_t line
 
 bool mem_gather_take(struct mem_gather *gather, uint64_t line)
 {
-    const uint32_t i = gather->held ? find(gather, line) : gather->count;
-    if (i == gather->count)
-        return false;
-    remove_entry(gather, i);
-    return true;
+    const uint32_t found = gather->held ? mem_gather_find(gather, line) : 0;
+    if (found)
+        remove_entry(gather, found - 1);
+    return found > 0;
 }

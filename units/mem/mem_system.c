@@ -192,12 +192,17 @@ void mem_traffic_add(struct mem_traffic *into, const struct mem_traffic *from, d
             into->die[d][f] += scaled(from->die[d][f], factor);
 }
 
-static void take_port_activity(struct mem_port *port, struct activity *into)
+static void add_port_activity(const struct mem_port *port, struct activity *into)
 {
     if (port->coherent_l1) { /* the GPU counts its own */
         into->count[ACT_L1D_READ_BYTES] += port->l1_read_bytes;
         into->count[ACT_L1D_WRITE_BYTES] += port->l1_write_bytes;
     }
+}
+
+static void take_port_activity(struct mem_port *port, struct activity *into)
+{
+    add_port_activity(port, into);
     port->l1_read_bytes = port->l1_write_bytes = 0;
 }
 
@@ -226,6 +231,22 @@ void mem_system_take_activity(struct mem_system *system, struct activity *into)
     system->activity.count[ACT_DRAM_REFRESHES] += dram.refreshes;
     activity_add(into, &system->activity);
     memset(&system->activity, 0, sizeof system->activity);
+}
+
+void mem_system_activity(const struct mem_system *system, struct activity *into)
+{
+    struct dram_counts dram = {0};
+    for (uint32_t i = 0; i < system->params.cluster_count; i++) {
+        into->count[ACT_L2_READ_BYTES] += system->cluster[i].l2_read_bytes;
+        into->count[ACT_L2_WRITE_BYTES] += system->cluster[i].l2_write_bytes;
+    }
+    for (uint32_t i = 0; i < system->port_count; i++)
+        add_port_activity(system->port[i], into);
+    for (uint32_t i = 0; i < system->params.dies; i++)
+        mem_dram_counts(&system->die[i].dram, &dram);
+    activity_add(into, &system->activity);
+    into->count[ACT_DRAM_ACTIVATES] += dram.activates;
+    into->count[ACT_DRAM_REFRESHES] += dram.refreshes;
 }
 
 static void restart_port(struct mem_port *port, double now_ns)

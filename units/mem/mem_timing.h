@@ -190,6 +190,8 @@ void mem_timed_counts_set(struct mem_counters *counters, const double counts[MEM
 
 /* Adds the traffic since the last call to `into` (L1D_*, L2_*, SLC_*, DRAM_*). */
 void mem_system_take_activity(struct mem_system *system, struct activity *into);
+/* The same without beginning anew: nobody's later answer hangs on whether this was asked. */
+void mem_system_activity(const struct mem_system *system, struct activity *into);
 /* Adds only the part of it in one cluster's caches (L1D_*, L2_*). */
 void mem_system_take_cluster_activity(struct mem_system *system, uint32_t cluster, struct activity *into);
 

@@ -92,6 +92,12 @@ const struct routine_operation operation_attention = {"attention", 0, attention_
 
 /* ---- attention over a cache ---- */
 
+enum routine_type operation_cached_type(const struct routine_request *r)
+{
+    static const enum routine_type others[] = {ROUTINE_F32, ROUTINE_F16, ROUTINE_Q8_0}; /* the first stands for own */
+    return r->value[CACHE_TYPE] ? others[r->value[CACHE_TYPE]] : r->type;
+}
+
 static bool cache_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
     const uint64_t h = (uint64_t)r->value[CACHE_H], s = (uint64_t)r->value[CACHE_S], d = (uint64_t)r->value[CACHE_D];
@@ -102,17 +108,24 @@ static bool cache_operands(const struct routine_request *r, struct routine_work 
     if (q > s)
         return kernel_refuse(error, "cache-attention: q = %llu queries are among s = %llu tokens", (unsigned long long)q,
                              (unsigned long long)s);
+    const enum routine_type cached = operation_cached_type(r);
+    if (cached != r->type && (r->type != ROUTINE_F32 || d % 4))
+        return kernel_refuse(error, "cache-attention: where keys and values have another type (cached), queries are f32 and d a "
+                                    "multiple of 4");
+    if (kvh * d % routine_type_block(cached))
+        return kernel_refuse(error, "cache-attention: kvh x d = %llu values of a token are no whole blocks of %u",
+                             (unsigned long long)(kvh * d), routine_type_block(cached));
     if (!routine_check_count("cache-attention", ROUTINE_DIMS(q, h, d), error) ||
         !routine_check_count("cache-attention", ROUTINE_DIMS(s, kvh, d), error))
         return false;
     routine_add_operand(w, "q", r->type, ROUTINE_INPUT, ROUTINE_DIMS(q, h, d));
-    routine_add_operand(w, "k", r->type, ROUTINE_INPUT, ROUTINE_DIMS(s, kvh, d));
-    routine_add_operand(w, "v", r->type, ROUTINE_INPUT, ROUTINE_DIMS(s, kvh, d));
+    routine_add_operand(w, "k", cached, ROUTINE_INPUT, ROUTINE_DIMS(s, kvh, d));
+    routine_add_operand(w, "v", cached, ROUTINE_INPUT, ROUTINE_DIMS(s, kvh, d));
     routine_add_operand(w, "out", r->type, ROUTINE_OUTPUT, ROUTINE_DIMS(q, h, d));
     w->macs = 2 * (double)h * (double)d * (double)q * ((double)(s - q) + ((double)q + 1) / 2);
     w->flops = 2 * w->macs;
     for (unsigned i = 0; i < w->operands; i++)
-        w->min_bytes += (double)routine_type_bytes(r->type, w->operand[i].count);
+        w->min_bytes += (double)routine_type_bytes(w->operand[i].type, w->operand[i].count);
     return true;
 }
 

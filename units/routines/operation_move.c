@@ -1,6 +1,8 @@
 /* Operations that only move elements. Results are exact. */
 #include "units/routines/operations.h"
 
+#include <math.h>
+
 static bool is_float(enum routine_type type)
 {
     return routine_type_epsilon(type) > 0;
@@ -132,6 +134,40 @@ static void embedding_reference(const struct routine_request *r, const double *c
         set_exact(t, at, value);
     }
 }
+
+/* ---- values in fewer bits ---- */
+
+enum { QUANTISE_COUNT };
+
+static bool quantise_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t count = (uint64_t)r->value[QUANTISE_COUNT];
+    const unsigned block = routine_type_block(r->type), least = block > 1 ? block : 4;
+    if (count % least)
+        return kernel_refuse(error, "quantise: %s takes multiples of %u values; %llu is none", routine_type_name(r->type), least,
+                             (unsigned long long)count);
+    routine_add_operand(w, "x", ROUTINE_F32, ROUTINE_INPUT, ROUTINE_DIMS(count));
+    routine_add_operand(w, "out", r->type, ROUTINE_OUTPUT, ROUTINE_DIMS(count));
+    w->min_bytes = (double)(routine_type_bytes(ROUTINE_F32, count) + routine_type_bytes(r->type, count));
+    return true;
+}
+
+/* Numbers of a block are off by half a step of its scale, and by what 127 steps lose when the scale becomes a half. */
+static void quantise_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
+{
+    const int64_t block = routine_type_block(r->type), count = r->value[QUANTISE_COUNT];
+    for (int64_t first = 0; first < count; first += block) {
+        double most = 0;
+        for (int64_t i = first; i < first + block; i++)
+            most = fmax(most, fabs(operand[0][i]));
+        for (int64_t i = first; i < first + block; i++) {
+            set_exact(t, i, operand[0][i]);
+            t->error[i] = block > 1 ? most / 254 * (1 + 0x1p-20) + most * 0x1p-11 + 0x1p-25 : 0;
+        }
+    }
+}
+
+const struct routine_operation operation_quantise = {"quantise", 1, quantise_operands, quantise_reference};
 
 /* ---- windows of a matrix ---- */
 

@@ -52,13 +52,16 @@ enum { ATTENTION_B, ATTENTION_H, ATTENTION_S, ATTENTION_D, ATTENTION_CAUSAL, ATT
         .name = "kvh", .missing = 0, .least = 0, .most = 4096                                                                    \
     }
 extern const struct routine_operation operation_attention; /* operands q, k, v, out */
-enum { CACHE_H, CACHE_S, CACHE_D, CACHE_KVH, CACHE_Q, CACHE_OWN };
+enum { CACHE_H, CACHE_S, CACHE_D, CACHE_KVH, CACHE_Q, CACHE_TYPE, CACHE_OWN };
 #define ROUTINE_CACHE_ATTENTION_PARAMETERS                                                                                       \
     {.name = "h", .least = 1, .most = 4096, .required = true}, {.name = "s", .least = 1, .most = 1 << 24, .required = true},     \
         {.name = "d", .least = 1, .most = 4096, .required = true}, {.name = "kvh", .missing = 0, .least = 0, .most = 4096},      \
+        {.name = "q", .missing = 1, .least = 1, .most = 1 << 24},                                                                \
     {                                                                                                                            \
-        .name = "q", .missing = 1, .least = 1, .most = 1 << 24                                                                   \
+        .name = "cached", .words = "own|f16|q8_0"                                                                                \
     }
+/* The type of keys and values. */
+enum routine_type operation_cached_type(const struct routine_request *request);
 /* The last q of s tokens attend to all before them and to themselves; operands are [token][head][d] as projections leave them. */
 extern const struct routine_operation operation_cache_attention; /* operands q, k, v, out */
 int64_t operation_kv_heads(const struct routine_request *request);
@@ -259,6 +262,11 @@ extern const struct routine_operation operation_broadcast;                      
 extern const struct routine_operation operation_concat;                                    /* a, b ..., out */
 extern const struct routine_operation operation_gather;                                    /* table, index, out */
 extern const struct routine_operation operation_embedding;                                 /* table, index, out in f32 */
+#define ROUTINE_QUANTISE_PARAMETERS                                                                                              \
+    {                                                                                                                            \
+        .name = "count", .least = 1, .most = INT64_C(1) << 36, .required = true                                                  \
+    }
+extern const struct routine_operation operation_quantise; /* x in f32, out */
 /* The part of a matrix that pad and slice show; (0, 0) of the result is (top, left) of the input. */
 struct operation_window {
     int64_t rows, columns, top, left;

@@ -60,6 +60,7 @@ struct engine {
     size_t pending_count;
     double began, flushed;
     uint64_t done_count;
+    uint64_t asked, asked_done; /* without the points that charts need beside the design */
     struct sweep_done *result;
 };
 
@@ -81,11 +82,20 @@ static bool share(struct engine *e)
 {
     const uint64_t all = sweep_design_points(e->design), shards = e->run->shards ? e->run->shards : 1;
     e->point = calloc(all / shards + 2, sizeof *e->point);
-    for (uint64_t p = e->run->shard; e->point && p < all; p += shards)
+    for (uint64_t p = e->run->shard; e->point && p < all; p += shards) {
         e->point[e->count++] = p;
+        e->asked += p < e->run->spec->points;
+    }
     e->done = calloc(e->count + 1, sizeof *e->done);
     e->pending = calloc(BATCH, sizeof *e->pending);
     return e->point && e->done && e->pending;
+}
+
+static void settle(struct engine *e, size_t index)
+{
+    e->done[index] = true;
+    e->done_count++;
+    e->asked_done += e->point[index] < e->run->spec->points;
 }
 
 /* ---- the database ---- */
@@ -142,16 +152,15 @@ static bool flush(struct engine *e, struct orch_error *error)
 static void tell(struct engine *e)
 {
     if (e->run->progress)
-        e->run->progress(e->run->progress_context,
-                         &(struct sweep_progress){e->count, e->done_count, e->result->before, host_seconds() - e->began});
+        e->run->progress(e->run->progress_context, &(struct sweep_progress){e->count, e->done_count, e->result->before, e->asked,
+                                                                            e->asked_done, host_seconds() - e->began});
 }
 
 static bool keep(struct engine *e, size_t index, const struct sweep_answer *answer, struct orch_error *error)
 {
     if (e->done[index])
         return true;
-    e->done[index] = true;
-    e->done_count++;
+    settle(e, index);
     if (answer->status == SWEEP_FAILED) {
         e->result->failed++;
         if (!*e->result->first_error)
@@ -174,8 +183,7 @@ static bool earlier(void *context, const struct db_sweep_point *row, struct orch
     if (!find_point(e, (uint64_t)row->point, &index))
         return true;
     sweep_answer_from_row(&answer, row);
-    e->done[index] = true;
-    e->done_count++;
+    settle(e, index);
     e->result->failed += answer.status == SWEEP_FAILED;
     return answer.method == SWEEP_INTERPOLATED || sweep_groups_answer(e->groups, index, &answer, error);
 }

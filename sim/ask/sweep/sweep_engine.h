@@ -23,8 +23,9 @@ bool sweep_evaluate(struct study *study, const struct sweep_design *design, uint
                     struct orch_error *error);
 
 struct sweep_progress {
-    uint64_t points, done; /* of the share of this run; `done` includes earlier runs */
-    uint64_t before;       /* done by earlier runs */
+    uint64_t points, done;      /* of the share of this run; `done` includes earlier runs */
+    uint64_t before;            /* done by earlier runs */
+    uint64_t asked, asked_done; /* of these, without those that charts need beside the design */
     double host_seconds;
 };
 

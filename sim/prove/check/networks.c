@@ -4,6 +4,7 @@
 #include "sim/network/case.h"
 #include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
+#include "sim/network/quantise/quantise.h"
 #include "sim/prove/check/case_folders.h"
 #include "sim/run/run_network.h"
 
@@ -17,7 +18,7 @@ struct job {
     const struct run_request *request; /* NULL = by the reference */
     enum orch_part part;               /* the request's unit */
     double tolerance;                  /* for golden outputs, as a share of the largest number */
-    bool half;
+    bool half, bytes;
     struct check_report *report;
     struct check_network_rows *rows;
 };
@@ -68,7 +69,8 @@ static bool run_on_unit(const struct job *job, const struct net_model *model, st
 {
     struct run_measure sum = {.soc = NULL};
     struct run_result result;
-    const bool automatic = job->request->unit && strcmp(job->request->unit, "auto") == 0;
+    const char *const unit = job->request->unit;
+    const bool automatic = unit && (strcmp(unit, "auto") == 0 || strcmp(unit, "hybrid") == 0);
     const bool buffers = automatic || job->part != PART_CPU;
     struct mem_space *const space = buffers ? mem_space_create(0) : NULL;
     struct run_network n = {.request = job->request,
@@ -151,6 +153,22 @@ static bool enough_here(const struct job *job, const struct check_network_row *r
                      100 * row->share);
 }
 
+/* Weights and what they are multiplied with as integers, before operators are fused. */
+static bool prepare_bytes(struct net_model *model, const struct net_case *c, struct orch_error *error)
+{
+    static const struct net_open_options tidy = {.level = 1};
+    struct net_array **set = c->input;
+    const struct net_samples samples = {.set = &set, .count = 1, .inputs = model->graph->inputs};
+    struct net_ranges ranges = {.most = NULL};
+    struct net_quantised_count count = {.products = 0};
+    const bool ok = net_prepare(model, &tidy, NULL, error) && net_calibrate(model, &samples, NET_BY_MINMAX, 0, &ranges, error) &&
+                    net_quantise(model, NET_TO_INT8, &ranges, &count, error);
+    net_ranges_free(&ranges);
+    if (!ok && error->exit_code == ORCH_USAGE && count.products == 0) /* there is nothing to quantise: no case */
+        error->exit_code = ORCH_UNMODELLED;
+    return ok;
+}
+
 /* One call of a set of inputs. The model is opened anew for each, since passes use the sizes of the inputs. */
 static bool run_call(const struct job *job, const char *path, size_t set, size_t call, bool golden, struct check_network_row *row,
                      size_t *calls, struct orch_error *error)
@@ -161,7 +179,7 @@ static bool run_call(const struct job *job, const char *path, size_t set, size_t
                                         ? net_import(file, error)
                                         : (orch_fail(error, ORCH_USAGE, "%.300s: no model", path), NULL);
     bool ok = model && net_case_load(path, set, call, model, &c, error) && net_bind_inputs(model, c.input, error) &&
-              net_prepare(model, job->options, NULL, error);
+              (!job->bytes || prepare_bytes(model, &c, error)) && net_prepare(model, job->options, NULL, error);
     if (ok) {
         row->macs = net_total_cost(model).macs;
         ok = compute_and_compare(job, model, &c, NULL, golden, row, error);
@@ -237,11 +255,18 @@ bool check_networks(const char *folder, const char *const *names, size_t name_co
                     struct orch_error *error)
 {
     const bool ane = request && request->unit && strcmp(request->unit, "ane") == 0;
-    const bool half = ane || (request && request->precision && strcmp(request->precision, "f16") == 0);
+    const char *const precision = request ? request->precision : NULL;
+    const bool bytes = precision && strcmp(precision, "i8") == 0;
+    const bool half = !bytes && (ane || (precision && strcmp(precision, "f16") == 0));
+    struct run_request own = request ? *request : (struct run_request){.chip = NULL};
+    own.precision = bytes ? NULL : precision; /* the graph says what is in integers */
     struct job job = {.options = options,
-                      .request = request,
+                      .request = request ? &own : NULL,
                       .half = half,
-                      .tolerance = half ? CHECK_NETWORK_F16 : CHECK_NETWORK_F32,
+                      .bytes = bytes,
+                      .tolerance = half    ? CHECK_NETWORK_F16
+                                   : bytes ? CHECK_NETWORK_INT8
+                                           : CHECK_NETWORK_F32,
                       .report = report,
                       .rows = rows};
     for (enum orch_part part = 0; request && request->unit && part < PART_COUNT; part++)

@@ -8,8 +8,9 @@
 #include "sim/run/run.h"
 
 /* Of the largest expected number of an output, in golden data of an independent runtime. */
-#define CHECK_NETWORK_F32 2e-4
-#define CHECK_NETWORK_F16 NET_F16_TOLERANCE
+#define CHECK_NETWORK_F32  2e-4
+#define CHECK_NETWORK_F16  NET_F16_TOLERANCE
+#define CHECK_NETWORK_INT8 5e-2
 /* What ONNX's own backend tests ask of each number. */
 #define CHECK_NETWORK_RELATIVE 1e-3
 #define CHECK_NETWORK_ABSOLUTE 1e-7
@@ -37,7 +38,8 @@ struct check_network_rows {
 
 /* Every case of the folder (or only those named), after the passes that `options` asks for: by the reference operators, or by
  * kernels of the unit of `request`, which are executed without time. What is wrong in f16 is tried in mixed precision
- * (quantise/mixed.h). What the reference does not know is skipped with its name.
+ * (quantise/mixed.h). With precision i8, products with constant weights multiply integers, whose ranges are those of the golden
+ * inputs; everything else is in f32. What the reference does not know is skipped with its name.
  * False with an error when there are no cases. */
 bool check_networks(const char *folder, const char *const *names, size_t name_count, const struct net_open_options *options,
                     const struct run_request *request, struct check_report *report, struct check_network_rows *rows,

@@ -142,6 +142,23 @@ static bool plan_triad(struct figure *f)
     return launch(f, "f32", "stream-triad:%.0f", GIB / 4) && as_rate(f, 3 * GIB / 4);
 }
 
+/* ---- lattices ---- */
+
+/* FluidX3D's steps, "FP32/FP16S": arithmetic and storage. MLUP/s are millions of cells a second; thousands of steps are queued at
+ * a time, so that none waits for its command buffer. */
+static bool plan_lattice(struct figure *f)
+{
+    enum { SIDE = 256 };
+    const char *const precision = validate_cell(f->row, "precision");
+    if (strcmp(f->row->unit, "MLUP/s") != 0 || strncmp(f->row->shape, "256^3", 5) != 0)
+        return validate_refuse(f->row, "unit '%.20s' or shape '%.60s' is not read", f->row->unit, f->row->shape);
+    if (strcmp(precision, "FP32/FP32") != 0 && strcmp(precision, "FP32/FP16S") != 0)
+        return validate_refuse(f->row, "the library stores populations as f32 or f16, not '%.20s'", precision);
+    f->program->measure = VALIDATE_RATE;
+    f->program->work = 1e3 * SIDE * SIDE * SIDE;
+    return launch(f, strcmp(precision, "FP32/FP32") == 0 ? "f32" : "f16", "lattice:%dx%dx%d", SIDE, SIDE, SIDE);
+}
+
 /* ---- the row ---- */
 
 static const struct {
@@ -160,6 +177,7 @@ static const struct {
     {"gemv_int4_tuned_kernel", plan_gemv},
     {"torch_copy_gpu", plan_copy},
     {"stream_gpu_best", plan_triad},
+    {"lbm_d3q19", plan_lattice},
 };
 
 /* Rows of the GPU for which no launch of the library stands. */
@@ -173,7 +191,6 @@ static const char *const refusals[][2] = {
     {"ollama", "a whole network"},
     {"mlc_", "a whole network"},
     {"distilbert", "a whole network, in training"},
-    {"lbm_", "a whole solver: its kernel is not in the library"},
     {"webgpu_sgemm", "a product without matrix instructions: the library's kernel has them"},
     {"flash_attention_", "a share of the peak for sequences and backward passes whose size is not given"},
     {"clpeak_metal_mps-attention", "the source does not give the size"},

@@ -104,12 +104,22 @@ static bool finds_nothing(const struct gpu_rate *rate)
     return memory[first + MEM_SLC] < FOUND * memory[first + MEM_DRAM];
 }
 
-/* How many of the last instructions of a skipped part reach the caches: what is accessed before them has left the caches then, or
- * has been accessed again. */
-static double renewing_work(const struct gpu_job *j, bool filling)
+/* Tells whether what is timed from a threadgroup on may be in the SLC since the same launch ran before: the lines that it
+ * accessed last. By the time that the launch comes there, it has displaced them. */
+static bool was_left(const struct gpu_job *j, uint64_t group)
+{
+    const struct gpu_skipping *s = &j->skipping;
+    const double timed = (double)(s->settling + MOST_TIMED * s->timed) * wave_work(j);
+    const double work = work_before(j, j->setup->group_count) - work_before(j, group) - timed;
+    return !j->selection.skips->cold && work * lines_of(&s->rate, ACT_SLC_WRITE_BYTES) < RENEWED * j->selection.skips->slc_lines;
+}
+
+/* How many of the last instructions before a threadgroup, all of which are skipped, reach the caches: what is accessed before
+ * them has left the caches then, or has been accessed again. */
+static double renewing_work(const struct gpu_job *j, uint64_t to, bool filling)
 {
     const struct gpu_rate *rate = &j->skipping.rate;
-    if (!filling && finds_nothing(rate))
+    if (!filling && finds_nothing(rate) && !was_left(j, to))
         return 0;
     const double fresh = lines_of(rate, ACT_SLC_WRITE_BYTES);
     const double seen = lines_of(rate, ACT_L2_READ_BYTES) + lines_of(rate, ACT_L2_WRITE_BYTES);
@@ -126,7 +136,7 @@ static bool skip(struct gpu_job *j, uint64_t groups, bool filling)
     s->latest = work_before(j, to) - work_before(j, from);
     s->skipped += s->latest;
     s->groups += groups;
-    const double share = fmin(1, renewing_work(j, filling) / s->latest);
+    const double share = fmin(1, renewing_work(j, to, filling) / s->latest);
     const uint64_t touched = (uint64_t)ceil(share * (double)groups), wave = wave_of(j);
     const struct gpu_warming part = {.first = to - touched,
                                      .end = to,

@@ -225,8 +225,8 @@ static void test_exit_codes(void)
         int code;
         const char *says;
     } rows[] = {
-        {"build model.onnx --unit ane -o x.hwx", 3, "networks are not read yet"},
-        {"build conv2d:c=8,h=6,w=6,k=8 --unit gpu -o x.hwx", 3, "gpu"},
+        {"build model.onnx --unit ane -o x.hwx", 2, "model.onnx: No such file"},
+        {"build conv2d:c=8,h=6,w=6,k=8 --unit gpu -o no/folder", 2, "No such file"},
         {"build conv2d:c=8,h=6,w=6,k=8 --unit ane", 2, "-o OUT"},
         {"build conv2d:c=8,h=64,w=64,k=8,r=31,s=31 --unit ane -o x.hwx", 3, "29x29"},
         {"build sotfmax:4x4 --unit ane -o x.hwx", 2, "softmax"},

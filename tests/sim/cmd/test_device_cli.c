@@ -205,6 +205,25 @@ static void test_work_is_steered(void)
     CU_ASSERT_DOUBLE_EQUAL(document_value(text, "/device_run/moved_seconds"), 0, 1e-9);
 }
 
+/* Work of the GPU goes to the Neural Engine for as long as it is asked to, and by itself when the machine is hot: then clocks do
+ * not fall, and more is done. */
+static void test_work_moves_to_another_unit(void)
+{
+#define HEATS "run gemm:1024x1024x1024 --unit gpu --detail op --chip m2 --device macbook-air --ambient 40 --duration 1800 --json"
+    const double always = document_value(
+        "run gemm:256x256x256 --unit gpu --mode timing --chip m1 --device macbook-air --duration 30 --steer always "
+        "--steer-to ane --json",
+        "/device_run/moved_seconds");
+    CU_ASSERT_DOUBLE_EQUAL(always, 30, 1e-9);
+    const double stays = document_value(HEATS, "/device_run/repetitions"),
+                 throttled = document_value(HEATS, "/throttled_seconds");
+    const double moves = document_value(HEATS " --steer-to ane", "/device_run/repetitions"),
+                 moved = document_value(HEATS " --steer-to ane", "/device_run/moved_seconds"),
+                 left = document_value(HEATS " --steer-to ane", "/throttled_seconds");
+    CHECK(throttled > 60 && left < throttled && moved > 60 && moved < 1800 && moves > stays,
+          "%g s throttled, %g s with %g s on the Neural Engine; %g and %g repetitions", throttled, left, moved, stays, moves);
+}
+
 static void test_a_nearly_empty_battery_saves_power(void)
 {
     const double saved = document_value(SHORT_RUN "macbook-air --duration 60 --power-mode auto --battery 15 --json",
@@ -233,6 +252,9 @@ static void test_impossible_requests_are_refused(void)
     refused("run gemm:64x64x64 --unit gpu --duration 10", "--device");
     refused("run gemm:64x64x64 --unit gpu --device macbook-air --steer sometimes", "--steer");
     refused("run gemm:64x64x64 --steer hot", "--device");
+    refused("run gemm:64x64x64 --unit gpu --device macbook-air --steer-to gpu", "there already");
+    refused("run gemm:64x64x64 --unit gpu --device macbook-air --steer-to npu", "--steer-to");
+    refused("run gemm:64x64x64 --unit gpu --steer-to ane", "--device");
     refused("run gemm:64x64x64 + copy:1M[unit=gpu,start=1] --device macbook-air --duration 10", "begin at once");
     refused("run gemm:64x64x64 + copy:1M[unti=gpu] --device macbook-air --duration 10", "unit");
 }
@@ -256,6 +278,7 @@ static const struct suite_test tests[] = {
     {"the document has series and their sums", test_the_document_has_series_and_their_sums},
     {"workloads at once share the machine", test_workloads_at_once_share_the_machine},
     {"work is steered to the E cores", test_work_is_steered},
+    {"and to another unit", test_work_moves_to_another_unit},
     {"a nearly empty battery saves power", test_a_nearly_empty_battery_saves_power},
     {"samples are in the database", test_samples_are_in_the_database},
     {"limits lower the clock", test_limits_lower_the_clock},

@@ -28,6 +28,38 @@ static void test_text(void)
     cli_home_remove(&home);
 }
 
+/* The same text on each unit that has the file's types, a row for each; several sequences begin together. */
+static void test_units(void)
+{
+    char file[512];
+    snprintf(file, sizeof file, "%s", suite_golden("language/stories260K/stories260K-q8_0.gguf"));
+    if (!cli_ask(&home, "run %s --prompt-text Lily --generate 5 --unit all --chip m1 --json", file))
+        return;
+    json_object *const d = cli_document(&home.outcome);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    static const char *const units[] = {"cpu", "amx", "gpu"}; /* the Neural Engine has no products with blocks */
+    CHECK(json_object_array_length(d) == ARRAY_COUNT(units), "%zu units", json_object_array_length(d));
+    for (size_t i = 0; i < json_object_array_length(d) && i < ARRAY_COUNT(units); i++) {
+        json_object *const row = json_object_array_get_idx(d, i);
+        CU_ASSERT_STRING_EQUAL(document_text(row, "unit"), units[i]);
+        CU_ASSERT_STRING_EQUAL(document_text(row, "/generation/text"),
+                               document_text(json_object_array_get_idx(d, 0), "/generation/text"));
+    }
+    json_object_put(d);
+    CU_ASSERT_TRUE_FATAL(
+        cli_ask(&home, "run %s --prompt-text Lily --generate 5 --unit amx --chip m1 --batch 3 --kv-cache q8_0 --json", file));
+    json_object *const b = cli_document(&home.outcome);
+    CHECK(b && json_object_array_length(document_at(b, "/generation/sequences")) == 3, "%s", home.outcome.out);
+    json_object_put(b);
+    /* Launches alone take the GPU ten times as long as cores take for all of so small a model. */
+    CU_ASSERT_TRUE_FATAL(cli_ask(&home, "run %s --prompt-text Lily --generate 5 --unit auto --chip m1 --json", file));
+    json_object *const a = cli_document(&home.outcome);
+    const char *const unit = a ? document_text(a, "unit") : "";
+    CHECK(strcmp(unit, "cpu") == 0 || strcmp(unit, "amx") == 0, "on %s", unit);
+    json_object_put(a);
+    cli_home_remove(&home);
+}
+
 /* Prompts and steps by shape; the second time from characteristics, with the same answer; longer contexts take longer. */
 static void test_timing(void)
 {
@@ -137,6 +169,7 @@ static void test_refusals(void)
 
 static const struct suite_test tests[] = {
     {"generates text", test_text},
+    {"generates text on each unit", test_units},
     {"times by shapes", test_timing},
     {"prints llama-bench's table", test_bench},
     {"runs in a machine", test_in_a_machine},

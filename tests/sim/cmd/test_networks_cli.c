@@ -87,7 +87,7 @@ static void test_refusals(void)
         {"models show $/one/model.onnx --pass matmull", 2, "did you mean matmul"},
         {"models show $/one/model.onnx --no-pass geluu", 2, "did you mean gelu"},
         {"models show", 2, "expected show NAME|FILE"},
-        {"model check $/one --unit ane --precision f32", 3, "on the ane only in f16"},
+        {"model check $/one --unit ane --precision f32", 3, "ane only in f16"},
         {"model check $/one --unit amx --precision f16", 3, "computed in f32"},
         {"model check $/one --unit gpus", 2, "did you mean gpu"},
     };
@@ -151,13 +151,16 @@ static void test_cpu(void)
         {"run $/sign.onnx --unit cpu --chip m1 --input z=$/x.npy", 2, "no input of that name"},
         {"run $/one/model.onnx --unit cpu --chip m1", 2, "leaves open"},
         {"run gemm:8x8x8 --unit cpu --chip m1 --opt 1", 2, "belongs to networks"},
-        {"run $/sign.onnx --unit hybrid --chip m1", 3, "cpu, amx, gpu and ane"},
+        {"run $/sign.onnx --unit auto --precision i4 --chip m1", 3, "gpu and auto also in f16"},
         {"run gemm:8x8x8 --unit cpu --chip m1 --image x.png", 2, "--image belongs to networks"},
         {"run $/sign.onnx --unit cpu --chip m1 --mean 1", 2, "--mean belongs to --image"},
         {"run $/sign.onnx --unit cpu --chip m1 --image $/x.npy --std 0", 2, "divided by it"},
         {"models quantize $/sign.onnx --to int8 -o $/q.onnx", 2, "needs samples"},
         {"models quantize $/sign.onnx --to int9 -o $/q.onnx", 2, "int8"},
         {"models quantize $/sign.onnx --to f16", 2, "-o FILE"},
+        {"models quantize $/sign.onnx --to sparse --share 2 -o $/q.onnx", 2, "share"},
+        {"models accuracy $/sign.onnx", 2, "needs samples"},
+        {"models accuracy", 2, "expected accuracy"},
         {"run $/none.mlmodel --unit cpu --chip m1", 2, "none.mlmodel"},
         {"models show $/none.mlpackage", 2, "none.mlpackage: No such file"},
         {"run $/sign.onnx --unit cpu --chip m1 --precision f16", 3, "computed in f32"},
@@ -202,6 +205,25 @@ static void test_cpu(void)
 
 /* Without values: from characteristics, which the second run finds, whatever the number of host threads; and networks that are
  * published, by name. */
+static void test_accuracy(void)
+{
+    static const float ones[4] = {1, 1, 1, 1};
+    make_case();
+    write_npy("x.npy", "(1, 4)", ones, 4);
+    if (!cli_ask(&home, "models quantize $/one/model.onnx --to sparse --share 0.25 -o $/pruned.onnx"))
+        return;
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "weights of 32 bytes in 25"), "%s", home.outcome.out);
+    cli_ask(&home, "models accuracy $/one/model.onnx --calibrate $/x.npy --json");
+    json_object *const d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && document_number(d, "/weight_bytes") == 32 &&
+              document_number(d, "/rows/0/weight_bytes") == 16 && document_number(d, "/rows/0/cosine") == 1 &&
+              document_number(d, "/rows/4/weight_bytes") == 17 &&
+              document_number(d, "/rows/4/largest_error_share") == 0.25, /* 1 + 3 of 16 */
+          "%s", home.outcome.out);
+    json_object_put(d);
+    cli_home_remove(&home);
+}
+
 static void test_timing(void)
 {
     static const char *const units[] = {"cpu", "amx", "gpu", "auto"};
@@ -265,6 +287,50 @@ static void test_ane(void)
     cli_home_remove(&home);
 }
 
+/* The first two numbers of an array of f32 in a file. */
+static void read_pair(const char *name, float number[2])
+{
+    uint8_t bytes[128 + 8] = {0};
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", home.folder, name);
+    FILE *const file = fopen(path, "rb");
+    CHECK(file && fread(bytes, 1, sizeof bytes, file) == sizeof bytes, "%s", path);
+    if (file)
+        fclose(file);
+    memcpy(number, bytes + 128, 8);
+}
+
+/* The program of the network's product, run by itself, says what its golden data say. */
+static void test_programs(void)
+{
+    static const float ones[4] = {1, 1, 1, 1};
+    static const struct cli_wrong wrong[] = {{"build $/one/model.onnx --unit gpu -o $/built", 2, "leaves open"},
+                                             {"build $/short.onnx --unit gpu -o $/built", 2, "short.onnx"},
+                                             {"build $/one/model.onnx --unit amx -o $/built", 2, "ane|gpu"},
+                                             {"build $/one/model.onnx --unit gpu --dim n=1 -o $/no/built", 2, "No such file"},
+                                             {"build $/one/model.onnx --unit gpu", 2, "build needs"}};
+    float y[2];
+    make_case();
+    write_npy("x.npy", "(1, 4)", ones, 4);
+    write_npy("channels.npy", "(4, 1, 1)", ones, 4);
+    if (!cli_ask(&home, "build $/one/model.onnx --unit gpu --chip m1 --input x=$/x.npy -o $/gpu"))
+        return;
+    CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+    cli_ask(&home, "run $/gpu/001-fusedmatmul --chip m1 --output $/out");
+    CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+    read_pair("out/c.npy", y); /* the rectifier is the next program */
+    CHECK(y[0] == 16 && y[1] == -20, "%g %g", y[0], y[1]);
+    cli_ask(&home, "isa disasm agx $/gpu/001-fusedmatmul/abi.json");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "stop"), "%s", home.outcome.out);
+    cli_ask(&home, "build $/one/model.onnx --unit ane --chip m1 --dim n=1 -o $/ane");
+    CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+    cli_ask(&home, "run $/ane/001-fusedmatmul.hwx --chip m1 --input a=$/channels.npy --output $/out");
+    CHECK(home.outcome.code == 0, "%s", home.outcome.err);
+    read_pair("out/c.npy", y);
+    CHECK(y[0] == 16 && y[1] == -20, "%g %g", y[0], y[1]);
+    cli_all_wrong(&home, wrong, ARRAY_COUNT(wrong));
+}
+
 /* The same file on other units: who computed, what each says, the costs of the one command buffer. */
 static void test_gpu_and_amx(void)
 {
@@ -279,6 +345,10 @@ static void test_gpu_and_amx(void)
               strcmp(document_text(d, "/networks/0/unit"), "gpu") == 0 && document_number(d, "/networks/0/fallback_nodes") == 0,
           "%s", home.outcome.out);
     json_object_put(d);
+    cli_ask(&home, "model check $/one --unit cpu --precision int8");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "1 passed"), "%s", home.outcome.out);
+    cli_ask(&home, "model check $/one --unit hybrid --precision f16");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "hybrid"), "%s", home.outcome.out);
     cli_ask(&home, "run $/sign.onnx --unit gpu --chip m1 --input x=$/x.npy --json");
     d = cli_document(&home.outcome);
     CHECK(home.outcome.code == 0 && strcmp(document_text(d, "/unit"), "gpu") == 0 &&
@@ -311,7 +381,9 @@ static const struct suite_test tests[] = {{"models show", test_show},
                                           {"what is refused", test_refusals},
                                           {"model check", test_check},
                                           {"networks on the CPU", test_cpu},
+                                          {"what smaller weights cost", test_accuracy},
                                           {"networks without values, and by name", test_timing},
                                           {"networks on GPU and AMX", test_gpu_and_amx},
-                                          {"networks on the Neural Engine", test_ane}};
+                                          {"networks on the Neural Engine", test_ane},
+                                          {"programs of networks as files", test_programs}};
 SUITE_MAIN("networks_cli", tests)

@@ -190,7 +190,6 @@ static void test_cores_of_launches(void)
         const char *const silent = strstr(json_object_to_json_string_ext(d, JSON_C_TO_STRING_PLAIN), "\"launches left out\":88");
         CHECK((silent == NULL) == rows[i].all, "%s: what is left out", rows[i].line);
         json_object_put(d);
-        sums_of("cores.json");
     }
 }
 
@@ -224,10 +223,12 @@ static void test_cores_of_networks(void)
         CHECK(expected > 100 && found <= 2048 && (expected <= 2048 ? found == expected : found < expected),
               "%s: %g slices of cores, expected %g", rows[row].chip, found, expected);
         CHECK(silent == (expected > 2048), "%s: %g of %g slices", rows[row].chip, found, expected);
+        /* From the launch to the first kernel, and from each kernel to its cores. */
+        CHECK(strstr(json_object_to_json_string(d), "\"launch\"") && (double)sums_of("cores.json").arrows >= found + 2,
+              "%s: %zu arrows", rows[row].chip, sums_of("cores.json").arrows);
         CHECK(rows[row].all == (expected <= 2048), "%s: %g slices", rows[row].chip, expected);
         json_object_put(run);
         json_object_put(d);
-        sums_of("cores.json");
     }
 }
 

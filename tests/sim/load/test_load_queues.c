@@ -204,6 +204,26 @@ static void test_sequences(void)
     }
 }
 
+/* A static batch reads its prompts together, as long as they are in the mean, and ends with the longest of its sequences. */
+static void test_static_prompts(void)
+{
+    static struct load_result r;
+    const struct costs costs = {.batch_s = 0.01};
+    struct arrival item[] = {{0, 0, 1, 5, 1}, {0.001, 0, 1, 20, 2}, {0.002, 0, 1, 10, 7}};
+    const struct arrivals arrivals = {.kind = ARRIVALS_TRACE, .item = item, .count = 3, .rate = 1};
+    struct load_setup s = setup_of(&costs, &arrivals);
+    s.duration_s = 5;
+    s.model[0] = (struct load_model){.name = "l", .language = true, .rule = {.most = 4}, .prompt = 1, .generate = 1, .share = 1};
+    if (!run(&s, &r))
+        return;
+    /* The first is alone until 5 ms; then two prompts of 15 tokens in the mean, and six steps. */
+    CHECK(fabs(load_percentile(&r.model[0].first_token, 0.99) - 0.019) < 1e-6 &&
+              fabs(load_percentile(&r.model[0].latency, 0.99) - 0.078) < 1e-6,
+          "first token after %g s, the end after %g s", load_percentile(&r.model[0].first_token, 0.99),
+          load_percentile(&r.model[0].latency, 0.99));
+    load_result_free(&r);
+}
+
 /* The same seed gives the same answer; another one another. */
 static void test_seed(void)
 {
@@ -249,6 +269,7 @@ static const struct suite_test tests[] = {{"constant service: Pollaczek and Khin
                                           {"streams", test_streams},
                                           {"loss", test_loss},
                                           {"sequences", test_sequences},
+                                          {"prompts of a static batch", test_static_prompts},
                                           {"seeds", test_seed},
                                           {"impossible loads", test_impossible}};
 SUITE_MAIN("load_queues", tests)

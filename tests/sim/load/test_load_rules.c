@@ -116,6 +116,9 @@ static void test_wrong_configs(void)
         {"sequence_batching { }", "sequence_batching is not simulated", 3},
         {"optimization { execution_accelerators { gpu_execution_accelerator { name: \"tensorrt\" } } }",
          "accelerator 'tensorrt' is none of", 2},
+        {"optimization { execution_accelerators { gpu_execution_accelerator { name: \"ane\"\n"
+         "parameters { key: \"power_mode\" value: \"turbo\" } } } }",
+         "c:2: power_mode 'turbo' is none of high, balanced, low", 2},
         {"}", "c:1: expected the name of a field, got '}'", 2},
         {"name: {", "the file ends", 2},
     };

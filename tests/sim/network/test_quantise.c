@@ -6,6 +6,7 @@
 #include "sim/network/onnx/onnx.h"
 #include "sim/network/operators/operator.h"
 #include "sim/network/operators/run.h"
+#include "sim/network/quantise/prune.h"
 #include "sim/network/quantise/quantise.h"
 #include "tests/support/suite.h"
 
@@ -128,6 +129,25 @@ static void test_int4(void)
 /* ---- ranges ---- */
 
 /* Magnitudes that fall off exponentially: 99 of 100 are below ln 100; of the tail the entropy keeps some. */
+/* Of each output's weights the smallest go, of equal ones the first, and shared ones stay what they were for others. */
+static void test_pruned(void)
+{
+    static const float weights[8] = {1, -5, -4, 5, 2, 0, -3, 7}, x[4] = {1, 10, 100, 1000};
+    struct orch_error error = {0};
+    struct net_pruned_count count;
+    struct net_model *const model = product(weights, 4, 2); /* columns 1, -4, 2, -3 and -5, 5, 0, 7 */
+    const net_id old = model->graph->node[0]->input[1];
+    CHECK(net_prune(model, 0.5, &count, &error), "%s", error.text);
+    CHECK(count.products == 1 && count.weights == 8 && count.zeros == 4 && count.bytes_before == 32 && count.bytes_after == 17,
+          "%llu zeros, %llu bytes", (unsigned long long)count.zeros, (unsigned long long)count.bytes_after);
+    struct net_array *const y = run(model, x, 4);
+    CHECK(y && net_array_double(y, 0) == -40 - 3000 && net_array_double(y, 1) == 50 + 7000, "%g %g", net_array_double(y, 0),
+          net_array_double(y, 1));
+    CHECK(((const float *)model->value[old].constant->data)[0] == 1, "the old weights");
+    net_array_release(y);
+    net_model_free(model);
+}
+
 static void test_ranges(void)
 {
     enum { COUNT = 10000 };
@@ -322,6 +342,7 @@ static void test_samples(void)
 static const struct suite_test tests[] = {
     {"scales columns to eight bits", test_int8},
     {"scales groups to four bits and packs them", test_int4},
+    {"pruned weights", test_pruned},
     {"chooses ranges", test_ranges},
     {"keeps the digits", test_digits},
     {"writes what it read", test_written_again},

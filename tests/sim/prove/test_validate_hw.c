@@ -66,6 +66,20 @@ static void test_what_is_modelled(void)
     validation_free(v);
 }
 
+/* A lattice is one of the library's where populations are stored as numbers that it has. */
+static void test_lattices(void)
+{
+    struct validation *v = example_validation("hw.csv",
+                                              HEADER "CUSTOM,M1,M1,8,gpu,lbm_d3q19,FP32/FP16C,256^3-class "
+                                                     "box,throughput,900,MLUP/s,,,s,measured,1275,77,,m1_4p4e_8g\n"
+                                                     "BOX,M1,M1,8,gpu,lbm_d3q19,FP32/FP32,512^3-class "
+                                                     "box,throughput,900,MLUP/s,,,s,measured,363,153,,m1_4p4e_8g\n",
+                                              NULL);
+    CHECK(strstr(example_row(v, "CUSTOM")->why, "not 'FP32/FP16C'") != NULL, "%s", example_row(v, "CUSTOM")->why);
+    CHECK(strstr(example_row(v, "BOX")->why, "shape '512^3") != NULL, "%s", example_row(v, "BOX")->why);
+    validation_free(v);
+}
+
 /* Tokens of llama.cpp: the model, the month of the build, prompts apart from what follows, and a second for all tokens. */
 static void test_language_models(void)
 {
@@ -280,6 +294,7 @@ static void test_measured_copies(void)
 
 static const struct suite_test tests[] = {
     {"rows are modelled or refused with a reason", test_what_is_modelled},
+    {"lattices are modelled or refused with a reason", test_lattices},
     {"language models are runs of all their tokens", test_language_models},
     {"times respect the bandwidth and the peak", test_bounds},
     {"no product and no stream is faster than the hardware could be", test_limits},

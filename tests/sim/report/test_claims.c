@@ -22,9 +22,10 @@ static json_object *known_answer(void *context, const char *verb, const char *wo
         return NULL;
     }
     return json_tokener_parse(
-        second ? "{\"unit\":\"gpu\",\"seconds\":0.02,\"seconds_low\":0.016,\"seconds_high\":0.04,\"flops\":4e9,"
+        second ? "{\"unit\":\"gpu\",\"chip\":\"m2\",\"seconds\":0.02,\"seconds_low\":0.016,\"seconds_high\":0.04,\"flops\":4e9,"
                  "\"gflops\":200,\"joules\":1,\"joules_low\":0.5,\"joules_high\":2,\"stalls\":{\"gpu.alu\":1}}"
-               : "{\"unit\":\"gpu\",\"seconds\":0.01,\"seconds_low\":0.008,\"seconds_high\":0.02,\"flops\":4e9,"
+               : "{\"unit\":\"gpu\",\"chip\":\"m1\",\"throttled_seconds\":0.003,\"celsius_max\":95,\"seconds\":0.01,\"seconds_"
+                 "low\":0.008,\"seconds_high\":0.02,\"flops\":4e9,"
                  "\"gflops\":400,\"joules\":1,\"joules_low\":0.5,\"joules_high\":2,"
                  "\"stalls\":{\"gpu.memory\":0.3,\"gpu.alu\":0.7}}");
 }
@@ -43,6 +44,11 @@ struct expected {
     double value, low, high;
     const char *reason; /* in it */
 };
+
+static bool near(double value, double expected)
+{
+    return fabs(value - expected) <= 1e-9 * fabs(expected);
+}
 
 static void test_verdicts(void)
 {
@@ -67,7 +73,14 @@ static void test_verdicts(void)
              CLAIM("1.5", "1.5", "1", "is",
                    "{\"question\":\"run\",\"key\":\"seconds\",\"chip\":\"m2\",\"over\":{\"question\":\"run\",\"key\":\"seconds\","
                    "\"chip\":\"m1\"}}")),
-         CLAIM_IMPLAUSIBLE, 2, 2, 2, ""},
+         CLAIM_IMPLAUSIBLE, 2, 2, 2, "m2: time goes to gpu.alu 100 %; m1: time goes to gpu.alu 70 %"},
+        /* Only of the time of a run is what bounds it a share. */
+        {TABLE(CLAIM("0", "0", "s", "at-most", "{\"question\":\"run\",\"key\":\"throttled_seconds\"}")), CLAIM_IMPLAUSIBLE, 0.003,
+         0.003, 0.003, "gpu.memory 30 %; clocks were held down for 3.00 ms of 10.0 ms, at 95 degrees at most"},
+        {TABLE(CLAIM("1", "1", "yes", "is", "{\"answers\":[\"m1\"],\"refuses\":[],\"question\":\"run\"}")), CLAIM_PLAUSIBLE, 1, 1,
+         1, "m1 computes it"},
+        {TABLE(CLAIM("1", "1", "yes", "is", "{\"answers\":[],\"refuses\":[\"m2\"],\"question\":\"run\"}")), CLAIM_IMPLAUSIBLE, 0,
+         0, 0, "m2 computes it"},
         {TABLE(CLAIM("1", "1", "1", "is", "{\"question\":\"gone\",\"key\":\"seconds\"}")), CLAIM_NOT_MODELLED, NAN, NAN, NAN,
          "there is no gone to run"},
         {TABLE(CLAIM("1", "1", "1", "is", "{\"question\":\"run\",\"key\":\"colour\"}")), CLAIM_NOT_MODELLED, NAN, NAN, NAN,
@@ -85,8 +98,7 @@ static void test_verdicts(void)
         const struct claim_answer *const a = &claim->answer[0];
         CHECK(claim->verdict == rows[i].verdict, "%zu: %s: %s", i, claim_verdict_name(claim->verdict), a->reason);
         CHECK((isnan(rows[i].value) && isnan(a->value)) ||
-                  (fabs(a->value / rows[i].value - 1) < 1e-9 && fabs(a->low / rows[i].low - 1) < 1e-9 &&
-                   fabs(a->high / rows[i].high - 1) < 1e-9),
+                  (near(a->value, rows[i].value) && near(a->low, rows[i].low) && near(a->high, rows[i].high)),
               "%zu: %g (%g to %g)", i, a->value, a->low, a->high);
         CHECK(strstr(a->reason, rows[i].reason) != NULL, "%zu: %s", i, a->reason);
         claims_close(c);
@@ -106,6 +118,23 @@ static void test_a_question_is_asked_once(void)
     CHECK(strcmp(claims_at(c, 0)->answer[0].command, "orchard run x --unit gpu --chip m1") == 0, "%s",
           claims_at(c, 0)->answer[0].command);
     json_object_put(document);
+    claims_close(c);
+}
+
+/* Who reads a ratio can ask both of its questions again. */
+static void test_both_commands_of_a_ratio(void)
+{
+    static const char table[] = TABLE(
+        CLAIM("2", "2", "1", "is",
+              "{\"question\":\"run\",\"key\":\"seconds\",\"chip\":\"m2\",\"over\":{\"question\":\"run\",\"key\":\"seconds\"}}"));
+    unsigned asked = 0;
+    const struct claims_asker asker = {&asked, known_answer, NULL};
+    struct orch_error error = {0};
+    struct claims *const c = claims_open(table, NULL, &error);
+    CHECK(c && claims_ask(c, &asker, &error), "%s", error.text);
+    const struct claim_answer *const a = c ? &claims_at(c, 0)->answer[0] : NULL;
+    CHECK(a && strcmp(a->command, "orchard run x --unit gpu --chip m2") == 0 && strcmp(a->over, "orchard run x --unit gpu") == 0,
+          "'%s' over '%s'", a ? a->command : "", a ? a->over : "");
     claims_close(c);
 }
 
@@ -161,6 +190,7 @@ static void test_the_table_of_the_project(void)
 static const struct suite_test tests[] = {
     {"verdicts", test_verdicts},
     {"a question is asked once", test_a_question_is_asked_once},
+    {"both commands of a ratio", test_both_commands_of_a_ratio},
     {"wrong tables", test_wrong_tables},
     {"the table of the project", test_the_table_of_the_project},
 };

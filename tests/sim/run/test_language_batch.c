@@ -1,5 +1,5 @@
 /* Several prompts at the same time on values: each says what it says alone, on every unit, however many generate side by side,
- * and whoever joins late. */
+ * whoever joins late, and whether they begin together. */
 #include "isa/array_count.h"
 #include "sim/run/language_options.h"
 #include "tests/sim/run_example.h"
@@ -24,30 +24,36 @@ static json_object *tokens_of(const struct outcome *o)
     return o->ok ? json_tokener_parse(o->result.generation) : NULL;
 }
 
-/* Compares with each prompt alone; sums up how long these take. */
-static double check_sequences(const char *type, const char *unit, const struct language_options *batch, json_object *got)
+/* What each prompt says alone; returns how long these take together. */
+static double tell_alone(const char *type, const char *unit, const struct language_options *batch, json_object *said[PROMPTS])
 {
-    json_object *const list = json_object_object_get(got, "sequences");
     double seconds = 0;
-    CHECK(list != NULL && json_object_array_length(list) == PROMPTS, "%s on %s: sequences", type, unit);
-    for (size_t i = 0; list && i < PROMPTS; i++) {
+    for (size_t i = 0; i < PROMPTS; i++) {
         struct language_options one = *batch;
         one.prompts = NULL;
-        one.sequences = 0;
         one.prompt_text = prompt[i];
         struct outcome alone = tell(type, unit, &one);
-        json_object *const said = tokens_of(&alone), *const here = json_object_array_get_idx(list, i);
-        static const char *const keys[] = {"prompt_tokens", "tokens", "text", "stop"};
-        for (size_t k = 0; said && k < ARRAY_COUNT(keys); k++)
-            CHECK(json_object_equal(json_object_object_get(said, keys[k]), json_object_object_get(here, keys[k])),
-                  "%s on %s, %u side by side, prompt %zu: %s", type, unit, batch->sequences, i + 1,
-                  json_object_to_json_string(here));
-        CHECK(said != NULL, "%s", alone.error.text);
+        said[i] = tokens_of(&alone);
+        CHECK(said[i] != NULL, "%s", alone.error.text);
         seconds += alone.result.seconds;
-        json_object_put(said);
         run_result_free(&alone.result);
     }
     return seconds;
+}
+
+static void check_sequences(const char *type, const char *unit, const struct language_options *batch, json_object *got,
+                            json_object *const said[PROMPTS])
+{
+    static const char *const keys[] = {"prompt_tokens", "tokens", "text", "stop"};
+    json_object *const list = json_object_object_get(got, "sequences");
+    CHECK(list != NULL && json_object_array_length(list) == PROMPTS, "%s on %s: sequences", type, unit);
+    for (size_t i = 0; list && i < PROMPTS; i++) {
+        json_object *const here = json_object_array_get_idx(list, i);
+        for (size_t k = 0; said[i] && k < ARRAY_COUNT(keys); k++)
+            CHECK(json_object_equal(json_object_object_get(said[i], keys[k]), json_object_object_get(here, keys[k])),
+                  "%s on %s, %u join, %u begin together, prompt %zu: %s", type, unit, batch->sequences, batch->batch, i + 1,
+                  json_object_to_json_string(here));
+    }
 }
 
 static void write_prompts(const char *path)
@@ -60,37 +66,105 @@ static void write_prompts(const char *path)
         fclose(f);
 }
 
+/* `alone_s`: of all prompts, one after another; cores gain nothing, since the weights are in their caches. */
+static void check_way(const char *type, const char *unit, const struct language_options *options,
+                      json_object *const said[PROMPTS], double alone_s)
+{
+    struct outcome o = tell(type, unit, options);
+    json_object *const got = tokens_of(&o);
+    CHECK(got != NULL, "%s", o.error.text);
+    check_sequences(type, unit, options, got, said);
+    if (got && strcmp(unit, "cpu") != 0)
+        CHECK(o.result.seconds < alone_s, "%s on %s: %g s side by side, %g s one after another", type, unit, o.result.seconds,
+              alone_s);
+    CHECK(counter(&o, LANGUAGE_PASSES) < PROMPTS * (TOKENS - 1), "%g passes", counter(&o, LANGUAGE_PASSES));
+    json_object_put(got);
+    run_result_free(&o.result);
+}
+
+/* With others that join when one has ended, then with all of a batch at a time. */
 static void test_same_tokens(void)
 {
     static const struct {
         const char *type, *unit;
-        unsigned sequences;
+        unsigned sequences, batch;
         double temperature;
-    } ways[] = {{"f32", "cpu", 2, 0}, {"q4_0", "amx", 3, 0.8}, {"q8_0", "gpu", 4, 0}, {"f16", "ane", 3, 0}};
+    } ways[] = {{"f32", "cpu", 2, 4, 0}, {"q4_0", "amx", 3, 3, 0.8}, {"q8_0", "gpu", 4, 2, 0}, {"f16", "ane", 3, 0, 0}};
     char folder[] = "/tmp/orchard-batch-XXXXXX", path[64];
     CHECK(mkdtemp(folder) != NULL, "a folder");
     snprintf(path, sizeof path, "%s/prompts.txt", folder);
     write_prompts(path);
     for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
-        const struct language_options options = {
-            .prompts = path,
-            .sequences = ways[i].sequences,
-            .generate = TOKENS,
-            .sampling = {.repetition_penalty = 1, .temperature = ways[i].temperature, .top_k = 8}};
+        json_object *said[PROMPTS];
+        struct language_options options = {.prompts = path,
+                                           .generate = TOKENS,
+                                           .sampling = {.repetition_penalty = 1, .temperature = ways[i].temperature, .top_k = 8}};
         if (!example_story(ways[i].type)) /* not here */
             continue;
-        struct outcome o = tell(ways[i].type, ways[i].unit, &options);
-        json_object *const got = tokens_of(&o);
-        CHECK(got != NULL, "%s", o.error.text);
-        const double alone = check_sequences(ways[i].type, ways[i].unit, &options, got);
-        if (got && i > 0) /* cores gain nothing: the weights are in their caches */
-            CHECK(o.result.seconds < alone, "%s on %s: %g s side by side, %g s one after another", ways[i].type, ways[i].unit,
-                  o.result.seconds, alone);
-        CHECK(counter(&o, LANGUAGE_PASSES) < PROMPTS * (TOKENS - 1), "%g passes", counter(&o, LANGUAGE_PASSES));
-        json_object_put(got);
-        run_result_free(&o.result);
+        const double alone_s = tell_alone(ways[i].type, ways[i].unit, &options, said);
+        options.sequences = ways[i].sequences;
+        check_way(ways[i].type, ways[i].unit, &options, said, alone_s);
+        options.sequences = 0;
+        options.batch = ways[i].batch;
+        if (options.batch)
+            check_way(ways[i].type, ways[i].unit, &options, said, alone_s);
+        for (size_t k = 0; k < PROMPTS; k++)
+            json_object_put(said[k]);
     }
     CHECK(suite_remove(folder), "%s stays", folder);
+}
+
+/* Copies of a prompt that has more tokens together than go through a pass: their last tokens are in the second one. */
+static void test_copies(void)
+{
+    enum { WORDS = 200, COPIES = 3 };
+    char text[8 * WORDS] = "Once";
+    for (size_t i = 1, at = 4; i < WORDS; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, " %s", i % 7 ? "day" : "sun,");
+    struct language_options options = {
+        .prompt_text = text, .batch = COPIES, .generate = 6, .sampling = {.repetition_penalty = 1, .temperature = 1}};
+    if (!example_story("f32"))
+        return;
+    struct run_request q = {.unit = "cpu", .mode = RUN_FUNCTIONAL, .language = &options, .seed = 3};
+    struct outcome o = run_on(db, "m1", example_story("f32"), q);
+    json_object *const got = tokens_of(&o), *const list = json_object_object_get(got, "sequences");
+    CHECK(list && json_object_array_length(list) == COPIES, "%s", o.error.text);
+    const double tokens = counter(&o, LANGUAGE_PROMPT_TOKENS);
+    CHECK(tokens > 512 && tokens < 1024, "%g tokens of prompts", tokens);
+    options.batch = 0;
+    for (size_t i = 0; list && i < COPIES; i++) {
+        q.seed = 3 + i;
+        struct outcome alone = run_on(db, "m1", example_story("f32"), q);
+        json_object *const said = tokens_of(&alone), *const here = json_object_array_get_idx(list, i);
+        CHECK(said && json_object_equal(json_object_object_get(said, "tokens"), json_object_object_get(here, "tokens")),
+              "copy %zu: %s", i + 1, json_object_to_json_string(here));
+        json_object_put(said);
+        run_result_free(&alone.result);
+    }
+    json_object_put(got);
+    run_result_free(&o.result);
+}
+
+/* By shapes alone: four sequences take less than four times the time of one, and all their tokens count. */
+static void test_time(void)
+{
+    struct outcome o[2];
+    if (!example_story("f32"))
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct language_options options = {.prompt = 32, .generate = 8, .batch = i ? 4 : 0};
+        o[i] = run_on(db, "m1", example_story("f32"),
+                      (struct run_request){.unit = "amx", .mode = RUN_TIMING, .detail = "op", .language = &options});
+        CHECK(o[i].ok, "%s", o[i].error.text);
+    }
+    const double reading = o[1].result.prefill_seconds / o[0].result.prefill_seconds,
+                 rate = o[1].result.tokens_per_second / o[0].result.tokens_per_second;
+    CHECK(reading > 1 && reading < 4 && rate > 1 && rate < 4, "prompts %g times the time, %g times the tokens", reading, rate);
+    CHECK(counter(&o[1], LANGUAGE_GENERATED_TOKENS) == 32 && counter(&o[1], LANGUAGE_PROMPT_TOKENS) == 128 &&
+              counter(&o[1], LANGUAGE_CACHE_BYTES) == 4 * counter(&o[0], LANGUAGE_CACHE_BYTES),
+          "%g tokens", counter(&o[1], LANGUAGE_GENERATED_TOKENS));
+    for (unsigned i = 0; i < 2; i++)
+        run_result_free(&o[i].result);
 }
 
 static void check_refused(const struct language_options *options, const char *text)
@@ -119,11 +193,15 @@ static void test_refused(void)
     check_refused(&(struct language_options){.prompts = bad, .generate = 4}, "line 2 has no UTF-8 at byte 1");
     check_refused(&(struct language_options){.prompts = path, .prompt_text = "and", .generate = 4}, "of one prompt");
     check_refused(&(struct language_options){.sequences = 2, .prompt_text = "and", .generate = 4}, "several prompts");
+    check_refused(&(struct language_options){.batch = 2, .draft = "small.gguf", .generate = 4}, "--batch and --draft");
     check_refused(&(struct language_options){.prompts = path, .generate = 10000}, "do not fit the context");
     CHECK(suite_remove(folder), "%s stays", folder);
 }
 
-static const struct suite_test tests[] = {{"each says what it says alone", test_same_tokens}, {"what is refused", test_refused}};
+static const struct suite_test tests[] = {{"each says what it says alone", test_same_tokens},
+                                          {"so do copies of a long prompt", test_copies},
+                                          {"takes less time than one after another", test_time},
+                                          {"what is refused", test_refused}};
 
 int main(void)
 {

@@ -3,9 +3,11 @@
 #include "isa/array_count.h"
 #include "sim/base/npy.h"
 #include "sim/network/network.h"
+#include "sim/language/decoder.h"
 #include "sim/run/language_step.h"
 #include "tests/sim/language/language_example.h"
 #include "tests/sim/run_example.h"
+#include "tests/sim/story_example.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,14 +24,14 @@ struct running {
     struct language_stepper *stepper;
 };
 
-static bool start(struct running *r, const struct language_model *m, enum orch_part part, unsigned context)
+static bool start(struct running *r, const struct language_model *m, enum orch_part part, unsigned context, const char *cached)
 {
     struct orch_error error = {0};
     r->chip = chip_open(db, "m1", &(struct chip_overrides){NULL, 0}, &error);
     r->request = (struct run_request){.chip = r->chip, .mode = RUN_FUNCTIONAL, .threads = 1};
     run_result_init(&r->result);
     r->unit = language_unit_create(&r->request, &r->result, &error);
-    r->stepper = r->unit ? language_stepper_create(m, r->unit, part, context, 1, &error) : NULL;
+    r->stepper = r->unit ? language_stepper_create(m, r->unit, part, &(struct language_room){context, 1, cached}, &error) : NULL;
     CHECK(r->stepper != NULL, "%s", error.text);
     return r->stepper != NULL;
 }
@@ -81,7 +83,7 @@ static void check_perplexity(const char *type, enum orch_part part, size_t token
     CU_ASSERT_TRUE_FATAL(tokenizer_encode(m.tokenizer, (const char *)text.bytes, text.size, TOKENIZE_FRAME, &list, &error));
     CU_ASSERT_EQUAL_FATAL(list.count, 500);
     struct running r;
-    CU_ASSERT_TRUE_FATAL(start(&r, &m, part, 512));
+    CU_ASSERT_TRUE_FATAL(start(&r, &m, part, 512, NULL));
     for (size_t i = 0; i + 1 < tokens; i++) {
         const float *logits = NULL;
         CU_ASSERT_TRUE_FATAL(language_step(r.stepper, &list.token[i], 1, &logits, &sum, &error));
@@ -110,6 +112,78 @@ static void test_perplexity(void)
     check_perplexity("q4_0", PART_AMX, 100);
     check_perplexity("q8_0", PART_GPU, 60);
     check_perplexity("f16", PART_ANE, 60);
+}
+
+/* ---- a cache of fewer bits ---- */
+
+/* As ggml has it: the largest of 32 becomes 127 steps, and the step is a half. */
+static void round_to_blocks(float *values, size_t count)
+{
+    for (size_t at = 0; at < count; at += 32) {
+        float most = 0;
+        for (size_t i = at; i < at + 32; i++)
+            most = fmaxf(most, fabsf(values[i]));
+        const float step = most / 127;
+        for (size_t i = at; step > 0 && i < at + 32; i++)
+            values[i] = (float)(_Float16)step * roundf(values[i] / step);
+    }
+}
+
+static void round_to_halves(float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)(_Float16)values[i];
+}
+
+/* Logits against the reference decoder with a cache that is rounded alike. A value in the middle of two steps may become either:
+ * of some thousand halves a few do, each off by one step. `worst` is of the range of the logits; what rounding itself changes is
+ * far more. */
+static void check_cached(const char *cached, void (*round)(float *values, size_t count), enum orch_part part, size_t tokens,
+                         double worst)
+{
+    const char *const text = "Once upon a time, there was a little girl named Lily. She loved to play outside in the park.";
+    struct orch_error error = {0};
+    struct language_model m = {.name = "f16"};
+    struct token_list list = {0};
+    struct language_sum sum = {0};
+    double off = 0, rounded = 0, range = 0;
+    if (!example_story("q8_0") || !language_model_open(example_story("q8_0"), &m, &error))
+        return;
+    CU_ASSERT_TRUE_FATAL(tokenizer_encode(m.tokenizer, text, strlen(text), TOKENIZE_FRAME, &list, &error));
+    struct decoder *const plain = decoder_create(&m.shape, gguf_weights(m.gguf), 64, &error), *const reference = decoder_create(
+                                                                                                  &m.shape, gguf_weights(m.gguf),
+                                                                                                  64, &error);
+    float *const want = malloc(2 * sizeof(float) * m.shape.vocabulary), *const exact = want + m.shape.vocabulary;
+    struct running r;
+    CU_ASSERT_TRUE_FATAL(plain && reference && want && list.count >= tokens && start(&r, &m, part, 64, cached));
+    decoder_round(reference, round);
+    for (size_t i = 0; i < tokens; i++) {
+        const float *got = NULL;
+        CU_ASSERT_TRUE_FATAL(language_step(r.stepper, &list.token[i], 1, &got, &sum, &error) &&
+                             decoder_step(reference, list.token[i], want, &error) &&
+                             decoder_step(plain, list.token[i], exact, &error));
+        for (unsigned k = 0; k < m.shape.vocabulary; k++) {
+            off = fmax(off, fabs((double)got[k] - (double)want[k]));
+            rounded = fmax(rounded, fabs((double)exact[k] - (double)want[k]));
+            range = fmax(range, fabs((double)want[k]));
+        }
+    }
+    CHECK(off < worst * range && rounded > 3 * off, "%s on %s: off by %g of %g; rounding makes %g", cached, orch_part_name(part),
+          off, range, rounded);
+    stop(&r);
+    decoder_free(plain);
+    decoder_free(reference);
+    free(want);
+    token_list_free(&list);
+    language_model_close(&m);
+}
+
+static void test_cached(void)
+{
+    check_cached("q8_0", round_to_blocks, PART_CPU, 30, 1e-5);
+    check_cached("f16", round_to_halves, PART_AMX, 30, 1e-5);
+    check_cached("q8_0", round_to_blocks, PART_GPU, 20, 1e-5);
+    check_cached("f16", round_to_halves, PART_GPU, 20, 3e-4);
 }
 
 /* ---- a decoder whose weights are in an ONNX file ---- */
@@ -194,7 +268,7 @@ static void check_decoder(const struct language_model *m, enum orch_part part, c
     struct orch_error error = {0};
     double off = 0, range = 0;
     unsigned same = 0;
-    if (!start(&r, m, part, TOKENS))
+    if (!start(&r, m, part, TOKENS, NULL))
         return;
     for (unsigned t = 0; t < TOKENS; t++) {
         const float *got = NULL, *const want = logits + (size_t)t * VOCABULARY;
@@ -258,6 +332,7 @@ static void test_onnx_decoder(void)
 
 static const struct suite_test tests[] = {
     {"perplexity of a text", test_perplexity},
+    {"a cache of fewer bits", test_cached},
     {"a decoder of ONNX", test_onnx_decoder},
 };
 int main(void)

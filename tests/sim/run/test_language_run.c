@@ -205,7 +205,7 @@ static void check_family(const char *name, enum orch_part part)
     CU_ASSERT_TRUE_FATAL(m.weights && unit);
     CHECK(language_model_runs(&m, &error), "%s: %s", name, error.text);
     for (unsigned together = 0; together < 2; together++) {
-        struct language_stepper *const s = language_stepper_create(&m, unit, part, 24, 1, &error);
+        struct language_stepper *const s = language_stepper_create(&m, unit, part, &(struct language_room){24, 1, NULL}, &error);
         CHECK(s != NULL, "%s: %s", name, error.text);
         if (!s)
             continue;
@@ -282,6 +282,26 @@ static void test_time_grows(void)
     CHECK(each[1] > 1.02 * each[0] && each[1] < 2 * each[0], "%g and %g s a token", each[0], each[1]);
 }
 
+/* A word over several tokens ends the text in front of it, and nothing of it is shown; in the prompt it counts nothing. */
+static void test_stops(void)
+{
+    char path[512], *shown = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s", example_story("q8_0"));
+    struct language_options options = {
+        .prompt_text = "Once upon a time", .generate = 24, .stop = {"upon", "girl named", "little bird"}, .stops = 3};
+    FILE *const out = open_memstream(&shown, &size);
+    const struct run_request q = {.unit = "cpu", .mode = RUN_FUNCTIONAL, .language = &options, .program_output = out, .seed = 1};
+    struct outcome o = run_on(db, "m1", path, q);
+    fclose(out);
+    CHECK(o.ok && strstr(o.result.generation, "\"text\":\"Once upon a time, there was a little \"") &&
+              strstr(o.result.generation, "\"stop\":\"word\"") && strstr(o.result.generation, "\"stop_word\":\"girl named\""),
+          "%s%s", o.error.text, o.ok ? o.result.generation : "");
+    CU_ASSERT_STRING_EQUAL(shown, "Once upon a time, there was a little \n");
+    free(shown);
+    run_result_free(&o.result);
+}
+
 static void generate(struct sampler_params sampling, uint64_t seed, char *tokens, size_t size)
 {
     char path[512];
@@ -292,6 +312,26 @@ static void generate(struct sampler_params sampling, uint64_t seed, char *tokens
     CHECK(o.ok, "%s", o.error.text);
     snprintf(tokens, size, "%s", o.ok ? o.result.generation : "");
     run_result_free(&o.result);
+}
+
+/* A text that an encoder reads costs more the longer it is, before the first token; so do tokens that look at it. Its keys and
+ * values take memory like those of the decoder's own tokens. */
+static void test_encoder(void)
+{
+    struct outcome o[2];
+    for (unsigned i = 0; i < 2; i++) {
+        const struct language_options options = {.prompt = i ? 400 : 16, .generate = 3};
+        o[i] = run_on(db, "m1", "model:t5-small",
+                      (struct run_request){.unit = "gpu", .precision = "f16", .mode = RUN_TIMING, .language = &options});
+        CHECK(o[i].ok, "%s", o[i].error.text);
+    }
+    CHECK(o[1].result.prefill_seconds > 2 * o[0].result.prefill_seconds, "%g and %g s to read a text",
+          o[0].result.prefill_seconds, o[1].result.prefill_seconds);
+    CHECK(o[1].result.tokens_per_second < o[0].result.tokens_per_second, "%g tokens/s", o[1].result.tokens_per_second);
+    /* two kinds, 6 layers, 512 values, 2 bytes */
+    CHECK(counter(&o[0], LANGUAGE_CACHE_BYTES) == 2 * 6 * 512 * 2 * (16 + 3), "%g bytes", counter(&o[0], LANGUAGE_CACHE_BYTES));
+    for (unsigned i = 0; i < 2; i++)
+        run_result_free(&o[i].result);
 }
 
 static void test_sampling(void)
@@ -326,6 +366,8 @@ static void test_refusals(void)
     const struct language_options no_text = {.prompt_text = "a\xff"}, much = {.generate = 512}, wide = {.context = 513},
                                   narrow = {.generate = 20, .context = 20}, counted = {.prompt = 8}, none = {.generate = 4};
     snprintf(path, sizeof path, "%s", example_story("q8_0"));
+    refused("model:t5-small", &(struct language_options){.generate = 3}, (struct run_request){.unit = "gpu"}, ORCH_USAGE,
+            "tokens of the text");
     refused(path, &no_text, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "no UTF-8 at byte 1");
     refused(path, &much, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "do not fit the context of 512 tokens");
     refused(path, &wide, (struct run_request){.unit = "cpu"}, ORCH_USAGE, "was made for 512 tokens");
@@ -365,6 +407,8 @@ static const struct suite_test tests[] = {
     {"every family as NumPy does", test_families},
     {"time and joules add up", test_time},
     {"time grows with the context", test_time_grows},
+    {"an encoder reads before", test_encoder},
+    {"words that end it", test_stops},
     {"sampling", test_sampling},
     {"refusals", test_refusals},
 };

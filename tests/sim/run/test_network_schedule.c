@@ -111,6 +111,12 @@ static void test_branches(void)
           timed.result.seconds);
     CHECK(usual.ok && full.result.seconds < usual.result.seconds, "%g s, %g s one after another", full.result.seconds,
           usual.result.seconds);
+    struct outcome amx = run_on(db, "m1", model, (struct run_request){.unit = "amx", .mode = RUN_TIMING});
+    struct outcome gpu = run_on(db, "m1", model, (struct run_request){.unit = "gpu", .mode = RUN_TIMING});
+    CHECK(usual.result.seconds <= 1.01 * fmin(amx.result.seconds, gpu.result.seconds), "auto %g s, amx %g s, gpu %g s",
+          usual.result.seconds, amx.result.seconds, gpu.result.seconds);
+    run_result_free(&amx.result);
+    run_result_free(&gpu.result);
     run_result_free(&full.result);
     run_result_free(&timed.result);
     run_result_free(&usual.result);
@@ -204,6 +210,42 @@ static void test_sharing(void)
     end_rig(&r);
 }
 
+/* A request to the Neural Engine is one item: it begins when the GPU's buffer has completed and the request is made, its kernels
+ * follow one another, and who reads the result of one waits for all. */
+static void test_request(void)
+{
+    struct rig r;
+    double complete_us;
+    float a[8], b[8], c[8], d[8], e[8];
+    struct activity none = {{0}};
+    struct lowered_step step[4] = {{.operands = {.inputs = 1, .result = b, .result_bytes = sizeof b}, .input = {{a, sizeof a}}},
+                                   {.operands = {.inputs = 1, .result = c, .result_bytes = sizeof c}, .input = {{b, sizeof b}}},
+                                   {.operands = {.inputs = 1, .result = d, .result_bytes = sizeof d}, .input = {{c, sizeof c}}},
+                                   {.operands = {.inputs = 1, .result = e, .result_bytes = sizeof e}, .input = {{c, sizeof c}}}};
+    begin_rig(&r);
+    r.network.request_ns = 1e5;
+    CHECK(chip_number(r.chip, "gpu.round_trip_us", &complete_us, &r.error), "%s", r.error.text);
+    CHECK(network_schedule_add(r.schedule, PART_GPU, 0, &step[0]) &&
+              network_schedule_add_to_request(r.schedule, true, 1, &step[1]) &&
+              network_schedule_add_to_request(r.schedule, false, 2, &step[2]) &&
+              network_schedule_add(r.schedule, PART_CPU, 3, &step[3]),
+          "kernels");
+    CHECK(run_values_set(&r.result.counters, "network.kernel2.seconds", 2e-4) &&
+              run_values_set(&r.result.counters, "network.kernel3.seconds", 3e-4),
+          "the kernels of the request");
+    network_schedule_took(r.schedule, 0, 1e-3, &none);
+    network_schedule_took(r.schedule, 1, 5e-4, &none);
+    network_schedule_took(r.schedule, 3, 1e-3, &none);
+    run_rig(&r);
+    const struct outcome o = {.result = r.result, .ok = true};
+    CHECK(fabs(begin_of(&o, 1) - (end_of(&o, 0) + 1e-6 * complete_us + 1e-4)) < 1e-9, "the GPU until %g s, the request from %g s",
+          end_of(&o, 0), begin_of(&o, 1));
+    CHECK(fabs(begin_of(&o, 2) - begin_of(&o, 1) - 2e-4) < 1e-9 && fabs(begin_of(&o, 3) - begin_of(&o, 1) - 5e-4) < 1e-9,
+          "%g, %g, %g s", begin_of(&o, 1), begin_of(&o, 2), begin_of(&o, 3));
+    CHECK(fabs(1e-9 * r.outcome.end_ns - end_of(&o, 3)) < 1e-9, "%g ns", r.outcome.end_ns);
+    end_rig(&r);
+}
+
 /* ---- one product on two units ---- */
 
 enum { M = 224, N = 96, K = 160 };
@@ -289,7 +331,78 @@ static void test_gain(void)
     run_result_free(&gpu.result);
 }
 
-static const struct suite_test tests[] = {{"who reads waits for who wrote there", test_memory},
+/* ---- the Neural Engine among the units ---- */
+
+/* Sums of products of numbers that are rounded to f16 once each, and of the results. */
+static void check_sums(const struct net_array *x, const struct net_array *v, const struct net_array *w,
+                       const struct net_array *sum)
+{
+    const float *const a = x->data, *const b = v->data, *const c = w->data, *const got = sum->data;
+    size_t wrong = 0;
+    for (int64_t i = 0; i < SIDE; i += 7)
+        for (int64_t j = 0; j < SIDE; j++) {
+            double exact = 0, size = 0;
+            for (int64_t k = 0; k < SIDE; k++) {
+                exact += (double)a[i * SIDE + k] * (b[k * SIDE + j] + (double)c[k * SIDE + j]);
+                size += fabs((double)a[i * SIDE + k]) * (fabs((double)b[k * SIDE + j]) + fabs((double)c[k * SIDE + j]));
+            }
+            wrong += !(fabs(got[i * SIDE + j] - exact) <= 4 * 0x1p-11 * size);
+        }
+    CHECK(wrong == 0, "%zu numbers", wrong);
+}
+
+/* In f16 auto gives the products to the Neural Engine where that is done first, with the right values; in f32 never. */
+static void test_engine(void)
+{
+    char folder[] = "/tmp/orchard-engine-XXXXXX", model[64], out[64], text[3][64];
+    const char *inputs[3];
+    struct net_array *number[3];
+    struct orch_error error = {0};
+    CHECK(mkdtemp(folder) != NULL, "a folder");
+    snprintf(model, sizeof model, "%s/m.onnx", folder);
+    snprintf(out, sizeof out, "%s/sum.npy", folder);
+    write_branches(model);
+    for (unsigned i = 0; i < 3; i++) {
+        inputs[i] = text[i];
+        snprintf(text[i], sizeof text[i], "%c=%s/%u.npy", "xvw"[i], folder, i);
+        number[i] = numbers(SIDE, SIDE, i + 1, text[i] + 2);
+    }
+    struct outcome o = run_on(db, "m2", model,
+                              (struct run_request){.unit = "auto",
+                                                   .precision = "f16",
+                                                   .mode = RUN_FUNCTIONAL,
+                                                   .inputs = inputs,
+                                                   .input_count = 3,
+                                                   .output_folder = folder});
+    struct net_array *const sum = o.ok ? net_array_load(out, "sum", &error) : NULL;
+    CHECK(sum && strcmp(o.result.placement.item[place_of(&o, "left")].unit, "ane") == 0, "%s%s", o.error.text, error.text);
+    if (sum)
+        check_sums(number[0], number[1], number[2], sum);
+    net_array_release(sum);
+    run_result_free(&o.result);
+    struct outcome timed[4];
+    static const char *const units[4] = {"auto", "hybrid", "ane", "gpu"};
+    for (unsigned i = 0; i < 4; i++) {
+        timed[i] = run_on(db, "m2", model, (struct run_request){.unit = units[i], .precision = "f16", .mode = RUN_TIMING});
+        CHECK(timed[i].ok, "%s: %s", units[i], timed[i].error.text);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(timed[i].result.seconds <= 1.01 * fmin(timed[2].result.seconds, timed[3].result.seconds), "%s %g s, ane %g, gpu %g",
+              units[i], timed[i].result.seconds, timed[2].result.seconds, timed[3].result.seconds);
+    for (unsigned i = 0; i < 4; i++)
+        run_result_free(&timed[i].result);
+    for (unsigned i = 0; i < 3; i++)
+        net_array_release(number[i]);
+    struct outcome f32 = run_on(db, "m2", model, (struct run_request){.unit = "auto", .mode = RUN_TIMING});
+    for (size_t i = 0; i < f32.result.placement.count; i++)
+        CHECK(strcmp(f32.result.placement.item[i].unit, "ane") != 0, "%s in f32", f32.result.placement.item[i].op);
+    run_result_free(&f32.result);
+    CHECK(suite_remove(folder), "%s stays", folder);
+}
+
+static const struct suite_test tests[] = {{"a request to the Neural Engine is one item", test_request},
+                                          {"the Neural Engine takes part in f16", test_engine},
+                                          {"who reads waits for who wrote there", test_memory},
                                           {"units that share DRAM slow each other", test_sharing},
                                           {"branches run at the same time", test_branches},
                                           {"a product that two units share is right", test_split},

@@ -78,7 +78,7 @@ struct told {
     char doing[40][32];
     unsigned words;
     struct work_state state; /* told last */
-    unsigned states;
+    unsigned states, asked;
     double most_w;
 };
 
@@ -131,17 +131,22 @@ static void check_state(const struct told *t, const struct run_result *r)
 /* Each kind of run tells, and its answer is the same whether anybody waits. */
 static void test_kinds(void)
 {
+    static const char digits[] = ORCHARD_SOURCE_DIR "/tests/examples/models/digits.onnx";
+    static const char *const batch = "batch=1";
     static const struct {
         const char *workload, *unit;
         enum run_mode mode;
         const char *first, *second;
-        bool fraction;
-    } rows[] = {{"gemm:96x96x96", "amx", RUN_FULL, "warming up for", "timing", false},
-                {"gemm:96x96x96", "amx", RUN_FUNCTIONAL, "executing", "executing", false},
-                {"stream-triad:1M", "cpu", RUN_FULL, "warming up for", "timing", false},
-                {"gemm:512x512x512", "gpu", RUN_FULL, "executing", "timing", true},
-                {"gemm:128x128x128", "gpu", RUN_FUNCTIONAL, "executing", "executing", true},
-                {"matmul:64x64x64", "ane", RUN_FULL, "executing", "timing", false}};
+        bool fraction, state;
+    } rows[] = {{"gemm:96x96x96", "amx", RUN_FULL, "warming up for", "timing", false, false},
+                {"gemm:96x96x96", "amx", RUN_FUNCTIONAL, "executing", "executing", false, false},
+                {"stream-triad:1M", "cpu", RUN_FULL, "warming up for", "timing", false, false},
+                {"gemm:512x512x512", "gpu", RUN_FULL, "executing", "timing", true, true},
+                {"gemm:128x128x128", "gpu", RUN_FUNCTIONAL, "executing", "executing", true, false},
+                {"matmul:64x64x64", "ane", RUN_FULL, "executing", "timing", false, false},
+                {digits, "gpu", RUN_FULL, "computing", "computing", true, false},
+                {digits, "cpu", RUN_FULL, "computing", "computing", true, false},
+                {digits, "gpu", RUN_TIMING, "listing the kernels of", "timing the kernels of", false, false}};
     struct orch_error error = {0};
     struct chip_db *const chips = chip_db_open(NULL, &error);
     struct chip *const chip = chips ? chip_open(chips, "m1", NULL, &error) : NULL;
@@ -156,6 +161,8 @@ static void test_kinds(void)
                                           .workload = rows[i].workload,
                                           .unit = rows[i].unit,
                                           .mode = rows[i].mode,
+                                          .dims = &batch,
+                                          .dim_count = rows[i].workload == digits,
                                           .progress = waits ? &progress : NULL};
             struct run *const run = run_prepare(&q, &error);
             struct run_result r;
@@ -163,7 +170,7 @@ static void test_kinds(void)
             CHECK(run && run_execute(run, NULL, 1, &r, &error), "%s on %s: %s", rows[i].workload, rows[i].unit, error.text);
             seconds[waits] = rows[i].mode == RUN_FUNCTIONAL ? 0 : r.seconds;
             joules[waits] = r.joules;
-            if (waits && strcmp(rows[i].unit, "gpu") == 0 && rows[i].mode == RUN_FULL)
+            if (waits && rows[i].state)
                 check_state(&t, &r);
             checksum[waits] = r.checksum.count ? r.checksum.item[0].fnv1a64 : 0;
             run_result_free(&r);
@@ -179,9 +186,56 @@ static void test_kinds(void)
     chip_db_close(chips);
 }
 
+/* Somebody who looks at moments that have nothing to do with the simulation. */
+static bool now_and_then(void *context)
+{
+    struct told *const t = context;
+    return ++t->asked % 61 == 0;
+}
+
+/* Launches of which parts stand for the rest have the same time and joules whether anybody looks at them on their way. */
+static void test_sampled(void)
+{
+    static const char *const workload[] = {"layernorm:16384x512", "gemm:512x512x4096"}; /* skips, leaps */
+    struct orch_error error = {0};
+    struct chip_db *const chips = chip_db_open(NULL, &error);
+    struct chip *const chip = chips ? chip_open(chips, "m1", NULL, &error) : NULL;
+    CHECK(chip != NULL, "%s", error.text);
+    for (size_t i = 0; chip && i < ARRAY_COUNT(workload); i++) {
+        struct told t = {.least = INFINITY, .most = -INFINITY};
+        const struct work_progress progress = {take, &t, now_and_then, take_state};
+        double seconds[2] = {0}, joules[2] = {0};
+        for (int waits = 0; waits < 2; waits++) {
+            const struct run_request q = {.chip = chip,
+                                          .workload = workload[i],
+                                          .unit = "gpu",
+                                          .mode = RUN_TIMING,
+                                          .detail = "sampled",
+                                          .cold = true,
+                                          .threads = 1,
+                                          .progress = waits ? &progress : NULL};
+            struct run *const run = run_prepare(&q, &error);
+            struct run_result r;
+            run_result_init(&r);
+            CHECK(run && run_execute(run, NULL, 1, &r, &error), "%s: %s", workload[i], error.text);
+            CHECK(strcmp(r.detail, "sampled") == 0, "%s: %s", workload[i], r.detail);
+            seconds[waits] = r.seconds;
+            joules[waits] = r.joules;
+            run_result_free(&r);
+            run_free(run);
+        }
+        CHECK(t.states > 100, "%s: %u states", workload[i], t.states);
+        CHECK(seconds[0] == seconds[1] && joules[0] == joules[1], "%s: %.17g and %.17g s, %.17g and %.17g J", workload[i],
+              seconds[0], seconds[1], joules[0], joules[1]);
+    }
+    chip_close(chip);
+    chip_db_close(chips);
+}
+
 static const struct suite_test tests[] = {
     {"without listeners nothing is told", test_nobody_waits},
     {"events come now and then and say what is done", test_events},
     {"every kind of run tells", test_kinds},
+    {"who looks at a sampled launch does not change it", test_sampled},
 };
 SUITE_MAIN("run progress", tests)

@@ -43,7 +43,10 @@ static inline bool start(const char *options)
     cli_home_open(&home);
     CU_ASSERT_TRUE_FATAL(served_network(home.folder, "dense"));
     snprintf(line, sizeof line, "%s/dense", home.folder);
-    suite_write_text(line, "config.pbtxt", "max_batch_size: 8\n");
+    suite_write_text(line, "config.pbtxt",
+                     "max_batch_size: 8\n"
+                     "optimization { execution_accelerators { gpu_execution_accelerator : [ { name : \"metal\"\n"
+                     "  parameters { key: \"power_mode\" value: \"balanced\" } } ] } }\n");
     port = http_free_port();
     snprintf(line, sizeof line,
              "serve %s/dense %s/language/stories260K/stories260K-q8_0.gguf --db %s/runs.db --port %u --quiet %s", home.folder,

@@ -28,6 +28,12 @@ static void test_metadata(void)
     CHECK(document_number(c, "max_batch_size") == 8 && document_number(c, "/input/0/dims/0") == 4, "%s",
           json_object_to_json_string(c));
     CU_ASSERT_STRING_EQUAL(document_text(c, "/input/0/data_type"), "TYPE_FP32");
+    const char *const accelerator = "/optimization/execution_accelerators/gpu_execution_accelerator/0";
+    char key[128];
+    snprintf(key, sizeof key, "%s/name", accelerator);
+    CU_ASSERT_STRING_EQUAL(document_text(c, key), "apple_gpu");
+    snprintf(key, sizeof key, "%s/parameters/power_mode", accelerator);
+    CU_ASSERT_STRING_EQUAL(document_text(c, key), "balanced");
     json_object *const index = post("/v2/repository/index", "", 200);
     CHECK(json_object_array_length(index) == 2, "%s", json_object_to_json_string(index));
     json_object_put(top);

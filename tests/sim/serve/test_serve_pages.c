@@ -55,6 +55,18 @@ static void write_runs(const char *sql)
     sqlite3_close(db);
 }
 
+/* A sweep without all its answers says so, on its page and in the list. */
+static void check_partial_sweeps(void)
+{
+    CHECK(!page_has("/sweeps/1", "class=\"callout\""), "a whole sweep is called partial");
+    write_runs("UPDATE sweep_point SET status = 'failed', error = 'lost' WHERE point = 1");
+    CHECK(page_has("/sweeps/1", "1 of 2 points failed;") && page_has("/", ">1 of 2</td>"), "a failed point is not told");
+    write_runs("DELETE FROM sweep_point WHERE point = 1");
+    CHECK(page_has("/sweeps/1", "This sweep is not whole: 1 of 2 points are done, 0 failed, 1 have no answer yet.") &&
+              page_has("/sweeps/1", "Sweep pair: not finished") && page_has("/", ">not finished</td>"),
+          "a missing point is not told");
+}
+
 static void test_lists(void)
 {
     if (!start_alone(""))
@@ -80,6 +92,8 @@ static void test_lists(void)
     json_object_put(none);
     cli_ask(&home, "sweep gemm:32x32x32 --unit amx -L p_max_mhz=2000,3000 --name pair");
     CHECK(page_has("/", "<a href=\"/sweeps/1\">1</a>") && page_has("/sweeps/1", "Choose points"), "no sweep");
+    CHECK(page_has("/", ">2 of 2</td>"), "points of a chart are counted as points of the sweep");
+    check_partial_sweeps();
     CHECK(page_has("/chips", "<a href=\"/chips/m1_4p4e_8g\">") && page_has("/chips/m1", "reverse-engineered"), "no chips");
     stop();
 }
@@ -192,7 +206,7 @@ static void test_runs_of_others_are_seen_while_they_run(void)
         writer[i] = cli_start(line, -1);
     }
     CHECK(comes("/now.json", "gemm:64x64x64", true) && comes("/now.json", "gemm:1280x1280x1280", true) &&
-              comes("/now.json", "points", true),
+              comes("/now.json", " of 2000 points", true),
           "a writer is not seen");
     CHECK(comes("/metrics", "orchard_runs_running 2\n", true) && comes("/metrics", "orchard_sweeps_running 1\n", true) &&
               comes("/metrics", "workload=\"gemm:1280x1280x1280\",chip=\"m1_4p4e_8g\",unit=\"gpu\"} ", true),
@@ -205,6 +219,7 @@ static void test_runs_of_others_are_seen_while_they_run(void)
         kill(writer[i], SIGKILL);
     for (int i = 0; i < WRITERS; i++)
         cli_wait(writer[i], 20);
+    CHECK(!page_has("/", "<td>running</td>") && page_has("/", "<td>interrupted</td>"), "the list takes the dead for alive");
     CHECK(comes("/now.json", "gemm", false) && comes("/metrics", "orchard_runs_running 0\n", true), "the dead go on");
     CHECK(comes("/metrics", "orchard_runs_total{status=\"interrupted\",unit=\"gpu\"} 2\n", true), "nobody says how they ended");
     /* The next writer takes away what they left. */

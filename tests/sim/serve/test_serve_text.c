@@ -110,6 +110,34 @@ static void test_streams(void)
     stop();
 }
 
+/* A text ends in front of a word, in a reply and in events, of which none has a part of it. */
+static void test_stops(void)
+{
+    if (!start(""))
+        return;
+    char *const body = request("Once upon a time", 24, ",\"stop\":[\"cat\",\"girl named\"]"),
+                *const events = request("Once upon a time", 24, ",\"stop\":\"girl named\",\"stream\":true");
+    json_object *const o = post("/completion", body, 200);
+    CU_ASSERT_STRING_EQUAL(document_text(o, "content"), ", there was a little ");
+    CU_ASSERT_STRING_EQUAL(document_text(o, "stop_type"), "word");
+    CU_ASSERT_STRING_EQUAL(document_text(o, "stopping_word"), "girl named");
+    struct http_answer a = ask("POST", "/v1/completions", "", events, strlen(events));
+    CHECK(a.status == 200 && strstr(a.body, "\"finish_reason\":\"stop\"") != NULL, "%s", a.body);
+    char text[400] = "", *rest = a.body, *line;
+    while (a.body && (line = strsep(&rest, "\n")) != NULL) {
+        json_object *const event = strncmp(line, "data: {", 7) == 0 ? json_tokener_parse(line + 6) : NULL;
+        if (event)
+            strncat(text, document_text(event, "/choices/0/text"), sizeof text - strlen(text) - 1);
+        json_object_put(event);
+    }
+    CU_ASSERT_STRING_EQUAL(text, ", there was a little ");
+    json_object_put(o);
+    free(a.body);
+    free(body);
+    free(events);
+    stop();
+}
+
 static void test_refused(void)
 {
     static const struct {
@@ -123,7 +151,10 @@ static void test_refused(void)
         {"/v1/completions", "{\"prompt\":\"a\",\"max_tokens\":1e12}", 400, "max_tokens"},
         {"/v1/completions", "{\"prompt\":\"a\",\"max_tokens\":600}", 400, "context"},
         {"/v1/completions", "{\"prompt\":\"a\",\"n\":2}", 400, "one text at a time"},
-        {"/v1/completions", "{\"prompt\":\"a\",\"stop\":[\"x\"]}", 400, "stop"},
+        {"/v1/completions", "{\"prompt\":\"a\",\"stop\":[\"x\",\"\"]}", 400, "stop"},
+        {"/v1/completions", "{\"prompt\":\"a\",\"stop\":5}", 400, "stop"},
+        {"/v1/completions", "{\"prompt\":\"a\",\"stop\":[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\"]}", 400,
+         "at most 8"},
         {"/v1/completions", "{\"prompt\":\"a\",\"temperature\":-1}", 400, "temperature"},
         {"/v1/completions", "{\"prompt\":\"a\",\"model\":\"dense\"}", 400, "no language model"},
         {"/v1/completions", "{\"prompt\":\"\xff\"}", 400, "request"},
@@ -245,9 +276,7 @@ static void test_pages(void)
     stop();
 }
 
-static const struct suite_test tests[] = {{"golden continuations", test_golden_text},
-                                          {"streams", test_streams},
-                                          {"refused requests, other paths", test_refused},
-                                          {"metrics", test_metrics},
-                                          {"pages", test_pages}};
+static const struct suite_test tests[] = {
+    {"golden continuations", test_golden_text}, {"streams", test_streams}, {"refused requests, other paths", test_refused},
+    {"words that end a text", test_stops},      {"metrics", test_metrics}, {"pages", test_pages}};
 SUITE_MAIN("serve_text", tests)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N, C, H, W, K, R, S, STRIDE, PAD, GROUPS, DILATION, BIAS, ACT, FLAT };
+enum { N, C, H, W, K, R, S, STRIDE, PAD, GROUPS, DILATION, BIAS, ACT, FLAT, TALL };
 
 static const struct kernel_parameter parameters[] = {
     ANE_IMAGE_PARAMETERS,
@@ -22,6 +22,7 @@ static const struct kernel_parameter parameters[] = {
     {.name = "bias", .missing = 0, .least = 0, .most = 1},
     {.name = "act", .words = ANE_ACTIVATION_WORDS},
     {.name = "flat", .missing = 0, .least = 0, .most = 1},
+    {.name = "tall", .missing = 0, .least = 0, .most = 1},
     {.name = NULL},
 };
 
@@ -52,7 +53,7 @@ static struct shape shape_of(const struct ane_kernel_request *q)
         .r = (uint32_t)p[R],
         .s = (uint32_t)p[S],
         .stride = (uint32_t)p[STRIDE],
-        .pad = (uint32_t)p[PAD],
+        .pad = p[TALL] ? 0 : (uint32_t)p[PAD],
         .pad_rows = p[FLAT] ? 0 : (uint32_t)p[PAD],
         .groups = (uint32_t)p[GROUPS],
         .dilation = (uint32_t)p[DILATION],
@@ -143,10 +144,11 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
 }
 
 static const struct ane_kernel_info rows[] = {
-    {"conv2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,flat=0|1]",
+    {"conv2d",
+     "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,flat=0|1]"
+     "[,tall=0|1]",
      "NCHW image, K x C/groups x R x S weights (3 x 3 unless told otherwise), then bias and an activation; flat=1: pad is left "
-     "and "
-     "right alone, as convolutions over one row have it",
+     "and right alone, as convolutions over one row have it; tall=1: above and below alone",
      0, parameters, build},
 };
 const struct ane_kernel_family ane_family_conv = {rows, ARRAY_COUNT(rows)};

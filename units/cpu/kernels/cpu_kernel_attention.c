@@ -28,7 +28,9 @@ static bool build_cache(const struct routine_request *r, struct routine_work *w,
 {
     const uint64_t tokens = (uint64_t)r->value[CACHE_S], items = (uint64_t)(r->value[CACHE_Q] * r->value[CACHE_H]);
     const unsigned own = routine_add_scratch(w, "own", 4 * ((tokens + 3) / 4 * 4), r->threads ? r->threads : 1);
-    struct routine_call *const c = routine_add_call(w, "neon_attention_cache", r->type, "heads of queries", items);
+    const enum routine_type cached = operation_cached_type(r);
+    const char *const name = cached == r->type ? "neon_attention_cache" : "neon_attention_cached";
+    struct routine_call *const c = routine_add_call(w, name, cached, "heads of queries", items);
     (void)error;
     for (unsigned operand = 0; operand < 4; operand++)
         routine_pass_operand(c, operand, 0);
@@ -40,7 +42,7 @@ static bool build_cache(const struct routine_request *r, struct routine_work *w,
     routine_pass(c, r->value[CACHE_D]);
     routine_pass(c, r->value[CACHE_Q]);
     routine_pass_real(c, 1 / sqrt((double)r->value[CACHE_D]));
-    snprintf(w->variant, sizeof w->variant, "neon_attention_cache_%s", routine_type_name(r->type));
+    snprintf(w->variant, sizeof w->variant, "%s_%s", name, routine_type_name(cached));
     return true;
 }
 
@@ -88,9 +90,9 @@ const struct routine cpu_kernel_rope = {
     rope_parameters,
     build_rope};
 const struct routine cpu_kernel_cache_attention = {&operation_cache_attention,
-                                                   "h=H,s=S,d=D[,kvh=H][,q=Q]",
+                                                   "h=H,s=S,d=D[,kvh=H][,q=Q][,cached=own|f16|q8_0]",
                                                    "f32 f16 bf16",
                                                    "the last q of s tokens attend to those before and themselves; q, out: "
-                                                   "[q][h][d], k, v: [s][kvh][d], as projections leave them",
+                                                   "[q][h][d], k, v: [s][kvh][d], as projections leave them, or in another type",
                                                    cache_parameters,
                                                    build_cache};

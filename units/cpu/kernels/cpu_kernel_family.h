@@ -32,6 +32,7 @@ extern const struct arguments_unit cpu_kernel_neon;
     X(concat) \
     X(gather) \
     X(embedding) \
+    X(quantise) \
     X(pad) \
     X(slice) \
     X(broadcast)

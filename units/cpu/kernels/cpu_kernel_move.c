@@ -10,6 +10,7 @@ enum { TILE = 16 }; /* ORDER: native/move.c */
 static const struct kernel_parameter transpose_parameters[] = {ROUTINE_TRANSPOSE_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter concat_parameters[] = {ROUTINE_CONCAT_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter gather_parameters[] = {ROUTINE_GATHER_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter quantise_parameters[] = {ROUTINE_QUANTISE_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter pad_parameters[] = {ROUTINE_PAD_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter broadcast_parameters[] = {ROUTINE_BROADCAST_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter slice_parameters[] = {ROUTINE_SLICE_PARAMETERS, {.name = NULL}};
@@ -77,6 +78,18 @@ static bool build_embedding(const struct routine_request *r, struct routine_work
     return true;
 }
 
+static bool build_quantise(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t least = routine_type_block(r->type) > 1 ? routine_type_block(r->type) : 4;
+    struct routine_call *const c =
+        routine_add_call(w, "neon_quantise", r->type, least > 4 ? "blocks" : "fours", w->operand[0].count / least);
+    (void)error;
+    routine_pass_operand(c, 0, 0);
+    routine_pass_operand(c, 1, 0);
+    snprintf(w->variant, sizeof w->variant, "neon_quantise_%s", routine_type_name(r->type));
+    return true;
+}
+
 /* The filler as an element. */
 static uint64_t filler_bits(enum routine_type type, double filler)
 {
@@ -140,6 +153,13 @@ const struct routine cpu_kernel_embedding = {
     "out[i] = row index[i] of the R x C table, N times, as f32 whatever the type of the table; zeros where index[i] >= R",
     gather_parameters,
     build_embedding};
+const struct routine cpu_kernel_quantise = {
+    &operation_quantise,
+    "N",
+    "q8_0 f16",
+    "N values of f32 as halves or in blocks of 32 (ggml's q8_0): a scale, the largest of them / 127, and signed bytes",
+    quantise_parameters,
+    build_quantise};
 const struct routine cpu_kernel_pad = {&operation_pad, "RxC[,top=N][,bottom=N][,left=N][,right=N][,value=X]",
                                        ALL_TYPES,      "the R x C matrix with a border of value",
                                        pad_parameters, build_window};

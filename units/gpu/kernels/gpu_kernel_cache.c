@@ -2,7 +2,9 @@
  *
  * A threadgroup has a head of one query. Its simdgroups take turns of four keys each; a lane has four elements of the head (eight
  * of long heads), so that a score is a sum over lanes, and weights are kept relative to the largest score so far. At the end the
- * first simdgroup puts together what they have. Operands lie as projections leave them: [token][head][d].
+ * first simdgroup puts together what they have. Operands lie as projections leave them: [token][head][d]. Keys and values may be
+ * halves, or in blocks of q8_0 (ggml): four elements of a lane are then bytes of one block, and its scale goes into the score, or
+ * into the weight.
  */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
@@ -10,18 +12,22 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { HEADS, TOKENS, DEPTH, KV_HEADS, QUERIES };
-enum { LANES = 32, FOUR = 4, KEYS = 4, SIMDGROUPS_MAX = 8, CHUNK = LANES * FOUR, CHUNKS_MAX = 2 };
+enum { HEADS, TOKENS, DEPTH, KV_HEADS, QUERIES, CACHED };
+enum { LANES = 32, FOUR = 4, KEYS = 4, SIMDGROUPS_MAX = 8, CHUNK = LANES * FOUR, CHUNKS_MAX = 2, BLOCK = 32 };
 
 static const struct kernel_parameter parameters[] = {
-    {.name = "h", .least = 1, .most = 4096, .required = true}, {.name = "s", .least = 1, .most = 1 << 24, .required = true},
-    {.name = "d", .least = 1, .most = 4096, .required = true}, {.name = "kvh", .missing = 0, .least = 0, .most = 4096},
-    {.name = "q", .missing = 1, .least = 1, .most = 1 << 24},  {.name = NULL},
+    {.name = "h", .least = 1, .most = 4096, .required = true},
+    {.name = "s", .least = 1, .most = 1 << 24, .required = true},
+    {.name = "d", .least = 1, .most = 4096, .required = true},
+    {.name = "kvh", .missing = 0, .least = 0, .most = 4096},
+    {.name = "q", .missing = 1, .least = 1, .most = 1 << 24},
+    {.name = "cached", .words = "own|f16|q8_0"},
+    {.name = NULL},
 };
 
 struct cache {
     struct gpu_emit *e;
-    enum gpu_type type;
+    enum gpu_type type, cached; /* of queries and results, of keys and values */
     uint32_t heads, tokens, depth, kv_heads, queries;
     unsigned chunks, simdgroups;
     struct gpu_base q, k, v, out;
@@ -31,6 +37,8 @@ struct cache {
     unsigned query, sum_v;               /* four for each chunk: elements of the query, sums of the result */
     unsigned keys, values, score;        /* of the keys in work */
     unsigned most, sum, next, low, last; /* low: less than any score */
+    unsigned key_scale, value_scale;     /* of blocks: as keys and values, one for each four; then a place */
+    unsigned block;
 };
 
 /* What stands for minus infinity, so that differences are numbers. */
@@ -47,22 +55,58 @@ static void take_registers(struct cache *c)
     c->keys = gpu_register(c->e, KEYS * FOUR * c->chunks);
     c->values = gpu_register(c->e, KEYS * FOUR * c->chunks);
     c->score = gpu_register(c->e, KEYS);
+    if (c->cached != GPU_Q8_0)
+        return;
+    c->key_scale = gpu_register(c->e, KEYS * c->chunks);
+    c->value_scale = gpu_register(c->e, KEYS * c->chunks);
+    c->block = gpu_register(c->e, 1);
+}
+
+/* Four elements of a block, as bytes in halves, and its scale. */
+static void load_block(struct cache *c, unsigned slot, unsigned to, unsigned scale, struct gpu_base base, unsigned row)
+{
+    const uint32_t bytes = (uint32_t)gpu_type_bytes(GPU_Q8_0, BLOCK);
+    gpu_shr(c->e, c->block, row, 5);
+    gpu_mad_imm(c->e, c->next, c->block, bytes / 2, GPU_NO_REGISTER);
+    gpu_load_raw(c->e, slot, GPU_F16, 1, 2 * scale, base, gpu_r(c->e, c->next));
+    gpu_mad_imm(c->e, c->next, c->block, bytes - BLOCK, row); /* a row of so many elements has as many bytes and the scales */
+    gpu_add_imm(c->e, c->next, c->next, 2);
+    gpu_load_raw(c->e, slot, GPU_U8, FOUR, 2 * to, base, gpu_r(c->e, c->next));
 }
 
 /* Loads this lane's elements of a row that begins at element `row`, in as many chunks as there are. */
-static void load(struct cache *c, unsigned slot, unsigned to, struct gpu_base base, unsigned row)
+static void load(struct cache *c, unsigned slot, enum gpu_type type, unsigned to, unsigned scale, struct gpu_base base,
+                 unsigned row)
 {
     for (unsigned i = 0; i < c->chunks; i++) {
         if (i)
             gpu_add_imm(c->e, row, row, CHUNK);
-        gpu_load_raw(c->e, slot, c->type, FOUR, 2 * (to + FOUR * i), base, gpu_r(c->e, row));
+        if (type == GPU_Q8_0)
+            load_block(c, slot, to + FOUR * i, scale + i, base, row);
+        else
+            gpu_load_raw(c->e, slot, type, FOUR, 2 * (to + FOUR * i), base, gpu_r(c->e, row));
     }
 }
 
-static void widen(struct cache *c, unsigned first, unsigned rows)
+/* Signed bytes become numbers, from the last on, since the first of them lie where the first results go. A byte of value v is the
+ * denormal half v * 2^-24. */
+static void widen_bytes(struct cache *c, unsigned first)
+{
+    for (unsigned j = FOUR; j-- > 0;) {
+        const char *const byte = gpu_h(c->e, 2 * first + j);
+        gpu_emit(c->e, "xor %s, %s, 128", byte, byte);
+        gpu_emit(c->e, "fmul32 r%u, %s, %s", first + j, byte, gpu_float(c->e, 0x1p24F));
+        gpu_emit(c->e, "fadd32 r%u, r%u, %s", first + j, first + j, gpu_float(c->e, -128));
+    }
+}
+
+static void widen(struct cache *c, enum gpu_type type, unsigned first, unsigned rows)
 {
     for (unsigned i = 0; i < rows * c->chunks; i++)
-        gpu_widen(c->e, c->type, FOUR, first + FOUR * i, 2 * (first + FOUR * i));
+        if (type == GPU_Q8_0)
+            widen_bytes(c, first + FOUR * i);
+        else
+            gpu_widen(c->e, type, FOUR, first + FOUR * i, 2 * (first + FOUR * i));
 }
 
 /* Where this threadgroup and this lane are; the query, scaled so that weights are powers of two. */
@@ -88,9 +132,9 @@ static void begin(struct cache *c)
 static void take_query(struct cache *c)
 {
     const float scale = (float)(1.4426950408889634 / sqrt((double)c->depth));
-    load(c, 0, c->query, c->q, c->row);
+    load(c, 0, c->type, c->query, 0, c->q, c->row);
     gpu_wait(c->e, 0);
-    widen(c, c->query, 1);
+    widen(c, c->type, c->query, 1);
     for (unsigned i = 0; i < FOUR * c->chunks; i++)
         gpu_emit(c->e, "fmul32 r%u, r%u, %s", c->query + i, c->query + i, gpu_float(c->e, scale));
 }
@@ -98,25 +142,42 @@ static void take_query(struct cache *c)
 /* Keys behind the last one are read as the last one, and count nothing. */
 static void load_keys(struct cache *c)
 {
+    const unsigned number = c->cached == GPU_Q8_0 ? c->score : c->next; /* scores are made afterwards */
     for (unsigned u = 0; u < KEYS; u++) {
-        gpu_add_imm(c->e, c->next, c->key, u);
-        gpu_emit(c->e, "icmpsel ult, r%u, r%u, r%u, r%u, r%u", c->next, c->next, c->seen, c->next, c->last);
-        gpu_mad_imm(c->e, c->row, c->next, c->kv_heads * c->depth, c->place);
-        load(c, 0, c->keys + u * FOUR * c->chunks, c->k, c->row);
-        gpu_mad_imm(c->e, c->row, c->next, c->kv_heads * c->depth, c->place);
-        load(c, 1, c->values + u * FOUR * c->chunks, c->v, c->row);
+        gpu_add_imm(c->e, number, c->key, u);
+        gpu_emit(c->e, "icmpsel ult, r%u, r%u, r%u, r%u, r%u", number, number, c->seen, number, c->last);
+        gpu_mad_imm(c->e, c->row, number, c->kv_heads * c->depth, c->place);
+        load(c, 0, c->cached, c->keys + u * FOUR * c->chunks, c->key_scale + u * c->chunks, c->k, c->row);
+        gpu_mad_imm(c->e, c->row, number, c->kv_heads * c->depth, c->place);
+        load(c, 1, c->cached, c->values + u * FOUR * c->chunks, c->value_scale + u * c->chunks, c->v, c->row);
+    }
+}
+
+/* score = the products of four elements of a key and the query, or those of all chunks of a lane. */
+static void multiply_key(struct cache *c, unsigned score, unsigned key, unsigned scale)
+{
+    for (unsigned i = 0; i < c->chunks; i++) {
+        const bool first = i == 0 || c->cached == GPU_Q8_0;
+        const unsigned sum = first && i ? c->next : score, four = key + FOUR * i, query = c->query + FOUR * i;
+        for (unsigned k = 0; k < FOUR; k++)
+            if (first && k == 0)
+                gpu_emit(c->e, "fmul32 r%u, r%u, r%u", sum, four, query);
+            else
+                gpu_emit(c->e, "fmadd32 r%u, r%u, r%u, r%u", sum, four + k, query + k, sum);
+        if (c->cached == GPU_Q8_0 && i == 0)
+            gpu_emit(c->e, "fmul32 r%u, r%u, %s", sum, sum, gpu_h(c->e, 2 * scale));
+        else if (c->cached == GPU_Q8_0)
+            gpu_emit(c->e, "fmadd32 r%u, r%u, %s, r%u", score, sum, gpu_h(c->e, 2 * (scale + i)), score);
     }
 }
 
 static void make_scores(struct cache *c)
 {
     gpu_wait(c->e, 0);
-    widen(c, c->keys, KEYS);
+    widen(c, c->cached, c->keys, KEYS);
     for (unsigned u = 0; u < KEYS; u++) {
-        const unsigned key = c->keys + u * FOUR * c->chunks, score = c->score + u;
-        gpu_emit(c->e, "fmul32 r%u, r%u, r%u", score, key, c->query);
-        for (unsigned i = 1; i < FOUR * c->chunks; i++)
-            gpu_emit(c->e, "fmadd32 r%u, r%u, r%u, r%u", score, key + i, c->query + i, score);
+        const unsigned score = c->score + u;
+        multiply_key(c, score, c->keys + u * FOUR * c->chunks, c->key_scale + u * c->chunks);
         gpu_simd_reduce(c->e, "fadd", score, score);
         gpu_add_imm(c->e, c->row, c->key, u);
         gpu_emit(c->e, "icmpsel ult, r%u, r%u, r%u, r%u, r%u", score, c->row, c->seen, score, c->low);
@@ -130,6 +191,16 @@ static void power(struct cache *c, unsigned to, unsigned a, unsigned b)
     gpu_emit(c->e, "exp2 r%u, r%u", to, to);
 }
 
+/* What value i of key u counts: of blocks the weight times their scale, made for the first of each four. */
+static unsigned scaled_weight(struct cache *c, unsigned u, unsigned i)
+{
+    if (c->cached != GPU_Q8_0)
+        return c->score + u;
+    if (i % FOUR == 0)
+        gpu_emit(c->e, "fmul32 r%u, r%u, %s", c->row, c->score + u, gpu_h(c->e, 2 * (c->value_scale + u * c->chunks + i / FOUR)));
+    return c->row;
+}
+
 static void add_values(struct cache *c)
 {
     gpu_mov(c->e, c->next, c->most);
@@ -140,7 +211,7 @@ static void add_values(struct cache *c)
     for (unsigned i = 0; i < FOUR * c->chunks; i++)
         gpu_emit(c->e, "fmul32 r%u, r%u, r%u", c->sum_v + i, c->sum_v + i, c->next);
     gpu_wait(c->e, 1);
-    widen(c, c->values, KEYS);
+    widen(c, c->cached, c->values, KEYS);
     for (unsigned u = 0; u < KEYS; u++) {
         const unsigned weight = c->score + u, value = c->values + u * FOUR * c->chunks;
         power(c, weight, weight, c->most);
@@ -148,7 +219,7 @@ static void add_values(struct cache *c)
         gpu_emit(c->e, "icmpsel ult, r%u, r%u, r%u, r%u, 0", weight, c->row, c->seen, weight);
         gpu_emit(c->e, "fadd32 r%u, r%u, r%u", c->sum, c->sum, weight);
         for (unsigned i = 0; i < FOUR * c->chunks; i++)
-            gpu_emit(c->e, "fmadd32 r%u, r%u, r%u, r%u", c->sum_v + i, weight, value + i, c->sum_v + i);
+            gpu_emit(c->e, "fmadd32 r%u, r%u, r%u, r%u", c->sum_v + i, scaled_weight(c, u, i), value + i, c->sum_v + i);
     }
 }
 
@@ -248,7 +319,10 @@ static void attend(struct cache *c)
 static bool emit(struct cache *c, struct gpu_kernel *kernel, struct isa_error *error)
 {
     char variant[48];
-    snprintf(variant, sizeof variant, "attention_cache_%u_simdgroups", c->simdgroups);
+    if (c->cached == c->type)
+        snprintf(variant, sizeof variant, "attention_cache_%u_simdgroups", c->simdgroups);
+    else
+        snprintf(variant, sizeof variant, "attention_cache_%s_%u", gpu_type_name(c->cached), c->simdgroups);
     c->e = gpu_emit_begin(kernel, variant, error);
     c->q = gpu_argument_buffer(c->e, 0, 0);
     c->k = gpu_argument_buffer(c->e, 1, 0);
@@ -290,6 +364,11 @@ static bool check(const struct cache *c, struct isa_error *error)
                              (unsigned)c->tokens);
     if (c->depth % FOUR || (c->depth > CHUNK && c->depth != CHUNK * CHUNKS_MAX))
         return kernel_refuse(error, "cache-attention: d is a multiple of 4 up to %d, or %d", (int)CHUNK, CHUNK * CHUNKS_MAX);
+    if (c->cached != c->type && c->type != GPU_F32)
+        return kernel_refuse(error, "cache-attention: queries are f32 where keys and values have another type (cached)");
+    if (c->cached == GPU_Q8_0 && c->kv_heads * c->depth % BLOCK)
+        return kernel_refuse(error, "cache-attention: kvh x d = %u values of a token are no whole blocks of %d",
+                             (unsigned)(c->kv_heads * c->depth), (int)BLOCK);
     if ((uint64_t)c->queries * c->heads * c->depth > most || (uint64_t)c->tokens * c->kv_heads * c->depth > most ||
         (uint64_t)c->queries * c->heads > GPU_KERNEL_ROWS_MAX / SIMDGROUPS_MAX)
         return kernel_refuse(error, "cache-attention: an operand has more elements than one launch reaches");
@@ -298,7 +377,9 @@ static bool check(const struct cache *c, struct isa_error *error)
 
 static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
 {
+    static const enum gpu_type others[] = {GPU_F32, GPU_F16, GPU_Q8_0}; /* as the words of `cached`; the first stands for own */
     struct cache c = {.type = r->type,
+                      .cached = r->value[CACHED] ? others[r->value[CACHED]] : r->type,
                       .heads = (uint32_t)r->value[HEADS],
                       .tokens = (uint32_t)r->value[TOKENS],
                       .depth = (uint32_t)r->value[DEPTH],
@@ -312,20 +393,20 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
         c.simdgroups /= 2;
     const uint64_t queries = (uint64_t)c.queries * c.heads * c.depth, cached = (uint64_t)c.tokens * c.kv_heads * c.depth;
     gpu_kernel_add_buffer(kernel, "q", c.type, queries, GPU_BUFFER_INPUT, -1, 1);
-    gpu_kernel_add_buffer(kernel, "k", c.type, cached, GPU_BUFFER_INPUT, -1, 1);
-    gpu_kernel_add_buffer(kernel, "v", c.type, cached, GPU_BUFFER_INPUT, -1, 1);
+    gpu_kernel_add_buffer(kernel, "k", c.cached, cached, GPU_BUFFER_INPUT, -1, 1);
+    gpu_kernel_add_buffer(kernel, "v", c.cached, cached, GPU_BUFFER_INPUT, -1, 1);
     gpu_kernel_add_buffer(kernel, "out", c.type, queries, GPU_BUFFER_OUTPUT, 0, 0);
     const double pairs = (double)c.queries * ((double)(c.tokens - c.queries) + ((double)c.queries + 1) / 2);
     kernel->macs = 2 * (double)c.heads * c.depth * pairs;
     kernel->flops = 2 * kernel->macs;
-    kernel->min_bytes = 2 * (double)gpu_type_bytes(c.type, queries + cached);
+    kernel->min_bytes = 2 * (double)(gpu_type_bytes(c.type, queries) + gpu_type_bytes(c.cached, cached));
     return emit(&c, kernel, error);
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"cache-attention", "h=H,s=S,d=D[,kvh=H][,q=Q]", "f32 f16",
+    {"cache-attention", "h=H,s=S,d=D[,kvh=H][,q=Q][,cached=own|f16|q8_0]", "f32 f16",
      "the last q of s tokens attend to those before and themselves; q, out: [q][h][d], k, v: [s][kvh][d], as projections leave "
-     "them",
+     "them, or in another type",
      0, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_cache = {rows, ARRAY_COUNT(rows)};

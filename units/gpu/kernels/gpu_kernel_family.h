@@ -24,8 +24,10 @@ struct gpu_kernel_family {
     X(pool) \
     X(layout) \
     X(embedding) \
+    X(quantise) \
     X(sort) \
-    X(scan)
+    X(scan) \
+    X(lattice)
 /* clang-format on */
 
 #define X(family) extern const struct gpu_kernel_family gpu_family_##family;

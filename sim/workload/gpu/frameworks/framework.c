@@ -150,7 +150,7 @@ static const struct operator_rule {
     {{FRAMEWORK_MPS, "gemm", "f32 f16", "guess: tiles as MLX's newest, or a result a thread where times say so"}, mps_gemm},
     {{FRAMEWORK_MPS, "gemv", "f32 f16", "guess: as MLX's newest"}, mlx_gemv},
     {{FRAMEWORK_MPS, "reduce", "f32 f16",
-      "guess: as MLX's newest; places of up to 128 elements, or along columns, a result a thread"},
+      "guess: as MLX's newest; places along columns of more than 64 elements a result a thread, others two simdgroups and more"},
      mps_reduce},
     {{FRAMEWORK_MPS, "conv2d", "f32 f16",
       "guess: images N H W C as PyTorch feeds them, up to 2.4 turned afterwards; implicit products as MLX's newest"},

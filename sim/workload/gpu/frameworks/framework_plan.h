@@ -106,6 +106,9 @@ void ggml_softmax_rows(struct framework_plan *plan, unsigned in, unsigned out, u
 /* MLX's convolution into another buffer, with channels last: for what turns the result afterwards. */
 bool mlx_conv2d_to(struct framework_plan *plan, unsigned out);
 
+/* Places of the largest ("argmax") or smallest: a threadgroup of at least so many threads a result, four elements a thread. */
+void mlx_places(struct framework_plan *plan, const char *op, bool along_rows, unsigned least);
+
 /* c (m x n) = a (m x k) times the rows of b (n x k), as a part of another operator. */
 bool mlx_product_nt(struct framework_plan *plan, uint64_t m, uint64_t n, uint64_t k, unsigned a, unsigned b, unsigned c);
 

@@ -20,9 +20,11 @@ static struct plan_size line(uint64_t x)
 
 /* Matrices of rows and columns follow one another. As struct arg_sizes of mlx/reduce.metal: two dimensions remain, the first of
  * which varies slowest; a single result has none. */
-static void places(struct framework_plan *p, const char *op, uint64_t rows, uint64_t columns, uint64_t batch, bool along_rows)
+void mlx_places(struct framework_plan *p, const char *op, bool along_rows, unsigned least)
 {
-    const uint64_t length = along_rows ? columns : rows, lines = along_rows ? rows : columns, results = lines * batch;
+    const uint64_t rows = plan_value(p, "rows"), columns = plan_value(p, "columns"), batch = plan_value(p, "batch");
+    const uint64_t length = along_rows ? columns : rows, lines = along_rows ? rows : columns, results = lines * batch,
+                   threads = plan_least(MOST, whole_simdgroups(plan_ceil(length, 4)));
     const struct {
         uint64_t length, step, in_step[2], out_step[2];
         int32_t shape[2];
@@ -33,8 +35,7 @@ static void places(struct framework_plan *p, const char *op, uint64_t rows, uint
                .out_step = {lines, 1},
                .shape = {(int32_t)batch, (int32_t)lines},
                .dimensions = results > 1 ? 2 : 0};
-    plan_launch_groups(p, line(results), line(plan_least(MOST, whole_simdgroups(plan_ceil(length, 4)))), "mlx_%s_%s", op,
-                       plan_type(p));
+    plan_launch_groups(p, line(results), line(threads > least ? threads : least), "mlx_%s_%s", op, plan_type(p));
     plan_buffer(p, IN);
     plan_buffer(p, OUT);
     plan_numbers(p, &sizes, sizeof sizes);
@@ -168,7 +169,7 @@ bool mlx_reduce(struct framework_plan *p)
     if (op < ARGMAX && p->type != GPU_F32)
         return plan_refuse(p, "reduce has op=%s in f32 alone", names[op]);
     if (op >= ARGMAX)
-        places(p, names[op], rows, columns, batch, rowwise);
+        mlx_places(p, names[op], rowwise, 32);
     else if (rowwise)
         along_rows(p, names[op], rows * batch, columns);
     else if (p->version >= framework_version(0, 17, 0))

@@ -2,9 +2,7 @@
  * type of elements. Operands are [token][head][d]. A query and a head meet the keys four at a time; the powers of the scores lie
  * in the thread's memory, and sixteen columns of the result are summed over all values at a time. */
 #include "units/cpu/kernels/native/neon.h"
-#include "units/cpu/kernels/native/neon_math.h"
-
-enum { KEYS = 4, COLUMNS = 16 };
+#include "units/cpu/kernels/native/attention_scores.h"
 
 /* ORDER: cpu_kernel_attention.c. */
 struct cache {
@@ -38,23 +36,6 @@ static float32x4_t scores(const struct cache *c, const element *q, const element
             sum[n] = vfmaq_f32(sum[n], load_part(at[n] + i, c->depth - i), x);
     }
     return vmulq_f32(vpaddq_f32(vpaddq_f32(sum[0], sum[1]), vpaddq_f32(sum[2], sum[3])), four((float)c->scale));
-}
-
-/* Scores become powers; those behind the last key become zero. Returns one over their sum. */
-static float soften(float *score, int64_t seen)
-{
-    float32x4_t most = four(score[0]), sum = four(0);
-    for (int64_t j = seen; j % KEYS; j++)
-        score[j] = -__builtin_inff();
-    for (int64_t j = 0; j < seen; j += KEYS)
-        most = vmaxq_f32(most, vld1q_f32(score + j));
-    most = four(vmaxvq_f32(most));
-    for (int64_t j = 0; j < seen; j += KEYS) {
-        const float32x4_t power = exp4(vsubq_f32(vld1q_f32(score + j), most));
-        sum = vaddq_f32(sum, power);
-        vst1q_f32(score + j, power);
-    }
-    return 1 / vaddvq_f32(sum);
 }
 
 /* Up to sixteen columns of the result, from values at `v`. */

@@ -12,48 +12,71 @@ struct product_sizes {
     float alpha, beta;
 };
 
-// 32 rows and 16 columns of the result, two rows a thread. For 16 of k both operands pass through threadgroup memory; of the left
-// side a thread reads four neighbours at a time.
-template <typename T, bool ADDS>
+// 64 rows and 16 or 32 columns of the result, four rows and one or two columns a thread. For 16 of k both operands pass through threadgroup
+// memory; of the left side a thread reads four neighbours at a time.
+template <typename T, uint COLUMNS, bool ADDS>
 [[kernel, max_total_threads_per_threadgroup(256)]] void tiled(
     device const T *a [[buffer(0)]], device const T *b [[buffer(1)]], device T *c [[buffer(2)]],
     constant product_sizes &s [[buffer(3)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 at [[thread_position_in_threadgroup]])
 {
-    threadgroup float4 block_a[32][4];
-    threadgroup float block_b[16][16];
+    constexpr uint ROWS = 4, SIDE = 16;
+    threadgroup float4 block_a[ROWS * SIDE][SIDE / 4];
+    threadgroup float block_b[SIDE][COLUMNS * SIDE];
     threadgroup float *const put_a = (threadgroup float *)&block_a[at.y][0] + at.x;
-    const uint row = group.y * 32 + at.y, column = group.x * 16 + at.x;
-    const bool there_1 = row < s.m, there_2 = row + 16 < s.m, there = column < s.n;
-    device const T *const a_1 = a + (ulong)group.z * s.batch_a + (ulong)(there_1 ? row : 0) * s.row_a;
-    device const T *const a_2 = a + (ulong)group.z * s.batch_a + (ulong)(there_2 ? row + 16 : 0) * s.row_a;
-    b += (ulong)group.z * s.batch_b + (ulong)(there ? column : 0) * s.column_b;
-    float sum_1 = 0, sum_2 = 0;
-    for (uint first = 0; first < s.k; first += 16) {
+    const uint row = group.y * ROWS * SIDE + at.y, column = group.x * COLUMNS * SIDE + at.x;
+    device const T *from_a[ROWS], *from_b[COLUMNS];
+    float sum[ROWS][COLUMNS] = {};
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++)
+        from_a[r] = a + (ulong)group.z * s.batch_a + (ulong)(row + r * SIDE < s.m ? row + r * SIDE : 0) * s.row_a;
+#pragma unroll
+    for (uint j = 0; j < COLUMNS; j++)
+        from_b[j] = b + (ulong)group.z * s.batch_b + (ulong)(column + j * SIDE < s.n ? column + j * SIDE : 0) * s.column_b;
+    for (uint first = 0; first < s.k; first += SIDE) {
         const bool deep_a = first + at.x < s.k, deep_b = first + at.y < s.k;
         const uint k_a = (deep_a ? first + at.x : 0) * s.k_a, k_b = (deep_b ? first + at.y : 0) * s.k_b;
-        const float one = (float)a_1[k_a], two = (float)a_2[k_a], three = (float)b[k_b];
-        put_a[0] = there_1 && deep_a ? one : 0.0f;
-        put_a[16 * 16] = there_2 && deep_a ? two : 0.0f;
-        block_b[at.y][at.x] = there && deep_b ? three : 0.0f;
+        float left[ROWS], right[COLUMNS];
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++)
+            left[r] = (float)from_a[r][k_a];
+#pragma unroll
+        for (uint j = 0; j < COLUMNS; j++)
+            right[j] = (float)from_b[j][k_b];
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++)
+            put_a[r * SIDE * SIDE] = row + r * SIDE < s.m && deep_a ? left[r] : 0.0f;
+#pragma unroll
+        for (uint j = 0; j < COLUMNS; j++)
+            block_b[at.y][at.x + j * SIDE] = column + j * SIDE < s.n && deep_b ? right[j] : 0.0f;
         threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma unroll
-        for (uint k = 0; k < 4; k++) {
-            const float4 piece_1 = block_a[at.y][k], piece_2 = block_a[at.y + 16][k];
+        for (uint k = 0; k < SIDE / 4; k++) {
+            float4 piece[ROWS];
 #pragma unroll
-            for (uint i = 0; i < 4; i++) {
-                const float right = block_b[4 * k + i][at.x];
-                sum_1 = fma(piece_1[i], right, sum_1);
-                sum_2 = fma(piece_2[i], right, sum_2);
-            }
+            for (uint r = 0; r < ROWS; r++)
+                piece[r] = block_a[at.y + r * SIDE][k];
+#pragma unroll
+            for (uint i = 0; i < 4; i++)
+#pragma unroll
+                for (uint j = 0; j < COLUMNS; j++) {
+                    const float factor = block_b[4 * k + i][at.x + j * SIDE];
+#pragma unroll
+                    for (uint r = 0; r < ROWS; r++)
+                        sum[r][j] = fma(piece[r][i], factor, sum[r][j]);
+                }
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
     c += (ulong)group.z * s.batch_c + (ulong)row * s.n + column;
-    if (there && there_1)
-        c[0] = (T)(ADDS ? s.alpha * sum_1 + s.beta * (float)c[0] : sum_1);
-    if (there && there_2)
-        c[(ulong)16 * s.n] = (T)(ADDS ? s.alpha * sum_2 + s.beta * (float)c[(ulong)16 * s.n] : sum_2);
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++)
+#pragma unroll
+        for (uint j = 0; j < COLUMNS; j++) {
+            device T *const to = c + (ulong)(r * SIDE) * s.n + j * SIDE;
+            if (row + r * SIDE < s.m && column + j * SIDE < s.n)
+                to[0] = (T)(ADDS ? s.alpha * sum[r][j] + s.beta * (float)to[0] : sum[r][j]);
+        }
 }
 
 // The same without threadgroup memory: both operands come from device memory, element by element.
@@ -180,71 +203,115 @@ template <typename T>
     out[((ulong)at.z * channels + at.y) * pixels + at.x] = in[((ulong)at.z * pixels + at.x) * channels + at.y];
 }
 
-// A convolution of few channels, images N H W C and weights O R S C: a pixel a thread and eight filters at a time, whose weights lie
-// in threadgroup memory. Four neighbouring channels are loaded together.
+// A convolution of few channels or filters, images N H W C and weights O R S C: a pixel a thread, or two, and eight filters at a time, whose
+// weights pass through threadgroup memory, as many taps at a time as find room. Channels come in fours, which are loaded together, or
+// are three.
 struct few_sizes {
     uint images, channels, height, width, filters, rows, columns, stride, pad, out_height, out_width;
+    uint taps; // at a time
 };
-static void load(float value[4], device const float *from)
+template <uint EACH>
+static void load(float value[EACH], device const float *from)
 {
-    const float4 four = *(device const float4 *)from;
-    value[0] = four.x, value[1] = four.y, value[2] = four.z, value[3] = four.w;
+    if (EACH == 4) {
+        const float4 four = *(device const float4 *)from;
+        value[0] = four.x, value[1] = four.y, value[2] = four.z, value[3] = four.w;
+    } else {
+#pragma unroll
+        for (uint i = 0; i < EACH; i++)
+            value[i] = from[i];
+    }
 }
-static void load(float value[4], device const half *from)
+template <uint EACH>
+static void load(float value[EACH], device const half *from)
 {
-    const half4 four = *(device const half4 *)from;
-    value[0] = (float)four.x, value[1] = (float)four.y, value[2] = (float)four.z, value[3] = (float)four.w;
+    if (EACH == 4) {
+        const half4 four = *(device const half4 *)from;
+        value[0] = (float)four.x, value[1] = (float)four.y, value[2] = (float)four.z, value[3] = (float)four.w;
+    } else {
+#pragma unroll
+        for (uint i = 0; i < EACH; i++)
+            value[i] = (float)from[i];
+    }
 }
-template <typename T>
+template <typename T, uint EACH, uint PIXELS>
 [[kernel, max_total_threads_per_threadgroup(256)]] void conv_few(
     device const T *in [[buffer(0)]], device const T *weights [[buffer(1)]], device T *out [[buffer(2)]],
-    constant few_sizes &s [[buffer(3)]], uint3 at [[thread_position_in_grid]],
+    constant few_sizes &s [[buffer(3)]], uint3 group [[threadgroup_position_in_grid]],
     uint thread_index [[thread_index_in_threadgroup]])
 {
-    threadgroup float4 weight[2 * 108]; // of so many channels and taps
+    threadgroup float4 weight[2 * 256]; // of so many channels and taps
     threadgroup float *const put = (threadgroup float *)&weight[0];
-    const uint depth = s.rows * s.columns * s.channels, filter = at.y * 8;
-    for (uint i = thread_index; i < 8 * depth; i += 256)
-        put[i] = filter + i % 8 < s.filters ? (float)weights[(filter + i % 8) * depth + i / 8] : 0.0f;
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (at.x >= s.images * s.out_height * s.out_width)
-        return;
-    const uint x = at.x % s.out_width, line = at.x / s.out_width, y = line % s.out_height, image = line / s.out_height;
-    const int left = (int)(x * s.stride) - (int)s.pad, top = (int)(y * s.stride) - (int)s.pad;
-    float4 sum_1 = 0, sum_2 = 0;
-    uint k = 0;
-    for (uint row = 0; row < s.rows; row++) {
-        for (uint column = 0; column < s.columns; column++) {
-            const int from_y = top + (int)row, from_x = left + (int)column;
-            const bool inside = from_y >= 0 && from_y < (int)s.height && from_x >= 0 && from_x < (int)s.width;
-            device const T *const from =
-                in + (((ulong)image * s.height + (uint)(inside ? from_y : 0)) * s.width + (uint)(inside ? from_x : 0)) * s.channels;
-            for (uint c = 0; c < s.channels; c += 4, k += 4) {
-                float value[4];
-                load(value, from + c);
+    const uint depth = s.rows * s.columns * s.channels, filter = group.y * 8, step = s.taps * s.channels;
+    const uint first_pixel = group.x * 256 * PIXELS + thread_index, pixels = s.images * s.out_height * s.out_width;
+    int left[PIXELS], top[PIXELS];
+    uint image[PIXELS];
+    float4 sum_1[PIXELS], sum_2[PIXELS];
 #pragma unroll
-                for (uint i = 0; i < 4; i++) {
-                    const float part = inside ? value[i] : 0.0f;
-                    sum_1 += part * weight[2 * (k + i)];
-                    sum_2 += part * weight[2 * (k + i) + 1];
+    for (uint p = 0; p < PIXELS; p++) {
+        const uint pixel = first_pixel + p * 256 < pixels ? first_pixel + p * 256 : 0, line = pixel / s.out_width;
+        image[p] = line / s.out_height;
+        left[p] = (int)(pixel % s.out_width * s.stride) - (int)s.pad;
+        top[p] = (int)(line % s.out_height * s.stride) - (int)s.pad;
+        sum_1[p] = sum_2[p] = 0;
+    }
+    uint row = 0, column = 0;
+    for (uint first = 0; first < depth; first += step) {
+        const uint deep = min(step, depth - first);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint i = thread_index; i < 8 * deep; i += 256)
+            put[i] = filter + i % 8 < s.filters ? (float)weights[(filter + i % 8) * depth + first + i / 8] : 0.0f;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint k = 0; k < deep;) {
+            device const T *from[PIXELS];
+            bool inside[PIXELS];
+#pragma unroll
+            for (uint p = 0; p < PIXELS; p++) {
+                const int y = top[p] + (int)row, x = left[p] + (int)column;
+                inside[p] = y >= 0 && y < (int)s.height && x >= 0 && x < (int)s.width;
+                from[p] = in + (((ulong)image[p] * s.height + (uint)(inside[p] ? y : 0)) * s.width + (uint)(inside[p] ? x : 0)) *
+                                   s.channels;
+            }
+            for (uint c = 0; c < s.channels; c += EACH, k += EACH) {
+                float value[PIXELS][EACH];
+#pragma unroll
+                for (uint p = 0; p < PIXELS; p++)
+                    load<EACH>(value[p], from[p] + c);
+#pragma unroll
+                for (uint i = 0; i < EACH; i++) {
+                    const float4 weight_1 = weight[2 * (k + i)], weight_2 = weight[2 * (k + i) + 1];
+#pragma unroll
+                    for (uint p = 0; p < PIXELS; p++) {
+                        const float part = inside[p] ? value[p][i] : 0.0f;
+                        sum_1[p] += part * weight_1;
+                        sum_2[p] += part * weight_2;
+                    }
                 }
             }
+            column = column + 1 == s.columns ? 0 : column + 1;
+            row += column == 0 ? 1 : 0;
         }
     }
-    device T *const to = out + (ulong)at.x * s.filters + filter;
 #pragma unroll
-    for (uint i = 0; i < 8; i++)
-        if (filter + i < s.filters)
-            to[i] = (T)(i < 4 ? sum_1[i % 4] : sum_2[i % 4]);
+    for (uint p = 0; p < PIXELS; p++) {
+        device T *const to = out + (ulong)(first_pixel + p * 256) * s.filters + filter;
+#pragma unroll
+        for (uint i = 0; i < 8; i++)
+            if (first_pixel + p * 256 < pixels && filter + i < s.filters)
+                to[i] = (T)(i < 4 ? sum_1[p][i % 4] : sum_2[p][i % 4]);
+    }
 }
 
+#define TILED(name, T, ...) \
+    template [[host_name(name)]] kernel void tiled<T, __VA_ARGS__>(device const T *, device const T *, device T *, \
+                                                                   constant product_sizes &, uint3, uint3);
 #define ALL(T) \
-    template [[host_name("mps_conv_few_" #T)]] kernel void conv_few<T>(device const T *, device const T *, device T *, \
-                                                                       constant few_sizes &, uint3, uint); \
-    template [[host_name("mps_tiled_" #T)]] kernel void tiled<T, false>(device const T *, device const T *, device T *, \
-                                                                        constant product_sizes &, uint3, uint3); \
-    template [[host_name("mps_tiled_add_" #T)]] kernel void tiled<T, true>(device const T *, device const T *, device T *, \
-                                                                           constant product_sizes &, uint3, uint3); \
+    template [[host_name("mps_conv_few_" #T)]] kernel void conv_few<T, 4, 1>(device const T *, device const T *, device T *, \
+                                                                          constant few_sizes &, uint3, uint); \
+    template [[host_name("mps_conv_three_" #T)]] kernel void conv_few<T, 3, 2>(device const T *, device const T *, device T *, \
+                                                                           constant few_sizes &, uint3, uint); \
+    TILED("mps_tiled_1_" #T, T, 1, false) TILED("mps_tiled_add_1_" #T, T, 1, true) \
+    TILED("mps_tiled_2_" #T, T, 2, false) TILED("mps_tiled_add_2_" #T, T, 2, true) \
     template [[host_name("mps_direct_" #T)]] kernel void direct<T, false>(device const T *, device const T *, device T *, \
                                                                           constant product_sizes &, uint3); \
     template [[host_name("mps_direct_add_" #T)]] kernel void direct<T, true>(device const T *, device const T *, device T *, \
