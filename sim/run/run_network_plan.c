@@ -243,7 +243,8 @@ static bool assign(struct network_plan *plan, struct orch_error *error)
         return choose(plan, error);
     if (network_plan_overlaps(policy)) {
         const bool splits = strncmp(policy, "split", 5) == 0;
-        return choose(plan, error) && network_plan_list(plan, splits, policy[5] == ':' ? strtod(policy + 6, NULL) : NAN, error);
+        return choose(plan, error) &&
+               network_plan_list(plan, splits, splits && policy[5] == ':' ? strtod(policy + 6, NULL) : NAN, error);
     }
     network_plan_follow_rule(plan, policy);
     return true;
