@@ -153,7 +153,7 @@ static void add_overheads(struct fitted_list *list)
 static void add_of_code(struct fitted_list *list)
 {
     static const struct {
-        const char *key, *where, *value, *row[4];
+        const char *key, *where, *value, *row[6];
         bool interval;
     } chosen[] = {
         {"time between requests of a table of efficiencies",
@@ -182,7 +182,9 @@ static void add_of_code(struct fitted_list *list)
          "sim/workload/gpu/frameworks/mps.c",
          "a result a thread, or MLX's, by version, chip and shape",
          {"source~detailed_benchmark & what=matmul_mps", "source~detailed_benchmark & what=linear_mps",
-          "source~detailed_benchmark & what=softmax_mps", "source~detailed_benchmark & what=argmax_mps"},
+          "source~detailed_benchmark & what=softmax_mps", "source~detailed_benchmark & what=argmax_mps",
+          "source~detailed_benchmark & what=conv2d_mps & shape~x3 * ",
+          "source~detailed_benchmark & what=conv2d_mps & shape~x12 * "},
          false},
         {"spread of runs by unit and kind of work", "sim/run/residuals.inc", "a table", {"*"}, true},
     };
