@@ -37,19 +37,19 @@ static double elements_read(const struct lowered_step *step)
     return sum;
 }
 
-/* Simulated once for each kernel. */
-static double time_of(struct network_plan *plan, const struct lowered_step *step)
+/* Simulated once for each kernel, on the unit that takes it. */
+static double time_of(struct network_plan *plan, const struct lowered_step *step, enum orch_part part)
 {
     for (size_t i = 0; i < plan->times; i++)
-        if (plan->time[i].part == step->part && strcmp(plan->time[i].workload, step->workload) == 0)
+        if (plan->time[i].part == part && strcmp(plan->time[i].workload, step->workload) == 0)
             return plan->time[i].seconds;
     struct plan_time *const grown = list_grow(plan->time, plan->times, &plan->time_room, sizeof *grown);
-    const double seconds = network_time(plan->network, step);
+    const double seconds = network_time(plan->network, step, part);
     if (!grown)
         return seconds;
     plan->time = grown;
     struct plan_time *const t = &grown[plan->times++];
-    *t = (struct plan_time){.part = step->part, .seconds = seconds};
+    *t = (struct plan_time){.part = part, .seconds = seconds};
     snprintf(t->workload, sizeof t->workload, "%s", step->workload);
     return seconds;
 }
@@ -64,11 +64,13 @@ static double predict_steps(struct network_plan *plan, struct lowering *l)
         if (l->step[i].at_load)
             continue;
         const bool ok = network_step_open(plan->network, l->step[i].part, &l->step[i], &step, &unused);
-        sum += plan->measuring && ok ? time_of(plan, &l->step[i])
-               : ok && !(step.elsewhere && l->part == PART_GPU)
-                   ? network_predict(&plan->speeds, step.run, elements_read(&l->step[i]),
-                                     (double)l->step[i].operands.result_bytes / 4)
-                   : INFINITY;
+        if (!ok || (step.elsewhere && l->part == PART_GPU))
+            sum = INFINITY;
+        else if (plan->measuring)
+            sum += time_of(plan, &l->step[i], step.elsewhere ? PART_CPU : l->step[i].part);
+        else
+            sum += network_predict(&plan->speeds, step.run, elements_read(&l->step[i]),
+                                   (double)l->step[i].operands.result_bytes / 4);
         network_step_close(&step);
     }
     return sum;

@@ -89,7 +89,7 @@ void network_speeds_of(const struct chip *chip, struct network_speeds *s)
     s->hand_over_s = s->submit_s + s->complete_s;
 }
 
-double network_time(const struct run_network *n, const struct lowered_step *step)
+double network_time(const struct run_network *n, const struct lowered_step *step, enum orch_part part)
 {
     struct run_network apart = *n;
     struct orch_error unused = {0};
@@ -98,7 +98,7 @@ double network_time(const struct run_network *n, const struct lowered_step *step
     bool was_known;
     apart.characteristics = true;
     run_timing_init(&own);
-    network_step_ask(&apart, step->workload, step->precision, step->part, &q);
+    network_step_ask(&apart, step->workload, step->precision, part, &q);
     const struct run_known *const known = n->request->known;
     const struct run_timing *timing = &own;
     if (known)
