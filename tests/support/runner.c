@@ -49,7 +49,14 @@ static double seconds(struct timeval t)
     return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
-static void finish(struct job *job, int status, const struct rusage *used, struct totals *totals)
+/* What failed is printed where it happens, and again at the end, so that the last lines of a long log name it. */
+static void say_failure(const char *base, const char *line, FILE *again)
+{
+    fputs(line, stdout);
+    fprintf(again, "%s: %s", base, line);
+}
+
+static void finish(struct job *job, int status, const struct rusage *used, struct totals *totals, FILE *again)
 {
     char line[8192];
     unsigned p = 0, f = 0, s = 0, summaries = 0;
@@ -60,16 +67,18 @@ static void finish(struct job *job, int status, const struct rusage *used, struc
         if (strncmp(line, "suite ", 6) == 0 && strrchr(line, ':') &&
             sscanf(strrchr(line, ':') + 1, " %u passed, %u failed, %u skipped", &p, &f, &s) == 3)
             summaries++;
-        else if (!clean || strstr(line, "  failed:") || strstr(line, "  skipped:"))
+        else if (!clean || strstr(line, "  failed:"))
+            say_failure(base, line, again);
+        else if (strstr(line, "  skipped:"))
             fputs(line, stdout);
     }
     fclose(job->output);
     if (!summaries || (!clean && f == 0)) { /* crashed, or ran nothing */
         f++;
-        if (WIFSIGNALED(status))
-            printf("%s: killed by signal %d\n", base, WTERMSIG(status));
-        else
-            printf("%s: ended with status %d\n", base, WEXITSTATUS(status));
+        const int killed = WIFSIGNALED(status);
+        snprintf(line, sizeof line, "%s %d\n", killed ? "killed by signal" : "ended with status",
+                 killed ? WTERMSIG(status) : WEXITSTATUS(status));
+        say_failure(base, line, again);
     }
     printf("%-36s %4u passed %3u failed %3u skipped  %6.1f s  %6.1f s of CPU\n", base, p, f, s, now_s() - job->started,
            seconds(used->ru_utime) + seconds(used->ru_stime));
@@ -77,6 +86,15 @@ static void finish(struct job *job, int status, const struct rusage *used, struc
     totals->passed += p;
     totals->failed += f;
     totals->skipped += s;
+}
+
+static void repeat_failures(FILE *again)
+{
+    char line[8192];
+    rewind(again);
+    while (fgets(line, sizeof line, again))
+        fputs(line, stdout);
+    fclose(again);
 }
 
 int main(int argc, char **argv)
@@ -91,10 +109,11 @@ int main(int argc, char **argv)
     const int count = argc - first;
     struct job *jobs = calloc((size_t)(count > 0 ? count : 1), sizeof *jobs);
     struct totals totals = {0, 0, 0};
+    FILE *again = tmpfile();
     int next = 0, running = 0;
     if (parallel < 1)
         parallel = 1;
-    if (!jobs)
+    if (!jobs || !again)
         return 70;
     while (next < count || running) {
         while (next < count && running < parallel) {
@@ -111,12 +130,14 @@ int main(int argc, char **argv)
         const pid_t pid = wait4(-1, &status, 0, &used);
         for (int i = 0; i < next; i++)
             if (jobs[i].pid == pid) {
-                finish(&jobs[i], status, &used, &totals);
+                finish(&jobs[i], status, &used, &totals, again);
                 jobs[i].pid = -1; /* The system may give the number to a later program. */
                 running--;
             }
     }
     free(jobs);
+    if (totals.failed)
+        repeat_failures(again);
     printf("%u passed, %u failed, %u skipped\n", totals.passed, totals.failed, totals.skipped);
     return totals.failed || totals.passed == 0;
 }
