@@ -104,6 +104,31 @@ int cli_wait(pid_t child, double seconds)
     return status;
 }
 
+/* Whether the process has a handler for this signal, from the kernel's own words. */
+static bool handles(pid_t process, int number)
+{
+    char line[256];
+    unsigned long long caught = 0;
+    snprintf(line, sizeof line, "/proc/%d/status", (int)process);
+    FILE *const status = fopen(line, "r");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "SigCgt: %llx", &caught) == 1)
+            break;
+    if (status)
+        fclose(status);
+    return caught >> (number - 1) & 1;
+}
+
+int cli_end(pid_t child, int number)
+{
+    enum { SECONDS_AT_MOST = 30 };
+    const double pause_s = 0.01;
+    for (double waited = 0; number != SIGKILL && waited < SECONDS_AT_MOST && !handles(child, number); waited += pause_s)
+        usleep((useconds_t)(1e6 * pause_s));
+    kill(child, number);
+    return cli_wait(child, SECONDS_AT_MOST);
+}
+
 /* ---- commands in a folder of their own ---- */
 
 void cli_home_open(struct cli_home *home)

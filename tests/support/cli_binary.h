@@ -28,6 +28,9 @@ bool cli_run_or_skip(const char *arguments, struct cli_outcome *outcome);
 pid_t cli_start(const char *arguments, int input);
 /* Waits for a started process, kills it after so many seconds, and returns the status of waitpid. */
 int cli_wait(pid_t child, double seconds);
+/* Sends a signal once the process handles it (a busy host takes its time until then), or at once when nobody can handle it.
+ * Returns the status of waitpid. */
+int cli_end(pid_t child, int number);
 
 /* A private folder with a database of runs, made at first use, and the outcome of the last command in it. */
 struct cli_home {

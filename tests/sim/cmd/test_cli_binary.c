@@ -127,10 +127,7 @@ static void test_interrupt(void)
         suite_skip("the orchard binary is not built");
         return;
     }
-    /* A signal that arrives before the handler is installed ends the child as well, but by the signal. */
-    usleep(300000);
-    kill(child, SIGINT);
-    const int status = cli_wait(child, 2);
+    const int status = cli_end(child, SIGINT);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 130, "status %x", (unsigned)status);
     close(input[0]);
     close(input[1]);

@@ -192,8 +192,7 @@ static void test_ended_by_signals(void)
                  home.folder, home.folder);
         const pid_t child = cli_start(line, -1);
         CU_ASSERT(wait_for_temporary());
-        kill(child, signals[i]);
-        const int status = cli_wait(child, 10);
+        const int status = cli_end(child, signals[i]);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 128 + signals[i], "signal %d: status %x", signals[i], (unsigned)status);
         CU_ASSERT_EQUAL(files_like(".part"), 0);
         CHECK(cli_ask(&home, "trace check $/known.trace") && home.outcome.code == 0, "%s", home.outcome.err);
@@ -218,8 +217,7 @@ static void test_terminated_sweep(void)
     setpgid(child, child);
     for (int i = 0; i < 40; i++) /* until the workers are at work */
         nap();
-    kill(child, SIGTERM);
-    const int status = cli_wait(child, 10);
+    const int status = cli_end(child, SIGTERM);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 143, "status %x", (unsigned)status);
     for (int i = 0; i < 500 && kill(-child, 0) == 0; i++)
         nap();

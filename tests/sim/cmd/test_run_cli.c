@@ -323,8 +323,7 @@ static void test_ended_early(void)
             break;
         }
         usleep(500000);
-        kill(child, signals[i]);
-        const int status = cli_wait(child, 5);
+        const int status = cli_end(child, signals[i]);
         CHECK(i == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 130 : WIFSIGNALED(status), "status %x", (unsigned)status);
         CHECK(cli_ask(&home, "db check") && home.outcome.code == 0, "%s", home.outcome.out);
     }
@@ -347,8 +346,7 @@ static int end_while_it_runs(int number)
         if (strchr(home.outcome.out, '.'))
             break;
     }
-    kill(child, number);
-    return cli_wait(child, 5);
+    return cli_end(child, number);
 }
 
 /* However a launch of the GPU ends, its row says that it did not finish, and where it stood. */

@@ -193,9 +193,9 @@ static bool two_draw_power(void)
 static void test_runs_of_others_are_seen_while_they_run(void)
 {
     enum { WRITERS = 3 };
-    static const char *const lines[WRITERS] = {"run gemm:64x64x64 --unit gpu --device macbook-air --duration 1000h",
-                                               "run gemm:1280x1280x1280 --unit gpu --detail instr --mode timing",
-                                               "sweep gemm:512x512x512 --unit gpu -L gpu_max_mhz=1000:1300:2000 --jobs 1"};
+    static const char *const lines[WRITERS] = {"run gemm:64x64x64 --unit gpu --device macbook-air --duration 2700h",
+                                               "run gemm:4096x4096x4096 --unit gpu --detail instr --mode timing",
+                                               "sweep gemm:512x512x512 --unit gpu -L gpu_max_mhz=1000:1300:100000 --jobs 1"};
     pid_t writer[WRITERS];
     char line[300];
     if (!start_alone(""))
@@ -205,11 +205,11 @@ static void test_runs_of_others_are_seen_while_they_run(void)
         snprintf(line, sizeof line, "%s --quiet --db %s/runs.db", lines[i], home.folder);
         writer[i] = cli_start(line, -1);
     }
-    CHECK(comes("/now.json", "gemm:64x64x64", true) && comes("/now.json", "gemm:1280x1280x1280", true) &&
-              comes("/now.json", " of 2000 points", true),
+    CHECK(comes("/now.json", "gemm:64x64x64", true) && comes("/now.json", "gemm:4096x4096x4096", true) &&
+              comes("/now.json", " of 100000 points", true),
           "a writer is not seen");
     CHECK(comes("/metrics", "orchard_runs_running 2\n", true) && comes("/metrics", "orchard_sweeps_running 1\n", true) &&
-              comes("/metrics", "workload=\"gemm:1280x1280x1280\",chip=\"m1_4p4e_8g\",unit=\"gpu\"} ", true),
+              comes("/metrics", "workload=\"gemm:4096x4096x4096\",chip=\"m1_4p4e_8g\",unit=\"gpu\"} ", true),
           "no metrics of what is going on");
     /* The machine's power and heat, and what the launch draws while it is timed. */
     CHECK(comes("/metrics", "\norchard_running_temperature_celsius{row=\"", true) &&
