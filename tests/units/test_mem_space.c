@@ -3,6 +3,8 @@
 #include "units/mem/mem_space.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define PAGE  MEM_PAGE_BYTES
 #define SPACE (64 * PAGE)
@@ -167,6 +169,32 @@ static void test_space_is_used_again(void)
     mem_space_free(space);
 }
 
+/* A range of which few words are touched takes few pages of the host, and keeps its bytes. */
+static void test_sparse(void)
+{
+    enum { BYTES = 64 << 20 };
+    static unsigned char resident[BYTES / 4096];
+    struct mem_space *space = mem_space_create(BYTES);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(space);
+    CU_ASSERT_TRUE(mem_space_map(space, 0, BYTES, MEM_READ | MEM_WRITE));
+    mem_space_sparse(space, 0, BYTES);
+    mem_space_sparse(space, PAGE, UINT64_MAX); /* leaves the space: nothing happens */
+    uint8_t *const bytes = mem_at(space, 0, BYTES, MEM_READ | MEM_WRITE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
+    const size_t words = BYTES / PAGE, host_pages = BYTES / (size_t)sysconf(_SC_PAGESIZE);
+    for (uint64_t at = 0; at < BYTES; at += PAGE)
+        memcpy(bytes + at, &at, 8);
+    CU_ASSERT_EQUAL_FATAL(mincore(bytes, BYTES, resident), 0);
+    size_t there = 0, kept = 0;
+    for (size_t i = 0; i < host_pages; i++)
+        there += resident[i] & 1;
+    for (uint64_t at = 0; at < BYTES; at += PAGE)
+        kept += memcmp(bytes + at, &at, 8) == 0;
+    CU_ASSERT_EQUAL(kept, words);
+    CHECK(there <= words, "%zu host pages for %zu words", there, words);
+    mem_space_free(space);
+}
+
 static const struct suite_test tests[] = {
     {"permissions", test_permissions},
     {"ranges", test_ranges},
@@ -176,6 +204,7 @@ static const struct suite_test tests[] = {
     {"allocations have guard pages", test_allocations_have_guards},
     {"releases to a mark", test_release_to_a_mark},
     {"space is used again", test_space_is_used_again},
+    {"sparse ranges take few pages of the host", test_sparse},
     {"guards stay when space is used again", test_guards_stay_when_space_is_used_again},
 };
 SUITE_MAIN("mem_space", tests)

@@ -91,6 +91,13 @@ bool mem_space_map(struct mem_space *space, uint64_t addr, uint64_t bytes, unsig
     return true;
 }
 
+void mem_space_sparse(struct mem_space *space, uint64_t addr, uint64_t bytes)
+{
+    uint64_t first, end;
+    if (page_range(space, addr, bytes, &first, &end))
+        madvise(space->host + (first << MEM_PAGE_SHIFT), (end - first) << MEM_PAGE_SHIFT, MADV_NOHUGEPAGE);
+}
+
 bool mem_space_unmap(struct mem_space *space, uint64_t addr, uint64_t bytes)
 {
     uint64_t first, end;

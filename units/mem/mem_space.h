@@ -35,6 +35,9 @@ void mem_space_free(struct mem_space *space);
 /* Maps [addr, addr+bytes) (rounded out to pages) zero-filled with `prot`. Pages that are already mapped keep their bytes and take
  * the new permissions. False when the range does not fit the space or its limit. */
 bool mem_space_map(struct mem_space *space, uint64_t addr, uint64_t bytes, unsigned prot);
+/* Tells that few of the bytes of a mapped range will ever be touched, far from one another, so that the host keeps them in small
+ * pages and clears no others. Only a hint: nothing depends on it. */
+void mem_space_sparse(struct mem_space *space, uint64_t addr, uint64_t bytes);
 bool mem_space_unmap(struct mem_space *space, uint64_t addr, uint64_t bytes);
 bool mem_space_protect(struct mem_space *space, uint64_t addr, uint64_t bytes, unsigned prot);
 

@@ -59,6 +59,8 @@ uint8_t *validate_program_elf(const struct validate_program *program, bool with_
 
 bool validate_program_patch(const struct validate_program *program, struct mem_space *space)
 {
+    if (program->data_bytes >= program->patches * MEM_PAGE_BYTES / 2) /* a chase over pages: one word of each */
+        mem_space_sparse(space, VALIDATE_DATA_ADDR, program->data_bytes);
     for (size_t i = 0; i < program->patches; i++) {
         uint8_t *const word = mem_at(space, VALIDATE_DATA_ADDR + program->patch[i].offset, 8, MEM_READ | MEM_WRITE);
         if (!word)
