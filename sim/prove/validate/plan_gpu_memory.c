@@ -119,7 +119,7 @@ static bool plan_stream(struct validate_row *row, struct validate_program *progr
         ARGS
         "get_sr r4, thread_position_in_grid.x\nshr r5, r4, 8\nand r5, r5, 7\nmov r6, %llu\nimadd r5, r5, r6, 0\nshr r6, r4, 11\n"
         "and r4, r4, 255\nshl r6, r6, 8\niadd r4, r4, r6\nshl r4, r4, 2\niadd r4, r4, r5\n"
-        "mov r2, threads\nshr r2, r2, 1\nmov r3, %llu\n" HEAD
+        "mov r2, threads\nshr r2, r2, 1\nmov r3, %llu\nand r4, r4, r3\n" HEAD
         "top:\n.repeat %d\ndevice_load {i%%2}, i32, xyzw, r{8+4*i}_r{9+4*i}_r{10+4*i}_r{11+4*i}, data, r4, unsigned\n"
         "iadd r4, r4, r2\nand r4, r4, r3\n.end\nwait 0\nwait 1\n" TAIL,
         (unsigned long long)(stream->bytes / 4 / PARTS), (unsigned long long)(stream->bytes / 4 - 1), STREAM_LOADS);

@@ -95,14 +95,6 @@ static void *work(void *context)
     }
 }
 
-static bool explain(const struct pass *p, struct orch_error *error)
-{
-    uint32_t at[3];
-    gpu_setup_position(p->setup, p->faulty, at);
-    gpu_setup_explain(p->setup, &p->fault, error);
-    return orch_fail_more(error, "; threadgroup %u,%u,%u", at[0], at[1], at[2]);
-}
-
 static unsigned thread_count(const struct gpu_setup *s, const struct gpu_functional *o)
 {
     uint64_t count = o->threads ? o->threads : 1;
@@ -164,7 +156,7 @@ bool gpu_functional_run(const struct gpu_setup *s, const struct gpu_functional *
     if (!ok)
         orch_no_memory(error);
     else if (!run_workers(workers, count))
-        ok = explain(&pass, error);
+        ok = gpu_setup_explain_group(pass.setup, &pass.fault, pass.faulty, error);
     ok = ok && take_findings(workers[0].group, o->findings, error);
     for (unsigned i = 0; workers && i < count; i++) {
         if (ok)

@@ -72,6 +72,8 @@ static bool advance(struct gpu_job *j, struct gpu_job_slot *s, unsigned simdgrou
         s->looked = false; /* another loop */
     *moved = *moved || trace->written - trace->read != before || s->done[simdgroup];
     j->no_memory = j->no_memory || trace->failed;
+    if (step == GPU_STEP_FAULT)
+        gpu_crowd_group(j->crowd, (unsigned)(s - j->slot), &j->faulty);
     return step != GPU_STEP_FAULT && !trace->failed;
 }
 
@@ -228,15 +230,16 @@ static void job_start(void *context, double now_ns)
     if (j->selection.window)
         j->selection.window->begin_ns = j->begin_ns;
     j->begun = gpu_timing_begin(j->timing, &launch, j->begin_ns);
-    j->failed_to_begin = !j->begun;
 }
 
 static enum engine_progress failed(const struct gpu_job *j, struct orch_error *error)
 {
-    if (j->no_memory || j->failed_to_begin)
+    if (j->no_memory)
         orch_no_memory(error);
-    else
+    else if (j->faulty == GPU_NO_GROUP)
         gpu_setup_explain(j->setup, &j->fault, error);
+    else /* also where it did not begin: the first instructions of threadgroups run then */
+        gpu_setup_explain_group(j->setup, &j->fault, j->faulty, error);
     return ENGINE_FAILED;
 }
 
@@ -290,7 +293,8 @@ struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_p
         return NULL;
     struct gpu_job *j = calloc(1, sizeof *j);
     if (j) {
-        *j = (struct gpu_job){.setup = setup, .params = params, .timing = timing, .selection = *selection, .slots = slots};
+        *j = (struct gpu_job){
+            .setup = setup, .params = params, .timing = timing, .selection = *selection, .slots = slots, .faulty = GPU_NO_GROUP};
         j->next = selection->open ? gpu_schedule_next(selection->open) : selection->first;
     }
     if (j && create_parts(j))

@@ -83,7 +83,8 @@ struct gpu_job {
     double told;                 /* instructions issued when a convoy is to be told of the next moment */
     double *behind;              /* by slot: laps, in part, that it leapt over too few so far */
     struct unit_fault fault;
-    bool no_memory, begun, failed_to_begin;
+    uint64_t faulty; /* threadgroup that faulted while it was timed; GPU_NO_GROUP = none */
+    bool no_memory, begun;
     double begin_ns;
     struct gpu_leaper *leaper; /* NULL when no laps are leapt over */
     struct gpu_drift *drift;   /* of cores from leap to leap; NULL as well */

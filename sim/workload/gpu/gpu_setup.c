@@ -237,6 +237,14 @@ bool gpu_setup_explain(const struct gpu_setup *s, const struct unit_fault *fault
                      instruction[0] && !repeats ? ": " : "", repeats ? "" : instruction, fault->text, buffer);
 }
 
+bool gpu_setup_explain_group(const struct gpu_setup *s, const struct unit_fault *fault, uint64_t number, struct orch_error *error)
+{
+    uint32_t at[3];
+    gpu_setup_position(s, number, at);
+    gpu_setup_explain(s, fault, error);
+    return orch_fail_more(error, "; threadgroup %u,%u,%u", at[0], at[1], at[2]);
+}
+
 /* ---- results ---- */
 
 static bool compare_digest(const struct abi_arg *arg, const uint8_t *got, char *text, size_t size)

@@ -57,6 +57,9 @@ struct gpu_group *gpu_setup_steering_group(const struct gpu_setup *setup);
 /* Turns a fault into exit code 4 (3 for what is not modelled, 2 for what is no instruction at all) and one line of text: pc,
  * instruction, what happened, and which buffer was near. Returns false. */
 bool gpu_setup_explain(const struct gpu_setup *setup, const struct unit_fault *fault, struct orch_error *error);
+/* The same of the threadgroup with this number, and names it. Returns false. */
+bool gpu_setup_explain_group(const struct gpu_setup *setup, const struct unit_fault *fault, uint64_t number,
+                             struct orch_error *error);
 
 /* Compares the buffers with what is expected: *expected counts those with an expectation, *right those that meet it. `text` names
  * the first difference; "" = none. */
