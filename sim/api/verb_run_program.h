@@ -13,7 +13,7 @@
     {"stdin", 0, "FILE", false, "programs: what they read from standard input (default: nothing)"}, \
     {"env", 0, "NAME=VALUE", true, "programs: a variable of their environment, which is empty otherwise"}, \
     {"exit-code", 0, "WHOSE", false, "program: end with the program's own exit status; orchard (default): with that of the run"}, \
-    {"max-instructions", 0, "N", false, "programs: stop after so many instructions and say where it was"}, \
+    {"max-instructions", 0, "N", false, "programs: stop after so many instructions (kernels of the GPU: of a simdgroup) and say where it was"}, \
     {"link", 0, "FILE", true, "programs: a further object or archive; objects find memcpy, expf and the like by themselves"}, \
     {"thread-cores", 0, "N", false, "programs: cores that their threads may use (default: all of the chip, P cores first)"}, \
     {"returns", 0, "TYPE", false, \

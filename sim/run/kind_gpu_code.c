@@ -72,7 +72,10 @@ static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     const bool elsewhere = q->unit && strcmp(q->unit, "auto") != 0 && strcmp(q->unit, "gpu") != 0;
-    return (elsewhere || run_check_no_program_options(q, "describes a GPU launch", error)) && run_gpu_code_check(run, error);
+    struct run_request without = *q;
+    without.max_instructions = 0; /* of a simdgroup */
+    return (elsewhere || run_check_no_program_options(&without, "describes a GPU launch", error)) &&
+           run_gpu_code_check(run, error);
 }
 
 uint64_t run_gpu_code_hash(const struct run *run)
@@ -176,9 +179,9 @@ bool run_gpu_code_time_in(struct run *run, const struct run_given *given, struct
     struct mem_space *space = run_space_create(run, error);
     bool ok = space != NULL;
     ok = ok && run_gpu_generation(run, &generation, result, error) &&
-         (run->request->mode == RUN_TIMING ? gpu_setup_open_steering : gpu_setup_open)(&setup, k, generation, space, NULL,
-                                                                                       error) &&
-         run_launch(&l, result) && run_gpu_counters(&setup, m, result, error);
+         (run->request->mode == RUN_TIMING ? gpu_setup_open_steering : gpu_setup_open)(&setup, k, generation, space, NULL, error);
+    setup.instruction_limit = run->request->max_instructions;
+    ok = ok && run_launch(&l, result) && run_gpu_counters(&setup, m, result, error);
     run->gpu_bytes = ok ? run_launch_buffer_bytes(&l) : 0;
     run->gpu_group_threads = k->group[0] * k->group[1] * k->group[2];
     if (ok)

@@ -66,12 +66,11 @@ static bool open_workload(struct run *run, struct orch_error *error)
 
 static bool check(const struct run *run, struct orch_error *error)
 {
-    const struct run_request *const q = run->request;
-    const char *const option = q->home ? "home" : q->cores > 1 ? "cores" : NULL;
-    if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to CPU programs; %s is a GPU kernel", option,
-                         q->workload);
-    return run_gpu_code_check(run, error);
+    struct run_request without = *run->request; /* what kernels have as well */
+    without.entry = NULL;
+    without.arg_count = 0;
+    without.max_instructions = 0;
+    return run_check_no_program_options(&without, "is a GPU kernel", error) && run_gpu_code_check(run, error);
 }
 
 const struct run_kind run_kind_gpu_source = {

@@ -67,6 +67,7 @@ static bool work(struct run_chain *c, struct run_launch *l, unsigned number)
     const bool last = number + 1 == c->steps;
     struct gpu_totals again = {0};
     l->setup->progress = c->run->progress;
+    l->setup->instruction_limit = c->run->request->max_instructions;
     l->m->gpu.groups = l->setup->group_count;
     bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) &&
               (c->empty || gpu_setup_keep(l->setup, c->error)) && (mode == RUN_FUNCTIONAL || run_launch_open(l)) &&

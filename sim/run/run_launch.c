@@ -84,11 +84,10 @@ bool run_launch_execute(struct run_launch *l)
     struct gpu_findings found = {.text = NULL};
     double cores = 1;
     chip_number(q->chip, "gpu_cores", &cores, NULL);
-    const struct gpu_functional options = {
-        .threads = q->threads,
-        .cores = (unsigned)cores,
-        .findings = &found,
-        .checks = {.sanitize = q->sanitize, .poison = q->sanitize, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS}};
+    const struct gpu_functional options = {.threads = q->threads,
+                                           .cores = (unsigned)cores,
+                                           .findings = &found,
+                                           .checks = {.sanitize = q->sanitize, .poison = q->sanitize}};
     bool ok = true;
     for (unsigned i = 0; ok && i < run_repeats(l->run); i++) {
         gpu_findings_free(&found);

@@ -141,6 +141,8 @@ bool gpu_functional_run(const struct gpu_setup *s, const struct gpu_functional *
                         struct orch_error *error)
 {
     const unsigned count = thread_count(s, o);
+    struct gpu_checks checks = o->checks;
+    checks.instruction_limit = gpu_setup_instruction_limit(s);
     struct pass pass = {.setup = s, .options = o, .faulty = UINT64_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct worker *workers = calloc(count, sizeof *workers);
     bool ok = workers != NULL;
@@ -150,7 +152,7 @@ bool gpu_functional_run(const struct gpu_setup *s, const struct gpu_functional *
     for (unsigned i = 0; ok && i < count; i++) {
         workers[i].pass = &pass;
         workers[i].tells = i == 0;
-        workers[i].group = gpu_group_create(&s->launch, &o->checks);
+        workers[i].group = gpu_group_create(&s->launch, &checks);
         ok = workers[i].group != NULL;
     }
     if (!ok)

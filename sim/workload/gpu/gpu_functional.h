@@ -25,9 +25,9 @@ struct gpu_findings {
 void gpu_findings_free(struct gpu_findings *findings);
 
 struct gpu_functional {
-    unsigned threads; /* upper limit; one is used when order matters, and for findings in the order of the grid */
-    unsigned cores;   /* of the GPU, for the core number that programs can read */
-    struct gpu_checks checks;
+    unsigned threads;              /* upper limit; one is used when order matters, and for findings in the order of the grid */
+    unsigned cores;                /* of the GPU, for the core number that programs can read */
+    struct gpu_checks checks;      /* but the limit of instructions is the setup's */
     struct gpu_findings *findings; /* may be NULL */
 };
 

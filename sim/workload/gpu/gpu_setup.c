@@ -194,9 +194,15 @@ void gpu_setup_start(const struct gpu_setup *s, struct gpu_group *group, uint64_
     gpu_group_start(group, position, core);
 }
 
+uint64_t gpu_setup_instruction_limit(const struct gpu_setup *s)
+{
+    const uint64_t asked = s->instruction_limit;
+    return asked && asked < GPU_WATCHDOG_INSTRUCTIONS ? asked : GPU_WATCHDOG_INSTRUCTIONS;
+}
+
 struct gpu_group *gpu_setup_steering_group(const struct gpu_setup *s)
 {
-    const struct gpu_checks checks = {.steer = true, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
+    const struct gpu_checks checks = {.steer = true, .instruction_limit = gpu_setup_instruction_limit(s)};
     return gpu_group_create(&s->launch, &checks);
 }
 

@@ -25,6 +25,7 @@ struct gpu_setup {
     uint8_t *kept[ABI_ARGS_MAX];            /* start contents of shared buffers; NULL = not kept */
     uint32_t groups[3];
     uint64_t group_count;
+    uint64_t instruction_limit;           /* that the user sets, of each simdgroup; 0 = only that of the watchdog */
     const struct work_progress *progress; /* who waits for passes; NULL = nobody */
 };
 
@@ -51,6 +52,8 @@ const uint8_t *gpu_setup_bytes(const struct gpu_setup *setup, unsigned arg);
 void gpu_setup_position(const struct gpu_setup *setup, uint64_t number, uint32_t position[3]);
 /* Begins the threadgroup with this number. */
 void gpu_setup_start(const struct gpu_setup *setup, struct gpu_group *group, uint64_t number, uint32_t core);
+/* How many instructions a simdgroup may execute: an endless loop ends as a fault. */
+uint64_t gpu_setup_instruction_limit(const struct gpu_setup *setup);
 /* Makes an object that executes threadgroups for what steers them only. NULL when memory ran out. */
 struct gpu_group *gpu_setup_steering_group(const struct gpu_setup *setup);
 

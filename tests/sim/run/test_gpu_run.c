@@ -223,10 +223,16 @@ static void test_faults(void)
          ORCH_FAULT,
          true,
          {"--sanitize found", "", ""}},
+        {"endless",
+         START "get_sr r0, sr80\nmov_imm r2, 0\ntop: iadd r2, r2, r0\njmp_exec_any top\nstop\n",
+         ORCH_FAULT,
+         false,
+         {"pc 0x", "iadd r2, r2, r0", "the limit of 100000 instructions of a simdgroup is reached"}},
     };
     for (size_t i = 0; i < 2 * ARRAY_COUNT(rows); i++) {
         const size_t row = i / 2;
-        const struct run_request request = {.mode = i % 2 ? RUN_TIMING : RUN_FULL, .sanitize = rows[row].sanitize};
+        const struct run_request request = {
+            .mode = i % 2 ? RUN_TIMING : RUN_FULL, .sanitize = rows[row].sanitize, .max_instructions = 100000};
         if (request.mode == RUN_TIMING && request.sanitize)
             continue; /* looks at values */
         const char *path = make_kernel(rows[row].name, rows[row].code, ONE);
