@@ -147,9 +147,12 @@ static void attend(struct pass *p)
     keep(p, "cache_k");
     keep(p, "cache_v");
     p->times *= p->sequences; /* over caches of their own */
+    char pages[40] = "";
+    if (p->calls->page)
+        snprintf(pages, sizeof pages, ",page=%u,pages=%u", p->calls->page, p->calls->pages);
     if (p->past || p->each == 1)
-        call(p, "attention", own ? "f32" : p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s", s->heads,
-             keys, s->head_size, s->kv_heads, p->each, own ? ",cached=" : "", own ? own->name : "");
+        call(p, "attention", own ? "f32" : p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s%s", s->heads,
+             keys, s->head_size, s->kv_heads, p->each, own ? ",cached=" : "", own ? own->name : "", pages);
     else
         call(p, "attention", p->values, missing, macs, "attention:h=%u,s=%u,d=%u,causal=1,kvh=%u", s->heads, keys, s->head_size,
              s->kv_heads);

@@ -101,6 +101,8 @@ static bool open_workload(struct run *run, struct orch_error *error)
     snprintf(run->program_name, sizeof run->program_name, "%.200s", w->model.name);
     if (q->language)
         w->options = *q->language;
+    if (!language_cache_form_read(w->options.kv_cache, &w->cache, error))
+        return false;
     w->options.generate = w->options.generate ? w->options.generate : GENERATE_USUALLY;
     if (w->options.prompt_alone)
         w->options.generate = 0;
@@ -158,8 +160,13 @@ static bool check_parts(const struct run *run, struct orch_error *error)
     const struct language_work *const w = run->work;
     const struct language_parts parts = language_parts(run);
     const char *const cached = w->options.kv_cache;
-    if (cached && strcmp(cached, "f16") != 0 && strcmp(cached, "q8_0") != 0)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("kv-cache") " %s: it is f16 or q8_0", cached);
+    const unsigned window = w->model.shape.window;
+    if (w->cache.page && window && w->context > window)
+        return orch_fail(
+            error, ORCH_UNMODELLED,
+            ORCH_OPTION("kv-cache") " %s: kernels of pages have no window, and %s has one of %u tokens; a context of "
+                                    "%u tokens does without",
+            cached, w->model.name, window, window);
     if (cached && w->options.prompt_cache)
         return orch_fail(
             error, ORCH_USAGE,
@@ -296,14 +303,13 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
                     list, "launches", "inferred",
                     "the kernels of a pass are one command buffer, in which each waits for the one before it (gpu.between_us)"));
     return run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
-           run_assumption_add(list, "cache", "inferred",
-                              w->options.kv_cache && strcmp(w->options.kv_cache, "q8_0") == 0
-                                  ? "keys and values are q8_0: kernels round them when they write them where attention reads"
-                              : w->options.kv_cache
-                                  ? "keys and values are float16: kernels round them when they write them where attention reads"
-                              : run->kind->part == PART_ANE
-                                  ? "keys and values are float16; kernels write them where attention reads"
-                                  : "keys and values are float32; kernels write them where attention reads") &&
+           run_assumption_add(
+               list, "cache", "inferred",
+               w->cache.type && w->cache.type->values > 1
+                   ? "keys and values are q8_0: kernels round them when they write them where attention reads"
+               : w->cache.type ? "keys and values are float16: kernels round them when they write them where attention reads"
+               : run->kind->part == PART_ANE ? "keys and values are float16; kernels write them where attention reads"
+                                             : "keys and values are float32; kernels write them where attention reads") &&
            run_assumption_add(list, "choice", "inferred", "choosing a token from the logits takes no time") &&
            (!w->options.prompt_cache ||
             run_assumption_add(list, "prompt cache", "inferred",
@@ -341,6 +347,7 @@ static bool add_counters(const struct language_work *w, struct run_result *r)
               run_values_add(&r->counters, LANGUAGE_WEIGHT_BYTES, (double)w->weight_bytes) &&
               run_values_add(&r->counters, LANGUAGE_CACHE_BYTES, (double)w->cache_bytes) &&
               run_values_add(&r->counters, "language.kernels", (double)(w->prefill.kernels + w->decode.kernels));
+    ok = ok && language_room_count(w, r);
     if (ok && w->batch)
         ok = run_values_add(&r->counters, LANGUAGE_PASSES, (double)w->passes);
     if (ok && w->options.draft)

@@ -94,7 +94,7 @@ static bool place_layer(struct language_stepper *s, unsigned number)
     struct placed_layer *const to = &s->layer[number];
     const struct language_shape *const p = s->shape;
     const unsigned experts = p->experts ? p->experts : 1;
-    const uint64_t cache = language_cached_row(s) * s->context * s->lanes;
+    const uint64_t cache = language_cached_row(s) * language_cached_rows(s);
     s->cache_bytes += 2 * cache;
     return place_norm(s, &l->attention_norm, p->width, &to->attention_norm) &&
            place_norm(s, &l->feed_forward_norm, p->width, &to->feed_forward_norm) &&
@@ -159,7 +159,7 @@ static bool place_all(struct language_stepper *s)
               place_values(s, n * p->width, &s->stream) && place_values(s, n * p->width, &s->normed) &&
               place_values(s, n * p->width, &s->mixed) && place_values(s, queries, &s->query) &&
               place_values(s, queries, &s->turned_query) && place_values(s, queries, &s->attended) &&
-              place_values(s, keys, &s->key) && (!s->cached || place_values(s, keys, &s->turned_key)) &&
+              place_values(s, keys, &s->key) && (!(s->cached || s->cache.page) || place_values(s, keys, &s->turned_key)) &&
               place_values(s, n * p->feed_forward, &s->gate) && place_values(s, n * p->feed_forward, &s->up) &&
               place_values(s, p->vocabulary, &s->logits) && place_values(s, n * p->width, &s->row) &&
               place(s, NULL, sizeof(float) * n * p->width, &s->table) && place_vector(s, &scale, 1, &s->scale) &&
@@ -175,6 +175,19 @@ static unsigned most_in_pass(unsigned context, unsigned lanes)
 {
     const uint64_t most = (uint64_t)context * lanes;
     return most < LANGUAGE_BATCH ? (unsigned)most : LANGUAGE_BATCH;
+}
+
+/* Tables of pages lie where kernels read them. */
+static bool place_pages(struct language_stepper *s)
+{
+    const struct language_cache_form *const f = &s->cache;
+    if (!f->page)
+        return true;
+    const uint64_t bytes = sizeof(uint32_t) * language_pages_table_words(f->page, s->context, s->lanes);
+    if (!place(s, NULL, bytes, &s->page_table))
+        return false;
+    s->pages = language_pages_create(f->page, f->pages, s->context, s->lanes, s->page_table.host);
+    return s->pages || orch_no_memory(s->error);
 }
 
 /* Kernels of the cache take queries in f32, heads of whole fours, and tokens of whole blocks. */
@@ -206,7 +219,8 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
                                    .part = part,
                                    .context = room->context,
                                    .lanes = room->lanes,
-                                   .cached = room->cached ? block_format_named(room->cached) : NULL,
+                                   .cached = room->cache.type,
+                                   .cache = room->cache,
                                    .answers = 1,
                                    .batch = most_in_pass(room->context, room->lanes),
                                    .values = part == PART_ANE ? "f16" : "f32",
@@ -219,7 +233,7 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
     s->places = calloc(room->lanes, sizeof *s->places);
     if (!s->layer || !s->shown || !s->places)
         orch_no_memory(error);
-    else if (check_cached(s) && place_all(s))
+    else if (check_cached(s) && place_pages(s) && place_all(s))
         return s;
     language_stepper_free(s);
     return NULL;
@@ -244,12 +258,18 @@ void language_stepper_free(struct language_stepper *stepper)
     free(stepper->layer);
     free(stepper->shown);
     free(stepper->places);
+    language_pages_free(stepper->pages);
     free(stepper);
 }
 
 uint64_t language_stepper_weight_bytes(const struct language_stepper *stepper)
 {
     return stepper->weight_bytes;
+}
+
+const struct language_pages *language_stepper_pages(const struct language_stepper *stepper)
+{
+    return stepper->pages;
 }
 
 uint64_t language_stepper_cache_bytes(const struct language_stepper *stepper)

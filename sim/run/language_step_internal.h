@@ -29,15 +29,18 @@ struct language_stepper {
     unsigned context, position, batch;
     unsigned lanes, lane;              /* sequences that have caches; whose tokens a pass has */
     unsigned *places;                  /* by lane: tokens in its cache, but for the lane that is in work */
-    unsigned first;                    /* row of the caches that the lane begins with */
+    unsigned kept;                     /* the lane whose keys and values calls write and read */
     const struct language_token *side; /* the tokens of a pass over several sequences; NULL = tokens of one follow */
     unsigned count;                    /* tokens of the pass in work */
     const char *values;                /* type of what is not a weight: "f32", on the Neural Engine "f16" */
     unsigned value_bytes;              /* of one of them */
     const struct block_format *cached; /* of keys and values; NULL = as values */
-    uint64_t widened_values;           /* that the buffer for matrices in f32 holds */
-    bool turned;                       /* matrices lie as the Neural Engine's products take them: [column][row] */
-    bool scaled;                       /* speeds of rotation are scaled */
+    struct language_cache_form cache;
+    struct language_pages *pages; /* NULL = each sequence has one piece */
+    struct language_buffer page_table;
+    uint64_t widened_values; /* that the buffer for matrices in f32 holds */
+    bool turned;             /* matrices lie as the Neural Engine's products take them: [column][row] */
+    bool scaled;             /* speeds of rotation are scaled */
     struct decoder_ends ends;
     struct placed_layer *layer;
     struct placed_matrix head;
@@ -80,17 +83,20 @@ bool language_look_up(struct language_stepper *s, const char *title, const struc
 
 /* ---- language_keep.c: the cache of keys and values ---- */
 
-/* Rows of a buffer of keys or values in the cache, from the lane's first on. */
-struct language_buffer language_cached(const struct language_stepper *s, const struct language_buffer *rows, uint64_t first,
-                                       uint64_t count);
+/* Rows of a buffer of keys or values in the cache, from a token of the lane on: so many of them that follow one another there. */
+struct language_buffer language_cached(const struct language_stepper *s, const struct language_buffer *rows, unsigned first,
+                                       unsigned count);
+unsigned language_cached_together(const struct language_stepper *s, unsigned first, unsigned count);
+/* Rows of keys, or of values, that a layer has room for. */
+uint64_t language_cached_rows(const struct language_stepper *s);
 /* Bytes of a token's keys in the cache. */
 uint64_t language_cached_row(const struct language_stepper *s);
 /* to = so many values of from. */
 bool language_copy(struct language_stepper *s, const char *title, unsigned values, const struct language_buffer *from,
                    const struct language_buffer *to);
-/* Values of tokens go into the cache, in its type. */
-bool language_keep(struct language_stepper *s, const char *title, unsigned tokens, const struct language_buffer *from,
-                   const struct language_buffer *to);
+/* Values of the tokens go into the cache, in its type. */
+bool language_keep(struct language_stepper *s, const char *title, const struct language_buffer *from,
+                   const struct language_buffer *rows);
 /* Queries of the pass over what the cache holds. */
 bool language_look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
                         const struct language_buffer *attended);

@@ -33,11 +33,11 @@ static double cache_bytes(const struct run *run, const struct block_format *form
 {
     const struct language_work *const w = run->work;
     const char *const kernels = run->kind->part == PART_GPU ? run->request->kernels : NULL;
-    const struct block_format *const asked = w->options.kv_cache ? block_format_named(w->options.kv_cache)
+    const struct block_format *const asked = w->cache.type                                 ? w->cache.type
                                              : kernels && strncmp(kernels, "ggml", 4) == 0 ? block_format_named("f16")
                                              : format->values == 1                         ? format
                                                                                            : block_format_named("f32");
-    return (double)shape_cache_bytes(&w->model.shape, 1) / asked->values * asked->bytes;
+    return language_token_bytes(&w->model.shape, asked);
 }
 
 /* That have a cache each. */
@@ -57,7 +57,9 @@ static unsigned encoded_of(const struct language_work *w)
 /* Of all caches. */
 static double cached_tokens(const struct language_work *w)
 {
-    return ((double)w->context + encoded_of(w)) * sequences_of(w);
+    const unsigned sequences = sequences_of(w);
+    return w->cache.page ? language_paged_tokens(w, sequences) + (double)encoded_of(w) * sequences
+                         : ((double)w->context + encoded_of(w)) * sequences;
 }
 
 static double need_of(const struct run *run, const struct block_format *format)
@@ -76,7 +78,7 @@ bool language_fits(const struct run *run, struct orch_error *error)
     if (!format || !chip_memory(run->request->chip, run->request->memory_gib, &memory, error))
         return false;
     const bool gpu = run->kind->part == PART_GPU;
-    const double room = (double)memory.capacity_bytes * (gpu ? LANGUAGE_GPU_SHARE : 1), need = need_of(run, format);
+    const double room = language_memory_bytes(run), need = need_of(run, format);
     if (need <= room)
         return true;
     for (size_t i = sizeof smaller / sizeof *smaller; i-- > 0;)
@@ -198,12 +200,21 @@ static bool add_call(const struct timed *t, const struct kernel_call *c, double 
                sum);
 }
 
+static struct kernel_calls calls_for(const struct timed *t, unsigned sequences)
+{
+    return (struct kernel_calls){.as_ggml = t->as_ggml,
+                                 .sequences = sequences,
+                                 .cached = t->cached,
+                                 .page = t->work->cache.page,
+                                 .pages = t->work->pages.pool,
+                                 .encoded = encoded_of(t->work)};
+}
+
 /* A pass of one sequence or several, with attention or attention alone. */
 static bool add_pass(const struct timed *t, unsigned sequences, unsigned past, unsigned tokens, bool attention_alone,
                      bool without_attention, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {
-        .as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached, .encoded = encoded_of(t->work)};
+    struct kernel_calls calls = calls_for(t, sequences);
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, tokens, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
@@ -239,8 +250,7 @@ static bool add_shared(const struct timed *t, const struct kernel_call *c, unsig
 /* A token of each of several sequences: products share the matrices, the rest is rows; attention is left to the caller. */
 static bool add_side_by_side(const struct timed *t, unsigned past, unsigned sequences, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {
-        .as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached, .encoded = encoded_of(t->work)};
+    struct kernel_calls calls = calls_for(t, sequences);
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, 1, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
@@ -301,7 +311,7 @@ static bool tell_caches(const struct timed *t, double bytes)
 static bool add_encoder(const struct timed *t, struct language_sum *sum)
 {
     const unsigned batch = t->work->options.batch > 1 ? t->work->options.batch : 1;
-    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = batch, .encoded = encoded_of(t->work)};
+    struct kernel_calls calls = calls_for(t, batch);
     bool ok = kernel_calls_encode(&t->work->model.shape, t->format, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++)
         ok = add_call(t, &calls.call[i], calls.call[i].times, sum);
@@ -349,7 +359,9 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
     double slc = 0;
     if (!t.format)
         return false;
-    t.cached = w->options.kv_cache ? block_format_named(w->options.kv_cache) : NULL;
+    t.cached = w->cache.type;
+    if (!language_room_plan(w, sequences_of(w), error))
+        return false;
     chip_number(run->request->chip, "slc_MB", &slc, NULL);
     w->weight_bytes = shape_bytes(&w->model.shape, t.format);
     w->cache_bytes = (uint64_t)(cache_bytes(run, t.format) * cached_tokens(w));

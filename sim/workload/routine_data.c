@@ -1,5 +1,6 @@
 #include "sim/workload/routine_data.h"
 
+#include "sim/workload/distinct.h"
 #include "sim/workload/element_type.h"
 #include "units/cpu/cpu_random.h"
 
@@ -45,6 +46,10 @@ void routine_fill(const struct routine_operand *o, unsigned index, uint64_t seed
     uint64_t state = seed * SEEDS + index;
     if (routine_type_block(o->type) > 1) {
         fill_blocks(o, to, state);
+        return;
+    }
+    if (o->distinct) {
+        distinct_fill(type, o->count, o->low, o->high, state, to);
         return;
     }
     for (uint64_t i = 0; i < o->count; i++) {

@@ -62,6 +62,7 @@ struct routine_operand {
     uint64_t dims[4], count; /* count: elements, the product of the dimensions */
     /* Range of generated inputs: uniform in [low, high); integers in [low, high). */
     double low, high;
+    bool distinct;                /* no two of the integers are the same */
     uint64_t thread_stride_bytes; /* scratch: each thread has so many bytes of its own; 0 = all share it */
 };
 

@@ -1,5 +1,6 @@
 #include "sim/workload/gpu/gpu_library.h"
 
+#include "sim/workload/distinct.h"
 #include "units/cpu/cpu_random.h"
 
 #include <inttypes.h>
@@ -162,6 +163,10 @@ static void fill_input(const struct gpu_kernel_buffer *b, uint8_t *to, uint64_t 
     const bool whole = !element_type_float(type);
     if (b->type >= GPU_Q4_0) {
         fill_blocks(b, to, bytes, &state);
+        return;
+    }
+    if (b->distinct) {
+        distinct_fill(type, b->count, b->low, b->high, state, to);
         return;
     }
     for (uint64_t i = 0; i < b->count; i++) {

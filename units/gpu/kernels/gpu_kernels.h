@@ -65,7 +65,8 @@ struct gpu_kernel_buffer {
     enum gpu_buffer_role role;
     /* Range of generated inputs: uniform in [low, high); integers in [low, high). */
     double low, high;
-    bool places; /* its values are places in other buffers: they decide what is touched */
+    bool places;   /* its values are places in other buffers: they decide what is touched */
+    bool distinct; /* no two of its integers are the same */
 };
 
 struct gpu_kernel_argument {
