@@ -1,6 +1,7 @@
-/* Kinds "language", "language-amx", "language-gpu", "language-ane" and "language-hybrid": a language model that reads a prompt
- * and goes on with it, by kernels of a unit, one after another; hybrid: the GPU reads, CPU cores go on. A file generates text;
- * with --mode timing, and for models without weights, kernels are timed by shape.
+/* Kinds "language", "language-amx", "language-gpu", "language-ane", "language-hybrid" and "language-combined": a language model
+ * that reads a prompt and goes on with it, by kernels of a unit, one after another; hybrid: the GPU reads, CPU cores go on;
+ * combined: several units have its layers. A file generates text; with --mode timing, and for models without weights, kernels are
+ * timed by shape.
  */
 #include "sim/run/kind_language.h"
 
@@ -48,8 +49,19 @@ enum orch_part language_draft_part(const struct run *run)
     return w->options.draft_unit ? part_named(w->options.draft_unit) : language_parts(run).rest;
 }
 
+bool language_is_combined(const struct run *run)
+{
+    return run->kind == &run_kind_language_combined;
+}
+
 double language_share(const struct run *run, const struct language_unit *unit)
 {
+    const struct language_shards *const shards = &((const struct language_work *)run->work)->shards;
+    double sum = 0;
+    for (unsigned i = 0; i < shards->count; i++)
+        sum += language_unit_share(unit, shards->shard[i].part);
+    if (shards->count)
+        return sum;
     const struct language_parts parts = language_parts(run);
     return language_unit_share(unit, parts.rest) + (parts.prompt != parts.rest ? language_unit_share(unit, parts.prompt) : 0);
 }
@@ -101,7 +113,8 @@ static bool open_workload(struct run *run, struct orch_error *error)
     snprintf(run->program_name, sizeof run->program_name, "%.200s", w->model.name);
     if (q->language)
         w->options = *q->language;
-    if (!language_cache_form_read(w->options.kv_cache, &w->cache, error))
+    if (!language_cache_form_read(w->options.kv_cache, &w->cache, error) ||
+        (w->options.layers && !language_shards_read(w->options.layers, w->model.shape.layers, &w->shards, error)))
         return false;
     w->options.generate = w->options.generate ? w->options.generate : GENERATE_USUALLY;
     if (w->options.prompt_alone)
@@ -154,6 +167,16 @@ static bool check_timing(const struct run *run, struct orch_error *error)
     return language_format(run, error) && language_fits(run, error);
 }
 
+/* What goes with one unit alone. */
+static bool check_combined(const struct language_work *w, struct orch_error *error)
+{
+    const struct language_options *const o = &w->options;
+    const char *const option = o->prefill_unit ? "prefill-unit" : o->prompt_cache ? "prompt-cache" : o->draft ? "draft" : NULL;
+    if (option)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " and " ORCH_OPTION("unit") " combined: each layer has its unit", option);
+    return w->model.shape.layers > 0;
+}
+
 /* Keys and values of the Neural Engine are f16, those of the others f32. */
 static bool check_parts(const struct run *run, struct orch_error *error)
 {
@@ -171,6 +194,11 @@ static bool check_parts(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("kv-cache") " and " ORCH_OPTION("prompt-cache") ": files hold keys and values as they are made");
+    if (w->options.layers && !language_is_combined(run))
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("layers") " %s: of several units (" ORCH_OPTION("unit") " combined)",
+                         w->options.layers);
+    if (language_is_combined(run) && !check_combined(w, error))
+        return false;
     if (parts.prompt == PART_COUNT)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prefill-unit") " %s: it is cpu, amx, gpu or ane",
                          w->options.prefill_unit);
@@ -254,6 +282,10 @@ static uint64_t hash(const struct run *run)
         h = checksum_add(h, o->stop[i], strlen(o->stop[i]) + 1);
     if (o->kv_cache)
         h = checksum_add(h, o->kv_cache, strlen(o->kv_cache));
+    if (o->layers)
+        h = checksum_add(h, o->layers, strlen(o->layers));
+    if (language_is_combined(run)) /* another way for the same parts */
+        h = checksum_add(h, "combined", 8);
     if (o->prompt_cache)
         h = checksum_add(h, o->prompt_cache, strlen(o->prompt_cache));
     if (o->draft) {
@@ -441,3 +473,4 @@ KIND(run_kind_language_amx, "language-amx", PART_AMX, NULL);
 KIND(run_kind_language_gpu, "language-gpu", PART_GPU, NULL);
 KIND(run_kind_language_ane, "language-ane", PART_ANE, NULL);
 KIND(run_kind_language_hybrid, "language-hybrid", PART_CPU, "hybrid");
+KIND(run_kind_language_combined, "language-combined", PART_CPU, "combined");

@@ -15,6 +15,7 @@ struct language_work {
     struct token_text text;
     unsigned context;
     struct language_cache_form cache;
+    struct language_shards shards; /* units of the layers; none: one has all */
     struct language_pages_use pages; /* where the cache is in pages */
     const char *stop;                /* why generation ended */
     const char *stop_word;           /* that ended it; NULL = none */
@@ -40,6 +41,8 @@ double language_share(const struct run *run, const struct language_unit *unit);
 /* The unit of the draft; PART_COUNT when there is none of that name. */
 enum orch_part language_draft_part(const struct run *run);
 
+/* Whether several units have the layers. */
+bool language_is_combined(const struct run *run);
 /* Time without values, for shapes and files alike. */
 bool language_is_timing(const struct run *run);
 

@@ -22,6 +22,7 @@ static const struct run_kind *const kinds[] = {
     &run_kind_ane_program,  &run_kind_elf,          &run_kind_amx_library,  &run_kind_network_auto,    &run_kind_network_hybrid,
     &run_kind_network,      &run_kind_network_gpu,  &run_kind_network_amx,  &run_kind_network_ane,     &run_kind_language,
     &run_kind_language_amx, &run_kind_language_gpu, &run_kind_language_ane, &run_kind_language_hybrid,
+    &run_kind_language_combined,
 };
 
 const struct run_kind *run_kind_named(const char *name)
@@ -106,6 +107,7 @@ static const struct run_kind *language_kind(const struct run_request *q)
            : strcmp(unit, "amx") == 0    ? &run_kind_language_amx
            : strcmp(unit, "ane") == 0    ? &run_kind_language_ane
            : strcmp(unit, "hybrid") == 0 ? &run_kind_language_hybrid
+           : strcmp(unit, "combined") == 0 ? &run_kind_language_combined
                                          : &run_kind_language;
 }
 
@@ -184,7 +186,8 @@ bool run_check_cpu_options(const struct run *run, struct orch_error *error)
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to GPU launches (abi.json) and the Neural Engine%s",
                          option, q->output_folder ? "; a page is made by orchard report last -o FILE.html" : "");
-    if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
+    if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0 ||
+                    strcmp(q->unit, "combined") == 0))
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; cpu and amx have",
                          q->unit, q->workload);
     return true;

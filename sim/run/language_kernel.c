@@ -208,6 +208,31 @@ bool language_rotate(struct language_stepper *s, const char *title, unsigned hea
                               s->scaled ? ",scales=1" : "");
 }
 
+/* Cores convert, where the types differ. */
+bool language_hand_over(struct language_stepper *s, enum orch_part to)
+{
+    const bool from_halves = s->turned;
+    const struct language_buffer index = language_part(&s->index, 0, sizeof(uint32_t) * s->count);
+    const unsigned width = s->shape->width;
+    const uint64_t count = (uint64_t)s->count * width;
+    const struct language_buffer before = language_values(s, &s->stream, count), result = s->row;
+    language_enter(s, to);
+    if (s->turned == from_halves)
+        return true;
+    const struct language_buffer behind = language_values(s, &result, count);
+    const struct language_call call = {.title = "hand_over",
+                                       .precision = "f16",
+                                       .part = PART_CPU,
+                                       .input = {&before, &index},
+                                       .inputs = from_halves ? 2 : 1,
+                                       .result = &behind,
+                                       .result_place = from_halves ? 2 : 1};
+    s->row = s->stream;
+    s->stream = result;
+    return from_halves ? language_unit_call(s->unit, &call, s->sum, s->error, "embedding:%ux%ux%u", s->count, width, s->count)
+                       : language_unit_call(s->unit, &call, s->sum, s->error, "quantise:%llu", (unsigned long long)count);
+}
+
 /* The rows that are asked for are the table of the kernel. */
 bool language_look_up(struct language_stepper *s, const char *title, const struct decoder_matrix *table, const uint32_t *row,
                       unsigned rows, const struct language_buffer *to)

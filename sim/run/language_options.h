@@ -20,6 +20,7 @@ struct language_options {
     const char *stop[LANGUAGE_STOPS]; /* texts that end the generation and are no part of it, none of them empty */
     unsigned stops;
     const char *kv_cache;   /* how keys and values are kept (language_pages.h); NULL = as values, a piece for each sequence */
+    const char *layers;     /* of several units (language_shards.h); NULL = chosen */
     const char *draft;      /* GGUF file of a small model that proposes tokens; NULL = none */
     const char *draft_unit; /* NULL = the one that goes on */
     unsigned draft_tokens;  /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */

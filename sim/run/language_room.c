@@ -75,7 +75,7 @@ static bool choose_pages(const struct run *run, unsigned lanes, struct language_
 bool language_room_of(const struct run *run, unsigned lanes, struct language_room *room, struct orch_error *error)
 {
     const struct language_work *const w = run->work;
-    *room = (struct language_room){w->context, lanes, w->cache};
+    *room = (struct language_room){w->context, lanes, w->cache, w->shards.count ? &w->shards : NULL};
     return !room->cache.page || choose_pages(run, lanes, &room->cache, error);
 }
 

@@ -179,9 +179,10 @@ static bool run_pass(struct language_stepper *s, const uint32_t *token, unsigned
     struct language_sum *const sum = s->sum;
     s->count = count;
     s->sum = &pass;
+    language_enter(s, language_layer_part(s, 0));
     bool ok = (!s->pages || take_pages(s, count)) && embed(s, token);
     for (unsigned i = 0; ok && i < s->shape->layers; i++)
-        ok = run_layer(s, &s->layer[i]);
+        ok = language_hand_over(s, language_layer_part(s, i)) && run_layer(s, &s->layer[i]);
     ok = ok && (!logits || !answers || make_logits(s, answers, logits)) && language_unit_close_steps(s->unit, &pass, 1, s->error);
     s->sum = sum;
     s->position += count;
@@ -202,7 +203,8 @@ static unsigned most_together(const struct language_stepper *s, size_t left)
 
 void language_stepper_use(struct language_stepper *stepper, enum orch_part part)
 {
-    stepper->part = part;
+    if (!stepper->shards.count)
+        language_enter(stepper, part);
 }
 
 static bool check_tokens(const struct language_stepper *s, const uint32_t *token, size_t count)

@@ -4,6 +4,7 @@
 
 #include "sim/run/language_model.h"
 #include "sim/run/language_pages.h"
+#include "sim/run/language_shards.h"
 #include "sim/run/language_unit.h"
 
 enum { LANGUAGE_BATCH = 512 }; /* tokens of a prompt that go through together, as in llama.cpp */
@@ -14,13 +15,14 @@ struct language_stepper;
 struct language_room {
     unsigned context, lanes;
     struct language_cache_form cache;
+    const struct language_shards *shards; /* whose kernels layers use; NULL = one unit has all */
 };
 /* Places weights, caches and values in the memory of the unit. `part` is the unit that was asked for: what it has no kernel for
  * runs on CPU cores. NULL = *error. */
 struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,
                                                  enum orch_part part, const struct language_room *room, struct orch_error *error);
 void language_stepper_free(struct language_stepper *stepper);
-/* Whose kernels run from now on; units whose values have the same type see the same memory. */
+/* Whose kernels run from now on, where not each layer has its unit; units whose values have the same type see the same memory. */
 void language_stepper_use(struct language_stepper *stepper, enum orch_part part);
 
 /* Feeds tokens, as many at a time as kernels take. `logits` gets the vocabulary's values behind the last one, or is NULL when

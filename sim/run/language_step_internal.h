@@ -26,6 +26,7 @@ struct language_stepper {
     const struct language_shape *shape;
     struct language_unit *unit;
     enum orch_part part; /* whose kernels the pass in work uses */
+    struct language_shards shards;
     unsigned context, position, batch;
     unsigned lanes, lane;              /* sequences that have caches; whose tokens a pass has */
     unsigned *places;                  /* by lane: tokens in its cache, but for the lane that is in work */
@@ -58,6 +59,10 @@ struct language_stepper {
 
 /* ---- language_place.c ---- */
 
+/* Kernels of this unit come next; their values are halves on the Neural Engine. */
+void language_enter(struct language_stepper *s, enum orch_part part);
+/* The unit of a layer; layers beyond the last one: of what follows it. */
+enum orch_part language_layer_part(const struct language_stepper *s, unsigned layer);
 /* Whether kernels widen the format to f32, or multiply by it. */
 bool language_format_widens(const char *format);
 
@@ -77,6 +82,8 @@ bool language_combine(struct language_stepper *s, const char *title, const char 
                       const struct language_buffer *a, const struct language_buffer *b, const struct language_buffer *to);
 bool language_rotate(struct language_stepper *s, const char *title, unsigned heads, const struct language_buffer *from,
                      const struct language_buffer *to);
+/* The values behind a layer become those of another unit. */
+bool language_hand_over(struct language_stepper *s, enum orch_part to);
 /* Rows of a table by number; CPU cores do it, as llama.cpp has it. */
 bool language_look_up(struct language_stepper *s, const char *title, const struct decoder_matrix *table, const uint32_t *row,
                       unsigned rows, const struct language_buffer *to);

@@ -61,6 +61,7 @@ static bool add_parts(struct language_unit *u, const struct run_result *r, doubl
 bool language_add(struct language_unit *u, const struct known_shape *k, double times, struct language_sum *sum)
 {
     const struct run_result *const r = &k->result;
+    const uint64_t *const n = k->activity.count;
     const double seconds = times * k->device_seconds, share = r->seconds > 0 ? k->device_seconds / r->seconds : 0;
     const double joules_share = r->joules > 0 ? k->joules / r->joules : 0;
     bool ok = true;
@@ -76,7 +77,10 @@ bool language_add(struct language_unit *u, const struct known_shape *k, double t
                                  sum->launch_joules,
                                  sum->launch_shape,
                                  sum->kernels + (uint64_t)times,
-                                 sum->launches + times * k->launches};
+                                 sum->launches + times * k->launches,
+                                 sum->slc_bytes + times * (double)(n[ACT_SLC_READ_BYTES] + n[ACT_SLC_WRITE_BYTES]),
+                                 sum->dram_read_bytes + times * (double)n[ACT_DRAM_READ_BYTES],
+                                 sum->dram_written_bytes + times * (double)n[ACT_DRAM_WRITE_BYTES]};
     if (r->seconds - k->device_seconds > sum->launch_seconds) {
         sum->launch_seconds = r->seconds - k->device_seconds;
         sum->launch_joules = k->launch_joules;
@@ -145,7 +149,31 @@ void language_sum_add(struct language_sum *sum, const struct language_sum *part)
                                  sum->launch_joules + part->launch_joules,
                                  sum->launch_shape,
                                  sum->kernels + part->kernels,
-                                 sum->launches + part->launches};
+                                 sum->launches + part->launches,
+                                 sum->slc_bytes + part->slc_bytes,
+                                 sum->dram_read_bytes + part->dram_read_bytes,
+                                 sum->dram_written_bytes + part->dram_written_bytes};
+}
+
+double language_unit_between_s(const struct language_unit *unit)
+{
+    return unit->between_s;
+}
+
+bool language_unit_overlap(struct language_unit *u, struct language_sum *sum, double seconds, struct orch_error *error)
+{
+    const double shorter = sum->seconds > 0 ? 1 - seconds / sum->seconds : 1;
+    double idle_j = 0;
+    sum->seconds *= shorter;
+    sum->seconds_low *= shorter;
+    sum->seconds_high *= shorter;
+    u->seconds -= seconds;
+    if (u->has_energy && !run_joules_without_idle(&u->model, u->request->celsius, seconds, u->result, &idle_j))
+        return orch_no_memory(error);
+    sum->joules -= idle_j;
+    sum->joules_low -= idle_j;
+    sum->joules_high -= idle_j;
+    return true;
 }
 
 bool language_unit_close_steps(struct language_unit *u, struct language_sum *sum, double steps, struct orch_error *error)
