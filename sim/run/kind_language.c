@@ -173,8 +173,11 @@ static bool check_combined(const struct language_work *w, struct orch_error *err
     const struct language_options *const o = &w->options;
     const char *const option = o->prefill_unit ? "prefill-unit" : o->prompt_cache ? "prompt-cache" : o->draft ? "draft" : NULL;
     if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " and " ORCH_OPTION("unit") " combined: each layer has its unit", option);
-    return w->model.shape.layers > 0;
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " and " ORCH_OPTION("unit") " combined: each layer has its unit",
+                         option);
+    return !w->model.shape.family->encoder ||
+           orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " combined: %s has an encoder; its layers stay on one unit",
+                     w->model.name);
 }
 
 /* Keys and values of the Neural Engine are f16, those of the others f32. */
@@ -334,7 +337,10 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
                 run_assumption_add(
                     list, "launches", "inferred",
                     "the kernels of a pass are one command buffer, in which each waits for the one before it (gpu.between_us)"));
-    return run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
+    char layers[80];
+    language_shards_write(&w->shards, layers, sizeof layers);
+    return (!w->shards.count || run_assumption_add(list, "layers", "inferred", layers)) &&
+           run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
            run_assumption_add(
                list, "cache", "inferred",
                w->cache.type && w->cache.type->values > 1
@@ -380,6 +386,8 @@ static bool add_counters(const struct language_work *w, struct run_result *r)
               run_values_add(&r->counters, LANGUAGE_CACHE_BYTES, (double)w->cache_bytes) &&
               run_values_add(&r->counters, "language.kernels", (double)(w->prefill.kernels + w->decode.kernels));
     ok = ok && language_room_count(w, r);
+    if (ok && w->shards.count && w->lost_seconds > 0)
+        ok = run_values_add(&r->counters, LANGUAGE_LOST_SECONDS, w->lost_seconds);
     if (ok && w->batch)
         ok = run_values_add(&r->counters, LANGUAGE_PASSES, (double)w->passes);
     if (ok && w->options.draft)

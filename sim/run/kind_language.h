@@ -15,7 +15,7 @@ struct language_work {
     struct token_text text;
     unsigned context;
     struct language_cache_form cache;
-    struct language_shards shards; /* units of the layers; none: one has all */
+    struct language_shards shards;   /* units of the layers; none: one has all */
     struct language_pages_use pages; /* where the cache is in pages */
     const char *stop;                /* why generation ended */
     const char *stop_word;           /* that ended it; NULL = none */
@@ -24,6 +24,7 @@ struct language_work {
     unsigned proposed, accepted, passes; /* passes: over several tokens */
     struct language_batch *batch;        /* several prompts; NULL = one */
     unsigned decoded;                    /* steps of decode */
+    double lost_seconds;                 /* of kernels on several units, which share memory */
     unsigned cached;                     /* tokens of the prompt that a file had */
     uint64_t weight_bytes, cache_bytes;
     struct power_profile profile; /* of a pass over the prompt and all steps */
@@ -51,6 +52,8 @@ const struct block_format *language_format(const struct run *run, struct orch_er
 /* language_time.c: a prompt and so many steps behind it, by the shapes of their kernels; and whether the model fits the machine.
  */
 bool language_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+/* Units for the layers where several have them and none was given. */
+bool language_choose_layers(struct run *run, struct orch_error *error);
 bool language_fits(const struct run *run, struct orch_error *error);
 
 /* language_room.c: how the caches of so many sequences lie in memory. False with what does not fit. */

@@ -48,6 +48,7 @@ struct language_options {
 #define LANGUAGE_PASSES           "language.passes"       /* of several sequences, a token of each */
 #define LANGUAGE_WEIGHT_BYTES     "language.weight_bytes"
 #define LANGUAGE_CACHE_BYTES      "language.cache_bytes"
+#define LANGUAGE_LOST_SECONDS     "language.lost_seconds" /* of kernels on several units, because others used memory meanwhile */
 /* Of a cache in pages: of the pool; taken when most were; bytes in those that no token has; pieces that do not follow one
  * another, of one sequence, at most. */
 #define LANGUAGE_PAGES             "language.pages"

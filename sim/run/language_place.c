@@ -189,12 +189,12 @@ static bool place_all(struct language_stepper *s)
     bool ok = place_matrix(s, &s->ends.head, 1, &s->head) && place_norm(s, &s->ends.last_norm, p->width, &s->last_norm);
     language_enter(s, widest_part(s));
     ok = ok && place_values(s, n * p->width, &s->stream) && place_values(s, n * p->width, &s->normed) &&
-              place_values(s, n * p->width, &s->mixed) && place_values(s, queries, &s->query) &&
-              place_values(s, queries, &s->turned_query) && place_values(s, queries, &s->attended) &&
-              place_values(s, keys, &s->key) && (!(s->cached || s->cache.page) || place_values(s, keys, &s->turned_key)) &&
-              place_values(s, n * p->feed_forward, &s->gate) && place_values(s, n * p->feed_forward, &s->up) &&
-              place_values(s, p->vocabulary, &s->logits) && place_values(s, n * p->width, &s->row) &&
-              place(s, NULL, sizeof(float) * n * p->width, &s->table);
+         place_values(s, n * p->width, &s->mixed) && place_values(s, queries, &s->query) &&
+         place_values(s, queries, &s->turned_query) && place_values(s, queries, &s->attended) && place_values(s, keys, &s->key) &&
+         (!(s->cached || s->cache.page) || place_values(s, keys, &s->turned_key)) &&
+         place_values(s, n * p->feed_forward, &s->gate) && place_values(s, n * p->feed_forward, &s->up) &&
+         place_values(s, p->vocabulary, &s->logits) && place_values(s, n * p->width, &s->row) &&
+         place(s, NULL, sizeof(float) * n * p->width, &s->table);
     language_enter(s, language_layer_part(s, 0));
     ok = ok && place_vector(s, &scale, 1, &s->scale);
     language_enter(s, widest_part(s));

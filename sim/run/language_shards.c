@@ -8,10 +8,11 @@
 
 static bool refuse(const char *text, struct orch_error *error)
 {
-    return orch_fail(error, ORCH_USAGE,
-                     ORCH_OPTION("layers") " %.60s: units and their layers, first ones first, as gpu=8,ane=3,amx=1 (cpu, amx, gpu, ane; "
-                                           "cpu and amx are the same cores)",
-                     text);
+    return orch_fail(
+        error, ORCH_USAGE,
+        ORCH_OPTION("layers") " %.60s: units and their layers, first ones first, as gpu=8,ane=3,amx=1 (cpu, amx, gpu, ane; "
+                              "cpu and amx are the same cores)",
+        text);
 }
 
 static enum orch_part part_named(const char *name, size_t length)
@@ -51,9 +52,9 @@ bool language_shards_read(const char *text, unsigned layers, struct language_sha
             return refuse(text, error);
         const unsigned long count = strtoul(at + name + 1, &end, 10);
         if (count < 1 || count > layers || (*end && *end != ','))
-            return count >= 1 && count <= layers ? refuse(text, error)
-                                                 : orch_fail(error, ORCH_USAGE,
-                                                             ORCH_OPTION("layers") " %.60s: the model has %u layers", text, layers);
+            return count >= 1 && count <= layers
+                       ? refuse(text, error)
+                       : orch_fail(error, ORCH_USAGE, ORCH_OPTION("layers") " %.60s: the model has %u layers", text, layers);
         s->shard[s->count++] = (struct language_shard){part, (unsigned)count};
         sum += count;
         at = end;
@@ -69,7 +70,8 @@ void language_shards_write(const struct language_shards *s, char *text, size_t s
     size_t at = 0;
     text[0] = '\0';
     for (unsigned i = 0; i < s->count && at < size; i++)
-        at += (size_t)snprintf(text + at, size - at, "%s%s=%u", i ? "," : "", orch_part_name(s->shard[i].part), s->shard[i].layers);
+        at +=
+            (size_t)snprintf(text + at, size - at, "%s%s=%u", i ? "," : "", orch_part_name(s->shard[i].part), s->shard[i].layers);
 }
 
 enum orch_part language_shards_part(const struct language_shards *s, unsigned layer)

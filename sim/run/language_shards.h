@@ -1,5 +1,5 @@
-/* Layers of a language model on several units, one after another: the values behind the last layer of a unit are what the next one
- * goes on with, in the memory that all of them see. */
+/* Layers of a language model on several units, one after another: the values behind the last layer of a unit are what the next
+ * one goes on with, in the memory that all of them see. */
 #ifndef ORCHARD_SIM_RUN_LANGUAGE_SHARDS_H
 #define ORCHARD_SIM_RUN_LANGUAGE_SHARDS_H
 

@@ -267,7 +267,8 @@ bool network_schedule_run(struct network_schedule *s, struct run_network *n, str
     bool ok = open_builder(&b, n, s, error);
     r->chain_ns = ok ? rank_all(s, &b.cost) : 0;
     struct place *const order = in_order(s);
-    ok = ok && ((order && build(&b, order)) || orch_no_memory(error)) && slices_run(b.memory.slices, NULL, NULL, &r->end_ns, error);
+    ok = ok && ((order && build(&b, order)) || orch_no_memory(error)) &&
+         slices_run(b.memory.slices, NULL, NULL, &r->end_ns, error);
     for (size_t i = 0; ok && i < s->items; i++)
         ok = tell_kernel(&b, &s->item[i], n, r) || orch_no_memory(error);
     ok = ok && (read_busy(&b, r) || orch_no_memory(error));

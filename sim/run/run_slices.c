@@ -30,8 +30,8 @@ int run_slices_add(struct run_slices *s, const struct run_piece *p, int queue, c
 {
     const double dram = dram_share_bytes(&s->share, p->dram_read_bytes, p->dram_written_bytes);
     /* With bursts a mean rate may come out above the capacity, although that sufficed when alone. */
-    const double bytes[RUN_SHARED] = {[RUN_SLC] = fmin(p->slc_bytes, p->ns * s->capacity[RUN_SLC]),
-                                      [RUN_DRAM] = fmin(dram, p->ns * s->capacity[RUN_DRAM])};
+    const double bytes[RUN_SHARED] = {
+        [RUN_SLC] = fmin(p->slc_bytes, p->ns * s->capacity[RUN_SLC]), [RUN_DRAM] = fmin(dram, p->ns * s->capacity[RUN_DRAM])};
     const struct slice slice = {.name = "kernel", .queue = queue, .alone_ns = p->ns, .bytes = bytes, .requesters = 1};
     return slices_add(s->slices, &slice, after, afters);
 }
