@@ -39,6 +39,9 @@ struct language_parts language_parts(const struct run *run);
 /* The share of the multiply-adds that these did. */
 double language_share(const struct run *run, const struct language_unit *unit);
 
+/* kind_language_check.c: False with what does not go together. */
+bool language_check(const struct run *run, struct orch_error *error);
+
 /* The unit of the draft; PART_COUNT when there is none of that name. */
 enum orch_part language_draft_part(const struct run *run);
 

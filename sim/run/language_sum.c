@@ -57,6 +57,16 @@ static bool add_parts(struct language_unit *u, const struct run_result *r, doubl
     return ok;
 }
 
+/* Where the bytes of a chip of two dies went: what crossed the link between them, too. */
+static bool add_dies(struct language_unit *u, const struct run_result *r, double times)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < r->counters.count; i++)
+        if (strncmp(r->counters.item[i].name, "traffic.die", 11) == 0)
+            ok = run_values_add(&u->result->counters, r->counters.item[i].name, times * r->counters.item[i].value);
+    return ok;
+}
+
 /* Adds `times` kernels of a known shape. */
 bool language_add(struct language_unit *u, const struct known_shape *k, double times, struct language_sum *sum)
 {
@@ -100,7 +110,7 @@ bool language_add(struct language_unit *u, const struct known_shape *k, double t
         u->stall_seconds += seconds * r->stalls.item[i].value;
         ok = run_values_add(&u->result->stalls, r->stalls.item[i].name, seconds * r->stalls.item[i].value);
     }
-    ok = ok && add_parts(u, r, times * joules_share);
+    ok = ok && add_parts(u, r, times * joules_share) && add_dies(u, r, times);
     u->result->watts_peak = fmax(u->result->watts_peak, r->watts_peak);
     const struct run_assumption *const adopted = run_assumption_find(&r->assumptions, RUN_ENERGY_ADOPTED);
     if (ok && adopted && !run_assumption_find(&u->result->assumptions, RUN_ENERGY_ADOPTED))
