@@ -27,6 +27,7 @@ enum routine_type {
     ROUTINE_Q4_0,
     ROUTINE_Q8_0,
     ROUTINE_Q4_K,
+    ROUTINE_Q6_K,
     ROUTINE_TYPES
 };
 const char *routine_type_name(enum routine_type type); /* "f32" ..., spelt as for --precision */

@@ -22,6 +22,13 @@ struct block_q4_k {
     uchar pair[128]; // 32 bytes for each 64 elements: the first 32 low, the others high
 };
 
+struct block_q6_k {
+    uchar pair[128]; // of each half: 32 bytes of the first and third group, 32 of the second and fourth
+    uchar upper[64]; // two bits above each nibble
+    char part[16];   // scales
+    half scale;
+};
+
 // Where the rows of a simdgroup begin, in elements of 16 bits; rows behind the last one are read as the last one.
 template <uint ROWS> static void begin_rows(thread uint *at, uint row, uint first_block, uint unit, constant vector_sizes &s)
 {
@@ -205,6 +212,50 @@ template <uint ROWS, uint GROUPS>
     }
 }
 
+// Sixteen lanes share a block of 256: four neighbours of each of four groups of 32, in one half of it.
+template <uint ROWS, uint GROUPS>
+[[kernel]] void vector_q6_k(device const block_q6_k *matrix [[buffer(0)]], device const float *vector [[buffer(1)]],
+                            device float *out [[buffer(2)]], constant vector_sizes &s [[buffer(3)]],
+                            uint group [[threadgroup_position_in_grid]], uint simdgroup [[simdgroup_index_in_threadgroup]],
+                            uint lane [[thread_index_in_simdgroup]])
+{
+    const uint blocks = s.in / 256, row = (group * GROUPS + simdgroup) * ROWS;
+    const uint place = lane / 2, upper_half = place / 8, begin = place % 8 * 4;
+    const uint weight = upper_half * 128 + begin, low = upper_half * 64 + begin, up = upper_half * 32 + begin,
+               own = upper_half * 8 + begin / 16;
+    float sum[ROWS];
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++)
+        sum[r] = 0;
+    for (uint b = lane % 2; b < blocks; b += 2) {
+        device const float *const at = vector + b * 256 + weight;
+        float x[16];
+#pragma unroll
+        for (uint i = 0; i < 16; i++)
+            x[i] = at[i / 4 * 32 + i % 4];
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++) {
+            if (ROWS > 1 && row + r >= s.out)
+                continue;
+            device const block_q6_k *const from = matrix + (ulong)min(row + r, s.out - 1) * blocks + b;
+            device const uchar *const first = from->pair + low, *const second = first + 32, *const bits = from->upper + up;
+            device const char *const scale = from->part + own;
+            float four[4] = {};
+#pragma unroll
+            for (uint i = 0; i < 4; i++) {
+                const uint a = first[i], c = second[i], u = bits[i];
+                four[0] += x[i] * (float)((int)(a & 15 | (u & 3) << 4) - 32);
+                four[1] += x[4 + i] * (float)((int)(c & 15 | (u & 12) << 2) - 32);
+                four[2] += x[8 + i] * (float)((int)(a >> 4 | u & 48) - 32);
+                four[3] += x[12 + i] * (float)((int)(c >> 4 | (u & 192) >> 2) - 32);
+            }
+            sum[r] += (float)from->scale * (four[0] * (float)scale[0] + four[1] * (float)scale[2] + four[2] * (float)scale[4] +
+                                            four[3] * (float)scale[6]);
+        }
+    }
+    end_rows<ROWS>(sum, row, lane, s, out);
+}
+
 // A threadgroup of one simdgroup for each row.
 template <typename T, typename V>
 [[kernel]] void vector_plain(device const T *matrix [[buffer(0)]], device const V *vector [[buffer(1)]], device V *out [[buffer(2)]],
@@ -332,6 +383,8 @@ VECTOR(q8_0, 4, 2)
 VECTOR(q8_0, 2, 4)
 VECTOR(q4_k, 4, 1)
 VECTOR(q4_k, 2, 2)
+VECTOR(q6_k, 1, 2)
+VECTOR(q6_k, 2, 2)
 #define PLAIN(name, T, V) \
     template [[host_name("ggml_mul_mv_" name)]] kernel void vector_plain<T, V>(device const T *, device const V *, device V *, \
                                                                               constant vector_sizes &, uint, uint);
