@@ -75,7 +75,7 @@ static bool is_plain(const char *format)
 static void project(struct pass *p, const char *what, unsigned tokens, uint64_t rows, unsigned columns, bool bias,
                     const char *missing)
 {
-    static const char *const quantised[] = {"q4_0", "q8_0", "q4_k"};
+    static const char *const quantised[] = {"q4_0", "q8_0", "q4_k", "q6_k"};
     const char *const format = shape_format_of(p->matrices, columns)->name;
     const double macs = (double)tokens * (double)rows * columns;
     const unsigned long long many = rows;
@@ -304,6 +304,8 @@ bool kernel_calls_of(const struct language_shape *shape, const struct block_form
     if (calls->as_ggml)
         p->values = "f32";
     normalise(p, "output_norm", p->sequences, shape->width); /* only what follows the last token of each is asked for */
+    if (!shape->tied)
+        p->matrices = shape_head_format_of(matrices, shape->width);
     project(p, "output", p->sequences, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
     call(p, "argmax", p->values, NULL, 0, "reduce:%ux%u,op=argmax", p->sequences, shape->vocabulary);
     return p->ok;

@@ -51,7 +51,7 @@ static bool multiply_vector(struct language_stepper *s, const char *title, const
     const bool wide = strcmp(format, "f16") == 0 || strcmp(format, "bf16") == 0;
     const struct language_call call = {.title = title,
                                        .precision = format,
-                                       .part = s->part,
+                                       .part = s->part == PART_AMX && strcmp(format, "f32") != 0 ? PART_CPU : s->part,
                                        .input = {data, from},
                                        .inputs = 2,
                                        .result = to,
@@ -60,7 +60,8 @@ static bool multiply_vector(struct language_stepper *s, const char *title, const
                               wide ? ",vectors=f32" : "");
 }
 
-/* The AMX block multiplies by f32: cores widen some rows at a time, which the block finds in the cache. */
+/* The AMX block multiplies by f32: cores widen some rows at a time, which the block finds in the cache. What they do not widen
+ * they multiply themselves. */
 static bool multiply_panels(struct language_stepper *s, const char *title, const struct placed_matrix *m, uint64_t first,
                             const struct language_buffer *from, const struct language_buffer *to)
 {
@@ -81,7 +82,7 @@ static bool multiply_one(struct language_stepper *s, const char *title, const st
                          const struct language_buffer *from, const struct language_buffer *to)
 {
     const struct language_buffer data = rows_of(m, first, m->rows);
-    if (s->part == PART_AMX && strcmp(m->format, "f32") != 0)
+    if (s->part == PART_AMX && language_format_widens(m->format))
         return multiply_panels(s, title, m, first, from, to);
     return multiply_vector(s, title, m->format, m->columns, m->rows, &data, from, to);
 }

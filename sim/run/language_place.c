@@ -69,7 +69,7 @@ static bool is_one_of(const char *format, const char *const *names, size_t count
 
 static bool has_products(const struct language_stepper *s, const char *format)
 {
-    static const char *const names[] = {"f32", "f16", "bf16", "q4_0", "q8_0", "q4_k"};
+    static const char *const names[] = {"f32", "f16", "bf16", "q4_0", "q8_0", "q4_k", "q6_k"};
     return s->turned ? strcmp(format, "f16") == 0 : is_one_of(format, names, sizeof names / sizeof *names);
 }
 
@@ -97,7 +97,7 @@ static bool place_matrix(struct language_stepper *s, const struct decoder_matrix
     if (!has_products(s, to->format))
         return orch_fail(s->error, ORCH_UNMODELLED, "%s: tensor '%s' is in %s; products of the %s", s->model->name,
                          m->tensor->name, to->format,
-                         s->turned ? "Neural Engine have f16 weights" : "units have f32, f16, bf16, q4_0, q8_0 and q4_k");
+                         s->turned ? "Neural Engine have f16 weights" : "units have f32, f16, bf16, q4_0, q8_0, q4_k and q6_k");
     s->weight_bytes += bytes;
     if (language_format_widens(to->format) && to->rows * to->columns > s->widened_values)
         s->widened_values = to->rows * to->columns;

@@ -4,6 +4,7 @@
  * on the line through its neighbours. Everything else is timed once.
  */
 #include "sim/chip/chip_units.h"
+#include "sim/run/language_step_internal.h"
 #include "sim/run/language_time_internal.h"
 
 #include <math.h>
@@ -139,6 +140,19 @@ static bool add_widened(const struct timed *t, const struct kernel_call *c, doub
             orch_no_memory(t->error));
 }
 
+/* Matrices in blocks that nobody widens: a vector for each token. */
+static bool add_each(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
+{
+    unsigned tokens, columns;
+    unsigned long long rows;
+    struct kernel_call one = *c;
+    if (sscanf(c->kernel, "gemm:%ux%llux%u", &tokens, &rows, &columns) != 3)
+        return orch_fail(t->error, ORCH_INTERNAL, "%s: no product", c->kernel);
+    snprintf(one.kernel, sizeof one.kernel, "gemv:%llux%u", rows, columns);
+    one.missing = NULL;
+    return language_time_call(t, &one, tokens * times, sum);
+}
+
 /* Rows of the table that are read; cores do it, but a pass of ggml is the GPU's as a whole. */
 static bool add_embedding(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
@@ -178,7 +192,7 @@ bool language_time_call(const struct timed *t, const struct kernel_call *c, doub
     if (part == PART_ANE)
         return add_turned(t, c, times, sum);
     if (is(c, "gemm") && blocks)
-        return add_widened(t, c, times, sum);
+        return (language_format_widens(c->precision) ? add_widened : add_each)(t, c, times, sum);
     if (c->missing && !note_missing(t, c->what, c->missing))
         return false;
     return add(t, c->what, part, is(c, "copy") && part == PART_CPU ? "f32" : c->precision, product || attention, c->kernel, times,

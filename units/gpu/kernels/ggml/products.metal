@@ -212,46 +212,50 @@ template <uint ROWS, uint GROUPS>
     }
 }
 
-// Sixteen lanes share a block of 256: four neighbours of each of four groups of 32, in one half of it.
+// Sixteen lanes share a block of 256: four neighbours of each of four groups of 32, in one half of it. ggml says bytes; they are read as
+// words of 16 bits, as its other kernels do, which Apple's compiler is taken to make of them.
 template <uint ROWS, uint GROUPS>
 [[kernel]] void vector_q6_k(device const block_q6_k *matrix [[buffer(0)]], device const float *vector [[buffer(1)]],
                             device float *out [[buffer(2)]], constant vector_sizes &s [[buffer(3)]],
                             uint group [[threadgroup_position_in_grid]], uint simdgroup [[simdgroup_index_in_threadgroup]],
                             uint lane [[thread_index_in_simdgroup]])
 {
+    constexpr uint UNIT = sizeof(block_q6_k), UPPER = 128, SCALES = 192, SCALE = 208;
+    device const uchar *const bytes = (device const uchar *)matrix;
+    device const half *const halves = (device const half *)matrix;
     const uint blocks = s.in / 256, row = (group * GROUPS + simdgroup) * ROWS;
-    const uint place = lane / 2, upper_half = place / 8, begin = place % 8 * 4;
-    const uint weight = upper_half * 128 + begin, low = upper_half * 64 + begin, up = upper_half * 32 + begin,
-               own = upper_half * 8 + begin / 16;
-    float sum[ROWS];
+    const uint place = lane / 2, half_of = place / 8, begin = place % 8 * 4;
+    const uint low = half_of * 64 + begin, up = UPPER + half_of * 32 + begin, own = SCALES + half_of * 8 + begin / 16;
+    uint at[ROWS], x = lane % 2 * 256 + half_of * 128 + begin;
+    float sum[ROWS] = {};
 #pragma unroll
     for (uint r = 0; r < ROWS; r++)
-        sum[r] = 0;
+        at[r] = (min(row + r, s.out - 1) * blocks + lane % 2) * UNIT;
     for (uint b = lane % 2; b < blocks; b += 2) {
-        device const float *const at = vector + b * 256 + weight;
-        float x[16];
-#pragma unroll
-        for (uint i = 0; i < 16; i++)
-            x[i] = at[i / 4 * 32 + i % 4];
+        device const float4 *const from = (device const float4 *)(vector + x);
+        const float4 values[4] = {from[0], from[8], from[16], from[24]};
 #pragma unroll
         for (uint r = 0; r < ROWS; r++) {
-            if (ROWS > 1 && row + r >= s.out)
-                continue;
-            device const block_q6_k *const from = matrix + (ulong)min(row + r, s.out - 1) * blocks + b;
-            device const uchar *const first = from->pair + low, *const second = first + 32, *const bits = from->upper + up;
-            device const char *const scale = from->part + own;
+            device const ushort *const first = (device const ushort *)(bytes + (at[r] + low)),
+                                *const upper = (device const ushort *)(bytes + (at[r] + up));
+            device const char *const scale = (device const char *)bytes + (at[r] + own);
             float four[4] = {};
 #pragma unroll
             for (uint i = 0; i < 4; i++) {
-                const uint a = first[i], c = second[i], u = bits[i];
-                four[0] += x[i] * (float)((int)(a & 15 | (u & 3) << 4) - 32);
-                four[1] += x[4 + i] * (float)((int)(c & 15 | (u & 12) << 2) - 32);
-                four[2] += x[8 + i] * (float)((int)(a >> 4 | u & 48) - 32);
-                four[3] += x[12 + i] * (float)((int)(c >> 4 | (u & 192) >> 2) - 32);
+                const uint down = i % 2 * 8, a = first[i / 2] >> down, c = first[16 + i / 2] >> down, u = upper[i / 2] >> down;
+                four[0] += values[0][i] * (float)(short)((a & 15 | (u & 3) << 4) - 32);
+                four[1] += values[1][i] * (float)(short)((c & 15 | (u & 12) << 2) - 32);
+                four[2] += values[2][i] * (float)(short)((a >> 4 & 15 | u & 48) - 32);
+                four[3] += values[3][i] * (float)(short)((c >> 4 & 15 | (u & 192) >> 2) - 32);
             }
-            sum[r] += (float)from->scale * (four[0] * (float)scale[0] + four[1] * (float)scale[2] + four[2] * (float)scale[4] +
-                                            four[3] * (float)scale[6]);
+            float all = 0;
+#pragma unroll
+            for (uint i = 0; i < 4; i++)
+                all += four[i] * (float)scale[2 * i];
+            sum[r] += (float)halves[(at[r] + SCALE) / 2] * all;
+            at[r] += 2 * UNIT;
         }
+        x += 2 * 256;
     }
     end_rows<ROWS>(sum, row, lane, s, out);
 }
