@@ -26,6 +26,7 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
         .prompt_cache = api_value(a, "prompt-cache"),
         .prompts = api_value(a, "prompts"),
         .kv_cache = api_value(a, "kv-cache"),
+        .layers = api_value(a, "layers"),
         .sequences = (unsigned)sequences,
         .batch = (unsigned)batch,
         .draft = api_value(a, "draft"),
@@ -51,10 +52,10 @@ static bool read_stops(const struct api_args *a, struct language_options *o, str
 bool verb_run_language_read(const struct api_args *a, struct language_options *o, struct run_request *request,
                             struct orch_error *error)
 {
-    static const char *const names[] = {"prompt-text",  "prompt",    "generate",   "context",      "temperature",
-                                        "prefill-unit", "top-k",     "top-p",      "min-p",        "repeat-penalty",
-                                        "repeat-last",  "draft",     "draft-unit", "draft-tokens", "prompt-cache",
-                                        "prompts",      "sequences", "batch",      "kv-cache",     "stop"};
+    static const char *const names[] = {
+        "prompt-text",  "prompt",  "generate",       "context",     "temperature", "prefill-unit", "top-k",
+        "top-p",        "min-p",   "repeat-penalty", "repeat-last", "draft",       "draft-unit",   "draft-tokens",
+        "prompt-cache", "prompts", "sequences",      "batch",       "kv-cache",    "stop",         "layers"};
     bool any = false;
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         any |= api_has(a, names[i]);

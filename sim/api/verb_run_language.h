@@ -24,7 +24,8 @@
     {"repeat-last", 0, "N", false, "language models: how many tokens are recent (default 64)"}, \
     {"stop", 0, "TEXT", true, "language models: generation ends where this would follow (up to 8)"}, \
     {"prompt-cache", 0, "FILE", false, "language models: keys and values of the prompt are taken from FILE, and written there"}, \
-    {"kv-cache", 0, "TYPE", false, "language models: keys and values are kept as f16 or q8_0 (default: as values are, f32; ggml: f16)"}, \
+    {"kv-cache", 0, "FORM", false, "language models: keys and values as f16 or q8_0 (default: as values are), in pages (paged[:TOKENS[:PAGES]]), or q8_0,paged"}, \
+    {"layers", 0, "UNIT=N,...", false, "language models on " ORCH_OPTION("unit") " combined: how many layers each unit has, first ones first (default: chosen)"}, \
     {"draft", 0, "FILE.gguf", false, "language models: a small one with the same tokens that proposes them (speculative decoding)"}, \
     {"draft-unit", 0, "UNIT", false, "language models: whose kernels the draft runs on (default: those of the model)"}, \
     {"draft-tokens", 0, "N", false, "language models: tokens that the draft proposes at a time (default 4)"}

@@ -75,7 +75,7 @@ static bool is_plain(const char *format)
 static void project(struct pass *p, const char *what, unsigned tokens, uint64_t rows, unsigned columns, bool bias,
                     const char *missing)
 {
-    static const char *const quantised[] = {"q4_0", "q8_0", "q4_k"};
+    static const char *const quantised[] = {"q4_0", "q8_0", "q4_k", "q6_k"};
     const char *const format = shape_format_of(p->matrices, columns)->name;
     const double macs = (double)tokens * (double)rows * columns;
     const unsigned long long many = rows;
@@ -147,9 +147,12 @@ static void attend(struct pass *p)
     keep(p, "cache_k");
     keep(p, "cache_v");
     p->times *= p->sequences; /* over caches of their own */
+    char pages[40] = "";
+    if (p->calls->page)
+        snprintf(pages, sizeof pages, ",page=%u,pages=%u", p->calls->page, p->calls->pages);
     if (p->past || p->each == 1)
-        call(p, "attention", own ? "f32" : p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s", s->heads,
-             keys, s->head_size, s->kv_heads, p->each, own ? ",cached=" : "", own ? own->name : "");
+        call(p, "attention", own ? "f32" : p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s%s", s->heads,
+             keys, s->head_size, s->kv_heads, p->each, own ? ",cached=" : "", own ? own->name : "", pages);
     else
         call(p, "attention", p->values, missing, macs, "attention:h=%u,s=%u,d=%u,causal=1,kvh=%u", s->heads, keys, s->head_size,
              s->kv_heads);
@@ -301,6 +304,8 @@ bool kernel_calls_of(const struct language_shape *shape, const struct block_form
     if (calls->as_ggml)
         p->values = "f32";
     normalise(p, "output_norm", p->sequences, shape->width); /* only what follows the last token of each is asked for */
+    if (!shape->tied)
+        p->matrices = shape_head_format_of(matrices, shape->width);
     project(p, "output", p->sequences, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
     call(p, "argmax", p->values, NULL, 0, "reduce:%ux%u,op=argmax", p->sequences, shape->vocabulary);
     return p->ok;

@@ -25,7 +25,8 @@ struct kernel_calls {
     unsigned sequences;
     /* Format of keys and values in the cache: halves or q8_0 that kernels make of values; NULL = as values are, of ggml f16. */
     const struct block_format *cached;
-    unsigned encoded; /* tokens of the text that an encoder reads; 0 = its context */
+    unsigned page, pages; /* tokens of a page that the cache lies in, pages of all sequences; 0 = one piece each */
+    unsigned encoded;     /* tokens of the text that an encoder reads; 0 = its context */
 };
 
 /* A pass over `tokens` tokens of each sequence behind `past` others that are in the cache, with matrices in one format. The list

@@ -92,7 +92,9 @@ struct shape_sizes shape_sizes(const struct language_shape *shape);
 /* What stores rows of so many values when a format is wanted: for rows that are no multiple of 256 another format of about the
  * same size, for rows that no block fits f16. */
 const struct block_format *shape_format_of(const struct block_format *wanted, uint64_t columns);
-/* Bytes of all weights with matrices in one format, as far as rows are multiples of its block. */
+/* What stores a head that is no embedding: in files of four to five bits a weight q6_k, for rows of whole blocks of it. */
+const struct block_format *shape_head_format_of(const struct block_format *wanted, uint64_t columns);
+/* Bytes of all weights with matrices in one format, as far as rows are multiples of its block, and the head in its own. */
 uint64_t shape_bytes(const struct language_shape *shape, const struct block_format *format);
 /* Keys and values of one token of the context, in bytes of `value_bytes` a number. */
 uint64_t shape_cache_bytes(const struct language_shape *shape, unsigned value_bytes);

@@ -1,6 +1,7 @@
-/* Kinds "language", "language-amx", "language-gpu", "language-ane" and "language-hybrid": a language model that reads a prompt
- * and goes on with it, by kernels of a unit, one after another; hybrid: the GPU reads, CPU cores go on. A file generates text;
- * with --mode timing, and for models without weights, kernels are timed by shape.
+/* Kinds "language", "language-amx", "language-gpu", "language-ane", "language-hybrid" and "language-combined": a language model
+ * that reads a prompt and goes on with it, by kernels of a unit, one after another; hybrid: the GPU reads, CPU cores go on;
+ * combined: several units have its layers. A file generates text; with --mode timing, and for models without weights, kernels are
+ * timed by shape.
  */
 #include "sim/run/kind_language.h"
 
@@ -48,8 +49,19 @@ enum orch_part language_draft_part(const struct run *run)
     return w->options.draft_unit ? part_named(w->options.draft_unit) : language_parts(run).rest;
 }
 
+bool language_is_combined(const struct run *run)
+{
+    return run->kind == &run_kind_language_combined;
+}
+
 double language_share(const struct run *run, const struct language_unit *unit)
 {
+    const struct language_shards *const shards = &((const struct language_work *)run->work)->shards;
+    double sum = 0;
+    for (unsigned i = 0; i < shards->count; i++)
+        sum += language_unit_share(unit, shards->shard[i].part);
+    if (shards->count)
+        return sum;
     const struct language_parts parts = language_parts(run);
     return language_unit_share(unit, parts.rest) + (parts.prompt != parts.rest ? language_unit_share(unit, parts.prompt) : 0);
 }
@@ -101,6 +113,12 @@ static bool open_workload(struct run *run, struct orch_error *error)
     snprintf(run->program_name, sizeof run->program_name, "%.200s", w->model.name);
     if (q->language)
         w->options = *q->language;
+    if (w->options.layers && !language_is_combined(run))
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("layers") " %s: of several units (" ORCH_OPTION("unit") " combined)",
+                         w->options.layers);
+    if (!language_cache_form_read(w->options.kv_cache, &w->cache, error) ||
+        (w->options.layers && !language_shards_read(w->options.layers, w->model.shape.layers, &w->shards, error)))
+        return false;
     w->options.generate = w->options.generate ? w->options.generate : GENERATE_USUALLY;
     if (w->options.prompt_alone)
         w->options.generate = 0;
@@ -120,99 +138,6 @@ static void close_workload(struct run *run)
     token_text_free(&w->text);
     language_model_close(&w->model);
     language_model_close(&w->draft);
-}
-
-static bool check_timing(const struct run *run, struct orch_error *error)
-{
-    const struct run_request *const q = run->request;
-    const struct language_work *const w = run->work;
-    if (w->options.prompt_alone && !w->options.prompt)
-        return orch_fail(error, ORCH_USAGE,
-                         ORCH_OPTION("generate") " 0 without a prompt: nothing would run (" ORCH_OPTION("prompt") " N)");
-    if (w->model.shape.family->encodes_text && !w->options.prompt)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt") " N: tokens of the text that the encoder of %s reads",
-                         w->model.name);
-    if (w->options.prompt_text)
-        return orch_fail(
-            error, ORCH_USAGE,
-            ORCH_OPTION("prompt-text") ": time alone has no text; " ORCH_OPTION("prompt") " N is a prompt of N tokens");
-    if (w->options.stops)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("stop") ": time alone has no text (" ORCH_OPTION("mode") " full)");
-    if (w->options.prompts)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompts") ": time alone has no texts (" ORCH_OPTION("mode") " full)");
-    if (w->options.prompt_cache)
-        return orch_fail(error, ORCH_USAGE,
-                         ORCH_OPTION("prompt-cache") ": time alone has no keys and values (" ORCH_OPTION("mode") " full)");
-    if (w->options.draft)
-        return orch_fail(error, ORCH_USAGE,
-                         ORCH_OPTION("draft") ": how many tokens are accepted depends on values; time alone has none");
-    if (q->mode == RUN_FUNCTIONAL)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("mode") " functional: %s has no weights here, only dimensions",
-                         q->workload);
-    return language_format(run, error) && language_fits(run, error);
-}
-
-/* Keys and values of the Neural Engine are f16, those of the others f32. */
-static bool check_parts(const struct run *run, struct orch_error *error)
-{
-    const struct language_work *const w = run->work;
-    const struct language_parts parts = language_parts(run);
-    const char *const cached = w->options.kv_cache;
-    if (cached && strcmp(cached, "f16") != 0 && strcmp(cached, "q8_0") != 0)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("kv-cache") " %s: it is f16 or q8_0", cached);
-    if (cached && w->options.prompt_cache)
-        return orch_fail(
-            error, ORCH_USAGE,
-            ORCH_OPTION("kv-cache") " and " ORCH_OPTION("prompt-cache") ": files hold keys and values as they are made");
-    if (parts.prompt == PART_COUNT)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prefill-unit") " %s: it is cpu, amx, gpu or ane",
-                         w->options.prefill_unit);
-    if (language_draft_part(run) == PART_COUNT)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft-unit") " %s: it is cpu, amx, gpu or ane", w->options.draft_unit);
-    if (!w->options.draft && (w->options.draft_unit || w->options.draft_tokens))
-        return orch_fail(error, ORCH_USAGE,
-                         ORCH_OPTION("draft-unit") " and " ORCH_OPTION("draft-tokens") " are for a " ORCH_OPTION("draft"));
-    if ((parts.prompt == PART_ANE) != (parts.rest == PART_ANE) && !language_is_timing(run))
-        return orch_fail(error, ORCH_UNMODELLED,
-                         ORCH_OPTION("prefill-unit") " %s with " ORCH_OPTION(
-                             "unit") " %s: keys and values of the Neural Engine are f16, those of other units f32",
-                         orch_part_name(parts.prompt), orch_part_name(parts.rest));
-    return true;
-}
-
-static bool check(const struct run *run, struct orch_error *error)
-{
-    const struct run_request *const q = run->request;
-    const struct language_work *const w = run->work;
-    const char *const option = q->entry               ? "entry"
-                               : q->arg_count         ? "args"
-                               : q->home              ? "home"
-                               : q->sanitize          ? "sanitize"
-                               : q->profile           ? "profile"
-                               : q->input_count       ? "input"
-                               : q->output_folder     ? "output"
-                               : q->watch             ? "trace"
-                               : run_repeats(run) > 1 ? "repeat"
-                               : q->uncertainty       ? "uncertainty"
-                                                      : NULL;
-    if (option)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of language models; %s is one", option, q->workload);
-    if (!check_parts(run, error))
-        return false;
-    if (language_is_timing(run))
-        return check_timing(run, error);
-    if (!language_batch_check(w, error))
-        return false;
-    if (w->options.prompt_alone)
-        return orch_fail(error, ORCH_USAGE,
-                         ORCH_OPTION("generate") " 0: a prompt alone has a time (" ORCH_OPTION("mode") " timing), but no text");
-    if (w->options.prompt)
-        return orch_fail(error, ORCH_USAGE,
-                         ORCH_OPTION("prompt") " %u: a number of tokens is for " ORCH_OPTION(
-                             "mode") " timing; text is given by " ORCH_OPTION("prompt-text"),
-                         w->options.prompt);
-    return !q->precision || orch_fail(error, ORCH_USAGE,
-                                      ORCH_OPTION("precision") " %s: the file says in which types its weights are", q->precision);
 }
 
 const struct block_format *language_format(const struct run *run, struct orch_error *error)
@@ -247,6 +172,10 @@ static uint64_t hash(const struct run *run)
         h = checksum_add(h, o->stop[i], strlen(o->stop[i]) + 1);
     if (o->kv_cache)
         h = checksum_add(h, o->kv_cache, strlen(o->kv_cache));
+    if (o->layers)
+        h = checksum_add(h, o->layers, strlen(o->layers));
+    if (language_is_combined(run)) /* another way for the same parts */
+        h = checksum_add(h, "combined", 8);
     if (o->prompt_cache)
         h = checksum_add(h, o->prompt_cache, strlen(o->prompt_cache));
     if (o->draft) {
@@ -295,15 +224,17 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
                 run_assumption_add(
                     list, "launches", "inferred",
                     "the kernels of a pass are one command buffer, in which each waits for the one before it (gpu.between_us)"));
-    return run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
-           run_assumption_add(list, "cache", "inferred",
-                              w->options.kv_cache && strcmp(w->options.kv_cache, "q8_0") == 0
-                                  ? "keys and values are q8_0: kernels round them when they write them where attention reads"
-                              : w->options.kv_cache
-                                  ? "keys and values are float16: kernels round them when they write them where attention reads"
-                              : run->kind->part == PART_ANE
-                                  ? "keys and values are float16; kernels write them where attention reads"
-                                  : "keys and values are float32; kernels write them where attention reads") &&
+    char layers[80];
+    language_shards_write(&w->shards, layers, sizeof layers);
+    return (!w->shards.count || run_assumption_add(list, "layers", "inferred", layers)) &&
+           run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
+           run_assumption_add(
+               list, "cache", "inferred",
+               w->cache.type && w->cache.type->values > 1
+                   ? "keys and values are q8_0: kernels round them when they write them where attention reads"
+               : w->cache.type ? "keys and values are float16: kernels round them when they write them where attention reads"
+               : run->kind->part == PART_ANE ? "keys and values are float16; kernels write them where attention reads"
+                                             : "keys and values are float32; kernels write them where attention reads") &&
            run_assumption_add(list, "choice", "inferred", "choosing a token from the logits takes no time") &&
            (!w->options.prompt_cache ||
             run_assumption_add(list, "prompt cache", "inferred",
@@ -341,6 +272,9 @@ static bool add_counters(const struct language_work *w, struct run_result *r)
               run_values_add(&r->counters, LANGUAGE_WEIGHT_BYTES, (double)w->weight_bytes) &&
               run_values_add(&r->counters, LANGUAGE_CACHE_BYTES, (double)w->cache_bytes) &&
               run_values_add(&r->counters, "language.kernels", (double)(w->prefill.kernels + w->decode.kernels));
+    ok = ok && language_room_count(w, r);
+    if (ok && w->shards.count && w->lost_seconds > 0)
+        ok = run_values_add(&r->counters, LANGUAGE_LOST_SECONDS, w->lost_seconds);
     if (ok && w->batch)
         ok = run_values_add(&r->counters, LANGUAGE_PASSES, (double)w->passes);
     if (ok && w->options.draft)
@@ -420,7 +354,7 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
         .sums_joules = true,                                                                                                     \
         .open = open_workload,                                                                                                   \
         .close = close_workload,                                                                                                 \
-        .check = check,                                                                                                          \
+        .check = language_check,                                                                                                 \
         .hash = hash,                                                                                                            \
         .precision = precision,                                                                                                  \
         .bytes = bytes,                                                                                                          \
@@ -434,3 +368,4 @@ KIND(run_kind_language_amx, "language-amx", PART_AMX, NULL);
 KIND(run_kind_language_gpu, "language-gpu", PART_GPU, NULL);
 KIND(run_kind_language_ane, "language-ane", PART_ANE, NULL);
 KIND(run_kind_language_hybrid, "language-hybrid", PART_CPU, "hybrid");
+KIND(run_kind_language_combined, "language-combined", PART_CPU, "combined");

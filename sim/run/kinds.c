@@ -17,11 +17,31 @@
 /* Files are tried from top to bottom. So are kernels, unless a unit is asked for: AMX has its products, then comes the GPU; AMX
  * has the others only when it is asked for. */
 static const struct run_kind *const kinds[] = {
-    &run_kind_amx,          &run_kind_amx_product,  &run_kind_amx_program,  &run_kind_gpu_kernel,      &run_kind_ane_kernel,
-    &run_kind_cpu_kernel,   &run_kind_cpu_library,  &run_kind_gpu_row,      &run_kind_gpu_code,        &run_kind_gpu_source,
-    &run_kind_ane_program,  &run_kind_elf,          &run_kind_amx_library,  &run_kind_network_auto,    &run_kind_network_hybrid,
-    &run_kind_network,      &run_kind_network_gpu,  &run_kind_network_amx,  &run_kind_network_ane,     &run_kind_language,
-    &run_kind_language_amx, &run_kind_language_gpu, &run_kind_language_ane, &run_kind_language_hybrid,
+    &run_kind_amx,
+    &run_kind_amx_product,
+    &run_kind_amx_program,
+    &run_kind_gpu_kernel,
+    &run_kind_ane_kernel,
+    &run_kind_cpu_kernel,
+    &run_kind_cpu_library,
+    &run_kind_gpu_row,
+    &run_kind_gpu_code,
+    &run_kind_gpu_source,
+    &run_kind_ane_program,
+    &run_kind_elf,
+    &run_kind_amx_library,
+    &run_kind_network_auto,
+    &run_kind_network_hybrid,
+    &run_kind_network,
+    &run_kind_network_gpu,
+    &run_kind_network_amx,
+    &run_kind_network_ane,
+    &run_kind_language,
+    &run_kind_language_amx,
+    &run_kind_language_gpu,
+    &run_kind_language_ane,
+    &run_kind_language_hybrid,
+    &run_kind_language_combined,
 };
 
 const struct run_kind *run_kind_named(const char *name)
@@ -102,11 +122,12 @@ static const struct run_kind *kernel_kind(const struct run_request *q, struct or
 static const struct run_kind *language_kind(const struct run_request *q)
 {
     const char *const unit = q->unit ? q->unit : "cpu";
-    return strcmp(unit, "gpu") == 0      ? &run_kind_language_gpu
-           : strcmp(unit, "amx") == 0    ? &run_kind_language_amx
-           : strcmp(unit, "ane") == 0    ? &run_kind_language_ane
-           : strcmp(unit, "hybrid") == 0 ? &run_kind_language_hybrid
-                                         : &run_kind_language;
+    return strcmp(unit, "gpu") == 0        ? &run_kind_language_gpu
+           : strcmp(unit, "amx") == 0      ? &run_kind_language_amx
+           : strcmp(unit, "ane") == 0      ? &run_kind_language_ane
+           : strcmp(unit, "hybrid") == 0   ? &run_kind_language_hybrid
+           : strcmp(unit, "combined") == 0 ? &run_kind_language_combined
+                                           : &run_kind_language;
 }
 
 /* Of several kinds for the same files, one for each unit, the asked unit's. */
@@ -184,7 +205,8 @@ bool run_check_cpu_options(const struct run *run, struct orch_error *error)
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to GPU launches (abi.json) and the Neural Engine%s",
                          option, q->output_folder ? "; a page is made by orchard report last -o FILE.html" : "");
-    if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
+    if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0 ||
+                    strcmp(q->unit, "combined") == 0))
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; cpu and amx have",
                          q->unit, q->workload);
     return true;

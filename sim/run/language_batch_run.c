@@ -34,6 +34,7 @@ static bool end_sequence(struct batch *b, struct sequence *s, struct orch_error 
         fprintf(out, "[%zu] %.*s\n", (size_t)(s - b->work->batch->sequence) + 1, (int)s->text.length,
                 s->text.text ? s->text.text : "");
     b->taken[s->lane] = false;
+    language_stepper_end(b->stepper, s->lane);
     return true;
 }
 
@@ -50,6 +51,21 @@ static bool say(struct batch *b, struct sequence *s, const float *logits, bool *
     if (tokenizer_ends(w->model.tokenizer, token))
         s->stop = token == tokenizer_begin(w->model.tokenizer) ? "bos" : "eos";
     return !*ended || end_sequence(b, s, error);
+}
+
+/* Whether the caches have room for the next prompt and what follows; when all others have ended they must. */
+static bool has_room(const struct batch *b, const struct sequence *s, bool others, bool *fits, struct orch_error *error)
+{
+    const struct language_work *const w = b->work;
+    unsigned lane = 0;
+    while (b->taken[lane])
+        lane++;
+    const unsigned tokens = (unsigned)s->prompt.count + w->options.generate - 1; /* the last one is said, not read */
+    *fits = language_stepper_promise(b->stepper, lane, tokens);
+    return *fits || others ||
+           orch_fail(error, ORCH_USAGE,
+                     ORCH_OPTION("kv-cache") " %s: prompt %zu has %u tokens with what follows, more than all pages",
+                     w->options.kv_cache, (size_t)(s - w->batch->sequence) + 1, tokens);
 }
 
 /* A place among the caches, and its text so far. */
@@ -101,17 +117,31 @@ static bool run_laid(struct batch *b, const struct language_token *token, unsign
     return language_step_lanes(b->stepper, token, count, &logits, sum, error) && say_all(b, said, answers, logits, error);
 }
 
+/* Opens up to so many sequences, as there is room for. */
+static bool open_together(struct batch *b, unsigned most, unsigned *count, struct orch_error *error)
+{
+    struct sequence *const first = &b->work->batch->sequence[b->next];
+    bool fits = true, ok = true;
+    *count = 0;
+    while (ok && *count < most) {
+        ok = has_room(b, &first[*count], *count > 0, &fits, error);
+        if (!ok || !fits)
+            return ok;
+        ok = open_sequence(b, &first[(*count)++], error);
+    }
+    return ok;
+}
+
 /* Prompts go through together, as many tokens at a time as kernels take. */
-static bool begin_together(struct batch *b, unsigned count, struct orch_error *error)
+static bool begin_together(struct batch *b, unsigned together, struct orch_error *error)
 {
     struct language_token token[LANGUAGE_BATCH];
     struct sequence *said[LANGUAGE_BATCH];
     const unsigned most = language_stepper_most(b->stepper);
-    unsigned laid = 0, answers = 0;
+    unsigned laid = 0, answers = 0, count;
     struct sequence *const first = &b->work->batch->sequence[b->next];
-    for (unsigned i = 0; i < count; i++)
-        if (!open_sequence(b, &first[i], error))
-            return false;
+    if (!open_together(b, together, &count, error))
+        return false;
     for (unsigned i = 0; i < count; i++)
         for (size_t t = 0; t < first[i].prompt.count; t++) {
             const bool last = t + 1 == first[i].prompt.count;
@@ -148,11 +178,13 @@ static bool step_all(struct batch *b, struct orch_error *error)
 static bool join(struct batch *b, struct orch_error *error)
 {
     const size_t left = b->work->batch->sequences - b->next, room = b->lanes - b->actives;
-    bool ok = true;
+    bool ok = true, fits = true;
     if (b->work->options.batch)
         return b->actives || !left || begin_together(b, (unsigned)(left < room ? left : room), error);
-    while (ok && b->actives < b->lanes && b->next < b->work->batch->sequences)
-        ok = begin_alone(b, &b->work->batch->sequence[b->next], error);
+    while (ok && fits && b->actives < b->lanes && b->next < b->work->batch->sequences) {
+        struct sequence *const s = &b->work->batch->sequence[b->next];
+        ok = has_room(b, s, b->actives > 0, &fits, error) && (!fits || begin_alone(b, s, error));
+    }
     return ok;
 }
 
@@ -184,21 +216,20 @@ bool language_batch_generate(struct run *run, struct run_measure *m, struct run_
     struct language_work *const w = run->work;
     struct language_unit *const unit = language_unit_create(run->request, result, error);
     struct batch b = {.run = run, .work = w, .lanes = lanes_of(w)};
-    const struct language_room room = {w->context, b.lanes, w->options.kv_cache};
+    struct language_room room;
     w->prefill = w->decode = (struct language_sum){0};
     w->decoded = w->passes = 0;
     for (size_t i = 0; i < w->batch->sequences; i++)
         language_sequence_forget(&w->batch->sequence[i]);
     b.active = calloc(b.lanes, sizeof(*b.active));
     b.taken = calloc(b.lanes, sizeof *b.taken);
-    bool ok = unit && ((b.active && b.taken) || orch_no_memory(error)) && language_model_runs(&w->model, error);
+    bool ok = unit && ((b.active && b.taken) || orch_no_memory(error)) && language_choose_layers(run, error) &&
+              language_room_of(run, b.lanes, &room, error) && language_model_runs(&w->model, error);
     if (ok)
         b.stepper = language_stepper_create(&w->model, unit, run->kind->part, &room, error);
     ok = b.stepper && language_stepper_answer(b.stepper, b.lanes, error) && generate_all(&b, error);
-    if (b.stepper) {
-        w->weight_bytes = language_stepper_weight_bytes(b.stepper);
-        w->cache_bytes = language_stepper_cache_bytes(b.stepper);
-    }
+    if (b.stepper)
+        language_room_tell(w, b.stepper);
     if (ok) {
         result->native_mac_share = language_share(run, unit);
         w->has_profile = language_unit_profile(unit, language_parts(run).rest, &w->profile);

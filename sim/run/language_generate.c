@@ -187,13 +187,14 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
 {
     struct language_work *const w = run->work;
     struct language_unit *const unit = language_unit_create(run->request, result, error);
-    const struct language_room room = {w->context, 1, w->options.kv_cache};
+    struct language_room room;
     struct generation g = {.run = run, .work = w, .unit = unit};
     w->prefill = w->decode = (struct language_sum){0};
     w->cached = 0;
     w->stop_word = NULL;
     w->tokens.count = w->text.length = w->decoded = w->proposed = w->accepted = w->passes = 0;
-    if (unit && language_model_runs(&w->model, error))
+    if (unit && language_choose_layers(run, error) && language_room_of(run, 1, &room, error) &&
+        language_model_runs(&w->model, error))
         g.stepper = language_stepper_create(&w->model, unit, run->kind->part, &room, error);
     if (g.stepper)
         g.sampler = sampler_create(&w->options.sampling, w->model.shape.vocabulary, run->request->seed, error);
@@ -203,10 +204,8 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
         ok = g.draft && language_stepper_answer(g.stepper, w->options.draft_tokens + 1, error);
     }
     ok = ok && generate(&g, error);
-    if (g.stepper) {
-        w->weight_bytes = language_stepper_weight_bytes(g.stepper);
-        w->cache_bytes = language_stepper_cache_bytes(g.stepper);
-    }
+    if (g.stepper)
+        language_room_tell(w, g.stepper);
     if (ok)
         result->native_mac_share = language_share(run, unit);
     if (ok)

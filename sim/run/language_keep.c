@@ -9,11 +9,32 @@ uint64_t language_cached_row(const struct language_stepper *s)
     return s->cached ? values / s->cached->values * s->cached->bytes : values * s->value_bytes;
 }
 
-struct language_buffer language_cached(const struct language_stepper *s, const struct language_buffer *rows, uint64_t first,
-                                       uint64_t count)
+uint64_t language_cached_rows(const struct language_stepper *s)
+{
+    return s->cache.page ? (uint64_t)s->cache.page * s->cache.pages : (uint64_t)s->context * s->lanes;
+}
+
+/* Row of a token, and how many follow one another from it on. */
+static uint64_t row_of(const struct language_stepper *s, unsigned first, unsigned count, unsigned *together)
+{
+    *together = count;
+    return s->pages ? language_pages_row(s->pages, s->kept, first, count, together) : (uint64_t)s->kept * s->context + first;
+}
+
+unsigned language_cached_together(const struct language_stepper *s, unsigned first, unsigned count)
+{
+    unsigned together;
+    row_of(s, first, count, &together);
+    return together;
+}
+
+struct language_buffer language_cached(const struct language_stepper *s, const struct language_buffer *rows, unsigned first,
+                                       unsigned count)
 {
     const uint64_t row = language_cached_row(s);
-    return language_part(rows, row * (s->first + first), row * count);
+    unsigned together;
+    const uint64_t at = row_of(s, first, count, &together);
+    return language_part(rows, row * at, row * together);
 }
 
 bool language_copy(struct language_stepper *s, const char *title, unsigned values, const struct language_buffer *from,
@@ -29,8 +50,9 @@ bool language_copy(struct language_stepper *s, const char *title, unsigned value
     return language_unit_call(s->unit, &call, s->sum, s->error, "slice:1x%u,h=1,w=%u", values, values);
 }
 
-bool language_keep(struct language_stepper *s, const char *title, unsigned tokens, const struct language_buffer *from,
-                   const struct language_buffer *to)
+/* Of tokens that follow one another in the cache. */
+static bool keep_piece(struct language_stepper *s, const char *title, unsigned tokens, const struct language_buffer *from,
+                       const struct language_buffer *to)
 {
     const unsigned values = tokens * s->shape->kv_heads * s->shape->head_size;
     const struct language_buffer in = language_values(s, from, values);
@@ -46,16 +68,52 @@ bool language_keep(struct language_stepper *s, const char *title, unsigned token
     return language_unit_call(s->unit, &call, s->sum, s->error, "quantise:%u", values);
 }
 
+bool language_keep(struct language_stepper *s, const char *title, const struct language_buffer *from,
+                   const struct language_buffer *rows)
+{
+    const uint64_t row = (uint64_t)s->value_bytes * s->shape->kv_heads * s->shape->head_size;
+    bool ok = true;
+    for (unsigned done = 0, some; ok && done < s->count; done += some) {
+        some = language_cached_together(s, s->position + done, s->count - done);
+        const struct language_buffer piece = language_part(from, row * done, row * some),
+                                     to = language_cached(s, rows, s->position + done, some);
+        ok = keep_piece(s, title, some, &piece, &to);
+    }
+    return ok;
+}
+
+/* Queries over the pages of the sequence, which its table names. */
+static bool look_back_in_pages(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *from,
+                               const struct language_buffer *to)
+{
+    const struct language_shape *const p = s->shape;
+    const unsigned end = s->position + s->count, page = s->cache.page;
+    const struct language_buffer table = language_part(&s->page_table, sizeof(uint32_t) * language_pages_first(s->pages, s->kept),
+                                                       sizeof(uint32_t) * ((end + page - 1) / page));
+    const struct language_call call = {.title = "attention",
+                                       .precision = s->values,
+                                       .part = language_rest_part(s),
+                                       .input = {from, &l->keys, &l->values, &table},
+                                       .inputs = 4,
+                                       .result = to,
+                                       .result_place = 4};
+    return language_unit_call(s->unit, &call, s->sum, s->error, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s,page=%u,pages=%u",
+                              p->heads, end, p->head_size, p->kv_heads, s->count, s->cached ? ",cached=" : "",
+                              s->cached ? s->cached->name : "", page, s->cache.pages);
+}
+
 /* A window leaves the oldest out, and only single tokens have one. */
 bool language_look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
                         const struct language_buffer *attended)
 {
     const struct language_shape *const p = s->shape;
     const unsigned end = s->position + s->count, seen = p->window && end > p->window ? p->window : end;
-    const struct language_buffer keys = language_cached(s, &l->keys, end - seen, seen),
-                                 values = language_cached(s, &l->values, end - seen, seen);
     const uint64_t queries = (uint64_t)s->count * p->heads * p->head_size;
     const struct language_buffer from = language_values(s, query, queries), to = language_values(s, attended, queries);
+    if (s->pages)
+        return look_back_in_pages(s, l, &from, &to);
+    const struct language_buffer keys = language_cached(s, &l->keys, end - seen, seen),
+                                 values = language_cached(s, &l->values, end - seen, seen);
     const struct language_call call = {.title = "attention",
                                        .precision = s->values,
                                        .part = language_rest_part(s),

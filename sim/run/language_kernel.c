@@ -51,7 +51,7 @@ static bool multiply_vector(struct language_stepper *s, const char *title, const
     const bool wide = strcmp(format, "f16") == 0 || strcmp(format, "bf16") == 0;
     const struct language_call call = {.title = title,
                                        .precision = format,
-                                       .part = s->part,
+                                       .part = s->part == PART_AMX && strcmp(format, "f32") != 0 ? PART_CPU : s->part,
                                        .input = {data, from},
                                        .inputs = 2,
                                        .result = to,
@@ -60,7 +60,8 @@ static bool multiply_vector(struct language_stepper *s, const char *title, const
                               wide ? ",vectors=f32" : "");
 }
 
-/* The AMX block multiplies by f32: cores widen some rows at a time, which the block finds in the cache. */
+/* The AMX block multiplies by f32: cores widen some rows at a time, which the block finds in the cache. What they do not widen
+ * they multiply themselves. */
 static bool multiply_panels(struct language_stepper *s, const char *title, const struct placed_matrix *m, uint64_t first,
                             const struct language_buffer *from, const struct language_buffer *to)
 {
@@ -81,7 +82,7 @@ static bool multiply_one(struct language_stepper *s, const char *title, const st
                          const struct language_buffer *from, const struct language_buffer *to)
 {
     const struct language_buffer data = rows_of(m, first, m->rows);
-    if (s->part == PART_AMX && strcmp(m->format, "f32") != 0)
+    if (s->part == PART_AMX && language_format_widens(m->format))
         return multiply_panels(s, title, m, first, from, to);
     return multiply_vector(s, title, m->format, m->columns, m->rows, &data, from, to);
 }
@@ -206,6 +207,31 @@ bool language_rotate(struct language_stepper *s, const char *title, unsigned hea
                               s->count, p->head_size, p->rope_base, s->position,
                               p->rope == SHAPE_ROPE_HALVES ? "halves" : "interleaved", s->count > 1 ? ",order=tokens" : "", part,
                               s->scaled ? ",scales=1" : "");
+}
+
+/* Cores convert, where the types differ. */
+bool language_hand_over(struct language_stepper *s, enum orch_part to)
+{
+    const bool from_halves = s->turned;
+    const struct language_buffer index = language_part(&s->index, 0, sizeof(uint32_t) * s->count);
+    const unsigned width = s->shape->width;
+    const uint64_t count = (uint64_t)s->count * width;
+    const struct language_buffer before = language_values(s, &s->stream, count), result = s->row;
+    language_enter(s, to);
+    if (s->turned == from_halves)
+        return true;
+    const struct language_buffer behind = language_values(s, &result, count);
+    const struct language_call call = {.title = "hand_over",
+                                       .precision = "f16",
+                                       .part = PART_CPU,
+                                       .input = {&before, &index},
+                                       .inputs = from_halves ? 2 : 1,
+                                       .result = &behind,
+                                       .result_place = from_halves ? 2 : 1};
+    s->row = s->stream;
+    s->stream = result;
+    return from_halves ? language_unit_call(s->unit, &call, s->sum, s->error, "embedding:%ux%ux%u", s->count, width, s->count)
+                       : language_unit_call(s->unit, &call, s->sum, s->error, "quantise:%llu", (unsigned long long)count);
 }
 
 /* The rows that are asked for are the table of the kernel. */

@@ -19,7 +19,8 @@ struct language_options {
     const char *prompt_cache;         /* file that keys and values of the prompt are taken from and written to; NULL = none */
     const char *stop[LANGUAGE_STOPS]; /* texts that end the generation and are no part of it, none of them empty */
     unsigned stops;
-    const char *kv_cache;   /* type of keys and values in the cache: "f16", "q8_0"; NULL = that of values */
+    const char *kv_cache;   /* how keys and values are kept (language_pages.h); NULL = as values, a piece for each sequence */
+    const char *layers;     /* of several units (language_shards.h); NULL = chosen */
     const char *draft;      /* GGUF file of a small model that proposes tokens; NULL = none */
     const char *draft_unit; /* NULL = the one that goes on */
     unsigned draft_tokens;  /* that it proposes at a time; 0 = LANGUAGE_DRAFT_USUALLY */
@@ -47,5 +48,12 @@ struct language_options {
 #define LANGUAGE_PASSES           "language.passes"       /* of several sequences, a token of each */
 #define LANGUAGE_WEIGHT_BYTES     "language.weight_bytes"
 #define LANGUAGE_CACHE_BYTES      "language.cache_bytes"
+#define LANGUAGE_LOST_SECONDS     "language.lost_seconds" /* of kernels on several units, because others used memory meanwhile */
+/* Of a cache in pages: of the pool; taken when most were; bytes in those that no token has; pieces that do not follow one
+ * another, of one sequence, at most. */
+#define LANGUAGE_PAGES             "language.pages"
+#define LANGUAGE_PAGES_TAKEN       "language.pages_taken"
+#define LANGUAGE_PAGE_UNUSED_BYTES "language.page_unused_bytes"
+#define LANGUAGE_PAGE_PIECES       "language.page_pieces"
 
 #endif

@@ -28,6 +28,35 @@ static bool place_vector(struct language_stepper *s, const float *from, uint64_t
     return true;
 }
 
+/* ---- units ---- */
+
+void language_enter(struct language_stepper *s, enum orch_part part)
+{
+    s->part = part;
+    s->turned = part == PART_ANE;
+    s->values = s->turned ? "f16" : "f32";
+    s->value_bytes = s->turned ? 2 : 4;
+}
+
+enum orch_part language_layer_part(const struct language_stepper *s, unsigned layer)
+{
+    return s->shards.count ? language_shards_part(&s->shards, layer) : s->part;
+}
+
+static bool has_engine(const struct language_stepper *s)
+{
+    return s->shards.count ? language_shards_have(&s->shards, PART_ANE) : s->turned;
+}
+
+/* A unit whose values are float32: buffers that all share have room for these. */
+static enum orch_part widest_part(const struct language_stepper *s)
+{
+    for (unsigned i = 0; i < s->shards.count; i++)
+        if (s->shards.shard[i].part != PART_ANE)
+            return s->shards.shard[i].part;
+    return s->part;
+}
+
 /* ---- weights ---- */
 
 static bool is_one_of(const char *format, const char *const *names, size_t count)
@@ -40,7 +69,7 @@ static bool is_one_of(const char *format, const char *const *names, size_t count
 
 static bool has_products(const struct language_stepper *s, const char *format)
 {
-    static const char *const names[] = {"f32", "f16", "bf16", "q4_0", "q8_0", "q4_k"};
+    static const char *const names[] = {"f32", "f16", "bf16", "q4_0", "q8_0", "q4_k", "q6_k"};
     return s->turned ? strcmp(format, "f16") == 0 : is_one_of(format, names, sizeof names / sizeof *names);
 }
 
@@ -68,7 +97,7 @@ static bool place_matrix(struct language_stepper *s, const struct decoder_matrix
     if (!has_products(s, to->format))
         return orch_fail(s->error, ORCH_UNMODELLED, "%s: tensor '%s' is in %s; products of the %s", s->model->name,
                          m->tensor->name, to->format,
-                         s->turned ? "Neural Engine have f16 weights" : "units have f32, f16, bf16, q4_0, q8_0 and q4_k");
+                         s->turned ? "Neural Engine have f16 weights" : "units have f32, f16, bf16, q4_0, q8_0, q4_k and q6_k");
     s->weight_bytes += bytes;
     if (language_format_widens(to->format) && to->rows * to->columns > s->widened_values)
         s->widened_values = to->rows * to->columns;
@@ -90,11 +119,12 @@ static bool place_norm(struct language_stepper *s, const struct decoder_norm *n,
 
 static bool place_layer(struct language_stepper *s, unsigned number)
 {
+    language_enter(s, language_layer_part(s, number));
     const struct decoder_layer *const l = decoder_layer_at(s->model->weights, number);
     struct placed_layer *const to = &s->layer[number];
     const struct language_shape *const p = s->shape;
     const unsigned experts = p->experts ? p->experts : 1;
-    const uint64_t cache = language_cached_row(s) * s->context * s->lanes;
+    const uint64_t cache = language_cached_row(s) * language_cached_rows(s);
     s->cache_bytes += 2 * cache;
     return place_norm(s, &l->attention_norm, p->width, &to->attention_norm) &&
            place_norm(s, &l->feed_forward_norm, p->width, &to->feed_forward_norm) &&
@@ -155,19 +185,24 @@ static bool place_all(struct language_stepper *s)
     const struct language_shape *const p = s->shape;
     const uint64_t n = s->batch, queries = n * p->heads * p->head_size, keys = n * p->kv_heads * p->head_size;
     const float scale = (float)sqrt(p->width);
-    bool ok = place_matrix(s, &s->ends.head, 1, &s->head) && place_norm(s, &s->ends.last_norm, p->width, &s->last_norm) &&
-              place_values(s, n * p->width, &s->stream) && place_values(s, n * p->width, &s->normed) &&
-              place_values(s, n * p->width, &s->mixed) && place_values(s, queries, &s->query) &&
-              place_values(s, queries, &s->turned_query) && place_values(s, queries, &s->attended) &&
-              place_values(s, keys, &s->key) && (!s->cached || place_values(s, keys, &s->turned_key)) &&
-              place_values(s, n * p->feed_forward, &s->gate) && place_values(s, n * p->feed_forward, &s->up) &&
-              place_values(s, p->vocabulary, &s->logits) && place_values(s, n * p->width, &s->row) &&
-              place(s, NULL, sizeof(float) * n * p->width, &s->table) && place_vector(s, &scale, 1, &s->scale) &&
-              place_speeds(s) && place_experts(s);
+    language_enter(s, language_layer_part(s, p->layers));
+    bool ok = place_matrix(s, &s->ends.head, 1, &s->head) && place_norm(s, &s->ends.last_norm, p->width, &s->last_norm);
+    language_enter(s, widest_part(s));
+    ok = ok && place_values(s, n * p->width, &s->stream) && place_values(s, n * p->width, &s->normed) &&
+         place_values(s, n * p->width, &s->mixed) && place_values(s, queries, &s->query) &&
+         place_values(s, queries, &s->turned_query) && place_values(s, queries, &s->attended) && place_values(s, keys, &s->key) &&
+         (!(s->cached || s->cache.page) || place_values(s, keys, &s->turned_key)) &&
+         place_values(s, n * p->feed_forward, &s->gate) && place_values(s, n * p->feed_forward, &s->up) &&
+         place_values(s, p->vocabulary, &s->logits) && place_values(s, n * p->width, &s->row) &&
+         place(s, NULL, sizeof(float) * n * p->width, &s->table);
+    language_enter(s, language_layer_part(s, 0));
+    ok = ok && place_vector(s, &scale, 1, &s->scale);
+    language_enter(s, widest_part(s));
+    ok = ok && place_speeds(s) && place_experts(s);
     for (unsigned i = 0; ok && i < p->layers; i++)
         ok = place_layer(s, i);
     return ok && place_index(s) &&
-           (!s->widened_values || s->turned || place(s, NULL, sizeof(float) * s->widened_values, &s->widened));
+           (!s->widened_values || widest_part(s) == PART_ANE || place(s, NULL, sizeof(float) * s->widened_values, &s->widened));
 }
 
 /* As many tokens as the caches hold. */
@@ -177,13 +212,26 @@ static unsigned most_in_pass(unsigned context, unsigned lanes)
     return most < LANGUAGE_BATCH ? (unsigned)most : LANGUAGE_BATCH;
 }
 
+/* Tables of pages lie where kernels read them. */
+static bool place_pages(struct language_stepper *s)
+{
+    const struct language_cache_form *const f = &s->cache;
+    if (!f->page)
+        return true;
+    const uint64_t bytes = sizeof(uint32_t) * language_pages_table_words(f->page, s->context, s->lanes);
+    if (!place(s, NULL, bytes, &s->page_table))
+        return false;
+    s->pages = language_pages_create(f->page, f->pages, s->context, s->lanes, s->page_table.host);
+    return s->pages || orch_no_memory(s->error);
+}
+
 /* Kernels of the cache take queries in f32, heads of whole fours, and tokens of whole blocks. */
 static bool check_cached(const struct language_stepper *s)
 {
     const struct language_shape *const p = s->shape;
     if (!s->cached)
         return true;
-    if (s->turned)
+    if (has_engine(s))
         return orch_fail(s->error, ORCH_UNMODELLED, ORCH_OPTION("kv-cache") " %s: keys and values of the Neural Engine are f16",
                          s->cached->name);
     return (p->head_size % 4 == 0 && p->kv_heads * p->head_size % s->cached->values == 0) ||
@@ -203,23 +251,22 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
     *s = (struct language_stepper){.model = model,
                                    .shape = &model->shape,
                                    .unit = unit,
-                                   .part = part,
+                                   .shards = room->shards ? *room->shards : (struct language_shards){.count = 0},
                                    .context = room->context,
                                    .lanes = room->lanes,
-                                   .cached = room->cached ? block_format_named(room->cached) : NULL,
+                                   .cached = room->cache.type,
+                                   .cache = room->cache,
                                    .answers = 1,
                                    .batch = most_in_pass(room->context, room->lanes),
-                                   .values = part == PART_ANE ? "f16" : "f32",
-                                   .value_bytes = part == PART_ANE ? 2 : 4,
-                                   .turned = part == PART_ANE,
                                    .ends = decoder_ends(model->weights),
                                    .error = error};
+    language_enter(s, s->shards.count ? s->shards.shard[0].part : part);
     s->layer = calloc(model->shape.layers, sizeof *s->layer);
     s->shown = calloc(model->shape.vocabulary, sizeof *s->shown);
     s->places = calloc(room->lanes, sizeof *s->places);
     if (!s->layer || !s->shown || !s->places)
         orch_no_memory(error);
-    else if (check_cached(s) && place_all(s))
+    else if (check_cached(s) && place_pages(s) && place_all(s))
         return s;
     language_stepper_free(s);
     return NULL;
@@ -234,6 +281,7 @@ bool language_stepper_answer(struct language_stepper *s, unsigned tokens, struct
         return orch_no_memory(error);
     s->shown = shown;
     s->answers = tokens;
+    language_enter(s, language_layer_part(s, s->shape->layers));
     return place_values(s, values, &s->logits);
 }
 
@@ -244,12 +292,18 @@ void language_stepper_free(struct language_stepper *stepper)
     free(stepper->layer);
     free(stepper->shown);
     free(stepper->places);
+    language_pages_free(stepper->pages);
     free(stepper);
 }
 
 uint64_t language_stepper_weight_bytes(const struct language_stepper *stepper)
 {
     return stepper->weight_bytes;
+}
+
+const struct language_pages *language_stepper_pages(const struct language_stepper *stepper)
+{
+    return stepper->pages;
 }
 
 uint64_t language_stepper_cache_bytes(const struct language_stepper *stepper)

@@ -37,14 +37,21 @@ static bool embed(struct language_stepper *s, const uint32_t *token)
                              language_combine(s, "position_embd", "add", values, 0, &s->stream, &s->row, &s->stream));
 }
 
-/* Keys are rotated on their way into the cache, unless it is of another type. */
-static bool keep_keys(struct language_stepper *s, const struct language_buffer *made, const struct language_buffer *key)
+/* Whether what kernels write in one piece is where it stays. */
+static bool stays(const struct language_stepper *s)
 {
-    const bool turns = s->shape->rope != SHAPE_ROPE_NONE;
+    return !s->cached && language_cached_together(s, s->position, s->count) == s->count;
+}
+
+/* Keys are rotated on their way into the cache, unless it is of another type or has them in several places. */
+static bool keep_keys(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *made)
+{
+    const struct language_buffer key = language_cached(s, &l->keys, s->position, s->count);
+    const bool turns = s->shape->rope != SHAPE_ROPE_NONE, at_once = stays(s);
     if (!turns)
-        return language_keep(s, "cache_k", s->count, made, key);
-    return language_rotate(s, "rope_k", s->shape->kv_heads, made, s->cached ? &s->turned_key : key) &&
-           (!s->cached || language_keep(s, "cache_k", s->count, &s->turned_key, key));
+        return language_keep(s, "cache_k", made, &l->keys);
+    return language_rotate(s, "rope_k", s->shape->kv_heads, made, at_once ? &key : &s->turned_key) &&
+           (at_once || language_keep(s, "cache_k", &s->turned_key, &l->keys));
 }
 
 /* `s->count` tokens of one sequence from `t` on: keys and values go where its sequence's are, or (`looks`) queries over them. */
@@ -55,9 +62,7 @@ static bool attend_lane(struct language_stepper *s, const struct placed_layer *l
     const uint64_t row = (uint64_t)s->value_bytes * width, wide = (uint64_t)s->value_bytes * queries;
     const bool turns = p->rope != SHAPE_ROPE_NONE;
     s->position = s->places[s->side[t].lane];
-    s->first = s->side[t].lane * s->context;
-    const struct language_buffer key = language_cached(s, &l->keys, s->position, count),
-                                 value = language_cached(s, &l->values, s->position, count);
+    s->kept = s->side[t].lane;
     const struct language_buffer made = language_part(&s->key, row * t, row * count),
                                  found = language_part(&s->attended, row * t, row * count);
     const struct language_buffer query = language_part(&s->query, wide * t, wide * count);
@@ -65,8 +70,8 @@ static bool attend_lane(struct language_stepper *s, const struct placed_layer *l
     const struct language_buffer attended = language_part(&s->attended, wide * t, wide * count);
     if (looks)
         return language_look_back(s, l, turns ? &turned : &query, &attended);
-    return language_keep(s, "cache_v", count, &found, &value) &&
-           (!turns || language_rotate(s, "rope_q", p->heads, &query, &turned)) && keep_keys(s, &made, &key);
+    return language_keep(s, "cache_v", &found, &l->values) &&
+           (!turns || language_rotate(s, "rope_q", p->heads, &query, &turned)) && keep_keys(s, l, &made);
 }
 
 /* Sequences have positions and caches of their own. What heads see is written where values were, so all of these go first. */
@@ -87,7 +92,7 @@ static bool attend_lanes(struct language_stepper *s, const struct placed_layer *
 static bool attend(struct language_stepper *s, const struct placed_layer *l)
 {
     const struct language_shape *const p = s->shape;
-    const bool turns = p->rope != SHAPE_ROPE_NONE, apart = s->side || s->cached; /* apart: not written where they stay */
+    const bool turns = p->rope != SHAPE_ROPE_NONE, apart = s->side || !stays(s); /* apart: not written where they stay */
     const struct language_buffer key = language_cached(s, &l->keys, s->position, s->count),
                                  value = language_cached(s, &l->values, s->position, s->count);
     const struct language_buffer *const made = turns || apart ? &s->key : &key;
@@ -102,8 +107,7 @@ static bool attend(struct language_stepper *s, const struct placed_layer *l)
     if (s->side)
         return attend_lanes(s, l) && language_multiply(s, "attn_output", &l->output, 0, s->count, &s->attended, &s->mixed);
     return (!turns || language_rotate(s, "rope_q", p->heads, &s->query, &s->turned_query)) &&
-           (!(turns || apart) || keep_keys(s, &s->key, &key)) &&
-           (!apart || language_keep(s, "cache_v", s->count, found, &value)) &&
+           (!(turns || apart) || keep_keys(s, l, &s->key)) && (!apart || language_keep(s, "cache_v", found, &l->values)) &&
            language_look_back(s, l, turns ? &s->turned_query : &s->query, &s->attended) &&
            language_multiply(s, "attn_output", &l->output, 0, s->count, &s->attended, &s->mixed);
 }
@@ -154,15 +158,31 @@ static bool make_logits(struct language_stepper *s, unsigned tokens, const float
     return true;
 }
 
+/* Pages for the tokens of the pass. */
+static bool take_pages(struct language_stepper *s, unsigned count)
+{
+    bool ok = true;
+    for (unsigned i = 0; ok && s->side && i < count; i++)
+        ok = language_pages_reach(s->pages, s->side[i].lane, position_of(s, i) + 1);
+    if (ok && !s->side)
+        ok = language_pages_reach(s->pages, s->lane, s->position + count);
+    return ok ||
+           orch_fail(s->error, ORCH_USAGE,
+                     ORCH_OPTION("kv-cache") " paged:%u:%u: all pages are taken; more of them, fewer sequences or a shorter "
+                                             "text would do",
+                     s->cache.page, s->cache.pages);
+}
+
 static bool run_pass(struct language_stepper *s, const uint32_t *token, unsigned count, unsigned answers, const float **logits)
 {
     struct language_sum pass = {0};
     struct language_sum *const sum = s->sum;
     s->count = count;
     s->sum = &pass;
-    bool ok = embed(s, token);
+    language_enter(s, language_layer_part(s, 0));
+    bool ok = (!s->pages || take_pages(s, count)) && embed(s, token);
     for (unsigned i = 0; ok && i < s->shape->layers; i++)
-        ok = run_layer(s, &s->layer[i]);
+        ok = language_hand_over(s, language_layer_part(s, i)) && run_layer(s, &s->layer[i]);
     ok = ok && (!logits || !answers || make_logits(s, answers, logits)) && language_unit_close_steps(s->unit, &pass, 1, s->error);
     s->sum = sum;
     s->position += count;
@@ -183,7 +203,8 @@ static unsigned most_together(const struct language_stepper *s, size_t left)
 
 void language_stepper_use(struct language_stepper *stepper, enum orch_part part)
 {
-    stepper->part = part;
+    if (!stepper->shards.count)
+        language_enter(stepper, part);
 }
 
 static bool check_tokens(const struct language_stepper *s, const uint32_t *token, size_t count)
@@ -219,9 +240,21 @@ bool language_step_each(struct language_stepper *s, const uint32_t *token, unsig
 void language_stepper_begin(struct language_stepper *s, unsigned lane)
 {
     s->places[s->lane] = s->position;
-    s->lane = lane;
-    s->first = lane * s->context;
+    s->lane = s->kept = lane;
     s->position = 0;
+    if (s->pages)
+        language_pages_cut(s->pages, lane, 0);
+}
+
+bool language_stepper_promise(struct language_stepper *s, unsigned lane, unsigned tokens)
+{
+    return !s->pages || language_pages_promise(s->pages, lane, tokens);
+}
+
+void language_stepper_end(struct language_stepper *s, unsigned lane)
+{
+    if (s->pages)
+        language_pages_end(s->pages, lane);
 }
 
 /* Whether each has room for its tokens. */
@@ -254,7 +287,7 @@ bool language_step_lanes(struct language_stepper *s, const struct language_token
     for (unsigned i = 0; ok && i < count; i++)
         s->places[token[i].lane]++;
     s->position = s->places[s->lane];
-    s->first = s->lane * s->context;
+    s->kept = s->lane;
     return ok;
 }
 
@@ -270,8 +303,11 @@ unsigned language_stepper_position(const struct language_stepper *stepper)
 
 void language_stepper_rewind(struct language_stepper *stepper, unsigned position)
 {
-    if (position < stepper->position)
-        stepper->position = position;
+    if (position >= stepper->position)
+        return;
+    stepper->position = position;
+    if (stepper->pages)
+        language_pages_cut(stepper->pages, stepper->lane, position);
 }
 
 bool language_step(struct language_stepper *s, const uint32_t *token, size_t count, const float **logits,

@@ -3,23 +3,26 @@
 #define ORCHARD_SIM_RUN_LANGUAGE_STEP_H
 
 #include "sim/run/language_model.h"
+#include "sim/run/language_pages.h"
+#include "sim/run/language_shards.h"
 #include "sim/run/language_unit.h"
 
 enum { LANGUAGE_BATCH = 512 }; /* tokens of a prompt that go through together, as in llama.cpp */
 
 struct language_stepper;
 
-/* The caches: so many sequences have one each, of so many tokens, in a type of its own. */
+/* The caches: so many sequences have one each, of so many tokens, in a form of their own. */
 struct language_room {
     unsigned context, lanes;
-    const char *cached; /* "f16", "q8_0"; NULL = that of values */
+    struct language_cache_form cache;
+    const struct language_shards *shards; /* whose kernels layers use; NULL = one unit has all */
 };
 /* Places weights, caches and values in the memory of the unit. `part` is the unit that was asked for: what it has no kernel for
  * runs on CPU cores. NULL = *error. */
 struct language_stepper *language_stepper_create(const struct language_model *model, struct language_unit *unit,
                                                  enum orch_part part, const struct language_room *room, struct orch_error *error);
 void language_stepper_free(struct language_stepper *stepper);
-/* Whose kernels run from now on; units whose values have the same type see the same memory. */
+/* Whose kernels run from now on, where not each layer has its unit; units whose values have the same type see the same memory. */
 void language_stepper_use(struct language_stepper *stepper, enum orch_part part);
 
 /* Feeds tokens, as many at a time as kernels take. `logits` gets the vocabulary's values behind the last one, or is NULL when
@@ -33,6 +36,9 @@ bool language_step_each(struct language_stepper *stepper, const uint32_t *token,
                         struct language_sum *sum, struct orch_error *error);
 /* Another sequence from its first token on: passes are its own from now on. */
 void language_stepper_begin(struct language_stepper *stepper, unsigned lane);
+/* Keeps memory for so many tokens of a sequence free until it ends; false = what is left of the pages is too little. */
+bool language_stepper_promise(struct language_stepper *stepper, unsigned lane, unsigned tokens);
+void language_stepper_end(struct language_stepper *stepper, unsigned lane);
 /* A token of one of several sequences. */
 struct language_token {
     uint32_t token;
@@ -51,5 +57,7 @@ void language_stepper_rewind(struct language_stepper *stepper, unsigned position
 /* Bytes of all weights, and of the cache. */
 uint64_t language_stepper_weight_bytes(const struct language_stepper *stepper);
 uint64_t language_stepper_cache_bytes(const struct language_stepper *stepper);
+/* Pages of the caches; NULL = there are none. */
+const struct language_pages *language_stepper_pages(const struct language_stepper *stepper);
 
 #endif

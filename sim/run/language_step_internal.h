@@ -26,18 +26,22 @@ struct language_stepper {
     const struct language_shape *shape;
     struct language_unit *unit;
     enum orch_part part; /* whose kernels the pass in work uses */
+    struct language_shards shards;
     unsigned context, position, batch;
     unsigned lanes, lane;              /* sequences that have caches; whose tokens a pass has */
     unsigned *places;                  /* by lane: tokens in its cache, but for the lane that is in work */
-    unsigned first;                    /* row of the caches that the lane begins with */
+    unsigned kept;                     /* the lane whose keys and values calls write and read */
     const struct language_token *side; /* the tokens of a pass over several sequences; NULL = tokens of one follow */
     unsigned count;                    /* tokens of the pass in work */
     const char *values;                /* type of what is not a weight: "f32", on the Neural Engine "f16" */
     unsigned value_bytes;              /* of one of them */
     const struct block_format *cached; /* of keys and values; NULL = as values */
-    uint64_t widened_values;           /* that the buffer for matrices in f32 holds */
-    bool turned;                       /* matrices lie as the Neural Engine's products take them: [column][row] */
-    bool scaled;                       /* speeds of rotation are scaled */
+    struct language_cache_form cache;
+    struct language_pages *pages; /* NULL = each sequence has one piece */
+    struct language_buffer page_table;
+    uint64_t widened_values; /* that the buffer for matrices in f32 holds */
+    bool turned;             /* matrices lie as the Neural Engine's products take them: [column][row] */
+    bool scaled;             /* speeds of rotation are scaled */
     struct decoder_ends ends;
     struct placed_layer *layer;
     struct placed_matrix head;
@@ -55,6 +59,10 @@ struct language_stepper {
 
 /* ---- language_place.c ---- */
 
+/* Kernels of this unit come next; their values are halves on the Neural Engine. */
+void language_enter(struct language_stepper *s, enum orch_part part);
+/* The unit of a layer; layers beyond the last one: of what follows it. */
+enum orch_part language_layer_part(const struct language_stepper *s, unsigned layer);
 /* Whether kernels widen the format to f32, or multiply by it. */
 bool language_format_widens(const char *format);
 
@@ -74,23 +82,28 @@ bool language_combine(struct language_stepper *s, const char *title, const char 
                       const struct language_buffer *a, const struct language_buffer *b, const struct language_buffer *to);
 bool language_rotate(struct language_stepper *s, const char *title, unsigned heads, const struct language_buffer *from,
                      const struct language_buffer *to);
+/* The values behind a layer become those of another unit. */
+bool language_hand_over(struct language_stepper *s, enum orch_part to);
 /* Rows of a table by number; CPU cores do it, as llama.cpp has it. */
 bool language_look_up(struct language_stepper *s, const char *title, const struct decoder_matrix *table, const uint32_t *row,
                       unsigned rows, const struct language_buffer *to);
 
 /* ---- language_keep.c: the cache of keys and values ---- */
 
-/* Rows of a buffer of keys or values in the cache, from the lane's first on. */
-struct language_buffer language_cached(const struct language_stepper *s, const struct language_buffer *rows, uint64_t first,
-                                       uint64_t count);
+/* Rows of a buffer of keys or values in the cache, from a token of the lane on: so many of them that follow one another there. */
+struct language_buffer language_cached(const struct language_stepper *s, const struct language_buffer *rows, unsigned first,
+                                       unsigned count);
+unsigned language_cached_together(const struct language_stepper *s, unsigned first, unsigned count);
+/* Rows of keys, or of values, that a layer has room for. */
+uint64_t language_cached_rows(const struct language_stepper *s);
 /* Bytes of a token's keys in the cache. */
 uint64_t language_cached_row(const struct language_stepper *s);
 /* to = so many values of from. */
 bool language_copy(struct language_stepper *s, const char *title, unsigned values, const struct language_buffer *from,
                    const struct language_buffer *to);
-/* Values of tokens go into the cache, in its type. */
-bool language_keep(struct language_stepper *s, const char *title, unsigned tokens, const struct language_buffer *from,
-                   const struct language_buffer *to);
+/* Values of the tokens go into the cache, in its type. */
+bool language_keep(struct language_stepper *s, const char *title, const struct language_buffer *from,
+                   const struct language_buffer *rows);
 /* Queries of the pass over what the cache holds. */
 bool language_look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
                         const struct language_buffer *attended);

@@ -57,10 +57,21 @@ static bool add_parts(struct language_unit *u, const struct run_result *r, doubl
     return ok;
 }
 
+/* Where the bytes of a chip of two dies went: what crossed the link between them, too. */
+static bool add_dies(struct language_unit *u, const struct run_result *r, double times)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < r->counters.count; i++)
+        if (strncmp(r->counters.item[i].name, "traffic.die", 11) == 0)
+            ok = run_values_add(&u->result->counters, r->counters.item[i].name, times * r->counters.item[i].value);
+    return ok;
+}
+
 /* Adds `times` kernels of a known shape. */
 bool language_add(struct language_unit *u, const struct known_shape *k, double times, struct language_sum *sum)
 {
     const struct run_result *const r = &k->result;
+    const uint64_t *const n = k->activity.count;
     const double seconds = times * k->device_seconds, share = r->seconds > 0 ? k->device_seconds / r->seconds : 0;
     const double joules_share = r->joules > 0 ? k->joules / r->joules : 0;
     bool ok = true;
@@ -76,7 +87,10 @@ bool language_add(struct language_unit *u, const struct known_shape *k, double t
                                  sum->launch_joules,
                                  sum->launch_shape,
                                  sum->kernels + (uint64_t)times,
-                                 sum->launches + times * k->launches};
+                                 sum->launches + times * k->launches,
+                                 sum->slc_bytes + times * (double)(n[ACT_SLC_READ_BYTES] + n[ACT_SLC_WRITE_BYTES]),
+                                 sum->dram_read_bytes + times * (double)n[ACT_DRAM_READ_BYTES],
+                                 sum->dram_written_bytes + times * (double)n[ACT_DRAM_WRITE_BYTES]};
     if (r->seconds - k->device_seconds > sum->launch_seconds) {
         sum->launch_seconds = r->seconds - k->device_seconds;
         sum->launch_joules = k->launch_joules;
@@ -96,7 +110,7 @@ bool language_add(struct language_unit *u, const struct known_shape *k, double t
         u->stall_seconds += seconds * r->stalls.item[i].value;
         ok = run_values_add(&u->result->stalls, r->stalls.item[i].name, seconds * r->stalls.item[i].value);
     }
-    ok = ok && add_parts(u, r, times * joules_share);
+    ok = ok && add_parts(u, r, times * joules_share) && add_dies(u, r, times);
     u->result->watts_peak = fmax(u->result->watts_peak, r->watts_peak);
     const struct run_assumption *const adopted = run_assumption_find(&r->assumptions, RUN_ENERGY_ADOPTED);
     if (ok && adopted && !run_assumption_find(&u->result->assumptions, RUN_ENERGY_ADOPTED))
@@ -145,7 +159,31 @@ void language_sum_add(struct language_sum *sum, const struct language_sum *part)
                                  sum->launch_joules + part->launch_joules,
                                  sum->launch_shape,
                                  sum->kernels + part->kernels,
-                                 sum->launches + part->launches};
+                                 sum->launches + part->launches,
+                                 sum->slc_bytes + part->slc_bytes,
+                                 sum->dram_read_bytes + part->dram_read_bytes,
+                                 sum->dram_written_bytes + part->dram_written_bytes};
+}
+
+double language_unit_between_s(const struct language_unit *unit)
+{
+    return unit->between_s;
+}
+
+bool language_unit_overlap(struct language_unit *u, struct language_sum *sum, double seconds, struct orch_error *error)
+{
+    const double shorter = sum->seconds > 0 ? 1 - seconds / sum->seconds : 1;
+    double idle_j = 0;
+    sum->seconds *= shorter;
+    sum->seconds_low *= shorter;
+    sum->seconds_high *= shorter;
+    u->seconds -= seconds;
+    if (u->has_energy && !run_joules_without_idle(&u->model, u->request->celsius, seconds, u->result, &idle_j))
+        return orch_no_memory(error);
+    sum->joules -= idle_j;
+    sum->joules_low -= idle_j;
+    sum->joules_high -= idle_j;
+    return true;
 }
 
 bool language_unit_close_steps(struct language_unit *u, struct language_sum *sum, double steps, struct orch_error *error)

@@ -4,27 +4,14 @@
  * on the line through its neighbours. Everything else is timed once.
  */
 #include "sim/chip/chip_units.h"
-#include "sim/language/kernel_calls.h"
-#include "sim/run/kind_language.h"
+#include "sim/run/language_step_internal.h"
+#include "sim/run/language_time_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { POINTS = 3, WIDENED_MOST = 1 << 24 };
-
-struct timed {
-    struct run *run;
-    struct language_work *work;
-    struct language_unit *unit;
-    const struct block_format *format;
-    struct run_result *result;
-    struct orch_error *error;
-    enum orch_part part;               /* of the pass in work */
-    bool cold;                         /* weights are larger than the last cache */
-    bool as_ggml;                      /* kernels are ggml's, and so are passes of one token */
-    const struct block_format *cached; /* asked for; NULL = as kernels have it */
-};
 
 /* ---- memory ---- */
 
@@ -33,15 +20,14 @@ static double cache_bytes(const struct run *run, const struct block_format *form
 {
     const struct language_work *const w = run->work;
     const char *const kernels = run->kind->part == PART_GPU ? run->request->kernels : NULL;
-    const struct block_format *const asked = w->options.kv_cache ? block_format_named(w->options.kv_cache)
+    const struct block_format *const asked = w->cache.type                                 ? w->cache.type
                                              : kernels && strncmp(kernels, "ggml", 4) == 0 ? block_format_named("f16")
                                              : format->values == 1                         ? format
                                                                                            : block_format_named("f32");
-    return (double)shape_cache_bytes(&w->model.shape, 1) / asked->values * asked->bytes;
+    return language_token_bytes(&w->model.shape, asked);
 }
 
-/* That have a cache each. */
-static unsigned sequences_of(const struct language_work *w)
+unsigned language_time_sequences(const struct language_work *w)
 {
     const unsigned batch = w->options.batch, joined = w->options.sequences;
     return batch > 1 ? batch : joined > 1 ? joined : 1;
@@ -57,7 +43,9 @@ static unsigned encoded_of(const struct language_work *w)
 /* Of all caches. */
 static double cached_tokens(const struct language_work *w)
 {
-    return ((double)w->context + encoded_of(w)) * sequences_of(w);
+    const unsigned sequences = language_time_sequences(w);
+    return w->cache.page ? language_paged_tokens(w, sequences) + (double)encoded_of(w) * sequences
+                         : ((double)w->context + encoded_of(w)) * sequences;
 }
 
 static double need_of(const struct run *run, const struct block_format *format)
@@ -76,7 +64,7 @@ bool language_fits(const struct run *run, struct orch_error *error)
     if (!format || !chip_memory(run->request->chip, run->request->memory_gib, &memory, error))
         return false;
     const bool gpu = run->kind->part == PART_GPU;
-    const double room = (double)memory.capacity_bytes * (gpu ? LANGUAGE_GPU_SHARE : 1), need = need_of(run, format);
+    const double room = language_memory_bytes(run), need = need_of(run, format);
     if (need <= room)
         return true;
     for (size_t i = sizeof smaller / sizeof *smaller; i-- > 0;)
@@ -152,6 +140,19 @@ static bool add_widened(const struct timed *t, const struct kernel_call *c, doub
             orch_no_memory(t->error));
 }
 
+/* Matrices in blocks that nobody widens: a vector for each token. */
+static bool add_each(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
+{
+    unsigned tokens, columns;
+    unsigned long long rows;
+    struct kernel_call one = *c;
+    if (sscanf(c->kernel, "gemm:%ux%llux%u", &tokens, &rows, &columns) != 3)
+        return orch_fail(t->error, ORCH_INTERNAL, "%s: no product", c->kernel);
+    snprintf(one.kernel, sizeof one.kernel, "gemv:%llux%u", rows, columns);
+    one.missing = NULL;
+    return language_time_call(t, &one, tokens * times, sum);
+}
+
 /* Rows of the table that are read; cores do it, but a pass of ggml is the GPU's as a whole. */
 static bool add_embedding(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
@@ -179,7 +180,7 @@ static bool add_turned(const struct timed *t, const struct kernel_call *c, doubl
     return add(t, c->what, PART_ANE, "f16", true, workload, times, sum);
 }
 
-static bool add_call(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
+bool language_time_call(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
     const bool product = is(c, "gemm") || is(c, "gemv"), attention = strstr(c->what, "attention") != NULL;
     const bool blocks = block_format_named(c->precision)->values > 1;
@@ -191,32 +192,38 @@ static bool add_call(const struct timed *t, const struct kernel_call *c, double 
     if (part == PART_ANE)
         return add_turned(t, c, times, sum);
     if (is(c, "gemm") && blocks)
-        return add_widened(t, c, times, sum);
+        return (language_format_widens(c->precision) ? add_widened : add_each)(t, c, times, sum);
     if (c->missing && !note_missing(t, c->what, c->missing))
         return false;
     return add(t, c->what, part, is(c, "copy") && part == PART_CPU ? "f32" : c->precision, product || attention, c->kernel, times,
                sum);
 }
 
+struct kernel_calls language_time_calls(const struct timed *t, unsigned sequences)
+{
+    return (struct kernel_calls){.as_ggml = t->as_ggml,
+                                 .sequences = sequences,
+                                 .cached = t->cached,
+                                 .page = t->work->cache.page,
+                                 .pages = t->work->pages.pool,
+                                 .encoded = encoded_of(t->work)};
+}
+
 /* A pass of one sequence or several, with attention or attention alone. */
 static bool add_pass(const struct timed *t, unsigned sequences, unsigned past, unsigned tokens, bool attention_alone,
                      bool without_attention, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {
-        .as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached, .encoded = encoded_of(t->work)};
+    struct kernel_calls calls = language_time_calls(t, sequences);
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, tokens, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
         const bool attention = strcmp(c->what, "attention") == 0;
         if (attention ? !without_attention : !attention_alone)
-            ok = add_call(t, c, times * c->times, sum);
+            ok = language_time_call(t, c, times * c->times, sum);
     }
     kernel_calls_free(&calls);
     return ok;
 }
-
-/* Of a kernel: its time is found, and what it did hardly counts. */
-#define ASKED 1e-9
 
 /* A matrix times the values of several sequences: as often times one vector, or times all of them, whichever takes less time. */
 static bool add_shared(const struct timed *t, const struct kernel_call *c, unsigned sequences, double times,
@@ -231,22 +238,22 @@ static bool add_shared(const struct timed *t, const struct kernel_call *c, unsig
         return orch_fail(t->error, ORCH_INTERNAL, "%s: no product", c->kernel);
     snprintf(each.kernel, sizeof each.kernel, "gemv:%llux%u", rows, columns);
     snprintf(all.kernel, sizeof all.kernel, "gemm:%ux%llux%u,tb=1", sequences, rows, columns);
-    if (!add_call(t, &each, ASKED * sequences, &a) || !add_call(t, &all, ASKED, &b))
+    if (!language_time_call(t, &each, LANGUAGE_ASKED * sequences, &a) || !language_time_call(t, &all, LANGUAGE_ASKED, &b))
         return false;
-    return a.seconds <= b.seconds ? add_call(t, &each, sequences * times, sum) : add_call(t, &all, times, sum);
+    return a.seconds <= b.seconds ? language_time_call(t, &each, sequences * times, sum)
+                                  : language_time_call(t, &all, times, sum);
 }
 
 /* A token of each of several sequences: products share the matrices, the rest is rows; attention is left to the caller. */
 static bool add_side_by_side(const struct timed *t, unsigned past, unsigned sequences, double times, struct language_sum *sum)
 {
-    struct kernel_calls calls = {
-        .as_ggml = t->as_ggml, .sequences = sequences, .cached = t->cached, .encoded = encoded_of(t->work)};
+    struct kernel_calls calls = language_time_calls(t, sequences);
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, 1, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
         if (strcmp(c->what, "attention") != 0)
             ok = is(c, "gemm") || is(c, "gemv") ? add_shared(t, c, sequences, times * c->times, sum)
-                                                : add_call(t, c, times * c->times, sum);
+                                                : language_time_call(t, c, times * c->times, sum);
     }
     kernel_calls_free(&calls);
     return ok;
@@ -275,7 +282,7 @@ static bool add_steps(const struct timed *t, unsigned past, unsigned steps, stru
     char text[160];
     at[1] = points == 2 ? 1 : at[1];
     weigh(steps, at, points, weight);
-    const unsigned sequences = sequences_of(t->work);
+    const unsigned sequences = language_time_sequences(t->work);
     bool ok = sequences > 1 ? add_side_by_side(t, past, sequences, steps, sum) : add_pass(t, 1, past, 1, false, true, steps, sum);
     for (unsigned p = 0; ok && p < points; p++)
         ok = add_pass(t, 1, past + at[p], 1, true, false, sequences * weight[p], sum);
@@ -301,10 +308,10 @@ static bool tell_caches(const struct timed *t, double bytes)
 static bool add_encoder(const struct timed *t, struct language_sum *sum)
 {
     const unsigned batch = t->work->options.batch > 1 ? t->work->options.batch : 1;
-    struct kernel_calls calls = {.as_ggml = t->as_ggml, .sequences = batch, .encoded = encoded_of(t->work)};
+    struct kernel_calls calls = language_time_calls(t, batch);
     bool ok = kernel_calls_encode(&t->work->model.shape, t->format, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++)
-        ok = add_call(t, &calls.call[i], calls.call[i].times, sum);
+        ok = language_time_call(t, &calls.call[i], calls.call[i].times, sum);
     kernel_calls_free(&calls);
     return ok;
 }
@@ -320,18 +327,22 @@ static bool add_prompt(const struct timed *t, struct language_sum *sum)
            language_unit_close_steps(t->unit, sum, 1, t->error);
 }
 
+void language_time_enter(struct timed *t, enum orch_part part)
+{
+    const char *const kernels = t->run->request->kernels;
+    t->part = part;
+    t->as_ggml = kernels && strncmp(kernels, "ggml", 4) == 0 && part == PART_GPU;
+}
+
 /* The prompt, then the steps, each on its unit. */
 static bool add_all(struct timed *t, struct language_sum *prefill, struct language_sum *decode)
 {
     const struct language_options *const o = &t->work->options;
     const struct run *const run = t->run;
-    const bool ggml = run->request->kernels && strncmp(run->request->kernels, "ggml", 4) == 0;
-    t->part = language_parts(run).prompt;
-    t->as_ggml = ggml && t->part == PART_GPU;
+    language_time_enter(t, language_parts(run).prompt);
     if ((o->prompt || t->work->model.shape.family->encoder) && !add_prompt(t, prefill))
         return false;
-    t->part = language_parts(run).rest;
-    t->as_ggml = ggml && t->part == PART_GPU;
+    language_time_enter(t, language_parts(run).rest);
     return !o->generate || add_steps(t, t->work->model.shape.family->encodes_text ? 0 : o->prompt, o->generate, decode);
 }
 
@@ -342,6 +353,25 @@ static bool learn_all(struct timed *t)
     return !language_unit_foresee(t->unit) || (add_all(t, &prompt, &steps) && language_unit_learn(t->unit, t->error));
 }
 
+bool language_choose_layers(struct run *run, struct orch_error *error)
+{
+    struct language_work *const w = run->work;
+    struct run_request timing = *run->request;
+    struct run_result unused;
+    timing.mode = RUN_TIMING;
+    timing.detail = "op";
+    if (!language_is_combined(run) || w->shards.count)
+        return true;
+    run_result_init(&unused);
+    struct timed t = {.run = run, .work = w, .format = language_format(run, error), .result = &unused, .error = error};
+    t.unit = t.format ? language_unit_create(&timing, &unused, error) : NULL;
+    t.cached = w->cache.type;
+    const bool ok = t.unit && language_time_choose(&t);
+    language_unit_free(t.unit, NULL);
+    run_result_free(&unused);
+    return ok;
+}
+
 bool language_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     struct language_work *const w = run->work;
@@ -349,18 +379,22 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
     double slc = 0;
     if (!t.format)
         return false;
-    t.cached = w->options.kv_cache ? block_format_named(w->options.kv_cache) : NULL;
+    t.cached = w->cache.type;
+    if (!language_room_plan(w, language_time_sequences(w), error))
+        return false;
     chip_number(run->request->chip, "slc_MB", &slc, NULL);
     w->weight_bytes = shape_bytes(&w->model.shape, t.format);
     w->cache_bytes = (uint64_t)(cache_bytes(run, t.format) * cached_tokens(w));
     t.cold = (double)w->weight_bytes > slc * 0x1p20;
     t.unit = language_unit_create(run->request, result, error);
     w->prefill = w->decode = (struct language_sum){0};
-    bool ok = t.unit && tell_caches(&t, (double)w->weight_bytes) && learn_all(&t) && add_all(&t, &w->prefill, &w->decode);
+    bool ok = t.unit && tell_caches(&t, (double)w->weight_bytes) &&
+              (language_is_combined(run) ? language_time_combined(&t, &w->prefill, &w->decode)
+                                         : learn_all(&t) && add_all(&t, &w->prefill, &w->decode));
     w->decoded = w->options.generate * (w->options.batch > 1 ? w->options.batch : 1);
     if (ok)
         result->native_mac_share = language_share(run, t.unit);
-    if (ok)
+    if (ok && !language_is_combined(run)) /* there is no repetition that one clock paces */
         w->has_profile = language_unit_profile(t.unit, language_parts(run).rest, &w->profile);
     language_unit_free(t.unit, ok ? m : NULL);
     return ok;

@@ -25,6 +25,7 @@ struct language_sum {
     size_t launch_shape;
     uint64_t kernels;
     double launches; /* of the GPU, each of which waits for the one before it */
+    double slc_bytes, dram_read_bytes, dram_written_bytes;
 };
 
 struct language_call {
@@ -69,6 +70,10 @@ double language_unit_share(const struct language_unit *unit, enum orch_part part
 /* What all kernels so far cost at clocks of their unit, as one repetition; false where energies are not known. */
 bool language_unit_profile(const struct language_unit *unit, enum orch_part part, struct power_profile *profile);
 void language_sum_add(struct language_sum *sum, const struct language_sum *part);
+/* From a launch of the GPU to the next in its command buffer. */
+double language_unit_between_s(const struct language_unit *unit);
+/* Kernels of the sum ran beside others for so long: the chip idled once, not for each of them. */
+bool language_unit_overlap(struct language_unit *unit, struct language_sum *sum, double seconds, struct orch_error *error);
 /* Adds the costs of the command buffers, where there are any: the sum is that of so many steps. */
 bool language_unit_close_steps(struct language_unit *unit, struct language_sum *sum, double steps, struct orch_error *error);
 

@@ -51,7 +51,7 @@ static bool check_precision(const char *given, struct orch_error *error)
 /* Words that mean the same for every workload. */
 static bool check_words(const struct run_request *q, struct orch_error *error)
 {
-    static const char *const units[] = {"auto", "cpu", "amx", "gpu", "ane", "hybrid", "all"};
+    static const char *const units[] = {"auto", "cpu", "amx", "gpu", "ane", "hybrid", "combined", "all"};
     static const char *const details[] = {"auto", "instr", "sampled", "op"};
     static const char *const homes[] = {"process", "elf"};
     return check_word("unit", q->unit, units, ARRAY_COUNT(units), error) &&

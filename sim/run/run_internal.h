@@ -40,6 +40,9 @@ double run_joules_of(const struct run_kind *kind, const struct energy_model *mod
 /* The same, and what they follow from. */
 double run_joules_profiled(const struct run_kind *kind, const struct energy_model *model, const struct run_measure *m,
                            double celsius, double seconds, double device_seconds, struct power_profile *profile);
+/* Takes what the chip costs in so many seconds in which no unit works from the parts of the result; *joules: all of it. */
+bool run_joules_without_idle(const struct energy_model *model, double celsius, double seconds, struct run_result *result,
+                             double *joules);
 /* Joules and watts of the whole, by unit and by kind; false = out of memory. */
 bool run_joules_add(const struct energy_report *report, struct run_result *result);
 /* What the energy of CPU cores, of the GPU and of the Neural Engine follows from: `energy` of kinds. */

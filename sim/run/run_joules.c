@@ -79,7 +79,7 @@ static const enum orch_part part_of[] = {
 static bool add_counter(struct run_result *r, enum power_domain domain, const char *kind, double joules)
 {
     char name[64];
-    if (joules <= 0)
+    if (joules == 0)
         return true;
     snprintf(name, sizeof name, "energy.%s.%s", power_domain_name(domain), kind);
     for (char *c = name; *c; c++)
@@ -98,6 +98,25 @@ bool run_joules_add(const struct energy_report *report, struct run_result *r)
         ok = run_values_add(&r->joules_by, orch_part_name(part_of[d]), power_energy_sum(e)) &&
              add_counter(r, d, "dynamic", e->dynamic_j) && add_counter(r, d, "clock", e->clock_j) &&
              add_counter(r, d, "leakage", e->leakage_j);
+    }
+    return ok;
+}
+
+bool run_joules_without_idle(const struct energy_model *model, double celsius, double seconds, struct run_result *r,
+                             double *joules)
+{
+    struct energy_run e;
+    struct energy_report report;
+    bool ok = true;
+    energy_run_start(&e, model, seconds, 0);
+    energy_run_set_memory(&e, model);
+    energy_report(&e, model, celsius_of(model, celsius), &report);
+    *joules = report.joules;
+    for (enum power_domain d = 0; ok && d < POWER_DOMAIN_COUNT; d++) {
+        const struct power_energy *const p = &report.domain[d];
+        ok = run_values_add(&r->joules_by, orch_part_name(part_of[d]), -power_energy_sum(p)) &&
+             add_counter(r, d, "dynamic", -p->dynamic_j) && add_counter(r, d, "clock", -p->clock_j) &&
+             add_counter(r, d, "leakage", -p->leakage_j);
     }
     return ok;
 }

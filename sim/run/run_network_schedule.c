@@ -2,8 +2,7 @@
 
 #include "isa/list_grow.h"
 #include "sim/chip/chip_units.h"
-#include "sim/soc/dram_share.h"
-#include "sim/soc/slices.h"
+#include "sim/run/run_slices.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -72,7 +71,6 @@ static struct place *in_order(const struct network_schedule *s)
 
 /* ---- slices ---- */
 
-enum { SLC, DRAM, RESOURCES };
 /* Queues: one kernel of cores, of an AMX block, of the GPU, one request to the Neural Engine at a time. */
 static int queue_of(const struct item *item)
 {
@@ -88,9 +86,7 @@ struct buffer {
 struct builder {
     struct network_schedule *s;
     struct hand_over cost;
-    struct dram_share share;
-    double capacity[RESOURCES];
-    struct slices *slices;
+    struct run_slices memory;
     struct buffer *buffer;
     size_t buffers, room;
     int *after; /* slices that the one to be added waits for */
@@ -100,8 +96,7 @@ struct builder {
 
 static int add_wait(struct builder *b, double ns, const char *name)
 {
-    const struct slice wait = {.name = name, .queue = SLICES_NO_QUEUE, .alone_ns = ns};
-    return slices_add(b->slices, &wait, b->after, b->afters);
+    return run_slices_wait(&b->memory, name, ns, b->after, b->afters);
 }
 
 /* The slice that says when what a GPU kernel computed can be read by others. */
@@ -110,9 +105,8 @@ static int completion(struct builder *b, struct buffer *buffer)
     if (buffer->completed >= 0)
         return buffer->completed;
     const int latest = buffer->latest;
-    const struct slice wait = {.name = "completion", .queue = SLICES_NO_QUEUE, .alone_ns = b->cost.complete_ns};
     buffer->open = false;
-    return buffer->completed = slices_add(b->slices, &wait, &latest, 1);
+    return buffer->completed = run_slices_wait(&b->memory, "completion", b->cost.complete_ns, &latest, 1);
 }
 
 /* Of an item that is not the GPU's. */
@@ -171,14 +165,10 @@ static bool add_gpu(struct builder *b, struct item *item)
 
 static bool add_item(struct builder *b, struct item *item)
 {
-    const double dram = dram_share_bytes(&b->share, item->dram_read_bytes, item->dram_written_bytes);
-    /* With bursts a mean rate may come out above the capacity, although that sufficed when alone. */
-    const double bytes[RESOURCES] = {
-        [SLC] = fmin(item->slc_bytes, item->ns * b->capacity[SLC]), [DRAM] = fmin(dram, item->ns * b->capacity[DRAM])};
+    const struct run_piece piece = {item->ns, item->slc_bytes, item->dram_read_bytes, item->dram_written_bytes};
     if (!(item->part == PART_GPU ? add_gpu(b, item) : add_others(b, item)))
         return false;
-    const struct slice slice = {.name = "kernel", .queue = queue_of(item), .alone_ns = item->ns, .bytes = bytes, .requesters = 1};
-    item->slice = slices_add(b->slices, &slice, b->after, b->afters);
+    item->slice = run_slices_add(&b->memory, &piece, queue_of(item), b->after, b->afters);
     if (item->part == PART_GPU) {
         b->buffer[item->buffer].latest = item->slice;
         b->buffer[item->buffer].open = !item->leaves;
@@ -198,21 +188,12 @@ static bool build(struct builder *b, const struct place *order)
 
 static bool open_builder(struct builder *b, const struct run_network *n, struct network_schedule *s, struct orch_error *error)
 {
-    struct mem_params memory;
     *b = (struct builder){.s = s, .cost = hand_over_of(n)};
-    if (!chip_mem_params(n->request->chip, NULL, &memory, error))
+    if (!run_slices_open(&b->memory, n->request->chip, error))
         return false;
-    const double dies = memory.dies;
-    const struct fair_resource resource[RESOURCES] = {
-        [SLC] = {"slc", memory.slc.kib ? dies * memory.slc_gbps : INFINITY, FAIR_LINE_BYTES},
-        [DRAM] = {"dram", dies * memory.dram_peak_gbps, FAIR_LINE_BYTES}};
-    b->share = dram_share_of(&memory);
-    for (unsigned j = 0; j < RESOURCES; j++)
-        b->capacity[j] = resource[j].capacity_gbps;
-    b->slices = slices_create(resource, RESOURCES);
     b->after = calloc(s->items + 2, sizeof *b->after);
     b->encoded = calloc(s->items + 1, sizeof *b->encoded);
-    return (b->slices && b->after && b->encoded) || orch_no_memory(error);
+    return (b->after && b->encoded) || orch_no_memory(error);
 }
 
 /* ---- what came of it ---- */
@@ -231,7 +212,7 @@ static bool read_busy(const struct builder *b, struct network_scheduled *r)
     double until = 0;
     for (size_t i = 0; kernel && i < b->s->items; i++)
         if (b->s->item[i].ns > 0)
-            kernel[count++] = slices_outcome(b->slices, b->s->item[i].slice);
+            kernel[count++] = slices_outcome(b->memory.slices, b->s->item[i].slice);
     if (kernel)
         qsort(kernel, count, sizeof(*kernel), by_begin);
     for (size_t i = 0; i < count; i++) {
@@ -263,9 +244,9 @@ static bool tell_request(const struct item *item, const struct slice_outcome *o,
 
 static bool tell_kernel(const struct builder *b, const struct item *item, struct run_network *n, struct network_scheduled *r)
 {
-    const struct slice_outcome *const o = slices_outcome(b->slices, item->slice);
+    const struct slice_outcome *const o = slices_outcome(b->memory.slices, item->slice);
     char name[60];
-    for (unsigned j = 0; j < RESOURCES; j++)
+    for (unsigned j = 0; j < RUN_SHARED; j++)
         r->lost_ns += o->lost_ns[j];
     if (item->placement == SIZE_MAX)
         return true;
@@ -286,13 +267,14 @@ bool network_schedule_run(struct network_schedule *s, struct run_network *n, str
     bool ok = open_builder(&b, n, s, error);
     r->chain_ns = ok ? rank_all(s, &b.cost) : 0;
     struct place *const order = in_order(s);
-    ok = ok && ((order && build(&b, order)) || orch_no_memory(error)) && slices_run(b.slices, NULL, NULL, &r->end_ns, error);
+    ok = ok && ((order && build(&b, order)) || orch_no_memory(error)) &&
+         slices_run(b.memory.slices, NULL, NULL, &r->end_ns, error);
     for (size_t i = 0; ok && i < s->items; i++)
         ok = tell_kernel(&b, &s->item[i], n, r) || orch_no_memory(error);
     ok = ok && (read_busy(&b, r) || orch_no_memory(error));
     r->command_buffers = (unsigned)b.buffers;
     free(order);
-    slices_free(b.slices);
+    run_slices_close(&b.memory);
     free(b.buffer);
     free(b.after);
     free(b.encoded);

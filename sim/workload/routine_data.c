@@ -1,5 +1,6 @@
 #include "sim/workload/routine_data.h"
 
+#include "sim/workload/distinct.h"
 #include "sim/workload/element_type.h"
 #include "units/cpu/cpu_random.h"
 
@@ -15,6 +16,7 @@ static enum element_type element_of(enum routine_type type)
         [ROUTINE_F64] = ELEMENT_F64, [ROUTINE_F32] = ELEMENT_F32, [ROUTINE_F16] = ELEMENT_F16, [ROUTINE_BF16] = ELEMENT_BF16,
         [ROUTINE_I32] = ELEMENT_I32, [ROUTINE_U32] = ELEMENT_U32, [ROUTINE_I16] = ELEMENT_I16, [ROUTINE_I8] = ELEMENT_I8,
         [ROUTINE_U8] = ELEMENT_U8,   [ROUTINE_Q4_0] = ELEMENT_U8, [ROUTINE_Q8_0] = ELEMENT_U8, [ROUTINE_Q4_K] = ELEMENT_U8,
+        [ROUTINE_Q6_K] = ELEMENT_U8,
     };
     return types[type];
 }
@@ -24,18 +26,22 @@ static double next_number(uint64_t *state, double low, double high)
     return low + (high - low) * (double)(cpu_random(state) >> 11) * 0x1p-53;
 }
 
-/* Blocks: scales in half precision come first (two of them in q4_k), then packed numbers, for which any bits will do. The scales
- * are chosen so that the weights stay within the operand's range. */
+/* Blocks: scales in half precision come first (two of them in q4_k; in q6_k last), then packed numbers, for which any bits will
+ * do. The scales are chosen so that the weights stay within the operand's range. */
 static void fill_blocks(const struct routine_operand *o, uint8_t *to, uint64_t state)
 {
     const uint64_t block = routine_type_bytes(o->type, 1), bytes = routine_type_bytes(o->type, o->count);
     const unsigned scales = o->type == ROUTINE_Q4_K ? 2 : 1;
-    const double steps = o->type == ROUTINE_Q8_0 ? 256 : o->type == ROUTINE_Q4_K ? 16 * 64 : 16;
+    const uint64_t first = o->type == ROUTINE_Q6_K ? block - 2 : 0;
+    const double steps = o->type == ROUTINE_Q8_0   ? 256
+                         : o->type == ROUTINE_Q4_K ? 16 * 64
+                         : o->type == ROUTINE_Q6_K ? 64 * 256
+                                                   : 16;
     for (uint64_t i = 0; i < bytes; i++)
         to[i] = (uint8_t)(cpu_random(&state) >> 56);
     for (uint64_t at = 0; at + block <= bytes; at += block)
         for (unsigned s = 0; s < scales; s++)
-            element_write(ELEMENT_F16, next_number(&state, 0.5, 1) * (o->high - o->low) / steps, to + at + 2 * s);
+            element_write(ELEMENT_F16, next_number(&state, 0.5, 1) * (o->high - o->low) / steps, to + at + first + 2 * s);
 }
 
 void routine_fill(const struct routine_operand *o, unsigned index, uint64_t seed, uint8_t *to)
@@ -45,6 +51,10 @@ void routine_fill(const struct routine_operand *o, unsigned index, uint64_t seed
     uint64_t state = seed * SEEDS + index;
     if (routine_type_block(o->type) > 1) {
         fill_blocks(o, to, state);
+        return;
+    }
+    if (o->distinct) {
+        distinct_fill(type, o->count, o->low, o->high, state, to);
         return;
     }
     for (uint64_t i = 0; i < o->count; i++) {
@@ -87,6 +97,28 @@ static void read_q4_k(const uint8_t *block, double *to)
     }
 }
 
+/* Six bits a weight: a nibble, and two bits above it; sixteen weights have a signed scale. */
+static void read_q6_k(const uint8_t *block, double *to)
+{
+    const double d = element_read(ELEMENT_F16, block + 208);
+    for (int i = 0; i < 256; i++) {
+        const int half = i / 128, group = i / 32 % 4, at = i % 32;
+        const uint8_t pair = block[64 * half + group % 2 * 32 + at], upper = block[128 + 32 * half + at];
+        const int number = (group < 2 ? pair & 15 : pair >> 4) | (upper >> 2 * group & 3) << 4;
+        to[i] = d * (int8_t)block[192 + i / 16] * (number - 32);
+    }
+}
+
+static void read_block(enum routine_type type, const uint8_t *block, double *to)
+{
+    switch (type) {
+    case ROUTINE_Q4_0: read_q4_0(block, to); break;
+    case ROUTINE_Q8_0: read_q8_0(block, to); break;
+    case ROUTINE_Q4_K: read_q4_k(block, to); break;
+    default: read_q6_k(block, to);
+    }
+}
+
 double *routine_values(const struct routine_operand *o, const uint8_t *from)
 {
     const unsigned block = routine_type_block(o->type);
@@ -99,7 +131,7 @@ double *routine_values(const struct routine_operand *o, const uint8_t *from)
         if (block == 1)
             values[i] = element_read(type, at);
         else
-            (o->type == ROUTINE_Q4_0 ? read_q4_0 : o->type == ROUTINE_Q8_0 ? read_q8_0 : read_q4_k)(at, values + i);
+            read_block(o->type, at, values + i);
     }
     return values;
 }

@@ -50,7 +50,7 @@ static void check_work(const struct routine_request *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const precisions[] = {NULL, "f32", "f16", "bf16", "i8", "q4_0", "q8_0", "q4_k", "u8", "i32", "f8"};
+    static const char *const precisions[] = {NULL, "f32", "f16", "bf16", "i8", "q4_0", "q8_0", "q4_k", "q6_k", "u8", "i32", "f8"};
     char text[TEXT_MAX], canonical[2 * TEXT_MAX], again[2 * TEXT_MAX];
     struct routine_request r, second;
     struct isa_error error = {0};

@@ -214,6 +214,70 @@ static void test_attention_cache_types(void)
     example_refused("cache-attention:h=1,s=4,d=32,cached=q8_0", "f16", "queries are f32");
 }
 
+/* ---- over pages ---- */
+
+/* Lays what one buffer has row by row into the pages of another; bytes of a row. */
+static void lay_in_pages(const struct gpu_example *from, const struct gpu_example *to, const char *name, const struct cached *p,
+                         uint64_t row, unsigned page)
+{
+    const uint8_t *const rows = example_bytes(from, example_buffer(from, name));
+    uint8_t *const pool = example_bytes(to, example_buffer(to, name));
+    const uint32_t *const table = (const void *)example_bytes(to, example_buffer(to, "page"));
+    for (unsigned token = 0; token < (unsigned)p->s; token++)
+        memcpy(pool + row * (table[token / page] * page + token % page), rows + row * token, row);
+}
+
+/* The same bytes as from a cache in one piece, wherever pages lie. */
+static void test_attention_pages(void)
+{
+    static const struct {
+        struct cached p;
+        unsigned page, pages;
+        const char *precision, *cached;
+        uint64_t row;
+    } cases[] = {{{8, 37, 8, 4, 1}, 4, 13, "f32", "", 4 * 32},
+                 {{4, 130, 64, 1, 3}, 16, 9, "f16", "", 2 * 64},
+                 {{3, 21, 20, 3, 21}, 8, 3, "f32", "", 4 * 60},
+                 {{2, 70, 256, 1, 2}, 32, 4, "f32", ",cached=q8_0", 8 * 34},
+                 {{2, 200, 128, 2, 1}, 64, 4, "f32", ",cached=f16", 2 * 256}};
+    for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct cached p = cases[i].p;
+        struct gpu_example one, paged;
+        char workload[160], all[200];
+        snprintf(workload, sizeof workload, "cache-attention:h=%d,s=%d,d=%d,kvh=%d,q=%d%s", p.h, p.s, p.d, p.kvh, p.q,
+                 cases[i].cached);
+        snprintf(all, sizeof all, "%s,page=%u,pages=%u", workload, cases[i].page, cases[i].pages);
+        bool ok = example_open(&one, workload, cases[i].precision, 8);
+        CHECK(ok, "%s: %s", workload, one.text);
+        ok = ok && example_open(&paged, all, cases[i].precision, 8);
+        CHECK(ok, "%s: %s", all, paged.text);
+        if (!ok)
+            return;
+        example_fill(&one, i);
+        example_fill(&paged, 100 + i);
+        if (strstr(workload, "q8_0")) {
+            fill_blocks(&one, "k", 3);
+            fill_blocks(&one, "v", 5);
+        }
+        uint32_t *const table = (void *)example_bytes(&paged, example_buffer(&paged, "page"));
+        const unsigned used = ((unsigned)p.s + cases[i].page - 1) / cases[i].page;
+        for (unsigned n = 0; n < used; n++)
+            table[n] = cases[i].pages - 1 - n;
+        lay_in_pages(&one, &paged, "k", &p, cases[i].row, cases[i].page);
+        lay_in_pages(&one, &paged, "v", &p, cases[i].row, cases[i].page);
+        const unsigned query = example_buffer(&one, "q"), out = example_buffer(&one, "out");
+        const uint64_t bytes = gpu_type_bytes(one.kernel.buffer[out].type, one.kernel.buffer[out].count);
+        memcpy(example_bytes(&paged, query), example_bytes(&one, query), bytes);
+        ok = example_run(&one, true) && example_run(&paged, true);
+        CHECK(ok && memcmp(example_bytes(&one, out), example_bytes(&paged, example_buffer(&paged, "out")), bytes) == 0,
+              "%s: other bytes than without pages; %s", all, paged.text);
+        example_close(&one);
+        example_close(&paged);
+    }
+    example_refused("cache-attention:h=1,s=9,d=4,page=6", "f32", "no power of two");
+    example_refused("cache-attention:h=1,s=9,d=4,page=4,pages=2", "f32", "need 3 pages");
+}
+
 /* ---- values that go into the cache ---- */
 
 /* Blocks lose half a step of their own scale, and what the scale loses as a half; a block of zeros stays one. */
@@ -312,6 +376,7 @@ static const struct suite_test tests[] = {
     {"attention as two products", test_attention_naive},
     {"attention over a cache", test_attention_cache},
     {"attention over a cache of another type", test_attention_cache_types},
+    {"attention over pages", test_attention_pages},
     {"values that go into the cache", test_quantise},
     {"rope", test_rope},
 };

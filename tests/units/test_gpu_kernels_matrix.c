@@ -207,6 +207,20 @@ static double weight_q4_k(const uint8_t *blocks, uint64_t index, double *size)
     return d * q - m;
 }
 
+/* As ggml's dequantize_row_q6_K counts: halves of 128, in them four groups of 32. */
+static double weight_q6_k(const uint8_t *blocks, uint64_t index, double *size)
+{
+    const uint8_t *const block = blocks + index / 256 * 210;
+    const unsigned i = index % 256, n = i / 128, l = i % 32;
+    const uint8_t *const low = block + 64 * n, *const up = block + 128 + 32 * n;
+    const unsigned numbers[] = {(low[l] & 15) + (up[l] & 3) * 16, (low[l + 32] & 15) + (up[l] >> 2 & 3) * 16,
+                                (low[l] >> 4) + (up[l] >> 4 & 3) * 16, (low[l + 32] >> 4) + (up[l] >> 6) * 16};
+    const unsigned number = numbers[i % 128 / 32];
+    const double d = example_get(block, GPU_F16, 104) * (int8_t)block[192 + i / 16];
+    *size = fabs(example_get(block, GPU_F16, 104)) * (abs((int8_t)block[192 + i / 16]) + 256.0) * (number + 32.0);
+    return d * ((double)number - 32);
+}
+
 static double weight(const uint8_t *a, enum gpu_type type, uint64_t index, double *size)
 {
     if (type == GPU_Q4_0)
@@ -215,6 +229,8 @@ static double weight(const uint8_t *a, enum gpu_type type, uint64_t index, doubl
         return weight_q8_0(a, index, size);
     if (type == GPU_Q4_K)
         return weight_q4_k(a, index, size);
+    if (type == GPU_Q6_K)
+        return weight_q6_k(a, index, size);
     const double value = example_get(a, type, index);
     *size = fabs(value);
     return value;
@@ -232,7 +248,7 @@ static void fill_blocks(const struct gpu_example *x)
     for (uint64_t i = 0; i < bytes; i++)
         a[i] = (uint8_t)(suite_random(&seed) >> 40);
     for (uint64_t i = 0; i < bytes; i += block) {
-        example_put(a + i, GPU_F16, 0, example_uniform(&seed, -0.1, 0.1));
+        example_put(a + i, GPU_F16, b->type == GPU_Q6_K ? 104 : 0, example_uniform(&seed, -0.1, 0.1));
         if (b->type == GPU_Q4_K)
             example_put(a + i, GPU_F16, 1, example_uniform(&seed, -0.1, 0.1));
     }
@@ -348,8 +364,8 @@ static void test_gemv_plain(void)
 
 static void test_gemv_quantised(void)
 {
-    static const char *const precisions[] = {"q4_0", "q8_0", "q4_k"};
-    for (unsigned t = 0; t < 3; t++) {
+    static const char *const precisions[] = {"q4_0", "q8_0", "q4_k", "q6_k"};
+    for (unsigned t = 0; t < 4; t++) {
         check_gemv(1, 256, precisions[t], 8);
         check_gemv(35, 768, precisions[t], 1);
         check_gemv(100, 2304, precisions[t], 1);

@@ -11,6 +11,7 @@ static const char *const library[][2] = {
     {"gemv:64x1000", NULL},
     {"gemv:32x256", "q4_0"},
     {"gemv:32x512", "q4_k"},
+    {"gemv:32x512", "q6_k"},
     {"attention:b=1,h=2,s=96,d=64", NULL},
     {"attention:b=1,h=2,s=70,d=64,causal=1", "f16"},
     {"attention:b=1,h=1,s=64,d=32,variant=naive", NULL},

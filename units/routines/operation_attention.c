@@ -33,7 +33,16 @@ static bool attention_operands(const struct routine_request *r, struct routine_w
 struct scores {
     int64_t keys, d, step; /* elements from one key to the next */
     double most, u;
+    const double *page; /* table of pages; NULL = keys follow one another */
+    uint64_t page_bits;
 };
+
+/* Where a key or a value is. */
+static int64_t place_of(const struct scores *s, int64_t key)
+{
+    const int64_t first = key >> s->page_bits << s->page_bits;
+    return s->page ? (((int64_t)s->page[key >> s->page_bits] << s->page_bits) + key - first) * s->step : key * s->step;
+}
 
 static double score_of(const struct scores *s, const double *q, const double *k, double *error)
 {
@@ -53,19 +62,19 @@ static void attend(const struct scores *s, const double *q, const double *k, con
 {
     double sum = 0, shares = 0, worst = 0, off;
     for (int64_t j = 0; j < s->keys; j++) {
-        const double score = score_of(s, q, k + j * s->step, &off);
+        const double score = score_of(s, q, k + place_of(s, j), &off);
         worst = fmax(worst, off);
         sum += exp(score - s->most);
     }
     for (int64_t i = 0; i < s->d; i++)
         out[i] = error[i] = 0;
     for (int64_t j = 0; j < s->keys; j++) {
-        const double score = score_of(s, q, k + j * s->step, &off), p = exp(score - s->most) / sum;
+        const double score = score_of(s, q, k + place_of(s, j), &off), p = exp(score - s->most) / sum;
         const double share = off + worst + s->u * (4 + 2 * (s->most - score));
         shares += p * share;
         for (int64_t i = 0; i < s->d; i++) {
-            out[i] += p * v[j * s->step + i];
-            error[i] += p * fabs(v[j * s->step + i]) * (share + s->u * (2 * (double)s->keys + 8));
+            out[i] += p * v[place_of(s, j) + i];
+            error[i] += p * fabs(v[place_of(s, j) + i]) * (share + s->u * (2 * (double)s->keys + 8));
         }
     }
     for (int64_t i = 0; i < s->d; i++)
@@ -98,6 +107,12 @@ enum routine_type operation_cached_type(const struct routine_request *r)
     return r->value[CACHE_TYPE] ? others[r->value[CACHE_TYPE]] : r->type;
 }
 
+bool operation_cache_pages(const struct routine_request *r, struct kernel_pages *pages, struct isa_error *error)
+{
+    return kernel_pages_of((uint64_t)r->value[CACHE_S], (uint64_t)r->value[CACHE_PAGE], (uint64_t)r->value[CACHE_PAGES], pages,
+                           error);
+}
+
 static bool cache_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
     const uint64_t h = (uint64_t)r->value[CACHE_H], s = (uint64_t)r->value[CACHE_S], d = (uint64_t)r->value[CACHE_D];
@@ -115,33 +130,48 @@ static bool cache_operands(const struct routine_request *r, struct routine_work 
     if (kvh * d % routine_type_block(cached))
         return kernel_refuse(error, "cache-attention: kvh x d = %llu values of a token are no whole blocks of %u",
                              (unsigned long long)(kvh * d), routine_type_block(cached));
+    struct kernel_pages pages;
+    if (!operation_cache_pages(r, &pages, error))
+        return false;
+    const uint64_t rows = pages.tokens ? pages.all * pages.tokens : s;
     if (!routine_check_count("cache-attention", ROUTINE_DIMS(q, h, d), error) ||
-        !routine_check_count("cache-attention", ROUTINE_DIMS(s, kvh, d), error))
+        !routine_check_count("cache-attention", ROUTINE_DIMS(rows, kvh, d), error))
         return false;
     routine_add_operand(w, "q", r->type, ROUTINE_INPUT, ROUTINE_DIMS(q, h, d));
-    routine_add_operand(w, "k", cached, ROUTINE_INPUT, ROUTINE_DIMS(s, kvh, d));
-    routine_add_operand(w, "v", cached, ROUTINE_INPUT, ROUTINE_DIMS(s, kvh, d));
+    routine_add_operand(w, "k", cached, ROUTINE_INPUT, ROUTINE_DIMS(rows, kvh, d));
+    routine_add_operand(w, "v", cached, ROUTINE_INPUT, ROUTINE_DIMS(rows, kvh, d));
+    if (pages.tokens) {
+        const unsigned table = routine_add_operand(w, "page", ROUTINE_U32, ROUTINE_INPUT, ROUTINE_DIMS(pages.used));
+        routine_set_range(w, 0, (double)pages.all);
+        w->operand[table].distinct = true;
+    }
     routine_add_operand(w, "out", r->type, ROUTINE_OUTPUT, ROUTINE_DIMS(q, h, d));
     w->macs = 2 * (double)h * (double)d * (double)q * ((double)(s - q) + ((double)q + 1) / 2);
     w->flops = 2 * w->macs;
-    for (unsigned i = 0; i < w->operands; i++)
-        w->min_bytes += (double)routine_type_bytes(w->operand[i].type, w->operand[i].count);
+    w->min_bytes = 2 * (double)(routine_type_bytes(r->type, q * h * d) + routine_type_bytes(cached, s * kvh * d)) +
+                   (double)routine_type_bytes(ROUTINE_U32, pages.used);
     return true;
 }
 
 static void cache_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
 {
     const int64_t h = r->value[CACHE_H], d = r->value[CACHE_D], kvh = r->value[CACHE_KVH] ? r->value[CACHE_KVH] : h;
+    struct kernel_pages pages;
+    struct isa_error refused;
+    if (!operation_cache_pages(r, &pages, &refused)) /* such have been refused */
+        return;
     for (int64_t row = 0; row < r->value[CACHE_Q] * h; row++) {
         const int64_t head = row % h / (h / kvh) * d;
         struct scores s = {.keys = r->value[CACHE_S] - r->value[CACHE_Q] + row / h + 1,
                            .d = d,
                            .step = kvh * d,
                            .most = -INFINITY,
-                           .u = t->epsilon};
+                           .u = t->epsilon,
+                           .page = pages.tokens ? operand[3] : NULL,
+                           .page_bits = pages.bits};
         double unused;
         for (int64_t j = 0; j < s.keys; j++)
-            s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + head + j * s.step, &unused));
+            s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + head + place_of(&s, j), &unused));
         attend(&s, operand[0] + row * d, operand[1] + head, operand[2] + head, t->value + row * d, t->error + row * d);
     }
 }

@@ -8,6 +8,7 @@
 #define ORCHARD_UNITS_ROUTINES_OPERATIONS_H
 
 #include "units/kernel_function.h"
+#include "units/kernel_pages.h"
 #include "units/routines/routine.h"
 
 /* ---- products ---- */
@@ -52,18 +53,22 @@ enum { ATTENTION_B, ATTENTION_H, ATTENTION_S, ATTENTION_D, ATTENTION_CAUSAL, ATT
         .name = "kvh", .missing = 0, .least = 0, .most = 4096                                                                    \
     }
 extern const struct routine_operation operation_attention; /* operands q, k, v, out */
-enum { CACHE_H, CACHE_S, CACHE_D, CACHE_KVH, CACHE_Q, CACHE_TYPE, CACHE_OWN };
+enum { CACHE_H, CACHE_S, CACHE_D, CACHE_KVH, CACHE_Q, CACHE_TYPE, CACHE_PAGE, CACHE_PAGES, CACHE_OWN };
 #define ROUTINE_CACHE_ATTENTION_PARAMETERS                                                                                       \
     {.name = "h", .least = 1, .most = 4096, .required = true}, {.name = "s", .least = 1, .most = 1 << 24, .required = true},     \
         {.name = "d", .least = 1, .most = 4096, .required = true}, {.name = "kvh", .missing = 0, .least = 0, .most = 4096},      \
-        {.name = "q", .missing = 1, .least = 1, .most = 1 << 24},                                                                \
+        {.name = "q", .missing = 1, .least = 1, .most = 1 << 24}, {.name = "cached", .words = "own|f16|q8_0"},                   \
+        {.name = "page", .missing = 0, .least = 0, .most = 1 << 16},                                                             \
     {                                                                                                                            \
-        .name = "cached", .words = "own|f16|q8_0"                                                                                \
+        .name = "pages", .missing = 0, .least = 0, .most = 1 << 24                                                               \
     }
 /* The type of keys and values. */
 enum routine_type operation_cached_type(const struct routine_request *request);
-/* The last q of s tokens attend to all before them and to themselves; operands are [token][head][d] as projections leave them. */
-extern const struct routine_operation operation_cache_attention; /* operands q, k, v, out */
+/* Pages of keys and values, where the request has some. */
+bool operation_cache_pages(const struct routine_request *request, struct kernel_pages *pages, struct isa_error *error);
+/* The last q of s tokens attend to all before them and to themselves; operands are [token][head][d] as projections leave them.
+ * With pages a table says which one of k and v has the tokens from the next multiple of their size on. */
+extern const struct routine_operation operation_cache_attention; /* operands q, k, v, with pages the table, out */
 int64_t operation_kv_heads(const struct routine_request *request);
 
 enum {

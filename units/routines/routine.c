@@ -16,6 +16,7 @@ static const struct type_row {
     [ROUTINE_BF16] = {"bf16", 2, 1, 0x1p-8}, [ROUTINE_I32] = {"i32", 4, 1, 0},       [ROUTINE_U32] = {"u32", 4, 1, 0},
     [ROUTINE_I16] = {"i16", 2, 1, 0},        [ROUTINE_I8] = {"i8", 1, 1, 0},         [ROUTINE_U8] = {"u8", 1, 1, 0},
     [ROUTINE_Q4_0] = {"q4_0", 18, 32, 0},    [ROUTINE_Q8_0] = {"q8_0", 34, 32, 0},   [ROUTINE_Q4_K] = {"q4_k", 144, 256, 0},
+    [ROUTINE_Q6_K] = {"q6_k", 210, 256, 0},
 };
 
 const char *routine_type_name(enum routine_type type)

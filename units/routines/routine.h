@@ -27,6 +27,7 @@ enum routine_type {
     ROUTINE_Q4_0,
     ROUTINE_Q8_0,
     ROUTINE_Q4_K,
+    ROUTINE_Q6_K,
     ROUTINE_TYPES
 };
 const char *routine_type_name(enum routine_type type); /* "f32" ..., spelt as for --precision */
@@ -62,6 +63,7 @@ struct routine_operand {
     uint64_t dims[4], count; /* count: elements, the product of the dimensions */
     /* Range of generated inputs: uniform in [low, high); integers in [low, high). */
     double low, high;
+    bool distinct;                /* no two of the integers are the same */
     uint64_t thread_stride_bytes; /* scratch: each thread has so many bytes of its own; 0 = all share it */
 };
 

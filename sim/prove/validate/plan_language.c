@@ -65,7 +65,7 @@ bool validate_plan_language(struct validate_row *row, struct validate_program *p
     program->submitted = true;
     program->measure = VALIDATE_RATE;
     program->work = tokens * 1e9;
-    program->guess = strcmp(format, "q4_k") == 0 ? "the build, and Q6_K matrices taken as Q4_K" : tables[t].guess;
+    program->guess = strcmp(format, "q4_k") == 0 ? "the build, and Q6_K matrices of layers taken as Q4_K" : tables[t].guess;
     program->note = "whole model by its shapes, after llama.cpp's kernels; sums of kernels";
     return true;
 }

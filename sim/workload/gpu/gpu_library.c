@@ -1,5 +1,6 @@
 #include "sim/workload/gpu/gpu_library.h"
 
+#include "sim/workload/distinct.h"
 #include "units/cpu/cpu_random.h"
 
 #include <inttypes.h>
@@ -29,9 +30,9 @@ static void copy_text(char *to, size_t size, const char *from)
 static enum element_type type_of(enum gpu_type type)
 {
     static const enum element_type types[GPU_TYPE_COUNT] = {
-        [GPU_F32] = ELEMENT_F32, [GPU_F16] = ELEMENT_F16, [GPU_BF16] = ELEMENT_BF16,
-        [GPU_I32] = ELEMENT_I32, [GPU_U32] = ELEMENT_U32, [GPU_U8] = ELEMENT_U8,
-        [GPU_Q4_0] = ELEMENT_U8, [GPU_Q8_0] = ELEMENT_U8, [GPU_Q4_K] = ELEMENT_U8,
+        [GPU_F32] = ELEMENT_F32, [GPU_F16] = ELEMENT_F16, [GPU_BF16] = ELEMENT_BF16, [GPU_I32] = ELEMENT_I32,
+        [GPU_U32] = ELEMENT_U32, [GPU_U8] = ELEMENT_U8,   [GPU_Q4_0] = ELEMENT_U8,   [GPU_Q8_0] = ELEMENT_U8,
+        [GPU_Q4_K] = ELEMENT_U8, [GPU_Q6_K] = ELEMENT_U8,
     };
     return types[type];
 }
@@ -142,18 +143,19 @@ static double next_number(uint64_t *state, double low, double high)
     return low + (high - low) * (double)(cpu_random(state) >> 11) * 0x1p-53;
 }
 
-/* Fills blocks of ggml: scales in half precision come first (two of them in q4_k), then packed numbers, for which any bits will
- * do. The scales are chosen so that the weights stay within the buffer's range. */
+/* Fills blocks of ggml: scales in half precision come first (two of them in q4_k; in q6_k last), then packed numbers, for which
+ * any bits will do. The scales are chosen so that the weights stay within the buffer's range. */
 static void fill_blocks(const struct gpu_kernel_buffer *b, uint8_t *to, uint64_t bytes, uint64_t *state)
 {
     const uint64_t block = gpu_type_bytes(b->type, 1);
     const unsigned scales = b->type == GPU_Q4_K ? 2 : 1;
-    const double steps = b->type == GPU_Q8_0 ? 256 : b->type == GPU_Q4_K ? 16 * 64 : 16;
+    const uint64_t first = b->type == GPU_Q6_K ? block - 2 : 0;
+    const double steps = b->type == GPU_Q8_0 ? 256 : b->type == GPU_Q4_K ? 16 * 64 : b->type == GPU_Q6_K ? 64 * 256 : 16;
     for (uint64_t i = 0; i < bytes; i++)
         to[i] = (uint8_t)(cpu_random(state) >> 56);
     for (uint64_t at = 0; at + block <= bytes; at += block)
         for (unsigned s = 0; s < scales; s++)
-            element_write(ELEMENT_F16, next_number(state, 0.5, 1) * (b->high - b->low) / steps, to + at + 2 * s);
+            element_write(ELEMENT_F16, next_number(state, 0.5, 1) * (b->high - b->low) / steps, to + at + first + 2 * s);
 }
 
 static void fill_input(const struct gpu_kernel_buffer *b, uint8_t *to, uint64_t bytes, uint64_t state)
@@ -162,6 +164,10 @@ static void fill_input(const struct gpu_kernel_buffer *b, uint8_t *to, uint64_t 
     const bool whole = !element_type_float(type);
     if (b->type >= GPU_Q4_0) {
         fill_blocks(b, to, bytes, &state);
+        return;
+    }
+    if (b->distinct) {
+        distinct_fill(type, b->count, b->low, b->high, state, to);
         return;
     }
     for (uint64_t i = 0; i < b->count; i++) {

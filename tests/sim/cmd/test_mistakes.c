@@ -45,7 +45,7 @@ static const struct cli_wrong mistakes[] = {
     {"run gemm:64x64x64 --unit GPU", 2, "did you mean gpu?"},
     {"run gemm:64x64x64 --unit metal", 2, "did you mean gpu?"},
     {"run gemm:64x64x64 --unit neon", 2, "did you mean cpu?"},
-    {"run gemm:64x64x64 --unit anx", 2, "(auto|cpu|amx|gpu|ane|hybrid|all)"},
+    {"run gemm:64x64x64 --unit anx", 2, "(auto|cpu|amx|gpu|ane|hybrid|combined|all)"},
     /* element types */
     {"run gemm:64x64x64 --precision fp16", 2, "did you mean f16?"},
     {"run gemm:64x64x64 --precision float32", 2, "did you mean f32?"},

@@ -40,8 +40,12 @@ static void test_bytes(void)
     const uint64_t vectors = sizes.parameters - sizes.matrix_parameters;
     CU_ASSERT_EQUAL(vectors, 65 * 4096); /* two norms a layer and the last */
     CU_ASSERT_EQUAL(shape_bytes(&s, block_format_named("f16")), 2 * sizes.matrix_parameters + 4 * vectors);
-    CU_ASSERT_EQUAL(shape_bytes(&s, block_format_named("q4_0")), sizes.matrix_parameters / 32 * 18 + 4 * vectors);
-    CU_ASSERT_EQUAL(shape_bytes(&s, block_format_named("q4_k")), sizes.matrix_parameters / 256 * 144 + 4 * vectors);
+    CU_ASSERT_EQUAL(shape_bytes(&s, block_format_named("q8_0")), sizes.matrix_parameters / 32 * 34 + 4 * vectors);
+    /* llama.cpp's heads are q6_k: llama-bench says 3.56 GiB of LLaMA 7B in Q4_0. */
+    const uint64_t head = 32000 * 4096, rest = sizes.matrix_parameters - head;
+    CU_ASSERT_EQUAL(shape_bytes(&s, block_format_named("q4_0")), rest / 32 * 18 + head / 256 * 210 + 4 * vectors);
+    CU_ASSERT_EQUAL(shape_bytes(&s, block_format_named("q4_k")), rest / 256 * 144 + head / 256 * 210 + 4 * vectors);
+    CU_ASSERT_EQUAL(round(100 * (double)shape_bytes(&s, block_format_named("q4_0")) / 0x1p30), 356);
     CU_ASSERT_EQUAL(shape_cache_bytes(&s, 2), 524288); /* half a megabyte a token, as is often quoted */
     /* Rows of 896 are no multiple of 256: q5_0 stands in for q4_k, but not where rows have 4864 = 19 x 256 values. */
     shape_of_published(shape_published_named("qwen2.5-0.5b"), &s);

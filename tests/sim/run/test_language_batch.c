@@ -6,6 +6,7 @@
 #include "tests/sim/story_example.h"
 
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 
 static struct chip_db *db;
@@ -167,6 +168,72 @@ static void test_time(void)
         run_result_free(&o[i].result);
 }
 
+/* In pages each says the same, however few there are, and on every unit; a pool of two sequences makes the others wait. */
+static void test_pages(void)
+{
+    static const struct {
+        const char *type, *unit, *cache, *whole;
+        unsigned sequences, batch;
+    } ways[] = {{"f32", "cpu", "paged:4", NULL, 3, 0},
+                {"f32", "gpu", "q8_0,paged:4:15", "q8_0", 0, 3},
+                {"f16", "ane", "paged:8:10", NULL, 4, 0}};
+    char folder[] = "/tmp/orchard-batch-XXXXXX", path[64];
+    CHECK(mkdtemp(folder) != NULL, "a folder");
+    snprintf(path, sizeof path, "%s/prompts.txt", folder);
+    write_prompts(path);
+    for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
+        json_object *got[2];
+        for (unsigned paged = 0; paged < 2 && example_story(ways[i].type); paged++) {
+            const struct language_options options = {.prompts = path,
+                                                     .generate = TOKENS,
+                                                     .sampling = {.repetition_penalty = 1},
+                                                     .kv_cache = paged ? ways[i].cache : ways[i].whole,
+                                                     .sequences = ways[i].sequences,
+                                                     .batch = ways[i].batch};
+            struct outcome o = run_on(db, "m1", example_story(ways[i].type),
+                                      (struct run_request){.unit = ways[i].unit, .mode = RUN_FUNCTIONAL, .language = &options});
+            got[paged] = tokens_of(&o);
+            CHECK(got[paged] != NULL, "%s", o.error.text);
+            const double pool = paged ? counter(&o, LANGUAGE_PAGES) : 0;
+            const double page_bytes = paged ? counter(&o, LANGUAGE_CACHE_BYTES) / pool : 1;
+            if (paged)
+                CHECK(counter(&o, LANGUAGE_PAGES_TAKEN) <= pool && counter(&o, LANGUAGE_PAGE_PIECES) > 1 &&
+                          counter(&o, LANGUAGE_PAGE_UNUSED_BYTES) < ways[i].sequences * page_bytes + ways[i].batch * page_bytes,
+                      "%s: %g of %g pages, %g bytes of them unused", ways[i].cache, counter(&o, LANGUAGE_PAGES_TAKEN), pool,
+                      counter(&o, LANGUAGE_PAGE_UNUSED_BYTES));
+            run_result_free(&o.result);
+        }
+        if (!example_story(ways[i].type))
+            continue;
+        CHECK(json_object_equal(json_object_object_get(got[0], "sequences"), json_object_object_get(got[1], "sequences")),
+              "%s on %s: other tokens", ways[i].cache, ways[i].unit);
+        json_object_put(got[0]);
+        json_object_put(got[1]);
+    }
+    CHECK(suite_remove(folder), "%s stays", folder);
+}
+
+/* By shapes: tokens of each sequence take whole pages, whatever the context has room for, and the kernel with a table is timed.
+ */
+static void test_time_of_pages(void)
+{
+    double seconds[2], bytes[2];
+    if (!example_story("f32"))
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct language_options options = {
+            .prompt = 30, .generate = 3, .batch = 2, .context = 200, .kv_cache = i ? "paged:8" : NULL};
+        struct outcome o = run_on(db, "m1", example_story("f32"),
+                                  (struct run_request){.unit = "cpu", .mode = RUN_TIMING, .detail = "op", .language = &options});
+        CHECK(o.ok, "%s", o.error.text);
+        bytes[i] = counter(&o, LANGUAGE_CACHE_BYTES);
+        seconds[i] = o.result.seconds - o.result.prefill_seconds;
+        run_result_free(&o.result);
+    }
+    CHECK(fabs(bytes[1] / bytes[0] - 40.0 / 200) < 1e-9, "%g of %g bytes", bytes[1], bytes[0]);
+    CHECK(seconds[1] > seconds[0], "%g s with pages, %g s without", seconds[1], seconds[0]);
+}
+
 static void check_refused(const struct language_options *options, const char *text)
 {
     struct outcome o = tell("f16", "cpu", options);
@@ -195,12 +262,20 @@ static void test_refused(void)
     check_refused(&(struct language_options){.sequences = 2, .prompt_text = "and", .generate = 4}, "several prompts");
     check_refused(&(struct language_options){.batch = 2, .draft = "small.gguf", .generate = 4}, "--batch and --draft");
     check_refused(&(struct language_options){.prompts = path, .generate = 10000}, "do not fit the context");
+    check_refused(&(struct language_options){.prompts = path, .generate = 12, .sequences = 2, .kv_cache = "paged:4:5"},
+                  "more than all pages");
+    check_refused(&(struct language_options){.prompt_text = "and", .generate = 40, .kv_cache = "paged:4:3"}, "there are 3");
+    check_refused(&(struct language_options){.prompt_text = "and", .generate = 4, .kv_cache = "paged:16:16000000"},
+                  "memory holds");
+    check_refused(&(struct language_options){.prompt_text = "and", .kv_cache = "paged", .prompt_cache = "x"}, "--kv-cache and");
     CHECK(suite_remove(folder), "%s stays", folder);
 }
 
 static const struct suite_test tests[] = {{"each says what it says alone", test_same_tokens},
                                           {"so do copies of a long prompt", test_copies},
                                           {"takes less time than one after another", test_time},
+                                          {"says the same in pages", test_pages},
+                                          {"pages have a time", test_time_of_pages},
                                           {"what is refused", test_refused}};
 
 int main(void)

@@ -27,11 +27,12 @@ struct running {
 static bool start(struct running *r, const struct language_model *m, enum orch_part part, unsigned context, const char *cached)
 {
     struct orch_error error = {0};
+    const struct language_room room = {.context = context, .lanes = 1, .cache.type = cached ? block_format_named(cached) : NULL};
     r->chip = chip_open(db, "m1", &(struct chip_overrides){NULL, 0}, &error);
     r->request = (struct run_request){.chip = r->chip, .mode = RUN_FUNCTIONAL, .threads = 1};
     run_result_init(&r->result);
     r->unit = language_unit_create(&r->request, &r->result, &error);
-    r->stepper = r->unit ? language_stepper_create(m, r->unit, part, &(struct language_room){context, 1, cached}, &error) : NULL;
+    r->stepper = r->unit ? language_stepper_create(m, r->unit, part, &room, &error) : NULL;
     CHECK(r->stepper != NULL, "%s", error.text);
     return r->stepper != NULL;
 }

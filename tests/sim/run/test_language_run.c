@@ -43,8 +43,8 @@ static bool same_numbers(json_object *a, json_object *b)
 }
 
 /* Tokens of the prompt, tokens that follow, and the text, as the golden data have them. */
-static void check_story_with(const char *unit, const char *type, const char *id, const char *draft_type, const char *draft_unit,
-                             unsigned draft_tokens)
+static void check_story_with(const char *unit, const char *type, const char *id, const char *draft_type,
+                             struct language_options options)
 {
     json_object *document;
     const char *const file = example_story(type);
@@ -56,11 +56,9 @@ static void check_story_with(const char *unit, const char *type, const char *id,
     if (draft_type)
         snprintf(draft, sizeof draft, "%s", example_story(draft_type));
     json_object *const p = golden_prompt(type, id, &document);
-    const struct language_options options = {.prompt_text = json_object_get_string(json_object_object_get(p, "prompt")),
-                                             .generate = (unsigned)json_object_get_int(json_object_object_get(p, "count")),
-                                             .draft = draft_type ? draft : NULL,
-                                             .draft_unit = draft_unit,
-                                             .draft_tokens = draft_tokens};
+    options.prompt_text = json_object_get_string(json_object_object_get(p, "prompt"));
+    options.generate = (unsigned)json_object_get_int(json_object_object_get(p, "count"));
+    options.draft = draft_type ? draft : NULL;
     struct outcome o =
         run_on(db, "m1", path, (struct run_request){.unit = unit, .mode = RUN_FUNCTIONAL, .language = &options, .threads = 1});
     CHECK(o.ok, "%s %s on %s: %s", type, id, unit, o.error.text);
@@ -91,7 +89,7 @@ static void check_story_with(const char *unit, const char *type, const char *id,
 
 static void check_story(const char *unit, const char *type, const char *id)
 {
-    check_story_with(unit, type, id, NULL, NULL, 0);
+    check_story_with(unit, type, id, NULL, (struct language_options){0});
 }
 
 /* A draft changes nothing but the time: the tokens are those of the model alone, on every unit. */
@@ -106,7 +104,23 @@ static void test_drafts(void)
                 {"gpu", "f32", "word", "f16", "ane", 5},
                 {"hybrid", "q4_0", "word", "q8_0", "cpu", 64}};
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
-        check_story_with(rows[i].unit, rows[i].type, rows[i].id, rows[i].draft_type, rows[i].draft_unit, rows[i].tokens);
+        check_story_with(rows[i].unit, rows[i].type, rows[i].id, rows[i].draft_type,
+                         (struct language_options){.draft_unit = rows[i].draft_unit, .draft_tokens = rows[i].tokens});
+}
+
+/* Layers on several units, in any order: values change their type where the Neural Engine begins and ends. */
+static void test_layers(void)
+{
+    static const struct {
+        const char *type, *id, *layers, *cache;
+    } rows[] = {{"f32", "word", "amx=2,gpu=3", NULL},
+                {"f16", "word", "amx=2,gpu=2,ane=1", NULL},
+                {"f16", "long", "ane=1,gpu=3,cpu=1", "paged:8"},
+                {"q8_0", "digits", "gpu=1,cpu=4", NULL},
+                {"q4_0", "empty", "cpu=3,gpu=2", "paged"}};
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        check_story_with("combined", rows[i].type, rows[i].id, NULL,
+                         (struct language_options){.layers = rows[i].layers, .kv_cache = rows[i].cache});
 }
 
 /* Attention of the AMX block and of the Neural Engine is the cores'; the GPU has everything but the embedding, which multiplies
@@ -205,7 +219,8 @@ static void check_family(const char *name, enum orch_part part)
     CU_ASSERT_TRUE_FATAL(m.weights && unit);
     CHECK(language_model_runs(&m, &error), "%s: %s", name, error.text);
     for (unsigned together = 0; together < 2; together++) {
-        struct language_stepper *const s = language_stepper_create(&m, unit, part, &(struct language_room){24, 1, NULL}, &error);
+        struct language_stepper *const s =
+            language_stepper_create(&m, unit, part, &(struct language_room){.context = 24, .lanes = 1}, &error);
         CHECK(s != NULL, "%s: %s", name, error.text);
         if (!s)
             continue;
@@ -403,6 +418,7 @@ static void test_refusals(void)
 static const struct suite_test tests[] = {
     {"golden tokens", test_golden_tokens},
     {"drafts change no token", test_drafts},
+    {"nor do layers on several units", test_layers},
     {"share of the unit", test_share_of_unit},
     {"every family as NumPy does", test_families},
     {"time and joules add up", test_time},

@@ -29,6 +29,59 @@ static void test_cache_types(void)
     neon_all(into, ARRAY_COUNT(into), types + 1, 2);
 }
 
+/* Keys and values in pages: the last one full, in part, alone; others of the pool are not touched by the reference. */
+static void test_cache_pages(void)
+{
+    static const char *const workloads[] = {
+        "cache-attention:h=2,s=3,d=2,page=4", "cache-attention:h=8,s=37,d=8,kvh=4,page=8,pages=9",
+        "cache-attention:h=3,s=21,d=19,q=21,page=4", "cache-attention:h=2,s=128,d=33,page=32,pages=5"};
+    static const char *const others[] = {"cache-attention:h=8,s=37,d=8,kvh=4,q=5,page=16,pages=4,cached=q8_0",
+                                         "cache-attention:h=4,s=70,d=64,kvh=1,q=2,page=4,pages=40,cached=f16"},
+                             *const types[] = {"f32"};
+    LIBRARY_ALL(false, workloads);
+    neon_all(others, ARRAY_COUNT(others), types, 1);
+}
+
+/* What keys and values of a token are, wherever it lies. */
+enum { PAGED_TOKENS = 45, PAGED_ROW = 24, PAGE_TOKENS = 8, POOL_PAGES = 11, TEXT_PAGES = 6 };
+
+static unsigned page_at(unsigned number)
+{
+    return (7 * number + 3) % POOL_PAGES;
+}
+
+static double value_in_pages(const struct neon_example *x, unsigned operand, uint64_t index)
+{
+    const bool paged = x->own != NULL;
+    uint64_t row = index / PAGED_ROW, state;
+    if (paged && operand == 3)
+        return page_at((unsigned)index);
+    for (unsigned n = 0; paged && operand && n < TEXT_PAGES; n++)
+        if (page_at(n) == index / PAGED_ROW / PAGE_TOKENS) {
+            row = (uint64_t)n * PAGE_TOKENS + index / PAGED_ROW % PAGE_TOKENS;
+            break;
+        }
+    state = 1000003 * operand + (operand ? row * PAGED_ROW + index % PAGED_ROW : index);
+    suite_random(&state);
+    return -1 + 2 * (double)(suite_random(&state) >> 11) * 0x1p-53;
+}
+
+/* The same bytes as from a cache in one piece. */
+static void test_pages_are_exact(void)
+{
+    static const char one[] = "cache-attention:h=6,s=45,d=8,kvh=3,q=4", pages[] = ",page=8,pages=11";
+    for (size_t t = 0; t < ARRAY_COUNT(library_types); t++) {
+        struct neon_example whole = {.value = value_in_pages}, paged = {.value = value_in_pages, .own = pages};
+        char workload[96];
+        snprintf(workload, sizeof workload, "%s%s", one, pages);
+        const bool ok = neon_run(&whole, one, library_types[t], 1) && neon_run(&paged, workload, library_types[t], 1);
+        CHECK(ok, "%s %s", whole.error.text, paged.error.text);
+        CHECK(ok && neon_checksum(&whole) == neon_checksum(&paged), "%s in pages: other bytes", library_types[t]);
+        neon_close(&whole);
+        neon_close(&paged);
+    }
+}
+
 static void test_steep_scores(void)
 {
     library_steep_scores(false);
@@ -57,6 +110,10 @@ static void test_refusals(void)
     neon_refused("cache-attention:h=3,s=4,d=4,q=5", NULL, "q = 5 queries are among s = 4");
     neon_refused("cache-attention:h=1,s=4,d=8,cached=q8_0", "f32", "no whole blocks of 32");
     neon_refused("cache-attention:h=1,s=4,d=32,cached=q8_0", "f16", "queries are f32");
+    neon_refused("cache-attention:h=1,s=9,d=4,page=6", NULL, "no power of two from 4 on");
+    neon_refused("cache-attention:h=1,s=9,d=4,page=2", NULL, "no power of two from 4 on");
+    neon_refused("cache-attention:h=1,s=9,d=4,page=4,pages=2", NULL, "need 3 pages");
+    neon_refused("cache-attention:h=1,s=9,d=4,pages=2", NULL, "of how many tokens");
     neon_refused("quantise:33", "q8_0", "multiples of 32");
     neon_refused("rope:h=1,s=4,d=3", NULL, "even");
     neon_refused("rope:h=1,s=4,d=8,part=3", NULL, "even");
@@ -65,7 +122,13 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"attention", test_attention},       {"over a cache", test_cache}, {"over a cache of another type", test_cache_types},
-    {"steep scores", test_steep_scores}, {"rope", test_rope},          {"refusals", test_refusals},
+    {"attention", test_attention},
+    {"over a cache", test_cache},
+    {"over a cache of another type", test_cache_types},
+    {"over pages", test_cache_pages},
+    {"pages give the same bytes", test_pages_are_exact},
+    {"steep scores", test_steep_scores},
+    {"rope", test_rope},
+    {"refusals", test_refusals},
 };
 SUITE_MAIN("neon attention", tests)

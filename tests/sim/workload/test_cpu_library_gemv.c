@@ -14,7 +14,7 @@ static void test_elements(void)
 static void test_blocks(void)
 {
     static const char *const workloads[] = {"gemv:1x256", "gemv:3x512", "gemv:7x768", "gemv:33x1024"};
-    static const char *const types[] = {"q4_0", "q8_0", "q4_k"};
+    static const char *const types[] = {"q4_0", "q8_0", "q4_k", "q6_k"};
     static const char *const short_rows[] = {"gemv:1x32", "gemv:5x96"};
     neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
     neon_all(short_rows, ARRAY_COUNT(short_rows), types, 2);
@@ -27,7 +27,7 @@ static void test_wide_vectors(void)
                                             "gemv:64x172,vectors=f32", "gemv:5x1003,vectors=f32"};
     static const char *const types[] = {"f32", "f16", "bf16"};
     static const char *const of_blocks[] = {"gemv:3x256,vectors=f32"};
-    static const char *const blocks[] = {"q4_0", "q8_0", "q4_k"};
+    static const char *const blocks[] = {"q4_0", "q8_0", "q4_k", "q6_k"};
     neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
     neon_all(of_blocks, ARRAY_COUNT(of_blocks), blocks, ARRAY_COUNT(blocks));
 }
@@ -49,6 +49,7 @@ static void test_refusals(void)
 {
     neon_refused("gemv:8x33", "q4_0", "whole blocks of 32");
     neon_refused("gemv:8x32", "q4_k", "whole blocks of 256");
+    neon_refused("gemv:8x128", "q6_k", "whole blocks of 256");
     neon_refused("gemv:8x32,vectors=f32", "i8", "floating point");
     neon_refused("gemv:8", NULL, "n is missing");
 }

@@ -330,6 +330,7 @@ static void test_ggml(void)
     static const char *const cases[][2] = {{"gemv:70x256", "q4_0"},
                                            {"gemv:71x512", "q8_0"},
                                            {"gemv:33x1024", "q4_k"},
+                                           {"gemv:33x1280", "q6_k"},
                                            {"gemv:33x1000", "f16"},
                                            {"gemv:5x1001", "f32"},
                                            {"gemm:70x100x96,tb=1", "f16"},

@@ -29,11 +29,16 @@ static bool build_cache(const struct routine_request *r, struct routine_work *w,
     const uint64_t tokens = (uint64_t)r->value[CACHE_S], items = (uint64_t)(r->value[CACHE_Q] * r->value[CACHE_H]);
     const unsigned own = routine_add_scratch(w, "own", 4 * ((tokens + 3) / 4 * 4), r->threads ? r->threads : 1);
     const enum routine_type cached = operation_cached_type(r);
-    const char *const name = cached == r->type ? "neon_attention_cache" : "neon_attention_cached";
+    struct kernel_pages pages;
+    if (!operation_cache_pages(r, &pages, error))
+        return false;
+    static const char *const names[] = {"neon_attention_cache", "neon_attention_cached", "neon_attention_cache_paged",
+                                        "neon_attention_cached_paged"};
+    const char *const name = names[(cached != r->type) + 2 * (pages.tokens != 0)];
     struct routine_call *const c = routine_add_call(w, name, cached, "heads of queries", items);
-    (void)error;
-    for (unsigned operand = 0; operand < 4; operand++)
+    for (unsigned operand = 0; operand < 3; operand++)
         routine_pass_operand(c, operand, 0);
+    routine_pass_operand(c, pages.tokens ? 4 : 3, 0);
     routine_pass_operand(c, own, 0);
     routine_pass(c, (int64_t)w->operand[own].thread_stride_bytes);
     routine_pass(c, r->value[CACHE_H]);
@@ -42,6 +47,10 @@ static bool build_cache(const struct routine_request *r, struct routine_work *w,
     routine_pass(c, r->value[CACHE_D]);
     routine_pass(c, r->value[CACHE_Q]);
     routine_pass_real(c, 1 / sqrt((double)r->value[CACHE_D]));
+    if (pages.tokens) {
+        routine_pass_operand(c, 3, 0);
+        routine_pass(c, (int64_t)pages.bits);
+    }
     snprintf(w->variant, sizeof w->variant, "%s_%s", name, routine_type_name(cached));
     return true;
 }
@@ -90,9 +99,10 @@ const struct routine cpu_kernel_rope = {
     rope_parameters,
     build_rope};
 const struct routine cpu_kernel_cache_attention = {&operation_cache_attention,
-                                                   "h=H,s=S,d=D[,kvh=H][,q=Q][,cached=own|f16|q8_0]",
+                                                   "h=H,s=S,d=D[,kvh=H][,q=Q][,cached=own|f16|q8_0][,page=T][,pages=N]",
                                                    "f32 f16 bf16",
                                                    "the last q of s tokens attend to those before and themselves; q, out: "
-                                                   "[q][h][d], k, v: [s][kvh][d], as projections leave them, or in another type",
+                                                   "[q][h][d], k, v: [s][kvh][d], as projections leave them, or in another type; "
+                                                   "page: of N pages of T tokens those that the table page[] names",
                                                    cache_parameters,
                                                    build_cache};

@@ -23,7 +23,7 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
 
 const struct routine cpu_kernel_gemv = {&operation_gemv,
                                         "MxN[,vectors=own|f32]",
-                                        "f32 f16 bf16 i8 q4_0 q8_0 q4_k",
+                                        "f32 f16 bf16 i8 q4_0 q8_0 q4_k q6_k",
                                         "y = a * x, a row-major, sums in f32 (i8: in i32, which is also the type of y); "
                                         "quantised matrices: GGUF blocks along rows, x and y "
                                         "in f32; vectors=f32: so are those of other matrices",

@@ -5,9 +5,9 @@ static const struct element {
     const char *format;
     bool word;
 } elements[GPU_TYPE_COUNT] = {
-    [GPU_F32] = {"i32", true},  [GPU_F16] = {"i16", false}, [GPU_BF16] = {"i16", false},
-    [GPU_I32] = {"i32", true},  [GPU_U32] = {"i32", true},  [GPU_U8] = {"i8", false},
-    [GPU_Q4_0] = {"i8", false}, [GPU_Q8_0] = {"i8", false}, [GPU_Q4_K] = {"i8", false},
+    [GPU_F32] = {"i32", true},  [GPU_F16] = {"i16", false}, [GPU_BF16] = {"i16", false}, [GPU_I32] = {"i32", true},
+    [GPU_U32] = {"i32", true},  [GPU_U8] = {"i8", false},   [GPU_Q4_0] = {"i8", false},  [GPU_Q8_0] = {"i8", false},
+    [GPU_Q4_K] = {"i8", false}, [GPU_Q6_K] = {"i8", false},
 };
 static const char *const components[] = {"", "x", "xy", "xyz", "xyzw"};
 

@@ -23,6 +23,8 @@ void gpu_gemv_row(struct gpu_emit *e, const struct gpu_gemv *g, unsigned to, uns
 /* Adds `sum` (one register per row) over the lanes and stores the rows that exist as `type`. */
 void gpu_gemv_finish(struct gpu_emit *e, const struct gpu_gemv *g, enum gpu_type type, unsigned sum, unsigned row, unsigned lane);
 
+/* gpu_gemv_six.c: q6_k alone; the other: all other blocks. */
+bool gpu_gemv_build_six(const struct gpu_gemv *g, struct gpu_kernel *kernel, struct isa_error *error);
 bool gpu_gemv_build_quantised(const struct gpu_gemv *g, struct gpu_kernel *kernel, struct isa_error *error);
 
 #endif

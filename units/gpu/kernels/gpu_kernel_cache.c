@@ -4,15 +4,16 @@
  * of long heads), so that a score is a sum over lanes, and weights are kept relative to the largest score so far. At the end the
  * first simdgroup puts together what they have. Operands lie as projections leave them: [token][head][d]. Keys and values may be
  * halves, or in blocks of q8_0 (ggml): four elements of a lane are then bytes of one block, and its scale goes into the score, or
- * into the weight.
+ * into the weight. They may lie in pages of tokens: the four keys are in one, whose number a simdgroup reads from a table first.
  */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
+#include "units/kernel_pages.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { HEADS, TOKENS, DEPTH, KV_HEADS, QUERIES, CACHED };
+enum { HEADS, TOKENS, DEPTH, KV_HEADS, QUERIES, CACHED, PAGE, PAGES };
 enum { LANES = 32, FOUR = 4, KEYS = 4, SIMDGROUPS_MAX = 8, CHUNK = LANES * FOUR, CHUNKS_MAX = 2, BLOCK = 32 };
 
 static const struct kernel_parameter parameters[] = {
@@ -22,6 +23,8 @@ static const struct kernel_parameter parameters[] = {
     {.name = "kvh", .missing = 0, .least = 0, .most = 4096},
     {.name = "q", .missing = 1, .least = 1, .most = 1 << 24},
     {.name = "cached", .words = "own|f16|q8_0"},
+    {.name = "page", .missing = 0, .least = 0, .most = 1 << 16},
+    {.name = "pages", .missing = 0, .least = 0, .most = 1 << 24},
     {.name = NULL},
 };
 
@@ -30,7 +33,8 @@ struct cache {
     enum gpu_type type, cached; /* of queries and results, of keys and values */
     uint32_t heads, tokens, depth, kv_heads, queries;
     unsigned chunks, simdgroups;
-    struct gpu_base q, k, v, out;
+    struct kernel_pages pages;
+    struct gpu_base q, k, v, page, out;
     /* Registers. */
     unsigned lane, simdgroup, group;     /* group: number of the query's head */
     unsigned place, row, key, seen;      /* place: of this lane's elements in a token's keys; seen: keys of the query */
@@ -39,6 +43,7 @@ struct cache {
     unsigned most, sum, next, low, last; /* low: less than any score */
     unsigned key_scale, value_scale;     /* of blocks: as keys and values, one for each four; then a place */
     unsigned block;
+    unsigned moved; /* of pages: tokens from where the keys in work would be to where they are */
 };
 
 /* What stands for minus infinity, so that differences are numbers. */
@@ -55,6 +60,8 @@ static void take_registers(struct cache *c)
     c->keys = gpu_register(c->e, KEYS * FOUR * c->chunks);
     c->values = gpu_register(c->e, KEYS * FOUR * c->chunks);
     c->score = gpu_register(c->e, KEYS);
+    if (c->pages.tokens)
+        c->moved = gpu_register(c->e, 1);
     if (c->cached != GPU_Q8_0)
         return;
     c->key_scale = gpu_register(c->e, KEYS * c->chunks);
@@ -139,13 +146,28 @@ static void take_query(struct cache *c)
         gpu_emit(c->e, "fmul32 r%u, r%u, %s", c->query + i, c->query + i, gpu_float(c->e, scale));
 }
 
+/* moved = first token of the page in memory - first token of the page in the text */
+static void find_page(struct cache *c)
+{
+    const unsigned bits = (unsigned)c->pages.bits;
+    gpu_shr(c->e, c->next, c->key, bits);
+    gpu_load_raw(c->e, 0, GPU_U32, 1, 2 * c->moved, c->page, gpu_r(c->e, c->next));
+    gpu_wait(c->e, 0);
+    gpu_emit(c->e, "isub r%u, r%u, r%u", c->moved, c->moved, c->next);
+    gpu_shl(c->e, c->moved, c->moved, bits);
+}
+
 /* Keys behind the last one are read as the last one, and count nothing. */
 static void load_keys(struct cache *c)
 {
     const unsigned number = c->cached == GPU_Q8_0 ? c->score : c->next; /* scores are made afterwards */
+    if (c->pages.tokens)
+        find_page(c);
     for (unsigned u = 0; u < KEYS; u++) {
         gpu_add_imm(c->e, number, c->key, u);
         gpu_emit(c->e, "icmpsel ult, r%u, r%u, r%u, r%u, r%u", number, number, c->seen, number, c->last);
+        if (c->pages.tokens)
+            gpu_emit(c->e, "iadd r%u, r%u, r%u", number, number, c->moved);
         gpu_mad_imm(c->e, c->row, number, c->kv_heads * c->depth, c->place);
         load(c, 0, c->cached, c->keys + u * FOUR * c->chunks, c->key_scale + u * c->chunks, c->k, c->row);
         gpu_mad_imm(c->e, c->row, number, c->kv_heads * c->depth, c->place);
@@ -319,15 +341,18 @@ static void attend(struct cache *c)
 static bool emit(struct cache *c, struct gpu_kernel *kernel, struct isa_error *error)
 {
     char variant[48];
+    const char *const paged = c->pages.tokens ? "paged" : "cache";
     if (c->cached == c->type)
-        snprintf(variant, sizeof variant, "attention_cache_%u_simdgroups", c->simdgroups);
+        snprintf(variant, sizeof variant, "attention_%s_%u_simdgroups", paged, c->simdgroups);
     else
-        snprintf(variant, sizeof variant, "attention_cache_%s_%u", gpu_type_name(c->cached), c->simdgroups);
+        snprintf(variant, sizeof variant, "attention_%s_%s_%u", paged, gpu_type_name(c->cached), c->simdgroups);
     c->e = gpu_emit_begin(kernel, variant, error);
     c->q = gpu_argument_buffer(c->e, 0, 0);
     c->k = gpu_argument_buffer(c->e, 1, 0);
     c->v = gpu_argument_buffer(c->e, 2, 0);
-    c->out = gpu_argument_buffer(c->e, 3, 0);
+    if (c->pages.tokens)
+        c->page = gpu_argument_buffer(c->e, 3, 0);
+    c->out = gpu_argument_buffer(c->e, c->pages.tokens ? 4 : 3, 0);
     take_registers(c);
     begin(c);
     mask(c, true);
@@ -353,6 +378,12 @@ static bool emit(struct cache *c, struct gpu_kernel *kernel, struct isa_error *e
     return gpu_emit_end(c->e);
 }
 
+/* Of keys, or of values, of all pages. */
+static uint64_t cached_values(const struct cache *c)
+{
+    return (c->pages.tokens ? c->pages.all * c->pages.tokens : c->tokens) * c->kv_heads * c->depth;
+}
+
 static bool check(const struct cache *c, struct isa_error *error)
 {
     const uint64_t most = (uint64_t)GPU_KERNEL_ELEMENTS_MAX;
@@ -369,7 +400,7 @@ static bool check(const struct cache *c, struct isa_error *error)
     if (c->cached == GPU_Q8_0 && c->kv_heads * c->depth % BLOCK)
         return kernel_refuse(error, "cache-attention: kvh x d = %u values of a token are no whole blocks of %d",
                              (unsigned)(c->kv_heads * c->depth), (int)BLOCK);
-    if ((uint64_t)c->queries * c->heads * c->depth > most || (uint64_t)c->tokens * c->kv_heads * c->depth > most ||
+    if ((uint64_t)c->queries * c->heads * c->depth > most || cached_values(c) > most ||
         (uint64_t)c->queries * c->heads > GPU_KERNEL_ROWS_MAX / SIMDGROUPS_MAX)
         return kernel_refuse(error, "cache-attention: an operand has more elements than one launch reaches");
     return true;
@@ -386,27 +417,33 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
                       .kv_heads = (uint32_t)(r->value[KV_HEADS] ? r->value[KV_HEADS] : r->value[HEADS]),
                       .queries = (uint32_t)r->value[QUERIES],
                       .simdgroups = SIMDGROUPS_MAX};
-    if (!check(&c, error))
+    if (!kernel_pages_of(c.tokens, (uint64_t)r->value[PAGE], (uint64_t)r->value[PAGES], &c.pages, error) || !check(&c, error))
         return false;
     c.chunks = c.depth > CHUNK ? CHUNKS_MAX : 1;
     while (c.simdgroups > 1 && c.tokens < 2 * KEYS * c.simdgroups)
         c.simdgroups /= 2;
     const uint64_t queries = (uint64_t)c.queries * c.heads * c.depth, cached = (uint64_t)c.tokens * c.kv_heads * c.depth;
     gpu_kernel_add_buffer(kernel, "q", c.type, queries, GPU_BUFFER_INPUT, -1, 1);
-    gpu_kernel_add_buffer(kernel, "k", c.cached, cached, GPU_BUFFER_INPUT, -1, 1);
-    gpu_kernel_add_buffer(kernel, "v", c.cached, cached, GPU_BUFFER_INPUT, -1, 1);
+    gpu_kernel_add_buffer(kernel, "k", c.cached, cached_values(&c), GPU_BUFFER_INPUT, -1, 1);
+    gpu_kernel_add_buffer(kernel, "v", c.cached, cached_values(&c), GPU_BUFFER_INPUT, -1, 1);
+    if (c.pages.tokens) {
+        const unsigned table =
+            gpu_kernel_add_buffer(kernel, "page", GPU_U32, c.pages.used, GPU_BUFFER_INPUT, 0, (double)c.pages.all);
+        kernel->buffer[table].places = kernel->buffer[table].distinct = true;
+    }
     gpu_kernel_add_buffer(kernel, "out", c.type, queries, GPU_BUFFER_OUTPUT, 0, 0);
     const double pairs = (double)c.queries * ((double)(c.tokens - c.queries) + ((double)c.queries + 1) / 2);
     kernel->macs = 2 * (double)c.heads * c.depth * pairs;
     kernel->flops = 2 * kernel->macs;
-    kernel->min_bytes = 2 * (double)(gpu_type_bytes(c.type, queries) + gpu_type_bytes(c.cached, cached));
+    kernel->min_bytes =
+        2 * (double)(gpu_type_bytes(c.type, queries) + gpu_type_bytes(c.cached, cached)) + 4 * (double)c.pages.used;
     return emit(&c, kernel, error);
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"cache-attention", "h=H,s=S,d=D[,kvh=H][,q=Q][,cached=own|f16|q8_0]", "f32 f16",
+    {"cache-attention", "h=H,s=S,d=D[,kvh=H][,q=Q][,cached=own|f16|q8_0][,page=T][,pages=N]", "f32 f16",
      "the last q of s tokens attend to those before and themselves; q, out: [q][h][d], k, v: [s][kvh][d], as projections leave "
-     "them, or in another type",
+     "them, or in another type; page: of N pages of T tokens those that the table page[] names",
      0, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_cache = {rows, ARRAY_COUNT(rows)};

@@ -141,12 +141,12 @@ static bool build_dense(const struct gpu_gemv *g, struct gpu_kernel *kernel, str
 
 static bool is_quantised(enum gpu_type type)
 {
-    return type == GPU_Q4_0 || type == GPU_Q8_0 || type == GPU_Q4_K;
+    return type == GPU_Q4_0 || type == GPU_Q8_0 || type == GPU_Q4_K || type == GPU_Q6_K;
 }
 
 static bool check_size(const struct gpu_gemv *g, uint64_t rows, struct isa_error *error)
 {
-    const uint32_t block = g->type == GPU_Q4_K ? 256 : is_quantised(g->type) ? 32 : 1;
+    const uint32_t block = g->type == GPU_Q4_K || g->type == GPU_Q6_K ? 256 : is_quantised(g->type) ? 32 : 1;
     if (g->n % block)
         return kernel_refuse(error, "gemv: rows of %s are whole blocks of %u weights; n = %u is not", gpu_type_name(g->type),
                              (unsigned)block, (unsigned)g->n);
@@ -179,11 +179,13 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
     kernel->macs = (double)weights;
     kernel->flops = 2 * kernel->macs;
     kernel->min_bytes = (double)(gpu_type_bytes(g.type, weights) + gpu_type_bytes(vector, (uint64_t)g.m + g.n));
-    return is_quantised(g.type) ? gpu_gemv_build_quantised(&g, kernel, error) : build_dense(&g, kernel, error);
+    return g.type == GPU_Q6_K     ? gpu_gemv_build_six(&g, kernel, error)
+           : is_quantised(g.type) ? gpu_gemv_build_quantised(&g, kernel, error)
+                                  : build_dense(&g, kernel, error);
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"gemv", "MxN[,vectors=own|f32]", "f32 f16 bf16 q4_0 q8_0 q4_k",
+    {"gemv", "MxN[,vectors=own|f32]", "f32 f16 bf16 q4_0 q8_0 q4_k q6_k",
      "y = a * x, a row-major, sums in f32; quantised matrices: GGUF blocks along rows, x and y in f32; vectors=f32: so are those "
      "of other matrices",
      2, parameters, build},

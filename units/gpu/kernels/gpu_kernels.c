@@ -19,9 +19,10 @@ static const struct type_row {
     const char *name;
     unsigned block_elements, block_bytes;
 } types[GPU_TYPE_COUNT] = {
-    [GPU_F32] = {"f32", 1, 4},     [GPU_F16] = {"f16", 1, 2},     [GPU_BF16] = {"bf16", 1, 2},
-    [GPU_I32] = {"i32", 1, 4},     [GPU_U32] = {"u32", 1, 4},     [GPU_U8] = {"u8", 1, 1},
-    [GPU_Q4_0] = {"q4_0", 32, 18}, [GPU_Q8_0] = {"q8_0", 32, 34}, [GPU_Q4_K] = {"q4_k", 256, 144},
+    [GPU_F32] = {"f32", 1, 4},       [GPU_F16] = {"f16", 1, 2},     [GPU_BF16] = {"bf16", 1, 2},
+    [GPU_I32] = {"i32", 1, 4},       [GPU_U32] = {"u32", 1, 4},     [GPU_U8] = {"u8", 1, 1},
+    [GPU_Q4_0] = {"q4_0", 32, 18},   [GPU_Q8_0] = {"q8_0", 32, 34}, [GPU_Q4_K] = {"q4_k", 256, 144},
+    [GPU_Q6_K] = {"q6_k", 256, 210},
 };
 
 const char *gpu_type_name(enum gpu_type type)

@@ -15,7 +15,7 @@
 #include "units/kernel_text.h"
 
 /* Element types of buffers. Quantised ones are GGUF blocks (ggml: block of 32 or 256 weights). */
-enum gpu_type { GPU_F32, GPU_F16, GPU_BF16, GPU_I32, GPU_U32, GPU_U8, GPU_Q4_0, GPU_Q8_0, GPU_Q4_K, GPU_TYPE_COUNT };
+enum gpu_type { GPU_F32, GPU_F16, GPU_BF16, GPU_I32, GPU_U32, GPU_U8, GPU_Q4_0, GPU_Q8_0, GPU_Q4_K, GPU_Q6_K, GPU_TYPE_COUNT };
 const char *gpu_type_name(enum gpu_type type); /* "f32" ..., spelt as for --precision */
 /* Bytes of `count` elements (whole blocks for quantised types). */
 uint64_t gpu_type_bytes(enum gpu_type type, uint64_t count);
@@ -65,7 +65,8 @@ struct gpu_kernel_buffer {
     enum gpu_buffer_role role;
     /* Range of generated inputs: uniform in [low, high); integers in [low, high). */
     double low, high;
-    bool places; /* its values are places in other buffers: they decide what is touched */
+    bool places;   /* its values are places in other buffers: they decide what is touched */
+    bool distinct; /* no two of its integers are the same */
 };
 
 struct gpu_kernel_argument {

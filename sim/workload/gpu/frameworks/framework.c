@@ -162,7 +162,7 @@ static const struct operator_rule {
     {{FRAMEWORK_MPS, "copy", "f32 f16", "guess: as MLX's newest"}, mlx_copy},
     {{FRAMEWORK_GGML, "gemm", "f16", "mul_mm: 64 rows of weights x 32 tokens; weights in rows (tb=1), one token as mul_mv"},
      ggml_gemm},
-    {{FRAMEWORK_GGML, "gemv", "f32 f16 q4_0 q8_0 q4_k",
+    {{FRAMEWORK_GGML, "gemv", "f32 f16 q4_0 q8_0 q4_k q6_k",
       "mul_mv: rows a simdgroup and simdgroups a threadgroup by type and version"},
      ggml_gemv},
     {{FRAMEWORK_GGML, "rmsnorm", "f32", "up to 2025 weights in a launch of their own, threadgroups of one thread"}, ggml_rmsnorm},

@@ -220,7 +220,8 @@ static bool place_numbers(struct framework_plan *p)
     struct gpu_library *const l = p->library;
     const unsigned number = l->kernel.buffers++;
     struct gpu_kernel_buffer *const b = &l->kernel.buffer[number];
-    *b = (struct gpu_kernel_buffer){"numbers", GPU_U8, p->number_bytes ? p->number_bytes : 1, GPU_BUFFER_SCRATCH, 0, 0, false};
+    *b = (struct gpu_kernel_buffer){
+        .name = "numbers", .type = GPU_U8, .count = p->number_bytes ? p->number_bytes : 1, .role = GPU_BUFFER_SCRATCH};
     l->fixed[number] = p->number ? p->number : calloc(1, 1);
     p->number = NULL;
     for (unsigned s = 0; s < l->kernel.steps; s++)

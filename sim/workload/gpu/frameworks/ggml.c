@@ -1,4 +1,5 @@
 /* ggml (llama.cpp): products, and rows. Section 11 of the facts; versions are months of builds. */
+#include "isa/array_count.h"
 #include "sim/workload/gpu/frameworks/framework_plan.h"
 
 #define FUSED       framework_version(2025, 9, 0)  /* norms with their weights in one launch */
@@ -14,12 +15,15 @@ static void matrix_vector(struct framework_plan *p, unsigned matrix, unsigned ve
         enum gpu_type type;
         const char *name;
         unsigned unit, rows, groups, later_rows, later_groups;
-    } blocks[] = {{GPU_Q4_0, "q4_0", 32, 4, 2, 4, 2}, {GPU_Q8_0, "q8_0", 32, 4, 2, 2, 4}, {GPU_Q4_K, "q4_k", 256, 4, 1, 2, 2}};
+    } blocks[] = {{GPU_Q4_0, "q4_0", 32, 4, 2, 4, 2},
+                  {GPU_Q8_0, "q8_0", 32, 4, 2, 2, 4},
+                  {GPU_Q4_K, "q4_k", 256, 4, 1, 2, 2},
+                  {GPU_Q6_K, "q6_k", 256, 1, 2, 2, 2}};
     const bool later = p->version >= DYNAMIC;
     unsigned i = 0;
-    while (i < 3 && blocks[i].type != p->type)
+    while (i < ARRAY_COUNT(blocks) && blocks[i].type != p->type)
         i++;
-    if (i < 3) {
+    if (i < ARRAY_COUNT(blocks)) {
         const unsigned each = later ? blocks[i].later_rows : blocks[i].rows,
                        groups = later ? blocks[i].later_groups : blocks[i].groups;
         plan_launch_groups(p, plan_line(plan_ceil(rows, each * groups)), plan_line(32 * groups), "ggml_mul_mv_%s_%ux%u",

@@ -1,6 +1,6 @@
 /* Attention over a cache whose keys and values have fewer bits than queries: halves, or ggml's q8_0 in blocks of 32 bytes with a
- * scale. Queries and results are f32; heads are multiples of four elements, which lie in one block. And values on their way into
- * such a cache. */
+ * scale. Queries and results are f32; heads are multiples of four elements, which lie in one block. Keys and values may lie in
+ * pages, whose places a table has. And values on their way into such a cache. */
 #include "units/cpu/kernels/native/attention_scores.h"
 
 enum { BLOCK = 32, BLOCK_BYTES = 34, LARGEST = 127 };
@@ -13,9 +13,12 @@ struct cached {
     char *own; /* of each thread: scores of all tokens, in whole fours */
     int64_t own_bytes, heads, kv_heads, tokens, depth, queries;
     double scale;
+    struct paged paged; /* of functions for pages alone */
 };
 void neon_attention_cached_f16(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
 void neon_attention_cached_q8_0(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
+void neon_attention_cached_paged_f16(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
+void neon_attention_cached_paged_q8_0(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
 
 /* Four elements from number i on. */
 static inline float32x4_t four_f16(const uint8_t *from, int64_t i)
@@ -39,13 +42,14 @@ static inline float32x4_t four_q8_0(const uint8_t *from, int64_t i)
 /* Items are heads of queries; scores of four keys at a time (those behind the last one repeat it), then sixteen columns of the
  * result over all values. */
 #define OVER_CACHE(type)                                                                                                         \
-    static float32x4_t scores_##type(const struct cached *c, const float *q, int64_t head, int64_t key, int64_t seen)            \
+    static INLINE float32x4_t scores_##type(const struct cached *c, bool paged, const float *q, int64_t head, int64_t key,       \
+                                            int64_t seen)                                                                        \
     {                                                                                                                            \
-        const int64_t step = c->kv_heads * c->depth;                                                                             \
+        const int64_t step = c->kv_heads * c->depth, moved = paged ? row_in_pages(&c->paged, key) - key : 0;                     \
         int64_t at[KEYS];                                                                                                        \
         float32x4_t sum[KEYS];                                                                                                   \
         for (int n = 0; n < KEYS; n++) {                                                                                         \
-            at[n] = least(key + n, seen - 1) * step + head;                                                                      \
+            at[n] = (moved + least(key + n, seen - 1)) * step + head;                                                            \
             sum[n] = four(0);                                                                                                    \
         }                                                                                                                        \
         for (int64_t i = 0; i < c->depth; i += 4)                                                                                \
@@ -53,31 +57,50 @@ static inline float32x4_t four_q8_0(const uint8_t *from, int64_t i)
                 sum[n] = vfmaq_f32(sum[n], four_##type(c->k, at[n] + i), vld1q_f32(q + i));                                      \
         return vmulq_f32(vpaddq_f32(vpaddq_f32(sum[0], sum[1]), vpaddq_f32(sum[2], sum[3])), four((float)c->scale));             \
     }                                                                                                                            \
-    static void columns_##type(const struct cached *c, const float *power, int64_t at, int64_t seen, int64_t fours, float share, \
-                               float *out)                                                                                       \
+    static INLINE void add_columns_##type(const struct cached *c, const float *power, int64_t at, int64_t count, int64_t fours,  \
+                                          float32x4_t *sum)                                                                      \
     {                                                                                                                            \
         const int64_t step = c->kv_heads * c->depth;                                                                             \
+        for (int64_t j = 0; j < count; j++)                                                                                      \
+            for (int64_t i = 0; i < fours; i++)                                                                                  \
+                sum[i] = vfmaq_f32(sum[i], four_##type(c->v, at + j * step + 4 * i), four(power[j]));                            \
+    }                                                                                                                            \
+    static INLINE void columns_##type(const struct cached *c, bool paged, const float *power, int64_t at, int64_t seen,          \
+                                      int64_t fours, float share, float *out)                                                    \
+    {                                                                                                                            \
+        const int64_t step = c->kv_heads * c->depth, page = paged ? INT64_C(1) << c->paged.bits : seen;                          \
         float32x4_t sum[COLUMNS / 4];                                                                                            \
         for (int64_t i = 0; i < fours; i++)                                                                                      \
             sum[i] = four(0);                                                                                                    \
-        for (int64_t j = 0; j < seen; j++)                                                                                       \
-            for (int64_t i = 0; i < fours; i++)                                                                                  \
-                sum[i] = vfmaq_f32(sum[i], four_##type(c->v, at + j * step + 4 * i), four(power[j]));                            \
+        if (paged)                                                                                                               \
+            for (int64_t j = 0; j < seen; j += page)                                                                             \
+                add_columns_##type(c, power + j, at + row_in_pages(&c->paged, j) * step, least(page, seen - j), fours, sum);     \
+        else                                                                                                                     \
+            add_columns_##type(c, power, at, seen, fours, sum);                                                                  \
         for (int64_t i = 0; i < fours; i++)                                                                                      \
             vst1q_f32(out + 4 * i, vmulq_f32(sum[i], four(share)));                                                              \
     }                                                                                                                            \
-    void neon_attention_cached_##type(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread)                     \
+    static INLINE void over_##type(const struct cached *c, bool paged, uint64_t first, uint64_t end, uint64_t thread)            \
     {                                                                                                                            \
         float *const score = (float *)(c->own + thread * (uint64_t)c->own_bytes);                                                \
         for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {                                                             \
             const int64_t head = at % c->heads / (c->heads / c->kv_heads) * c->depth;                                            \
             const int64_t seen = c->tokens - c->queries + at / c->heads + 1;                                                     \
             for (int64_t key = 0; key < seen; key += KEYS)                                                                       \
-                vst1q_f32(score + key, scores_##type(c, c->q + at * c->depth, head, key, seen));                                 \
+                vst1q_f32(score + key, scores_##type(c, paged, c->q + at * c->depth, head, key, seen));                          \
             const float share = soften(score, seen);                                                                             \
             for (int64_t i = 0; i < c->depth; i += COLUMNS)                                                                      \
-                columns_##type(c, score, head + i, seen, least(COLUMNS, c->depth - i) / 4, share, c->out + at * c->depth + i);   \
+                columns_##type(c, paged, score, head + i, seen, least(COLUMNS, c->depth - i) / 4, share,                         \
+                               c->out + at * c->depth + i);                                                                      \
         }                                                                                                                        \
+    }                                                                                                                            \
+    void neon_attention_cached_##type(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread)                     \
+    {                                                                                                                            \
+        over_##type(c, false, first, end, thread);                                                                               \
+    }                                                                                                                            \
+    void neon_attention_cached_paged_##type(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread)               \
+    {                                                                                                                            \
+        over_##type(c, true, first, end, thread);                                                                                \
     }
 OVER_CACHE(f16)
 OVER_CACHE(q8_0)

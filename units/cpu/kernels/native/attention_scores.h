@@ -7,6 +7,20 @@
 
 enum { KEYS = 4, COLUMNS = 16 };
 
+#define INLINE inline __attribute__((always_inline))
+
+/* Where pages of a cache are: of 2^bits tokens each, KEYS at least, so that keys that are met together lie in one. */
+struct paged {
+    const uint32_t *page; /* its number among those of all texts, by its number in this one */
+    int64_t bits;
+};
+
+/* Of a token. */
+static INLINE int64_t row_in_pages(const struct paged *p, int64_t token)
+{
+    return ((int64_t)p->page[token >> p->bits] << p->bits) + (token & ((INT64_C(1) << p->bits) - 1));
+}
+
 /* Scores become powers; those behind the last key become zero. Returns one over their sum. */
 static float soften(float *score, int64_t seen)
 {

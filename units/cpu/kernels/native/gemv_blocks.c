@@ -14,6 +14,7 @@ void neon_gemv_i8(const struct gemv *g, uint64_t first, uint64_t end, uint64_t t
 void neon_gemv_q4_0(const struct gemv *g, uint64_t first, uint64_t end, uint64_t thread);
 void neon_gemv_q8_0(const struct gemv *g, uint64_t first, uint64_t end, uint64_t thread);
 void neon_gemv_q4_k(const struct gemv *g, uint64_t first, uint64_t end, uint64_t thread);
+void neon_gemv_q6_k(const struct gemv *g, uint64_t first, uint64_t end, uint64_t thread);
 
 enum { ROWS = 4 };
 
@@ -94,6 +95,30 @@ static inline float32x4_t add_group(float32x4_t row, uint8x16_t a, uint8x16_t b,
     for (int i = 0; i < 32; i += 4)
         of_x = vaddq_f32(of_x, vld1q_f32(x + i));
     return vfmsq_f32(vfmaq_f32(row, all_of(sum), four(scale)), of_x, four(least_value));
+}
+
+/* Nibbles of two rows of bytes, with pairs of bits above them; each sixteen have a signed scale. */
+static inline float32x4_t add_q6_k(float32x4_t row, const uint8_t *block, const float *x)
+{
+    const float scale = half_at(block + 208);
+    const uint8x16_t low = vdupq_n_u8(15), bits = vdupq_n_u8(0x30);
+    const int8x16_t middle = vdupq_n_s8(32);
+    for (int i = 0; i < 4; i++) { /* 16 of each of four groups, in one half of the block */
+        const int half = i / 2, at = i % 2 * 16;
+        const uint8x16_t a = vld1q_u8(block + 64 * half + at), b = vld1q_u8(block + 64 * half + 32 + at);
+        const uint8x16_t up = vld1q_u8(block + 128 + 32 * half + at);
+        const uint8x16_t number[4] = {vorrq_u8(vandq_u8(a, low), vandq_u8(vshlq_n_u8(up, 4), bits)),
+                                      vorrq_u8(vandq_u8(b, low), vandq_u8(vshlq_n_u8(up, 2), bits)),
+                                      vorrq_u8(vshrq_n_u8(a, 4), vandq_u8(up, bits)),
+                                      vorrq_u8(vshrq_n_u8(b, 4), vandq_u8(vshrq_n_u8(up, 2), bits))};
+        for (int k = 0; k < 4; k++) {
+            const int8_t own = (int8_t)block[192 + 8 * half + 2 * k + i % 2];
+            float32x4_t sum[4] = {four(0), four(0), four(0), four(0)};
+            add16(sum, vsubq_s8(vreinterpretq_s8_u8(number[k]), middle), x + 128 * half + 32 * k + at);
+            row = vfmaq_f32(row, all_of(sum), four(scale * (float)own));
+        }
+    }
+    return row;
 }
 
 static inline float32x4_t add_q4_k(float32x4_t row, const uint8_t *block, const float *x)
@@ -182,5 +207,6 @@ static inline void widen_q8_0(float *to, const uint8_t *block)
 OVER_ROWS(q4_0, 32, 18)
 OVER_ROWS(q8_0, 32, 34)
 OVER_ROWS(q4_k, 256, 144)
+OVER_ROWS(q6_k, 256, 210)
 OF_TABLE(q4_0, 32, 18)
 OF_TABLE(q8_0, 32, 34)

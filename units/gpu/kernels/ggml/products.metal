@@ -22,6 +22,13 @@ struct block_q4_k {
     uchar pair[128]; // 32 bytes for each 64 elements: the first 32 low, the others high
 };
 
+struct block_q6_k {
+    uchar pair[128]; // of each half: 32 bytes of the first and third group, 32 of the second and fourth
+    uchar upper[64]; // two bits above each nibble
+    char part[16];   // scales
+    half scale;
+};
+
 // Where the rows of a simdgroup begin, in elements of 16 bits; rows behind the last one are read as the last one.
 template <uint ROWS> static void begin_rows(thread uint *at, uint row, uint first_block, uint unit, constant vector_sizes &s)
 {
@@ -205,6 +212,54 @@ template <uint ROWS, uint GROUPS>
     }
 }
 
+// Sixteen lanes share a block of 256: four neighbours of each of four groups of 32, in one half of it. ggml says bytes; they are read as
+// words of 16 bits, as its other kernels do, which Apple's compiler is taken to make of them.
+template <uint ROWS, uint GROUPS>
+[[kernel]] void vector_q6_k(device const block_q6_k *matrix [[buffer(0)]], device const float *vector [[buffer(1)]],
+                            device float *out [[buffer(2)]], constant vector_sizes &s [[buffer(3)]],
+                            uint group [[threadgroup_position_in_grid]], uint simdgroup [[simdgroup_index_in_threadgroup]],
+                            uint lane [[thread_index_in_simdgroup]])
+{
+    constexpr uint UNIT = sizeof(block_q6_k), UPPER = 128, SCALES = 192, SCALE = 208;
+    device const uchar *const bytes = (device const uchar *)matrix;
+    device const half *const halves = (device const half *)matrix;
+    const uint blocks = s.in / 256, row = (group * GROUPS + simdgroup) * ROWS;
+    const uint place = lane / 2, half_of = place / 8, begin = place % 8 * 4;
+    const uint low = half_of * 64 + begin, up = UPPER + half_of * 32 + begin, own = SCALES + half_of * 8 + begin / 16;
+    uint at[ROWS], x = lane % 2 * 256 + half_of * 128 + begin;
+    float sum[ROWS] = {};
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++)
+        at[r] = (min(row + r, s.out - 1) * blocks + lane % 2) * UNIT;
+    for (uint b = lane % 2; b < blocks; b += 2) {
+        device const float4 *const from = (device const float4 *)(vector + x);
+        const float4 values[4] = {from[0], from[8], from[16], from[24]};
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++) {
+            device const ushort *const first = (device const ushort *)(bytes + (at[r] + low)),
+                                *const upper = (device const ushort *)(bytes + (at[r] + up));
+            device const char *const scale = (device const char *)bytes + (at[r] + own);
+            float four[4] = {};
+#pragma unroll
+            for (uint i = 0; i < 4; i++) {
+                const uint down = i % 2 * 8, a = first[i / 2] >> down, c = first[16 + i / 2] >> down, u = upper[i / 2] >> down;
+                four[0] += values[0][i] * (float)(short)((a & 15 | (u & 3) << 4) - 32);
+                four[1] += values[1][i] * (float)(short)((c & 15 | (u & 12) << 2) - 32);
+                four[2] += values[2][i] * (float)(short)((a >> 4 & 15 | u & 48) - 32);
+                four[3] += values[3][i] * (float)(short)((c >> 4 & 15 | (u & 192) >> 2) - 32);
+            }
+            float all = 0;
+#pragma unroll
+            for (uint i = 0; i < 4; i++)
+                all += four[i] * (float)scale[2 * i];
+            sum[r] += (float)halves[(at[r] + SCALE) / 2] * all;
+            at[r] += 2 * UNIT;
+        }
+        x += 2 * 256;
+    }
+    end_rows<ROWS>(sum, row, lane, s, out);
+}
+
 // A threadgroup of one simdgroup for each row.
 template <typename T, typename V>
 [[kernel]] void vector_plain(device const T *matrix [[buffer(0)]], device const V *vector [[buffer(1)]], device V *out [[buffer(2)]],
@@ -332,6 +387,8 @@ VECTOR(q8_0, 4, 2)
 VECTOR(q8_0, 2, 4)
 VECTOR(q4_k, 4, 1)
 VECTOR(q4_k, 2, 2)
+VECTOR(q6_k, 1, 2)
+VECTOR(q6_k, 2, 2)
 #define PLAIN(name, T, V) \
     template [[host_name("ggml_mul_mv_" name)]] kernel void vector_plain<T, V>(device const T *, device const V *, device V *, \
                                                                               constant vector_sizes &, uint, uint);
