@@ -248,6 +248,8 @@ static uint64_t hash(const struct run *run)
         h = checksum_add(h, &run->request->images->least_score, sizeof(double));
     if (p)
         h = checksum_add(h, &p->level, sizeof p->level);
+    if (p && p->last)
+        h = checksum_add(h, p->last, strlen(p->last) + 1);
     for (size_t i = 0; p && i < p->without_count; i++)
         h = checksum_add(h, p->without[i], strlen(p->without[i]) + 1);
     return h;
