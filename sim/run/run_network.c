@@ -5,7 +5,7 @@
 #include "sim/network/quantise/mixed.h"
 #include "sim/run/run_build.h"
 #include "sim/run/run_internal.h"
-#include "sim/run/run_network_engine.h"
+#include "sim/run/run_network_alone.h"
 #include "sim/run/run_network_kernel.h"
 #include "sim/run/run_network_memory.h"
 #include "sim/run/run_network_node.h"
@@ -249,7 +249,7 @@ static void after_node(void *context, const struct net_node *node, struct net_ar
         if (out[k] && !views)
             begin_tensor(n, out[k]->data, net_array_bytes(out[k]));
     }
-    n->starved |= n->engine && !network_engine_note(n->engine, node, n->result->placement.count);
+    n->starved |= n->alone && !network_alone_note(n->alone, node, n->result->placement.count);
     if (!n->by_kernels && !is_view)
         n->starved |= !network_schedule_add_host(n->schedule, node, in, out);
 }
@@ -265,7 +265,10 @@ static bool tell_plan(const struct run_network *n)
         snprintf(name, sizeof name, RUN_NETWORK_PREDICTED, parts[i] == PART_COUNT ? "auto" : orch_part_name(parts[i]));
         ok = !isfinite(seconds) || run_values_add(&n->result->counters, name, seconds);
     }
-    return ok;
+    const double joules = network_plan_joules(n->plan);
+    const char *const remark = network_plan_remark(n->plan);
+    return ok && (!(joules > 0) || run_values_add(&n->result->counters, RUN_NETWORK_PREDICTED_JOULES, joules)) &&
+           (!*remark || run_assumption_add(&n->result->assumptions, "policy", "inferred", remark));
 }
 
 static bool plan(struct run_network *n, struct orch_error *error)
@@ -312,6 +315,12 @@ static void add_overheads(struct run_network *n)
     }
 }
 
+/* Nobody asks for what other units take. */
+static bool only_requests(const struct run_network *n)
+{
+    return n->alone && n->part == PART_ANE;
+}
+
 bool run_network(struct run_network *n, struct net_array **output, struct orch_error *error)
 {
     const struct net_run run = {.model = n->model, .input = n->input, .observer = after_node, .unit = node_on_unit, .context = n};
@@ -324,7 +333,7 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
     const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics) && (n->asks || !asks) &&
                       (n->schedule || !n->overlaps);
     bool ok = (room || orch_no_memory(error)) && plan(n, error) && net_run(&run, output, error) &&
-              (!n->characteristics || n->engine || network_kernels_finish(n, error)) &&
+              (!n->characteristics || only_requests(n) || network_kernels_finish(n, error)) &&
               (!asks || finish_requests(n, output, error));
     if (ok && n->schedule)
         ok = finish_schedule(n, error);

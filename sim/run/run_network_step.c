@@ -231,13 +231,17 @@ void network_step_without_buffer(struct run_network *n, const struct run_request
                                  struct run_measure *pass, struct run_result *r)
 {
     double *const most_ns = kind->part == PART_GPU ? &n->overhead_ns : &n->request_ns;
+    double *const most_joules = kind->part == PART_GPU ? &n->overhead_joules : &n->request_joules;
     if (kind->part != PART_GPU && kind->part != PART_ANE)
         return;
     *most_ns = fmax(*most_ns, 1e9 * r->overhead_seconds);
     pass->end_ns = 1e9 * r->device_seconds;
     *(kind->part == PART_GPU ? &pass->gpu.device_ns : &pass->ane.timed.device_ns) = pass->end_ns;
-    if (!isnan(r->joules))
-        r->joules *= joules_share(n, request, kind, pass, r);
+    if (isnan(r->joules))
+        return;
+    const double whole = r->joules;
+    r->joules *= joules_share(n, request, kind, pass, r);
+    *most_joules = fmax(*most_joules, whole - r->joules);
 }
 
 /* The costs of the command buffer and of the request are the network's, not the kernel's. */
