@@ -220,6 +220,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     l->model = n->model;
     l->node = node;
     l->part = n->plan ? network_plan_part(n->plan, node) : n->part;
+    n->e_core = n->plan ? network_plan_on_e_core(n->plan, node) : n->e_core;
     l->amx_share = n->plan ? network_plan_amx_share(n->plan, node) : 0;
     l->in = in;
     l->out = out;

@@ -37,6 +37,7 @@ struct net_mixed;
 struct run_network {
     const struct run_request *request; /* how kernels are run: chip, mode, cores ... */
     enum orch_part part;               /* the unit that is asked for */
+    bool e_core;                       /* kernels of the CPU run on an E core; of a plan's, those of the node at hand */
     bool overlaps;                     /* units work at the same time (run_network_schedule.h) */
     bool automatic;                    /* each node is given to the unit of a plan (run_network_plan.h) */
     struct mem_space *space;           /* where all but cores have their buffers; CPU: NULL */

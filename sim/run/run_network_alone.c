@@ -69,7 +69,8 @@ static void read_begin(struct network_alone *a, const struct run_network *apart)
     a->begin_joules = gpu ? apart->overhead_joules : apart->request_joules;
 }
 
-struct network_alone *network_alone_time(const struct run_network *network, enum orch_part part, struct orch_error *error)
+struct network_alone *network_alone_time(const struct run_network *network, enum orch_part part, bool e_core,
+                                         struct orch_error *error)
 {
     struct network_alone *const a = calloc(1, sizeof *a);
     struct net_array **const output = calloc(network->model->graph->outputs + 1, sizeof(*output));
@@ -79,6 +80,7 @@ struct network_alone *network_alone_time(const struct run_network *network, enum
     const bool cores = part == PART_CPU || part == PART_AMX; /* which are in f32 whatever the others are in */
     struct run_network apart = {.request = &request,
                                 .part = part,
+                                .e_core = e_core,
                                 .model = network->model,
                                 .input = network->input,
                                 .mixed = cores ? NULL : network->mixed,

@@ -8,8 +8,9 @@
 
 struct network_alone;
 
-/* NULL with *error. The network is as run_network takes it. */
-struct network_alone *network_alone_time(const struct run_network *network, enum orch_part part, struct orch_error *error);
+/* NULL with *error. The network is as run_network takes it. `e_core`: kernels of the CPU run on an E core. */
+struct network_alone *network_alone_time(const struct run_network *network, enum orch_part part, bool e_core,
+                                         struct orch_error *error);
 void network_alone_free(struct network_alone *alone);
 
 /* Seconds and joules of a node without its command buffer or request; INFINITY where another unit has to compute some of it. An

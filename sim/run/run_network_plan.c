@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const enum orch_part network_plan_parts[PLAN_PARTS] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE};
+const enum orch_part network_plan_parts[PLAN_PARTS] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE, PART_CPU};
 
 /* ---- predicting ---- */
 
@@ -40,15 +40,16 @@ static double elements_read(const struct lowered_step *step)
 static double time_of(struct network_plan *plan, const struct lowered_step *step, enum orch_part part)
 {
     for (size_t i = 0; i < plan->times; i++)
-        if (plan->time[i].part == part && strcmp(plan->time[i].workload, step->workload) == 0)
+        if (plan->time[i].part == part && plan->time[i].e_core == plan->on_e_core &&
+            strcmp(plan->time[i].workload, step->workload) == 0)
             return plan->time[i].seconds;
     struct plan_time *const grown = list_grow(plan->time, plan->times, &plan->time_room, sizeof *grown);
-    const double seconds = network_time(plan->network, step, part);
+    const double seconds = network_time(plan->network, step, part, plan->on_e_core);
     if (!grown)
         return seconds;
     plan->time = grown;
     struct plan_time *const t = &grown[plan->times++];
-    *t = (struct plan_time){.part = part, .seconds = seconds};
+    *t = (struct plan_time){.part = part, .e_core = plan->on_e_core, .seconds = seconds};
     snprintf(t->workload, sizeof t->workload, "%s", step->workload);
     return seconds;
 }
@@ -119,6 +120,11 @@ static void measure(struct network_plan *plan, struct planned *p, const struct l
             p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
         else
             p->seconds[i] = INFINITY;
+    if (plan->measures && plan->network->request->core_choice == SOC_ANY_CORE && p->seconds[PLAN_CPU] < INFINITY) {
+        plan->on_e_core = true;
+        p->seconds[PLAN_E] = predict(plan, PART_CPU, rule, p->node, in, out);
+        plan->on_e_core = false;
+    }
     plan->measuring = false;
 }
 
@@ -133,7 +139,7 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
     const bool made = run_network_make(node, in, true, out);
     bool some = false;
     for (unsigned i = 0; i < PLAN_PARTS; i++) {
-        p.seconds[i] = !made || !rule                      ? INFINITY
+        p.seconds[i] = !made || !rule || i == PLAN_E       ? INFINITY
                        : network_plan_parts[i] != PART_ANE ? predict(plan, network_plan_parts[i], rule, node, in, out)
                        : plan->engine                      ? network_alone_seconds(plan->engine, node)
                                                            : INFINITY;
@@ -251,7 +257,7 @@ static bool time_engine(struct network_plan *plan, struct orch_error *error)
     const bool weighs = strcmp(policy, "cost") == 0 || strcmp(policy, "list") == 0 || network_plan_is_of_energy(policy);
     if (!halves || !weighs || !chip_number(q->chip, "ane.clock_ghz", &clock_ghz, NULL))
         return true;
-    plan->engine = network_alone_time(plan->network, PART_ANE, error);
+    plan->engine = network_alone_time(plan->network, PART_ANE, false, error);
     return plan->engine != NULL;
 }
 
@@ -324,6 +330,14 @@ double network_plan_amx_share(const struct network_plan *plan, const struct net_
         if (plan->item[k].node == node)
             return plan->item[k].amx_share;
     return 0;
+}
+
+bool network_plan_on_e_core(const struct network_plan *plan, const struct net_node *node)
+{
+    for (size_t k = 0; k < plan->count; k++)
+        if (plan->item[k].node == node)
+            return plan->item[k].e_core;
+    return false;
 }
 
 enum orch_part network_plan_part(const struct network_plan *plan, const struct net_node *node)

@@ -32,6 +32,8 @@ const char *network_plan_policy(const struct run_request *request);
 bool network_plan_overlaps(const char *policy);
 /* How much of a node an AMX block computes beside the GPU; 0 = it is not split. */
 double network_plan_amx_share(const struct network_plan *plan, const struct net_node *node);
+/* Whether an E core computes it; the unit is the CPU then. */
+bool network_plan_on_e_core(const struct network_plan *plan, const struct net_node *node);
 /* The unit of a node; the CPU for nodes that the plan does not know. */
 enum orch_part network_plan_part(const struct network_plan *plan, const struct net_node *node);
 /* Predicted joules as planned, by a policy that counts them; else 0. */

@@ -19,10 +19,11 @@ static double price_on(const struct network_prices *w, const struct planned *p, 
     return p->seconds[unit] < INFINITY ? price(w, p->seconds[unit], p->joules[unit]) : INFINITY;
 }
 
-/* The cheaper of CPU and AMX. */
+/* The cheapest of P core, AMX block and E core. */
 static unsigned on_cores(const struct network_prices *w, const struct planned *p)
 {
-    return price_on(w, p, PLAN_AMX) < price_on(w, p, PLAN_CPU) ? PLAN_AMX : PLAN_CPU;
+    const unsigned fast = price_on(w, p, PLAN_AMX) < price_on(w, p, PLAN_CPU) ? PLAN_AMX : PLAN_CPU;
+    return price_on(w, p, PLAN_E) < price_on(w, p, fast) ? PLAN_E : fast;
 }
 
 static unsigned unit_at(const struct network_prices *w, const struct planned *p, unsigned place)
@@ -61,6 +62,7 @@ static void read_back(struct network_plan *plan, const struct network_prices *w,
         const unsigned unit = unit_at(w, p, place), from = came[k][place];
         const bool left = planned_is_left(p);
         p->part = network_plan_parts[unit];
+        p->e_core = unit == PLAN_E;
         plan->as_planned += left ? 0 : p->seconds[unit];
         plan->joules_planned += left ? 0 : p->joules[unit];
         if (from != place && place != CORES) {

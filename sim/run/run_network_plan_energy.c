@@ -34,7 +34,7 @@ bool network_plan_is_of_energy(const char *policy)
 
 /* ---- what nodes take and cost ---- */
 
-static void take(struct network_plan *plan, unsigned unit, const struct network_alone *alone)
+static void read_items(struct network_plan *plan, unsigned unit, const struct network_alone *alone)
 {
     for (size_t k = 0; k < plan->count; k++) {
         struct planned *const p = &plan->item[k];
@@ -44,20 +44,27 @@ static void take(struct network_plan *plan, unsigned unit, const struct network_
     plan->begin_joules[unit] = network_alone_begin_joules(alone);
 }
 
-/* On units that the chip has. */
-static bool take_all(struct network_plan *plan, struct orch_error *error)
+static bool time_on(struct network_plan *plan, unsigned unit, struct orch_error *error)
 {
-    for (unsigned unit = 0; unit < PLAN_ANE; unit++) {
-        if (!(plan->speeds.ghz[network_plan_parts[unit]] > 0))
-            continue;
-        struct network_alone *const alone = network_alone_time(plan->network, network_plan_parts[unit], error);
-        if (!alone)
+    struct network_alone *const alone = network_alone_time(plan->network, network_plan_parts[unit], unit == PLAN_E, error);
+    if (!alone)
+        return false;
+    read_items(plan, unit, alone);
+    network_alone_free(alone);
+    return true;
+}
+
+/* On units that the chip has; on E cores where nobody chose a kind of cores. */
+static bool time_all(struct network_plan *plan, struct orch_error *error)
+{
+    const bool any_core = plan->network->request->core_choice == SOC_ANY_CORE;
+    for (unsigned unit = 0; unit < PLAN_PARTS; unit++) {
+        const bool there = plan->speeds.ghz[network_plan_parts[unit]] > 0 && unit != PLAN_ANE && (unit != PLAN_E || any_core);
+        if (there && !time_on(plan, unit, error))
             return false;
-        take(plan, unit, alone);
-        network_alone_free(alone);
     }
     if (plan->engine)
-        take(plan, PLAN_ANE, plan->engine);
+        read_items(plan, PLAN_ANE, plan->engine);
     return true;
 }
 
@@ -148,7 +155,7 @@ static const struct corner *pick(struct network_plan *plan, const char *policy, 
 bool network_plan_by_energy(struct network_plan *plan, const char *policy, struct orch_error *error)
 {
     struct corners all = {.item = NULL};
-    if (!take_all(plan, error))
+    if (!time_all(plan, error))
         return false;
     if (!knows_joules(plan))
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("policy") " %s: the chip has no power keys", policy);

@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* Units that nodes are given to, by number. */
-enum { PLAN_CPU, PLAN_AMX, PLAN_GPU, PLAN_ANE, PLAN_PARTS };
+enum { PLAN_CPU, PLAN_AMX, PLAN_GPU, PLAN_ANE, PLAN_E, PLAN_PARTS }; /* PLAN_E: an E core, by kernels of the CPU */
 extern const enum orch_part network_plan_parts[PLAN_PARTS];
 
 struct planned {
@@ -19,6 +19,7 @@ struct planned {
     double elements, macs;      /* of operands and results that are in f32 */
     bool host;                  /* the reference computes it from what units computed */
     enum orch_part part;
+    bool e_core;      /* it is one of the CPU's, and an E core takes it */
     bool splits;      /* a product or convolution whose rows two units can share */
     double amx_share; /* of it, beside the GPU; 0 = it is not split */
 };
@@ -27,6 +28,7 @@ struct planned {
 struct plan_time {
     char workload[200];
     enum orch_part part;
+    bool e_core;
     double seconds;
 };
 
@@ -37,7 +39,8 @@ struct network_plan {
     size_t count, room;
     bool splits, share_given; /* products may be split; how, the request says */
     bool measures;            /* kernels are simulated where predictions are near each other; */
-    bool measuring;           /* that is going on */
+    bool measuring;           /* that is going on; */
+    bool on_e_core;           /* of E cores */
     bool *doubtful;           /* by item: its kernels are simulated, the second time through; NULL = the first time */
     struct plan_time *time;
     size_t times, time_room;

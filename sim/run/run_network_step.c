@@ -32,6 +32,7 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
     q->images = NULL;
     q->build = NULL;
     q->cores = cores ? q->cores : 0;
+    q->core_choice = cores && n->e_core ? SOC_E_CORE : q->core_choice;
     if (n->asks && part == PART_ANE && q->mode == RUN_FULL)
         q->mode = RUN_FUNCTIONAL; /* its request is timed in the end */
     if (n->characteristics) {
@@ -148,6 +149,8 @@ static bool note(const struct run_network *n, const struct network_step *step, c
     name_kernel(r, step->request.workload, kernel, sizeof kernel);
     if (step->elsewhere)
         snprintf(lacks, sizeof lacks, "the library of the %s lacks it; ", orch_part_name(step->asked));
+    else if (step->request.core_choice == SOC_E_CORE && n->request->core_choice != SOC_E_CORE)
+        snprintf(lacks, sizeof lacks, "on an E core; ");
     else if (step->whole)
         snprintf(lacks, sizeof lacks, "in f32, because f16 would cost too much of the outputs; ");
     if (r->bound_by)
@@ -316,6 +319,7 @@ static bool run_alone(struct run_network *n, const struct lowered_step *lowered,
     network_step_count_buffer(n, kind->part);
     keep_operands(n, lowered);
     return (network_schedule_add(n->schedule, kind->part, n->result->placement.count - 1, lowered) &&
+            network_schedule_core(n->schedule, step->request.core_choice) &&
             network_step_add(n, step, kind, pass, r, n->result->placement.count - 1)) ||
            orch_no_memory(error);
 }
