@@ -64,6 +64,7 @@ struct run_network {
     struct run_measure cores, gpu;      /* what is in the sum, by who did it; the chip is the sum's */
     double overhead_ns, request_ns;     /* of one command buffer, of one request; */
     double overhead_joules, request_joules;
+    double waiting_w; /* of the chip while nothing but this unit has a clock, and waits; where it is gone through for `alone` */
     double busy_ns, lost_ns, chain_ns; /* where units work at the same time: as in struct network_scheduled; */
     double work_ns;                    /* all kernels and command buffers, one after another */
 

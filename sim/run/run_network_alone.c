@@ -18,7 +18,7 @@ struct network_alone {
     enum orch_part part;
     struct noted *noted;
     size_t count, room;
-    double begin_s, begin_joules;
+    double begin_s, begin_joules, waiting_w;
 };
 
 bool network_alone_note(struct network_alone *a, const struct net_node *node, size_t lines)
@@ -62,6 +62,20 @@ static void read_lines(struct network_alone *a, const struct run_result *r)
     }
 }
 
+/* Of the chip while no unit has a clock. */
+static double idle_watts(const struct run_request *q)
+{
+    struct energy_model model;
+    struct energy_run e;
+    struct energy_report report;
+    if (!energy_model_open(&model, q->chip, NULL))
+        return NAN;
+    energy_run_start(&e, &model, 1, 1);
+    energy_run_set_memory(&e, &model);
+    energy_report(&e, &model, q->celsius != 0 ? q->celsius : energy_reference_celsius(&model), &report);
+    return report.joules;
+}
+
 static void read_begin(struct network_alone *a, const struct run_network *apart)
 {
     const bool gpu = a->part == PART_GPU;
@@ -99,6 +113,7 @@ struct network_alone *network_alone_time(const struct run_network *network, enum
         a->part = part;
         read_lines(a, &result);
         read_begin(a, &apart);
+        a->waiting_w = apart.waiting_w > 0 ? fmax(0, apart.waiting_w - idle_watts(&request)) : 0;
     }
     for (size_t k = 0; output && k < network->model->graph->outputs; k++)
         net_array_release(output[k]);
@@ -147,4 +162,9 @@ double network_alone_begin_s(const struct network_alone *a)
 double network_alone_begin_joules(const struct network_alone *a)
 {
     return a->begin_joules;
+}
+
+double network_alone_waiting_w(const struct network_alone *a)
+{
+    return a->waiting_w;
 }

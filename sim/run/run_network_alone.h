@@ -20,6 +20,8 @@ double network_alone_joules(const struct network_alone *alone, const struct net_
 /* What a command buffer or a request costs beside its kernels. */
 double network_alone_begin_s(const struct network_alone *alone);
 double network_alone_begin_joules(const struct network_alone *alone);
+/* What the unit draws, beside what the chip draws anyway, while it has a clock and waits for others. */
+double network_alone_waiting_w(const struct network_alone *alone);
 
 /* ---- for run_network.c ---- */
 

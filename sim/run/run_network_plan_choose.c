@@ -9,14 +9,15 @@
 enum { CORES, GPU, ENGINE, PLACES };
 
 /* What an item costs on a unit. Where joules do not count, they need not be known. */
-static double price(const struct network_prices *w, double seconds, double joules)
+static double price(const struct network_prices *w, unsigned unit, double seconds, double joules)
 {
-    return w->per_second * seconds + (w->per_joule > 0 ? w->per_joule * joules : 0);
+    const double all = joules + w->beside_w[unit] * seconds;
+    return w->per_second * seconds + (w->per_joule > 0 ? w->per_joule * all : 0);
 }
 
 static double price_on(const struct network_prices *w, const struct planned *p, unsigned unit)
 {
-    return p->seconds[unit] < INFINITY ? price(w, p->seconds[unit], p->joules[unit]) : INFINITY;
+    return p->seconds[unit] < INFINITY && !w->without[unit] ? price(w, unit, p->seconds[unit], p->joules[unit]) : INFINITY;
 }
 
 /* The cheapest of P core, AMX block and E core. */
@@ -50,7 +51,9 @@ double network_plan_begin_s(const struct network_plan *plan, unsigned unit)
 static double begin_at(const struct network_plan *plan, const struct network_prices *w, unsigned place)
 {
     const unsigned unit = place == GPU ? PLAN_GPU : PLAN_ANE;
-    return place == CORES ? 0 : price(w, network_plan_begin_s(plan, unit), plan->begin_joules[unit]);
+    return place == CORES     ? 0
+           : w->without[unit] ? INFINITY
+                              : price(w, unit, network_plan_begin_s(plan, unit), plan->begin_joules[unit]);
 }
 
 /* From the end: `place` is where the last item is. Adds up what the assignment takes. */
@@ -64,10 +67,10 @@ static void read_back(struct network_plan *plan, const struct network_prices *w,
         p->part = network_plan_parts[unit];
         p->e_core = unit == PLAN_E;
         plan->as_planned += left ? 0 : p->seconds[unit];
-        plan->joules_planned += left ? 0 : p->joules[unit];
+        plan->joules_planned += left ? 0 : p->joules[unit] + w->beside_w[unit] * p->seconds[unit];
         if (from != place && place != CORES) {
             plan->as_planned += network_plan_begin_s(plan, unit);
-            plan->joules_planned += plan->begin_joules[unit];
+            plan->joules_planned += plan->begin_joules[unit] + w->beside_w[unit] * network_plan_begin_s(plan, unit);
         }
         place = from;
     }
@@ -100,7 +103,10 @@ bool network_plan_choose(struct network_plan *plan, const struct network_prices 
     }
     for (unsigned i = 0; i < PLACES; i++)
         place = best[i] < best[place] ? i : place;
-    read_back(plan, prices, came, place);
+    if (best[place] < INFINITY)
+        read_back(plan, prices, came, place);
+    else /* units that may do nothing are needed */
+        plan->as_planned = plan->joules_planned = INFINITY;
     free(came);
     return true;
 }

@@ -4,7 +4,10 @@
  * Of all assignments those that matter lie on the lower left of the convex hull of (seconds, joules): whatever a second and a
  * joule are worth, one of its corners is the cheapest, and so is one for the product of both, which is quasi-concave. All corners
  * are found by asking for the cheapest assignment at the price at which two neighbouring corners cost the same, until nothing
- * lies between them. */
+ * lies between them.
+ *
+ * A unit that has a share of the network keeps its clock while others work. So the cheapest assignment is that of the best set of
+ * units: within a set each second costs what the others draw meanwhile. */
 #include "sim/run/run_network_plan_internal.h"
 
 #include "isa/list_grow.h"
@@ -42,6 +45,7 @@ static void read_items(struct network_plan *plan, unsigned unit, const struct ne
         p->joules[unit] = network_alone_joules(alone, p->node);
     }
     plan->begin_joules[unit] = network_alone_begin_joules(alone);
+    plan->waiting_w[unit] = network_alone_waiting_w(alone);
 }
 
 static bool time_on(struct network_plan *plan, unsigned unit, struct orch_error *error)
@@ -79,11 +83,39 @@ static bool knows_joules(const struct network_plan *plan)
 
 /* ---- corners ---- */
 
-static bool find(struct network_plan *plan, struct network_prices prices, struct corner *corner, struct orch_error *error)
+/* An AMX block goes with its core, whose kernels then cost nothing more while they wait. */
+static double beside_w(const struct network_plan *plan, const struct network_prices *prices, unsigned unit)
 {
-    if (!network_plan_choose(plan, &prices, error))
-        return false;
-    *corner = (struct corner){prices, plan->as_planned, plan->joules_planned};
+    double sum = 0;
+    for (unsigned other = 0; other < PLAN_PARTS; other++) {
+        const bool has_core = other == PLAN_CPU && !prices->without[PLAN_AMX];
+        const bool same_core = (other == PLAN_AMX && unit == PLAN_CPU) || (other == PLAN_CPU && unit == PLAN_AMX);
+        sum += other == unit || has_core || same_core || prices->without[other] ? 0 : plan->waiting_w[other];
+    }
+    return sum;
+}
+
+static double cost_of(const struct corner *c)
+{
+    return c->seconds < INFINITY ? c->prices.per_second * c->seconds + c->prices.per_joule * c->joules : INFINITY;
+}
+
+/* The cheapest of all sets of units; the least set where several cost the same. */
+static bool find(struct network_plan *plan, double per_second, double per_joule, struct corner *corner, struct orch_error *error)
+{
+    *corner = (struct corner){.seconds = INFINITY, .joules = INFINITY};
+    for (unsigned set = 1; set < 1u << PLAN_PARTS; set++) {
+        struct network_prices prices = {.per_second = per_second, .per_joule = per_joule};
+        for (unsigned unit = 0; unit < PLAN_PARTS; unit++)
+            prices.without[unit] = !(set >> unit & 1);
+        for (unsigned unit = 0; unit < PLAN_PARTS; unit++)
+            prices.beside_w[unit] = beside_w(plan, &prices, unit);
+        if (!network_plan_choose(plan, &prices, error))
+            return false;
+        const struct corner c = {prices, plan->as_planned, plan->joules_planned};
+        if (set == 1 || cost_of(&c) < cost_of(corner) * (1 - same))
+            *corner = c;
+    }
     return true;
 }
 
@@ -101,15 +133,13 @@ static bool add(struct corners *all, const struct corner *corner, struct orch_er
 static bool add_between(struct network_plan *plan, const struct corner *fast, const struct corner *thrifty, struct corners *all,
                         struct orch_error *error)
 {
-    const struct network_prices prices = {fast->joules - thrifty->joules, thrifty->seconds - fast->seconds};
-    const double ends = prices.per_second * fast->seconds + prices.per_joule * fast->joules;
+    const double per_second = fast->joules - thrifty->joules, per_joule = thrifty->seconds - fast->seconds;
     struct corner middle;
-    if (!(prices.per_second > 0 && prices.per_joule > 0))
+    if (!(per_second > 0 && per_joule > 0))
         return add(all, thrifty, error);
-    if (!find(plan, prices, &middle, error))
+    if (!find(plan, per_second, per_joule, &middle, error))
         return false;
-    const double cost = prices.per_second * middle.seconds + prices.per_joule * middle.joules;
-    if (cost >= ends * (1 - same))
+    if (cost_of(&middle) >= (per_second * fast->seconds + per_joule * fast->joules) * (1 - same))
         return add(all, thrifty, error);
     return add_between(plan, fast, &middle, all, error) && add_between(plan, &middle, thrifty, all, error);
 }
@@ -117,8 +147,7 @@ static bool add_between(struct network_plan *plan, const struct corner *fast, co
 static bool find_corners(struct network_plan *plan, struct corners *all, struct orch_error *error)
 {
     struct corner fast, thrifty;
-    return find(plan, (struct network_prices){1, 0}, &fast, error) &&
-           find(plan, (struct network_prices){0, 1}, &thrifty, error) && add(all, &fast, error) &&
+    return find(plan, 1, 0, &fast, error) && find(plan, 0, 1, &thrifty, error) && add(all, &fast, error) &&
            add_between(plan, &fast, &thrifty, all, error);
 }
 
@@ -152,18 +181,20 @@ static const struct corner *pick(struct network_plan *plan, const char *policy, 
     return best;
 }
 
-bool network_plan_by_energy(struct network_plan *plan, const char *policy, struct orch_error *error)
+bool network_plan_weigh(struct network_plan *plan, const char *policy, struct orch_error *error)
 {
     struct corners all = {.item = NULL};
+    bool ok = find_corners(plan, &all, error);
+    ok = ok && network_plan_choose(plan, &pick(plan, policy, &all)->prices, error);
+    free(all.item);
+    return ok;
+}
+
+bool network_plan_by_energy(struct network_plan *plan, const char *policy, struct orch_error *error)
+{
     if (!time_all(plan, error))
         return false;
     if (!knows_joules(plan))
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("policy") " %s: the chip has no power keys", policy);
-    bool ok = find_corners(plan, &all, error);
-    if (ok) {
-        struct corner chosen;
-        ok = find(plan, pick(plan, policy, &all)->prices, &chosen, error);
-    }
-    free(all.item);
-    return ok;
+    return network_plan_weigh(plan, policy, error);
 }

@@ -44,6 +44,7 @@ struct network_plan {
     bool *doubtful;           /* by item: its kernels are simulated, the second time through; NULL = the first time */
     struct plan_time *time;
     size_t times, time_room;
+    double waiting_w[PLAN_PARTS];    /* that a unit draws while it waits for others, where the policy asks for it */
     double begin_joules[PLAN_PARTS]; /* of a command buffer, of a request, where the policy asks for it */
     struct network_alone *engine;    /* how long nodes take on the Neural Engine; NULL = it takes no part */
     double as_planned, all_on[PLAN_PARTS];
@@ -67,6 +68,8 @@ static inline enum orch_part planned_on_cores(const struct planned *p, double *s
 /* What an assignment is to cost least of. */
 struct network_prices {
     double per_second, per_joule;
+    bool without[PLAN_PARTS];    /* units that get nothing */
+    double beside_w[PLAN_PARTS]; /* what the others draw while this one works */
 };
 
 /* run_network_plan_choose.c: the cheapest assignment of nodes one after another. */
@@ -77,6 +80,7 @@ double network_plan_begin_s(const struct network_plan *plan, unsigned unit);
 /* run_network_plan_energy.c: by joules, by joules times seconds, or in the least time within a mean power; times and joules are
  * those that the kernels' characteristics have. */
 bool network_plan_is_of_energy(const char *policy);
+bool network_plan_weigh(struct network_plan *plan, const char *policy, struct orch_error *error); /* of items that have them */
 bool network_plan_by_energy(struct network_plan *plan, const char *policy, struct orch_error *error);
 
 /* run_network_plan_rules.c: gives nodes to the units that a rule of thumb names. */

@@ -247,6 +247,18 @@ void network_step_without_buffer(struct run_network *n, const struct run_request
     *most_joules = fmax(*most_joules, whole - r->joules);
 }
 
+void network_step_note_waiting(struct run_network *n, const struct run_kind *kind, const struct run_measure *pass,
+                               const struct run_result *r)
+{
+    struct energy_model model;
+    const double celsius = n->request->celsius, seconds = 1e-9 * pass->end_ns;
+    if (!n->alone || isnan(r->joules) || !energy_model_open(&model, n->request->chip, NULL))
+        return;
+    const double watts = run_joules_of(kind, &model, pass, celsius, seconds + 1, seconds) -
+                         run_joules_of(kind, &model, pass, celsius, seconds, seconds);
+    n->waiting_w = fmax(n->waiting_w, watts);
+}
+
 /* The costs of the command buffer and of the request are the network's, not the kernel's. */
 static bool simulate(struct run_network *n, const struct network_step *step, const struct run_given *given,
                      struct run_measure *pass, struct run_result *r, struct orch_error *error)
@@ -280,6 +292,7 @@ static bool run_on_buffers(struct run_network *n, const struct lowered_step *low
 bool network_step_add(struct run_network *n, const struct network_step *step, const struct run_kind *kind,
                       struct run_measure *pass, const struct run_result *r, size_t placement)
 {
+    network_step_note_waiting(n, kind, pass, r);
     add_measure(n, pass, kind->part);
     n->kernels++;
     network_schedule_took(n->schedule, placement, kernel_seconds(n, kind, r), &pass->activity);
