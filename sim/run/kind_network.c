@@ -213,6 +213,11 @@ static bool check(const struct run *run, struct orch_error *error)
     if (q->policy && !is_automatic(run))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s: chooses units, of " ORCH_OPTION("unit") " auto or hybrid",
                          q->policy);
+    if (q->policy && strcmp(q->policy, RUN_NETWORK_POLICY_THERMAL) == 0)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("policy") " %s: of a machine that heats up, as in " ORCH_OPTION(
+                             "device") " macbook-air " ORCH_OPTION("duration") " 600",
+                         q->policy);
     const enum orch_part part = run->kind->part;
     if (q->unit && strcmp(q->unit, run_kind_unit(run->kind)) != 0)
         return orch_fail(

@@ -13,6 +13,8 @@ bool run_is_network_policy(const char *text)
 {
     double small, large, watts;
     char rest;
+    if (strcmp(text, RUN_NETWORK_POLICY_THERMAL) == 0)
+        return true;
     if (strncmp(text, "power:", 6) == 0)
         return sscanf(text + 6, "%lf%c", &watts, &rest) == 1 && watts > 0;
     if (strncmp(text, "split:", 6) == 0)

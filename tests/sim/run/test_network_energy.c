@@ -1,9 +1,13 @@
 /* Policies of networks that count joules: against all assignments of random networks, and against what runs say. */
 #include "sim/base/splitmix64.h"
+#include "sim/network/onnx/onnx.h"
+#include "sim/network/operators/operator.h"
 #include "sim/run/run_network_plan_internal.h"
+#include "sim/scenario/run_sustained.h"
 #include "tests/sim/run_example.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static struct chip_db *db;
@@ -154,9 +158,65 @@ static void test_runs(void)
     run_result_free(&time.result);
 }
 
+/* ---- in a machine ---- */
+
+/* A product of two inputs. */
+static void write_product(const char *path)
+{
+    static const int64_t shape[2] = {64, 64};
+    struct orch_error error = {0};
+    struct net_model *const model = net_model_new("product");
+    struct net_node *const node = net_node_new("product", "MatMul", "", 2, 1);
+    for (unsigned k = 0; k < 2; k++) {
+        node->input[k] = net_value_add(model, k ? "b" : "a");
+        model->value[node->input[k]].type = NET_F32;
+        model->value[node->input[k]].shape = net_shape_of(shape, 2);
+        CHECK(net_graph_add_input(model->graph, node->input[k]), "an input");
+    }
+    node->output[0] = net_value_add(model, "c");
+    node->row = net_operator_find("MatMul", "");
+    node->version = 14;
+    CHECK(net_graph_insert(model->graph, 0, node) && net_model_add_output(model, node->output[0]), "a node");
+    CHECK(onnx_export(model, path, &error), "%s", error.text);
+    net_model_free(model);
+}
+
+/* A machine that stays cool does most by the policy of time, as often as the product fits into the time. */
+static void test_machine(void)
+{
+    enum { SECONDS = 20 };
+    char folder[] = "/tmp/orchard-energy-XXXXXX", path[64];
+    struct orch_error error = {0};
+    struct device_list devices = {0};
+    struct run_sustained_choice choice = {.policy = ""};
+    CHECK(mkdtemp(folder) != NULL && device_list_load(NULL, &devices, &error), "%s", error.text);
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    write_product(path);
+    struct chip *const chip = chip_open(db, "m1", NULL, &error);
+    const struct run_request q = {.chip = chip, .workload = path, .unit = "auto", .mode = RUN_TIMING, .seed = 1};
+    const struct run_sustained_request asked = {.run = q,
+                                                .db = db,
+                                                .device = "macbook-air",
+                                                .machine = device_find(&devices, "macbook-air", chip_id(chip), &error),
+                                                .duration_s = SECONDS,
+                                                .ambient_c = NAN,
+                                                .battery_percent = NAN};
+    struct outcome once = run_on(db, "m1", path, q), refused = run_on(db, "m1", path, (struct run_request){.policy = "thermal"});
+    CHECK(run_sustained_policy(&asked, &choice, &error), "%s", error.text);
+    CHECK(strcmp(choice.policy, "cost") == 0 && fabs(choice.repetitions * once.result.seconds / SECONDS - 1) < 0.01,
+          "%s: %g repetitions of %g s", choice.policy, choice.repetitions, once.result.seconds);
+    CHECK(!refused.ok && strstr(refused.error.text, "of a machine"), "%s", refused.error.text);
+    run_result_free(&once.result);
+    run_result_free(&refused.result);
+    device_list_free(&devices);
+    chip_close(chip);
+    CHECK(suite_remove(folder), "%s stays", folder);
+}
+
 static const struct suite_test tests[] = {{"the best of all assignments", test_all_assignments},
                                           {"within a power", test_power},
-                                          {"runs by joules and by time", test_runs}};
+                                          {"runs by joules and by time", test_runs},
+                                          {"in a machine", test_machine}};
 
 int main(void)
 {
