@@ -329,7 +329,7 @@ bool verb_run_in_device(const struct api_record *record, const struct run_reques
                              "mode") " timing " ORCH_OPTION("prompt") " N is a prompt of N tokens");
     if (!q.db || !read_options(context, &q, error) || !device_list_load(NULL, &devices, error))
         return false;
-    if (together_is(request->workload) && !request->steps) {
+    if (together_is(request->workload) && !request->steps && !run_network_are_joint(request->workload, request->unit)) {
         q.part = part;
         q.text = request->workload;
         if (!together_parse(q.text, request, part, &q.parts, &storage, error)) {

@@ -1,10 +1,12 @@
 #include "sim/run/run_network.h"
 
 #include "sim/network/cost.h"
+#include "sim/network/join.h"
 #include "sim/network/operators/run.h"
 #include "sim/network/quantise/mixed.h"
 #include "sim/run/run_build.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_network_join.h"
 #include "sim/run/run_network_alone.h"
 #include "sim/run/run_network_kernel.h"
 #include "sim/run/run_network_memory.h"
@@ -197,6 +199,8 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     char title[200];
     n->by_kernels = false;
     n->visited++;
+    if (net_part_begins(n->model, node) < NET_PARTS_MAX) /* another network has requests and command buffers of its own */
+        n->in_command_buffer = n->in_request = false;
     tell_place(n, n->characteristics ? "listing the kernels of" : "computing", place_of_node(n), NULL);
     snprintf(title, sizeof title, "%.60s%s%.120s", node->op, node->name && node->name[0] ? " " : "",
              node->name ? node->name : "");
@@ -301,6 +305,8 @@ static bool finish_schedule(struct run_network *n, struct orch_error *error)
     n->work_ns = n->sum->end_ns + n->command_buffers * n->overhead_ns + n->requests * n->request_ns;
     n->command_buffers = s.command_buffers;
     n->sum->end_ns = s.end_ns;
+    if (n->model->parts && !run_network_join_tell(n->result))
+        return orch_no_memory(error);
     n->sum->gpu.overhead_ns = n->command_buffers ? s.end_ns - s.busy_ns : 0;
     return true;
 }

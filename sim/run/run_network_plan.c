@@ -200,7 +200,8 @@ static bool assign(struct network_plan *plan, struct orch_error *error)
     if (network_plan_overlaps(policy)) {
         const bool splits = strncmp(policy, "split", 5) == 0;
         return network_plan_choose(plan, &time, error) &&
-               network_plan_list(plan, splits, splits && policy[5] == ':' ? strtod(policy + 6, NULL) : NAN, error);
+               network_plan_list(plan, splits, splits && policy[5] == ':' ? strtod(policy + 6, NULL) : NAN, error) &&
+               (plan->network->model->parts < 2 || network_plan_joint(plan, error));
     }
     network_plan_follow_rule(plan, policy);
     return true;

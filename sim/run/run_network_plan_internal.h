@@ -83,6 +83,10 @@ bool network_plan_is_of_energy(const char *policy);
 bool network_plan_weigh(struct network_plan *plan, const char *policy, struct orch_error *error); /* of items that have them */
 bool network_plan_by_energy(struct network_plan *plan, const char *policy, struct orch_error *error);
 
+/* run_network_plan_joint.c: which units each of several networks leaves to the others. It keeps the assignment that the plan has
+ * where that is predicted to be done earlier. */
+bool network_plan_joint(struct network_plan *plan, struct orch_error *error);
+
 /* run_network_plan_rules.c: gives nodes to the units that a rule of thumb names. */
 void network_plan_follow_rule(struct network_plan *plan, const char *policy);
 
