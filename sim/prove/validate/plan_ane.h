@@ -55,6 +55,7 @@ plan_ane plan_ane_streaming;
 plan_ane plan_ane_attention;
 plan_ane plan_ane_network;
 plan_ane plan_ane_feed_forward;
+plan_ane plan_ane_chunks;
 plan_ane plan_ane_diffusion;
 plan_ane plan_ane_stencil;
 plan_ane plan_ane_speed_up;

@@ -99,6 +99,24 @@ bool plan_ane_feed_forward(struct ane_row *a)
     return plan_ane_launch(a, 1, "model:llama-2-7b-mlp4") && plan_ane_unit(a, 0);
 }
 
+/* smpanaro's Llama-2-7B: 64 tokens at a time behind a cache of 448, three layers to a program and the head in one
+ * (smpanaro/coreml-llm-cli, README), of which each token takes all, one after another. */
+bool plan_ane_chunks(struct ane_row *a)
+{
+    enum { LAYERS = 32, CHUNK = 3, ROWS = 32000, COLUMNS = 4096, PARTS = 2 };
+    a->program->requests_apart = true;
+    plan_ane_note(a, "programs of three layers over 64 tokens and 512 keys, and the head; embedding, rotations and what the "
+                     "application does in between take no time");
+    const bool ok = plan_ane_launch(a, (double)LAYERS / CHUNK, "model:llama-2-7b-chunk") &&
+                    plan_ane_launch(a, PARTS, "gemv:%dx%d", ROWS / PARTS, COLUMNS);
+    if (ok && strcmp(a->row->unit, "tokens/s") == 0) {
+        a->program->measure = VALIDATE_RATE;
+        a->program->work = 1e9; /* rates are in 1e9 per second */
+        return true;
+    }
+    return ok && plan_ane_unit(a, 0);
+}
+
 /* "Stable Diffusion 2.1 base 512x512, end to end" or ", UNet": 20 steps with classifier-free guidance, text encoder and decoder
  * once (apple/ml-stable-diffusion, README, benchmark of August 2023). */
 bool plan_ane_diffusion(struct ane_row *a)
