@@ -16,16 +16,22 @@
 /* The pass that is no change of the graph but a plan. */
 static const char memory_pass[] = "memory";
 
-static struct net_model *build(struct api_context *context, const struct net_zoo_model *zoo, struct orch_error *error)
+const char **models_dims(const struct api_context *context, struct orch_error *error)
 {
     const size_t count = api_count(&context->args, "dim");
     const char **const dim = calloc(count + 1, sizeof(*dim));
-    const struct net_zoo_options options = {.dims = dim, .dim_count = count};
     for (size_t k = 0; dim && k < count; k++)
         dim[k] = api_value_at(&context->args, "dim", k);
-    struct net_model *const model = dim ? net_zoo_build(zoo, &options, NULL, error) : NULL;
     if (!dim)
         orch_no_memory(error);
+    return dim;
+}
+
+static struct net_model *build(struct api_context *context, const struct net_zoo_model *zoo, struct orch_error *error)
+{
+    const char **const dim = models_dims(context, error);
+    const struct net_zoo_options options = {.dims = dim, .dim_count = api_count(&context->args, "dim")};
+    struct net_model *const model = dim ? net_zoo_build(zoo, &options, NULL, error) : NULL;
     free(dim);
     return model;
 }
@@ -34,6 +40,21 @@ static struct net_model *import(struct api_context *context, const char *path, s
 {
     const struct net_zoo_model *const zoo = net_zoo_find(path);
     return zoo ? build(context, zoo, error) : net_import(path, error);
+}
+
+struct net_model *models_open_network(struct api_context *context, const char *path, const struct net_open_options *passes,
+                                      struct net_report *report, struct orch_error *error)
+{
+    struct net_model *const model = import(context, path, error);
+    bool ok = model != NULL;
+    for (size_t k = 0; ok && k < api_count(&context->args, "dim") && !net_zoo_find(path); k++)
+        ok = net_bind(model, api_value_at(&context->args, "dim", k), error);
+    for (size_t k = 0; ok && k < api_count(&context->args, "value"); k++)
+        ok = net_fix(model, api_value_at(&context->args, "value", k), error);
+    if (ok && net_prepare(model, passes, report, error))
+        return model;
+    net_model_free(model);
+    return NULL;
 }
 
 static bool open_model(struct api_context *context, const char *path, const char *last, struct net_model **model,
@@ -49,16 +70,10 @@ static bool open_model(struct api_context *context, const char *path, const char
     ok = ok && (!last || pass || strcmp(last, memory_pass) == 0) && api_chosen(&context->args, "opt", "0|1|2", &level, error);
     if (pass && (int)level < pass->level)
         level = (unsigned)pass->level;
-    *model = ok ? import(context, path, error) : NULL;
-    ok = *model != NULL;
-    for (size_t k = 0; ok && k < api_count(&context->args, "dim") && !net_zoo_find(path); k++)
-        ok = net_bind(*model, api_value_at(&context->args, "dim", k), error);
-    for (size_t k = 0; ok && k < api_count(&context->args, "value"); k++)
-        ok = net_fix(*model, api_value_at(&context->args, "value", k), error);
     const struct net_open_options options = {(int)level, without, count, pass ? pass->name : NULL};
-    ok = ok && net_prepare(*model, &options, report, error);
+    *model = ok ? models_open_network(context, path, &options, report, error) : NULL;
     free(without);
-    return ok;
+    return *model != NULL;
 }
 
 int models_show_onnx(struct api_context *context, const char *path)

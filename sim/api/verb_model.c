@@ -33,8 +33,8 @@ static const char *computed_by(const struct check_network_row *r, const char *un
     if (!isnan(r->share))
         snprintf(share, sizeof share, ", %.1f %% of the MACs it has kernels for", 100 * r->share);
     if (r->whole)
-        snprintf(whole, sizeof whole, "; %zu of %zu nodes in f32 with %.1f %% of the MACs, %.2g off in f16", r->whole, r->nodes,
-                 100 * r->whole_macs, r->half);
+        snprintf(whole, sizeof whole, "; %zu of %zu %s in f32 with %.1f %% of the MACs, %.2g off in %s", r->whole, r->nodes,
+                 r->bytes ? "products" : "nodes", 100 * r->whole_macs, r->half, r->bytes ? "int8" : "f16");
     snprintf(text, size, "%s (%u kernels%s)%s, reference (%u nodes)%s", unit, r->kernels - r->elsewhere, share, elsewhere,
              r->left, whole);
     return text;
@@ -91,7 +91,7 @@ static json_object *rows_json(const struct check_network_rows *rows, const char 
                 json_add_count(o, "nodes_in_f32", r->whole);
                 json_add_count(o, "nodes", r->nodes);
                 json_add_number(o, "mac_share_in_f32", r->whole_macs);
-                json_add_number(o, "largest_difference_in_f16", r->half);
+                json_add_number(o, r->bytes ? "largest_difference_in_int8" : "largest_difference_in_f16", r->half);
             }
             json_add_count(o, "fallback_nodes", r->left);
             json_add_text(o, "fallbacks", r->fallbacks);
@@ -211,7 +211,8 @@ const struct api_verb verb_model = {
                 "golden outputs are met within 2e-2; a network that misses that is computed\n"
                 "again in mixed precision: nodes that add most to the error stay in f32 (ane: on cores). int8 quantises products "
                 "with\n"
-                "constant weights, by ranges from the golden inputs, and asks for 5e-2.",
+                "constant weights, by ranges from the golden inputs, and asks for 5e-2; products that cost too much stay in f32 "
+                "then.",
             .examples = "orchard model check examples/networks\n"
                         "orchard model check examples/networks digits --opt 0\n"
                         "orchard model check examples/networks digits --unit cpu",

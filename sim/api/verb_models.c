@@ -4,6 +4,7 @@
 #include "sim/api/models_accuracy.h"
 #include "sim/api/models_language.h"
 #include "sim/api/models_network.h"
+#include "sim/api/models_passes.h"
 #include "sim/api/models_quantise.h"
 #include "sim/base/suggest.h"
 #include "sim/language/shape.h"
@@ -98,19 +99,20 @@ static int list(struct api_context *context)
     return ORCH_OK;
 }
 
+static const struct {
+    const char *word;
+    int (*ask)(struct api_context *context, const char *name);
+} questions[] = {{"show", show}, {"quantize", models_quantise}, {"accuracy", models_accuracy}, {"passes", models_passes}};
+
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     if (words == 0 || (words == 1 && strcmp(word[0], "list") == 0))
         return list(context);
-    if (words == 2 && strcmp(word[0], "show") == 0)
-        return show(context, word[1]);
-    if (words == 2 && strcmp(word[0], "quantize") == 0)
-        return models_quantise(context, word[1]);
-    if (words == 2 && strcmp(word[0], "accuracy") == 0)
-        return models_accuracy(context, word[1]);
-    if (strcmp(word[0], "show") == 0 || strcmp(word[0], "quantize") == 0 || strcmp(word[0], "accuracy") == 0)
-        return api_usage(context, "expected %s NAME|FILE", word[0]);
-    return api_usage(context, "'%s' is neither list, show NAME|FILE, quantize FILE nor accuracy FILE", word[0]);
+    for (size_t i = 0; i < ARRAY_COUNT(questions); i++)
+        if (strcmp(word[0], questions[i].word) == 0)
+            return words == 2 ? questions[i].ask(context, word[1])
+                              : api_usage(context, "expected %s NAME|FILE", questions[i].word);
+    return api_usage(context, "'%s' is neither list, show NAME|FILE, quantize FILE, accuracy FILE nor passes NAME|FILE", word[0]);
 }
 
 static const struct orchard_option option_table[] = {
@@ -121,6 +123,8 @@ static const struct orchard_option option_table[] = {
     {"opt", 0, "0|1|2", false, "networks: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"},
     {"no-pass", 0, "NAME", true, "networks: leave a pass out; repeats"},
     {"pass", 0, "NAME", false, "networks: stop after this pass; memory: where each tensor lies"},
+    {"unit", 0, "UNIT", false, "passes: cpu, amx, gpu, ane, hybrid or auto (default)"},
+    {"precision", 0, "TYPE", false, "passes: as in run"},
     MODELS_QUANTISE_OPTIONS,
     {0},
 };
@@ -132,7 +136,8 @@ const struct api_verb verb_models = {
             .synopsis = "[list]\n"
                         "show NAME|FILE\n"
                         "quantize FILE --to TYPE -o FILE\n"
-                        "accuracy FILE --calibrate PATH",
+                        "accuracy FILE --calibrate PATH\n"
+                        "passes NAME|FILE [--unit UNIT]",
             .summary = "published models, and files of models",
             .text =
                 "list: language models of the zoo with their dimensions, parameters and bytes by format of the weights, and\n"
@@ -147,17 +152,20 @@ const struct api_verb verb_models = {
                 "quantize: writes a network (ONNX or Core ML) as ONNX with its weights as integers or halves, in pairs of\n"
                 "QuantizeLinear and DequantizeLinear, or pruned,\n"
                 "and reports how near its outputs are to those in single precision.\n"
-                "accuracy: what weights in f16, int8 and int4 and pruned ones take, and cost the outputs, as one table.",
-            .examples =
-                "orchard models\n"
-                "orchard models show llama-3-8b --chip m2-max\n"
-                "orchard models show examples/models/stories.gguf --json\n"
-                "orchard models show examples/models/digits.onnx --dim batch=1\n"
-                "orchard models show resnet50\n"
-                "orchard models show examples/models/digits.onnx --dim batch=1 --pass memory\n"
-                "orchard models quantize examples/models/digits.onnx --to int8 --calibrate examples/models --mean 127.5 "
-                "--std 127.5 -o digits8.onnx\n"
-                "orchard models accuracy examples/models/digits.onnx --calibrate examples/models --mean 127.5 --std 127.5",
+                "accuracy: what weights in f16, int8 and int4 and pruned ones take, and cost the outputs, as one table.\n"
+                "passes: what each pass saves on a unit of a chip, in time, joules, launches and bytes of tensors: behind the\n"
+                "passes above it, and when it alone is left out. Each number is a difference between runs in mode timing.",
+            .examples = "orchard models\n"
+                        "orchard models show llama-3-8b --chip m2-max\n"
+                        "orchard models show examples/models/stories.gguf --json\n"
+                        "orchard models show examples/models/digits.onnx --dim batch=1\n"
+                        "orchard models show resnet50\n"
+                        "orchard models show examples/models/digits.onnx --dim batch=1 --pass memory\n"
+                        "orchard models quantize examples/models/digits.onnx --to int8 --calibrate examples/models --mean 127.5 "
+                        "--std 127.5 -o digits8.onnx\n"
+                        "orchard models accuracy examples/models/digits.onnx --calibrate examples/models --mean 127.5 --std "
+                        "127.5\n"
+                        "orchard models passes model:squeezenet --unit gpu",
             .options = option_table,
         },
     .ask = ask,

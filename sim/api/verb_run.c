@@ -108,7 +108,7 @@ struct session {
 /* Workloads at the same time; kernels in a row are one. */
 static bool several(const struct session *s)
 {
-    return together_is(s->request.workload) && !s->request.steps;
+    return together_is(s->request.workload) && !s->request.steps && !run_network_are_joint(s->request.workload, s->request.unit);
 }
 
 static bool read_request(struct session *s, const char *workload, struct orch_error *error)
@@ -145,7 +145,8 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     s->rerun = api_has(a, "rerun") || s->record.trace || s->program.world.mounts;
     q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
     s->explain = api_has(a, "explain");
-    return (!together_is(workload) || verb_run_parts_read(a, workload, s->record.trace, q, &s->parts, error)) &&
+    return (!together_is(workload) || run_network_are_joint(workload, q->unit) ||
+            verb_run_parts_read(a, workload, s->record.trace, q, &s->parts, error)) &&
            verb_run_profile_read(s->context, s->recording != NULL, q, &s->assembly, error);
 }
 
@@ -325,7 +326,7 @@ static bool one_fitted_chip(struct session *s, const struct chip *chip, struct o
 /* Opens the trace that is to be written. The request is read afterwards, since the level decides what is watched. */
 static bool open_trace(struct session *s, const char *workload, struct orch_error *error)
 {
-    struct api_context *c = s->context;
+    const struct api_context *c = s->context;
     const char *path = s->recording ? s->recording->path : api_value(&c->args, "trace");
     if (!path)
         return true;
@@ -411,13 +412,12 @@ const struct api_verb verb_run = {
                 "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object,\n"
                 "AMX words included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a\n"
                 "GPU kernel (.cl, .metal, .ll: see orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; gz\n"
-                "too), a network (.onnx, .mlmodel, .mlpackage) or a language model (.gguf); model:NAME is one of orchard "
-                "models.\n"
+                "too), a network (.onnx, .mlmodel, .mlpackage) or language model (.gguf); model:NAME is one of orchard models.\n"
                 "The answer is recorded in the performance database; an equal run is found there instead of simulated again.\n"
                 "Operators of networks run by kernels of the unit, or of the one predicted to be done first (auto).\n"
                 "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode\n"
                 "detail cores core entry home repeat buffers evict cold, priority=N and weight=X at what they share,\n"
-                "start=SECONDS. Programs of the CPU get cores of their own.\n"
+                "start=SECONDS. Programs of the CPU get cores of their own. Networks on hybrid are planned together.\n"
                 "GPU sources with + run in a row instead, one after another in one command buffer, and each has the options that "
                 "stand behind it.\n"
                 "An argument NAME=FORM names a buffer, which later arguments NAME are as well. A JSON file says the same: "

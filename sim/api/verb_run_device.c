@@ -295,6 +295,22 @@ static bool show(struct api_context *context, const struct run_sustained_request
     return !api_wants_text(context) || print_text(context, q, run, result, series, error);
 }
 
+/* "thermal" is the policy that does most in this machine. */
+static bool choose_policy(struct api_context *context, struct run_sustained_request *q, struct orch_error *error)
+{
+    struct run_sustained_choice choice;
+    if (!q->run.policy || strcmp(q->run.policy, RUN_NETWORK_POLICY_THERMAL) != 0)
+        return true;
+    if (q->parts)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " " RUN_NETWORK_POLICY_THERMAL ": of one network");
+    if (!run_sustained_policy(q, &choice, error))
+        return false;
+    q->run.policy = choice.policy;
+    api_note(context, "policy %s does most in this time: %.6g repetitions, %.6g by cost", choice.policy, choice.repetitions,
+             choice.by_time);
+    return true;
+}
+
 bool verb_run_in_device(const struct api_record *record, const struct run_request *request, uint64_t number,
                         struct json_object *rows, struct orch_error *error)
 {
@@ -313,7 +329,7 @@ bool verb_run_in_device(const struct api_record *record, const struct run_reques
                              "mode") " timing " ORCH_OPTION("prompt") " N is a prompt of N tokens");
     if (!q.db || !read_options(context, &q, error) || !device_list_load(NULL, &devices, error))
         return false;
-    if (together_is(request->workload) && !request->steps) {
+    if (together_is(request->workload) && !request->steps && !run_network_are_joint(request->workload, request->unit)) {
         q.part = part;
         q.text = request->workload;
         if (!together_parse(q.text, request, part, &q.parts, &storage, error)) {
@@ -323,7 +339,7 @@ bool verb_run_in_device(const struct api_record *record, const struct run_reques
         }
     }
     q.machine = device_find(&devices, q.device, chip_id(request->chip), error);
-    struct run_sustained *const run = q.machine ? run_sustained_prepare(&q, error) : NULL;
+    struct run_sustained *const run = q.machine && choose_policy(context, &q, error) ? run_sustained_prepare(&q, error) : NULL;
     run_result_init(&result);
     const bool ok = run &&
                     api_record_run(record, request->chip, execute, &(struct sustained){run, &series}, number, &result, error) &&

@@ -14,7 +14,8 @@ bool verb_run_profile_read(const struct api_context *context, bool recording, st
         return true;
     if (how[0] && strcmp(how, "asm") != 0)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("profile") " %.40s: expected nothing or asm", how);
-    if (recording || verb_run_wants_device(context) || (together_is(request->workload) && !request->steps))
+    if (recording || verb_run_wants_device(context) ||
+        (together_is(request->workload) && !request->steps && !run_network_are_joint(request->workload, request->unit)))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("profile") ": of one workload at fixed clocks");
     request->profile = true;
     *assembly = how[0] != 0;

@@ -3,7 +3,6 @@
 #include "isa/array_count.h"
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
-#include "sim/base/splitmix64.h"
 #include "sim/network/arrays.h"
 #include "sim/network/coreml/coreml.h"
 #include "sim/network/network.h"
@@ -12,6 +11,8 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network.h"
 #include "sim/run/run_network_image.h"
+#include "sim/run/run_network_input.h"
+#include "sim/run/run_network_join.h"
 #include "sim/run/run_network_plan.h"
 #include "sim/run/run_network_product.h"
 
@@ -53,61 +54,6 @@ static bool is_timed_only(const struct run_request *q)
     return run_is_operator(q) || (q->mode == RUN_TIMING && !q->watch);
 }
 
-/* ---- inputs ---- */
-
-static bool read_input(struct network *w, const char *text, struct orch_error *error)
-{
-    const struct net_graph *const g = w->model->graph;
-    const size_t length = strcspn(text, "=");
-    if (text[length] != '=')
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: expected NAME=FILE.npy", text);
-    for (size_t k = 0; k < g->inputs; k++) {
-        const char *const name = w->model->value[g->input[k]].name;
-        if (strlen(name) != length || strncmp(name, text, length) != 0)
-            continue;
-        net_array_release(w->input[k]);
-        w->input[k] = net_array_load(text + length + 1, name, error);
-        return w->input[k] != NULL;
-    }
-    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: the network has no input of that name; the first is %.80s",
-                     text, g->inputs ? w->model->value[g->input[0]].name : "none");
-}
-
-/* Numbers in [0, 1); whole ones below 16, which are places in any vocabulary. */
-static struct net_array *generate(const struct net_value *v, uint64_t seed, struct orch_error *error)
-{
-    struct net_array *const a = net_array_new(v->type, v->shape.dim, v->shape.dims, error);
-    uint64_t state = seed;
-    for (int64_t i = 0; a && i < a->count; i++) {
-        const double unit = (double)(splitmix64_next(&state) >> 11) * 0x1p-53;
-        const double number = net_type_is_float(v->type) ? unit : floor(unit * (v->type == NET_BOOL ? 2 : 16));
-        net_write_doubles(v->type, a->data, i, 1, &number);
-    }
-    return a;
-}
-
-static bool generate_missing(struct network *w, uint64_t seed, struct orch_error *error)
-{
-    for (size_t k = 0; k < w->inputs; k++) {
-        const struct net_value *const v = &w->model->value[w->model->graph->input[k]];
-        if (w->input[k] || v->constant)
-            continue;
-        bool known = v->shape.known && v->type != NET_TYPES;
-        for (unsigned d = 0; known && d < v->shape.dims; d++)
-            known = v->shape.dim[d] >= 0;
-        if (!known)
-            return orch_fail(error, ORCH_USAGE,
-                             "input '%.80s' has dimensions that the file leaves open: give it by " ORCH_OPTION(
-                                 "input") ", or each by " ORCH_OPTION("dim"),
-                             v->name);
-        w->input[k] = generate(v, seed + k, error);
-        if (!w->input[k])
-            return false;
-        w->generated++;
-    }
-    return true;
-}
-
 static struct net_model *import(const struct run_request *q, struct orch_error *error)
 {
     const struct net_zoo_model *const zoo = published(q->workload);
@@ -118,9 +64,34 @@ static struct net_model *import(const struct run_request *q, struct orch_error *
     return zoo ? net_zoo_build(zoo, &options, NULL, error) : net_import(q->workload, error);
 }
 
-static bool open_workload(struct run *run, struct orch_error *error)
+static bool is_joint(const struct run_request *q)
+{
+    return run_network_are_joint(q->workload, q->unit);
+}
+
+/* With its dimensions bound. */
+static struct net_model *import_one(const struct run_request *q, struct orch_error *error)
+{
+    struct net_model *const model = import(q, error);
+    bool ok = model != NULL;
+    if (ok)
+        model->shapes_only = q->mode == RUN_TIMING || is_timed_only(q);
+    for (size_t i = 0; ok && i < q->dim_count && !published(q->workload); i++)
+        ok = net_bind(model, q->dims[i], error);
+    if (ok)
+        return model;
+    net_model_free(model);
+    return NULL;
+}
+
+static bool prepare(struct network *w, const struct run_request *q, struct orch_error *error)
 {
     static const struct net_open_options everything = {.level = 2};
+    return is_joint(q) || net_prepare(w->model, q->passes ? q->passes : &everything, NULL, error);
+}
+
+static bool open_workload(struct run *run, struct orch_error *error)
+{
     const struct run_request *const q = run->request;
     struct network *const w = run->work = calloc(1, sizeof *w);
     const char *const slash = strrchr(q->workload, '/');
@@ -128,22 +99,19 @@ static bool open_workload(struct run *run, struct orch_error *error)
         return orch_no_memory(error);
     snprintf(run->program_name, sizeof run->program_name, "%.200s", slash ? slash + 1 : q->workload);
     run_result_init(&w->operators);
-    w->model = import(q, error);
+    w->model = is_joint(q) ? run_network_join(q, import_one, error) : import_one(q, error);
     if (!w->model)
         return false;
-    w->model->shapes_only = q->mode == RUN_TIMING || is_timed_only(q);
     w->inputs = w->model->graph->inputs;
     w->input = calloc(w->inputs + 1, sizeof(*w->input));
     bool ok = w->input || orch_no_memory(error);
     for (size_t i = 0; ok && i < q->input_count; i++)
-        ok = read_input(w, q->inputs[i], error);
-    for (size_t i = 0; ok && i < q->dim_count && !published(q->workload); i++)
-        ok = net_bind(w->model, q->dims[i], error);
+        ok = run_network_read_input(w->model, w->input, q->inputs[i], error);
     if (ok && q->images)
         ok = run_network_read_images(q->images, w->model, w->input, error) &&
              (!q->images->labels || run_network_read_labels(q->images->labels, w->model, error));
-    return ok && net_bind_inputs(w->model, w->input, error) &&
-           net_prepare(w->model, q->passes ? q->passes : &everything, NULL, error) && generate_missing(w, q->seed, error);
+    return ok && net_bind_inputs(w->model, w->input, error) && prepare(w, q, error) &&
+           run_network_generate_missing(w->model, w->input, q->seed, &w->generated, error);
 }
 
 static void close_workload(struct run *run)
@@ -201,17 +169,25 @@ static bool check_precision(const struct run *run, struct orch_error *error)
 static bool check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
+    const bool joint = is_joint(q);
     const char *const option = q->entry               ? "entry"
                                : q->arg_count         ? "args"
                                : q->home              ? "home"
                                : q->sanitize          ? "sanitize"
                                : run_repeats(run) > 1 ? "repeat"
                                : q->uncertainty       ? "uncertainty"
+                               : joint && q->images   ? "image"
+                               : joint && q->build    ? "output"
                                                       : NULL;
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of networks; %s is one", option, q->workload);
     if (q->policy && !is_automatic(run))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("policy") " %s: chooses units, of " ORCH_OPTION("unit") " auto or hybrid",
+                         q->policy);
+    if (q->policy && strcmp(q->policy, RUN_NETWORK_POLICY_THERMAL) == 0)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("policy") " %s: of a machine that heats up, as in " ORCH_OPTION(
+                             "device") " macbook-air " ORCH_OPTION("duration") " 600",
                          q->policy);
     const enum orch_part part = run->kind->part;
     if (q->unit && strcmp(q->unit, run_kind_unit(run->kind)) != 0)
@@ -233,9 +209,10 @@ static uint64_t hash(const struct run *run)
     const struct net_open_options *const p = run->request->passes;
     const struct net_zoo_model *const zoo = published(run->request->workload);
     const bool product = run_network_is_product(run->request);
-    const char *const text = zoo ? zoo->notation : product ? run->request->workload : (const char *)run->file.bytes;
-    uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "network", 7), text, zoo || product ? strlen(text) : run->file.size);
-    if (run->file.is_folder)
+    const bool named = product || is_joint(run->request);
+    const char *const text = zoo ? zoo->notation : named ? run->request->workload : (const char *)run->file.bytes;
+    uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "network", 7), text, zoo || named ? strlen(text) : run->file.size);
+    if (run->file.is_folder || is_joint(run->request))
         h = checksum_add(h, &w->model->content, sizeof w->model->content);
     for (size_t k = 0; k < w->inputs; k++)
         if (w->input[k]) {
@@ -248,6 +225,8 @@ static uint64_t hash(const struct run *run)
         h = checksum_add(h, &run->request->images->least_score, sizeof(double));
     if (p)
         h = checksum_add(h, &p->level, sizeof p->level);
+    if (p && p->last)
+        h = checksum_add(h, p->last, strlen(p->last) + 1);
     for (size_t i = 0; p && i < p->without_count; i++)
         h = checksum_add(h, p->without[i], strlen(p->without[i]) + 1);
     return h;
@@ -389,7 +368,7 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
 static bool account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     const struct network *const w = run->work;
-    if (published(run->request->workload) &&
+    if ((published(run->request->workload) || (is_joint(run->request) && strstr(run->request->workload, NET_ZOO))) &&
         !run_assumption_add(&r->assumptions, "weights", "inferred",
                             is_timed_only(run->request)
                                 ? "a published architecture: its weights have no values, times do not hang on them"

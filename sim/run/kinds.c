@@ -151,6 +151,8 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
     const struct run_request *const q = run->request;
     if (q->steps || q->kernel)
         return &run_kind_gpu_row;
+    if (run_network_are_joint(q->workload, q->unit))
+        return &run_kind_network_hybrid;
     if (language_model_is(q->workload) || (q->language && language_model_generates(q->workload)))
         return language_kind(q);
     if (run_network_is_product(q))

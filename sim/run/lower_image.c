@@ -78,6 +78,12 @@ static void keep_rows(struct lowering *l, const float *from, int64_t planes, int
     lowering_read(step, place, rows);
 }
 
+/* Of the result, all rows of the stride along rows. */
+static int64_t rows_of(const struct net_window *w)
+{
+    return (w->in[1] + 2 * w->before[1] - (w->kernel[1] - 1) * w->dilation[1] - 1) / w->stride[1] + 1;
+}
+
 enum { WINDOW_MOST = 64 }; /* rows and columns of the windows that the libraries know */
 
 /* Sums in 32 bits of products of bytes, exact on whatever unit has the kernel. */
@@ -85,14 +91,17 @@ bool lowering_conv_integer(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0], *const weights = l->in[1];
     struct net_window w;
+    int64_t skipped;
     (void)word;
-    if (!lowering_is_bytes(l) || !read_window(l, weights, &w, NULL))
+    if (!lowering_is_bytes(l) || !read_window(l, weights, &w, &skipped))
         return false;
     if (!is_even(&w) || w.kernel[1] > WINDOW_MOST || w.kernel[2] > WINDOW_MOST)
         return lowering_leave(l, "a border that differs from side to side, or windows of more than %d", WINDOW_MOST);
     const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
+    const int64_t high = rows_of(&w), count = n * k * high * w.out[2];
+    void *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
     struct lowered_step *const step = lowering_step(
-        l, l->out[0]->data, l->out[0]->count,
+        l, to, count,
         "conv2d:n=%lld,c=%lld,h=%lld,w=%lld,k=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,groups=%lld,dilation=%lld,bias=0",
         (long long)n, (long long)c, (long long)w.in[1], (long long)w.in[2], (long long)k, (long long)w.kernel[1],
         (long long)w.kernel[2], (long long)w.stride[1], (long long)w.before[1], (long long)net_attr_int(l->node, "group", 1),
@@ -101,6 +110,8 @@ bool lowering_conv_integer(struct lowering *l, const char *word)
     lowering_read_bytes(step, weights->data, weights->count);
     if (lowering_is_constant(l, 1))
         lowering_load_weights(l, step);
+    if (skipped > 1) /* sums have as many bytes as numbers in f32 */
+        keep_rows(l, to, n * k, high, w.out[2], skipped);
     return lowering_holds(l);
 }
 
@@ -164,8 +175,7 @@ bool lowering_conv(struct lowering *l, const char *word)
     const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
     const bool flat = pads_alone(l, &w, 2), tall = pads_alone(l, &w, 1);
     const float *const from = is_even(&w) || flat || tall ? x->data : pad_planes(l, x->data, n * c, &w);
-    const int64_t high = (w.in[1] + 2 * w.before[1] - (w.kernel[1] - 1) * w.dilation[1] - 1) / w.stride[1] + 1;
-    const int64_t count = n * k * high * w.out[2];
+    const int64_t high = rows_of(&w), count = n * k * high * w.out[2];
     float *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
     const struct plain_conv v = {.w = &w,
                                  .x = from,

@@ -158,7 +158,7 @@ void run_free(struct run *run)
     free(run->remark);
     free(run->detail);
     free(run->options);
-    free(run->file.bytes);
+    run_file_free(&run->file);
     free(run);
 }
 

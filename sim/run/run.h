@@ -126,7 +126,11 @@ struct run_request {
 
 /* Whether the workload is a network, which is computed node by node. */
 bool run_is_network(const char *workload);
-/* Policies of networks on auto, "cost|size|memory|class"; whether a text is one of them, thresholds included. */
+/* Whether these are several networks on "hybrid", "A + B", which are planned together as one. */
+bool run_network_are_joint(const char *workload, const char *unit);
+/* In a machine: the one of "cost", "edp" and "energy" that does most there. */
+#define RUN_NETWORK_POLICY_THERMAL "thermal"
+/* Policies of networks on auto, "cost|energy|..."; whether a text is one of them, thresholds included. */
 extern const char run_network_policies[];
 bool run_is_network_policy(const char *text);
 /* The unit that KERNEL:SHAPE runs on. */

@@ -38,6 +38,12 @@ bool run_file_read(const char *path, struct run_file *file, struct orch_error *e
     return ok && (gzip_unpack(&file->bytes, &file->size, error) || orch_fail_in(error, "%.300s", path));
 }
 
+void run_file_free(struct run_file *file)
+{
+    free(file->bytes);
+    file->bytes = NULL;
+}
+
 static bool starts_with(const struct run_file *file, const char *magic)
 {
     return file->size >= 4 && memcmp(file->bytes, magic, 4) == 0;

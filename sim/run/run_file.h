@@ -17,6 +17,7 @@ struct run_file {
 
 /* False with what is wrong: not there, not a regular file, larger than 1 GiB, unreadable. */
 bool run_file_read(const char *path, struct run_file *file, struct orch_error *error);
+void run_file_free(struct run_file *file);
 /* Names what a file of no kind is, as far as its first bytes tell; returns false. */
 bool run_file_refuse(const struct run_file *file, struct orch_error *error);
 

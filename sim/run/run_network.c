@@ -1,11 +1,13 @@
 #include "sim/run/run_network.h"
 
 #include "sim/network/cost.h"
+#include "sim/network/join.h"
 #include "sim/network/operators/run.h"
 #include "sim/network/quantise/mixed.h"
 #include "sim/run/run_build.h"
 #include "sim/run/run_internal.h"
-#include "sim/run/run_network_engine.h"
+#include "sim/run/run_network_join.h"
+#include "sim/run/run_network_alone.h"
 #include "sim/run/run_network_kernel.h"
 #include "sim/run/run_network_memory.h"
 #include "sim/run/run_network_node.h"
@@ -197,6 +199,8 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     char title[200];
     n->by_kernels = false;
     n->visited++;
+    if (net_part_begins(n->model, node) < NET_PARTS_MAX) /* another network has requests and command buffers of its own */
+        n->in_command_buffer = n->in_request = false;
     tell_place(n, n->characteristics ? "listing the kernels of" : "computing", place_of_node(n), NULL);
     snprintf(title, sizeof title, "%.60s%s%.120s", node->op, node->name && node->name[0] ? " " : "",
              node->name ? node->name : "");
@@ -220,6 +224,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     l->model = n->model;
     l->node = node;
     l->part = n->plan ? network_plan_part(n->plan, node) : n->part;
+    n->e_core = n->plan ? network_plan_on_e_core(n->plan, node) : n->e_core;
     l->amx_share = n->plan ? network_plan_amx_share(n->plan, node) : 0;
     l->in = in;
     l->out = out;
@@ -249,7 +254,7 @@ static void after_node(void *context, const struct net_node *node, struct net_ar
         if (out[k] && !views)
             begin_tensor(n, out[k]->data, net_array_bytes(out[k]));
     }
-    n->starved |= n->engine && !network_engine_note(n->engine, node, n->result->placement.count);
+    n->starved |= n->alone && !network_alone_note(n->alone, node, n->result->placement.count);
     if (!n->by_kernels && !is_view)
         n->starved |= !network_schedule_add_host(n->schedule, node, in, out);
 }
@@ -265,7 +270,10 @@ static bool tell_plan(const struct run_network *n)
         snprintf(name, sizeof name, RUN_NETWORK_PREDICTED, parts[i] == PART_COUNT ? "auto" : orch_part_name(parts[i]));
         ok = !isfinite(seconds) || run_values_add(&n->result->counters, name, seconds);
     }
-    return ok;
+    const double joules = network_plan_joules(n->plan);
+    const char *const remark = network_plan_remark(n->plan);
+    return ok && (!(joules > 0) || run_values_add(&n->result->counters, RUN_NETWORK_PREDICTED_JOULES, joules)) &&
+           (!*remark || run_assumption_add(&n->result->assumptions, "policy", "inferred", remark));
 }
 
 static bool plan(struct run_network *n, struct orch_error *error)
@@ -297,6 +305,8 @@ static bool finish_schedule(struct run_network *n, struct orch_error *error)
     n->work_ns = n->sum->end_ns + n->command_buffers * n->overhead_ns + n->requests * n->request_ns;
     n->command_buffers = s.command_buffers;
     n->sum->end_ns = s.end_ns;
+    if (n->model->parts && !run_network_join_tell(n->result))
+        return orch_no_memory(error);
     n->sum->gpu.overhead_ns = n->command_buffers ? s.end_ns - s.busy_ns : 0;
     return true;
 }
@@ -312,6 +322,12 @@ static void add_overheads(struct run_network *n)
     }
 }
 
+/* Nobody asks for what other units take. */
+static bool only_requests(const struct run_network *n)
+{
+    return n->alone && n->part == PART_ANE;
+}
+
 bool run_network(struct run_network *n, struct net_array **output, struct orch_error *error)
 {
     const struct net_run run = {.model = n->model, .input = n->input, .observer = after_node, .unit = node_on_unit, .context = n};
@@ -324,7 +340,7 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
     const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics) && (n->asks || !asks) &&
                       (n->schedule || !n->overlaps);
     bool ok = (room || orch_no_memory(error)) && plan(n, error) && net_run(&run, output, error) &&
-              (!n->characteristics || n->engine || network_kernels_finish(n, error)) &&
+              (!n->characteristics || only_requests(n) || network_kernels_finish(n, error)) &&
               (!asks || finish_requests(n, output, error));
     if (ok && n->schedule)
         ok = finish_schedule(n, error);

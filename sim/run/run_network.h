@@ -23,9 +23,10 @@
 #define RUN_NETWORK_CORES   "network.kernel%zu.cores"         /* that work on it, of the CPU */
 #define RUN_NETWORK_BEGIN   "network.kernel%zu.begin_seconds" /* where units work at the same time */
 /* Counters of --unit auto: what was predicted of the units, and of what it chose ("auto"). */
-#define RUN_NETWORK_PREDICTED "network.predicted.%s.seconds"
+#define RUN_NETWORK_PREDICTED        "network.predicted.%s.seconds"
+#define RUN_NETWORK_PREDICTED_JOULES "network.predicted.auto.joules" /* by policies that count joules */
 
-struct network_engine;
+struct network_alone;
 struct network_kernels;
 struct network_memory;
 struct network_plan;
@@ -36,6 +37,7 @@ struct net_mixed;
 struct run_network {
     const struct run_request *request; /* how kernels are run: chip, mode, cores ... */
     enum orch_part part;               /* the unit that is asked for */
+    bool e_core;                       /* kernels of the CPU run on an E core; of a plan's, those of the node at hand */
     bool overlaps;                     /* units work at the same time (run_network_schedule.h) */
     bool automatic;                    /* each node is given to the unit of a plan (run_network_plan.h) */
     struct mem_space *space;           /* where all but cores have their buffers; CPU: NULL */
@@ -60,13 +62,15 @@ struct run_network {
     unsigned tensors, tensors_inside;   /* that requests write; that never leave the engine */
     bool sampled;                       /* some kernel was */
     struct run_measure cores, gpu;      /* what is in the sum, by who did it; the chip is the sum's */
-    double overhead_ns, request_ns;     /* of one command buffer, of one request */
-    double busy_ns, lost_ns, chain_ns;  /* where units work at the same time: as in struct network_scheduled; */
-    double work_ns;                     /* all kernels and command buffers, one after another */
+    double overhead_ns, request_ns;     /* of one command buffer, of one request; */
+    double overhead_joules, request_joules;
+    double waiting_w; /* of the chip while nothing but this unit has a clock, and waits; where it is gone through for `alone` */
+    double busy_ns, lost_ns, chain_ns; /* where units work at the same time: as in struct network_scheduled; */
+    double work_ns;                    /* all kernels and command buffers, one after another */
 
     struct network_memory *memory; /* for run_network alone, as is the rest */
     struct network_plan *plan;
-    struct network_engine *engine;       /* gets what the requests' nodes take, for which alone it is gone through; else NULL */
+    struct network_alone *alone;         /* gets what nodes take, for which alone it is gone through; else NULL */
     struct network_kernels *kernel_list; /* without values */
     struct network_schedule *schedule;   /* where units work at the same time; else NULL */
     struct network_requests *asks;       /* where the Neural Engine is timed */

@@ -130,7 +130,8 @@ bool run_network_add_operator(struct run_network *n, enum orch_part by, const st
     memcpy(part.utilisation, k->utilisation, sizeof part.utilisation);
     bool ok = add_part(sum, &part, k->seconds);
     for (size_t i = 0; ok && i < k->counters.count; i++)
-        if (strcmp(k->counters.item[i].name, "gpu.threadgroups_per_core") != 0)
+        if (strcmp(k->counters.item[i].name, "gpu.threadgroups_per_core") != 0 &&
+            strncmp(k->counters.item[i].name, "energy.", 7) != 0) /* the network's are worked out from the sums of activity */
             ok = run_values_add(&sum->counters, k->counters.item[i].name, k->counters.item[i].value);
     for (size_t i = 0; ok && i < k->stalls.count; i++)
         if (strcmp(k->stalls.item[i].name, LAUNCH) != 0 && strcmp(k->stalls.item[i].name, REQUEST) != 0)

@@ -109,8 +109,7 @@ static void show_choice(FILE *out, const struct run_network *n, const struct run
     }
     fprintf(out, " (policy %s)\n", network_plan_policy(n->request));
     if (!halves)
-        fprintf(out, "             the Neural Engine takes no part: it has no f32; " ORCH_OPTION(
-                         "precision") " f16 or mixed asks for it\n");
+        fprintf(out, "             the Neural Engine takes no part: it has no f32; --precision f16 or mixed asks for it\n");
 }
 
 void run_network_explain(FILE *out, const struct run_network *n, const struct run_result *r)

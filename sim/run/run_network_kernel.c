@@ -18,7 +18,7 @@ struct kernel {
     size_t common;         /* as in lowered_step */
     const char *precision; /* NULL = the network's */
     enum orch_part asked;
-    bool elsewhere, lacks, timed;
+    bool elsewhere, lacks, timed, e_core;
     bool used; /* in the run, not only when the network is loaded */
     bool multiplies;
     double flops;
@@ -133,12 +133,13 @@ static bool open_kernel(struct run_network *n, struct kernel *k, struct orch_err
     return true;
 }
 
-static bool is_same(const struct kernel *k, enum orch_part asked, const struct lowered_step *step)
+static bool is_same(const struct kernel *k, const struct run_network *n, enum orch_part asked, const struct lowered_step *step)
 {
     const bool same = k->elsewhere
                           ? strlen(k->workload) == step->common && strncmp(k->workload, step->workload, step->common) == 0
                           : strcmp(k->workload, step->workload) == 0;
-    return k->asked == asked && same && strcmp(k->precision ? k->precision : "", step->precision ? step->precision : "") == 0;
+    return k->asked == asked && k->e_core == n->e_core && same &&
+           strcmp(k->precision ? k->precision : "", step->precision ? step->precision : "") == 0;
 }
 
 static bool kernel_of(struct run_network *n, enum orch_part asked, const struct lowered_step *step, size_t *index,
@@ -146,7 +147,7 @@ static bool kernel_of(struct run_network *n, enum orch_part asked, const struct 
 {
     struct network_kernels *const all = n->kernel_list;
     for (*index = 0; *index < all->kernels; ++*index)
-        if (is_same(&all->kernel[*index], asked, step))
+        if (is_same(&all->kernel[*index], n, asked, step))
             return true;
     struct kernel *const grown = list_grow(all->kernel, all->kernels, &all->kernel_room, sizeof *grown);
     char *const text = strdup(step->workload);
@@ -157,7 +158,8 @@ static bool kernel_of(struct run_network *n, enum orch_part asked, const struct 
         return orch_no_memory(error);
     }
     struct kernel *const k = &grown[all->kernels++];
-    *k = (struct kernel){.workload = text, .common = step->common, .precision = step->precision, .asked = asked};
+    *k = (struct kernel){
+        .workload = text, .common = step->common, .precision = step->precision, .asked = asked, .e_core = n->e_core};
     run_result_init(&k->result);
     return open_kernel(n, k, error);
 }
@@ -191,7 +193,9 @@ static bool add_use(struct run_network *n, const char *title, size_t kernel, con
         return network_requests_add(n->asks, n, all->kernel[kernel].program, step, n->result->placement.count - 1) ||
                orch_no_memory(error);
     keep_operands(n, step);
-    return network_schedule_add(n->schedule, part, n->result->placement.count - 1, step) || orch_no_memory(error);
+    return (network_schedule_add(n->schedule, part, n->result->placement.count - 1, step) &&
+            network_schedule_core(n->schedule, all->kernel[kernel].request.core_choice)) ||
+           orch_no_memory(error);
 }
 
 bool network_kernels_add(struct run_network *n, const char *title, const struct lowering *l, bool *here, struct orch_error *lacks,

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const enum orch_part network_plan_parts[PLAN_PARTS] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE};
-enum { CORES, GPU, ENGINE, PLACES };
+const enum orch_part network_plan_parts[PLAN_PARTS] = {PART_CPU, PART_AMX, PART_GPU, PART_ANE, PART_CPU};
 
 /* ---- predicting ---- */
 
@@ -41,15 +40,16 @@ static double elements_read(const struct lowered_step *step)
 static double time_of(struct network_plan *plan, const struct lowered_step *step, enum orch_part part)
 {
     for (size_t i = 0; i < plan->times; i++)
-        if (plan->time[i].part == part && strcmp(plan->time[i].workload, step->workload) == 0)
+        if (plan->time[i].part == part && plan->time[i].e_core == plan->on_e_core &&
+            strcmp(plan->time[i].workload, step->workload) == 0)
             return plan->time[i].seconds;
     struct plan_time *const grown = list_grow(plan->time, plan->times, &plan->time_room, sizeof *grown);
-    const double seconds = network_time(plan->network, step, part);
+    const double seconds = network_time(plan->network, step, part, plan->on_e_core);
     if (!grown)
         return seconds;
     plan->time = grown;
     struct plan_time *const t = &grown[plan->times++];
-    *t = (struct plan_time){.part = part, .seconds = seconds};
+    *t = (struct plan_time){.part = part, .e_core = plan->on_e_core, .seconds = seconds};
     snprintf(t->workload, sizeof t->workload, "%s", step->workload);
     return seconds;
 }
@@ -120,6 +120,11 @@ static void measure(struct network_plan *plan, struct planned *p, const struct l
             p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
         else
             p->seconds[i] = INFINITY;
+    if (plan->measures && plan->network->request->core_choice == SOC_ANY_CORE && p->seconds[PLAN_CPU] < INFINITY) {
+        plan->on_e_core = true;
+        p->seconds[PLAN_E] = predict(plan, PART_CPU, rule, p->node, in, out);
+        plan->on_e_core = false;
+    }
     plan->measuring = false;
 }
 
@@ -134,9 +139,9 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
     const bool made = run_network_make(node, in, true, out);
     bool some = false;
     for (unsigned i = 0; i < PLAN_PARTS; i++) {
-        p.seconds[i] = !made || !rule                      ? INFINITY
+        p.seconds[i] = !made || !rule || i == PLAN_E       ? INFINITY
                        : network_plan_parts[i] != PART_ANE ? predict(plan, network_plan_parts[i], rule, node, in, out)
-                       : plan->engine                      ? network_engine_seconds(plan->engine, node)
+                       : plan->engine                      ? network_alone_seconds(plan->engine, node)
                                                            : INFINITY;
         some |= p.seconds[i] < INFINITY && i != PLAN_ANE;
     }
@@ -154,60 +159,6 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
         return orch_no_memory(error);
     plan->item = grown;
     grown[plan->count++] = p;
-    return true;
-}
-
-/* ---- choosing ---- */
-
-/* The places that a node may be computed at, and how long that takes; by the reference in no time: GPU and Neural Engine go on
- * unless it needs their results. */
-static void ways_of(const struct planned *p, double seconds[PLACES])
-{
-    const bool left = planned_is_left(p);
-    planned_on_cores(p, &seconds[CORES]);
-    seconds[CORES] = left ? 0 : seconds[CORES];
-    seconds[GPU] = !left ? p->seconds[PLAN_GPU] : p->host ? INFINITY : 0;
-    seconds[ENGINE] = !left ? p->seconds[PLAN_ANE] : p->host ? INFINITY : 0;
-}
-
-static double begin_at(const struct network_plan *plan, unsigned place)
-{
-    return place == GPU ? plan->speeds.hand_over_s : place == ENGINE && plan->engine ? network_engine_request_s(plan->engine) : 0;
-}
-
-/* The least time by which all nodes so far are done and the latest results are with the cores, on the GPU in a command buffer
- * that goes on, or in a request to the Neural Engine that goes on; came[k][place]: where the node before was. What is left to the
- * reference begins nothing. */
-static bool choose(struct network_plan *plan, struct orch_error *error)
-{
-    unsigned char(*const came)[PLACES] = calloc(plan->count + 1, sizeof *came);
-    double best[PLACES] = {0, INFINITY, INFINITY};
-    unsigned place = CORES;
-    if (!came)
-        return orch_no_memory(error);
-    for (size_t k = 0; k < plan->count; k++) {
-        const bool left = planned_is_left(&plan->item[k]);
-        double seconds[PLACES], now[PLACES];
-        ways_of(&plan->item[k], seconds);
-        for (unsigned to = 0; to < PLACES; to++) {
-            now[to] = INFINITY;
-            for (unsigned from = 0; from < PLACES; from++) {
-                const double begin = from == to ? 0 : left && to != CORES ? INFINITY : begin_at(plan, to);
-                const double end = best[from] + begin + seconds[to];
-                came[k][to] = (unsigned char)(end < now[to] ? from : came[k][to]);
-                now[to] = fmin(now[to], end);
-            }
-        }
-        memcpy(best, now, sizeof best);
-    }
-    for (unsigned i = 0; i < PLACES; i++)
-        place = best[i] < best[place] ? i : place;
-    plan->as_planned = best[place];
-    for (size_t k = plan->count; k-- > 0; place = came[k][place]) {
-        double unused;
-        plan->item[k].part = place == GPU ? PART_GPU : place == ENGINE ? PART_ANE : planned_on_cores(&plan->item[k], &unused);
-    }
-    free(came);
     return true;
 }
 
@@ -240,13 +191,17 @@ static bool find_doubtful(const struct network_plan *plan, bool *doubtful)
 
 static bool assign(struct network_plan *plan, struct orch_error *error)
 {
+    static const struct network_prices time = {.per_second = 1};
     const char *const policy = network_plan_policy(plan->network->request);
     if (strcmp(policy, "cost") == 0 || strcmp(policy, "class") == 0)
-        return choose(plan, error);
+        return network_plan_choose(plan, &time, error);
+    if (network_plan_is_of_energy(policy))
+        return network_plan_by_energy(plan, policy, error);
     if (network_plan_overlaps(policy)) {
         const bool splits = strncmp(policy, "split", 5) == 0;
-        return choose(plan, error) &&
-               network_plan_list(plan, splits, splits && policy[5] == ':' ? strtod(policy + 6, NULL) : NAN, error);
+        return network_plan_choose(plan, &time, error) &&
+               network_plan_list(plan, splits, splits && policy[5] == ':' ? strtod(policy + 6, NULL) : NAN, error) &&
+               (plan->network->model->parts < 2 || network_plan_joint(plan, error));
     }
     network_plan_follow_rule(plan, policy);
     return true;
@@ -275,7 +230,7 @@ static void add_up(struct network_plan *plan)
     for (unsigned i = 0; i < PLAN_PARTS; i++) {
         bool goes_on = false;
         plan->all_on[i] = 0;
-        const double begin = begin_at(plan, i == PLAN_GPU ? GPU : i == PLAN_ANE ? ENGINE : CORES);
+        const double begin = network_plan_begin_s(plan, i);
         for (size_t k = 0; k < plan->count; k++) {
             const struct planned *const p = &plan->item[k];
             const bool here = p->seconds[i] < INFINITY;
@@ -300,10 +255,10 @@ static bool time_engine(struct network_plan *plan, struct orch_error *error)
     const bool halves = plan->network->mixed || (q->precision && strcmp(q->precision, "f16") == 0);
     double clock_ghz;
     const char *const policy = network_plan_policy(q);
-    if (!halves || (strcmp(policy, "cost") != 0 && strcmp(policy, "list") != 0) ||
-        !chip_number(q->chip, "ane.clock_ghz", &clock_ghz, NULL))
+    const bool weighs = strcmp(policy, "cost") == 0 || strcmp(policy, "list") == 0 || network_plan_is_of_energy(policy);
+    if (!halves || !weighs || !chip_number(q->chip, "ane.clock_ghz", &clock_ghz, NULL))
         return true;
-    plan->engine = network_engine_time(plan->network, error);
+    plan->engine = network_alone_time(plan->network, PART_ANE, false, error);
     return plan->engine != NULL;
 }
 
@@ -365,7 +320,7 @@ void network_plan_free(struct network_plan *plan)
         free(plan->item);
         free(plan->time);
         free(plan->doubtful);
-        network_engine_free(plan->engine);
+        network_alone_free(plan->engine);
     }
     free(plan);
 }
@@ -378,12 +333,30 @@ double network_plan_amx_share(const struct network_plan *plan, const struct net_
     return 0;
 }
 
+bool network_plan_on_e_core(const struct network_plan *plan, const struct net_node *node)
+{
+    for (size_t k = 0; k < plan->count; k++)
+        if (plan->item[k].node == node)
+            return plan->item[k].e_core;
+    return false;
+}
+
 enum orch_part network_plan_part(const struct network_plan *plan, const struct net_node *node)
 {
     for (size_t k = 0; k < plan->count; k++)
         if (plan->item[k].node == node)
             return plan->item[k].part;
     return PART_CPU;
+}
+
+double network_plan_joules(const struct network_plan *plan)
+{
+    return plan->joules_planned;
+}
+
+const char *network_plan_remark(const struct network_plan *plan)
+{
+    return plan->remark;
 }
 
 double network_plan_seconds(const struct network_plan *plan, enum orch_part part)

@@ -6,12 +6,13 @@
  *     list                 so that everything is done soonest where units work at the same time: nodes with the longest way to
  * the end first, each on the unit that is done with it first split[:SHARE]        the same, and products and convolutions may be
  * computed by AMX and GPU together, the rows or channels parted so that both are done at the same time, or SHARE of them on AMX
- * for each that can be split size[:SMALL:LARGE]   operators of fewer elements than SMALL (1e6) to AMX blocks, of LARGE (1e7) and
- * more to the GPU; between the two where the one before was memory               operators that move bytes for longer than the
- * GPU would multiply, to AMX blocks; others to the GPU class                networks of convolutions, and transformers, to the
- * Neural Engine, in f16; others by cost
+ * for each that can be split energy               so that joules are least edp                  so that joules times seconds are
+ * least power:WATTS          in the least time in which joules per second stay within WATTS size[:SMALL:LARGE]   operators of
+ * fewer elements than SMALL (1e6) to AMX blocks, of LARGE (1e7) and more to the GPU; between the two where the one before was
+ *     memory               operators that move bytes for longer than the GPU would multiply, to AMX blocks; others to the GPU
+ *     class                networks of convolutions, and transformers, to the Neural Engine, in f16; others by cost
  *
- * All but the first are rules of thumb of the field; what a policy's unit does not have, cores take. */
+ * The last three are rules of thumb of the field; what a policy's unit does not have, cores take. */
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_H
 #define ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_H
 
@@ -31,8 +32,14 @@ const char *network_plan_policy(const struct run_request *request);
 bool network_plan_overlaps(const char *policy);
 /* How much of a node an AMX block computes beside the GPU; 0 = it is not split. */
 double network_plan_amx_share(const struct network_plan *plan, const struct net_node *node);
+/* Whether an E core computes it; the unit is the CPU then. */
+bool network_plan_on_e_core(const struct network_plan *plan, const struct net_node *node);
 /* The unit of a node; the CPU for nodes that the plan does not know. */
 enum orch_part network_plan_part(const struct network_plan *plan, const struct net_node *node);
+/* Predicted joules as planned, by a policy that counts them; else 0. */
+double network_plan_joules(const struct network_plan *plan);
+/* What the policy could not keep; "" = nothing. */
+const char *network_plan_remark(const struct network_plan *plan);
 /* Predicted seconds of everything as planned (PART_COUNT), or with all nodes on a unit as far as it has them. */
 double network_plan_seconds(const struct network_plan *plan, enum orch_part part);
 

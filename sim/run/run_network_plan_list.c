@@ -189,6 +189,7 @@ static void take(struct list *l)
     for (size_t i = 0; i < l->plan->count; i++) {
         struct planned *const p = &l->plan->item[i];
         p->part = l->way[i] == SPLIT ? PART_GPU : network_plan_parts[l->way[i]];
+        p->e_core = l->way[i] == PLAN_E;
         p->amx_share = l->way[i] == SPLIT ? fair_share(l, p) : 0;
     }
 }

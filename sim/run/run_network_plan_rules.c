@@ -5,14 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-const char run_network_policies[] = "cost|size|memory|class|list|split";
+const char run_network_policies[] = "cost|energy|edp|size|memory|class|list|split";
 
 static const double small_elements = 1e6, large_elements = 1e7;
 
 bool run_is_network_policy(const char *text)
 {
-    double small, large;
+    double small, large, watts;
     char rest;
+    if (strcmp(text, RUN_NETWORK_POLICY_THERMAL) == 0)
+        return true;
+    if (strncmp(text, "power:", 6) == 0)
+        return sscanf(text + 6, "%lf%c", &watts, &rest) == 1 && watts > 0;
     if (strncmp(text, "split:", 6) == 0)
         return sscanf(text + 6, "%lf%c", &small, &rest) == 1 && small > 0 && small < 1;
     if (strncmp(text, "size:", 5) == 0)

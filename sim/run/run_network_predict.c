@@ -89,7 +89,7 @@ void network_speeds_of(const struct chip *chip, struct network_speeds *s)
     s->hand_over_s = s->submit_s + s->complete_s;
 }
 
-double network_time(const struct run_network *n, const struct lowered_step *step, enum orch_part part)
+double network_time(const struct run_network *n, const struct lowered_step *step, enum orch_part part, bool e_core)
 {
     struct run_network apart = *n;
     struct orch_error unused = {0};
@@ -97,6 +97,7 @@ double network_time(const struct run_network *n, const struct lowered_step *step
     struct run_request q;
     bool was_known;
     apart.characteristics = true;
+    apart.e_core = e_core;
     run_timing_init(&own);
     network_step_ask(&apart, step->workload, step->precision, part, &q);
     const struct run_known *const known = n->request->known;

@@ -15,10 +15,10 @@ struct network_speeds {
 /* Of the units of a chip; ghz 0 = it has none. */
 void network_speeds_of(const struct chip *chip, struct network_speeds *speeds);
 
-/* Seconds of a step on that unit, simulated without values; INFINITY when it cannot be. */
+/* Seconds of a step on that unit, or on an E core of it, simulated without values; INFINITY when it cannot be. */
 struct run_network;
 struct lowered_step;
-double network_time(const struct run_network *network, const struct lowered_step *step, enum orch_part part);
+double network_time(const struct run_network *network, const struct lowered_step *step, enum orch_part part, bool e_core);
 
 /* Seconds of a prepared kernel with so many elements in its operands and its result; INFINITY on a unit that the chip lacks. */
 double network_predict(const struct network_speeds *speeds, const struct run *run, double operand_elements,

@@ -287,6 +287,7 @@ static bool finish_request(struct network_requests *r, struct run_network *n, st
         network_schedule_took(n->schedule, q->use[0].placement, result.device_seconds, &pass.activity);
         n->tensors += (unsigned)q->linked.tensors;
         n->tensors_inside += (unsigned)q->linked.tensors_inside;
+        network_step_note_waiting(n, &run_kind_ane_program, &pass, &result);
         ok = network_step_add_measure(n, &pass, PART_ANE, &result) || orch_no_memory(error);
     }
     if (n->sum->soc)

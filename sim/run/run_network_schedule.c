@@ -71,10 +71,10 @@ static struct place *in_order(const struct network_schedule *s)
 
 /* ---- slices ---- */
 
-/* Queues: one kernel of cores, of an AMX block, of the GPU, one request to the Neural Engine at a time. */
+/* Queues: one kernel of a P core, of an E core, of an AMX block, of the GPU, one request to the Neural Engine at a time. */
 static int queue_of(const struct item *item)
 {
-    return item->part == PART_COUNT ? SLICES_NO_QUEUE : (int)item->part;
+    return item->part == PART_COUNT ? SLICES_NO_QUEUE : item->e_core ? PART_COUNT : (int)item->part;
 }
 
 /* Command buffers: what each waited for before it was submitted, and when it completed. */

@@ -21,6 +21,8 @@ void network_schedule_begin(struct network_schedule *schedule, const void *at, u
 /* A kernel of a unit comes next, whose line of the placement this is. False = out of memory. */
 bool network_schedule_add(struct network_schedule *schedule, enum orch_part part, size_t placement,
                           const struct lowered_step *step);
+/* The cores that the kernel just added may have: those of E cores have their own. Always true. */
+bool network_schedule_core(struct network_schedule *schedule, enum soc_core_choice choice);
 /* A kernel of the Neural Engine comes next, as a part of the request that it begins or that goes on. A request begins when all
  * that its kernels read is there, and is done as a whole. */
 bool network_schedule_add_to_request(struct network_schedule *schedule, bool begins, size_t placement,

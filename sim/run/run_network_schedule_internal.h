@@ -13,6 +13,7 @@ struct item {
     double slc_bytes, dram_read_bytes, dram_written_bytes;
     unsigned buffer; /* of the GPU: its command buffer, from 0 on */
     bool leaves;     /* of the GPU: others wait for it, so that its command buffer ends behind it */
+    bool e_core;     /* of the CPU: an E core takes it */
     int slice;
 };
 

@@ -115,6 +115,13 @@ bool network_schedule_add(struct network_schedule *s, enum orch_part part, size_
     return !s || (new_item(s, part, placement) && accesses_of(s, s->items - 1, step));
 }
 
+bool network_schedule_core(struct network_schedule *s, enum soc_core_choice choice)
+{
+    if (s)
+        s->item[s->items - 1].e_core = s->item[s->items - 1].part == PART_CPU && choice == SOC_E_CORE;
+    return true;
+}
+
 bool network_schedule_add_to_request(struct network_schedule *s, bool begins, size_t placement, const struct lowered_step *step)
 {
     if (!s)

@@ -32,6 +32,7 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
     q->images = NULL;
     q->build = NULL;
     q->cores = cores ? q->cores : 0;
+    q->core_choice = cores && n->e_core ? SOC_E_CORE : q->core_choice;
     if (n->asks && part == PART_ANE && q->mode == RUN_FULL)
         q->mode = RUN_FUNCTIONAL; /* its request is timed in the end */
     if (n->characteristics) {
@@ -148,6 +149,8 @@ static bool note(const struct run_network *n, const struct network_step *step, c
     name_kernel(r, step->request.workload, kernel, sizeof kernel);
     if (step->elsewhere)
         snprintf(lacks, sizeof lacks, "the library of the %s lacks it; ", orch_part_name(step->asked));
+    else if (step->request.core_choice == SOC_E_CORE && n->request->core_choice != SOC_E_CORE)
+        snprintf(lacks, sizeof lacks, "on an E core; ");
     else if (step->whole)
         snprintf(lacks, sizeof lacks, "in f32, because f16 would cost too much of the outputs; ");
     if (r->bound_by)
@@ -231,13 +234,29 @@ void network_step_without_buffer(struct run_network *n, const struct run_request
                                  struct run_measure *pass, struct run_result *r)
 {
     double *const most_ns = kind->part == PART_GPU ? &n->overhead_ns : &n->request_ns;
+    double *const most_joules = kind->part == PART_GPU ? &n->overhead_joules : &n->request_joules;
     if (kind->part != PART_GPU && kind->part != PART_ANE)
         return;
     *most_ns = fmax(*most_ns, 1e9 * r->overhead_seconds);
     pass->end_ns = 1e9 * r->device_seconds;
     *(kind->part == PART_GPU ? &pass->gpu.device_ns : &pass->ane.timed.device_ns) = pass->end_ns;
-    if (!isnan(r->joules))
-        r->joules *= joules_share(n, request, kind, pass, r);
+    if (isnan(r->joules))
+        return;
+    const double whole = r->joules;
+    r->joules *= joules_share(n, request, kind, pass, r);
+    *most_joules = fmax(*most_joules, whole - r->joules);
+}
+
+void network_step_note_waiting(struct run_network *n, const struct run_kind *kind, const struct run_measure *pass,
+                               const struct run_result *r)
+{
+    struct energy_model model;
+    const double celsius = n->request->celsius, seconds = 1e-9 * pass->end_ns;
+    if (!n->alone || isnan(r->joules) || !energy_model_open(&model, n->request->chip, NULL))
+        return;
+    const double watts = run_joules_of(kind, &model, pass, celsius, seconds + 1, seconds) -
+                         run_joules_of(kind, &model, pass, celsius, seconds, seconds);
+    n->waiting_w = fmax(n->waiting_w, watts);
 }
 
 /* The costs of the command buffer and of the request are the network's, not the kernel's. */
@@ -273,6 +292,7 @@ static bool run_on_buffers(struct run_network *n, const struct lowered_step *low
 bool network_step_add(struct run_network *n, const struct network_step *step, const struct run_kind *kind,
                       struct run_measure *pass, const struct run_result *r, size_t placement)
 {
+    network_step_note_waiting(n, kind, pass, r);
     add_measure(n, pass, kind->part);
     n->kernels++;
     network_schedule_took(n->schedule, placement, kernel_seconds(n, kind, r), &pass->activity);
@@ -312,6 +332,7 @@ static bool run_alone(struct run_network *n, const struct lowered_step *lowered,
     network_step_count_buffer(n, kind->part);
     keep_operands(n, lowered);
     return (network_schedule_add(n->schedule, kind->part, n->result->placement.count - 1, lowered) &&
+            network_schedule_core(n->schedule, step->request.core_choice) &&
             network_step_add(n, step, kind, pass, r, n->result->placement.count - 1)) ||
            orch_no_memory(error);
 }

@@ -37,6 +37,9 @@ bool network_step_prepare(const struct run_request *request, struct network_step
 /* Takes the costs of a kernel's own command buffer from what it did. */
 void network_step_without_buffer(struct run_network *network, const struct run_request *request, const struct run_kind *kind,
                                  struct run_measure *pass, struct run_result *result);
+/* Where the network is gone through for a unit alone: what the chip draws while that unit waits. */
+void network_step_note_waiting(struct run_network *network, const struct run_kind *kind, const struct run_measure *pass,
+                               const struct run_result *result);
 /* A kernel of this unit is the next one: another command buffer may begin. */
 void network_step_count_buffer(struct run_network *network, enum orch_part part);
 /* For run_network_request.c: adds what a request did, whose kernels have lines of their own. */

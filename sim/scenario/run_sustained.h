@@ -49,6 +49,15 @@ void run_sustained_free(struct run_sustained *run);
 bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uint64_t number, struct run_result *result,
                            struct sustain_result *series, struct orch_error *error);
 
+/* The policy of networks, among those by time, by joules times time and by joules, that is done with the workload most often in
+ * the time of the request: a plan that is the fastest while the machine is cool may be the one whose clocks fall. */
+struct run_sustained_choice {
+    const char *policy;
+    double repetitions, by_time; /* of it, of the policy by time */
+};
+bool run_sustained_policy(const struct run_sustained_request *request, struct run_sustained_choice *choice,
+                          struct orch_error *error);
+
 /* How fast the only workload was during a sample, as a share of its speed at the clocks of a cool machine. */
 double run_sustained_pace(const struct run_sustained *run, const struct sustain_sample *sample);
 

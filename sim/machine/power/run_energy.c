@@ -170,6 +170,13 @@ void energy_cores_sum(struct energy_cores *to, const struct energy_cores *pass)
     for (int d = 0; d < POWER_DOMAIN_COUNT; d++) {
         sum.seconds[d] += to->seconds[d];
         sum.shared_seconds[d] += to->shared_seconds[d];
+        sum.mhz[d] = pass->slices[d] ? pass->mhz[d] : to->mhz[d];
+        sum.slices[d] = pass->slices[d] > to->slices[d] ? pass->slices[d] : to->slices[d];
+        sum.clusters[d] = pass->clusters[d] > to->clusters[d] ? pass->clusters[d] : to->clusters[d];
+    }
+    if (!pass->slices[POWER_AMX]) {
+        sum.rail = to->rail;
+        sum.rail_mhz = to->rail_mhz;
     }
     *to = sum;
 }

@@ -64,7 +64,9 @@ struct energy_cores {
 void energy_cores_add(struct energy_cores *to, struct soc_core *const *cores, unsigned count);
 /* The core worked for so much longer, and its block did. */
 void energy_cores_more(struct energy_cores *to, const struct soc_core *core, double core_seconds, double block_seconds);
-void energy_cores_sum(struct energy_cores *to, const struct energy_cores *pass); /* Adds another pass on the same cores. */
+void energy_cores_sum(struct energy_cores *to,
+                      const struct energy_cores *pass); /* Adds another pass, on the same cores or
+                                                                  others: what one of them used has a clock all along. */
 void energy_run_set_cores(struct energy_run *run, const struct energy_model *model, const struct energy_cores *cores);
 
 /* Energy at a die temperature. */

@@ -89,6 +89,8 @@ struct net_model {
     char **label; /* names of classes that the file holds, by their number */
     size_t labels;
     bool blue_first;          /* images are given as blue, green, red */
+    size_t part_first[5];     /* of networks that were joined (sim/network/join.h): the node that each begins with, */
+    unsigned parts;           /* and how many they are; 0 = it is one network */
     uint64_t content;         /* a checksum of a model's files, where it has several; else 0 */
     int64_t opset;            /* of ONNX's own operators */
     int64_t folded_bytes_max; /* of constants that folding may make */

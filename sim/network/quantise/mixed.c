@@ -1,6 +1,7 @@
 #include "sim/network/quantise/mixed.h"
 
 #include "sim/network/operators/run.h"
+#include "sim/network/quantise/quantise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,10 +16,12 @@ struct choice {
     const struct net_model *model;
     struct net_array *const *input;
     struct net_mixed *mixed;
-    struct net_array **exact;    /* by value: of the run in single precision */
-    struct net_array **expected; /* by output of the graph: the same */
-    size_t next;                 /* the node that comes next in the run under way */
-    size_t first;                /* nodes before it are all in f32: their results are known */
+    const struct net_ranges *ranges; /* products in integers; NULL = all nodes in f16 */
+    struct net_array **weights;      /* by node of the graph: a product's as integers */
+    struct net_array **exact;        /* by value: of the run in single precision */
+    struct net_array **expected;     /* by output of the graph: the same */
+    size_t next;                     /* the node that comes next in the run under way */
+    size_t first;                    /* nodes before it are all in f32: their results are known */
     bool record;
     double part[GROUPS]; /* what each group adds to the error */
 };
@@ -87,6 +90,26 @@ static bool evaluate_half(const struct net_node *node, struct net_array *const *
     return ok;
 }
 
+/* A product reads what its integers stand for; its sums are exact but for f32. */
+static bool evaluate_bytes(const struct choice *c, size_t index, struct net_array *const *in, struct net_array **out,
+                           struct orch_error *error)
+{
+    const struct net_node *const node = c->model->graph->node[index];
+    const net_id x = node->input[0];
+    struct net_array **const operand = calloc(node->inputs + 1, sizeof(*operand));
+    if (!operand)
+        return orch_no_memory(error);
+    memcpy(operand, in, node->inputs * sizeof(*operand));
+    operand[0] = net_numbers_in_bytes(in[0], x < c->ranges->count ? c->ranges->most[x] : 0, error);
+    if (!c->weights[index])
+        c->weights[index] = net_weights_in_bytes(c->model, node, error);
+    operand[1] = c->weights[index];
+    const bool ok = operand[0] && operand[1] && net_evaluate_node(node, operand, out, NULL, error);
+    net_array_release(operand[0]);
+    free(operand);
+    return ok;
+}
+
 /* ---- one run ---- */
 
 static void take_exact(const struct choice *c, const struct net_node *node, struct net_array **out)
@@ -100,6 +123,11 @@ static bool is_top(const struct choice *c, const struct net_node *node)
     return c->next < c->mixed->nodes && c->model->graph->node[c->next] == node;
 }
 
+static bool in_bytes(const struct choice *c, const struct net_node *node)
+{
+    return net_weights_of(c->model, node) && node->input[0] != NET_NONE && !c->model->value[node->input[0]].constant;
+}
+
 /* What has subgraphs is computed exactly, with all that is in them. */
 static bool node_rounded(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
                          bool *done, struct orch_error *error)
@@ -108,7 +136,8 @@ static bool node_rounded(void *context, const struct net_node *node, struct net_
     if (!is_top(c, node))
         return true;
     const size_t index = c->next++;
-    if (c->record || node->row->impure || !(index < c->first || !c->mixed->whole[index]))
+    const bool changes = !c->mixed->whole[index] && (!c->ranges || in_bytes(c, node));
+    if (c->record || node->row->impure || !(index < c->first || changes))
         return true;
     *done = true;
     if (index < c->first) {
@@ -119,7 +148,7 @@ static bool node_rounded(void *context, const struct net_node *node, struct net_
             release(out, node->outputs);
         return true;
     }
-    return evaluate_half(node, in, out, error);
+    return c->ranges ? evaluate_bytes(c, index, in, out, error) : evaluate_half(node, in, out, error);
 }
 
 static void keep_exact(void *context, const struct net_node *node, struct net_array *const *in, struct net_array *const *out)
@@ -246,16 +275,18 @@ static bool begin(struct choice *c, struct orch_error *error)
     m->whole = calloc(m->nodes + 1, sizeof *m->whole);
     c->exact = calloc(c->model->values + 1, sizeof(*c->exact));
     c->expected = calloc(c->model->graph->outputs + 1, sizeof(*c->expected));
+    c->weights = calloc(m->nodes + 1, sizeof(*c->weights));
     c->record = true;
-    const bool ok = ((m->whole && c->exact && c->expected) || orch_no_memory(error)) && run(c, c->expected, error);
+    const bool ok = ((m->whole && c->exact && c->expected && c->weights) || orch_no_memory(error)) && run(c, c->expected, error);
     c->record = false;
     return ok;
 }
 
-bool net_mixed_choose(const struct net_model *model, struct net_array *const *input, double tolerance, struct net_mixed *mixed,
-                      struct orch_error *error)
+static bool choose_all(struct choice *choice, double tolerance, struct orch_error *error)
 {
-    struct choice c = {.model = model, .input = input, .mixed = mixed};
+    struct choice c = *choice;
+    const struct net_model *const model = c.model;
+    struct net_mixed *const mixed = c.mixed;
     *mixed = (struct net_mixed){.whole = NULL};
     bool ok = begin(&c, error) && measure(&c, &mixed->error_half, error);
     mixed->error = mixed->error_half;
@@ -264,9 +295,23 @@ bool net_mixed_choose(const struct net_model *model, struct net_array *const *in
         mixed->whole_nodes += mixed->whole[i];
     release(c.exact, model->values);
     release(c.expected, model->graph->outputs);
+    release(c.weights, model->graph->nodes);
+    free(c.weights);
     free(c.exact);
     free(c.expected);
     return ok;
+}
+
+bool net_mixed_choose(const struct net_model *model, struct net_array *const *input, double tolerance, struct net_mixed *mixed,
+                      struct orch_error *error)
+{
+    return choose_all(&(struct choice){.model = model, .input = input, .mixed = mixed}, tolerance, error);
+}
+
+bool net_mixed_choose_bytes(const struct net_model *model, struct net_array *const *input, const struct net_ranges *ranges,
+                            double tolerance, struct net_mixed *mixed, struct orch_error *error)
+{
+    return choose_all(&(struct choice){.model = model, .input = input, .mixed = mixed, .ranges = ranges}, tolerance, error);
 }
 
 void net_mixed_free(struct net_mixed *mixed)

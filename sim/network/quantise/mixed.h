@@ -13,6 +13,9 @@
 /* What f16 may cost an output, as a share of its largest number. */
 #define NET_F16_TOLERANCE 2e-2
 
+struct net_ranges;
+
+/* For integers, what keeps its number of bits is what multiplies: products with constant weights, in integers or in f32. */
 struct net_mixed {
     bool *whole; /* by node of the graph: it stays in f32 */
     size_t nodes, whole_nodes;
@@ -25,6 +28,9 @@ struct net_mixed {
  * keeps no node in f32. False with an error; release in any case. */
 bool net_mixed_choose(const struct net_model *model, struct net_array *const *input, double tolerance, struct net_mixed *mixed,
                       struct orch_error *error);
+/* The same of a network whose products are to be in integers of 8 bits, as net_quantise makes them: which stay as they are. */
+bool net_mixed_choose_bytes(const struct net_model *model, struct net_array *const *input, const struct net_ranges *ranges,
+                            double tolerance, struct net_mixed *mixed, struct orch_error *error);
 void net_mixed_free(struct net_mixed *mixed);
 /* Whether a node of the graph stays in f32; false for those of subgraphs. */
 bool net_mixed_keeps(const struct net_mixed *mixed, const struct net_model *model, const struct net_node *node);

@@ -94,9 +94,9 @@ static int64_t slice_of(const struct slices *s, const struct net_array *w, int64
     return s->block ? (at / (inner * length) * s->shape[s->axis] + place / s->block) * inner + at % inner : place;
 }
 
-static void plan(const struct job *j, const struct net_node *node, const struct net_array *w, struct slices *s)
+static void plan(enum net_quantise_to to, const struct net_node *node, const struct net_array *w, struct slices *s)
 {
-    const bool matrix = strcmp(node->op, "Conv") != 0, four = j->to == NET_TO_INT4;
+    const bool matrix = strcmp(node->op, "Conv") != 0, four = to == NET_TO_INT4;
     const unsigned out = output_axis(node);
     *s = (struct slices){.axis = out, .most = four ? 7 : 127, .type = four ? NET_I4 : NET_I8, .dims = 1};
     s->shape[0] = w->shape[out];
@@ -109,10 +109,18 @@ static void plan(const struct job *j, const struct net_node *node, const struct 
     s->shape[s->axis] = (w->shape[s->axis] + GROUP - 1) / GROUP;
 }
 
+static void find_scales(const struct slices *s, const struct net_array *w, float *of, int64_t scales)
+{
+    for (int64_t k = 0; k < w->count; k++)
+        of[slice_of(s, w, k)] = fmaxf(of[slice_of(s, w, k)], fabsf(((const float *)w->data)[k]));
+    for (int64_t k = 0; k < scales; k++)
+        of[k] = of[k] > 0 ? of[k] / (float)s->most : 1;
+}
+
 static net_id integer_weights(struct job *j, const struct net_node *node, const struct net_array *w, size_t *at)
 {
     struct slices s;
-    plan(j, node, w, &s);
+    plan(j->to, node, w, &s);
     struct net_array *const scale = net_array_new(NET_F32, s.shape, s.dims, j->error);
     struct net_array *const q = scale ? net_array_new(s.type, w->shape, w->dims, j->error) : NULL;
     if (!q) {
@@ -120,10 +128,7 @@ static net_id integer_weights(struct job *j, const struct net_node *node, const 
         return NET_NONE;
     }
     float *const of = scale->data;
-    for (int64_t k = 0; k < w->count; k++)
-        of[slice_of(&s, w, k)] = fmaxf(of[slice_of(&s, w, k)], fabsf(((const float *)w->data)[k]));
-    for (int64_t k = 0; k < scale->count; k++)
-        of[k] = of[k] > 0 ? of[k] / (float)s.most : 1;
+    find_scales(&s, w, of, scale->count);
     for (int64_t k = 0; k < w->count; k++) {
         const int64_t number = net_quantised((double)(((const float *)w->data)[k] / of[slice_of(&s, w, k)]), 0, s.type);
         net_write_integers(s.type, q->data, k, 1, &number);
@@ -184,20 +189,53 @@ static bool quantise_node(struct job *j, struct net_node *node, size_t *at)
     return true;
 }
 
+struct net_array *net_weights_in_bytes(const struct net_model *model, const struct net_node *node, struct orch_error *error)
+{
+    const struct net_array *const w = model->value[node->input[1]].constant;
+    struct slices s;
+    plan(NET_TO_INT8, node, w, &s);
+    struct net_array *const scale = net_array_new(NET_F32, s.shape, s.dims, error);
+    struct net_array *const made = scale ? net_array_new(NET_F32, w->shape, w->dims, error) : NULL;
+    if (made)
+        find_scales(&s, w, scale->data, scale->count);
+    for (int64_t k = 0; made && k < w->count; k++) {
+        const float of = ((const float *)scale->data)[slice_of(&s, w, k)];
+        ((float *)made->data)[k] = (float)net_quantised((double)(((const float *)w->data)[k] / of), 0, s.type) * of;
+    }
+    net_array_release(scale);
+    return made;
+}
+
+struct net_array *net_numbers_in_bytes(const struct net_array *numbers, double most, struct orch_error *error)
+{
+    struct net_array *const made = net_array_new(NET_F32, numbers->shape, numbers->dims, error);
+    const float scale = (float)(most > 0 ? most / 127 : 1);
+    for (int64_t k = 0; made && k < numbers->count; k++)
+        ((float *)made->data)[k] = (float)net_quantised((double)(((const float *)numbers->data)[k] / scale), 0, NET_I8) * scale;
+    return made;
+}
+
 bool net_quantise(struct net_model *model, enum net_quantise_to to, const struct net_ranges *ranges,
                   struct net_quantised_count *count, struct orch_error *error)
+{
+    return net_quantise_but(model, to, ranges, NULL, count, error);
+}
+
+bool net_quantise_but(struct net_model *model, enum net_quantise_to to, const struct net_ranges *ranges, const bool *whole,
+                      struct net_quantised_count *count, struct orch_error *error)
 {
     struct job j = {model, to, ranges, count, malloc((model->values + 1) * sizeof *j.instead), model->values, error};
     bool ok = j.instead || orch_no_memory(error);
     *count = (struct net_quantised_count){.products = 0};
     for (size_t id = 0; ok && id < j.values; id++)
         j.instead[id] = NET_NONE;
-    for (size_t at = 0; ok && at < model->graph->nodes; at++) {
+    for (size_t at = 0, before = 0; ok && at < model->graph->nodes; at++, before++) { /* `before`: the node's place at first */
         struct net_node *const node = model->graph->node[at];
-        if (net_weights_of(model, node) && node->input[0] != NET_NONE && !model->value[node->input[0]].constant)
+        if (net_weights_of(model, node) && !(whole && whole[before]) && node->input[0] != NET_NONE &&
+            !model->value[node->input[0]].constant)
             ok = quantise_node(&j, node, &at);
     }
     free(j.instead);
-    return ok && (count->products ||
+    return ok && (count->products || whole ||
                   orch_fail(error, ORCH_USAGE, "%s: no Conv, MatMul or Gemm with constant weights in f32", model->path));
 }

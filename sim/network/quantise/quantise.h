@@ -32,6 +32,12 @@ struct net_quantised_count {
  * groups of 32 along the sum (by channel in convolutions); f16: weights. `ranges` is for int8 alone. */
 bool net_quantise(struct net_model *model, enum net_quantise_to to, const struct net_ranges *ranges,
                   struct net_quantised_count *count, struct orch_error *error);
+/* The same but for nodes that are marked, by node of the graph. */
+bool net_quantise_but(struct net_model *model, enum net_quantise_to to, const struct net_ranges *ranges, const bool *whole,
+                      struct net_quantised_count *count, struct orch_error *error);
+/* The numbers that such weights and activations stand for, in f32. NULL with *error. */
+struct net_array *net_weights_in_bytes(const struct net_model *model, const struct net_node *node, struct orch_error *error);
+struct net_array *net_numbers_in_bytes(const struct net_array *numbers, double most, struct orch_error *error);
 
 /* Of one output, over all samples. */
 struct net_likeness {

@@ -116,6 +116,16 @@ static bool merge(struct zoo_build *z, const struct zoo_args *a, const char *wor
     return zoo_transpose(z, x, order, 4) && zoo_reshape(z, z->current, shape, 3);
 }
 
+/* behind:NAME puts the rows of the current heads behind those of a value. */
+static bool behind(struct zoo_build *z, const struct zoo_args *a, const char *word)
+{
+    const net_id input[2] = {zoo_named(z, zoo_text(a, 0)), z->current};
+    if (input[0] == NET_NONE)
+        return false;
+    struct net_node *const node = zoo_node(z, word, input, 2, 1);
+    return zoo_put(z, node && net_set_int(node, "axis", -2) ? node : NULL);
+}
+
 /* attend:Q,K,V[,m=MASK][,scaled=0|1|2]: 1 scales the products (if nothing is said), 2 the queries before */
 static bool attend(struct zoo_build *z, const struct zoo_args *a, const char *word)
 {
@@ -276,6 +286,7 @@ const struct zoo_operation zoo_sequence_operations[] = {
     {"heads", heads, ""},
     {"merge", merge, ""},
     {"attend", attend, "Softmax"},
+    {"behind", behind, "Concat"},
     {"causal", causal, ""},
     {"relative", relative, "Gather"},
     {"pick", pick, "Gather"},

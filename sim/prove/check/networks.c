@@ -153,44 +153,91 @@ static bool enough_here(const struct job *job, const struct check_network_row *r
                      100 * row->share);
 }
 
-/* Weights and what they are multiplied with as integers, before operators are fused. */
-static bool prepare_bytes(struct net_model *model, const struct net_case *c, struct orch_error *error)
+/* Products that stay in f32, so that the others may be in integers; what is said of nodes in mixed precision is said of them. */
+static void note_products(const struct net_model *model, const struct net_mixed *mixed, struct check_network_row *row)
+{
+    size_t whole = 0, products = 0;
+    double macs = 0;
+    for (size_t i = 0; i < mixed->nodes; i++) {
+        const struct net_node *const node = model->graph->node[i];
+        const bool product = net_weights_of(model, node) != 0;
+        products += product;
+        whole += product && mixed->whole[i];
+        macs += product && mixed->whole[i] ? (double)net_node_cost(model, node).macs : 0;
+    }
+    row->bytes = true;
+    row->half = fmax(row->half, mixed->error_half);
+    row->whole_macs = fmax(row->whole_macs, macs / fmax(1, (double)net_total_cost(model).macs));
+    row->whole = whole > row->whole ? whole : row->whole;
+    row->nodes = products;
+}
+
+/* Weights and what they are multiplied with as integers, before operators are fused; `mixed`: but for products that cost too
+ * much.
+ */
+static bool prepare_bytes(const struct job *job, struct net_model *model, const struct net_case *c, bool mixed,
+                          struct check_network_row *row, struct orch_error *error)
 {
     static const struct net_open_options tidy = {.level = 1};
     struct net_array **set = c->input;
     const struct net_samples samples = {.set = &set, .count = 1, .inputs = model->graph->inputs};
     struct net_ranges ranges = {.most = NULL};
+    struct net_mixed choice = {.whole = NULL};
     struct net_quantised_count count = {.products = 0};
-    const bool ok = net_prepare(model, &tidy, NULL, error) && net_calibrate(model, &samples, NET_BY_MINMAX, 0, &ranges, error) &&
-                    net_quantise(model, NET_TO_INT8, &ranges, &count, error);
+    bool ok = net_prepare(model, &tidy, NULL, error) && net_calibrate(model, &samples, NET_BY_MINMAX, 0, &ranges, error) &&
+              (!mixed || net_mixed_choose_bytes(model, c->input, &ranges, job->tolerance, &choice, error));
+    if (ok && mixed)
+        note_products(model, &choice, row);
+    ok = ok && net_quantise_but(model, NET_TO_INT8, &ranges, choice.whole, &count, error);
     net_ranges_free(&ranges);
+    net_mixed_free(&choice);
     if (!ok && error->exit_code == ORCH_USAGE && count.products == 0) /* there is nothing to quantise: no case */
         error->exit_code = ORCH_UNMODELLED;
     return ok;
 }
 
 /* One call of a set of inputs. The model is opened anew for each, since passes use the sizes of the inputs. */
-static bool run_call(const struct job *job, const char *path, size_t set, size_t call, bool golden, struct check_network_row *row,
-                     size_t *calls, struct orch_error *error)
+struct call {
+    const char *path;
+    size_t set, call;
+    bool golden;
+};
+
+static bool try_call(const struct job *job, const struct call *at, bool mixed_bytes, struct check_network_row *row, size_t *calls,
+                     struct orch_error *error)
 {
     char file[CASE_PATH_BYTES + 300];
     struct net_case c = {.input = NULL};
-    struct net_model *const model = net_case_model(path, file, sizeof file)
+    struct net_model *const model = net_case_model(at->path, file, sizeof file)
                                         ? net_import(file, error)
-                                        : (orch_fail(error, ORCH_USAGE, "%.300s: no model", path), NULL);
-    bool ok = model && net_case_load(path, set, call, model, &c, error) && net_bind_inputs(model, c.input, error) &&
-              (!job->bytes || prepare_bytes(model, &c, error)) && net_prepare(model, job->options, NULL, error);
+                                        : (orch_fail(error, ORCH_USAGE, "%.300s: no model", at->path), NULL);
+    bool ok = model && net_case_load(at->path, at->set, at->call, model, &c, error) && net_bind_inputs(model, c.input, error) &&
+              (!job->bytes || prepare_bytes(job, model, &c, mixed_bytes, row, error)) &&
+              net_prepare(model, job->options, NULL, error);
     if (ok) {
         row->macs = net_total_cost(model).macs;
-        ok = compute_and_compare(job, model, &c, NULL, golden, row, error);
+        ok = compute_and_compare(job, model, &c, NULL, at->golden, row, error);
         if (!ok && error->exit_code == ORCH_FAILED && job->half)
-            ok = again_mixed(job, model, &c, golden, row, error);
+            ok = again_mixed(job, model, &c, at->golden, row, error);
         ok = ok && enough_here(job, row, error);
     }
     *calls = c.calls;
     net_case_free(&c);
     net_model_free(model);
     return ok;
+}
+
+static bool run_call(const struct job *job, const char *path, size_t set, size_t call, bool golden, struct check_network_row *row,
+                     size_t *calls, struct orch_error *error)
+{
+    const struct call at = {path, set, call, golden};
+    if (try_call(job, &at, false, row, calls, error))
+        return true;
+    if (!job->bytes || error->exit_code != ORCH_FAILED)
+        return false;
+    *error = (struct orch_error){0};
+    row->difference = row->magnitude = 0;
+    return try_call(job, &at, true, row, calls, error);
 }
 
 static bool run_set(const struct job *job, const char *path, size_t set, bool golden, struct check_network_row *row,

@@ -27,6 +27,7 @@ struct check_network_row {
     double share; /* of the multiplications of operators with a kernel, what the unit computed; NAN = there are none */
     unsigned kernels, left, elsewhere; /* elsewhere: kernels that the CPU took because the unit's library lacks them */
     size_t whole, nodes;     /* nodes that stayed in f32, of all, because the network in f16 was wrong by `half`; 0 = none */
+    bool bytes;              /* it was in integers, and of these nodes products are counted */
     double half, whole_macs; /* the share of the multiplications that is theirs */
     char *fallbacks;         /* "Resize up: the library has no kernel ...", one line each; "" = none */
 };

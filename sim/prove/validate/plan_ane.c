@@ -43,6 +43,9 @@ static const struct {
     {"MiniLM", plan_ane_network, false},
     {"ViT-B/16", plan_ane_network, false},
     {"4x Llama-2-7B MLP", plan_ane_feed_forward, false},
+    {"Llama-2-7B decode", plan_ane_chunks, false},
+    {"GPT-2 124M decode", plan_ane_gpt2, false},
+    {"Stories110M training", plan_ane_training, false},
     {"Stable Diffusion 2.1 base", plan_ane_diffusion, false},
     {"stencil32", plan_ane_stencil, false},
     {"int4 palette speed-up", plan_ane_speed_up, false},
@@ -58,8 +61,6 @@ static const char *const refusals[][2] = {
     {"rail power", "the source does not say what ran"},
     {"power, ", "the source does not say what ran"},
     {"conv 256 power", "the source does not give the size"},
-    {"Stories110M", "training: programs of its author, whose backward passes are not published as layers"},
-    {"Llama-2-7B decode", "chunks of a network and what its application does between them are the author's"},
     {"decode", "chunks of a network and what its application does between them are the author's"},
     {"Stable Diffusion", "a pipeline of several networks, or weights in palettes of mixed sizes"},
     {"SDXL", "a pipeline of several networks, or weights in palettes of mixed sizes"},
@@ -94,9 +95,9 @@ static bool is_figure_of_network(const char *unit)
 
 static const char *precision_of(const struct validate_row *row)
 {
-    static const char *const names[][2] = {{"fp16", "f16"}, {"", "f16"},         {"int8", "i8"},
-                                           {"int4", "i4"},  {"lut2", "p2"},      {"lut4", "i4"},
-                                           {"lut6", "p6"},  {"6-bit LUT", "p6"}, {"fp16 sparse", "sparse"}};
+    static const char *const names[][2] = {
+        {"fp16", "f16"}, {"", "f16"},    {"int8", "i8"},      {"int4", "i4"},      {"lut2", "p2"},
+        {"lut4", "i4"},  {"lut6", "p6"}, {"6-bit LUT", "p6"}, {"4-bit LUT", "i4"}, {"fp16 sparse", "sparse"}};
     const char *const text = validate_cell(row, "precision"), *const chip = validate_cell(row, "chip");
     /* Activations of 8 bits bring nothing before M4 (key ane.int8_rate): these engines multiply them as fp16. */
     if (strcmp(text, "lut2 + int8 activations") == 0 && chip[0] == 'M' && chip[1] >= '1' && chip[1] <= '3')

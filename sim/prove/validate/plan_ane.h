@@ -17,6 +17,8 @@ struct ane_row {
 const char *plan_ane_cell(const struct ane_row *a, const char *column);
 /* Adds a kernel, given as text, `times` times to the request. */
 bool plan_ane_launch(struct ane_row *a, double times, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A matrix times a vector in f32 by Accelerate, beside requests: on one AMX block, or on all where it is large. */
+bool plan_ane_core_gemv(struct ane_row *a, double times, uint64_t rows, uint64_t columns);
 /* Notes what was assumed; a row has one note. */
 void plan_ane_note(struct ane_row *a, const char *text);
 /* The same of a size that the source does not give; the row is scored apart. */
@@ -55,6 +57,9 @@ plan_ane plan_ane_streaming;
 plan_ane plan_ane_attention;
 plan_ane plan_ane_network;
 plan_ane plan_ane_feed_forward;
+plan_ane plan_ane_chunks;
+plan_ane plan_ane_gpt2;
+plan_ane plan_ane_training;
 plan_ane plan_ane_diffusion;
 plan_ane plan_ane_stencil;
 plan_ane plan_ane_speed_up;

@@ -99,6 +99,65 @@ bool plan_ane_feed_forward(struct ane_row *a)
     return plan_ane_launch(a, 1, "model:llama-2-7b-mlp4") && plan_ane_unit(a, 0);
 }
 
+/* Requests one after another, between which the weights of other layers have come. */
+static void apart(struct ane_row *a)
+{
+    a->program->requests_apart = true;
+    a->program->beyond_caches = true;
+}
+
+/* smpanaro's Llama-2-7B: 64 tokens at a time behind a cache of 448, three layers to a program and the head in one
+ * (smpanaro/coreml-llm-cli, README), of which each token takes all, one after another. */
+bool plan_ane_chunks(struct ane_row *a)
+{
+    enum { LAYERS = 32, CHUNK = 3, ROWS = 32000, COLUMNS = 4096, PARTS = 2 };
+    apart(a);
+    plan_ane_note(a, "programs of three layers over 64 tokens and 512 keys, and the head; embedding, rotations and what the "
+                     "application does in between take no time");
+    if (strcmp(plan_ane_cell(a, "condition"), "second version") != 0)
+        a->program->guess = "the program"; /* the first version is not described, but that the second one is faster */
+    const bool ok = plan_ane_launch(a, (double)LAYERS / CHUNK, "model:llama-2-7b-chunk") &&
+                    plan_ane_launch(a, PARTS, "gemv:%dx%d", ROWS / PARTS, COLUMNS);
+    if (ok && strcmp(a->row->unit, "tokens/s") == 0) {
+        a->program->measure = VALIDATE_RATE;
+        a->program->work = 1e9; /* rates are in 1e9 per second */
+        return true;
+    }
+    return ok && plan_ane_unit(a, 0);
+}
+
+/* mechramc/Orion (kernels/inference/decode_ane.m): for each token and layer two requests to the engine, in between attention and
+ * its projection on a core, behind all layers the logits, both by Accelerate. */
+bool plan_ane_gpt2(struct ane_row *a)
+{
+    enum { LAYERS = 12, WIDTH = 768, WORDS = 50257 };
+    apart(a);
+    plan_ane_note(a,
+                  "two requests for each layer over 16 columns, its projection and the logits on AMX blocks; copies between them "
+                  "and attention over few tokens take no time");
+    const bool ok = plan_ane_launch(a, LAYERS, "model:gpt2-decode-qkv") && plan_ane_launch(a, LAYERS, "model:gpt2-decode-ffn") &&
+                    plan_ane_core_gemv(a, LAYERS, WIDTH, WIDTH) && plan_ane_core_gemv(a, 1, WORDS, WIDTH);
+    if (ok && strcmp(a->row->unit, "tokens/s") == 0) {
+        a->program->measure = VALIDATE_RATE;
+        a->program->work = 1e9; /* rates are in 1e9 per second */
+        return true;
+    }
+    return ok && plan_ane_unit(a, 0);
+}
+
+/* maderix/ANE, the program train_large: what it calls the engine's part are the requests that go forward, two for each layer.
+ * Rows of a whole step hold the way back and what the application does on cores as well. */
+bool plan_ane_training(struct ane_row *a)
+{
+    enum { LAYERS = 12 };
+    if (!strstr(a->row->what, "ANE part"))
+        return validate_refuse(a->row, "most of a step is what the application does on cores, whose threads are its own");
+    apart(a);
+    plan_ane_note(a, "the two requests forward for each of 12 layers, which alone are timed as the engine's part");
+    return plan_ane_launch(a, LAYERS, "model:stories110m-attention") && plan_ane_launch(a, LAYERS, "model:stories110m-ffn") &&
+           plan_ane_unit(a, 0);
+}
+
 /* "Stable Diffusion 2.1 base 512x512, end to end" or ", UNet": 20 steps with classifier-free guidance, text encoder and decoder
  * once (apple/ml-stable-diffusion, README, benchmark of August 2023). */
 bool plan_ane_diffusion(struct ane_row *a)

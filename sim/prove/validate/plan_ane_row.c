@@ -18,6 +18,26 @@ bool plan_ane_launch(struct ane_row *a, double times, const char *format, ...)
     return ok || validate_refuse(a->row, "more than %d launches", VALIDATE_LAUNCHES);
 }
 
+static bool add_product(struct ane_row *a, double times, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool add_product(struct ane_row *a, double times, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const bool ok = validate_launch_add(a->program, times, "f32", format, args);
+    va_end(args);
+    return ok || validate_refuse(a->row, "more than %d launches", VALIDATE_LAUNCHES);
+}
+
+bool plan_ane_core_gemv(struct ane_row *a, double times, uint64_t rows, uint64_t columns)
+{
+    if (!add_product(a, times, "gemm:%llux1x%llu", (unsigned long long)rows, (unsigned long long)columns))
+        return false;
+    struct validate_launch *const l = &a->program->launch[a->program->launches - 1];
+    snprintf(l->unit, sizeof l->unit, "amx");
+    l->cores = rows * columns >= VALIDATE_ACCELERATE_SHARES ? 0 : 1;
+    return true;
+}
+
 void plan_ane_note(struct ane_row *a, const char *text)
 {
     snprintf(a->program->remark, sizeof a->program->remark, "%s", text);
@@ -46,8 +66,8 @@ bool plan_ane_unit(struct ane_row *a, double operations)
     static const struct {
         const char *unit;
         double nanoseconds, divisor; /* nanoseconds of a unit of time; divisor of rates in 1e9 per second */
-    } units[] = {{"s", 1e9, 0},    {"ms", 1e6, 0},   {"us", 1e3, 0}, {"TFLOPS", 0, 1e3},
-                 {"TOPS", 0, 1e3}, {"GFLOPS", 0, 1}, {"GB/s", 0, 1}, {"GMAC/s", 0, 2}};
+    } units[] = {{"s", 1e9, 0},      {"ms", 1e6, 0},   {"ms/token", 1e6, 0}, {"ms/step", 1e6, 0}, {"us", 1e3, 0},
+                 {"TFLOPS", 0, 1e3}, {"TOPS", 0, 1e3}, {"GFLOPS", 0, 1},     {"GB/s", 0, 1},      {"GMAC/s", 0, 2}};
     for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
         if (strcmp(a->row->unit, units[i].unit) != 0)
             continue;

@@ -56,6 +56,8 @@ bool run_runner_ask(struct row_chip *chips, struct memo *memo, const struct vali
 static double time_of(const struct validate_program *p, unsigned number, const struct run_answer *a)
 {
     const double times = validate_request_times(p, number);
+    if (p->requests_apart)
+        return times * a->seconds;
     return validate_request_whole(p, number) ? a->seconds + (times - 1) * a->device_seconds : times * a->device_seconds;
 }
 
@@ -88,7 +90,8 @@ bool run_runner_run(struct row_chip *chips, struct memo *memo, const struct vali
             result->way_seconds = a.overhead_seconds;
         const bool second = i > 0 && p->measure == VALIDATE_RATIO;
         result->thread_seconds[second] += seconds;
-        result->overhead_seconds += validate_request_whole(p, i) && !second ? a.overhead_seconds : 0;
+        const double costs = p->requests_apart ? validate_request_times(p, i) : validate_request_whole(p, i) ? 1 : 0;
+        result->overhead_seconds += second ? 0 : costs * a.overhead_seconds;
         deviation += seconds * a.parameters;
     }
     result->seconds = result->thread_seconds[0];

@@ -75,7 +75,7 @@ static void test_errors(void)
         {"show $", "is none of the files that are shown"},
         {"show $/cut.gguf", "cut.gguf: byte 4: 4 bytes are announced, 0 are left"},
         {"show", "expected show NAME|FILE"},
-        {"list all", "is neither list, show NAME|FILE, quantize FILE nor accuracy FILE"},
+        {"list all", "is neither list, show NAME|FILE, quantize FILE, accuracy FILE nor passes NAME|FILE"},
         {"show phi-2 --chip m9", "m9"},
     };
     cli_home_open(&home);

@@ -224,6 +224,61 @@ static void test_accuracy(void)
     cli_home_remove(&home);
 }
 
+/* y = relu(x w + b), x [8, 4]. */
+static void make_biased(void)
+{
+    static const int64_t in[2] = {8, 4}, weights[2] = {4, 2}, biases[1] = {2};
+    static const float w[8] = {1, -2, 3, -4, 5, -6, 7, -8}, b[2] = {1, 2};
+    struct message graph = {NULL, 0}, info = value_info("x", 1, in, 2), out = {NULL, 0};
+    struct message constant[2] = {tensor_proto("w", 1, weights, 2, w, sizeof w), tensor_proto("b", 1, biases, 1, b, sizeof b)};
+    struct message node[3] = {node_proto("MatMul", "x w", "h"), node_proto("Add", "h b", "s"), node_proto("Relu", "s", "y")};
+    put_text(&out, 1, "y");
+    put_message(&graph, 11, &info);
+    for (unsigned k = 0; k < 2; k++)
+        put_message(&graph, 5, &constant[k]);
+    for (unsigned k = 0; k < 3; k++)
+        put_message(&graph, 1, &node[k]);
+    put_message(&graph, 12, &out);
+    struct message m = model_proto(13, &graph);
+    write_bytes("biased.onnx", m.byte, m.size);
+    free(m.byte);
+}
+
+/* A sum and a relu become one kernel by the pass matmul alone: what it saves is the difference between two runs. */
+static void test_passes(void)
+{
+    static const struct cli_wrong wrong[] = {
+        {"models passes", 2, "expected passes"},
+        {"models passes $/biased.onnx --no-pass conv", 2, "leaves out each pass"},
+        {"models passes llama-3-8b", 2, "passes are done to networks"},
+    };
+    double seconds[2];
+    make_case();
+    make_biased();
+    for (unsigned i = 0; i < 2; i++) {
+        if (!cli_ask(&home, "run $/biased.onnx --unit gpu --chip m1 --mode timing%s --json", i ? "" : " --no-pass matmul"))
+            return;
+        json_object *const d = cli_document(&home.outcome);
+        seconds[i] = document_number(d, "/seconds");
+        json_object_put(d);
+    }
+    CHECK(seconds[0] > seconds[1], "%g %g", seconds[0], seconds[1]);
+    cli_ask(&home, "models passes $/biased.onnx --unit gpu --chip m1 --json");
+    json_object *const d = cli_document(&home.outcome);
+    CHECK(home.outcome.code == 0 && document_number(d, "/without_any/seconds") == seconds[0] &&
+              document_number(d, "/all/seconds") == seconds[1] && document_number(d, "/without_any/launches") == 3 &&
+              document_number(d, "/all/launches") == 2 && strcmp(document_text(d, "/passes/16/pass"), "matmul") == 0 &&
+              document_number(d, "/passes/16/left_out/seconds") == seconds[0] &&
+              document_number(d, "/passes/15/behind/seconds") == seconds[0] &&
+              document_number(d, "/without_any/tensor_bytes") - document_number(d, "/all/tensor_bytes") == 2 * 8 * 2 * 4,
+          "%s", home.outcome.out);
+    json_object_put(d);
+    cli_ask(&home, "models passes $/biased.onnx --unit gpu --chip m1");
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "matmul") && strstr(home.outcome.out, "change nothing integer"),
+          "%s", home.outcome.out);
+    cli_all_wrong(&home, wrong, ARRAY_COUNT(wrong));
+}
+
 static void test_timing(void)
 {
     static const char *const units[] = {"cpu", "amx", "gpu", "auto"};
@@ -382,6 +437,7 @@ static const struct suite_test tests[] = {{"models show", test_show},
                                           {"model check", test_check},
                                           {"networks on the CPU", test_cpu},
                                           {"what smaller weights cost", test_accuracy},
+                                          {"what passes save", test_passes},
                                           {"networks without values, and by name", test_timing},
                                           {"networks on GPU and AMX", test_gpu_and_amx},
                                           {"networks on the Neural Engine", test_ane},

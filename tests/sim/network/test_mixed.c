@@ -2,6 +2,7 @@
 #include "sim/network/network.h"
 #include "sim/network/operators/run.h"
 #include "sim/network/quantise/mixed.h"
+#include "sim/network/quantise/quantise.h"
 #include "tests/sim/network/network_text.h"
 
 #include <math.h>
@@ -104,8 +105,58 @@ static void test_keeps_all_for_none(void)
     net_model_free(model);
 }
 
+/* A number of 3000 beside others leaves those of about 20 hardly a step of 8 bits: the product that reads it stays in f32, the
+ * one before it does not have to. */
+static void test_integers(void)
+{
+    enum { WIDTH = 64 };
+    const int64_t shape[2] = {1, WIDTH};
+    struct orch_error error = {0};
+    struct net_mixed m = {.whole = NULL};
+    struct net_ranges ranges = {.most = NULL};
+    struct net_quantised_count count;
+    struct net_likenesses report = {.output = NULL};
+    struct net_model *model[2];
+    struct net_array *x = net_array_new(NET_F32, shape, 2, &error), **set = &x;
+    for (int64_t i = 0; x && i < WIDTH; i++)
+        ((float *)x->data)[i] = (float)(i + 1) / WIDTH;
+    const struct net_samples samples = {.set = &set, .count = 1, .inputs = 1};
+    for (unsigned k = 0; k < 2; k++) {
+        model[k] = network_of("in x f32[1,64]\n"
+                              "const w f32[64,8] random\n"
+                              "const far f32[1,1] 3000\n"
+                              "const v f32[9,4] 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 0 0 0 0\n"
+                              "a = MatMul(x, w)\n"
+                              "b = Concat(a, far) axis=1\n"
+                              "c = MatMul(b, v)\n"
+                              "out c\n");
+        CHECK(net_prepare(model[k], &tidy, NULL, &error), "%s", error.text);
+    }
+    const struct net_array *const w = model[0]->value[text_value(model[0], "w")].constant;
+    memcpy(model[1]->value[text_value(model[1], "w")].constant->data, w->data, net_array_bytes(w)); /* random is new each time */
+    CHECK(net_calibrate(model[1], &samples, NET_BY_MINMAX, 0, &ranges, &error) &&
+              net_mixed_choose_bytes(model[1], &x, &ranges, 5e-2, &m, &error),
+          "%s", error.text);
+    CHECK(m.nodes == 3 && m.error_half > 5e-2 && m.error <= 5e-2 && !m.whole[0] && m.whole[2], "%g, then %g", m.error_half,
+          m.error);
+    CHECK(net_quantise_but(model[1], NET_TO_INT8, &ranges, m.whole, &count, &error) && count.products == 1, "%s", error.text);
+    CHECK(net_prepare(model[1], &tidy, NULL, &error) && net_compare_networks(model[0], model[1], &samples, &report, &error), "%s",
+          error.text);
+    if (report.output) {
+        const double off = report.output[0].largest_error / report.output[0].largest;
+        CHECK(off <= 5e-2 && fabs(off - m.error) < 1e-6, "%g, %g foreseen", off, m.error);
+    }
+    net_likenesses_free(&report);
+    net_ranges_free(&ranges);
+    net_mixed_free(&m);
+    net_model_free(model[0]);
+    net_model_free(model[1]);
+    net_array_release(x);
+}
+
 static const struct suite_test tests[] = {{"what cancels stays in f32", test_keeps_what_cancels},
                                           {"what overflows stays in f32", test_keeps_what_overflows},
                                           {"nothing stays without need", test_keeps_nothing_without_need},
-                                          {"everything stays where no error is allowed", test_keeps_all_for_none}};
+                                          {"everything stays where no error is allowed", test_keeps_all_for_none},
+                                          {"products that integers of 8 bits spoil", test_integers}};
 SUITE_MAIN("network / mixed precision", tests)
