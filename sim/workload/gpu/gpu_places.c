@@ -11,9 +11,9 @@
 #define ONE_IN_TEN 0.1
 /* Standard deviation over median of sizes, of what is normally distributed. */
 #define MEDIAN_TO_DEVIATION 1.4826
-/* Parts of places tell by how much places would scatter if what makes them scatter were short. It may last longer, so what places
- * themselves scatter by counts for more as soon as some are known: parts weigh as much as so many places, and as nothing when
- * they are fewer than some. */
+/* Parts of places tell by how much places would scatter if what makes them scatter were short. It may last longer, so parts weigh
+ * as much as so many places at most, and as nothing when they are fewer than some. Threadgroups in step make parts scatter more
+ * than places, which are whole waves of them: then places tell more. */
 #define MOST_WEIGHT  4
 #define FEWEST_PARTS 2
 
@@ -49,10 +49,10 @@ double gpu_places_share(const struct gpu_places *p)
 double gpu_places_share_of_parts(const struct gpu_places *p, const struct gpu_places *parts, unsigned parts_of_place)
 {
     unsigned changes, inside;
-    const double scatter = scatter_of(p, &changes), part = scatter_of(parts, &inside);
+    const double scatter = scatter_of(p, &changes), part = scatter_of(parts, &inside), alone = gpu_places_share(p);
     if (inside < FEWEST_PARTS)
-        return gpu_places_share(p);
+        return alone;
     const unsigned weight = inside < MOST_WEIGHT ? inside : MOST_WEIGHT;
     const double variance = (changes * scatter * scatter + weight * part * part / parts_of_place) / (changes + weight);
-    return sure_share(variance, changes + weight);
+    return fmax(alone, sure_share(variance, changes + weight));
 }
