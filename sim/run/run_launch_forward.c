@@ -39,8 +39,9 @@
 #define ENDS_IN_STEP 2
 #define BEFORE_END   0.25
 /* How much farther than the launch has come the next window lies, and how many windows at the end share the launch. */
-#define GROWTH  3.0
-#define WINDOWS 5.0
+#define GROWTH     3.0
+#define FEW_GROWTH 1.0 /* of few waves: the beginning is a large part of them */
+#define WINDOWS    5.0
 /* A launch that finds the SLC empty fills it. Writes begin to displace lines when it is filled by the first of these shares, and
  * do so all the time after the second one: windows lie at both. */
 #define FILLING 0.7
@@ -287,6 +288,11 @@ static void drain(struct forward *f)
     gpu_counted_add(&f->counts, &f->last.counts, f->all - p.work);
 }
 
+static bool has_few_waves(const struct run_launch *l)
+{
+    return l->setup->group_count / run_launch_wave(l) < FEW_WAVES;
+}
+
 /* The distance to the next window. */
 static double next_step(const struct forward *f, double at)
 {
@@ -296,17 +302,13 @@ static double next_step(const struct forward *f, double at)
     const double share = gpu_places_share(&f->places);
     const double windows = share > 0 ? fmax(WINDOWS, 1 / share) : WINDOWS;
     const double window = (f->extent.settling + f->extent.counted) * f->resident;
-    const double step = fmax(window * (1 / MOST_TIMED - 1), fmin(GROWTH * at, f->all / windows));
+    const double growth = has_few_waves(f->l) ? FEW_GROWTH : GROWTH;
+    const double step = fmax(window * (1 / MOST_TIMED - 1), fmin(growth * at, f->all / windows));
     if (!f->l->run->request->cold || (at >= filled && f->windows > 0))
         return step;
     if (at >= filling && f->windows == 0)
         return fmin(step, fmax(at / 2, filled - at)); /* it was filled while the beginning was timed */
     return at < filling && at + step > filling ? filling - at : at + step > filled ? filled - at : step;
-}
-
-static bool has_few_waves(const struct run_launch *l)
-{
-    return l->setup->group_count / run_launch_wave(l) < FEW_WAVES;
 }
 
 static double uncertainty(const struct forward *f)

@@ -45,11 +45,17 @@
 /* Launches with more instructions may skip threadgroups, when simdgroups of them execute fewer than so many. */
 #define SKIPPED_WORK 0x1p21
 #define SHORT_LIFE   1600
-/* Data up to so many times the size of the SLC are found there in part by the next run, and where differs along the launch. */
+/* Data up to so many times the size of the SLC are found there in part by the next run, and where differs along the launch. That
+ * counts unless issuing takes longer than the data would in DRAM. */
 #define MOST_KEPT 2.0
+#define ISSUING   1.0
 
-/* Launches with more instructions may be timed from a part of them; this many take a second of simulation or two. */
-#define LARGE_WORK 0x1p24
+/* Launches with more instructions may be timed from a part of them; this many take a second of simulation or two. Where data
+ * take more than so many times as long in DRAM as instructions take to issue, a pace is that of the DRAM, steady enough for
+ * smaller launches. */
+#define LARGE_WORK   0x1p24
+#define LARGE_STREAM 0x1p22
+#define STREAMING    2.0
 
 uint64_t run_launch_wave(const struct run_launch *l)
 {
@@ -137,7 +143,8 @@ static bool may_skip(const struct run_launch *l, double work)
 {
     const double groups = (double)l->setup->group_count, life = work / groups / run_launch_simdgroups(l);
     const double slcs = run_launch_buffer_bytes(l) / MEM_LINE_BYTES / l->slc_lines;
-    if (!l->run->request->cold && slcs >= RUN_SLC_FILLED && slcs < MOST_KEPT)
+    const bool kept = !l->run->request->cold && slcs >= RUN_SLC_FILLED && slcs < MOST_KEPT;
+    if (kept && l->dram_over_issue > ISSUING)
         return false;
     return may_extend(l) && work >= SKIPPED_WORK && life < SHORT_LIFE &&
            groups >= (double)(gpu_job_least_waves(life) * run_launch_wave(l));
@@ -236,7 +243,8 @@ bool run_launch_prepare(struct run_launch *l)
     l->skips = may_skip(l, work);
     if (!prepare_whole(l, work))
         return false;
-    if (may_extend(l) && work > LARGE_WORK && !l->skips && !l->lap && run_launch_forward_worthwhile(l, work))
+    const double large = l->dram_over_issue > STREAMING ? LARGE_STREAM : LARGE_WORK;
+    if (may_extend(l) && work > large && !l->skips && run_launch_forward_worthwhile(l, work))
         l->way = RUN_WAY_FORWARD;
     return true;
 }

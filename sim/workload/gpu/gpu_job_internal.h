@@ -55,17 +55,20 @@ struct gpu_fit {
 struct gpu_skipping {
     uint64_t settling, timed; /* waves, for each place that is timed; 0 = not known yet */
     uint64_t until;           /* something is to be done when this threadgroup is the next one */
+    bool touched;             /* the latest skip reached the caches */
     bool measuring, known;    /* the pace is being timed since `from`; it has been before */
     struct gpu_mark from;
-    uint64_t waves;       /* how many it is timed for at least */
-    double half_ns;       /* the pace of half of them; 0 = not known */
-    struct gpu_fit fit;   /* since then */
-    struct gpu_rate rate; /* the latest one */
-    struct gpu_places places;
-    double skipped;       /* instructions, in all */
-    uint64_t groups;      /* threadgroups, in all */
-    double squares;       /* of instructions skipped times relative changes of the pace meanwhile, summed */
-    double begin, latest; /* the latest skip: instructions before it and in it; 0 = its time is known */
+    uint64_t waves;                 /* how many it is timed for at least */
+    double half_ns;                 /* the pace of half of them; 0 = not known */
+    struct gpu_fit fit;             /* since then */
+    struct gpu_rate rate;           /* the latest one */
+    struct gpu_places places, wave; /* paces of places that are timed, and of waves of them */
+    double wave_ns, wave_issued;    /* when the latest wave of a place began */
+    uint64_t wave_until;            /* it is over when this threadgroup is the next one */
+    double skipped;                 /* instructions, in all */
+    uint64_t groups;                /* threadgroups, in all */
+    double squares;                 /* of instructions skipped times relative changes of the pace meanwhile, summed */
+    double begin, latest;           /* the latest skip: instructions before it and in it; 0 = its time is known */
 };
 
 struct gpu_job {

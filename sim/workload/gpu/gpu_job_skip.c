@@ -36,6 +36,8 @@
 #define SEEN    4
 /* Share of the loads beyond L2 that find their line in the SLC, below which that does not count. */
 #define FOUND 0.02
+/* Stores for each line read from DRAM below which they do not count. */
+#define STORED 0.02
 /* A launch that finds the SLC empty fills it. Between these shares of it the pace changes, so that nothing is skipped. */
 #define FILLING 0.7
 #define FILLED  1.4
@@ -45,19 +47,22 @@ static uint64_t wave_of(const struct gpu_job *j)
     return (uint64_t)j->params->cores * j->slots;
 }
 
+/* The instructions of a simdgroup, in the mean over the launch. */
+static double life_of(const struct gpu_job *j)
+{
+    return gpu_work_before(j->selection.skips->work, j->setup->group_count) / (double)j->setup->group_count;
+}
+
 /* Instructions of a wave, in the mean over the launch. */
 static double wave_work(const struct gpu_job *j)
 {
-    const uint64_t groups = j->setup->group_count;
-    const double each = gpu_work_before(j->selection.skips->work, groups) / (double)groups;
-    return each * (double)wave_of(j) * gpu_job_launch(&j->setup->launch).simdgroups_per_group;
+    return life_of(j) * (double)wave_of(j) * gpu_job_launch(&j->setup->launch).simdgroups_per_group;
 }
 
 /* At least so many waves, and so many instructions of each simdgroup. */
 static uint64_t waves_of(const struct gpu_job *j, unsigned waves, double instructions)
 {
-    const double life = gpu_work_before(j->selection.skips->work, j->setup->group_count) / (double)j->setup->group_count;
-    return (uint64_t)fmax(waves, ceil(instructions / life));
+    return (uint64_t)fmax(waves, ceil(instructions / life_of(j)));
 }
 
 uint64_t gpu_job_least_waves(double life)
@@ -146,10 +151,17 @@ static bool skip(struct gpu_job *j, uint64_t groups, bool filling)
                                      .now_ns = gpu_timing_now_ns(j->timing),
                                      .goes_on = true};
     j->next = to;
+    s->touched = touched > 0;
     return !touched || gpu_warm(j->setup, j->selection.skips->port, &part, &j->fault);
 }
 
 /* ---- how far ---- */
+
+/* What a launch that only reads leaves in the SLC gives way without a trace, so its pace does not change when the SLC is full. */
+static bool hardly_stores(const struct gpu_rate *rate)
+{
+    return lines_of(rate, ACT_L2_WRITE_BYTES) < STORED * lines_of(rate, ACT_DRAM_READ_BYTES);
+}
 
 /* The most instructions that the next skip may have as long as a launch that began with empty caches has not filled the SLC: the
  * pace before a skip is that of a part that began so far into the launch. */
@@ -157,21 +169,33 @@ static double room_until_filled(const struct gpu_job *j, double at, double began
 {
     const double fresh = lines_of(&j->skipping.rate, ACT_SLC_WRITE_BYTES);
     const double filling = fresh > 0 ? FILLING * j->selection.skips->slc_lines / fresh : INFINITY;
-    if (!j->selection.skips->cold || began >= filling * FILLED / FILLING)
+    if (!j->selection.skips->cold || began >= filling * FILLED / FILLING || hardly_stores(&j->skipping.rate))
         return INFINITY;
     return fmax(0, filling - at);
+}
+
+/* Waves until the pace has settled behind a skip. Where nothing of it reaches the caches, all is as it was before. */
+static uint64_t settling_behind(const struct gpu_job *j)
+{
+    return finds_nothing(&j->skipping.rate) ? 0 : j->skipping.settling;
+}
+
+/* The most of the launch that the next skip may have. */
+static double share_of(const struct gpu_skipping *s)
+{
+    return gpu_places_share_of_parts(&s->places, &s->wave, (unsigned)s->timed);
 }
 
 /* Threadgroups that the next skip has; 0 = none. Whole waves, so that cores go on with threadgroups like those before. */
 static uint64_t next_skip(const struct gpu_job *j, double change)
 {
     const struct gpu_skipping *s = &j->skipping;
-    const uint64_t wave = wave_of(j), behind = (s->settling + s->timed + END_WAVES) * wave;
+    const uint64_t wave = wave_of(j), behind = (settling_behind(j) + s->timed + END_WAVES) * wave;
     const uint64_t left = j->setup->group_count - j->next, most = left > behind ? (left - behind) / wave : 0;
     const double at = s->skipped + gpu_job_issued(j);
     const double room = room_until_filled(j, at, s->skipped + s->from.issued);
-    const double farthest = fmin(at * (change < STEADY ? GROWTH : GROWTH_WILD),
-                                 fmin(room, gpu_places_share(&s->places) * work_before(j, j->setup->group_count)));
+    const double farthest =
+        fmin(at * (change < STEADY ? GROWTH : GROWTH_WILD), fmin(room, share_of(s) * work_before(j, j->setup->group_count)));
     const double waves = fmin((double)most, floor(farthest / wave_work(j)));
     return waves < LEAST_WAVES ? 0 : (uint64_t)waves * wave;
 }
@@ -187,6 +211,24 @@ static struct gpu_rate rate_of(const struct gpu_fit *fit)
     gpu_counted_add(&rate.counts, &fit->x_counts, n);
     gpu_counted_add(&rate.counts, &fit->counts, -x);
     return rate;
+}
+
+static void begin_wave(struct gpu_job *j, const struct gpu_mark *now)
+{
+    struct gpu_skipping *s = &j->skipping;
+    s->wave_ns = now->ns;
+    s->wave_issued = now->issued;
+    s->wave_until = j->next + wave_of(j);
+}
+
+/* Of a place, the pace of every wave. */
+static void end_wave(struct gpu_job *j, const struct gpu_mark *now)
+{
+    struct gpu_skipping *s = &j->skipping;
+    if (j->next < s->wave_until || now->issued <= s->wave_issued)
+        return;
+    gpu_places_add(&s->wave, (now->ns - s->wave_ns) / (now->issued - s->wave_issued));
+    begin_wave(j, now);
 }
 
 static void begin_fit(struct gpu_skipping *s, const struct gpu_mark *from)
@@ -219,6 +261,7 @@ static void begin_timing(struct gpu_job *j, const struct gpu_mark *from)
 {
     struct gpu_skipping *s = &j->skipping;
     begin_fit(s, from);
+    begin_wave(j, from);
     s->measuring = true;
     s->waves = s->timed / 2;
     s->half_ns = 0;
@@ -261,7 +304,7 @@ static bool look_behind(struct gpu_job *j, const struct gpu_mark *to)
         return false;
     if (filling)
         settle_skip(j, &rate);
-    settle_until(j, s->settling);
+    settle_until(j, s->touched ? s->settling : 0);
     return true;
 }
 
@@ -279,6 +322,7 @@ bool gpu_job_skip(struct gpu_job *j)
     gpu_job_take_mark(j, &now);
     if (s->measuring) {
         add_moment(s, &now);
+        end_wave(j, &now);
         return j->next < s->until || goes_on_timing(j) || look_behind(j, &now);
     }
     begin_timing(j, &now);

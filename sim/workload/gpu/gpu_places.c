@@ -11,6 +11,11 @@
 #define ONE_IN_TEN 0.1
 /* Standard deviation over median of sizes, of what is normally distributed. */
 #define MEDIAN_TO_DEVIATION 1.4826
+/* Parts of places tell by how much places would scatter if what makes them scatter were short. It may last longer, so parts weigh
+ * as much as so many places at most, and as nothing when they are fewer than some. Threadgroups in step make parts scatter more
+ * than places, which are whole waves of them: then places tell more. */
+#define MOST_WEIGHT  4
+#define FEWEST_PARTS 2
 
 void gpu_places_add(struct gpu_places *p, double ns)
 {
@@ -20,13 +25,34 @@ void gpu_places_add(struct gpu_places *p, double ns)
 }
 
 /* The median tells what places scatter by: at the beginning of a launch, paces change for good. */
+static double scatter_of(const struct gpu_places *p, unsigned *changes)
+{
+    double change[GPU_PLACES_KEPT];
+    *changes = p->changes < GPU_PLACES_KEPT ? p->changes : GPU_PLACES_KEPT;
+    memcpy(change, p->change, *changes * sizeof *change);
+    return *changes ? gsl_stats_median(change, 1, *changes) * MEDIAN_TO_DEVIATION / sqrt(2) : 0;
+}
+
+/* The share at which the mean of places that scatter like this is sure, when so many values told by how much they do. */
+static double sure_share(double variance, unsigned values)
+{
+    return MEAN_SURE * MEAN_SURE / (variance * values / gsl_cdf_chisq_Pinv(ONE_IN_TEN, values));
+}
+
 double gpu_places_share(const struct gpu_places *p)
 {
-    const unsigned n = p->changes < GPU_PLACES_KEPT ? p->changes : GPU_PLACES_KEPT;
-    double change[GPU_PLACES_KEPT];
-    if (n < 2)
-        return 0;
-    memcpy(change, p->change, n * sizeof *change);
-    const double scatter = gsl_stats_median(change, 1, n) * MEDIAN_TO_DEVIATION / sqrt(2);
-    return MEAN_SURE * MEAN_SURE / (scatter * scatter * n / gsl_cdf_chisq_Pinv(ONE_IN_TEN, n));
+    unsigned changes;
+    const double scatter = scatter_of(p, &changes);
+    return changes < 2 ? 0 : sure_share(scatter * scatter, changes);
+}
+
+double gpu_places_share_of_parts(const struct gpu_places *p, const struct gpu_places *parts, unsigned parts_of_place)
+{
+    unsigned changes, inside;
+    const double scatter = scatter_of(p, &changes), part = scatter_of(parts, &inside), alone = gpu_places_share(p);
+    if (inside < FEWEST_PARTS)
+        return alone;
+    const unsigned weight = inside < MOST_WEIGHT ? inside : MOST_WEIGHT;
+    const double variance = (changes * scatter * scatter + weight * part * part / parts_of_place) / (changes + weight);
+    return fmax(alone, sure_share(variance, changes + weight));
 }

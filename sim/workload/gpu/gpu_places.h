@@ -17,4 +17,7 @@ void gpu_places_add(struct gpu_places *places, double ns);
 /* The largest share of the launch that may lie between two places; 0 = too few of them are known. */
 double gpu_places_share(const struct gpu_places *places);
 
+/* The same where the paces of parts of places are known as well, of so many parts each, one behind the other. */
+double gpu_places_share_of_parts(const struct gpu_places *places, const struct gpu_places *parts, unsigned parts_of_place);
+
 #endif
