@@ -15,7 +15,9 @@ static void check_product(const struct product *q, const char *kernels, const ch
 {
     struct example x;
     char text[160];
-    const double unit = strcmp(precision, "f16") == 0 ? 0x1p-11 : 0x1p-24;
+    const bool half = strcmp(precision, "f16") == 0;
+    const double unit = half ? 0x1p-11 : 0x1p-24;
+    const double sums = half && strcmp(kernels, "mfa") == 0 ? 0x1p-11 : 0x1p-24; /* whose sums of halves are halves */
     snprintf(text, sizeof text, "gemm:%ux%ux%u,batch=%u,ta=%u,tb=%u,alpha=%g,beta=%g", q->m, q->n, q->k, q->batch, q->ta, q->tb,
              q->alpha, q->beta);
     const size_t count = (size_t)q->m * q->n * q->batch;
@@ -34,7 +36,7 @@ static void check_product(const struct product *q, const char *kernels, const ch
                         size += fabs(p);
                     }
                     expected[at] = q->alpha * sum + (q->beta > 0 ? q->beta * x.before[2][at] : 0);
-                    bound[at] = (q->k + 8) * 0x1p-24 * (fabs(q->alpha) * size + 1) + 2 * unit * fabs(expected[at]) + unit;
+                    bound[at] = (q->k + 8) * sums * (fabs(q->alpha) * size + 1) + 2 * unit * fabs(expected[at]) + unit;
                 }
         close_to(&x, 2, expected, bound);
     }
@@ -63,6 +65,21 @@ static void test_products(void)
     check_product(&narrow, "mps@2.2.1", chips[0], "f16");
     for (size_t i = 0; i < ARRAY_COUNT(products); i++)
         check_product(&products[i], "mps@2.2.1", chips[i % 3], i % 2 ? "f16" : "f32");
+}
+
+/* Blocks by size and family; rows, columns and k that end within a block, and results of less than one. */
+static void test_products_mfa(void)
+{
+    static const struct product products[] = {
+        {96, 144, 48, 1, 0, 1, 1, 1},  {70, 66, 37, 2, 0, 0, 1, 0},   {70, 67, 37, 1, 0, 1, 1, 1},   {33, 70, 50, 1, 1, 0, 1, 0},
+        {65, 40, 33, 1, 1, 1, 1, 0},   {20, 30, 10, 3, 0, 1, 1, 0},   {5, 90, 61, 1, 1, 0, 1, 0},    {40, 3, 100, 1, 0, 0, 1, 1},
+        {500, 505, 30, 1, 0, 0, 1, 0}, {501, 490, 29, 1, 0, 1, 1, 1}, {490, 503, 27, 1, 1, 1, 1, 0},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(products); i++)
+        for (unsigned late = 0; late < 2; late++) {
+            check_product(&products[i], "mfa", late ? "M3" : "M1", "f32");
+            check_product(&products[i], "mfa", late ? "M3" : "M1", "f16");
+        }
 }
 
 /* ---- reductions ---- */
@@ -401,6 +418,7 @@ static void test_ggml_launches(void)
 }
 
 static const struct suite_test tests[] = {{"products", test_products},
+                                          {"products of metal-flash-attention", test_products_mfa},
                                           {"reductions", test_reductions},
                                           {"softmax", test_softmax},
                                           {"convolutions", test_convolutions},

@@ -17,6 +17,8 @@ static const struct framework_set_info sets[] = {
     [FRAMEWORK_MPS] =
         {"mps", "2.1 to 2.9",
          "a guess: the kernels behind PyTorch's MPS are closed; versions are PyTorch's, and those up to 2.4 stand for macOS 14"},
+    [FRAMEWORK_MFA] = {"mfa", "2024-08",
+                       "as the Metal kernels of metal-flash-attention: blocks by family, cores and size, known from its source"},
     [FRAMEWORK_GGML] = {"ggml", "2023-11 to 2026-01",
                         "as the Metal kernels of ggml (llama.cpp): versions are months of its builds, known from its source"},
 };
@@ -26,6 +28,7 @@ static const struct {
 } versions[ARRAY_COUNT(sets)] = {
     [FRAMEWORK_MLX] = {framework_version(0, 0, 6), framework_version(0, 30, 1)},
     [FRAMEWORK_MPS] = {framework_version(2, 1, 0), framework_version(2, 9, 0)},
+    [FRAMEWORK_MFA] = {framework_version(2024, 8, 0), framework_version(2024, 8, 0)},
     [FRAMEWORK_GGML] = {framework_version(2023, 11, 0), framework_version(2026, 1, 0)},
 };
 
@@ -82,12 +85,18 @@ static char letter_of(const char *chip_name)
     return strstr(chip_name, "Ultra") ? 'd' : strstr(chip_name, "Max") || strstr(chip_name, "Pro") ? 's' : 'g';
 }
 
+static unsigned family_of(const char *chip_name)
+{
+    const unsigned generation = *chip_name == 'M' ? (unsigned)strtoul(chip_name + 1, NULL, 10) : 1;
+    return generation < 2 ? 7 : generation < 3 ? 8 : 9;
+}
+
 bool framework_choose(const char *text, const char *chip_name, struct framework_choice *choice, struct orch_error *error)
 {
     const size_t length = strcspn(text, "@");
     struct suggest s;
     char word[64], phrase[96];
-    *choice = (struct framework_choice){.letter = letter_of(chip_name)};
+    *choice = (struct framework_choice){.letter = letter_of(chip_name), .family = family_of(chip_name)};
     if (!find_set(text, length, &choice->set)) {
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
         suggest_start(&s, word);
@@ -115,7 +124,7 @@ void framework_describe(const struct framework_choice *choice, char text[FRAMEWO
     const uint32_t v = choice->version;
     if (choice->set == FRAMEWORK_ORCHARD)
         snprintf(text, FRAMEWORK_TEXT_BYTES, "orchard");
-    else if (choice->set == FRAMEWORK_GGML)
+    else if (choice->set == FRAMEWORK_GGML || choice->set == FRAMEWORK_MFA)
         snprintf(text, FRAMEWORK_TEXT_BYTES, "%s@%u-%02u", sets[choice->set].name, v >> 16, v >> 8 & 255);
     else
         snprintf(text, FRAMEWORK_TEXT_BYTES, "%s@%u.%u.%u", sets[choice->set].name, v >> 16, v >> 8 & 255, v & 255);
@@ -160,6 +169,9 @@ static const struct operator_rule {
      mps_softmax},
     {{FRAMEWORK_MPS, "concat", "f32 f16", "guess: as MLX's newest"}, mlx_concat},
     {{FRAMEWORK_MPS, "copy", "f32 f16", "guess: as MLX's newest"}, mlx_copy},
+    {{FRAMEWORK_MFA, "gemm", "f32 f16",
+      "up to M2 48 x 48 or 32 x 32 by four simdgroups through threadgroup memory, from M3 on 32 x 32 by one, read in place"},
+     mfa_gemm},
     {{FRAMEWORK_GGML, "gemm", "f16", "mul_mm: 64 rows of weights x 32 tokens; weights in rows (tb=1), one token as mul_mv"},
      ggml_gemm},
     {{FRAMEWORK_GGML, "gemv", "f32 f16 q4_0 q8_0 q4_k",

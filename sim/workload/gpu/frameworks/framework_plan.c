@@ -260,6 +260,9 @@ bool framework_plan_run(const struct framework_choice *choice, struct gpu_librar
     const bool ok = rule(&p) && complete(&p) && place_numbers(&p);
     free(p.number);
     const size_t length = strlen(library->text);
-    snprintf(library->text + length, sizeof library->text - length, " %s-%c", name, choice->letter);
+    if (choice->set == FRAMEWORK_MFA)
+        snprintf(library->text + length, sizeof library->text - length, " %s-%u", name, choice->family);
+    else
+        snprintf(library->text + length, sizeof library->text - length, " %s-%c", name, choice->letter);
     return ok;
 }

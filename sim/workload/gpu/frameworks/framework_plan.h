@@ -91,6 +91,7 @@ bool mps_gemm(struct framework_plan *plan);
 bool mps_reduce(struct framework_plan *plan);
 bool mps_softmax(struct framework_plan *plan);
 bool mps_conv2d(struct framework_plan *plan);
+bool mfa_gemm(struct framework_plan *plan);
 bool ggml_gemm(struct framework_plan *plan);
 bool ggml_gemv(struct framework_plan *plan);
 bool ggml_rmsnorm(struct framework_plan *plan);
