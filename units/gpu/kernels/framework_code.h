@@ -23,6 +23,7 @@
     X(mlx, softmax) \
     X(mlx, copy) \
     X(mlx, conv) \
+    X(mlx, winograd) \
     X(mps, simple) \
     X(mfa, gemm) \
     X(ggml, products) \

@@ -148,7 +148,7 @@ static const struct operator_rule {
       "result"},
      mlx_reduce},
     {{FRAMEWORK_MLX, "conv2d", "f32 f16",
-      "images N H W C, weights O R S C: unfolded and multiplied, or implicit products, by version and channels"},
+      "images N H W C, weights O R S C: unfolded and multiplied, implicit products, or Winograd's method, by version and size"},
      mlx_conv2d},
     {{FRAMEWORK_MLX, "softmax", "f32 f16", "rows of up to 4096 in registers, longer ones in two passes"}, mlx_softmax},
     {{FRAMEWORK_MLX, "concat", "f32 f16", "a copy for each array, one element a thread"}, mlx_concat},
@@ -217,9 +217,12 @@ static bool has_none(const struct framework_choice *choice, const struct gpu_lib
     orch_fail(error, ORCH_USAGE, ORCH_OPTION("kernels") " %s: there is no %s in %s; there is", name, library->request.info->name,
               gpu_type_name(library->request.type));
     const char *comma = " ";
-    for (size_t i = 0; i < ARRAY_COUNT(operators); i++, comma = ", ")
-        if (operators[i].info.set == choice->set)
-            orch_fail_more(error, "%s%s (%s)", comma, operators[i].info.name, operators[i].info.precisions);
+    for (size_t i = 0; i < ARRAY_COUNT(operators); i++) {
+        if (operators[i].info.set != choice->set)
+            continue;
+        orch_fail_more(error, "%s%s (%s)", comma, operators[i].info.name, operators[i].info.precisions);
+        comma = ", ";
+    }
     return false;
 }
 
