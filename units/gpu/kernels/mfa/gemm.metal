@@ -29,29 +29,70 @@ static uint inside(uint from, uint all, uint size, uint part)
     return all >= size && over && from + size > all ? from - (part - over) : from;
 }
 
+// One thread's share of copying ROWS x COLUMNS: four neighbours at a time, neighbouring threads beside one another, so that a
+// simdgroup touches few lines. Threads go down by a power of two; those for which it leaves nothing do nothing.
 template <typename T, uint ROWS, uint COLUMNS, uint PITCH, uint THREADS>
-static void copy_block(threadgroup T *block, device const T *from, uint stride, uint rows, uint columns, uint thread_index)
-{
-    constexpr uint ACROSS = COLUMNS / 4;
-    for (uint i = thread_index; i < ROWS * ACROSS; i += THREADS) {
-        const uint row = i / ACROSS, column = i % ACROSS * 4;
-        threadgroup T *const put = block + row * PITCH + column;
-        device const T *const get = from + row * stride + column;
-        T piece[4];
-        if (row < rows && column + 4 <= columns) {
-#pragma unroll
-            for (uint e = 0; e < 4; e++)
-                piece[e] = get[e];
-        } else {
-#pragma unroll
-            for (uint e = 0; e < 4; e++)
-                piece[e] = row < rows && column + e < columns ? get[e] : (T)0;
-        }
-#pragma unroll
-        for (uint e = 0; e < 4; e++)
-            put[e] = piece[e];
+struct block_copy {
+    static constant constexpr uint ACROSS = COLUMNS / 4, MOST = THREADS / ACROSS, DOWN = MOST >= 16 ? 16 : MOST >= 8 ? 8 : 4;
+    static constant constexpr uint TURNS = ROWS / DOWN;
+    T piece[TURNS][4];
+    uint row, column;
+
+    void begin(uint thread_index)
+    {
+        row = thread_index / ACROSS;
+        column = thread_index % ACROSS * 4;
     }
-}
+    void load(device const T *from, uint stride)
+    {
+        device const T *const get = from + row * stride + column;
+        if (row >= DOWN)
+            return;
+#pragma unroll
+        for (uint i = 0; i < TURNS; i++) {
+            device const T *const line = get + i * DOWN * stride;
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                piece[i][e] = line[e];
+        }
+    }
+    void store(threadgroup T *block)
+    {
+        threadgroup T *const put = block + row * PITCH + column;
+        if (row >= DOWN)
+            return;
+#pragma unroll
+        for (uint i = 0; i < TURNS; i++)
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                put[i * DOWN * PITCH + e] = piece[i][e];
+    }
+    // A block that is not there as a whole: what lies outside counts as zero.
+    void edge(threadgroup T *block, device const T *from, uint stride, uint rows, uint columns)
+    {
+        const uint there = column < columns ? min(4u, columns - column) : 0;
+        if (row >= DOWN)
+            return;
+#pragma unroll 1
+        for (uint i = row; i < ROWS; i += DOWN) {
+            threadgroup T *const put = block + i * PITCH + column;
+            device const T *const get = from + i * stride + column;
+            T few[4];
+            if (i < rows && there == 4) {
+#pragma unroll
+                for (uint e = 0; e < 4; e++)
+                    few[e] = get[e];
+            } else {
+#pragma unroll
+                for (uint e = 0; e < 4; e++)
+                    few[e] = i < rows && e < there ? get[e] : (T)0;
+            }
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                put[e] = few[e];
+        }
+    }
+};
 
 template <typename T, typename SUM, uint TM, uint TN, bool TA, bool TB>
 struct quarter {
@@ -65,10 +106,11 @@ struct quarter {
     {
         operand left[TM], right[TN];
 #pragma unroll
-        for (uint i = 0; i < TM; i++)
-#pragma unroll
-            for (uint e = 0; e < 2; e++)
-                left[i].thread_elements()[e] = TA ? a[e * pitch_a + i * 8] : a[i * 8 * pitch_a + e];
+        for (uint i = 0; i < TM; i++) {
+            const FROM line = TA ? a + i * 8 : a + i * 8 * pitch_a;
+            left[i].thread_elements()[0] = line[0];
+            left[i].thread_elements()[1] = TA ? line[pitch_a] : line[1];
+        }
 #pragma unroll
         for (uint j = 0; j < TN; j++)
 #pragma unroll
@@ -80,20 +122,28 @@ struct quarter {
             for (uint j = 0; j < TN; j++)
                 simdgroup_multiply_accumulate(sum[i][j], left[i], right[j], sum[i][j]);
     }
-    // Results outside are neither read nor written.
-    void begin(device const T *c, uint ldc, uint rows, uint columns, bool adds)
+    // Results outside are neither read nor written; `whole` says that there are none.
+    void begin(device const T *c, uint ldc, bool whole, uint rows, uint columns, bool adds)
     {
 #pragma unroll
         for (uint i = 0; i < TM; i++)
 #pragma unroll
             for (uint j = 0; j < TN; j++)
+                sum[i][j] = result(0);
+        if (!adds)
+            return;
+        if (whole) {
 #pragma unroll
-                for (uint e = 0; e < 2; e++)
-                    sum[i][j].thread_elements()[e] =
-                        adds && i * 8 < rows && j * 8 + e < columns ? (SUM)c[i * 8 * ldc + j * 8 + e] : (SUM)0;
-    }
-    void end(device T *c, uint ldc, uint rows, uint columns)
-    {
+            for (uint i = 0; i < TM; i++) {
+                device const T *const line = c + i * 8 * ldc;
+#pragma unroll
+                for (uint j = 0; j < TN; j++)
+#pragma unroll
+                    for (uint e = 0; e < 2; e++)
+                        sum[i][j].thread_elements()[e] = (SUM)line[j * 8 + e];
+            }
+            return;
+        }
 #pragma unroll
         for (uint i = 0; i < TM; i++)
 #pragma unroll
@@ -101,7 +151,27 @@ struct quarter {
 #pragma unroll
                 for (uint e = 0; e < 2; e++)
                     if (i * 8 < rows && j * 8 + e < columns)
-                        c[i * 8 * ldc + j * 8 + e] = (T)sum[i][j].thread_elements()[e];
+                        sum[i][j].thread_elements()[e] = (SUM)c[i * 8 * ldc + j * 8 + e];
+    }
+    void end(device T *c, uint ldc, bool whole, uint rows, uint columns)
+    {
+#pragma unroll
+        for (uint i = 0; i < TM; i++) {
+            device T *const line = c + i * 8 * ldc;
+#pragma unroll
+            for (uint j = 0; j < TN; j++) {
+                const T first = (T)sum[i][j].thread_elements()[0], second = (T)sum[i][j].thread_elements()[1];
+                if (whole) {
+                    line[j * 8] = first;
+                    line[j * 8 + 1] = second;
+                } else if (i * 8 < rows) {
+                    if (j * 8 < columns)
+                        line[j * 8] = first;
+                    if (j * 8 + 1 < columns)
+                        line[j * 8 + 1] = second;
+                }
+            }
+        }
     }
 };
 
@@ -135,14 +205,25 @@ template <typename T, typename SUM, uint BM, uint BN, uint BK, uint PITCH_A, uin
     b += (ulong)group.z * s.batch_b + (TB ? column0 * s.ldb : column0);
     c += (ulong)group.z * s.batch_c + (row0 + row + at.y) * s.ldc + column0 + column + at.x;
     const uint rest_m = works ? left_of(rows, row + at.y) : 0, rest_n = left_of(columns, column + at.x);
-    q.begin(c, s.ldc, rest_m, rest_n, ADDS);
+    const bool whole = rows == BM && columns == BN;
+    q.begin(c, s.ldc, whole, rest_m, rest_n, ADDS);
     threadgroup const T *const get_a = block_a + (TA ? at.x * PITCH_A + row + at.y : (row + at.y) * PITCH_A + at.x);
     threadgroup const T *const get_b = block_b + (TB ? (column + at.x) * PITCH_B + at.y : at.y * PITCH_B + column + at.x);
+    block_copy<T, ROWS_A, TA ? BM : BK, PITCH_A, 128> copy_a;
+    block_copy<T, ROWS_B, TB ? BK : BN, PITCH_B, 128> copy_b;
+    copy_a.begin(thread_index);
+    copy_b.begin(thread_index);
     for (uint first = 0; first < s.k; first += BK) {
         const uint deep = min(BK, s.k - first);
-        copy_block<T, ROWS_A, TA ? BM : BK, PITCH_A, 128>(block_a, a, s.lda, TA ? deep : rows, TA ? rows : deep, thread_index);
-        copy_block<T, ROWS_B, TB ? BK : BN, PITCH_B, 128>(block_b, b, s.ldb, TB ? columns : deep, TB ? deep : columns,
-                                                          thread_index);
+        if (whole && deep == BK) {
+            copy_a.load(a, s.lda);
+            copy_b.load(b, s.ldb);
+            copy_a.store(block_a);
+            copy_b.store(block_b);
+        } else {
+            copy_a.edge(block_a, a, s.lda, TA ? deep : rows, TA ? rows : deep);
+            copy_b.edge(block_b, b, s.ldb, TB ? columns : deep, TB ? deep : columns);
+        }
         a += TA ? BK * s.lda : BK;
         b += TB ? BK : BK * s.ldb;
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -154,7 +235,7 @@ template <typename T, typename SUM, uint BM, uint BN, uint BK, uint PITCH_A, uin
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
-    q.end(c, s.ldc, rest_m, rest_n);
+    q.end(c, s.ldc, whole, rest_m, rest_n);
 }
 
 template <typename T, typename SUM, bool TA, bool TB, bool ADDS>
@@ -172,29 +253,32 @@ template <typename T, typename SUM, bool TA, bool TB, bool ADDS>
     b += (ulong)group.z * s.batch_b + (TB ? column0 * s.ldb : column0);
     c += (ulong)group.z * s.batch_c + (row0 + at.y) * s.ldc + column0 + at.x;
     const uint rest_m = left_of(rows, at.y), rest_n = left_of(columns, at.x);
-    q.begin(c, s.ldc, rest_m, rest_n, ADDS);
+    const bool whole = rows == SIZE && columns == SIZE;
+    q.begin(c, s.ldc, whole, rest_m, rest_n, ADDS);
     // a result of less than a block is read through threadgroup memory as a whole
-    const uint whole = rows == SIZE && columns == SIZE ? s.k / 8 * 8 : 0;
+    const uint in_place = whole ? s.k / 8 * 8 : 0;
     device const T *get_a = a + (TA ? at.x * s.lda + at.y : at.y * s.lda + at.x);
     device const T *get_b = b + (TB ? at.x * s.ldb + at.y : at.y * s.ldb + at.x);
-    for (uint k = 0; k < whole; k += 8) {
+    for (uint k = 0; k < in_place; k += 8) {
         q.step(get_a, s.lda, get_b, s.ldb);
         get_a += TA ? 8 * s.lda : 8;
         get_b += TB ? 8 : 8 * s.ldb;
     }
     constexpr uint PITCH_A = TA ? SIZE : 8, PITCH_B = TB ? 8 : SIZE;
-    for (uint k = whole; k < s.k; k += 8) {
+    block_copy<T, TA ? 8 : SIZE, PITCH_A, PITCH_A, 32> copy_a;
+    block_copy<T, TB ? SIZE : 8, PITCH_B, PITCH_B, 32> copy_b;
+    copy_a.begin(lane);
+    copy_b.begin(lane);
+    for (uint k = in_place; k < s.k; k += 8) {
         const uint deep = min(8u, s.k - k);
-        copy_block<T, TA ? 8 : SIZE, PITCH_A, PITCH_A, 32>(block_a, a + (TA ? k * s.lda : k), s.lda, TA ? deep : rows,
-                                                           TA ? rows : deep, lane);
-        copy_block<T, TB ? SIZE : 8, PITCH_B, PITCH_B, 32>(block_b, b + (TB ? k : k * s.ldb), s.ldb, TB ? columns : deep,
-                                                           TB ? deep : columns, lane);
+        copy_a.edge(block_a, a + (TA ? k * s.lda : k), s.lda, TA ? deep : rows, TA ? rows : deep);
+        copy_b.edge(block_b, b + (TB ? k : k * s.ldb), s.ldb, TB ? columns : deep, TB ? deep : columns);
         threadgroup_barrier(mem_flags::mem_threadgroup);
         q.step((threadgroup const T *)block_a + (TA ? at.x * PITCH_A + at.y : at.y * PITCH_A + at.x), PITCH_A,
                (threadgroup const T *)block_b + (TB ? at.x * PITCH_B + at.y : at.y * PITCH_B + at.x), PITCH_B);
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
-    q.end(c, s.ldc, rest_m, rest_n);
+    q.end(c, s.ldc, whole, rest_m, rest_n);
 }
 
 #define TYPES(T) device const T *, device const T *, device T *, constant gemm_sizes &, uint3, ushort, ushort
