@@ -24,6 +24,7 @@
     X(mlx, copy) \
     X(mlx, conv) \
     X(mlx, winograd) \
+    X(mlx, attention) \
     X(mps, simple) \
     X(mfa, gemm) \
     X(ggml, products) \

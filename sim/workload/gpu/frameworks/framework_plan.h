@@ -89,6 +89,8 @@ bool mlx_reduce(struct framework_plan *plan);
 bool mlx_softmax(struct framework_plan *plan);
 bool mlx_concat(struct framework_plan *plan);
 bool mlx_conv2d(struct framework_plan *plan);
+bool mlx_attention(struct framework_plan *plan);
+bool mlx_cache_attention(struct framework_plan *plan);
 bool mps_gemm(struct framework_plan *plan);
 bool mps_reduce(struct framework_plan *plan);
 bool mps_softmax(struct framework_plan *plan);
