@@ -14,10 +14,14 @@ struct machine {
 };
 
 /* Two cores of a GPU: write-through L1 of 8 KiB, on each die an L2 of 64 KiB and an SLC of 512 KiB. */
-static struct machine machine_open(uint32_t dies, enum mem_die_policy policy, uint32_t fill_bytes, uint32_t scatter)
+static struct machine machine_open_lines(uint32_t dies, enum mem_die_policy policy, uint32_t fill_bytes, uint32_t scatter,
+                                         uint32_t line_bytes)
 {
-    const struct mem_cluster_params cluster = {
-        .l2 = {.kib = 64, .ways = 8, .latency_cycles = 20}, .clock_ghz = 1, .l2_outstanding = 64, .l2_scatter = scatter};
+    const struct mem_cluster_params cluster = {.l2 = {.kib = 64, .ways = 8, .latency_cycles = 20},
+                                               .clock_ghz = 1,
+                                               .l2_outstanding = 64,
+                                               .l2_scatter = scatter,
+                                               .l2_line_bytes = line_bytes};
     const struct mem_params params = {.slc = {.kib = 512, .ways = 16},
                                       .slc_latency_ns = 30,
                                       .slc_gbps = 100,
@@ -53,6 +57,11 @@ static struct machine machine_open(uint32_t dies, enum mem_die_policy policy, ui
     return m;
 }
 
+static struct machine machine_open(uint32_t dies, enum mem_die_policy policy, uint32_t fill_bytes, uint32_t scatter)
+{
+    return machine_open_lines(dies, policy, fill_bytes, scatter, 0);
+}
+
 struct access {
     unsigned port;
     uint64_t address;
@@ -74,10 +83,10 @@ static struct access next_access(uint64_t *state)
     return a;
 }
 
-static void compare_contents(uint32_t fill_bytes)
+static void compare_contents(uint32_t fill_bytes, uint32_t line_bytes)
 {
-    struct machine timed = machine_open(1, MEM_DIE_INTERLEAVE, fill_bytes, 0);
-    struct machine warmed = machine_open(1, MEM_DIE_INTERLEAVE, fill_bytes, 0);
+    struct machine timed = machine_open_lines(1, MEM_DIE_INTERLEAVE, fill_bytes, 0, line_bytes);
+    struct machine warmed = machine_open_lines(1, MEM_DIE_INTERLEAVE, fill_bytes, 0, line_bytes);
     uint64_t state = 7, seen[MEM_LEVEL_COUNT] = {0};
     unsigned differ = 0;
     if (!timed.port[PORTS - 1] || !warmed.port[PORTS - 1]) {
@@ -107,8 +116,9 @@ static void compare_contents(uint32_t fill_bytes)
 
 static void test_same_contents(void)
 {
-    compare_contents(128);
-    compare_contents(64);
+    compare_contents(128, 128);
+    compare_contents(64, 128);
+    compare_contents(64, 64);
 }
 
 static enum mem_level load(struct machine *m, double now_ns, uint64_t address, uint32_t bytes)
@@ -131,6 +141,24 @@ static void test_halves(void)
     CU_ASSERT_EQUAL(counted.traffic.requester[0][MEM_FLOW_FABRIC_READ], 64 + 64 + 128);
     CU_ASSERT_EQUAL(counted.traffic.requester[0][MEM_FLOW_DRAM_READ], 2 * 128);
     mem_system_free(m.system);
+}
+
+/* Halves of twice as many lines as the L2 has room for are in it together, where its ways hold halves, and not otherwise; of
+ * whole lines there is room for as many either way. */
+static void test_half_lines_of_l2(void)
+{
+    enum { ROOM = 64 * 1024 / 128, FIRST = 1 << 20 };
+    for (unsigned c = 0; c < 4; c++) {
+        const uint32_t line_bytes = c & 1 ? 64 : 128, bytes = c & 2 ? 128 : 4, lines = c & 2 ? ROOM : 2 * ROOM;
+        struct machine m = machine_open_lines(1, MEM_DIE_INTERLEAVE, 64, 0, line_bytes);
+        unsigned found = 0;
+        for (unsigned turn = 0; turn < 2; turn++)
+            for (uint32_t i = 0; i < lines; i++)
+                found += load(&m, 1000.0 * (turn * lines + i), FIRST + i * 128, bytes) == MEM_L2 && turn;
+        const unsigned wanted = c & 2 || line_bytes == 64 ? lines : 0;
+        CHECK(found == wanted, "lines of %u, loads of %u bytes: %u of %u found in L2", line_bytes, bytes, found, lines);
+        mem_system_free(m.system);
+    }
 }
 
 /* A line of which a part is written reaches L2 without being read; what nobody wrote is read when it is wanted. */
@@ -230,6 +258,7 @@ static void test_scatter(void)
 static const struct suite_test tests[] = {
     {"leaves the caches as simulated accesses do", test_same_contents},
     {"brings in halves of lines", test_halves},
+    {"gives halves of lines the room of halves", test_half_lines_of_l2},
     {"takes parts of lines without reading them", test_parts_of_lines},
     {"tells how far lines came, counts nothing", test_levels},
     {"a hash spreads every fourth line over the L2", test_scatter},

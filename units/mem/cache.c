@@ -72,6 +72,16 @@ bool mem_cache_init(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool
     return true;
 }
 
+bool mem_cache_init_in_halves(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool scatter)
+{
+    if (ways < 2) /* no set would have room for a whole line */
+        return mem_cache_init(cache, lines, ways, scatter);
+    if (!mem_cache_init(cache, 2 * lines, ways, scatter))
+        return false;
+    cache->half_room = ways;
+    return true;
+}
+
 void mem_cache_release(struct mem_cache *cache)
 {
     free(cache->room);
@@ -175,6 +185,56 @@ void mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, d
     *mem_cache_arrival(cache, way) = ready_ns;
     header->key[w % MEM_SET_WAYS] = mem_cache_key(line);
     header->flags[w % MEM_SET_WAYS] = flags;
+}
+
+static uint32_t present_in(const struct mem_cache *cache, uint32_t set)
+{
+    const struct mem_set_header *header = mem_cache_header(cache, set);
+    uint32_t present = 0;
+    for (uint32_t h = 0; h < cache->headers; h++)
+        present += (uint32_t)__builtin_popcount(header[h].present);
+    return present;
+}
+
+/* The ways of a header whose line lacks the half that this flag stands for. */
+static uint32_t without(const struct mem_set_header *header, uint8_t flag)
+{
+    uint32_t ways = 0;
+    for (uint32_t w = 0; w < MEM_SET_WAYS; w++)
+        ways |= (uint32_t)((header->flags[w] & flag) != 0) << w;
+    return ways & header->present;
+}
+
+static uint32_t halves_in(const struct mem_cache *cache, uint32_t set)
+{
+    const struct mem_set_header *header = mem_cache_header(cache, set);
+    uint32_t halves = 0;
+    for (uint32_t h = 0; h < cache->headers; h++) {
+        const uint32_t low = without(header + h, MEM_LINE_NO_LOW), high = without(header + h, MEM_LINE_NO_HIGH);
+        halves += (uint32_t)(2 * __builtin_popcount(header[h].present) - __builtin_popcount(low ^ high));
+    }
+    return halves;
+}
+
+/* Empty ways are at the end of the order, so that the line before them is the least recently used one. Its way stays where it is,
+ * the first of the empty ones. */
+bool mem_cache_make_room(struct mem_cache *cache, uint32_t set, unsigned halves, struct mem_victim *victim)
+{
+    if (cache->half_room == 0 || halves_in(cache, set) + halves <= cache->half_room)
+        return false;
+    const uint32_t last = present_in(cache, set) - 1;
+    const uint64_t order = mem_cache_header(cache, set)->order ^ cache->first_order;
+    const uint32_t w = cache->list ? cache->list[(size_t)set * cache->ways + last] : (uint32_t)(order >> 4 * last & 15);
+    struct mem_set_header *header = mem_cache_header(cache, set) + w / MEM_SET_WAYS;
+    struct mem_way *way = mem_cache_ways(cache, set) + w;
+    victim->valid = true;
+    victim->flags = header->flags[w % MEM_SET_WAYS];
+    victim->line = cache->clean_unnamed && !(victim->flags & MEM_LINE_DIRTY) ? UINT64_MAX : way->tag - 1;
+    header->present &= ~(1u << w % MEM_SET_WAYS);
+    header->flags[w % MEM_SET_WAYS] = 0;
+    way->tag = 0;
+    cache->used--;
+    return true;
 }
 
 /* Lists the ways of a set from the most recently used one on, whatever the representation. */

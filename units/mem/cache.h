@@ -40,6 +40,18 @@ static inline unsigned mem_line_lacks(uint8_t flags, unsigned halves)
     return flags >> MEM_LINE_HALF_SHIFT & halves;
 }
 
+/* How many halves a line with such flags takes in a cache whose ways hold halves. */
+static inline unsigned mem_line_takes(uint8_t flags)
+{
+    return 2 - (mem_line_lacks(flags, 1) ^ mem_line_lacks(flags, 2) >> 1);
+}
+
+/* How many more it takes with other flags: less room is not given back, because what was written may lie in both halves. */
+static inline unsigned mem_line_grows(uint8_t from, uint8_t to)
+{
+    return mem_line_takes(to) > mem_line_takes(from);
+}
+
 static inline uint32_t mem_halves_bytes(unsigned halves)
 {
     return halves == MEM_LINE_WHOLE ? MEM_LINE_BYTES : MEM_HALF_BYTES;
@@ -71,6 +83,7 @@ struct mem_cache {
     uint32_t way_bits;  /* of a header: the ways that exist */
     bool clean_unnamed; /* whoever inserts asks only for lines that are dirty: nobody waits for the name of a clean victim */
     bool scatter;       /* pages are spread over the sets by a hash (physically indexed, several interleaved parts) */
+    uint32_t half_room; /* halves of lines that a set has data for: a line takes places for those it has; 0 = each way has both */
     unsigned char *set; /* aligned to host cache lines, in `room` */
     void *room;
     uint8_t *list; /* replaces the orders where there are several headers: each set's ways from the most recently used one on */
@@ -84,6 +97,10 @@ struct mem_cache {
 
 /* False when memory is out or the lines do not fill a single set. */
 bool mem_cache_init(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool scatter);
+/* A cache of so many whole lines whose ways hold half a line each. The halves of a line lie in one set, as one entry that takes
+ * the room of those halves that are there; of a line without either, parts were written, which may lie in both. Whoever inserts,
+ * or adds halves, makes room first. */
+bool mem_cache_init_in_halves(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool scatter);
 void mem_cache_release(struct mem_cache *cache);
 void mem_cache_clear(struct mem_cache *cache);
 /* Declares that all data have arrived by now_ns. */
@@ -280,6 +297,9 @@ static inline void mem_cache_insert(struct mem_cache *cache, uint64_t line, doub
 {
     mem_cache_insert_in(cache, mem_cache_set(cache, line), line, ready_ns, flags, victim);
 }
+
+/* Whether a set of such a cache lacks room for so many more halves. If so, the least recently used line leaves it. */
+bool mem_cache_make_room(struct mem_cache *cache, uint32_t set, unsigned halves, struct mem_victim *victim);
 
 /* Removes a line. Returns its flags, or 0 when it was absent; *present may be NULL. */
 uint8_t mem_cache_remove(struct mem_cache *cache, uint64_t line, bool *present);

@@ -10,8 +10,11 @@ bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, co
     mem_link_init(&cluster->l2_link, 0.0);
     mem_fabric_port_init(&cluster->fabric, params->fabric_gbps, params->die, (uint32_t)(cluster - system->cluster));
     mem_cluster_set_clock(cluster, params->clock_ghz);
+    const uint64_t lines = (uint64_t)params->l2.kib * 1024 / MEM_LINE_BYTES;
+    bool (*const init)(struct mem_cache *, uint64_t, uint32_t, bool) =
+        params->l2_line_bytes == MEM_HALF_BYTES ? mem_cache_init_in_halves : mem_cache_init;
     if (!mem_slots_init(&cluster->misses, params->l2_outstanding) ||
-        !mem_cache_init(&cluster->l2, (uint64_t)params->l2.kib * 1024 / MEM_LINE_BYTES, params->l2.ways, params->l2_scatter))
+        !init(&cluster->l2, lines, params->l2.ways, params->l2_scatter))
         return false;
     cluster->l2.clean_unnamed = true;
     return true;
@@ -66,6 +69,17 @@ void mem_l2_insert(struct mem_cluster *cluster, uint32_t set, uint64_t line, dou
         mem_later_lose(cluster->later, victim->line);
 }
 
+bool mem_l2_make_room(struct mem_cluster *cluster, uint32_t set, unsigned halves, struct mem_victim *victim)
+{
+    if (cluster->l2.half_room == 0)
+        return false;
+    mem_later_catch_up(cluster->later, &cluster->l2, set);
+    const bool left = mem_cache_make_room(&cluster->l2, set, halves, victim);
+    if (left && cluster->later)
+        mem_later_lose(cluster->later, victim->line);
+    return left;
+}
+
 void mem_l2_remove(struct mem_cluster *cluster, uint64_t line)
 {
     mem_later_catch_up(cluster->later, &cluster->l2, mem_cache_set(&cluster->l2, line));
@@ -74,16 +88,31 @@ void mem_l2_remove(struct mem_cluster *cluster, uint64_t line)
         mem_later_lose(cluster->later, line);
 }
 
+/* Makes room for so many halves in a cache whose ways hold halves. Returns when it is free. */
+static double make_room(struct mem_port *port, double now_ns, uint32_t set, unsigned halves)
+{
+    struct mem_cluster *cluster = port->cluster;
+    struct mem_victim victim;
+    double free_ns = now_ns;
+    while (mem_l2_make_room(cluster, set, halves, &victim)) {
+        mem_port_count_evicted(port, &victim, false);
+        if (victim.flags & MEM_LINE_DIRTY)
+            free_ns = write_back(cluster, free_ns, victim.line);
+    }
+    return free_ns;
+}
+
 /* Inserts a line into L2. Returns when its place became free. */
 static double fill(struct mem_port *port, double now_ns, uint32_t set, uint64_t line, double ready_ns, uint8_t flags)
 {
     struct mem_cluster *cluster = port->cluster;
     struct mem_victim victim;
+    const double room_ns = make_room(port, now_ns, set, mem_line_takes(flags));
     mem_l2_insert(cluster, set, line, ready_ns, flags, &victim);
     cluster->l2_write_bytes +=
         flags & MEM_LINE_DIRTY ? MEM_LINE_BYTES : mem_halves_bytes(MEM_LINE_WHOLE & ~mem_line_lacks(flags, MEM_LINE_WHOLE));
     mem_port_count_evicted(port, &victim, (flags & MEM_LINE_PREFETCHED) != 0);
-    return victim.valid && (victim.flags & MEM_LINE_DIRTY) ? write_back(cluster, now_ns, victim.line) : now_ns;
+    return victim.valid && (victim.flags & MEM_LINE_DIRTY) ? write_back(cluster, room_ns, victim.line) : room_ns;
 }
 
 /* Reads halves of a line from the memory side. */
@@ -112,12 +141,14 @@ static struct mem_reply miss(struct mem_port *port, double now_ns, uint32_t set,
 }
 
 /* Reads what a line in L2 lacks. The whole line counts as arrived when these halves do. */
-static struct mem_reply complete(struct mem_port *port, double now_ns, const struct mem_entry *entry, uint64_t line,
+static struct mem_reply complete(struct mem_port *port, double now_ns, uint32_t set, const struct mem_entry *entry, uint64_t line,
                                  unsigned halves)
 {
     struct mem_cluster *cluster = port->cluster;
     const struct mem_reply reply = read_side(port, now_ns, line, halves);
-    *entry->flags &= (uint8_t) ~(halves << MEM_LINE_HALF_SHIFT);
+    const uint8_t flags = (uint8_t)(*entry->flags & ~(halves << MEM_LINE_HALF_SHIFT));
+    make_room(port, now_ns, set, mem_line_grows(*entry->flags, flags));
+    *entry->flags = flags;
     mem_cache_arrives(&cluster->l2, entry, reply.ready_ns);
     cluster->l2_write_bytes += mem_halves_bytes(halves);
     return reply;
@@ -140,7 +171,7 @@ struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t
     uint8_t *state = entry.flags;
     const uint8_t flags = *state;
     if (mem_line_lacks(flags, halves))
-        return complete(port, t, &entry, line, mem_line_lacks(flags, halves));
+        return complete(port, t, set, &entry, line, mem_line_lacks(flags, halves));
     *state = (uint8_t)(flags & ~MEM_LINE_PREFETCHED);
     *was_prefetched = (flags & MEM_LINE_PREFETCHED) != 0;
     const double arrival = mem_cache_ready_ns(&cluster->l2, &entry);
@@ -159,9 +190,11 @@ double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line, bo
     if (!entry.way)
         return fill(port, t, set, line, t, (uint8_t)(MEM_LINE_DIRTY | mem_line_without(whole ? MEM_LINE_WHOLE : 0)));
     mem_l2_touch(cluster, set, &entry);
-    *entry.flags = (uint8_t)((*entry.flags | MEM_LINE_DIRTY) & ~(whole ? mem_line_without(0) : 0));
+    const uint8_t flags = (uint8_t)((*entry.flags | MEM_LINE_DIRTY) & ~(whole ? mem_line_without(0) : 0));
+    const double room_ns = make_room(port, t, set, mem_line_grows(*entry.flags, flags));
+    *entry.flags = flags;
     cluster->l2_write_bytes += MEM_LINE_BYTES;
-    return t;
+    return room_ns;
 }
 
 bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, bool *issued)

@@ -151,6 +151,8 @@ void mem_cluster_release(struct mem_cluster *cluster);
 /* The contents of an L2 change only through these functions, and its order only through them and mem_l2_touch. */
 void mem_l2_insert(struct mem_cluster *cluster, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
                    struct mem_victim *victim);
+/* Whether a set lacks room for so many more halves of lines. If so, a line leaves it. Only where ways hold halves. */
+bool mem_l2_make_room(struct mem_cluster *cluster, uint32_t set, unsigned halves, struct mem_victim *victim);
 /* False when the cluster cannot keep notes of touches. */
 bool mem_l2_notes(struct mem_cluster *cluster);
 /* Looks at a page over which loads run, so that those of its other lines find them quickly. */

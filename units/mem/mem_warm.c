@@ -25,6 +25,16 @@ static enum mem_level warm_side(struct mem_system *system, uint32_t from_die, do
     return MEM_SLC;
 }
 
+/* Room for so many halves, in a cache whose ways hold halves. */
+static enum mem_level warm_room(struct mem_cluster *cluster, double now_ns, uint32_t set, unsigned halves, enum mem_level level)
+{
+    struct mem_victim victim;
+    while (mem_l2_make_room(cluster, set, halves, &victim))
+        if (victim.flags & MEM_LINE_DIRTY)
+            level = farther(level, warm_side(cluster->system, cluster->params.die, now_ns, victim.line, MEM_LINE_DIRTY));
+    return level;
+}
+
 /* The same in L2, which has these halves afterwards, and reads what it lacks of them unless they are written. */
 static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, uint8_t flags, bool written)
 {
@@ -37,11 +47,15 @@ static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t lin
     if (entry.way) {
         mem_l2_touch(cluster, set, &entry);
         const bool lacks = mem_line_lacks(*entry.flags, halves);
-        *entry.flags = (uint8_t)((*entry.flags & ~(halves << MEM_LINE_HALF_SHIFT)) | flags);
-        return lacks && !written ? warm_side(cluster->system, die, now_ns, line, 0) : MEM_L2;
+        const uint8_t has = (uint8_t)((*entry.flags & ~(halves << MEM_LINE_HALF_SHIFT)) | flags);
+        level = lacks && !written ? warm_side(cluster->system, die, now_ns, line, 0) : MEM_L2;
+        level = warm_room(cluster, now_ns, set, mem_line_grows(*entry.flags, has), level);
+        *entry.flags = has;
+        return level;
     }
     if (!written)
         level = warm_side(cluster->system, die, now_ns, line, 0);
+    level = warm_room(cluster, now_ns, set, mem_line_takes((uint8_t)(flags | mem_line_without(halves))), level);
     mem_l2_insert(cluster, set, line, now_ns, (uint8_t)(flags | mem_line_without(halves)), &victim);
     if (victim.valid && (victim.flags & MEM_LINE_DIRTY))
         level = farther(level, warm_side(cluster->system, die, now_ns, victim.line, MEM_LINE_DIRTY));

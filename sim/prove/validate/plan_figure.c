@@ -59,6 +59,15 @@ static bool as_rate(struct figure *f, double work)
 
 /* ---- products ---- */
 
+/* Rows of metal-flash-attention run kernels after its own. Where chips have no bf16, they widen it instead of reading halves. */
+static void as_mfa(struct figure *f)
+{
+    struct validate_launch *const l = &f->program->launch[f->program->launches - 1];
+    if (!f->row->own_kernels && strcmp(l->precision, "bf16") != 0)
+        snprintf(l->kernels, sizeof l->kernels, "mfa");
+    validate_launch_note(f->row, f->program);
+}
+
 static bool add_product(struct figure *f, const char *precision, unsigned m, unsigned n, unsigned k, const char *options)
 {
     return launch(f, precision, "gemm:%ux%ux%u%s", m, n, k, options);
@@ -100,7 +109,10 @@ static bool plan_square(struct figure *f)
         return validate_refuse(f->row, "shape '%.60s' is not read", f->row->shape);
     char options[16];
     snprintf(options, sizeof options, ",ta=%d,tb=%d", a == 'T', b == 'T');
-    return add_product(f, precision, n, n, n, options) && as_rate(f, 2.0 * n * n * n);
+    if (!add_product(f, precision, n, n, n, options))
+        return false;
+    as_mfa(f);
+    return as_rate(f, 2.0 * n * n * n);
 }
 
 /* N x N results of D products each, added to a matrix that is read and written. */
@@ -114,7 +126,10 @@ static bool plan_softmax_gradient(struct figure *f)
         return validate_refuse(f->row, "shape '%.60s' is not read", f->row->shape);
     f->program->measure = VALIDATE_NS_PER_WORK;
     f->program->work = 1e3;
-    return add_product(f, precision, n, n, d, ",tb=1,beta=1");
+    if (!add_product(f, precision, n, n, d, ",tb=1,beta=1"))
+        return false;
+    as_mfa(f);
+    return true;
 }
 
 /* ---- memory ---- */

@@ -280,6 +280,45 @@ static void test_dispatches(void)
     csv_free(t);
 }
 
+/* What the table has no rows of: Winograd's method by version and size, blocks of metal-flash-attention on eight cores. */
+static void test_rules(void)
+{
+    static const struct {
+        const char *kernels, *chip, *workload;
+        unsigned launches, step;
+        const char *kernel;
+        unsigned groups;
+    } cases[] = {{"mlx", "M1", "conv2d:n=2,c=128,h=64,w=60,k=160,pad=1", 6, 2, "mlx_winograd_weights_float", 40},
+                 {"mlx", "M1", "conv2d:n=2,c=128,h=64,w=60,k=160,pad=1", 6, 3, "mlx_winograd_pixels_float", 2 * 11 * 10},
+                 {"mlx", "M1", "conv2d:n=2,c=128,h=64,w=60,k=160,pad=1", 6, 4, "mlx_gemm_nn_float_64x64x16_2x2", 64 * 4 * 3},
+                 {"mlx", "M1", "conv2d:n=2,c=128,h=64,w=60,k=160,pad=1", 6, 5, "mlx_winograd_results_float", 2 * 11 * 10},
+                 {"mlx", "M1", "conv2d:n=1,c=128,h=63,w=64,k=128,pad=1", 1, 0, "mlx_conv_any_float_32x64_2x2", 252},
+                 {"mlx@0.12", "M1", "conv2d:n=1,c=256,h=8,w=8,k=256,pad=1", 6, 5, "mlx_winograd_results_float", 4},
+                 {"mlx@0.12", "M1", "conv2d:n=1,c=128,h=32,w=32,k=128,pad=1", 1, 0, "mlx_conv_any_float_32x64_2x2", 64},
+                 {"mfa", "M1", "gemm:320x320x64", 1, 0, "mfa_gemm_nn_float_48x48x24", 49},
+                 {"mfa", "M1 Max", "gemm:320x290x64", 1, 0, "mfa_gemm_nn_float_48x48x24", 49},
+                 {"mfa", "M2", "gemm:288x320x64,tb=1,beta=1", 1, 0, "mfa_gemm_add_nt_float_32x32x32", 90},
+                 {"mfa", "M3 Pro", "gemm:320x320x64,ta=1", 1, 0, "mfa_gemm_tn_float_direct", 100}};
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct gpu_library *const l = calloc(1, sizeof *l);
+        struct framework_choice choice;
+        struct orch_error error = {0};
+        const bool ok = l && framework_choose(cases[i].kernels, cases[i].chip, &choice, &error) &&
+                        gpu_library_open(l, cases[i].workload, "f32", GPU_G13, 8, &error) && framework_apply(&choice, l, &error);
+        const struct abi_kernel *const k = ok && cases[i].step < l->kernel.steps ? &l->step[cases[i].step] : NULL;
+        CHECK(k && l->kernel.steps == cases[i].launches, "%s %s: %u launches, %s", cases[i].kernels, cases[i].workload,
+              ok ? l->kernel.steps : 0, error.text);
+        unsigned groups = k != NULL;
+        for (unsigned d = 0; k && d < 3; d++)
+            groups *= (k->grid[d] + k->group[d] - 1) / k->group[d];
+        CHECK(!k || (strcmp(k->code_name, cases[i].kernel) == 0 && groups == cases[i].groups), "%s %s: %s, %u threadgroups",
+              cases[i].kernels, cases[i].workload, k ? k->code_name : "", groups);
+        if (l)
+            gpu_library_close(l);
+        free(l);
+    }
+}
+
 static void test_refusals(void)
 {
     static const struct {
@@ -291,7 +330,9 @@ static void test_refusals(void)
                  {"orchard@1", "gemm:8x8x8", "no version"},
                  {"mlx", "layernorm:8x8", "there is no layernorm in f32; there is elementwise (f32 f16)"},
                  {"mlx", "reduce:8x8,op=norm2", "argmax"},
-                 {"mlx", "conv2d:c=128,h=64,w=64,k=128,pad=1", "Winograd"}};
+                 {"mfa", "gemm:64x64x64,beta=0.5", "alpha 1, beta 1"},
+                 {"mfa@2023-01", "gemm:64x64x64", "2024-08"},
+                 {"mfa", "softmax:64x64", "there is gemm (f32 f16)"}};
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct gpu_library *const l = calloc(1, sizeof *l);
         struct framework_choice choice;
@@ -306,5 +347,6 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {{"launches are those of the table", test_dispatches},
+                                          {"launches follow rules without a table", test_rules},
                                           {"what is not there is refused", test_refusals}};
 SUITE_MAIN("framework_dispatches", tests)

@@ -1,6 +1,6 @@
-/* Machine code of the kernels that follow those of frameworks (MLX, MPS, ggml), compiled beforehand.
+/* Machine code of the kernels that follow those of frameworks (MLX, MPS, metal-flash-attention, ggml), compiled beforehand.
  *
- * The sources are Metal of our own (mlx/, mps/, ggml/). They have the tiles, passes and copies that the frameworks' public
+ * The sources are Metal of our own (mlx/, mps/, mfa/, ggml/). They have the tiles, passes and copies that the frameworks' public
  * kernels are known for, and no line of them. `make framework-kernels` compiles them to the tables NAME.inc beside them, which
  * are built in, so that nobody needs clang to run them; tests/sim/compile/test_framework_kernels.c compiles them again and
  * compares. Which of them run for an operator, and how they are launched, is the business of sim/workload/gpu/frameworks. */
@@ -23,7 +23,10 @@
     X(mlx, softmax) \
     X(mlx, copy) \
     X(mlx, conv) \
+    X(mlx, winograd) \
+    X(mlx, attention) \
     X(mps, simple) \
+    X(mfa, gemm) \
     X(ggml, products) \
     X(ggml, rows) \
     X(ggml, graph)

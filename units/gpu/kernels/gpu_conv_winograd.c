@@ -11,8 +11,9 @@
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { T_MAX = 8, TAPS = 3, GROUP_THREADS = 64 };
+enum { T_MAX = GPU_WINOGRAD_SIDE, TAPS = 3, GROUP_THREADS = 64 };
 
 /* The rows of a transform, with up to eight factors each. */
 struct transforms {
@@ -67,6 +68,21 @@ static const struct transforms f6 = {
                {0, 1, 1, 16, 16, 0.0625F, 0.0625F, 0},
                {0, 1, -1, 32, -32, 0.03125F, -0.03125F, 1}},
 };
+
+static const float *row_of(const struct transforms *f, enum gpu_winograd_transform which, unsigned row)
+{
+    if (row >= (which == GPU_WINOGRAD_RESULT ? f->t - 2 : f->t))
+        return NULL;
+    return which == GPU_WINOGRAD_IMAGE ? f->image[row] : which == GPU_WINOGRAD_WEIGHTS ? f->weights[row] : f->result[row];
+}
+
+void gpu_winograd_matrix(enum gpu_winograd_transform which, float matrix[GPU_WINOGRAD_SIDE][GPU_WINOGRAD_SIDE])
+{
+    const unsigned columns = which == GPU_WINOGRAD_WEIGHTS ? TAPS : T_MAX;
+    memset(matrix, 0, sizeof(float[T_MAX][T_MAX]));
+    for (unsigned row = 0; row < T_MAX && row_of(&f6, which, row); row++)
+        memcpy(matrix[row], row_of(&f6, which, row), columns * sizeof(float));
+}
 
 struct winograd {
     const struct gpu_conv *v;

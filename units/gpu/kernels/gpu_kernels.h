@@ -99,4 +99,10 @@ struct gpu_kernel {
 bool gpu_kernel_build(const struct gpu_kernel_request *request, struct gpu_kernel *kernel, struct isa_error *error);
 void gpu_kernel_free(struct gpu_kernel *kernel);
 
+/* The transforms of Winograd's F(6 x 6, 3 x 3), rows of a matrix that is filled up with zeros: image and weights are m d m', the
+ * result's first six rows and columns are m d m' of their products. */
+#define GPU_WINOGRAD_SIDE 8
+enum gpu_winograd_transform { GPU_WINOGRAD_IMAGE, GPU_WINOGRAD_WEIGHTS, GPU_WINOGRAD_RESULT };
+void gpu_winograd_matrix(enum gpu_winograd_transform which, float matrix[GPU_WINOGRAD_SIDE][GPU_WINOGRAD_SIDE]);
+
 #endif

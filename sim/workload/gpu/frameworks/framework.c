@@ -17,6 +17,8 @@ static const struct framework_set_info sets[] = {
     [FRAMEWORK_MPS] =
         {"mps", "2.1 to 2.9",
          "a guess: the kernels behind PyTorch's MPS are closed; versions are PyTorch's, and those up to 2.4 stand for macOS 14"},
+    [FRAMEWORK_MFA] = {"mfa", "2024-08",
+                       "as the Metal kernels of metal-flash-attention: blocks by family, cores and size, known from its source"},
     [FRAMEWORK_GGML] = {"ggml", "2023-11 to 2026-01",
                         "as the Metal kernels of ggml (llama.cpp): versions are months of its builds, known from its source"},
 };
@@ -26,6 +28,7 @@ static const struct {
 } versions[ARRAY_COUNT(sets)] = {
     [FRAMEWORK_MLX] = {framework_version(0, 0, 6), framework_version(0, 30, 1)},
     [FRAMEWORK_MPS] = {framework_version(2, 1, 0), framework_version(2, 9, 0)},
+    [FRAMEWORK_MFA] = {framework_version(2024, 8, 0), framework_version(2024, 8, 0)},
     [FRAMEWORK_GGML] = {framework_version(2023, 11, 0), framework_version(2026, 1, 0)},
 };
 
@@ -82,12 +85,18 @@ static char letter_of(const char *chip_name)
     return strstr(chip_name, "Ultra") ? 'd' : strstr(chip_name, "Max") || strstr(chip_name, "Pro") ? 's' : 'g';
 }
 
+static unsigned family_of(const char *chip_name)
+{
+    const unsigned generation = *chip_name == 'M' ? (unsigned)strtoul(chip_name + 1, NULL, 10) : 1;
+    return generation < 2 ? 7 : generation < 3 ? 8 : 9;
+}
+
 bool framework_choose(const char *text, const char *chip_name, struct framework_choice *choice, struct orch_error *error)
 {
     const size_t length = strcspn(text, "@");
     struct suggest s;
     char word[64], phrase[96];
-    *choice = (struct framework_choice){.letter = letter_of(chip_name)};
+    *choice = (struct framework_choice){.letter = letter_of(chip_name), .family = family_of(chip_name)};
     if (!find_set(text, length, &choice->set)) {
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
         suggest_start(&s, word);
@@ -115,7 +124,7 @@ void framework_describe(const struct framework_choice *choice, char text[FRAMEWO
     const uint32_t v = choice->version;
     if (choice->set == FRAMEWORK_ORCHARD)
         snprintf(text, FRAMEWORK_TEXT_BYTES, "orchard");
-    else if (choice->set == FRAMEWORK_GGML)
+    else if (choice->set == FRAMEWORK_GGML || choice->set == FRAMEWORK_MFA)
         snprintf(text, FRAMEWORK_TEXT_BYTES, "%s@%u-%02u", sets[choice->set].name, v >> 16, v >> 8 & 255);
     else
         snprintf(text, FRAMEWORK_TEXT_BYTES, "%s@%u.%u.%u", sets[choice->set].name, v >> 16, v >> 8 & 255, v & 255);
@@ -139,11 +148,17 @@ static const struct operator_rule {
       "result"},
      mlx_reduce},
     {{FRAMEWORK_MLX, "conv2d", "f32 f16",
-      "images N H W C, weights O R S C: unfolded and multiplied, or implicit products, by version and channels"},
+      "images N H W C, weights O R S C: unfolded and multiplied, implicit products, or Winograd's method, by version and size"},
      mlx_conv2d},
     {{FRAMEWORK_MLX, "softmax", "f32 f16", "rows of up to 4096 in registers, longer ones in two passes"}, mlx_softmax},
     {{FRAMEWORK_MLX, "concat", "f32 f16", "a copy for each array, one element a thread"}, mlx_concat},
     {{FRAMEWORK_MLX, "copy", "f32 f16", "as elementwise"}, mlx_copy},
+    {{FRAMEWORK_MLX, "attention", "f32 f16",
+      "fused, from 0.24: up to 8 queries a threadgroup each, more in rows of 32; heads of 64, 96, 128 and 256, or 64, 80 and "
+      "128"},
+     mlx_attention},
+    {{FRAMEWORK_MLX, "cache-attention", "f32 f16", "as attention; long caches in 32 parts, by kind of chip and shared heads"},
+     mlx_cache_attention},
     /* MPSGraph compiles its kernels when it meets a graph, and nobody has published them: a guess, marked as one wherever it
        runs. */
     {{FRAMEWORK_MPS, "elementwise", "f32 f16", "guess: as MLX's newest"}, mlx_elementwise},
@@ -160,6 +175,9 @@ static const struct operator_rule {
      mps_softmax},
     {{FRAMEWORK_MPS, "concat", "f32 f16", "guess: as MLX's newest"}, mlx_concat},
     {{FRAMEWORK_MPS, "copy", "f32 f16", "guess: as MLX's newest"}, mlx_copy},
+    {{FRAMEWORK_MFA, "gemm", "f32 f16",
+      "up to M2 48 x 48 or 32 x 32 by four simdgroups through threadgroup memory, from M3 on 32 x 32 by one, read in place"},
+     mfa_gemm},
     {{FRAMEWORK_GGML, "gemm", "f16", "mul_mm: 64 rows of weights x 32 tokens; weights in rows (tb=1), one token as mul_mv"},
      ggml_gemm},
     {{FRAMEWORK_GGML, "gemv", "f32 f16 q4_0 q8_0 q4_k q6_k",
@@ -205,9 +223,12 @@ static bool has_none(const struct framework_choice *choice, const struct gpu_lib
     orch_fail(error, ORCH_USAGE, ORCH_OPTION("kernels") " %s: there is no %s in %s; there is", name, library->request.info->name,
               gpu_type_name(library->request.type));
     const char *comma = " ";
-    for (size_t i = 0; i < ARRAY_COUNT(operators); i++, comma = ", ")
-        if (operators[i].info.set == choice->set)
-            orch_fail_more(error, "%s%s (%s)", comma, operators[i].info.name, operators[i].info.precisions);
+    for (size_t i = 0; i < ARRAY_COUNT(operators); i++) {
+        if (operators[i].info.set != choice->set)
+            continue;
+        orch_fail_more(error, "%s%s (%s)", comma, operators[i].info.name, operators[i].info.precisions);
+        comma = ", ";
+    }
     return false;
 }
 

@@ -12,12 +12,13 @@
 
 #define FRAMEWORK_TEXT_BYTES 32
 
-enum framework_set { FRAMEWORK_ORCHARD, FRAMEWORK_MLX, FRAMEWORK_MPS, FRAMEWORK_GGML };
+enum framework_set { FRAMEWORK_ORCHARD, FRAMEWORK_MLX, FRAMEWORK_MPS, FRAMEWORK_MFA, FRAMEWORK_GGML };
 
 struct framework_choice {
     enum framework_set set;
     uint32_t version; /* of three numbers: 0.20.1 is 0x00001401 (framework_version) */
     char letter;      /* last letter of Metal's name of the GPU: g (M1), s (M1 Pro, M1 Max), d (M1 Ultra) */
+    unsigned family;  /* of Metal: 7 (M1), 8 (M2), 9 (M3, M4) */
 };
 
 /* Reads "mlx@0.20", "ggml@2023-11", "mlx" (the newest version that is known), "orchard". */

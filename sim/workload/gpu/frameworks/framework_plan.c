@@ -175,7 +175,7 @@ void plan_buffer(struct framework_plan *p, unsigned buffer)
 }
 
 /* Where the numbers are is known at the end, when there are no more buffers. */
-void plan_numbers(struct framework_plan *p, const void *bytes, size_t size)
+void plan_table(struct framework_plan *p, const void *bytes, size_t size)
 {
     const size_t room = (size + NUMBER_ALIGNMENT - 1) / NUMBER_ALIGNMENT * NUMBER_ALIGNMENT;
     struct abi_arg *const a = next_argument(p, (struct gpu_library_place){GPU_KERNEL_BUFFERS, p->number_bytes});
@@ -191,7 +191,15 @@ void plan_numbers(struct framework_plan *p, const void *bytes, size_t size)
     memset(grown + p->number_bytes, 0, room);
     memcpy(grown + p->number_bytes, bytes, size);
     p->number_bytes += room;
-    a->constant = true;
+}
+
+void plan_numbers(struct framework_plan *p, const void *bytes, size_t size)
+{
+    plan_table(p, bytes, size);
+    if (!p->failed) {
+        struct abi_kernel *const k = &p->library->step[p->library->kernel.steps - 1];
+        k->arg[k->args - 1].constant = true;
+    }
 }
 
 /* ---- the plan ---- */
@@ -261,6 +269,9 @@ bool framework_plan_run(const struct framework_choice *choice, struct gpu_librar
     const bool ok = rule(&p) && complete(&p) && place_numbers(&p);
     free(p.number);
     const size_t length = strlen(library->text);
-    snprintf(library->text + length, sizeof library->text - length, " %s-%c", name, choice->letter);
+    if (choice->set == FRAMEWORK_MFA)
+        snprintf(library->text + length, sizeof library->text - length, " %s-%u", name, choice->family);
+    else
+        snprintf(library->text + length, sizeof library->text - length, " %s-%c", name, choice->letter);
     return ok;
 }

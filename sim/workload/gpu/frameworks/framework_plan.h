@@ -49,6 +49,8 @@ void plan_launch_groups(struct framework_plan *plan, struct plan_size groups, st
 void plan_holds_more(struct framework_plan *plan);
 void plan_buffer(struct framework_plan *plan, unsigned buffer);
 void plan_buffer_at(struct framework_plan *plan, unsigned buffer, uint64_t offset_bytes);
+/* Numbers that the kernel reads from device memory, as an argument of their own. */
+void plan_table(struct framework_plan *plan, const void *bytes, size_t size);
 void plan_numbers(struct framework_plan *plan, const void *bytes, size_t size);
 #define plan_number(plan, ...) plan_numbers(plan, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}))
 
@@ -87,10 +89,13 @@ bool mlx_reduce(struct framework_plan *plan);
 bool mlx_softmax(struct framework_plan *plan);
 bool mlx_concat(struct framework_plan *plan);
 bool mlx_conv2d(struct framework_plan *plan);
+bool mlx_attention(struct framework_plan *plan);
+bool mlx_cache_attention(struct framework_plan *plan);
 bool mps_gemm(struct framework_plan *plan);
 bool mps_reduce(struct framework_plan *plan);
 bool mps_softmax(struct framework_plan *plan);
 bool mps_conv2d(struct framework_plan *plan);
+bool mfa_gemm(struct framework_plan *plan);
 bool ggml_gemm(struct framework_plan *plan);
 bool ggml_gemv(struct framework_plan *plan);
 bool ggml_rmsnorm(struct framework_plan *plan);
@@ -108,6 +113,17 @@ bool mlx_conv2d_to(struct framework_plan *plan, unsigned out);
 
 /* Places of the largest ("argmax") or smallest: a threadgroup of at least so many threads a result, four elements a thread. */
 void mlx_places(struct framework_plan *plan, const char *op, bool along_rows, unsigned least);
+
+/* Of each of a batch, c (m x n) = a (m x k) times b (k x n), as a part of another operator. */
+bool mlx_products(struct framework_plan *plan, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, unsigned a, unsigned b,
+                  unsigned c);
+
+/* Convolutions of 3 x 3 by Winograd's method: images N H W C, weights O 3 3 C. */
+struct mlx_winograd {
+    uint64_t images, channels, height, width, filters, pad;
+    unsigned image, weights, out; /* buffers */
+};
+bool mlx_winograd(struct framework_plan *plan, const struct mlx_winograd *conv);
 
 /* c (m x n) = a (m x k) times the rows of b (n x k), as a part of another operator. */
 bool mlx_product_nt(struct framework_plan *plan, uint64_t m, uint64_t n, uint64_t k, unsigned a, unsigned b, unsigned c);

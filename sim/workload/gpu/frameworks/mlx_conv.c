@@ -164,11 +164,12 @@ bool mlx_conv2d_to(struct framework_plan *p, unsigned out)
     c.out_width = (c.width + 2 * c.pad - c.columns) / c.stride + 1;
     c.pixels = c.images * c.out_height * c.out_width;
     c.taps = c.rows * c.columns;
-    if (is_winograd(&c))
-        return plan_refuse(p, "conv2d of these channels is done by Winograd's method, which is not among these kernels");
     plan_channels_last(p, IMAGE, c.images, c.channels, c.height * c.width);
     plan_channels_last(p, WEIGHTS, c.filters, c.channels, c.taps);
     if (out == OUT)
         plan_channels_last(p, out, c.images, c.filters, c.out_height * c.out_width);
+    if (is_winograd(&c))
+        return mlx_winograd(
+            p, &(struct mlx_winograd){c.images, c.channels, c.height, c.width, c.filters, c.pad, IMAGE, WEIGHTS, out});
     return choose(&c) && !p->failed;
 }

@@ -1,0 +1,307 @@
+// Products as metal-flash-attention multiplies them: framework-kernels.md, section 15.
+//
+// Up to Apple8 a threadgroup of 2 x 2 simdgroups computes BM x BN of the result, each simdgroup a quarter that lies together. For each BK
+// of k a block of both operands is copied to threadgroup memory; there the original has a copy engine do it, for which no public
+// instruction is known, and here all threads copy. On Apple9 a simdgroup alone computes 32 x 32 and reads its matrices where they
+// are; only what is left of k passes through threadgroup memory. A block over the lower or right edge moves back inside,
+// unless it adds to what its neighbour has written there.
+#include <metal_simdgroup_matrix>
+#include <metal_stdlib>
+using namespace metal;
+
+struct gemm_sizes {
+    uint m, n, k;
+    uint lda, ldb, ldc;             // elements from one row to the next, as they are stored
+    uint batch_a, batch_b, batch_c; // from one matrix of a batch to the next
+};
+
+// The rows and columns of an 8x8 matrix that a lane holds: one row, two columns from an even one on.
+static ushort2 place_of(ushort lane)
+{
+    const ushort quad = lane / 4;
+    return ushort2((quad & 2) * 2 + lane % 2 * 2, (quad & 4) + lane / 2 % 4);
+}
+
+// Where a block of `size` begins that was to begin at `from`, when `part` is what a simdgroup has of it.
+static uint inside(uint from, uint all, uint size, uint part)
+{
+    const uint over = all % part;
+    return all >= size && over && from + size > all ? from - (part - over) : from;
+}
+
+// One thread's share of copying ROWS x COLUMNS: four neighbours at a time, neighbouring threads beside one another, so that a
+// simdgroup touches few lines. Threads go down by a power of two; those for which it leaves nothing do nothing.
+template <typename T, uint ROWS, uint COLUMNS, uint PITCH, uint THREADS>
+struct block_copy {
+    static constant constexpr uint ACROSS = COLUMNS / 4, MOST = THREADS / ACROSS, DOWN = MOST >= 16 ? 16 : MOST >= 8 ? 8 : 4;
+    static constant constexpr uint TURNS = ROWS / DOWN;
+    T piece[TURNS][4];
+    uint row, column;
+
+    void begin(uint thread_index)
+    {
+        row = thread_index / ACROSS;
+        column = thread_index % ACROSS * 4;
+    }
+    void load(device const T *from, uint stride)
+    {
+        device const T *const get = from + row * stride + column;
+        if (row >= DOWN)
+            return;
+#pragma unroll
+        for (uint i = 0; i < TURNS; i++) {
+            device const T *const line = get + i * DOWN * stride;
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                piece[i][e] = line[e];
+        }
+    }
+    void store(threadgroup T *block)
+    {
+        threadgroup T *const put = block + row * PITCH + column;
+        if (row >= DOWN)
+            return;
+#pragma unroll
+        for (uint i = 0; i < TURNS; i++)
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                put[i * DOWN * PITCH + e] = piece[i][e];
+    }
+    // A block that is not there as a whole: what lies outside counts as zero.
+    void edge(threadgroup T *block, device const T *from, uint stride, uint rows, uint columns)
+    {
+        const uint there = column < columns ? min(4u, columns - column) : 0;
+        if (row >= DOWN)
+            return;
+#pragma unroll 1
+        for (uint i = row; i < ROWS; i += DOWN) {
+            threadgroup T *const put = block + i * PITCH + column;
+            device const T *const get = from + i * stride + column;
+            T few[4];
+            if (i < rows && there == 4) {
+#pragma unroll
+                for (uint e = 0; e < 4; e++)
+                    few[e] = get[e];
+            } else {
+#pragma unroll
+                for (uint e = 0; e < 4; e++)
+                    few[e] = i < rows && e < there ? get[e] : (T)0;
+            }
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                put[e] = few[e];
+        }
+    }
+};
+
+template <typename T, typename SUM, uint TM, uint TN, bool TA, bool TB>
+struct quarter {
+    typedef simdgroup_matrix<T, 8, 8> operand;
+    typedef simdgroup_matrix<SUM, 8, 8> result;
+    result sum[TM][TN];
+
+    // Eight of k. The operands are at the lane's place of their first matrices.
+    template <typename FROM>
+    void step(FROM a, uint pitch_a, FROM b, uint pitch_b)
+    {
+        operand left[TM], right[TN];
+#pragma unroll
+        for (uint i = 0; i < TM; i++) {
+            const FROM line = TA ? a + i * 8 : a + i * 8 * pitch_a;
+            left[i].thread_elements()[0] = line[0];
+            left[i].thread_elements()[1] = TA ? line[pitch_a] : line[1];
+        }
+#pragma unroll
+        for (uint j = 0; j < TN; j++)
+#pragma unroll
+            for (uint e = 0; e < 2; e++)
+                right[j].thread_elements()[e] = TB ? b[(j * 8 + e) * pitch_b] : b[j * 8 + e];
+#pragma unroll
+        for (uint i = 0; i < TM; i++)
+#pragma unroll
+            for (uint j = 0; j < TN; j++)
+                simdgroup_multiply_accumulate(sum[i][j], left[i], right[j], sum[i][j]);
+    }
+    // Results outside are neither read nor written; `whole` says that there are none.
+    void begin(device const T *c, uint ldc, bool whole, uint rows, uint columns, bool adds)
+    {
+#pragma unroll
+        for (uint i = 0; i < TM; i++)
+#pragma unroll
+            for (uint j = 0; j < TN; j++)
+                sum[i][j] = result(0);
+        if (!adds)
+            return;
+        if (whole) {
+#pragma unroll
+            for (uint i = 0; i < TM; i++) {
+                device const T *const line = c + i * 8 * ldc;
+#pragma unroll
+                for (uint j = 0; j < TN; j++)
+#pragma unroll
+                    for (uint e = 0; e < 2; e++)
+                        sum[i][j].thread_elements()[e] = (SUM)line[j * 8 + e];
+            }
+            return;
+        }
+#pragma unroll
+        for (uint i = 0; i < TM; i++)
+#pragma unroll
+            for (uint j = 0; j < TN; j++)
+#pragma unroll
+                for (uint e = 0; e < 2; e++)
+                    if (i * 8 < rows && j * 8 + e < columns)
+                        sum[i][j].thread_elements()[e] = (SUM)c[i * 8 * ldc + j * 8 + e];
+    }
+    void end(device T *c, uint ldc, bool whole, uint rows, uint columns)
+    {
+#pragma unroll
+        for (uint i = 0; i < TM; i++) {
+            device T *const line = c + i * 8 * ldc;
+#pragma unroll
+            for (uint j = 0; j < TN; j++) {
+                const T first = (T)sum[i][j].thread_elements()[0], second = (T)sum[i][j].thread_elements()[1];
+                if (whole) {
+                    line[j * 8] = first;
+                    line[j * 8 + 1] = second;
+                } else if (i * 8 < rows) {
+                    if (j * 8 < columns)
+                        line[j * 8] = first;
+                    if (j * 8 + 1 < columns)
+                        line[j * 8 + 1] = second;
+                }
+            }
+        }
+    }
+};
+
+// From the lane's row and column on, what there is of the result.
+static uint left_of(uint all, uint from)
+{
+    return from < all ? all - from : 0;
+}
+
+#define ARGUMENTS(T) \
+    device const T *a [[buffer(0)]], device const T *b [[buffer(1)]], device T *c [[buffer(2)]], \
+        constant gemm_sizes &s [[buffer(3)]], uint3 group [[threadgroup_position_in_grid]], \
+        ushort simdgroup [[simdgroup_index_in_threadgroup]], ushort lane [[thread_index_in_simdgroup]]
+
+template <typename T, typename SUM, uint BM, uint BN, uint BK, uint PITCH_A, uint PITCH_B, bool TA, bool TB, bool ADDS>
+[[kernel, max_total_threads_per_threadgroup(128)]] void copied(ARGUMENTS(T))
+{
+    constexpr uint ROWS_A = TA ? BK : BM, ROWS_B = TB ? BN : BK, M = BM / 2, N = BN / 2;
+    threadgroup T block_a[ROWS_A * PITCH_A];
+    threadgroup T block_b[ROWS_B * PITCH_B];
+    const uint thread_index = simdgroup * 32 + lane;
+    const uint row0 = ADDS ? group.y * BM : inside(group.y * BM, s.m, BM, M);
+    const uint column0 = ADDS ? group.x * BN : inside(group.x * BN, s.n, BN, N);
+    const uint rows = min(BM, s.m - row0), columns = min(BN, s.n - column0);
+    const ushort2 at = place_of(lane);
+    const uint row = simdgroup / 2 * M, column = simdgroup % 2 * N;
+    // what this one would compute lies outside, or is another threadgroup's
+    const bool works = group.y * BM + row < s.m && group.x * BN + column < s.n;
+    quarter<T, SUM, M / 8, N / 8, TA, TB> q;
+    a += (ulong)group.z * s.batch_a + (TA ? row0 : row0 * s.lda);
+    b += (ulong)group.z * s.batch_b + (TB ? column0 * s.ldb : column0);
+    c += (ulong)group.z * s.batch_c + (row0 + row + at.y) * s.ldc + column0 + column + at.x;
+    const uint rest_m = works ? left_of(rows, row + at.y) : 0, rest_n = left_of(columns, column + at.x);
+    const bool whole = rows == BM && columns == BN;
+    q.begin(c, s.ldc, whole, rest_m, rest_n, ADDS);
+    threadgroup const T *const get_a = block_a + (TA ? at.x * PITCH_A + row + at.y : (row + at.y) * PITCH_A + at.x);
+    threadgroup const T *const get_b = block_b + (TB ? (column + at.x) * PITCH_B + at.y : at.y * PITCH_B + column + at.x);
+    block_copy<T, ROWS_A, TA ? BM : BK, PITCH_A, 128> copy_a;
+    block_copy<T, ROWS_B, TB ? BK : BN, PITCH_B, 128> copy_b;
+    copy_a.begin(thread_index);
+    copy_b.begin(thread_index);
+    for (uint first = 0; first < s.k; first += BK) {
+        const uint deep = min(BK, s.k - first);
+        if (whole && deep == BK) {
+            copy_a.load(a, s.lda);
+            copy_b.load(b, s.ldb);
+            copy_a.store(block_a);
+            copy_b.store(block_b);
+        } else {
+            copy_a.edge(block_a, a, s.lda, TA ? deep : rows, TA ? rows : deep);
+            copy_b.edge(block_b, b, s.ldb, TB ? columns : deep, TB ? deep : columns);
+        }
+        a += TA ? BK * s.lda : BK;
+        b += TB ? BK : BK * s.ldb;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (works) {
+#pragma unroll
+            for (uint k = 0; k < BK; k += 8)
+                if (k < deep)
+                    q.step(get_a + (TA ? k * PITCH_A : k), PITCH_A, get_b + (TB ? k : k * PITCH_B), PITCH_B);
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    q.end(c, s.ldc, whole, rest_m, rest_n);
+}
+
+template <typename T, typename SUM, bool TA, bool TB, bool ADDS>
+[[kernel, max_total_threads_per_threadgroup(32)]] void direct(ARGUMENTS(T))
+{
+    constexpr uint SIZE = 32;
+    threadgroup T block_a[SIZE * 8];
+    threadgroup T block_b[SIZE * 8];
+    const uint row0 = ADDS ? group.y * SIZE : inside(group.y * SIZE, s.m, SIZE, SIZE);
+    const uint column0 = ADDS ? group.x * SIZE : inside(group.x * SIZE, s.n, SIZE, SIZE);
+    const uint rows = min(SIZE, s.m - row0), columns = min(SIZE, s.n - column0);
+    const ushort2 at = place_of(lane);
+    quarter<T, SUM, 4, 4, TA, TB> q;
+    a += (ulong)group.z * s.batch_a + (TA ? row0 : row0 * s.lda);
+    b += (ulong)group.z * s.batch_b + (TB ? column0 * s.ldb : column0);
+    c += (ulong)group.z * s.batch_c + (row0 + at.y) * s.ldc + column0 + at.x;
+    const uint rest_m = left_of(rows, at.y), rest_n = left_of(columns, at.x);
+    const bool whole = rows == SIZE && columns == SIZE;
+    q.begin(c, s.ldc, whole, rest_m, rest_n, ADDS);
+    // a result of less than a block is read through threadgroup memory as a whole
+    const uint in_place = whole ? s.k / 8 * 8 : 0;
+    device const T *get_a = a + (TA ? at.x * s.lda + at.y : at.y * s.lda + at.x);
+    device const T *get_b = b + (TB ? at.x * s.ldb + at.y : at.y * s.ldb + at.x);
+    for (uint k = 0; k < in_place; k += 8) {
+        q.step(get_a, s.lda, get_b, s.ldb);
+        get_a += TA ? 8 * s.lda : 8;
+        get_b += TB ? 8 : 8 * s.ldb;
+    }
+    constexpr uint PITCH_A = TA ? SIZE : 8, PITCH_B = TB ? 8 : SIZE;
+    block_copy<T, TA ? 8 : SIZE, PITCH_A, PITCH_A, 32> copy_a;
+    block_copy<T, TB ? SIZE : 8, PITCH_B, PITCH_B, 32> copy_b;
+    copy_a.begin(lane);
+    copy_b.begin(lane);
+    for (uint k = in_place; k < s.k; k += 8) {
+        const uint deep = min(8u, s.k - k);
+        copy_a.edge(block_a, a + (TA ? k * s.lda : k), s.lda, TA ? deep : rows, TA ? rows : deep);
+        copy_b.edge(block_b, b + (TB ? k : k * s.ldb), s.ldb, TB ? columns : deep, TB ? deep : columns);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        q.step((threadgroup const T *)block_a + (TA ? at.x * PITCH_A + at.y : at.y * PITCH_A + at.x), PITCH_A,
+               (threadgroup const T *)block_b + (TB ? at.x * PITCH_B + at.y : at.y * PITCH_B + at.x), PITCH_B);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    q.end(c, s.ldc, whole, rest_m, rest_n);
+}
+
+#define TYPES(T) device const T *, device const T *, device T *, constant gemm_sizes &, uint3, ushort, ushort
+#define COPIED(name, T, ...) template [[host_name(name)]] kernel void copied<T, __VA_ARGS__>(TYPES(T));
+#define DIRECT(name, T, ...) template [[host_name(name)]] kernel void direct<T, __VA_ARGS__>(TYPES(T));
+#define BLOCK(T, SUM, B, K, AN, AT, BN, BT) \
+    COPIED("mfa_gemm_nn_" #T "_" #B "x" #B "x" #K, T, SUM, B, B, K, AN, BN, false, false, false) \
+    COPIED("mfa_gemm_nt_" #T "_" #B "x" #B "x" #K, T, SUM, B, B, K, AN, BT, false, true, false) \
+    COPIED("mfa_gemm_tn_" #T "_" #B "x" #B "x" #K, T, SUM, B, B, K, AT, BN, true, false, false) \
+    COPIED("mfa_gemm_tt_" #T "_" #B "x" #B "x" #K, T, SUM, B, B, K, AT, K, true, true, false) \
+    COPIED("mfa_gemm_add_nn_" #T "_" #B "x" #B "x" #K, T, SUM, B, B, K, AN, BN, false, false, true) \
+    COPIED("mfa_gemm_add_nt_" #T "_" #B "x" #B "x" #K, T, SUM, B, B, K, AN, BT, false, true, true)
+#define DIRECTS(T, SUM) \
+    DIRECT("mfa_gemm_nn_" #T "_direct", T, SUM, false, false, false) \
+    DIRECT("mfa_gemm_nt_" #T "_direct", T, SUM, false, true, false) \
+    DIRECT("mfa_gemm_tn_" #T "_direct", T, SUM, true, false, false) \
+    DIRECT("mfa_gemm_tt_" #T "_direct", T, SUM, true, true, false) \
+    DIRECT("mfa_gemm_add_nn_" #T "_direct", T, SUM, false, false, true) \
+    DIRECT("mfa_gemm_add_nt_" #T "_direct", T, SUM, false, true, true)
+
+BLOCK(float, float, 48, 24, 24, 52, 48, 28)
+BLOCK(float, float, 32, 32, 32, 32, 32, 32)
+BLOCK(half, half, 48, 32, 32, 48, 48, 32)
+BLOCK(half, half, 32, 32, 32, 32, 32, 32)
+DIRECTS(float, float)
+DIRECTS(half, half)
