@@ -34,7 +34,7 @@ enum a64_form {
     X(FP_FMA, fp_fma) X(FP_DIV, fp_div) X(FP_DIV_S, fp_div_s) X(FP_DIV_H, fp_div_h) X(FP_SQRT, fp_sqrt) \
     X(FP_SQRT_D, fp_sqrt_d) X(FP_CVT, fp_cvt) X(FP_CMP, fp_cmp) X(FP_MINMAX, fp_minmax) X(FP_MOVE, fp_move) \
     X(FP_ESTIMATE, fp_estimate) X(V_INT, v_int) X(V_MUL, v_mul) X(V_PERM, v_perm) X(V_REDUCE, v_reduce) \
-    X(V_FROM_GPR, v_from_gpr) X(V_TO_GPR, v_to_gpr) X(CVT_TO_GPR, cvt_to_gpr) X(SYSTEM, system) X(AMX, amx)
+    X(V_FROM_GPR, v_from_gpr) X(V_MADE_GPR, v_made_gpr) X(V_TO_GPR, v_to_gpr) X(CVT_TO_GPR, cvt_to_gpr) X(SYSTEM, system) X(AMX, amx)
 /* clang-format on */
 
 enum a64_class {

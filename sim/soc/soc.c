@@ -195,6 +195,7 @@ static bool set_clocks(struct soc *soc, unsigned c, unsigned active, struct orch
         (cluster->has_amx && !chip_amx_clock_ghz(soc->chip, cluster->kind, active, &amx_ghz, error)))
         return false;
     mem_system_set_clock(soc->memory, c, cpu_ghz);
+    mem_system_set_busy(soc->memory, c, active);
     if (cluster->has_amx)
         amx_block_set_clock(soc->block[c], amx_ghz);
     for (unsigned i = 0; i < soc->core_count; i++) {

@@ -198,6 +198,25 @@ static void test_store_forwarding(void)
     check_near("partly covered", run(&p, &b.block, 5000, part).cycles / 5000, 1 + 1 + 4, 0.002);
 }
 
+/* A sum that goes through one place, or through two in turn. */
+static void test_store_renaming(void)
+{
+    struct cpu_params p = example_cpu();
+    const uint64_t one[4] = {0x1000, 0x1000, 0x1000, 0x1000}, two[4] = {0x1000, 0x1008, 0x1008, 0x1000};
+    struct example_block b;
+    example_block_init(&b, 0, 0x4000);
+    for (unsigned trip = 0; trip < 2; trip++) {
+        example_load(&b, A64_C_LOAD, 1, 2, 8);
+        example_add(&b, A64_C_INT, 1, 1, NONE);
+        example_store(&b, 1, 2, 8);
+    }
+    p.store_forward_cycles = 2;
+    check_near("forwarded", run(&p, &b.block, 5000, one).cycles / 10000, 1 + 1 + 2, 0.002);
+    p.store_rename = true;
+    check_near("renamed", run(&p, &b.block, 5000, one).cycles / 10000, 1, 0.002);
+    check_near("two places in turn", run(&p, &b.block, 5000, two).cycles / 10000, 1 + 1 + 2, 0.002);
+}
+
 /* ---- the interface ---- */
 
 static void test_work_by_amount(void)
@@ -316,6 +335,7 @@ static const struct suite_test tests[] = {
     {"pointer chase", test_pointer_chase},
     {"write-back does not wait for the load", test_writeback_does_not_wait_for_the_load},
     {"store forwarding", test_store_forwarding},
+    {"loads that only rename", test_store_renaming},
     {"work by amount", test_work_by_amount},
     {"advance stops at the limit", test_advance_stops_at_the_limit},
     {"clock change", test_clock_change},

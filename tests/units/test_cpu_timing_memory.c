@@ -166,6 +166,57 @@ static void test_write_rates(void)
     rig_free(&r);
 }
 
+/* Bytes per cycle that two cores store to their L1s, each to its own 16 KiB. */
+static double write_together(uint32_t busy, double store_bytes_per_cycle)
+{
+    const struct cpu_params cpu = example_cpu();
+    struct mem_params mem = example_mem();
+    mem.cluster[0].store_bytes_per_cycle = store_bytes_per_cycle;
+    const struct mem_port_params port = example_plain_port();
+    struct rig r = rig_with(&cpu, &mem, &port);
+    struct cpu_timing *const other = cpu_timing_create(&cpu, mem_port_open(r.system, &port, NULL), 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(other);
+    mem_system_set_busy(r.system, 0, busy);
+    struct example_block b;
+    example_block_init(&b, 0, 0x4000);
+    for (unsigned i = 0; i < 8; i++)
+        example_store(&b, A64_DEP_V0 + i, 0, 16);
+    struct cpu_trace trace[2] = {{0}, {0}};
+    for (uint64_t at = 0; at < 16 * 1024; at += 128)
+        for (unsigned core = 0; core < 2; core++) {
+            uint64_t address[8];
+            for (unsigned i = 0; i < 8; i++)
+                address[i] = 0x10000000 + core * 0x1000000 + at + 16 * i;
+            CU_ASSERT_TRUE_FATAL(example_trace_add(&trace[core], &b.block, address));
+        }
+    double start = 0, done = 0;
+    for (unsigned round = 0; round < 3; round++) { /* the first ones bring the lines into L1 */
+        start = done;
+        cpu_timing_restart(r.timing, start);
+        cpu_timing_restart(other, start);
+        cpu_timing_feed(r.timing, &trace[0]);
+        cpu_timing_feed(other, &trace[1]);
+        for (double limit = start; cpu_timing_pending(r.timing) || cpu_timing_pending(other); limit += 20) {
+            cpu_timing_advance(r.timing, limit);
+            cpu_timing_advance(other, limit);
+        }
+        done = fmax(cpu_timing_done_at(r.timing), cpu_timing_done_at(other));
+    }
+    cpu_timing_free(other);
+    rig_free(&r);
+    example_trace_free(&trace[0]);
+    example_trace_free(&trace[1]);
+    return 2 * 16 * 1024 / (done - start) / ghz;
+}
+
+static void test_cores_share_the_path_of_stores(void)
+{
+    check_rel("as many as each core can", write_together(2, 0), 64, 0.05);
+    check_rel("as many as all together may", write_together(2, 32), 32, 0.05);
+    check_rel("a narrower path", write_together(2, 16), 16, 0.05);
+    check_rel("a core by itself does not look at it", write_together(1, 32), 64, 0.05);
+}
+
 /* ---- remembered or not ---- */
 
 /* Two cores of one cluster, interleaved in small steps, share a narrow L2. */
@@ -224,5 +275,6 @@ static const struct suite_test tests[] = {
     {"the width of the L1", test_l1_width},
     {"write rates", test_write_rates},
     {"cores interleave", test_cores_interleave},
+    {"cores share the path of their stores", test_cores_share_the_path_of_stores},
 };
 SUITE_MAIN("cpu_timing_memory", tests)

@@ -46,6 +46,7 @@ struct cpu_timing *cpu_timing_create(const struct cpu_params *params, struct mem
     t->memo_on = true;
     t->mispredict_cycles = whole(params->mispredict_cycles);
     t->forward_cycles = whole(params->store_forward_cycles);
+    t->store_cycles = whole(params->cls[A64_C_STORE].latency_cycles);
     const double gain = params->cls[A64_C_LOAD].latency_cycles - params->load_to_load_cycles;
     t->pointer_gain = params->load_to_load_cycles > 0.0 ? whole(gain < 255.0 ? gain : 255.0) : 0;
     set_clock(t, params->clock_ghz);

@@ -83,6 +83,7 @@ void cpu_board_reset(struct cpu_timing *t, uint64_t now)
     memset(b->stall, 0, sizeof b->stall);
     memset(b->open, 0, sizeof b->open);
     memset(t->forward, 0, CPU_FORWARDS * sizeof t->forward[0]);
+    t->youngest = (struct cpu_youngest){0};
     memset(t->amx_line, 0, sizeof t->amx_line);
     t->amx_pending = false;
     b->now = b->last_retire = b->calendar_far = now;
@@ -236,6 +237,15 @@ static void place_sync(struct cpu_timing *t, struct placing *p)
     p->why = CPU_STALL_AMX;
 }
 
+/* Whether a load of a general register only renames the one that a store has put there. M1 does so in a loop over one place, not
+ * when two places take turns (krrishnarraj/clpeak src/cpu/microarch.cpp): so the place must have been stored to twice. */
+static bool is_renamed(const struct cpu_timing *t, const struct cpu_op *op, uint64_t addr)
+{
+    const struct cpu_youngest *const y = &t->youngest;
+    return t->params.store_rename && (op->kind & (CPU_OP_POINTER | CPU_OP_WRITEBACK)) == CPU_OP_POINTER && y->again &&
+           y->addr == addr && y->bytes == op->bytes;
+}
+
 static void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, uint64_t pc)
 {
     const struct cpu_op *op = p->op;
@@ -248,7 +258,7 @@ static void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, u
     const struct cpu_forward *f = cpu_forward_find(t, addr, op->bytes, at);
     if (f && addr >= f->addr && addr + op->bytes <= f->addr + f->bytes) {
         t->clean = false;
-        p->complete = later(at, f->data_cycle) + t->forward_cycles;
+        p->complete = later(at + t->l1_cycles, f->data_cycle + t->forward_cycles);
         if (f->data_cycle > at)
             cause = p->why = CPU_STALL_DEPENDENCY;
     } else {
@@ -265,12 +275,17 @@ static void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, u
     }
     p->complete += op->latency;
     write_registers(b, p, cause, op->kind & CPU_OP_POINTER ? (uint8_t)t->pointer_gain : 0);
+    if (f && op->dst[0] != CPU_REG_NONE && is_renamed(t, op, addr)) {
+        b->ready[op->dst[0]] = later(p->dispatched, f->data_cycle - t->store_cycles);
+        b->early[op->dst[0]] = 0;
+    }
 }
 
 /* ---- stores ---- */
 
 static void remember_store(struct cpu_timing *t, uint64_t addr, uint32_t bytes, uint64_t data, uint64_t commit)
 {
+    cpu_store_next(t, addr, bytes);
     for (uint64_t g = addr >> 4; g <= (addr + bytes - 1) >> 4; g++)
         t->forward[g % CPU_FORWARDS] = (struct cpu_forward){g + 1, addr, data, commit, bytes};
 }

@@ -17,6 +17,7 @@
 struct undo {
     unsigned forwards, lines;
     bool amx_pending;
+    struct cpu_youngest youngest;
     struct undo_forward {
         struct cpu_forward *place;
         struct cpu_forward was;
@@ -46,6 +47,7 @@ static void repeat_forwards(struct cpu_timing *t, const struct cpu_memo_access *
                             struct undo *undo)
 {
     const uint64_t start = t->board.now, commit = start + a->when + cycles + 1;
+    cpu_store_next(t, addr, a->bytes);
     for (uint64_t g = addr >> 4; g <= (addr + a->bytes - 1) >> 4; g++) {
         struct cpu_forward *place = &t->forward[g % CPU_FORWARDS];
         undo->forward[undo->forwards++] = (struct undo_forward){place, *place};
@@ -71,6 +73,7 @@ static void take_back(struct cpu_timing *t, struct undo *undo)
     while (undo->lines--)
         *undo->line[undo->lines].place = undo->line[undo->lines].was;
     t->amx_pending = undo->amx_pending;
+    t->youngest = undo->youngest;
 }
 
 /* Repeats all accesses of a block as when it was placed. NULL when something went differently; up to there the block went as
@@ -81,6 +84,7 @@ static const struct end *repeat_accesses(struct cpu_timing *t, const struct cpu_
     struct undo undo;
     undo.forwards = undo.lines = 0;
     undo.amx_pending = t->amx_pending;
+    undo.youngest = t->youngest;
     while (path->step) {
         const struct cpu_memo_access *a = &path->step->access;
         const uint64_t operand = *address++;

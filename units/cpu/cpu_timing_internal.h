@@ -96,6 +96,13 @@ struct cpu_forward {
     uint32_t bytes;
 };
 
+/* The last store, and whether the one before it wrote the same bytes. */
+struct cpu_youngest {
+    uint64_t addr;
+    uint32_t bytes;
+    bool again;
+};
+
 /* Lines that AMX stores may not have written yet. */
 #define CPU_AMX_LINES 256
 
@@ -155,7 +162,7 @@ struct cpu_timing {
     uint64_t base_cycle, start_cycle;
     double base_ns, ns_per_cycle; /* time of a cycle: base_ns + (cycle - base_cycle) * ns_per_cycle */
     uint32_t l1_cycles;           /* latency of a plain load that hits */
-    uint32_t mispredict_cycles, forward_cycles, pointer_gain;
+    uint32_t mispredict_cycles, forward_cycles, store_cycles, pointer_gain; /* store_cycles: from its issue to its data */
     uint8_t capacity[CPU_CALENDAR_GROUPS];
     uint8_t parent[CPU_CALENDAR_GROUPS];                     /* whose places the work of a group takes as well */
     uint8_t chain[CPU_CALENDAR_GROUPS][CPU_CALENDAR_GROUPS]; /* per group: 1 for itself and those above it */
@@ -163,6 +170,7 @@ struct cpu_timing {
     struct cpu_board board;
     struct cpu_predict predict;
     struct cpu_forward *forward;
+    struct cpu_youngest youngest;
     uint64_t amx_line[CPU_AMX_LINES];
     bool amx_pending; /* some of them are set */
 
@@ -235,8 +243,13 @@ static inline uint64_t cpu_cycle_of(const struct cpu_timing *t, double ns)
 static inline struct cpu_answer cpu_ask(struct cpu_timing *t, uint64_t at, uint64_t addr, uint32_t bytes,
                                         enum mem_access_kind kind, uint64_t pc)
 {
-    const uint64_t hit = kind == MEM_ACCESS_LOAD ? at + t->l1_cycles : at;
-    const double ns = cpu_ns_of(t, at);
+    uint64_t hit = kind == MEM_ACCESS_LOAD ? at + t->l1_cycles : at;
+    double ns = cpu_ns_of(t, at);
+    if (kind != MEM_ACCESS_LOAD && t->port) {
+        const double turn_ns = mem_port_store_turn(t->port, ns, bytes);
+        if (turn_ns > ns)
+            hit = cpu_cycle_of(t, ns = turn_ns);
+    }
     if (!t->port || mem_port_l1_hit(t->port, ns, addr, bytes, kind != MEM_ACCESS_LOAD))
         return (struct cpu_answer){hit, MEM_L1};
     struct mem_reply reply;
@@ -281,6 +294,11 @@ static inline void cpu_board_advance(struct cpu_board *b, uint64_t to)
     }
     b->now = to;
     b->slots = 0;
+}
+
+static inline void cpu_store_next(struct cpu_timing *t, uint64_t addr, uint32_t bytes)
+{
+    t->youngest = (struct cpu_youngest){addr, bytes, t->youngest.addr == addr && t->youngest.bytes == bytes};
 }
 
 /* Returns the entry that covers a granule of [addr, addr+bytes) and is still under way at `cycle`, or NULL. */

@@ -8,6 +8,7 @@ bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, co
     if (params->die >= system->params.dies || params->clock_ghz <= 0.0)
         return false;
     mem_link_init(&cluster->l2_link, 0.0);
+    mem_link_init(&cluster->store_path, 0.0);
     mem_fabric_port_init(&cluster->fabric, params->fabric_gbps, params->die, (uint32_t)(cluster - system->cluster));
     mem_cluster_set_clock(cluster, params->clock_ghz);
     const uint64_t lines = (uint64_t)params->l2.kib * 1024 / MEM_LINE_BYTES;
@@ -33,6 +34,12 @@ void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz)
     cluster->params.clock_ghz = clock_ghz;
     cluster->l2_latency_ns = cluster->params.l2.latency_cycles / clock_ghz;
     mem_link_set_rate(&cluster->l2_link, cluster->params.l2.bytes_per_cycle * clock_ghz);
+    mem_link_set_rate(&cluster->store_path, cluster->params.store_bytes_per_cycle * clock_ghz);
+}
+
+void mem_cluster_set_busy(struct mem_cluster *cluster, uint32_t cores)
+{
+    cluster->stores_share = cores > 1 && cluster->params.store_bytes_per_cycle > 0.0;
 }
 
 /* Sends a dirty line to the memory side as soon as a buffer is free. Returns when the line has left the L2. */

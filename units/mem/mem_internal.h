@@ -47,8 +47,10 @@ struct mem_cluster {
     struct mem_cache l2;
     struct mem_later *later; /* touches of L2 that are noted and not made yet; NULL: none so far */
     double l2_latency_ns;
-    struct mem_link l2_link; /* the whole cache */
-    struct mem_slots misses; /* reads and write-backs in flight to the fabric */
+    struct mem_link l2_link;    /* the whole cache */
+    struct mem_link store_path; /* what cores that are busy together share for their stores */
+    bool stores_share;          /* several are, and the path has a limit */
+    struct mem_slots misses;    /* reads and write-backs in flight to the fabric */
     struct mem_fabric_port fabric;
     uint64_t writebacks;
     uint64_t l2_read_bytes, l2_write_bytes; /* since activity was last taken */
@@ -139,6 +141,14 @@ void mem_side_expect_soon(const struct mem_system *system, uint64_t line);
 bool mem_side_init(struct mem_system *system);
 void mem_side_release(struct mem_system *system);
 
+/* When a store of a core may go on, as far as the other cores of its cluster let it. */
+static inline double mem_port_store_turn(struct mem_port *port, double now_ns, uint32_t bytes)
+{
+    struct mem_cluster *const cluster = port->cluster;
+    return cluster && cluster->stores_share && !port->system->stopped ? mem_link_take(&cluster->store_path, now_ns, bytes)
+                                                                      : now_ns;
+}
+
 /* cluster.c. `path` is the requester's link to L2, or NULL for the L2's own prefetches. */
 struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, bool *was_prefetched);
 /* Takes a line from an L1 or a store: it is present and dirty afterwards. Of one that was absent and is not written as a whole,
@@ -164,6 +174,7 @@ static inline void mem_l2_touch(struct mem_cluster *cluster, uint32_t set, const
     mem_cache_touch(&cluster->l2, entry);
 }
 void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz);
+void mem_cluster_set_busy(struct mem_cluster *cluster, uint32_t cores);
 
 /* coherence.c. Called before a port reads a line beyond its L1: dirty copies in other L1s go down to their L2. */
 void mem_coherence_clean_l1s(struct mem_port *port, double now_ns, uint64_t line);

@@ -203,7 +203,7 @@ struct piece {
 };
 
 /* Absent as well when the line is there without a half that is wanted. */
-static struct mem_entry find_l1(const struct mem_port *port, const struct piece *p)
+static inline __attribute__((always_inline)) struct mem_entry find_l1(const struct mem_port *port, const struct piece *p)
 {
     struct mem_entry entry = mem_cache_find(&port->l1, p->line);
     if (entry.way && mem_line_lacks(*entry.flags, mem_port_halves(port, p->offset, p->bytes)))

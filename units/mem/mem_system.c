@@ -109,6 +109,12 @@ void mem_system_set_clock(struct mem_system *system, uint32_t cluster, double cl
             set_port_clock(system->port[i]);
 }
 
+void mem_system_set_busy(struct mem_system *system, uint32_t cluster, uint32_t cores)
+{
+    if (cluster < system->params.cluster_count)
+        mem_cluster_set_busy(&system->cluster[cluster], cores);
+}
+
 static void add_counters(struct mem_counters *into, const struct mem_counters *from)
 {
     for (int l = 0; l < MEM_LEVEL_COUNT; l++) {
@@ -269,6 +275,7 @@ static void restart_cluster(struct mem_cluster *cluster, double now_ns)
     mem_cache_settle(&cluster->l2, now_ns);
     mem_later_unlearn(cluster->later); /* what is known holds from a time on */
     mem_link_restart(&cluster->l2_link, now_ns);
+    mem_link_restart(&cluster->store_path, now_ns);
     mem_slots_restart(&cluster->misses, now_ns);
     mem_fabric_port_restart(&cluster->fabric, now_ns);
     cluster->writebacks = 0;

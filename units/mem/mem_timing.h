@@ -138,6 +138,8 @@ void mem_port_resume(struct mem_port *port, double now_ns);
 void mem_port_forget(struct mem_port *port);
 /* Sets the clock of a cluster and its cores' L1 (DVFS); latencies in cycles and widths in bytes per cycle follow it. */
 void mem_system_set_clock(struct mem_system *system, uint32_t cluster, double clock_ghz);
+/* How many cores of a cluster are busy at the same time; until told, one. */
+void mem_system_set_busy(struct mem_system *system, uint32_t cluster, uint32_t cores);
 /* Sets lossless compression: the share of every byte from and to DRAM that is moved (0..1; 1 = uncompressed). */
 void mem_system_set_compression(struct mem_system *system, double share);
 /* The latency of an L1 hit in ns, and the width of the L1 (bytes per cycle, 0 = no limit): for cpu_timing.h, whose load and store

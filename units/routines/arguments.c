@@ -82,6 +82,37 @@ void arguments_build_norm(const struct arguments_unit *unit, const struct routin
     arguments_norm(unit, &n, request, work);
 }
 
+void arguments_build_groupnorm(const struct arguments_unit *unit, const struct routine_request *request,
+                               struct routine_work *work)
+{
+    const int64_t *const v = request->value;
+    const int64_t groups = v[IMAGENORM_GROUPS], channels = v[IMAGE_C], pixels = v[IMAGE_H] * v[IMAGE_W];
+    const struct arguments_norm n = {.items = "groups of channels",
+                                     .rows = (uint64_t)(v[IMAGE_N] * groups),
+                                     .columns = (uint64_t)(channels / groups * pixels),
+                                     .centred = true,
+                                     .by_run = true,
+                                     .parameters = 2,
+                                     .each = pixels,
+                                     .count = channels,
+                                     .eps = request->decimal[IMAGENORM_EPS]};
+    arguments_norm(unit, &n, request, work);
+}
+
+void arguments_build_batchnorm(const struct arguments_unit *unit, const struct routine_request *request,
+                               struct routine_work *work)
+{
+    const int64_t *const v = request->value;
+    struct routine_call *const call =
+        add_call(unit, "batchnorm", request, work, "planes of h x w", (uint64_t)(v[IMAGE_N] * v[IMAGE_C]));
+    for (unsigned operand = 0; operand < 6; operand++)
+        routine_pass_operand(call, operand, 0);
+    routine_pass(call, v[IMAGE_H] * v[IMAGE_W]);
+    routine_pass(call, v[IMAGE_C]);
+    routine_pass_real(call, request->decimal[IMAGENORM_EPS]);
+    arguments_name_variant(unit, request, work);
+}
+
 /* ---- attention ---- */
 
 void arguments_build_attention(const struct arguments_unit *unit, const struct arguments_attention *a,

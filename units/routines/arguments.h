@@ -18,6 +18,12 @@ void arguments_name_variant(const struct arguments_unit *unit, const struct rout
 void arguments_build_softmax(const struct arguments_unit *unit, const struct routine_request *request, struct routine_work *work);
 void arguments_build_norm(const struct arguments_unit *unit, const struct routine_request *request, struct routine_work *work);
 
+/* groupnorm: items are groups of channels; batchnorm: planes. */
+void arguments_build_groupnorm(const struct arguments_unit *unit, const struct routine_request *request,
+                               struct routine_work *work);
+void arguments_build_batchnorm(const struct arguments_unit *unit, const struct routine_request *request,
+                               struct routine_work *work);
+
 /* Rows that are centred and scaled, by function "<prefix>_norm". */
 struct arguments_norm {
     const char *items;

@@ -146,6 +146,62 @@ static bool plan_index_chain(struct validate_row *row, struct validate_program *
     return validate_take_code(row, program, &e);
 }
 
+/* ---- round trips ---- */
+
+/* A chain of several instructions through x0, d0, x6 (which holds an address where the same address stands) and x8 (0). So many
+ * cycles of it are those of integer instructions, and are taken off. */
+static bool build_trip(struct validate_row *row, struct validate_program *program, const uint32_t *word, unsigned count,
+                       unsigned integers)
+{
+    static const struct instruction add = {"ADD", 0x8b000000, FORM_RRR};
+    struct validate_program *const less = integers ? validate_less(program, 1) : NULL;
+    struct emit e = {0};
+    program->patch = calloc(1, sizeof *program->patch);
+    if (!program->patch || (integers && !less))
+        return validate_refuse(row, "out of memory");
+    program->patch[program->patches++] = (struct validate_patch){0, VALIDATE_DATA_ADDR};
+    set_operands(&e, false);
+    emit_constant(&e, 6, VALIDATE_DATA_ADDR);
+    emit_constant(&e, 8, 0);
+    const size_t top = emit_loop(&e, COUNTER, LOOPS);
+    for (unsigned i = 0; i < ROTATED * count; i++)
+        emit_word(&e, word[i % count]);
+    emit_loop_end(&e, COUNTER, top);
+    emit_exit(&e);
+    program->threads = 1;
+    program->measure = VALIDATE_CYCLES_PER_WORK;
+    program->data_bytes = 4096;
+    program->warm = true;
+    program->work = (double)LOOPS * ROTATED;
+    if (!validate_take_code(row, program, &e) || !less)
+        return program->code;
+    less->threads = 1;
+    less->core = program->core;
+    less->measure = VALIDATE_CYCLES_PER_WORK;
+    return build(row, less, &add, true, 1.0 / integers);
+}
+
+enum { FMOV_D0_X0 = 0x9e670000, FMOV_X0_D0 = 0x9e660000, LDR_X6_X6 = 0xf94000c6 };
+enum { EOR_X8_X0 = 0xca000108, ADD_X6_X8 = 0x8b0800c6, OF_X6 = 6 << 5, AND_Q1 = 1 << 10 };
+
+/* Latencies that dougallj/applecpu gives as upper bounds, since only a way and its way back can be measured
+ * (measurements/firestorm/UMOV_D_to_X.html, LDR_Q.html and others). */
+static bool plan_bound(struct validate_row *row, struct validate_program *program, const struct instruction *insn)
+{
+    const uint32_t there[] = {insn->word, FMOV_D0_X0}, back[] = {insn->word, FMOV_X0_D0};
+    const uint32_t load[] = {insn->word | OF_X6 | (insn->form == FORM_LOAD_PAIR ? AND_Q1 : 0), FMOV_X0_D0, EOR_X8_X0, EOR_X8_X0,
+                             ADD_X6_X8};
+    if (insn->form == FORM_LOAD || insn->form == FORM_LOAD_PAIR)
+        return build_trip(row, program, load, ARRAY_COUNT(load), 3);
+    return build_trip(row, program, insn->form == FORM_TO_GPR ? there : back, ARRAY_COUNT(there), 0);
+}
+
+static bool plan_load_to_alu(struct validate_row *row, struct validate_program *program)
+{
+    static const uint32_t trip[] = {LDR_X6_X6, ADD_X6_X8};
+    return build_trip(row, program, trip, ARRAY_COUNT(trip), 1);
+}
+
 static bool plan_instruction(struct validate_row *row, struct validate_program *program)
 {
     const char *rest;
@@ -153,7 +209,7 @@ static bool plan_instruction(struct validate_row *row, struct validate_program *
     if (!insn)
         return false;
     if (strncmp(row->condition, "upper bound", 11) == 0)
-        return validate_refuse(row, "the source gives an upper bound only");
+        return plan_bound(row, program, insn);
     const bool latency = strncmp(rest, "latency", 7) == 0;
     if (!latency && strncmp(rest, "reciprocal throughput", 21) != 0)
         return validate_refuse(row, "'%.60s': neither latency nor throughput", rest);
@@ -385,6 +441,6 @@ bool validate_plan_cpu(struct validate_row *row, struct validate_program *progra
     if (strcmp(row->what, "load-to-load pointer latency") == 0 || strcmp(row->what, "L1D load-load latency") == 0)
         return plan_pointer_chain(row, program);
     if (strcmp(row->what, "load-to-ALU latency") == 0)
-        return validate_refuse(row, "load to arithmetic: the pointer chain (its own row) takes one cycle less");
+        return plan_load_to_alu(row, program);
     return plan_instruction(row, program);
 }

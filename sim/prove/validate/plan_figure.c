@@ -174,6 +174,17 @@ static bool plan_lattice(struct figure *f)
     return launch(f, strcmp(precision, "FP32/FP32") == 0 ? "f32" : "f16", "lattice:%dx%dx%d", SIDE, SIDE, SIDE);
 }
 
+/* The same as bytes that each cell moves at least. */
+static bool plan_lattice_bytes(struct figure *f)
+{
+    enum { SIDE = 256, BYTES_F32 = 153, BYTES_F16 = 77 };
+    const bool whole = strstr(f->row->what, "FP32/FP32") != NULL;
+    if (!whole && !strstr(f->row->what, "FP32/FP16S"))
+        return validate_refuse(f->row, "the library stores populations as f32 or f16, not as '%.60s' says", f->row->what);
+    return launch(f, whole ? "f32" : "f16", "lattice:%dx%dx%d", SIDE, SIDE, SIDE) &&
+           as_rate(f, (whole ? 1.0 * BYTES_F32 : BYTES_F16) * SIDE * SIDE * SIDE);
+}
+
 /* ---- the row ---- */
 
 static const struct {
@@ -193,6 +204,7 @@ static const struct {
     {"torch_copy_gpu", plan_copy},
     {"stream_gpu_best", plan_triad},
     {"lbm_d3q19", plan_lattice},
+    {"GPU bandwidth in LBM", plan_lattice_bytes},
 };
 
 /* Rows of the GPU for which no launch of the library stands. */
@@ -203,6 +215,7 @@ static const char *const refusals[][2] = {
     {"ds4flash", "a whole network"},
     {"whisper", "a whole network"},
     {"calm_", "a whole network"},
+    {"GPU decode bandwidth", "a whole network, with weights in fp8 or gf4"},
     {"ollama", "a whole network"},
     {"mlc_", "a whole network"},
     {"distilbert", "a whole network, in training"},
@@ -225,8 +238,8 @@ static bool is_named(const struct validate_row *row, const char *name)
 
 static bool is_gpu_row(const struct validate_row *row)
 {
-    static const char *const of_memory[] = {"torch_copy_gpu", "stream_gpu_best", "gemv_llama.cpp_new_kernel",
-                                            "gemv_int4_tuned_kernel"};
+    static const char *const of_memory[] = {"torch_copy_gpu",         "stream_gpu_best",      "gemv_llama.cpp_new_kernel",
+                                            "gemv_int4_tuned_kernel", "GPU bandwidth in LBM", "GPU decode bandwidth"};
     for (size_t i = 0; i < ARRAY_COUNT(of_memory) && !*row->device; i++)
         if (is_named(row, of_memory[i]))
             return true;

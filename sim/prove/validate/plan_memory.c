@@ -196,6 +196,48 @@ static bool plan_branches(struct validate_row *row, struct validate_program *pro
     return validate_take_code(row, program, &e);
 }
 
+/* Half of the random branches are mispredicted. */
+static bool plan_mispredict(struct validate_row *row, struct validate_program *program)
+{
+    struct validate_program *const sorted = validate_less(program, 2);
+    return (sorted || validate_refuse(row, "out of memory")) && plan_branches(row, sorted, true) &&
+           plan_branches(row, program, false);
+}
+
+/* AnandTech's latencies, at a depth of 128 MB. */
+static bool plan_chip_latency(struct validate_row *row, struct validate_program *program)
+{
+    struct validate_program *const m1 = validate_less(program, 1);
+    const struct chase chase = {128 * MIB, 1, 16384, false};
+    if (!m1)
+        return validate_refuse(row, "out of memory");
+    snprintf(m1->chip, sizeof m1->chip, "m1");
+    return plan_chase(row, m1, chase) && plan_chase(row, program, chase);
+}
+
+/* clpeak's sum that goes through one place (src/cpu/microarch.cpp): a load, an addition and a store. */
+static bool plan_store_forward(struct validate_row *row, struct validate_program *program)
+{
+    enum { TURNS = 500, TRIPS = 16 };
+    struct emit e = {0};
+    emit_constant(&e, ORIGIN, VALIDATE_DATA_ADDR);
+    const size_t top = emit_loop(&e, COUNTER, TURNS);
+    for (unsigned i = 0; i < TRIPS; i++) {
+        emit_ldr_x(&e, 0, ORIGIN, 0);
+        emit_add(&e, 0, 0, 1);
+        emit_str_x(&e, 0, ORIGIN, 0);
+    }
+    emit_loop_end(&e, COUNTER, top);
+    emit_exit(&e);
+    program->core = VALIDATE_P_CORE;
+    program->threads = 1;
+    program->warm = true;
+    program->data_bytes = 4096;
+    program->measure = VALIDATE_NS_PER_WORK;
+    program->work = TURNS * TRIPS;
+    return validate_take_code(row, program, &e);
+}
+
 enum stream { STREAM_READ, STREAM_WRITE, STREAM_COPY, STREAM_TRIAD };
 
 /* A turn handles 128 bytes of every array; x0 is the destination, x1 and x2 are sources. */
@@ -246,13 +288,11 @@ struct stream_row {
     bool warm; /* the data stay in the caches */
 };
 
-/* L1: half of a P core's (krrishnarraj/clpeak src/cpu/bandwidth.cpp), which is all of an E core's. Stores of E cores then go on
- * to L2, so that later versions of clpeak write a quarter; and its time is that of the slowest thread, wherever macOS has moved
- * it meanwhile, which nobody says. Rates added up are therefore an upper limit for writes of all cores (three times what was
- * measured). DRAM: the arrays of all threads together exceed the caches, and lines that one sweep leaves dirty are written back
- * during the next, as in a long run. A single thread starts with empty caches. */
+/* L1: clpeak (src/cpu/bandwidth.cpp) reads half of a P core's, which is all of an E core's, and writes a quarter, which fits
+ * both. DRAM: the arrays of all threads together exceed the caches, and lines that one sweep leaves dirty are written back during
+ * the next, as in a long run. A single thread starts with empty caches. */
 static const struct stream_row streams[] = {
-    {"L1 read ", STREAM_READ, 64 * KIB, 32, true},  {"L1 write ", STREAM_WRITE, 64 * KIB, 32, true},
+    {"L1 read ", STREAM_READ, 64 * KIB, 32, true},  {"L1 write ", STREAM_WRITE, 32 * KIB, 64, true},
     {"L2 read ", STREAM_READ, 2 * MIB, 2, true},    {"DRAM read ", STREAM_READ, 8 * MIB, 1, false},
     {"DRAM copy ", STREAM_COPY, 8 * MIB, 1, false}, {"DRAM triad ", STREAM_TRIAD, 8 * MIB, 1, false},
 };
@@ -312,10 +352,6 @@ static bool refuse_unclear(struct validate_row *row)
         const char *what, *why;
     } unclear[] = {
         {"atomic add contended, all cores", "threads have address spaces of their own here"},
-        {"branch mispredict penalty", "a difference of two loops, which are rows of their own"},
-        {"store-to-load forward",
-         "one cycle for a round trip through one address: such a load is renamed, which the model does not do"},
-        {"DRAM latency versus M1", "a difference between two chips"},
         {"CPU cluster bandwidth cap, fabric cap", "no value to compare with"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(unclear); i++)
@@ -339,6 +375,12 @@ bool validate_plan_memory(struct validate_row *row, struct validate_program *pro
         return plan_ring(row, program, node_of_page, UINT64_C(1) << PAGES_BITS, PAGE << PAGES_BITS, true);
     if (strcmp(row->what, "branch, sorted data") == 0 || strcmp(row->what, "branch, random data") == 0)
         return plan_branches(row, program, strstr(row->what, "sorted") != NULL);
+    if (strcmp(row->what, "branch mispredict penalty") == 0)
+        return plan_mispredict(row, program);
+    if (strcmp(row->what, "DRAM latency versus M1") == 0)
+        return plan_chip_latency(row, program);
+    if (strcmp(row->what, "store-to-load forward") == 0)
+        return plan_store_forward(row, program);
     if (sscanf(row->what, "DRAM, %u chases", &n) == 1 && n >= 1 && n <= MAX_CHAINS)
         return plan_chase(row, program, (struct chase){256 * MIB, n, 2048, false});
     const bool wide = strcmp(row->what, "memcpy_threads") == 0 && sscanf(row->shape, "threads=%u", &n) == 1;

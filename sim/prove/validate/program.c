@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* So many that start and end (set, first latencies) stay below 0.1 %. */
 #define LOOP_INSTRUCTIONS 48000
@@ -13,6 +14,9 @@ void validate_program_free(struct validate_program *program)
     free(program->code);
     free(program->patch);
     free(program->gpu.text);
+    if (program->less)
+        validate_program_free(program->less);
+    free(program->less);
     *program = (struct validate_program){0};
 }
 
@@ -25,15 +29,30 @@ bool validate_refuse(struct validate_row *row, const char *format, ...)
     return false;
 }
 
-bool validate_take_code(struct validate_row *row, struct validate_program *program, struct emit *e)
+bool validate_replace_code(struct validate_program *program, struct emit *e)
 {
     if (e->failed || !e->word) {
         emit_free(e);
-        return validate_refuse(row, "out of memory");
+        return false;
     }
+    free(program->code);
     program->code = e->word;
     program->words = e->count;
     return true;
+}
+
+bool validate_take_code(struct validate_row *row, struct validate_program *program, struct emit *e)
+{
+    return validate_replace_code(program, e) || validate_refuse(row, "out of memory");
+}
+
+struct validate_program *validate_less(struct validate_program *program, double times)
+{
+    program->less = calloc(1, sizeof *program->less);
+    program->times = times;
+    if (program->less)
+        memcpy(program->less->chip, program->chip, sizeof program->chip);
+    return program->less;
 }
 
 bool validate_build_amx_loop(struct validate_row *row, struct validate_program *program, unsigned op, const uint64_t *operands,
@@ -67,7 +86,7 @@ static double joules_of(const struct validate_program *program, const struct val
     return sum;
 }
 
-double validate_value(const struct validate_program *program, const struct validate_timing *timing)
+static double value_alone(const struct validate_program *program, const struct validate_timing *timing)
 {
     const double threads = program->workload[0] ? 1 : timing->threads;
     double sum = 0, cycles = 0;
@@ -89,4 +108,12 @@ double validate_value(const struct validate_program *program, const struct valid
     case VALIDATE_RATIO: return timing->thread_seconds[1] / timing->thread_seconds[0];
     }
     return 0;
+}
+
+double validate_value(const struct validate_program *program, const struct validate_timing *timing)
+{
+    if (program->search.build)
+        return (timing->found + program->search.more) * program->search.unit;
+    const double value = value_alone(program, timing);
+    return program->less ? (value - timing->less) * program->times : value;
 }

@@ -77,6 +77,8 @@ static unsigned threads_of(const struct chip *chip, const struct validate_progra
 static bool add_runs(struct validate_recipe *r, const struct chip *chip, unsigned threads, const struct validate_program *p,
                      const struct chip_overrides *sets, struct orch_error *error)
 {
+    if (p->search.build || p->less) /* no command runs several programs */
+        return true;
     if (p->code)
         return add_own(r, threads, p, sets, error);
     for (unsigned i = 0; i < validate_request_count(p); i++) {
@@ -127,6 +129,18 @@ static void say_value(struct validate_recipe *r, const struct validate_program *
     }
 }
 
+/* What becomes of that value where several programs run. */
+static void say_several(struct validate_recipe *r, const struct validate_program *p)
+{
+    const struct validate_search *const s = &p->search;
+    const size_t length = strlen(r->value);
+    if (s->build)
+        snprintf(r->value, sizeof r->value, "the largest size of %u to %u without a rise by %g, of programs like this one",
+                 s->low, s->high, s->rise - 1);
+    else if (p->less)
+        snprintf(r->value + length, sizeof r->value - length, ", less that of a second program, x %g", p->times);
+}
+
 static void add_framework(struct validate_recipe *r, const struct validate_program *p)
 {
     const struct validate_overhead *const overhead = *p->framework ? validate_overhead_of(p->framework) : NULL;
@@ -146,6 +160,7 @@ static bool write_recipe(struct validate_recipe *r, struct row_chip *chips, cons
     if (!threads || !add_runs(r, chip, threads, p, row_chip_sets(chips), error))
         return false;
     say_value(r, p, threads);
+    say_several(r, p);
     add_framework(r, p);
     return true;
 }

@@ -58,13 +58,17 @@ static bool counts_pipes(const struct validate_row *row)
     return (length > 6 && strcmp(row->what + length - 6, " pipes") == 0) || strcmp(row->what, "taken branches per cycle") == 0;
 }
 
-/* Refuses rows that no simulation predicts: not measured, without a value, or no time. */
+/* Refuses rows that no simulation predicts: not measured, without a value, or no time. Sizes of caches stand in device trees,
+ * which is as good. */
 static bool is_prediction_target(struct validate_row *row)
 {
-    if (strcmp(row->kind, "measured") != 0)
+    const bool capacity = validate_is_capacity(row);
+    if (strcmp(row->kind, "measured") != 0 && !(capacity && strcmp(row->kind, "reverse-engineered") == 0))
         return validate_refuse(row, "not measured (kind: %.40s)", *row->kind ? row->kind : "none given");
     if (!row->has_value || row->measured <= 0)
         return validate_refuse(row, "no value to compare with");
+    if (capacity)
+        return true;
     static const char *const other[] = {"W",      "mW", "%",  "MHz", "GHz",    "count", "ratio",  "MB",     "KB",
                                         "groups", "us", "mV", "J",   "TOPS/W", "C",     "W/core", "pJ/byte"};
     for (size_t i = 0; i < ARRAY_COUNT(other); i++)
@@ -85,9 +89,12 @@ static bool read_chip(struct validate_row *row, struct validate_program *program
     }
     static const char *const tiers[] = {"M1", "M1 Pro", "M1 Max", "M1 Ultra", "M2", "M2 Pro", "M2 Max", "M2 Ultra",
                                         "M3", "M3 Pro", "M3 Max", "M3 Ultra", "M4", "M4 Pro", "M4 Max"};
-    const size_t first = strcspn(row->chip, ","); /* of several chips with the same core and value */
+    const char *const family = strstr(row->chip, " family");
+    const char *const chip = strcmp(row->chip, "all") == 0 ? tiers[0] : row->chip;
+    /* of several chips with the same core and value */
+    const size_t first = family ? (size_t)(family - row->chip) : strcspn(chip, ",");
     for (size_t i = 0; i < ARRAY_COUNT(tiers); i++)
-        if (strlen(tiers[i]) == first && strncmp(row->chip, tiers[i], first) == 0) {
+        if (strlen(tiers[i]) == first && strncmp(chip, tiers[i], first) == 0) {
             snprintf(program->chip, sizeof program->chip, "%s", tiers[i]);
             for (char *c = program->chip; *c; c++)
                 *c = *c == ' ' ? '-' : *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c;
@@ -151,7 +158,8 @@ bool validate_plan(struct validate_row *row, struct validate_program *program)
         validate_plan_kernel,   validate_plan_operation, validate_plan_core_operation,
         validate_plan_language, validate_plan_figure,    validate_plan_gpu_peak,
         validate_plan_gpu,      validate_plan_amx_loop,  validate_plan_amx_memory,
-        validate_plan_cpu,      validate_plan_memory,    validate_plan_gemm};
+        validate_plan_capacity, validate_plan_cpu,       validate_plan_memory,
+        validate_plan_gemm};
     row->why[0] = '\0';
     if (validate_is_power(row))
         return plan_apart(row, program, validate_plan_power);

@@ -61,6 +61,9 @@ bool validate_plan_amx_memory(struct validate_row *row, struct validate_program 
 bool validate_plan_gemm(struct validate_row *row, struct validate_program *program);
 bool validate_plan_cpu(struct validate_row *row, struct validate_program *program);
 bool validate_plan_memory(struct validate_row *row, struct validate_program *program);
+/* Rows of sizes, which the program looks for. */
+bool validate_is_capacity(const struct validate_row *row);
+bool validate_plan_capacity(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *program);
 /* Multiply-adds (assembler text with @ for the register of the chain) on so many independent chains, on all cores. */

@@ -217,10 +217,52 @@ static bool run_code(const struct chip *chip, const struct validate_program *pro
     return true;
 }
 
-static bool run_program(void *context, const struct validate_program *program, struct validate_timing *result,
-                        struct orch_error *error)
+/* ---- sizes that are looked for ---- */
+
+/* The time of a piece of work of the program of that size. */
+static bool time_of_size(const struct chip *chip, const struct validate_program *program, unsigned size, double *each_s,
+                         struct validate_timing *result, struct orch_error *error)
 {
-    struct soc_runner *const runner = context;
+    struct validate_program sized = *program;
+    sized.code = NULL;
+    *result = (struct validate_timing){0};
+    sized.patch = malloc((program->patches + 1) * sizeof *sized.patch);
+    if (sized.patch && program->patches)
+        memcpy(sized.patch, program->patch, program->patches * sizeof *sized.patch);
+    const bool ok = (sized.patch && program->search.build(&sized, size)) || orch_no_memory(error);
+    const bool ran = ok && run_code(chip, &sized, result, error);
+    *each_s = ran ? result->seconds / sized.work : 0;
+    free(sized.code);
+    free(sized.patch);
+    return ran;
+}
+
+static bool run_search(const struct chip *chip, const struct validate_program *program, struct validate_timing *result,
+                       struct orch_error *error)
+{
+    const struct validate_search *const s = &program->search;
+    unsigned fits = 0, slower = (s->high - s->low) / s->step;
+    double least_s, each_s;
+    if (!time_of_size(chip, program, s->low, &least_s, result, error) ||
+        !time_of_size(chip, program, s->low + slower * s->step, &each_s, result, error))
+        return false;
+    if (each_s <= s->rise * least_s)
+        return orch_fail(error, ORCH_UNMODELLED, "no limit shows up to %u", s->high);
+    while (slower - fits > 1) {
+        const unsigned middle = (fits + slower) / 2;
+        if (!time_of_size(chip, program, s->low + middle * s->step, &each_s, result, error))
+            return false;
+        *(each_s <= s->rise * least_s ? &fits : &slower) = middle;
+    }
+    result->found = s->low + fits * s->step;
+    return true;
+}
+
+/* ---- any program ---- */
+
+static bool run_alone(struct soc_runner *runner, const struct validate_program *program, struct validate_timing *result,
+                      struct orch_error *error)
+{
     if (program->power && !program->code)
         return power_runner_run(runner->chips, runner->memory->answers, program, result, error);
     if (validate_request_count(program))
@@ -228,7 +270,21 @@ static bool run_program(void *context, const struct validate_program *program, s
     const struct chip *const chip = row_chip_open(runner->chips, program, error);
     if (!chip)
         return false;
+    if (program->search.build)
+        return run_search(chip, program, result, error);
     return program->gpu.text ? gpu_runner_run(chip, program, result, error) : run_code(chip, program, result, error);
+}
+
+static bool run_program(void *context, const struct validate_program *program, struct validate_timing *result,
+                        struct orch_error *error)
+{
+    struct validate_timing other = {0};
+    if (program->less && !run_alone(context, program->less, &other, error))
+        return false;
+    if (!run_alone(context, program, result, error))
+        return false;
+    result->less = program->less ? validate_value(program->less, &other) : 0;
+    return true;
 }
 
 static const struct chip *chip_of(void *context, const struct validate_program *program)

@@ -66,6 +66,19 @@ struct validate_launch {
 
 #define VALIDATE_LAUNCHES 12
 
+struct validate_program;
+
+/* A size that is looked for: programs of several sizes run. The value is that of the largest one of `low` to `high`, in steps of
+ * `step`, with which a piece of work takes at most `rise` times as long as with `low`. */
+struct validate_search {
+    bool (*build)(struct validate_program *program, unsigned size); /* writes the program anew; NULL = nothing is looked for */
+    uint32_t filler[2];                                             /* instructions that `build` repeats */
+    unsigned low, high, step;
+    double rise;
+    unsigned more; /* to be added to the size */
+    double unit;   /* of the value, by one of the size */
+};
+
 #define VALIDATE_CODE_ADDR   UINT64_C(0x10000)
 #define VALIDATE_DATA_ADDR   UINT64_C(0x1000000)
 #define VALIDATE_MAX_THREADS 64
@@ -111,6 +124,10 @@ struct validate_program {
     double celsius;   /* power: temperature of the die; 0 = that at which the chip file gives leakage */
     char set[2][48];  /* "KEY=VALUE" for the chip, such as the clock at which the row was measured; "" = none */
 
+    struct validate_search search;
+    struct validate_program *less; /* whose value is taken from this one's, and the difference counts `times`; NULL = none */
+    double times;
+
     double work; /* work of one thread, in the unit that `measure` counts; of all threads with a workload */
     enum validate_measure measure;
 };
@@ -129,6 +146,8 @@ struct validate_timing {
     double overhead_seconds;                    /* part of `seconds` in submission, launch and waiting */
     double way_seconds;                         /* what the simulated way of the first request takes, in `seconds` or not */
     double parameters;                          /* relative standard deviation of the time, from its parameters */
+    unsigned found;                             /* the size that was looked for */
+    double less;                                /* the value of the program that is taken off */
 };
 
 struct validate_runner {

@@ -32,6 +32,22 @@ static void test_norms(void)
     amx_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
 }
 
+/* Images: planes of odd sizes, one pixel, planes longer than a variable, one group and as many as channels. */
+static void test_image_norms(void)
+{
+    static const char *const workloads[] = {"groupnorm:n=1,c=1,h=1,w=1",
+                                            "groupnorm:n=2,c=6,h=3,w=5,groups=3",
+                                            "groupnorm:n=1,c=4,h=9,w=15,groups=2",
+                                            "groupnorm:n=3,c=4,h=8,w=8,groups=4",
+                                            "groupnorm:n=2,c=5,h=7,w=19,groups=1,eps=0.01",
+                                            "groupnorm:n=1,c=70,h=1,w=1,groups=7",
+                                            "batchnorm:n=1,c=1,h=1,w=1",
+                                            "batchnorm:n=2,c=3,h=5,w=7",
+                                            "batchnorm:n=1,c=4,h=8,w=16",
+                                            "batchnorm:n=3,c=2,h=13,w=11,eps=0.01"};
+    amx_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+}
+
 /* Masks: powers of minus infinity are 0, and far from the largest nothing is left. */
 static double masked(const struct neon_example *x, unsigned operand, uint64_t index)
 {
@@ -58,9 +74,7 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"softmax", test_softmax},
-    {"normalisation of rows", test_norms},
-    {"masks", test_masks},
-    {"refusals", test_refusals},
+    {"softmax", test_softmax}, {"normalisation of rows", test_norms}, {"normalisation of images", test_image_norms},
+    {"masks", test_masks},     {"refusals", test_refusals},
 };
 SUITE_MAIN("amx rows", tests)

@@ -3,6 +3,8 @@
 
 static const struct kernel_parameter softmax_parameters[] = {ROUTINE_SOFTMAX_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter norm_parameters[] = {ROUTINE_NORM_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter groupnorm_parameters[] = {ROUTINE_GROUPNORM_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter batchnorm_parameters[] = {ROUTINE_BATCHNORM_PARAMETERS, {.name = NULL}};
 
 static bool build_softmax(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
@@ -15,6 +17,20 @@ static bool build_norm(const struct routine_request *r, struct routine_work *w, 
 {
     (void)error;
     arguments_build_norm(&amx_kernel_block, r, w);
+    return true;
+}
+
+static bool build_groupnorm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    (void)error;
+    arguments_build_groupnorm(&amx_kernel_block, r, w);
+    return true;
+}
+
+static bool build_batchnorm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    (void)error;
+    arguments_build_batchnorm(&amx_kernel_block, r, w);
     return true;
 }
 
@@ -36,3 +52,16 @@ const struct routine amx_kernel_rmsnorm = {&operation_rmsnorm,
                                            "x / sqrt(mean of squares + eps) of each row, times gamma (C) unless affine=0",
                                            norm_parameters,
                                            build_norm};
+const struct routine amx_kernel_groupnorm = {
+    &operation_groupnorm,
+    "n=N,c=C,h=H,w=W[,groups=G][,eps=X]",
+    FLOATS,
+    "each of G groups of channels of an image is centred and scaled; gamma and beta per channel; NCHW; groups=c: instance norm",
+    groupnorm_parameters,
+    build_groupnorm};
+const struct routine amx_kernel_batchnorm = {&operation_batchnorm,
+                                             "n=N,c=C,h=H,w=W[,eps=X]",
+                                             FLOATS,
+                                             "inference: (x - mean[c]) / sqrt(var[c] + eps) * gamma[c] + beta[c]; NCHW",
+                                             batchnorm_parameters,
+                                             build_batchnorm};

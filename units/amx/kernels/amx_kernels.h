@@ -28,6 +28,8 @@ bool amx_kernel_function(enum kernel_function function);
     X(softmax) \
     X(layernorm) \
     X(rmsnorm) \
+    X(groupnorm) \
+    X(batchnorm) \
     X(conv2d) \
     X(qgemm) \
     X(attention)

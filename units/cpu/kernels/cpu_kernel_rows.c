@@ -27,34 +27,15 @@ static bool build_layernorm(const struct routine_request *r, struct routine_work
 
 static bool build_groupnorm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
-    const int64_t groups = r->value[IMAGENORM_GROUPS], channels = r->value[IMAGE_C],
-                  pixels = r->value[IMAGE_H] * r->value[IMAGE_W];
     (void)error;
-    arguments_norm(&cpu_kernel_neon,
-                   &(struct arguments_norm){.items = "groups of channels",
-                                            .rows = (uint64_t)(r->value[IMAGE_N] * groups),
-                                            .columns = (uint64_t)(channels / groups * pixels),
-                                            .centred = true,
-                                            .by_run = true,
-                                            .parameters = 2,
-                                            .each = pixels,
-                                            .count = channels,
-                                            .eps = r->decimal[IMAGENORM_EPS]},
-                   r, w);
+    arguments_build_groupnorm(&cpu_kernel_neon, r, w);
     return true;
 }
 
 static bool build_batchnorm(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
-    struct routine_call *const c =
-        routine_add_call(w, "neon_batchnorm", r->type, "planes of h x w", (uint64_t)(r->value[IMAGE_N] * r->value[IMAGE_C]));
     (void)error;
-    for (unsigned operand = 0; operand < 6; operand++)
-        routine_pass_operand(c, operand, 0);
-    routine_pass(c, r->value[IMAGE_H] * r->value[IMAGE_W]);
-    routine_pass(c, r->value[IMAGE_C]);
-    routine_pass_real(c, r->decimal[IMAGENORM_EPS]);
-    arguments_name_variant(&cpu_kernel_neon, r, w);
+    arguments_build_batchnorm(&cpu_kernel_neon, r, w);
     return true;
 }
 

@@ -8,6 +8,7 @@
 
 void NAME(amx_softmax)(const struct softmax *s, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(amx_norm)(const struct norm *n, uint64_t first, uint64_t end, uint64_t thread);
+void NAME(amx_batchnorm)(const struct batchnorm *b, uint64_t first, uint64_t end, uint64_t thread);
 
 enum { X, LATEST = 1, TOTAL = 8, QUARTERS = VARIABLE / 4 };
 
@@ -118,12 +119,9 @@ static float centre(float *row, int64_t count, const float *mean, float *room)
     return sum_of(TOTAL, room) / (float)count;
 }
 
-static void norm_row(const struct norm *n, float *row, const element *x, element *out, float *room)
+/* Elements with a parameter each, as in layernorm. */
+static void write_by_column(const struct norm *n, element *out, const float *row, const float *scale, float *room)
 {
-    line mean, scale;
-    take_row(row, x, n->columns, VARIABLE, 0);
-    spread(mean, n->centred ? mean_of(row, n->columns, room) : 0);
-    spread(scale, 1 / __builtin_sqrtf(centre(row, n->columns, mean, room) + (float)n->eps));
     for (int64_t i = 0; i < n->columns; i += VARIABLE) {
         const int64_t count = least(VARIABLE, n->columns - i);
         line_load(X, row + i);
@@ -140,12 +138,76 @@ static void norm_row(const struct norm *n, float *row, const element *x, element
     }
 }
 
+/* Up to 64 numbers of a row; what comes behind them is any. */
+static void take_part(const float *row, int64_t count, float *room)
+{
+    if (count < VARIABLE) {
+        for (int64_t i = 0; i < count; i++)
+            room[i] = row[i];
+        row = room;
+    }
+    line_load(X, row);
+}
+
+/* Runs of elements that share a parameter, as in groupnorm. */
+static void write_by_run(const struct norm *n, element *out, const float *row, float scale, int64_t parameter, float *room)
+{
+    line gamma, beta;
+    for (int64_t at = 0; at < n->columns; at += n->each, parameter++) {
+        spread(gamma, load1(n->gamma + parameter % n->parameters) * scale);
+        spread(beta, load1(n->beta + parameter % n->parameters));
+        for (int64_t i = 0; i < n->each; i += VARIABLE) {
+            const int64_t count = least(VARIABLE, n->each - i);
+            take_part(row + at + i, count, room);
+            line_scale(X, X, gamma);
+            line_add_constant(X, beta);
+            line_give(out + at + i, count, room);
+        }
+    }
+}
+
+static void norm_row(const struct norm *n, float *row, int64_t i, float *room)
+{
+    line mean, scale;
+    element *const out = n->out + i * n->columns;
+    take_row(row, n->x + i * n->columns, n->columns, VARIABLE, 0);
+    spread(mean, n->centred ? mean_of(row, n->columns, room) : 0);
+    spread(scale, 1 / __builtin_sqrtf(centre(row, n->columns, mean, room) + (float)n->eps));
+    if (n->by_run)
+        write_by_run(n, out, row, scale[0], i * n->columns / n->each, room);
+    else
+        write_by_column(n, out, row, scale, room);
+}
+
 /* Items are rows. */
 void NAME(amx_norm)(const struct norm *n, uint64_t first, uint64_t end, uint64_t thread)
 {
     float room[VARIABLE] __attribute__((aligned(64)));
     line_enter();
     for (int64_t i = (int64_t)first; i < (int64_t)end; i++)
-        norm_row(n, own_floats(n->own, n->own_bytes, thread), n->x + i * n->columns, n->out + i * n->columns, room);
+        norm_row(n, own_floats(n->own, n->own_bytes, thread), i, room);
+    line_leave();
+}
+
+/* Items are planes. */
+void NAME(amx_batchnorm)(const struct batchnorm *b, uint64_t first, uint64_t end, uint64_t thread)
+{
+    float room[VARIABLE] __attribute__((aligned(64)));
+    line factor, shift;
+    (void)thread;
+    line_enter();
+    for (int64_t p = (int64_t)first; p < (int64_t)end; p++) {
+        const int64_t c = p % b->channels;
+        const float scale = load1(b->gamma + c) / __builtin_sqrtf(load1(b->variance + c) + (float)b->eps);
+        spread(factor, scale);
+        spread(shift, load1(b->beta + c) - load1(b->mean + c) * scale);
+        for (int64_t i = 0; i < b->pixels; i += VARIABLE) {
+            const int64_t count = least(VARIABLE, b->pixels - i);
+            line_take(X, b->x + p * b->pixels + i, count, 0, room);
+            line_scale(X, X, factor);
+            line_add_constant(X, shift);
+            line_give(b->out + p * b->pixels + i, count, room);
+        }
+    }
     line_leave();
 }

@@ -35,6 +35,14 @@ struct norm {
     double eps;
 };
 
+struct batchnorm {
+    const element *x;
+    element *out;
+    const element *mean, *variance, *gamma, *beta;
+    int64_t pixels, channels;
+    double eps;
+};
+
 /* The row as float32, `fill` behind its end up to whole groups of `lanes`. */
 static inline void take_row(float *to, const element *x, int64_t count, int64_t lanes, float fill)
 {

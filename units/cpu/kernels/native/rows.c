@@ -3,14 +3,6 @@
 #include "units/cpu/kernels/native/arguments.h"
 #include "units/cpu/kernels/native/neon_math.h"
 
-/* ORDER: cpu_kernel_rows.c. */
-struct batchnorm {
-    const element *x;
-    element *out;
-    const element *mean, *variance, *gamma, *beta;
-    int64_t pixels, channels;
-    double eps;
-};
 void NAME(neon_softmax)(const struct softmax *s, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(neon_norm)(const struct norm *n, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(neon_batchnorm)(const struct batchnorm *b, uint64_t first, uint64_t end, uint64_t thread);
