@@ -1,5 +1,5 @@
-/* gemm of several cores, and qgemm: native/products.c, native/requantise.c. gemm of one core has a way of its own, in-process
- * (sim/workload/amx). */
+/* gemm of several cores, qgemm and feedforward: native/products.c, native/requantise.c, native/bias.c. gemm of one core has a way
+ * of its own, in-process (sim/workload/amx). */
 #include "units/amx/kernels/amx_kernels.h"
 #include "units/amx/kernels/gemm.h"
 
@@ -32,7 +32,7 @@ struct product {
     int64_t m, n, k, batch;
     bool ta, tb;
     double alpha, beta;
-    unsigned result, own; /* operands */
+    unsigned a, b, result, own; /* operands */
 };
 
 /* ORDER: struct product, struct gemm_args. */
@@ -41,8 +41,8 @@ static void pass(const struct routine_request *r, const struct routine_work *w, 
 {
     const bool is_f64 = p->kind == GEMM_F64, whole = p->kind == GEMM_I8_I32;
     const int64_t m = p->m, n = p->n, k = p->k;
-    routine_pass_operand(c, 0, 0);
-    routine_pass_operand(c, 1, 0);
+    routine_pass_operand(c, p->a, 0);
+    routine_pass_operand(c, p->b, 0);
     routine_pass_operand(c, p->result, 0);
     routine_pass_operand(c, p->own, 0);
     routine_pass(c, p->ta ? m : k);
@@ -105,6 +105,7 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
                         .tb = v[GEMM_TB],
                         .alpha = r->decimal[GEMM_ALPHA],
                         .beta = r->decimal[GEMM_BETA],
+                        .b = 1,
                         .result = 2};
     w->epsilon = is_f64 ? 0x1p-52 : w->epsilon; /* the reference is no better */
     snprintf(w->variant, sizeof w->variant, "%s_%s%s", is_f64 ? "dgemm" : "sgemm", is_f64 ? "32x16" : "32x32",
@@ -120,7 +121,7 @@ static bool build_quantised(const struct routine_request *r, struct routine_work
     enum { BIAS = 2, SCALE, OUT };
     const int64_t *const v = r->value;
     const uint64_t count = (uint64_t)v[QGEMM_M] * (uint64_t)v[QGEMM_N];
-    struct product p = {.kind = GEMM_I8_I32, .m = v[QGEMM_M], .n = v[QGEMM_N], .k = v[QGEMM_K], .batch = 1};
+    struct product p = {.kind = GEMM_I8_I32, .m = v[QGEMM_M], .n = v[QGEMM_N], .k = v[QGEMM_K], .batch = 1, .b = 1};
     p.result = routine_add_scratch(w, "sums", 4 * count, 0);
     if (!add_product(r, w, &p, error))
         return false;
@@ -135,6 +136,46 @@ static bool build_quantised(const struct routine_request *r, struct routine_work
     snprintf(w->variant, sizeof w->variant, "amx_qgemm_16x64%s", r->generation > 1 ? "_quad" : "");
     return true;
 }
+
+static const struct kernel_parameter feed_parameters[] = {ROUTINE_FEED_PARAMETERS, {.name = NULL}};
+
+/* ORDER: native/bias.c. */
+static void add_bias(struct routine_work *w, unsigned x, unsigned bias, int64_t rows, int64_t columns, int64_t function)
+{
+    struct routine_call *const c = routine_add_call(w, "amx_bias", ROUTINE_TYPES, "rows", (uint64_t)rows);
+    routine_pass_operand(c, x, 0);
+    routine_pass_operand(c, bias, 0);
+    routine_pass(c, columns);
+    routine_pass(c, function);
+}
+
+static bool build_feedforward(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    enum { IN, FIRST, FIRST_BIAS, SECOND, SECOND_BIAS, OUT, NO_FUNCTION = -1 };
+    const int64_t m = r->value[FEED_M], e = r->value[FEED_E], f = r->value[FEED_F];
+    const unsigned hidden = routine_add_scratch(w, "hidden", 4 * (uint64_t)m * (uint64_t)f, 0);
+    struct product up = {.kind = GEMM_F32, .m = m, .n = f, .k = e, .batch = 1, .alpha = 1, .a = IN, .b = FIRST, .result = hidden};
+    struct product down = {
+        .kind = GEMM_F32, .m = m, .n = e, .k = f, .batch = 1, .alpha = 1, .a = hidden, .b = SECOND, .result = OUT};
+    if (!add_product(r, w, &up, error))
+        return false;
+    add_bias(w, hidden, FIRST_BIAS, m, f, operation_feedforward_function(r));
+    if (!add_product(r, w, &down, error))
+        return false;
+    add_bias(w, OUT, SECOND_BIAS, m, e, NO_FUNCTION);
+    snprintf(w->variant, sizeof w->variant, "amx_feedforward_32x32%s", r->generation > 1 ? "_quad" : "");
+    return true;
+}
+
+const struct routine amx_kernel_feedforward = {
+    .operation = &operation_feedforward,
+    .grammar = "MxExF[,act=NAME]",
+    .precisions = "f32",
+    .text = "out = act(x * w1 + b1) * w2 + b2 for M rows of E, F wide in between; "
+            "act: gelu (usual), gelu_tanh, relu, silu, sigmoid, tanh",
+    .parameter = feed_parameters,
+    .build = build_feedforward,
+};
 
 const struct routine amx_kernel_qgemm = {
     .operation = &operation_qgemm,

@@ -32,6 +32,7 @@ bool amx_kernel_function(enum kernel_function function);
     X(batchnorm) \
     X(conv2d) \
     X(qgemm) \
+    X(feedforward) \
     X(attention)
 /* clang-format on */
 
