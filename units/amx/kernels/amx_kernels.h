@@ -33,7 +33,8 @@ bool amx_kernel_function(enum kernel_function function);
     X(conv2d) \
     X(qgemm) \
     X(feedforward) \
-    X(attention)
+    X(attention) \
+    X(mha)
 /* clang-format on */
 
 #define X(kernel) extern const struct routine amx_kernel_##kernel;

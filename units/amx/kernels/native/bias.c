@@ -1,4 +1,5 @@
-/* An offset for each column, and a function of every sum, in f32 on the AMX block. */
+/* What stands between products, in f32: an offset for each column and a function of every sum, on the AMX block; rows of heads
+ * side by side, which the core copies. */
 #define ELEMENT_F32
 #include "units/amx/kernels/native/line_elements.h"
 #include "units/amx/kernels/native/line_function.h"
@@ -10,6 +11,14 @@ struct bias {
     int64_t columns, function; /* function: -1 = none */
 };
 void amx_bias(const struct bias *b, uint64_t first, uint64_t end, uint64_t thread);
+
+/* ORDER: amx_kernel_attention.c. */
+struct merge {
+    const float *heads; /* [heads][rows][depth] */
+    float *out;         /* [rows][heads][depth] */
+    int64_t rows, count, depth;
+};
+void amx_merge_heads(const struct merge *m, uint64_t first, uint64_t end, uint64_t thread);
 
 /* Items are rows. */
 void amx_bias(const struct bias *b, uint64_t first, uint64_t end, uint64_t thread)
@@ -30,4 +39,20 @@ void amx_bias(const struct bias *b, uint64_t first, uint64_t end, uint64_t threa
             line_give(x, count, room);
         }
     line_leave();
+}
+
+/* Items are rows. */
+void amx_merge_heads(const struct merge *m, uint64_t first, uint64_t end, uint64_t thread)
+{
+    (void)thread;
+    for (int64_t row = (int64_t)first; row < (int64_t)end; row++)
+        for (int64_t head = 0; head < m->count; head++) {
+            const float *const from = m->heads + (head * m->rows + row) * m->depth;
+            float *const to = m->out + (row * m->count + head) * m->depth;
+            int64_t i = 0;
+            for (; i + 4 <= m->depth; i += 4)
+                vst1q_f32(to + i, vld1q_f32(from + i));
+            for (; i < m->depth; i++)
+                to[i] = from[i];
+        }
 }
