@@ -95,7 +95,9 @@ static void print_recipe(struct api_context *context, const char *id, const stru
     validate_recipe_sum(r, sum, sizeof sum);
     if (!r->runs) {
         api_note(context, "%s: no command gives its number: %s", id,
-                 *r->file ? "it is the difference of two launches of the program" : "it is a chip that waits");
+                 r->several ? r->value
+                 : *r->file ? "it is the difference of two launches of the program"
+                            : "it is a chip that waits");
         return;
     }
     api_note(context, "%s: %s", id, sum);

@@ -89,6 +89,48 @@ static void identity(void)
     check("network", socket(AF_INET, SOCK_STREAM, 0) == -1 && listen(1, 1) == -1 && errno == ENOTSOCK);
 }
 
+/* A pair of sockets: both directions, what does not wait, ends that were closed or shut. */
+static void sockets(void)
+{
+    int s[2], t[2];
+    char back[8] = {0};
+    struct stat st;
+    check("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0 && fstat(s[0], &st) == 0 && S_ISSOCK(st.st_mode));
+    check("there", write(s[0], "ping", 5) == 5 && read(s[1], back, 8) == 5 && strcmp(back, "ping") == 0);
+    check("and back", send(s[1], "pong", 5, 0) == 5 && recv(s[0], back, 8, 0) == 5 && strcmp(back, "pong") == 0);
+    check("nothing yet", recv(s[0], back, 8, MSG_DONTWAIT) == -1 && errno == EAGAIN);
+    struct pollfd p = {s[0], POLLIN | POLLOUT, 0};
+    check("room", poll(&p, 1, 0) == 1 && p.revents == POLLOUT);
+    check("bytes in parts", send(s[1], "abc", 3, 0) == 3 && poll(&p, 1, 0) == 1 && p.revents == (POLLIN | POLLOUT) &&
+                                read(s[0], back, 2) == 2 && read(s[0], back, 8) == 1 && back[0] == 'c');
+    check("shutdown",
+          shutdown(s[1], SHUT_WR) == 0 && read(s[0], back, 8) == 0 && write(s[0], "x", 1) == 1 && read(s[1], back, 8) == 1);
+    close(s[1]);
+    check("nobody there", send(s[0], "x", 1, MSG_NOSIGNAL) == -1 && errno == EPIPE && read(s[0], back, 8) == 0);
+    close(s[0]);
+    check("no socket", send(1, "x", 1, 0) == -1 && errno == ENOTSOCK && shutdown(s[0], SHUT_RD) == -1 && errno == EBADF);
+    check("other pairs", socketpair(AF_INET, SOCK_STREAM, 0, t) == -1);
+    check("one that does not wait",
+          socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, t) == 0 && read(t[0], back, 1) == -1 && errno == EAGAIN);
+    close(t[0]);
+    close(t[1]);
+}
+
+/* A file in memory: length, contents, a mapping that goes back to it. */
+static void memory_files(void)
+{
+    char back[8] = {0};
+    const int fd = memfd_create("name", MFD_CLOEXEC);
+    check("memfd_create", fd >= 0 && ftruncate(fd, 65536) == 0 && lseek(fd, 0, SEEK_END) == 65536);
+    char *const at = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    check("a mapping of it", at != MAP_FAILED && at[65535] == 0);
+    strcpy(at + 100, "hello");
+    check("what was mapped", munmap(at, 65536) == 0 && pread(fd, back, 6, 100) == 6 && strcmp(back, "hello") == 0);
+    check("written", pwrite(fd, "bye", 4, 70000) == 4 && lseek(fd, 0, SEEK_END) == 70004);
+    check("unknown flags", memfd_create("name", 0x8000) == -1 && errno == EINVAL);
+    close(fd);
+}
+
 /* With an argument: a folder that may be written. */
 static void files(const char *folder)
 {
@@ -124,6 +166,8 @@ int main(int argc, char **argv)
     timer_files();
     mappings();
     identity();
+    sockets();
+    memory_files();
     if (argc > 1)
         files(argv[1]);
     signal(SIGTRAP, on_trap);

@@ -24,7 +24,12 @@ enum {
     PRLIMIT = 261,
     OPENAT = 56,
     FSTAT = 80,
-    RSEQ = 293
+    RSEQ = 293,
+    FTRUNCATE = 46,
+    PWRITE = 68,
+    SOCKETPAIR = 199,
+    SENDMSG = 211,
+    MEMFD_CREATE = 279
 };
 enum { NONE = 0, READ = 1, READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, FIXED = 0x10 };
 
@@ -288,6 +293,26 @@ static void test_machine(void)
     tear_down(&f);
 }
 
+/* What would be wrong quietly is not there: packets, more memory than the host should give, mappings that are two copies. */
+static void test_files_without_a_name(void)
+{
+    enum { UNIX = 1, INET = 2, STREAM = 1, PACKETS = 2, SHARED = 1, MOST = 64 << 20 };
+    struct fixture f;
+    set_up(&f, 16384, NULL);
+    CHECK(call(&f, SOCKETPAIR, INET, STREAM, 0, DATA, 0) == -97, "another family");
+    CHECK(call(&f, SOCKETPAIR, UNIX, PACKETS, 0, DATA, 0) == -94, "packets");
+    CHECK(call(&f, SOCKETPAIR, UNIX, STREAM, 0, DATA, 0) == 0, "a pair");
+    CHECK(call(&f, SENDMSG, 3, DATA, 0, 0, 0) == -95 && call(&f, SENDMSG, 1, DATA, 0, 0, 0) == -88, "messages");
+    const int64_t fd = call(&f, MEMFD_CREATE, DATA + 64, 0, 0, 0, 0);
+    CHECK(fd == 5, "a file in memory: %d", (int)fd);
+    CHECK(call(&f, FTRUNCATE, 5, MOST, 0, 0, 0) == 0 && call(&f, FTRUNCATE, 5, MOST + 1, 0, 0, 0) == -27, "its most");
+    CHECK(call(&f, PWRITE, 5, DATA, 1, MOST, 0) == -27 && call(&f, PWRITE, 5, DATA, 1, MOST - 1, 0) == 1, "a write beyond it");
+    CHECK(call(&f, MMAP, 0, 16384, READ_WRITE, SHARED, (uint64_t)fd) > 0 && f.went_on, "mapped once");
+    call(&f, MMAP, 0, 16384, READ_WRITE, SHARED, (uint64_t)fd);
+    CHECK(!f.went_on && strstr(f.fault.text, "another copy"), "%s", f.fault.text);
+    tear_down(&f);
+}
+
 static const struct suite_test tests[] = {
     {"output goes to the host and nowhere else", test_output},
     {"exit, unknown calls and signals end the program", test_ends},
@@ -298,5 +323,6 @@ static const struct suite_test tests[] = {
     {"time is simulated", test_time},
     {"random numbers repeat", test_random_repeats},
     {"the machine describes itself", test_machine},
+    {"files without a name", test_files_without_a_name},
 };
 SUITE_MAIN("cpu-system", tests)

@@ -31,6 +31,8 @@ struct cpu_file *cpu_linux_file_make(enum cpu_file_kind kind, const char *path)
 
 static void drop_pipe(struct cpu_file *f)
 {
+    if (f->kind == CPU_FILE_PAIR)
+        cpu_linux_pair_drop(f);
     if (!f->pipe)
         return;
     f->pipe->readers -= f->kind == CPU_FILE_READER;
@@ -147,7 +149,8 @@ int64_t cpu_linux_file_read(struct cpu_linux_call *c, struct cpu_file *f, uint8_
     case CPU_FILE_ZERO: memset(to, 0, bytes); return (int64_t)bytes;
     case CPU_FILE_NULL: return 0;
     case CPU_FILE_RANDOM: return read_random(c->system, to, bytes);
-    case CPU_FILE_READER: return cpu_linux_pipe_read(c, f, to, bytes);
+    case CPU_FILE_READER:
+    case CPU_FILE_PAIR: return cpu_linux_pipe_read(c, f, to, bytes);
     case CPU_FILE_EVENT:
     case CPU_FILE_TIMER: return read_event(c, f, to, bytes);
     case CPU_FILE_OUTPUT: return -L_EIO; /* a terminal that nobody types at */
@@ -192,6 +195,9 @@ static int64_t write_event(struct cpu_linux_call *c, struct cpu_file *f, const u
 
 static int64_t write_host(const struct cpu_file *f, const uint8_t *from, uint64_t bytes, int64_t at)
 {
+    const int64_t error = cpu_linux_fits_memory(f, at, bytes);
+    if (error)
+        return error;
     const ssize_t n = at < 0 ? write(f->host, from, bytes) : pwrite(f->host, from, bytes, at);
     return n < 0 ? -errno : n;
 }
@@ -208,7 +214,8 @@ int64_t cpu_linux_file_write(struct cpu_linux_call *c, struct cpu_file *f, const
     case CPU_FILE_ZERO:
     case CPU_FILE_NULL:
     case CPU_FILE_RANDOM: return (int64_t)bytes;
-    case CPU_FILE_WRITER: return cpu_linux_pipe_write(c, f, from, bytes);
+    case CPU_FILE_WRITER:
+    case CPU_FILE_PAIR: return cpu_linux_pipe_write(c, f, from, bytes);
     case CPU_FILE_EVENT: return write_event(c, f, from, bytes);
     default: return -L_EBADF;
     }
@@ -318,6 +325,7 @@ int64_t cpu_linux_ftruncate(struct cpu_linux_call *c)
 {
     int64_t error;
     const struct cpu_file *const f = written_file(c, &error);
+    error = error ? error : cpu_linux_fits_memory(f, 0, c->arg[1]);
     return error ? error : ftruncate(f->host, (off_t)c->arg[1]) == 0 ? 0 : -errno;
 }
 
@@ -325,6 +333,7 @@ int64_t cpu_linux_fallocate(struct cpu_linux_call *c)
 {
     int64_t error;
     const struct cpu_file *const f = written_file(c, &error);
+    error = error ? error : cpu_linux_fits_memory(f, (int64_t)c->arg[2], c->arg[3]);
     if (error)
         return error;
     const int failed = c->arg[1] ? L_EINVAL : posix_fallocate(f->host, (off_t)c->arg[2], (off_t)c->arg[3]);

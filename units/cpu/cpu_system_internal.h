@@ -63,6 +63,7 @@ enum cpu_file_kind {
     CPU_FILE_RANDOM, /* /dev/urandom */
     CPU_FILE_READER, /* the ends of a pipe */
     CPU_FILE_WRITER,
+    CPU_FILE_PAIR,  /* one of two sockets */
     CPU_FILE_EVENT, /* eventfd */
     CPU_FILE_TIMER, /* timerfd */
     CPU_FILE_POLL   /* epoll */
@@ -83,13 +84,14 @@ struct cpu_poll_entry {
 struct cpu_file {
     enum cpu_file_kind kind;
     unsigned refs;
-    int host;       /* descriptor of the host; -1 = none */
-    int stream;     /* of OUTPUT: 1 or 2 */
-    uint32_t flags; /* as F_GETFL tells */
-    uint64_t at;    /* position in standard input or a folder; count of an event or timer */
-    char *path;     /* of the program */
-    struct cpu_pipe *pipe;
-    char **entry; /* of a folder: type, then name; sorted */
+    int host;                    /* descriptor of the host; -1 = none */
+    int stream;                  /* of OUTPUT: 1 or 2 */
+    uint32_t flags;              /* as F_GETFL tells */
+    uint64_t at;                 /* position in standard input or a folder; count of an event or timer */
+    char *path;                  /* of the program */
+    struct cpu_pipe *pipe, *out; /* out: of a socket, what it writes; NULL after a shutdown */
+    bool in_memory, mapped;      /* of the host's memory (memfd_create); it was mapped as shared */
+    char **entry;                /* of a folder: type, then name; sorted */
     size_t entries;
     struct cpu_poll_entry *poll;
     size_t polls;
@@ -188,6 +190,13 @@ int64_t cpu_linux_take_text(const struct cpu_linux_call *c, uint64_t addr, char 
 uint64_t cpu_linux_now_ns(const struct cpu_linux_call *c);
 /* Ends the program because it asks for what is not modelled. */
 int64_t cpu_linux_refuse(struct cpu_linux_call *c, const char *why);
+
+/* cpu_system_anonymous.c */
+void cpu_linux_pair_drop(struct cpu_file *file);
+/* Returns 0, or -L_EFBIG when so many bytes from `at` (-1: the position) on do not fit a file in memory. */
+int64_t cpu_linux_fits_memory(const struct cpu_file *file, int64_t at, uint64_t bytes);
+/* Called before a file is mapped as shared. */
+int64_t cpu_linux_map_memory(struct cpu_linux_call *c, struct cpu_file *file);
 
 /* cpu_system_threads.c */
 struct cpu_thread *cpu_linux_thread_of(struct cpu_linux *l, const struct cpu_core *core);

@@ -154,6 +154,8 @@ int64_t cpu_linux_mmap(struct cpu_linux_call *c)
     const unsigned prot = to_prot(c->arg[2]);
     int64_t error;
     struct cpu_file *const file = mapped_file(c, &error);
+    if (!error && file && flags & L_MAP_SHARED)
+        error = cpu_linux_map_memory(c, file);
     if (error)
         return error;
     if (c->arg[1] == 0)

@@ -127,7 +127,8 @@ int64_t cpu_linux_openat(struct cpu_linux_call *c)
 static void stream_stat(const struct cpu_file *f, struct stat *st)
 {
     const bool pipe = f->kind == CPU_FILE_READER || f->kind == CPU_FILE_WRITER;
-    *st = (struct stat){.st_mode = pipe ? S_IFIFO | 0600 : S_IFCHR | 0666, .st_nlink = 1, .st_blksize = 4096};
+    const mode_t mode = f->kind == CPU_FILE_PAIR ? S_IFSOCK | 0777 : pipe ? S_IFIFO | 0600 : S_IFCHR | 0666;
+    *st = (struct stat){.st_mode = mode, .st_nlink = 1, .st_blksize = 4096};
 }
 
 static int64_t file_stat(const struct cpu_linux *l, const struct cpu_file *f, struct stat *st)

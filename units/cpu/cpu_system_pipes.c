@@ -17,7 +17,9 @@ static const struct cpu_wait file_wait = {.kind = CPU_WAIT_FILE, .deadline_ns = 
 int64_t cpu_linux_pipe_read(struct cpu_linux_call *c, struct cpu_file *f, uint8_t *to, uint64_t bytes)
 {
     struct cpu_pipe *const p = f->pipe;
-    const size_t n = bytes < p->used ? bytes : p->used;
+    const size_t n = !p ? 0 : bytes < p->used ? bytes : p->used;
+    if (!p)
+        return 0;
     if (!p->used && p->writers)
         return f->flags & L_O_NONBLOCK ? -L_EAGAIN : cpu_linux_wait(c, &file_wait);
     for (size_t i = 0; i < n; i++)
@@ -32,10 +34,10 @@ int64_t cpu_linux_pipe_read(struct cpu_linux_call *c, struct cpu_file *f, uint8_
 int64_t cpu_linux_pipe_write(struct cpu_linux_call *c, struct cpu_file *f, const uint8_t *from, uint64_t bytes)
 {
     enum { WHOLE = 4096 }; /* so much is written in one piece */
-    struct cpu_pipe *const p = f->pipe;
-    const size_t room = PIPE_BYTES - p->used, n = bytes < room ? bytes : room;
+    struct cpu_pipe *const p = f->kind == CPU_FILE_PAIR ? f->out : f->pipe;
+    const size_t room = p ? PIPE_BYTES - p->used : 0, n = bytes < room ? bytes : room;
     const struct cpu_signal info = {0, 0};
-    if (!p->readers) {
+    if (!p || !p->readers) {
         cpu_linux_post(c->system, c->thread, SIGPIPE_NUMBER, &info, cpu_linux_now_ns(c));
         return -L_EPIPE;
     }
@@ -90,12 +92,19 @@ int64_t cpu_linux_eventfd2(struct cpu_linux_call *c)
 
 /* ---- poll ---- */
 
+static uint32_t pair_events(const struct cpu_file *f)
+{
+    const bool ended = !f->pipe || !f->pipe->writers, closed = !f->out || !f->out->readers;
+    return (ended || f->pipe->used ? IN : 0u) | (closed || f->out->used < PIPE_BYTES ? OUT : 0u) | (ended && closed ? HUP : 0u);
+}
+
 uint32_t cpu_linux_file_events(const struct cpu_linux *l, const struct cpu_file *f)
 {
     uint32_t events = 0;
     switch (f->kind) {
     case CPU_FILE_READER: return (f->pipe->used ? IN : 0u) | (f->pipe->writers ? 0u : HUP);
     case CPU_FILE_WRITER: return (f->pipe->used < PIPE_BYTES ? OUT : 0u) | (f->pipe->readers ? 0u : ERR);
+    case CPU_FILE_PAIR: return pair_events(f);
     case CPU_FILE_EVENT: return (f->at ? IN : 0u) | OUT;
     case CPU_FILE_TIMER: return f->at ? IN : 0u;
     case CPU_FILE_POLL:

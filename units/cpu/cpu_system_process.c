@@ -264,13 +264,6 @@ int64_t cpu_linux_no_network(struct cpu_linux_call *c)
     return -L_EAFNOSUPPORT;
 }
 
-/* Sockets cannot be made, so what these calls are given is another file or none. */
-int64_t cpu_linux_no_socket(struct cpu_linux_call *c)
-{
-    enum { L_ENOTSOCK = 88 };
-    return cpu_linux_file(c->system, c->arg[0]) ? -L_ENOTSOCK : -L_EBADF;
-}
-
 /* Files have neither extended attributes nor handles. */
 int64_t cpu_linux_no_attribute(struct cpu_linux_call *c)
 {

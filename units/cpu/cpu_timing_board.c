@@ -258,7 +258,9 @@ static void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, u
     const struct cpu_forward *f = cpu_forward_find(t, addr, op->bytes, at);
     if (f && addr >= f->addr && addr + op->bytes <= f->addr + f->bytes) {
         t->clean = false;
-        p->complete = later(at + t->l1_cycles, f->data_cycle + t->forward_cycles);
+        /* Atomic operations are done in L1, where the bytes must be first. */
+        const uint32_t way = op->kind & CPU_OP_STORE && t->l1_cycles > t->forward_cycles ? t->l1_cycles : t->forward_cycles;
+        p->complete = later(at + t->l1_cycles, f->data_cycle + way);
         if (f->data_cycle > at)
             cause = p->why = CPU_STALL_DEPENDENCY;
     } else {

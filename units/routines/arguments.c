@@ -132,7 +132,7 @@ void arguments_build_attention(const struct arguments_unit *unit, const struct a
         add_call(unit, "attention", request, work, a->queries, heads * ((s + a->block - 1) / a->block))};
     for (int i = 0; i < 3; i++) {
         for (unsigned operand = 0; operand < 4; operand++)
-            routine_pass_operand(calls[i], operand, 0);
+            routine_pass_operand(calls[i], a->first + operand, 0);
         routine_pass_operand(calls[i], keys, 0);
         routine_pass_operand(calls[i], values, 0);
         pass_own(calls[i], work, own);

@@ -38,6 +38,7 @@ void arguments_norm(const struct arguments_unit *unit, const struct arguments_no
 
 /* How a unit cuts attention: panels of keys and of columns of values, blocks of queries; `own`: floats of each thread. */
 struct arguments_attention {
+    unsigned first; /* operand: q; k, v and out follow */
     unsigned panel, block;
     uint64_t own;
     const char *keys, *values, *queries; /* items */

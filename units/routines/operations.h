@@ -36,6 +36,25 @@ enum { QGEMM_M, QGEMM_N, QGEMM_K, QGEMM_ZERO, QGEMM_ACT, QGEMM_OWN };
  * to the even one), plus zero, limited to a byte, and with relu to zero and more. */
 extern const struct routine_operation operation_qgemm; /* operands a, b, bias, scale, c */
 
+enum { MHA_S, MHA_E, MHA_H, MHA_CAUSAL, MHA_OWN };
+#define ROUTINE_MHA_PARAMETERS                                                                                                   \
+    {.name = "s", .least = 1, .most = 1 << 24, .required = true}, {.name = "e", .least = 1, .most = 1 << 24, .required = true},  \
+        {.name = "h", .least = 1, .most = 4096, .required = true},                                                               \
+    {                                                                                                                            \
+        .name = "causal", .least = 0, .most = 1                                                                                  \
+    }
+extern const struct routine_operation operation_mha; /* operands x, wq, wk, wv, wo, out: f32 */
+
+enum { FEED_M, FEED_E, FEED_F, FEED_ACT, FEED_OWN };
+#define ROUTINE_FEED_PARAMETERS                                                                                                  \
+    {.name = "m", .least = 1, .most = 1 << 28, .required = true}, {.name = "e", .least = 1, .most = 1 << 28, .required = true},  \
+        {.name = "f", .least = 1, .most = 1 << 28, .required = true},                                                            \
+    {                                                                                                                            \
+        .name = "act", .words = "gelu|gelu_tanh|relu|silu|sigmoid|tanh"                                                          \
+    }
+extern const struct routine_operation operation_feedforward; /* operands x, w1, b1, w2, b2, out: f32 */
+enum kernel_function operation_feedforward_function(const struct routine_request *request);
+
 enum { GEMV_M, GEMV_N, GEMV_VECTORS, GEMV_OWN };
 #define ROUTINE_GEMV_PARAMETERS                                                                                                  \
     {.name = "m", .least = 1, .most = 1 << 30, .required = true}, {.name = "n", .least = 1, .most = 1 << 30, .required = true},  \

@@ -38,8 +38,8 @@ unsigned routine_type_block(enum routine_type type);
 /* Largest relative error of rounding to the type; 0 = whole numbers. */
 double routine_type_epsilon(enum routine_type type);
 
-#define ROUTINE_OPERANDS 12
-#define ROUTINE_CALLS    8
+#define ROUTINE_OPERANDS 16
+#define ROUTINE_CALLS    10
 #define ROUTINE_WORDS    40
 #define ROUTINE_THREADS  64
 

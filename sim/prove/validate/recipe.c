@@ -134,6 +134,7 @@ static void say_several(struct validate_recipe *r, const struct validate_program
 {
     const struct validate_search *const s = &p->search;
     const size_t length = strlen(r->value);
+    r->several = s->build || p->less;
     if (s->build)
         snprintf(r->value, sizeof r->value, "the largest size of %u to %u without a rise by %g, of programs like this one",
                  s->low, s->high, s->rise - 1);

@@ -16,6 +16,7 @@ struct validate_recipe {
     char file[256];     /* the file with the row's own program, which the command runs; "" = it has none */
     char framework[32]; /* whose time is added; "" = none */
     double framework_seconds;
+    bool several;    /* no command gives the number, because it is made of several programs */
     char value[160]; /* what is made of the sum, as a formula */
 };
 

@@ -1,5 +1,6 @@
 /* Rows for which several programs run: sizes that are looked for, and differences. What comes out must be what the chip has, also
  * when it is given another size. */
+#include "sim/prove/validate/recipe.h"
 #include "tests/sim/validate_example.h"
 
 #include <math.h>
@@ -75,11 +76,32 @@ static void test_round_trips(void)
     CHECK(fabs(predicted(load, "cpu_p.load_v.latency_cycles=7") - predicted(load, NULL) - 2) < 0.01, "a load");
 }
 
+/* No command runs several programs: what is told is how their answers make the number. */
+static void test_recipes(void)
+{
+    static const char *const told[] = {"the largest size of 4 to 256", ", less that of a second program, x 1"};
+    struct orch_error error = {0};
+    struct chip_db *chips = example_chips();
+    struct validation *v = example_validation("c.csv",
+                                              HEAD "P (Firestorm),in-flight loads,130,count,measured,s,,m1_4p4e_8g\n"
+                                                   "P (Firestorm),load-to-ALU latency,4,cycles,measured,s,,m1_4p4e_8g\n",
+                                              NULL);
+    for (size_t i = 0; i < 2; i++) {
+        struct validate_recipe r;
+        const bool ok = validation_recipe(v, v->row[i].id, chips, NULL, NULL, &r, &error);
+        CHECK(ok && r.several && r.runs == 0 && strstr(r.value, told[i]), "%s: '%s' %s", v->row[i].id, r.value, error.text);
+        validate_recipe_free(&r);
+    }
+    validation_free(v);
+    chip_db_close(chips);
+}
+
 static const struct suite_test tests[] = {
     {"loads, stores and registers in flight", test_in_flight},
     {"chips of other sizes", test_other_sizes},
     {"a size without a limit is refused", test_no_limit_is_refused},
     {"differences of two programs", test_differences},
     {"round trips", test_round_trips},
+    {"how a number is made of several programs", test_recipes},
 };
 SUITE_MAIN("validate capacity", tests)

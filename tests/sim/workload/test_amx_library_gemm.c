@@ -39,6 +39,30 @@ static void test_threads(void)
     }
 }
 
+/* Both products, both biases and the function between them; the same bytes however many threads there are. */
+static void test_feedforward(void)
+{
+    static const char *const workloads[] = {"feedforward:1x1x1",
+                                            "feedforward:3x5x7,act=relu",
+                                            "feedforward:17x33x65",
+                                            "feedforward:40x64x256,act=silu",
+                                            "feedforward:5x100x31,act=gelu_tanh",
+                                            "feedforward:65x31x97,act=tanh",
+                                            "feedforward:2x7x130,act=sigmoid"};
+    uint64_t first = 0;
+    amx_all(workloads, ARRAY_COUNT(workloads), types, 1);
+    for (unsigned threads = 1; threads <= 8; threads++) {
+        struct neon_example x = {.seed = 3, .amx = true};
+        const bool ok = neon_compare(&x, "feedforward:70x40x90", "f32", threads);
+        first = threads == 1 && ok ? neon_checksum(&x) : first;
+        CHECK(ok && neon_checksum(&x) == first, "other bytes on %u threads", threads);
+        neon_close(&x);
+    }
+    amx_refused("feedforward:8x8", NULL, "f");
+    amx_refused("feedforward:8x8x8", "f16", "f32");
+    amx_refused("feedforward:8x8x8,act=gelo", NULL, "gelu");
+}
+
 /* Whole numbers: every byte is the one. */
 static void test_quantised(void)
 {
@@ -92,8 +116,8 @@ static void test_comparison_can_fail(void)
 }
 
 static const struct suite_test tests[] = {
-    {"sizes, generations and three threads", test_sizes},  {"threads do not change bytes", test_threads},
-    {"the comparison can fail", test_comparison_can_fail}, {"signed bytes are requantised", test_quantised},
-    {"refusals of signed bytes", test_quantised_refusals},
+    {"feed-forward blocks", test_feedforward},        {"sizes, generations and three threads", test_sizes},
+    {"threads do not change bytes", test_threads},    {"the comparison can fail", test_comparison_can_fail},
+    {"signed bytes are requantised", test_quantised}, {"refusals of signed bytes", test_quantised_refusals},
 };
 SUITE_MAIN("amx products", tests)

@@ -1,7 +1,6 @@
-/* gemm of several cores, and qgemm: native/products.c, native/requantise.c. gemm of one core has a way of its own, in-process
- * (sim/workload/amx). */
-#include "units/amx/kernels/amx_kernels.h"
-#include "units/amx/kernels/gemm.h"
+/* gemm of several cores, qgemm and feedforward: native/products.c, native/requantise.c, native/bias.c. gemm of one core has a way
+ * of its own, in-process (sim/workload/amx). */
+#include "units/amx/kernels/amx_kernel_product.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,29 +25,20 @@ static void pass_factor(struct routine_call *c, bool is_f64, double factor)
         routine_pass(c, bits);
 }
 
-/* A product as native/products.c takes it. */
-struct product {
-    enum gemm_kind kind;
-    int64_t m, n, k, batch;
-    bool ta, tb;
-    double alpha, beta;
-    unsigned result, own; /* operands */
-};
-
 /* ORDER: struct product, struct gemm_args. */
-static void pass(const struct routine_request *r, const struct routine_work *w, const struct product *p, bool by_columns,
-                 struct routine_call *c)
+static void pass(const struct routine_request *r, const struct routine_work *w, const struct amx_kernel_product *p,
+                 bool by_columns, struct routine_call *c)
 {
     const bool is_f64 = p->kind == GEMM_F64, whole = p->kind == GEMM_I8_I32;
     const int64_t m = p->m, n = p->n, k = p->k;
-    routine_pass_operand(c, 0, 0);
-    routine_pass_operand(c, 1, 0);
+    routine_pass_operand(c, p->a, 0);
+    routine_pass_operand(c, p->b, 0);
     routine_pass_operand(c, p->result, 0);
     routine_pass_operand(c, p->own, 0);
     routine_pass(c, p->ta ? m : k);
     routine_pass(c, p->tb ? k : n);
     routine_pass(c, n);
-    routine_pass(c, m * k);
+    routine_pass(c, p->one_a ? 0 : m * k);
     routine_pass(c, k * n);
     routine_pass(c, m * n);
     pass_pair(c, m, n);
@@ -74,7 +64,8 @@ static uint64_t tiles_of(int64_t count, uint32_t tile)
 }
 
 /* Adds the call of a product. Each thread packs what it needs of the other side: by rows as long as every thread gets some. */
-static bool add_product(const struct routine_request *r, struct routine_work *w, struct product *p, struct isa_error *error)
+bool amx_kernel_add_product(const struct routine_request *r, struct routine_work *w, struct amx_kernel_product *p,
+                            struct isa_error *error)
 {
     const struct gemm_shape *const s = gemm_shape_of(p->kind);
     const int64_t most = INT64_C(1) << 28;
@@ -84,8 +75,9 @@ static bool add_product(const struct routine_request *r, struct routine_work *w,
                    columns = (uint64_t)p->batch * tiles_of(p->n, s->tile_n);
     const unsigned threads = r->threads ? r->threads : 1;
     const bool by_columns = rows < 2 * threads && columns > rows;
-    p->own =
-        routine_add_scratch(w, "own", gemm_workspace_bytes(p->kind, (uint32_t)p->m, (uint32_t)p->n, (uint32_t)p->k), threads);
+    if (!p->own)
+        p->own =
+            routine_add_scratch(w, "own", gemm_workspace_bytes(p->kind, (uint32_t)p->m, (uint32_t)p->n, (uint32_t)p->k), threads);
     pass(r, w, p, by_columns,
          routine_add_call(w, "amx_gemm", ROUTINE_TYPES, by_columns ? "columns of tiles of c" : "rows of tiles of c",
                           by_columns ? columns : rows));
@@ -96,20 +88,21 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
 {
     const bool is_f64 = r->type == ROUTINE_F64;
     const int64_t *const v = r->value;
-    struct product p = {.kind = is_f64 ? GEMM_F64 : GEMM_F32,
-                        .m = v[GEMM_M],
-                        .n = v[GEMM_N],
-                        .k = v[GEMM_K],
-                        .batch = v[GEMM_BATCH],
-                        .ta = v[GEMM_TA],
-                        .tb = v[GEMM_TB],
-                        .alpha = r->decimal[GEMM_ALPHA],
-                        .beta = r->decimal[GEMM_BETA],
-                        .result = 2};
+    struct amx_kernel_product p = {.kind = is_f64 ? GEMM_F64 : GEMM_F32,
+                                   .m = v[GEMM_M],
+                                   .n = v[GEMM_N],
+                                   .k = v[GEMM_K],
+                                   .batch = v[GEMM_BATCH],
+                                   .ta = v[GEMM_TA],
+                                   .tb = v[GEMM_TB],
+                                   .alpha = r->decimal[GEMM_ALPHA],
+                                   .beta = r->decimal[GEMM_BETA],
+                                   .b = 1,
+                                   .result = 2};
     w->epsilon = is_f64 ? 0x1p-52 : w->epsilon; /* the reference is no better */
     snprintf(w->variant, sizeof w->variant, "%s_%s%s", is_f64 ? "dgemm" : "sgemm", is_f64 ? "32x16" : "32x32",
              r->generation > 1 ? "_quad" : "");
-    return add_product(r, w, &p, error);
+    return amx_kernel_add_product(r, w, &p, error);
 }
 
 static const struct kernel_parameter quantised_parameters[] = {ROUTINE_QGEMM_PARAMETERS, {.name = NULL}};
@@ -120,9 +113,9 @@ static bool build_quantised(const struct routine_request *r, struct routine_work
     enum { BIAS = 2, SCALE, OUT };
     const int64_t *const v = r->value;
     const uint64_t count = (uint64_t)v[QGEMM_M] * (uint64_t)v[QGEMM_N];
-    struct product p = {.kind = GEMM_I8_I32, .m = v[QGEMM_M], .n = v[QGEMM_N], .k = v[QGEMM_K], .batch = 1};
+    struct amx_kernel_product p = {.kind = GEMM_I8_I32, .m = v[QGEMM_M], .n = v[QGEMM_N], .k = v[QGEMM_K], .batch = 1, .b = 1};
     p.result = routine_add_scratch(w, "sums", 4 * count, 0);
-    if (!add_product(r, w, &p, error))
+    if (!amx_kernel_add_product(r, w, &p, error))
         return false;
     struct routine_call *const c = routine_add_call(w, "amx_requantise", ROUTINE_TYPES, "rows of c", (uint64_t)v[QGEMM_M]);
     routine_pass_operand(c, p.result, 0);
@@ -135,6 +128,47 @@ static bool build_quantised(const struct routine_request *r, struct routine_work
     snprintf(w->variant, sizeof w->variant, "amx_qgemm_16x64%s", r->generation > 1 ? "_quad" : "");
     return true;
 }
+
+static const struct kernel_parameter feed_parameters[] = {ROUTINE_FEED_PARAMETERS, {.name = NULL}};
+
+/* ORDER: native/bias.c. */
+static void add_bias(struct routine_work *w, unsigned x, unsigned bias, int64_t rows, int64_t columns, int64_t function)
+{
+    struct routine_call *const c = routine_add_call(w, "amx_bias", ROUTINE_TYPES, "rows", (uint64_t)rows);
+    routine_pass_operand(c, x, 0);
+    routine_pass_operand(c, bias, 0);
+    routine_pass(c, columns);
+    routine_pass(c, function);
+}
+
+static bool build_feedforward(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    enum { IN, FIRST, FIRST_BIAS, SECOND, SECOND_BIAS, OUT, NO_FUNCTION = -1 };
+    const int64_t m = r->value[FEED_M], e = r->value[FEED_E], f = r->value[FEED_F];
+    const unsigned hidden = routine_add_scratch(w, "hidden", 4 * (uint64_t)m * (uint64_t)f, 0);
+    struct amx_kernel_product up = {
+        .kind = GEMM_F32, .m = m, .n = f, .k = e, .batch = 1, .alpha = 1, .a = IN, .b = FIRST, .result = hidden};
+    struct amx_kernel_product down = {
+        .kind = GEMM_F32, .m = m, .n = e, .k = f, .batch = 1, .alpha = 1, .a = hidden, .b = SECOND, .result = OUT};
+    if (!amx_kernel_add_product(r, w, &up, error))
+        return false;
+    add_bias(w, hidden, FIRST_BIAS, m, f, operation_feedforward_function(r));
+    if (!amx_kernel_add_product(r, w, &down, error))
+        return false;
+    add_bias(w, OUT, SECOND_BIAS, m, e, NO_FUNCTION);
+    snprintf(w->variant, sizeof w->variant, "amx_feedforward_32x32%s", r->generation > 1 ? "_quad" : "");
+    return true;
+}
+
+const struct routine amx_kernel_feedforward = {
+    .operation = &operation_feedforward,
+    .grammar = "MxExF[,act=NAME]",
+    .precisions = "f32",
+    .text = "out = act(x * w1 + b1) * w2 + b2 for M rows of E, F wide in between; "
+            "act: gelu (usual), gelu_tanh, relu, silu, sigmoid, tanh",
+    .parameter = feed_parameters,
+    .build = build_feedforward,
+};
 
 const struct routine amx_kernel_qgemm = {
     .operation = &operation_qgemm,

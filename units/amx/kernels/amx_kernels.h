@@ -32,7 +32,9 @@ bool amx_kernel_function(enum kernel_function function);
     X(batchnorm) \
     X(conv2d) \
     X(qgemm) \
-    X(attention)
+    X(feedforward) \
+    X(attention) \
+    X(mha)
 /* clang-format on */
 
 #define X(kernel) extern const struct routine amx_kernel_##kernel;

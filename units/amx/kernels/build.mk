@@ -53,7 +53,7 @@ endif
 # amx_kernels_code.inc, which is checked in. AMX words are those of M1.
 AMX_DIR := $(KERNEL_DIR)/native
 AMX_TYPED := $(addprefix $(AMX_DIR)/,line_elementwise.c line_rows.c line_conv.c line_winograd.c line_attention.c)
-AMX_PLAIN := $(AMX_DIR)/line_function.c $(AMX_DIR)/products.c $(AMX_DIR)/requantise.c $(AMX_DIR)/blocks.c \
+AMX_PLAIN := $(AMX_DIR)/line_function.c $(AMX_DIR)/products.c $(AMX_DIR)/requantise.c $(AMX_DIR)/bias.c $(AMX_DIR)/blocks.c \
 	$(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c) units/cpu/kernels/native/crew.c
 AMX_TYPES := F32 F16 BF16
 AMX_OPT := -O2
