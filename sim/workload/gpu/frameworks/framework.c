@@ -174,7 +174,8 @@ static const struct operator_rule {
       "a threadgroup a head and token, as many threads as elements, a pair each: half of them idle"},
      ggml_rope},
     {{FRAMEWORK_GGML, "cache-attention", "f32 f16",
-      "one token: scores, scale, mask, softmax, values and a copy, each a launch; values in f16 lie as [head][d][token]"},
+      "one token: scores, scale, mask, softmax (since 2023-12 these three at once), values and a copy; values in f16: "
+      "[head][d][token]"},
      ggml_cache_attention},
 };
 
