@@ -24,6 +24,7 @@ struct language_work {
     unsigned proposed, accepted, passes; /* passes: over several tokens */
     struct language_batch *batch;        /* several prompts; NULL = one */
     unsigned decoded;                    /* steps of decode */
+    unsigned groups;                     /* of sequences, which go through units together, each group on another */
     double lost_seconds;                 /* of kernels on several units, which share memory */
     unsigned cached;                     /* tokens of the prompt that a file had */
     uint64_t weight_bytes, cache_bytes;

@@ -225,9 +225,8 @@ static bool add_pass(const struct timed *t, unsigned sequences, unsigned past, u
     return ok;
 }
 
-/* A matrix times the values of several sequences: as often times one vector, or times all of them, whichever takes less time. */
-static bool add_shared(const struct timed *t, const struct kernel_call *c, unsigned sequences, double times,
-                       struct language_sum *sum)
+bool language_time_shared(const struct timed *t, const struct kernel_call *c, unsigned sequences, double times,
+                          struct language_sum *sum)
 {
     struct kernel_call each = *c, all = *c;
     struct language_sum a = {0}, b = {0};
@@ -252,7 +251,7 @@ static bool add_side_by_side(const struct timed *t, unsigned past, unsigned sequ
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
         if (strcmp(c->what, "attention") != 0)
-            ok = is(c, "gemm") || is(c, "gemv") ? add_shared(t, c, sequences, times * c->times, sum)
+            ok = is(c, "gemm") || is(c, "gemv") ? language_time_shared(t, c, sequences, times * c->times, sum)
                                                 : language_time_call(t, c, times * c->times, sum);
     }
     kernel_calls_free(&calls);

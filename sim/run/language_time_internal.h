@@ -26,6 +26,9 @@ void language_time_enter(struct timed *t, enum orch_part part);
 /* An empty list of the calls of a pass over so many sequences. */
 struct kernel_calls language_time_calls(const struct timed *t, unsigned sequences);
 bool language_time_call(const struct timed *t, const struct kernel_call *call, double times, struct language_sum *sum);
+/* A matrix times the values of several sequences: as often times one vector, or times all of them, whichever takes less time. */
+bool language_time_shared(const struct timed *t, const struct kernel_call *call, unsigned sequences, double times,
+                          struct language_sum *sum);
 /* That have a cache each. */
 unsigned language_time_sequences(const struct language_work *work);
 

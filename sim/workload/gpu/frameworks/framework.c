@@ -34,9 +34,9 @@ static const struct {
 
 /* One number for all chips and formats, fitted to the rows llama7b_tg128 in Q4_0 (llama.cpp 8e672ef, discussion 4167: HW02513,
  * HW02535, HW02553, HW02563, HW02569, HW02581, HW02593, HW02599, HW02603, HW02631, HW02637, HW02643, HW02649): what their tokens
- * take beyond the simulated kernels and gpu.between_us, over 804 launches. Those builds encode each launch anew for each token,
- * with buffers that Metal tracks. Encoding alone is a quarter of it: 0.22 to 0.27 ms of a token of some 500 launches went away
- * when later builds submitted the first ones early (llama.cpp pull request 9698). */
+ * take beyond the simulated kernels and gpu.between_us, over 804 launches; with heads in q6_k the squares are least there. Those
+ * builds encode each launch anew for each token, with buffers that Metal tracks. Encoding alone is a quarter of it: 0.22 to 0.27
+ * ms of a token of some 500 launches went away when later builds submitted the first ones early (llama.cpp pull request 9698). */
 double framework_launch_us(const struct framework_choice *choice)
 {
     return choice->set == FRAMEWORK_GGML ? 2.3 : 0;
@@ -192,7 +192,8 @@ static const struct operator_rule {
       "a threadgroup a head and token, as many threads as elements, a pair each: half of them idle"},
      ggml_rope},
     {{FRAMEWORK_GGML, "cache-attention", "f32 f16",
-      "one token: scores, scale, mask, softmax, values and a copy, each a launch; values in f16 lie as [head][d][token]"},
+      "one token: scores, scale, mask, softmax (since 2023-12 these three at once), values and a copy; values in f16: "
+      "[head][d][token]"},
      ggml_cache_attention},
 };
 

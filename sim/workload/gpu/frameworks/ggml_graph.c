@@ -168,7 +168,22 @@ static void sum_values(struct framework_plan *p, const struct attention *a, unsi
     plan_number(p, (uint32_t)a->depth);
 }
 
-/* Up to 2023-11 scale and mask are launches of their own; later the softmax has them, and is timed without them. */
+/* Scores of each head, scaled and masked, as one launch. */
+static void masked_softmax(struct framework_plan *p, const struct attention *a)
+{
+    const bool fours = a->keys % 4 == 0;
+    const uint64_t wanted = fours ? a->keys / 4 : a->keys, most = fours ? 256 : ROW_THREADS;
+    uint64_t threads = 32;
+    while (threads < wanted && threads < most)
+        threads *= 2;
+    plan_launch_groups(p, plan_line(a->heads), plan_line(threads), "ggml_soft_max_masked%s", fours ? "_4" : "");
+    plan_buffer(p, a->scores);
+    plan_buffer(p, a->mask);
+    plan_buffer(p, a->scores);
+    plan_number(p, (uint32_t)a->keys, plan_bits((float)(1 / sqrt((double)a->depth))));
+}
+
+/* Up to 2023-11 scale and mask are launches of their own; later the softmax has them. */
 bool ggml_cache_attention(struct framework_plan *p)
 {
     enum { QUERY, KEY, VALUE, OUT };
@@ -186,10 +201,13 @@ bool ggml_cache_attention(struct framework_plan *p)
     if (p->type == GPU_F16)
         plan_channels_last(p, VALUE, 1, a.keys, a.kv_heads * a.depth);
     make_scores(p, &a, QUERY, KEY);
-    scale(p, &a);
-    if (p->version < FUSED_SOFTMAX)
+    if (p->version < FUSED_SOFTMAX) {
+        scale(p, &a);
         add_mask(p, &a);
-    ggml_softmax_rows(p, a.scores, a.scores, a.heads, a.keys);
+        ggml_softmax_rows(p, a.scores, a.scores, a.heads, a.keys);
+    } else {
+        masked_softmax(p, &a);
+    }
     sum_values(p, &a, VALUE, result, OUT);
     return !p->failed;
 }

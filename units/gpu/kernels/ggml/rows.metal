@@ -6,7 +6,7 @@ using namespace metal;
 
 struct row_sizes {
     uint length;
-    float eps;
+    float eps; // of norms; of a masked softmax what scores are multiplied by
 };
 
 static float over_simdgroups(float value, threadgroup float *of, uint lane, uint simdgroup, uint simdgroups)
@@ -91,9 +91,56 @@ template <uint WIDE>
     }
 }
 
+// Since 2023-12 scores are scaled and masked where they are read, in the first pass and again in the second; rows of fours have several
+// simdgroups, too.
+template <uint WIDE>
+[[kernel]] void soft_max_masked(device const float *in [[buffer(0)]], device const float *mask [[buffer(1)]],
+                                device float *out [[buffer(2)]], constant row_sizes &s [[buffer(3)]],
+                                uint row [[threadgroup_position_in_grid]], uint thread_index [[thread_index_in_threadgroup]],
+                                uint threads [[threads_per_threadgroup]], uint lane [[thread_index_in_simdgroup]],
+                                uint simdgroup [[simdgroup_index_in_threadgroup]], uint simdgroups [[simdgroups_per_threadgroup]])
+{
+    threadgroup float most_of[32], sum_of[32];
+    in += (ulong)row * s.length;
+    out += (ulong)row * s.length;
+    float most = -INFINITY, sum = 0;
+    for (uint at = thread_index * WIDE; at < s.length; at += threads * WIDE)
+#pragma unroll
+        for (uint i = 0; i < WIDE; i++)
+            most = max(most, in[at + i] * s.eps + mask[at + i]);
+    most = simd_max(most);
+    if (lane == 0)
+        most_of[simdgroup] = most;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    most = simd_max(lane < simdgroups ? most_of[lane] : -INFINITY);
+    for (uint at = thread_index * WIDE; at < s.length; at += threads * WIDE) {
+        float x[WIDE];
+#pragma unroll
+        for (uint i = 0; i < WIDE; i++)
+            x[i] = exp(in[at + i] * s.eps + mask[at + i] - most);
+#pragma unroll
+        for (uint i = 0; i < WIDE; i++) {
+            sum += x[i];
+            out[at + i] = x[i];
+        }
+    }
+    sum = 1 / over_simdgroups(sum, sum_of, lane, simdgroup, simdgroups);
+    for (uint at = thread_index * WIDE; at < s.length; at += threads * WIDE) {
+        float x[WIDE];
+#pragma unroll
+        for (uint i = 0; i < WIDE; i++)
+            x[i] = out[at + i] * sum;
+#pragma unroll
+        for (uint i = 0; i < WIDE; i++)
+            out[at + i] = x[i];
+    }
+}
+
 #define ROW(name, function, ...) \
     template [[host_name(name)]] kernel void function(__VA_ARGS__ constant row_sizes &, uint, uint, uint, uint, uint, uint);
 ROW("ggml_rms_norm", rms_norm<false>, device const float *, device float *, device const float *, )
 ROW("ggml_rms_norm_mul", rms_norm<true>, device const float *, device float *, device const float *, )
 ROW("ggml_soft_max_4", soft_max<4>, device const float *, device float *, )
 ROW("ggml_soft_max", soft_max<1>, device const float *, device float *, )
+ROW("ggml_soft_max_masked_4", soft_max_masked<4>, device const float *, device const float *, device float *, )
+ROW("ggml_soft_max_masked", soft_max_masked<1>, device const float *, device const float *, device float *, )
