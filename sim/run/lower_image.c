@@ -2,6 +2,7 @@
 #include "sim/network/operators/window.h"
 #include "sim/run/lowering.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ static bool is_even(const struct net_window *w)
     return w->after[1] == pad && w->before[2] == pad && w->after[2] == pad;
 }
 
-/* A border of zeros around each plane: first at both ends of rows, then above and below, where a plane is one long row. */
+/* A border of zeros around each plane: first at both ends of rows, then above and below, where a plane is one
+ * long row. */
 static const float *pad_planes(struct lowering *l, const float *x, int64_t planes, struct net_window *w)
 {
     const int64_t wide = w->in[2] + w->before[2] + w->after[2], high = w->in[1] + w->before[1] + w->after[1];
@@ -199,11 +201,68 @@ bool lowering_conv(struct lowering *l, const char *word)
     return act || lowering_activation(l, l->out[0]->data, l->out[0]->count);
 }
 
+/* Rows or columns that the last window reaches beyond the image. */
+static int64_t beyond(const struct net_window *w, unsigned axis)
+{
+    const int64_t reach = (w->out[axis] - 1) * w->stride[axis] + w->kernel[axis] - w->in[axis] - w->before[axis];
+    return reach > 0 ? reach : 0;
+}
+
+/* The nearest of so many places to one that may lie before or behind them. */
+static int64_t nearest(int64_t place, int64_t places)
+{
+    return place < 0 ? 0 : place < places ? place : places - 1;
+}
+
+/* A border of the nearest elements: a window that reaches it holds them anyway, so that its largest element stays. */
+static const float *spread_edges(struct lowering *l, const float *x, int64_t planes, struct net_window *w)
+{
+    const int64_t wide = w->in[2] + w->before[2] + w->after[2], high = w->in[1] + w->before[1] + w->after[1];
+    const int64_t from = planes * w->in[1] * w->in[2], count = planes * high * wide;
+    uint32_t *const place = lowering_scratch(l, count);
+    float *const to = lowering_scratch(l, count);
+    for (int64_t i = 0; place && i < count; i++) {
+        const int64_t row = nearest(i / wide % high - w->before[1], w->in[1]),
+                      column = nearest(i % wide - w->before[2], w->in[2]);
+        place[i] = (uint32_t)((i / (wide * high) * w->in[1] + row) * w->in[2] + column);
+    }
+    struct lowered_step *const step = lowering_step(l, to, count, "gather:%lldx1x%lld", (long long)from, (long long)count);
+    lowering_read(step, x, from);
+    lowering_read(step, place, count);
+    w->in[1] = high;
+    w->in[2] = wide;
+    memset(w->before, 0, sizeof w->before);
+    memset(w->after, 0, sizeof w->after);
+    return to;
+}
+
+/* Below and at the right a border of its own: the Neural Engine's windows reach beyond the image by as much in both directions,
+ * for others it is written out, which would change an average. */
+static const float *pool_border(struct lowering *l, const char *word, struct net_window *w, int64_t *more)
+{
+    const struct net_array *const x = l->in[0];
+    const int64_t below = beyond(w, 1), right = beyond(w, 2);
+    *more = below - w->before[1];
+    if (l->part == PART_ANE && w->before[1] == w->before[2] && below == right && *more >= 0 && below < w->kernel[1] &&
+        below < w->kernel[2])
+        return x->data;
+    *more = 0;
+    if (strcmp(word, "max") != 0) {
+        lowering_leave(l, "averages over windows that are padded differently at the sides");
+        return NULL;
+    }
+    w->after[1] = below;
+    w->after[2] = right;
+    return spread_edges(l, x->data, x->shape[0] * x->shape[1], w);
+}
+
 bool lowering_pool(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0];
     const bool includes = net_attr_int(l->node, "count_include_pad", 0) != 0;
     struct net_window w;
+    int64_t more = 0;
+    char beside[32] = "";
     if (l->node->outputs > 1 && l->node->output[1] != NET_NONE)
         return lowering_leave(l, "places of the largest elements");
     if (!read_window(l, NULL, &w, NULL))
@@ -212,15 +271,21 @@ bool lowering_pool(struct lowering *l, const char *word)
     const int64_t wide = (w.in[2] + 2 * w.before[1] - w.kernel[2]) / w.stride[2] + 1;
     if (w.dilation[1] != 1)
         return lowering_leave(l, "windows with dilation");
-    if (high != w.out[1] || wide != w.out[2] || w.before[1] != w.before[2])
-        return lowering_leave(l, "windows that are padded differently at the sides");
+    const bool even = high == w.out[1] && wide == w.out[2] && w.before[1] == w.before[2];
+    if (!even && includes)
+        return lowering_leave(l, "averages over windows that are padded differently at the sides");
+    const float *const from = even ? x->data : pool_border(l, word, &w, &more);
+    if (!from)
+        return false;
+    if (more)
+        snprintf(beside, sizeof beside, ",more=%lld", (long long)more);
     lowering_read(lowering_step(l, l->out[0]->data, l->out[0]->count,
-                                "pool:n=%lld,c=%lld,h=%lld,w=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,op=%s,include_pad=%d",
+                                "pool:n=%lld,c=%lld,h=%lld,w=%lld,r=%lld,s=%lld,stride=%lld,pad=%lld,op=%s,include_pad=%d%s",
                                 (long long)x->shape[0], (long long)x->shape[1], (long long)w.in[1], (long long)w.in[2],
                                 (long long)w.kernel[1], (long long)w.kernel[2], (long long)w.stride[1], (long long)w.before[1],
-                                word, includes),
-                  x->data, x->count);
-    return true;
+                                word, includes, beside),
+                  from, x->shape[0] * x->shape[1] * w.in[1] * w.in[2]);
+    return lowering_holds(l);
 }
 
 bool lowering_globalpool(struct lowering *l, const char *word)

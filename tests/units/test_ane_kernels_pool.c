@@ -8,6 +8,7 @@ struct pool {
     int n, c, h, w, r, s, stride, pad;
     const char *op;
     bool inside; /* averages count what lies in the image */
+    int more;    /* rows below and columns at the right beside pad */
 };
 
 static double window(const struct pool *v, const double *plane, int y, int x)
@@ -30,12 +31,13 @@ static double window(const struct pool *v, const double *plane, int y, int x)
 
 static void check_pool(const struct pool *v, uint64_t seed)
 {
-    char text[120];
+    char text[140];
     struct ane_example x;
-    snprintf(text, sizeof text, "pool:n=%d,c=%d,h=%d,w=%d,r=%d,s=%d,stride=%d,pad=%d,op=%s,include_pad=%d", v->n, v->c, v->h,
-             v->w, v->r, v->s, v->stride, v->pad, v->op, !v->inside);
+    snprintf(text, sizeof text, "pool:n=%d,c=%d,h=%d,w=%d,r=%d,s=%d,stride=%d,pad=%d,op=%s,include_pad=%d,more=%d", v->n, v->c,
+             v->h, v->w, v->r, v->s, v->stride, v->pad, v->op, !v->inside, v->more);
     if (example_start(&x, text, NULL, seed)) {
-        const int oh = (v->h + 2 * v->pad - v->r) / v->stride + 1, ow = (v->w + 2 * v->pad - v->s) / v->stride + 1;
+        const int both = 2 * v->pad + v->more, oh = (v->h + both - v->r) / v->stride + 1,
+                  ow = (v->w + both - v->s) / v->stride + 1;
         double *in = example_values(&x, "x"), *expected = malloc((size_t)(v->n * v->c * oh * ow) * sizeof *expected);
         for (int i = 0; expected && i < v->n * v->c * oh * ow; i++)
             expected[i] = window(v, in + i / ow / oh * v->h * v->w, i / ow % oh, i % ow);
@@ -52,10 +54,11 @@ static void check_pool(const struct pool *v, uint64_t seed)
 static void test_pool(void)
 {
     static const struct pool pools[] = {
-        {1, 3, 8, 8, 2, 2, 2, 0, "max", false},   {2, 17, 13, 11, 3, 3, 2, 1, "max", false},
-        {1, 4, 9, 9, 3, 3, 1, 1, "avg", false},   {1, 5, 14, 21, 7, 7, 1, 0, "avg", false},
-        {1, 2, 12, 10, 3, 2, 3, 1, "min", false}, {3, 1, 31, 40, 31, 5, 2, 2, "max", false},
-        {2, 3, 9, 10, 3, 3, 2, 1, "avg", true},
+        {1, 3, 8, 8, 2, 2, 2, 0, "max", false, 0},   {2, 17, 13, 11, 3, 3, 2, 1, "max", false, 0},
+        {1, 4, 9, 9, 3, 3, 1, 1, "avg", false, 0},   {1, 5, 14, 21, 7, 7, 1, 0, "avg", false, 0},
+        {1, 2, 12, 10, 3, 2, 3, 1, "min", false, 0}, {3, 1, 31, 40, 31, 5, 2, 2, "max", false, 0},
+        {2, 3, 9, 10, 3, 3, 2, 1, "avg", true, 0},   {1, 4, 8, 8, 3, 3, 2, 0, "max", false, 1},
+        {1, 4, 10, 8, 3, 3, 2, 0, "avg", true, 1},   {1, 3, 9, 12, 4, 4, 1, 1, "max", false, 1},
     };
     for (size_t i = 0; i < ARRAY_COUNT(pools); i++)
         check_pool(&pools[i], i + 1);

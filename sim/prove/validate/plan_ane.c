@@ -47,6 +47,7 @@ static const struct {
     {"GPT-2 124M decode", plan_ane_gpt2, false},
     {"Stories110M training", plan_ane_training, false},
     {"Stable Diffusion 2.1 base", plan_ane_diffusion, false},
+    {"SDXL UNet", plan_ane_diffusion_large, false},
     {"stencil32", plan_ane_stencil, false},
     {"int4 palette speed-up", plan_ane_speed_up, false},
     {"sparse speed-up", plan_ane_speed_up, false},
@@ -62,8 +63,8 @@ static const char *const refusals[][2] = {
     {"power, ", "the source does not say what ran"},
     {"conv 256 power", "the source does not give the size"},
     {"decode", "chunks of a network and what its application does between them are the author's"},
-    {"Stable Diffusion", "a pipeline of several networks, or weights in palettes of mixed sizes"},
-    {"SDXL", "a pipeline of several networks, or weights in palettes of mixed sizes"},
+    {"Stable Diffusion", "a pipeline of several networks"},
+    {"SDXL", "a pipeline of several networks, of which only one is built"},
     {"ChickenDetector", "the author's own network, whose layers are not published"},
     {"CLIP", "an approximate rate of a network whose program is not named"},
     {"BERT", "the power of a phone"},
@@ -96,8 +97,9 @@ static bool is_figure_of_network(const char *unit)
 static const char *precision_of(const struct validate_row *row)
 {
     static const char *const names[][2] = {
-        {"fp16", "f16"}, {"", "f16"},    {"int8", "i8"},      {"int4", "i4"},      {"lut2", "p2"},
-        {"lut4", "i4"},  {"lut6", "p6"}, {"6-bit LUT", "p6"}, {"4-bit LUT", "i4"}, {"fp16 sparse", "sparse"}};
+        {"fp16", "f16"},          {"", "f16"},    {"int8", "i8"},      {"int4", "i4"},      {"lut2", "p2"},
+        {"lut4", "i4"},           {"lut6", "p6"}, {"6-bit LUT", "p6"}, {"4-bit LUT", "i4"}, {"mixed-bit LUT", "i4"},
+        {"fp16 sparse", "sparse"}};
     const char *const text = validate_cell(row, "precision"), *const chip = validate_cell(row, "chip");
     /* Activations of 8 bits bring nothing before M4 (key ane.int8_rate): these engines multiply them as fp16. */
     if (strcmp(text, "lut2 + int8 activations") == 0 && chip[0] == 'M' && chip[1] >= '1' && chip[1] <= '3')

@@ -61,6 +61,7 @@ plan_ane plan_ane_chunks;
 plan_ane plan_ane_gpt2;
 plan_ane plan_ane_training;
 plan_ane plan_ane_diffusion;
+plan_ane plan_ane_diffusion_large;
 plan_ane plan_ane_stencil;
 plan_ane plan_ane_speed_up;
 plan_ane plan_ane_smallest;

@@ -173,6 +173,15 @@ bool plan_ane_diffusion(struct ane_row *a)
            plan_ane_launch(a, 1, "model:sd15-vae-decoder") && plan_ane_unit(a, 0);
 }
 
+/* "SDXL UNet" of the same table: 768 x 768, weights in palettes of 4.04 bits in the mean, here all of 4. */
+bool plan_ane_diffusion_large(struct ane_row *a)
+{
+    plan_ane_note(a, "768 x 768, with and without the prompt; palettes of 4 bits");
+    a->program->measure = VALIDATE_RATE;
+    a->program->work = 1e9; /* rates are in 1e9 per second */
+    return plan_ane_launch(a, 1, "model:sdxl-unet");
+}
+
 /* sbryngelson/ane-guide, chapter 10: 256 x 256, 32 steps, each a convolution of one channel with five taps of a 3 x 3 kernel. */
 bool plan_ane_stencil(struct ane_row *a)
 {

@@ -44,7 +44,8 @@ static const struct {
     {"M1 Max,,ANE,\"power, fp16 busy\",fp16,,4.3,W" M1MAX, "what ran"},
     {"M1,,ANE,peak,unspecified,,11,TOPS,vendor-spec,Apple,m1_4p4e_8g\n", "not measured"},
     {"M1 Max,,ANE,layernorm,fp16,single call,0.3214,ms" M1MAX, "size"},
-    {"M4 Max,,ANE,GPT-2 124M decode,fp16,at least,170,tokens/s,measured,Orion,m4_max_12p4e_40g\n", "network"},
+    {"M4 Max,,ANE,Hy-MT 1.8B decode,fp16,,34,tokens/s,measured,ane-book,m4_max_12p4e_40g\n", "network"},
+    {"M4 Max,,ANE,Stories110M training step,fp16,low,64,ms/step,measured,maderix,m4_max_12p4e_40g\n", "on cores"},
     {"M1,,ANE,CLIP ViT-H,fp16,,6,ms,measured,a report,m1_4p4e_8g\n", "network"},
     {"M1 Pro,,ANE,Whisper large encoder,fp16,,64,ms,measured,whisper.cpp,m1_pro_8p2e_16g\n", "layers are not published"},
     {"M5,,ANE,matmul slope,fp16,,19.6,TFLOPS,measured,sbryngelson/ane-guide,\n", "which chip"},
@@ -227,6 +228,26 @@ static void test_networks(void)
     validation_free(v);
 }
 
+/* Networks as their authors' programs have them, many requests one after another: mechramc/Orion, maderix/ANE, and the power of
+ * smpanaro's chunks of Llama-2-7B. */
+static void test_requests(void)
+{
+    struct validation *v = example_validation(
+        "ane.csv",
+        HEADER "M4 Max,,ANE,GPT-2 124M decode step,fp16,,5.78,ms/token,measured,Orion,m4_max_12p4e_40g\n"
+               "M4 Pro,,ANE,\"Stories110M training, ANE part\",fp16,low,8.9,ms/step,measured,maderix,m4_pro_10p4e_20g\n"
+               "M4 Max,,ANE,\"Stories110M training, ANE part\",fp16,low,10.2,ms/step,measured,maderix,m4_max_12p4e_40g\n"
+               "M3 Max,,ANE,Llama-2-7B decode power,4-bit LUT,second version,8,W,measured,smpanaro,m3_max_12p4e_40g\n",
+        NULL);
+    CU_ASSERT_EQUAL_FATAL(v->rows, 4);
+    for (size_t i = 0; i < v->rows; i++)
+        CHECK(fabs(v->row[i].predicted / v->row[i].measured - 1) < 0.12, "%s: %g, measured %g", v->row[i].what,
+              v->row[i].predicted, v->row[i].measured);
+    /* Each request has its costs: 24 of them alone are a third of a token. */
+    CHECK(v->row[0].predicted > 24 * 0.095, "%g ms", v->row[0].predicted);
+    validation_free(v);
+}
+
 static void test_reasons(void)
 {
     static char text[4096];
@@ -291,6 +312,7 @@ static const struct suite_test tests[] = {
     {"single operations and stacks have small errors", test_engine_level},
     {"chains stay in tile memory, and long rows reach the peak", test_chains},
     {"networks", test_networks},
+    {"networks of many requests", test_requests},
     {"unmodelled rows have their reason", test_reasons},
     {"rows that a parameter was taken from are marked", test_fitted},
     {"the program of a row can be written", test_dump},

@@ -83,6 +83,30 @@ static void write_network(const char *path)
     net_model_free(model);
 }
 
+/* sum = average over windows of the largest numbers of windows, both with a border below and at the right alone. */
+static void write_pools(const char *path)
+{
+    static const int64_t image[4] = {1, CHANNELS, 12, 16}, three[2] = {3, 3}, two[2] = {2, 2}, border[4] = {0, 0, 1, 1};
+    struct orch_error error = {0};
+    struct net_model *const model = net_model_new("pools");
+    const net_id x = net_value_add(model, "x");
+    model->value[x].type = NET_F32;
+    model->value[x].shape = net_shape_of(image, 4);
+    CHECK(net_graph_add_input(model->graph, x), "an input");
+    net_id last = x;
+    for (unsigned k = 0; k < 2; k++) {
+        struct net_node *const pool = add_node(model, k ? "AveragePool" : "MaxPool", 1, 1, k ? "sum" : "largest");
+        pool->input[0] = last;
+        last = pool->output[0];
+        CHECK(net_set_ints(pool, "kernel_shape", three, 2) && net_set_ints(pool, "strides", two, 2) &&
+                  net_set_ints(pool, "pads", border, 4),
+              "windows");
+        insert(model, pool);
+    }
+    CHECK(net_model_add_output(model, last) && onnx_export(model, path, &error), "%s", error.text);
+    net_model_free(model);
+}
+
 static struct net_array *result_of(const char *model, const char *unit, const char *folder, struct outcome *o)
 {
     char path[80];
@@ -93,16 +117,17 @@ static struct net_array *result_of(const char *model, const char *unit, const ch
     return o->ok ? net_array_load(path, "sum", &error) : NULL;
 }
 
-static void test_one_request(void)
+/* What `write` makes: on the engine in one request, with the numbers of cores. */
+static void check_network(void (*write)(const char *path), int64_t count)
 {
     char folder[] = "/tmp/orchard-engine-XXXXXX", model[64];
     struct outcome cores, engine;
     CHECK(mkdtemp(folder) != NULL, "a folder");
     snprintf(model, sizeof model, "%s/m.onnx", folder);
-    write_network(model);
+    write(model);
     struct net_array *const a = result_of(model, "cpu", folder, &cores), *const b = result_of(model, "ane", folder, &engine);
     double largest = 0, difference = 0;
-    CHECK(a && b && a->count == CHANNELS / 2 * 3 * HIGH * 2 * WIDE && a->count == b->count, "the sum's shape");
+    CHECK(a && b && a->count == count && a->count == b->count, "the sum's shape");
     for (int64_t i = 0; a && b && i < a->count; i++) {
         largest = fmax(largest, fabs(net_array_double(a, i)));
         difference = fmax(difference, fabs(net_array_double(a, i) - net_array_double(b, i)));
@@ -117,6 +142,16 @@ static void test_one_request(void)
     run_result_free(&cores.result);
     run_result_free(&engine.result);
     CHECK(suite_remove(folder), "%s stays", folder);
+}
+
+static void test_one_request(void)
+{
+    check_network(write_network, CHANNELS / 2 * 3 * HIGH * 2 * WIDE);
+}
+
+static void test_pools(void)
+{
+    check_network(write_pools, CHANNELS * 3 * 4);
 }
 
 /* Weights as palettes of four bits: a quarter of the bytes, of which products of few tokens are made. Other units have none. */
@@ -144,6 +179,7 @@ static void test_weights_in_fewer_bytes(void)
 }
 
 static const struct suite_test tests[] = {{"weights in fewer bytes", test_weights_in_fewer_bytes},
+                                          {"windows that reach beyond one side", test_pools},
                                           {"factors of channels, halves, larger images are one request", test_one_request}};
 
 int main(void)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum { N, C, H, W };
-enum { R = 4, S, STRIDE, PAD, OP, INCLUDE_PAD };
+enum { R = 4, S, STRIDE, PAD, OP, INCLUDE_PAD, MORE };
 enum { TK = 4, TR, TS, TSTRIDE, TPAD, TOUT, TGROUPS, TBIAS, TACT };
 enum { FACTOR = 4, MODE };
 enum { STEP_MAX = 3 /* Ox, Oy: two bits */ };
@@ -21,6 +21,7 @@ static const struct kernel_parameter pool_parameters[] = {
     {.name = "pad", .missing = 0, .least = 0, .most = 64},
     {.name = "op", .words = "max|avg|min"},
     {.name = "include_pad", .missing = 1, .least = 0, .most = 1},
+    {.name = "more", .missing = 0, .least = 0, .most = 64}, /* below and at the right, beside pad */
     {.name = NULL},
 };
 static const struct kernel_parameter transpose_parameters[] = {
@@ -98,15 +99,16 @@ static bool build_pool(const struct ane_kernel_request *q, struct ane_kernel *ke
     const int64_t *v = q->value;
     const uint32_t n = (uint32_t)v[N], c = (uint32_t)v[C], h = (uint32_t)v[H], w = (uint32_t)v[W], r = (uint32_t)v[R];
     const uint32_t s = v[S] ? (uint32_t)v[S] : r, stride = v[STRIDE] ? (uint32_t)v[STRIDE] : r, pad = (uint32_t)v[PAD];
+    const uint32_t both = 2 * pad + (uint32_t)v[MORE];
     static const enum ane_pe_reduce kinds[] = {ANE_POOL_MAX, ANE_POOL_AVERAGE, ANE_POOL_MIN};
     struct ane_builder b;
-    if (h + 2 * pad < r || w + 2 * pad < s)
+    if (h + both < r || w + both < s)
         return kernel_refuse(error, "pool: a window of %u x %u does not fit an image of %u x %u with pad %u", (unsigned)r,
                              (unsigned)s, (unsigned)h, (unsigned)w, (unsigned)pad);
-    if (pad >= r || pad >= s)
+    if (both - pad >= r || both - pad >= s)
         return kernel_refuse(error, "pool: pad must be less than the window, or windows hold nothing");
     ane_build_begin(&b, q, kernel, 1, error);
-    const uint32_t out_h = (h + 2 * pad - r) / stride + 1, out_w = (w + 2 * pad - s) / stride + 1;
+    const uint32_t out_h = (h + both - r) / stride + 1, out_w = (w + both - s) / stride + 1;
     const struct ane_view x = ane_image_input(&b, "x", n, c, h, w), out = ane_image_output(&b, "out", n, c, out_h, out_w);
     const struct ane_pool pool = {.kind = kinds[v[OP]],
                                   .kernel_width = s,
@@ -115,7 +117,7 @@ static bool build_pool(const struct ane_kernel_request *q, struct ane_kernel *ke
                                   .stride_y = stride,
                                   .pad_left = pad,
                                   .pad_top = pad};
-    const bool inside = v[OP] == 1 && pad && !v[INCLUDE_PAD];
+    const bool inside = v[OP] == 1 && both && !v[INCLUDE_PAD];
     struct ane_view shares = x;
     if (inside && !b.failed)
         shares = inside_shares(&b, &pool, x, out);
@@ -331,7 +333,7 @@ static bool build_resize(const struct ane_kernel_request *q, struct ane_kernel *
 }
 
 static const struct ane_kernel_info rows[] = {
-    {"pool", "c=C,h=H,w=W[,n=N][,r=R][,s=S][,stride=D][,pad=P][,op=max|avg|min][,include_pad=0|1]",
+    {"pool", "c=C,h=H,w=W[,n=N][,r=R][,s=S][,stride=D][,pad=P][,more=P][,op=max|avg|min][,include_pad=0|1]",
      "largest, mean or smallest of each R x S window (S as R, stride as R unless told otherwise)", 0, pool_parameters,
      build_pool},
     {"conv_transpose2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,outpad=P][,groups=G][,bias=0|1][,act=none|relu]",
