@@ -56,6 +56,8 @@
 #define LARGE_WORK   0x1p24
 #define LARGE_STREAM 0x1p22
 #define STREAMING    2.0
+/* Where laps may be leapt over instead, windows in vain cost half as much again: leaps of smaller launches cost little. */
+#define LARGE_LOOPS 0x1p25
 
 uint64_t run_launch_wave(const struct run_launch *l)
 {
@@ -219,6 +221,14 @@ static bool prepare_whole(struct run_launch *l, double work)
     return !may_extend(l) || work <= LEAPT_WORK || l->setup->group_count / run_launch_wave(l) >= LEAP_WAVES || find_loops(l);
 }
 
+/* Launches with more instructions may be timed from windows. */
+static double large_work(const struct run_launch *l)
+{
+    if (l->lap)
+        return LARGE_LOOPS;
+    return l->dram_over_issue > STREAMING ? LARGE_STREAM : LARGE_WORK;
+}
+
 bool run_launch_prepare(struct run_launch *l)
 {
     struct orch_error *error = l->error, unused = {0};
@@ -243,8 +253,7 @@ bool run_launch_prepare(struct run_launch *l)
     l->skips = may_skip(l, work);
     if (!prepare_whole(l, work))
         return false;
-    const double large = l->dram_over_issue > STREAMING ? LARGE_STREAM : LARGE_WORK;
-    if (may_extend(l) && work > large && !l->skips && run_launch_forward_worthwhile(l, work))
+    if (may_extend(l) && work > large_work(l) && !l->skips && run_launch_forward_worthwhile(l, work))
         l->way = RUN_WAY_FORWARD;
     return true;
 }
