@@ -35,23 +35,22 @@ void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz)
     mem_link_set_rate(&cluster->l2_link, cluster->params.l2.bytes_per_cycle * clock_ghz);
 }
 
-/* Sends a dirty line to the memory side as soon as a buffer is free. Returns when the line has left the L2, and in *taken_ns when
- * the memory side has it. */
-static double write_back_until(struct mem_cluster *cluster, double now_ns, uint64_t line, double *taken_ns)
+/* Sends a dirty line to the memory side as soon as a buffer is free. Returns when the line has left the L2. */
+static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t line)
 {
     const double start = mem_place(cluster->system, &cluster->misses, now_ns);
     const double taken = mem_side_write(cluster->system, &cluster->fabric, start, line, MEM_LINE_BYTES);
     mem_hold(cluster->system, &cluster->misses, taken);
     cluster->writebacks++;
     cluster->l2_read_bytes += MEM_LINE_BYTES;
-    *taken_ns = taken;
+    if (taken > cluster->written_ns)
+        cluster->written_ns = taken;
     return start;
 }
 
-static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t line)
+double mem_port_written_ns(const struct mem_port *port)
 {
-    double taken_ns;
-    return write_back_until(cluster, now_ns, line, &taken_ns);
+    return port->cluster ? port->cluster->written_ns : 0.0;
 }
 
 bool mem_l2_notes(struct mem_cluster *cluster)
@@ -96,19 +95,16 @@ void mem_l2_remove(struct mem_cluster *cluster, uint64_t line)
         mem_later_lose(cluster->later, line);
 }
 
-/* Makes room for so many halves in a cache whose ways hold halves. Returns when it is free: when the memory side has the lines
- * that were there, because nothing says that such an L2 has other places for them. */
+/* Makes room for so many halves in a cache whose ways hold halves. Returns when it is free. */
 static double make_room(struct mem_port *port, double now_ns, uint32_t set, unsigned halves)
 {
     struct mem_cluster *cluster = port->cluster;
     struct mem_victim victim;
-    double free_ns = now_ns, taken_ns = now_ns;
+    double free_ns = now_ns;
     while (mem_l2_make_room(cluster, set, halves, &victim)) {
         mem_port_count_evicted(port, &victim, false);
-        if (!(victim.flags & MEM_LINE_DIRTY))
-            continue;
-        write_back_until(cluster, now_ns, victim.line, &taken_ns);
-        free_ns = taken_ns > free_ns ? taken_ns : free_ns;
+        if (victim.flags & MEM_LINE_DIRTY)
+            free_ns = write_back(cluster, free_ns, victim.line);
     }
     return free_ns;
 }
