@@ -303,12 +303,16 @@ void gpu_timing_set_watch(struct gpu_timing *timing, const struct unit_watch *wa
     timing->watch = watch && watch->gpu ? watch : NULL;
 }
 
+/* A launch ends when its lines that have left the L2 have arrived as well: else it would move more than the memory side takes in
+ * its time. */
 static double end_cycles(const struct gpu_timing *t)
 {
-    double end = 0;
-    for (unsigned i = 0; i < t->params.cores; i++)
+    double end = 0, written = 0;
+    for (unsigned i = 0; i < t->params.cores; i++) {
         end = gpu_later(end, t->core[i].end);
-    return end;
+        written = gpu_later(written, gpu_cycles(t, mem_port_written_ns(t->core[i].port)));
+    }
+    return end > 0 ? gpu_later(end, written) : end;
 }
 
 double gpu_timing_end_ns(const struct gpu_timing *t)

@@ -196,13 +196,19 @@ static uint32_t present_in(const struct mem_cache *cache, uint32_t set)
     return present;
 }
 
-/* The ways of a header whose line lacks the half that this flag stands for. */
-static uint32_t without(const struct mem_set_header *header, uint8_t flag)
+/* The ways of a header whose line lacks the half that this bit of its flags stands for. */
+static uint32_t without(const struct mem_set_header *header, int bit)
 {
+#ifdef __SSE2__
+    /* the bit becomes the sign of its byte, whatever comes in from the byte below */
+    const __m128i flags = _mm_loadu_si128((const __m128i *)(const void *)header->flags);
+    return (uint32_t)_mm_movemask_epi8(_mm_slli_epi16(flags, 7 - bit)) & header->present;
+#else
     uint32_t ways = 0;
     for (uint32_t w = 0; w < MEM_SET_WAYS; w++)
-        ways |= (uint32_t)((header->flags[w] & flag) != 0) << w;
+        ways |= (uint32_t)(header->flags[w] >> bit & 1) << w;
     return ways & header->present;
+#endif
 }
 
 static uint32_t halves_in(const struct mem_cache *cache, uint32_t set)
@@ -210,7 +216,7 @@ static uint32_t halves_in(const struct mem_cache *cache, uint32_t set)
     const struct mem_set_header *header = mem_cache_header(cache, set);
     uint32_t halves = 0;
     for (uint32_t h = 0; h < cache->headers; h++) {
-        const uint32_t low = without(header + h, MEM_LINE_NO_LOW), high = without(header + h, MEM_LINE_NO_HIGH);
+        const uint32_t low = without(header + h, MEM_LINE_HALF_SHIFT), high = without(header + h, MEM_LINE_HALF_SHIFT + 1);
         halves += (uint32_t)(2 * __builtin_popcount(header[h].present) - __builtin_popcount(low ^ high));
     }
     return halves;

@@ -50,7 +50,14 @@ static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t li
     mem_hold(cluster->system, &cluster->misses, taken);
     cluster->writebacks++;
     cluster->l2_read_bytes += MEM_LINE_BYTES;
+    if (taken > cluster->written_ns)
+        cluster->written_ns = taken;
     return start;
+}
+
+double mem_port_written_ns(const struct mem_port *port)
+{
+    return port->cluster ? port->cluster->written_ns : 0.0;
 }
 
 bool mem_l2_notes(struct mem_cluster *cluster)

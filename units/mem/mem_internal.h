@@ -53,6 +53,7 @@ struct mem_cluster {
     struct mem_slots misses;    /* reads and write-backs in flight to the fabric */
     struct mem_fabric_port fabric;
     uint64_t writebacks;
+    double written_ns;                      /* the memory side has what was written back so far */
     uint64_t l2_read_bytes, l2_write_bytes; /* since activity was last taken */
     /* Which of the latest reads and prefetches, newest in bit 0, were not in L2. Used only to predict host accesses. */
     uint32_t missed, prefetched;

@@ -279,6 +279,7 @@ static void restart_cluster(struct mem_cluster *cluster, double now_ns)
     mem_slots_restart(&cluster->misses, now_ns);
     mem_fabric_port_restart(&cluster->fabric, now_ns);
     cluster->writebacks = 0;
+    cluster->written_ns = now_ns;
     cluster->l2_read_bytes = cluster->l2_write_bytes = 0;
 }
 

@@ -146,6 +146,8 @@ void mem_system_set_compression(struct mem_system *system, double share);
  * ports enforce the width. mem_port_access does not. */
 double mem_port_l1_latency_ns(const struct mem_port *port);
 double mem_port_l1_width(const struct mem_port *port);
+/* When the memory side has the lines that the port's L2 has written back so far; 0 for ports without an L2. */
+double mem_port_written_ns(const struct mem_port *port);
 
 /* Bytes by requester: CPU clusters and GPU L2s by number, then everyone without a cluster. */
 #define MEM_REQUESTERS (MEM_CLUSTERS_MAX + 1)

@@ -81,6 +81,9 @@ static void test_attention(void)
         {"mlx", "M1 Ultra", "f32", true, 1, 2, 2, 3, 1055, 64, 1, "mlx_attention_parts_float_64", 2},
         {"mlx", "M1", "f16", true, 1, 2, 1, 1, 4097, 128, 1, "mlx_attention_parts_half_128", 2},
         {"mlx", "M1", "f32", true, 1, 2, 1, 40, 75, 64, 1, "mlx_attention_float_32_64", 1},
+        {"mlx", "M1", "f32", false, 2, 3, 3, 20, 20, 72, 0, "mlx_mul_vs_float_1", 4},
+        {"mlx@0.20", "M1", "f16", false, 1, 2, 2, 70, 70, 64, 0, "mlx_mul_vs_half_1", 4},
+        {"mlx@0.0.7", "M1", "f32", false, 1, 2, 2, 33, 33, 16, 0, "mlx_mul_vs_float_1", 4},
     };
     for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check(&shapes[i]);
@@ -88,10 +91,10 @@ static void test_attention(void)
 
 static void test_refusals(void)
 {
-    static const char *const cases[][3] = {{"mlx@0.20", "attention:h=1,s=64,d=64", "from 0.24 on"},
-                                           {"mlx@0.24.1", "attention:h=1,s=20,d=64", "not fused"},
-                                           {"mlx", "attention:h=1,s=64,d=72", "not fused"},
-                                           {"mlx@0.24.1", "attention:h=1,s=4,d=256", "not fused"},
+    static const char *const cases[][3] = {{"mlx@0.20", "attention:h=1,s=64,d=64,causal=1", "no mask"},
+                                           {"mlx@0.24.1", "cache-attention:h=1,s=64,d=64,q=20", "no cache"},
+                                           {"mlx", "attention:h=2,kvh=1,s=64,d=72", "share keys"},
+                                           {"mlx@0.24.1", "attention:h=1,s=4,d=256,causal=1", "not fused"},
                                            {"mlx", "cache-attention:h=1,s=64,d=64,cached=q8_0", "cached=own"}};
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct gpu_library *const l = calloc(1, sizeof *l);

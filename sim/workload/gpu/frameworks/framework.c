@@ -154,8 +154,9 @@ static const struct operator_rule {
     {{FRAMEWORK_MLX, "concat", "f32 f16", "a copy for each array, one element a thread"}, mlx_concat},
     {{FRAMEWORK_MLX, "copy", "f32 f16", "as elementwise"}, mlx_copy},
     {{FRAMEWORK_MLX, "attention", "f32 f16",
-      "fused, from 0.24: up to 8 queries a threadgroup each, more in rows of 32; heads of 64, 96, 128 and 256, or 64, 80 and "
-      "128"},
+      "fused from 0.24: up to 8 queries a threadgroup each, heads of 64, 96, 128, 256; more in rows of 32, heads of 64, 80, 128; "
+      "else "
+      "a product, softmax, product"},
      mlx_attention},
     {{FRAMEWORK_MLX, "cache-attention", "f32 f16", "as attention; long caches in 32 parts, by kind of chip and shared heads"},
      mlx_cache_attention},

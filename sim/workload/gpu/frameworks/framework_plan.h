@@ -114,9 +114,13 @@ bool mlx_conv2d_to(struct framework_plan *plan, unsigned out);
 /* Places of the largest ("argmax") or smallest: a threadgroup of at least so many threads a result, four elements a thread. */
 void mlx_places(struct framework_plan *plan, const char *op, bool along_rows, unsigned least);
 
-/* Of each of a batch, c (m x n) = a (m x k) times b (k x n), as a part of another operator. */
-bool mlx_products(struct framework_plan *plan, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, unsigned a, unsigned b,
-                  unsigned c);
+/* Of each of a batch, c (m x n) = a (m x k) times b (k x n), or the rows of b (n x k), as a part of another operator. */
+bool mlx_products(struct framework_plan *plan, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, bool rows_of_b, unsigned a,
+                  unsigned b, unsigned c);
+
+/* Rows of a softmax, and a function of an array and a number, as parts of other operators. */
+void mlx_softmax_rows(struct framework_plan *plan, unsigned in, unsigned out, uint64_t rows, uint64_t columns);
+void mlx_with_number(struct framework_plan *plan, const char *op, uint64_t count, unsigned in, double number, unsigned out);
 
 /* Convolutions of 3 x 3 by Winograd's method: images N H W C, weights O 3 3 C. */
 struct mlx_winograd {

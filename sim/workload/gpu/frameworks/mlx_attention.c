@@ -1,5 +1,5 @@
-/* MLX's fused attention: which kernel. Facts: mlx/backend/metal/scaled_dot_product_attention.cpp, 0.24 to 0.30.1; section 9 of
- * the facts. */
+/* MLX's attention: which fused kernel, or the operators that it consists of elsewhere. Facts:
+ * mlx/backend/metal/scaled_dot_product_attention.cpp, 0.24 to 0.30.1; section 9 of the facts. */
 #include "sim/workload/gpu/frameworks/framework_plan.h"
 
 #include <math.h>
@@ -76,22 +76,37 @@ static void many_queries(const struct attention *a)
     give_sizes(a);
 }
 
+/* Queries are scaled, multiplied with the keys, a softmax of their rows follows in its place, and a product with the values. */
+static bool in_operators(const struct attention *a)
+{
+    const uint64_t all = a->batch * a->heads, d = a->depth;
+    const unsigned scaled = plan_scratch(a->p, "scaled", a->p->type, all * a->queries * d);
+    const unsigned scores = plan_scratch(a->p, "scores", a->p->type, all * a->queries * a->keys);
+    if (a->q_next != d || a->causal || a->kv_heads != a->heads)
+        return plan_refuse(
+            a->p,
+            "attention of %u queries with heads of %u is not fused, and made of its parts it has no mask, no heads that "
+            "share keys and no cache",
+            (unsigned)a->queries, (unsigned)d);
+    mlx_with_number(a->p, "mul", all * a->queries * d, Q, 1 / sqrt((double)d), scaled);
+    if (!mlx_products(a->p, all, a->queries, a->keys, d, true, scaled, K, scores))
+        return false;
+    mlx_softmax_rows(a->p, scores, scores, all * a->queries, a->keys);
+    return mlx_products(a->p, all, a->queries, d, a->keys, false, scores, V, OUT);
+}
+
 static bool choose(const struct attention *a)
 {
-    const bool late = a->p->version >= framework_version(0, 25, 0);
-    const uint64_t d = a->depth, span = a->batch * a->heads * a->queries * d;
-    if (a->p->version < framework_version(0, 24, 0))
-        return plan_refuse(a->p, "fused attention is known from 0.24 on");
-    if (span > UINT32_MAX || a->keys * a->kv_heads * d > UINT32_MAX)
+    const bool late = a->p->version >= framework_version(0, 25, 0), fused = a->p->version >= framework_version(0, 24, 0);
+    const uint64_t d = a->depth;
+    if (a->batch * a->heads * a->queries * d > UINT32_MAX || a->keys * a->kv_heads * d > UINT32_MAX)
         return plan_refuse(a->p, "attention with an operand of more than 2^32 - 1 elements");
-    if (a->queries <= FEW && (d == 64 || d == 96 || d == 128 || (late && d == 256)))
+    if (fused && a->queries <= FEW && (d == 64 || d == 96 || d == 128 || (late && d == 256)))
         few_queries(a);
-    else if (a->queries >= (late ? FEW + 1 : ROWS) && (d == 64 || d == 80 || d == 128))
+    else if (fused && a->queries >= (late ? FEW + 1 : ROWS) && (d == 64 || d == 80 || d == 128))
         many_queries(a);
     else
-        return plan_refuse(
-            a->p, "attention of %u queries with heads of %u is not fused: its products and softmax are operators of their own",
-            (unsigned)a->queries, (unsigned)d);
+        return in_operators(a);
     return !a->p->failed;
 }
 

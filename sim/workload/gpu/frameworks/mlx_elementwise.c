@@ -1,4 +1,5 @@
 /* MLX element by element: contiguous arrays, an array and a number, a row broadcast over rows. Section 8 of the facts. */
+#include "sim/workload/element_type.h"
 #include "sim/workload/gpu/frameworks/framework_plan.h"
 #include "units/gpu/kernels/gpu_math.h"
 
@@ -25,14 +26,16 @@ static void one_operand(struct framework_plan *p, const char *op, uint64_t count
     plan_number(p, (uint32_t)count);
 }
 
-/* An array and a number: relu is the larger of both. The number is an array of one element. */
-static void with_zero(struct framework_plan *p, const char *op, uint64_t count, unsigned in, unsigned out)
+/* An array and a number, which is an array of one element. */
+void mlx_with_number(struct framework_plan *p, const char *op, uint64_t count, unsigned in, double number, unsigned out)
 {
+    uint8_t bytes[4] = {0};
+    element_write(p->type == GPU_F16 ? ELEMENT_F16 : ELEMENT_F32, number, bytes);
     const unsigned each = per_thread(p, count);
     plan_launch(p, (struct plan_size){plan_ceil(count, each), 1, 1},
                 (struct plan_size){plan_least(GROUP, plan_ceil(count, each)), 1, 1}, "mlx_%s_vs_%s_%u", op, plan_type(p), each);
     plan_buffer(p, in);
-    plan_number(p, 0);
+    plan_numbers(p, bytes, sizeof bytes);
     plan_buffer(p, out);
     plan_number(p, (uint32_t)count);
 }
@@ -79,7 +82,7 @@ static bool chain(struct framework_plan *p, int64_t words, uint64_t count, unsig
         else if (known(op, two))
             two_operands(p, op, count, plan_value(p, "period"), *from, (*next)++, out);
         else if (strcmp(op, "relu") == 0)
-            with_zero(p, "max", count, *from, out);
+            mlx_with_number(p, "max", count, *from, 0, out); /* relu is the larger of both */
         else
             return plan_refuse(p, "elementwise has no %s; it has relu%s%s", op, one, two + 1);
         *from = out;

@@ -207,22 +207,16 @@ bool mlx_gemv(struct framework_plan *p)
     return run(&g);
 }
 
-static bool run_part(struct gemm *g)
+bool mlx_products(struct framework_plan *p, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, bool rows_of_b, unsigned a,
+                  unsigned b, unsigned c)
 {
-    if (g->m * g->n > UINT32_MAX || g->m * g->k > UINT32_MAX || g->k * g->n > UINT32_MAX)
-        return plan_refuse(g->p, "a matrix of more than 2^32 - 1 elements");
-    return run(g);
+    struct gemm g = {.p = p, .m = m, .n = n, .k = k, .batch = batch, .tb = rows_of_b, .alpha = 1, .a = a, .b = b, .c = c};
+    if (m * n > UINT32_MAX || m * k > UINT32_MAX || k * n > UINT32_MAX)
+        return plan_refuse(p, "a matrix of more than 2^32 - 1 elements");
+    return run(&g);
 }
 
 bool mlx_product_nt(struct framework_plan *p, uint64_t m, uint64_t n, uint64_t k, unsigned a, unsigned b, unsigned c)
 {
-    struct gemm g = {.p = p, .m = m, .n = n, .k = k, .batch = 1, .tb = true, .alpha = 1, .a = a, .b = b, .c = c};
-    return run_part(&g);
-}
-
-bool mlx_products(struct framework_plan *p, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, unsigned a, unsigned b,
-                  unsigned c)
-{
-    struct gemm g = {.p = p, .m = m, .n = n, .k = k, .batch = batch, .alpha = 1, .a = a, .b = b, .c = c};
-    return run_part(&g);
+    return mlx_products(p, 1, m, n, k, true, a, b, c);
 }

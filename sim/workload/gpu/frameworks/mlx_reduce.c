@@ -179,18 +179,23 @@ bool mlx_reduce(struct framework_plan *p)
     return !p->failed;
 }
 
+void mlx_softmax_rows(struct framework_plan *p, unsigned in, unsigned out, uint64_t rows, uint64_t columns)
+{
+    const bool single = columns <= 4096;
+    plan_launch_groups(p, line(rows), line(single ? whole_simdgroups(plan_ceil(columns, 4)) : MOST), "mlx_softmax_%s%s",
+                       single ? "" : "looped_", plan_type(p));
+    plan_buffer(p, in);
+    plan_buffer(p, out);
+    plan_number(p, (uint32_t)columns);
+}
+
 bool mlx_softmax(struct framework_plan *p)
 {
-    const uint64_t rows = plan_value(p, "rows"), columns = plan_value(p, "columns");
-    const bool single = columns <= 4096;
+    const uint64_t columns = plan_value(p, "columns");
     if (plan_value(p, "log"))
         return plan_refuse(p, "softmax without log");
     if (columns > INT32_MAX)
         return plan_refuse(p, "softmax of rows of more than 2^31 - 1 elements");
-    plan_launch_groups(p, line(rows), line(single ? whole_simdgroups(plan_ceil(columns, 4)) : MOST), "mlx_softmax_%s%s",
-                       single ? "" : "looped_", plan_type(p));
-    plan_buffer(p, IN);
-    plan_buffer(p, OUT);
-    plan_number(p, (uint32_t)columns);
+    mlx_softmax_rows(p, IN, OUT, plan_value(p, "rows"), columns);
     return !p->failed;
 }

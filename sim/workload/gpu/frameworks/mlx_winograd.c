@@ -69,7 +69,7 @@ bool mlx_winograd(struct framework_plan *p, const struct mlx_winograd *of)
     give(&w, of->weights, w.weights, GPU_WINOGRAD_WEIGHTS);
     transform(&w, "pixels", tiles, square);
     give(&w, w.padded, w.pixels, GPU_WINOGRAD_IMAGE);
-    if (!mlx_products(p, PLACES, w.tiles, of->filters, of->channels, w.pixels, w.weights, w.products))
+    if (!mlx_products(p, PLACES, w.tiles, of->filters, of->channels, false, w.pixels, w.weights, w.products))
         return false;
     transform(&w, "results", tiles, square);
     give(&w, w.products, of->out, GPU_WINOGRAD_RESULT);

@@ -56,6 +56,20 @@ struct block_copy {
                 piece[i][e] = line[e];
         }
     }
+    // The same of a block that is not there as a whole: what lies outside counts as zero, and its first element is read instead.
+    void load_edge(device const T *from, uint stride, uint rows, uint columns)
+    {
+        if (row >= DOWN)
+            return;
+#pragma unroll
+        for (uint i = 0; i < TURNS; i++)
+#pragma unroll
+            for (uint e = 0; e < 4; e++) {
+                const bool there = row + i * DOWN < rows && column + e < columns;
+                const T value = from[there ? (row + i * DOWN) * stride + column + e : 0];
+                piece[i][e] = there ? value : (T)0;
+            }
+    }
     void store(threadgroup T *block)
     {
         threadgroup T *const put = block + row * PITCH + column;
@@ -67,7 +81,7 @@ struct block_copy {
             for (uint e = 0; e < 4; e++)
                 put[i * DOWN * PITCH + e] = piece[i][e];
     }
-    // A block that is not there as a whole: what lies outside counts as zero.
+    // Both in one for a block that is not there as a whole, with fewer registers.
     void edge(threadgroup T *block, device const T *from, uint stride, uint rows, uint columns)
     {
         const uint there = column < columns ? min(4u, columns - column) : 0;
@@ -271,8 +285,10 @@ template <typename T, typename SUM, bool TA, bool TB, bool ADDS>
     copy_b.begin(lane);
     for (uint k = in_place; k < s.k; k += 8) {
         const uint deep = min(8u, s.k - k);
-        copy_a.edge(block_a, a + (TA ? k * s.lda : k), s.lda, TA ? deep : rows, TA ? rows : deep);
-        copy_b.edge(block_b, b + (TB ? k : k * s.ldb), s.ldb, TB ? columns : deep, TB ? deep : columns);
+        copy_a.load_edge(a + (TA ? k * s.lda : k), s.lda, TA ? deep : rows, TA ? rows : deep);
+        copy_b.load_edge(b + (TB ? k : k * s.ldb), s.ldb, TB ? columns : deep, TB ? deep : columns);
+        copy_a.store(block_a);
+        copy_b.store(block_b);
         threadgroup_barrier(mem_flags::mem_threadgroup);
         q.step((threadgroup const T *)block_a + (TA ? at.x * PITCH_A + at.y : at.y * PITCH_A + at.x), PITCH_A,
                (threadgroup const T *)block_b + (TB ? at.x * PITCH_B + at.y : at.y * PITCH_B + at.x), PITCH_B);
