@@ -60,7 +60,7 @@ static void test_any_key(void)
         study_answer_init(&fresh);
         bool ok = chip && study_example_start(&b, NULL) && example_ask(&b, "", false, &known, &error);
         CHECK(ok, "%s", error.text);
-        for (size_t k = 0; ok && k < (more ? chip_key_count() : 12); k++) {
+        for (size_t k = 0; ok && k < (more ? chip_key_count() : 40); k++) {
             const size_t key = more ? k : suite_random(&state) % chip_key_count();
             if (!larger(chip, key, words, sizeof words))
                 continue;

@@ -2,6 +2,7 @@
  * of its own, in-process (sim/workload/amx). */
 #include "units/amx/kernels/amx_kernel_product.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static void pass_factor(struct routine_call *c, bool is_f64, double factor)
 
 /* ORDER: struct product, struct gemm_args. */
 static void pass(const struct routine_request *r, const struct routine_work *w, const struct amx_kernel_product *p,
-                 bool by_columns, struct routine_call *c)
+                 uint64_t bands, struct routine_call *c)
 {
     const bool is_f64 = p->kind == GEMM_F64, whole = p->kind == GEMM_I8_I32;
     const int64_t m = p->m, n = p->n, k = p->k;
@@ -55,7 +56,7 @@ static void pass(const struct routine_request *r, const struct routine_work *w, 
     pass_pair(c, 0, 0);
     pass_pair(c, 0, 0);
     routine_pass(c, (int64_t)w->operand[p->own].thread_stride_bytes);
-    routine_pass(c, by_columns);
+    routine_pass(c, (int64_t)bands);
 }
 
 static uint64_t tiles_of(int64_t count, uint32_t tile)
@@ -63,7 +64,24 @@ static uint64_t tiles_of(int64_t count, uint32_t tile)
     return ((uint64_t)count + tile - 1) / tile;
 }
 
-/* Adds the call of a product. Each thread packs what it needs of the other side: by rows as long as every thread gets some. */
+/* How many bands of columns threads share: each packs its rows of a and its columns of b, which is least where parts are as high
+ * as they are wide. Bands are filled, and every thread has rows of its own in one of them. */
+static uint64_t bands_for(const struct amx_kernel_product *p, const struct gemm_shape *s, uint64_t threads)
+{
+    const uint64_t rows = (uint64_t)p->batch * tiles_of(p->m, s->tile_m), columns = tiles_of(p->n, s->tile_n);
+    uint64_t best = 1;
+    double least = INFINITY;
+    for (uint64_t bands = 1; bands <= threads && bands <= columns; bands++) {
+        const double packed = (double)p->m * (double)(p->batch * bands) / (double)threads + (double)p->n / (double)bands;
+        if (threads % bands || columns % bands || rows < threads / bands || packed >= least)
+            continue;
+        least = packed;
+        best = bands;
+    }
+    return best;
+}
+
+/* Adds the call of a product. Each thread packs what it needs: by rows as long as every thread gets some. */
 bool amx_kernel_add_product(const struct routine_request *r, struct routine_work *w, struct amx_kernel_product *p,
                             struct isa_error *error)
 {
@@ -75,12 +93,16 @@ bool amx_kernel_add_product(const struct routine_request *r, struct routine_work
                    columns = (uint64_t)p->batch * tiles_of(p->n, s->tile_n);
     const unsigned threads = r->threads ? r->threads : 1;
     const bool by_columns = rows < 2 * threads && columns > rows;
+    const uint64_t bands = by_columns ? 0 : bands_for(p, s, threads);
     if (!p->own)
         p->own =
             routine_add_scratch(w, "own", gemm_workspace_bytes(p->kind, (uint32_t)p->m, (uint32_t)p->n, (uint32_t)p->k), threads);
-    pass(r, w, p, by_columns,
-         routine_add_call(w, "amx_gemm", ROUTINE_TYPES, by_columns ? "columns of tiles of c" : "rows of tiles of c",
-                          by_columns ? columns : rows));
+    pass(r, w, p, bands,
+         routine_add_call(w, "amx_gemm", ROUTINE_TYPES,
+                          by_columns  ? "columns of tiles of c"
+                          : bands > 1 ? "rows of tiles of bands of c"
+                                      : "rows of tiles of c",
+                          by_columns ? columns : bands * rows));
     return true;
 }
 
