@@ -38,7 +38,7 @@ CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-
 LIBS := -lmicrohttpd -lgsl -lgslcblas -ljson-c -lsqlite3 -lprotobuf-c -ljpeg -lpng -lzstd -lz -lm -pthread
 
 # Folders without hot loops, where compiling fast matters more than running fast.
-COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/coreml sim/network/image sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports
+COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/network/onnx sim/network/coreml sim/network/image sim/network/graph sim/network/passes sim/prove sim/trace sim/report sim/compile sim/api sim/cmd reports tests/sim tests/power tests/traces tests/reports
 
 # What lies between every simulated instruction and its time: unrolled and inlined further.
 HOT_SRC := $(wildcard units/mem/*.c units/cpu/cpu_timing*.c units/amx/amx_timing*.c units/gpu/gpu_timing*.c) \
