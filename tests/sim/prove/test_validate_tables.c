@@ -14,7 +14,7 @@ static const struct {
     size_t least; /* so many of them are modelled */
 } samples[] = {
     {"amx-timing.csv", 40, 38},  {"cpu-mem-timing.csv", 8, 16}, {"gpu-timing.csv", 25, 8},
-    {"hw-measured.csv", 150, 5}, {"ane-measured.csv", 12, 12},   {"power.csv", 15, 1},
+    {"hw-measured.csv", 150, 5}, {"ane-measured.csv", 12, 12},  {"power.csv", 15, 1},
 };
 
 /* Rows of the shipped tables are one line each. */
