@@ -106,6 +106,16 @@ static void apart(struct ane_row *a)
     a->program->beyond_caches = true;
 }
 
+/* What a token takes is measured as a time, or as tokens in a second. */
+static bool take_token(struct ane_row *a)
+{
+    if (strcmp(a->row->unit, "tokens/s") != 0)
+        return plan_ane_unit(a, 0);
+    a->program->measure = VALIDATE_RATE;
+    a->program->work = 1e9; /* rates are in 1e9 per second */
+    return true;
+}
+
 /* smpanaro's Llama-2-7B: 64 tokens at a time behind a cache of 448, three layers to a program and the head in one
  * (smpanaro/coreml-llm-cli, README), of which each token takes all, one after another. */
 bool plan_ane_chunks(struct ane_row *a)
@@ -118,12 +128,7 @@ bool plan_ane_chunks(struct ane_row *a)
         a->program->guess = "the program"; /* the first version is not described, but that the second one is faster */
     const bool ok = plan_ane_launch(a, (double)LAYERS / CHUNK, "model:llama-2-7b-chunk") &&
                     plan_ane_launch(a, PARTS, "gemv:%dx%d", ROWS / PARTS, COLUMNS);
-    if (ok && strcmp(a->row->unit, "tokens/s") == 0) {
-        a->program->measure = VALIDATE_RATE;
-        a->program->work = 1e9; /* rates are in 1e9 per second */
-        return true;
-    }
-    return ok && plan_ane_unit(a, 0);
+    return ok && take_token(a);
 }
 
 /* mechramc/Orion (kernels/inference/decode_ane.m): for each token and layer two requests to the engine, in between attention and
@@ -137,12 +142,7 @@ bool plan_ane_gpt2(struct ane_row *a)
                   "and attention over few tokens take no time");
     const bool ok = plan_ane_launch(a, LAYERS, "model:gpt2-decode-qkv") && plan_ane_launch(a, LAYERS, "model:gpt2-decode-ffn") &&
                     plan_ane_core_gemv(a, LAYERS, WIDTH, WIDTH) && plan_ane_core_gemv(a, 1, WORDS, WIDTH);
-    if (ok && strcmp(a->row->unit, "tokens/s") == 0) {
-        a->program->measure = VALIDATE_RATE;
-        a->program->work = 1e9; /* rates are in 1e9 per second */
-        return true;
-    }
-    return ok && plan_ane_unit(a, 0);
+    return ok && take_token(a);
 }
 
 /* maderix/ANE, the program train_large: what it calls the engine's part are the requests that go forward, two for each layer.

@@ -215,6 +215,19 @@ static bool plan_chip_latency(struct validate_row *row, struct validate_program 
     return plan_chase(row, m1, chase) && plan_chase(row, program, chase);
 }
 
+/* Ends a loop of a P core that touches so often what lies at one place. */
+static bool take_one_place(struct validate_row *row, struct validate_program *program, struct emit *e, double touches)
+{
+    emit_exit(e);
+    program->core = VALIDATE_P_CORE;
+    program->threads = 1;
+    program->warm = true;
+    program->data_bytes = 4096;
+    program->measure = VALIDATE_NS_PER_WORK;
+    program->work = touches;
+    return validate_take_code(row, program, e);
+}
+
 /* clpeak's sum that goes through one place (src/cpu/microarch.cpp): a load, an addition and a store. */
 static bool plan_store_forward(struct validate_row *row, struct validate_program *program)
 {
@@ -228,14 +241,7 @@ static bool plan_store_forward(struct validate_row *row, struct validate_program
         emit_str_x(&e, 0, ORIGIN, 0);
     }
     emit_loop_end(&e, COUNTER, top);
-    emit_exit(&e);
-    program->core = VALIDATE_P_CORE;
-    program->threads = 1;
-    program->warm = true;
-    program->data_bytes = 4096;
-    program->measure = VALIDATE_NS_PER_WORK;
-    program->work = TURNS * TRIPS;
-    return validate_take_code(row, program, &e);
+    return take_one_place(row, program, &e, TURNS * TRIPS);
 }
 
 enum stream { STREAM_READ, STREAM_WRITE, STREAM_COPY, STREAM_TRIAD };
@@ -336,14 +342,7 @@ static bool plan_atomic(struct validate_row *row, struct validate_program *progr
     const size_t top = emit_loop(&e, COUNTER, 500);
     emit_repeat(&e, UINT32_C(0xf8200000) | 2 << 16 | 1 << 5 | 3, 16); /* ldadd x2, x3, [x1] */
     emit_loop_end(&e, COUNTER, top);
-    emit_exit(&e);
-    program->core = VALIDATE_P_CORE;
-    program->threads = 1;
-    program->warm = true;
-    program->data_bytes = 4096;
-    program->measure = VALIDATE_NS_PER_WORK;
-    program->work = 500 * 16;
-    return validate_take_code(row, program, &e);
+    return take_one_place(row, program, &e, 500 * 16);
 }
 
 static bool refuse_unclear(struct validate_row *row)
