@@ -78,6 +78,7 @@ static bool programs(const struct run *run, struct run_programs *p, struct orch_
     p->options.entry = CPU_KERNEL_ENTRY;
     p->variant = kernel->is_f64 ? "neon_2xf64" : "neon_4xf32";
     p->prepare = prepare_part;
+    p->may_steer = true;
     p->checksum = checksum_parts;
     return p->file != NULL;
 }
@@ -87,7 +88,6 @@ const struct run_kind run_kind_cpu_kernel = {
     .program_kind = "kernel",
     .part = PART_CPU,
     .may_sample = true,
-    .needs_values = true,
     .has = has,
     .open = open_workload,
     .check = run_check_cpu_kernel_options,

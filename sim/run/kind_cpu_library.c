@@ -147,9 +147,6 @@ static bool amx_check(const struct run *run, struct orch_error *error)
     if (q->cores > 1 && (q->skip_cores || q->other_cores))
         return orch_fail(error, ORCH_UNMODELLED, "%s: beside other work a kernel on amx has one core, not %u", q->workload,
                          q->cores);
-    if (q->mode == RUN_TIMING && !run_is_operator(q))
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: %s on amx is timed while it executes (full)",
-                         run->program_name);
     return true;
 }
 
@@ -214,10 +211,12 @@ static bool prepare(void *context, unsigned number, struct program *program, str
 {
     const struct run_programs *const p = context;
     const struct run_request *const q = p->run->request;
+    struct cpu_library *const l = p->run->work;
     (void)number;
-    return cpu_library_place(p->run->work, program, q->seed, p->own, error) &&
-           (!q->operands || give(p->run->work, q->operands, p->own, program_space(program), error)) &&
-           cpu_library_load(p->run->work, program, p->own, error);
+    l->blank = p->steers;
+    return cpu_library_place(l, program, q->seed, p->own, error) &&
+           (!q->operands || give(l, q->operands, p->own, program_space(program), error)) &&
+           (p->steers || cpu_library_load(l, program, p->own, error));
 }
 
 static void hand_over(const struct cpu_library *l, const struct run_operands *given, const struct cpu_library_data *data,
@@ -248,6 +247,7 @@ static bool programs_of(const struct run *run, struct run_programs *p, const voi
     p->variant = l->work.variant;
     p->threads = l->request.threads;
     p->prepare = prepare;
+    p->may_steer = !l->request.row->operation->by_values;
     p->checksum = add_checksum;
     return true;
 }
@@ -340,7 +340,6 @@ const struct run_kind run_kind_cpu_library = {
     .program_kind = "kernel",
     .part = PART_CPU,
     .may_sample = true,
-    .needs_values = true,
     .has = has,
     .open = open_workload,
     .check = check,
@@ -365,8 +364,8 @@ static void amx_explain(FILE *out, const struct run *run, const struct run_resul
 
 #define AMX_KIND(kind, has_it)                                                                                                   \
     {                                                                                                                            \
-        .name = kind, .program_kind = "kernel", .part = PART_AMX, .may_sample = true, .needs_values = true, .has = has_it,       \
-        .open = amx_open, .check = amx_check, .hash = amx_hash, .precision = precision, .bytes = bytes, .operation = operation,  \
+        .name = kind, .program_kind = "kernel", .part = PART_AMX, .may_sample = true, .has = has_it, .open = amx_open,           \
+        .check = amx_check, .hash = amx_hash, .precision = precision, .bytes = bytes, .operation = operation,                    \
         .work = run_work_named, .programs = amx_programs, .time_in = run_programs, .account = account,                           \
         .energy = run_energy_of_cores, .explain = amx_explain,                                                                   \
     }

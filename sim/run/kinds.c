@@ -232,8 +232,6 @@ bool run_check_cpu_kernel_options(const struct run *run, struct orch_error *erro
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to %s; %s is a kernel of the CPU", option,
                          q->home ? "kernels of the amx" : "program files", q->workload);
-    if (q->mode == RUN_TIMING && !run_is_operator(q))
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: a CPU kernel is timed while it executes (full)");
     return true;
 }
 

@@ -20,8 +20,12 @@ static bool open_set(struct run_programs *s, struct program_set *set, struct soc
                      uint64_t max_instructions, struct orch_error *error)
 {
     const struct run_request *const q = s->run->request;
-    const struct crew_cores more = {
-        .most = s->thread_cores, .soc = soc, .choice = q->core_choice, .watch = q->watch, .stay = s->threads};
+    const struct crew_cores more = {.most = s->thread_cores,
+                                    .steers = s->steers,
+                                    .soc = soc,
+                                    .choice = q->core_choice,
+                                    .watch = q->watch,
+                                    .stay = s->threads};
     if (!program_set_open_with(set, copies(s), s->file, s->bytes, &s->options, s->gen, cores, &more, max_instructions, s->prepare,
                                s, error))
         return false;
@@ -101,7 +105,7 @@ static bool collect_results(const struct run_programs *s, const struct program_s
                             struct orch_error *error)
 {
     const struct program *p = set->program[0];
-    bool ok = !s->checksum || s->checksum(s, set, r);
+    bool ok = !s->checksum || s->run->request->mode == RUN_TIMING || s->checksum(s, set, r);
     for (size_t i = 0; ok && i < program_result_count(p); i++) {
         struct program_result out;
         ok = program_result(p, i, &out) && run_checksum_add(&r->checksum, out.name, out.checksum);
@@ -115,7 +119,9 @@ static bool collect_results(const struct run_programs *s, const struct program_s
 /* Of a program that has the chip to itself, a sample may be enough; a warm-up is never timed. */
 static void sample_set(const struct run_programs *s, const struct program_set *set, bool blind)
 {
-    const struct core_sample_shape shape = run_sample_shape(s->run, RUN_SAMPLE_PROGRAM, blind, s->expected);
+    const bool amx = s->run->kind->part == PART_AMX; /* its words may come late */
+    const struct core_sample_shape shape =
+        run_sample_shape(s->run, amx ? RUN_SAMPLE_AMX_PROGRAM : RUN_SAMPLE_PROGRAM, blind, s->expected);
     const struct core_sample_shape with_amx = run_sample_shape(s->run, RUN_SAMPLE_AMX_PROGRAM, blind, s->expected);
     if ((blind || run_samples(s->run)) && set->count == 1)
         crew_job_sample(set->job[0], &shape, &with_amx);
@@ -168,6 +174,12 @@ static void show_kept(const struct run_programs *s, const struct kept *kept)
         show_output(s->run->request->program_output, kept->bytes, kept->used);
 }
 
+static void note_strayed(struct run_programs *s, const struct program_set *set)
+{
+    for (unsigned i = 0; s->steers && set->job && i < set->count; i++)
+        s->strayed |= set->job[i] && crew_job_strayed(set->job[i]);
+}
+
 /* Timing keeps what it learned about a program's blocks until it is restarted, so the restart comes before the program is closed.
  */
 static bool warm_up(struct run_programs *s, struct soc *soc, struct soc_core **cores, struct orch_error *error)
@@ -181,6 +193,7 @@ static bool warm_up(struct run_programs *s, struct soc *soc, struct soc_core **c
         program_set_sink(set.program[0], &(struct program_sink){keep_output, &kept});
     }
     const bool whole = ok && program_set_run(&set, &ended);
+    note_strayed(s, &set);
     if (ok && !whole && !warmed(s, &set)) {
         *error = ended;
         ok = false;
@@ -232,6 +245,7 @@ static bool measured_pass(struct run_programs *s, bool last, struct run_measure 
         sample_set(s, &set, false);
     const double begin = host_seconds();
     ok = ok && program_set_run(&set, error);
+    note_strayed(s, &set);
     pass.host_seconds = host_seconds() - begin;
     note_missing(s, &set);
     if (ok) {
@@ -257,7 +271,7 @@ static bool measured_passes(struct run_programs *s, struct run_measure *m, struc
     return ok;
 }
 
-static bool run_set(struct run_programs *s, struct run_measure *m, struct run_result *r, struct orch_error *error)
+static bool run_once(struct run_programs *s, struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     const struct run_request *q = s->run->request;
     if (q->mode == RUN_FUNCTIONAL)
@@ -268,6 +282,24 @@ static bool run_set(struct run_programs *s, struct run_measure *m, struct run_re
         return false;
     run_watch(s->run, m);
     return measured_passes(s, m, r, error);
+}
+
+/* Kernels of the libraries do without values where only time is asked for, unless a core finds that these steer: then everything
+ * is done again with values. */
+static bool run_set(struct run_programs *s, struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    struct orch_error stray = {0};
+    s->steers = s->run->request->mode == RUN_TIMING && s->may_steer;
+    if (run_once(s, m, r, s->steers ? &stray : error))
+        return true;
+    if (!s->strayed) {
+        *error = s->steers ? stray : *error;
+        return false;
+    }
+    s->steers = false;
+    run_measure_release(m);
+    *m = (struct run_measure){.soc = NULL};
+    return run_once(s, m, r, error);
 }
 
 static bool open_programs(struct run_programs *s, const struct run *run, struct orch_error *error)

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whoever asks for a sample gets one as soon as it saves time; otherwise so many instructions are timed from the start on, which
- * takes about a second. */
+/* Whoever asks for a sample, or for time alone, gets one as soon as it saves time; otherwise so many instructions are timed from
+ * the start on, which takes about a second. So are programs with AMX words: twelve of these kernels (convolutions, attention) of
+ * two to ten million instructions were off by 3 % in the mean and 8 % at most behind a start of 2^22, while fourteen of NEON were
+ * off by 0.2 % and 1.6 % behind 2^20. */
 #define FIRST_UNASKED 0x1p26
 
 /* A lead lasts until the window of the core and the queues of the memory system are as they would be. Programs with AMX words
@@ -45,7 +47,7 @@ struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample
     /* Nobody asks how long a warm-up takes, and skipped work leaves caches and predictors as timed work does. */
     if (blind)
         shape.first = 1;
-    else if (!asked(run, "sampled"))
+    else if (!asked(run, "sampled") && !(run->request->mode == RUN_TIMING && of == RUN_SAMPLE_PROGRAM))
         shape.first = FIRST_UNASKED;
     shape.blind = blind;
     shape.expected = expected;

@@ -76,6 +76,16 @@ void cpu_core_set_v86(struct cpu_core *core, bool has_v86)
     core->has_v86 = has_v86;
 }
 
+void cpu_core_steer(struct cpu_core *core)
+{
+    core->steers = true;
+}
+
+bool cpu_core_strayed(const struct cpu_core *core)
+{
+    return core->strayed;
+}
+
 uint64_t cpu_core_pc(const struct cpu_core *core)
 {
     return core->pc;

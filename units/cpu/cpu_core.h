@@ -53,6 +53,12 @@ struct cpu_core *cpu_core_create(struct mem_space *space);
 void cpu_core_free(struct cpu_core *core);
 /* Whether the core has I8MM and BF16 (M2 and later); without it such words are undefined. To be called before it runs. */
 void cpu_core_set_v86(struct cpu_core *core, bool has_v86);
+/* From now on the core executes only what decides which instructions run and what they access: vector registers, and memory that
+ * is written from them, have no values. The trace is that of a whole execution. Where a number of a vector register would decide,
+ * the run ends with a fault and cpu_core_strayed is true: what was executed so far is then worth nothing. Memory that vectors or
+ * a coprocessor wrote must not steer; kernels of the libraries keep that. To be called before the core runs. */
+void cpu_core_steer(struct cpu_core *core);
+bool cpu_core_strayed(const struct cpu_core *core);
 void cpu_core_set_coprocessor(struct cpu_core *core, const struct cpu_coprocessor *coprocessor);
 void cpu_core_set_host(struct cpu_core *core, const struct cpu_host *host);
 const struct cpu_host *cpu_core_host(const struct cpu_core *core);

@@ -76,7 +76,9 @@ struct cpu_op {
 
 struct cpu_code {
     struct cpu_block block;   /* first member, so that a block's address is its code's */
-    struct cpu_op *op;        /* block.count + 1 */
+    struct cpu_op *op;        /* those of the instructions that are executed, and a closing one */
+    uint8_t *number;          /* by operation: which instruction of the block; NULL = all are executed */
+    uint32_t ops;             /* without the closing one */
     struct cpu_code *link[2]; /* successors when taken and in sequence, once known */
     uint64_t target;          /* target of a direct branch */
     struct cpu_code *bucket_next;
@@ -106,6 +108,8 @@ struct cpu_core {
     bool fp_special; /* fpcr selects anything but the default arithmetic */
     bool running;    /* the host's rounding mode is that of the core */
     bool has_v86;    /* instructions of A64_INSN_V86 */
+    bool steers;     /* executes only what decides on the way and on addresses */
+    bool strayed;    /* while it did so, the way hung on what was left out */
     bool pauses;     /* the run ends behind the system call under way */
     int host_rounding;
     uint64_t tls, tls_ro;
@@ -143,6 +147,13 @@ void cpu_code_free(struct cpu_core *core);
 /* cpu_exec_select.c: selects the operation for an instruction at pc. */
 void cpu_select(const struct a64_insn *insn, uint64_t pc, struct cpu_op *op, unsigned *hot);
 
+/* cpu_exec_steer.c. Which instructions of a block need not be executed where values do not matter. False: general registers or
+ * flags are made of vectors that nothing in the block has loaded. */
+struct cpu_steering {
+    bool without[CPU_BLOCK_MAX];
+};
+bool cpu_steering_find(struct cpu_steering *steering, const struct a64_insn *insn, uint32_t count);
+
 /* cpu_exec_run.c */
 enum cpu_stop cpu_exec_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace);
 
@@ -160,6 +171,13 @@ cpu_handler *cpu_fp_handler_of(const struct a64_insn *insn);            /* cpu_e
 cpu_handler *cpu_vector_handler_of(const struct a64_insn *insn);        /* cpu_exec_vector.c */
 cpu_memory_handler *cpu_memory_handler_of(const struct a64_insn *insn); /* cpu_exec_memory.c, cpu_exec_system.c */
 cpu_memory_handler *cpu_system_handler_of(const struct a64_insn *insn);
+
+/* Number in its block of the instruction of an operation. */
+static inline uint32_t cpu_op_number(const struct cpu_code *code, const struct cpu_op *op)
+{
+    const uint32_t at = (uint32_t)(op - code->op);
+    return code->number ? code->number[at] : at;
+}
 
 static inline uint64_t cpu_reg(const struct cpu_core *core, unsigned n) /* 31 = zero */
 {

@@ -200,23 +200,35 @@ static void join_compare_branch(struct cpu_op *compare, const struct cpu_op *bra
     }
 }
 
-static bool fill(struct cpu_code *code, uint64_t pc, const struct a64_insn *insn, uint32_t count)
+/* `steering` NULL: every instruction is executed. */
+static bool fill(struct cpu_code *code, uint64_t pc, const struct a64_insn *insn, uint32_t count,
+                 const struct cpu_steering *steering)
 {
     code->block = (struct cpu_block){.pc = pc, .count = count};
     code->block.insn = malloc(count * sizeof *insn);
     code->op = calloc(count + 1, sizeof *code->op);
-    if (!code->block.insn || !code->op)
+    code->number = steering ? malloc(count + (size_t)1) : NULL;
+    if (!code->block.insn || !code->op || (steering && !code->number))
         return false;
     memcpy(code->block.insn, insn, count * sizeof *insn);
     for (uint32_t i = 0; i < count; i++) {
+        const struct a64_insn *const own = &code->block.insn[i];
+        struct cpu_op *const op = &code->op[code->ops];
         unsigned hot = HOT_UNMODELLED;
-        cpu_select(&code->block.insn[i], pc + 4 * (uint64_t)i, &code->op[i], &hot);
-        code->op[i].go = hot;
-        code->block.mem_count += cpu_traces_address(&code->block.insn[i]);
+        code->block.mem_count += cpu_traces_address(own);
+        if (steering && steering->without[i])
+            continue;
+        cpu_select(own, pc + 4 * (uint64_t)i, op, &hot);
+        op->go = hot;
+        if (code->number)
+            code->number[code->ops] = (uint8_t)i;
+        code->ops++;
     }
-    code->op[count].go = HOT_CLOSE;
-    if (count > 1)
-        join_compare_branch(&code->op[count - 2], &code->op[count - 1]);
+    code->op[code->ops].go = HOT_CLOSE;
+    if (code->number)
+        code->number[code->ops] = (uint8_t)(count - 1);
+    if (code->ops > 1)
+        join_compare_branch(&code->op[code->ops - 2], &code->op[code->ops - 1]);
     code->target = pc + 4 * (uint64_t)(count - 1) + (uint64_t)insn[count - 1].imm;
     return true;
 }
@@ -227,6 +239,7 @@ static void free_code(struct cpu_code *code)
         return;
     free(code->block.insn);
     free(code->op);
+    free(code->number);
     free(code);
 }
 
@@ -249,6 +262,14 @@ static struct cpu_code *fetch_fault(struct cpu_core *core, uint64_t pc)
     return NULL;
 }
 
+static struct cpu_code *strayed(struct cpu_core *core, uint64_t pc)
+{
+    core->strayed = true;
+    cpu_fault_set(core, UNIT_FAULT_UNMODELLED, 0, "what a vector register holds steers, and vectors have no values");
+    core->fault.pc = pc;
+    return NULL;
+}
+
 struct cpu_code *cpu_code_make(struct cpu_core *core, uint64_t pc)
 {
     if (pc & 3) {
@@ -261,8 +282,12 @@ struct cpu_code *cpu_code_make(struct cpu_core *core, uint64_t pc)
         return fetch_fault(core, pc);
     struct a64_insn insn[CPU_BLOCK_MAX];
     const uint32_t count = decode_run(core, bytes, pc, insn);
+    struct cpu_steering steering = {{0}};
+    if (core->steers && !cpu_steering_find(&steering, insn, count))
+        return strayed(core, pc);
     struct cpu_code *code = calloc(1, sizeof *code);
-    if (!code || !fill(code, pc, insn, count) || !grow_list(core) || !grow_buckets(core) || !mark_words(core, pc, count))
+    if (!code || !fill(code, pc, insn, count, core->steers ? &steering : NULL) || !grow_list(core) || !grow_buckets(core) ||
+        !mark_words(core, pc, count))
         return out_of_memory(core, code);
     code->block.id = core->code_count;
     code->alive = true;

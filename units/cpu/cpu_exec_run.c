@@ -103,7 +103,7 @@ static bool jump_fill(struct cpu_core *core, struct cpu_jump *jump, uint64_t pc,
         *stop = pc == CPU_RETURN_ADDRESS ? CPU_STOP_RETURN : !may_decode ? CPU_STOP_BUDGET : CPU_STOP_FAULT;
         if (*stop != CPU_STOP_FAULT || !(code = cpu_code_make(core, pc)))
             return false;
-        for (uint32_t i = 0; i <= code->block.count; i++)
+        for (uint32_t i = 0; i <= code->ops; i++)
             code->op[i].go = (uintptr_t)labels[code->op[i].go];
     }
     *jump = (struct cpu_jump){pc, code};
@@ -144,7 +144,7 @@ LOOP_ONLY enum cpu_stop cpu_exec_run(struct cpu_core *core, uint64_t budget, str
 before_clock: /* at op, which begins the next trace */
     stop = CPU_STOP_BUDGET;
 faulted: /* at op, which changed nothing */
-    cut = (uint32_t)(op - code->op);
+    cut = cpu_op_number(code, op);
     left += code->block.count - cut;
     pc = code->block.pc + 4 * (uint64_t)cut;
     if (stop == CPU_STOP_FAULT)

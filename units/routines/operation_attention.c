@@ -97,7 +97,8 @@ static void attention_reference(const struct routine_request *r, const double *c
     }
 }
 
-const struct routine_operation operation_attention = {"attention", 0, attention_operands, attention_reference};
+const struct routine_operation operation_attention = {
+    .name = "attention", .positional = 0, .operands = attention_operands, .reference = attention_reference};
 
 /* ---- attention over a cache ---- */
 
@@ -176,7 +177,8 @@ static void cache_reference(const struct routine_request *r, const double *const
     }
 }
 
-const struct routine_operation operation_cache_attention = {"cache-attention", 0, cache_operands, cache_reference};
+const struct routine_operation operation_cache_attention = {
+    .name = "cache-attention", .positional = 0, .operands = cache_operands, .reference = cache_reference};
 
 /* ---- rope ---- */
 
@@ -234,4 +236,5 @@ static void rope_reference(const struct routine_request *r, const double *const 
     }
 }
 
-const struct routine_operation operation_rope = {"rope", 0, rope_operands, rope_reference};
+const struct routine_operation operation_rope = {
+    .name = "rope", .positional = 0, .operands = rope_operands, .reference = rope_reference};

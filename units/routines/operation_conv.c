@@ -104,4 +104,5 @@ static void reference(const struct routine_request *r, const double *const *oper
     }
 }
 
-const struct routine_operation operation_conv2d = {"conv2d", 0, operands, reference};
+const struct routine_operation operation_conv2d = {
+    .name = "conv2d", .positional = 0, .operands = operands, .reference = reference};

@@ -74,4 +74,5 @@ static void reference(const struct routine_request *r, const double *const *oper
     }
 }
 
-const struct routine_operation operation_elementwise = {"elementwise", 1, operands, reference};
+const struct routine_operation operation_elementwise = {
+    .name = "elementwise", .positional = 1, .operands = operands, .reference = reference};

@@ -77,4 +77,5 @@ static void reference(const struct routine_request *r, const double *const *oper
     free(hidden);
 }
 
-const struct routine_operation operation_feedforward = {"feedforward", 3, operands, reference};
+const struct routine_operation operation_feedforward = {
+    .name = "feedforward", .positional = 3, .operands = operands, .reference = reference};

@@ -73,7 +73,8 @@ static void gemm_reference(const struct routine_request *r, const double *const 
     }
 }
 
-const struct routine_operation operation_gemm = {"gemm", 3, gemm_operands, gemm_reference};
+const struct routine_operation operation_gemm = {
+    .name = "gemm", .positional = 3, .operands = gemm_operands, .reference = gemm_reference};
 
 /* ---- signed bytes, requantised ---- */
 
@@ -116,7 +117,8 @@ static void qgemm_reference(const struct routine_request *r, const double *const
     }
 }
 
-const struct routine_operation operation_qgemm = {"qgemm", 3, qgemm_operands, qgemm_reference};
+const struct routine_operation operation_qgemm = {
+    .name = "qgemm", .positional = 3, .operands = qgemm_operands, .reference = qgemm_reference};
 
 /* ---- y = a x ---- */
 
@@ -162,4 +164,5 @@ static void gemv_reference(const struct routine_request *r, const double *const 
     }
 }
 
-const struct routine_operation operation_gemv = {"gemv", 2, gemv_operands, gemv_reference};
+const struct routine_operation operation_gemv = {
+    .name = "gemv", .positional = 2, .operands = gemv_operands, .reference = gemv_reference};

@@ -149,6 +149,9 @@ static void resize_reference(const struct routine_request *r, const double *cons
     }
 }
 
-const struct routine_operation operation_pool = {"pool", 0, pool_operands, pool_reference};
-const struct routine_operation operation_globalpool = {"globalpool", 0, global_operands, global_reference};
-const struct routine_operation operation_resize = {"resize", 0, resize_operands, resize_reference};
+const struct routine_operation operation_pool = {
+    .name = "pool", .positional = 0, .operands = pool_operands, .reference = pool_reference};
+const struct routine_operation operation_globalpool = {
+    .name = "globalpool", .positional = 0, .operands = global_operands, .reference = global_reference};
+const struct routine_operation operation_resize = {
+    .name = "resize", .positional = 0, .operands = resize_operands, .reference = resize_reference};

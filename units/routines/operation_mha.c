@@ -129,4 +129,4 @@ static void reference(const struct routine_request *r, const double *const *oper
     free(room);
 }
 
-const struct routine_operation operation_mha = {"mha", 2, operands, reference};
+const struct routine_operation operation_mha = {.name = "mha", .positional = 2, .operands = operands, .reference = reference};

@@ -167,7 +167,8 @@ static void quantise_reference(const struct routine_request *r, const double *co
     }
 }
 
-const struct routine_operation operation_quantise = {"quantise", 1, quantise_operands, quantise_reference};
+const struct routine_operation operation_quantise = {
+    .name = "quantise", .positional = 1, .operands = quantise_operands, .reference = quantise_reference};
 
 /* ---- windows of a matrix ---- */
 
@@ -233,10 +234,17 @@ static void broadcast_reference(const struct routine_request *r, const double *c
         set_exact(t, at, operand[0][at % columns]);
 }
 
-const struct routine_operation operation_broadcast = {"broadcast", 2, broadcast_operands, broadcast_reference};
-const struct routine_operation operation_transpose = {"transpose", 2, transpose_operands, transpose_reference};
-const struct routine_operation operation_concat = {"concat", 3, concat_operands, concat_reference};
-const struct routine_operation operation_gather = {"gather", 3, gather_operands, gather_reference};
-const struct routine_operation operation_embedding = {"embedding", 3, embedding_operands, embedding_reference};
-const struct routine_operation operation_pad = {"pad", 2, window_operands, window_reference};
-const struct routine_operation operation_slice = {"slice", 2, window_operands, window_reference};
+const struct routine_operation operation_broadcast = {
+    .name = "broadcast", .positional = 2, .operands = broadcast_operands, .reference = broadcast_reference};
+const struct routine_operation operation_transpose = {
+    .name = "transpose", .positional = 2, .operands = transpose_operands, .reference = transpose_reference};
+const struct routine_operation operation_concat = {
+    .name = "concat", .positional = 3, .operands = concat_operands, .reference = concat_reference};
+const struct routine_operation operation_gather = {
+    .name = "gather", .positional = 3, .operands = gather_operands, .reference = gather_reference};
+const struct routine_operation operation_embedding = {
+    .name = "embedding", .positional = 3, .operands = embedding_operands, .reference = embedding_reference};
+const struct routine_operation operation_pad = {
+    .name = "pad", .positional = 2, .operands = window_operands, .reference = window_reference};
+const struct routine_operation operation_slice = {
+    .name = "slice", .positional = 2, .operands = window_operands, .reference = window_reference};

@@ -61,7 +61,8 @@ static void softmax_reference(const struct routine_request *r, const double *con
     }
 }
 
-const struct routine_operation operation_softmax = {"softmax", 2, softmax_operands, softmax_reference};
+const struct routine_operation operation_softmax = {
+    .name = "softmax", .positional = 2, .operands = softmax_operands, .reference = softmax_reference};
 
 /* ---- a group of elements that is centred and scaled ---- */
 
@@ -140,8 +141,10 @@ static void rmsnorm_reference(const struct routine_request *r, const double *con
     norm_reference(r, operand, t, false);
 }
 
-const struct routine_operation operation_layernorm = {"layernorm", 2, layernorm_operands, layernorm_reference};
-const struct routine_operation operation_rmsnorm = {"rmsnorm", 2, rmsnorm_operands, rmsnorm_reference};
+const struct routine_operation operation_layernorm = {
+    .name = "layernorm", .positional = 2, .operands = layernorm_operands, .reference = layernorm_reference};
+const struct routine_operation operation_rmsnorm = {
+    .name = "rmsnorm", .positional = 2, .operands = rmsnorm_operands, .reference = rmsnorm_reference};
 
 /* ---- images ---- */
 
@@ -210,5 +213,7 @@ static void batchnorm_reference(const struct routine_request *r, const double *c
     }
 }
 
-const struct routine_operation operation_groupnorm = {"groupnorm", 0, groupnorm_operands, groupnorm_reference};
-const struct routine_operation operation_batchnorm = {"batchnorm", 0, batchnorm_operands, batchnorm_reference};
+const struct routine_operation operation_groupnorm = {
+    .name = "groupnorm", .positional = 0, .operands = groupnorm_operands, .reference = groupnorm_reference};
+const struct routine_operation operation_batchnorm = {
+    .name = "batchnorm", .positional = 0, .operands = batchnorm_operands, .reference = batchnorm_reference};

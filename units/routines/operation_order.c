@@ -48,7 +48,8 @@ static void scan_reference(const struct routine_request *r, const double *const 
     }
 }
 
-const struct routine_operation operation_scan = {"scan", 2, scan_operands, scan_reference};
+const struct routine_operation operation_scan = {
+    .name = "scan", .positional = 2, .operands = scan_operands, .reference = scan_reference};
 
 /* ---- sort ---- */
 
@@ -91,4 +92,5 @@ static void sort_reference(const struct routine_request *r, const double *const 
     }
 }
 
-const struct routine_operation operation_sort = {"sort", 2, sort_operands, sort_reference};
+const struct routine_operation operation_sort = {
+    .name = "sort", .positional = 2, .operands = sort_operands, .reference = sort_reference, .by_values = true};

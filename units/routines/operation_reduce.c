@@ -69,4 +69,5 @@ static void reference(const struct routine_request *r, const double *const *oper
     }
 }
 
-const struct routine_operation operation_reduce = {"reduce", 2, operands, reference};
+const struct routine_operation operation_reduce = {
+    .name = "reduce", .positional = 2, .operands = operands, .reference = reference};

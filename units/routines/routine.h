@@ -103,6 +103,7 @@ struct routine_truth {
 struct routine_operation {
     const char *name; /* "gemm" */
     unsigned positional;
+    bool by_values; /* which way its kernels go hangs on the values of operands, floating-point ones as well */
     /* Adds the operands and sets flops, macs and min_bytes. Refuses shapes that are none. */
     bool (*operands)(const struct routine_request *request, struct routine_work *work, struct isa_error *error);
     /* operand: by index, contents before the kernel ran; NULL for those that are only written. */

@@ -49,6 +49,17 @@ static bool amx_execute(void *context, unsigned op, uint64_t operand, struct uni
     return true;
 }
 
+/* In its place where values do not matter. */
+static bool amx_count(void *context, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    struct core_job *j = context;
+    (void)operand;
+    (void)fault;
+    j->amx_instructions++;
+    j->amx_count[op]++;
+    return true;
+}
+
 static void amx_finish(void *context)
 {
     amx_core_finish(((struct core_job *)context)->amx);
@@ -101,6 +112,13 @@ struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, 
     const struct cpu_coprocessor coprocessor = {amx_execute, amx_finish, j};
     cpu_core_set_coprocessor(cpu, &coprocessor);
     return j;
+}
+
+void core_job_steer(struct core_job *j)
+{
+    const struct cpu_coprocessor counts = {amx_count, NULL, j};
+    cpu_core_steer(j->cpu);
+    cpu_core_set_coprocessor(j->cpu, &counts);
 }
 
 void core_job_free(struct core_job *j)

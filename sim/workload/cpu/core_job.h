@@ -19,6 +19,9 @@ struct core_job;
 /* The caller keeps `cpu`. Without a `core` nothing is timed. max_instructions 0 = no limit. */
 struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, enum amx_gen gen, struct soc_core *core,
                                  uint64_t max_instructions, struct orch_error *error);
+/* Values of vector registers and of the AMX block do not matter (cpu_core_steer): its time is the same. To be called before it
+ * runs. */
+void core_job_steer(struct core_job *job);
 void core_job_free(struct core_job *job);
 struct engine_task core_job_task(struct core_job *job);
 

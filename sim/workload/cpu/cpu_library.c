@@ -54,6 +54,12 @@ static bool no_room(const struct cpu_library *l, const char *what, struct orch_e
     return orch_fail(error, ORCH_USAGE, "%.200s: %s does not fit the simulated memory; make the shape smaller", l->text, what);
 }
 
+/* Whole numbers may be places of other operands, which decide on addresses. */
+static bool only_values(enum routine_type type)
+{
+    return type == ROUTINE_F64 || type == ROUTINE_F32 || type == ROUTINE_F16 || type == ROUTINE_BF16;
+}
+
 static bool place_operand(const struct cpu_library *l, unsigned i, struct mem_space *space, uint64_t seed, uint64_t *address,
                           struct orch_error *error)
 {
@@ -65,9 +71,10 @@ static bool place_operand(const struct cpu_library *l, unsigned i, struct mem_sp
     uint8_t *const to = *address ? mem_at(space, *address, bytes, MEM_READ | MEM_WRITE) : NULL;
     if (!to)
         return no_room(l, o->name, error);
-    if (o->role == ROUTINE_INPUT || o->role == ROUTINE_IN_OUT)
-        routine_fill(o, i, seed, to);
-    else if (l->flush)
+    if (o->role == ROUTINE_INPUT || o->role == ROUTINE_IN_OUT) {
+        if (!l->blank || !only_values(o->type))
+            routine_fill(o, i, seed, to);
+    } else if (l->flush)
         memset(to, 0xa5, bytes); /* so that nothing is right by chance */
     return true;
 }

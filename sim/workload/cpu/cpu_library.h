@@ -15,6 +15,7 @@ struct cpu_library {
     struct routine_work work;
     char text[512];                 /* canonical: equal requests have equal texts */
     double weight[ROUTINE_THREADS]; /* of each thread's share; set by the owner, 1 each after opening */
+    bool blank;                     /* set by the owner: floating-point operands have no values, nobody looks at them */
     bool flush;                     /* set by tests: operands end where their pages end, so that accesses behind them fault */
 };
 /* Parses and builds for so many threads, and a generation of the unit (routine.h), a kernel of these rows. False with exit code 2

@@ -197,6 +197,8 @@ struct crew_job *crew_job_create(struct cpu_core *cpu, struct cpu_linux *system,
         free(c);
         return NULL;
     }
+    if (cores->steers)
+        core_job_steer(c->seat[0].job);
     cpu_linux_add_core(system, cpu);
     c->seats = 1;
     return c;
@@ -254,6 +256,14 @@ struct core_sampled crew_job_sampled(struct crew_job *c)
 enum cpu_stop crew_job_stop(const struct crew_job *c)
 {
     return c->stop;
+}
+
+bool crew_job_strayed(const struct crew_job *c)
+{
+    bool strayed = false;
+    for (unsigned i = 0; i < c->seats; i++)
+        strayed |= cpu_core_strayed(c->seat[i].cpu);
+    return strayed;
 }
 
 bool crew_job_deadlock(const struct crew_job *c)

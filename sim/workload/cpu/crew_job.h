@@ -14,6 +14,7 @@
 /* The cores that threads may use besides the first one. */
 struct crew_cores {
     unsigned most; /* of the program, the first one included; 0 = 1 */
+    bool steers;   /* they and the first one execute only what steers (core_job_steer) */
     /* For timed programs: where they come from. */
     struct soc *soc;
     enum soc_core_choice choice;
@@ -40,6 +41,9 @@ enum cpu_stop crew_job_stop(const struct crew_job *crew);
 /* Whether it was who waits that ended it (base/work_progress.h). */
 bool crew_job_interrupted(const struct crew_job *crew);
 const struct unit_fault *crew_job_fault(const struct crew_job *crew);
+/* Whether a core executed only what steers, and that was not all that does (cpu_core_strayed): nothing of the job is worth
+ * anything. */
+bool crew_job_strayed(const struct crew_job *crew);
 /* Whether the fault is that all threads wait for one another. */
 bool crew_job_deadlock(const struct crew_job *crew);
 int crew_job_exit_code(const struct crew_job *crew);

@@ -47,6 +47,8 @@ static bool open_seat(struct crew_job *c, double clock_ns, struct orch_error *er
     s->job = core_job_create(s->cpu, c->space, c->gen, s->core, c->max_instructions, error);
     if (!s->job)
         return false;
+    if (c->cores.steers)
+        core_job_steer(s->job);
     core_job_share(s->job);
     core_job_join(s->job, c->seat[0].job, clock_ns);
     s->joined_ns = clock_ns;

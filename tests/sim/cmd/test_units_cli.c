@@ -115,7 +115,6 @@ static void test_wrong_requests(void)
         const char *line, *says;
         int code;
     } rows[] = {{"run gemm:8x8x8 --unit cpu --precision i16", "f32 f16 bf16 f64 i8", 2},
-                {"run gemm:8x8x8 --unit cpu --mode timing", "timed while it executes", 3},
                 {"run gemm:8x8x8 --unit cpu --entry main", "--entry", 2},
                 {"run gemm:8x8x8 --unit cpu --cores 9 --chip m1", "4 P and 4 E", 2},
                 {"run gemmm:8x8x8 --unit all", "did you mean gemm", 2},

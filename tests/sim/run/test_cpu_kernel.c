@@ -85,7 +85,6 @@ static void test_refusals(void)
 {
     refused("stream-triad:1M", (struct run_request){.unit = "cpu", .precision = "f16"}, ORCH_USAGE, "f32 f64");
     refused("stream-triad:1003", (struct run_request){.unit = "cpu"}, ORCH_USAGE, "no whole number");
-    refused("copy:1M", (struct run_request){.unit = "cpu", .mode = RUN_TIMING}, ORCH_UNMODELLED, "timing");
     refused("copy:1M", (struct run_request){.unit = "cpu", .entry = "main"}, ORCH_USAGE, "--entry");
     refused("copy:1M", (struct run_request){.unit = "cpu", .cores = 9}, ORCH_USAGE, "4 P and 4 E");
     refused("copy:1M,s=2", (struct run_request){.unit = "cpu"}, ORCH_USAGE, "s");
