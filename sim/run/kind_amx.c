@@ -4,6 +4,7 @@
 #include "sim/base/host_time.h"
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
+#include "isa/array_count.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_launch.h"
 #include "sim/run/run_programs.h"
@@ -169,6 +170,19 @@ static bool warm_up(const struct run *run, const struct kernel_data *data, struc
     return ok;
 }
 
+/* The border before a pass that finds nothing in the caches but what a kernel before has left there. */
+static void empty_caches(const struct run *run, const struct kernel_data *data, struct soc *soc, const struct soc_core *core)
+{
+    const uint64_t address[] = {data->a, data->b, data->c}, bytes[] = {data->a_bytes, data->b_bytes, data->c_bytes};
+    const uint32_t present = run->request->present;
+    soc_restart(soc, false);
+    for (unsigned i = 0; i < ARRAY_COUNT(address); i++)
+        if (present >> i & 1)
+            cpu_timing_touch(core->timing, address[i], bytes[i]);
+    if (present)
+        soc_restart(soc, true);
+}
+
 /* Passes that each begin with empty caches. */
 static bool evicted_passes(const struct run *run, const struct kernel_data *data, struct mem_space *space, struct soc_core *core,
                            enum amx_job_mode mode, struct run_measure *m, struct orch_error *error)
@@ -177,7 +191,7 @@ static bool evicted_passes(const struct run *run, const struct kernel_data *data
     for (unsigned i = 0; i < run_repeats(run); i++) {
         struct run_measure pass = {.soc = m->soc, .core_count = m->core_count};
         memcpy(pass.cores, m->cores, sizeof pass.cores);
-        soc_restart(m->soc, false);
+        empty_caches(run, data, m->soc, core);
         if (!one_pass(run, data, space, core->gen, core, mode, 1, &how, &pass, error))
             return false;
         pass.cpu_instructions = cpu_timing_instructions(core->timing);
@@ -201,7 +215,10 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
     if (!q->cold && !warm_up(run, data, space, core, m, error))
         return false;
     const struct pass how = timing(run, q->cold ? 0 : repeat * m->sampled.work);
-    soc_restart(m->soc, !q->cold);
+    if (q->cold)
+        empty_caches(run, data, m->soc, core);
+    else
+        soc_restart(m->soc, true);
     run_watch(run, m);
     const double begin = host_seconds();
     const enum amx_job_mode mode = q->mode == RUN_TIMING ? AMX_JOB_TIMING : AMX_JOB_FULL;

@@ -235,6 +235,21 @@ static bool add_checksum(const struct run_programs *p, const struct program_set 
                             cpu_library_checksum(l, p->own, program_space(set->program[0])));
 }
 
+static bool operand(const struct run_programs *p, unsigned place, uint64_t *address, uint64_t *bytes)
+{
+    const struct cpu_library *const l = p->run->work;
+    const struct cpu_library_data *const data = p->own;
+    for (unsigned i = 0; i < l->work.operands; i++) {
+        const struct routine_operand *const o = &l->work.operand[i];
+        if ((o->role != ROUTINE_INPUT && o->role != ROUTINE_IN_OUT) || place-- > 0)
+            continue;
+        *address = data->address[i];
+        *bytes = routine_type_bytes(o->type, o->count);
+        return true;
+    }
+    return false;
+}
+
 static bool programs_of(const struct run *run, struct run_programs *p, const void *code, const char *entry,
                         struct orch_error *error)
 {
@@ -247,6 +262,7 @@ static bool programs_of(const struct run *run, struct run_programs *p, const voi
     p->variant = l->work.variant;
     p->threads = l->request.threads;
     p->prepare = prepare;
+    p->operand = operand;
     p->may_steer = !l->request.row->operation->by_values;
     p->checksum = add_checksum;
     return true;

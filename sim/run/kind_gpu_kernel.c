@@ -252,6 +252,22 @@ static bool tell_packed(const struct run_chain *c, const struct gpu_library *lib
            orch_no_memory(c->error);
 }
 
+/* Operands that a kernel before has left in the caches. Always true. */
+static bool find_present(struct run_chain *c, const struct operands *o)
+{
+    const uint32_t present = c->run->request->present;
+    unsigned place = 0;
+    for (unsigned i = 0; i < o->library->kernel.buffers && c->presents < RUN_CHAIN_PRESENT; i++) {
+        const struct gpu_kernel_buffer *const b = &o->library->kernel.buffer[i];
+        if (b->role != GPU_BUFFER_INPUT && b->role != GPU_BUFFER_IN_OUT)
+            continue;
+        if (place < 32 && present >> place & 1)
+            c->present[c->presents++] = (struct run_range){o->address[i], gpu_type_bytes(b->type, b->count)};
+        place++;
+    }
+    return true;
+}
+
 static bool time_at(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
                     struct run_result *result, struct orch_error *error)
 {
@@ -278,7 +294,8 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
     const bool ok = run_gpu_generation(run, &c.generation, result, error) && choose_contents(&c) &&
                     gpu_library_place(library, space, given, c.contents, run->request->seed, operands.address, error) &&
                     (!own || run->request->mode == RUN_TIMING || own_kernel_expect(&work->own, &c, library, operands.address)) &&
-                    framework_check_expect(&work->check, &c, library, operands.address) && address_steps(&c) && run_chain(&c);
+                    framework_check_expect(&work->check, &c, library, operands.address) && address_steps(&c) &&
+                    find_present(&c, &operands) && run_chain(&c);
     run->gpu_bytes = library->kernel.min_bytes;
     for (unsigned i = 0; given && i < library->kernel.buffers; i++) /* what nobody else knows */
         if (library->kernel.buffer[i].role == GPU_BUFFER_SCRATCH && operands.address[i])

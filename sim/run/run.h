@@ -103,6 +103,8 @@ struct run_request {
     const char *home;                        /* kernels: "process" or "elf"; NULL = process */
     const char *programs;                    /* folder of the cross-compiled kernels; NULL = beside the build */
     bool cold;                               /* caches empty; else one untimed warm-up */
+    uint32_t present;                        /* with `cold`: operands that are in the caches all the same, a bit each, by their
+                                              * order among those that the kernel reads */
     double idle_s;   /* Neural Engine: idle time behind the warm-up, after which the engine has to wake up */
     unsigned repeat; /* 0 = 1 */
     bool evict;      /* each repetition starts with empty caches; goes with `cold` */

@@ -86,15 +86,27 @@ static bool work(struct run_chain *c, struct run_launch *l, unsigned number)
     return ok && add_step(c, l, number);
 }
 
+/* Steps that follow find what this one touched. */
+static void note_present(struct run_chain *c, unsigned number)
+{
+    const struct abi_kernel *const k = &c->step[number];
+    const bool composed = c->run->request->inner && c->run->request->cold;
+    for (unsigned i = 0; composed && i < k->args && c->presents < RUN_CHAIN_PRESENT; i++)
+        if (k->arg[i].buffer && k->arg[i].bytes <= ABI_BUFFERS_MAX)
+            c->present[c->presents++] = (struct run_range){c->address[number][i], k->arg[i].bytes};
+}
+
 static bool run_step(struct run_chain *c, unsigned number)
 {
     struct run_measure m = {.soc = c->sum->soc, .moved_share = c->sum->moved_share};
     struct gpu_setup setup = {.program = NULL};
-    struct run_launch l = {.run = c->run, .setup = &setup, .m = &m, .error = c->error};
+    struct run_launch l = {
+        .run = c->run, .setup = &setup, .m = &m, .error = c->error, .present = c->present, .presents = c->presents};
     const bool ok = (c->contents ? gpu_setup_open : gpu_setup_open_steering)(&setup, &c->step[number], c->generation, c->space,
                                                                              c->address[number], c->error) &&
                     work(c, &l, number);
     c->sum->soc = m.soc;
+    note_present(c, number);
     run_launch_close(&l);
     gpu_setup_close(&setup);
     gpu_totals_free(&m.gpu.totals);

@@ -5,6 +5,8 @@
 
 #include "sim/run/run_launch.h"
 
+enum { RUN_CHAIN_PRESENT = 64 };
+
 struct run_chain {
     struct run *run;
     const struct abi_kernel *step;
@@ -25,6 +27,11 @@ struct run_chain {
     /* After the last step has been executed, while memory has its results. */
     bool (*hand_over)(struct run_chain *chain);
     void *context;
+
+    /* Of a kernel in a larger work that begins with empty caches: what is there all the same. Steps find what those before them
+     * touched. */
+    struct run_range present[RUN_CHAIN_PRESENT];
+    unsigned presents;
 
     bool sampled; /* for run_chain alone */
 };

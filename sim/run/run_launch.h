@@ -8,6 +8,11 @@
 
 /* How a launch is timed: all its threadgroups behind a warm-up that times all of them too; all behind a warm-up that executes
  * most and times the end, or that only executes; or from windows. */
+/* Data that are in the caches when the launch begins with empty ones. */
+struct run_range {
+    uint64_t address, bytes;
+};
+
 enum run_way { RUN_WAY_ALL, RUN_WAY_WARM, RUN_WAY_TOUCH, RUN_WAY_FORWARD };
 
 struct run_launch {
@@ -19,8 +24,10 @@ struct run_launch {
     enum run_way way, whole_way; /* whole_way: where windows turn out not to tell the time */
     struct gpu_work work;        /* of threadgroups; zeros where neither the way nor the time depends on it */
     struct gpu_crowd *crowd; /* executes some threadgroups for `work`, then windows and what lies between them; NULL = no work */
-    double l2_lines, slc_lines; /* of the whole GPU, of the chip; known with the work */
-    double dram_over_issue;     /* the least time of its data in DRAM over the least time of issuing; known with the work */
+    double l2_lines, slc_lines;      /* of the whole GPU, of the chip; known with the work */
+    double dram_over_issue;          /* the least time of its data in DRAM over the least time of issuing; known with the work */
+    const struct run_range *present; /* what is in caches that are emptied otherwise */
+    unsigned presents;
     bool skips;                 /* threadgroups are skipped where the pace is steady */
     bool empty;                 /* the caches: nothing has run since they were emptied */
     bool *lap;                  /* jumps of long loops, whose laps are leapt over where that is possible; NULL = none */

@@ -2,6 +2,7 @@
 #include "sim/run/interval.h"
 #include "sim/base/host_time.h"
 #include "sim/run/run_launch.h"
+#include "units/mem/cache.h"
 #include "sim/workload/gpu/gpu_job.h"
 
 #include <string.h>
@@ -83,12 +84,25 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
     return ok;
 }
 
+/* Reads the data once, from cores by turns; what does not fit drops out as it does there. */
+static void place_present(const struct run_launch *l)
+{
+    const unsigned cores = l->m->gpu.params.cores;
+    for (unsigned i = 0; i < l->presents; i++) {
+        const struct run_range *const r = &l->present[i];
+        for (uint64_t at = r->address & ~(uint64_t)(MEM_LINE_BYTES - 1); at < r->address + r->bytes; at += MEM_LINE_BYTES)
+            mem_port_warm(l->gpu->port[mem_page_hash(at / MEM_LINE_BYTES) % cores], 0, at, MEM_LINE_BYTES, MEM_ACCESS_LOAD);
+    }
+}
+
 void run_launch_restart(struct run_launch *l, bool keep_caches)
 {
     struct activity unused = {{0}};
     soc_take_activity(l->m->soc, &unused);
     soc_restart(l->m->soc, keep_caches);
-    l->empty = l->empty || !keep_caches;
+    if (!keep_caches)
+        place_present(l);
+    l->empty = (l->empty || !keep_caches) && l->presents == 0;
 }
 
 bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct run_part *part,

@@ -13,6 +13,7 @@
 #include "sim/run/run_network_node.h"
 #include "sim/run/run_network_plan.h"
 #include "sim/run/run_network_request.h"
+#include "sim/run/run_network_residency.h"
 #include "sim/run/run_network_schedule.h"
 #include "sim/run/run_network_step.h"
 
@@ -109,6 +110,7 @@ static void begin_tensor(const struct run_network *n, const void *host, uint64_t
 {
     network_memory_begin(n->memory, host);
     network_requests_begin(n->asks, host);
+    network_residency_begin(n->residency, host);
     network_schedule_begin(n->schedule, host, bytes);
 }
 
@@ -339,13 +341,14 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
     n->schedule = n->overlaps ? network_schedule_create() : NULL;
     const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics) && (n->asks || !asks) &&
                       (n->schedule || !n->overlaps);
-    bool ok = (room || orch_no_memory(error)) && plan(n, error) && net_run(&run, output, error) &&
-              (!n->characteristics || only_requests(n) || network_kernels_finish(n, error)) &&
+    bool ok = (room || orch_no_memory(error)) && network_residency_open(n, &n->residency, error) && plan(n, error) &&
+              net_run(&run, output, error) && (!n->characteristics || only_requests(n) || network_kernels_finish(n, error)) &&
               (!asks || finish_requests(n, output, error));
     if (ok && n->schedule)
         ok = finish_schedule(n, error);
     else if (ok)
         add_overheads(n);
+    network_residency_free(n->residency);
     network_schedule_free(n->schedule);
     network_plan_free(n->plan);
     network_kernels_free(n->kernel_list);
@@ -356,5 +359,6 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
     n->asks = NULL;
     n->memory = NULL;
     n->schedule = NULL;
+    n->residency = NULL;
     return ok;
 }

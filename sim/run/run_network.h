@@ -31,6 +31,7 @@ struct network_kernels;
 struct network_memory;
 struct network_plan;
 struct network_requests;
+struct network_residency;
 struct network_schedule;
 struct net_mixed;
 
@@ -74,6 +75,7 @@ struct run_network {
     struct network_kernels *kernel_list; /* without values */
     struct network_schedule *schedule;   /* where units work at the same time; else NULL */
     struct network_requests *asks;       /* where the Neural Engine is timed */
+    struct network_residency *residency; /* where not all of it fits the system-level cache; else NULL */
     bool in_command_buffer, in_request;  /* what the GPU, the Neural Engine has been given goes on */
     bool starved;                        /* memory ran out where nobody could say so */
     bool by_kernels;                     /* the node before was computed by kernels */

@@ -4,6 +4,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_ane.h"
 #include "sim/run/run_network_request.h"
+#include "sim/run/run_network_residency.h"
 #include "sim/run/run_network_schedule.h"
 #include "sim/run/run_network_step.h"
 #include "sim/run/run_timing.h"
@@ -19,7 +20,8 @@ struct kernel {
     const char *precision; /* NULL = the network's */
     enum orch_part asked;
     bool elsewhere, lacks, timed, e_core;
-    bool used; /* in the run, not only when the network is loaded */
+    uint32_t present; /* operands that it finds in the caches, where not all are */
+    bool used;        /* in the run, not only when the network is loaded */
     bool multiplies;
     double flops;
     size_t program;        /* of the Neural Engine's: its number among those that requests are made of */
@@ -102,6 +104,7 @@ static bool open_on(struct run_network *n, struct kernel *k, enum orch_part part
     const struct run_timing *timing = NULL;
     struct network_step step = {.run = NULL};
     network_step_ask(n, k->workload, k->precision, part, &k->request);
+    network_residency_ask(n->residency, k->present, &k->request);
     if (known && known->find && !(n->asks && part == PART_ANE) && !known->find(known->context, &k->request, &timing, error))
         return false;
     *there = true;
@@ -133,12 +136,13 @@ static bool open_kernel(struct run_network *n, struct kernel *k, struct orch_err
     return true;
 }
 
-static bool is_same(const struct kernel *k, const struct run_network *n, enum orch_part asked, const struct lowered_step *step)
+static bool is_same(const struct kernel *k, const struct run_network *n, enum orch_part asked, const struct lowered_step *step,
+                    uint32_t present)
 {
     const bool same = k->elsewhere
                           ? strlen(k->workload) == step->common && strncmp(k->workload, step->workload, step->common) == 0
                           : strcmp(k->workload, step->workload) == 0;
-    return k->asked == asked && k->e_core == n->e_core && same &&
+    return k->asked == asked && k->e_core == n->e_core && k->present == present && same &&
            strcmp(k->precision ? k->precision : "", step->precision ? step->precision : "") == 0;
 }
 
@@ -146,8 +150,9 @@ static bool kernel_of(struct run_network *n, enum orch_part asked, const struct 
                       struct orch_error *error)
 {
     struct network_kernels *const all = n->kernel_list;
+    const uint32_t present = network_residency_use(n->residency, step);
     for (*index = 0; *index < all->kernels; ++*index)
-        if (is_same(&all->kernel[*index], n, asked, step))
+        if (is_same(&all->kernel[*index], n, asked, step, present))
             return true;
     struct kernel *const grown = list_grow(all->kernel, all->kernels, &all->kernel_room, sizeof *grown);
     char *const text = strdup(step->workload);
@@ -158,8 +163,12 @@ static bool kernel_of(struct run_network *n, enum orch_part asked, const struct 
         return orch_no_memory(error);
     }
     struct kernel *const k = &grown[all->kernels++];
-    *k = (struct kernel){
-        .workload = text, .common = step->common, .precision = step->precision, .asked = asked, .e_core = n->e_core};
+    *k = (struct kernel){.workload = text,
+                         .common = step->common,
+                         .precision = step->precision,
+                         .asked = asked,
+                         .e_core = n->e_core,
+                         .present = present};
     run_result_init(&k->result);
     return open_kernel(n, k, error);
 }

@@ -4,6 +4,7 @@
 #include "sim/run/run_ane.h"
 #include "sim/run/run_network_memory.h"
 #include "sim/run/run_network_request.h"
+#include "sim/run/run_network_residency.h"
 #include "sim/run/run_network_schedule.h"
 
 #include <math.h>
@@ -63,6 +64,7 @@ static bool open_on(const struct run_network *n, const struct lowered_step *lowe
 {
     struct run_request q;
     network_step_ask(n, lowered->workload, lowered->precision, part, &q);
+    network_residency_ask(n->residency, step->present, &q);
     q.operands = &lowered->operands;
     if (step->at_load && q.mode == RUN_FULL)
         q.mode = RUN_FUNCTIONAL;
@@ -74,6 +76,7 @@ bool network_step_open(const struct run_network *n, enum orch_part asked, struct
 {
     step->asked = asked;
     step->at_load = lowered->at_load;
+    step->present = network_residency_use(n->residency, lowered);
     step->whole = lowered->precision && strcmp(lowered->precision, "f32") == 0;
     step->elsewhere = false;
     if (open_on(n, lowered, asked, step, error) || asked == PART_CPU || error->exit_code == ORCH_INTERNAL)

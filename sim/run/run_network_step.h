@@ -11,9 +11,10 @@ struct network_step {
     struct run_request request;
     struct run *run;
     enum orch_part asked;
-    bool elsewhere; /* the library of the asked unit has no such kernel */
-    bool at_load;   /* it runs before the network: it has values and neither time nor energy */
-    bool whole;     /* in f32 although the network is not */
+    bool elsewhere;   /* the library of the asked unit has no such kernel */
+    bool at_load;     /* it runs before the network: it has values and neither time nor energy */
+    bool whole;       /* in f32 although the network is not */
+    uint32_t present; /* operands that it finds in the caches (run_network_residency.h) */
 };
 
 /* Opens the kernel: on the asked unit, else on the CPU, without options of the asked unit's. False with why neither has it. */

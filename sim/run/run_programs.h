@@ -23,6 +23,9 @@ struct run_programs {
     bool steers;           /* they are */
     bool strayed;          /* that was not possible, a core found */
     char missing[256];     /* a file that was asked for and is not mounted; "" = none */
+    /* Where the operand is that the kernel reads in this place, once it is prepared; false = there is none. NULL = nobody asks.
+     */
+    bool (*operand)(const struct run_programs *programs, unsigned place, uint64_t *address, uint64_t *bytes);
     /* Gives copy `number` its registers and buffers; the context is this struct. NULL = nothing to do. */
     program_prepare *prepare;
     /* Adds the checksum of the results of all copies; NULL = those that the program's arguments name. */

@@ -124,3 +124,16 @@ void cpu_timing_skip(struct cpu_timing *t)
     }
     t->trace = NULL;
 }
+
+void cpu_timing_touch(struct cpu_timing *t, uint64_t address, uint64_t bytes)
+{
+    const double now_ns = cpu_timing_now(t);
+    const uint64_t begin = (address + t->address_tag) & ~(uint64_t)(MEM_LINE_BYTES - 1), end = address + t->address_tag + bytes;
+    if (!t->port)
+        return;
+    mem_port_stop(t->port, true);
+    for (uint64_t line = begin; line < end; line += MEM_LINE_BYTES)
+        if (!mem_port_l1_hit(t->port, now_ns, line, MEM_LINE_BYTES, false))
+            mem_port_access_beyond(t->port, now_ns, line, MEM_LINE_BYTES, MEM_ACCESS_LOAD, 0);
+    mem_port_stop(t->port, false);
+}

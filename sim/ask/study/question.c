@@ -25,6 +25,10 @@ static void add_request(struct content_hash *h, const struct run_request *q)
         content_hash_add_integer(h, numbers[i]);
     if (q->evict || q->one_buffer)
         content_hash_add_text(h, q->evict && q->one_buffer ? "evict, one buffer" : q->evict ? "evict" : "one buffer");
+    if (q->present) {
+        content_hash_add_text(h, "present");
+        content_hash_add_integer(h, q->present);
+    }
     if (q->idle_s > 0)
         content_hash_add_number(h, q->idle_s);
     if (q->kernels) { /* dispatch rules may look at the name of the chip */
