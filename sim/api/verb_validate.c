@@ -19,7 +19,8 @@
 #include <string.h>
 
 static const struct orchard_option option_table[] = {
-    {"group-by", 0, "COLS", false, "columns that make a group, separated by commas; also chip, file, level, part (unit), work"},
+    {"group-by", 0, "COLS", false,
+     "columns that make a group, separated by commas; also chip, file, level, part (unit), work, framework (whose kernels)"},
     {"jobs", 0, "N", false, "rows at the same time (default: all cores of this host); the answer is the same for any N"},
     {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
     {"own-kernels", 0, NULL, false,

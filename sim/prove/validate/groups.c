@@ -1,6 +1,7 @@
 /* Groups rows by the values of some columns and scores the groups. */
 #include "isa/array_count.h"
 #include "sim/base/suggest.h"
+#include "sim/prove/validate/row_framework.h"
 #include "sim/prove/validate/validation.h"
 
 #include <stdio.h>
@@ -9,9 +10,9 @@
 
 #define JOIN '\x1f'
 
-/* Columns that tables lack: "chip" is whatever the table calls the machine; "file", "level", "part" (the unit at work) and "work"
- * (gemm, stream, instruction ...) come from the validation. */
-static const char *const own_columns[] = {"chip", "file", "level", "part", "source", "work"};
+/* Columns that tables lack: "chip" is whatever the table calls the machine; "file", "level", "part" (the unit at work), "work"
+ * (gemm, stream, instruction ...) and "framework" (whose kernels were measured) come from the validation. */
+static const char *const own_columns[] = {"chip", "file", "level", "part", "source", "work", "framework"};
 
 static bool known_column(const struct validation *v, const char *name)
 {
@@ -37,7 +38,7 @@ bool validation_check_groups(const struct validation *v, const char *group_by, s
             suggest_offer(&nearest, own_columns[i]);
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("group-by") ": no table has a column '%s'%s (there are chip, file, level, part, source, "
-                                                 "work and those of the table's first line)",
+                                                 "work, framework and those of the table's first line)",
                          name, suggest_phrase(&nearest, phrase, sizeof phrase));
     }
     return true;
@@ -85,6 +86,8 @@ static const char *value_of(const struct validation *v, const struct validate_ro
         return row->part;
     if (strcmp(column, "work") == 0)
         return row->work;
+    if (strcmp(column, "framework") == 0)
+        return row_framework_set(row);
     return csv_cell(row->table, row->number, number);
 }
 

@@ -30,6 +30,23 @@ static void line(FILE *out, const char *name, const struct validation_group *g)
         fputs(" - |\n", out);
 }
 
+/* Rows of the GPU by whose kernels they have measured. */
+static bool write_frameworks(const struct validation *v, FILE *out, struct orch_error *error)
+{
+    struct validation_groups groups;
+    if (!validation_group_rows(v, "part,framework", &groups, error))
+        return false;
+    for (size_t i = 0; i < groups.count; i++) {
+        const char *const key = groups.group[i].key;
+        char name[160];
+        snprintf(name, sizeof name, "GPU, kernels of %.100s", key + 4);
+        if (strncmp(key, "gpu", 3) == 0 && strcmp(key + 4, "-") != 0 && groups.group[i].modelled)
+            line(out, name, &groups.group[i]);
+    }
+    validation_groups_free(&groups);
+    return true;
+}
+
 bool validation_write_markdown(const struct validation *v, const char *version, FILE *out, struct orch_error *error)
 {
     struct validation_groups groups;
@@ -59,7 +76,7 @@ bool validation_write_markdown(const struct validation *v, const char *version, 
         }
         validation_groups_free(&groups);
     }
-    if (!validation_group_rows(v, "chip", &groups, error))
+    if (!write_frameworks(v, out, error) || !validation_group_rows(v, "chip", &groups, error))
         return false;
     line(out, "all", &groups.all);
     line(out, "fitted rows", &groups.taken);

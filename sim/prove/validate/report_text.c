@@ -150,6 +150,7 @@ bool validation_write_text(const struct validation *v, const char *group_by, FIL
     const bool ok = group_by ? print_groups(v, group_by, "group", true, out, error)
                              : print_groups(v, "source", "source", false, out, error) &&
                                    print_groups(v, "chip", "chip", false, out, error) &&
+                                   print_groups(v, "part,framework", "unit|framework", false, out, error) &&
                                    print_groups(v, "file", "file", true, out, error);
     return ok && validation_write_coverage(v, false, out, error) && (print_unmodelled(v, out) || orch_no_memory(error));
 }

@@ -48,3 +48,18 @@ void row_framework(const struct validate_row *row, bool mlx, char name[FRAMEWORK
     else
         snprintf(name, FRAMEWORK_NAME_SIZE, "%s, version not stated", framework);
 }
+
+const char *row_framework_set(const struct validate_row *row)
+{
+    static const struct {
+        bool by_source;
+        const char *word, *set;
+    } sets[] = {
+        {false, "_mlx_", "mlx"},     {false, "_mps", "mps"},        {true, "metal-flash-attention", "mfa"},
+        {true, "llama.cpp", "ggml"}, {true, "whisper.cpp", "ggml"}, {true, "GPU-Benchmarks-on-LLM-Inference", "ggml"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(sets); i++)
+        if (strstr(sets[i].by_source ? row->source : row->what, sets[i].word))
+            return sets[i].set;
+    return "-";
+}

@@ -11,4 +11,8 @@ enum { FRAMEWORK_NAME_SIZE = 32 };
  * lets infer becomes "mlx, version not stated". */
 void row_framework(const struct validate_row *row, bool mlx, char name[FRAMEWORK_NAME_SIZE]);
 
+/* Whose kernels the row has measured, whatever runs for it here: "mlx", "mps" (those that PyTorch and MPS call), "mfa", "ggml";
+ * "-" for others. */
+const char *row_framework_set(const struct validate_row *row);
+
 #endif

@@ -233,8 +233,8 @@ uint8_t *validation_dump(const struct validation *v, const char *id, const struc
 
 /* Whether the tables have the columns of a list, separated by commas; NULL is fine. */
 bool validation_check_groups(const struct validation *v, const char *group_by, struct orch_error *error);
-/* Columns may be any column of the tables, separated by commas, or chip, file, level, part, work. NULL means "chip,source" in
- * JSON; in text, sources, chips and files one after another. */
+/* Columns may be any column of the tables, separated by commas, or chip, file, level, part, work, framework. NULL means
+ * "chip,source" in JSON; in text, sources, chips, frameworks and files one after another. */
 bool validation_write_text(const struct validation *v, const char *group_by, FILE *out, struct orch_error *error);
 /* Writes a table of all files and their units for a README; `version` says what made it. */
 bool validation_write_markdown(const struct validation *v, const char *version, FILE *out, struct orch_error *error);

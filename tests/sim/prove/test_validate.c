@@ -178,6 +178,9 @@ static void test_json(void)
     CHECK(strstr(json_text(gemm, "note"), "our kernel") != NULL, "'%s'", json_text(gemm, "note"));
     CHECK(json_object_array_length(json_member(o, "groups")) == 4, "groups by source");
     json_object_put(o);
+    o = validation_json(v, "framework", &error);
+    CHECK(json_object_array_length(json_member(o, "groups")) == 1, "no row of the example is a framework's");
+    json_object_put(o);
     validation_free(v);
 }
 

@@ -3,8 +3,8 @@
 // Up to Apple8 a threadgroup of 2 x 2 simdgroups computes BM x BN of the result, each simdgroup a quarter that lies together. For each BK
 // of k a block of both operands is copied to threadgroup memory; there the original has a copy engine do it, for which no public
 // instruction is known, and here all threads copy. On Apple9 a simdgroup alone computes 32 x 32 and reads its matrices where they
-// are; only what is left of k passes through threadgroup memory. A block over the lower or right edge moves back inside,
-// unless it adds to what its neighbour has written there.
+// are; only what is left of k passes through threadgroup memory. A block over the lower or right edge moves back inside; when it
+// adds, it leaves alone what its neighbour has there. In a result of less than a block all of k passes through threadgroup memory.
 #include <metal_simdgroup_matrix>
 #include <metal_stdlib>
 using namespace metal;
@@ -108,6 +108,15 @@ struct block_copy {
     }
 };
 
+// Rows and columns of a result, counted from the lane's own.
+struct range {
+    int first_row, rows, first_column, columns; // the first that is in, the first that is not any more
+    bool has(int row, int column) const
+    {
+        return row >= first_row && row < rows && column >= first_column && column < columns;
+    }
+};
+
 template <typename T, typename SUM, uint TM, uint TN, bool TA, bool TB>
 struct quarter {
     typedef simdgroup_matrix<T, 8, 8> operand;
@@ -136,8 +145,8 @@ struct quarter {
             for (uint j = 0; j < TN; j++)
                 simdgroup_multiply_accumulate(sum[i][j], left[i], right[j], sum[i][j]);
     }
-    // Results outside are neither read nor written; `whole` says that there are none.
-    void begin(device const T *c, uint ldc, bool whole, uint rows, uint columns, bool adds)
+    // Of the lane's results those in `part` are read and written; `whole` says that this is all of them.
+    void begin(device const T *c, uint ldc, bool whole, range part, bool adds)
     {
 #pragma unroll
         for (uint i = 0; i < TM; i++)
@@ -164,28 +173,31 @@ struct quarter {
             for (uint j = 0; j < TN; j++)
 #pragma unroll
                 for (uint e = 0; e < 2; e++)
-                    if (i * 8 < rows && j * 8 + e < columns)
+                    if (part.has(i * 8, j * 8 + e))
                         sum[i][j].thread_elements()[e] = (SUM)c[i * 8 * ldc + j * 8 + e];
     }
-    void end(device T *c, uint ldc, bool whole, uint rows, uint columns)
+    void end(device T *c, uint ldc, bool whole, range part)
     {
+        if (whole) {
 #pragma unroll
-        for (uint i = 0; i < TM; i++) {
-            device T *const line = c + i * 8 * ldc;
+            for (uint i = 0; i < TM; i++) {
+                device T *const line = c + i * 8 * ldc;
 #pragma unroll
-            for (uint j = 0; j < TN; j++) {
-                const T first = (T)sum[i][j].thread_elements()[0], second = (T)sum[i][j].thread_elements()[1];
-                if (whole) {
-                    line[j * 8] = first;
-                    line[j * 8 + 1] = second;
-                } else if (i * 8 < rows) {
-                    if (j * 8 < columns)
-                        line[j * 8] = first;
-                    if (j * 8 + 1 < columns)
-                        line[j * 8 + 1] = second;
-                }
+                for (uint j = 0; j < TN; j++)
+#pragma unroll
+                    for (uint e = 0; e < 2; e++)
+                        line[j * 8 + e] = (T)sum[i][j].thread_elements()[e];
             }
+            return;
         }
+#pragma unroll
+        for (uint i = 0; i < TM; i++)
+#pragma unroll
+            for (uint j = 0; j < TN; j++)
+#pragma unroll
+                for (uint e = 0; e < 2; e++)
+                    if (part.has(i * 8, j * 8 + e))
+                        c[i * 8 * ldc + j * 8 + e] = (T)sum[i][j].thread_elements()[e];
     }
 };
 
@@ -220,7 +232,8 @@ template <typename T, typename SUM, uint BM, uint BN, uint BK, uint PITCH_A, uin
     c += (ulong)group.z * s.batch_c + (row0 + row + at.y) * s.ldc + column0 + column + at.x;
     const uint rest_m = works ? left_of(rows, row + at.y) : 0, rest_n = left_of(columns, column + at.x);
     const bool whole = rows == BM && columns == BN;
-    q.begin(c, s.ldc, whole, rest_m, rest_n, ADDS);
+    const range part = {0, (int)rest_m, 0, (int)rest_n};
+    q.begin(c, s.ldc, whole, part, ADDS);
     threadgroup const T *const get_a = block_a + (TA ? at.x * PITCH_A + row + at.y : (row + at.y) * PITCH_A + at.x);
     threadgroup const T *const get_b = block_b + (TB ? (column + at.x) * PITCH_B + at.y : at.y * PITCH_B + column + at.x);
     block_copy<T, ROWS_A, TA ? BM : BK, PITCH_A, 128> copy_a;
@@ -249,28 +262,64 @@ template <typename T, typename SUM, uint BM, uint BN, uint BK, uint PITCH_A, uin
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
-    q.end(c, s.ldc, whole, rest_m, rest_n);
+    q.end(c, s.ldc, whole, part);
 }
+
+// What is left of k of an operand for 32 rows or columns of the result, fewer than eight of k: a lane copies four pairs that lie
+// eight apart, with zeros behind the end. ALONG: k runs along the rows of the operand.
+template <typename T, bool ALONG>
+struct rest_copy {
+    static constant constexpr uint PITCH = ALONG ? 8 : 32;
+    T piece[4][2];
+
+    // A pair that the end cuts is read from one element before, which is there when k is 2 at least.
+    void load(device const T *from, uint stride, int deep, ushort lane)
+    {
+        const int line = lane / 4, pair = lane % 4 * 2, first = ALONG ? min(pair, deep - 2) : pair;
+        const int moved = pair - first, row = ALONG ? line : min(line, deep - 1);
+        device const T *const get = from + row * (int)stride + first;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const T one = get[ALONG ? i * 8 * (int)stride : i * 8], two = get[ALONG ? i * 8 * (int)stride + 1 : i * 8 + 1];
+            if (ALONG) {
+                piece[i][0] = moved == 0 ? one : moved == 1 ? two : (T)0;
+                piece[i][1] = moved == 0 ? two : (T)0;
+            } else {
+                piece[i][0] = line < deep ? one : (T)0;
+                piece[i][1] = line < deep ? two : (T)0;
+            }
+        }
+    }
+    void store(threadgroup T *block, ushort lane)
+    {
+        threadgroup T *const put = block + lane / 4 * PITCH + lane % 4 * 2;
+#pragma unroll
+        for (uint i = 0; i < 4; i++)
+#pragma unroll
+            for (uint e = 0; e < 2; e++)
+                put[(ALONG ? i * 8 * PITCH : i * 8) + e] = piece[i][e];
+    }
+};
 
 template <typename T, typename SUM, bool TA, bool TB, bool ADDS>
 [[kernel, max_total_threads_per_threadgroup(32)]] void direct(ARGUMENTS(T))
 {
-    constexpr uint SIZE = 32;
+    constexpr uint SIZE = 32, PITCH_A = TA ? SIZE : 8, PITCH_B = TB ? 8 : SIZE;
     threadgroup T block_a[SIZE * 8];
     threadgroup T block_b[SIZE * 8];
-    const uint row0 = ADDS ? group.y * SIZE : inside(group.y * SIZE, s.m, SIZE, SIZE);
-    const uint column0 = ADDS ? group.x * SIZE : inside(group.x * SIZE, s.n, SIZE, SIZE);
+    const uint row0 = inside(group.y * SIZE, s.m, SIZE, SIZE), column0 = inside(group.x * SIZE, s.n, SIZE, SIZE);
     const uint rows = min(SIZE, s.m - row0), columns = min(SIZE, s.n - column0);
     const ushort2 at = place_of(lane);
     quarter<T, SUM, 4, 4, TA, TB> q;
     a += (ulong)group.z * s.batch_a + (TA ? row0 : row0 * s.lda);
     b += (ulong)group.z * s.batch_b + (TB ? column0 * s.ldb : column0);
     c += (ulong)group.z * s.batch_c + (row0 + at.y) * s.ldc + column0 + at.x;
-    const uint rest_m = left_of(rows, at.y), rest_n = left_of(columns, at.x);
-    const bool whole = rows == SIZE && columns == SIZE;
-    q.begin(c, s.ldc, whole, rest_m, rest_n, ADDS);
-    // a result of less than a block is read through threadgroup memory as a whole
-    const uint in_place = whole ? s.k / 8 * 8 : 0;
+    const bool there = rows == SIZE && columns == SIZE;
+    const int before_m = ADDS ? group.y * SIZE - row0 : 0, before_n = ADDS ? group.x * SIZE - column0 : 0;
+    const bool whole = there && before_m == 0 && before_n == 0;
+    const range part = {before_m - at.y, (int)rows - at.y, before_n - at.x, (int)columns - at.x};
+    q.begin(c, s.ldc, whole, part, ADDS);
+    const uint in_place = there && s.k > 1 ? s.k / 8 * 8 : 0;
     device const T *get_a = a + (TA ? at.x * s.lda + at.y : at.y * s.lda + at.x);
     device const T *get_b = b + (TB ? at.x * s.ldb + at.y : at.y * s.ldb + at.x);
     for (uint k = 0; k < in_place; k += 8) {
@@ -278,23 +327,41 @@ template <typename T, typename SUM, bool TA, bool TB, bool ADDS>
         get_a += TA ? 8 * s.lda : 8;
         get_b += TB ? 8 : 8 * s.ldb;
     }
-    constexpr uint PITCH_A = TA ? SIZE : 8, PITCH_B = TB ? 8 : SIZE;
+    threadgroup const T *const from_a = block_a + (TA ? at.x * PITCH_A + at.y : at.y * PITCH_A + at.x);
+    threadgroup const T *const from_b = block_b + (TB ? at.x * PITCH_B + at.y : at.y * PITCH_B + at.x);
+    a += TA ? in_place * s.lda : in_place;
+    b += TB ? in_place : in_place * s.ldb;
+    if (there && s.k > 1) {
+        if (in_place == s.k)
+            return q.end(c, s.ldc, whole, part);
+        rest_copy<T, !TA> copy_a;
+        rest_copy<T, TB> copy_b;
+        copy_a.load(a, s.lda, s.k - in_place, lane);
+        copy_b.load(b, s.ldb, s.k - in_place, lane);
+        copy_a.store(block_a, lane);
+        copy_b.store(block_b, lane);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        q.step(from_a, PITCH_A, from_b, PITCH_B);
+        return q.end(c, s.ldc, whole, part);
+    }
     block_copy<T, TA ? 8 : SIZE, PITCH_A, PITCH_A, 32> copy_a;
     block_copy<T, TB ? SIZE : 8, PITCH_B, PITCH_B, 32> copy_b;
     copy_a.begin(lane);
     copy_b.begin(lane);
-    for (uint k = in_place; k < s.k; k += 8) {
+#pragma unroll 1
+    for (uint k = 0; k < s.k; k += 8) {
         const uint deep = min(8u, s.k - k);
-        copy_a.load_edge(a + (TA ? k * s.lda : k), s.lda, TA ? deep : rows, TA ? rows : deep);
-        copy_b.load_edge(b + (TB ? k : k * s.ldb), s.ldb, TB ? columns : deep, TB ? deep : columns);
+        copy_a.load_edge(a, s.lda, TA ? deep : rows, TA ? rows : deep);
+        copy_b.load_edge(b, s.ldb, TB ? columns : deep, TB ? deep : columns);
         copy_a.store(block_a);
         copy_b.store(block_b);
+        a += TA ? 8 * s.lda : 8;
+        b += TB ? 8 : 8 * s.ldb;
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        q.step((threadgroup const T *)block_a + (TA ? at.x * PITCH_A + at.y : at.y * PITCH_A + at.x), PITCH_A,
-               (threadgroup const T *)block_b + (TB ? at.x * PITCH_B + at.y : at.y * PITCH_B + at.x), PITCH_B);
+        q.step(from_a, PITCH_A, from_b, PITCH_B);
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
-    q.end(c, s.ldc, whole, rest_m, rest_n);
+    q.end(c, s.ldc, whole, part);
 }
 
 #define TYPES(T) device const T *, device const T *, device T *, constant gemm_sizes &, uint3, ushort, ushort
