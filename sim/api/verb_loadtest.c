@@ -18,10 +18,11 @@ enum { SLOWER_MOST = 30 }; /* steps of 2 % down from a rate that did not hold */
 
 /* ---- the load ---- */
 
-/* A load at a rate, at fixed clocks, for a curve or a search. */
+/* A load at a rate, at fixed clocks, for a curve or a search: half a minute, but enough requests for a percentile and no more
+ * than a search has patience for. */
 static bool run_at(const struct loadtest *t, double rate, struct load_rate *answer, struct orch_error *error)
 {
-    enum { REQUESTS = 20000, SECONDS = 30 };
+    enum { REQUESTS = 20000, REQUESTS_MOST = 60000, SECONDS = 30 };
     const struct arrivals arrivals = {.kind = ARRIVALS_POISSON, .rate = rate};
     struct load_setup s = t->setup;
     struct load_result *const r = calloc(1, sizeof *r);
@@ -29,7 +30,7 @@ static bool run_at(const struct loadtest *t, double rate, struct load_rate *answ
         return orch_no_memory(error);
     s.heat = NULL;
     s.arrivals = &arrivals;
-    s.duration_s = fmin(t->setup.duration_s, fmax(REQUESTS / rate, SECONDS));
+    s.duration_s = fmin(t->setup.duration_s, fmax(REQUESTS / rate, fmin(SECONDS, REQUESTS_MOST / rate)));
     const bool ok = load_run(&s, r, error);
     *answer = (struct load_rate){.rate = rate, .joules = r->joules};
     double samples = 0, batches = 0, done = 0;

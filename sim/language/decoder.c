@@ -58,8 +58,9 @@ static bool allocate(struct decoder *d, struct orch_error *error)
         {&d->row, most(most(s->width, s->feed_forward), (unsigned)heads)},
     };
     d->layer = calloc(s->layers, sizeof *d->layer);
+    d->encoder.layer = calloc(s->encoder_layers + 1, sizeof *d->encoder.layer);
     d->frequency = calloc(s->rope_size / 2 + 1, sizeof *d->frequency);
-    bool ok = d->layer && d->frequency;
+    bool ok = d->layer && d->frequency && d->encoder.layer;
     for (size_t i = 0; ok && i < sizeof vectors / sizeof *vectors; i++)
         ok = (*vectors[i].vector = calloc(vectors[i].values, sizeof(float))) != NULL;
     for (unsigned i = 0; ok && i < s->layers; i++) {
@@ -72,7 +73,7 @@ static bool allocate(struct decoder *d, struct orch_error *error)
 
 static bool can_decode(const struct language_shape *s, unsigned context, struct orch_error *error)
 {
-    if (!s->family->decodes)
+    if (!s->family->decodes && !s->family->encoder)
         return orch_fail(error, ORCH_UNMODELLED, "architecture %s is not computed by the reference decoder", s->family->name);
     if (s->scaling == SHAPE_SCALING_OTHER)
         return orch_fail(error, ORCH_UNMODELLED, "the scaling of rotations is neither linear nor that of Llama 3");
@@ -121,6 +122,7 @@ void decoder_free(struct decoder *decoder)
         free(vectors[i]);
     free(d->vector);
     free(d->frequency);
+    free(d->encoder.layer);
     free(d->layer);
     free(d);
 }
@@ -181,6 +183,9 @@ bool decoder_step(struct decoder *decoder, uint32_t token, float *logits, struct
 {
     struct decoder *const d = decoder;
     const unsigned width = d->shape.width;
+    if (!d->shape.family->decodes)
+        return orch_fail(error, ORCH_UNMODELLED, "architecture %s is not computed by the reference decoder",
+                         d->shape.family->name);
     if (token >= d->shape.vocabulary)
         return orch_fail(error, ORCH_USAGE, "token %u: the vocabulary has %u tokens", token, d->shape.vocabulary);
     if (d->position == d->context)

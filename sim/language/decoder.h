@@ -16,12 +16,14 @@ struct decoder;
 
 /* The weights must outlive the decoder; they are named as in GGUF files, or as transformers names them. `context`: how many
  * tokens the cache holds. NULL = *error: a tensor is missing or of the wrong shape, or the architecture is beyond this decoder.
+ * Models with an encoder are found and checked (decoder_parts.h), but not computed.
  */
 struct decoder *decoder_create(const struct language_shape *shape, const struct weight_list *weights, unsigned context,
                                struct orch_error *error);
 void decoder_free(struct decoder *decoder);
 
-/* Feeds one token; `logits` has room for the vocabulary, or is NULL when they are not wanted. False with the cache full. */
+/* Feeds one token; `logits` has room for the vocabulary, or is NULL when they are not wanted. False with the cache full, and
+ * where there is an encoder. */
 bool decoder_step(struct decoder *decoder, uint32_t token, float *logits, struct orch_error *error);
 /* Keys of a token and its values go through `round`, a layer's at a time, on their way into the cache: what caches of fewer bits
  * are compared with. */

@@ -13,8 +13,9 @@ struct decoder {
     bool transformers; /* names and layouts of transformers rather than GGUF */
     unsigned context, position;
     struct decoder_layer *layer;
-    struct decoder_matrix embedding, positions, head;
+    struct decoder_matrix embedding, positions, head, distances;
     struct decoder_norm last_norm;
+    struct decoder_encoder encoder;
     double *frequency; /* radians a position, for each pair that is rotated */
     float **vector;    /* decoded vectors that norms and biases point to */
     size_t vectors, vector_room;

@@ -21,6 +21,9 @@ struct decoder_norm {
 struct decoder_layer {
     struct decoder_norm attention_norm, feed_forward_norm, query_norm, key_norm;
     struct decoder_matrix query, key, value, output;
+    /* What looks at what an encoder made; tensors NULL = there is none. */
+    struct decoder_norm cross_norm;
+    struct decoder_matrix cross_query, cross_key, cross_value, cross_output;
     /* Of experts the matrices of all stand one behind another. */
     struct decoder_matrix gate, up, down, router;
     float *keys, *values; /* the cache of the reference decoder: kv_heads * head_size values a token */
@@ -30,11 +33,22 @@ struct decoder_layer {
 struct decoder_ends {
     struct decoder_matrix embedding, positions, head;
     struct decoder_norm last_norm;
+    struct decoder_matrix distances; /* a row of biases of all heads for each step of distance; tensor NULL = there are none */
+};
+
+/* What stands before a decoder: layers whose tokens all see one another, behind an embedding, or behind two convolutions of width
+ * 3 and positions. */
+struct decoder_encoder {
+    struct decoder_layer *layer;
+    struct decoder_norm last_norm;
+    struct decoder_matrix distances, positions;
+    struct decoder_matrix front[2]; /* rows of three values, of all channels of a filter one after another */
 };
 
 /* Valid as long as the decoder. */
 const struct decoder_layer *decoder_layer_at(const struct decoder *decoder, unsigned layer);
 struct decoder_ends decoder_ends(const struct decoder *decoder);
+const struct decoder_encoder *decoder_encoder(const struct decoder *decoder); /* NULL = there is none */
 /* Of its first row. */
 const uint8_t *decoder_matrix_data(const struct decoder_matrix *matrix);
 uint64_t decoder_matrix_row_bytes(const struct decoder_matrix *matrix);

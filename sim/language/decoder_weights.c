@@ -7,40 +7,71 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of one thing in both worlds; %u stands for the layer. NULL = that world has none. */
+/* Names of one thing in each world; %u stands for the layer, and in front of "dec" and "decoder" an encoder has "enc" and
+ * "encoder". NULL = that world has none. Names of T5: llama.cpp; of Whisper: openai/whisper, model.py, as whisper.cpp has them.
+ */
 struct names {
-    const char *gguf, *transformers;
+    const char *gguf, *transformers, *t5, *whisper;
 };
 
-static const struct names embedding = {"token_embd", "model.embed_tokens"}, head = {"output", "lm_head"},
-                          positions = {"position_embd", NULL}, last_norm = {"output_norm", "model.norm"},
-                          attention_norm = {"blk.%u.attn_norm", "model.layers.%u.input_layernorm"},
-                          feed_forward_norm = {"blk.%u.ffn_norm", "model.layers.%u.post_attention_layernorm"},
-                          query_norm = {"blk.%u.attn_q_norm", "model.layers.%u.self_attn.q_norm"},
-                          key_norm = {"blk.%u.attn_k_norm", "model.layers.%u.self_attn.k_norm"},
-                          query = {"blk.%u.attn_q", "model.layers.%u.self_attn.q_proj"},
-                          key = {"blk.%u.attn_k", "model.layers.%u.self_attn.k_proj"},
-                          value = {"blk.%u.attn_v", "model.layers.%u.self_attn.v_proj"}, all_three = {"blk.%u.attn_qkv", NULL},
-                          output = {"blk.%u.attn_output", "model.layers.%u.self_attn.o_proj"},
-                          gate = {"blk.%u.ffn_gate", "model.layers.%u.mlp.gate_proj"},
-                          up = {"blk.%u.ffn_up", "model.layers.%u.mlp.up_proj"},
-                          down = {"blk.%u.ffn_down", "model.layers.%u.mlp.down_proj"}, router = {"blk.%u.ffn_gate_inp", NULL},
-                          gates = {"blk.%u.ffn_gate_exps", NULL}, ups = {"blk.%u.ffn_up_exps", NULL},
-                          downs = {"blk.%u.ffn_down_exps", NULL};
+static const struct names
+    embedding = {"token_embd", "model.embed_tokens", "token_embd", "decoder.token_embedding"},
+    head = {"output", "lm_head", "output", NULL}, positions = {"position_embd", NULL, NULL, "decoder.positional_embedding"},
+    last_norm = {"output_norm", "model.norm", "dec.output_norm", "decoder.ln"},
+    attention_norm = {"blk.%u.attn_norm", "model.layers.%u.input_layernorm", "dec.blk.%u.attn_norm", "decoder.blocks.%u.attn_ln"},
+    feed_forward_norm = {"blk.%u.ffn_norm", "model.layers.%u.post_attention_layernorm", "dec.blk.%u.ffn_norm",
+                         "decoder.blocks.%u.mlp_ln"},
+    query_norm = {"blk.%u.attn_q_norm", "model.layers.%u.self_attn.q_norm", NULL, NULL},
+    key_norm = {"blk.%u.attn_k_norm", "model.layers.%u.self_attn.k_norm", NULL, NULL},
+    query = {"blk.%u.attn_q", "model.layers.%u.self_attn.q_proj", "dec.blk.%u.attn_q", "decoder.blocks.%u.attn.query"},
+    key = {"blk.%u.attn_k", "model.layers.%u.self_attn.k_proj", "dec.blk.%u.attn_k", "decoder.blocks.%u.attn.key"},
+    value = {"blk.%u.attn_v", "model.layers.%u.self_attn.v_proj", "dec.blk.%u.attn_v", "decoder.blocks.%u.attn.value"},
+    all_three = {"blk.%u.attn_qkv", NULL, NULL, NULL},
+    output = {"blk.%u.attn_output", "model.layers.%u.self_attn.o_proj", "dec.blk.%u.attn_o", "decoder.blocks.%u.attn.out"},
+    gate = {"blk.%u.ffn_gate", "model.layers.%u.mlp.gate_proj", "dec.blk.%u.ffn_gate", NULL},
+    up = {"blk.%u.ffn_up", "model.layers.%u.mlp.up_proj", "dec.blk.%u.ffn_up", "decoder.blocks.%u.mlp.0"},
+    down = {"blk.%u.ffn_down", "model.layers.%u.mlp.down_proj", "dec.blk.%u.ffn_down", "decoder.blocks.%u.mlp.2"},
+    router = {"blk.%u.ffn_gate_inp", NULL, NULL, NULL}, gates = {"blk.%u.ffn_gate_exps", NULL, NULL, NULL},
+    ups = {"blk.%u.ffn_up_exps", NULL, NULL, NULL}, downs = {"blk.%u.ffn_down_exps", NULL, NULL, NULL},
+    cross_norm = {NULL, NULL, "dec.blk.%u.cross_attn_norm", "decoder.blocks.%u.cross_attn_ln"},
+    cross_query = {NULL, NULL, "dec.blk.%u.cross_attn_q", "decoder.blocks.%u.cross_attn.query"},
+    cross_key = {NULL, NULL, "dec.blk.%u.cross_attn_k", "decoder.blocks.%u.cross_attn.key"},
+    cross_value = {NULL, NULL, "dec.blk.%u.cross_attn_v", "decoder.blocks.%u.cross_attn.value"},
+    cross_output = {NULL, NULL, "dec.blk.%u.cross_attn_o", "decoder.blocks.%u.cross_attn.out"},
+    distances = {NULL, NULL, "dec.blk.0.attn_rel_b", NULL}, encoded_norm = {NULL, NULL, "dec.output_norm", "decoder.ln_post"},
+    front[] = {{NULL, NULL, NULL, "decoder.conv1"}, {NULL, NULL, NULL, "decoder.conv2"}};
 
 struct search {
     struct decoder *d;
     unsigned layer;
+    bool encodes; /* tensors of the encoder are looked for */
     struct orch_error *error;
     bool ok;
 };
+
+static const char *form_of(const struct search *s, const struct names *names)
+{
+    const struct shape_family *const f = s->d->shape.family;
+    return f->encodes_text ? names->t5 : f->encoder ? names->whisper : s->d->transformers ? names->transformers : names->gguf;
+}
+
+/* The name of a tensor; without an end it has none. */
+static void write_name(const struct search *s, const char *form, const char *end, char *full, size_t size)
+{
+    const char *const layer = strstr(form, "%u");
+    const char *const before = s->encodes ? "enc" : "", *const rest = s->encodes ? form + strlen("dec") : form;
+    if (layer)
+        snprintf(full, size, "%s%.*s%u%s%s%s", before, (int)(layer - rest), rest, s->layer, layer + 2, *end ? "." : "", end);
+    else
+        snprintf(full, size, "%s%s%s%s", before, rest, *end ? "." : "", end);
+}
 
 /* A tensor of that name and end; a missing one is an error. It has `rows` rows (0 = it is a vector) of `columns` values. */
 static const struct weight_tensor *find(struct search *s, const struct names *names, const char *end, uint64_t rows,
                                         uint64_t columns)
 {
-    char name[128], full[160];
-    const char *const form = s->d->transformers ? names->transformers : names->gguf;
+    char full[160];
+    const char *const form = form_of(s, names);
     if (!s->ok)
         return NULL;
     if (!form) {
@@ -50,12 +81,7 @@ static const struct weight_tensor *find(struct search *s, const struct names *na
                           s->d->shape.family->name);
         return NULL;
     }
-    const char *const layer = strstr(form, "%u");
-    if (layer)
-        snprintf(name, sizeof name, "%.*s%u%s", (int)(layer - form), form, s->layer, layer + 2);
-    else
-        snprintf(name, sizeof name, "%s", form);
-    snprintf(full, sizeof full, "%s.%s", name, end);
+    write_name(s, form, end, full, sizeof full);
     const struct weight_tensor *const t = weight_find(s->d->weights, full);
     if (!t) {
         s->ok = orch_fail(s->error, ORCH_USAGE, "tensor '%s' is missing", full);
@@ -136,7 +162,7 @@ static void find_attention(struct search *s, struct decoder_layer *l)
         l->value = all;
     } else {
         l->query = read_matrix(s, &query, queries, shape->width, f->qkv_bias);
-        l->key = read_matrix(s, &key, keys, shape->width, f->qkv_bias);
+        l->key = read_matrix(s, &key, keys, shape->width, f->qkv_bias && !f->encoder); /* Whisper's keys have none */
         l->value = read_matrix(s, &value, keys, shape->width, f->qkv_bias);
     }
     if (f->qk_norm) {
@@ -144,6 +170,19 @@ static void find_attention(struct search *s, struct decoder_layer *l)
         l->key_norm = read_norm(s, &key_norm, shape->head_size);
     }
     l->output = read_matrix(s, &output, shape->width, queries, f->output_bias);
+}
+
+/* A layer of the decoder looks at what the encoder made. */
+static void find_cross(struct search *s, struct decoder_layer *l)
+{
+    const struct language_shape *const shape = &s->d->shape;
+    const struct shape_family *const f = shape->family;
+    const unsigned queries = shape->heads * shape->head_size, keys = shape->kv_heads * shape->head_size;
+    l->cross_norm = read_norm(s, &cross_norm, shape->width);
+    l->cross_query = read_matrix(s, &cross_query, queries, shape->width, f->qkv_bias);
+    l->cross_key = read_matrix(s, &cross_key, keys, shape->width, false);
+    l->cross_value = read_matrix(s, &cross_value, keys, shape->width, f->qkv_bias);
+    l->cross_output = read_matrix(s, &cross_output, shape->width, queries, f->output_bias);
 }
 
 static void find_feed_forward(struct search *s, struct decoder_layer *l)
@@ -166,11 +205,61 @@ static void find_feed_forward(struct search *s, struct decoder_layer *l)
     l->down = read_matrix(s, shape->experts ? &downs : &down, copies * shape->width, shape->feed_forward, f->feed_forward_bias);
 }
 
+static void find_layer(struct search *s, struct decoder_layer *l)
+{
+    const struct language_shape *const shape = &s->d->shape;
+    l->attention_norm = read_norm(s, &attention_norm, shape->width);
+    if (!shape->family->parallel)
+        l->feed_forward_norm = read_norm(s, &feed_forward_norm, shape->width);
+    find_attention(s, l);
+    if (shape->family->encoder && !s->encodes)
+        find_cross(s, l);
+    find_feed_forward(s, l);
+}
+
+/* Filters of a convolution of width 3, whose values are three by three. */
+static struct decoder_matrix read_filters(struct search *s, const struct names *names, unsigned channels)
+{
+    const unsigned width = s->d->shape.width;
+    const struct weight_tensor *const t = find(s, names, "weight", (uint64_t)width * channels, 3);
+    return (struct decoder_matrix){t, 0, (uint64_t)width * channels, 3, read_vector(s, names, "bias", width, 0)};
+}
+
+/* A table of positions, whose name has no end. */
+static struct decoder_matrix read_positions(struct search *s, unsigned rows)
+{
+    const unsigned width = s->d->shape.width;
+    return (struct decoder_matrix){find(s, &positions, s->d->shape.family->encoder ? "" : "weight", rows, width), 0, rows, width,
+                                   NULL};
+}
+
+static void find_encoder(struct search *s)
+{
+    struct decoder *const d = s->d;
+    struct decoder_encoder *const e = &d->encoder;
+    const struct language_shape *const shape = &d->shape;
+    const struct shape_family *const f = shape->family;
+    if (f->distance_bias)
+        d->distances = read_matrix(s, &distances, shape->distances, shape->heads, false);
+    s->encodes = true;
+    if (f->distance_bias)
+        e->distances = read_matrix(s, &distances, shape->distances, shape->heads, false);
+    if (!f->encodes_text) {
+        e->front[0] = read_filters(s, &front[0], shape->encoder_channels);
+        e->front[1] = read_filters(s, &front[1], shape->width);
+        e->positions = read_positions(s, shape->encoder_context);
+    }
+    e->last_norm = read_norm(s, &encoded_norm, shape->width);
+    for (s->layer = 0; s->ok && s->layer < shape->encoder_layers; s->layer++)
+        find_layer(s, &e->layer[s->layer]);
+    s->encodes = false;
+}
+
 /* Llama 3's files hold a factor for the wave length of each pair. */
 static void take_factors(struct search *s)
 {
     struct decoder *const d = s->d;
-    static const struct names factors = {"rope_freqs", NULL};
+    static const struct names factors = {"rope_freqs", NULL, NULL, NULL};
     if (d->transformers || !weight_find(d->weights, "rope_freqs.weight"))
         return;
     const float *const factor = read_vector(s, &factors, "weight", d->shape.rope_size / 2, 0);
@@ -186,16 +275,12 @@ bool decoder_find_weights(struct decoder *d, struct orch_error *error)
     d->embedding = read_matrix(s, &embedding, shape->vocabulary, shape->width, false);
     d->head = shape->tied ? d->embedding : read_matrix(s, &head, shape->vocabulary, shape->width, shape->family->head_bias);
     if (shape->family->positions)
-        d->positions = read_matrix(s, &positions, shape->context, shape->width, false);
+        d->positions = read_positions(s, shape->context);
     d->last_norm = read_norm(s, &last_norm, shape->width);
-    for (s->layer = 0; s->ok && s->layer < shape->layers; s->layer++) {
-        struct decoder_layer *const l = &d->layer[s->layer];
-        l->attention_norm = read_norm(s, &attention_norm, shape->width);
-        if (!shape->family->parallel)
-            l->feed_forward_norm = read_norm(s, &feed_forward_norm, shape->width);
-        find_attention(s, l);
-        find_feed_forward(s, l);
-    }
+    for (s->layer = 0; s->ok && s->layer < shape->layers; s->layer++)
+        find_layer(s, &d->layer[s->layer]);
+    if (s->ok && shape->family->encoder)
+        find_encoder(s);
     if (s->ok)
         take_factors(s);
     return s->ok;
@@ -210,7 +295,12 @@ const struct decoder_layer *decoder_layer_at(const struct decoder *decoder, unsi
 
 struct decoder_ends decoder_ends(const struct decoder *decoder)
 {
-    return (struct decoder_ends){decoder->embedding, decoder->positions, decoder->head, decoder->last_norm};
+    return (struct decoder_ends){decoder->embedding, decoder->positions, decoder->head, decoder->last_norm, decoder->distances};
+}
+
+const struct decoder_encoder *decoder_encoder(const struct decoder *decoder)
+{
+    return decoder->shape.family->encoder ? &decoder->encoder : NULL;
 }
 
 uint64_t decoder_matrix_row_bytes(const struct decoder_matrix *matrix)

@@ -15,8 +15,7 @@ static const char gemv_formats[] = "gemv in this format", gemm_formats[] = "gemm
                   logit_sinks[] = "a logit a head without a value", far_positions[] = "positions beyond 8192 (offset=)",
                   clamped_gate[] = "a gate that is limited and shifted",
                   chosen_matrix[] = "a matrix chosen by a number in memory",
-                  top_places[] = "the places of the k largest of each row", score_bias[] = "a bias of scores by distance",
-                  other_text[] = "queries that stand behind all keys";
+                  top_places[] = "the places of the k largest of each row";
 
 enum { ROPE_POSITIONS = 8192 /* of the kernel rope */, GGML_KEYS_LEAST = 32 };
 
@@ -150,7 +149,9 @@ static void attend(struct pass *p)
     char pages[40] = "";
     if (p->calls->page)
         snprintf(pages, sizeof pages, ",page=%u,pages=%u", p->calls->page, p->calls->pages);
-    if (p->past || p->each == 1)
+    else if (s->family->distance_bias)
+        snprintf(pages, sizeof pages, ",bias=1,scale=one");
+    if (p->past || p->each == 1 || s->family->encoder) /* scores with biases are those of a cache */
         call(p, "attention", own ? "f32" : p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s%s", s->heads,
              keys, s->head_size, s->kv_heads, p->each, own ? ",cached=" : "", own ? own->name : "", pages);
     else
@@ -164,9 +165,9 @@ static void attend_all(struct pass *p)
 {
     const struct language_shape *const s = p->s;
     p->times *= p->sequences;
-    call(p, "attention", p->values, s->family->distance_bias ? score_bias : head_strides,
-         2.0 * s->heads * p->each * p->each * s->head_size, "attention:h=%u,s=%u,d=%u,causal=0,kvh=%u", s->heads, p->each,
-         s->head_size, s->kv_heads);
+    call(p, "attention", p->values, NULL, 2.0 * s->heads * p->each * p->each * s->head_size,
+         "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u,seen=all%s", s->heads, p->each, s->head_size, s->kv_heads, p->each,
+         s->family->distance_bias ? ",bias=1,scale=one" : "");
     p->times /= p->sequences;
 }
 
@@ -175,12 +176,13 @@ static void cross_part(struct pass *p)
 {
     const struct language_shape *const s = p->s;
     const struct shape_family *const f = s->family;
-    const unsigned keys = kernel_calls_encoded(s, p->calls), most = p->each < keys ? p->each : keys;
+    const unsigned keys = kernel_calls_encoded(s, p->calls);
     normalise(p, "cross_norm", p->tokens, s->width);
     project(p, "cross_q", p->tokens, (uint64_t)s->heads * s->head_size, s->width, f->qkv_bias, NULL);
     p->times *= p->sequences;
-    call(p, "cross_attention", p->cached, p->each > 1 ? other_text : NULL, 2.0 * s->heads * p->each * keys * s->head_size,
-         "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u", s->heads, keys, s->head_size, s->kv_heads, most);
+    call(p, "cross_attention", p->cached, NULL, 2.0 * s->heads * p->each * keys * s->head_size,
+         "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u,seen=all%s", s->heads, keys, s->head_size, s->kv_heads, p->each,
+         s->family->distance_bias ? ",scale=one" : "");
     p->times /= p->sequences;
     project(p, "cross_output", p->tokens, s->width, s->heads * s->head_size, f->output_bias, NULL);
     add(p, "residual", (uint64_t)p->tokens * s->width);
@@ -191,7 +193,7 @@ static void attention_part(struct pass *p)
     const struct language_shape *const s = p->s;
     const struct shape_family *const f = s->family;
     project(p, "attn_q", p->tokens, (uint64_t)s->heads * s->head_size, s->width, f->qkv_bias, NULL);
-    project(p, "attn_k", p->tokens, (uint64_t)s->kv_heads * s->head_size, s->width, f->qkv_bias, NULL);
+    project(p, "attn_k", p->tokens, (uint64_t)s->kv_heads * s->head_size, s->width, f->qkv_bias && !f->encoder, NULL);
     project(p, "attn_v", p->tokens, (uint64_t)s->kv_heads * s->head_size, s->width, f->qkv_bias, NULL);
     if (f->qk_norm) {
         normalise(p, "attn_q_norm", p->tokens * s->heads, s->head_size);
@@ -264,6 +266,15 @@ static void embed(struct pass *p)
     }
 }
 
+/* The bias of each query and token, of all heads: rows of a table of distances, for all layers. */
+static void find_biases(struct pass *p)
+{
+    const unsigned keys = p->encodes ? p->each : p->past + p->each;
+    if (p->s->family->distance_bias)
+        call(p, "position_bias", p->values, NULL, 0, "gather:%ux%ux%llu", p->s->distances, p->s->heads,
+             (unsigned long long)p->each * keys);
+}
+
 unsigned kernel_calls_encoded(const struct language_shape *shape, const struct kernel_calls *calls)
 {
     return calls->encoded ? calls->encoded : shape->encoder_context;
@@ -298,12 +309,16 @@ bool kernel_calls_of(const struct language_shape *shape, const struct block_form
     if (tokens == 0 || past > shape->context || tokens > shape->context - past)
         return orch_fail(error, ORCH_USAGE, "%u tokens behind %u others: the context is %u", tokens, past, shape->context);
     embed(p);
+    find_biases(p);
     p->times = shape->layers;
     layer(p);
     p->times = 1;
     if (calls->as_ggml)
         p->values = "f32";
     normalise(p, "output_norm", p->sequences, shape->width); /* only what follows the last token of each is asked for */
+    if (shape->tied && shape->family->distance_bias)
+        call(p, "output_scale", p->values, NULL, 0, "elementwise:%llu,op=mul,period=1",
+             (unsigned long long)p->sequences * shape->width);
     if (!shape->tied)
         p->matrices = shape_head_format_of(matrices, shape->width);
     project(p, "output", p->sequences, shape->vocabulary, shape->width, shape->family->head_bias, NULL);
@@ -313,10 +328,12 @@ bool kernel_calls_of(const struct language_shape *shape, const struct block_form
 
 /* ---- encoders ---- */
 
-static void convolve(struct pass *p, const char *what, unsigned frames, unsigned inputs)
+/* Each frame and its neighbours side by side, zeros beyond the ends, are multiplied by all filters. */
+static void convolve(struct pass *p, const char *what, unsigned given, unsigned frames, unsigned inputs)
 {
     const struct language_shape *const s = p->s;
-    project(p, what, frames, s->width, inputs, true, NULL);
+    call(p, "conv_columns", p->values, NULL, 0, "gather:%ux%ux%u", given, inputs, 3 * frames);
+    project(p, what, frames, s->width, 3 * inputs, true, NULL);
     call(p, "conv_act", p->values, NULL, 0, "elementwise:%llu,op=%s", (unsigned long long)frames * s->width,
          activation(s->family));
 }
@@ -325,8 +342,8 @@ static void convolve(struct pass *p, const char *what, unsigned frames, unsigned
 static void listen(struct pass *p)
 {
     const struct language_shape *const s = p->s;
-    convolve(p, "conv1", 2 * p->tokens, 3 * s->encoder_channels);
-    convolve(p, "conv2", p->tokens, 3 * s->width);
+    convolve(p, "conv1", 2 * p->tokens, 2 * p->tokens, s->encoder_channels);
+    convolve(p, "conv2", 2 * p->tokens, p->tokens, s->width);
     add(p, "position_embd", (uint64_t)p->tokens * s->width);
 }
 
@@ -338,6 +355,7 @@ bool kernel_calls_encode(const struct language_shape *shape, const struct block_
     const uint64_t keys = (uint64_t)shape->kv_heads * shape->head_size;
     p->encodes = true;
     (shape->family->encodes_text ? embed : listen)(p);
+    find_biases(p);
     p->times = shape->encoder_layers;
     layer(p);
     p->times = 1;

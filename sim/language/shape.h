@@ -11,6 +11,8 @@ enum shape_rope { SHAPE_ROPE_NONE, SHAPE_ROPE_INTERLEAVED, SHAPE_ROPE_HALVES };
 enum shape_activation { SHAPE_SILU, SHAPE_GELU, SHAPE_GELU_TANH, SHAPE_RELU };
 enum shape_scaling { SHAPE_SCALING_NONE, SHAPE_SCALING_LINEAR, SHAPE_SCALING_LLAMA3, SHAPE_SCALING_OTHER };
 
+enum { SHAPE_DISTANCES = 32 }; /* of a bias of scores, of all published models */
+
 /* What all models of one architecture have in common. */
 struct shape_family {
     const char *name;   /* general.architecture of GGUF files */
@@ -29,7 +31,7 @@ struct shape_family {
     bool clamped_gate;      /* the gate is limited and shifted, as in gpt-oss */
     bool encoder;           /* an encoder stands before it, of sound (Whisper) or text (T5) */
     bool encodes_text;      /* it has no convolutions and positions; its length is that of the text */
-    bool distance_bias;     /* scores have a bias by distance, of 32 steps a head, the same in all layers */
+    bool distance_bias;     /* scores have a bias by distance, the same in all layers, and nothing else scales them */
     bool decodes;           /* the reference decoder computes it */
 };
 
@@ -48,6 +50,8 @@ struct language_shape {
     unsigned scaling_context;                         /* for which the model was trained at first */
     unsigned window;                                  /* attention reaches so many tokens back; 0 = all */
     unsigned encoder_layers, encoder_context, encoder_channels;
+    unsigned distances;   /* that a bias of scores tells apart */
+    uint32_t first_token; /* of what a decoder of texts says before anything else */
 };
 
 /* NULL past the last, or when there is none of that name. */

@@ -75,6 +75,37 @@ static void read_rotation(struct keys *k, struct language_shape *s)
     /* The factors of Llama 3 stand in a tensor, which the decoder takes as they are. */
 }
 
+/* A text of T5 is encoded by as many layers as decode it, unless the file says otherwise. Keys: llama.cpp,
+ * gguf-py/gguf/constants.py (relative_buckets_count, decoder_start_token_id, decoder_block_count). Files of T5 1.1 and Flan-T5
+ * have gates. */
+static void read_text_encoder(struct keys *k, struct language_shape *s)
+{
+    if (weight_find(gguf_weights(k->gguf), "enc.blk.0.ffn_gate.weight"))
+        s->family = shape_family_named("t5-gated");
+    s->encoder_layers = s->layers;
+    s->layers = whole(k, "decoder_block_count", 65536, s->layers ? s->layers : 1);
+    s->encoder_context = s->context;
+    s->distances = whole(k, "attention.relative_buckets_count", 4096, SHAPE_DISTANCES);
+    s->first_token = (uint32_t)number(k, "decoder_start_token_id", 0, INT32_MAX, 0);
+    if (k->ok && s->distances % 4)
+        k->ok = orch_fail(k->error, ORCH_USAGE, "metadata: %s.attention.relative_buckets_count: %u is no multiple of 4",
+                          k->architecture, s->distances);
+}
+
+/* Keys of both halves of Whisper: ggml, docs/gguf.md, section "Whisper". */
+static void read_sound_encoder(struct keys *k, struct language_shape *s)
+{
+    struct keys encoder = {k->gguf, "whisper.encoder", k->error, k->ok};
+    const unsigned width = whole(&encoder, "embedding_length", 1 << 24, s->width ? s->width : 1);
+    s->encoder_layers = whole(&encoder, "block_count", 65536, 0);
+    s->encoder_context = whole(&encoder, "context_length", 1 << 20, 0);
+    s->encoder_channels = whole(&encoder, "mels_count", 65536, 0);
+    k->ok = encoder.ok;
+    if (k->ok && width != s->width)
+        k->ok = orch_fail(k->error, ORCH_UNMODELLED, "metadata: an encoder of width %u before a decoder of %u is not modelled",
+                          width, s->width);
+}
+
 static void read_dimensions(struct keys *k, struct language_shape *s)
 {
     const struct gguf_value *const tokens = gguf_find(k->gguf, "tokenizer.ggml.tokens");
@@ -84,7 +115,7 @@ static void read_dimensions(struct keys *k, struct language_shape *s)
     s->heads = whole(k, "attention.head_count", 65536, 0);
     s->kv_heads = whole(k, "attention.head_count_kv", 65536, s->heads);
     s->head_size = whole(k, "attention.key_length", 65536, s->heads && s->width >= s->heads ? s->width / s->heads : 1);
-    s->feed_forward = whole(k, "feed_forward_length", 1 << 24, 0);
+    s->feed_forward = whole(k, "feed_forward_length", 1 << 24, s->family->positions ? 4 * s->width : 0);
     s->context = whole(k, "context_length", UINT32_MAX, 0);
     s->vocabulary = whole(k, "vocab_size", INT32_MAX, listed);
     s->epsilon = number(
@@ -107,11 +138,14 @@ bool shape_of_gguf(const struct gguf *gguf, struct language_shape *shape, struct
                          "%.300s: metadata: general.architecture is missing; the file does not describe its model",
                          gguf_name(gguf));
     shape->family = shape_family_named(architecture);
-    if (!shape->family || shape->family->encoder)
+    if (!shape->family)
         return orch_fail(error, ORCH_UNMODELLED, "%.300s: metadata: general.architecture '%.40s' is not modelled",
                          gguf_name(gguf), architecture);
-    struct keys k = {gguf, architecture, error, true};
+    const bool sound = shape->family->encoder && !shape->family->encodes_text;
+    struct keys k = {gguf, sound ? "whisper.decoder" : architecture, error, true};
     read_dimensions(&k, shape);
+    if (k.ok && shape->family->encoder)
+        (sound ? read_sound_encoder : read_text_encoder)(&k, shape);
     if (k.ok)
         read_rotation(&k, shape);
     gguf_text(gguf_find(gguf, "general.name"), shape->name, sizeof shape->name);

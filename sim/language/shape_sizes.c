@@ -3,8 +3,6 @@
 
 #include "isa/array_count.h"
 
-enum { DISTANCES = 32 }; /* that a bias of scores tells apart */
-
 /* What a walk over all weights adds up: matrices by their rows, and single vectors. */
 struct tally {
     uint64_t matrices, vectors;
@@ -113,7 +111,7 @@ static void add_encoder(struct tally *t, const struct language_shape *s)
     if (!s->family->encodes_text)
         add_front(t, s);
     if (s->family->distance_bias)
-        add_vector(t, DISTANCES * s->heads);
+        add_vector(t, (uint64_t)s->distances * s->heads);
     for (unsigned i = 0; i < s->encoder_layers; i++) {
         add_norm(t, s);
         add_attention(t, s);
@@ -147,7 +145,7 @@ static struct tally tally(const struct language_shape *s, const struct block_for
     if (s->family->positions)
         add_vector(&t, (uint64_t)s->context * s->width);
     if (s->family->distance_bias)
-        add_vector(&t, DISTANCES * s->heads);
+        add_vector(&t, (uint64_t)s->distances * s->heads);
     for (unsigned i = 0; i < s->layers; i++)
         add_layer(&t, s);
     add_norm(&t, s);

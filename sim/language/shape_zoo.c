@@ -68,6 +68,14 @@ static const struct shape_family families[] = {
      .positions = true,
      .encoder = true},
     {.name = "t5", .config = "t5", .activation = SHAPE_RELU, .encoder = true, .encodes_text = true, .distance_bias = true},
+    /* T5 1.1 and Flan-T5, whose files name the same architecture. */
+    {.name = "t5-gated",
+     .config = "",
+     .activation = SHAPE_GELU_TANH,
+     .gated = true,
+     .encoder = true,
+     .encodes_text = true,
+     .distance_bias = true},
 };
 
 static const struct shape_published zoo[] = {
@@ -127,6 +135,7 @@ void shape_of_published(const struct shape_published *published, struct language
         .encoder_layers = p->encoder_context ? p->layers : 0,
         .encoder_context = p->encoder_context,
         .encoder_channels = p->encoder_channels,
+        .distances = SHAPE_DISTANCES,
         .window = p->window,
     };
     shape->rope = shape->family->rope;

@@ -1,5 +1,5 @@
-/* Tokenizers of language models, from the metadata of a GGUF file: SentencePiece's BPE ("llama"), byte-level BPE ("gpt2") and
- * WordPiece ("bert").
+/* Tokenizers of language models, from the metadata of a GGUF file: SentencePiece's BPE ("llama") and unigram model ("t5"),
+ * byte-level BPE ("gpt2") and WordPiece ("bert").
  */
 #ifndef ORCHARD_SIM_LANGUAGE_TOKENIZER_H
 #define ORCHARD_SIM_LANGUAGE_TOKENIZER_H
@@ -27,7 +27,7 @@ struct tokenizer;
 struct tokenizer *tokenizer_create(const struct gguf *gguf, struct orch_error *error);
 void tokenizer_free(struct tokenizer *tokenizer);
 
-const char *tokenizer_kind(const struct tokenizer *tokenizer); /* "llama", "gpt2", "bert" */
+const char *tokenizer_kind(const struct tokenizer *tokenizer); /* "llama", "gpt2", "bert", "t5" */
 size_t tokenizer_count(const struct tokenizer *tokenizer);
 /* How a token is written in the file; not ended by a NUL. */
 const char *tokenizer_piece(const struct tokenizer *tokenizer, uint32_t token, size_t *length);

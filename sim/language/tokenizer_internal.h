@@ -39,6 +39,13 @@ struct tokenizer {
     uint32_t begin, end, end_of_turn, unknown, separator, classify;
     bool add_begin, add_end, add_space;
     uint32_t byte_token[256]; /* SentencePiece: tokens for single bytes, or TOKEN_NONE */
+    /* unigram: the score of the worst piece, and how texts are normalised */
+    double worst;
+    bool merge_spaces;
+    const uint8_t *trie; /* of characters that texts replace; units of four bytes */
+    uint32_t trie_units;
+    const char *replacement; /* texts that end with a zero each, as does the last */
+    size_t replacement_bytes;
     /* byte-level BPE */
     struct piece_view *merge;
     size_t merges;
@@ -59,7 +66,7 @@ struct tokenizer_kind {
     bool (*decode)(const struct tokenizer *t, uint32_t token, struct token_text *text, struct orch_error *error);
 };
 
-extern const struct tokenizer_kind tokenizer_sentence, tokenizer_byte_level, tokenizer_word_piece;
+extern const struct tokenizer_kind tokenizer_sentence, tokenizer_byte_level, tokenizer_word_piece, tokenizer_unigram;
 
 bool token_text_add(struct token_text *text, const char *bytes, size_t length, struct orch_error *error);
 /* The piece with spaces for U+2581. */

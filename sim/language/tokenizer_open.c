@@ -10,7 +10,8 @@
 
 enum { TOKENS_MAX = 1 << 24 };
 
-static const struct tokenizer_kind *const kinds[] = {&tokenizer_sentence, &tokenizer_byte_level, &tokenizer_word_piece};
+static const struct tokenizer_kind *const kinds[] = {&tokenizer_sentence, &tokenizer_byte_level, &tokenizer_word_piece,
+                                                     &tokenizer_unigram};
 
 static const struct gguf_value *find(const struct tokenizer *t, const char *name)
 {
@@ -175,7 +176,7 @@ static bool find_kind(struct tokenizer *t, struct orch_error *error)
     if (!value)
         return orch_fail(error, ORCH_USAGE, "tokenizer.ggml.model is missing; the file holds no tokenizer");
     return t->kind ||
-           orch_fail(error, ORCH_UNMODELLED, "tokenizer.ggml.model '%.40s' is not known (llama, gpt2 and bert are)", name);
+           orch_fail(error, ORCH_UNMODELLED, "tokenizer.ggml.model '%.40s' is not known (llama, gpt2, bert and t5 are)", name);
 }
 
 static bool read_all(struct tokenizer *t, struct orch_error *error)

@@ -70,11 +70,14 @@ double language_share(const struct run *run, const struct language_unit *unit)
 
 static bool read_prompt(struct language_work *w, struct orch_error *error)
 {
-    const char *const text = w->options.prompt_text ? w->options.prompt_text : "";
+    /* As transformers begins what Whisper says of English, without times. */
+    static const char transcript[] = "<|startoftranscript|><|en|><|transcribe|><|notimestamps|>";
+    const bool hears = language_hears(w);
+    const char *const text = w->options.prompt_text ? w->options.prompt_text : hears ? transcript : "";
     size_t wrong;
     if (!utf8_is_valid(text, strlen(text), &wrong))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": no UTF-8 at byte %zu", wrong);
-    if (!tokenizer_encode(w->model.tokenizer, text, strlen(text), TOKENIZE_FRAME, &w->prompt, error))
+    if (!tokenizer_encode(w->model.tokenizer, text, strlen(text), hears ? TOKENIZE_SPECIAL : TOKENIZE_FRAME, &w->prompt, error))
         return false;
     return w->prompt.count ||
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": it has no tokens, and %s begins with none", w->model.name);
@@ -124,6 +127,9 @@ static bool open_workload(struct run *run, struct orch_error *error)
         w->options.generate = 0;
     if (language_is_timing(run))
         return check_context(w, w->options.prompt, true, error);
+    if (w->model.shape.family->encoder)
+        return language_check_encoder(run, error) && language_sound_open(w, q, error) && read_prompt(w, error) &&
+               check_context(w, w->prompt.count, false, error);
     if (w->options.prompts || w->options.batch > 1)
         return language_batch_open(w, error) && check_context(w, language_batch_longest(w->batch), false, error);
     return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && language_draft_open(w, error);
@@ -133,6 +139,7 @@ static void close_workload(struct run *run)
 {
     struct language_work *const w = run->work;
     language_batch_close(w->batch);
+    free(w->sound);
     token_list_free(&w->prompt);
     token_list_free(&w->tokens);
     token_text_free(&w->text);
@@ -165,6 +172,8 @@ static uint64_t hash(const struct run *run)
     if (w->prompt.count)
         h = checksum_add(h, w->prompt.token, w->prompt.count * sizeof *w->prompt.token);
     h = language_model_checksum(h, &w->model);
+    if (w->sound)
+        h = checksum_add(h, w->sound, language_sound_values(w) * sizeof *w->sound);
     if (w->batch)
         h = language_batch_checksum(h, w->batch);
     h = checksum_add(checksum_add(h, &o->sequences, sizeof o->sequences), &o->batch, sizeof o->batch);
@@ -228,6 +237,8 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
     language_shards_write(&w->shards, layers, sizeof layers);
     return (!w->shards.count || run_assumption_add(list, "layers", "inferred", layers)) &&
            run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
+           (!w->sound ||
+            run_assumption_add(list, "sound", "inferred", "the spectrogram is in memory: making it takes no time")) &&
            run_assumption_add(
                list, "cache", "inferred",
                w->cache.type && w->cache.type->values > 1

@@ -12,6 +12,7 @@ struct language_work {
     struct language_model model;
     struct language_options options;  /* as asked, with what was left open */
     struct token_list prompt, tokens; /* tokens: those that were generated */
+    float *sound;                     /* before an encoder that hears; NULL = there is none */
     struct token_text text;
     unsigned context;
     struct language_cache_form cache;
@@ -40,8 +41,9 @@ struct language_parts language_parts(const struct run *run);
 /* The share of the multiply-adds that these did. */
 double language_share(const struct run *run, const struct language_unit *unit);
 
-/* kind_language_check.c: False with what does not go together. */
+/* kind_language_check.c: False with what does not go together; the second: of models with an encoder, on values. */
 bool language_check(const struct run *run, struct orch_error *error);
+bool language_check_encoder(const struct run *run, struct orch_error *error);
 
 /* The unit of the draft; PART_COUNT when there is none of that name. */
 enum orch_part language_draft_part(const struct run *run);
@@ -74,6 +76,11 @@ double language_token_bytes(const struct language_shape *shape, const struct blo
 double language_memory_bytes(const struct run *run);
 /* Tokens that pages of these sequences of the run hold, all alike, where only time is asked for. */
 double language_paged_tokens(const struct language_work *work, unsigned sequences);
+
+/* language_sound.c: whether the model's encoder hears; and the spectrogram of the request, channels one after another. */
+bool language_hears(const struct language_work *work);
+uint64_t language_sound_values(const struct language_work *work);
+bool language_sound_open(struct language_work *work, const struct run_request *request, struct orch_error *error);
 
 /* language_text.c: prompt, tokens and text into the result. False = out of memory. */
 bool language_write_generation(const struct language_work *work, struct run_result *result);

@@ -34,6 +34,9 @@ bool language_draft_open(struct language_work *w, struct orch_error *error)
     w->options.draft_tokens = w->options.draft_tokens ? w->options.draft_tokens : LANGUAGE_DRAFT_USUALLY;
     if (!language_model_open(w->options.draft, &w->draft, error) || !check_vocabulary(w, error))
         return false;
+    if (w->draft.shape.family->encoder)
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") " %s: it has an encoder, which has read no text",
+                         w->draft.name);
     if (w->model.shape.window || w->draft.shape.window)
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") ": models with a window of keys read one token at a time");
     return w->context <= w->draft.shape.context ||

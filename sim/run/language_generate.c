@@ -68,9 +68,24 @@ static struct prompt_cache_shape cache_shape(const struct run *run)
                                        .vocabulary = s->vocabulary};
 }
 
+/* A text goes through the encoder, and the decoder begins by itself. */
+static bool prefill_encoder(struct generation *g, const float **logits, struct orch_error *error)
+{
+    struct language_work *const w = g->work;
+    const uint32_t first = w->model.shape.first_token;
+    work_progress_tell(g->run->progress, "reading the prompt", NAN, 0);
+    language_stepper_use(g->stepper, language_parts(g->run).prompt);
+    if (!language_encode(g->stepper, w->prompt.token, w->prompt.count, NULL, &w->prefill, error))
+        return false;
+    language_stepper_use(g->stepper, language_parts(g->run).rest);
+    return language_step(g->stepper, &first, 1, logits, &w->prefill, error);
+}
+
 static bool prefill(struct generation *g, const float **logits, struct orch_error *error)
 {
     struct language_work *const w = g->work;
+    if (w->model.shape.family->encodes_text)
+        return prefill_encoder(g, logits, error);
     work_progress_tell(g->run->progress, "reading the prompt", NAN, 0);
     for (size_t i = 0; i < w->prompt.count; i++)
         if (!add_token(g, w->prompt.token[i], error))
@@ -91,6 +106,7 @@ static bool prefill(struct generation *g, const float **logits, struct orch_erro
     }
     language_stepper_use(g->stepper, parts.prompt);
     const bool ok =
+        (!w->sound || language_encode(g->stepper, NULL, 0, w->sound, &w->prefill, error)) &&
         language_step(g->stepper, w->prompt.token + w->cached, w->prompt.count - w->cached, logits, &w->prefill, error);
     language_stepper_use(g->stepper, parts.rest);
     return ok && (!cache || language_cache_save(cache, &shape, g->stepper, &w->prompt, *logits, error));

@@ -102,6 +102,27 @@ static bool look_back_in_pages(struct language_stepper *s, const struct placed_l
                               s->cached ? s->cached->name : "", page, s->cache.pages);
 }
 
+bool language_attend(struct language_stepper *s, const struct language_attention *a)
+{
+    const struct language_shape *const p = s->shape;
+    const uint64_t queries = (uint64_t)a->queries * p->heads * p->head_size;
+    const uint64_t kept = language_cached_row(s) * a->seen;
+    const struct language_buffer from = language_values(s, a->query, queries), to = language_values(s, a->to, queries),
+                                 keys = language_part(a->keys, 0, kept), values = language_part(a->values, 0, kept),
+                                 bias = language_values(s, &s->bias, (uint64_t)a->queries * a->seen * p->heads);
+    const struct language_call call = {.title = a->title,
+                                       .precision = s->values,
+                                       .part = language_rest_part(s),
+                                       .input = {&from, &keys, &values, &bias},
+                                       .inputs = a->biased ? 4 : 3,
+                                       .result = &to,
+                                       .result_place = a->biased ? 4 : 3};
+    return language_unit_call(s->unit, &call, s->sum, s->error, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s%s%s%s", p->heads,
+                              a->seen, p->head_size, p->kv_heads, a->queries, s->cached ? ",cached=" : "",
+                              s->cached ? s->cached->name : "", a->all ? ",seen=all" : "", a->biased ? ",bias=1" : "",
+                              p->family->distance_bias ? ",scale=one" : "");
+}
+
 /* A window leaves the oldest out, and only single tokens have one. */
 bool language_look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
                         const struct language_buffer *attended)
@@ -114,13 +135,13 @@ bool language_look_back(struct language_stepper *s, const struct placed_layer *l
         return look_back_in_pages(s, l, &from, &to);
     const struct language_buffer keys = language_cached(s, &l->keys, end - seen, seen),
                                  values = language_cached(s, &l->values, end - seen, seen);
-    const struct language_call call = {.title = "attention",
-                                       .precision = s->values,
-                                       .part = language_rest_part(s),
-                                       .input = {&from, &keys, &values},
-                                       .inputs = 3,
-                                       .result = &to,
-                                       .result_place = 3};
-    return language_unit_call(s->unit, &call, s->sum, s->error, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s", p->heads, seen,
-                              p->head_size, p->kv_heads, s->count, s->cached ? ",cached=" : "", s->cached ? s->cached->name : "");
+    const struct language_attention a = {.title = "attention",
+                                         .query = &from,
+                                         .keys = &keys,
+                                         .values = &values,
+                                         .to = &to,
+                                         .queries = s->count,
+                                         .seen = seen,
+                                         .biased = p->family->distance_bias};
+    return language_attend(s, &a);
 }

@@ -117,15 +117,11 @@ static bool place_norm(struct language_stepper *s, const struct decoder_norm *n,
            (!n->shift || place_vector(s, n->shift, count, &to->shift));
 }
 
-static bool place_layer(struct language_stepper *s, unsigned number)
+/* Of a layer, also of an encoder. */
+static bool place_weights(struct language_stepper *s, const struct decoder_layer *l, struct placed_layer *to)
 {
-    language_enter(s, language_layer_part(s, number));
-    const struct decoder_layer *const l = decoder_layer_at(s->model->weights, number);
-    struct placed_layer *const to = &s->layer[number];
     const struct language_shape *const p = s->shape;
     const unsigned experts = p->experts ? p->experts : 1;
-    const uint64_t cache = language_cached_row(s) * language_cached_rows(s);
-    s->cache_bytes += 2 * cache;
     return place_norm(s, &l->attention_norm, p->width, &to->attention_norm) &&
            place_norm(s, &l->feed_forward_norm, p->width, &to->feed_forward_norm) &&
            place_norm(s, &l->query_norm, p->head_size, &to->query_norm) &&
@@ -133,7 +129,99 @@ static bool place_layer(struct language_stepper *s, unsigned number)
            place_matrix(s, &l->key, 1, &to->key) && place_matrix(s, &l->value, 1, &to->value) &&
            place_matrix(s, &l->output, 1, &to->output) && place_matrix(s, &l->gate, experts, &to->gate) &&
            place_matrix(s, &l->up, experts, &to->up) && place_matrix(s, &l->down, experts, &to->down) &&
-           place_matrix(s, &l->router, 1, &to->router) && place(s, NULL, cache, &to->keys) && place(s, NULL, cache, &to->values);
+           place_matrix(s, &l->router, 1, &to->router) && place_norm(s, &l->cross_norm, p->width, &to->cross_norm) &&
+           place_matrix(s, &l->cross_query, 1, &to->cross_query) && place_matrix(s, &l->cross_key, 1, &to->cross_key) &&
+           place_matrix(s, &l->cross_value, 1, &to->cross_value) && place_matrix(s, &l->cross_output, 1, &to->cross_output);
+}
+
+static bool place_layer(struct language_stepper *s, unsigned number)
+{
+    language_enter(s, language_layer_part(s, number));
+    struct placed_layer *const to = &s->layer[number];
+    const uint64_t cache = language_cached_row(s) * language_cached_rows(s), across = language_cached_row(s) * s->encoded;
+    s->cache_bytes += 2 * (cache + across);
+    return place_weights(s, decoder_layer_at(s->model->weights, number), to) && place(s, NULL, cache, &to->keys) &&
+           place(s, NULL, cache, &to->values) &&
+           (!across || (place(s, NULL, across, &to->cross_keys) && place(s, NULL, across, &to->cross_values)));
+}
+
+/* ---- an encoder ---- */
+
+static void put_weight(const struct language_stepper *s, const struct placed_matrix *m, uint64_t row, uint64_t column,
+                       float value)
+{
+    const uint64_t at = s->turned ? column * m->rows + row : row * m->columns + column;
+    if (strcmp(m->format, "f16") == 0)
+        ((uint16_t *)m->data.host)[at] = ane_float_to_half(value);
+    else
+        ((float *)m->data.host)[at] = value;
+}
+
+/* Values of a filter are laid tap by tap, as frames lie side by side; other formats than f16 become f32. */
+static bool place_filters(struct language_stepper *s, const struct decoder_matrix *m, struct placed_matrix *to)
+{
+    const unsigned taps = m->columns, width = s->shape->width, channels = (unsigned)(m->rows / width);
+    const bool halves = strcmp(m->tensor->format->name, "f16") == 0;
+    float value[WEIGHT_DIMS_MAX];
+    *to = (struct placed_matrix){.format = halves ? "f16" : "f32", .rows = width, .columns = taps * channels};
+    if (!has_products(s, to->format))
+        return orch_fail(s->error, ORCH_UNMODELLED, "%s: tensor '%s' is in %s; products of the Neural Engine have f16 weights",
+                         s->model->name, m->tensor->name, m->tensor->format->name);
+    s->weight_bytes += m->tensor->bytes;
+    if (halves && to->rows * to->columns > s->widened_values)
+        s->widened_values = to->rows * to->columns;
+    if (!place(s, NULL, (halves ? 2 : 4) * to->rows * to->columns, &to->data) || !place_vector(s, m->bias, width, &to->bias))
+        return false;
+    for (uint64_t row = 0; row < m->rows; row++) {
+        weight_row(m->tensor, row, value);
+        for (unsigned tap = 0; tap < taps; tap++)
+            put_weight(s, to, row / channels, tap * channels + row % channels, value[tap]);
+    }
+    return true;
+}
+
+/* A table whose rows are added, or looked up, as values. */
+static bool place_table(struct language_stepper *s, const struct decoder_matrix *m, struct language_buffer *to)
+{
+    if (!m->tensor)
+        return true;
+    float *const value = malloc(m->rows * m->columns * sizeof *value);
+    s->weight_bytes += m->tensor->bytes;
+    for (uint64_t row = 0; value && row < m->rows; row++)
+        weight_row(m->tensor, row, value + row * m->columns);
+    const bool ok = value ? place_vector(s, value, m->rows * m->columns, to) : orch_no_memory(s->error);
+    free(value);
+    return ok;
+}
+
+/* Biases of an encoder, or of all tokens of a pass of the decoder. */
+static bool place_biases(struct language_stepper *s, const struct decoder_encoder *e)
+{
+    const uint64_t of_pass = (uint64_t)s->batch * s->context, of_text = (uint64_t)s->encoded * s->encoded;
+    const uint64_t scores = of_pass > of_text ? of_pass : of_text, frames = 6 * (uint64_t)s->encoded;
+    return place_table(s, &s->ends.distances, &s->distances) && place_table(s, &e->distances, &s->encoder_distances) &&
+           (!e->distances.tensor || place_values(s, scores * s->shape->heads, &s->bias)) &&
+           place(s, NULL, sizeof(uint32_t) * (e->distances.tensor ? scores : frames), &s->numbers);
+}
+
+static bool place_encoder(struct language_stepper *s)
+{
+    const struct decoder_encoder *const e = decoder_encoder(s->model->weights);
+    const struct language_shape *const p = s->shape;
+    const uint64_t frames = 2 * (uint64_t)s->encoded, channels = p->encoder_channels;
+    if (!e)
+        return true;
+    s->encoder = calloc(p->encoder_layers, sizeof *s->encoder);
+    bool ok = (s->encoder || orch_no_memory(s->error)) && place_biases(s, e) &&
+              place_norm(s, &e->last_norm, p->width, &s->encoder_norm);
+    if (ok && e->front[0].tensor)
+        ok = place_filters(s, &e->front[0], &s->front[0]) && place_filters(s, &e->front[1], &s->front[1]) &&
+             place_table(s, &e->positions, &s->encoder_positions) && place_values(s, frames * channels, &s->frames) &&
+             place_values(s, frames * p->width, &s->filtered) &&
+             place_values(s, 3 * (frames * channels + s->encoded * (uint64_t)p->width), &s->columns);
+    for (unsigned i = 0; ok && i < p->encoder_layers; i++)
+        ok = place_weights(s, &e->layer[i], &s->encoder[i]);
+    return ok;
 }
 
 /* ---- values ---- */
@@ -157,13 +245,13 @@ static bool place_speeds(struct language_stepper *s)
 /* Numbers of rows in order, for the tokens of a pass and for the rows of a matrix. */
 static bool place_index(struct language_stepper *s)
 {
-    uint64_t rows = s->batch;
+    uint64_t rows = s->batch > s->encoded ? s->batch : s->encoded;
     for (unsigned i = 0; i < s->shape->layers; i++) {
         const struct placed_layer *const l = &s->layer[i];
         const struct placed_matrix *const all[] = {&l->query, &l->key, &l->value, &l->output, &l->gate, &l->up, &l->down};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++)
             rows = all[k]->rows > rows ? all[k]->rows : rows;
-    }
+    } /* those of an encoder are of the same shapes */
     rows = s->head.rows > rows ? s->head.rows : rows;
     if (!place(s, NULL, sizeof(uint32_t) * rows, &s->index))
         return false;
@@ -183,8 +271,10 @@ static bool place_experts(struct language_stepper *s)
 static bool place_all(struct language_stepper *s)
 {
     const struct language_shape *const p = s->shape;
-    const uint64_t n = s->batch, queries = n * p->heads * p->head_size, keys = n * p->kv_heads * p->head_size;
-    const float scale = (float)sqrt(p->width);
+    const uint64_t n = s->batch > s->encoded ? s->batch : s->encoded, queries = n * p->heads * p->head_size,
+                   keys = n * p->kv_heads * p->head_size;
+    const float scale =
+        (float)(p->family->distance_bias ? 1 / sqrt(p->width) : sqrt(p->width)); /* of the head, or the embedding */
     language_enter(s, language_layer_part(s, p->layers));
     bool ok = place_matrix(s, &s->ends.head, 1, &s->head) && place_norm(s, &s->ends.last_norm, p->width, &s->last_norm);
     language_enter(s, widest_part(s));
@@ -201,6 +291,8 @@ static bool place_all(struct language_stepper *s)
     ok = ok && place_speeds(s) && place_experts(s);
     for (unsigned i = 0; ok && i < p->layers; i++)
         ok = place_layer(s, i);
+    language_enter(s, widest_part(s));
+    ok = ok && place_encoder(s);
     return ok && place_index(s) &&
            (!s->widened_values || widest_part(s) == PART_ANE || place(s, NULL, sizeof(float) * s->widened_values, &s->widened));
 }
@@ -257,6 +349,7 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
                                    .cached = room->cache.type,
                                    .cache = room->cache,
                                    .answers = 1,
+                                   .encoded = room->encoded,
                                    .batch = most_in_pass(room->context, room->lanes),
                                    .ends = decoder_ends(model->weights),
                                    .error = error};
@@ -290,6 +383,7 @@ void language_stepper_free(struct language_stepper *stepper)
     if (!stepper)
         return;
     free(stepper->layer);
+    free(stepper->encoder);
     free(stepper->shown);
     free(stepper->places);
     language_pages_free(stepper->pages);

@@ -75,7 +75,14 @@ static bool choose_pages(const struct run *run, unsigned lanes, struct language_
 bool language_room_of(const struct run *run, unsigned lanes, struct language_room *room, struct orch_error *error)
 {
     const struct language_work *const w = run->work;
-    *room = (struct language_room){w->context, lanes, w->cache, w->shards.count ? &w->shards : NULL};
+    const struct shape_family *const f = w->model.shape.family;
+    *room = (struct language_room){.context = w->context,
+                                   .lanes = lanes,
+                                   .cache = w->cache,
+                                   .shards = w->shards.count ? &w->shards : NULL,
+                                   .encoded = f->encodes_text ? (unsigned)w->prompt.count
+                                              : f->encoder    ? w->model.shape.encoder_context
+                                                              : 0};
     return !room->cache.page || choose_pages(run, lanes, &room->cache, error);
 }
 

@@ -118,6 +118,7 @@ static bool run_layer(struct language_stepper *s, const struct placed_layer *l)
     const uint64_t values = (uint64_t)s->count * s->shape->width;
     return language_normalise(s, "attn_norm", &l->attention_norm, s->count, &s->stream, &s->normed) && attend(s, l) &&
            language_combine(s, "residual", "add", values, 0, &s->stream, &s->mixed, &s->stream) &&
+           (!s->encoded || language_look_across(s, l)) &&
            (s->shape->family->parallel ||
             language_normalise(s, "ffn_norm", &l->feed_forward_norm, s->count, &s->stream, &s->normed)) &&
            language_feed_forward(s, l) && language_combine(s, "residual", "add", values, 0, &s->stream, &s->mixed, &s->stream);
@@ -149,7 +150,10 @@ static bool make_logits(struct language_stepper *s, unsigned tokens, const float
         language_part(some ? &s->row : &s->stream, some ? 0 : row * (s->count - tokens), row * tokens);
     if (some && !gather_answers(s))
         return false;
+    const bool scales = p->tied && p->family->distance_bias; /* T5: an embedding that is the head is that of a width of one */
     if (!language_normalise(s, "output_norm", &s->last_norm, tokens, &last, &s->normed) ||
+        (scales &&
+         !language_combine(s, "output_scale", "mul", (uint64_t)tokens * p->width, 1, &s->normed, &s->scale, &s->normed)) ||
         !language_multiply(s, "output", &s->head, 0, tokens, &s->normed, &s->logits))
         return false;
     *logits = s->value_bytes == sizeof(float) ? s->logits.host : s->shown;
@@ -180,7 +184,8 @@ static bool run_pass(struct language_stepper *s, const uint32_t *token, unsigned
     s->count = count;
     s->sum = &pass;
     language_enter(s, language_layer_part(s, 0));
-    bool ok = (!s->pages || take_pages(s, count)) && embed(s, token);
+    bool ok = (!s->pages || take_pages(s, count)) && embed(s, token) &&
+              language_find_biases(s, s->position, count, s->position + count, false);
     for (unsigned i = 0; ok && i < s->shape->layers; i++)
         ok = language_hand_over(s, language_layer_part(s, i)) && run_layer(s, &s->layer[i]);
     ok = ok && (!logits || !answers || make_logits(s, answers, logits)) && language_unit_close_steps(s->unit, &pass, 1, s->error);
@@ -207,7 +212,7 @@ void language_stepper_use(struct language_stepper *stepper, enum orch_part part)
         language_enter(stepper, part);
 }
 
-static bool check_tokens(const struct language_stepper *s, const uint32_t *token, size_t count)
+bool language_check_tokens(const struct language_stepper *s, const uint32_t *token, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (token[i] >= s->shape->vocabulary)
@@ -221,7 +226,7 @@ static bool begin_step(struct language_stepper *s, const uint32_t *token, size_t
 {
     s->sum = sum;
     s->error = error;
-    if (!check_tokens(s, token, count))
+    if (!language_check_tokens(s, token, count))
         return false;
     return count <= s->context - s->position || orch_fail(error, ORCH_USAGE, "the context of %u tokens is full", s->context);
 }
@@ -281,8 +286,8 @@ bool language_step_lanes(struct language_stepper *s, const struct language_token
     s->places[s->lane] = s->position;
     s->position = 0;
     s->side = token;
-    const bool ok = begin_step(s, number, 0, sum, error) && check_tokens(s, number, count) && have_room(s, count, error) &&
-                    run_pass(s, number, count, answers, logits);
+    const bool ok = begin_step(s, number, 0, sum, error) && language_check_tokens(s, number, count) &&
+                    have_room(s, count, error) && run_pass(s, number, count, answers, logits);
     s->side = NULL;
     for (unsigned i = 0; ok && i < count; i++)
         s->places[token[i].lane]++;

@@ -16,6 +16,7 @@ struct language_room {
     unsigned context, lanes;
     struct language_cache_form cache;
     const struct language_shards *shards; /* whose kernels layers use; NULL = one unit has all */
+    unsigned encoded;                     /* tokens that an encoder makes; 0 = there is none */
 };
 /* Places weights, caches and values in the memory of the unit. `part` is the unit that was asked for: what it has no kernel for
  * runs on CPU cores. NULL = *error. */
@@ -29,6 +30,10 @@ void language_stepper_use(struct language_stepper *stepper, enum orch_part part)
  * they are not wanted. Each pass is a command buffer, where there are any. */
 bool language_step(struct language_stepper *stepper, const uint32_t *token, size_t count, const float **logits,
                    struct language_sum *sum, struct orch_error *error);
+/* What an encoder makes of a text, or of a sound: channels one after another, of twice as many frames as there are tokens;
+ * `sound` NULL = it reads tokens. Comes before the first step. */
+bool language_encode(struct language_stepper *stepper, const uint32_t *token, size_t count, const float *sound,
+                     struct language_sum *sum, struct orch_error *error);
 /* Makes room for the logits of so many tokens of a pass. */
 bool language_stepper_answer(struct language_stepper *stepper, unsigned tokens, struct orch_error *error);
 /* Up to so many tokens in one pass: `logits` gets the vocabulary's values behind each, one row after another. */

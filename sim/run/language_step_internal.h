@@ -19,6 +19,10 @@ struct placed_layer {
     struct placed_norm attention_norm, feed_forward_norm, query_norm, key_norm;
     struct placed_matrix query, key, value, output, gate, up, down, router;
     struct language_buffer keys, values; /* [token][head][d] */
+    /* Of a layer that looks at what an encoder made. */
+    struct placed_norm cross_norm;
+    struct placed_matrix cross_query, cross_key, cross_value, cross_output;
+    struct language_buffer cross_keys, cross_values;
 };
 
 struct language_stepper {
@@ -50,8 +54,15 @@ struct language_stepper {
     struct language_buffer stream, normed, query, turned_query, key, turned_key, attended, mixed, gate, up, table, row;
     struct language_buffer logits, index, widened, scale, speeds;
     struct language_buffer router, chosen, weights, weighed; /* of experts */
-    unsigned answers;                                        /* tokens whose logits there is room for */
-    float *shown;                                            /* logits as float32 where values are not */
+    /* Of an encoder. */
+    unsigned encoded;             /* tokens that it makes; 0 = there is none */
+    struct placed_layer *encoder; /* its layers */
+    struct placed_norm encoder_norm;
+    struct placed_matrix front[2]; /* filters, whose values lie tap by tap */
+    struct language_buffer encoder_positions, frames, filtered, columns;
+    struct language_buffer distances, encoder_distances, numbers, bias; /* bias: of each query, key and head */
+    unsigned answers;                                                   /* tokens whose logits there is room for */
+    float *shown;                                                       /* logits as float32 where values are not */
     uint64_t weight_bytes, cache_bytes;
     struct language_sum *sum; /* of the pass in work, as is the next */
     struct orch_error *error;
@@ -63,6 +74,8 @@ struct language_stepper {
 void language_enter(struct language_stepper *s, enum orch_part part);
 /* The unit of a layer; layers beyond the last one: of what follows it. */
 enum orch_part language_layer_part(const struct language_stepper *s, unsigned layer);
+/* Whether tokens are of the vocabulary. */
+bool language_check_tokens(const struct language_stepper *s, const uint32_t *token, size_t count);
 /* Whether kernels widen the format to f32, or multiply by it. */
 bool language_format_widens(const char *format);
 
@@ -107,6 +120,22 @@ bool language_keep(struct language_stepper *s, const char *title, const struct l
 /* Queries of the pass over what the cache holds. */
 bool language_look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
                         const struct language_buffer *attended);
+
+/* Queries over keys and values that lie in one piece. */
+struct language_attention {
+    const char *title;
+    const struct language_buffer *query, *keys, *values, *to;
+    unsigned queries, seen;
+    bool all, biased; /* each query sees all keys; scores have the biases of the pass */
+};
+bool language_attend(struct language_stepper *s, const struct language_attention *a);
+
+/* ---- language_encode.c ---- */
+
+/* bias = what distances from so many keys add to the scores of queries, the first of which is at a place of the text. */
+bool language_find_biases(struct language_stepper *s, unsigned first, unsigned queries, unsigned keys, bool encodes);
+/* Adds to the stream what its tokens see of what the encoder made. */
+bool language_look_across(struct language_stepper *s, const struct placed_layer *l);
 
 /* ---- language_feed.c ---- */
 

@@ -1,7 +1,7 @@
 /* A prompt and the steps behind it without values: kernels by their shapes, each timed as `orchard run KERNEL:SHAPE` times it.
  *
- * Of a step only attention depends on the context: it is timed at its begin, its middle and its end, and in between the time lies
- * on the line through its neighbours. Everything else is timed once.
+ * Of a step only attention and biases by distance depend on the context: they are timed at its begin, its middle and its end, and
+ * in between the time lies on the line through its neighbours. Everything else is timed once.
  */
 #include "sim/chip/chip_units.h"
 #include "sim/run/language_step_internal.h"
@@ -187,8 +187,10 @@ bool language_time_call(const struct timed *t, const struct kernel_call *c, doub
     const enum orch_part part = part_of(t, c);
     if (strcmp(c->what, "argmax") == 0) /* choosing a token is not part of it */
         return true;
-    if (is(c, "gather"))
+    if (is(c, "gather") && strstr(c->what, "_embd"))
         return add_embedding(t, c, times, sum);
+    if (is(c, "gather"))
+        return add(t, c->what, t->part == PART_GPU ? PART_GPU : PART_CPU, c->precision, false, c->kernel, times, sum);
     if (part == PART_ANE)
         return add_turned(t, c, times, sum);
     if (is(c, "gemm") && blocks)
@@ -209,6 +211,12 @@ struct kernel_calls language_time_calls(const struct timed *t, unsigned sequence
                                  .encoded = encoded_of(t->work)};
 }
 
+/* Of a step, which is timed at several places. */
+static bool depends_on_context(const struct kernel_call *c)
+{
+    return strcmp(c->what, "attention") == 0 || strcmp(c->what, "position_bias") == 0;
+}
+
 /* A pass of one sequence or several, with attention or attention alone. */
 static bool add_pass(const struct timed *t, unsigned sequences, unsigned past, unsigned tokens, bool attention_alone,
                      bool without_attention, double times, struct language_sum *sum)
@@ -217,7 +225,7 @@ static bool add_pass(const struct timed *t, unsigned sequences, unsigned past, u
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, tokens, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
-        const bool attention = strcmp(c->what, "attention") == 0;
+        const bool attention = depends_on_context(c);
         if (attention ? !without_attention : !attention_alone)
             ok = language_time_call(t, c, times * c->times, sum);
     }
@@ -250,7 +258,7 @@ static bool add_side_by_side(const struct timed *t, unsigned past, unsigned sequ
     bool ok = kernel_calls_of(&t->work->model.shape, t->format, past, 1, &calls, t->error);
     for (size_t i = 0; ok && i < calls.count; i++) {
         const struct kernel_call *const c = &calls.call[i];
-        if (strcmp(c->what, "attention") != 0)
+        if (!depends_on_context(c))
             ok = is(c, "gemm") || is(c, "gemv") ? language_time_shared(t, c, sequences, times * c->times, sum)
                                                 : language_time_call(t, c, times * c->times, sum);
     }

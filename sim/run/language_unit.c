@@ -116,6 +116,7 @@ static struct run_request request_of(const struct language_unit *u, const struct
     q.cores = call->part == PART_CPU ? q.cores : 1;
     q.threads = call->part == PART_ANE ? 1 : q.threads; /* its products are too small to be shared by threads of the host */
     q.program_output = NULL;
+    q.input_count = 0;
     q.operands = NULL;
     q.uncertainty = NULL;
     q.progress = NULL;

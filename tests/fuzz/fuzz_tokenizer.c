@@ -74,12 +74,22 @@ static void put_bytes(unsigned kind)
     }
 }
 
-static void make_file(unsigned kind, const struct word *word, size_t words)
+/* A table of replacements made of a text: half of it the trie, the other half what replaces. */
+static void put_table(const char *text, size_t length)
 {
-    static const char *const names[] = {"llama", "gpt2", "bert"}, *const families[] = {"gpt-2", "llama-bpe", "deepseek-v3",
-                                                                                       "gpt-4o"};
+    const size_t units = length / 8 * 4;
+    put_array("tokenizer.ggml.precompiled_charsmap", GGUF_U8, 4 + length + 1);
+    put_number(units, 4);
+    put(text, length);
+    put("", 1);
+}
+
+static void make_file(unsigned kind, const struct word *word, size_t words, const char *text, size_t length)
+{
+    static const char *const names[] = {"llama", "gpt2", "bert", "t5"}, *const families[] = {"gpt-2", "llama-bpe", "deepseek-v3",
+                                                                                             "gpt-4o"};
     file.size = 0;
-    put("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\7", 17);
+    put("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\10", 17);
     put_number(0, 7);
     put_key("tokenizer.ggml.model", GGUF_STRING);
     put_string(names[kind], strlen(names[kind]));
@@ -101,6 +111,7 @@ static void make_file(unsigned kind, const struct word *word, size_t words)
         put_string(word[i].text, word[i].length);
     put_key("tokenizer.ggml.unknown_token_id", GGUF_U32);
     put_number(0, 4);
+    put_table(text, length);
 }
 
 static void encode(const struct tokenizer *t, unsigned kind, const char *text, size_t length)
@@ -109,7 +120,12 @@ static void encode(const struct tokenizer *t, unsigned kind, const char *text, s
     struct token_text back = {0};
     struct orch_error error = {0};
     const int valid = utf8_is_valid(text, length, NULL);
-    check(tokenizer_encode(t, text, length, length % 4, &tokens, &error) == valid);
+    const int encoded = tokenizer_encode(t, text, length, length % 4, &tokens, &error);
+    check(encoded == valid || (kind == 3 && valid && strstr(error.text, "what replaces a character is no UTF-8")));
+    if (valid && !encoded) {
+        token_list_free(&tokens);
+        return;
+    }
     for (size_t i = 0; i < tokens.count; i++)
         check(tokens.token[i] < tokenizer_count(t));
     if (valid) {
@@ -133,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct orch_error error = {0};
     if (size == 0 || size > 4096)
         return 0;
-    const unsigned kind = data[0] % 3;
+    const unsigned kind = data[0] % 4;
     const char *at = (const char *)data + 1, *const end = (const char *)data + size, *line;
     while (words < WORDS_MAX && at < end && (line = memchr(at, '\n', (size_t)(end - at)))) {
         const size_t length = (size_t)(line - at);
@@ -142,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         word[words++] = (struct word){line - length, length};
     }
-    make_file(kind, word, words);
+    make_file(kind, word, words, at, (size_t)(end - at));
     struct gguf *const gguf = gguf_parse("f", file.bytes, file.size, &error);
     check(gguf != NULL);
     struct tokenizer *const t = tokenizer_create(gguf, &error);

@@ -13,9 +13,17 @@ struct heads {
     int b, h, s, d, causal, kvh;
 };
 
+/* What differs from plain attention. */
+struct look {
+    bool all, whole;    /* queries see all keys; scores are not scaled by the depth */
+    bool biased;        /* scores have biases: */
+    const double *bias; /* of the keys of a query, each `step` further */
+    int step;
+};
+
 /* Exact attention of one query into out[d]; *scores: the largest magnitude sum of a score. */
-static void exact_query(const struct heads *p, const double *q, const double *k, const double *v, int row, double *out,
-                        double *scores)
+static void exact_query(const struct heads *p, const struct look *look, const double *q, const double *k, const double *v,
+                        int row, double *out, double *scores)
 {
     double *w = malloc(sizeof *w * (size_t)p->s), largest = -INFINITY, sum = 0;
     const int seen = p->causal ? row + 1 : p->s;
@@ -27,9 +35,9 @@ static void exact_query(const struct heads *p, const double *q, const double *k,
             w[i] += q[c] * k[(long)i * p->d + c];
             magnitude += fabs(q[c] * k[(long)i * p->d + c]);
         }
-        w[i] /= sqrt(p->d);
+        w[i] = w[i] / (look->whole ? 1 : sqrt(p->d)) + (look->bias ? look->bias[(long)i * look->step] : 0);
         largest = fmax(largest, w[i]);
-        *scores = fmax(*scores, magnitude / sqrt(p->d));
+        *scores = fmax(*scores, magnitude / (look->whole ? 1 : sqrt(p->d)) + (look->bias ? 1 : 0));
     }
     for (int i = 0; i < seen; i++)
         sum += w[i] = exp(w[i] - largest);
@@ -43,6 +51,8 @@ static void exact_query(const struct heads *p, const double *q, const double *k,
 
 /* Weights carry the relative error of e^x at scores with errors of (d + 4) u; |v| <= 1, so the result carries that, the sums over
  * s keys and the roundings to the type: of results, and of scores and weights where these are stored (naive). */
+static const struct look plain = {.all = false};
+
 static double worst_query(const struct gpu_example *x, const struct heads *p, bool naive)
 {
     double *q = copy_of(x, "q"), *k = copy_of(x, "k"), *v = copy_of(x, "v"), *got = copy_of(x, "out"), worst = 0;
@@ -51,7 +61,8 @@ static double worst_query(const struct gpu_example *x, const struct heads *p, bo
     for (int row = 0; row < p->b * p->h * p->s; row++) {
         const int head = row / p->s, kv = head / p->h * p->kvh + head % p->h / (p->h / p->kvh);
         double scores;
-        exact_query(p, q + (long)row * p->d, k + (long)kv * p->s * p->d, v + (long)kv * p->s * p->d, row % p->s, want, &scores);
+        exact_query(p, &plain, q + (long)row * p->d, k + (long)kv * p->s * p->d, v + (long)kv * p->s * p->d, row % p->s, want,
+                    &scores);
         double bound = (2 * (p->d + 8) * (scores + 1) + p->s + 8) * u + epsilon + 0x1p-25;
         bound += naive ? (2 * scores + 2) * epsilon : 0;
         for (int c = 0; c < p->d; c++) {
@@ -123,20 +134,24 @@ struct cached {
     int h, s, d, kvh, q;
 };
 
-static double worst_cached(const struct gpu_example *x, const struct cached *p)
+static double worst_cached(const struct gpu_example *x, const struct cached *p, const struct look *look)
 {
     double *q = copy_of(x, "q"), *k = copy_of(x, "k"), *v = copy_of(x, "v"), *got = copy_of(x, "out"), worst = 0;
+    double *const bias = look->biased ? copy_of(x, "bias") : NULL;
     double *const want = malloc(sizeof *want * (size_t)p->d), *const own_k = malloc(sizeof *own_k * (size_t)(p->s * p->d)),
                   *const own_v = malloc(sizeof *own_v * (size_t)(p->s * p->d));
     for (int row = 0; row < p->q * p->h; row++) {
         const int kv = row % p->h / (p->h / p->kvh);
-        const struct heads one = {1, 1, p->s - p->q + row / p->h + 1, p->d, 0, 1};
+        const struct heads one = {1, 1, look->all ? p->s : p->s - p->q + row / p->h + 1, p->d, 0, 1};
+        struct look own = *look;
+        own.bias = bias ? bias + (long)(row / p->h) * p->s * p->h + row % p->h : NULL;
+        own.step = p->h;
         double scores;
         for (int i = 0; i < p->s * p->d; i++) {
             own_k[i] = k[(i / p->d * p->kvh + kv) * p->d + i % p->d];
             own_v[i] = v[(i / p->d * p->kvh + kv) * p->d + i % p->d];
         }
-        exact_query(&one, q + (long)row * p->d, own_k, own_v, 0, want, &scores);
+        exact_query(&one, &own, q + (long)row * p->d, own_k, own_v, 0, want, &scores);
         const double bound = (2 * (p->d + 8) * (scores + 1) + one.s + 8) * 0x1p-24 + example_epsilon(x->request.type) + 0x1p-25;
         for (int c = 0; c < p->d; c++) {
             const double ratio = fabs(got[(long)row * p->d + c] - want[c]) / bound;
@@ -150,6 +165,7 @@ static double worst_cached(const struct gpu_example *x, const struct cached *p)
     free(want);
     free(own_k);
     free(own_v);
+    free(bias);
     return worst;
 }
 
@@ -165,11 +181,38 @@ static void test_attention_cache(void)
         char workload[128];
         snprintf(workload, sizeof workload, "cache-attention:h=%d,s=%d,d=%d,kvh=%d,q=%d", p.h, p.s, p.d, p.kvh, p.q);
         if (example_start(&x, workload, precision, (uint64_t)(p.s + p.d))) {
-            const double ratio = worst_cached(&x, &p);
+            const double ratio = worst_cached(&x, &p, &plain);
             CHECK(ratio <= 1, "%s %s: %g times the bound", workload, precision, ratio);
         }
         example_close(&x);
     }
+}
+
+/* Queries that see all keys, also more of them than there are keys; biases of scores; scores that depth does not scale. */
+static void test_attention_bias(void)
+{
+    static const struct {
+        struct cached p;
+        struct look look;
+    } cases[] = {{{4, 9, 8, 2, 33}, {.all = true}},
+                 {{3, 21, 20, 3, 21}, {.all = true, .biased = true, .whole = true}},
+                 {{8, 70, 64, 8, 1}, {.biased = true, .whole = true}},
+                 {{2, 37, 256, 1, 3}, {.biased = true}}};
+    for (unsigned i = 0; i < 2 * ARRAY_COUNT(cases); i++) {
+        const struct cached p = cases[i / 2].p;
+        const struct look look = cases[i / 2].look;
+        struct gpu_example x;
+        char workload[128];
+        snprintf(workload, sizeof workload, "cache-attention:h=%d,s=%d,d=%d,kvh=%d,q=%d,seen=%s,bias=%d,scale=%s", p.h, p.s, p.d,
+                 p.kvh, p.q, look.all ? "all" : "before", look.biased, look.whole ? "one" : "depth");
+        if (example_start(&x, workload, i % 2 ? "f16" : "f32", (uint64_t)(p.s + p.d))) {
+            const double ratio = worst_cached(&x, &p, &look);
+            CHECK(ratio <= 1, "%s: %g times the bound", workload, ratio);
+        }
+        example_close(&x);
+    }
+    example_refused("cache-attention:h=1,s=9,d=4,page=4,bias=1", "f32", "in one piece");
+    example_refused("cache-attention:h=1,s=9,d=4,cached=f16,bias=1", "f32", "of the type of queries");
 }
 
 /* Any bytes, and scales of values that stay near those of other types. */
@@ -206,7 +249,7 @@ static void test_attention_cache_types(void)
             fill_blocks(&x, "v", 5 + i);
         }
         ok = ok && example_run(&x, true);
-        const double ratio = ok ? worst_cached(&x, &p) : INFINITY;
+        const double ratio = ok ? worst_cached(&x, &p, &plain) : INFINITY;
         CHECK(ratio <= 1, "%s: %g times the bound; %s", workload, ratio, x.text);
         example_close(&x);
     }
@@ -375,6 +418,7 @@ static const struct suite_test tests[] = {
     {"attention of heads from 32 to 256 elements", test_attention_head_sizes},
     {"attention as two products", test_attention_naive},
     {"attention over a cache", test_attention_cache},
+    {"queries that see all keys, and biases", test_attention_bias},
     {"attention over a cache of another type", test_attention_cache_types},
     {"attention over pages", test_attention_pages},
     {"values that go into the cache", test_quantise},

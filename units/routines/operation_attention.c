@@ -33,6 +33,9 @@ static bool attention_operands(const struct routine_request *r, struct routine_w
 struct scores {
     int64_t keys, d, step; /* elements from one key to the next */
     double most, u;
+    double scale;
+    const double *bias; /* of the query's head, for each key `bias_step` further; NULL = none */
+    int64_t bias_step;
     const double *page; /* table of pages; NULL = keys follow one another */
     uint64_t page_bits;
 };
@@ -44,16 +47,17 @@ static int64_t place_of(const struct scores *s, int64_t key)
     return s->page ? (((int64_t)s->page[key >> s->page_bits] << s->page_bits) + key - first) * s->step : key * s->step;
 }
 
-static double score_of(const struct scores *s, const double *q, const double *k, double *error)
+static double score_of(const struct scores *s, const double *q, const double *k, int64_t key, double *error)
 {
     double sum = 0, size = 0;
+    const double bias = s->bias ? s->bias[key * s->bias_step] : 0;
+    k += place_of(s, key);
     for (int64_t i = 0; i < s->d; i++) {
         sum += q[i] * k[i];
         size += fabs(q[i] * k[i]);
     }
-    const double scale = 1 / sqrt((double)s->d);
-    *error = s->u * (double)(s->d + 3) * size * scale;
-    return sum * scale;
+    *error = s->u * ((double)(s->d + 3) * size * s->scale + (s->bias ? fabs(sum * s->scale) + 2 * fabs(bias) : 0));
+    return sum * s->scale + bias;
 }
 
 /* A term e^(s - max) is off by the errors of both scores and by 4 + 2 (max - s) roundings; so is the sum by which it is divided,
@@ -62,14 +66,14 @@ static void attend(const struct scores *s, const double *q, const double *k, con
 {
     double sum = 0, shares = 0, worst = 0, off;
     for (int64_t j = 0; j < s->keys; j++) {
-        const double score = score_of(s, q, k + place_of(s, j), &off);
+        const double score = score_of(s, q, k, j, &off);
         worst = fmax(worst, off);
         sum += exp(score - s->most);
     }
     for (int64_t i = 0; i < s->d; i++)
         out[i] = error[i] = 0;
     for (int64_t j = 0; j < s->keys; j++) {
-        const double score = score_of(s, q, k + place_of(s, j), &off), p = exp(score - s->most) / sum;
+        const double score = score_of(s, q, k, j, &off), p = exp(score - s->most) / sum;
         const double share = off + worst + s->u * (4 + 2 * (s->most - score));
         shares += p * share;
         for (int64_t i = 0; i < s->d; i++) {
@@ -88,11 +92,15 @@ static void attention_reference(const struct routine_request *r, const double *c
     for (int64_t row = 0; row < r->value[ATTENTION_B] * h * length; row++) {
         const int64_t image = row / (h * length), head = row / length % h, at = row % length;
         const int64_t kv = (image * kvh + head / (h / kvh)) * length * d;
-        struct scores s = {
-            .keys = r->value[ATTENTION_CAUSAL] ? at + 1 : length, .d = d, .step = d, .most = -INFINITY, .u = t->epsilon};
+        struct scores s = {.keys = r->value[ATTENTION_CAUSAL] ? at + 1 : length,
+                           .d = d,
+                           .step = d,
+                           .most = -INFINITY,
+                           .u = t->epsilon,
+                           .scale = 1 / sqrt((double)d)};
         double unused;
         for (int64_t j = 0; j < s.keys; j++)
-            s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + kv + j * d, &unused));
+            s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + kv, j, &unused));
         attend(&s, operand[0] + row * d, operand[1] + kv, operand[2] + kv, t->value + row * d, t->error + row * d);
     }
 }
@@ -114,6 +122,16 @@ bool operation_cache_pages(const struct routine_request *r, struct kernel_pages 
                            error);
 }
 
+int64_t operation_cache_before(const struct routine_request *r)
+{
+    return r->value[CACHE_SEEN] ? r->value[CACHE_S] : r->value[CACHE_S] - r->value[CACHE_Q];
+}
+
+double operation_cache_scale(const struct routine_request *r)
+{
+    return r->value[CACHE_SCALE] ? 1 : 1 / sqrt((double)r->value[CACHE_D]);
+}
+
 static bool cache_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
     const uint64_t h = (uint64_t)r->value[CACHE_H], s = (uint64_t)r->value[CACHE_S], d = (uint64_t)r->value[CACHE_D];
@@ -121,7 +139,7 @@ static bool cache_operands(const struct routine_request *r, struct routine_work 
     if (kvh > h || h % kvh)
         return kernel_refuse(error, "cache-attention: h = %llu is no multiple of kvh = %llu", (unsigned long long)h,
                              (unsigned long long)kvh);
-    if (q > s)
+    if (q > s && !r->value[CACHE_SEEN])
         return kernel_refuse(error, "cache-attention: q = %llu queries are among s = %llu tokens", (unsigned long long)q,
                              (unsigned long long)s);
     const enum routine_type cached = operation_cached_type(r);
@@ -132,7 +150,10 @@ static bool cache_operands(const struct routine_request *r, struct routine_work 
         return kernel_refuse(error, "cache-attention: kvh x d = %llu values of a token are no whole blocks of %u",
                              (unsigned long long)(kvh * d), routine_type_block(cached));
     struct kernel_pages pages;
-    if (!operation_cache_pages(r, &pages, error))
+    if (r->value[CACHE_BIAS] && (cached != r->type || r->value[CACHE_PAGE]))
+        return kernel_refuse(error, "cache-attention: a bias is for keys and values of the type of queries, in one piece");
+    if (!operation_cache_pages(r, &pages, error) ||
+        (r->value[CACHE_BIAS] && !routine_check_count("cache-attention", ROUTINE_DIMS(q, s, h), error)))
         return false;
     const uint64_t rows = pages.tokens ? pages.all * pages.tokens : s;
     if (!routine_check_count("cache-attention", ROUTINE_DIMS(q, h, d), error) ||
@@ -146,11 +167,15 @@ static bool cache_operands(const struct routine_request *r, struct routine_work 
         routine_set_range(w, 0, (double)pages.all);
         w->operand[table].distinct = true;
     }
+    if (r->value[CACHE_BIAS])
+        routine_add_operand(w, "bias", r->type, ROUTINE_INPUT, ROUTINE_DIMS(q, s, h));
     routine_add_operand(w, "out", r->type, ROUTINE_OUTPUT, ROUTINE_DIMS(q, h, d));
-    w->macs = 2 * (double)h * (double)d * (double)q * ((double)(s - q) + ((double)q + 1) / 2);
+    w->macs =
+        2 * (double)h * (double)d * (double)q * (r->value[CACHE_SEEN] ? (double)s : (double)s - (double)q + ((double)q + 1) / 2);
     w->flops = 2 * w->macs;
     w->min_bytes = 2 * (double)(routine_type_bytes(r->type, q * h * d) + routine_type_bytes(cached, s * kvh * d)) +
-                   (double)routine_type_bytes(ROUTINE_U32, pages.used);
+                   (double)routine_type_bytes(ROUTINE_U32, pages.used) +
+                   (r->value[CACHE_BIAS] ? (double)routine_type_bytes(r->type, q * s * h) : 0);
     return true;
 }
 
@@ -163,7 +188,11 @@ static void cache_reference(const struct routine_request *r, const double *const
         return;
     for (int64_t row = 0; row < r->value[CACHE_Q] * h; row++) {
         const int64_t head = row % h / (h / kvh) * d;
-        struct scores s = {.keys = r->value[CACHE_S] - r->value[CACHE_Q] + row / h + 1,
+        const int64_t seen = operation_cache_before(r) + row / h + 1;
+        struct scores s = {.keys = seen < r->value[CACHE_S] ? seen : r->value[CACHE_S],
+                           .scale = operation_cache_scale(r),
+                           .bias = r->value[CACHE_BIAS] ? operand[3] + row / h * r->value[CACHE_S] * h + row % h : NULL,
+                           .bias_step = h,
                            .d = d,
                            .step = kvh * d,
                            .most = -INFINITY,
@@ -172,7 +201,7 @@ static void cache_reference(const struct routine_request *r, const double *const
                            .page_bits = pages.bits};
         double unused;
         for (int64_t j = 0; j < s.keys; j++)
-            s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + head + place_of(&s, j), &unused));
+            s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + head, j, &unused));
         attend(&s, operand[0] + row * d, operand[1] + head, operand[2] + head, t->value + row * d, t->error + row * d);
     }
 }

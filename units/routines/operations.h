@@ -72,22 +72,42 @@ enum { ATTENTION_B, ATTENTION_H, ATTENTION_S, ATTENTION_D, ATTENTION_CAUSAL, ATT
         .name = "kvh", .missing = 0, .least = 0, .most = 4096                                                                    \
     }
 extern const struct routine_operation operation_attention; /* operands q, k, v, out */
-enum { CACHE_H, CACHE_S, CACHE_D, CACHE_KVH, CACHE_Q, CACHE_TYPE, CACHE_PAGE, CACHE_PAGES, CACHE_OWN };
+enum {
+    CACHE_H,
+    CACHE_S,
+    CACHE_D,
+    CACHE_KVH,
+    CACHE_Q,
+    CACHE_TYPE,
+    CACHE_PAGE,
+    CACHE_PAGES,
+    CACHE_SEEN,
+    CACHE_BIAS,
+    CACHE_SCALE,
+    CACHE_OWN
+};
 #define ROUTINE_CACHE_ATTENTION_PARAMETERS                                                                                       \
     {.name = "h", .least = 1, .most = 4096, .required = true}, {.name = "s", .least = 1, .most = 1 << 24, .required = true},     \
         {.name = "d", .least = 1, .most = 4096, .required = true}, {.name = "kvh", .missing = 0, .least = 0, .most = 4096},      \
         {.name = "q", .missing = 1, .least = 1, .most = 1 << 24}, {.name = "cached", .words = "own|f16|q8_0"},                   \
         {.name = "page", .missing = 0, .least = 0, .most = 1 << 16},                                                             \
+        {.name = "pages", .missing = 0, .least = 0, .most = 1 << 24}, {.name = "seen", .words = "before|all"},                   \
+        {.name = "bias", .least = 0, .most = 1},                                                                                 \
     {                                                                                                                            \
-        .name = "pages", .missing = 0, .least = 0, .most = 1 << 24                                                               \
+        .name = "scale", .words = "depth|one"                                                                                    \
     }
+/* Tokens that the first query sees besides one, of which each query behind it sees another, up to all; and what scores are
+ * multiplied by. */
+int64_t operation_cache_before(const struct routine_request *request);
+double operation_cache_scale(const struct routine_request *request);
 /* The type of keys and values. */
 enum routine_type operation_cached_type(const struct routine_request *request);
 /* Pages of keys and values, where the request has some. */
 bool operation_cache_pages(const struct routine_request *request, struct kernel_pages *pages, struct isa_error *error);
-/* The last q of s tokens attend to all before them and to themselves; operands are [token][head][d] as projections leave them.
+/* The last q of s tokens attend to all before them and to themselves, or any q queries to all (seen); operands are
+ * [token][head][d] as projections leave them, a bias of scores [query][token][head].
  * With pages a table says which one of k and v has the tokens from the next multiple of their size on. */
-extern const struct routine_operation operation_cache_attention; /* operands q, k, v, with pages the table, out */
+extern const struct routine_operation operation_cache_attention; /* operands q, k, v, with pages the table, or the bias, out */
 int64_t operation_kv_heads(const struct routine_request *request);
 
 enum {

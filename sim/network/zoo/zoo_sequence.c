@@ -1,4 +1,5 @@
 /* Operations on sequences: [batch, places, width], with heads [batch, heads, places, width of one]. */
+#include "sim/base/distance_bucket.h"
 #include "sim/network/zoo/zoo_internal.h"
 
 #include <math.h>
@@ -164,26 +165,6 @@ static bool causal(struct zoo_build *z, const struct zoo_args *a, const char *wo
     return id != NET_NONE && zoo_name(z, zoo_text(a, 1), id);
 }
 
-/* T5's distance of two places as one of `buckets`: half for each direction unless only what came before counts; half of these
- * exact, the rest in logarithmic steps up to 128. */
-static int64_t bucket_of(int64_t distance, int64_t buckets, bool both)
-{
-    enum { FARTHEST = 128 };
-    int64_t first = 0;
-    if (both) {
-        buckets /= 2;
-        first = distance > 0 ? buckets : 0;
-        distance = distance < 0 ? -distance : distance;
-    } else
-        distance = distance < 0 ? -distance : 0;
-    const int64_t exact = buckets / 2;
-    if (distance < exact)
-        return first + distance;
-    const double share = log((double)distance / (double)exact) / log((double)FARTHEST / (double)exact);
-    const int64_t far = exact + (int64_t)(share * (double)(buckets - exact));
-    return first + (far < buckets ? far : buckets - 1);
-}
-
 /* relative:BUCKETS,HEADS,PLACES,NAME[,m=MASK]: what the distance of two places adds to their score. */
 static bool relative(struct zoo_build *z, const struct zoo_args *a, const char *word)
 {
@@ -194,7 +175,7 @@ static bool relative(struct zoo_build *z, const struct zoo_args *a, const char *
     const char *const mask = zoo_key_text(a, "m");
     struct net_array *const place = net_array_new(NET_I64, shape, 2, z->error);
     for (int64_t i = 0; place && i < n * n; i++) {
-        const int64_t number = bucket_of(i % n - i / n, buckets, !mask);
+        const int64_t number = distance_bucket(i % n - i / n, buckets, !mask);
         net_write_integers(NET_I64, place->data, i, 1, &number);
     }
     const net_id input[2] = {zoo_weight(z, table, 2, 1), net_constant_add(z->model, "buckets", place)};

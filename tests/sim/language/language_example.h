@@ -96,6 +96,15 @@ static inline void example_text(struct example_writer *w, const char *key, const
     example_string(w, text);
 }
 
+static inline void example_strings(struct example_writer *w, const char *key, const char *const *item, size_t count)
+{
+    example_key(w, key, GGUF_ARRAY);
+    example_u32(w, GGUF_STRING);
+    example_u64(w, count);
+    for (size_t i = 0; i < count; i++)
+        example_string(w, item[i]);
+}
+
 static inline void example_tensor(struct example_writer *w, const char *name, unsigned dims, const uint64_t *shape, uint32_t type,
                                   uint64_t offset)
 {

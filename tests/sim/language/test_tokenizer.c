@@ -286,15 +286,6 @@ static void refused(const struct example_writer *w, const char *what)
     gguf_close(g);
 }
 
-static void strings(struct example_writer *w, const char *key, const char *const *item, size_t count)
-{
-    example_key(w, key, GGUF_ARRAY);
-    example_u32(w, GGUF_STRING);
-    example_u64(w, count);
-    for (size_t i = 0; i < count; i++)
-        example_string(w, item[i]);
-}
-
 static void test_damaged(void)
 {
     static struct example_writer w;
@@ -302,29 +293,29 @@ static void test_damaged(void)
     example_header(&w, 3, 0, 0);
     refused(&w, "tokenizer.ggml.model is missing");
     example_header(&w, 3, 0, 1);
-    example_text(&w, "tokenizer.ggml.model", "t5");
-    refused(&w, "tokenizer.ggml.model 't5' is not known (llama, gpt2 and bert are)");
+    example_text(&w, "tokenizer.ggml.model", "t6");
+    refused(&w, "tokenizer.ggml.model 't6' is not known (llama, gpt2, bert and t5 are)");
     example_header(&w, 3, 0, 1);
     example_text(&w, "tokenizer.ggml.model", "llama");
     refused(&w, "tokenizer.ggml.tokens is missing");
     example_header(&w, 3, 0, 2);
     example_text(&w, "tokenizer.ggml.model", "llama");
-    strings(&w, "tokenizer.ggml.tokens", words, 2);
+    example_strings(&w, "tokenizer.ggml.tokens", words, 2);
     refused(&w, "tokenizer.ggml.scores is missing");
     example_header(&w, 3, 0, 3);
     example_text(&w, "tokenizer.ggml.model", "gpt2");
-    strings(&w, "tokenizer.ggml.tokens", words, 2);
+    example_strings(&w, "tokenizer.ggml.tokens", words, 2);
     example_number(&w, "tokenizer.ggml.bos_token_id", 2);
     refused(&w, "tokenizer.ggml.bos_token_id: expected a number below 2");
     example_header(&w, 3, 0, 4);
     example_text(&w, "tokenizer.ggml.model", "gpt2");
-    strings(&w, "tokenizer.ggml.tokens", words, 2);
-    strings(&w, "tokenizer.ggml.merges", words, 2);
+    example_strings(&w, "tokenizer.ggml.tokens", words, 2);
+    example_strings(&w, "tokenizer.ggml.merges", words, 2);
     example_text(&w, "tokenizer.ggml.pre", "martian");
     refused(&w, "tokenizer.ggml.pre 'martian': how that family splits texts is not known");
     example_header(&w, 3, 0, 3);
     example_text(&w, "tokenizer.ggml.model", "bert");
-    strings(&w, "tokenizer.ggml.tokens", words, 2);
+    example_strings(&w, "tokenizer.ggml.tokens", words, 2);
     example_number(&w, "tokenizer.ggml.token_type", 1);
     refused(&w, "tokenizer.ggml.token_type: expected one number for each of 2 tokens");
 }

@@ -82,6 +82,21 @@ static void test_pages_are_exact(void)
     }
 }
 
+/* Queries that see all keys, also more of them than there are keys; a bias of each score; scores that depth does not scale. */
+static void test_cache_bias(void)
+{
+    static const char *const workloads[] = {
+        "cache-attention:h=3,s=21,d=19,q=4,bias=1", "cache-attention:h=4,s=5,d=8,kvh=2,q=9,seen=all",
+        "cache-attention:h=8,s=37,d=8,bias=1,scale=one", "cache-attention:h=2,s=18,d=32,q=18,seen=all,bias=1,scale=one"};
+    static const char *const others[] = {"cache-attention:h=8,s=6,d=8,q=9,seen=all,cached=q8_0",
+                                         "cache-attention:h=4,s=7,d=64,q=9,seen=all,page=4,pages=40,cached=f16,scale=one"},
+                             *const types[] = {"f32"};
+    LIBRARY_ALL(false, workloads);
+    neon_all(others, ARRAY_COUNT(others), types, 1);
+    neon_refused("cache-attention:h=1,s=9,d=4,page=4,bias=1", NULL, "in one piece");
+    neon_refused("cache-attention:h=1,s=9,d=4,cached=f16,bias=1", "f32", "of the type of queries");
+}
+
 static void test_steep_scores(void)
 {
     library_steep_scores(false);
@@ -127,6 +142,7 @@ static const struct suite_test tests[] = {
     {"over a cache of another type", test_cache_types},
     {"over pages", test_cache_pages},
     {"pages give the same bytes", test_pages_are_exact},
+    {"queries that see all, and biases", test_cache_bias},
     {"steep scores", test_steep_scores},
     {"rope", test_rope},
     {"refusals", test_refusals},

@@ -38,15 +38,20 @@ static bool build_cache(const struct routine_request *r, struct routine_work *w,
     struct routine_call *const c = routine_add_call(w, name, cached, "heads of queries", items);
     for (unsigned operand = 0; operand < 3; operand++)
         routine_pass_operand(c, operand, 0);
-    routine_pass_operand(c, pages.tokens ? 4 : 3, 0);
+    const bool biased = r->value[CACHE_BIAS] != 0;
+    routine_pass_operand(c, pages.tokens || biased ? 4 : 3, 0);
     routine_pass_operand(c, own, 0);
     routine_pass(c, (int64_t)w->operand[own].thread_stride_bytes);
     routine_pass(c, r->value[CACHE_H]);
     routine_pass(c, r->value[CACHE_KVH] ? r->value[CACHE_KVH] : r->value[CACHE_H]);
     routine_pass(c, r->value[CACHE_S]);
     routine_pass(c, r->value[CACHE_D]);
-    routine_pass(c, r->value[CACHE_Q]);
-    routine_pass_real(c, 1 / sqrt((double)r->value[CACHE_D]));
+    routine_pass(c, operation_cache_before(r));
+    routine_pass_real(c, operation_cache_scale(r));
+    if (biased)
+        routine_pass_operand(c, 3, 0);
+    else if (cached == r->type)
+        routine_pass(c, 0);
     if (pages.tokens) {
         routine_pass_operand(c, 3, 0);
         routine_pass(c, (int64_t)pages.bits);
@@ -98,11 +103,15 @@ const struct routine cpu_kernel_rope = {
     "elements of a head (0: d), the others stay; pair i: elements i and i + p/2, or 2i and 2i + 1",
     rope_parameters,
     build_rope};
-const struct routine cpu_kernel_cache_attention = {&operation_cache_attention,
-                                                   "h=H,s=S,d=D[,kvh=H][,q=Q][,cached=own|f16|q8_0][,page=T][,pages=N]",
-                                                   "f32 f16 bf16",
-                                                   "the last q of s tokens attend to those before and themselves; q, out: "
-                                                   "[q][h][d], k, v: [s][kvh][d], as projections leave them, or in another type; "
-                                                   "page: of N pages of T tokens those that the table page[] names",
-                                                   cache_parameters,
-                                                   build_cache};
+const struct routine cpu_kernel_cache_attention = {
+    &operation_cache_attention,
+    "h=H,s=S,d=D[,kvh=H][,q=Q][,cached=own|f16|q8_0][,page=T][,pages=N]"
+    "[,seen=before|all][,bias=0|1][,scale=depth|one]",
+    "f32 f16 bf16",
+    "the last q of s tokens attend to those before and themselves; q, out: "
+    "[q][h][d], k, v: [s][kvh][d], as projections leave them, or in another type; "
+    "page: of N pages of T tokens those that the table page[] names; seen=all: any q "
+    "queries see all; bias[q][s][h] is added to scores, which scale=one leaves as "
+    "they are",
+    cache_parameters,
+    build_cache};

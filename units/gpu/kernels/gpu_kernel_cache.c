@@ -7,14 +7,22 @@
  * into the weight. They may lie in pages of tokens: the four keys are in one, whose number a simdgroup reads from a table first.
  */
 #include "isa/array_count.h"
+#include "units/gpu/kernels/gpu_cache_internal.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
-#include "units/kernel_pages.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { HEADS, TOKENS, DEPTH, KV_HEADS, QUERIES, CACHED, PAGE, PAGES };
-enum { LANES = 32, FOUR = 4, KEYS = 4, SIMDGROUPS_MAX = 8, CHUNK = LANES * FOUR, CHUNKS_MAX = 2, BLOCK = 32 };
+enum { HEADS, TOKENS, DEPTH, KV_HEADS, QUERIES, CACHED, PAGE, PAGES, SEEN, BIAS, SCALE };
+enum {
+    LANES = GPU_CACHE_LANES,
+    FOUR = GPU_CACHE_FOUR,
+    KEYS = GPU_CACHE_KEYS,
+    CHUNK = GPU_CACHE_CHUNK,
+    BLOCK = GPU_CACHE_BLOCK,
+    SIMDGROUPS_MAX = 8,
+    CHUNKS_MAX = 2
+};
 
 static const struct kernel_parameter parameters[] = {
     {.name = "h", .least = 1, .most = 4096, .required = true},
@@ -25,31 +33,16 @@ static const struct kernel_parameter parameters[] = {
     {.name = "cached", .words = "own|f16|q8_0"},
     {.name = "page", .missing = 0, .least = 0, .most = 1 << 16},
     {.name = "pages", .missing = 0, .least = 0, .most = 1 << 24},
+    {.name = "seen", .words = "before|all"},
+    {.name = "bias", .least = 0, .most = 1},
+    {.name = "scale", .words = "depth|one"},
     {.name = NULL},
-};
-
-struct cache {
-    struct gpu_emit *e;
-    enum gpu_type type, cached; /* of queries and results, of keys and values */
-    uint32_t heads, tokens, depth, kv_heads, queries;
-    unsigned chunks, simdgroups;
-    struct kernel_pages pages;
-    struct gpu_base q, k, v, page, out;
-    /* Registers. */
-    unsigned lane, simdgroup, group;     /* group: number of the query's head */
-    unsigned place, row, key, seen;      /* place: of this lane's elements in a token's keys; seen: keys of the query */
-    unsigned query, sum_v;               /* four for each chunk: elements of the query, sums of the result */
-    unsigned keys, values, score;        /* of the keys in work */
-    unsigned most, sum, next, low, last; /* low: less than any score */
-    unsigned key_scale, value_scale;     /* of blocks: as keys and values, one for each four; then a place */
-    unsigned block;
-    unsigned moved; /* of pages: tokens from where the keys in work would be to where they are */
 };
 
 /* What stands for minus infinity, so that differences are numbers. */
 static const float lowest = -1e30F;
 
-static void take_registers(struct cache *c)
+static void take_registers(struct gpu_cache *c)
 {
     unsigned *const single[] = {&c->lane, &c->simdgroup, &c->group, &c->place, &c->row, &c->key,
                                 &c->seen, &c->most,      &c->sum,   &c->next,  &c->low, &c->last};
@@ -62,6 +55,10 @@ static void take_registers(struct cache *c)
     c->score = gpu_register(c->e, KEYS);
     if (c->pages.tokens)
         c->moved = gpu_register(c->e, 1);
+    if (c->biased) {
+        c->bias = gpu_register(c->e, KEYS);
+        c->bias_at = gpu_register(c->e, 1);
+    }
     if (c->cached != GPU_Q8_0)
         return;
     c->key_scale = gpu_register(c->e, KEYS * c->chunks);
@@ -69,62 +66,20 @@ static void take_registers(struct cache *c)
     c->block = gpu_register(c->e, 1);
 }
 
-/* Four elements of a block, as bytes in halves, and its scale. */
-static void load_block(struct cache *c, unsigned slot, unsigned to, unsigned scale, struct gpu_base base, unsigned row)
-{
-    const uint32_t bytes = (uint32_t)gpu_type_bytes(GPU_Q8_0, BLOCK);
-    gpu_shr(c->e, c->block, row, 5);
-    gpu_mad_imm(c->e, c->next, c->block, bytes / 2, GPU_NO_REGISTER);
-    gpu_load_raw(c->e, slot, GPU_F16, 1, 2 * scale, base, gpu_r(c->e, c->next));
-    gpu_mad_imm(c->e, c->next, c->block, bytes - BLOCK, row); /* a row of so many elements has as many bytes and the scales */
-    gpu_add_imm(c->e, c->next, c->next, 2);
-    gpu_load_raw(c->e, slot, GPU_U8, FOUR, 2 * to, base, gpu_r(c->e, c->next));
-}
-
-/* Loads this lane's elements of a row that begins at element `row`, in as many chunks as there are. */
-static void load(struct cache *c, unsigned slot, enum gpu_type type, unsigned to, unsigned scale, struct gpu_base base,
-                 unsigned row)
-{
-    for (unsigned i = 0; i < c->chunks; i++) {
-        if (i)
-            gpu_add_imm(c->e, row, row, CHUNK);
-        if (type == GPU_Q8_0)
-            load_block(c, slot, to + FOUR * i, scale + i, base, row);
-        else
-            gpu_load_raw(c->e, slot, type, FOUR, 2 * (to + FOUR * i), base, gpu_r(c->e, row));
-    }
-}
-
-/* Signed bytes become numbers, from the last on, since the first of them lie where the first results go. A byte of value v is the
- * denormal half v * 2^-24. */
-static void widen_bytes(struct cache *c, unsigned first)
-{
-    for (unsigned j = FOUR; j-- > 0;) {
-        const char *const byte = gpu_h(c->e, 2 * first + j);
-        gpu_emit(c->e, "xor %s, %s, 128", byte, byte);
-        gpu_emit(c->e, "fmul32 r%u, %s, %s", first + j, byte, gpu_float(c->e, 0x1p24F));
-        gpu_emit(c->e, "fadd32 r%u, r%u, %s", first + j, first + j, gpu_float(c->e, -128));
-    }
-}
-
-static void widen(struct cache *c, enum gpu_type type, unsigned first, unsigned rows)
-{
-    for (unsigned i = 0; i < rows * c->chunks; i++)
-        if (type == GPU_Q8_0)
-            widen_bytes(c, first + FOUR * i);
-        else
-            gpu_widen(c->e, type, FOUR, first + FOUR * i, 2 * (first + FOUR * i));
-}
-
 /* Where this threadgroup and this lane are; the query, scaled so that weights are powers of two. */
-static void begin(struct cache *c)
+static void begin(struct gpu_cache *c)
 {
     const uint32_t share = c->heads / c->kv_heads;
     gpu_emit(c->e, "get_sr r%u, sr%d", c->lane, GPU_SR_LANE);
     gpu_emit(c->e, "get_sr r%u, sr%d", c->simdgroup, GPU_SR_SIMDGROUP);
     gpu_emit(c->e, "get_sr r%u, sr%d", c->group, GPU_SR_GROUP_X);
     gpu_divide_imm(c->e, c->seen, c->place, c->group, c->heads);
-    gpu_add_imm(c->e, c->seen, c->seen, (int64_t)c->tokens - c->queries + 1);
+    if (c->biased)
+        gpu_mad_imm(c->e, c->bias_at, c->seen, c->tokens * c->heads, c->place);
+    if (c->sees_all)
+        gpu_mov_imm(c->e, c->seen, c->tokens);
+    else
+        gpu_add_imm(c->e, c->seen, c->seen, (int64_t)c->tokens - c->queries + 1);
     gpu_add_imm(c->e, c->last, c->seen, -1);
     gpu_divide_imm(c->e, c->key, GPU_NO_REGISTER, c->place, share);
     gpu_shl(c->e, c->row, c->lane, 2);
@@ -136,85 +91,25 @@ static void begin(struct cache *c)
     gpu_clear_words(c->e, c->sum_v, FOUR * c->chunks);
 }
 
-static void take_query(struct cache *c)
+static void take_query(struct gpu_cache *c)
 {
-    const float scale = (float)(1.4426950408889634 / sqrt((double)c->depth));
-    load(c, 0, c->type, c->query, 0, c->q, c->row);
+    const float scale = (float)(1.4426950408889634 / (c->whole ? 1 : sqrt((double)c->depth)));
+    gpu_cache_load(c, 0, c->type, c->query, 0, c->q, c->row);
     gpu_wait(c->e, 0);
-    widen(c, c->type, c->query, 1);
+    gpu_cache_widen(c, c->type, c->query, 1);
     for (unsigned i = 0; i < FOUR * c->chunks; i++)
         gpu_emit(c->e, "fmul32 r%u, r%u, %s", c->query + i, c->query + i, gpu_float(c->e, scale));
 }
 
-/* moved = first token of the page in memory - first token of the page in the text */
-static void find_page(struct cache *c)
-{
-    const unsigned bits = (unsigned)c->pages.bits;
-    gpu_shr(c->e, c->next, c->key, bits);
-    gpu_load_raw(c->e, 0, GPU_U32, 1, 2 * c->moved, c->page, gpu_r(c->e, c->next));
-    gpu_wait(c->e, 0);
-    gpu_emit(c->e, "isub r%u, r%u, r%u", c->moved, c->moved, c->next);
-    gpu_shl(c->e, c->moved, c->moved, bits);
-}
-
-/* Keys behind the last one are read as the last one, and count nothing. */
-static void load_keys(struct cache *c)
-{
-    const unsigned number = c->cached == GPU_Q8_0 ? c->score : c->next; /* scores are made afterwards */
-    if (c->pages.tokens)
-        find_page(c);
-    for (unsigned u = 0; u < KEYS; u++) {
-        gpu_add_imm(c->e, number, c->key, u);
-        gpu_emit(c->e, "icmpsel ult, r%u, r%u, r%u, r%u, r%u", number, number, c->seen, number, c->last);
-        if (c->pages.tokens)
-            gpu_emit(c->e, "iadd r%u, r%u, r%u", number, number, c->moved);
-        gpu_mad_imm(c->e, c->row, number, c->kv_heads * c->depth, c->place);
-        load(c, 0, c->cached, c->keys + u * FOUR * c->chunks, c->key_scale + u * c->chunks, c->k, c->row);
-        gpu_mad_imm(c->e, c->row, number, c->kv_heads * c->depth, c->place);
-        load(c, 1, c->cached, c->values + u * FOUR * c->chunks, c->value_scale + u * c->chunks, c->v, c->row);
-    }
-}
-
-/* score = the products of four elements of a key and the query, or those of all chunks of a lane. */
-static void multiply_key(struct cache *c, unsigned score, unsigned key, unsigned scale)
-{
-    for (unsigned i = 0; i < c->chunks; i++) {
-        const bool first = i == 0 || c->cached == GPU_Q8_0;
-        const unsigned sum = first && i ? c->next : score, four = key + FOUR * i, query = c->query + FOUR * i;
-        for (unsigned k = 0; k < FOUR; k++)
-            if (first && k == 0)
-                gpu_emit(c->e, "fmul32 r%u, r%u, r%u", sum, four, query);
-            else
-                gpu_emit(c->e, "fmadd32 r%u, r%u, r%u, r%u", sum, four + k, query + k, sum);
-        if (c->cached == GPU_Q8_0 && i == 0)
-            gpu_emit(c->e, "fmul32 r%u, r%u, %s", sum, sum, gpu_h(c->e, 2 * scale));
-        else if (c->cached == GPU_Q8_0)
-            gpu_emit(c->e, "fmadd32 r%u, r%u, %s, r%u", score, sum, gpu_h(c->e, 2 * (scale + i)), score);
-    }
-}
-
-static void make_scores(struct cache *c)
-{
-    gpu_wait(c->e, 0);
-    widen(c, c->cached, c->keys, KEYS);
-    for (unsigned u = 0; u < KEYS; u++) {
-        const unsigned score = c->score + u;
-        multiply_key(c, score, c->keys + u * FOUR * c->chunks, c->key_scale + u * c->chunks);
-        gpu_simd_reduce(c->e, "fadd", score, score);
-        gpu_add_imm(c->e, c->row, c->key, u);
-        gpu_emit(c->e, "icmpsel ult, r%u, r%u, r%u, r%u, r%u", score, c->row, c->seen, score, c->low);
-    }
-}
-
 /* to = 2^(a - b) */
-static void power(struct cache *c, unsigned to, unsigned a, unsigned b)
+static void power(struct gpu_cache *c, unsigned to, unsigned a, unsigned b)
 {
     gpu_emit(c->e, "fadd32 r%u, r%u, r%u.neg", to, a, b);
     gpu_emit(c->e, "exp2 r%u, r%u", to, to);
 }
 
 /* What value i of key u counts: of blocks the weight times their scale, made for the first of each four. */
-static unsigned scaled_weight(struct cache *c, unsigned u, unsigned i)
+static unsigned scaled_weight(struct gpu_cache *c, unsigned u, unsigned i)
 {
     if (c->cached != GPU_Q8_0)
         return c->score + u;
@@ -223,7 +118,7 @@ static unsigned scaled_weight(struct cache *c, unsigned u, unsigned i)
     return c->row;
 }
 
-static void add_values(struct cache *c)
+static void add_values(struct gpu_cache *c)
 {
     gpu_mov(c->e, c->next, c->most);
     for (unsigned u = 0; u < KEYS; u++)
@@ -233,7 +128,7 @@ static void add_values(struct cache *c)
     for (unsigned i = 0; i < FOUR * c->chunks; i++)
         gpu_emit(c->e, "fmul32 r%u, r%u, r%u", c->sum_v + i, c->sum_v + i, c->next);
     gpu_wait(c->e, 1);
-    widen(c, c->cached, c->values, KEYS);
+    gpu_cache_widen(c, c->cached, c->values, KEYS);
     for (unsigned u = 0; u < KEYS; u++) {
         const unsigned weight = c->score + u, value = c->values + u * FOUR * c->chunks;
         power(c, weight, weight, c->most);
@@ -246,13 +141,13 @@ static void add_values(struct cache *c)
 }
 
 /* Bytes of what a simdgroup leaves: its sums, its largest score, its sum of weights. */
-static uint32_t left_bytes(const struct cache *c)
+static uint32_t left_bytes(const struct gpu_cache *c)
 {
     return 4 * (c->depth + FOUR);
 }
 
 /* address = first byte of what a simdgroup left, of this lane's elements. */
-static void leave(struct cache *c, uint32_t memory)
+static void leave(struct gpu_cache *c, uint32_t memory)
 {
     gpu_mad_imm(c->e, c->row, c->simdgroup, left_bytes(c), GPU_NO_REGISTER);
     gpu_add_imm(c->e, c->row, c->row, memory);
@@ -270,7 +165,7 @@ static void leave(struct cache *c, uint32_t memory)
 }
 
 /* The first simdgroup adds what the others left; its own is in registers. */
-static void gather(struct cache *c, uint32_t memory)
+static void gather(struct gpu_cache *c, uint32_t memory)
 {
     const unsigned other = c->score, weight = c->score + 1;
     for (unsigned s = 1; s < c->simdgroups; s++) {
@@ -298,7 +193,7 @@ static void gather(struct cache *c, uint32_t memory)
     }
 }
 
-static void write_out(struct cache *c)
+static void write_out(struct gpu_cache *c)
 {
     gpu_emit(c->e, "rcp r%u, r%u", c->sum, c->sum);
     gpu_shl(c->e, c->row, c->lane, 2);
@@ -315,7 +210,7 @@ static void write_out(struct cache *c)
 }
 
 /* Lanes without elements wait; the others do all of it. */
-static void mask(struct cache *c, bool begins)
+static void mask(struct gpu_cache *c, bool begins)
 {
     if (c->depth >= CHUNK)
         return;
@@ -325,20 +220,20 @@ static void mask(struct cache *c, bool begins)
         gpu_endif(c->e);
 }
 
-static void attend(struct cache *c)
+static void attend(struct gpu_cache *c)
 {
     gpu_mad_imm(c->e, c->key, c->simdgroup, KEYS, GPU_NO_REGISTER);
     gpu_if(c->e, "ult", gpu_r(c->e, c->key), gpu_r(c->e, c->seen));
     gpu_do(c->e);
-    load_keys(c);
-    make_scores(c);
+    gpu_cache_load_keys(c);
+    gpu_cache_make_scores(c);
     add_values(c);
     gpu_add_imm(c->e, c->key, c->key, (int64_t)KEYS * c->simdgroups);
     gpu_while(c->e, "ult", gpu_r(c->e, c->key), gpu_r(c->e, c->seen));
     gpu_endif(c->e);
 }
 
-static bool emit(struct cache *c, struct gpu_kernel *kernel, struct isa_error *error)
+static bool emit(struct gpu_cache *c, struct gpu_kernel *kernel, struct isa_error *error)
 {
     char variant[48];
     const char *const paged = c->pages.tokens ? "paged" : "cache";
@@ -352,7 +247,9 @@ static bool emit(struct cache *c, struct gpu_kernel *kernel, struct isa_error *e
     c->v = gpu_argument_buffer(c->e, 2, 0);
     if (c->pages.tokens)
         c->page = gpu_argument_buffer(c->e, 3, 0);
-    c->out = gpu_argument_buffer(c->e, c->pages.tokens ? 4 : 3, 0);
+    if (c->biased)
+        c->bias_base = gpu_argument_buffer(c->e, 3, 0);
+    c->out = gpu_argument_buffer(c->e, c->pages.tokens || c->biased ? 4 : 3, 0);
     take_registers(c);
     begin(c);
     mask(c, true);
@@ -379,18 +276,18 @@ static bool emit(struct cache *c, struct gpu_kernel *kernel, struct isa_error *e
 }
 
 /* Of keys, or of values, of all pages. */
-static uint64_t cached_values(const struct cache *c)
+static uint64_t cached_values(const struct gpu_cache *c)
 {
     return (c->pages.tokens ? c->pages.all * c->pages.tokens : c->tokens) * c->kv_heads * c->depth;
 }
 
-static bool check(const struct cache *c, struct isa_error *error)
+static bool check(const struct gpu_cache *c, struct isa_error *error)
 {
     const uint64_t most = (uint64_t)GPU_KERNEL_ELEMENTS_MAX;
     if (c->kv_heads > c->heads || c->heads % c->kv_heads)
         return kernel_refuse(error, "cache-attention: h = %u is no multiple of kvh = %u", (unsigned)c->heads,
                              (unsigned)c->kv_heads);
-    if (c->queries > c->tokens)
+    if (c->queries > c->tokens && !c->sees_all)
         return kernel_refuse(error, "cache-attention: q = %u queries are among s = %u tokens", (unsigned)c->queries,
                              (unsigned)c->tokens);
     if (c->depth % FOUR || (c->depth > CHUNK && c->depth != CHUNK * CHUNKS_MAX))
@@ -400,8 +297,10 @@ static bool check(const struct cache *c, struct isa_error *error)
     if (c->cached == GPU_Q8_0 && c->kv_heads * c->depth % BLOCK)
         return kernel_refuse(error, "cache-attention: kvh x d = %u values of a token are no whole blocks of %d",
                              (unsigned)(c->kv_heads * c->depth), (int)BLOCK);
-    if ((uint64_t)c->queries * c->heads * c->depth > most || cached_values(c) > most ||
-        (uint64_t)c->queries * c->heads > GPU_KERNEL_ROWS_MAX / SIMDGROUPS_MAX)
+    if (c->biased && (c->cached != c->type || c->pages.tokens))
+        return kernel_refuse(error, "cache-attention: a bias is for keys and values of the type of queries, in one piece");
+    if ((c->biased && (uint64_t)c->queries * c->tokens * c->heads > most) || (uint64_t)c->queries * c->heads * c->depth > most ||
+        cached_values(c) > most || (uint64_t)c->queries * c->heads > GPU_KERNEL_ROWS_MAX / SIMDGROUPS_MAX)
         return kernel_refuse(error, "cache-attention: an operand has more elements than one launch reaches");
     return true;
 }
@@ -409,14 +308,17 @@ static bool check(const struct cache *c, struct isa_error *error)
 static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
 {
     static const enum gpu_type others[] = {GPU_F32, GPU_F16, GPU_Q8_0}; /* as the words of `cached`; the first stands for own */
-    struct cache c = {.type = r->type,
-                      .cached = r->value[CACHED] ? others[r->value[CACHED]] : r->type,
-                      .heads = (uint32_t)r->value[HEADS],
-                      .tokens = (uint32_t)r->value[TOKENS],
-                      .depth = (uint32_t)r->value[DEPTH],
-                      .kv_heads = (uint32_t)(r->value[KV_HEADS] ? r->value[KV_HEADS] : r->value[HEADS]),
-                      .queries = (uint32_t)r->value[QUERIES],
-                      .simdgroups = SIMDGROUPS_MAX};
+    struct gpu_cache c = {.type = r->type,
+                          .cached = r->value[CACHED] ? others[r->value[CACHED]] : r->type,
+                          .heads = (uint32_t)r->value[HEADS],
+                          .tokens = (uint32_t)r->value[TOKENS],
+                          .depth = (uint32_t)r->value[DEPTH],
+                          .kv_heads = (uint32_t)(r->value[KV_HEADS] ? r->value[KV_HEADS] : r->value[HEADS]),
+                          .queries = (uint32_t)r->value[QUERIES],
+                          .sees_all = r->value[SEEN],
+                          .biased = r->value[BIAS],
+                          .whole = r->value[SCALE],
+                          .simdgroups = SIMDGROUPS_MAX};
     if (!kernel_pages_of(c.tokens, (uint64_t)r->value[PAGE], (uint64_t)r->value[PAGES], &c.pages, error) || !check(&c, error))
         return false;
     c.chunks = c.depth > CHUNK ? CHUNKS_MAX : 1;
@@ -431,19 +333,26 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
             gpu_kernel_add_buffer(kernel, "page", GPU_U32, c.pages.used, GPU_BUFFER_INPUT, 0, (double)c.pages.all);
         kernel->buffer[table].places = kernel->buffer[table].distinct = true;
     }
+    const uint64_t biases = c.biased ? (uint64_t)c.queries * c.tokens * c.heads : 0;
+    if (c.biased)
+        gpu_kernel_add_buffer(kernel, "bias", c.type, biases, GPU_BUFFER_INPUT, -1, 1);
     gpu_kernel_add_buffer(kernel, "out", c.type, queries, GPU_BUFFER_OUTPUT, 0, 0);
-    const double pairs = (double)c.queries * ((double)(c.tokens - c.queries) + ((double)c.queries + 1) / 2);
+    const double before = c.sees_all ? c.tokens : (double)c.tokens - c.queries + ((double)c.queries + 1) / 2;
+    const double pairs = (double)c.queries * before;
     kernel->macs = 2 * (double)c.heads * c.depth * pairs;
     kernel->flops = 2 * kernel->macs;
-    kernel->min_bytes =
-        2 * (double)(gpu_type_bytes(c.type, queries) + gpu_type_bytes(c.cached, cached)) + 4 * (double)c.pages.used;
+    kernel->min_bytes = 2 * (double)(gpu_type_bytes(c.type, queries) + gpu_type_bytes(c.cached, cached)) +
+                        4 * (double)c.pages.used + (double)gpu_type_bytes(c.type, biases);
     return emit(&c, kernel, error);
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"cache-attention", "h=H,s=S,d=D[,kvh=H][,q=Q][,cached=own|f16|q8_0][,page=T][,pages=N]", "f32 f16",
+    {"cache-attention",
+     "h=H,s=S,d=D[,kvh=H][,q=Q][,cached=own|f16|q8_0][,page=T][,pages=N][,seen=before|all][,bias=0|1][,scale=depth|one]",
+     "f32 f16",
      "the last q of s tokens attend to those before and themselves; q, out: [q][h][d], k, v: [s][kvh][d], as projections leave "
-     "them, or in another type; page: of N pages of T tokens those that the table page[] names",
+     "them, or in another type; page: of N pages of T tokens those that the table page[] names; seen=all: any q queries see all; "
+     "bias[q][s][h] is added to scores, which scale=one leaves as they are",
      0, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_cache = {rows, ARRAY_COUNT(rows)};

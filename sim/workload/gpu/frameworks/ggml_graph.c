@@ -191,6 +191,8 @@ bool ggml_cache_attention(struct framework_plan *p)
     a.kv_heads = plan_value(p, "kvh") ? plan_value(p, "kvh") : a.heads;
     if (plan_value(p, "q") > 1)
         return plan_refuse(p, "attention over a cache has one query");
+    if (plan_value(p, "bias") || plan_value(p, "scale"))
+        return plan_refuse(p, "attention over a cache has scores without biases, scaled by the depth");
     if (plan_value(p, "cached") || plan_value(p, "page"))
         return plan_refuse(p, "attention over a cache in one piece, whose type is that of the kernel");
     if (a.heads * a.keys * a.depth > INT32_MAX || a.heads * a.keys % 4)

@@ -144,6 +144,9 @@ bool mlx_cache_attention(struct framework_plan *p)
     a.q_head = a.k_head = a.depth;
     a.q_next = a.heads * a.depth;
     a.k_next = a.kv_heads * a.depth;
+    if (plan_value(p, "bias") || plan_value(p, "scale") || (plan_value(p, "seen") && a.queries > 1))
+        return plan_refuse(p,
+                           "cache-attention has scores without biases, scaled by the depth, of queries that see what is before");
     if (plan_value(p, "cached"))
         return plan_refuse(p, "cache-attention has keys and values of the type of the queries (cached=own)");
     return choose(&a);

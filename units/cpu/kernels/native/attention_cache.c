@@ -9,10 +9,11 @@
 struct cache {
     const element *q, *k, *v;
     element *out;
-    char *own; /* of each thread: scores of all tokens, in whole fours */
-    int64_t own_bytes, heads, kv_heads, tokens, depth, queries;
+    char *own;                                                 /* of each thread: scores of all tokens, in whole fours */
+    int64_t own_bytes, heads, kv_heads, tokens, depth, before; /* before: tokens that the first query sees besides one */
     double scale;
-    struct paged paged; /* of the second function alone */
+    const element *bias; /* of each query, token and head; NULL = none */
+    struct paged paged;  /* of the second function alone */
 };
 void NAME(neon_attention_cache)(const struct cache *c, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(neon_attention_cache_paged)(const struct cache *c, uint64_t first, uint64_t end, uint64_t thread);
@@ -84,15 +85,27 @@ static INLINE void write_columns(const struct cache *c, bool paged, const float 
     }
 }
 
+/* Four scores and their biases; those behind the last key are left out afterwards. */
+static INLINE float32x4_t with_bias(const struct cache *c, float32x4_t score, int64_t at, int64_t key, int64_t seen)
+{
+    const element *const of_query = c->bias + at / c->heads * c->tokens * c->heads + at % c->heads;
+    float bias[KEYS];
+    for (int n = 0; n < KEYS; n++)
+        bias[n] = load1(of_query + least(key + n, seen - 1) * c->heads);
+    return vaddq_f32(score, vld1q_f32(bias));
+}
+
 /* Items are heads of queries. */
 static INLINE void over_cache(const struct cache *c, bool paged, uint64_t first, uint64_t end, uint64_t thread)
 {
     float *const score = (float *)(c->own + thread * (uint64_t)c->own_bytes);
     for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {
         const int64_t head = at % c->heads / (c->heads / c->kv_heads) * c->depth;
-        const int64_t seen = c->tokens - c->queries + at / c->heads + 1;
-        for (int64_t key = 0; key < seen; key += KEYS)
-            vst1q_f32(score + key, scores(c, paged, c->q + at * c->depth, c->k + head, key, seen));
+        const int64_t seen = least(c->tokens, c->before + at / c->heads + 1);
+        for (int64_t key = 0; key < seen; key += KEYS) {
+            const float32x4_t four_scores = scores(c, paged, c->q + at * c->depth, c->k + head, key, seen);
+            vst1q_f32(score + key, !paged && c->bias ? with_bias(c, four_scores, at, key, seen) : four_scores);
+        }
         const float share = soften(score, seen);
         for (int64_t i = 0; i < c->depth; i += COLUMNS)
             write_columns(c, paged, score, c->v + head + i, seen, least(COLUMNS, c->depth - i), share,

@@ -10,8 +10,8 @@ struct cached {
     const float *q;
     const uint8_t *k, *v;
     float *out;
-    char *own; /* of each thread: scores of all tokens, in whole fours */
-    int64_t own_bytes, heads, kv_heads, tokens, depth, queries;
+    char *own;                                                 /* of each thread: scores of all tokens, in whole fours */
+    int64_t own_bytes, heads, kv_heads, tokens, depth, before; /* before: tokens that the first query sees besides one */
     double scale;
     struct paged paged; /* of functions for pages alone */
 };
@@ -85,7 +85,7 @@ static inline float32x4_t four_q8_0(const uint8_t *from, int64_t i)
         float *const score = (float *)(c->own + thread * (uint64_t)c->own_bytes);                                                \
         for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {                                                             \
             const int64_t head = at % c->heads / (c->heads / c->kv_heads) * c->depth;                                            \
-            const int64_t seen = c->tokens - c->queries + at / c->heads + 1;                                                     \
+            const int64_t seen = least(c->tokens, c->before + at / c->heads + 1);                                                \
             for (int64_t key = 0; key < seen; key += KEYS)                                                                       \
                 vst1q_f32(score + key, scores_##type(c, paged, c->q + at * c->depth, head, key, seen));                          \
             const float share = soften(score, seen);                                                                             \

@@ -1,0 +1,288 @@
+/* T5 and Whisper on simulated units, of random weights: logits token by token against a forward pass over all places in double
+ * precision, texts that runs generate against its greedy tokens, and what is refused. */
+#include "isa/array_count.h"
+#include "sim/base/distance_bucket.h"
+#include "sim/base/npy.h"
+#include "sim/run/language_options.h"
+#include "sim/run/language_step.h"
+#include "tests/sim/run/encoder_truth.h"
+#include "tests/sim/run_example.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { TEXT = 20, SAID = 9 };
+
+static struct chip_db *db;
+
+static uint32_t token_at(unsigned i)
+{
+    return 3 + (7 * i + i * i % 11) % (MADE_VOCABULARY - 3);
+}
+
+static void fill_sound(float sound[MADE_FRAMES * MADE_CHANNELS])
+{
+    for (unsigned i = 0; i < MADE_FRAMES * MADE_CHANNELS; i++)
+        sound[i] = (float)sin(0.7 * i + 0.01 * i * i);
+}
+
+/* ---- logits ---- */
+
+/* The largest difference from the exact logits, as a share of their range, over some tokens one after another. */
+static double difference(const struct made_model *m, struct language_stepper *s, bool together)
+{
+    static double memory[MADE_PLACES * 48];
+    double logits[MADE_VOCABULARY], largest = 0, range = 0;
+    float sound[MADE_FRAMES * MADE_CHANNELS];
+    uint32_t text[TEXT], said[SAID];
+    struct language_sum sum = {0};
+    struct orch_error error = {0};
+    for (unsigned i = 0; i < TEXT; i++)
+        text[i] = token_at(i);
+    for (unsigned i = 0; i < SAID; i++)
+        said[i] = i ? token_at(i + 3) : 0;
+    fill_sound(sound);
+    const float *const heard = m->kind == SOUND ? sound : NULL;
+    const unsigned seen = exact_encode(m, text, TEXT, heard, memory);
+    CHECK(language_encode(s, text, heard ? 0 : TEXT, heard, &sum, &error), "%s", error.text);
+    for (unsigned i = 0; i < SAID; i++) {
+        const float *got = NULL;
+        if (!together)
+            CHECK(language_step(s, &said[i], 1, &got, &sum, &error), "%s", error.text);
+        else if (i + 1 == SAID)
+            CHECK(language_step(s, said, SAID, &got, &sum, &error), "%s", error.text);
+        exact_logits(m, memory, seen, said, i + 1, logits);
+        for (unsigned k = 0; got && k < MADE_VOCABULARY; k++) {
+            largest = fmax(largest, fabs((double)got[k] - logits[k]));
+            range = fmax(range, fabs(logits[k]));
+        }
+    }
+    return range > 0 ? largest / range : INFINITY;
+}
+
+static void check_model(enum encoder_kind kind, bool halves, enum orch_part part, double most)
+{
+    static const char *const names[] = {"t5", "flan-t5", "whisper"};
+    static struct made_model m;
+    struct orch_error error = {0};
+    struct run_result result;
+    struct chip *const chip = chip_open(db, "m1", &(struct chip_overrides){NULL, 0}, &error);
+    const struct run_request request = {.chip = chip, .mode = RUN_FUNCTIONAL, .threads = 1};
+    struct language_model model = {.name = names[kind]};
+    made_create(&m, kind, halves, 17 + kind);
+    run_result_init(&result);
+    model.gguf = gguf_parse(names[kind], m.bytes, m.file_size, &error);
+    CHECK(chip && model.gguf && shape_of_gguf(model.gguf, &model.shape, &error), "%s", error.text);
+    model.weights = model.gguf ? decoder_create(&model.shape, gguf_weights(model.gguf), 1, &error) : NULL;
+    CHECK(model.weights && language_model_runs(&model, &error), "%s: %s", names[kind], error.text);
+    struct language_unit *const unit = language_unit_create(&request, &result, &error);
+    const struct language_room room = {.context = TEXT, .lanes = 1, .encoded = kind == SOUND ? MADE_FRAMES / 2 : TEXT};
+    for (unsigned together = 0; model.weights && unit && together < 2; together++) {
+        struct language_stepper *const s = language_stepper_create(&model, unit, part, &room, &error);
+        CHECK(s != NULL, "%s: %s", names[kind], error.text);
+        const double off = s ? difference(&m, s, together == 1) : INFINITY;
+        CHECK(off < most, "%s %s on %s: logits differ by %g of their range", names[kind], together ? "together" : "one by one",
+              orch_part_name(part), off);
+        language_stepper_free(s);
+    }
+    language_unit_free(unit, NULL);
+    language_model_close(&model);
+    run_result_free(&result);
+    chip_close(chip);
+    made_free(&m);
+}
+
+/* Scores of T5 are not scaled: rounding to float32 goes through steeper powers than in other families. */
+static void test_logits(void)
+{
+    static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU};
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+        for (enum encoder_kind kind = TEXT_PLAIN; kind <= SOUND; kind++)
+            check_model(kind, false, parts[i], 1e-5);
+    check_model(TEXT_GATED, true, PART_GPU, 1e-5);
+    check_model(SOUND, true, PART_CPU, 1e-5);
+}
+
+/* Values are halves: rounding errors of some twenty products and norms. */
+static void test_halves(void)
+{
+    for (enum encoder_kind kind = TEXT_PLAIN; kind <= SOUND; kind++)
+        check_model(kind, true, PART_ANE, 2e-2);
+}
+
+/* ---- steps of distance ---- */
+
+static void test_distances(void)
+{
+    for (int both = 0; both < 2; both++)
+        for (int64_t buckets = 8; buckets <= 32; buckets *= 2)
+            for (int64_t distance = -140; distance <= 140; distance++)
+                CHECK(distance_bucket(distance, buckets, both) == exact_bucket(distance, buckets, both), "%lld of %lld, %d",
+                      (long long)distance, (long long)buckets, both);
+    CU_ASSERT_EQUAL(distance_bucket(-11, 32, true), 8); /* the table of the paper's authors: 8 to 11, 12 to 15, 16 to 22 */
+    CU_ASSERT_EQUAL(distance_bucket(-12, 32, true), 9);
+    CU_ASSERT_EQUAL(distance_bucket(22, 32, true), 16 + 10);
+}
+
+/* ---- runs ---- */
+
+static void write_file(const char *folder, const char *name, const void *bytes, size_t size, char path[256])
+{
+    snprintf(path, 256, "%s/%s", folder, name);
+    FILE *const out = fopen(path, "wb");
+    CU_ASSERT_TRUE_FATAL(out && fwrite(bytes, 1, size, out) == size && fclose(out) == 0);
+}
+
+/* Greedy tokens behind those of `first`, up to one that ends. */
+static unsigned exact_text(const struct made_model *m, const double *memory, unsigned seen, const uint32_t *first, unsigned begun,
+                           unsigned most, uint32_t *said)
+{
+    uint32_t all[MADE_PLACES];
+    unsigned count = 0;
+    memcpy(all, first, begun * sizeof *all);
+    while (count < most) {
+        double logits[MADE_VOCABULARY], second = -INFINITY;
+        unsigned best = 0;
+        exact_logits(m, memory, seen, all, begun + count, logits);
+        for (unsigned k = 1; k < MADE_VOCABULARY; k++)
+            best = logits[k] > logits[best] ? k : best;
+        for (unsigned k = 0; k < MADE_VOCABULARY; k++)
+            second = k != best && logits[k] > second ? logits[k] : second;
+        CHECK(logits[best] - second > 1e-3, "token %u: the two best are %g apart", count, logits[best] - second);
+        said[count] = all[begun + count] = best;
+        count++;
+        if (best == 1)
+            break;
+    }
+    return count;
+}
+
+static json_object *numbers_of(const struct outcome *o, const char *name, json_object **document)
+{
+    *document = o->ok ? json_tokener_parse(o->result.generation) : NULL;
+    return *document ? json_object_object_get(*document, name) : NULL;
+}
+
+static void check_said(const struct outcome *o, const char *name, const uint32_t *said, unsigned count, const char *unit)
+{
+    json_object *document, *const got = numbers_of(o, name, &document);
+    const size_t tokens = got ? json_object_array_length(got) : 0;
+    CHECK(tokens == count, "%s on %s: %zu %s, expected %u", o->error.text, unit, tokens, name, count);
+    for (unsigned i = 0; i < count && i < tokens; i++)
+        CHECK((uint32_t)json_object_get_int(json_object_array_get_idx(got, i)) == said[i], "%s on %s: number %u is other", name,
+              unit, i);
+    json_object_put(document);
+}
+
+static void test_texts(void)
+{
+    static struct made_model m;
+    static double memory[MADE_PLACES * 48];
+    static const char *const units[] = {"cpu", "gpu", "hybrid"};
+    /* "ea" stands for 4, "fa" for 5 ...; the end is added. */
+    static const uint32_t text[] = {3, 4, 9, 28, 1}, start = 0;
+    char folder[] = "/tmp/orchard_encoder_XXXXXX", path[256];
+    uint32_t said[SAID];
+    CU_ASSERT_TRUE_FATAL(mkdtemp(folder) != NULL);
+    made_create(&m, TEXT_PLAIN, false, 5);
+    write_file(folder, "t5.gguf", m.bytes, m.file_size, path);
+    const unsigned count = exact_text(&m, memory, exact_encode(&m, text, ARRAY_COUNT(text), NULL, memory), &start, 1, SAID, said);
+    for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
+        const struct language_options options = {.prompt_text = "eajacb", .generate = SAID};
+        struct outcome o =
+            run_on(db, "m1", path, (struct run_request){.unit = units[i], .mode = RUN_FULL, .language = &options, .threads = 1});
+        CHECK(o.ok && o.result.prefill_seconds > 0 && o.result.seconds > o.result.prefill_seconds && o.result.joules > 0,
+              "%s: %s", units[i], o.error.text);
+        check_said(&o, "prompt_tokens", text, ARRAY_COUNT(text), units[i]);
+        check_said(&o, "tokens", said, count, units[i]);
+        run_result_free(&o.result);
+    }
+    made_free(&m);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void test_sounds(void)
+{
+    static struct made_model m;
+    static double memory[MADE_PLACES * 48];
+    static const char *const units[] = {"cpu", "gpu"};
+    static const uint32_t first[] = {3, 4, 5, 6};
+    char folder[] = "/tmp/orchard_encoder_XXXXXX", path[256], heard[256], input[300], header[4096];
+    float sound[MADE_FRAMES * MADE_CHANNELS];
+    uint32_t said[SAID];
+    struct npy_array array = {.type = NPY_F32, .dims = 2, .shape = {MADE_CHANNELS, MADE_FRAMES}, .data = (const uint8_t *)sound};
+    struct orch_error error = {0};
+    CU_ASSERT_TRUE_FATAL(mkdtemp(folder) != NULL);
+    made_create(&m, SOUND, false, 7);
+    fill_sound(sound);
+    write_file(folder, "whisper.gguf", m.bytes, m.file_size, path);
+    snprintf(heard, sizeof heard, "%s/mel.npy", folder);
+    snprintf(input, sizeof input, "mel=%s", heard);
+    CU_ASSERT_TRUE_FATAL(npy_measure(&array) && npy_save(heard, &array, &error) && npy_header(&array, header, sizeof header));
+    const char *const inputs[] = {input};
+    const unsigned seen = exact_encode(&m, NULL, 0, sound, memory);
+    const unsigned count = exact_text(&m, memory, seen, first, ARRAY_COUNT(first), SAID, said);
+    const struct language_options options = {.generate = SAID};
+    struct run_request request = {.mode = RUN_FULL, .language = &options, .threads = 1, .inputs = inputs, .input_count = 1};
+    for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
+        request.unit = units[i];
+        struct outcome o = run_on(db, "m1", path, request);
+        CHECK(o.ok && o.result.prefill_seconds > 0, "%s: %s", units[i], o.error.text);
+        check_said(&o, "prompt_tokens", first, ARRAY_COUNT(first), units[i]);
+        check_said(&o, "tokens", said, count, units[i]);
+        run_result_free(&o.result);
+    }
+    request.input_count = 0;
+    struct outcome o = run_on(db, "m1", path, request);
+    CHECK(!o.ok && strstr(o.error.text, "mel=FILE.npy"), "%s", o.error.text);
+    array.shape[1]--;
+    request.input_count = 1;
+    CU_ASSERT_TRUE_FATAL(npy_measure(&array) && npy_save(heard, &array, &error));
+    o = run_on(db, "m1", path, request);
+    CHECK(!o.ok && strstr(o.error.text, "hears 5 channels of 24 frames"), "%s", o.error.text);
+    made_free(&m);
+    unlink(path);
+    unlink(heard);
+    rmdir(folder);
+}
+
+static void test_refusals(void)
+{
+    static struct made_model m;
+    char folder[] = "/tmp/orchard_encoder_XXXXXX", path[256];
+    static const struct {
+        struct language_options options;
+        const char *unit, *what;
+    } rows[] = {{{.prompt_text = "ea", .batch = 2}, "cpu", "batch: t5.gguf has an encoder"},
+                {{.prompt_text = "ea", .kv_cache = "q8_0"}, "cpu", "kv-cache: t5.gguf has an encoder"},
+                {{.prompt_text = "ea"}, "combined", "unit: t5.gguf has an encoder"},
+                {{.prompt_text = "ea", .generate = 33}, "cpu", "do not fit the context of 32"},
+                {{.prompt_text = "ea", .generate = 4}, "ane", "products of the Neural Engine have f16 weights"}};
+    CU_ASSERT_TRUE_FATAL(mkdtemp(folder) != NULL);
+    made_create(&m, TEXT_GATED, false, 5);
+    write_file(folder, "t5.gguf", m.bytes, m.file_size, path);
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct outcome o = run_on(
+            db, "m1", path, (struct run_request){.unit = rows[i].unit, .mode = RUN_FUNCTIONAL, .language = &rows[i].options});
+        CHECK(!o.ok && strstr(o.error.text, rows[i].what), "expected '%s', got '%s'", rows[i].what, o.error.text);
+        run_result_free(&o.result);
+    }
+    made_free(&m);
+    unlink(path);
+    rmdir(folder);
+}
+
+static const struct suite_test tests[] = {
+    {"logits of text and sound, token by token and together", test_logits},
+    {"logits in halves on the Neural Engine", test_halves},
+    {"steps of distance", test_distances},
+    {"texts", test_texts},
+    {"sounds", test_sounds},
+    {"refusals", test_refusals},
+};
+int main(void)
+{
+    return example_chips_run("language encoders", tests, ARRAY_COUNT(tests), &db);
+}
