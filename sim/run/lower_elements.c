@@ -195,17 +195,20 @@ static uint32_t *places_of(struct lowering *l, const struct net_array *shape, co
     return place;
 }
 
-/* How often each element of `b` stands in a row when it is repeated along the last dimensions alone; 0 = it is otherwise. */
+/* How often each element of `b` stands in a row when it is repeated along the last dimensions and, as a whole, along the first
+ * ones; 0 = it is otherwise. */
 static int64_t run_of(const struct net_array *shape, const struct net_array *b)
 {
     int64_t run = 1;
     unsigned d = 1;
     for (; d <= b->dims && b->shape[b->dims - d] == 1; d++)
         run *= shape->shape[shape->dims - d];
+    while (d <= b->dims && b->shape[b->dims - d] == shape->shape[shape->dims - d])
+        d++;
     for (; d <= b->dims; d++)
-        if (b->shape[b->dims - d] != shape->shape[shape->dims - d])
+        if (b->shape[b->dims - d] != 1)
             return 0;
-    return run * b->count == shape->count ? run : 0;
+    return run;
 }
 
 /* The Neural Engine has no places, but products: a column times a row of ones, which is exact. */
@@ -224,7 +227,7 @@ static const float *expand_by_product(struct lowering *l, const struct net_array
 static const float *expand(struct lowering *l, const struct net_array *shape, const struct net_array *b, float *to)
 {
     const int64_t run = l->part == PART_ANE ? run_of(shape, b) : 0;
-    if (run > 1)
+    if (run > 1 && run * b->count == shape->count)
         return expand_by_product(l, b, run, to);
     int64_t columns;
     const uint32_t *const place = places_of(l, shape, b, &columns);
@@ -247,14 +250,57 @@ static const float *write_out(struct lowering *l, const struct net_array *shape,
     return to;
 }
 
+/* The Neural Engine repeats arrays of whole rows, each time as a channel (units/ane/kernels/ane_kernel_elementwise.c). */
+static bool ane_repeats(int64_t period, int64_t count)
+{
+    enum { ROW = 32, MOST = 65536 };
+    return period > 1 && period % ROW == 0 && count / period <= MOST;
+}
+
+/* Numbers of channels on the Neural Engine: its convolution of single pixels scales each channel, or adds to it, while an array
+ * of all elements would pass through memory. 0 = it is something else. */
+static int64_t channel_run(const struct lowering *l, const char *word, const struct net_array *shape, const struct net_array *b)
+{
+    const bool fits = l->part == PART_ANE && shape->dims == 4 && b->count > 1 && b->count < shape->count &&
+                      (strcmp(word, "mul") == 0 || strcmp(word, "add") == 0) && lowering_holds_constant(l, b);
+    const int64_t run = fits ? run_of(shape, b) : 0;
+    return run == shape->shape[2] * shape->shape[3] && b->count == shape->shape[1] ? run : 0;
+}
+
+static bool add_channels(struct lowering *l, const char *word, const float *a, const struct net_array *shape,
+                         const struct net_array *b, float *to)
+{
+    const bool scales = strcmp(word, "mul") == 0;
+    float *const zero = lowering_scratch(l, b->count), *const one = lowering_scratch(l, b->count);
+    for (int64_t i = 0; zero && one && i < b->count; i++) {
+        zero[i] = 0;
+        one[i] = 1;
+    }
+    struct lowered_step *const step =
+        lowering_step(l, to, shape->count, "batchnorm:n=%lld,c=%lld,h=%lld,w=%lld,eps=0", (long long)shape->shape[0],
+                      (long long)shape->shape[1], (long long)shape->shape[2], (long long)shape->shape[3]);
+    lowering_read(step, a, shape->count);
+    lowering_read(step, scales ? b->data : one, b->count);
+    lowering_read(step, scales ? zero : b->data, b->count);
+    lowering_read(step, zero, b->count);
+    lowering_read(step, one, b->count);
+    return lowering_holds(l);
+}
+
 bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *a, const struct net_array *shape,
                              const struct net_array *b, float *to)
 {
     if (!is_repeated(l, shape, b))
         return false;
-    const bool ahead = l->part == PART_ANE && b->count > 1 && lowering_holds_constant(l, b); /* its library repeats nothing */
-    const int64_t count = shape->count, period = b->count == count || ahead ? 0 : period_of(shape, b);
-    const bool simple = b->count == count || period > 0;
+    if (channel_run(l, word, shape, b))
+        return add_channels(l, word, a, shape, b, to);
+    const int64_t count = shape->count, run = l->part == PART_ANE && b->count < count ? run_of(shape, b) : 0;
+    int64_t period = b->count == count ? 0 : period_of(shape, b);
+    const bool ahead = l->part == PART_ANE && b->count > 1 && lowering_holds_constant(l, b) && !ane_repeats(period, count);
+    const bool twice = !ahead && !period && run > 1 && ane_repeats(run * b->count, count);
+    const bool simple = b->count == count || (period > 0 && !ahead);
+    if (ahead || twice)
+        period = twice ? run * b->count : 0;
     if (period == 1 && l->part == PART_ANE && !strchr(word, '+') && lowering_holds_constant(l, b) && *(const float *)b->data != 0)
         return add_numbers(l, word, b->data, 1, a, to, count);
     char option[40] = "";
@@ -262,6 +308,7 @@ bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *
         snprintf(option, sizeof option, ",period=%lld", (long long)period);
     const float *const second = simple  ? b->data
                                 : ahead ? write_out(l, shape, b)
+                                : twice ? expand_by_product(l, b, run, lowering_scratch(l, period))
                                         : expand(l, shape, b, lowering_scratch(l, count));
     struct lowered_step *const step = lowering_step(l, to, count, "elementwise:%lld,op=%s%s", (long long)count, word, option);
     lowering_read(step, a, count);

@@ -70,10 +70,11 @@ bool lowering_norm(struct lowering *l, const char *word)
     return true;
 }
 
-/* The library's order of the parameters: mean, variance, scale, offset. */
+/* The libraries' order of the parameters: mean, variance, scale, offset; the Neural Engine's: scale, offset, mean, variance. */
 bool lowering_batch_norm(struct lowering *l, const char *word)
 {
-    static const unsigned order[] = {3, 4, 1, 2};
+    static const unsigned orders[2][4] = {{3, 4, 1, 2}, {1, 2, 3, 4}};
+    const unsigned *const order = orders[l->part == PART_ANE];
     const struct net_array *const x = l->in[0];
     (void)word;
     if (x->dims < 2 || l->node->inputs != 5 || net_attr_int(l->node, "training_mode", 0))

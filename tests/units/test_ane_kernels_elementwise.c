@@ -327,16 +327,52 @@ static void test_chains(void)
     check_row(&longer, 700001, "", 0); /* beyond tile memory: the products lie in the scratch buffer */
 }
 
+/* The second array begins again after `period` elements, of the row's own and of tile memory's beyond. */
+static void check_period(const struct row *row, uint64_t count, uint64_t period)
+{
+    char text[100];
+    struct ane_example x;
+    snprintf(text, sizeof text, "elementwise:%llu,op=%s,period=%llu", (unsigned long long)count, row->name,
+             (unsigned long long)period);
+    bool ok = example_build(&x, text, NULL, ANE_H13, count + period);
+    if (ok) {
+        fill(&x, "a", row, count);
+        fill(&x, "b", row, period);
+        ok = example_run(&x);
+    }
+    CHECK(ok, "%s: %s", text, x.error.text);
+    double *const a = ok ? example_values(&x, "a") : NULL, *const b = ok ? example_values(&x, "b") : NULL;
+    double *const expected = malloc(count * sizeof *expected), *const bound = malloc(count * sizeof *bound);
+    for (uint64_t i = 0; a && b && expected && bound && i < count; i++) {
+        expected[i] = row->reference(a[i], b[i % period]);
+        bound[i] = row->absolute + row->ulps * example_ulp(expected[i]);
+    }
+    if (a && b && expected && bound)
+        example_compare(&x, text, "out", expected, bound, 0);
+    free(a), free(b), free(expected), free(bound);
+    example_close(&x);
+}
+
+static void test_periods(void)
+{
+    static const struct {
+        uint64_t count, period;
+    } sizes[] = {{64, 32}, {6144, 96}, {49152, 2048}, {3 * 160, 160}, {700 * 1056, 1056}, {1000, 1000}, {4 << 18, 1 << 18}};
+    const struct row add_relu = {"add+relu", of_add_relu, 2, -10, 10, 0, 0, 0.51};
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        check_period(&rows[0], sizes[i].count, sizes[i].period);
+        check_period(&rows[2], sizes[i].count, sizes[i].period);
+    }
+    check_period(&add_relu, 6144, 96);
+}
+
 static void test_refusals(void)
 {
     example_refused("elementwise:10,op=sin", NULL, ANE_H13, "H13 has none");
 }
 
 static const struct suite_test tests[] = {
-    {"functions", test_functions},
-    {"sizes", test_sizes},
-    {"a number as second operand", test_numbers},
-    {"chains", test_chains},
-    {"refusals name the limit", test_refusals},
+    {"functions", test_functions}, {"sizes", test_sizes},     {"a number as second operand", test_numbers},
+    {"chains", test_chains},       {"periods", test_periods}, {"refusals name the limit", test_refusals},
 };
 SUITE_MAIN("ane_kernels_elementwise", tests)

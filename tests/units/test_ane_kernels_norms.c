@@ -164,6 +164,8 @@ static void test_groupnorm(void)
     check_groups(2, 32, 14, 14, 32, 31);
     check_groups(1, 3, 256, 128, 1, 32); /* planes of two rows */
     check_groups(1, 64, 5, 5, 4, 33);
+    check_groups(1, 32, 18, 8192, 32, 34);  /* rows of a quarter of the tile memory */
+    check_groups(1, 256, 1152, 32, 16, 35); /* 36 rows, more than a kernel is high, and more in all than one reduction has */
 }
 
 static void test_batchnorm(void)

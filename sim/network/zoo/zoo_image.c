@@ -33,11 +33,12 @@ static bool batch_norm(struct zoo_build *z, const struct zoo_args *a, const char
     return zoo_put(z, zoo_node(z, word, input, 5, 1));
 }
 
-/* maxpool:ROWS[,s=,p=,c=1 (the last window may be cut)], avgpool likewise. */
+/* maxpool:ROWS[,s=,p=,c=1 (the last window may be cut),e=1 (pad one more at the end)], avgpool likewise. */
 static bool pool(struct zoo_build *z, const struct zoo_args *a, const char *word)
 {
     const int64_t rows = zoo_number(a, 0, 2), stride = zoo_key(a, "s", rows), pad = zoo_key(a, "p", 0);
-    const int64_t window[2] = {rows, rows}, strides[2] = {stride, stride}, pads[4] = {pad, pad, pad, pad};
+    const int64_t last = pad + zoo_key(a, "e", 0);
+    const int64_t window[2] = {rows, rows}, strides[2] = {stride, stride}, pads[4] = {pad, pad, last, last};
     struct net_node *const node = zoo_node(z, word, &z->current, 1, 1);
     return zoo_put(z, node && net_set_ints(node, "kernel_shape", window, 2) && net_set_ints(node, "strides", strides, 2) &&
                               net_set_ints(node, "pads", pads, 4) && net_set_int(node, "ceil_mode", zoo_key(a, "c", 0)) &&
@@ -57,6 +58,14 @@ static bool relu6(struct zoo_build *z, const struct zoo_args *a, const char *wor
     const net_id input[3] = {z->current, zoo_scalar(z, 0), zoo_scalar(z, 6)};
     (void)a;
     return zoo_put(z, zoo_node(z, word, input, 3, 1));
+}
+
+/* leaky: a tenth of what is below zero. */
+static bool leaky(struct zoo_build *z, const struct zoo_args *a, const char *word)
+{
+    struct net_node *const node = zoo_node(z, word, &z->current, 1, 1);
+    (void)a;
+    return zoo_put(z, node && net_set_real(node, "alpha", 0.1) ? node : NULL);
 }
 
 static bool hard_sigmoid(struct zoo_build *z, const struct zoo_args *a, const char *word)
@@ -192,6 +201,7 @@ const struct zoo_operation zoo_image_operations[] = {
     {"gap", plain, "GlobalAveragePool"},
     {"relu", plain, "Relu"},
     {"relu6", relu6, "Clip"},
+    {"leaky", leaky, "LeakyRelu"},
     {"sigmoid", plain, "Sigmoid"},
     {"tanh", plain, "Tanh"},
     {"hswish", plain, "HardSwish"},

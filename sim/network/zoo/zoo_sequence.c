@@ -97,13 +97,18 @@ static bool to_image(struct zoo_build *z, const struct zoo_args *a, const char *
     return zoo_transpose(z, x, turned, 3) && zoo_reshape(z, z->current, shape, 4);
 }
 
-/* heads:N, merge */
+/* heads:N, merge. Of one place, heads:N,g=GROUP has queries that share keys as places of one head, and merge:1 puts them back. */
 static bool heads(struct zoo_build *z, const struct zoo_args *a, const char *word)
 {
     static const int64_t order[4] = {0, 2, 1, 3};
     const net_id x = z->current;
     const int64_t n = zoo_number(a, 0, 1), shape[4] = {zoo_dim(z, x, 0), zoo_dim(z, x, 1), n, zoo_dim(z, x, 2) / n};
+    const int64_t group = zoo_key(a, "g", 0);
     (void)word;
+    if (group) {
+        const int64_t shared[4] = {shape[0], n, group, shape[3] / group};
+        return (shape[1] == 1 || zoo_fail(z, "groups of queries are of one place")) && zoo_reshape(z, x, shared, 4);
+    }
     return zoo_reshape(z, x, shape, 4) && zoo_transpose(z, z->current, order, 4);
 }
 
@@ -112,8 +117,10 @@ static bool merge(struct zoo_build *z, const struct zoo_args *a, const char *wor
     static const int64_t order[4] = {0, 2, 1, 3};
     const net_id x = z->current;
     const int64_t shape[3] = {zoo_dim(z, x, 0), zoo_dim(z, x, 2), zoo_dim(z, x, 1) * zoo_dim(z, x, 3)};
-    (void)a;
+    const int64_t one[3] = {shape[0], 1, shape[1] * shape[2]};
     (void)word;
+    if (zoo_number(a, 0, 0) == 1)
+        return zoo_reshape(z, x, one, 3);
     return zoo_transpose(z, x, order, 4) && zoo_reshape(z, z->current, shape, 3);
 }
 
@@ -241,6 +248,13 @@ static bool against(struct zoo_build *z, const struct zoo_args *a, const char *w
     return other != NET_NONE && zoo_transpose(z, other, turned, 2) && zoo_two(z, word, x, z->current);
 }
 
+/* by:NAME: the product with another, of all heads at once. */
+static bool by(struct zoo_build *z, const struct zoo_args *a, const char *word)
+{
+    const net_id other = zoo_named(z, zoo_text(a, 0));
+    return other != NET_NONE && zoo_two(z, word, z->current, other);
+}
+
 /* unit: rows of length 1. */
 static bool unit(struct zoo_build *z, const struct zoo_args *a, const char *word)
 {
@@ -276,6 +290,7 @@ const struct zoo_operation zoo_sequence_operations[] = {
     {"channels", by_channel, "Unsqueeze"},
     {"temperature", temperature, "Mul"},
     {"against", against, "MatMul"},
+    {"by", by, "MatMul"},
     {"unit", unit, "Div"},
     {NULL, NULL, NULL},
 };

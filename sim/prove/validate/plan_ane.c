@@ -37,17 +37,22 @@ static const struct {
     {"* fused conv+relu layers", plan_ane_fused_layers, false},
     {"streaming ", plan_ane_streaming, false},
     {"attention S", plan_ane_attention, false},
-    {"Whisper ", plan_ane_network, false},
+    {"Whisper ", plan_ane_whisperkit, false},
     {"DenseNet-121", plan_ane_network, false},
     {"ResNet-18", plan_ane_network, false},
     {"MiniLM", plan_ane_network, false},
     {"ViT-B/16", plan_ane_network, false},
+    {"CLIP ViT-H", plan_ane_network, false},
+    {"ChickenDetector", plan_ane_network, false},
     {"4x Llama-2-7B MLP", plan_ane_feed_forward, false},
     {"Llama-2-7B decode", plan_ane_chunks, false},
     {"GPT-2 124M decode", plan_ane_gpt2, false},
     {"Stories110M training", plan_ane_training, false},
     {"Stable Diffusion 2.1 base", plan_ane_diffusion, false},
-    {"SDXL UNet", plan_ane_diffusion_large, false},
+    {"SDXL ", plan_ane_diffusion_large, false},
+    {"Phi-4-mini decode", plan_ane_phi4, false},
+    {"Hy-MT 1.8B decode", plan_ane_hymt, false},
+    {"small LM decode", plan_ane_small_decoder, false},
     {"stencil32", plan_ane_stencil, false},
     {"int4 palette speed-up", plan_ane_speed_up, false},
     {"sparse speed-up", plan_ane_speed_up, false},
@@ -62,12 +67,7 @@ static const char *const refusals[][2] = {
     {"rail power", "the source does not say what ran"},
     {"power, ", "the source does not say what ran"},
     {"conv 256 power", "the source does not give the size"},
-    {"decode", "chunks of a network and what its application does between them are the author's"},
-    {"Stable Diffusion", "a pipeline of several networks"},
-    {"SDXL", "a pipeline of several networks, of which only one is built"},
-    {"ChickenDetector", "the author's own network, whose layers are not published"},
-    {"CLIP", "an approximate rate of a network whose program is not named"},
-    {"BERT", "the power of a phone"},
+    {"BERT", "the power of a phone, at a clock that the source does not state"},
     {"dispatch ", "a part of ane.request_us, which is one parameter"},
     {"compile ", "compiling is host software"},
     {"load ", "loading is host software"},
@@ -96,10 +96,20 @@ static bool is_figure_of_network(const char *unit)
 
 static const char *precision_of(const struct validate_row *row)
 {
-    static const char *const names[][2] = {
-        {"fp16", "f16"},          {"", "f16"},    {"int8", "i8"},      {"int4", "i4"},      {"lut2", "p2"},
-        {"lut4", "i4"},           {"lut6", "p6"}, {"6-bit LUT", "p6"}, {"4-bit LUT", "i4"}, {"mixed-bit LUT", "i4"},
-        {"fp16 sparse", "sparse"}};
+    static const char *const names[][2] = {{"fp16", "f16"},
+                                           {"", "f16"},
+                                           {"int8", "i8"},
+                                           {"int4", "i4"},
+                                           {"lut2", "p2"},
+                                           {"lut4", "i4"},
+                                           {"lut6", "p6"},
+                                           {"6-bit LUT", "p6"},
+                                           {"4-bit LUT", "i4"},
+                                           {"mixed-bit LUT", "i4"},
+                                           {"fp16 sparse", "sparse"},
+                                           {"quantized", "p8"},
+                                           {"mixed", "f16"},
+                                           {"lut4 + int8 activations", "i4"}};
     const char *const text = validate_cell(row, "precision"), *const chip = validate_cell(row, "chip");
     /* Activations of 8 bits bring nothing before M4 (key ane.int8_rate): these engines multiply them as fp16. */
     if (strcmp(text, "lut2 + int8 activations") == 0 && chip[0] == 'M' && chip[1] >= '1' && chip[1] <= '3')

@@ -55,16 +55,22 @@ plan_ane plan_ane_fused_layers;
 /* plan_ane_other.c */
 plan_ane plan_ane_streaming;
 plan_ane plan_ane_attention;
-plan_ane plan_ane_network;
-plan_ane plan_ane_feed_forward;
-plan_ane plan_ane_chunks;
-plan_ane plan_ane_gpt2;
-plan_ane plan_ane_training;
-plan_ane plan_ane_diffusion;
-plan_ane plan_ane_diffusion_large;
 plan_ane plan_ane_stencil;
 plan_ane plan_ane_speed_up;
 plan_ane plan_ane_smallest;
 plan_ane plan_ane_wake;
+
+/* plan_ane_network.c */
+plan_ane plan_ane_network;
+plan_ane plan_ane_whisperkit;
+plan_ane plan_ane_feed_forward;
+plan_ane plan_ane_chunks;
+plan_ane plan_ane_gpt2;
+plan_ane plan_ane_phi4;
+plan_ane plan_ane_hymt;
+plan_ane plan_ane_small_decoder;
+plan_ane plan_ane_training;
+plan_ane plan_ane_diffusion;
+plan_ane plan_ane_diffusion_large;
 
 #endif

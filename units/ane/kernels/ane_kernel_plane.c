@@ -11,7 +11,7 @@
 
 enum { N, C, H, W, GROUPS, GROUP_EPS };
 enum { BATCH_EPS = 4, OP = 4 };
-enum { GROUPS_MAX = 8191 /* rows of a reduction: 13 bits */ };
+enum { ROWS_MAX = 8191 /* of a reduction: 13 bits */ };
 
 static const struct kernel_parameter groupnorm_parameters[] = {
     ANE_IMAGE_PARAMETERS,
@@ -63,18 +63,19 @@ static struct ane_view column_planes(const struct ane_planes *p, struct ane_view
 }
 
 /* Means over the rows of the planes and the channels of each group, returned to every channel: a grouped convolution with equal
- * weights. */
+ * weights, over as many pixels as there are rows, or over as many channels where a kernel has no room for these. */
 static void write_group_mean(struct ane_builder *b, const struct group_norm *g, struct ane_view rows_column, const float *bias,
                              struct ane_view result)
 {
     const struct ane_planes *p = &g->planes;
+    const bool tall = p->rows <= b->request->limits.kernel_max;
     const uint32_t in = p->c / g->groups;
     const size_t count = (size_t)p->c * in * p->rows;
     float *weight = malloc(count * sizeof *weight);
     for (size_t i = 0; weight && i < count; i++)
         weight[i] = 1; /* exact; the scale applies the share of each */
     const struct ane_conv mean = {.kernel_width = 1,
-                                  .kernel_height = p->rows,
+                                  .kernel_height = tall ? p->rows : 1,
                                   .stride_x = 1,
                                   .stride_y = 1,
                                   .groups = g->groups,
@@ -84,8 +85,26 @@ static void write_group_mean(struct ane_builder *b, const struct group_norm *g, 
                                   .plain = true};
     if (!weight)
         ane_build_fail(b, "out of memory");
-    ane_build_conv(b, &mean, column_planes(p, rows_column, p->rows), column_planes(p, result, 1));
+    struct ane_view source = column_planes(p, rows_column, tall ? p->rows : 1);
+    source.channels = tall ? p->c : p->c * p->rows;
+    ane_build_conv(b, &mean, source, column_planes(p, result, 1));
     free(weight);
+}
+
+/* A sum for each row, or one of squares, by as many channels as a reduction has rows for. */
+static void write_row_sums(struct ane_builder *b, const struct ane_planes *p, bool squares, struct ane_view x,
+                           struct ane_view sums)
+{
+    const uint32_t most = p->rows < ROWS_MAX ? ROWS_MAX / p->rows : 1;
+    for (uint32_t first = 0; first < p->c; first += most) {
+        const uint32_t count = p->c - first < most ? p->c - first : most;
+        const struct ane_view part = ane_view_channels(x, first, count);
+        const struct ane_view to = ane_view_rows(sums, first * p->rows, count * p->rows);
+        if (squares)
+            ane_build_square_sum(b, 1 / (float)x.width, 0, part, to);
+        else
+            ane_build_reduce(b, ANE_REDUCE_SUM, false, 1 / (float)x.width, 0, part, to);
+    }
 }
 
 /* Repeats the value of a channel for each of its rows. */
@@ -120,10 +139,10 @@ static void write_image(struct ane_builder *b, const struct group_norm *g, struc
     const struct ane_view centred = ane_build_between(b, x.channels, x.height, x.width);
     const struct ane_view ring = ane_build_ring(b, x.channels, x.height, x.width);
     const struct ane_view mean_of_rows = of_rows(&x, means), factor_of_rows = of_rows(&x, factors);
-    ane_build_reduce(b, ANE_REDUCE_SUM, false, 1 / (float)x.width, 0, x, sums);
+    write_row_sums(b, p, false, x, sums);
     write_group_mean(b, g, sums, NULL, means);
     ane_build_planar(b, &minus, x, &mean_of_rows, centred);
-    ane_build_square_sum(b, 1 / (float)x.width, 0, centred, sums);
+    write_row_sums(b, p, true, centred, sums);
     write_group_mean(b, g, sums, NULL, means);
     ane_build_planar(b, &shift, column_planes(p, means, 1), NULL, column_planes(p, means, 1));
     ane_build_column_rsqrt(b, means, factors);
@@ -139,10 +158,7 @@ static bool build_groupnorm(const struct ane_kernel_request *q, struct ane_kerne
     if (q->value[C] % q->value[GROUPS])
         return kernel_refuse(error, "groupnorm: c must be a multiple of groups");
     ane_build_begin(&b, q, kernel, 1, error);
-    g.planes = planes_of(&b, q->limits.kernel_max);
-    if ((uint64_t)g.planes.c * g.planes.rows > GROUPS_MAX)
-        ane_build_limit(&b, "%u rows in a reduction: a descriptor has 13 bits, at most %d",
-                        (unsigned)(g.planes.c * g.planes.rows), GROUPS_MAX);
+    g.planes = planes_of(&b, q->limits.channels_max / (uint32_t)q->value[C]);
     const struct ane_view x = ane_planes_input(&b, &g.planes, "x", -2, 2);
     ane_tensor_axis(ane_build_tensor(&b, "gamma", ANE_TENSOR_CONSTANT, NULL, 0.5, 1.5), g.planes.c, 0);
     ane_tensor_axis(ane_build_tensor(&b, "beta", ANE_TENSOR_CONSTANT, NULL, -1, 1), g.planes.c, 0);
@@ -229,7 +245,7 @@ static bool build_globalpool(const struct ane_kernel_request *q, struct ane_kern
     ane_build_begin(&b, q, kernel, 1, error);
     const struct ane_planes p = planes_of(&b, q->limits.pool_max);
     const struct ane_view x = ane_planes_input(&b, &p, "x", -1, 1), out = ane_planes_values(&b, &p, "out");
-    const uint32_t at_once = GROUPS_MAX / p.rows;
+    const uint32_t at_once = ROWS_MAX / p.rows;
     for (uint64_t first = 0, all = (uint64_t)p.n * p.c; first < all && !b.failed; first += at_once) {
         const uint32_t count = all - first < at_once ? (uint32_t)(all - first) : at_once;
         struct ane_view from = x, to = out;

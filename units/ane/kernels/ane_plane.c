@@ -1,12 +1,11 @@
 #include "units/ane/kernels/ane_plane.h"
 
-/* Lines per row: the most that fit and divide the image, without a gap after them. 0 = none. */
-static uint32_t lines_per_row(const struct ane_builder *b, uint32_t h, uint32_t w)
+/* Lines per row: the most that are no wider than `widest` and divide the image, without a gap after them. 0 = none. */
+static uint32_t lines_per_row(uint64_t widest, uint32_t h, uint32_t w)
 {
     for (uint32_t lines = h; lines > 0; lines--) {
         const uint64_t width = (uint64_t)lines * w;
-        if (h % lines == 0 && width <= b->request->limits.dimension_max &&
-            (lines == h || width * ANE_HALF_BYTES % ANE_ROW_BYTES == 0))
+        if (h % lines == 0 && width <= widest && (lines == h || width * ANE_HALF_BYTES % ANE_ROW_BYTES == 0))
             return lines;
     }
     return 0;
@@ -15,7 +14,12 @@ static uint32_t lines_per_row(const struct ane_builder *b, uint32_t h, uint32_t 
 struct ane_planes ane_planes_place(struct ane_builder *b, uint32_t n, uint32_t c, uint32_t h, uint32_t w, uint32_t rows_max)
 {
     struct ane_planes p = {.n = n, .c = c, .h = h, .w = w, .rows = 1, .width = 1};
-    const uint32_t lines = lines_per_row(b, h, w);
+    /* A row of all channels and its neighbours pass through the tile memory: rows of a quarter of it, if they are not too many.
+     */
+    const uint64_t quarter = b->request->limits.l2_bytes / 4 / ANE_HALF_BYTES / c, widest = b->request->limits.dimension_max;
+    uint32_t lines = lines_per_row(quarter < widest ? quarter : widest, h, w);
+    if (!lines || h / lines > rows_max)
+        lines = lines_per_row(widest, h, w);
     if (lines && h / lines <= rows_max) {
         p.rows = h / lines;
         p.width = lines * w;
