@@ -115,6 +115,25 @@ static bool is_named(const uint8_t *entry, const char *name)
            (length == wanted || (length == wanted + 4 && memcmp(own + wanted, ".npy", 4) == 0));
 }
 
+/* "; it has 'a', 'b'", as far as there is room. */
+static void name_entries(const uint8_t *bytes, size_t size, size_t at, unsigned entries, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (unsigned k = 0; k < entries && at <= size && size - at >= ENTRY_BYTES && used < room; k++) {
+        const unsigned own = u16(bytes + at + 28);
+        const size_t length = ENTRY_BYTES + own + u16(bytes + at + 30) + u16(bytes + at + 32);
+        if (length > size - at)
+            break;
+        const char *const name = (const char *)bytes + at + ENTRY_BYTES;
+        const int shown = (int)(own > 4 && memcmp(name + own - 4, ".npy", 4) == 0 ? own - 4 : own);
+        used += (size_t)snprintf(text + used, room - used, "%s'%.*s'", k ? ", " : "; it has ", shown < 40 ? shown : 40, name);
+        at += length;
+    }
+    for (char *c = text; *c; c++)
+        *c = (char)((unsigned char)*c < ' ' || *c == 127 ? '?' : *c);
+}
+
 static struct net_array *parse_npz(const uint8_t *bytes, size_t size, const char *name, struct orch_error *error)
 {
     size_t end = size >= END_BYTES ? size - END_BYTES : 0;
@@ -136,7 +155,10 @@ static struct net_array *parse_npz(const uint8_t *bytes, size_t size, const char
         at += length;
     }
     if (!found) {
-        orch_fail(error, ORCH_USAGE, name ? "no array '%.60s'" : "%.0sseveral arrays, and none is named", name ? name : "");
+        char others[160];
+        name_entries(bytes, size, u32(bytes + end + 16), entries, others, sizeof others);
+        orch_fail(error, ORCH_USAGE, name ? "no array '%.60s'%s" : "%.0sseveral arrays, and none is named%s", name ? name : "",
+                  others);
         return NULL;
     }
     return read_entry(bytes, size, found, error);

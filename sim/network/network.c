@@ -39,6 +39,24 @@ bool net_bind(struct net_model *model, const char *text, struct orch_error *erro
                      suggest_phrase(&s, hint, sizeof hint));
 }
 
+/* "input 'x' is [1,1,28,28]; the array has [3,3]" */
+static bool refuse_dimensions(const struct net_model *model, const struct net_value *v, const struct net_array *a,
+                              struct orch_error *error)
+{
+    char wanted[160] = "", given[160] = "";
+    size_t used = 0;
+    for (unsigned d = 0; d < v->shape.dims && used < sizeof wanted; d++) {
+        const int64_t dim = net_dim_bound(model, v->shape.dim[d]);
+        used += dim >= 0 ? (size_t)snprintf(wanted + used, sizeof wanted - used, "%s%lld", d ? "," : "", (long long)dim)
+                         : (size_t)snprintf(wanted + used, sizeof wanted - used, "%s?", d ? "," : "");
+    }
+    used = 0;
+    for (unsigned d = 0; d < a->dims && used < sizeof given; d++)
+        used += (size_t)snprintf(given + used, sizeof given - used, "%s%lld", d ? "," : "", (long long)a->shape[d]);
+    return orch_fail(error, ORCH_USAGE, "input '%.80s' has %u dimensions, not %u: it is [%s], the array [%s]", v->name, a->dims,
+                     v->shape.dims, wanted, given);
+}
+
 bool net_bind_inputs(struct net_model *model, struct net_array *const *input, struct orch_error *error)
 {
     for (size_t k = 0; k < model->graph->inputs; k++) {
@@ -47,7 +65,7 @@ bool net_bind_inputs(struct net_model *model, struct net_array *const *input, st
         if (!a)
             continue;
         if (v->shape.known && v->shape.dims != a->dims)
-            return orch_fail(error, ORCH_USAGE, "input '%.80s' has %u dimensions, not %u", v->name, a->dims, v->shape.dims);
+            return refuse_dimensions(model, v, a, error);
         for (unsigned d = 0; d < a->dims && v->shape.known; d++) {
             const int64_t dim = net_dim_bound(model, v->shape.dim[d]);
             if (dim >= 0 && dim != a->shape[d])

@@ -23,7 +23,8 @@
 
 struct network {
     struct net_model *model;
-    struct net_array **input; /* by input of the graph */
+    struct net_array **input;            /* by input of the graph */
+    struct run_network_picture *picture; /* of each image */
     size_t inputs;
     unsigned generated;
     struct net_mixed mixed;      /* with precision "mixed", after a run */
@@ -108,7 +109,9 @@ static bool open_workload(struct run *run, struct orch_error *error)
     for (size_t i = 0; ok && i < q->input_count; i++)
         ok = run_network_read_input(w->model, w->input, q->inputs[i], error);
     if (ok && q->images)
-        ok = run_network_read_images(q->images, w->model, w->input, error) &&
+        w->picture = calloc(q->images->count + 1, sizeof *w->picture);
+    if (ok && q->images)
+        ok = (w->picture || orch_no_memory(error)) && run_network_read_images(q->images, w->model, w->input, w->picture, error) &&
              (!q->images->labels || run_network_read_labels(q->images->labels, w->model, error));
     return ok && net_bind_inputs(w->model, w->input, error) && prepare(w, q, error) &&
            run_network_generate_missing(w->model, w->input, q->seed, &w->generated, error);
@@ -120,6 +123,7 @@ static void close_workload(struct run *run)
     for (size_t k = 0; w->input && k < w->inputs; k++)
         net_array_release(w->input[k]);
     free(w->input);
+    free(w->picture);
     net_model_free(w->model);
     net_mixed_free(&w->mixed);
     run_result_free(&w->operators);
@@ -219,6 +223,8 @@ static uint64_t hash(const struct run *run)
             h = checksum_add(h, w->input[k]->shape, w->input[k]->dims * sizeof w->input[k]->shape[0]);
             h = checksum_add(h, w->input[k]->data, net_array_bytes(w->input[k]));
         }
+    for (size_t k = 0; run->request->images && k < run->request->images->count; k++)
+        h = checksum_add(h, &w->picture[k].width, sizeof w->picture[k].width + sizeof w->picture[k].height);
     for (size_t k = 0; run->request->images && k < w->model->labels; k++)
         h = checksum_add(h, w->model->label[k], strlen(w->model->label[k]) + 1);
     if (run->request->images && run->request->images->boxes)
@@ -354,6 +360,8 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                                   .space = space,
                                   .model = w->model,
                                   .input = w->input,
+                                  .picture = w->picture,
+                                  .pictures = run->request->images ? run->request->images->count : 0,
                                   .sum = m,
                                   .waits = run->progress,
                                   .characteristics = characteristics,

@@ -8,6 +8,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_network_join.h"
 #include "sim/run/run_network_alone.h"
+#include "sim/run/run_network_around.h"
 #include "sim/run/run_network_kernel.h"
 #include "sim/run/run_network_memory.h"
 #include "sim/run/run_network_node.h"
@@ -342,8 +343,9 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
     const bool room = (n->memory || !n->space) && (n->kernel_list || !n->characteristics) && (n->asks || !asks) &&
                       (n->schedule || !n->overlaps);
     bool ok = (room || orch_no_memory(error)) && network_residency_open(n, &n->residency, error) && plan(n, error) &&
-              net_run(&run, output, error) && (!n->characteristics || only_requests(n) || network_kernels_finish(n, error)) &&
-              (!asks || finish_requests(n, output, error));
+              run_network_time_pictures(n, n->picture, n->pictures, error) && net_run(&run, output, error) &&
+              (!n->characteristics || only_requests(n) || network_kernels_finish(n, error)) &&
+              (!asks || finish_requests(n, output, error)) && (!n->pictures || run_network_time_classes(n, output, error));
     if (ok && n->schedule)
         ok = finish_schedule(n, error);
     else if (ok)

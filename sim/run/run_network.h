@@ -34,16 +34,19 @@ struct network_requests;
 struct network_residency;
 struct network_schedule;
 struct net_mixed;
+struct run_network_picture;
 
 struct run_network {
-    const struct run_request *request; /* how kernels are run: chip, mode, cores ... */
-    enum orch_part part;               /* the unit that is asked for */
-    bool e_core;                       /* kernels of the CPU run on an E core; of a plan's, those of the node at hand */
-    bool overlaps;                     /* units work at the same time (run_network_schedule.h) */
-    bool automatic;                    /* each node is given to the unit of a plan (run_network_plan.h) */
-    struct mem_space *space;           /* where all but cores have their buffers; CPU: NULL */
-    const struct net_model *model;     /* with its shapes */
-    struct net_array *const *input;    /* by input of the graph; one that is a constant may be NULL */
+    const struct run_request *request;         /* how kernels are run: chip, mode, cores ... */
+    enum orch_part part;                       /* the unit that is asked for */
+    bool e_core;                               /* kernels of the CPU run on an E core; of a plan's, those of the node at hand */
+    bool overlaps;                             /* units work at the same time (run_network_schedule.h) */
+    bool automatic;                            /* each node is given to the unit of a plan (run_network_plan.h) */
+    struct mem_space *space;                   /* where all but cores have their buffers; CPU: NULL */
+    const struct net_model *model;             /* with its shapes */
+    struct net_array *const *input;            /* by input of the graph; one that is a constant may be NULL */
+    const struct run_network_picture *picture; /* images among the inputs, and how many */
+    size_t pictures;
     const struct net_mixed *mixed;     /* nodes that stay in f32 where the unit is asked for f16; NULL = none */
     struct run_measure *sum;           /* the caller releases it */
     struct run_result *result;         /* gets the placement and the counters */

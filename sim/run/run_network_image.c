@@ -27,7 +27,7 @@ static net_id named_input(const struct net_model *model, const char *text, const
 }
 
 static bool read_one(const char *text, const struct image_scale *scale, const struct net_model *model, struct net_array **input,
-                     struct orch_error *error)
+                     struct run_network_picture *picture, struct orch_error *error)
 {
     const char *path;
     struct image image;
@@ -39,6 +39,9 @@ static bool read_one(const char *text, const struct image_scale *scale, const st
     if (!image_load(path, &image, error))
         return false;
     struct net_array *const made = image_input(model, &model->value[id], &image, scale, error);
+    *picture = (struct run_network_picture){.width = image.width, .height = image.height, .input = made};
+    if (made)
+        image_input_size(model, &model->value[id], made, &picture->rows, &picture->columns, &picture->colours);
     image_free(&image);
     for (size_t k = 0; made && k < model->graph->inputs; k++)
         if (model->graph->input[k] == id) {
@@ -49,7 +52,7 @@ static bool read_one(const char *text, const struct image_scale *scale, const st
 }
 
 bool run_network_read_images(const struct run_network_images *images, const struct net_model *model, struct net_array **input,
-                             struct orch_error *error)
+                             struct run_network_picture *picture, struct orch_error *error)
 {
     struct image_scale scale = {{0, 0, 0}, {1, 1, 1}};
     bool ok =
@@ -58,8 +61,11 @@ bool run_network_read_images(const struct run_network_images *images, const stru
         if (scale.std[c] == 0)
             ok = orch_fail(error, ORCH_USAGE, ORCH_OPTION("std") " %.80s: numbers are divided by it; give none that is 0",
                            images->std);
-    for (size_t k = 0; ok && k < images->count; k++)
-        ok = read_one(images->file[k], &scale, model, input, error);
+    for (size_t k = 0; ok && k < images->count; k++) {
+        ok = read_one(images->file[k], &scale, model, input, &picture[k], error);
+        for (unsigned c = 0; ok && c < 3; c++)
+            picture[k].scaled |= scale.mean[c] != 0 || scale.std[c] != 1;
+    }
     return ok;
 }
 

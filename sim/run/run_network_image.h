@@ -3,6 +3,7 @@
 #define ORCHARD_SIM_RUN_RUN_NETWORK_IMAGE_H
 
 #include "sim/network/graph/graph.h"
+#include "sim/run/run_network_around.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -16,9 +17,9 @@ struct run_network_images {
     const char *labels;     /* a file with a name of a class on each line; NULL = those that the model holds */
 };
 
-/* Puts the images into their inputs, in place of what is there. */
+/* Puts the images into their inputs, in place of what is there, and fills in a picture for each. */
 bool run_network_read_images(const struct run_network_images *images, const struct net_model *model, struct net_array **input,
-                             struct orch_error *error);
+                             struct run_network_picture *picture, struct orch_error *error);
 /* Labels of a file in place of the model's own. */
 bool run_network_read_labels(const char *path, struct net_model *model, struct orch_error *error);
 /* The best five classes of an output that has as many numbers as there are labels, as lines; "" when none has. From malloc; NULL

@@ -47,7 +47,7 @@ bool pb_next(struct pb *m, struct pb_field *field)
     if (m->at >= m->end || m->state->damage || !read_varint(m, &tag))
         return false;
     if (tag >> 3 == 0 || tag >> 3 > 536870911)
-        return damaged(m, "no protobuf field");
+        return damaged(m, "no protobuf field: the file is damaged, or no Core ML model");
     field->number = (unsigned)(tag >> 3);
     switch (tag & 7) {
     case 0: return read_varint(m, &field->number64);
@@ -63,12 +63,12 @@ bool pb_next(struct pb *m, struct pb_field *field)
         if (!read_varint(m, &length))
             return false;
         if (length > pb_size(*m))
-            return damaged(m, "a field is longer than what it is in");
+            return damaged(m, "a field is longer than what it is in: the file was cut off or damaged");
         field->is_bytes = true;
         field->body = (struct pb){m->at, m->at + length, m->state};
         m->at += length;
         return true;
-    default: return damaged(m, "no protobuf field");
+    default: return damaged(m, "no protobuf field: the file is damaged, or no Core ML model");
     }
 }
 

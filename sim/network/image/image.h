@@ -30,6 +30,9 @@ bool image_scale_parse(const char *option, const char *text, double number[3], s
  * interpolation where the image grows). NULL with an error. */
 struct net_array *image_input(const struct net_model *model, const struct net_value *input, const struct image *image,
                               const struct image_scale *scale, struct orch_error *error);
+/* Rows, columns and colours of what image_input made. */
+void image_input_size(const struct net_model *model, const struct net_value *input, const struct net_array *made, int64_t *rows,
+                      int64_t *columns, unsigned *colours);
 /* The input that an image can be given to: the only one of such a shape. NET_NONE with an error. */
 net_id image_input_find(const struct net_model *model, struct orch_error *error);
 

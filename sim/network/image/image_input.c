@@ -203,3 +203,13 @@ struct net_array *image_input(const struct net_model *model, const struct net_va
         net_array_release(a);
     return ok ? a : NULL;
 }
+
+void image_input_size(const struct net_model *model, const struct net_value *input, const struct net_array *made, int64_t *rows,
+                      int64_t *columns, unsigned *colours)
+{
+    struct layout l = {-1, 0, 1, 1};
+    (void)layout_of(model, input, &l);
+    *rows = made->shape[l.rows];
+    *columns = made->shape[l.columns];
+    *colours = l.colours;
+}

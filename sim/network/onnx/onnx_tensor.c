@@ -117,7 +117,8 @@ static bool take_external(const Onnx__TensorProto *t, const char *path, struct n
             return orch_fail(error, ORCH_USAGE, "external data with %.20s '%.40s'", key, value);
     }
     if (!path || !location || !*location || *location == '/')
-        return orch_fail(error, ORCH_USAGE, "external data must lie in the folder of the model");
+        return orch_fail(error, ORCH_USAGE, "external data '%.100s' must lie in the folder of the model",
+                         location ? location : "");
     if (length != wanted)
         return orch_fail(error, ORCH_USAGE, "%" PRIu64 " bytes of external data, not %zu", length, wanted);
     uint8_t *const bytes = malloc(wanted + 1);
@@ -157,8 +158,14 @@ struct net_array *onnx_tensor(const Onnx__TensorProto *tensor, const char *path,
         orch_fail(error, ORCH_USAGE, "%zu dimensions; at most %d are possible", tensor->n_dims, NET_DIMS_MAX);
         return NULL;
     }
-    if (!net_shape_count(type, tensor->dims, (unsigned)tensor->n_dims, &count) || !has_data(tensor, type, count)) {
-        orch_fail(error, ORCH_USAGE, "the shape does not fit the data");
+    if (!net_shape_count(type, tensor->dims, (unsigned)tensor->n_dims, &count)) {
+        orch_fail(error, ORCH_USAGE,
+                  "the shape does not fit the data: a dimension is negative, or there is more than memory can have");
+        return NULL;
+    }
+    if (!has_data(tensor, type, count)) {
+        orch_fail(error, ORCH_USAGE, "the shape does not fit the data: %lld elements of %s are more than the file has",
+                  (long long)count, net_type_name(type));
         return NULL;
     }
     struct net_array *const a = net_array_new(type, tensor->dims, (unsigned)tensor->n_dims, error);

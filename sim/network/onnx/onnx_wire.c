@@ -51,12 +51,12 @@ static bool check_field(struct wire *w, const ProtobufCFieldDescriptor *field, u
         if (!read_varint(w, at, end, &length))
             return false;
         if (length > (uint64_t)(end - *at))
-            return damaged(w, *at, "a field is longer than the file");
+            return damaged(w, *at, "a field is longer than the file: it was cut off, or is no ONNX model");
         if (nested && !check_message(w, field->descriptor, *at, *at + length, depth + 1))
             return false;
         *at += length;
         return true;
-    default: return damaged(w, *at, "no protobuf field");
+    default: return damaged(w, *at, "no protobuf field: the file is damaged, or no ONNX model");
     }
 }
 
@@ -74,7 +74,7 @@ static bool check_message(struct wire *w, const ProtobufCMessageDescriptor *mess
         if (!read_varint(w, &at, end, &tag))
             return false;
         if (tag >> 3 == 0 || tag >> 3 > 536870911)
-            return damaged(w, start, "no protobuf field");
+            return damaged(w, start, "no protobuf field: the file is damaged, or no ONNX model");
         if (++w->fields > FIELDS_MAX)
             return damaged(w, start, "too many fields");
         const ProtobufCFieldDescriptor *const field = protobuf_c_message_descriptor_get_field(message, (unsigned)(tag >> 3));

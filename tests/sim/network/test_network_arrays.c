@@ -154,7 +154,7 @@ static void test_npz(void)
         expect(write_file("two.npz", two.byte, two.size), "a", by_rows, NULL);
         expect(write_file("two.npz", two.byte, two.size), "b", by_columns, NULL);
         expect(write_file("two.npz", two.byte, two.size), "b.npy", by_columns, NULL);
-        expect(write_file("two.npz", two.byte, two.size), "c", NULL, "no array 'c'");
+        expect(write_file("two.npz", two.byte, two.size), "c", NULL, "no array 'c'; it has '");
         expect(write_file("two.npz", two.byte, two.size), NULL, NULL, "several arrays");
         expect(write_file("one.npz", one.byte, one.size), NULL, by_rows, NULL);
         free(two.byte);

@@ -339,10 +339,10 @@ static void test_tensors_that_lie(void)
 {
     static const int64_t huge[3] = {1 << 20, 1 << 20, 1 << 20}, large = INT64_C(1) << 30, three = 3, minus = -1,
                          nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
-    refuse_tensor(tensor_proto("c", 1, huge, 3, "abcd", 4), ORCH_USAGE, "does not fit the data");
-    refuse_tensor(tensor_proto("c", 1, &large, 1, "abcd", 4), ORCH_USAGE, "does not fit the data");
-    refuse_tensor(tensor_proto("c", 1, &large, 1, NULL, 0), ORCH_USAGE, "does not fit the data");
-    refuse_tensor(tensor_proto("c", 1, &minus, 1, "abcd", 4), ORCH_USAGE, "does not fit the data");
+    refuse_tensor(tensor_proto("c", 1, huge, 3, "abcd", 4), ORCH_USAGE, "negative, or there is more");
+    refuse_tensor(tensor_proto("c", 1, &large, 1, "abcd", 4), ORCH_USAGE, "elements of f32 are more than the file has");
+    refuse_tensor(tensor_proto("c", 1, &large, 1, NULL, 0), ORCH_USAGE, "elements of f32 are more than the file has");
+    refuse_tensor(tensor_proto("c", 1, &minus, 1, "abcd", 4), ORCH_USAGE, "negative, or there is more");
     refuse_tensor(tensor_proto("c", 1, &three, 1, "0123456789abcdef", 16), ORCH_USAGE, "16 bytes of data, not 12");
     refuse_tensor(tensor_proto("c", 1, nine, 9, "0123", 4), ORCH_USAGE, "9 dimensions");
     refuse_tensor(tensor_proto("c", 8, &three, 1, "0123", 4), ORCH_UNMODELLED, "string");

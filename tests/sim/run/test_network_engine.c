@@ -12,7 +12,7 @@
 
 static struct chip_db *db;
 
-enum { CHANNELS = 8, HIGH = 6, WIDE = 10 };
+enum { CHANNELS = 8, HIGH = 6, WIDE = 10, SQUARE = 8 };
 
 static struct net_node *add_node(struct net_model *model, const char *op, size_t inputs, size_t outputs, const char *name)
 {
@@ -107,6 +107,48 @@ static void write_pools(const char *path)
     net_model_free(model);
 }
 
+static net_id add_input(struct net_model *model, const char *name, const int64_t shape[4])
+{
+    const net_id id = net_value_add(model, name);
+    model->value[id].type = NET_F32;
+    model->value[id].shape = net_shape_of(shape, 4);
+    CHECK(net_graph_add_input(model->graph, id), "an input");
+    return id;
+}
+
+/* sum = normalised(x) times a number for each channel, times one for each row of all channels, plus an image for all channels. */
+static void write_repeated(const char *path)
+{
+    static const int64_t image[4] = {1, CHANNELS, SQUARE, SQUARE}, rows[4] = {1, 1, SQUARE, 1}, plane[4] = {1, 1, SQUARE, SQUARE},
+                         channels[4] = {1, CHANNELS, 1, 1}, some[1] = {CHANNELS};
+    static const double factor[CHANNELS] = {1, -2, 0.5, 3, 1.5, -1, 2, 0.25}, mean[CHANNELS] = {0.5, 0, -0.5, 1, 0, 0.25, 0, -1},
+                        variance[CHANNELS] = {1, 2, 0.5, 1, 4, 1, 3, 1};
+    struct orch_error error = {0};
+    struct net_model *const model = net_model_new("repeated");
+    const net_id x = add_input(model, "x", image), keep = add_input(model, "keep", rows), more = add_input(model, "more", plane);
+    struct net_node *const normal = add_node(model, "BatchNormalization", 5, 1, "normal");
+    struct net_node *const scaled = add_node(model, "Mul", 2, 1, "scaled"), *const kept = add_node(model, "Mul", 2, 1, "kept");
+    struct net_node *const sum = add_node(model, "Add", 2, 1, "sum");
+    const double *const statistics[4] = {variance, mean, mean, variance}; /* scale, offset, mean, variance */
+    normal->input[0] = x;
+    for (unsigned k = 0; k < 4; k++) {
+        char name[2] = {(char)('a' + k), 0};
+        normal->input[k + 1] = net_constant_add(model, name, numbers(NET_F32, some, 1, statistics[k]));
+    }
+    scaled->input[0] = normal->output[0];
+    scaled->input[1] = net_constant_add(model, "factor", numbers(NET_F32, channels, 4, factor));
+    kept->input[0] = scaled->output[0];
+    kept->input[1] = keep;
+    sum->input[0] = kept->output[0];
+    sum->input[1] = more;
+    insert(model, normal);
+    insert(model, scaled);
+    insert(model, kept);
+    insert(model, sum);
+    CHECK(net_model_add_output(model, sum->output[0]) && onnx_export(model, path, &error), "%s", error.text);
+    net_model_free(model);
+}
+
 static struct net_array *result_of(const char *model, const char *unit, const char *folder, struct outcome *o)
 {
     char path[80];
@@ -154,6 +196,11 @@ static void test_pools(void)
     check_network(write_pools, CHANNELS * 3 * 4);
 }
 
+static void test_repeated(void)
+{
+    check_network(write_repeated, CHANNELS * SQUARE * SQUARE);
+}
+
 /* Weights as palettes of four bits: a quarter of the bytes, of which products of few tokens are made. Other units have none. */
 static void test_weights_in_fewer_bytes(void)
 {
@@ -179,6 +226,7 @@ static void test_weights_in_fewer_bytes(void)
 }
 
 static const struct suite_test tests[] = {{"weights in fewer bytes", test_weights_in_fewer_bytes},
+                                          {"normalisation and arrays that repeat", test_repeated},
                                           {"windows that reach beyond one side", test_pools},
                                           {"factors of channels, halves, larger images are one request", test_one_request}};
 
