@@ -83,6 +83,16 @@ static struct access next_access(uint64_t *state)
     return a;
 }
 
+/* The same, with loads of quarters. */
+static struct access next_quarter(uint64_t *state)
+{
+    struct access a = next_access(state);
+    const uint64_t r = suite_random(state);
+    if (a.kind == MEM_ACCESS_LOAD && (r & 3))
+        a = (struct access){.port = a.port, .address = a.address + (r >> 2 & 1) * 32, .bytes = 32, .kind = a.kind};
+    return a;
+}
+
 static void compare_contents(uint32_t fill_bytes, uint32_t line_bytes)
 {
     struct machine timed = machine_open_lines(1, MEM_DIE_INTERLEAVE, fill_bytes, 0, line_bytes);
@@ -94,7 +104,7 @@ static void compare_contents(uint32_t fill_bytes, uint32_t line_bytes)
         return;
     }
     for (int i = 0; i < ACCESSES; i++) {
-        const struct access a = next_access(&state);
+        const struct access a = fill_bytes == 32 ? next_quarter(&state) : next_access(&state);
         mem_port_access(timed.port[a.port], 1000.0 * i, a.address, a.bytes, a.kind, 0);
         mem_port_warm(warmed.port[a.port], 1000.0 * i, a.address, a.bytes, a.kind);
     }
@@ -119,6 +129,7 @@ static void test_same_contents(void)
     compare_contents(128, 128);
     compare_contents(64, 128);
     compare_contents(64, 64);
+    compare_contents(32, 64);
 }
 
 static enum mem_level load(struct machine *m, double now_ns, uint64_t address, uint32_t bytes)
@@ -140,6 +151,26 @@ static void test_halves(void)
     mem_system_counters(m.system, &counted);
     CU_ASSERT_EQUAL(counted.traffic.requester[0][MEM_FLOW_FABRIC_READ], 64 + 64 + 128);
     CU_ASSERT_EQUAL(counted.traffic.requester[0][MEM_FLOW_DRAM_READ], 2 * 128);
+    mem_system_free(m.system);
+}
+
+/* With quarters, the L1 brings in no more than is asked for, and L2 halves. What comes over its port is what was asked for. */
+static void test_quarters(void)
+{
+    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 32, 0);
+    struct mem_counters counted;
+    CU_ASSERT_EQUAL(load(&m, 1000, 4096, 4), MEM_DRAM);
+    CU_ASSERT_EQUAL(load(&m, 2000, 4096 + 28, 4), MEM_L1);
+    CU_ASSERT_EQUAL(load(&m, 3000, 4096 + 32, 4), MEM_L2);
+    CU_ASSERT_EQUAL(load(&m, 4000, 4096, 64), MEM_L1);
+    CU_ASSERT_EQUAL(load(&m, 5000, 4096 + 92, 8), MEM_SLC);
+    CU_ASSERT_EQUAL(load(&m, 6000, 4096 + 64, 64), MEM_L1);
+    CU_ASSERT_EQUAL(load(&m, 7000, 8192 + 32, 64), MEM_DRAM);
+    CU_ASSERT_EQUAL(load(&m, 8000, 8192 + 32, 64), MEM_L1);
+    CU_ASSERT_EQUAL(load(&m, 9000, 8192, 4), MEM_L2);
+    CU_ASSERT_EQUAL(load(&m, 10000, 8192 + 96, 4), MEM_L2);
+    mem_system_counters(m.system, &counted);
+    CU_ASSERT_EQUAL(counted.traffic.requester[0][MEM_FLOW_FABRIC_READ], 64 + 64 + 128);
     mem_system_free(m.system);
 }
 
@@ -258,6 +289,7 @@ static void test_scatter(void)
 static const struct suite_test tests[] = {
     {"leaves the caches as simulated accesses do", test_same_contents},
     {"brings in halves of lines", test_halves},
+    {"passes quarters of lines on", test_quarters},
     {"gives halves of lines the room of halves", test_half_lines_of_l2},
     {"takes parts of lines without reading them", test_parts_of_lines},
     {"tells how far lines came, counts nothing", test_levels},

@@ -214,6 +214,14 @@ void gpu_launch_next(struct gpu_core_timing *core, unsigned slot, double now)
         t->failed = true;
 }
 
+/* Where one memory has registers, threadgroup memory and L1, the first threadgroups of a core leave its L1 the rest. What later
+ * ones give back, or an end with few of them, is not counted. */
+static bool share_pool(struct gpu_timing *t, struct gpu_core_timing *core)
+{
+    const double left = gpu_timing_pool_left(&t->params, &t->launch, (unsigned)core->groups);
+    return t->params.pool_bytes <= 0 || mem_port_share_l1(core->port, left / 1024);
+}
+
 bool gpu_timing_begin(struct gpu_timing *t, const struct gpu_timing_launch *launch, double now_ns)
 {
     const char *limit;
@@ -235,6 +243,8 @@ bool gpu_timing_begin(struct gpu_timing *t, const struct gpu_timing_launch *laun
     for (unsigned slot = 0; ok && slot < t->occupancy; slot++)
         for (unsigned i = 0; i < t->params.cores; i++)
             gpu_launch_next(&t->core[i], slot, 0);
+    for (unsigned i = 0; ok && i < t->params.cores; i++)
+        ok = share_pool(t, &t->core[i]);
     return ok && !t->failed;
 }
 

@@ -80,6 +80,9 @@ void gpu_timing_free(struct gpu_timing *timing);
  * ...). */
 unsigned gpu_timing_occupancy(const struct gpu_params *params, const struct gpu_timing_launch *launch, const char **limit);
 
+/* What so many threadgroups leave of a core's shared memory for its L1, in bytes; may be negative. */
+double gpu_timing_pool_left(const struct gpu_params *params, const struct gpu_timing_launch *launch, unsigned groups);
+
 /* Begins a launch at now_ns (after submission). Cores take threadgroups in order, one after another around the cores. */
 bool gpu_timing_begin(struct gpu_timing *timing, const struct gpu_timing_launch *launch, double now_ns);
 /* From now on `watch` sees every instruction as it issues; NULL ends the reports. Must not be called while a launch runs. */

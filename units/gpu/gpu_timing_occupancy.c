@@ -57,3 +57,9 @@ unsigned gpu_timing_occupancy(const struct gpu_params *p, const struct gpu_timin
         *limit = b.name;
     return b.groups;
 }
+
+double gpu_timing_pool_left(const struct gpu_params *p, const struct gpu_timing_launch *launch, unsigned groups)
+{
+    const double registers = halves_needed(p, launch) * 2.0 * 32 * launch->simdgroups_per_group;
+    return p->pool_bytes - groups * (registers + launch->threadgroup_memory_bytes);
+}

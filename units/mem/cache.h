@@ -52,6 +52,34 @@ static inline unsigned mem_line_grows(uint8_t from, uint8_t to)
     return mem_line_takes(to) > mem_line_takes(from);
 }
 
+/* Quarters of a line in a cache that keeps them apart, which is one without dirty and without prefetched lines: bit q the one
+ * that begins at q x 32 bytes. Its flags say which are not there in the bits of the halves and in two above. */
+#define MEM_LINE_QUARTERS   15u
+#define MEM_QUARTER_BYTES   (MEM_LINE_BYTES / 4)
+#define MEM_LINE_HIGH_SHIFT 4 /* from quarters 2 and 3 to their flags */
+
+static inline uint8_t mem_line_without_quarters(unsigned quarters)
+{
+    const unsigned lacks = ~quarters & MEM_LINE_QUARTERS;
+    return (uint8_t)((lacks & 3) << MEM_LINE_HALF_SHIFT | (lacks & 12) << MEM_LINE_HIGH_SHIFT);
+}
+
+static inline unsigned mem_line_lacks_quarters(uint8_t flags, unsigned quarters)
+{
+    return ((flags >> MEM_LINE_HALF_SHIFT & 3) | (flags >> MEM_LINE_HIGH_SHIFT & 12)) & quarters;
+}
+
+/* The halves that these quarters lie in. */
+static inline unsigned mem_halves_of(unsigned quarters)
+{
+    return ((quarters & 3) != 0) | (unsigned)((quarters & 12) != 0) << 1;
+}
+
+static inline uint32_t mem_quarters_bytes(unsigned quarters)
+{
+    return (uint32_t)__builtin_popcount(quarters) * MEM_QUARTER_BYTES;
+}
+
 static inline uint32_t mem_halves_bytes(unsigned halves)
 {
     return halves == MEM_LINE_WHOLE ? MEM_LINE_BYTES : MEM_HALF_BYTES;

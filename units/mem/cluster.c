@@ -168,10 +168,11 @@ static struct mem_reply complete(struct mem_port *port, double now_ns, uint32_t 
     return reply;
 }
 
-struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, bool *was_prefetched)
+struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, unsigned quarters, bool *was_prefetched)
 {
     struct mem_cluster *cluster = port->cluster;
-    const uint32_t set = mem_cache_set(&cluster->l2, line), bytes = mem_halves_bytes(halves);
+    const unsigned halves = mem_halves_of(quarters);
+    const uint32_t set = mem_cache_set(&cluster->l2, line), bytes = mem_quarters_bytes(quarters);
     double t = mem_pass(cluster->system, &port->l2_read, now_ns, bytes);
     t = mem_pass(cluster->system, &cluster->l2_link, t, bytes) + mem_wait(cluster->system, cluster->l2_latency_ns);
     *was_prefetched = false;

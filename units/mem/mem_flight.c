@@ -40,20 +40,20 @@ void mem_flight_clear(struct mem_flight *flight)
     flight->first = flight->count = 0;
 }
 
-/* A line may have been asked for twice, if its register was needed for another one meanwhile, or half after half. */
+/* A line may have been asked for twice, if its register was needed for another one meanwhile, or part after part. */
 static void land_first(struct mem_flight *flight, struct mem_cache *cache)
 {
     const struct mem_flight_line *const first = &flight->queue[flight->first];
     const uint64_t line = (first->key >> MEM_FLIGHT_LINE_SHIFT) - 1;
-    const unsigned halves = mem_flight_halves(first);
+    const unsigned quarters = mem_flight_quarters(first);
     const struct mem_entry entry = mem_cache_find(cache, line);
     struct mem_victim unused;
     if (entry.way) {
-        *entry.flags &= (uint8_t) ~(halves << MEM_LINE_HALF_SHIFT);
+        *entry.flags &= (uint8_t)~mem_line_without_quarters(~quarters);
         mem_cache_touch(cache, &entry);
     } else {
         const uint8_t from = (uint8_t)((first->key & 3) << MEM_LINE_FROM_SHIFT);
-        mem_cache_insert(cache, line, first->ready_ns, (uint8_t)(from | mem_line_without(halves)), &unused);
+        mem_cache_insert(cache, line, first->ready_ns, (uint8_t)(from | mem_line_without_quarters(quarters)), &unused);
     }
     flight->first = (flight->first + 1) & flight->mask;
     flight->count--;
@@ -93,10 +93,10 @@ static void note(struct mem_flight_set *set, const struct mem_flight_line *added
     set->way[oldest] = *added;
 }
 
-void mem_flight_add(struct mem_flight *flight, struct mem_cache *cache, uint64_t line, unsigned halves, double ready_ns,
+void mem_flight_add(struct mem_flight *flight, struct mem_cache *cache, uint64_t line, unsigned quarters, double ready_ns,
                     unsigned level)
 {
-    const struct mem_flight_line added = {(line + 1) << MEM_FLIGHT_LINE_SHIFT | halves << MEM_FLIGHT_HALF_SHIFT | level,
+    const struct mem_flight_line added = {(line + 1) << MEM_FLIGHT_LINE_SHIFT | quarters << MEM_FLIGHT_PART_SHIFT | level,
                                           ready_ns};
     note(&flight->set[mem_flight_set(flight, line)], &added);
     if (flight->count > flight->mask)

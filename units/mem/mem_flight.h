@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 #define MEM_FLIGHT_WAYS       4
-#define MEM_FLIGHT_LINE_SHIFT 4
-#define MEM_FLIGHT_HALF_SHIFT 2
+#define MEM_FLIGHT_LINE_SHIFT 6
+#define MEM_FLIGHT_PART_SHIFT 2
 
 /* A line's register; what it says is not cleared when the line has landed. */
 struct mem_flight_line {
-    uint64_t key; /* line + 1; below it the halves that come, and where their data come from (enum mem_level); 0 = none */
+    uint64_t key; /* line + 1; below it the quarters that come, and where their data come from (enum mem_level); 0 = none */
     double ready_ns;
 };
 
@@ -40,7 +40,7 @@ void mem_flight_release(struct mem_flight *flight);
 /* Nothing is on its way. */
 void mem_flight_clear(struct mem_flight *flight);
 /* When the full ring makes room for it, the first line lands early. */
-void mem_flight_add(struct mem_flight *flight, struct mem_cache *cache, uint64_t line, unsigned halves, double ready_ns,
+void mem_flight_add(struct mem_flight *flight, struct mem_cache *cache, uint64_t line, unsigned quarters, double ready_ns,
                     unsigned level);
 /* Gives those lines places in the cache whose data have arrived. */
 void mem_flight_land_more(struct mem_flight *flight, struct mem_cache *cache, double now_ns);
@@ -59,13 +59,13 @@ static inline uint32_t mem_flight_set(const struct mem_flight *flight, uint64_t 
     return (uint32_t)(line ^ line >> 12) & (flight->sets - 1);
 }
 
-static inline unsigned mem_flight_halves(const struct mem_flight_line *coming)
+static inline unsigned mem_flight_quarters(const struct mem_flight_line *coming)
 {
-    return coming->key >> MEM_FLIGHT_HALF_SHIFT & MEM_LINE_WHOLE;
+    return coming->key >> MEM_FLIGHT_PART_SHIFT & MEM_LINE_QUARTERS;
 }
 
-/* The line's register if these halves of it arrive after now_ns, otherwise NULL. */
-static inline const struct mem_flight_line *mem_flight_find(const struct mem_flight *flight, uint64_t line, unsigned halves,
+/* The line's register if these quarters of it arrive after now_ns, otherwise NULL. */
+static inline const struct mem_flight_line *mem_flight_find(const struct mem_flight *flight, uint64_t line, unsigned quarters,
                                                             double now_ns)
 {
     if (flight->count == 0)
@@ -73,7 +73,7 @@ static inline const struct mem_flight_line *mem_flight_find(const struct mem_fli
     const struct mem_flight_line *const way = flight->set[mem_flight_set(flight, line)].way;
     for (unsigned w = 0; w < MEM_FLIGHT_WAYS; w++)
         if (way[w].key >> MEM_FLIGHT_LINE_SHIFT == line + 1 && way[w].ready_ns > now_ns &&
-            !(halves & ~mem_flight_halves(&way[w])))
+            !(quarters & ~mem_flight_quarters(&way[w])))
             return &way[w];
     return NULL;
 }

@@ -88,11 +88,14 @@ struct mem_system {
 };
 
 /* What a miss of so many bytes from such a place in a line brings in. */
-static inline unsigned mem_port_halves(const struct mem_port *port, uint32_t offset, uint32_t bytes)
+static inline unsigned mem_port_quarters(const struct mem_port *port, uint32_t offset, uint32_t bytes)
 {
-    if (port->params.fill_bytes != MEM_HALF_BYTES)
-        return MEM_LINE_WHOLE;
-    return (offset < MEM_HALF_BYTES) | (unsigned)(offset + bytes > MEM_HALF_BYTES) << 1;
+    const uint32_t unit = port->params.fill_bytes;
+    if (unit != MEM_HALF_BYTES && unit != MEM_QUARTER_BYTES)
+        return MEM_LINE_QUARTERS;
+    const uint32_t from = offset / unit * (unit / MEM_QUARTER_BYTES);
+    const uint32_t to = ((offset + bytes - 1) / unit + 1) * (unit / MEM_QUARTER_BYTES);
+    return (1u << to) - (1u << from);
 }
 
 static inline uint32_t mem_holder_slot(uint64_t line)
@@ -151,7 +154,7 @@ static inline double mem_port_store_turn(struct mem_port *port, double now_ns, u
 }
 
 /* cluster.c. `path` is the requester's link to L2, or NULL for the L2's own prefetches. */
-struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, bool *was_prefetched);
+struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, unsigned quarters, bool *was_prefetched);
 /* Takes a line from an L1 or a store: it is present and dirty afterwards. Of one that was absent and is not written as a whole,
  * L2 knows by byte what there is, and reads the rest when that is wanted. Returns when the write was accepted. */
 double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line, bool whole);

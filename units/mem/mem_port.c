@@ -26,11 +26,11 @@ static double later(double a, double b)
 }
 
 /* Reads from the level below the port's own cache. */
-static struct mem_reply read_below(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, bool *was_prefetched)
+static struct mem_reply read_below(struct mem_port *port, double now_ns, uint64_t line, unsigned quarters, bool *was_prefetched)
 {
     *was_prefetched = false;
     if (port->cluster)
-        return mem_cluster_read(port, now_ns, line, halves, was_prefetched);
+        return mem_cluster_read(port, now_ns, line, quarters, was_prefetched);
     mem_coherence_read(port, now_ns, line);
     if (port->system->params.cluster_count > 0)
         mem_coherence_clean_l2s(port, now_ns, line);
@@ -108,41 +108,42 @@ void mem_port_expect_soon(const struct mem_port *port, uint64_t addr)
     mem_side_expect_soon(port->system, line);
 }
 
-/* A line of which some halves are in L1 has the others as well now. */
-static bool joins_half(struct mem_port *port, uint64_t line, unsigned halves)
+/* A line of which some quarters are in L1 has the others as well now. */
+static bool joins_part(struct mem_port *port, uint64_t line, unsigned quarters)
 {
-    const struct mem_entry entry = halves == MEM_LINE_WHOLE ? (struct mem_entry){0} : mem_cache_find(&port->l1, line);
+    const struct mem_entry entry = quarters == MEM_LINE_QUARTERS ? (struct mem_entry){0} : mem_cache_find(&port->l1, line);
     if (!entry.way)
         return false;
-    *entry.flags &= (uint8_t) ~(halves << MEM_LINE_HALF_SHIFT);
+    *entry.flags &= (uint8_t)~mem_line_without_quarters(~quarters);
     mem_cache_touch(&port->l1, &entry);
     return true;
 }
 
 /* A place in L1 for what was read of a line: at once, or when its data arrive. Returns when what it displaces is gone. */
-static double keep_line(struct mem_port *port, const struct missed *m, uint64_t line, unsigned halves, uint8_t flags)
+static double keep_line(struct mem_port *port, const struct missed *m, uint64_t line, unsigned quarters, uint8_t flags)
 {
     const uint8_t from = (uint8_t)((uint8_t)m->reply.level << MEM_LINE_FROM_SHIFT);
     if (port->flight.sets && !port->system->stopped)
-        mem_flight_add(&port->flight, &port->l1, line, halves, m->reply.ready_ns, m->reply.level);
-    else if (!joins_half(port, line, halves))
-        return mem_port_l1_fill(port, m->issued_ns, line, m->reply.ready_ns, (uint8_t)(flags | from | mem_line_without(halves)));
+        mem_flight_add(&port->flight, &port->l1, line, quarters, m->reply.ready_ns, m->reply.level);
+    else if (!joins_part(port, line, quarters))
+        return mem_port_l1_fill(port, m->issued_ns, line, m->reply.ready_ns,
+                                (uint8_t)(flags | from | mem_line_without_quarters(quarters)));
     return m->issued_ns;
 }
 
-static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, uint64_t pc, bool keep,
+static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, unsigned quarters, uint64_t pc, bool keep,
                            uint8_t flags)
 {
     expect_below(port, line);
     struct missed m;
     bool was_prefetched;
     m.issued_ns = mem_place(port->system, &port->misses, now_ns);
-    m.reply = read_below(port, m.issued_ns, line, halves, &was_prefetched);
+    m.reply = read_below(port, m.issued_ns, line, quarters, &was_prefetched);
     mem_hold(port->system, &port->misses, m.reply.ready_ns);
     if (was_prefetched && port->cluster)
         mem_port_count_used(port, m.reply.ready_ns, m.issued_ns + port->cluster->l2_latency_ns);
     if (keep)
-        m.reply.ready_ns = later(m.reply.ready_ns, keep_line(port, &m, line, halves, flags));
+        m.reply.ready_ns = later(m.reply.ready_ns, keep_line(port, &m, line, quarters, flags));
     if (port->prefetcher.params.streams && (keep || m.reply.level != MEM_L2 || was_prefetched))
         mem_port_prefetch(port, m.issued_ns, line, pc);
     return m;
@@ -174,7 +175,7 @@ static double fill_gathered(struct mem_port *port, double now_ns, uint64_t line)
     mem_coherence_write(port, line, false);
     if (port->params.write_through && port->cluster)
         return mem_cluster_write(port, now_ns, line, false);
-    const struct missed m = fetch(port, now_ns, line, MEM_LINE_WHOLE, 0, port->coherent_l1, MEM_LINE_DIRTY);
+    const struct missed m = fetch(port, now_ns, line, MEM_LINE_QUARTERS, 0, port->coherent_l1, MEM_LINE_DIRTY);
     if (!port->coherent_l1)
         write_below(port, m.issued_ns, line, MEM_LINE_BYTES);
     return m.issued_ns;
@@ -202,11 +203,11 @@ struct piece {
     enum mem_access_kind kind;
 };
 
-/* Absent as well when the line is there without a half that is wanted. */
+/* Absent as well when the line is there without a quarter that is wanted. */
 static inline __attribute__((always_inline)) struct mem_entry find_l1(const struct mem_port *port, const struct piece *p)
 {
     struct mem_entry entry = mem_cache_find(&port->l1, p->line);
-    if (entry.way && mem_line_lacks(*entry.flags, mem_port_halves(port, p->offset, p->bytes)))
+    if (entry.way && mem_line_lacks_quarters(*entry.flags, mem_port_quarters(port, p->offset, p->bytes)))
         entry.way = NULL;
     return entry;
 }
@@ -230,7 +231,7 @@ static struct mem_reply l1_hit(struct mem_port *port, double now_ns, const struc
     const uint8_t flags = *state;
     const double arrival = mem_cache_ready_ns(l1, entry), ready = later(now_ns + port->l1_latency_ns, arrival);
     const bool in_flight = arrival > now_ns + port->l1_latency_ns;
-    const enum mem_level level = in_flight ? (enum mem_level)(flags >> MEM_LINE_FROM_SHIFT) : MEM_L1;
+    const enum mem_level level = in_flight ? (enum mem_level)(flags >> MEM_LINE_FROM_SHIFT & 3) : MEM_L1;
     mem_cache_touch(l1, entry);
     *state = (uint8_t)((flags & ~MEM_LINE_PREFETCHED) | (store ? MEM_LINE_DIRTY : 0));
     mem_port_count(port, level);
@@ -264,7 +265,7 @@ static struct mem_reply l1_miss(struct mem_port *port, double now_ns, const stru
 {
     const bool store = p->kind != MEM_ACCESS_LOAD;
     const struct mem_flight_line *const coming =
-        store ? NULL : mem_flight_find(&port->flight, p->line, mem_port_halves(port, p->offset, p->bytes), now_ns);
+        store ? NULL : mem_flight_find(&port->flight, p->line, mem_port_quarters(port, p->offset, p->bytes), now_ns);
     const double turn_ns = coming ? mem_place(port->system, &port->misses, now_ns) : now_ns;
     if (coming && may_join(port, turn_ns, coming))
         return join(port, turn_ns, coming);
@@ -275,7 +276,7 @@ static struct mem_reply l1_miss(struct mem_port *port, double now_ns, const stru
     if (store)
         mem_coherence_write(port, p->line, false);
     const struct missed m =
-        fetch(port, now_ns, p->line, mem_port_halves(port, p->offset, p->bytes), p->pc, true, store ? MEM_LINE_DIRTY : 0);
+        fetch(port, now_ns, p->line, mem_port_quarters(port, p->offset, p->bytes), p->pc, true, store ? MEM_LINE_DIRTY : 0);
     mem_port_count(port, m.reply.level);
     return (struct mem_reply){store ? m.issued_ns : m.reply.ready_ns, m.reply.level};
 }
@@ -307,7 +308,7 @@ static struct mem_reply load_below(struct mem_port *port, double now_ns, const s
     }
     if (port->gather.held && mem_gather_take(&port->gather, p->line))
         fill_gathered(port, now_ns, p->line);
-    const struct missed m = fetch(port, now_ns, p->line, mem_port_halves(port, p->offset, p->bytes), p->pc, false, 0);
+    const struct missed m = fetch(port, now_ns, p->line, mem_port_quarters(port, p->offset, p->bytes), p->pc, false, 0);
     mem_port_count(port, m.reply.level);
     return m.reply;
 }

@@ -73,6 +73,18 @@ static bool init_port(struct mem_port *port)
            mem_prefetch_init(&port->prefetcher, &p->prefetch) && mem_gather_init(&port->gather, p->gather_lines);
 }
 
+bool mem_port_share_l1(struct mem_port *port, double kib)
+{
+    const uint32_t ways = port->params.l1.ways, least = port->params.l1.kib;
+    const uint64_t lines = (uint64_t)(kib > least ? kib : least) * 1024 / MEM_LINE_BYTES;
+    if (!port->has_l1 || port->l1.sets == lines / ways)
+        return true;
+    mem_cache_release(&port->l1);
+    port->has_l1 = mem_cache_init(&port->l1, lines, ways, false);
+    port->l1.clean_unnamed = !port->coherent_l1;
+    return port->has_l1;
+}
+
 static bool valid_place(const struct mem_system *system, const struct mem_port_params *params)
 {
     if (params->cluster == MEM_NO_CLUSTER)

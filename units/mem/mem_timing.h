@@ -136,6 +136,10 @@ void mem_port_resume(struct mem_port *port, double now_ns);
 
 /* Empties the port's own L1, which must hold nothing dirty (write_through), as a GPU does before a launch. */
 void mem_port_forget(struct mem_port *port);
+
+/* The L1 lies in a memory that others use as well: from now on it has so many KiB, or what it was opened with if that is more,
+ * and holds nothing. Only for an L1 that was told to forget. False when memory is out. */
+bool mem_port_share_l1(struct mem_port *port, double kib);
 /* Sets the clock of a cluster and its cores' L1 (DVFS); latencies in cycles and widths in bytes per cycle follow it. */
 void mem_system_set_clock(struct mem_system *system, uint32_t cluster, double clock_ghz);
 /* How many cores of a cluster are busy at the same time; until told, one. */

@@ -63,23 +63,23 @@ static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t lin
 }
 
 /* With `quick`, the page's translation is at hand, and an L1 hit ends the access. Otherwise stores under way go first. */
-static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t line, unsigned halves, bool keep, bool quick)
+static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t line, unsigned quarters, bool keep, bool quick)
 {
     struct mem_victim unused;
     enum mem_level level = MEM_L1;
     const struct mem_entry entry = keep && port->has_l1 ? mem_cache_find(&port->l1, line) : (struct mem_entry){0};
-    const unsigned lacks = entry.way ? mem_line_lacks(*entry.flags, halves) : halves;
+    const unsigned lacks = entry.way ? mem_line_lacks_quarters(*entry.flags, quarters) : quarters;
     if ((lacks || !quick) && port->gather.held && mem_gather_take(&port->gather, line))
         level = warm_l2(port, now_ns, line, 0, MEM_LINE_DIRTY, true);
     if (entry.way)
         mem_cache_touch(&port->l1, &entry);
     if (!lacks)
         return level;
-    level = farther(level, warm_l2(port, now_ns, line, halves, 0, false));
+    level = farther(level, warm_l2(port, now_ns, line, mem_halves_of(quarters), 0, false));
     if (entry.way)
-        *entry.flags &= (uint8_t) ~(lacks << MEM_LINE_HALF_SHIFT);
+        *entry.flags &= (uint8_t)~mem_line_without_quarters(~lacks);
     else if (keep && port->has_l1)
-        mem_cache_insert(&port->l1, line, now_ns, mem_line_without(halves), &unused);
+        mem_cache_insert(&port->l1, line, now_ns, mem_line_without_quarters(quarters), &unused);
     return level;
 }
 
@@ -113,7 +113,7 @@ enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr
             mem_tlb_access(&port->tlb, page);
         if (kind == MEM_ACCESS_LOAD || kind == MEM_ACCESS_FETCH)
             level = farther(level,
-                            warm_load(port, now_ns, line, mem_port_halves(port, offset, take), kind == MEM_ACCESS_LOAD, quick));
+                            warm_load(port, now_ns, line, mem_port_quarters(port, offset, take), kind == MEM_ACCESS_LOAD, quick));
         else
             level = farther(level, warm_store(port, now_ns, line, offset, take));
         at += take;

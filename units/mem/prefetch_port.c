@@ -61,7 +61,7 @@ static void fetch_near(struct mem_port *port, double now_ns, uint64_t line)
     if (mem_cache_find(&port->l1, line).way || !mem_cache_find(&port->cluster->l2, line).way)
         return;
     bool was_prefetched;
-    const struct mem_reply reply = mem_cluster_read(port, now_ns, line, MEM_LINE_WHOLE, &was_prefetched);
+    const struct mem_reply reply = mem_cluster_read(port, now_ns, line, MEM_LINE_QUARTERS, &was_prefetched);
     port->counters.prefetch_issued += !was_prefetched;
     mem_port_l1_fill(port, now_ns, line, reply.ready_ns,
                      (uint8_t)(MEM_LINE_PREFETCHED | (uint8_t)reply.level << MEM_LINE_FROM_SHIFT));

@@ -237,6 +237,8 @@ static void test_versions(void)
         char name[FRAMEWORK_NAME_SIZE];
         row_framework(&v->row[i], strstr(v->row[i].what, "mlx") != NULL, name);
         CHECK(strcmp(name, expected[i]) == 0, "%s: %s", v->row[i].id, name);
+        CHECK(strcmp(row_framework_set(&v->row[i]), i ? "mps" : "mlx") == 0, "%s: %s", v->row[i].id,
+              row_framework_set(&v->row[i]));
     }
     validation_free(v);
 }
