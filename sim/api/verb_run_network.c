@@ -1,5 +1,7 @@
 #include "sim/api/verb_run_network.h"
 
+#include "sim/run/language_model.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,11 +62,20 @@ bool verb_run_network_read(const struct api_args *args, struct verb_run_network 
     return true;
 }
 
+/* Published language models have no values: their kernels are always timed by shape. */
+static bool is_language_shape(const struct run_request *q)
+{
+    return strncmp(q->workload, LANGUAGE_ZOO, strlen(LANGUAGE_ZOO)) == 0 &&
+           (language_model_is(q->workload) || (q->language && language_model_generates(q->workload)));
+}
+
 bool verb_run_network_db(const struct api_args *args, const struct run_request *q, struct verb_run_network *n,
                          struct orch_db *runs, struct orch_db **db, struct orch_error *error)
 {
     const char *const folder = api_value(args, "cache");
-    const bool timed = (q->detail && strcmp(q->detail, "op") == 0) || (q->mode == RUN_TIMING && run_is_network(q->workload));
+    const bool timed = (q->detail && strcmp(q->detail, "op") == 0) ||
+                       (q->mode == RUN_TIMING && (run_is_network(q->workload) || language_model_is(q->workload))) ||
+                       is_language_shape(q);
     char path[4096];
     *db = timed ? runs : NULL;
     if (!folder)
@@ -72,7 +83,8 @@ bool verb_run_network_db(const struct api_args *args, const struct run_request *
     if (!timed)
         return orch_fail(
             error, ORCH_USAGE,
-            ORCH_OPTION("cache") ": of " ORCH_OPTION("detail") " op, and of networks in " ORCH_OPTION("mode") " timing");
+            ORCH_OPTION("cache") ": of " ORCH_OPTION("detail") " op, of networks and language models in " ORCH_OPTION(
+                "mode") " timing, and of model:NAME");
     if ((mkdir(folder, 0777) != 0 && errno != EEXIST) || strlen(folder) > sizeof path - 40)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("cache") " %.300s: %s", folder, strerror(errno));
     snprintf(path, sizeof path, "%s/characteristics.db", folder);

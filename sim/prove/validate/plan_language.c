@@ -9,13 +9,17 @@
 #include <strings.h>
 
 /* Tables, by how names of their rows begin. The build of discussion 4167 is that of its first rows; M4 and M3 Ultra came later,
- * and so did fused softmax. The other table is of May 2024 and does not say which build. */
+ * and so did fused softmax. The table of LLaMA 3 is of May 2024 and does not say which build. Those of two pull requests of
+ * November 2024 do not say how many cores the GPU has, nor which model "1B" is. */
 static const struct {
     const char *begin, *size, *model, *kernels, *later, *guess;
 } tables[] = {
     {"llama7b_", "", "llama-7b", "ggml@2023-11", "ggml@2024-11", NULL},
     {"llama3_", "8B", "llama-3-8b", "ggml@2024-05", NULL, "the build"},
     {"llama3_", "70B", "llama-3-70b", "ggml@2024-05", NULL, "the build"},
+    {"llama_", "13B", "llama-2-13b", "ggml@2024-11", NULL, "the number of GPU cores"},
+    {"llama_", "1B", "llama-3.2-1b", "ggml@2024-11", NULL, "the number of GPU cores, and which model of 1B it is"},
+    {"llama1b_", "", "llama-3.2-1b", "ggml@2024-11", NULL, "the number of GPU cores, and which model of 1B it is"},
 };
 
 static bool is_later(const struct validate_row *row)
@@ -50,7 +54,11 @@ bool validate_plan_language(struct validate_row *row, struct validate_program *p
     const char *const format = format_of(row);
     if (sscanf(row->what + strlen(tables[t].begin), "%2[a-z]%u", test, &tokens) != 2 || !format)
         return validate_refuse(row, "test '%.20s' in '%.20s' is not read", row->what, validate_cell(row, "precision"));
-    const bool prompt = strcmp(test, "pp") == 0;
+    enum { FEW = 8 };
+    const bool prompt = strcmp(test, "pp") == 0 && tokens > 1; /* a prompt of one token is a step */
+    if (prompt && tokens <= FEW && strcmp(tables[t].begin, "llama_") == 0)
+        return validate_refuse(row, "%u tokens together: ggml has products of 2 to %d vectors, which are not modelled", tokens,
+                               FEW);
     struct validate_launch *const l = &program->launch[program->launches++];
     *l = (struct validate_launch){
         .times = 1, .language = {.prompt = prompt ? tokens : 0, .generate = prompt ? 0 : tokens, .prompt_alone = prompt}};

@@ -88,7 +88,11 @@ static void test_language_models(void)
         "PP,M4,M4,10,gpu,llama7b_pp512,f16,7B,throughput,200,tokens/s,,,llama.cpp,measured,,,,m4_4p6e_10g\n"
         "L3,M1,M1 Max,32,gpu,llama3_tg1024,Q4_K_M,LLaMA-3 70B Q4_K_M,throughput,4,tokens/s,,,llama.cpp,measured,,,,"
         "m1_max_8p2e_32g\n"
-        "IQ,M1,M1 Max,32,gpu,llama3_tg1024,IQ2_XS,LLaMA-3 8B,throughput,4,tokens/s,,,llama.cpp,measured,,,,m1_max_8p2e_32g\n";
+        "IQ,M1,M1 Max,32,gpu,llama3_tg1024,IQ2_XS,LLaMA-3 8B,throughput,4,tokens/s,,,llama.cpp,measured,,,,m1_max_8p2e_32g\n"
+        "ONE,M1,M1 Pro,,gpu,llama_pp1,Q4_0,LLaMA 1B Q4_0,throughput,140,tokens/s,,,llama.cpp,measured,,,,\n"
+        "BIG,M1,M1 Pro,,gpu,llama_pp1,Q8_0,LLaMA 13B Q8_0,throughput,12,tokens/s,,,llama.cpp,measured,,,,\n"
+        "SMALL,M3,M3 Max,,gpu,llama1b_tg128,Q8_0,llama 1B,throughput,170,tokens/s,,,llama.cpp,measured,,,,\n"
+        "TWO,M1,M1 Pro,,gpu,llama_pp2,Q4_0,LLaMA 1B Q4_0,throughput,205,tokens/s,,,llama.cpp,measured,,,,\n";
     static const struct {
         const char *id, *workload, *precision, *kernels, *command;
         unsigned tokens;
@@ -96,6 +100,9 @@ static void test_language_models(void)
         {"TG", "model:llama-7b", "q4_0", "ggml@2023-11", " --generate 128", 128},
         {"PP", "model:llama-7b", "f16", "ggml@2024-11", " --prompt 512 --generate 0", 512},
         {"L3", "model:llama-3-70b", "q4_k", "ggml@2024-05", " --generate 1024", 1024},
+        {"ONE", "model:llama-3.2-1b", "q4_0", "ggml@2024-11", " --generate 1", 1},
+        {"BIG", "model:llama-2-13b", "q8_0", "ggml@2024-11", " --generate 1", 1},
+        {"SMALL", "model:llama-3.2-1b", "q8_0", "ggml@2024-11", " --generate 128", 128},
     };
     struct orch_error error = {0};
     struct validation *const v = validation_create();
@@ -119,6 +126,8 @@ static void test_language_models(void)
     struct validate_program p;
     struct validate_row *const unknown = (struct validate_row *)(uintptr_t)example_row(v, "IQ");
     CHECK(!validate_plan(unknown, &p) && strstr(unknown->why, "'IQ2_XS' is not read"), "%s", unknown->why);
+    struct validate_row *const two = (struct validate_row *)(uintptr_t)example_row(v, "TWO");
+    CHECK(!validate_plan(two, &p) && strstr(two->why, "products of 2 to 8 vectors"), "%s", two->why);
     validation_free(v);
 }
 
