@@ -19,6 +19,7 @@
 
 struct core_sample_shape {
     double first;               /* work that is timed from the start on */
+    double miss;                /* as how much of `first` an access that misses L1 counts: it takes the host so much longer */
     double lead;                /* before each window, at least */
     double spread;              /* leads differ by up to so much */
     double window;              /* of each window */
