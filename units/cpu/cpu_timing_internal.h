@@ -29,8 +29,9 @@ enum { CPU_REG_NONE = A64_DEP_COUNT, CPU_REG_COUNT }; /* a register that is alwa
 
 struct cpu_op {
     uint8_t uops, group, kind, bytes;
-    uint8_t hold; /* cycles a micro-operation keeps its port */
-    uint8_t base; /* base register of loads and stores */
+    uint8_t hold;     /* cycles a micro-operation keeps its port */
+    uint8_t l1_parts; /* of the L1's width that a micro-operation takes */
+    uint8_t base;     /* base register of loads and stores */
     uint8_t amx_op;
     uint8_t src[4], dst[3];
     uint16_t latency; /* for loads: what the class adds to a plain load */
@@ -84,7 +85,10 @@ void cpu_plan_settle(struct cpu_plan *plan, struct activity *into);
 /* Port use per cycle, for cycles near `now`. Later cycles are not contended. A power of two. */
 #define CPU_CALENDAR        4096
 #define CPU_CALENDAR_GROUPS 16
-enum { CPU_GROUP_MEMORY = CPU_PORT_GROUP_COUNT, CPU_GROUP_AMX, CPU_GROUP_COUNT, CPU_GROUP_NONE = 255 };
+enum { CPU_GROUP_MEMORY = CPU_PORT_GROUP_COUNT, CPU_GROUP_AMX, CPU_GROUP_L1, CPU_GROUP_COUNT, CPU_GROUP_NONE = 255 };
+/* What the L1 moves in a cycle, loads and stores together, in parts of so many bytes: a place of CPU_GROUP_L1 each. */
+#define CPU_L1_PART      8
+#define CPU_L1_PARTS_MAX 8 /* of one micro-operation */
 _Static_assert(CPU_GROUP_COUNT <= CPU_CALENDAR_GROUPS, "a byte per group and cycle");
 
 /* Stores that loads may have to wait for or take their data from, by 16-byte granule. */
@@ -164,8 +168,9 @@ struct cpu_timing {
     uint32_t l1_cycles;           /* latency of a plain load that hits */
     uint32_t mispredict_cycles, forward_cycles, store_cycles, pointer_gain; /* store_cycles: from its issue to its data */
     uint8_t capacity[CPU_CALENDAR_GROUPS];
-    uint8_t parent[CPU_CALENDAR_GROUPS];                     /* whose places the work of a group takes as well */
-    uint8_t chain[CPU_CALENDAR_GROUPS][CPU_CALENDAR_GROUPS]; /* per group: 1 for itself and those above it */
+    uint8_t parent[CPU_CALENDAR_GROUPS];                       /* whose places the work of a group takes as well */
+    uint8_t chain[CPU_CALENDAR_GROUPS][CPU_CALENDAR_GROUPS];   /* per group: 1 for itself and those above it */
+    uint8_t l1_row[CPU_L1_PARTS_MAX + 1][CPU_CALENDAR_GROUPS]; /* per number of parts: so many places of CPU_GROUP_L1 */
 
     struct cpu_board board;
     struct cpu_predict predict;
