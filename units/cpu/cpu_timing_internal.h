@@ -153,6 +153,7 @@ struct cpu_answer {
 #define CPU_LOG_MAX 128 /* accesses of a block that can be remembered */
 
 #define CPU_SKIP_LINES 128 /* no more than an L1 has sets, so that lines of a set share a place */
+#define CPU_SKIP_WAYS  4   /* lines in such a place: arrays often begin at the same set; fewer than an L1 has ways */
 
 struct cpu_memo;
 
@@ -202,8 +203,12 @@ struct cpu_timing {
     struct cpu_skip_run {
         uint64_t begin, end, pc; /* addresses; empty when equal */
         enum mem_access_kind kind;
-    } skip_run;                         /* stores side by side that wait to be made as one */
-    uint64_t skip_line[CPU_SKIP_LINES]; /* 2 (line + 1) + (written), by the line's low bits */
+    } skip_run; /* stores side by side that wait to be made as one */
+    /* By a line's low bits: lines that were touched lately, as 2 (line + 1) + (written), and which of them leaves next. */
+    struct cpu_skip_set {
+        uint64_t line[CPU_SKIP_WAYS];
+        uint32_t next;
+    } skip_set[CPU_SKIP_LINES];
 
     uint64_t instructions, blocks, remembered;
     uint64_t branches, mispredicts, activity_mispredicts;
