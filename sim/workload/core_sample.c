@@ -46,7 +46,7 @@ void core_sample_reshape(struct core_sample *s, const struct core_sample_shape *
     const double expected = s->shape.expected;
     const bool blind = s->shape.blind;
     if (s->part == CORE_SAMPLE_START)
-        s->left = fmax(1, s->left + shape->first - s->shape.first);
+        s->left = fmax(1, s->left + shape->first - s->shape.first + (s->shape.miss - shape->miss) * s->missed);
     s->shape = *shape;
     s->shape.expected = expected;
     s->shape.blind = blind;
@@ -170,8 +170,10 @@ void core_sample_timed(struct core_sample *s, unsigned kind, double work, const 
         close_kind(s, k);
     if (s->part == CORE_SAMPLE_START && s->in_window >= s->shape.window)
         close_window(s);
-    if (s->part == CORE_SAMPLE_START)
+    if (s->part == CORE_SAMPLE_START) {
+        s->missed += missed(&took);
         s->left -= s->shape.miss * missed(&took);
+    }
     advance(s, work);
 }
 

@@ -40,6 +40,7 @@ struct core_sample {
     enum core_sample_part { CORE_SAMPLE_START, CORE_SAMPLE_WINDOW, CORE_SAMPLE_GAP, CORE_SAMPLE_LEAD } part;
     double left; /* work until the part ends */
     double work, timed_work;
+    double missed;    /* accesses of the start that missed L1 */
     double in_window; /* work of the present window */
     unsigned windows;
     struct core_sample_kind {
