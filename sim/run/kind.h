@@ -35,6 +35,9 @@ struct run_buffer {
 };
 enum { RUN_BUFFERS = 12 };
 
+/* What a sample is of (run_sample.c): programs, kernels of NEON and of AMX blocks as programs, kernels in-process. */
+enum run_sample_of { RUN_SAMPLE_PROGRAM, RUN_SAMPLE_LIBRARY, RUN_SAMPLE_AMX_PROGRAM, RUN_SAMPLE_KERNEL, RUN_SAMPLES };
+
 struct run_kind {
     const char *name;         /* of the row; kept with characteristics */
     const char *program_kind; /* as the performance database groups programs: "elf", "kernel", "agx", "ane" */

@@ -263,6 +263,7 @@ static bool programs_of(const struct run *run, struct run_programs *p, const voi
     p->threads = l->request.threads;
     p->prepare = prepare;
     p->operand = operand;
+    p->sample = run->kind->part == PART_AMX ? RUN_SAMPLE_AMX_PROGRAM : RUN_SAMPLE_LIBRARY; /* AMX words may come late */
     p->may_steer = !l->request.row->operation->by_values;
     p->checksum = add_checksum;
     return true;

@@ -89,7 +89,6 @@ bool run_output_folder(const char *folder, struct orch_error *error);
 
 /* True when the run's timing may be a sample. */
 bool run_samples(const struct run *run);
-enum run_sample_of { RUN_SAMPLE_PROGRAM, RUN_SAMPLE_AMX_PROGRAM, RUN_SAMPLE_KERNEL, RUN_SAMPLES };
 /* The shape of the sample. Warm-ups are blind; `expected` is the work that a warm-up did, or 0. */
 struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample_of of, bool blind, double expected);
 /* Fills in the level of detail and tells how the time was obtained; false = out of memory. */

@@ -119,9 +119,7 @@ static bool collect_results(const struct run_programs *s, const struct program_s
 /* Of a program that has the chip to itself, a sample may be enough; a warm-up is never timed. */
 static void sample_set(const struct run_programs *s, const struct program_set *set, bool blind)
 {
-    const bool amx = s->run->kind->part == PART_AMX; /* its words may come late */
-    const struct core_sample_shape shape =
-        run_sample_shape(s->run, amx ? RUN_SAMPLE_AMX_PROGRAM : RUN_SAMPLE_PROGRAM, blind, s->expected);
+    const struct core_sample_shape shape = run_sample_shape(s->run, s->sample, blind, s->expected);
     const struct core_sample_shape with_amx = run_sample_shape(s->run, RUN_SAMPLE_AMX_PROGRAM, blind, s->expected);
     if ((blind || run_samples(s->run)) && set->count == 1)
         crew_job_sample(set->job[0], &shape, &with_amx);

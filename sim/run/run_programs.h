@@ -19,10 +19,11 @@ struct run_programs {
     double expected;       /* instructions of a copy, as a warm-up found; 0 = not known */
     unsigned thread_cores; /* that the threads of a copy may use */
     unsigned threads;      /* of one program that has all cores of the request; 0 = each core has a copy */
-    bool may_steer;        /* in mode timing, values that do not steer may be left out (core_job_steer) */
-    bool steers;           /* they are */
-    bool strayed;          /* that was not possible, a core found */
-    char missing[256];     /* a file that was asked for and is not mounted; "" = none */
+    enum run_sample_of sample;
+    bool may_steer;    /* in mode timing, values that do not steer may be left out (core_job_steer) */
+    bool steers;       /* they are */
+    bool strayed;      /* that was not possible, a core found */
+    char missing[256]; /* a file that was asked for and is not mounted; "" = none */
     /* Where the operand is that the kernel reads in this place, once it is prepared; false = there is none. NULL = nobody asks.
      */
     bool (*operand)(const struct run_programs *programs, unsigned place, uint64_t *address, uint64_t *bytes);

@@ -38,9 +38,7 @@ static double jitter(unsigned number)
 
 void core_sample_begin(struct core_sample *s, const struct core_sample_shape *shape)
 {
-    *s = (struct core_sample){.shape = *shape, .part = CORE_SAMPLE_START};
-    /* Where little would be skipped, nothing is. */
-    s->left = shape->expected > 0 && shape->expected < 2 * shape->first ? INFINITY : shape->first;
+    *s = (struct core_sample){.shape = *shape, .part = CORE_SAMPLE_START, .left = shape->first};
 }
 
 void core_sample_reshape(struct core_sample *s, const struct core_sample_shape *shape)
@@ -48,7 +46,7 @@ void core_sample_reshape(struct core_sample *s, const struct core_sample_shape *
     const double expected = s->shape.expected;
     const bool blind = s->shape.blind;
     if (s->part == CORE_SAMPLE_START)
-        s->left = fmax(1, s->left + shape->first - s->shape.first);
+        s->left = fmax(1, s->left + shape->first - s->shape.first + (s->shape.miss - shape->miss) * s->missed);
     s->shape = *shape;
     s->shape.expected = expected;
     s->shape.blind = blind;
@@ -110,6 +108,11 @@ static void close_window(struct core_sample *s)
 
 static void next_part(struct core_sample *s)
 {
+    /* Where little would be skipped, nothing is. */
+    if (s->part == CORE_SAMPLE_START && !s->shape.blind && s->shape.expected > 0 && s->shape.expected < 2 * s->work) {
+        s->left = INFINITY;
+        return;
+    }
     switch (s->part) {
     case CORE_SAMPLE_LEAD:
         s->part = CORE_SAMPLE_WINDOW;
@@ -136,6 +139,15 @@ static void advance(struct core_sample *s, double work)
         next_part(s);
 }
 
+/* Accesses that reached further than L1, and those that did so ahead of time. */
+static double missed(const struct core_reading *took)
+{
+    double count = took->memory[MEM_TIMED_PREFETCHED];
+    for (int level = MEM_L1 + 1; level < MEM_LEVEL_COUNT; level++)
+        count += took->memory[level];
+    return count;
+}
+
 void core_sample_timed(struct core_sample *s, unsigned kind, double work, const struct core_reading *before,
                        const struct core_reading *after)
 {
@@ -158,6 +170,10 @@ void core_sample_timed(struct core_sample *s, unsigned kind, double work, const 
         close_kind(s, k);
     if (s->part == CORE_SAMPLE_START && s->in_window >= s->shape.window)
         close_window(s);
+    if (s->part == CORE_SAMPLE_START) {
+        s->missed += missed(&took);
+        s->left -= s->shape.miss * missed(&took);
+    }
     advance(s, work);
 }
 

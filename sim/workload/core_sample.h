@@ -19,6 +19,7 @@
 
 struct core_sample_shape {
     double first;               /* work that is timed from the start on */
+    double miss;                /* as how much of `first` an access that misses L1 counts: it takes the host so much longer */
     double lead;                /* before each window, at least */
     double spread;              /* leads differ by up to so much */
     double window;              /* of each window */
@@ -39,6 +40,7 @@ struct core_sample {
     enum core_sample_part { CORE_SAMPLE_START, CORE_SAMPLE_WINDOW, CORE_SAMPLE_GAP, CORE_SAMPLE_LEAD } part;
     double left; /* work until the part ends */
     double work, timed_work;
+    double missed;    /* accesses of the start that missed L1 */
     double in_window; /* work of the present window */
     unsigned windows;
     struct core_sample_kind {

@@ -26,6 +26,10 @@ static void init_groups(struct cpu_timing *t)
         t->capacity[g] = (uint8_t)(t->params.port_count[g] < 255 ? t->params.port_count[g] : 255);
     t->capacity[CPU_GROUP_MEMORY] = (uint8_t)(t->params.memory_ports < 255 ? t->params.memory_ports : 255);
     t->capacity[CPU_GROUP_AMX] = (uint8_t)(t->params.amx_issue_per_cycle < 255 ? t->params.amx_issue_per_cycle : 255);
+    const double l1_parts = t->port ? mem_port_l1_width(t->port) / CPU_L1_PART : 0.0;
+    t->capacity[CPU_GROUP_L1] = (uint8_t)(l1_parts < 255.0 ? l1_parts : 255.0);
+    for (unsigned parts = 0; parts <= CPU_L1_PARTS_MAX; parts++)
+        t->l1_row[parts][CPU_GROUP_L1] = (uint8_t)parts;
     if (t->params.port_count[CPU_PORTS_INT]) {
         t->parent[CPU_PORTS_MUL] = CPU_PORTS_INT;
         t->parent[CPU_PORTS_DIV] = CPU_PORTS_INT;
@@ -151,7 +155,7 @@ static void issue(struct cpu_timing *t, struct placing *p, uint64_t not_before, 
     p->operands = later(p->dispatched, ready);
     p->issued = p->operands;
     for (unsigned u = 0; u < op->uops && op->group != CPU_GROUP_NONE; u++)
-        p->issued = later(p->issued, cpu_port_take(t, b, op->group, op->hold, p->operands));
+        p->issued = later(p->issued, cpu_port_take(t, b, op->group, op->hold, op->l1_parts, p->operands));
     if (p->issued > p->operands)
         p->why = CPU_STALL_PORTS;
 }

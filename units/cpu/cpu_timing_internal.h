@@ -29,8 +29,9 @@ enum { CPU_REG_NONE = A64_DEP_COUNT, CPU_REG_COUNT }; /* a register that is alwa
 
 struct cpu_op {
     uint8_t uops, group, kind, bytes;
-    uint8_t hold; /* cycles a micro-operation keeps its port */
-    uint8_t base; /* base register of loads and stores */
+    uint8_t hold;     /* cycles a micro-operation keeps its port */
+    uint8_t l1_parts; /* of the L1's width that a micro-operation takes */
+    uint8_t base;     /* base register of loads and stores */
     uint8_t amx_op;
     uint8_t src[4], dst[3];
     uint16_t latency; /* for loads: what the class adds to a plain load */
@@ -84,7 +85,10 @@ void cpu_plan_settle(struct cpu_plan *plan, struct activity *into);
 /* Port use per cycle, for cycles near `now`. Later cycles are not contended. A power of two. */
 #define CPU_CALENDAR        4096
 #define CPU_CALENDAR_GROUPS 16
-enum { CPU_GROUP_MEMORY = CPU_PORT_GROUP_COUNT, CPU_GROUP_AMX, CPU_GROUP_COUNT, CPU_GROUP_NONE = 255 };
+enum { CPU_GROUP_MEMORY = CPU_PORT_GROUP_COUNT, CPU_GROUP_AMX, CPU_GROUP_L1, CPU_GROUP_COUNT, CPU_GROUP_NONE = 255 };
+/* What the L1 moves in a cycle, loads and stores together, in parts of so many bytes: a place of CPU_GROUP_L1 each. */
+#define CPU_L1_PART      8
+#define CPU_L1_PARTS_MAX 8 /* of one micro-operation */
 _Static_assert(CPU_GROUP_COUNT <= CPU_CALENDAR_GROUPS, "a byte per group and cycle");
 
 /* Stores that loads may have to wait for or take their data from, by 16-byte granule. */
@@ -149,6 +153,7 @@ struct cpu_answer {
 #define CPU_LOG_MAX 128 /* accesses of a block that can be remembered */
 
 #define CPU_SKIP_LINES 128 /* no more than an L1 has sets, so that lines of a set share a place */
+#define CPU_SKIP_WAYS  4   /* lines in such a place: arrays often begin at the same set; fewer than an L1 has ways */
 
 struct cpu_memo;
 
@@ -164,8 +169,9 @@ struct cpu_timing {
     uint32_t l1_cycles;           /* latency of a plain load that hits */
     uint32_t mispredict_cycles, forward_cycles, store_cycles, pointer_gain; /* store_cycles: from its issue to its data */
     uint8_t capacity[CPU_CALENDAR_GROUPS];
-    uint8_t parent[CPU_CALENDAR_GROUPS];                     /* whose places the work of a group takes as well */
-    uint8_t chain[CPU_CALENDAR_GROUPS][CPU_CALENDAR_GROUPS]; /* per group: 1 for itself and those above it */
+    uint8_t parent[CPU_CALENDAR_GROUPS];                       /* whose places the work of a group takes as well */
+    uint8_t chain[CPU_CALENDAR_GROUPS][CPU_CALENDAR_GROUPS];   /* per group: 1 for itself and those above it */
+    uint8_t l1_row[CPU_L1_PARTS_MAX + 1][CPU_CALENDAR_GROUPS]; /* per number of parts: so many places of CPU_GROUP_L1 */
 
     struct cpu_board board;
     struct cpu_predict predict;
@@ -197,8 +203,12 @@ struct cpu_timing {
     struct cpu_skip_run {
         uint64_t begin, end, pc; /* addresses; empty when equal */
         enum mem_access_kind kind;
-    } skip_run;                         /* stores side by side that wait to be made as one */
-    uint64_t skip_line[CPU_SKIP_LINES]; /* 2 (line + 1) + (written), by the line's low bits */
+    } skip_run; /* stores side by side that wait to be made as one */
+    /* By a line's low bits: lines that were touched lately, as 2 (line + 1) + (written), and which of them leaves next. */
+    struct cpu_skip_set {
+        uint64_t line[CPU_SKIP_WAYS];
+        uint32_t next;
+    } skip_set[CPU_SKIP_LINES];
 
     uint64_t instructions, blocks, remembered;
     uint64_t branches, mispredicts, activity_mispredicts;

@@ -46,6 +46,17 @@ static unsigned hold_of(const struct cpu_timing *t, const struct cpu_class_param
     return need > hold ? need : hold;
 }
 
+/* Loads and stores share the width of the L1. Those that keep their ports longer, because it is less wide, take a share of it. */
+static uint8_t l1_parts_of(const struct cpu_timing *t, const struct cpu_op *op)
+{
+    if (!(op->kind & (CPU_OP_LOAD | CPU_OP_STORE)) || op->uops == 0 || t->capacity[CPU_GROUP_L1] == 0)
+        return 0;
+    const unsigned cycles = op->uops * op->hold, each = (op->bytes + cycles - 1u) / cycles;
+    const unsigned parts = (each + CPU_L1_PART - 1) / CPU_L1_PART;
+    const unsigned most = t->capacity[CPU_GROUP_L1] < CPU_L1_PARTS_MAX ? t->capacity[CPU_GROUP_L1] : CPU_L1_PARTS_MAX;
+    return (uint8_t)(parts < most ? parts : most);
+}
+
 static void copy_registers(uint8_t *to, unsigned to_count, const uint8_t *from, unsigned from_count)
 {
     for (unsigned i = 0; i < to_count; i++)
@@ -63,6 +74,7 @@ static void make_op(const struct cpu_timing *t, const struct a64_insn *insn, uin
     if (op->kind & CPU_OP_AMX)
         op->group = CPU_GROUP_AMX;
     op->hold = (uint8_t)hold_of(t, c, op);
+    op->l1_parts = l1_parts_of(t, op);
     op->base = op->kind & (CPU_OP_LOAD | CPU_OP_STORE) ? insn->rn : (uint8_t)CPU_REG_NONE;
     op->amx_op = (uint8_t)insn->imm;
     op->pc_offset = 4 * index;

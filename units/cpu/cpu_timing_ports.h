@@ -16,13 +16,23 @@ static inline cpu_row cpu_row_of(const uint8_t counts[CPU_CALENDAR_GROUPS])
     return row;
 }
 
-/* Whether any of the groups has no place left. groups: 1 for each of them. */
-static inline bool cpu_row_full(cpu_row row, cpu_row capacity, cpu_row groups)
+static inline bool cpu_row_any(cpu_row row)
 {
-    const cpu_row full = (cpu_row)(row >= capacity) & groups;
     uint64_t half[2];
-    __builtin_memcpy(half, &full, sizeof half);
+    __builtin_memcpy(half, &row, sizeof half);
     return (half[0] | half[1]) != 0;
+}
+
+/* Whether any group lacks the places that are needed of it. */
+static inline bool cpu_row_lacks(cpu_row row, cpu_row capacity, cpu_row need)
+{
+    return cpu_row_any((cpu_row)(row + need > capacity));
+}
+
+/* Whether any group of which places were needed has none left. */
+static inline bool cpu_row_full(cpu_row row, cpu_row capacity, cpu_row need)
+{
+    return cpu_row_any((cpu_row)(row >= capacity) & need);
 }
 
 static inline bool cpu_group_full(const struct cpu_timing *t, unsigned group, uint64_t cycle)
@@ -50,27 +60,30 @@ static inline void cpu_group_open_later(const struct cpu_timing *t, struct cpu_b
     b->open[group] = at;
 }
 
-/* Takes a place of a group and of its parents in the first cycle from `from` on that has one, and returns that cycle. */
+/* Takes a place of a group and of its parents, and so many parts of the L1's width, in the first cycle from `from` on that has
+ * them, and returns that cycle. */
 static inline uint64_t cpu_port_take(const struct cpu_timing *t, struct cpu_board *b, unsigned group, unsigned hold,
-                                     uint64_t from)
+                                     unsigned l1_parts, uint64_t from)
 {
-    const cpu_row capacity = cpu_row_of(t->capacity), chain = cpu_row_of(t->chain[group]);
+    const cpu_row capacity = cpu_row_of(t->capacity), need = cpu_row_of(t->chain[group]) + cpu_row_of(t->l1_row[l1_parts]);
     const uint64_t horizon = b->now + CPU_CALENDAR - hold;
-    uint64_t c = from;
+    uint64_t c = l1_parts && b->open[CPU_GROUP_L1] > from ? b->open[CPU_GROUP_L1] : from;
     for (unsigned g = group; g != CPU_GROUP_NONE; g = t->parent[g])
         c = b->open[g] > c ? b->open[g] : c;
     while (c <= horizon &&
-           (cpu_row_full(cpu_row_of(b->calendar[c % CPU_CALENDAR]), capacity, chain) || !cpu_group_holds(t, group, hold, c)))
+           (cpu_row_lacks(cpu_row_of(b->calendar[c % CPU_CALENDAR]), capacity, need) || !cpu_group_holds(t, group, hold, c)))
         c++;
     if (c > horizon)
         return c;
     b->calendar_far = c + hold > b->calendar_far ? c + hold : b->calendar_far;
     for (unsigned i = 1; i < hold; i++)
         b->calendar[(c + i) % CPU_CALENDAR][group]++;
-    const cpu_row taken = cpu_row_of(b->calendar[c % CPU_CALENDAR]) + chain;
+    const cpu_row taken = cpu_row_of(b->calendar[c % CPU_CALENDAR]) + need;
     __builtin_memcpy(b->calendar[c % CPU_CALENDAR], &taken, sizeof taken);
-    if (!cpu_row_full(taken, capacity, chain))
+    if (!cpu_row_full(taken, capacity, need))
         return c;
+    if (l1_parts)
+        cpu_group_open_later(t, b, CPU_GROUP_L1, c);
     for (unsigned g = group; g != CPU_GROUP_NONE; g = t->parent[g])
         cpu_group_open_later(t, b, g, c);
     return c;

@@ -7,9 +7,16 @@
 
 #include <string.h>
 
-static inline uint64_t *skip_slot(struct cpu_timing *t, uint64_t line)
+/* Notes that a line is in L1, and whether stores may hit it. */
+static void note_line(struct cpu_timing *t, uint64_t line, bool stores)
 {
-    return &t->skip_line[line % CPU_SKIP_LINES];
+    struct cpu_skip_set *const s = &t->skip_set[line % CPU_SKIP_LINES];
+    uint32_t way = s->next;
+    for (uint32_t i = 0; i < CPU_SKIP_WAYS; i++)
+        if (s->line[i] >> 1 == line + 1)
+            way = i;
+    s->line[way] = (line + 1) << 1 | stores;
+    s->next = way == s->next ? (way + 1) % CPU_SKIP_WAYS : s->next;
 }
 
 static void reach(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
@@ -22,7 +29,7 @@ static void reach(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t b
         there = mem_port_l1_has(t->port, addr, stores);
     }
     if (there)
-        *skip_slot(t, line) = (line + 1) << 1 | stores;
+        note_line(t, line, stores);
 }
 
 static void make_run(struct cpu_timing *t, double now_ns)
@@ -63,14 +70,23 @@ static void touch_anew(struct cpu_timing *t, double now_ns, uint64_t addr, uint3
     reach(t, now_ns, addr, bytes, kind, pc);
 }
 
-/* The line that was touched last of those that share its place in L1 is there: the access counts as a hit and leaves everything
- * as it is. */
+static inline bool is_noted(const struct cpu_timing *t, uint64_t line, bool stores)
+{
+    const struct cpu_skip_set *const s = &t->skip_set[line % CPU_SKIP_LINES];
+    for (uint32_t i = 0; i < CPU_SKIP_WAYS; i++)
+        if (s->line[i] >> 1 == line + 1)
+            return (s->line[i] & 1) >= stores;
+    return false;
+}
+
+/* Those of the lines that share a place in L1 that were touched lately are there: the access counts as a hit and leaves
+ * everything as it is. In which order so few of them are used again is not told to L1. */
 static inline void touch(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind,
                          uint64_t pc)
 {
     const bool stores = kind != MEM_ACCESS_LOAD;
-    const uint64_t line = addr >> MEM_LINE_SHIFT, last = (addr + bytes - 1) >> MEM_LINE_SHIFT, entry = *skip_slot(t, line);
-    if (__builtin_expect(line == last && entry >> 1 == line + 1 && (entry & 1) >= stores, 1))
+    const uint64_t line = addr >> MEM_LINE_SHIFT, last = (addr + bytes - 1) >> MEM_LINE_SHIFT;
+    if (__builtin_expect(line == last && is_noted(t, line, stores), 1))
         mem_port_count_l1_hit(t->port, bytes, stores);
     else
         touch_anew(t, now_ns, addr, bytes, kind, pc);
@@ -103,7 +119,7 @@ void cpu_timing_skip(struct cpu_timing *t)
     const struct cpu_trace *const trace = t->trace;
     if (!trace)
         return;
-    memset(t->skip_line, 0, sizeof t->skip_line);
+    memset(t->skip_set, 0, sizeof t->skip_set);
     if (t->port)
         mem_port_stop(t->port, true);
     while (t->trace_block < trace->blocks) {

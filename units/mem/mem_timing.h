@@ -191,8 +191,9 @@ void mem_port_counters(const struct mem_port *port, struct mem_counters *out);
 void mem_system_counters(const struct mem_system *system, struct mem_counters *out);
 
 /* Counts that depend on when data arrive, and are therefore not right while time stands still. The first MEM_LEVEL_COUNT are the
- * hits by level. */
-#define MEM_TIMED_COUNTS (2 * MEM_LEVEL_COUNT + 4)
+ * hits by level; one tells how many lines were used that had been fetched ahead. */
+#define MEM_TIMED_COUNTS     (2 * MEM_LEVEL_COUNT + 4)
+#define MEM_TIMED_PREFETCHED (2 * MEM_LEVEL_COUNT)
 void mem_timed_counts_get(const struct mem_counters *counters, double counts[MEM_TIMED_COUNTS]);
 void mem_timed_counts_set(struct mem_counters *counters, const double counts[MEM_TIMED_COUNTS]);
 

@@ -403,33 +403,9 @@ static bool plan_pointer_chain(struct validate_row *row, struct validate_program
     return build(row, program, &load, true, 1);
 }
 
-/* Other rows of clpeak stand in the table of CPU and memory under the names that their recognisers know. */
-static bool plan_clpeak(struct validate_row *row, struct validate_program *program)
-{
-    static const struct {
-        const char *what, *shape, *name;
-    } rows[] = {
-        {"clpeak_cpu_atomics", "uncontended ST", "atomic add uncontended"},
-        {"clpeak_cpu_atomics", "contended MT", "atomic add contended, all cores"},
-        {"clpeak_cpu_branch_mispredict", "predicted", "branch, sorted data"},
-        {"clpeak_cpu_branch_mispredict", "random", "branch, random data"},
-        {"clpeak_cpu_branch_mispredict", "penalty", "branch mispredict penalty"},
-        {"clpeak_cpu_store_forward", "st->ld ST", "store-to-load forward"},
-    };
-    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
-        if (strcmp(row->what, rows[i].what) == 0 && strcmp(row->shape, rows[i].shape) == 0) {
-            struct validate_row named = *row;
-            named.what = rows[i].name;
-            const bool ok = validate_plan_memory(&named, program);
-            memcpy(row->why, named.why, sizeof row->why);
-            return ok;
-        }
-    return false;
-}
-
 bool validate_plan_cpu(struct validate_row *row, struct validate_program *program)
 {
-    if (plan_clpeak(row, program) || row->why[0])
+    if (validate_plan_clpeak(row, program) || row->why[0])
         return !row->why[0];
     program->core = strncmp(row->chip, "E (", 3) == 0 ? VALIDATE_E_CORE : VALIDATE_P_CORE;
     if (plan_peak(row, program) || row->why[0])

@@ -295,12 +295,13 @@ struct stream_row {
 };
 
 /* L1: clpeak (src/cpu/bandwidth.cpp) reads half of a P core's, which is all of an E core's, and writes a quarter, which fits
- * both. DRAM: the arrays of all threads together exceed the caches, and lines that one sweep leaves dirty are written back during
- * the next, as in a long run. A single thread starts with empty caches. */
+ * both; it copies one half of that quarter to the other. DRAM: the arrays of all threads together exceed the caches, and lines
+ * that one sweep leaves dirty are written back during the next, as in a long run. A single thread starts with empty caches. */
 static const struct stream_row streams[] = {
-    {"L1 read ", STREAM_READ, 64 * KIB, 32, true},  {"L1 write ", STREAM_WRITE, 32 * KIB, 64, true},
-    {"L2 read ", STREAM_READ, 2 * MIB, 2, true},    {"DRAM read ", STREAM_READ, 8 * MIB, 1, false},
-    {"DRAM copy ", STREAM_COPY, 8 * MIB, 1, false}, {"DRAM triad ", STREAM_TRIAD, 8 * MIB, 1, false},
+    {"L1 read ", STREAM_READ, 64 * KIB, 32, true},    {"L1 write ", STREAM_WRITE, 32 * KIB, 64, true},
+    {"L1 copy ", STREAM_COPY, 16 * KIB, 128, true},   {"L2 read ", STREAM_READ, 2 * MIB, 2, true},
+    {"DRAM read ", STREAM_READ, 8 * MIB, 1, false},   {"DRAM copy ", STREAM_COPY, 8 * MIB, 1, false},
+    {"DRAM triad ", STREAM_TRIAD, 8 * MIB, 1, false},
 };
 
 static bool plan_stream_row(struct validate_row *row, struct validate_program *program)

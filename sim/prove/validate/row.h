@@ -60,6 +60,7 @@ bool validate_plan_amx_loop(struct validate_row *row, struct validate_program *p
 bool validate_plan_amx_memory(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gemm(struct validate_row *row, struct validate_program *program);
 bool validate_plan_cpu(struct validate_row *row, struct validate_program *program);
+bool validate_plan_clpeak(struct validate_row *row, struct validate_program *program); /* called by validate_plan_cpu */
 bool validate_plan_memory(struct validate_row *row, struct validate_program *program);
 /* Rows of sizes, which the program looks for. */
 bool validate_is_capacity(const struct validate_row *row);

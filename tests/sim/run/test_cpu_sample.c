@@ -82,6 +82,40 @@ static void test_short_runs_are_timed_whole(void)
     CU_ASSERT_DOUBLE_EQUAL(clock_ns, true_ns, 1e-6);
 }
 
+/* Work from the start on until the first gap, where each piece of 100 has a line that was fetched ahead and two accesses beyond
+ * L1. From `reshaped` on, misses count no longer. */
+static double timed_first(double miss, double expected, double reshaped)
+{
+    struct core_sample_shape shape = {
+        .first = 10000, .miss = miss, .lead = 200, .window = 500, .gap_least = 4000, .gap_most = 20000, .expected = expected};
+    struct core_sample s;
+    core_sample_begin(&s, &shape);
+    shape.miss = 0;
+    for (struct core_reading before = {0}; s.part == CORE_SAMPLE_START && s.work < 1e6;) {
+        struct core_reading after = before;
+        after.ns += 100;
+        after.memory[MEM_L1] += 50;
+        after.memory[MEM_L2]++;
+        after.memory[MEM_DRAM]++;
+        after.memory[MEM_TIMED_PREFETCHED]++;
+        core_sample_timed(&s, 0, 100, &before, &after);
+        before = after;
+        if (s.work == reshaped)
+            core_sample_reshape(&s, &shape);
+    }
+    return s.work;
+}
+
+static void test_misses_shorten_the_start(void)
+{
+    CU_ASSERT_EQUAL(timed_first(0, 0, 0), 10000);
+    CU_ASSERT_EQUAL(timed_first(300, 0, 0), 1000);
+    CU_ASSERT_EQUAL(timed_first(300, 2500, 0), 1000);
+    CU_ASSERT_EQUAL(timed_first(300, 1500, 0), 1e6); /* little would be skipped */
+    CU_ASSERT_EQUAL(timed_first(0, 15000, 0), 1e6);
+    CU_ASSERT_EQUAL(timed_first(300, 0, 500), 10000);
+}
+
 /* ---- runs ---- */
 
 struct sampled_case {
@@ -273,6 +307,7 @@ static void test_auto_times_what_is_quick(void)
 static const struct suite_test tests[] = {
     {"skipped work goes at the pace of the windows beside it, each kind at its own", test_paces},
     {"short runs are timed whole", test_short_runs_are_timed_whole},
+    {"accesses that miss L1 shorten what is timed from the start on", test_misses_shorten_the_start},
     {"sampled runs are as long as whole ones, and count and compute the same", test_sampled_against_instr},
     {"host threads change nothing", test_threads_change_nothing},
     {"everything is timed where a sample cannot stand for it", test_everything_is_timed},

@@ -36,7 +36,9 @@ void NAME(neon_gemv)(const struct gemv *g, uint64_t first, uint64_t end, uint64_
                 for (int i = 0; i < ROWS; i++)
                     sum[i][k] = vfmaq_f32(sum[i][k], load4(a[i] + j + 4 * k), x);
             }
-        for (int k = 0; j < g->n; j += 4, k++) {
+        for (int k = 0; k < 4; k++, j += 4) { /* sums that are told by constants stay in registers */
+            if (j >= g->n)
+                break;
             const int64_t used = least(4, g->n - j);
             const float32x4_t x = load_part(g->x + j, used);
             for (int i = 0; i < ROWS; i++)
