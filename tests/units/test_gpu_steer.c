@@ -129,6 +129,64 @@ static void test_pieces(void)
     mem_space_free(space);
 }
 
+/* Two threadgroups that go different ways by turns, one beside the other, leave the records of groups alone, and the first one
+ * counts for both. */
+static void test_beside(void)
+{
+    static const char text[] = "mov_imm r0l, 0\nget_sr r1, sr52\nget_sr r2, sr0\nmov_imm r3, 32, 0b0\nimadd r4, r2, r3, r1\n"
+                               "device_load 0, i32, x, r5, u0_u1, r4, unsigned\nwait 0\nif_icmp r0l, ult, r2, 1, 1\n"
+                               "device_load 0, i32, x, r6, u0_u1, r1, unsigned\nwait 0\npop_exec r0l, 1\nstop\n";
+    enum { GROUPS = 2, PIECE = 3, MOST = 32 };
+    struct mem_space *space = mem_space_create(1 << 20);
+    const uint64_t address = mem_space_alloc(space, 4 * GROUPS * GPU_LANES, MEM_PAGE_BYTES);
+    uint16_t uniforms[AGX_UNIFORM_HALVES] = {0};
+    uint64_t alone[MOST] = {0}, together[MOST] = {0}, none[MOST] = {0};
+    struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
+    struct gpu_program *program = gpu_example_program(text, GPU_G13, &fault);
+    memcpy(uniforms, &address, sizeof address);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(program);
+    const uint32_t count = gpu_program_count(program);
+    CU_ASSERT_FATAL(count <= MOST);
+    const struct gpu_launch launch = {.program = program,
+                                      .uniforms = uniforms,
+                                      .grid_threads = {GROUPS * GPU_LANES, 1, 1},
+                                      .group_threads = {GPU_LANES, 1, 1},
+                                      .space = space};
+    struct gpu_group *group[GROUPS];
+    struct gpu_trace trace[GROUPS];
+    group[0] = gpu_group_create(&launch, &(struct gpu_checks){.steer = true});
+    group[1] = gpu_group_create_beside(group[0]);
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        gpu_trace_init(&trace[i]);
+        gpu_group_start(group[i], (const uint32_t[3]){i}, 0);
+    }
+    bool more = true;
+    for (unsigned turn = 0; more && turn < count; turn++) {
+        more = false;
+        for (unsigned i = 0; i < GROUPS; i++)
+            more = gpu_group_run(group[i], 0, PIECE, &trace[i], &fault) == GPU_STEP_LIMIT || more;
+    }
+    CHECK(!more && fault.kind == UNIT_FAULT_NONE, "%s", fault.text);
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        struct recorded own;
+        CHECK(record(&own, &launch, true, (const uint32_t[3]){i}) && same_trace(&trace[i], &own.trace[0]), "group %u", i);
+        gpu_group_issue_counts(own.group, alone);
+        CHECK(gpu_group_counts(group[i]).instructions == gpu_group_counts(own.group).instructions, "group %u", i);
+        release(&own);
+    }
+    CHECK(trace[0].lines_written > trace[1].lines_written && trace[1].lines_written > 0, "they go one way");
+    gpu_group_issue_counts(group[0], together);
+    CHECK(memcmp(together, alone, sizeof alone) == 0, "other counts");
+    gpu_group_issue_counts(group[1], none);
+    CHECK(none[0] == 0, "counted twice");
+    for (unsigned i = GROUPS; i-- > 0;) {
+        gpu_trace_release(&trace[i]);
+        gpu_group_free(group[i]);
+    }
+    gpu_program_free(program);
+    mem_space_free(space);
+}
+
 /* ---- random programs ---- */
 
 enum { THREADS = 64, WORDS = 256, TEXT_BYTES = 16384 };
@@ -303,6 +361,7 @@ static const struct suite_test tests[] = {
     {"only what decides on the way and on addresses steers", test_choice},
     {"faults are the same with and without values", test_faults},
     {"an access that is not recorded is not taken for an earlier one", test_pieces},
+    {"groups beside one another leave the records of groups alone", test_beside},
     {"random programs leave the same record with and without values", test_random},
 };
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #define POISON_BYTE 0xa5
-enum { MEMORY_SLACK = 64 /* vector loads may read past the last byte */ };
 
 /* --- faults --- */
 
@@ -39,99 +38,6 @@ const struct gpu_op *gpu_fault_device(struct gpu_simdgroup *group, const struct 
     return gpu_fault(group, op, unmapped ? UNIT_FAULT_UNMAPPED : UNIT_FAULT_PERMISSION, bad,
                      "lane %u of simdgroup %u %s 0x%llx, which %s", lane, group->number, prot & MEM_WRITE ? "writes" : "reads",
                      (unsigned long long)bad, unmapped ? "is not mapped" : "does not allow it");
-}
-
-/* --- creation --- */
-
-static uint32_t threads_of(const uint32_t size[3])
-{
-    const uint64_t threads = (uint64_t)size[0] * size[1];
-    return threads > UINT32_MAX || threads * size[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)(threads * size[2]);
-}
-
-/* Distance between the registers of two simdgroups: an odd number of cache lines, so that their first registers do not share sets
- * of the host's caches. */
-size_t gpu_register_stride(const struct gpu_group *group)
-{
-    return (size_t)group->words * GPU_WORD_BYTES + 64;
-}
-
-static void *aligned_zero(size_t bytes)
-{
-    const size_t room = (bytes + 63) & ~(size_t)63;
-    void *memory = aligned_alloc(64, room ? room : 64);
-    if (memory)
-        memset(memory, 0, room);
-    return memory;
-}
-
-static bool allocate(struct gpu_group *group)
-{
-    const struct gpu_launch *launch = &group->launch;
-    const uint32_t halves = launch->register_halves ? launch->register_halves : AGX_HALVES;
-    group->words = halves < 4 ? 2 : (halves + 1) / 2;
-    group->memory_bytes = launch->threadgroup_memory_bytes;
-    group->stack_words = (launch->stack_bytes_per_thread + 3) / 4;
-    group->op = calloc((size_t)group->program->count + 1, sizeof *group->op);
-    group->entered = calloc((size_t)group->program->count + 1, sizeof *group->entered);
-    group->tally = calloc((size_t)group->program->count + 1, sizeof *group->tally);
-    group->lane_position = aligned_zero(3 * sizeof *group->lane_position);
-    group->registers = aligned_zero(gpu_register_stride(group) * group->simdgroups_room);
-    group->memory = aligned_zero((size_t)group->memory_bytes + MEMORY_SLACK);
-    group->stack = aligned_zero((size_t)group->stack_words * GPU_WORD_BYTES * group->simdgroups_room);
-    if (group->checks.sanitize)
-        group->sanitizer = gpu_sanitizer_create(group);
-    return group->op && group->entered && group->tally && group->lane_position && group->registers && group->memory &&
-           group->stack && (!group->checks.sanitize || group->sanitizer);
-}
-
-static struct gpu_group *create(const struct gpu_launch *launch, const struct gpu_checks *checks, uint16_t *preamble_uniforms,
-                                const struct gpu_vector_set *vectors)
-{
-    const uint32_t threads = threads_of(launch->group_threads);
-    if (threads == 0 || threads > GPU_SIMDGROUPS_MAX * GPU_LANES || launch->register_halves > AGX_HALVES)
-        return NULL;
-    struct gpu_group *group = aligned_zero(sizeof *group);
-    if (!group)
-        return NULL;
-    group->launch = *launch;
-    group->checks = checks ? *checks : (struct gpu_checks){0};
-    group->program = launch->program;
-    group->simdgroups_room = (threads + GPU_LANES - 1) / GPU_LANES;
-    group->preamble_uniforms = preamble_uniforms;
-    group->vectors = vectors;
-    if (!allocate(group)) {
-        gpu_group_free(group);
-        return NULL;
-    }
-    gpu_bind(group, launch->uniforms);
-    return group;
-}
-
-struct gpu_group *gpu_group_create(const struct gpu_launch *launch, const struct gpu_checks *checks)
-{
-    return create(launch, checks, NULL, checks && checks->reference ? NULL : gpu_vector_best());
-}
-
-struct gpu_group *gpu_group_create_named(const struct gpu_launch *launch, const struct gpu_checks *checks, const char *vectors)
-{
-    const struct gpu_vector_set *set = gpu_vector_named(vectors);
-    return set ? create(launch, checks, NULL, set) : NULL;
-}
-
-void gpu_group_free(struct gpu_group *group)
-{
-    if (!group)
-        return;
-    gpu_sanitizer_free(group->sanitizer);
-    free(group->op);
-    free(group->entered);
-    free(group->tally);
-    free(group->lane_position);
-    free(group->registers);
-    free(group->memory);
-    free(group->stack);
-    free(group);
 }
 
 /* --- threadgroups --- */
@@ -179,7 +85,7 @@ void gpu_number_lanes(struct gpu_group *group)
     uint32_t at[3] = {0};
     if (memcmp(group->numbered, group->size, sizeof group->size) == 0)
         return;
-    const uint32_t threads = threads_of(group->size);
+    const uint32_t threads = gpu_threads_of(group->size);
     memcpy(group->numbered, group->size, sizeof group->size);
     for (uint32_t i = 0; i < threads; i++) {
         for (unsigned axis = 0; axis < 3; axis++)
@@ -196,7 +102,7 @@ void gpu_number_lanes(struct gpu_group *group)
 
 static void start(struct gpu_group *group)
 {
-    const uint32_t threads = threads_of(group->size);
+    const uint32_t threads = gpu_threads_of(group->size);
     gpu_number_lanes(group);
     group->simdgroups = (threads + GPU_LANES - 1) / GPU_LANES;
     group->arrived = group->stopped = group->barrier_openings = 0;
@@ -405,7 +311,7 @@ bool gpu_preamble_run(const struct gpu_program *preamble, struct mem_space *spac
     const struct gpu_launch launch = {
         .program = preamble, .uniforms = uniforms, .grid_threads = {1, 1, 1}, .group_threads = {1, 1, 1}, .space = space};
     const struct gpu_checks checks = {.instruction_limit = 1U << 20}; /* preambles are straight code by nature */
-    struct gpu_group *group = create(&launch, &checks, uniforms, NULL);
+    struct gpu_group *group = gpu_group_create_with(&launch, &checks, uniforms, NULL);
     if (!group) {
         *fault = (struct unit_fault){.text = "out of memory for a preamble"};
         return false;

@@ -57,6 +57,10 @@ struct gpu_group *gpu_group_create(const struct gpu_launch *launch, const struct
 /* The same with the handlers of one host instruction set: "avx512", "avx2" or "portable". NULL also when the host cannot run it.
  */
 struct gpu_group *gpu_group_create_named(const struct gpu_launch *launch, const struct gpu_checks *checks, const char *vectors);
+/* Another group for the same launch and checks (no `sanitize`) that shares with `first` what is bound to the launch and counted
+ * by instruction, so that many groups which take turns find it in the host's caches. It must run on the same host thread and not
+ * outlive `first`, which gpu_group_issue_counts asks for both. */
+struct gpu_group *gpu_group_create_beside(const struct gpu_group *first);
 void gpu_group_free(struct gpu_group *group);
 /* Number of threadgroups in x, y, z. */
 void gpu_launch_groups(const struct gpu_launch *launch, uint32_t groups[3]);
@@ -87,7 +91,8 @@ struct gpu_counts {
     uint64_t instructions, active_lanes;
 };
 struct gpu_counts gpu_group_counts(const struct gpu_group *group);
-/* Adds the number of issues of each instruction of the program to counts[gpu_program_count]. */
+/* Adds the number of issues of each instruction of the program to counts[gpu_program_count]; nothing for a group beside another
+ * one. */
 void gpu_group_issue_counts(const struct gpu_group *group, uint64_t *counts);
 
 /* What checks.sanitize found since creation, once per kind and instruction. Execution continues after a finding. */

@@ -100,6 +100,7 @@ struct gpu_group {
     const struct gpu_vector_set *vectors; /* NULL = plain handlers only */
     struct gpu_checks checks;
     const struct gpu_program *program;
+    bool beside; /* what is bound and counted by instruction belongs to another group: gpu_group_create_beside */
     struct gpu_op *op;
     int64_t *entered;            /* per instruction, see gpu_op */
     int64_t *tally;              /* memory for adding them up */
@@ -121,9 +122,19 @@ struct gpu_group {
     uint64_t executed_before, active_before;                   /* of finished threadgroups */
     struct unit_fault fault;
     struct gpu_sanitizer *sanitizer;
-    struct gpu_access last_access;          /* of the latest recorded access to device or stack memory */
-    struct gpu_turns turns[GPU_TURNS_KEPT]; /* by a hash of the distances */
+    struct gpu_access last_access; /* of the latest recorded access to device or stack memory */
+    struct gpu_turns *turns;       /* GPU_TURNS_KEPT of them, by a hash of the distances */
 };
+
+static inline uint32_t gpu_threads_of(const uint32_t size[3])
+{
+    const uint64_t threads = (uint64_t)size[0] * size[1];
+    return threads > UINT32_MAX || threads * size[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)(threads * size[2]);
+}
+
+/* `preamble_uniforms` (may be NULL) is what uniform_store writes to. NULL when memory is out or the launch is impossible. */
+struct gpu_group *gpu_group_create_with(const struct gpu_launch *launch, const struct gpu_checks *checks,
+                                        uint16_t *preamble_uniforms, const struct gpu_vector_set *vectors);
 
 /* Fills op[] from the instructions; scalars come from `uniforms`. */
 void gpu_bind(struct gpu_group *group, const uint16_t *uniforms);

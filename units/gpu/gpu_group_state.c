@@ -57,7 +57,7 @@ struct gpu_counts gpu_group_counts(const struct gpu_group *group)
 /* An instruction is issued as often as its block is entered at it or before it. */
 void gpu_group_issue_counts(const struct gpu_group *group, uint64_t *counts)
 {
-    const uint32_t count = group->program->count;
+    const uint32_t count = group->beside ? 0 : group->program->count;
     memcpy(group->tally, group->entered, ((size_t)count + 1) * sizeof *group->tally);
     for (uint32_t i = 0; i < count; i++) {
         if (group->op[i].straight > 1)

@@ -23,6 +23,7 @@ struct gpu_crowd {
     struct mem_port *const *port;
     unsigned slots, per_core;
     struct member *member;
+    const struct gpu_group *first; /* that was created: others share with it; NULL = none yet */
     struct gpu_touches *touches;
     struct gpu_crowd_counts counts;
     struct gpu_fetched *fetched; /* by core */
@@ -60,11 +61,20 @@ void gpu_crowd_free(struct gpu_crowd *c)
     free(c);
 }
 
+static struct gpu_group *create_group(struct gpu_crowd *c)
+{
+    if (c->first)
+        return gpu_group_create_beside(c->first);
+    struct gpu_group *group = gpu_setup_steering_group(c->setup);
+    c->first = group;
+    return group;
+}
+
 struct gpu_group *gpu_crowd_start(struct gpu_crowd *c, unsigned slot, uint64_t group)
 {
     struct member *m = &c->member[slot];
     if (!m->group)
-        m->group = gpu_setup_steering_group(c->setup);
+        m->group = create_group(c);
     if (!m->group)
         return NULL;
     gpu_setup_start(c->setup, m->group, group, slot / c->per_core);

@@ -15,12 +15,12 @@
 
 /* How long the pace settles and how long it is then timed: waves (as many threadgroups as the GPU holds), and instructions of
  * each simdgroup, whichever is longer. */
-#define SETTLING_WAVES 3
+#define SETTLING_WAVES 2
 #define TIMED_WAVES    4
-#define SETTLING       100.0
-#define TIMED          100.0
+#define SETTLING       50.0
+#define TIMED          50.0
 /* The pace is timed for twice as many waves, and again, up to so many times, until that changes it by less than this share. */
-#define SURE       0.015
+#define SURE       0.02
 #define MOST_TIMED 4
 /* Waves behind the last skip that are timed besides: the end. */
 #define END_WAVES 2

@@ -14,7 +14,7 @@
 /* Parts of places tell by how much places would scatter if what makes them scatter were short. It may last longer, so parts weigh
  * as much as so many places at most, and as nothing when they are fewer than some. Threadgroups in step make parts scatter more
  * than places, which are whole waves of them: then places tell more. */
-#define MOST_WEIGHT  4
+#define MOST_WEIGHT  6
 #define FEWEST_PARTS 2
 
 void gpu_places_add(struct gpu_places *p, double ns)
