@@ -36,16 +36,25 @@ void NAME(neon_gemv)(const struct gemv *g, uint64_t first, uint64_t end, uint64_
                 for (int i = 0; i < ROWS; i++)
                     sum[i][k] = vfmaq_f32(sum[i][k], load4(a[i] + j + 4 * k), x);
             }
-        for (int k = 0; k < 4; k++, j += 4) { /* sums that are told by constants stay in registers */
-            if (j >= g->n)
-                break;
-            const int64_t used = least(4, g->n - j);
-            const float32x4_t x = load_part(g->x + j, used);
-            for (int i = 0; i < ROWS; i++)
-                sum[i][k] = vfmaq_f32(sum[i][k], load_part(a[i] + j, used), x);
+        if (j < g->n) { /* the rest as sixteen, so that no sum is chosen by a variable: they stay in registers */
+            element rest[ROWS + 1][LANES];
+            for (int i = 0; i <= ROWS; i++)
+                for (int k = 0; k < LANES; k++)
+                    rest[i][k] = 0;
+            for (int64_t k = 0; k < g->n - j; k++) {
+                rest[ROWS][k] = g->x[j + k];
+                for (int i = 0; i < ROWS; i++)
+                    rest[i][k] = a[i][j + k];
+            }
+            for (int k = 0; k < 4; k++)
+                for (int i = 0; i < ROWS; i++)
+                    sum[i][k] = vfmaq_f32(sum[i][k], load4(rest[i] + 4 * k), load4(rest[ROWS] + 4 * k));
         }
+        float total[ROWS];
+        for (int i = 0; i < ROWS; i++)
+            total[i] = vaddvq_f32(vaddq_f32(vaddq_f32(sum[i][0], sum[i][1]), vaddq_f32(sum[i][2], sum[i][3])));
         for (int i = 0; i < ROWS && row + i < g->m; i++)
-            store1(g->y + row + i, vaddvq_f32(vaddq_f32(vaddq_f32(sum[i][0], sum[i][1]), vaddq_f32(sum[i][2], sum[i][3]))));
+            store1(g->y + row + i, total[i]);
     }
 }
 
@@ -74,9 +83,11 @@ void NAME(neon_gemv_wide)(const struct gemv *g, uint64_t first, uint64_t end, ui
         for (; j < g->n; j++)
             for (int i = 0; i < ROWS; i++)
                 sum[i][0] = vfmaq_f32(sum[i][0], load_part(a[i] + j, 1), four(vector[j]));
+        float total[ROWS];
+        for (int i = 0; i < ROWS; i++)
+            total[i] = vaddvq_f32(vaddq_f32(vaddq_f32(sum[i][0], sum[i][1]), vaddq_f32(sum[i][2], sum[i][3])));
         for (int i = 0; i < ROWS && row + i < g->m; i++)
-            ((float *)(void *)g->y)[row + i] =
-                vaddvq_f32(vaddq_f32(vaddq_f32(sum[i][0], sum[i][1]), vaddq_f32(sum[i][2], sum[i][3])));
+            ((float *)(void *)g->y)[row + i] = total[i];
     }
 }
 #endif
