@@ -111,7 +111,7 @@ static void begin_tensor(const struct run_network *n, const void *host, uint64_t
 {
     network_memory_begin(n->memory, host);
     network_requests_begin(n->asks, host);
-    network_residency_begin(n->residency, host);
+    network_residency_begin(n->residency, host, bytes);
     network_schedule_begin(n->schedule, host, bytes);
 }
 

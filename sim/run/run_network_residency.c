@@ -73,10 +73,11 @@ static void drop(struct network_residency *r, size_t at)
     memmove(r->tensor + at, r->tensor + at + 1, (r->count - at) * sizeof *r->tensor);
 }
 
-void network_residency_begin(struct network_residency *r, const void *host)
+void network_residency_begin(struct network_residency *r, const void *host, uint64_t bytes)
 {
+    const char *const begin = host;
     for (size_t i = r && host ? r->count : 0; i-- > 0;)
-        if (r->tensor[i].data == host)
+        if (r->tensor[i].data < begin + bytes && begin < r->tensor[i].data + r->tensor[i].bytes)
             drop(r, i);
 }
 

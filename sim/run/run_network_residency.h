@@ -17,9 +17,9 @@ struct network_residency;
 bool network_residency_open(const struct run_network *network, struct network_residency **residency, struct orch_error *error);
 void network_residency_free(struct network_residency *residency);
 
-/* The host has made a tensor there: what was in this memory before does not matter any more. A residency that is NULL is passed
- * over. */
-void network_residency_begin(struct network_residency *residency, const void *host);
+/* The host has made a tensor of so many bytes there: what was in this memory before does not matter any more. A residency that is
+ * NULL is passed over. */
+void network_residency_begin(struct network_residency *residency, const void *host, uint64_t bytes);
 /* A kernel comes next: the operands that it finds in the caches, a bit each (0 without residency). */
 uint32_t network_residency_use(struct network_residency *residency, const struct lowered_step *step);
 /* Asks for a kernel with these operands in the caches, and nothing else. */

@@ -71,9 +71,7 @@ static void test_cores(void)
 static void test_wrong_requests(void)
 {
     static const struct cli_wrong rows[] = {
-        {"run softmax:4x8 --unit amx --mode timing", 3, "while it executes"},
         {"run softmax:4x8 --unit amx --cores 200", 2, "cores"},
-        {"run gemm:64x64x64 --unit amx --cores 2 --mode timing", 3, "while it executes"},
         {"run gemm:64x64x64 --unit amx --cores 2 --precision i8", 2, "f32 f64"},
         {"run softmax:4x8 --unit amx --home process", 2, "AArch64 program"},
         {"run softmax:4x8 --unit amx --entry main", 2, "--entry"},

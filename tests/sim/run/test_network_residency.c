@@ -53,7 +53,7 @@ static void test_tensors_used_last_are_present(void)
     CU_ASSERT_EQUAL(use(r, t[0], 0, t[3]), 0);   /* now 1 and 2 drop out */
     CU_ASSERT_EQUAL(use(r, t[1], 0, t[2]), 0);
     CU_ASSERT_EQUAL(use(r, t[2], 0, t[3]), 1);
-    network_residency_begin(r, t[3]);
+    network_residency_begin(r, t[3] + MIB, MIB);
     CU_ASSERT_EQUAL(use(r, t[3], 0, t[0]), 0); /* another tensor in the same memory */
     network_residency_ask(r, 5, &q);
     CU_ASSERT(q.cold && !q.evict && q.present == 5);
