@@ -44,10 +44,10 @@ static void lane_words(const struct gpu_access *access, unsigned lane, unsigned 
 
 static void mark_words(struct rows *rows, uint64_t low, uint64_t high)
 {
-    const uint64_t row = low / BANKS - rows->first, run = (UINT64_C(2) << (high - low)) - 1;
-    const uint64_t set = run << low % BANKS;
+    const uint64_t row = low / BANKS - rows->first;
     if (row + 1 >= ROWS_MAX || high - low >= BANKS) /* outside any memory: a fault will follow */
         return;
+    const uint64_t run = (UINT64_C(2) << (high - low)) - 1, set = run << low % BANKS;
     rows->bank[row] |= (uint32_t)set;
     rows->bank[row + 1] |= (uint32_t)(set >> BANKS);
 }
