@@ -149,7 +149,6 @@ void cpu_timing_touch(struct cpu_timing *t, uint64_t address, uint64_t bytes)
         return;
     mem_port_stop(t->port, true);
     for (uint64_t line = begin; line < end; line += MEM_LINE_BYTES)
-        if (!mem_port_l1_hit(t->port, now_ns, line, MEM_LINE_BYTES, false))
-            mem_port_access_beyond(t->port, now_ns, line, MEM_LINE_BYTES, MEM_ACCESS_LOAD, 0);
+        reach(t, now_ns, line, MEM_LINE_BYTES, MEM_ACCESS_LOAD, 0);
     mem_port_stop(t->port, false);
 }
