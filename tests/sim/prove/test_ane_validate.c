@@ -92,18 +92,25 @@ static void test_overheads(void)
     validation_free(v);
 }
 
-/* The older harness copies as well, but no row of its author measures that, so nothing stands for it. */
-static void test_no_overhead_without_rows(void)
+/* Single calls of the guide go through the runtime of ANEForge, whose streams measure what their copies take; its products that
+ * wait for weights do not say that they were called so, and have none. */
+static void test_whose_calls_copy(void)
 {
-    struct validation *v = example_validation(
-        "ane.csv", HEADER "M1 Max,,ANE,conv1x1 C512->512 32x32,fp16,single call incl. dispatch,0.444,ms" M1MAX, NULL);
-    CU_ASSERT_EQUAL_FATAL(v->rows, 1);
-    CU_ASSERT_PTR_NULL(v->row[0].overhead);
-    CU_ASSERT_EQUAL(v->row[0].predicted, v->row[0].bare);
+    struct validation *v =
+        example_validation("ane.csv",
+                           HEADER "M1 Max,,ANE,conv1x1 C512->512 32x32,fp16,single call incl. dispatch,0.444,ms" M1MAX
+                                  "M2,,ANE,matvec-like matmul 2048,fp16,weights-bound,0.29,ms,measured,sbryngelson/ane-guide,\n",
+                           NULL);
+    CU_ASSERT_EQUAL_FATAL(v->rows, 2);
+    CU_ASSERT_PTR_NOT_NULL(v->row[0].overhead);
+    CU_ASSERT_EQUAL(v->row[0].framework_bytes, 2.0 * 512 * 32 * 32);
+    CU_ASSERT(v->row[0].predicted > v->row[0].bare);
+    CU_ASSERT_PTR_NULL(v->row[1].overhead);
+    CU_ASSERT_EQUAL(v->row[1].predicted, v->row[1].bare);
     validation_free(v);
 }
 
-/* Published times of single operations and stacks on M1, M1 Max, M2 and M2 Max, as one group of a report. What the newer harness
+/* Published times of single operations and stacks on M1, M1 Max, M2 and M2 Max, as one group of a report. What the harness
  * copies is measured by streams; without it the engine's own times are known to be too short. Rows that parameters were chosen
  * over do not count. */
 #define TOP        ",measured,ANEForge repository data (benchmarks) "
@@ -173,8 +180,8 @@ static void test_engine_level(void)
     const struct validation_group *g = &groups.engine;
     CU_ASSERT_EQUAL(g->rows, ARRAY_COUNT(engine_rows) + 1); /* the M2 Pro as well, although it takes twice the time */
     CHECK(g->score.count + g->fitted == g->rows && g->fitted == 3, "%zu of %zu rows are fitted", g->fitted, g->rows);
-    CHECK(g->score.median_ape <= 0.20, "median error %.1f %%", 100 * g->score.median_ape);
-    CHECK(g->score.mape <= 0.25, "mean error %.1f %%", 100 * g->score.mape);
+    CHECK(g->score.median_ape <= 0.15, "median error %.1f %%", 100 * g->score.median_ape);
+    CHECK(g->score.mape <= 0.20, "mean error %.1f %%", 100 * g->score.mape);
     CHECK(g->bare.mape > g->score.mape, "without copies %.1f %%", 100 * g->bare.mape);
     CU_ASSERT_EQUAL_FATAL(groups.count, 2);
     const bool first = groups.group[0].rows == 1; /* "other": another precision */
@@ -312,7 +319,7 @@ static void test_dump(void)
 static const struct suite_test tests[] = {
     {"rows are built and timed within their tolerance", test_rows},
     {"copies on the host add to the time", test_overheads},
-    {"no overhead without rows that measure it", test_no_overhead_without_rows},
+    {"whose calls copy operands", test_whose_calls_copy},
     {"single operations and stacks have small errors", test_engine_level},
     {"chains stay in tile memory, and long rows reach the peak", test_chains},
     {"networks", test_networks},
