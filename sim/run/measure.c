@@ -124,6 +124,7 @@ void run_gpu_add(struct run_gpu *sum, const struct run_gpu *g)
     const double all = sum->device_ns + g->device_ns, longest_ns = fmax(g->longest_ns, g->device_ns);
     if (all > 0) {
         sum->issue_share = (sum->issue_share * sum->device_ns + g->issue_share * g->device_ns) / all;
+        sum->replayed_share = (sum->replayed_share * sum->device_ns + g->replayed_share * g->device_ns) / all;
         sum->scale_uncertainty = (sum->scale_uncertainty * sum->device_ns + g->scale_uncertainty * g->device_ns) / all;
     }
     sum->params = g->params;

@@ -19,6 +19,7 @@ struct run_gpu {
     unsigned occupancy;             /* threadgroups that a core holds at a time */
     uint64_t groups, groups_timed;
     double timed_share;       /* of the instructions */
+    double replayed_share;    /* of what ran for windows of them and for what lies between */
     double scale_uncertainty; /* of what was not timed, relative */
     double longest_ns;        /* of sums: the longest launch */
 };

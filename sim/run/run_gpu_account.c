@@ -68,10 +68,13 @@ static bool add_stalls(const struct run_measure *m, struct run_result *r)
 
 static bool tell_sample(const struct run_gpu *g, struct run_result *r)
 {
-    char text[160];
+    char text[240], replayed[80] = "";
+    if (g->replayed_share > 0)
+        snprintf(replayed, sizeof replayed, "; %.3g %% of what was run for that was replayed, not executed",
+                 100 * g->replayed_share);
     snprintf(text, sizeof text,
-             "%llu of %llu threadgroups and %.2g %% of all instructions were timed, the rest goes on at their pace",
-             (unsigned long long)g->groups_timed, (unsigned long long)g->groups, 100 * g->timed_share);
+             "%llu of %llu threadgroups and %.2g %% of all instructions were timed, the rest goes on at their pace%s",
+             (unsigned long long)g->groups_timed, (unsigned long long)g->groups, 100 * g->timed_share, replayed);
     return run_assumption_add(&r->assumptions, "detail", "inferred", text);
 }
 

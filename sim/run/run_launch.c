@@ -190,7 +190,10 @@ static bool time_windows(struct run_launch *l)
     gpu_profile_free(&l->profile);
     gpu_crowd_free(l->crowd); /* its threadgroups are where the windows left them */
     l->crowd = gpu_crowd_create(l->setup, l->m->gpu.params.cores, l->m->gpu.occupancy, l->gpu->port);
-    return l->crowd ? run_launch_begin_profile(l) && time_all(l) : orch_no_memory(l->error);
+    if (!l->crowd)
+        return orch_no_memory(l->error);
+    gpu_crowd_set_replay(l->crowd, l->replay);
+    return run_launch_begin_profile(l) && time_all(l);
 }
 
 bool run_launch_time(struct run_launch *l)

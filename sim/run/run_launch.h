@@ -24,6 +24,7 @@ struct run_launch {
     enum run_way way, whole_way; /* whole_way: where windows turn out not to tell the time */
     struct gpu_work work;        /* of threadgroups; zeros where neither the way nor the time depends on it */
     struct gpu_crowd *crowd; /* executes some threadgroups for `work`, then windows and what lies between them; NULL = no work */
+    struct gpu_replay *replay;       /* plays threadgroups of the crowd; NULL = they are executed */
     double l2_lines, slc_lines;      /* of the whole GPU, of the chip; known with the work */
     double dram_over_issue;          /* the least time of its data in DRAM over the least time of issuing; known with the work */
     const struct run_range *present; /* what is in caches that are emptied otherwise */

@@ -164,7 +164,7 @@ static void read_crowd(struct forward *f)
     uint64_t next = 0;
     for (unsigned i = 0; i < f->cores * f->slots; i++) {
         struct gpu_slot s = {.group = GPU_NO_GROUP};
-        if (!gpu_crowd_group(f->l->crowd, i, &s.group))
+        if (!gpu_crowd_holds(f->l->crowd, i, &s.group))
             continue;
         s.done = gpu_crowd_done(f->l->crowd, i);
         gpu_schedule_set(f->schedule, i, s);
@@ -394,6 +394,8 @@ static void tell(const struct forward *f)
     m->gpu.timed_share = fmin(1, f->timed / f->all);
     m->gpu.groups_timed = (uint64_t)(m->gpu.timed_share * (double)f->l->setup->group_count);
     m->gpu.scale_uncertainty = uncertainty(f);
+    const struct gpu_crowd_counts ran = gpu_crowd_counts(f->l->crowd);
+    m->gpu.replayed_share = (double)ran.played / fmax(1, (double)ran.instructions);
     tell_totals(f, repeats);
 }
 

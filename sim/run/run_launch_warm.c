@@ -157,9 +157,9 @@ static double access_share(const struct run_launch *l)
 {
     const struct gpu_program *program = l->setup->program;
     const uint32_t count = gpu_program_count(program);
-    uint64_t number, *issues = calloc(count, sizeof *issues);
+    uint64_t *issues = calloc(count, sizeof *issues);
     double sum = 0;
-    const struct gpu_group *group = gpu_crowd_group(l->crowd, 0, &number);
+    const struct gpu_group *group = gpu_crowd_group(l->crowd, 0);
     if (issues)
         gpu_group_issue_counts(group, issues);
     for (uint32_t i = 0; issues && i < count; i++) {
@@ -211,6 +211,8 @@ void run_launch_close(struct run_launch *l)
     forget_loops(l);
     gpu_crowd_free(l->crowd);
     l->crowd = NULL;
+    gpu_replay_free(l->replay);
+    l->replay = NULL;
     gpu_profile_free(&l->profile);
 }
 
@@ -227,6 +229,17 @@ static double large_work(const struct run_launch *l)
     if (l->lap)
         return LARGE_LOOPS;
     return l->dram_over_issue > STREAMING ? LARGE_STREAM : LARGE_WORK;
+}
+
+/* Threadgroups that are executed side by side, between windows and in them, are played where they are alike. */
+static bool learn_replay(struct run_launch *l)
+{
+    if ((l->way != RUN_WAY_FORWARD && l->way != RUN_WAY_TOUCH) || l->lap)
+        return true;
+    if (!gpu_replay_learn(l->setup, &l->replay))
+        return orch_no_memory(l->error);
+    gpu_crowd_set_replay(l->crowd, l->replay);
+    return true;
 }
 
 bool run_launch_prepare(struct run_launch *l)
@@ -255,5 +268,5 @@ bool run_launch_prepare(struct run_launch *l)
         return false;
     if (may_extend(l) && work > large_work(l) && !l->skips && run_launch_forward_worthwhile(l, work))
         l->way = RUN_WAY_FORWARD;
-    return true;
+    return learn_replay(l);
 }

@@ -208,7 +208,7 @@ static bool finish_crowd(struct forward *f, double turn, struct unit_fault *faul
         gpu_schedule_drain(f->schedule, turn);
         for (unsigned i = 0; ok && i < f->cores * f->slots; i++) {
             uint64_t number;
-            if (gpu_crowd_group(f->l->crowd, i, &number))
+            if (gpu_crowd_holds(f->l->crowd, i, &number))
                 ok = gpu_crowd_move(f->l->crowd, i, number, slot[i].group == GPU_NO_GROUP ? GPU_WHOLE_GROUP : slot[i].done, true,
                                     fault);
         }

@@ -14,8 +14,10 @@
 #define TURN_BITS 16
 
 struct member {
-    struct gpu_group *group; /* created at first use */
+    struct gpu_group *group; /* executes; created at first use */
     uint64_t number;
+    bool begun, plays; /* plays: `played` is what is under way, not `group` */
+    struct gpu_played played;
 };
 
 struct gpu_crowd {
@@ -25,6 +27,7 @@ struct gpu_crowd {
     struct member *member;
     const struct gpu_group *first; /* that was created: others share with it; NULL = none yet */
     struct gpu_touches *touches;
+    const struct gpu_replay *replay; /* NULL = all threadgroups are executed */
     struct gpu_crowd_counts counts;
     struct gpu_fetched *fetched; /* by core */
     uint64_t
@@ -70,32 +73,68 @@ static struct gpu_group *create_group(struct gpu_crowd *c)
     return group;
 }
 
-struct gpu_group *gpu_crowd_start(struct gpu_crowd *c, unsigned slot, uint64_t group)
+void gpu_crowd_set_replay(struct gpu_crowd *c, const struct gpu_replay *replay)
 {
-    struct member *m = &c->member[slot];
-    if (!m->group)
-        m->group = create_group(c);
-    if (!m->group)
-        return NULL;
-    gpu_setup_start(c->setup, m->group, group, slot / c->per_core);
-    m->number = group;
-    return m->group;
+    c->replay = replay;
 }
 
-struct gpu_group *gpu_crowd_group(const struct gpu_crowd *c, unsigned slot, uint64_t *number)
+bool gpu_crowd_start(struct gpu_crowd *c, unsigned slot, uint64_t group)
+{
+    struct member *m = &c->member[slot];
+    m->plays = c->replay && gpu_replay_has(c->replay, group);
+    m->number = group;
+    m->begun = true;
+    if (m->plays) {
+        gpu_played_start(c->replay, &m->played, group);
+        return true;
+    }
+    if (!m->group)
+        m->group = create_group(c);
+    if (m->group)
+        gpu_setup_start(c->setup, m->group, group, slot / c->per_core);
+    m->begun = m->group != NULL;
+    return m->begun;
+}
+
+bool gpu_crowd_holds(const struct gpu_crowd *c, unsigned slot, uint64_t *number)
 {
     *number = c->member[slot].number;
-    return c->member[slot].group;
+    return c->member[slot].begun;
+}
+
+struct gpu_group *gpu_crowd_group(const struct gpu_crowd *c, unsigned slot)
+{
+    return c->member[slot].plays ? NULL : c->member[slot].group;
+}
+
+unsigned gpu_crowd_simdgroups(const struct gpu_crowd *c, unsigned slot)
+{
+    const struct member *m = &c->member[slot];
+    return m->plays ? gpu_replay_simdgroups(c->replay) : gpu_group_simdgroups(m->group);
 }
 
 double gpu_crowd_done(const struct gpu_crowd *c, unsigned slot)
 {
-    const struct gpu_group *group = c->member[slot].group;
-    const unsigned count = group ? gpu_group_simdgroups(group) : 0;
+    const struct member *m = &c->member[slot];
+    if (m->plays)
+        return gpu_played_done(c->replay, &m->played);
+    const unsigned count = m->group ? gpu_group_simdgroups(m->group) : 0;
     double sum = 0;
     for (unsigned i = 0; i < count; i++)
-        sum += (double)gpu_group_executed(group, i);
+        sum += (double)gpu_group_executed(m->group, i);
     return count ? sum / count : 0;
+}
+
+enum gpu_step gpu_crowd_run(struct gpu_crowd *c, unsigned slot, unsigned simdgroup, uint64_t limit, struct gpu_trace *trace,
+                            struct unit_fault *fault)
+{
+    struct member *m = &c->member[slot];
+    if (!m->plays)
+        return gpu_group_run(m->group, simdgroup, limit, trace, fault);
+    const uint32_t before = m->played.at[simdgroup];
+    const enum gpu_step step = gpu_played_run(c->replay, &m->played, simdgroup, limit, trace);
+    c->counts.played += m->played.at[simdgroup] - before;
+    return step;
 }
 
 /* ---- moving ---- */
@@ -132,25 +171,29 @@ static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem
 
 bool gpu_crowd_move(struct gpu_crowd *c, unsigned slot, uint64_t group, double to, bool touch, struct unit_fault *fault)
 {
-    const struct member *m = &c->member[slot];
+    struct member *m = &c->member[slot];
     const unsigned core = slot / c->per_core;
     struct move move = {.crowd = c, .port = c->port ? c->port[core] : NULL, .core = core};
+    gpu_touch_line *const take = touch && move.port ? touch_line : NULL;
     uint64_t end[GPU_SIMDGROUPS_MAX];
-    if ((!m->group || m->number != group || gpu_crowd_done(c, slot) > to + TOO_FAR) && !gpu_crowd_start(c, slot, group))
+    if ((!m->begun || m->number != group || gpu_crowd_done(c, slot) > to + TOO_FAR) && !gpu_crowd_start(c, slot, group))
         return false;
+    if (m->plays) {
+        c->counts.played += gpu_played_touch(c->replay, &m->played, (uint64_t)to, move.port, take, &move);
+        return true;
+    }
     for (unsigned i = 0; i < GPU_SIMDGROUPS_MAX; i++)
         end[i] = (uint64_t)to;
     gpu_touches_towards(c->touches, move.port);
-    return gpu_touches_run(c->touches, m->group, end, touch && move.port ? touch_line : NULL, &move, fault);
+    return gpu_touches_run(c->touches, m->group, end, take, &move, fault);
 }
 
 bool gpu_crowd_settle(struct gpu_crowd *c, unsigned slot, struct unit_fault *fault)
 {
-    struct gpu_group *group = c->member[slot].group;
-    for (bool waits = group != NULL; waits;) {
+    for (bool waits = c->member[slot].begun; waits;) {
         waits = false;
-        for (unsigned i = 0; i < gpu_group_simdgroups(group); i++) {
-            const enum gpu_step step = gpu_group_run(group, i, 1, NULL, fault);
+        for (unsigned i = 0; i < gpu_crowd_simdgroups(c, slot); i++) {
+            const enum gpu_step step = gpu_crowd_run(c, slot, i, 1, NULL, fault);
             if (step == GPU_STEP_FAULT)
                 return false;
             waits = waits || step == GPU_STEP_BARRIER;
@@ -174,6 +217,7 @@ struct gpu_fetched gpu_crowd_fetched(const struct gpu_crowd *c, unsigned core)
 struct gpu_crowd_counts gpu_crowd_counts(const struct gpu_crowd *c)
 {
     struct gpu_crowd_counts counts = c->counts;
+    counts.instructions += counts.played;
     for (unsigned i = 0; i < c->slots; i++)
         if (c->member[i].group)
             counts.instructions += gpu_group_counts(c->member[i].group).instructions;
@@ -185,4 +229,6 @@ void gpu_crowd_add_totals(const struct gpu_crowd *c, struct gpu_totals *totals)
     for (unsigned i = 0; i < c->slots; i++)
         if (c->member[i].group)
             gpu_totals_add(totals, c->member[i].group);
+    if (c->counts.played)
+        gpu_replay_add_totals(c->replay, c->counts.played, totals);
 }

@@ -5,6 +5,7 @@
 
 #include "sim/workload/gpu/gpu_convoy.h"
 #include "sim/workload/gpu/gpu_functional.h"
+#include "sim/workload/gpu/gpu_replay.h"
 #include "units/mem/mem_timing.h"
 
 struct gpu_crowd;
@@ -17,10 +18,21 @@ struct gpu_crowd;
 struct gpu_crowd *gpu_crowd_create(const struct gpu_setup *setup, unsigned cores, unsigned slots, struct mem_port *const *port);
 void gpu_crowd_free(struct gpu_crowd *crowd);
 
-/* Begins a threadgroup in a slot. NULL when memory ran out. */
-struct gpu_group *gpu_crowd_start(struct gpu_crowd *crowd, unsigned slot, uint64_t group);
-/* The threadgroup in a slot, and its number; NULL when none has begun there. */
-struct gpu_group *gpu_crowd_group(const struct gpu_crowd *crowd, unsigned slot, uint64_t *number);
+/* From now on threadgroups that the replay has, which begin, are played instead of executed. It must outlive the crowd. NULL =
+ * none. */
+void gpu_crowd_set_replay(struct gpu_crowd *crowd, const struct gpu_replay *replay);
+
+/* Begins a threadgroup in a slot. False when memory ran out. */
+bool gpu_crowd_start(struct gpu_crowd *crowd, unsigned slot, uint64_t group);
+/* The number of the threadgroup in a slot; false when none has begun there. */
+bool gpu_crowd_holds(const struct gpu_crowd *crowd, unsigned slot, uint64_t *number);
+/* What executes the threadgroup in a slot; NULL when none has begun there, or when it is played. */
+struct gpu_group *gpu_crowd_group(const struct gpu_crowd *crowd, unsigned slot);
+/* The simdgroups of the threadgroup that has begun in a slot. */
+unsigned gpu_crowd_simdgroups(const struct gpu_crowd *crowd, unsigned slot);
+/* Runs one of them, as gpu_group_run does. */
+enum gpu_step gpu_crowd_run(struct gpu_crowd *crowd, unsigned slot, unsigned simdgroup, uint64_t limit, struct gpu_trace *trace,
+                            struct unit_fault *fault);
 /* How many instructions each of its simdgroups has executed, in the mean. */
 double gpu_crowd_done(const struct gpu_crowd *crowd, unsigned slot);
 
@@ -37,10 +49,10 @@ void gpu_crowd_begin_turn(struct gpu_crowd *crowd);
  * brought in in the same turn, too. */
 struct gpu_fetched gpu_crowd_fetched(const struct gpu_crowd *crowd, unsigned core);
 
-/* Counts since creation: instructions of simdgroups, whoever moved them; accesses of moves that reached the caches, and those of
- * them that brought lines into L2 and into the SLC. */
+/* Counts since creation: instructions of simdgroups, whoever moved them, and those of them that were played; accesses of moves
+ * that reached the caches, and those of them that brought lines into L2 and into the SLC. */
 struct gpu_crowd_counts {
-    uint64_t instructions, touched, into_l2, into_slc;
+    uint64_t instructions, played, touched, into_l2, into_slc;
 };
 struct gpu_crowd_counts gpu_crowd_counts(const struct gpu_crowd *crowd);
 /* Adds what has been executed. */

@@ -22,12 +22,13 @@ static bool opening(const struct gpu_job *j, struct gpu_job_slot *s, bool *left)
     return first;
 }
 
-static void fill_slot(struct gpu_job *j, struct gpu_job_slot *s, struct gpu_group *group)
+static void fill_slot(struct gpu_job *j, struct gpu_job_slot *s)
 {
-    s->group = group;
+    const unsigned number = (unsigned)(s - j->slot);
+    s->group = gpu_crowd_group(j->crowd, number);
     if (j->leaper)
-        gpu_group_mark_laps(group, j->selection.leaps->lap);
-    s->simdgroups = gpu_group_simdgroups(group);
+        gpu_group_mark_laps(s->group, j->selection.leaps->lap);
+    s->simdgroups = gpu_crowd_simdgroups(j->crowd, number);
     s->looked = false;
     for (unsigned i = 0; i < s->simdgroups; i++) {
         gpu_trace_clear(&s->trace[i]);
@@ -47,13 +48,12 @@ static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
     *ok = true;
     if (!left)
         return open ? GPU_SLOT_EMPTY : 0;
-    struct gpu_group *group = open ? gpu_crowd_group(j->crowd, number, &unused) : gpu_crowd_start(j->crowd, number, j->next);
-    *ok = group != NULL;
-    j->no_memory = j->no_memory || !group;
-    if (!group)
+    *ok = open ? gpu_crowd_holds(j->crowd, number, &unused) : gpu_crowd_start(j->crowd, number, j->next);
+    j->no_memory = j->no_memory || !*ok;
+    if (!*ok)
         return 0;
     j->next += !open;
-    fill_slot(j, s, group);
+    fill_slot(j, s);
     return s->simdgroups;
 }
 
@@ -65,15 +65,16 @@ static bool advance(struct gpu_job *j, struct gpu_job_slot *s, unsigned simdgrou
         return true;
     gpu_trace_compact(trace);
     const size_t before = trace->written - trace->read;
-    const enum gpu_step step =
-        gpu_group_run(s->group, simdgroup, j->leaper || j->selection.window ? RUN_AHEAD_LEAP : RUN_AHEAD, trace, &j->fault);
+    const unsigned number = (unsigned)(s - j->slot);
+    const enum gpu_step step = gpu_crowd_run(j->crowd, number, simdgroup,
+                                             j->leaper || j->selection.window ? RUN_AHEAD_LEAP : RUN_AHEAD, trace, &j->fault);
     s->done[simdgroup] = step == GPU_STEP_DONE;
     if (step == GPU_STEP_LAP && s->looked && s->ahead.left[simdgroup]-- == 0)
         s->looked = false; /* another loop */
     *moved = *moved || trace->written - trace->read != before || s->done[simdgroup];
     j->no_memory = j->no_memory || trace->failed;
     if (step == GPU_STEP_FAULT)
-        gpu_crowd_group(j->crowd, (unsigned)(s - j->slot), &j->faulty);
+        gpu_crowd_holds(j->crowd, number, &j->faulty);
     return step != GPU_STEP_FAULT && !trace->failed;
 }
 
