@@ -16,12 +16,12 @@ struct outcome {
     char remark[400]; /* the first one */
 };
 
-/* With "KEY=VALUE" of the chip set unless it is NULL. */
-static inline struct outcome run_on_set(const struct chip_db *db, const char *chip_name, const char *set, const char *workload,
-                                        struct run_request request)
+/* With values of the chip set, each as "KEY=VALUE". */
+static inline struct outcome run_on_sets(const struct chip_db *db, const char *chip_name, const char *const *set, size_t sets,
+                                         const char *workload, struct run_request request)
 {
     struct outcome o = {.ok = false};
-    const struct chip_overrides overrides = {&set, set != NULL};
+    const struct chip_overrides overrides = {set, sets};
     struct chip *chip = chip_open(db, chip_name, &overrides, &o.error);
     run_result_init(&o.result);
     if (!chip)
@@ -35,6 +35,13 @@ static inline struct outcome run_on_set(const struct chip_db *db, const char *ch
     run_free(run);
     chip_close(chip);
     return o;
+}
+
+/* With "KEY=VALUE" of the chip set unless it is NULL. */
+static inline struct outcome run_on_set(const struct chip_db *db, const char *chip_name, const char *set, const char *workload,
+                                        struct run_request request)
+{
+    return run_on_sets(db, chip_name, &set, set != NULL, workload, request);
 }
 
 static inline struct outcome run_on(const struct chip_db *db, const char *chip_name, const char *workload,

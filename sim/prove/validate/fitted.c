@@ -186,6 +186,11 @@ static void add_of_code(struct fitted_list *list)
           "source~detailed_benchmark & what=conv2d_mps & shape~x3 * ",
           "source~detailed_benchmark & what=conv2d_mps & shape~x12 * "},
          false},
+        {"four bytes that ggml's first kernel reads in a row, by one load",
+         "units/gpu/kernels/ggml",
+         "yes, as the hardware can; with four loads the row comes out 30 % slow instead of 3",
+         {"HW02723"},
+         false},
         {"spread of runs by unit and kind of work", "sim/run/residuals.inc", "a table", {"*"}, true},
     };
     char idle[40];

@@ -319,6 +319,8 @@ static void test_ggml(void)
         check_same(cases[i][0], cases[i][1], "ggml@2023-11");
         check_same(cases[i][0], cases[i][1], "ggml");
     }
+    check_same("gemv:70x256", "q4_0", "ggml@2023-06");
+    check_same("gemv:3x4096", "q4_0", "ggml@2023-06");
 }
 
 /* Launches of a layer of one token: ggml's graph of 2023-11 has scores, scale, mask, softmax, values and a copy; since 2023-12-01

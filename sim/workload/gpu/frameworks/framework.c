@@ -19,7 +19,7 @@ static const struct framework_set_info sets[] = {
          "a guess: the kernels behind PyTorch's MPS are closed; versions are PyTorch's, and those up to 2.4 stand for macOS 14"},
     [FRAMEWORK_MFA] = {"mfa", "2024-08",
                        "as the Metal kernels of metal-flash-attention: blocks by family, cores and size, known from its source"},
-    [FRAMEWORK_GGML] = {"ggml", "2023-11 to 2026-01",
+    [FRAMEWORK_GGML] = {"ggml", "2023-06 to 2026-01",
                         "as the Metal kernels of ggml (llama.cpp): versions are months of its builds, known from its source"},
 };
 
@@ -29,7 +29,7 @@ static const struct {
     [FRAMEWORK_MLX] = {framework_version(0, 0, 6), framework_version(0, 30, 1)},
     [FRAMEWORK_MPS] = {framework_version(2, 1, 0), framework_version(2, 9, 0)},
     [FRAMEWORK_MFA] = {framework_version(2024, 8, 0), framework_version(2024, 8, 0)},
-    [FRAMEWORK_GGML] = {framework_version(2023, 11, 0), framework_version(2026, 1, 0)},
+    [FRAMEWORK_GGML] = {framework_version(2023, 6, 0), framework_version(2026, 1, 0)},
 };
 
 /* One number for all chips and formats, fitted to the rows llama7b_tg128 in Q4_0 (llama.cpp 8e672ef, discussion 4167: HW02513,
@@ -182,7 +182,7 @@ static const struct operator_rule {
     {{FRAMEWORK_GGML, "gemm", "f16", "mul_mm: 64 rows of weights x 32 tokens; weights in rows (tb=1), one token as mul_mv"},
      ggml_gemm},
     {{FRAMEWORK_GGML, "gemv", "f32 f16 q4_0 q8_0 q4_k q6_k",
-      "mul_mv: rows a simdgroup and simdgroups a threadgroup by type and version"},
+      "mul_mv: rows a simdgroup and simdgroups a threadgroup by type and version; before 2023-11 only q4_0 is known"},
      ggml_gemv},
     {{FRAMEWORK_GGML, "rmsnorm", "f32", "up to 2025 weights in a launch of their own, threadgroups of one thread"}, ggml_rmsnorm},
     {{FRAMEWORK_GGML, "softmax", "f32", "three passes, a simdgroup a row where its length is a multiple of four"}, ggml_softmax},
@@ -250,11 +250,22 @@ bool framework_has(enum framework_set set, const char *name, size_t length, cons
     return find_rule(set, name, length, precision) != NULL;
 }
 
+/* Of ggml's first builds only the product of blocks and a vector is known. */
+#define WHOLE_GGML framework_version(2023, 11, 0)
+
+static bool is_known(const struct framework_choice *choice, const struct operator_rule *o)
+{
+    return choice->set != FRAMEWORK_GGML || choice->version >= WHOLE_GGML || o->rule == ggml_gemv;
+}
+
 bool framework_apply(const struct framework_choice *choice, struct gpu_library *library, struct orch_error *error)
 {
     if (choice->set == FRAMEWORK_ORCHARD)
         return true;
     const char *const name = library->request.info->name;
     const struct operator_rule *const o = find_rule(choice->set, name, strlen(name), gpu_type_name(library->request.type));
+    if (o && !is_known(choice, o))
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("kernels") " ggml: %s is known from 2023-11 on, before that only gemv",
+                         name);
     return o ? framework_plan_run(choice, library, o->rule, error) : has_none(choice, library, error);
 }

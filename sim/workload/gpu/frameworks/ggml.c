@@ -4,6 +4,7 @@
 
 #define FUSED       framework_version(2025, 9, 0)  /* norms with their weights in one launch */
 #define DYNAMIC     framework_version(2026, 1, 0)  /* rows and simdgroups of matrix times vector */
+#define ROWS_SHARED framework_version(2023, 11, 0) /* rows of a simdgroup; came with llama.cpp pull request 2188 in 2023-07 */
 #define SOME_TOKENS framework_version(2024, 11, 0) /* a few tokens have kernels of their own */
 
 /* ---- products ---- */
@@ -19,11 +20,17 @@ static void matrix_vector(struct framework_plan *p, unsigned matrix, unsigned ve
                   {GPU_Q8_0, "q8_0", 32, 4, 2, 2, 4},
                   {GPU_Q4_K, "q4_k", 256, 4, 1, 2, 2},
                   {GPU_Q6_K, "q6_k", 256, 1, 2, 2, 2}};
-    const bool later = p->version >= DYNAMIC;
+    const bool later = p->version >= DYNAMIC, first = p->version < ROWS_SHARED;
     unsigned i = 0;
+    if (first && p->type != GPU_Q4_0) {
+        plan_refuse(p, "gemv before 2023-11 in q4_0 alone");
+        return;
+    }
     while (i < ARRAY_COUNT(blocks) && blocks[i].type != p->type)
         i++;
-    if (i < ARRAY_COUNT(blocks)) {
+    if (first) {
+        plan_launch_groups(p, plan_line(rows), plan_line(64), "ggml_mul_mv_q4_0_first");
+    } else if (i < ARRAY_COUNT(blocks)) {
         const unsigned each = later ? blocks[i].later_rows : blocks[i].rows,
                        groups = later ? blocks[i].later_groups : blocks[i].groups;
         plan_launch_groups(p, plan_line(plan_ceil(rows, each * groups)), plan_line(32 * groups), "ggml_mul_mv_%s_%ux%u",

@@ -63,6 +63,45 @@ template <uint ROWS> static void end_rows(thread const float *sum, uint row, uin
     }
 }
 
+// The first kernel: a row for each threadgroup of 8 x 8 threads. Four of the eight of a column share a block, four bytes each,
+// which a compiler may read at once, because loads need elements aligned, no more; sums of threads meet in threadgroup memory in
+// three steps.
+[[kernel]] [[host_name("ggml_mul_mv_q4_0_first")]] void vector_q4_0_first(
+    device const block_q4_0 *matrix [[buffer(0)]], device const float *vector [[buffer(1)]], device float *out [[buffer(2)]],
+    constant vector_sizes &s [[buffer(3)]], uint row [[threadgroup_position_in_grid]],
+    uint thread_number [[thread_index_in_threadgroup]])
+{
+    constexpr uint BYTES = sizeof(block_q4_0), SIDE = 8;
+    threadgroup float sums[SIDE * SIDE];
+    const uint blocks = s.in / 32, column = thread_number % SIDE, second = thread_number / SIDE / 4,
+               first = thread_number / SIDE % 4 * 4, slot = column * SIDE + thread_number / SIDE;
+    device const uchar *const bytes = (device const uchar *)matrix + row * blocks * BYTES;
+    float sum = 0;
+    for (uint b = 2 * column + second; b < blocks; b += 2 * SIDE) {
+        const float scale = *(device const half *)(bytes + b * BYTES);
+        device const ushort *const pair = (device const ushort *)(bytes + b * BYTES + 2 + first);
+        device const float *const x = vector + b * 32 + first;
+        float low = 0, high = 0;
+#pragma unroll
+        for (uint i = 0; i < 4; i++) {
+            const uint nibbles = pair[i / 2] >> i % 2 * 8;
+            low += x[i] * (float)((int)(nibbles & 15) - 8);
+            high += x[16 + i] * (float)((int)(nibbles >> 4 & 15) - 8);
+        }
+        sum += scale * (low + high);
+    }
+    sums[slot] = sum;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (slot % 4 == 0)
+        sums[slot] += sums[slot + 1] + sums[slot + 2] + sums[slot + 3];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (slot % 16 == 0)
+        sums[slot] += sums[slot + 4] + sums[slot + 8] + sums[slot + 12];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (slot == 0)
+        out[row] = sums[0] + sums[16] + sums[32] + sums[48];
+}
+
 // A simdgroup has ROWS rows. Two lanes share a block: each has 16 of the vector in registers, divided by the places of the bits that
 // they meet.
 template <uint ROWS, uint GROUPS>
