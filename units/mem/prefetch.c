@@ -32,15 +32,18 @@ void mem_prefetch_clear(struct mem_prefetcher *prefetcher)
     if (prefetcher->params.streams == 0)
         return;
     memset(prefetcher->stream, 0, prefetcher->params.streams * sizeof prefetcher->stream[0]);
+    prefetcher->trusts = false;
     memset(prefetcher->recent, 0, prefetcher->recent_count * sizeof prefetcher->recent[0]);
 }
 
 static bool asked_lately(const struct mem_prefetcher *prefetcher, uint64_t line)
 {
-    bool found = false;
+    const uint32_t *const recent = prefetcher->recent;
+    const uint32_t wanted = (uint32_t)(line + 1);
+    uint32_t found = 0;
     for (uint32_t i = 0; i < prefetcher->recent_count; i++)
-        found |= prefetcher->recent[i] == line + 1;
-    return found;
+        found |= recent[i] == wanted;
+    return found != 0;
 }
 
 /* Whether the lines before this one, in the direction of `step`, were asked for lately: as many equal steps as a stream needs to
@@ -60,8 +63,10 @@ static struct mem_stream *covering(struct mem_prefetcher *prefetcher, uint64_t l
     struct mem_stream *best = NULL;
     uint64_t nearest = UINT64_MAX;
     const struct mem_prefetch_params *p = &prefetcher->params;
-    for (uint32_t i = 0; i < p->streams; i++) {
+    bool trusts = false;
+    for (uint32_t i = 0; i < p->streams && prefetcher->trusts; i++) {
         struct mem_stream *s = &prefetcher->stream[i];
+        trusts |= s->matches >= p->train;
         if (s->matches < p->train || (s->stride != 1 && s->stride != -1) || s->used == 0)
             continue;
         const int64_t ahead = (int64_t)(line - s->last) * s->stride;
@@ -71,6 +76,7 @@ static struct mem_stream *covering(struct mem_prefetcher *prefetcher, uint64_t l
             nearest = distance;
         }
     }
+    prefetcher->trusts = trusts;
     return best;
 }
 
@@ -144,7 +150,7 @@ static bool move(struct mem_stream *s, uint64_t line)
 /* The stream that a demand belongs to, NULL while there is none to be trusted. */
 static struct mem_stream *follow(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc)
 {
-    prefetcher->recent[prefetcher->clock % prefetcher->recent_count] = line + 1;
+    prefetcher->recent[prefetcher->clock % prefetcher->recent_count] = (uint32_t)(line + 1);
     struct mem_stream *s = covering(prefetcher, line);
     if (s) {
         s->used = prefetcher->clock;
@@ -175,6 +181,7 @@ bool mem_prefetch_observe(struct mem_prefetcher *prefetcher, uint64_t line, uint
     struct mem_stream *const s = follow(prefetcher, line, pc);
     if (!s)
         return false;
+    prefetcher->trusts = true;
     const int64_t far = p->distance, near = p->l1_distance < p->distance ? p->l1_distance : p->distance;
     orders->base = s->last;
     orders->stride = s->stride;

@@ -29,8 +29,9 @@ struct mem_stream {
 struct mem_prefetcher {
     struct mem_prefetch_params params;
     struct mem_stream *stream;
-    uint64_t *recent; /* ring of the latest demands: line + 1, 0 = none */
+    uint32_t *recent; /* ring of the latest demands: the low bits of line + 1, 0 = none */
     uint32_t recent_count;
+    bool trusts; /* some stream may be trusted */
     uint64_t clock;
 };
 
