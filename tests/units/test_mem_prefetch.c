@@ -108,6 +108,42 @@ static void test_streams_interleave(void)
     mem_system_free(five.system);
 }
 
+/* Four instructions take turns over a matrix, a row each, as products with a vector do: each only makes runs as short as a row,
+ * but together they read an array from end to end. Only its first lines come from DRAM without having been fetched ahead. */
+static void test_short_rows_are_one_stream(void)
+{
+    const struct mem_prefetch_params p = {.streams = 16, .degree = 4, .distance = 38, .train = 3, .l1_distance = 38};
+    for (uint64_t row = 1; row <= 16; row *= 2) {
+        struct rig r = rig_with(p, 128);
+        double now = 0;
+        for (uint64_t group = 0; group < 100; group++)
+            for (uint64_t line = 0; line < row; line++)
+                for (uint64_t i = 0; i < 4; i++, now += 200)
+                    load(&r, now, (4 * group + i) * row + line, 0x40 + 4 * i);
+        const struct mem_counters c = counters(&r);
+        CHECK(c.hits[MEM_DRAM] <= 30, "rows of %lu lines: %lu from DRAM", (unsigned long)row, (unsigned long)c.hits[MEM_DRAM]);
+        CHECK(c.prefetch_used >= 360 * row, "rows of %lu lines: %lu used", (unsigned long)row, (unsigned long)c.prefetch_used);
+        mem_system_free(r.system);
+    }
+}
+
+/* A chase through an L1 in no order makes no runs: nothing beyond it comes in and displaces it. */
+static void test_chases_in_l1_fetch_nothing(void)
+{
+    const struct mem_prefetch_params p = {.streams = 16, .degree = 4, .distance = 38, .train = 3, .l1_distance = 38};
+    struct rig r = rig_with(p, 128);
+    uint64_t order[1024] = {0}, seed = 5;
+    for (uint64_t i = 0; i < ARRAY_COUNT(order); i++) {
+        const uint64_t j = suite_random(&seed) % (i + 1);
+        order[i] = order[j];
+        order[j] = i;
+    }
+    for (uint64_t i = 0; i < 3 * ARRAY_COUNT(order); i++)
+        load(&r, 200.0 * (double)i, order[i % ARRAY_COUNT(order)], 0x40);
+    CHECK(counters(&r).prefetch_issued == 0, "%lu", (unsigned long)counters(&r).prefetch_issued);
+    mem_system_free(r.system);
+}
+
 static void test_random_accesses_fetch_nothing(void)
 {
     struct rig r = rig_with(four_ahead, 128);
@@ -166,6 +202,8 @@ static const struct suite_test tests[] = {
     {"late prefetches still help", test_late_prefetches_still_help},
     {"strides and directions", test_strides_and_directions},
     {"streams interleave", test_streams_interleave},
+    {"short rows are one stream", test_short_rows_are_one_stream},
+    {"chases in L1 fetch nothing", test_chases_in_l1_fetch_nothing},
     {"random accesses fetch nothing", test_random_accesses_fetch_nothing},
     {"pollution is counted", test_pollution_is_counted},
     {"a chain goes at latency over distance + 1", test_distance_over_latency},

@@ -188,10 +188,34 @@ static void do_block(struct cpu_timing *t, const struct cpu_block *block, uint32
     cpu_block_done(t, plan, block, count);
 }
 
+/* Tells the host of the trace's addresses up to so many ahead of the next block that it was not told of yet. */
+static void tell(const struct cpu_timing *t, uint32_t *told, uint32_t ahead,
+                 void (*expect)(const struct mem_port *port, uint64_t addr))
+{
+    const struct cpu_trace *const trace = t->trace;
+    const uint32_t left = trace->addresses - t->trace_address, end = t->trace_address + (left < ahead ? left : ahead);
+    uint64_t last = UINT64_MAX;
+    for (uint32_t i = *told > t->trace_address ? *told : t->trace_address; i < end; i++) {
+        const uint64_t addr = trace->address[i] + t->address_tag;
+        if (addr >> MEM_LINE_SHIFT != last)
+            expect(t->port, addr);
+        last = addr >> MEM_LINE_SHIFT;
+    }
+    *told = end;
+}
+
+void cpu_look_ahead(struct cpu_timing *t)
+{
+    tell(t, &t->expected, CPU_EXPECT, mem_port_expect);
+    tell(t, &t->expected_soon, CPU_EXPECT_SOON, mem_port_expect_soon);
+    tell(t, &t->expected_victims, CPU_EXPECT_VICTIM, mem_port_expect_victims);
+}
+
 void cpu_timing_feed(struct cpu_timing *t, const struct cpu_trace *trace)
 {
     t->trace = trace->blocks ? trace : NULL;
     t->trace_block = t->trace_address = 0;
+    t->expected = t->expected_soon = t->expected_victims = 0;
 }
 
 bool cpu_timing_pending(const struct cpu_timing *t)
@@ -206,6 +230,7 @@ void cpu_timing_advance(struct cpu_timing *t, double limit_ns)
         const struct cpu_block *block = trace->block[t->trace_block];
         const bool final = t->trace_block + 1 == trace->blocks;
         const uint32_t count = final && trace->last_count < block->count ? trace->last_count : block->count;
+        cpu_expect(t);
         do_block(t, block, count, trace->address + t->trace_address);
         t->trace_address += block->mem_count;
         t->trace_block++;

@@ -185,7 +185,8 @@ struct cpu_timing {
 
     const struct cpu_trace *trace;
     uint32_t trace_block, trace_address;
-    const struct cpu_plan *last; /* the plan whose branch is not resolved yet */
+    uint32_t expected, expected_soon, expected_victims; /* addresses of the trace that the host has been told of */
+    const struct cpu_plan *last;                        /* the plan whose branch is not resolved yet */
 
     struct cpu_memo *memo;
     bool memo_on;
@@ -219,6 +220,21 @@ static inline struct cpu_plan *cpu_plan_near(struct cpu_timing *t, const struct 
 {
     struct cpu_plan *const plan = block->id < t->plan_capacity ? t->plan[block->id] : NULL;
     return plan && !plan->stale ? plan : cpu_plan_of(t, block);
+}
+
+/* How many addresses ahead the host is told of an access that may miss: of its sets, of the ways in them, of what the lines that
+ * it displaces need. Each distance leaves the host's memory enough time. */
+#define CPU_EXPECT        24
+#define CPU_EXPECT_SOON   16
+#define CPU_EXPECT_VICTIM 8
+
+void cpu_look_ahead(struct cpu_timing *t);
+
+/* Before each block: looks ahead while accesses miss L2. */
+static inline void cpu_expect(struct cpu_timing *t)
+{
+    if (__builtin_expect(t->port && mem_port_misses_l2(t->port), 0))
+        cpu_look_ahead(t);
 }
 
 /* Counts that the first `count` instructions of a block ran; its branch is the last one now. */

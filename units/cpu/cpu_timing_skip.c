@@ -129,6 +129,7 @@ void cpu_timing_skip(struct cpu_timing *t)
         struct cpu_plan *const plan = cpu_plan_near(t, block);
         if (plan) {
             cpu_branch_outcome(t, block->pc);
+            cpu_expect(t);
             skip_accesses(t, plan, count, now_ns, trace->address + t->trace_address);
             cpu_block_done(t, plan, block, count);
         }

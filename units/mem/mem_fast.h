@@ -8,6 +8,12 @@
 
 #include "units/mem/mem_internal.h"
 
+/* Whether one of the latest accesses that reached L2 did not find its line there. */
+static inline bool mem_port_misses_l2(const struct mem_port *port)
+{
+    return port->cluster && port->cluster->missed & MEM_MISSED_LATELY;
+}
+
 /* Counts a hit that changes nothing else. */
 static inline void mem_port_count_l1_hit(struct mem_port *port, uint32_t bytes, bool store)
 {

@@ -90,24 +90,6 @@ static void expect_below(const struct mem_port *port, uint64_t line)
         mem_side_expect(port->system, line);
 }
 
-void mem_port_expect(const struct mem_port *port, uint64_t addr)
-{
-    const struct mem_cluster *cluster = port->cluster;
-    const uint64_t line = addr >> MEM_LINE_SHIFT;
-    if (cluster)
-        mem_cache_expect(&cluster->l2, mem_cache_set(&cluster->l2, line));
-    mem_side_expect(port->system, line);
-}
-
-void mem_port_expect_soon(const struct mem_port *port, uint64_t addr)
-{
-    const struct mem_cluster *cluster = port->cluster;
-    const uint64_t line = addr >> MEM_LINE_SHIFT;
-    if (cluster)
-        mem_cache_expect_line(&cluster->l2, mem_cache_set(&cluster->l2, line), line);
-    mem_side_expect_soon(port->system, line);
-}
-
 /* A line of which some quarters are in L1 has the others as well now. */
 static bool joins_part(struct mem_port *port, uint64_t line, unsigned quarters)
 {

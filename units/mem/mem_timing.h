@@ -121,11 +121,12 @@ struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t 
  * level beyond the farthest cache that received a line: MEM_L1 = none, MEM_SLC = the L2 did, MEM_DRAM = the SLC did, too. */
 enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind);
 
-/* Tells the host which memory an access through the port will need, and later again that it is near: changes nothing in the
- * model.
+/* Tells the host which memory an access through the port will need, later again that it is near, and then what the lines need
+ * that make room for it: changes nothing in the model. Pays where accesses miss L2 (mem_port_misses_l2).
  */
 void mem_port_expect(const struct mem_port *port, uint64_t addr);
 void mem_port_expect_soon(const struct mem_port *port, uint64_t addr);
+void mem_port_expect_victims(const struct mem_port *port, uint64_t addr);
 
 /* Lets time stand still for the whole system, or go on: accesses at one and the same moment, through any port, change caches,
  * TLBs, prefetchers and counters as usual, but take no time and occupy nothing. For stretches of programs that are not timed. */

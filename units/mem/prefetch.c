@@ -13,33 +13,87 @@ bool mem_prefetch_init(struct mem_prefetcher *prefetcher, const struct mem_prefe
     if (params->streams == 0)
         return true;
     prefetcher->stream = calloc(params->streams, sizeof prefetcher->stream[0]);
-    return prefetcher->stream != NULL;
+    prefetcher->recent_count = MEM_PREFETCH_RECENT * params->streams;
+    prefetcher->recent = calloc(prefetcher->recent_count, sizeof prefetcher->recent[0]);
+    return prefetcher->stream != NULL && prefetcher->recent != NULL;
 }
 
 void mem_prefetch_release(struct mem_prefetcher *prefetcher)
 {
     free(prefetcher->stream);
+    free(prefetcher->recent);
     prefetcher->stream = NULL;
+    prefetcher->recent = NULL;
     prefetcher->params.streams = 0;
 }
 
 void mem_prefetch_clear(struct mem_prefetcher *prefetcher)
 {
-    if (prefetcher->params.streams)
-        memset(prefetcher->stream, 0, prefetcher->params.streams * sizeof prefetcher->stream[0]);
+    if (prefetcher->params.streams == 0)
+        return;
+    memset(prefetcher->stream, 0, prefetcher->params.streams * sizeof prefetcher->stream[0]);
+    prefetcher->trusts = false;
+    memset(prefetcher->recent, 0, prefetcher->recent_count * sizeof prefetcher->recent[0]);
 }
 
-/* Rates how well a stream fits a demand: 3 it was expected, 2 the same instruction, 1 close by, 0 not at all. */
-static int fit(const struct mem_stream *s, uint64_t line, uint64_t pc)
+static bool asked_lately(const struct mem_prefetcher *prefetcher, uint64_t line)
+{
+    const uint32_t *const recent = prefetcher->recent;
+    const uint32_t wanted = (uint32_t)(line + 1);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < prefetcher->recent_count; i++)
+        found |= recent[i] == wanted;
+    return found != 0;
+}
+
+/* Whether the lines before this one, in the direction of `step`, were asked for lately: as many equal steps as a stream needs to
+ * be trusted. */
+static bool runs(const struct mem_prefetcher *prefetcher, uint64_t line, int64_t step)
+{
+    for (uint32_t n = 1; n <= prefetcher->params.train + 1; n++)
+        if (!asked_lately(prefetcher, line - (uint64_t)(step * (int64_t)n)))
+            return false;
+    return true;
+}
+
+/* A trusted stream of neighbouring lines whose reach a demand lies in: among the lines that it has ordered, or behind its last
+ * one by no more than it runs ahead. Of several the nearest. */
+static struct mem_stream *covering(struct mem_prefetcher *prefetcher, uint64_t line)
+{
+    struct mem_stream *best = NULL;
+    uint64_t nearest = UINT64_MAX;
+    const struct mem_prefetch_params *p = &prefetcher->params;
+    bool trusts = false;
+    for (uint32_t i = 0; i < p->streams && prefetcher->trusts; i++) {
+        struct mem_stream *s = &prefetcher->stream[i];
+        trusts |= s->matches >= p->train;
+        if (s->matches < p->train || (s->stride != 1 && s->stride != -1) || s->used == 0)
+            continue;
+        const int64_t ahead = (int64_t)(line - s->last) * s->stride;
+        const uint64_t distance = (uint64_t)(ahead < 0 ? -ahead : ahead);
+        if (distance < nearest && (ahead < 0 ? distance <= p->distance : ahead <= s->far || ahead == 1)) {
+            best = s;
+            nearest = distance;
+        }
+    }
+    prefetcher->trusts = trusts;
+    return best;
+}
+
+/* Rates how well a stream fits a demand: 3 it was expected, 2 the same instruction, 1 close by (where one of the instructions is
+ * not known: known ones have streams of their own, and what they do together is seen in the latest demands), 0 not at all. */
+static int fit(const struct mem_stream *s, uint64_t line, uint64_t pc, uint32_t train)
 {
     const int64_t delta = (int64_t)(line - s->last);
     if (s->used == 0)
         return 0;
     if (s->matches > 0 && delta == s->stride)
         return 3;
+    if (s->matches >= train) /* trusted: an instruction that goes on elsewhere starts another stream, and this one ages */
+        return 0;
     if (pc != 0 && s->pc == pc)
         return 2;
-    return delta >= -NEAR_LINES && delta <= NEAR_LINES ? 1 : 0;
+    return (pc == 0 || s->pc == 0) && delta >= -NEAR_LINES && delta <= NEAR_LINES ? 1 : 0;
 }
 
 static struct mem_stream *match(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc, bool *fresh)
@@ -48,7 +102,7 @@ static struct mem_stream *match(struct mem_prefetcher *prefetcher, uint64_t line
     int best_fit = 0;
     for (uint32_t i = 0; i < prefetcher->params.streams && best_fit < 3; i++) {
         struct mem_stream *s = &prefetcher->stream[i];
-        const int f = fit(s, line, pc);
+        const int f = fit(s, line, pc, prefetcher->params.train);
         if (f > best_fit) {
             best_fit = f;
             best = s;
@@ -79,23 +133,57 @@ static bool advance(struct mem_stream *s, uint64_t line, uint32_t train)
     return s->matches >= train && s->matches > 0;
 }
 
+/* A demand within the reach of a trusted stream: one ahead moves it on, one behind only reminds it of what it has not ordered
+ * yet. Returns false when the stream stands there already. */
+static bool move(struct mem_stream *s, uint64_t line)
+{
+    const int64_t ahead = (int64_t)(line - s->last) * s->stride;
+    if (ahead <= 0)
+        return ahead < 0;
+    s->last = line;
+    s->matches++;
+    s->far = s->far > ahead ? s->far - ahead : 0;
+    s->near = s->near > ahead ? s->near - ahead : 0;
+    return true;
+}
+
+/* The stream that a demand belongs to, NULL while there is none to be trusted. */
+static struct mem_stream *follow(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc)
+{
+    prefetcher->recent[prefetcher->clock % prefetcher->recent_count] = (uint32_t)(line + 1);
+    struct mem_stream *s = covering(prefetcher, line);
+    if (s) {
+        s->used = prefetcher->clock;
+        return move(s, line) ? s : NULL;
+    }
+    bool fresh;
+    s = match(prefetcher, line, pc, &fresh);
+    s->used = prefetcher->clock;
+    if (fresh)
+        *s = (struct mem_stream){.pc = pc, .last = line, .used = s->used};
+    else if (advance(s, line, prefetcher->params.train))
+        return s;
+    const int64_t step = runs(prefetcher, line, 1) ? 1 : runs(prefetcher, line, -1) ? -1 : 0;
+    if (step == 0)
+        return NULL;
+    s->stride = step;
+    s->matches = prefetcher->params.train;
+    return s;
+}
+
 bool mem_prefetch_observe(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc, struct mem_prefetch_orders *orders,
                           uint32_t *stream)
 {
     const struct mem_prefetch_params *p = &prefetcher->params;
     if (p->streams == 0)
         return false;
-    bool fresh;
-    struct mem_stream *s = match(prefetcher, line, pc, &fresh);
-    s->used = ++prefetcher->clock;
-    if (fresh) {
-        *s = (struct mem_stream){.pc = pc, .last = line, .used = s->used};
+    prefetcher->clock++;
+    struct mem_stream *const s = follow(prefetcher, line, pc);
+    if (!s)
         return false;
-    }
-    if (!advance(s, line, p->train))
-        return false;
+    prefetcher->trusts = true;
     const int64_t far = p->distance, near = p->l1_distance < p->distance ? p->l1_distance : p->distance;
-    orders->base = line;
+    orders->base = s->last;
     orders->stride = s->stride;
     orders->far_first = s->far + 1;
     orders->far_count = (uint32_t)(far - s->far < (int64_t)p->degree ? far - s->far : (int64_t)p->degree);

@@ -1,5 +1,12 @@
 /* The stride and stream detector of one port. It is told of misses and of first uses of prefetched lines, and answers with the
  * lines to fetch. What fetching them costs is up to the port.
+ *
+ * Two things are watched. A stream follows equal steps of one instruction. Lines in a row that were asked for lately, whoever
+ * asked, start a stream as well, so that instructions that take turns over an array - the rows of a matrix, several at a time -
+ * are followed where each of them only makes short runs; a trusted stream serves every demand within its reach. That Apple's
+ * prefetchers match maps of the lines that were asked for in a region, and chain the regions of a stream, is the subject of
+ * patent US 9,015,422 (Access map-pattern match based prefetch unit for a processor, Apple, 2015); sizes and thresholds are not
+ * known.
  */
 #ifndef ORCHARD_UNITS_MEM_PREFETCH_H
 #define ORCHARD_UNITS_MEM_PREFETCH_H
@@ -15,9 +22,16 @@ struct mem_stream {
     uint32_t matches;  /* equal deltas seen in a row */
 };
 
+/* How many of the latest demands are remembered one by one, for each stream that can be followed. A guess: sixteen streams make
+ * enough for eight short runs side by side, while a chase at random through an L1 hardly ever makes a run among so few. */
+#define MEM_PREFETCH_RECENT 2
+
 struct mem_prefetcher {
     struct mem_prefetch_params params;
     struct mem_stream *stream;
+    uint32_t *recent; /* ring of the latest demands: the low bits of line + 1, 0 = none */
+    uint32_t recent_count;
+    bool trusts; /* some stream may be trusted */
     uint64_t clock;
 };
 
