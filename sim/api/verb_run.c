@@ -228,7 +228,6 @@ static bool show(struct session *s, const struct run *run, const struct run_resu
 static bool one_unit(void *context, struct orch_error *error)
 {
     struct session *const s = context;
-    const struct chip *const chip = s->request.chip;
     struct run_result result;
     bool found = false;
     if (s->record.trace && !trace_recorder_expect(s->record.trace, &(struct together_part){.request = s->request}, 1, error))
@@ -244,7 +243,7 @@ static bool one_unit(void *context, struct orch_error *error)
         return false;
     run_result_init(&result);
     bool ok = find_earlier(s, run, &result, &found, error) &&
-              (found || api_record_run(&s->record, chip, execute, run, ++s->number, &result, error)) &&
+              (found || api_record_run(&s->record, s->request.chip, execute, run, ++s->number, &result, error)) &&
               show(s, run, &result, error);
     s->exit_status = run_values_get(&result.counters, "program.exit_code");
     for (size_t i = 0; i < run_remark_count(run); i++)
@@ -259,7 +258,8 @@ static bool one_unit(void *context, struct orch_error *error)
 static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)
 {
     s->request.chip = chip;
-    return verb_run_units_each(s->context, &s->units, &s->request, one_unit, s, error);
+    return verb_run_network_learn(&s->context->args, &s->network, s->record.db, &s->request, error) &&
+           verb_run_units_each(s->context, &s->units, &s->request, one_unit, s, error);
 }
 
 static bool open_outputs(struct session *s, struct orch_error *error)

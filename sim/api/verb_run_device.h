@@ -25,8 +25,8 @@ struct json_object;
         {"policy", 0, "NAME", false,                                                                                             \
          &(GOVERNOR_POLICIES(                                                                                                    \
              VERB_RUN_POLICY) " (default: performance); networks on auto: cost (default), energy, edp, power:WATTS, "            \
-                              "thermal (in a machine), list, split[:SHARE], size[:SMALL:LARGE], memory, class, or all of these") \
-             [2]},                                                                                                               \
+                              "thermal (in a machine), list, split[:SHARE], predictive, size[:SMALL:LARGE], memory, class, or "  \
+                              "all of these")[2]},                                                                               \
         {"power-mode", 0, "MODE", false, "high, balanced (default), low, or auto: low when the battery is nearly empty"},        \
         {"steer", 0, "WHEN", false, "CPU work moves to the E cores: never (default), hot, low-power (mode) or always"},          \
         {"steer-to", 0, "UNIT", false, "the work, on whichever unit, moves there instead, when it is hot unless --steer says"},  \

@@ -1,5 +1,6 @@
 #include "sim/api/verb_run_network.h"
 
+#include "sim/ask/study/learned_rows.h"
 #include "sim/run/language_model.h"
 
 #include <errno.h>
@@ -92,8 +93,20 @@ bool verb_run_network_db(const struct api_args *args, const struct run_request *
     return n->cache != NULL;
 }
 
+bool verb_run_network_learn(const struct api_args *args, struct verb_run_network *n, struct orch_db *runs, struct run_request *q,
+                            struct orch_error *error)
+{
+    const char *const policy = api_value(args, "policy");
+    if (!policy || (strcmp(policy, RUN_NETWORK_POLICY_PREDICTIVE) != 0 && strcmp(policy, "all") != 0))
+        return true;
+    learned_free(n->learned);
+    q->learned = n->learned = learned_rows_read(n->cache ? n->cache : runs, q->chip, q->detail, error);
+    return n->learned != NULL;
+}
+
 void verb_run_network_free(struct verb_run_network *n)
 {
+    learned_free(n->learned);
     db_close(n->cache);
     free(n->text);
 }

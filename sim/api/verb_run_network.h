@@ -25,8 +25,9 @@
 struct verb_run_network {
     struct run_network_images images;
     struct net_open_options passes;
-    const char **text;     /* what the requests point to */
-    struct orch_db *cache; /* NULL = none */
+    const char **text;           /* what the requests point to */
+    struct orch_db *cache;       /* NULL = none */
+    struct learned_set *learned; /* of the chip at hand; NULL = nobody asks */
 };
 
 /* Whether a policy is one of networks (sim/run/run_network_plan.h), or "all" of these. */
@@ -38,6 +39,9 @@ bool verb_run_network_read(const struct api_args *args, struct verb_run_network 
  * "cache". *db is NULL when nothing is. */
 bool verb_run_network_db(const struct api_args *args, const struct run_request *request, struct verb_run_network *network,
                          struct orch_db *runs, struct orch_db **db, struct orch_error *error);
+/* For the policy "predictive": what those databases know of kernels on the request's chip. */
+bool verb_run_network_learn(const struct api_args *args, struct verb_run_network *network, struct orch_db *runs,
+                            struct run_request *request, struct orch_error *error);
 void verb_run_network_free(struct verb_run_network *network);
 
 #endif

@@ -191,6 +191,22 @@ bool db_find_timing(struct orch_db *db, const struct db_characteristic_key *key,
 bool db_put_characteristic(struct orch_db *db, const struct db_characteristic_key *key, const struct db_parameter *parameters,
                            size_t parameter_count, const struct db_characteristic *value, struct orch_error *error);
 
+/* What is remembered of a kernel. The texts are valid until the visit returns. */
+struct db_learned {
+    enum orch_part part;
+    bool e_core; /* of a CPU kernel */
+    const char *kernel, *shape, *precision;
+    double flops, seconds; /* of the kernel alone, without what a command buffer costs; NAN = not known */
+};
+/* Present values of a list of parameters, as `db_take_reads` gives their names, sorted by name; they belong to whoever answers.
+ * NULL = there is no such list any more. */
+typedef const struct db_parameter *db_present_parameters(void *context, const char *reads, size_t *count);
+typedef bool db_learned_visit(void *context, const struct db_learned *learned, struct orch_error *error);
+/* Calls `visit` with each characteristic of cores, AMX and GPU of this version and detail that was timed with the present values
+ * of all that it read. False when `visit` returned false, or the file cannot be read. */
+bool db_visit_learned(struct orch_db *db, const char *version, const char *detail, db_present_parameters *present,
+                      db_learned_visit *visit, void *context, struct orch_error *error);
+
 /* --- measurements, comparisons ---------------------------------------------------------------------------------- */
 
 struct db_measurement {

@@ -48,11 +48,9 @@ static struct db_parameter *copy_parameters(const struct db_parameter *parameter
     return copy;
 }
 
-/* Sorts the parameters and hashes them after the base hash. */
-static void full_hash(const char *base, struct db_parameter *sorted, size_t count, char hash[CONTENT_HASH_SIZE])
+void db_characteristic_hash(const char *base, const struct db_parameter *sorted, size_t count, char hash[CONTENT_HASH_SIZE])
 {
     struct content_hash h;
-    qsort(sorted, count, sizeof *sorted, by_key);
     content_hash_begin(&h);
     content_hash_add_text(&h, base);
     for (size_t i = 0; i < count; i++) {
@@ -60,6 +58,13 @@ static void full_hash(const char *base, struct db_parameter *sorted, size_t coun
         content_hash_add_number(&h, sorted[i].value);
     }
     content_hash_end(&h, hash);
+}
+
+/* Sorts the parameters and hashes them after the base hash. */
+static void full_hash(const char *base, struct db_parameter *sorted, size_t count, char hash[CONTENT_HASH_SIZE])
+{
+    qsort(sorted, count, sizeof *sorted, by_key);
+    db_characteristic_hash(base, sorted, count, hash);
 }
 
 /* --- reading --------------------------------------------------------------------------------------------------- */

@@ -65,6 +65,10 @@ char *db_file_uri(const char *path, const char *parameters);
 /* Executes SQL and tries again while another process holds the file, up to DB_BUSY_SECONDS. Returns a code of SQLite. */
 int db_exec_patiently(sqlite3 *sqlite, const char *sql);
 
+/* db_characteristic.c: the hash that a characteristic is found by, of its base hash and its parameters, which are sorted by key.
+ */
+void db_characteristic_hash(const char *base, const struct db_parameter *sorted, size_t count, char hash[DB_HASH_SIZE]);
+
 /* db_profile.c: the profile of a run; NULL when it has none. */
 bool db_read_profile(struct orch_db *db, int64_t run_id, struct line_profile **profile, struct orch_error *error);
 

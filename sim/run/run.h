@@ -20,6 +20,7 @@ struct run_known;
 
 struct run_request;
 struct interval_shares;
+struct learned_set;
 struct run_build;
 
 /* Finds out by simulation how far uncertain parameters move the time (sim/ask/study/uncertainty.h). `sample` replaces the shares
@@ -95,6 +96,7 @@ struct run_request {
     const char *const *dims;                 /* networks: "NAME=N", dimensions that the file leaves open */
     size_t dim_count;
     const char *policy;                      /* networks on auto: who gets which operator (run_network_plan.h); NULL = cost */
+    const struct learned_set *learned;       /* for the policy "predictive" (learned.h), which it then decides; NULL = nothing */
     const struct run_network_images *images; /* networks: images that go in, names of classes that come out; NULL = none */
     struct run_build *build;                 /* networks: programs are written as files in place of being run; NULL = no */
     bool profile;                            /* GPU: where the time went, by line of the source and by instruction */
@@ -132,6 +134,8 @@ bool run_is_network(const char *workload);
 bool run_network_are_joint(const char *workload, const char *unit);
 /* In a machine: the one of "cost", "edp" and "energy" that does most there. */
 #define RUN_NETWORK_POLICY_THERMAL "thermal"
+/* By kernels that were timed before, `learned` of the request among them. */
+#define RUN_NETWORK_POLICY_PREDICTIVE "predictive"
 /* Policies of networks on auto, "cost|energy|..."; whether a text is one of them, thresholds included. */
 extern const char run_network_policies[];
 bool run_is_network_policy(const char *text);

@@ -1,6 +1,7 @@
 /* What decides the answer of a run, as the event that begins it: equal events have equal answers. */
 #include "sim/base/checksum.h"
 #include "sim/base/json_out.h"
+#include "sim/run/learned.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_version.h"
 #include "sim/workload/cpu/program_args.h"
@@ -84,6 +85,11 @@ static bool write_options(struct run *run)
         json_add_text(o, "kernels", q->kernels);
     if (q->policy)
         json_add_text(o, "policy", q->policy);
+    if (q->learned && q->policy && strcmp(q->policy, RUN_NETWORK_POLICY_PREDICTIVE) == 0) {
+        char hash[CONTENT_HASH_SIZE];
+        learned_hash(q->learned, hash);
+        json_add_text(o, "learned", hash);
+    }
     if (q->fitted)
         json_add_text(o, "fitted", q->fitted);
     if (q->uncertainty)

@@ -194,6 +194,11 @@ static void tell_of_kernel(void *context, const char *doing, double fraction, do
         tell_place(n, "computing", place_of_node(n), stop);
 }
 
+void run_network_title(const struct net_node *node, char *title, size_t size)
+{
+    snprintf(title, size, "%.60s%s%.120s", node->op, node->name && node->name[0] ? " " : "", node->name ? node->name : "");
+}
+
 static bool node_on_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
                          bool *done, struct orch_error *error)
 {
@@ -205,8 +210,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
     if (net_part_begins(n->model, node) < NET_PARTS_MAX) /* another network has requests and command buffers of its own */
         n->in_command_buffer = n->in_request = false;
     tell_place(n, n->characteristics ? "listing the kernels of" : "computing", place_of_node(n), NULL);
-    snprintf(title, sizeof title, "%.60s%s%.120s", node->op, node->name && node->name[0] ? " " : "",
-             node->name ? node->name : "");
+    run_network_title(node, title, sizeof title);
     n->macs += (double)net_node_cost(n->model, node).macs;
     if (run_network_is_control(node))
         return run_placement_add(&n->result->placement, title, RUN_NETWORK_CONTROL, "none", "its nodes follow one by one") ||
@@ -350,6 +354,8 @@ bool run_network(struct run_network *n, struct net_array **output, struct orch_e
         ok = finish_schedule(n, error);
     else if (ok)
         add_overheads(n);
+    if (ok && n->plan && !network_plan_tell_choices(n->plan, &n->result->placement))
+        ok = orch_no_memory(error);
     network_residency_free(n->residency);
     network_schedule_free(n->schedule);
     network_plan_free(n->plan);

@@ -95,6 +95,8 @@ static inline bool run_network_has_no_values(const struct run_network *network)
     return network->characteristics || network->request->mode == RUN_TIMING;
 }
 
+/* How a node is called in the placement; 200 characters are enough. */
+void run_network_title(const struct net_node *node, char *title, size_t size);
 /* Kernel by kernel; what was left to others, and why; what units were predicted to take. */
 void run_network_explain(FILE *out, const struct run_network *network, const struct run_result *result);
 

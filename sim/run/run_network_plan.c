@@ -66,6 +66,11 @@ static double predict_steps(struct network_plan *plan, struct lowering *l)
         const bool ok = network_step_open(plan->network, l->step[i].part, &l->step[i], &step, &unused);
         if (!ok || (step.elsewhere && l->part == PART_GPU))
             sum = INFINITY;
+        else if (plan->predictive)
+            sum += network_plan_foretell(plan, &l->step[i], step.elsewhere ? PART_CPU : l->step[i].part,
+                                         network_predict(&plan->speeds, step.run, elements_read(&l->step[i]),
+                                                         (double)l->step[i].operands.result_bytes / 4),
+                                         step.run);
         else if (plan->measuring)
             sum += time_of(plan, &l->step[i], step.elsewhere ? PART_CPU : l->step[i].part);
         else
@@ -128,6 +133,27 @@ static void measure(struct network_plan *plan, struct planned *p, const struct l
     plan->measuring = false;
 }
 
+/* Kernels that recorded ones do not foretell are simulated, unless their unit decides nothing. */
+static void measure_unforetold(struct network_plan *plan, struct planned *p, const struct lowering_rule *rule,
+                               struct net_array *const *in, struct net_array **out)
+{
+    const double best = fmin(fmin(p->seconds[PLAN_CPU], p->seconds[PLAN_AMX]), p->seconds[PLAN_GPU]);
+    plan->measuring = true;
+    for (unsigned i = 0; i < PLAN_ANE; i++) {
+        struct plan_evidence *const evidence = &p->evidence[i];
+        const bool rough = evidence->source == PLAN_ROUGH;
+        plan->evidence = evidence;
+        if (rough && p->seconds[i] > far_slower * best + plan->speeds.hand_over_s)
+            p->seconds[i] = INFINITY;
+        else if (rough) {
+            *evidence = (struct plan_evidence){PLAN_NOT_ASKED, {0}};
+            p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
+        }
+    }
+    plan->evidence = NULL;
+    plan->measuring = false;
+}
+
 static bool plan_node(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out, bool *done,
                       struct orch_error *error)
 {
@@ -139,12 +165,16 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
     const bool made = run_network_make(node, in, true, out);
     bool some = false;
     for (unsigned i = 0; i < PLAN_PARTS; i++) {
+        plan->evidence = &p.evidence[i];
         p.seconds[i] = !made || !rule || i == PLAN_E       ? INFINITY
                        : network_plan_parts[i] != PART_ANE ? predict(plan, network_plan_parts[i], rule, node, in, out)
                        : plan->engine                      ? network_alone_seconds(plan->engine, node)
                                                            : INFINITY;
         some |= p.seconds[i] < INFINITY && i != PLAN_ANE;
     }
+    plan->evidence = NULL;
+    if (made && rule && plan->predictive)
+        measure_unforetold(plan, &p, rule, in, out);
     p.splits = plan->splits && is_large_product(plan, node);
     if (made && rule && (plan->measures || (plan->doubtful && plan->doubtful[plan->count])))
         measure(plan, &p, rule, in, out);
@@ -193,7 +223,7 @@ static bool assign(struct network_plan *plan, struct orch_error *error)
 {
     static const struct network_prices time = {.per_second = 1};
     const char *const policy = network_plan_policy(plan->network->request);
-    if (strcmp(policy, "cost") == 0 || strcmp(policy, "class") == 0)
+    if (strcmp(policy, "cost") == 0 || strcmp(policy, "class") == 0 || plan->predictive)
         return network_plan_choose(plan, &time, error);
     if (network_plan_is_of_energy(policy))
         return network_plan_by_energy(plan, policy, error);
@@ -255,7 +285,8 @@ static bool time_engine(struct network_plan *plan, struct orch_error *error)
     const bool halves = plan->network->mixed || (q->precision && strcmp(q->precision, "f16") == 0);
     double clock_ghz;
     const char *const policy = network_plan_policy(q);
-    const bool weighs = strcmp(policy, "cost") == 0 || strcmp(policy, "list") == 0 || network_plan_is_of_energy(policy);
+    const bool weighs =
+        strcmp(policy, "cost") == 0 || strcmp(policy, "list") == 0 || plan->predictive || network_plan_is_of_energy(policy);
     if (!halves || !weighs || !chip_number(q->chip, "ane.clock_ghz", &clock_ghz, NULL))
         return true;
     plan->engine = network_alone_time(plan->network, PART_ANE, false, error);
@@ -299,6 +330,7 @@ struct network_plan *network_plan_make(const struct run_network *network, struct
         return NULL;
     }
     plan->network = network;
+    plan->predictive = strcmp(policy, RUN_NETWORK_POLICY_PREDICTIVE) == 0;
     plan->splits = strncmp(policy, "split", 5) == 0;
     plan->share_given = plan->splits && policy[5] == ':';
     plan->measures = network_plan_overlaps(policy) && !plan->share_given;
@@ -308,6 +340,8 @@ struct network_plan *network_plan_make(const struct run_network *network, struct
         add_up(plan);
     if (ok && strcmp(policy, "cost") == 0)
         ok = decide_doubts(plan, error);
+    if (ok && plan->predictive)
+        network_plan_sum_evidence(plan);
     if (ok)
         return plan;
     network_plan_free(plan);

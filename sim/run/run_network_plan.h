@@ -1,16 +1,16 @@
 /* Which unit computes which node, for `--unit auto`. The network is gone through once without values; each node that units have
  * kernels for gets a predicted time on each of them. Then every node is given to a unit, by a policy:
  *
- *     cost                 so that the sum is least: of the times in the order of the graph, and of a command buffer whenever the
- *                          GPU takes over from cores (the policy that is taken when none is asked for)
- *     list                 so that everything is done soonest where units work at the same time: nodes with the longest way to
- * the end first, each on the unit that is done with it first split[:SHARE]        the same, and products and convolutions may be
- * computed by AMX and GPU together, the rows or channels parted so that both are done at the same time, or SHARE of them on AMX
- * for each that can be split energy               so that joules are least edp                  so that joules times seconds are
- * least power:WATTS          in the least time in which joules per second stay within WATTS size[:SMALL:LARGE]   operators of
- * fewer elements than SMALL (1e6) to AMX blocks, of LARGE (1e7) and more to the GPU; between the two where the one before was
- *     memory               operators that move bytes for longer than the GPU would multiply, to AMX blocks; others to the GPU
- *     class                networks of convolutions, and transformers, to the Neural Engine, in f16; others by cost
+ *     cost          so that the sum is least: of the times in the order of the graph, and of a command buffer whenever the GPU
+ * takes over from cores (the policy that is taken when none is asked for) predictive    the same, of times that recorded kernels
+ * tell; where they do not, kernels are simulated list          so that everything is done soonest where units work at the same
+ * time: nodes with the longest way to the end first, each on the unit that is done with it first split[:SHARE] the same, and
+ * products and convolutions may be computed by AMX and GPU together, the rows or channels parted so that both are done at the
+ * same time, or SHARE of them on AMX for each that can be split energy        so that joules are least edp           so that
+ * joules times seconds are least power:WATTS   in the least time in which joules per second stay within WATTS size[:SMALL:LARGE]
+ * operators of fewer elements than SMALL (1e6) to AMX blocks, of LARGE (1e7) and more to the GPU; between the two where the one
+ * before was memory               operators that move bytes for longer than the GPU would multiply, to AMX blocks; others to the
+ * GPU class                networks of convolutions, and transformers, to the Neural Engine, in f16; others by cost
  *
  * The last three are rules of thumb of the field; what a policy's unit does not have, cores take. */
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_H
@@ -40,6 +40,9 @@ enum orch_part network_plan_part(const struct network_plan *plan, const struct n
 double network_plan_joules(const struct network_plan *plan);
 /* What the policy could not keep; "" = nothing. */
 const char *network_plan_remark(const struct network_plan *plan);
+/* Adds to the lines of the placement what the choice of their node rests on, by the policy "predictive". False = out of memory.
+ */
+bool network_plan_tell_choices(const struct network_plan *plan, struct run_placements *placement);
 /* Predicted seconds of everything as planned (PART_COUNT), or with all nodes on a unit as far as it has them. */
 double network_plan_seconds(const struct network_plan *plan, enum orch_part part);
 

@@ -2,6 +2,7 @@
 #ifndef ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_INTERNAL_H
 #define ORCHARD_SIM_RUN_RUN_NETWORK_PLAN_INTERNAL_H
 
+#include "sim/run/learned.h"
 #include "sim/run/run_network_alone.h"
 #include "sim/run/run_network_plan.h"
 #include "sim/run/run_network_predict.h"
@@ -11,6 +12,13 @@
 /* Units that nodes are given to, by number. */
 enum { PLAN_CPU, PLAN_AMX, PLAN_GPU, PLAN_ANE, PLAN_E, PLAN_PARTS }; /* PLAN_E: an E core, by kernels of the CPU */
 extern const enum orch_part network_plan_parts[PLAN_PARTS];
+
+/* Where the time of a node on a unit comes from, by the policy "predictive"; of several kernels the weakest. */
+enum plan_source { PLAN_NOT_ASKED, PLAN_KNOWN, PLAN_BY_ROWS, PLAN_TIMED, PLAN_ROUGH };
+struct plan_evidence {
+    enum plan_source source;
+    struct learned_estimate estimate; /* also of kernels that were simulated because it was not sure */
+};
 
 struct planned {
     const struct net_node *node;
@@ -22,6 +30,7 @@ struct planned {
     bool e_core;      /* it is one of the CPU's, and an E core takes it */
     bool splits;      /* a product or convolution whose rows two units can share */
     double amx_share; /* of it, beside the GPU; 0 = it is not split */
+    struct plan_evidence evidence[PLAN_PARTS];
 };
 
 /* How long a kernel takes on a unit, as simulated. */
@@ -30,6 +39,7 @@ struct plan_time {
     enum orch_part part;
     bool e_core;
     double seconds;
+    struct plan_evidence evidence; /* of the policy "predictive" */
 };
 
 struct network_plan {
@@ -37,11 +47,13 @@ struct network_plan {
     struct network_speeds speeds;
     struct planned *item;
     size_t count, room;
-    bool splits, share_given; /* products may be split; how, the request says */
-    bool measures;            /* kernels are simulated where predictions are near each other; */
-    bool measuring;           /* that is going on; */
-    bool on_e_core;           /* of E cores */
-    bool *doubtful;           /* by item: its kernels are simulated, the second time through; NULL = the first time */
+    bool splits, share_given;       /* products may be split; how, the request says */
+    bool measures;                  /* kernels are simulated where predictions are near each other; */
+    bool measuring;                 /* that is going on; */
+    bool on_e_core;                 /* of E cores */
+    bool predictive;                /* kernels are foretold from recorded ones */
+    struct plan_evidence *evidence; /* of the node and unit at hand; NULL = nobody wants it */
+    bool *doubtful;                 /* by item: its kernels are simulated, the second time through; NULL = the first time */
     struct plan_time *time;
     size_t times, time_room;
     double waiting_w[PLAN_PARTS];    /* that a unit draws while it waits for others, where the policy asks for it */
@@ -86,6 +98,14 @@ bool network_plan_by_energy(struct network_plan *plan, const char *policy, struc
 /* run_network_plan_joint.c: which units each of several networks leaves to the others. It keeps the assignment that the plan has
  * where that is predicted to be done earlier. */
 bool network_plan_joint(struct network_plan *plan, struct orch_error *error);
+
+/* run_network_plan_learned.c: how long a kernel is going to take on a unit, by what is known, or by recorded kernels that are
+ * near. Where these are too few or do not agree it is simulated while the plan is measuring, and else `rough`. `run` is the
+ * prepared kernel. */
+double network_plan_foretell(struct network_plan *plan, const struct lowered_step *step, enum orch_part part, double rough,
+                             const struct run *run);
+/* Says in the remark what the choices rest on. */
+void network_plan_sum_evidence(struct network_plan *plan);
 
 /* run_network_plan_rules.c: gives nodes to the units that a rule of thumb names. */
 void network_plan_follow_rule(struct network_plan *plan, const char *policy);

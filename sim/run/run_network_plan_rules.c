@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char run_network_policies[] = "cost|energy|edp|size|memory|class|list|split";
+const char run_network_policies[] = "cost|energy|edp|size|memory|class|list|split|" RUN_NETWORK_POLICY_PREDICTIVE;
 
 static const double small_elements = 1e6, large_elements = 1e7;
 

@@ -89,6 +89,26 @@ void network_speeds_of(const struct chip *chip, struct network_speeds *s)
     s->hand_over_s = s->submit_s + s->complete_s;
 }
 
+/* A kernel of a command buffer has none of its own. */
+static double kernel_seconds(const struct run_timing *timing)
+{
+    return timing->kind->part == PART_GPU ? timing->result.device_seconds : timing->result.seconds;
+}
+
+double network_known_time(const struct run_network *n, const struct lowered_step *step, enum orch_part part)
+{
+    struct run_network apart = *n;
+    struct orch_error unused = {0};
+    struct run_request q;
+    const struct run_known *const known = n->request->known;
+    const struct run_timing *timing = NULL;
+    apart.characteristics = true;
+    apart.e_core = false;
+    network_step_ask(&apart, step->workload, step->precision, part, &q);
+    const bool found = known && known->find && known->find(known->context, &q, &timing, &unused) && timing;
+    return found ? kernel_seconds(timing) : NAN;
+}
+
 double network_time(const struct run_network *n, const struct lowered_step *step, enum orch_part part, bool e_core)
 {
     struct run_network apart = *n;
@@ -106,9 +126,7 @@ double network_time(const struct run_network *n, const struct lowered_step *step
         timing = known->timing(known->context, &q, &was_known, &unused);
     else if (!run_timing_simulate(&q, &own, &unused))
         timing = NULL;
-    const double seconds = !timing                          ? INFINITY
-                           : timing->kind->part == PART_GPU ? timing->result.device_seconds
-                                                            : timing->result.seconds;
+    const double seconds = timing ? kernel_seconds(timing) : INFINITY;
     run_timing_free(&own);
     return seconds;
 }

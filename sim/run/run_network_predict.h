@@ -19,6 +19,8 @@ void network_speeds_of(const struct chip *chip, struct network_speeds *speeds);
 struct run_network;
 struct lowered_step;
 double network_time(const struct run_network *network, const struct lowered_step *step, enum orch_part part, bool e_core);
+/* The same where it is known already; NAN = it would have to be simulated. */
+double network_known_time(const struct run_network *network, const struct lowered_step *step, enum orch_part part);
 
 /* Seconds of a prepared kernel with so many elements in its operands and its result; INFINITY on a unit that the chip lacks. */
 double network_predict(const struct network_speeds *speeds, const struct run *run, double operand_elements,

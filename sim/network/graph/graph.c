@@ -58,7 +58,7 @@ net_id net_value_add(struct net_model *model, const char *name)
     char *const copy = strdup(name);
     if (!copy)
         return NET_NONE;
-    grown[model->values] = (struct net_value){.name = copy, .type = NET_TYPES};
+    grown[model->values] = (struct net_value){.name = copy, .type = NET_TYPES, .declared = NET_TYPES};
     return (net_id)model->values++;
 }
 

@@ -25,7 +25,8 @@ struct net_shape {
 
 struct net_value {
     char *name;
-    enum net_type type; /* NET_TYPES = not known yet */
+    enum net_type type;     /* NET_TYPES = not known yet */
+    enum net_type declared; /* of an output of the model: what the file says; NET_TYPES = nothing */
     struct net_shape shape;
     struct net_array *constant; /* NULL = computed or an input */
 };

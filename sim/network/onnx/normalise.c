@@ -157,6 +157,8 @@ static bool roi_align(struct step *s)
 /* Further outputs are for training: the running mean and so on. */
 static bool batch_norm(struct step *s)
 {
+    if (!net_attr_int(s->node, "spatial", 1))
+        return orch_fail(s->error, ORCH_UNMODELLED, "spatial=0: a mean for each element");
     if (s->node->outputs > 1 && !net_attr_int(s->node, "training_mode", 0))
         s->node->outputs = 1;
     return true;

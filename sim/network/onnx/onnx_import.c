@@ -296,6 +296,16 @@ static bool import_function(struct import *in, const Onnx__NodeProto *call, cons
     return ok || orch_fail_in(in->error, "function '%.80s'", clean(function->name, text, sizeof text));
 }
 
+/* Without a version nobody knows which form the nodes are in. Files of the first two versions of the format have none: 1. */
+static bool check_version(const struct import *in, struct net_node *node)
+{
+    if (!*node->domain && node->version == 0 && !in->frame && in->proto->has_ir_version && in->proto->ir_version < 3)
+        node->version = 1;
+    if (*node->domain || node->version > 0)
+        return true;
+    return orch_fail(in->error, ORCH_USAGE, "no opset_import says which version of ONNX's operators it is of");
+}
+
 static bool import_node(struct import *in, const Onnx__NodeProto *proto, struct onnx_names *names, unsigned depth,
                         struct net_graph *graph)
 {
@@ -313,7 +323,8 @@ static bool import_node(struct import *in, const Onnx__NodeProto *proto, struct 
     if (!node)
         return orch_no_memory(in->error);
     node->version = version_of(in, node->domain);
-    bool ok = fill_node(in, proto, names, depth, node) && onnx_take_constant(in->model, node, &constant, in->error);
+    bool ok = check_version(in, node) && fill_node(in, proto, names, depth, node) && onnx_check_node(node, in->error) &&
+              onnx_take_constant(in->model, node, &constant, in->error);
     if (ok && !constant) {
         ok = onnx_normalise(in->model, node, in->error);
         node->row = ok ? net_operator_find(node->op, node->domain) : NULL;
@@ -378,11 +389,12 @@ static bool import_outputs(struct import *in, const Onnx__GraphProto *proto, con
         char text[NAME_BYTES];
         const char *const name = proto->output[k]->name ? proto->output[k]->name : "";
         const net_id id = onnx_names_find(names, name);
-        struct net_value declared = {.name = clean(name, text, sizeof text)};
+        struct net_value declared = {.name = clean(name, text, sizeof text), .type = NET_TYPES};
         if (!read_type(in, proto->output[k], &declared))
             return false;
         if (id == NET_NONE)
             return orch_fail(in->error, ORCH_USAGE, "output '%.80s' is computed by no node", clean(name, text, sizeof text));
+        in->model->value[id].declared = declared.type;
         const bool ok = graph == in->model->graph ? net_model_add_output(in->model, id) : net_graph_add_output(graph, id);
         if (!ok)
             return orch_no_memory(in->error);
@@ -408,9 +420,11 @@ static bool import_graph(struct import *in, const Onnx__GraphProto *proto, const
 
 static bool import_model(struct import *in)
 {
-    in->model->opset = version_of(in, "");
     if (!in->proto->graph)
         return orch_fail(in->error, ORCH_USAGE, "no graph: this is no ONNX model");
+    if (!onnx_check_model(in->proto, in->error))
+        return false;
+    in->model->opset = version_of(in, "");
     return import_graph(in, in->proto->graph, NULL, 0, in->model->graph);
 }
 
@@ -420,8 +434,7 @@ struct net_model *onnx_import(const char *path, const uint8_t *bytes, size_t siz
     bool ok = size <= ONNX_BYTES_MAX ? onnx_wire_check(&onnx__model_proto__descriptor, bytes, size, error)
                                      : orch_fail(error, ORCH_USAGE, "longer than 2 GiB");
     Onnx__ModelProto *const proto = ok ? onnx__model_proto__unpack(NULL, size, bytes) : NULL;
-    if (ok && !proto)
-        ok = orch_fail(error, ORCH_USAGE, "no ONNX model");
+    ok = ok && (proto || orch_fail(error, ORCH_USAGE, "no ONNX model"));
     in.proto = proto;
     in.model = ok ? net_model_new(path) : NULL;
     if (ok)

@@ -125,6 +125,9 @@ bool net_rule_split(struct net_infer *i)
         net_state(i, k, i->in[0].type, NULL);
     if (!net_ints_input(i, 1, &parts, &known))
         return false;
+    if (net_attr_int(i->node, "num_outputs", (int64_t)i->outputs) != (int64_t)i->outputs)
+        return net_refuse(i->error, "num_outputs is %lld for %zu outputs", (long long)net_attr_int(i->node, "num_outputs", 0),
+                          i->outputs);
     if (!s->known)
         return true;
     if (!net_axis(i, net_attr_int(i->node, "axis", 0), s->dims, &axis))
@@ -132,6 +135,12 @@ bool net_rule_split(struct net_infer *i)
     const bool given = net_fact_in(i, 1)->present;
     const int64_t whole = s->dim[axis], outputs = (int64_t)i->outputs;
     int64_t sum = 0;
+    if (!given && i->node->version > 0 && i->node->version < 18 && whole > 0 &&
+        whole % outputs) /* later sets let the last part be smaller */
+        return net_refuse(i->error, "%lld elements are no %lld equal parts", (long long)whole, (long long)outputs);
+    if (!given && whole > 0 && (outputs - 1) * ((whole + outputs - 1) / outputs) >= whole)
+        return net_refuse(i->error, "%lld elements leave nothing for the last of %lld parts", (long long)whole,
+                          (long long)outputs);
     if (given && known && parts.count != i->outputs)
         return net_refuse(i->error, "%u parts for %zu outputs", parts.count, i->outputs);
     for (size_t k = 0; k < i->outputs; k++) {

@@ -44,6 +44,37 @@ bool net_refuse(struct orch_error *error, const char *format, ...)
     return orch_fail(error, ORCH_USAGE, "%s", text);
 }
 
+/* Operators whose inputs have one type, and which of them: "T" of their schemas. */
+static const struct {
+    const char *op;
+    size_t first, last;
+} of_one_type[] = {
+    {"Add", 0, 1},    {"And", 0, 1},        {"BitwiseAnd", 0, 1},     {"BitwiseOr", 0, 1},  {"BitwiseXor", 0, 1},
+    {"Clip", 0, 2},   {"Conv", 0, 2},       {"ConvTranspose", 0, 2},  {"Div", 0, 1},        {"Equal", 0, 1},
+    {"Gemm", 0, 2},   {"Greater", 0, 1},    {"GreaterOrEqual", 0, 1}, {"Less", 0, 1},       {"LessOrEqual", 0, 1},
+    {"MatMul", 0, 1}, {"Max", 0, SIZE_MAX}, {"Mean", 0, SIZE_MAX},    {"Min", 0, SIZE_MAX}, {"Mod", 0, 1},
+    {"Mul", 0, 1},    {"Or", 0, 1},         {"PRelu", 0, 1},          {"Sub", 0, 1},        {"Sum", 0, SIZE_MAX},
+    {"Where", 1, 2},  {"Xor", 0, 1},
+};
+
+static bool types_agree(const struct net_infer *i, size_t first, size_t last)
+{
+    for (size_t k = first + 1; k <= last && k < i->inputs; k++) {
+        const enum net_type a = i->in[first].type, b = i->in[k].type;
+        if (i->in[k].present && a != NET_TYPES && b != NET_TYPES && a != b)
+            return net_refuse(i->error, "input %zu is %s, input %zu is %s", first, net_type_name(a), k, net_type_name(b));
+    }
+    return true;
+}
+
+static bool types_fit(const struct net_infer *i)
+{
+    for (size_t k = 0; !*i->node->domain && k < ARRAY_COUNT(of_one_type); k++)
+        if (strcmp(of_one_type[k].op, i->node->op) == 0)
+            return types_agree(i, of_one_type[k].first, of_one_type[k].last);
+    return true;
+}
+
 bool net_infer_node(struct net_infer *infer)
 {
     const struct net_operator *const row = infer->node->row;
@@ -60,7 +91,7 @@ bool net_infer_node(struct net_infer *infer)
     for (int k = 0; ok && k < row->least_inputs; k++)
         if (!infer->in[k].present)
             ok = net_refuse(infer->error, "input %d is left out", k);
-    if (ok && row->infer(infer))
+    if (ok && types_fit(infer) && row->infer(infer))
         return true;
     return orch_fail_in(infer->error, "%s", net_node_title(infer->node, title, sizeof title));
 }

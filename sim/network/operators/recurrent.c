@@ -17,6 +17,9 @@ bool net_rule_recurrent(struct net_infer *i)
         return net_refuse(i->error, "X has %u dimensions and R %u; both must have 3", x->dims, r->dims);
     const int64_t time = x->dim[batch_first ? 1 : 0], batch = x->dim[batch_first ? 0 : 1], directions = r->dim[0],
                   hidden = r->dim[2];
+    const int64_t stated = net_attr_int(i->node, "hidden_size", hidden);
+    if (hidden >= 0 && stated != hidden)
+        return net_refuse(i->error, "hidden_size is %lld, R has %lld", (long long)stated, (long long)hidden);
     const int64_t y[4] = {batch_first ? batch : time, batch_first ? time : directions, batch_first ? directions : batch, hidden};
     const int64_t last[3] = {batch_first ? batch : directions, batch_first ? directions : batch, hidden};
     const struct net_shape all = net_shape_of(y, 4), end = net_shape_of(last, 3);

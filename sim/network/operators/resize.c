@@ -51,6 +51,8 @@ static bool read_resize(struct net_infer *i, const struct net_shape *x, struct a
     const bool has_scales = scales && scales->count > 0;
     unsigned axis[NET_DIMS_MAX], count;
     *known = has_scales || sizes;
+    if (has_scales && sizes && sizes->count > 0)
+        return net_refuse(i->error, "scales and sizes: one of them says how large the result is");
     if (!read_axes(i, x->dims, axis, &count))
         return false;
     for (unsigned d = 0; d < x->dims; d++)

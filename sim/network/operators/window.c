@@ -95,7 +95,13 @@ bool net_window_read(struct net_infer *i, const struct net_shape *x, const int64
     if (!list(i, "strides", w->dims, 1, w->stride) || !list(i, "dilations", w->dims, 1, w->dilation) ||
         !list(i, "pads", 2 * w->dims, 0, pads))
         return false;
+    int64_t stated[NET_SPATIAL_MAX];
+    if (kernel && net_attribute(i->node, "kernel_shape") && !list(i, "kernel_shape", w->dims, 1, stated))
+        return false;
     for (unsigned d = 0; d < w->dims; d++) {
+        if (kernel && net_attribute(i->node, "kernel_shape") && stated[d] != kernel[d])
+            return net_refuse(i->error, "kernel_shape says %lld, the weights have %lld", (long long)stated[d],
+                              (long long)kernel[d]);
         if (w->kernel[d] < 1 || w->kernel[d] > SIZE_MAX_STEP)
             return net_refuse(i->error, "a kernel of %lld", (long long)w->kernel[d]);
         w->before[d] = pads[d];

@@ -178,9 +178,21 @@ static bool infer_graph(struct net_model *model, struct net_graph *graph, struct
     return true;
 }
 
+/* What reads the outputs goes by what the file says of them. */
+static bool check_outputs(const struct net_model *model, struct orch_error *error)
+{
+    for (size_t k = 0; k < model->graph->outputs; k++) {
+        const struct net_value *const v = &model->value[model->graph->output[k]];
+        if (v->declared != NET_TYPES && v->type != NET_TYPES && v->declared != v->type)
+            return orch_fail(error, ORCH_USAGE, "output '%.80s' is %s by its declaration, and %s by the node that computes it",
+                             v->name, net_type_name(v->declared), net_type_name(v->type));
+    }
+    return true;
+}
+
 bool net_infer_shapes(struct net_model *model, struct orch_error *error)
 {
     for (size_t k = 0; k < model->graph->inputs; k++)
         bind(model, &model->value[model->graph->input[k]].shape);
-    return infer_graph(model, model->graph, error);
+    return infer_graph(model, model->graph, error) && check_outputs(model, error);
 }
