@@ -3,6 +3,7 @@
 #include "isa/array_count.h"
 #include "sim/base/distance_bucket.h"
 #include "sim/base/npy.h"
+#include "sim/language/mel_spectrogram.h"
 #include "sim/run/language_options.h"
 #include "sim/run/language_step.h"
 #include "tests/sim/run/encoder_truth.h"
@@ -236,12 +237,75 @@ static void test_sounds(void)
     }
     request.input_count = 0;
     struct outcome o = run_on(db, "m1", path, request);
-    CHECK(!o.ok && strstr(o.error.text, "mel=FILE.npy"), "%s", o.error.text);
+    CHECK(!o.ok && strstr(o.error.text, "--input FILE.wav"), "%s", o.error.text);
     array.shape[1]--;
     request.input_count = 1;
     CU_ASSERT_TRUE_FATAL(npy_measure(&array) && npy_save(heard, &array, &error));
     o = run_on(db, "m1", path, request);
     CHECK(!o.ok && strstr(o.error.text, "hears 5 channels of 24 frames"), "%s", o.error.text);
+    made_free(&m);
+    unlink(path);
+    unlink(heard);
+    rmdir(folder);
+}
+
+/* A sound file of 16-bit samples, at `rate`. */
+static void write_sound(const char *folder, const int16_t *sample, unsigned count, uint32_t rate, char path[256])
+{
+    uint8_t file[44 + 2 * MADE_FRAMES * MEL_STEP + 2] = "RIFF\0\0\0\0WAVEfmt \20\0\0\0\1\0\1\0";
+    const uint32_t bytes = 2 * count, second = 2 * rate, frame = 2 | 16 << 16;
+    memcpy(file + 24, &rate, 4);
+    memcpy(file + 28, &second, 4);
+    memcpy(file + 32, &frame, 4);
+    memcpy(file + 36, "data", 4);
+    memcpy(file + 40, &bytes, 4);
+    memcpy(file + 44, sample, bytes);
+    write_file(folder, "sound.wav", file, 44 + bytes, path);
+}
+
+/* A sound file says what its spectrogram says. */
+static void test_sound_files(void)
+{
+    enum { COUNT = 20 * MEL_STEP, MOST = MADE_FRAMES * MEL_STEP };
+    static struct made_model m;
+    static double memory[MADE_PLACES * 48];
+    static const uint32_t first[] = {3, 4, 5, 6};
+    char folder[] = "/tmp/orchard_encoder_XXXXXX", path[256], heard[256];
+    float sample[COUNT], mel[MADE_FRAMES * MADE_CHANNELS];
+    int16_t stored[MOST + 1] = {0};
+    uint32_t said[SAID];
+    struct orch_error error = {0};
+    CU_ASSERT_TRUE_FATAL(mkdtemp(folder) != NULL);
+    made_create(&m, SOUND, false, 7);
+    write_file(folder, "whisper.gguf", m.bytes, m.file_size, path);
+    for (unsigned i = 0; i < COUNT; i++) {
+        stored[i] = (int16_t)(9000 * sin(0.02 * i + 1e-5 * i * i));
+        sample[i] = stored[i] / 32768.0f;
+    }
+    CU_ASSERT_TRUE_FATAL(mel_spectrogram(sample, COUNT, MADE_CHANNELS, MADE_FRAMES, mel, &error));
+    const unsigned seen = exact_encode(&m, NULL, 0, mel, memory);
+    const unsigned count = exact_text(&m, memory, seen, first, ARRAY_COUNT(first), SAID, said);
+    static const struct {
+        unsigned count;
+        uint32_t rate;
+        const char *what;
+    } rows[] = {{COUNT, MEL_RATE, NULL},
+                {COUNT, 44100, "44100 samples a second; whisper.gguf hears 16000"},
+                {MOST + 1, MEL_RATE, "hears 0.24 s at a time"},
+                {0, MEL_RATE, "it has no samples"}};
+    const char *const inputs[] = {heard};
+    const struct language_options options = {.generate = SAID};
+    const struct run_request request = {
+        .unit = "cpu", .mode = RUN_FULL, .language = &options, .threads = 1, .inputs = inputs, .input_count = 1};
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        write_sound(folder, stored, rows[i].count, rows[i].rate, heard);
+        struct outcome o = run_on(db, "m1", path, request);
+        if (rows[i].what)
+            CHECK(!o.ok && strstr(o.error.text, rows[i].what), "expected '%s', got '%s'", rows[i].what, o.error.text);
+        else
+            check_said(&o, "tokens", said, count, "cpu");
+        run_result_free(&o.result);
+    }
     made_free(&m);
     unlink(path);
     unlink(heard);
@@ -280,6 +344,7 @@ static const struct suite_test tests[] = {
     {"steps of distance", test_distances},
     {"texts", test_texts},
     {"sounds", test_sounds},
+    {"sound files", test_sound_files},
     {"refusals", test_refusals},
 };
 int main(void)
