@@ -62,7 +62,7 @@ static double difference(const struct made_model *m, struct language_stepper *s,
     return range > 0 ? largest / range : INFINITY;
 }
 
-static void check_model(enum encoder_kind kind, bool halves, enum orch_part part, double most)
+static void check_kept(enum encoder_kind kind, bool halves, const char *cached, enum orch_part part, double most)
 {
     static const char *const names[] = {"t5", "flan-t5", "whisper"};
     static struct made_model m;
@@ -72,13 +72,16 @@ static void check_model(enum encoder_kind kind, bool halves, enum orch_part part
     const struct run_request request = {.chip = chip, .mode = RUN_FUNCTIONAL, .threads = 1};
     struct language_model model = {.name = names[kind]};
     made_create(&m, kind, halves, 17 + kind);
+    m.cached = cached;
     run_result_init(&result);
     model.gguf = gguf_parse(names[kind], m.bytes, m.file_size, &error);
     CHECK(chip && model.gguf && shape_of_gguf(model.gguf, &model.shape, &error), "%s", error.text);
     model.weights = model.gguf ? decoder_create(&model.shape, gguf_weights(model.gguf), 1, &error) : NULL;
     CHECK(model.weights && language_model_runs(&model, &error), "%s: %s", names[kind], error.text);
     struct language_unit *const unit = language_unit_create(&request, &result, &error);
-    const struct language_room room = {.context = TEXT, .lanes = 1, .encoded = kind == SOUND ? MADE_FRAMES / 2 : TEXT};
+    struct language_room room = {.context = TEXT, .lanes = 1, .encoded = kind == SOUND ? MADE_FRAMES / 2 : TEXT};
+    CHECK(language_cache_form_read(cached, &room.cache, &error), "%s", error.text);
+    room.cache.pages = room.cache.page ? (TEXT + room.cache.page - 1) / room.cache.page : 0;
     for (unsigned together = 0; model.weights && unit && together < 2; together++) {
         struct language_stepper *const s = language_stepper_create(&model, unit, part, &room, &error);
         CHECK(s != NULL, "%s: %s", names[kind], error.text);
@@ -92,6 +95,22 @@ static void check_model(enum encoder_kind kind, bool halves, enum orch_part part
     run_result_free(&result);
     chip_close(chip);
     made_free(&m);
+}
+
+static void check_model(enum encoder_kind kind, bool halves, enum orch_part part, double most)
+{
+    check_kept(kind, halves, NULL, part, most);
+}
+
+/* What the encoder made is kept in the type of the cache as well. Logits are those of a cache that is rounded alike; where
+ * float32 falls on the other side of a half of a step, one value of a block is one step off. */
+static void test_kept(void)
+{
+    static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU};
+    static const char *const types[] = {"f16", "q8_0", "q8_0,paged:4"};
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+        for (size_t k = 0; k < ARRAY_COUNT(types); k++)
+            check_kept(SOUND, false, types[k], parts[i], 1e-4);
 }
 
 /* Scores of T5 are not scaled: rounding to float32 goes through steeper powers than in other families. */
@@ -320,7 +339,7 @@ static void test_refusals(void)
         struct language_options options;
         const char *unit, *what;
     } rows[] = {{{.prompt_text = "ea", .batch = 2}, "cpu", "batch: t5.gguf has an encoder"},
-                {{.prompt_text = "ea", .kv_cache = "q8_0"}, "cpu", "kv-cache: t5.gguf has an encoder"},
+                {{.prompt_text = "ea", .kv_cache = "q8_0"}, "cpu", "kv-cache: scores of t5.gguf have biases of distance"},
                 {{.prompt_text = "ea"}, "combined", "unit: t5.gguf has an encoder"},
                 {{.prompt_text = "ea", .generate = 33}, "cpu", "do not fit the context of 32"},
                 {{.prompt_text = "ea", .generate = 4}, "ane", "products of the Neural Engine have f16 weights"}};
@@ -340,6 +359,7 @@ static void test_refusals(void)
 
 static const struct suite_test tests[] = {
     {"logits of text and sound, token by token and together", test_logits},
+    {"logits with keys and values in other types", test_kept},
     {"logits in halves on the Neural Engine", test_halves},
     {"steps of distance", test_distances},
     {"texts", test_texts},
