@@ -91,12 +91,12 @@ bool language_check_encoder(const struct run *run, struct orch_error *error)
 {
     const struct language_work *const w = run->work;
     const struct language_options *const o = &w->options;
-    const char *const option = o->prompts                  ? "prompts"
-                               : o->batch > 1              ? "batch"
-                               : o->draft                  ? "draft"
-                               : o->prompt_cache           ? "prompt-cache"
-                               : language_is_combined(run) ? "unit"
-                                                           : NULL;
+    const char *const option = o->prompts                       ? "prompts"
+                               : o->batch > 1                   ? "batch"
+                               : o->draft && !language_hears(w) ? "draft"
+                               : o->prompt_cache                ? "prompt-cache"
+                               : language_is_combined(run)      ? "unit"
+                                                                : NULL;
     if (o->kv_cache && w->model.shape.family->distance_bias)
         return orch_fail(error, ORCH_UNMODELLED,
                          ORCH_OPTION("kv-cache") ": scores of %s have biases of distance; kernels add them to keys and values as "

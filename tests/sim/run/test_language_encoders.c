@@ -331,6 +331,49 @@ static void test_sound_files(void)
     rmdir(folder);
 }
 
+/* A draft that hears the same: the text is the model's. It proposes what it would say itself, so a draft of other weights is
+ * mostly wrong, and the model as its own draft never. */
+static void test_drafts(void)
+{
+    static struct made_model m, other;
+    static double memory[MADE_PLACES * 48];
+    static const uint32_t first[] = {3, 4, 5, 6};
+    char folder[] = "/tmp/orchard_encoder_XXXXXX", path[256], draft[256], heard[256], input[300];
+    float sound[MADE_FRAMES * MADE_CHANNELS];
+    uint32_t said[SAID];
+    struct npy_array array = {.type = NPY_F32, .dims = 2, .shape = {MADE_CHANNELS, MADE_FRAMES}, .data = (const uint8_t *)sound};
+    struct orch_error error = {0};
+    CU_ASSERT_TRUE_FATAL(mkdtemp(folder) != NULL);
+    made_create(&m, SOUND, false, 7);
+    made_create(&other, SOUND, false, 8);
+    fill_sound(sound);
+    write_file(folder, "whisper.gguf", m.bytes, m.file_size, path);
+    write_file(folder, "draft.gguf", other.bytes, other.file_size, draft);
+    snprintf(heard, sizeof heard, "%s/mel.npy", folder);
+    snprintf(input, sizeof input, "mel=%s", heard);
+    CU_ASSERT_TRUE_FATAL(npy_measure(&array) && npy_save(heard, &array, &error));
+    const char *const inputs[] = {input}, *const drafts[] = {draft, path};
+    const unsigned seen = exact_encode(&m, NULL, 0, sound, memory);
+    const unsigned count = exact_text(&m, memory, seen, first, ARRAY_COUNT(first), SAID, said);
+    for (size_t i = 0; i < ARRAY_COUNT(drafts); i++) {
+        const struct language_options options = {.generate = SAID, .draft = drafts[i], .draft_tokens = 3};
+        struct outcome o =
+            run_on(db, "m1", path,
+                   (struct run_request){
+                       .unit = "cpu", .mode = RUN_FULL, .language = &options, .threads = 1, .inputs = inputs, .input_count = 1});
+        check_said(&o, "tokens", said, count, "cpu");
+        const double accepted = counter(&o, "language.draft_accepted"), proposed = counter(&o, "language.draft_proposed");
+        CHECK(proposed > 0 && (accepted == proposed) == (i == 1), "draft %zu: %g of %g: %s", i, accepted, proposed, o.error.text);
+        run_result_free(&o.result);
+    }
+    made_free(&m);
+    made_free(&other);
+    unlink(path);
+    unlink(draft);
+    unlink(heard);
+    rmdir(folder);
+}
+
 static void test_refusals(void)
 {
     static struct made_model m;
@@ -365,6 +408,7 @@ static const struct suite_test tests[] = {
     {"texts", test_texts},
     {"sounds", test_sounds},
     {"sound files", test_sound_files},
+    {"drafts that hear the same", test_drafts},
     {"refusals", test_refusals},
 };
 int main(void)
