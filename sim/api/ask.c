@@ -5,6 +5,7 @@
 #include "sim/base/suggest.h"
 #include "sim/base/temporary.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,12 +50,32 @@ const char *orchard_nearest(const char *word, const char *const *candidates)
 
 /* ---- asking ---- */
 
+/* "all" stands for the chips of the database, one after another. */
+static bool name_all_chips(struct api_context *c, struct orch_error *error)
+{
+    if (strcmp(c->common.chips, "all") != 0)
+        return true;
+    const struct chip_db *const db = api_chip_db(c, error);
+    size_t size = 1;
+    for (size_t i = 0; db && i < chip_db_count(db); i++)
+        size += strlen(chip_db_id(db, i)) + 1;
+    char *const names = db ? calloc(1, size) : NULL;
+    if (!names)
+        return db && orch_no_memory(error);
+    char *end = names;
+    for (size_t i = 0; i < chip_db_count(db); i++)
+        end += sprintf(end, "%s%s", i ? "," : "", chip_db_id(db, i));
+    c->common.chips = c->common.all_chips = names;
+    return true;
+}
+
 static bool read_options(struct api_context *c, const char *const *options, struct orch_error *error)
 {
     const struct orchard_option *const own = c->verb ? c->verb->help.options : NULL;
     c->args.of_parts = c->verb ? c->verb->of_parts : NULL;
     if (!api_args_add(&c->args, api_common_options, own, c->session->options, error) ||
-        !api_args_add(&c->args, api_common_options, own, options, error) || !api_common_read(&c->common, &c->args, error))
+        !api_args_add(&c->args, api_common_options, own, options, error) || !api_common_read(&c->common, &c->args, error) ||
+        !name_all_chips(c, error))
         return false;
     c->common.color = c->session->color;
     return true;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 const struct orchard_option api_common_options[] = {
-    {"chip", 'c', "ID[,ID...]", false, "chips, by id or alias (orchard chips); default m1"},
+    {"chip", 'c', "ID[,ID...]", false, "chips, by id or alias (orchard chips), or all; default m1"},
     {"set", 's', "KEY=VALUE", true, "suppose another value of a chip's key (orchard chips show ID)"},
     {"db", 0, "FILE", false, "performance database; default $ORCHARD_DB, else the XDG data folder"},
     {"json", 0, NULL, false, "one JSON document on standard output"},
@@ -61,5 +61,6 @@ void api_common_free(struct api_common *common)
 {
     free((void *)common->sets);
     free(common->db);
+    free(common->all_chips);
     *common = (struct api_common){0};
 }

@@ -8,6 +8,7 @@ extern const struct orchard_option api_common_options[];
 
 struct api_common {
     const char *chips; /* text of "chip", "m1" when not given */
+    char *all_chips;   /* what "all" stands for; else NULL */
     bool chips_given;
     const char *const *sets; /* texts of "set", in order */
     size_t set_count;

@@ -293,7 +293,6 @@ static int ask(struct api_context *context, int words, const char *const *word)
     if (words != 1)
         return api_usage(context, "one list of models, as in model:llama-7b");
     struct bench b = {.context = context, .rows = json_object_new_array(), .table = table_create(columns, ARRAY_COUNT(columns))};
-    context->common.chips_given &= strcmp(context->common.chips, "all") != 0;
     bool ok = open_bench(&b, &error) && api_chips_open_or_all(context, &chips, &error);
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = each_model(&b, chips.chip[i], word[0], &error);

@@ -57,7 +57,7 @@ static const struct orchard_option option_table[] = {
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
     {"idle", 0, "SECONDS", false, "ane: the engine is idle for so long after the warm-up, and may have to wake up"},
     {"input", 0, "NAME=FILE", true,
-     "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy; networks: an input"},
+     "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy; networks, Whisper (.wav): an input"},
     {"kernel", 0, "OP=FILE", true,
      "GPU: a source or description to run in place of the library's kernel for an operator, checked against it"},
     {"kernels", 0, "SET[@VERSION]", false,

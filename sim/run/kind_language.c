@@ -129,7 +129,7 @@ static bool open_workload(struct run *run, struct orch_error *error)
         return check_context(w, w->options.prompt, true, error);
     if (w->model.shape.family->encoder)
         return language_check_encoder(run, error) && language_sound_open(w, q, error) && read_prompt(w, error) &&
-               check_context(w, w->prompt.count, false, error);
+               check_context(w, w->prompt.count, false, error) && language_draft_open(w, error);
     if (w->options.prompts || w->options.batch > 1)
         return language_batch_open(w, error) && check_context(w, language_batch_longest(w->batch), false, error);
     return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && language_draft_open(w, error);

@@ -91,16 +91,19 @@ bool language_check_encoder(const struct run *run, struct orch_error *error)
 {
     const struct language_work *const w = run->work;
     const struct language_options *const o = &w->options;
-    const char *const option = o->prompts                  ? "prompts"
-                               : o->batch > 1              ? "batch"
-                               : o->draft                  ? "draft"
-                               : o->prompt_cache           ? "prompt-cache"
-                               : o->kv_cache               ? "kv-cache"
-                               : language_is_combined(run) ? "unit"
-                                                           : NULL;
+    const char *const option = o->prompts                       ? "prompts"
+                               : o->batch > 1                   ? "batch"
+                               : o->draft && !language_hears(w) ? "draft"
+                               : o->prompt_cache                ? "prompt-cache"
+                               : language_is_combined(run)      ? "unit"
+                                                                : NULL;
+    if (o->kv_cache && w->model.shape.family->distance_bias)
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("kv-cache") ": scores of %s have biases of distance; kernels add them to keys and values as "
+                                                 "they are",
+                         w->model.name);
     return !option || orch_fail(error, ORCH_UNMODELLED,
-                                ORCH_OPTION("%s") ": %s has an encoder; it reads one text at a time, on one unit or hybrid, with "
-                                                  "keys and values as they are",
+                                ORCH_OPTION("%s") ": %s has an encoder; it reads one text at a time, on one unit or hybrid",
                                 option, w->model.name);
 }
 

@@ -24,6 +24,20 @@ static bool check_vocabulary(const struct language_work *w, struct orch_error *e
     return true;
 }
 
+/* What the model hears the draft hears, too. */
+static bool check_encoders(const struct language_work *w, struct orch_error *error)
+{
+    const struct language_shape *const a = &w->model.shape, *const b = &w->draft.shape;
+    if (!a->family->encoder && b->family->encoder)
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") " %s: it has an encoder, which has read no text",
+                         w->draft.name);
+    return !a->family->encoder ||
+           (b->family->encoder && a->encoder_channels == b->encoder_channels && a->encoder_context == b->encoder_context) ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it hears %u channels of %u frames, %s hears %u channels of %u",
+                     w->draft.name, b->encoder_channels, 2 * b->encoder_context, w->model.name, a->encoder_channels,
+                     2 * a->encoder_context);
+}
+
 bool language_draft_open(struct language_work *w, struct orch_error *error)
 {
     if (!w->options.draft)
@@ -34,9 +48,8 @@ bool language_draft_open(struct language_work *w, struct orch_error *error)
     w->options.draft_tokens = w->options.draft_tokens ? w->options.draft_tokens : LANGUAGE_DRAFT_USUALLY;
     if (!language_model_open(w->options.draft, &w->draft, error) || !check_vocabulary(w, error))
         return false;
-    if (w->draft.shape.family->encoder)
-        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") " %s: it has an encoder, which has read no text",
-                         w->draft.name);
+    if (!check_encoders(w, error))
+        return false;
     if (w->model.shape.window || w->draft.shape.window)
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") ": models with a window of keys read one token at a time");
     return w->context <= w->draft.shape.context ||
@@ -75,6 +88,11 @@ void language_draft_free(struct language_draft *draft)
     sampler_free(draft->sampler);
     language_stepper_free(draft->stepper);
     free(draft);
+}
+
+bool language_draft_hear(struct language_draft *d, const float *sound, struct language_sum *sum, struct orch_error *error)
+{
+    return language_encode(d->stepper, NULL, 0, sound, sum, error);
 }
 
 bool language_draft_propose(struct language_draft *d, const uint32_t *text, unsigned count, unsigned tokens, uint32_t *token,

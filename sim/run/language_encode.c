@@ -103,8 +103,12 @@ static bool encode(struct language_stepper *s, const uint32_t *token, const floa
     ok = ok && language_normalise(s, "encoder_norm", &s->encoder_norm, s->count, &s->stream, &s->normed);
     for (unsigned i = 0; ok && i < s->shape->layers; i++) {
         const struct placed_layer *const l = &s->layer[i];
-        ok = language_multiply(s, "cross_k", &l->cross_key, 0, s->count, &s->normed, &l->cross_keys) &&
-             language_multiply(s, "cross_v", &l->cross_value, 0, s->count, &s->normed, &l->cross_values);
+        const struct language_buffer *const keys = s->cached ? &s->key : &l->cross_keys;
+        const struct language_buffer *const values = s->cached ? &s->turned_query : &l->cross_values;
+        ok = language_multiply(s, "cross_k", &l->cross_key, 0, s->count, &s->normed, keys) &&
+             language_multiply(s, "cross_v", &l->cross_value, 0, s->count, &s->normed, values) &&
+             (!s->cached || (language_keep_across(s, "cross_cache_k", keys, &l->cross_keys) &&
+                             language_keep_across(s, "cross_cache_v", values, &l->cross_values)));
     }
     return ok;
 }
@@ -135,7 +139,8 @@ bool language_look_across(struct language_stepper *s, const struct placed_layer 
                                               .to = &s->attended,
                                               .queries = s->count,
                                               .seen = s->encoded,
-                                              .all = true};
+                                              .all = true,
+                                              .kept = true};
     return language_normalise(s, "cross_norm", &l->cross_norm, s->count, &s->stream, &s->normed) &&
            language_multiply(s, "cross_q", &l->cross_query, 0, s->count, &s->normed, &s->query) && language_attend(s, &across) &&
            language_multiply(s, "cross_output", &l->cross_output, 0, s->count, &s->attended, &s->mixed) &&

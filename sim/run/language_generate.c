@@ -107,6 +107,7 @@ static bool prefill(struct generation *g, const float **logits, struct orch_erro
     language_stepper_use(g->stepper, parts.prompt);
     const bool ok =
         (!w->sound || language_encode(g->stepper, NULL, 0, w->sound, &w->prefill, error)) &&
+        (!w->sound || !g->draft || language_draft_hear(g->draft, w->sound, &w->prefill, error)) &&
         language_step(g->stepper, w->prompt.token + w->cached, w->prompt.count - w->cached, logits, &w->prefill, error);
     language_stepper_use(g->stepper, parts.rest);
     return ok && (!cache || language_cache_save(cache, &shape, g->stepper, &w->prompt, *logits, error));

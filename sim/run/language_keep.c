@@ -82,6 +82,12 @@ bool language_keep(struct language_stepper *s, const char *title, const struct l
     return ok;
 }
 
+bool language_keep_across(struct language_stepper *s, const char *title, const struct language_buffer *from,
+                          const struct language_buffer *rows)
+{
+    return keep_piece(s, title, s->count, from, rows);
+}
+
 /* Queries over the pages of the sequence, which its table names. */
 static bool look_back_in_pages(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *from,
                                const struct language_buffer *to)
@@ -106,7 +112,9 @@ bool language_attend(struct language_stepper *s, const struct language_attention
 {
     const struct language_shape *const p = s->shape;
     const uint64_t queries = (uint64_t)a->queries * p->heads * p->head_size;
-    const uint64_t kept = language_cached_row(s) * a->seen;
+    const char *const type = a->kept && s->cached ? s->cached->name : NULL;
+    const uint64_t of_values = (uint64_t)s->value_bytes * p->kv_heads * p->head_size;
+    const uint64_t kept = (type ? language_cached_row(s) : of_values) * a->seen;
     const struct language_buffer from = language_values(s, a->query, queries), to = language_values(s, a->to, queries),
                                  keys = language_part(a->keys, 0, kept), values = language_part(a->values, 0, kept),
                                  bias = language_values(s, &s->bias, (uint64_t)a->queries * a->seen * p->heads);
@@ -118,8 +126,8 @@ bool language_attend(struct language_stepper *s, const struct language_attention
                                        .result = &to,
                                        .result_place = a->biased ? 4 : 3};
     return language_unit_call(s->unit, &call, s->sum, s->error, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s%s%s%s", p->heads,
-                              a->seen, p->head_size, p->kv_heads, a->queries, s->cached ? ",cached=" : "",
-                              s->cached ? s->cached->name : "", a->all ? ",seen=all" : "", a->biased ? ",bias=1" : "",
+                              a->seen, p->head_size, p->kv_heads, a->queries, type ? ",cached=" : "", type ? type : "",
+                              a->all ? ",seen=all" : "", a->biased ? ",bias=1" : "",
                               p->family->distance_bias ? ",scale=one" : "");
 }
 
@@ -142,6 +150,7 @@ bool language_look_back(struct language_stepper *s, const struct placed_layer *l
                                          .to = &to,
                                          .queries = s->count,
                                          .seen = seen,
-                                         .biased = p->family->distance_bias};
+                                         .biased = p->family->distance_bias,
+                                         .kept = true};
     return language_attend(s, &a);
 }

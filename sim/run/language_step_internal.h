@@ -117,6 +117,9 @@ bool language_copy(struct language_stepper *s, const char *title, unsigned value
 /* Values of the tokens go into the cache, in its type. */
 bool language_keep(struct language_stepper *s, const char *title, const struct language_buffer *from,
                    const struct language_buffer *rows);
+/* The same of what an encoder made, from its first token on. */
+bool language_keep_across(struct language_stepper *s, const char *title, const struct language_buffer *from,
+                          const struct language_buffer *rows);
 /* Queries of the pass over what the cache holds. */
 bool language_look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
                         const struct language_buffer *attended);
@@ -127,6 +130,7 @@ struct language_attention {
     const struct language_buffer *query, *keys, *values, *to;
     unsigned queries, seen;
     bool all, biased; /* each query sees all keys; scores have the biases of the pass */
+    bool kept;        /* keys and values are in the cache's type */
 };
 bool language_attend(struct language_stepper *s, const struct language_attention *a);
 

@@ -72,6 +72,21 @@ static void test_several_chips(void)
 }
 
 /* A verb that answers one chip after the other: the answer is the list of its documents. */
+/* Each part that the list of chips has, once. */
+static void test_all_chips(void)
+{
+    const struct orchard_session session = silent();
+    struct orchard_error error;
+    struct orchard_answer *all = NULL, *list = NULL;
+    CU_ASSERT_EQUAL(orchard_ask(&session, "capabilities", NULL, LIST("chip=all"), &all, &error), 0);
+    CU_ASSERT_EQUAL(orchard_ask(&session, "chips", NULL, NULL, &list, NULL), 0);
+    CHECK(all && list, "%s", error.text);
+    const size_t count = all ? orchard_answer_count(all, "") : 0;
+    CHECK(count > 20 && list && count == orchard_answer_count(list, ""), "%zu chips", count);
+    orchard_answer_free(all);
+    orchard_answer_free(list);
+}
+
 static void test_several_documents(void)
 {
     const struct orchard_session session = silent();
@@ -269,6 +284,7 @@ static const struct suite_test tests[] = {
     {"a run by its numbers", test_a_run},
     {"paths that lead nowhere", test_paths_that_lead_nowhere},
     {"several chips are a list", test_several_chips},
+    {"all stands for each chip", test_all_chips},
     {"several documents are a list", test_several_documents},
     {"documents are those of the command line", test_documents_are_those_of_the_command_line},
     {"text and answer of one question", test_text_and_answer},

@@ -20,7 +20,8 @@ struct made_tensor {
 
 struct made_model {
     enum encoder_kind kind;
-    bool halves; /* matrices are float16 */
+    bool halves;        /* matrices are float16 */
+    const char *cached; /* type of the decoder's keys and values: f16, q8_0; NULL = as computed */
     unsigned width, heads, size;
     uint64_t state;
     struct made_tensor tensor[MADE_TENSORS];

@@ -71,6 +71,22 @@ static inline int64_t exact_bucket(int64_t distance, int64_t buckets, bool both)
     return first + exact + k;
 }
 
+/* Rows of keys or values as a cache of a type has them: halves, or blocks of 32 whole numbers with a half as scale (ggml, q8_0).
+ */
+static inline void exact_keep(const struct made_model *m, double *x, unsigned values)
+{
+    for (unsigned i = 0; m->cached && i < values; i += 32) {
+        double most = 0;
+        for (unsigned j = i; j < i + 32; j++)
+            most = fmax(most, fabs(x[j]));
+        const double step = (double)ane_half_to_float(ane_float_to_half((float)(most / 127)));
+        for (unsigned j = i; j < i + 32; j++)
+            x[j] = m->cached[0] == 'f' ? (double)ane_half_to_float(ane_float_to_half((float)x[j]))
+                   : most > 0          ? round(x[j] / (most / 127)) * step
+                                       : 0;
+    }
+}
+
 struct exact_sight {
     bool causal, across;
     const char *biases; /* layer whose table has them; NULL = none */
@@ -89,6 +105,10 @@ static inline void exact_attend(const struct made_model *m, const char *layer, u
     exact_product(m, layer, made_part(m, norm + P_Q), normed, count, q);
     exact_product(m, layer, made_part(m, norm + P_K), sight.across ? others : normed, seen, k);
     exact_product(m, layer, made_part(m, norm + P_V), sight.across ? others : normed, seen, v);
+    if (sight.causal || sight.across) {
+        exact_keep(m, k, seen * inner);
+        exact_keep(m, v, seen * inner);
+    }
     const struct made_tensor *const table = sight.biases ? made_find(m, sight.biases, "attn_rel_b", "weight") : NULL;
     for (unsigned i = 0; i < count; i++)
         for (unsigned h = 0; h < m->heads; h++) {

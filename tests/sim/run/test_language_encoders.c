@@ -3,6 +3,7 @@
 #include "isa/array_count.h"
 #include "sim/base/distance_bucket.h"
 #include "sim/base/npy.h"
+#include "sim/language/mel_spectrogram.h"
 #include "sim/run/language_options.h"
 #include "sim/run/language_step.h"
 #include "tests/sim/run/encoder_truth.h"
@@ -61,7 +62,7 @@ static double difference(const struct made_model *m, struct language_stepper *s,
     return range > 0 ? largest / range : INFINITY;
 }
 
-static void check_model(enum encoder_kind kind, bool halves, enum orch_part part, double most)
+static void check_kept(enum encoder_kind kind, bool halves, const char *cached, enum orch_part part, double most)
 {
     static const char *const names[] = {"t5", "flan-t5", "whisper"};
     static struct made_model m;
@@ -71,13 +72,16 @@ static void check_model(enum encoder_kind kind, bool halves, enum orch_part part
     const struct run_request request = {.chip = chip, .mode = RUN_FUNCTIONAL, .threads = 1};
     struct language_model model = {.name = names[kind]};
     made_create(&m, kind, halves, 17 + kind);
+    m.cached = cached;
     run_result_init(&result);
     model.gguf = gguf_parse(names[kind], m.bytes, m.file_size, &error);
     CHECK(chip && model.gguf && shape_of_gguf(model.gguf, &model.shape, &error), "%s", error.text);
     model.weights = model.gguf ? decoder_create(&model.shape, gguf_weights(model.gguf), 1, &error) : NULL;
     CHECK(model.weights && language_model_runs(&model, &error), "%s: %s", names[kind], error.text);
     struct language_unit *const unit = language_unit_create(&request, &result, &error);
-    const struct language_room room = {.context = TEXT, .lanes = 1, .encoded = kind == SOUND ? MADE_FRAMES / 2 : TEXT};
+    struct language_room room = {.context = TEXT, .lanes = 1, .encoded = kind == SOUND ? MADE_FRAMES / 2 : TEXT};
+    CHECK(language_cache_form_read(cached, &room.cache, &error), "%s", error.text);
+    room.cache.pages = room.cache.page ? (TEXT + room.cache.page - 1) / room.cache.page : 0;
     for (unsigned together = 0; model.weights && unit && together < 2; together++) {
         struct language_stepper *const s = language_stepper_create(&model, unit, part, &room, &error);
         CHECK(s != NULL, "%s: %s", names[kind], error.text);
@@ -91,6 +95,22 @@ static void check_model(enum encoder_kind kind, bool halves, enum orch_part part
     run_result_free(&result);
     chip_close(chip);
     made_free(&m);
+}
+
+static void check_model(enum encoder_kind kind, bool halves, enum orch_part part, double most)
+{
+    check_kept(kind, halves, NULL, part, most);
+}
+
+/* What the encoder made is kept in the type of the cache as well. Logits are those of a cache that is rounded alike; where
+ * float32 falls on the other side of a half of a step, one value of a block is one step off. */
+static void test_kept(void)
+{
+    static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU};
+    static const char *const types[] = {"f16", "q8_0", "q8_0,paged:4"};
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+        for (size_t k = 0; k < ARRAY_COUNT(types); k++)
+            check_kept(SOUND, false, types[k], parts[i], 1e-4);
 }
 
 /* Scores of T5 are not scaled: rounding to float32 goes through steeper powers than in other families. */
@@ -236,7 +256,7 @@ static void test_sounds(void)
     }
     request.input_count = 0;
     struct outcome o = run_on(db, "m1", path, request);
-    CHECK(!o.ok && strstr(o.error.text, "mel=FILE.npy"), "%s", o.error.text);
+    CHECK(!o.ok && strstr(o.error.text, "--input FILE.wav"), "%s", o.error.text);
     array.shape[1]--;
     request.input_count = 1;
     CU_ASSERT_TRUE_FATAL(npy_measure(&array) && npy_save(heard, &array, &error));
@@ -244,6 +264,112 @@ static void test_sounds(void)
     CHECK(!o.ok && strstr(o.error.text, "hears 5 channels of 24 frames"), "%s", o.error.text);
     made_free(&m);
     unlink(path);
+    unlink(heard);
+    rmdir(folder);
+}
+
+/* A sound file of 16-bit samples, at `rate`. */
+static void write_sound(const char *folder, const int16_t *sample, unsigned count, uint32_t rate, char path[256])
+{
+    uint8_t file[44 + 2 * MADE_FRAMES * MEL_STEP + 2] = "RIFF\0\0\0\0WAVEfmt \20\0\0\0\1\0\1\0";
+    const uint32_t bytes = 2 * count, second = 2 * rate, frame = 2 | 16 << 16;
+    memcpy(file + 24, &rate, 4);
+    memcpy(file + 28, &second, 4);
+    memcpy(file + 32, &frame, 4);
+    memcpy(file + 36, "data", 4);
+    memcpy(file + 40, &bytes, 4);
+    memcpy(file + 44, sample, bytes);
+    write_file(folder, "sound.wav", file, 44 + bytes, path);
+}
+
+/* A sound file says what its spectrogram says. */
+static void test_sound_files(void)
+{
+    enum { COUNT = 20 * MEL_STEP, MOST = MADE_FRAMES * MEL_STEP };
+    static struct made_model m;
+    static double memory[MADE_PLACES * 48];
+    static const uint32_t first[] = {3, 4, 5, 6};
+    char folder[] = "/tmp/orchard_encoder_XXXXXX", path[256], heard[256];
+    float sample[COUNT], mel[MADE_FRAMES * MADE_CHANNELS];
+    int16_t stored[MOST + 1] = {0};
+    uint32_t said[SAID];
+    struct orch_error error = {0};
+    CU_ASSERT_TRUE_FATAL(mkdtemp(folder) != NULL);
+    made_create(&m, SOUND, false, 7);
+    write_file(folder, "whisper.gguf", m.bytes, m.file_size, path);
+    for (unsigned i = 0; i < COUNT; i++) {
+        stored[i] = (int16_t)(9000 * sin(0.02 * i + 1e-5 * i * i));
+        sample[i] = stored[i] / 32768.0f;
+    }
+    CU_ASSERT_TRUE_FATAL(mel_spectrogram(sample, COUNT, MADE_CHANNELS, MADE_FRAMES, mel, &error));
+    const unsigned seen = exact_encode(&m, NULL, 0, mel, memory);
+    const unsigned count = exact_text(&m, memory, seen, first, ARRAY_COUNT(first), SAID, said);
+    static const struct {
+        unsigned count;
+        uint32_t rate;
+        const char *what;
+    } rows[] = {{COUNT, MEL_RATE, NULL},
+                {COUNT, 44100, "44100 samples a second; whisper.gguf hears 16000"},
+                {MOST + 1, MEL_RATE, "hears 0.24 s at a time"},
+                {0, MEL_RATE, "it has no samples"}};
+    const char *const inputs[] = {heard};
+    const struct language_options options = {.generate = SAID};
+    const struct run_request request = {
+        .unit = "cpu", .mode = RUN_FULL, .language = &options, .threads = 1, .inputs = inputs, .input_count = 1};
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        write_sound(folder, stored, rows[i].count, rows[i].rate, heard);
+        struct outcome o = run_on(db, "m1", path, request);
+        if (rows[i].what)
+            CHECK(!o.ok && strstr(o.error.text, rows[i].what), "expected '%s', got '%s'", rows[i].what, o.error.text);
+        else
+            check_said(&o, "tokens", said, count, "cpu");
+        run_result_free(&o.result);
+    }
+    made_free(&m);
+    unlink(path);
+    unlink(heard);
+    rmdir(folder);
+}
+
+/* A draft that hears the same: the text is the model's. It proposes what it would say itself, so a draft of other weights is
+ * mostly wrong, and the model as its own draft never. */
+static void test_drafts(void)
+{
+    static struct made_model m, other;
+    static double memory[MADE_PLACES * 48];
+    static const uint32_t first[] = {3, 4, 5, 6};
+    char folder[] = "/tmp/orchard_encoder_XXXXXX", path[256], draft[256], heard[256], input[300];
+    float sound[MADE_FRAMES * MADE_CHANNELS];
+    uint32_t said[SAID];
+    struct npy_array array = {.type = NPY_F32, .dims = 2, .shape = {MADE_CHANNELS, MADE_FRAMES}, .data = (const uint8_t *)sound};
+    struct orch_error error = {0};
+    CU_ASSERT_TRUE_FATAL(mkdtemp(folder) != NULL);
+    made_create(&m, SOUND, false, 7);
+    made_create(&other, SOUND, false, 8);
+    fill_sound(sound);
+    write_file(folder, "whisper.gguf", m.bytes, m.file_size, path);
+    write_file(folder, "draft.gguf", other.bytes, other.file_size, draft);
+    snprintf(heard, sizeof heard, "%s/mel.npy", folder);
+    snprintf(input, sizeof input, "mel=%s", heard);
+    CU_ASSERT_TRUE_FATAL(npy_measure(&array) && npy_save(heard, &array, &error));
+    const char *const inputs[] = {input}, *const drafts[] = {draft, path};
+    const unsigned seen = exact_encode(&m, NULL, 0, sound, memory);
+    const unsigned count = exact_text(&m, memory, seen, first, ARRAY_COUNT(first), SAID, said);
+    for (size_t i = 0; i < ARRAY_COUNT(drafts); i++) {
+        const struct language_options options = {.generate = SAID, .draft = drafts[i], .draft_tokens = 3};
+        struct outcome o =
+            run_on(db, "m1", path,
+                   (struct run_request){
+                       .unit = "cpu", .mode = RUN_FULL, .language = &options, .threads = 1, .inputs = inputs, .input_count = 1});
+        check_said(&o, "tokens", said, count, "cpu");
+        const double accepted = counter(&o, "language.draft_accepted"), proposed = counter(&o, "language.draft_proposed");
+        CHECK(proposed > 0 && (accepted == proposed) == (i == 1), "draft %zu: %g of %g: %s", i, accepted, proposed, o.error.text);
+        run_result_free(&o.result);
+    }
+    made_free(&m);
+    made_free(&other);
+    unlink(path);
+    unlink(draft);
     unlink(heard);
     rmdir(folder);
 }
@@ -256,7 +382,7 @@ static void test_refusals(void)
         struct language_options options;
         const char *unit, *what;
     } rows[] = {{{.prompt_text = "ea", .batch = 2}, "cpu", "batch: t5.gguf has an encoder"},
-                {{.prompt_text = "ea", .kv_cache = "q8_0"}, "cpu", "kv-cache: t5.gguf has an encoder"},
+                {{.prompt_text = "ea", .kv_cache = "q8_0"}, "cpu", "kv-cache: scores of t5.gguf have biases of distance"},
                 {{.prompt_text = "ea"}, "combined", "unit: t5.gguf has an encoder"},
                 {{.prompt_text = "ea", .generate = 33}, "cpu", "do not fit the context of 32"},
                 {{.prompt_text = "ea", .generate = 4}, "ane", "products of the Neural Engine have f16 weights"}};
@@ -276,10 +402,13 @@ static void test_refusals(void)
 
 static const struct suite_test tests[] = {
     {"logits of text and sound, token by token and together", test_logits},
+    {"logits with keys and values in other types", test_kept},
     {"logits in halves on the Neural Engine", test_halves},
     {"steps of distance", test_distances},
     {"texts", test_texts},
     {"sounds", test_sounds},
+    {"sound files", test_sound_files},
+    {"drafts that hear the same", test_drafts},
     {"refusals", test_refusals},
 };
 int main(void)
