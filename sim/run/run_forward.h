@@ -7,9 +7,9 @@
 #include "sim/workload/gpu/gpu_places.h"
 #include "sim/workload/gpu/gpu_schedule.h"
 
-/* Instructions of each simdgroup before a window counts, and then. */
+/* Instructions of each simdgroup before a window counts, and then; how many lives of threadgroups these are. */
 struct extent {
-    double settling, counted;
+    double settling, counted, lives;
 };
 
 /* The pace of the launch at some moment. */
@@ -35,6 +35,7 @@ struct forward {
     double resident; /* simdgroups of a full GPU */
     double all;      /* instructions of the launch */
     struct extent extent;
+    double window;  /* instructions of the longest window that was wanted so far */
     double touches; /* accesses per instruction on the latest way; 0 = not known */
     struct point last;
     struct begins begins;
@@ -43,12 +44,18 @@ struct forward {
     double ns, timed;    /* time of the launch so far; instructions timed */
     double squares;      /* of relative changes of the pace from window to window */
     unsigned windows;    /* amid the launch so far */
+    bool in_step;        /* the latest of them left threadgroups in step with one another */
     struct gpu_places places;  /* their paces */
     struct gpu_counted counts; /* of the launch so far */
 };
 
-/* Cores go forward at the paces that drift tells of. */
+/* Cores go forward at the paces that drift tells of, or in step. */
 void run_forward_set_paces(struct forward *f);
+/* When at the latest a window may end that settles and counts for so many instructions and lasts while its pace changes: not in
+ * the end of the launch. `open` is where it begins, NULL = at the beginning of the launch. */
+double run_forward_latest_end(const struct forward *f, const struct gpu_schedule *open, double settling, double counted);
+/* Behind a window: tells whether threadgroups go forward in step. */
+void run_forward_look_for_step(struct forward *f);
 /* Goes forward to a window about so many instructions of all simdgroups ahead, so that windows see as many ends of threadgroups
  * as their share. */
 bool run_forward_go(struct forward *f, double work);

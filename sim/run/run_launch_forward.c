@@ -9,8 +9,8 @@
  * The idea of timing windows amid untimed stretches that keep the caches warm: Wunderlich et al., SMARTS, ISCA 2003.
  */
 #include "sim/base/host_time.h"
-#include "sim/run/run_internal.h"
 #include "sim/run/run_forward.h"
+#include "sim/run/run_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,9 +28,7 @@
 /* A threadgroup does one thing after another, each at its own pace. So windows count whole lives of threadgroups where a life is
  * at most so many times as long as a window need be. */
 #define WHOLE_LIVES 4
-/* Windows whose paces scatter are as many as make their mean sure, but between two of them at least half of the work is not
- * timed.
- */
+/* Windows whose paces scatter are as many as make their mean sure, but half of the work between two of them is not timed. */
 #define MOST_TIMED 0.5
 /* What the lines cost that cores fetch is learned from two intervals of a window, each this share of it: in shorter ones, cores
  * differ by where they are in a lap of their loop. */
@@ -69,7 +67,7 @@ static struct extent extent_of(double life, double resident)
     const double share = fmax(LEAST_SHARE, fmin(1, CERTAIN / resident));
     const double counted = COUNTED * share;
     const double whole = life < WHOLE_LIVES * counted ? life * ceil(counted / life) : counted;
-    return (struct extent){life < COUNTED ? fmax(SETTLING_SHORT, SETTLING + 2 * life) : SETTLING, whole};
+    return (struct extent){life < COUNTED ? fmax(SETTLING_SHORT, SETTLING + 2 * life) : SETTLING, whole, whole / life};
 }
 
 /* Where all threadgroups have been executed, the sum of what they execute is known. */
@@ -98,6 +96,7 @@ static bool open_forward(struct forward *f)
     f->all = run_launch_work(l);
     f->resident = (double)f->cores * f->slots * f->simdgroups;
     f->extent = extent_of(f->all / (double)l->setup->group_count / f->simdgroups, f->resident);
+    f->window = (f->extent.settling + f->extent.counted) * f->resident;
     return true;
 }
 
@@ -173,12 +172,14 @@ static void read_crowd(struct forward *f)
     gpu_schedule_set_next(f->schedule, next);
 }
 
-/* Times a window from where the crowd is. */
-static bool time_window(struct forward *f, const struct gpu_schedule *open, double settling, double counted, struct gpu_window *w)
+/* Times a window from where the crowd is; one that `waits` lasts until its pace is steady. */
+static bool time_window(struct forward *f, const struct gpu_schedule *open, double settling, double counted, bool waits,
+                        struct gpu_window *w)
 {
     struct run_launch *l = f->l;
     *w = (struct gpu_window){.settling = settling,
                              .end = settling + counted,
+                             .latest = waits ? run_forward_latest_end(f, open, settling, counted) : 0,
                              .drift = f->drift,
                              .convoy = f->convoy,
                              .moments_apart = f->extent.counted * f->resident * MOMENTS_APART,
@@ -193,6 +194,7 @@ static bool time_window(struct forward *f, const struct gpu_schedule *open, doub
         return false;
     l->m->host_seconds += host_seconds() - begin;
     f->timed += w->to.issued;
+    f->window = w->from.issued > w->first.issued ? fmax(f->window, w->to.issued) : f->window;
     gpu_drift_end(f->drift);
     run_forward_set_paces(f);
     return true;
@@ -205,7 +207,7 @@ static bool time_beginning(struct forward *f)
 {
     struct gpu_window w;
     if (!time_window(f, NULL, (f->extent.settling + f->extent.counted / 2) * f->resident, f->extent.counted / 2 * f->resident,
-                     &w))
+                     true, &w))
         return false;
     f->last = point_of(&w, 0);
     f->last.work = w.to.issued;
@@ -213,23 +215,38 @@ static bool time_beginning(struct forward *f)
     f->ns = w.to.ns - w.begin_ns;
     f->counts = w.to.counts;
     read_crowd(f);
+    run_forward_look_for_step(f);
     return true;
+}
+
+/* A window whose end was put off had not settled when it began to count: on the way to it, the pace was the one that it came to.
+ */
+static void settle_late(struct forward *f, const struct point *to)
+{
+    const double change = (to->ns - f->last.ns) / (to->ns + f->last.ns) * fmax(0, to->work - f->last.work);
+    f->squares += change * change;
+    f->last.ns = to->ns;
+    f->last.counts = to->counts;
+    f->last.begins = to->begins;
 }
 
 static bool time_amid(struct forward *f)
 {
     struct gpu_window w;
     const double opened_at = gpu_schedule_work(f->schedule, f->simdgroups);
-    if (!time_window(f, f->schedule, f->extent.settling * f->resident, f->extent.counted * f->resident, &w))
+    if (!time_window(f, f->schedule, f->extent.settling * f->resident, f->extent.counted * f->resident, true, &w))
         return false;
     const struct point p = point_of(&w, opened_at);
     learn_begins(&f->begins, &p);
     gpu_places_add(&f->places, p.ns - ns_of_begin(&f->begins) * p.begins);
     f->windows++;
+    if (w.from.issued > w.first.issued)
+        settle_late(f, &p);
     account(f, &p);
     f->ends_missing +=
         (w.to.issued - w.from.issued) / f->all * (double)f->l->setup->group_count - (double)(w.to.next - w.from.next);
     read_crowd(f);
+    run_forward_look_for_step(f);
     return true;
 }
 
@@ -238,7 +255,7 @@ static bool time_once(struct forward *f, double counted)
 {
     struct gpu_window w;
     const double opened_at = gpu_schedule_work(f->schedule, f->simdgroups);
-    if (!time_window(f, f->schedule, f->extent.settling * f->resident, counted * f->resident, &w))
+    if (!time_window(f, f->schedule, f->extent.settling * f->resident, counted * f->resident, false, &w))
         return false;
     struct point p = f->last;
     p.work = opened_at + w.from.issued;
@@ -331,15 +348,15 @@ static bool begin_launch(struct forward *f)
 static bool time_launch(struct forward *f)
 {
     const double life = f->all / (double)f->l->setup->group_count / f->simdgroups; /* of a threadgroup */
-    const double window = (f->extent.settling + f->extent.counted) * f->resident;
     const bool short_end = 1.5 * life * f->resident + f->extent.settling * f->resident < TAIL_WORK;
-    const double end = f->all - life * f->resident - (short_end ? f->extent.settling * f->resident : window);
+    double end;
     if (!begin_launch(f))
         return false;
     for (;;) {
         const double at = gpu_schedule_work(f->schedule, f->simdgroups);
         const double step = next_step(f, at);
-        if (at + step + window > end)
+        end = f->all - life * f->resident - (short_end ? f->extent.settling * f->resident : f->window);
+        if (at + step + f->window > end)
             break;
         if (!run_forward_go(f, step) || !time_amid(f))
             return false;
@@ -351,7 +368,7 @@ static bool time_launch(struct forward *f)
         return false;
     if (short_end)
         return time_once(f, INFINITY); /* threadgroups are left for every slot */
-    if (!time_amid(f))
+    if (at <= end && !time_amid(f))    /* else the latest window took longer, to where the launch drains */
         return false;
     drain(f);
     return true;
@@ -394,8 +411,8 @@ static void tell(const struct forward *f)
     m->gpu.timed_share = fmin(1, f->timed / f->all);
     m->gpu.groups_timed = (uint64_t)(m->gpu.timed_share * (double)f->l->setup->group_count);
     m->gpu.scale_uncertainty = uncertainty(f);
-    const struct gpu_crowd_counts ran = gpu_crowd_counts(f->l->crowd);
-    m->gpu.replayed_share = (double)ran.played / fmax(1, (double)ran.instructions);
+    const struct gpu_crowd_counts ran = gpu_crowd_counts(f->l->crowd); /* some: the work has been found */
+    m->gpu.replayed_share = (double)ran.played / (double)ran.instructions;
     tell_totals(f, repeats);
 }
 

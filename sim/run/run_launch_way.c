@@ -30,8 +30,32 @@
  * launch hides what it misses (products of matrices take eight times as long to issue): which lines the SLC has counts for
  * little, and not in which order it got them. */
 #define HIDING 2.0
+/* A window that counts at least so many lives of threadgroups shows whether its pace still changes, and lasts up to so many times
+ * as long while it does. MLX's argmax along columns, of which 128 threadgroups read the same lines, comes into step within seven
+ * lives of them, and takes twice as long then. */
+#define LIVES_IN_STEP 2
+#define MOST_COUNTED  8
+/* Slots are in step from this on (gpu_schedule_step): nine of ten are within a tenth of a life of one another. */
+#define IN_STEP 0.8
 /* The least time per instruction of a core that others are held up for, relative to the mean. */
 #define LEAST_LAG 0.5
+
+/* ---- in step ---- */
+
+double run_forward_latest_end(const struct forward *f, const struct gpu_schedule *open, double settling, double counted)
+{
+    const double at = open ? gpu_schedule_work(open, f->simdgroups) : 0;
+    const double life = f->all / (double)f->l->setup->group_count / f->simdgroups;
+    return f->extent.lives < LIVES_IN_STEP ? 0 : fmin(settling + MOST_COUNTED * counted, f->all - life * f->resident - at);
+}
+
+/* Threadgroups that share lines wait for whoever fetches them, all at once: so they come into step with one another, and stay so.
+ * Where a window leaves them in step, they go forward in step as well, else they fall apart on the way. */
+void run_forward_look_for_step(struct forward *f)
+{
+    f->in_step = f->extent.lives >= LIVES_IN_STEP && gpu_schedule_step(f->schedule) >= IN_STEP;
+    run_forward_set_paces(f);
+}
 
 /* ---- between windows ---- */
 
@@ -100,7 +124,8 @@ static double choose_step(struct forward *f, double work)
 void run_forward_set_paces(struct forward *f)
 {
     for (unsigned core = 0; core < f->cores; core++)
-        gpu_schedule_set_pace(f->schedule, core, gpu_drift_pace(f->drift, core));
+        gpu_schedule_set_pace(f->schedule, core, f->in_step ? 1 : gpu_drift_pace(f->drift, core));
+    gpu_schedule_keep_step(f->schedule, f->in_step);
 }
 
 /* Cores that go forward turn by turn. */
@@ -141,7 +166,8 @@ static bool go_touching(struct forward *f, double work, struct unit_fault *fault
     for (double left = gpu_schedule_time(f->schedule, work / f->simdgroups); ok && left > 0; left -= TURN) {
         gpu_crowd_begin_turn(f->l->crowd);
         ok = gpu_schedule_forward(f->schedule, fmin(left, TURN), move_piece, &context);
-        hold_up(&t);
+        if (!f->in_step) /* else they wait for one another already */
+            hold_up(&t);
     }
     run_forward_set_paces(f);
     free(t.held_up);

@@ -150,6 +150,42 @@ static void tell_convoy(struct gpu_job *j, double issued)
     j->told = issued + w->moments_apart;
 }
 
+static double pace_between(const struct gpu_mark *from, const struct gpu_mark *to)
+{
+    return (to->ns - from->ns) / fmax(1, to->issued - from->issued);
+}
+
+/* Begins to count. */
+static void begin_counting(struct gpu_job *j, const struct gpu_mark *from)
+{
+    j->selection.window->from = *from;
+    j->middle.ns = 0;
+    gpu_timing_take_profile(j->timing, NULL);
+    j->settled = true;
+}
+
+/* Threadgroups that share lines come into step with one another, or fall out of it, over many of their lives. While that changes
+ * the pace, what was counted was not the pace of the launch yet: as much is timed again. */
+static bool puts_off(struct gpu_job *j, const struct gpu_mark *to)
+{
+    struct gpu_window *w = j->selection.window;
+    const double counted = w->end - w->settling, later = w->end + counted;
+    const double pace = pace_between(&w->from, to);
+    const double before = j->pace_before > 0 ? j->pace_before : pace_between(&w->from, &j->middle);
+    const double now = j->pace_before > 0 ? pace : pace_between(&j->middle, to);
+    if (later > w->latest || fabs(now / before - 1) <= GPU_WINDOW_STEADY)
+        return false;
+    w->settling = w->end;
+    w->end = later;
+    j->pace_before = now;
+    if (w->drift)
+        gpu_drift_begin(w->drift);
+    if (w->convoy)
+        gpu_convoy_begin(w->convoy);
+    begin_counting(j, to);
+    return true;
+}
+
 /* Takes the marks that are due. */
 static void look_through_window(struct gpu_job *j)
 {
@@ -157,18 +193,24 @@ static void look_through_window(struct gpu_job *j)
     if (!w || j->stopped)
         return;
     const double now = gpu_job_issued(j);
+    struct gpu_mark mark;
     if (!j->settled && now >= w->settling) {
-        gpu_job_take_mark(j, &w->from);
-        gpu_timing_take_profile(j->timing, NULL);
-        j->settled = true;
+        gpu_job_take_mark(j, &mark);
+        w->first = mark;
+        begin_counting(j, &mark);
     }
     if (j->settled) {
         tell_drift(j);
         tell_convoy(j, now);
+        if (j->middle.ns <= 0 && now >= (w->settling + w->end) / 2)
+            gpu_job_take_mark(j, &j->middle);
     }
     if (now < w->end)
         return;
-    gpu_job_take_mark(j, &w->to);
+    gpu_job_take_mark(j, &mark);
+    if (puts_off(j, &mark))
+        return;
+    w->to = mark;
     gpu_timing_take_profile(j->timing, j->selection.profile);
     j->stopped = true;
 }
@@ -179,8 +221,10 @@ static void end_window(struct gpu_job *j)
     struct gpu_window *w = j->selection.window;
     if (!w || j->stopped)
         return;
-    if (!j->settled)
+    if (!j->settled) {
         gpu_job_take_mark(j, &w->from);
+        w->first = w->from;
+    }
     gpu_job_take_mark(j, &w->to);
 }
 

@@ -20,10 +20,15 @@ struct gpu_mark {
     struct gpu_counted counts;
 };
 
+/* Largest relative change of the pace from one half of what counts to the next that is taken for chance: those of a window differ
+ * by some 3 % when nothing changes. */
+#define GPU_WINDOW_STEADY 0.03
 /* A pass that begins amid a launch and ends when so many instructions have issued since, or everything has ended. */
 struct gpu_window {
     double settling, end;     /* instructions issued at the marks */
+    double latest;            /* the end is put off up to here while the pace changes (GPU_WINDOW_STEADY); 0 = never */
     struct gpu_mark from, to; /* filled: when `settling` instructions have issued, and at the end */
+    struct gpu_mark first;    /* filled: `from`, before the end was put off */
     double begin_ns;          /* filled: when the pass began */
     struct gpu_drift *drift;  /* is told of cores between the marks; NULL = nobody asks */
     struct gpu_convoy

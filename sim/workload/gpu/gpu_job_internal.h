@@ -79,6 +79,8 @@ struct gpu_job {
     struct gpu_crowd *crowd, *own; /* own: to be freed */
     uint64_t next;                 /* the first threadgroup that has not begun */
     bool settled, stopped;         /* the marks of the window are taken */
+    struct gpu_mark middle;        /* between them; ns 0 = not taken yet */
+    double pace_before;            /* ns per instruction before `from`, where the end has been put off; 0 = it has not */
     struct gpu_job_slot *slot;
     unsigned slots;              /* per core */
     double *by_slot;             /* what a drift is told */

@@ -15,6 +15,7 @@ struct gpu_schedule {
     uint64_t groups, next;
     const struct gpu_work *work;
     struct gpu_slot *slot;
+    double scatter; /* SCATTER, or 0 */
     double *lag;    /* by core: time per instruction, relative to the mean */
     double *ahead;  /* by core: time that whole rounds have brought it ahead of the others */
     double *ends;   /* by slot: when its threadgroup ends, while going forward */
@@ -50,7 +51,8 @@ struct gpu_schedule *gpu_schedule_create(unsigned cores, unsigned slots, uint64_
     struct gpu_schedule *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    *s = (struct gpu_schedule){.cores = cores, .per_core = slots, .slots = cores * slots, .groups = groups, .work = work};
+    *s = (struct gpu_schedule){
+        .cores = cores, .per_core = slots, .slots = cores * slots, .groups = groups, .work = work, .scatter = SCATTER};
     s->slot = calloc(s->slots, sizeof *s->slot);
     s->ends = calloc(s->slots, sizeof *s->ends);
     s->heap = calloc(s->slots, sizeof *s->heap);
@@ -85,6 +87,7 @@ void gpu_schedule_free(struct gpu_schedule *s)
 void gpu_schedule_copy(struct gpu_schedule *to, const struct gpu_schedule *from)
 {
     to->next = from->next;
+    to->scatter = from->scatter;
     memcpy(to->slot, from->slot, from->slots * sizeof *to->slot);
     memcpy(to->lag, from->lag, from->cores * sizeof *to->lag);
     memcpy(to->ahead, from->ahead, from->cores * sizeof *to->ahead);
@@ -93,6 +96,26 @@ void gpu_schedule_copy(struct gpu_schedule *to, const struct gpu_schedule *from)
 void gpu_schedule_set_pace(struct gpu_schedule *s, unsigned core, double pace)
 {
     s->lag[core] = 1 / pace;
+}
+
+void gpu_schedule_keep_step(struct gpu_schedule *s, bool keep)
+{
+    s->scatter = keep ? 0 : SCATTER;
+}
+
+double gpu_schedule_step(const struct gpu_schedule *s)
+{
+    double x = 0, y = 0;
+    unsigned busy = 0;
+    for (unsigned i = 0; i < s->slots; i++) {
+        if (s->slot[i].group == GPU_NO_GROUP)
+            continue;
+        const double phase = 2 * M_PI * s->slot[i].done / gpu_work_of(s->work, s->slot[i].group);
+        x += cos(phase);
+        y += sin(phase);
+        busy++;
+    }
+    return busy ? hypot(x, y) / busy : 0;
 }
 
 const struct gpu_slot *gpu_schedule_slots(const struct gpu_schedule *s)
@@ -136,7 +159,7 @@ static double scatter(uint64_t number)
 static double pace_of(const struct gpu_schedule *s, unsigned slot)
 {
     const unsigned core = slot / s->per_core;
-    return s->lag[core] + SCATTER * scatter((uint64_t)core + (s->slot[slot].group / s->slots << 32));
+    return s->lag[core] + s->scatter * scatter((uint64_t)core + (s->slot[slot].group / s->slots << 32));
 }
 
 static double left_of(const struct gpu_schedule *s, unsigned slot)

@@ -50,6 +50,11 @@ unsigned gpu_schedule_busy(const struct gpu_schedule *schedule);
 void gpu_schedule_set(struct gpu_schedule *schedule, unsigned slot, struct gpu_slot as);
 /* Sets the pace of a core, relative to the mean. */
 void gpu_schedule_set_pace(struct gpu_schedule *schedule, unsigned core, double pace);
+/* From now on threadgroups that begin together stay together, at the paces of their cores, or do not. */
+void gpu_schedule_keep_step(struct gpu_schedule *schedule, bool keep);
+/* How far slots are in step: 1 when all are at the same place of their threadgroups, near 0 when they are anywhere. It is the
+ * length of the mean of unit vectors whose angles are these places (Mardia and Jupp, Directional Statistics, 2000). */
+double gpu_schedule_step(const struct gpu_schedule *schedule);
 void gpu_schedule_set_next(struct gpu_schedule *schedule, uint64_t next);
 
 /* The time that this much work of all slots together takes while all are busy. */

@@ -103,6 +103,29 @@ static void test_rounds(void)
     gpu_schedule_free(s);
 }
 
+/* Slots begin in step, and fall apart over some lives of threadgroups unless they are kept in step. */
+static void test_step(void)
+{
+    const struct gpu_work work = {.known = 1, .instructions = {100}};
+    struct gpu_schedule *s = gpu_schedule_create(64, 4, 1000000, &work), *kept = gpu_schedule_create(64, 4, 1000000, &work);
+    CU_ASSERT_FATAL(s && kept);
+    CU_ASSERT_DOUBLE_EQUAL(gpu_schedule_step(s), 1, 1e-12);
+    gpu_schedule_keep_step(kept, true);
+    for (unsigned i = 0; i < 30; i++) {
+        gpu_schedule_forward(s, 1030, NULL, NULL);
+        gpu_schedule_forward(kept, 1030, NULL, NULL);
+        CU_ASSERT_DOUBLE_EQUAL(gpu_schedule_step(kept), 1, 1e-9);
+    }
+    CHECK(gpu_schedule_step(s) < 0.8, "%.3f", gpu_schedule_step(s));
+    gpu_schedule_copy(kept, s);
+    CU_ASSERT_EQUAL(gpu_schedule_step(kept), gpu_schedule_step(s));
+    for (unsigned i = 0; i < 256; i++) /* one place after another of a life */
+        gpu_schedule_set(s, i, (struct gpu_slot){.group = i, .done = 100 * i / 256.0});
+    CU_ASSERT_DOUBLE_EQUAL(gpu_schedule_step(s), 0, 1e-9);
+    gpu_schedule_free(s);
+    gpu_schedule_free(kept);
+}
+
 /* ---- cores that drift from one another ---- */
 
 #define DRIFT_CORES 64
@@ -335,6 +358,7 @@ static const struct suite_test tests[] = {
     {"slots go forward without a gap, at the pace of the schedule", test_forward},
     {"every instruction of a launch has its place", test_whole},
     {"whole rounds keep slots where they are", test_rounds},
+    {"slots fall apart unless they are kept in step", test_step},
     {"differences between cores that last are found", test_drift_lasts},
     {"differences by chance are not", test_drift_chance},
     {"a faster core comes ahead", test_pace},
