@@ -97,6 +97,7 @@ static const struct cli_wrong mistakes[] = {
     {"run gemm:64x64x64 --unit gpu --kernels llama.cpp", 2, "did you mean ggml?"},
     {"run gemm:64x64x64 --unit gpu --kernels mlx-0.20", 2, "as in mlx@0.20"},
     {"run gemm:64x64x64 --unit gpu --kernels mlx@9.9", 2, "versions that are known go from 0.0.6"},
+    {"run softmax:9x100 --unit gpu --kernels ggml@2023-06", 2, "softmax is known from 2023-11 on"},
     /* verbs, forms and options */
     {"rnu gemm:64x64x64", 2, "did you mean run?"},
     {"simulate gemm:64x64x64", 2, "did you mean run?"},
