@@ -17,7 +17,9 @@ static void test_text(void)
     snprintf(file, sizeof file, "%s", suite_golden("language/stories260K/stories260K-q8_0.gguf"));
     if (!cli_ask(&home, "run %s --prompt-text Lily --generate 8 --unit gpu --chip m1", file))
         return;
-    CHECK(strncmp(home.outcome.out, "Lily", 4) == 0 && strstr(home.outcome.out, "tokens/s, prefill"), "%s", home.outcome.out);
+    CHECK(strncmp(home.outcome.out, "Lily", 4) == 0 && strstr(home.outcome.out, "tokens/s, prefill") &&
+              strstr(home.outcome.out, "J a token\n"),
+          "%s", home.outcome.out);
     CU_ASSERT_TRUE_FATAL(cli_ask(&home, "run %s --prompt-text Lily --generate 8 --unit gpu --chip m1 --json", file));
     json_object *const d = cli_document(&home.outcome);
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
