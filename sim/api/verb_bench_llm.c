@@ -12,6 +12,7 @@
 #include "sim/prove/validate/tables.h"
 #include "sim/run/language_options.h"
 #include "sim/run/run.h"
+#include "sim/workload/gpu/frameworks/framework.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ struct bench {
     struct csv_table *published;
     struct table *table;
     json_object *rows;
+    struct orch_error left_out; /* why the newest test that is not in the table is not, until it is told */
     /* Of tests that have a published row: sums of relative errors without sign. */
     double error, roofline_error;
     unsigned compared;
@@ -192,6 +194,13 @@ static bool one_test(struct bench *b, struct line *l, bool prompt, struct orch_e
     return ok;
 }
 
+static void tell_left_out(struct bench *b)
+{
+    if (b->left_out.exit_code)
+        api_warn(b->context, "%s", b->left_out.plain);
+    b->left_out = (struct orch_error){0};
+}
+
 /* What does not fit a machine, or has no kernels, is said and left out. */
 static bool one_model(struct bench *b, const struct chip *chip, const char *model, const char *precision,
                       struct orch_error *error)
@@ -205,7 +214,8 @@ static bool one_model(struct bench *b, const struct chip *chip, const char *mode
     for (int prompt = 1; ok && prompt >= 0; prompt--)
         ok = one_test(b, &l, prompt == 1, &own);
     if (!ok && published && block_format_named(precision) && (own.exit_code == ORCH_USAGE || own.exit_code == ORCH_UNMODELLED)) {
-        api_warn(b->context, "%s", own.plain);
+        tell_left_out(b);
+        b->left_out = own;
         return true;
     }
     if (!ok && error)
@@ -248,6 +258,9 @@ static bool open_bench(struct bench *b, struct orch_error *error)
         !api_unsigned(a, "memory", 1, 65536, &memory, error))
         return false;
     const char *const kernels = api_value(a, "kernels") ? api_value(a, "kernels") : gpu ? KERNELS_USUALLY : NULL;
+    struct framework_choice choice;
+    if (kernels && !framework_choose(kernels, "", &choice, error))
+        return false;
     b->prompt = (unsigned)prompt;
     b->generate = (unsigned)generate;
     b->request = (struct run_request){.unit = api_value(a, "unit") ? api_value(a, "unit") : "gpu",
@@ -296,8 +309,14 @@ static int ask(struct api_context *context, int words, const char *const *word)
     bool ok = open_bench(&b, &error) && api_chips_open_or_all(context, &chips, &error);
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = each_model(&b, chips.chip[i], word[0], &error);
-    if (ok)
+    if (ok && json_object_array_length(b.rows) == 0) { /* nothing is left to show */
+        error = b.left_out;
+        ok = false;
+    }
+    if (ok) {
+        tell_left_out(&b);
         show(&b);
+    }
     table_free(b.table);
     json_object_put(b.rows);
     known_free(b.known);

@@ -97,6 +97,11 @@ const char *orch_part_share_name(enum orch_part part);
  */
 #define RUN_COUNTER_PACKED      "gpu.packed_bytes"
 #define RUN_COUNTER_CORE_PACKED "core.packed_bytes"
+/* Counters of language models that the summary shows: joules of a generated token; tokens that a draft proposed, and how many of
+ * them the model would have said itself. */
+#define RUN_TOKEN_JOULES   "language.joules_per_token"
+#define RUN_DRAFT_PROPOSED "language.draft_proposed"
+#define RUN_DRAFT_ACCEPTED "language.draft_accepted"
 
 struct run_named_value {
     char *name;

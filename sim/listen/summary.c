@@ -58,6 +58,23 @@ static void print_time(const struct page *p)
     fputs("  [simulated]\n", p->out);
 }
 
+/* How fast a language model speaks, what a token costs, and how often a draft guessed right. */
+static void print_tokens(const struct page *p)
+{
+    const struct run_result *const r = p->r;
+    const double joules = run_values_get(&r->counters, RUN_TOKEN_JOULES);
+    const double proposed = run_values_get(&r->counters, RUN_DRAFT_PROPOSED);
+    char text[FORMAT_SIZE];
+    label(p, "tokens");
+    fprintf(p->out, "%.4g tokens/s, prefill %s", r->tokens_per_second, format_quantity(text, r->prefill_seconds, "s"));
+    if (joules > 0)
+        fprintf(p->out, ", %s a token", format_quantity(text, joules, "J"));
+    if (proposed > 0)
+        fprintf(p->out, ", %.0f of %.0f tokens of the draft accepted", run_values_get(&r->counters, RUN_DRAFT_ACCEPTED),
+                proposed);
+    fputc('\n', p->out);
+}
+
 static void print_rates(const struct page *p)
 {
     const struct run_result *const r = p->r;
@@ -67,10 +84,8 @@ static void print_rates(const struct page *p)
         fprintf(p->out, "%s", format_quantity(text, r->gflops * 1e9, "flop/s"));
         fprintf(p->out, ", %s\n", format_quantity(text, r->flops, "flop"));
     }
-    if (!isnan(r->tokens_per_second)) {
-        label(p, "tokens");
-        fprintf(p->out, "%.4g tokens/s, prefill %s\n", r->tokens_per_second, format_quantity(text, r->prefill_seconds, "s"));
-    }
+    if (!isnan(r->tokens_per_second))
+        print_tokens(p);
     if (!isnan(r->dram_bytes)) {
         label(p, "DRAM");
         fprintf(p->out, "%s", format_volume(text, r->dram_bytes));

@@ -2,6 +2,7 @@
 #ifndef ORCHARD_SIM_RUN_LANGUAGE_OPTIONS_H
 #define ORCHARD_SIM_RUN_LANGUAGE_OPTIONS_H
 
+#include "sim/base/run_result.h"
 #include "sim/language/sampler.h"
 
 #include <stdbool.h>
@@ -41,9 +42,9 @@ struct language_options {
 #define LANGUAGE_GENERATED_TOKENS "language.generated_tokens"
 #define LANGUAGE_DECODE_SECONDS   "language.decode_seconds"
 #define LANGUAGE_PREFILL_JOULES   "language.prefill_joules"
-#define LANGUAGE_TOKEN_JOULES     "language.joules_per_token"
-#define LANGUAGE_DRAFT_PROPOSED   "language.draft_proposed"
-#define LANGUAGE_DRAFT_ACCEPTED   "language.draft_accepted"
+#define LANGUAGE_TOKEN_JOULES     RUN_TOKEN_JOULES
+#define LANGUAGE_DRAFT_PROPOSED   RUN_DRAFT_PROPOSED
+#define LANGUAGE_DRAFT_ACCEPTED   RUN_DRAFT_ACCEPTED
 #define LANGUAGE_DRAFT_PASSES     "language.draft_passes" /* of the model itself, each over what was proposed */
 #define LANGUAGE_PASSES           "language.passes"       /* of several sequences, a token of each */
 #define LANGUAGE_WEIGHT_BYTES     "language.weight_bytes"

@@ -1,6 +1,7 @@
 #include "sim/run/run_file.h"
 
 #include "sim/base/gzip.h"
+#include "sim/language/safetensors.h"
 #include "sim/run/workload_hint.h"
 
 #include <errno.h>
@@ -59,6 +60,12 @@ bool run_file_refuse(const struct run_file *file, struct orch_error *error)
                          path);
     if (starts_with(file, "GGUF"))
         return orch_fail(error, ORCH_USAGE, "%s: a GGUF file; its name must end in .gguf", path);
+    if (safetensors_is(b, n, n))
+        return orch_fail(
+            error, ORCH_USAGE,
+            "%s: a safetensors file has weights without a vocabulary; llama.cpp's convert_hf_to_gguf.py makes a .gguf file "
+            "that runs of its folder, and `orchard models show` lists the tensors",
+            path);
     if (starts_with(file, "\xcf\xfa\xed\xfe") || starts_with(file, "\xca\xfe\xba\xbe"))
         return orch_fail(error, ORCH_UNMODELLED, "%s: Mach-O files are not modelled; compile for AArch64 Linux (ELF)", path);
     if (n == 0)

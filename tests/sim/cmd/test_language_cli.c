@@ -17,7 +17,9 @@ static void test_text(void)
     snprintf(file, sizeof file, "%s", suite_golden("language/stories260K/stories260K-q8_0.gguf"));
     if (!cli_ask(&home, "run %s --prompt-text Lily --generate 8 --unit gpu --chip m1", file))
         return;
-    CHECK(strncmp(home.outcome.out, "Lily", 4) == 0 && strstr(home.outcome.out, "tokens/s, prefill"), "%s", home.outcome.out);
+    CHECK(strncmp(home.outcome.out, "Lily", 4) == 0 && strstr(home.outcome.out, "tokens/s, prefill") &&
+              strstr(home.outcome.out, "J a token\n"),
+          "%s", home.outcome.out);
     CU_ASSERT_TRUE_FATAL(cli_ask(&home, "run %s --prompt-text Lily --generate 8 --unit gpu --chip m1 --json", file));
     json_object *const d = cli_document(&home.outcome);
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
@@ -163,8 +165,25 @@ static void test_refusals(void)
         {"run model:gpt2[unit=gpu] + gemm:8x8x8 --chip m1", 3, "do not run beside other work"},
         {"bench-llm llama-7 --chip m1", 2, "did you mean llama-7b"},
         {"bench-llm", 2, "one list of models"},
+        {"bench-llm llama-7b --kernels ggml@1999", 2, "versions that are known go from 2023-11"},
+        {"bench-llm llama-7b --chip m1 --precision f16", 2, "llama-7b in f16 needs 12.8 GiB"},
     };
     cli_all_wrong(&home, rows, sizeof rows / sizeof *rows);
+}
+
+/* Weights without a vocabulary: what to do is said. */
+static void test_safetensors(void)
+{
+    static const char file[] = "\x10\0\0\0\0\0\0\0{\"a\":1}         ";
+    char path[256];
+    cli_home_open(&home);
+    snprintf(path, sizeof path, "%s/model.safetensors", home.folder);
+    FILE *const f = fopen(path, "wb");
+    CU_ASSERT_TRUE_FATAL(f && fwrite(file, 1, sizeof file - 1, f) == sizeof file - 1 && fclose(f) == 0);
+    cli_ask(&home, "run %s --unit cpu", path);
+    CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "weights without a vocabulary"), "%d: %s", home.outcome.code,
+          home.outcome.err);
+    cli_home_remove(&home);
 }
 
 static const struct suite_test tests[] = {
@@ -174,5 +193,6 @@ static const struct suite_test tests[] = {
     {"prints llama-bench's table", test_bench},
     {"runs in a machine", test_in_a_machine},
     {"refuses", test_refusals},
+    {"says what becomes of safetensors", test_safetensors},
 };
 SUITE_MAIN("language_cli", tests)
