@@ -33,6 +33,7 @@ void mem_prefetch_clear(struct mem_prefetcher *prefetcher)
         return;
     memset(prefetcher->stream, 0, prefetcher->params.streams * sizeof prefetcher->stream[0]);
     prefetcher->trusts = false;
+    memset(prefetcher->recent_low, 0, sizeof prefetcher->recent_low);
     memset(prefetcher->recent, 0, prefetcher->recent_count * sizeof prefetcher->recent[0]);
 }
 
@@ -41,9 +42,21 @@ static bool asked_lately(const struct mem_prefetcher *prefetcher, uint64_t line)
     const uint32_t *const recent = prefetcher->recent;
     const uint32_t wanted = (uint32_t)(line + 1);
     uint32_t found = 0;
+    if (prefetcher->recent_low[wanted & 0xff] == 0)
+        return false;
     for (uint32_t i = 0; i < prefetcher->recent_count; i++)
         found |= recent[i] == wanted;
     return found != 0;
+}
+
+static void remember(struct mem_prefetcher *prefetcher, uint64_t line)
+{
+    uint32_t *const place = &prefetcher->recent[prefetcher->clock % prefetcher->recent_count];
+    if (*place)
+        prefetcher->recent_low[*place & 0xff]--;
+    *place = (uint32_t)(line + 1);
+    if (*place)
+        prefetcher->recent_low[*place & 0xff]++;
 }
 
 /* Whether the lines before this one, in the direction of `step`, were asked for lately: as many equal steps as a stream needs to
@@ -150,7 +163,7 @@ static bool move(struct mem_stream *s, uint64_t line)
 /* The stream that a demand belongs to, NULL while there is none to be trusted. */
 static struct mem_stream *follow(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc)
 {
-    prefetcher->recent[prefetcher->clock % prefetcher->recent_count] = (uint32_t)(line + 1);
+    remember(prefetcher, line);
     struct mem_stream *s = covering(prefetcher, line);
     if (s) {
         s->used = prefetcher->clock;

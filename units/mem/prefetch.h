@@ -31,7 +31,8 @@ struct mem_prefetcher {
     struct mem_stream *stream;
     uint32_t *recent; /* ring of the latest demands: the low bits of line + 1, 0 = none */
     uint32_t recent_count;
-    bool trusts; /* some stream may be trusted */
+    uint16_t recent_low[256]; /* how many of them have these low bits: most questions end here */
+    bool trusts;              /* some stream may be trusted */
     uint64_t clock;
 };
 
