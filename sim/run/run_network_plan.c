@@ -133,22 +133,24 @@ static void measure(struct network_plan *plan, struct planned *p, const struct l
     plan->measuring = false;
 }
 
-/* Kernels that recorded ones do not foretell are simulated, unless their unit decides nothing. */
+/* Kernels that recorded ones do not foretell are simulated, unless their unit decides nothing; the second time through also those
+ * that are foretold of nodes in doubt. */
 static void measure_unforetold(struct network_plan *plan, struct planned *p, const struct lowering_rule *rule,
                                struct net_array *const *in, struct net_array **out)
 {
     const double best = fmin(fmin(p->seconds[PLAN_CPU], p->seconds[PLAN_AMX]), p->seconds[PLAN_GPU]);
+    const bool doubtful = plan->doubtful && plan->doubtful[plan->count];
     plan->measuring = true;
     for (unsigned i = 0; i < PLAN_ANE; i++) {
         struct plan_evidence *const evidence = &p->evidence[i];
-        const bool rough = evidence->source == PLAN_ROUGH;
-        plan->evidence = evidence;
-        if (rough && p->seconds[i] > far_slower * best + plan->speeds.hand_over_s)
+        const bool rough = evidence->source == PLAN_ROUGH, slow = p->seconds[i] > far_slower * best + plan->speeds.hand_over_s;
+        if (rough && slow)
             p->seconds[i] = INFINITY;
-        else if (rough) {
-            *evidence = (struct plan_evidence){PLAN_NOT_ASKED, {0}};
-            p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
-        }
+        if (slow || !(rough || (doubtful && evidence->source == PLAN_BY_ROWS)))
+            continue;
+        *evidence = (struct plan_evidence){PLAN_NOT_ASKED, {0}};
+        plan->evidence = evidence;
+        p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
     }
     plan->evidence = NULL;
     plan->measuring = false;
@@ -176,7 +178,7 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
     if (made && rule && plan->predictive)
         measure_unforetold(plan, &p, rule, in, out);
     p.splits = plan->splits && is_large_product(plan, node);
-    if (made && rule && (plan->measures || (plan->doubtful && plan->doubtful[plan->count])))
+    if (made && rule && !plan->predictive && (plan->measures || (plan->doubtful && plan->doubtful[plan->count])))
         measure(plan, &p, rule, in, out);
     p.elements = elements_of(in, node->inputs) + (made ? elements_of(out, node->outputs) : 0);
     p.macs = (double)net_node_cost(plan->network->model, node).macs;
@@ -338,7 +340,7 @@ struct network_plan *network_plan_make(const struct run_network *network, struct
     bool ok = time_engine(plan, error) && go_through(plan, error) && assign(plan, error);
     if (ok)
         add_up(plan);
-    if (ok && strcmp(policy, "cost") == 0)
+    if (ok && (strcmp(policy, "cost") == 0 || plan->predictive))
         ok = decide_doubts(plan, error);
     if (ok && plan->predictive)
         network_plan_sum_evidence(plan);
