@@ -207,12 +207,27 @@ bool network_plan_overlaps(const char *policy)
  * the better one. */
 static const double near = 1.6;
 
+/* The plan, and by how much what recorded kernels foretell of it may be off: of many times that are too short or too long, those
+ * that are too short are chosen. */
+static double planned_at_most(const struct network_plan *plan)
+{
+    double sum = plan->as_planned;
+    for (size_t k = 0; plan->predictive && k < plan->count; k++) {
+        const struct planned *const p = &plan->item[k];
+        for (unsigned i = 0; i < PLAN_ANE; i++)
+            if (p->part == network_plan_parts[i] && p->evidence[i].source == PLAN_BY_ROWS)
+                sum += p->seconds[i] * expm1(p->evidence[i].estimate.error);
+    }
+    return sum;
+}
+
 /* Nodes that are elsewhere in the plan than they would be with everything on a unit that is near; whether there are any. */
 static bool find_doubtful(const struct network_plan *plan, bool *doubtful)
 {
+    const double most = near * planned_at_most(plan);
     bool some = false;
     for (unsigned i = 0; i < PLAN_PARTS; i++)
-        for (size_t k = 0; plan->all_on[i] <= near * plan->as_planned && k < plan->count; k++) {
+        for (size_t k = 0; plan->all_on[i] <= most && k < plan->count; k++) {
             const struct planned *const p = &plan->item[k];
             const bool other = !planned_is_left(p) && p->seconds[i] < INFINITY && p->part != network_plan_parts[i];
             doubtful[k] |= other;
