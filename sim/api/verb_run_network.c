@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 bool verb_run_is_routing(const char *policy)
@@ -38,6 +39,9 @@ bool verb_run_network_read(const struct api_args *args, struct verb_run_network 
     if (n->images.boxes && images == 0)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("boxes") " %.200s: drawn on an image (" ORCH_OPTION("image") " FILE)",
                          n->images.boxes);
+    const char *const ending = n->images.boxes ? strrchr(n->images.boxes, '.') : NULL;
+    if (n->images.boxes && (!ending || (strcasecmp(ending, ".png") != 0 && strcasecmp(ending, ".svg") != 0)))
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("boxes") " %.200s: FILE.png or FILE.svg", n->images.boxes);
     if (api_has(args, "least-score") && !n->images.boxes)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("least-score") ": of boxes that are drawn (" ORCH_OPTION("boxes") ")");
     if (!api_number(args, "least-score", 0, 1, &n->images.least_score, error))

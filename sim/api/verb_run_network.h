@@ -14,7 +14,7 @@
     {"image", 0, "FILE", true, "networks: a JPEG or PNG file for an input (NAME=FILE: that one), resized to its shape; repeats"}, \
     {"mean", 0, "M[,M,M]", false, "networks: taken from each pixel (0 to 255) of images, by channel: red, green, blue"}, \
     {"std", 0, "S[,S,S]", false, "networks: what the pixels are divided by then"}, \
-    {"boxes", 0, "FILE.png", false, "networks: draws the boxes that a detector finds in the first image"}, \
+    {"boxes", 0, "FILE", false, "networks: draws the boxes that a detector finds in the first image (FILE.png or FILE.svg)"}, \
     {"least-score", 0, "P", false, "networks: of boxes that are drawn (default 0.5)"}, \
     {"labels", 0, "FILE", false, "networks: names of classes, one on each line: the five best are printed"}, \
     {"opt", 0, "0|1|2", false, "networks: passes: 0 folds constants, 1 also tidies up, 2 (default) also fuses"}, \

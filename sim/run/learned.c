@@ -270,7 +270,7 @@ static double foretell(const struct near *n, unsigned without, const struct plac
     x /= weights;
     y /= weights;
     const double spread = xx / weights - x * x;
-    const double slope = spread > 1e-6 ? (xy / weights - x * y) / spread : 1;
+    const double slope = spread > 1e-6 ? (xy / weights - x * y) / spread : 0.5;
     return y + fmin(fmax(slope, 0), 1) * (work - x);
 }
 
@@ -284,6 +284,17 @@ static double error_among(const struct near *n)
         sum += miss * miss;
     }
     return n->count > 1 ? sqrt(sum / n->count) : NAN;
+}
+
+/* How far the work is beyond that of all rows. Out there a slope is only known to lie between 0 and 1. */
+static double beyond(const struct near *n, double work)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (unsigned i = 0; i < n->count; i++) {
+        least = fmin(least, n->item[i].row->work);
+        most = fmax(most, n->item[i].row->work);
+    }
+    return fmax(fmax(least - work, work - most), 0);
 }
 
 /* Where the very same shape was recorded, other shapes do not count. */
@@ -309,10 +320,11 @@ struct learned_estimate learned_ask(const struct learned_set *set, const struct 
     if (n.count == 0)
         return e;
     keep_equal(&n);
-    e.seconds = exp(foretell(&n, n.count, &place, work_of(question, &place)));
+    const double work = work_of(question, &place), far = hypot(error_by_distance * n.item[0].distance, beyond(&n, work) / 2);
+    e.seconds = exp(foretell(&n, n.count, &place, work));
     e.distance = n.item[0].distance;
     e.rows = n.count;
-    e.error = e.distance == 0 && n.count == 1 ? 0 : hypot(error_among(&n), error_by_distance * e.distance);
+    e.error = e.distance == 0 && n.count == 1 ? 0 : hypot(error_among(&n), far);
     return e;
 }
 

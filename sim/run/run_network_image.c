@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LABEL_BYTES_MAX = 1 << 24, BEST = 5 };
 
@@ -170,6 +171,16 @@ static char *name_boxes(const struct net_model *model, const struct image *image
     return text;
 }
 
+static bool write_boxes(const char *path, const struct net_model *model, struct image *image, const struct found_box *box,
+                        size_t count, struct orch_error *error)
+{
+    const size_t length = strlen(path);
+    if (length > 4 && strcasecmp(path + length - 4, ".svg") == 0)
+        return boxes_write_svg(path, image, box, count, model->label, model->labels, error);
+    boxes_draw(image, box, count);
+    return image_write_png(path, image, error);
+}
+
 char *run_network_boxes(const struct run_network_images *images, const struct net_model *model, struct net_array *const *output,
                         struct orch_error *error)
 {
@@ -186,8 +197,7 @@ char *run_network_boxes(const struct run_network_images *images, const struct ne
     }
     (void)named_input(model, images->file[0], &path);
     if (boxes_find(corners, scores, images->least_score, &box, &count, error) && image_load(path, &image, error)) {
-        boxes_draw(&image, box, count);
-        if (image_write_png(images->boxes, &image, error)) {
+        if (write_boxes(images->boxes, model, &image, box, count, error)) {
             text = name_boxes(model, &image, box, count, images->least_score);
             if (!text)
                 orch_no_memory(error);

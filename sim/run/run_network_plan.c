@@ -133,22 +133,24 @@ static void measure(struct network_plan *plan, struct planned *p, const struct l
     plan->measuring = false;
 }
 
-/* Kernels that recorded ones do not foretell are simulated, unless their unit decides nothing. */
+/* Kernels that recorded ones do not foretell are simulated, unless their unit decides nothing; the second time through also those
+ * that are foretold of nodes in doubt. */
 static void measure_unforetold(struct network_plan *plan, struct planned *p, const struct lowering_rule *rule,
                                struct net_array *const *in, struct net_array **out)
 {
     const double best = fmin(fmin(p->seconds[PLAN_CPU], p->seconds[PLAN_AMX]), p->seconds[PLAN_GPU]);
+    const bool doubtful = plan->doubtful && plan->doubtful[plan->count];
     plan->measuring = true;
     for (unsigned i = 0; i < PLAN_ANE; i++) {
         struct plan_evidence *const evidence = &p->evidence[i];
-        const bool rough = evidence->source == PLAN_ROUGH;
-        plan->evidence = evidence;
-        if (rough && p->seconds[i] > far_slower * best + plan->speeds.hand_over_s)
+        const bool rough = evidence->source == PLAN_ROUGH, slow = p->seconds[i] > far_slower * best + plan->speeds.hand_over_s;
+        if (rough && slow)
             p->seconds[i] = INFINITY;
-        else if (rough) {
-            *evidence = (struct plan_evidence){PLAN_NOT_ASKED, {0}};
-            p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
-        }
+        if (slow || !(rough || (doubtful && evidence->source == PLAN_BY_ROWS)))
+            continue;
+        *evidence = (struct plan_evidence){PLAN_NOT_ASKED, {0}};
+        plan->evidence = evidence;
+        p->seconds[i] = predict(plan, network_plan_parts[i], rule, p->node, in, out);
     }
     plan->evidence = NULL;
     plan->measuring = false;
@@ -176,7 +178,7 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
     if (made && rule && plan->predictive)
         measure_unforetold(plan, &p, rule, in, out);
     p.splits = plan->splits && is_large_product(plan, node);
-    if (made && rule && (plan->measures || (plan->doubtful && plan->doubtful[plan->count])))
+    if (made && rule && !plan->predictive && (plan->measures || (plan->doubtful && plan->doubtful[plan->count])))
         measure(plan, &p, rule, in, out);
     p.elements = elements_of(in, node->inputs) + (made ? elements_of(out, node->outputs) : 0);
     p.macs = (double)net_node_cost(plan->network->model, node).macs;
@@ -205,12 +207,27 @@ bool network_plan_overlaps(const char *policy)
  * the better one. */
 static const double near = 1.6;
 
+/* The plan, and by how much what recorded kernels foretell of it may be off: of many times that are too short or too long, those
+ * that are too short are chosen. */
+static double planned_at_most(const struct network_plan *plan)
+{
+    double sum = plan->as_planned;
+    for (size_t k = 0; plan->predictive && k < plan->count; k++) {
+        const struct planned *const p = &plan->item[k];
+        for (unsigned i = 0; i < PLAN_ANE; i++)
+            if (p->part == network_plan_parts[i] && p->evidence[i].source == PLAN_BY_ROWS)
+                sum += p->seconds[i] * expm1(p->evidence[i].estimate.error);
+    }
+    return sum;
+}
+
 /* Nodes that are elsewhere in the plan than they would be with everything on a unit that is near; whether there are any. */
 static bool find_doubtful(const struct network_plan *plan, bool *doubtful)
 {
+    const double most = near * planned_at_most(plan);
     bool some = false;
     for (unsigned i = 0; i < PLAN_PARTS; i++)
-        for (size_t k = 0; plan->all_on[i] <= near * plan->as_planned && k < plan->count; k++) {
+        for (size_t k = 0; plan->all_on[i] <= most && k < plan->count; k++) {
             const struct planned *const p = &plan->item[k];
             const bool other = !planned_is_left(p) && p->seconds[i] < INFINITY && p->part != network_plan_parts[i];
             doubtful[k] |= other;
@@ -338,7 +355,7 @@ struct network_plan *network_plan_make(const struct run_network *network, struct
     bool ok = time_engine(plan, error) && go_through(plan, error) && assign(plan, error);
     if (ok)
         add_up(plan);
-    if (ok && strcmp(policy, "cost") == 0)
+    if (ok && (strcmp(policy, "cost") == 0 || plan->predictive))
         ok = decide_doubts(plan, error);
     if (ok && plan->predictive)
         network_plan_sum_evidence(plan);

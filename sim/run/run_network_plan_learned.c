@@ -70,7 +70,7 @@ double network_plan_foretell(struct network_plan *plan, const struct lowered_ste
     struct plan_time *const t = entry_of(plan, step, part, rough, run);
     if (!t)
         return rough;
-    if (plan->measuring && t->evidence.source == PLAN_ROUGH) {
+    if (plan->measuring && (t->evidence.source == PLAN_ROUGH || t->evidence.source == PLAN_BY_ROWS)) {
         t->seconds = network_time(plan->network, step, part, false);
         t->evidence.source = PLAN_TIMED;
     }

@@ -126,25 +126,42 @@ static void frame(struct image *image, const struct found_box *b, int64_t inset,
     }
 }
 
-void boxes_draw(struct image *image, const struct found_box *box, size_t count)
+const uint8_t *boxes_colour(unsigned kind)
 {
     /* Okabe and Ito's palette, which people with colour blindness tell apart (jfly.uni-koeln.de/color). */
     static const uint8_t colours[][3] = {{230, 159, 0}, {86, 180, 233}, {0, 158, 115}, {240, 228, 66}, {213, 94, 0}};
+    return colours[kind % ARRAY_COUNT(colours)];
+}
+
+void boxes_draw(struct image *image, const struct found_box *box, size_t count)
+{
     const int64_t wide = 1 + (image->width > image->height ? image->width : image->height) / 320;
     for (size_t i = count; i-- > 0;)
         for (int64_t k = 0; k < wide; k++)
-            frame(image, &box[i], k, colours[box[i].kind % ARRAY_COUNT(colours)]);
+            frame(image, &box[i], k, boxes_colour(box[i].kind));
+}
+
+bool image_make_png(const struct image *image, uint8_t **file, size_t *size, struct orch_error *error)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION, .width = image->width, .height = image->height, .format = PNG_FORMAT_RGB};
+    png_alloc_size_t bytes = 0;
+    *file = NULL;
+    const bool ok = png_image_write_to_memory(&png, NULL, &bytes, 0, image->rgb, 0, NULL) && (*file = malloc(bytes)) &&
+                    png_image_write_to_memory(&png, *file, &bytes, 0, image->rgb, 0, NULL);
+    *size = bytes;
+    if (ok)
+        return true;
+    free(*file);
+    *file = NULL;
+    return orch_fail(error, ORCH_INTERNAL, "no PNG file: %.100s", png.message);
 }
 
 bool image_write_png(const char *path, const struct image *image, struct orch_error *error)
 {
-    png_image png = {.version = PNG_IMAGE_VERSION, .width = image->width, .height = image->height, .format = PNG_FORMAT_RGB};
-    png_alloc_size_t bytes = 0;
-    uint8_t *file = NULL;
-    bool ok = png_image_write_to_memory(&png, NULL, &bytes, 0, image->rgb, 0, NULL) && (file = malloc(bytes)) &&
-              png_image_write_to_memory(&png, file, &bytes, 0, image->rgb, 0, NULL);
-    ok = ok ? output_file_write(path, file, bytes, error)
-            : orch_fail(error, ORCH_INTERNAL, "%.300s: no PNG file: %.100s", path, png.message);
+    uint8_t *file;
+    size_t size;
+    const bool ok = image_make_png(image, &file, &size, error) ? output_file_write(path, file, size, error)
+                                                               : orch_fail_in(error, "%.300s", path);
     free(file);
     return ok;
 }

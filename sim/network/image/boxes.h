@@ -23,6 +23,13 @@ bool boxes_find(const struct net_array *corners, const struct net_array *scores,
 
 /* Frames on the pixels, a colour for each class. */
 void boxes_draw(struct image *image, const struct found_box *box, size_t count);
+/* Three bytes: red, green, blue. */
+const uint8_t *boxes_colour(unsigned kind);
+/* The same as an SVG file: the image without frames inside, a frame and a name for each box, "class N" where it has none. */
+bool boxes_write_svg(const char *path, const struct image *image, const struct found_box *box, size_t count, char *const *name,
+                     size_t names, struct orch_error *error);
+/* The caller frees *file. */
+bool image_make_png(const struct image *image, uint8_t **file, size_t *size, struct orch_error *error);
 /* A PNG file. */
 bool image_write_png(const char *path, const struct image *image, struct orch_error *error);
 

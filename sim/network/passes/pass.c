@@ -27,6 +27,9 @@ const struct net_pass *net_pass_find(const char *name, struct orch_error *error)
             return &passes[k];
         suggest_offer(&s, passes[k].name);
     }
-    orch_fail(error, ORCH_USAGE, "unknown pass '%.60s'%s", name, suggest_phrase(&s, hint, sizeof hint));
+    orch_fail(error, ORCH_USAGE, "unknown pass '%.60s'%s (", name, suggest_phrase(&s, hint, sizeof hint));
+    for (size_t k = 0; k < ARRAY_COUNT(passes); k++)
+        orch_fail_more(error, "%s%s", k ? " " : "", passes[k].name);
+    orch_fail_more(error, ")");
     return NULL;
 }

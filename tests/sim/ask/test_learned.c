@@ -81,7 +81,7 @@ static void test_what_does_not_count(void)
 /* One row is too few but for its own shape; rows of one place that do not agree are no ground, either. */
 static void test_thin_and_scattered(void)
 {
-    struct learned_set *const set = learned_create();
+    struct learned_set *set = learned_create();
     struct orch_error error;
     char shape[64], near_shape[64];
     struct learned_row row = product(PART_GPU, 200, shape), near = product(PART_GPU, 210, near_shape);
@@ -90,6 +90,17 @@ static void test_thin_and_scattered(void)
     struct learned_estimate own = learned_ask(set, &row), beside = learned_ask(set, &near);
     CHECK(learned_is_sure(&own) && own.seconds == row.seconds && own.error == 0, "%g +- %g", own.seconds, own.error);
     CHECK(beside.rows == 1 && !learned_is_sure(&beside), "%u rows", beside.rows);
+    const struct learned_row again[] = {row, row, row}; /* many rows of one place do not tell how time goes with work */
+    for (size_t i = 0; i < ARRAY_COUNT(again); i++)
+        CHECK(learned_add(set, &again[i], &error), "%s", error.text);
+    learned_sort(set);
+    struct learned_row larger = product(PART_GPU, 300, near_shape);
+    beside = learned_ask(set, &larger);
+    CHECK(beside.rows == 4 && !learned_is_sure(&beside) && beside.error > 0.5 * 3 * log(1.49), "%u rows, %g", beside.rows,
+          beside.error);
+    learned_free(set);
+    set = learned_create();
+    CHECK(set && learned_add(set, &row, &error), "%s", error.text);
     row.seconds *= 4;
     CHECK(learned_add(set, &row, &error), "%s", error.text);
     learned_sort(set);

@@ -176,8 +176,35 @@ static void test_faces(void)
     CHECK(suite_remove(folder), "%s stays", folder);
 }
 
-static const struct suite_test tests[] = {
-    {"the best of those that overlap", test_best}, {"frames on pixels", test_drawing}, {"drawn faces are found", test_faces}};
+/* A frame at each box in pixels of the image, the best one last and so on top; names are text, whatever is in them. */
+static void test_svg(void)
+{
+    static const struct found_box boxes[] = {{0.9, 1, 0.25, 0.5, 0.75, 1}, {0.6, 7, 0, 0, 0.5, 0.25}};
+    static char nothing[] = "nothing", name[] = "a<b>&\n";
+    char *const names[] = {nothing, name};
+    uint8_t rgb[8 * 4 * 3] = {0};
+    const struct image image = {.width = 8, .height = 4, .rgb = rgb};
+    char folder[] = "/tmp/orchard-svg-XXXXXX", path[64], text[4096] = "";
+    struct orch_error error = {0};
+    CHECK(mkdtemp(folder) != NULL, "a folder");
+    snprintf(path, sizeof path, "%s/boxes.svg", folder);
+    CHECK(boxes_write_svg(path, &image, boxes, 2, names, 2, &error), "%s", error.text);
+    FILE *const file = fopen(path, "r");
+    const size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    const char *const best = strstr(text, "<rect x=\"2.0\" y=\"2.0\" width=\"4.0\" height=\"2.0\"");
+    const char *const other = strstr(text, "<rect x=\"0.0\" y=\"0.0\" width=\"4.0\" height=\"1.0\"");
+    CHECK(size > 0 && best && other && other < best, "%s", text);
+    CHECK(strstr(text, ">a&#60;b&#62;&#38; 0.90<") && strstr(text, ">class 7 0.60<"), "%s", text);
+    CHECK(strstr(text, "viewBox=\"0 0 8 4\"") && strstr(text, "base64,iVBORw0KGgo"), "%s", text);
+    if (file)
+        fclose(file);
+    CHECK(suite_remove(folder), "%s stays", folder);
+}
+
+static const struct suite_test tests[] = {{"the best of those that overlap", test_best},
+                                          {"frames on pixels", test_drawing},
+                                          {"frames in an SVG file", test_svg},
+                                          {"drawn faces are found", test_faces}};
 
 int main(void)
 {

@@ -42,14 +42,16 @@ static float32x4_t four_windows(const struct pool *p, const element *x, int64_t 
     return all;
 }
 
-static float one_window(const struct pool *p, const element *x, int64_t top, int64_t bottom, int64_t left, int64_t *count)
+/* In all lanes. The largest is found by an instruction, as above: a comparison of scalars becomes a branch that hangs on values.
+ */
+static float32x4_t one_window(const struct pool *p, const element *x, int64_t top, int64_t bottom, int64_t left, int64_t *count)
 {
     const int64_t from = left < 0 ? 0 : left, to = least(left + p->s, p->w);
-    float all = p->average ? 0 : -__builtin_inff();
+    float32x4_t all = four(p->average ? 0 : -__builtin_inff());
     for (int64_t i = top; i < bottom; i++)
         for (int64_t j = from; j < to; j++) {
-            const float v = load1(x + i * p->w + j);
-            all = p->average ? all + v : v > all ? v : all;
+            const float32x4_t v = four(load1(x + i * p->w + j));
+            all = p->average ? vaddq_f32(all, v) : vmaxq_f32(all, v);
         }
     *count = (bottom - top) * (to - from);
     return all;
@@ -72,7 +74,7 @@ void NAME(neon_pool)(const struct pool *p, uint64_t first, uint64_t end, uint64_
                 continue;
             }
             int64_t count;
-            const float all = one_window(p, x, top, bottom, left, &count);
+            const float all = vgetq_lane_f32(one_window(p, x, top, bottom, left, &count), 0);
             if (p->include_pad)
                 count = p->r * p->s;
             store1(out + o, p->average ? all / (float)count : all);
