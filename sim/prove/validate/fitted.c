@@ -181,7 +181,7 @@ static void add_of_code(struct fitted_list *list)
         {"tall products too thin for several threads of Accelerate",
          "sim/prove/validate/plan_launch.h",
          "32 columns",
-         {"what=matmul_mlx_cpu & shape=1000x64x256 * 256x32"},
+         {"what=matmul_mlx_cpu & shape=1000x64x256 * 256x32", "HW00290", "HW00778", "HW01132"},
          false},
         {"which kernels PyTorch's MPS is thought to have",
          "sim/workload/gpu/frameworks/mps.c",
