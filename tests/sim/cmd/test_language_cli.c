@@ -165,7 +165,7 @@ static void test_refusals(void)
         {"run model:gpt2[unit=gpu] + gemm:8x8x8 --chip m1", 3, "do not run beside other work"},
         {"bench-llm llama-7 --chip m1", 2, "did you mean llama-7b"},
         {"bench-llm", 2, "one list of models"},
-        {"bench-llm llama-7b --kernels ggml@1999", 2, "versions that are known go from 2023-11"},
+        {"bench-llm llama-7b --kernels ggml@1999", 2, "versions that are known go from 2023-06"},
         {"bench-llm llama-7b --chip m1 --precision f16", 2, "llama-7b in f16 needs 12.8 GiB"},
     };
     cli_all_wrong(&home, rows, sizeof rows / sizeof *rows);
