@@ -155,4 +155,18 @@ static inline struct message model_proto(unsigned opset, struct message *graph)
     return m;
 }
 
+/* Inputs and outputs of a graph. */
+static inline void put_graph_input(struct message *graph, const char *name, unsigned type, const int64_t *dim, size_t dims)
+{
+    struct message info = value_info(name, type, dim, dims);
+    put_message(graph, 11, &info);
+}
+
+static inline void put_graph_output(struct message *graph, const char *name)
+{
+    struct message info = {NULL, 0};
+    put_text(&info, 1, name);
+    put_message(graph, 12, &info);
+}
+
 #endif

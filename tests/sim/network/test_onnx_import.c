@@ -19,26 +19,13 @@ static struct net_model *import(struct message *m, struct orch_error *error)
     return model;
 }
 
-static void put_input(struct message *graph, const char *name, unsigned type, const int64_t *dim, size_t dims)
-{
-    struct message info = value_info(name, type, dim, dims);
-    put_message(graph, 11, &info);
-}
-
-static void put_output(struct message *graph, const char *name)
-{
-    struct message info = {NULL, 0};
-    put_text(&info, 1, name);
-    put_message(graph, 12, &info);
-}
-
 /* A graph around one node: input x f32 of this shape, output y. */
 static struct message one_node(struct message *node, const int64_t *dim, size_t dims)
 {
     struct message graph = {NULL, 0};
-    put_input(&graph, "x", 1, dim, dims);
+    put_graph_input(&graph, "x", 1, dim, dims);
     put_message(&graph, 1, node);
-    put_output(&graph, "y");
+    put_graph_output(&graph, "y");
     return graph;
 }
 
@@ -125,7 +112,7 @@ static struct net_model *import_constant(struct message *tensor, struct orch_err
 {
     struct message graph = {NULL, 0};
     put_message(&graph, 5, tensor);
-    put_output(&graph, "c");
+    put_graph_output(&graph, "c");
     struct message m = model_proto(21, &graph);
     return import(&m, error);
 }
@@ -185,7 +172,7 @@ static struct message external(const char *location, const char *offset, const c
         put_message(&t, 13, &entry);
     }
     put_message(&graph, 5, &t);
-    put_output(&graph, "c");
+    put_graph_output(&graph, "c");
     return model_proto(21, &graph);
 }
 
@@ -253,11 +240,11 @@ static struct message small_model(void)
     struct message graph = {NULL, 0};
     struct message node = node_proto("MatMul", "x w", "h"), relu = node_proto("Relu", "h", "y");
     struct message w = tensor_proto("w", 1, weights, 2, numbers, sizeof numbers);
-    put_input(&graph, "x", 1, dim, 2);
+    put_graph_input(&graph, "x", 1, dim, 2);
     put_message(&graph, 5, &w);
     put_message(&graph, 1, &node);
     put_message(&graph, 1, &relu);
-    put_output(&graph, "y");
+    put_graph_output(&graph, "y");
     return model_proto(13, &graph);
 }
 
@@ -292,12 +279,12 @@ static struct message nodes(const char *const *op, const char *const *in, const 
 {
     static const int64_t dim = 4;
     struct message graph = {NULL, 0};
-    put_input(&graph, "x", 1, &dim, 1);
+    put_graph_input(&graph, "x", 1, &dim, 1);
     for (size_t k = 0; k < count; k++) {
         struct message n = node_proto(op[k], in[k], out[k]);
         put_message(&graph, 1, &n);
     }
-    put_output(&graph, "y");
+    put_graph_output(&graph, "y");
     return model_proto(13, &graph);
 }
 
@@ -414,10 +401,10 @@ static void test_functions(void)
     put_message(&outer, 7, &second);
     struct message n = node_proto("Neg", "x", "m"), twice = call("Twice", "m", "y");
     put_float_attribute(&twice, "slope", 0.5f);
-    put_input(&graph, "x", 1, &four, 1);
+    put_graph_input(&graph, "x", 1, &four, 1);
     put_message(&graph, 1, &n);
     put_message(&graph, 1, &twice);
-    put_output(&graph, "y");
+    put_graph_output(&graph, "y");
     struct message m = model_proto(13, &graph);
     put_message(&m, 25, &inner);
     put_message(&m, 25, &outer);

@@ -5,19 +5,6 @@
 #include "tests/sim/network/onnx_example.h"
 #include "tests/support/suite.h"
 
-static void put_input(struct message *graph, const char *name, unsigned type, const int64_t *dim, size_t dims)
-{
-    struct message info = value_info(name, type, dim, dims);
-    put_message(graph, 11, &info);
-}
-
-static void put_output(struct message *graph, const char *name)
-{
-    struct message info = {NULL, 0};
-    put_text(&info, 1, name);
-    put_message(graph, 12, &info);
-}
-
 static struct net_model *import(struct message *m, struct orch_error *error)
 {
     *error = (struct orch_error){0};
@@ -41,11 +28,11 @@ static struct message one_node(unsigned opset, struct message node)
     static const int64_t dim[] = {1, 2, 5, 5}, dims[] = {2, 2, 3, 3};
     static const float weights[36];
     struct message graph = {NULL, 0}, tensor = tensor_proto("w", 1, dims, 4, weights, sizeof weights);
-    put_input(&graph, "x", 1, dim, 4);
-    put_input(&graph, "z", 7, dim, 4);
+    put_graph_input(&graph, "x", 1, dim, 4);
+    put_graph_input(&graph, "z", 7, dim, 4);
     put_message(&graph, 5, &tensor);
     put_message(&graph, 1, &node);
-    put_output(&graph, "y");
+    put_graph_output(&graph, "y");
     return model_proto(opset, &graph);
 }
 
@@ -141,7 +128,7 @@ static void test_types_and_shapes_that_disagree(void)
     refuse_shapes(one_node(13, with_int(node_proto("Split", "x", "y v"), "axis", 2)), "5 elements are no 2 equal parts");
     refuse_shapes(one_node(18, with_int(with_int(node_proto("Split", "x", "y v"), "axis", 2), "num_outputs", 3)),
                   "num_outputs is 3 for 2 outputs");
-    put_input(&graph, "x", 1, dim, 4);
+    put_graph_input(&graph, "x", 1, dim, 4);
     put_message(&graph, 1, &relu);
     put_message(&graph, 12, &declared);
     refuse_shapes(model_proto(13, &graph), "output 'y' is i64 by its declaration, and f32 by the node that computes it");
