@@ -43,7 +43,8 @@ static const struct orchard_option option_table[] = {
      "copies of a program, or cores that share a kernel of cpu or amx, spread over the clusters (default 1)"},
     {"core", 0, "KIND", false, "p or e: which cores to use (default: P cores first)"},
     {"entry", 0, "NAME", false, "call this function of the program instead of starting it; GPU source: its kernel"},
-    {"args", 0, "ARG", true, "an argument of the program or function; repeat for more (see below)"},
+    {"args", 0, "ARG", true,
+     "an argument of the program or function; repeat for more, or write all of them behind -- (see below)"},
     VERB_RUN_PROGRAM_OPTIONS,
     VERB_LAUNCH_OPTIONS,
     VERB_COMPILE_OPTIONS,
@@ -428,7 +429,7 @@ const struct api_verb verb_run = {
                 "orchard run gemm:1024x1024x1024 --chip m1,m2,m3\n"
                 "orchard run examples/models/digits.onnx --unit gpu --precision f16 --image examples/models/seven.png --mean "
                 "127.5 --std 127.5 --labels examples/models/names.txt\n"
-                "orchard run examples/cpu/words.elf --args /data/words.txt --mount examples/cpu:/data\n"
+                "orchard run examples/cpu/words.elf --mount examples/cpu:/data -- /data/words.txt\n"
                 "orchard run examples/cpu/kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args "
                 "f32:1024:rand:2\n"
                 "orchard run examples/gpu/scale --chip m2-max --explain\n"

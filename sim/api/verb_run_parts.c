@@ -185,7 +185,7 @@ int verb_run_wrong_words(struct api_context *context, int words, const char *con
         return api_usage(context, "one workload, got '%s' and '%s': every argument of a program takes " ORCH_OPTION("args") " %s",
                          word[0], word[1], word[1]);
     return api_usage(context,
-                     words ? "one workload, got '%s' and more (several at once: A + B)"
+                     words ? "one workload, got '%s' and more (several at once: A + B; arguments of a program: A -- ARG ...)"
                            : "a workload is missing, as in gemm:512x512x512",
                      words ? word[0] : "");
 }

@@ -159,15 +159,28 @@ static bool parse_option(struct cli_args *args, const struct orchard_option *con
     return add_given(args, option, value, error);
 }
 
+/* The option that words behind "--" are values of: a program's arguments follow its name so, as they do in a shell. NULL = none.
+ */
+static const struct orchard_option *option_of_rest(const struct cli_args *args, const struct orchard_option *const *tables)
+{
+    const struct orchard_option *const option = args->words ? find_name(tables, "args", strlen("args")) : NULL;
+    return option && option->repeat ? option : NULL;
+}
+
 bool cli_parse(struct cli_args *args, const struct orchard_option *const *tables, int argc, char **argv, bool stop_at_word,
                int *used, struct orchard_error *error)
 {
     int at = 0;
     bool options = true;
+    const struct orchard_option *rest = NULL;
     while (at < argc) {
         if (options && strcmp(argv[at], "--") == 0) {
             options = false;
+            rest = option_of_rest(args, tables);
             at++;
+        } else if (rest) {
+            if (!add_given(args, rest, argv[at++], error))
+                return false;
         } else if (options && argv[at][0] == '-' && argv[at][1]) {
             if (!parse_option(args, tables, argc, argv, &at, error))
                 return false;

@@ -1,8 +1,9 @@
 /* Command-line options from tables: the same rows drive parsing, help, usage and suggestions.
  *
  * "--name value", "--name=value", "-n value", "-nvalue"; "--" ends options; "-" is an ordinary word. Names are never
- * abbreviated. Words that are not options are kept in order. A word "+" begins the options of the next workload: the list of
- * options then has a "+" before those of each (orchard_ask).
+ * abbreviated. Behind a word, "--" begins the values of the option "args" where a verb has one. Words that are not options are
+ * kept in order. A word "+" begins the options of the next workload: the list of options then has a "+" before those of each
+ * (orchard_ask).
  */
 #ifndef ORCHARD_SIM_CMD_OPTIONS_H
 #define ORCHARD_SIM_CMD_OPTIONS_H

@@ -76,6 +76,28 @@ static void test_words(void)
     cli_args_free(&args);
 }
 
+/* Behind a word and "--", everything is an argument of that program, whatever it looks like. */
+static void test_rest(void)
+{
+    static const struct orchard_option with_args[] = {{"args", 0, "ARG", true, ""}, {0}};
+    static const struct orchard_option *const own[] = {verb_options, with_args, NULL};
+    char line[] = "a.elf --cold --args=1 -- --cold -x + b", *words[16];
+    const int count = split(line, words);
+    struct cli_args args = {0};
+    struct orchard_error error = {0};
+    CU_ASSERT_TRUE_FATAL(cli_parse(&args, own, count, words, false, NULL, &error));
+    static const char *const expected[] = {"cold", "args=1", "args=--cold", "args=-x", "args=+", "args=b"};
+    CU_ASSERT_EQUAL(args.words, 1);
+    CU_ASSERT_EQUAL_FATAL(args.options, ARRAY_COUNT(expected));
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
+        CU_ASSERT_STRING_EQUAL(args.option[i], expected[i]);
+    cli_args_free(&args);
+    CU_ASSERT_TRUE_FATAL(cli_parse(&args, own, 2, words + 3, false, NULL, &error)); /* no word stands in front */
+    CU_ASSERT_EQUAL(args.words, 1);
+    CU_ASSERT_EQUAL(args.options, 0);
+    cli_args_free(&args);
+}
+
 static void test_errors(void)
 {
     static const struct {
@@ -271,6 +293,7 @@ static void test_every_verb_can_be_looked_up(void)
 static const struct suite_test tests[] = {
     {"options are accepted in every form and order", test_forms},
     {"words may look like options", test_words},
+    {"what stands behind a program and -- is given to it", test_rest},
     {"wrong options get one line and a suggestion", test_errors},
     {"common options may stand before the verb", test_common_before_the_verb},
     {"numbers are checked against their range", test_numbers},
