@@ -47,16 +47,24 @@ static void fill(const struct abi_arg *arg, uint8_t *to)
         memset(to, 0, arg->bytes);
 }
 
-void gpu_setup_restore(const struct gpu_setup *s)
+/* The zeros of `fresh` memory are left to the host, which supplies pages of zeros as they are first written. */
+static void restore(const struct gpu_setup *s, bool fresh)
 {
     for (unsigned i = 0; s->contents && i < s->kernel->args; i++) {
         const struct abi_arg *arg = &s->kernel->arg[i];
+        if (fresh && arg->start == ABI_START_ZEROS)
+            continue;
         uint8_t *to = arg->buffer ? mem_at(s->space, s->address[i], arg->bytes, MEM_READ | MEM_WRITE) : NULL;
         if (to && s->kept[i])
             memcpy(to, s->kept[i], arg->bytes);
         else if (to && !s->shared)
             fill(arg, to);
     }
+}
+
+void gpu_setup_restore(const struct gpu_setup *s)
+{
+    restore(s, false);
 }
 
 /* Frees what was kept. */
@@ -142,7 +150,7 @@ static bool open_setup(struct gpu_setup *s, const struct abi_kernel *k, enum gpu
         return gpu_setup_explain(s, &fault, error);
     s->contents = !steering || (!k->values_steer_nothing && (k->has_preamble || gpu_program_steered_by_memory(s->program)));
     if (!given)
-        gpu_setup_restore(s);
+        restore(s, true);
     fill_uniforms(s);
     const uint32_t named = gpu_program_register_halves(s->program);
     if (k->register_halves && named > k->register_halves)
