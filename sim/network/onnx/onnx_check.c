@@ -24,8 +24,8 @@ static const struct known {
 
 /* By enum net_attribute_kind: the letter of the list, and what it is called. */
 static const char kinds[] = "ifsIFStgp";
-static const char *const kind_name[] = {"an integer",        "a number",        "a word",   "a list of integers",
-                                        "a list of numbers", "a list of words", "a tensor", "a graph", "a sparse tensor"};
+static const char *const kind_name[] = {"an integer",      "a number", "a word",  "a list of integers", "a list of numbers",
+                                        "a list of words", "a tensor", "a graph", "a sparse tensor"};
 
 /* An attribute of the list. */
 struct form {
@@ -158,7 +158,8 @@ static bool check_there(const struct known *k, const struct net_node *node, stru
 {
     for (size_t i = 0; i < ARRAY_COUNT(gone); i++)
         if (strcmp(gone[i].op, k->op) == 0 && node->version >= gone[i].until)
-            return orch_fail(error, ORCH_USAGE, "the operator is no longer there from opset %d, %s is in its place; the file says %lld",
+            return orch_fail(error, ORCH_USAGE,
+                             "the operator is no longer there from opset %d, %s is in its place; the file says %lld",
                              gone[i].until, gone[i].now, (long long)node->version);
     return node->version >= k->since || orch_fail(error, ORCH_USAGE, "the operator is of opsets from %d; the file says %lld",
                                                   k->since, (long long)node->version);

@@ -1,5 +1,5 @@
-/* Which operators and attributes the import takes in which operator set, against every form of every operator that ONNX's own list
- * of changes has (tests/golden/onnx): what a form has is taken, what only other forms have is refused. */
+/* Which operators and attributes the import takes in which operator set, against every form of every operator that ONNX's own
+ * list of changes has (tests/golden/onnx): what a form has is taken, what only other forms have is refused. */
 #include "isa/array_count.h"
 #include "sim/network/onnx/onnx_internal.h"
 #include "sim/network/operators/operator.h"
