@@ -14,31 +14,30 @@ struct names {
     const char *gguf, *t5, *whisper;
 };
 
-static const struct names
-    embedding = {"token_embd", "token_embd", "decoder.token_embedding"},
-    head = {"output", "output", NULL}, positions = {"position_embd", NULL, "decoder.positional_embedding"},
-    last_norm = {"output_norm", "dec.output_norm", "decoder.ln"},
-    attention_norm = {"blk.%u.attn_norm", "dec.blk.%u.attn_norm", "decoder.blocks.%u.attn_ln"},
-    feed_forward_norm = {"blk.%u.ffn_norm", "dec.blk.%u.ffn_norm", "decoder.blocks.%u.mlp_ln"},
-    query_norm = {"blk.%u.attn_q_norm", NULL, NULL},
-    key_norm = {"blk.%u.attn_k_norm", NULL, NULL},
-    query = {"blk.%u.attn_q", "dec.blk.%u.attn_q", "decoder.blocks.%u.attn.query"},
-    key = {"blk.%u.attn_k", "dec.blk.%u.attn_k", "decoder.blocks.%u.attn.key"},
-    value = {"blk.%u.attn_v", "dec.blk.%u.attn_v", "decoder.blocks.%u.attn.value"},
-    all_three = {"blk.%u.attn_qkv", NULL, NULL},
-    output = {"blk.%u.attn_output", "dec.blk.%u.attn_o", "decoder.blocks.%u.attn.out"},
-    gate = {"blk.%u.ffn_gate", "dec.blk.%u.ffn_gate", NULL},
-    up = {"blk.%u.ffn_up", "dec.blk.%u.ffn_up", "decoder.blocks.%u.mlp.0"},
-    down = {"blk.%u.ffn_down", "dec.blk.%u.ffn_down", "decoder.blocks.%u.mlp.2"},
-    router = {"blk.%u.ffn_gate_inp", NULL, NULL}, gates = {"blk.%u.ffn_gate_exps", NULL, NULL},
-    ups = {"blk.%u.ffn_up_exps", NULL, NULL}, downs = {"blk.%u.ffn_down_exps", NULL, NULL},
-    cross_norm = {NULL, "dec.blk.%u.cross_attn_norm", "decoder.blocks.%u.cross_attn_ln"},
-    cross_query = {NULL, "dec.blk.%u.cross_attn_q", "decoder.blocks.%u.cross_attn.query"},
-    cross_key = {NULL, "dec.blk.%u.cross_attn_k", "decoder.blocks.%u.cross_attn.key"},
-    cross_value = {NULL, "dec.blk.%u.cross_attn_v", "decoder.blocks.%u.cross_attn.value"},
-    cross_output = {NULL, "dec.blk.%u.cross_attn_o", "decoder.blocks.%u.cross_attn.out"},
-    distances = {NULL, "dec.blk.0.attn_rel_b", NULL}, encoded_norm = {NULL, "dec.output_norm", "decoder.ln_post"},
-    front[] = {{NULL, NULL, "decoder.conv1"}, {NULL, NULL, "decoder.conv2"}};
+static const struct names embedding = {"token_embd", "token_embd", "decoder.token_embedding"}, head = {"output", "output", NULL},
+                          positions = {"position_embd", NULL, "decoder.positional_embedding"},
+                          last_norm = {"output_norm", "dec.output_norm", "decoder.ln"},
+                          attention_norm = {"blk.%u.attn_norm", "dec.blk.%u.attn_norm", "decoder.blocks.%u.attn_ln"},
+                          feed_forward_norm = {"blk.%u.ffn_norm", "dec.blk.%u.ffn_norm", "decoder.blocks.%u.mlp_ln"},
+                          query_norm = {"blk.%u.attn_q_norm", NULL, NULL}, key_norm = {"blk.%u.attn_k_norm", NULL, NULL},
+                          query = {"blk.%u.attn_q", "dec.blk.%u.attn_q", "decoder.blocks.%u.attn.query"},
+                          key = {"blk.%u.attn_k", "dec.blk.%u.attn_k", "decoder.blocks.%u.attn.key"},
+                          value = {"blk.%u.attn_v", "dec.blk.%u.attn_v", "decoder.blocks.%u.attn.value"},
+                          all_three = {"blk.%u.attn_qkv", NULL, NULL},
+                          output = {"blk.%u.attn_output", "dec.blk.%u.attn_o", "decoder.blocks.%u.attn.out"},
+                          gate = {"blk.%u.ffn_gate", "dec.blk.%u.ffn_gate", NULL},
+                          up = {"blk.%u.ffn_up", "dec.blk.%u.ffn_up", "decoder.blocks.%u.mlp.0"},
+                          down = {"blk.%u.ffn_down", "dec.blk.%u.ffn_down", "decoder.blocks.%u.mlp.2"},
+                          router = {"blk.%u.ffn_gate_inp", NULL, NULL}, gates = {"blk.%u.ffn_gate_exps", NULL, NULL},
+                          ups = {"blk.%u.ffn_up_exps", NULL, NULL}, downs = {"blk.%u.ffn_down_exps", NULL, NULL},
+                          cross_norm = {NULL, "dec.blk.%u.cross_attn_norm", "decoder.blocks.%u.cross_attn_ln"},
+                          cross_query = {NULL, "dec.blk.%u.cross_attn_q", "decoder.blocks.%u.cross_attn.query"},
+                          cross_key = {NULL, "dec.blk.%u.cross_attn_k", "decoder.blocks.%u.cross_attn.key"},
+                          cross_value = {NULL, "dec.blk.%u.cross_attn_v", "decoder.blocks.%u.cross_attn.value"},
+                          cross_output = {NULL, "dec.blk.%u.cross_attn_o", "decoder.blocks.%u.cross_attn.out"},
+                          distances = {NULL, "dec.blk.0.attn_rel_b", NULL},
+                          encoded_norm = {NULL, "dec.output_norm", "decoder.ln_post"},
+                          front[] = {{NULL, NULL, "decoder.conv1"}, {NULL, NULL, "decoder.conv2"}};
 
 struct search {
     struct decoder *d;
@@ -74,7 +73,8 @@ static const struct weight_tensor *find(struct search *s, const struct names *na
     if (!s->ok)
         return NULL;
     if (!form) {
-        s->ok = orch_fail(s->error, ORCH_UNMODELLED, "%s with %s: such a model is not known", s->d->shape.family->name, names->gguf);
+        s->ok =
+            orch_fail(s->error, ORCH_UNMODELLED, "%s with %s: such a model is not known", s->d->shape.family->name, names->gguf);
         return NULL;
     }
     write_name(s, form, end, full, sizeof full);

@@ -75,14 +75,14 @@ static void read_rotation(const struct json_node *top, struct language_shape *s)
     s->scaling_low = json_find_number(&scaling, "low_freq_factor", 1e-3, 1e6, 1);
     s->scaling_high = json_find_number(&scaling, "high_freq_factor", 1e-3, 1e6, 4);
     s->scaling_context = (unsigned)json_find_integer(&scaling, "original_max_position_embeddings", 1, UINT32_MAX, s->context);
-    s->scaling = strcmp(type, "llama3") == 0   ? SHAPE_SCALING_LLAMA3
-                 : strcmp(type, "linear") == 0 ? SHAPE_SCALING_LINEAR
+    s->scaling = strcmp(type, "llama3") == 0             ? SHAPE_SCALING_LLAMA3
+                 : strcmp(type, "linear") == 0           ? SHAPE_SCALING_LINEAR
                  : *type && strcmp(type, "default") != 0 ? SHAPE_SCALING_OTHER
-                                               : SHAPE_SCALING_NONE;
+                                                         : SHAPE_SCALING_NONE;
 }
 
-/* Another activation than that of the family's models would be passed over. "gelu" of Gemma means the approximation (transformers,
- * modeling_gemma.py, GemmaMLP). */
+/* Another activation than that of the family's models would be passed over. "gelu" of Gemma means the approximation
+ * (transformers, modeling_gemma.py, GemmaMLP). */
 static void check_activation(const struct json_node *top, const struct language_shape *s)
 {
     static const struct names given = {{"hidden_activation", "hidden_act", "activation_function"}};

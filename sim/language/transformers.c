@@ -121,7 +121,8 @@ static bool read_config(struct transformers *m, const char *path, struct vocabul
 
 /* ---- tokenizers ---- */
 
-static bool read_vocabulary(struct transformers *m, const char *path, const struct vocabulary_ends *ends, struct orch_error *error)
+static bool read_vocabulary(struct transformers *m, const char *path, const struct vocabulary_ends *ends,
+                            struct orch_error *error)
 {
     const bool json = has(path, "tokenizer.json");
     char full[PATH_BYTES];

@@ -217,7 +217,8 @@ static bool take(struct transformers_weights *w, const struct language_shape *sh
     if (weight_find(&w->list, name))
         return orch_fail(error, ORCH_USAGE, "tensor '%s' is there twice, under another name as well", from->name);
     if (strcmp(end_of(name), ".bias") == 0 && !may_have_bias(shape->family, name))
-        return orch_fail(error, ORCH_UNMODELLED, "tensor '%s': architecture %s has no such bias", from->name, shape->family->name);
+        return orch_fail(error, ORCH_UNMODELLED, "tensor '%s': architecture %s has no such bias", from->name,
+                         shape->family->name);
     if (row->change == TURNED && !turn(w, &t, error))
         return false;
     if (shape->family->scaled_embedding && strstr(name, "norm") && !add_one(w, &t, error))
@@ -248,7 +249,8 @@ static bool join(struct transformers_weights *w, const struct weight_list *from,
     char name[160];
     for (unsigned i = 0; first && i < parts; i++) {
         const struct weight_tensor *const t = part_of(from, j, layer, i, end);
-        if (!t || t->format != first->format || t->dims != first->dims || t->shape[0] != (t->dims == 1 ? t->count : first->shape[0]))
+        if (!t || t->format != first->format || t->dims != first->dims ||
+            t->shape[0] != (t->dims == 1 ? t->count : first->shape[0]))
             return orch_fail(error, ORCH_USAGE, "tensor '%s' and its like: one is missing, or they differ in type or width",
                              first->name);
         bytes += t->bytes;

@@ -1,5 +1,5 @@
-/* Vocabularies beside weights of transformers: tokenizer.json (the tokenizers library) or tokenizer.model (SentencePiece), written
- * as the metadata that GGUF files have of them, so that there is one reader of tokenizers. */
+/* Vocabularies beside weights of transformers: tokenizer.json (the tokenizers library) or tokenizer.model (SentencePiece),
+ * written as the metadata that GGUF files have of them, so that there is one reader of tokenizers. */
 #ifndef ORCHARD_SIM_LANGUAGE_VOCABULARY_FILE_H
 #define ORCHARD_SIM_LANGUAGE_VOCABULARY_FILE_H
 
@@ -14,8 +14,8 @@ struct vocabulary_ends {
 };
 
 /* A GGUF file of metadata alone, from malloc; NULL = *error, which names the file and the place. A NUL follows the text. */
-uint8_t *vocabulary_of_json(const char *file, const char *text, size_t size, const struct vocabulary_ends *ends, size_t *gguf_size,
-                            struct orch_error *error);
+uint8_t *vocabulary_of_json(const char *file, const char *text, size_t size, const struct vocabulary_ends *ends,
+                            size_t *gguf_size, struct orch_error *error);
 uint8_t *vocabulary_of_pieces(const char *file, const uint8_t *bytes, size_t size, const struct vocabulary_ends *ends,
                               size_t *gguf_size, struct orch_error *error);
 

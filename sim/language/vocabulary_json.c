@@ -131,8 +131,8 @@ static void write_merges(struct gguf_writer *w, const struct json_node *merges)
 }
 
 /* SentencePiece joins by scores. All ways to part a piece stand in the list together, one piece after another by its score, so
- * that the place of the first is as good as the score (tokenizers, bindings/python/scripts/convert.py). Pieces that no merge makes
- * come last. */
+ * that the place of the first is as good as the score (tokenizers, bindings/python/scripts/convert.py). Pieces that no merge
+ * makes come last. */
 static bool score_pieces(struct vocabulary *v, const struct json_node *model, const struct json_node *merges)
 {
     json_object *const vocab = json_peek(model->value, "vocab", json_type_object);
@@ -304,8 +304,10 @@ static void write_meanings(struct gguf_writer *w, const struct vocabulary *v, co
                            const struct vocabulary_ends *ends)
 {
     const char *const unknown = json_find_string(model, "unk_token", "");
-    json_object *const vocab = json_peek(model->value, "vocab", json_type_object),
-                       *const id = *unknown ? json_peek(vocab, unknown, json_type_int) : NULL;
+    json_object *const vocab = json_peek(model->value, "vocab", json_type_object), *const id = *unknown
+                                                                                                   ? json_peek(vocab, unknown,
+                                                                                                               json_type_int)
+                                                                                                   : NULL;
     gguf_write_u32(w, "tokenizer.ggml.bos_token_id", ends->begin);
     gguf_write_u32(w, "tokenizer.ggml.eos_token_id", ends->end);
     gguf_write_u32(w, "tokenizer.ggml.eot_token_id", ends->end_of_turn);
@@ -368,8 +370,8 @@ static json_object *parse(const char *file, const char *text, size_t size, struc
     return NULL;
 }
 
-uint8_t *vocabulary_of_json(const char *file, const char *text, size_t size, const struct vocabulary_ends *ends, size_t *gguf_size,
-                            struct orch_error *error)
+uint8_t *vocabulary_of_json(const char *file, const char *text, size_t size, const struct vocabulary_ends *ends,
+                            size_t *gguf_size, struct orch_error *error)
 {
     struct gguf_writer w = {0};
     json_object *const root = parse(file, text, size, error);

@@ -208,7 +208,9 @@ static double bytes(const struct run *run)
 {
     const struct language_work *const w = run->work;
     const double cache = (double)shape_cache_bytes(&w->model.shape, 4) * w->context;
-    return language_model_has_weights(&w->model) && !language_is_timing(run) ? (double)language_model_file_bytes(&w->model) + cache : 0;
+    return language_model_has_weights(&w->model) && !language_is_timing(run)
+               ? (double)language_model_file_bytes(&w->model) + cache
+               : 0;
 }
 
 /* ---- numbers ---- */

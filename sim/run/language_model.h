@@ -1,5 +1,5 @@
-/* A language model as a run has it: a GGUF file, or a folder of transformers, with weights, vocabulary and shape; or the shape of a
- * published model alone. */
+/* A language model as a run has it: a GGUF file, or a folder of transformers, with weights, vocabulary and shape; or the shape of
+ * a published model alone. */
 #ifndef ORCHARD_SIM_RUN_LANGUAGE_MODEL_H
 #define ORCHARD_SIM_RUN_LANGUAGE_MODEL_H
 

@@ -44,7 +44,7 @@ static inline void saved_config(const struct saved_model *m)
     const struct language_shape *const s = m->shape;
     const char *const family = s->family->name;
     const bool first = strcmp(family, "gpt2") == 0;
-    const char *const type = strcmp(family, "phi2") == 0                ? "phi"
+    const char *const type = strcmp(family, "phi2") == 0                  ? "phi"
                              : strcmp(family, "llama") == 0 && s->experts ? "mixtral"
                              : strcmp(family, "llama") == 0 && s->window  ? "mistral"
                                                                           : family;
@@ -53,7 +53,7 @@ static inline void saved_config(const struct saved_model *m)
             s->vocabulary, first ? "n_embd" : "hidden_size", s->width, first ? "n_layer" : "num_hidden_layers", s->layers,
             first ? "n_head" : "num_attention_heads", s->heads, first ? "n_inner" : "intermediate_size", s->feed_forward,
             first ? "n_positions" : "max_position_embeddings", s->context,
-            first                               ? "layer_norm_epsilon"
+            first                                 ? "layer_norm_epsilon"
             : s->family->norm == SHAPE_LAYER_NORM ? "layer_norm_eps"
                                                   : "rms_norm_eps",
             s->epsilon);
@@ -238,8 +238,8 @@ static inline void saved_split(const struct saved_model *m, struct saved_files *
         char name[192], middle[16];
         snprintf(middle, sizeof middle, place[1] == 's' ? "%c" : "%u", place[1] == 's' ? (unsigned)"qkv"[i] : i);
         snprintf(name, sizeof name, "%s%.*s%s%s.%s", layer, (int)(place - form), form, middle, place + 2, end);
-        saved_put(m, files, name, t->value + at * (t->vector ? 1 : t->columns), t->vector ? 1 : some, t->vector ? some : t->columns,
-                  t->vector);
+        saved_put(m, files, name, t->value + at * (t->vector ? 1 : t->columns), t->vector ? 1 : some,
+                  t->vector ? some : t->columns, t->vector);
         at += some;
     }
 }

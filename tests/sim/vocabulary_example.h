@@ -129,11 +129,12 @@ static inline void saved_piece_tokenizer(const char *path, const struct gguf *gg
     }
     qsort(merge, count, sizeof *merge, saved_best_first);
     FILE *const f = saved_file(path);
-    fputs("{\"version\":\"1.0\",\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Prepend\",\"prepend\":\"\xe2\x96"
-          "\x81\"},{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\"}]},\"pre_tokenizer\":null,"
-          "\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}},"
-          "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}],\"pair\":[],\"special_tokens\":{}},\"decoder\":null,",
-          f);
+    fputs(
+        "{\"version\":\"1.0\",\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Prepend\",\"prepend\":\"\xe2\x96"
+        "\x81\"},{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\"}]},\"pre_tokenizer\":null,"
+        "\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}},"
+        "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}],\"pair\":[],\"special_tokens\":{}},\"decoder\":null,",
+        f);
     saved_vocabulary(f, t);
     fputs(",\"byte_fallback\":true,\"unk_token\":\"<unk>\",\"merges\":[", f);
     for (size_t i = 0; i < count; i++) {

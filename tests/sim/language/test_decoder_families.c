@@ -180,7 +180,8 @@ static void test_sampler_seeds(void)
 }
 
 static const struct suite_test tests[] = {
-    {"computes every family as NumPy does", test_families},          {"stretches waves as Llama 3 does", test_scaling},
+    {"computes every family as NumPy does", test_families},
+    {"stretches waves as Llama 3 does", test_scaling},
     {"samples with the right probabilities", test_sampler},
     {"samples the same with the same seed", test_sampler_seeds},
 };

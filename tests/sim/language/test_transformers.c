@@ -1,5 +1,5 @@
-/* Models as transformers saves them: tiny random ones of each family against logits of a float64 forward pass in NumPy, tokenizers
- * against the ids that the models' own give, and files that are damaged or say something else. */
+/* Models as transformers saves them: tiny random ones of each family against logits of a float64 forward pass in NumPy,
+ * tokenizers against the ids that the models' own give, and files that are damaged or say something else. */
 #include "sim/base/npy.h"
 #include "sim/language/decoder.h"
 #include "sim/language/transformers.h"
@@ -189,7 +189,8 @@ static void refuse_json(const char *text, int code, const char *wrong)
     struct orch_error error = {0};
     size_t size;
     uint8_t *const bytes = vocabulary_of_json("t.json", text, strlen(text), &nobody, &size, &error);
-    CHECK(!bytes && error.exit_code == code && strstr(error.text, wrong) && !strchr(error.text, '\n'), "%s: %s", wrong, error.text);
+    CHECK(!bytes && error.exit_code == code && strstr(error.text, wrong) && !strchr(error.text, '\n'), "%s: %s", wrong,
+          error.text);
     free(bytes);
 }
 
@@ -219,12 +220,18 @@ static void test_damaged_vocabularies(void)
                 "\"merges\":[]}}",
                 ORCH_UNMODELLED, "pre_tokenizer: how it splits texts is not known (1 expressions, the first x+)");
     refuse_json("{\"model\":{\"type\":\"WordPiece\",\"vocab\":{},\"merges\":[]}}", ORCH_UNMODELLED, "\"WordPiece\" is not read");
-    refuse_json("{\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}", ORCH_UNMODELLED, "\"BPE\" of characters is not read");
-    refuse_json("{\"model\":{\"byte_fallback\":true,\"vocab\":{\"a\":0},\"merges\":[\"a b\"]}}", ORCH_USAGE, "\"ab\" is no token");
+    refuse_json("{\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}", ORCH_UNMODELLED,
+                "\"BPE\" of characters is not read");
+    refuse_json("{\"model\":{\"byte_fallback\":true,\"vocab\":{\"a\":0},\"merges\":[\"a b\"]}}", ORCH_USAGE,
+                "\"ab\" is no token");
     refuse_pieces("", 0, ORCH_USAGE, "t.model: no SentencePiece model");
     refuse_pieces("\x0a\x05\x0a", 3, ORCH_USAGE, "damaged");
-    refuse_pieces("\x0a\x03\x0a\x7f" "a\x12\x02\x18\x02", 9, ORCH_USAGE, "a damaged piece");
-    refuse_pieces("\x0a\x03\x0a\x01" "a", 5, ORCH_UNMODELLED, "kind 1");
+    refuse_pieces("\x0a\x03\x0a\x7f"
+                  "a\x12\x02\x18\x02",
+                  9, ORCH_USAGE, "a damaged piece");
+    refuse_pieces("\x0a\x03\x0a\x01"
+                  "a",
+                  5, ORCH_UNMODELLED, "kind 1");
 }
 
 /* A folder of a family with one of its files written anew. */
@@ -258,18 +265,21 @@ static void test_folders(void)
     refuse_folder("qwen2", "tokenizer.json", NULL, ORCH_USAGE, "neither tokenizer.json nor tokenizer.model");
     refuse_folder("qwen2", "model-00002-of-00002.safetensors", NULL, ORCH_USAGE, "model-00002-of-00002.safetensors");
     refuse_folder("qwen2", "config.json", "{\"model_type\":\"bloom\"}", ORCH_UNMODELLED, "\"bloom\" is not modelled");
-    refuse_folder("qwen2", "config.json",
-                  "{\"model_type\":\"llama\",\"vocab_size\":24,\"hidden_size\":16,\"num_hidden_layers\":2,\"num_attention_heads\":4,"
-                  "\"num_key_value_heads\":2,\"intermediate_size\":24,\"max_position_embeddings\":24}",
-                  ORCH_UNMODELLED, "architecture llama has no such bias");
-    refuse_folder("qwen2", "config.json",
-                  "{\"model_type\":\"qwen2\",\"vocab_size\":24,\"hidden_size\":16,\"num_hidden_layers\":3,\"num_attention_heads\":4,"
-                  "\"num_key_value_heads\":2,\"intermediate_size\":24,\"max_position_embeddings\":24}",
-                  ORCH_USAGE, "'blk.2.attn_norm.weight' is missing");
-    refuse_folder("llama3", "config.json",
-                  "{\"model_type\":\"llama\",\"vocab_size\":24,\"hidden_size\":16,\"num_hidden_layers\":2,\"num_attention_heads\":4,"
-                  "\"num_key_value_heads\":2,\"intermediate_size\":24,\"max_position_embeddings\":24,\"hidden_act\":\"gelu\"}",
-                  ORCH_UNMODELLED, "hidden_act: \"gelu\" is not the activation of architecture llama");
+    refuse_folder(
+        "qwen2", "config.json",
+        "{\"model_type\":\"llama\",\"vocab_size\":24,\"hidden_size\":16,\"num_hidden_layers\":2,\"num_attention_heads\":4,"
+        "\"num_key_value_heads\":2,\"intermediate_size\":24,\"max_position_embeddings\":24}",
+        ORCH_UNMODELLED, "architecture llama has no such bias");
+    refuse_folder(
+        "qwen2", "config.json",
+        "{\"model_type\":\"qwen2\",\"vocab_size\":24,\"hidden_size\":16,\"num_hidden_layers\":3,\"num_attention_heads\":4,"
+        "\"num_key_value_heads\":2,\"intermediate_size\":24,\"max_position_embeddings\":24}",
+        ORCH_USAGE, "'blk.2.attn_norm.weight' is missing");
+    refuse_folder(
+        "llama3", "config.json",
+        "{\"model_type\":\"llama\",\"vocab_size\":24,\"hidden_size\":16,\"num_hidden_layers\":2,\"num_attention_heads\":4,"
+        "\"num_key_value_heads\":2,\"intermediate_size\":24,\"max_position_embeddings\":24,\"hidden_act\":\"gelu\"}",
+        ORCH_UNMODELLED, "hidden_act: \"gelu\" is not the activation of architecture llama");
 }
 
 static const struct suite_test tests[] = {{"families", test_families},
