@@ -48,8 +48,7 @@ static const struct orchard_option option_table[] = {
     VERB_LAUNCH_OPTIONS,
     VERB_COMPILE_OPTIONS,
     {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
-    {"memory", 0, "GIB", false,
-     "memory of the machine, one of the chip's options (default: the largest; its DRAM the smallest's)"},
+    {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: largest; DRAM: smallest)"},
     {"repeat", 0, "N", false, "run it N times back to back"},
     {"buffers", 0, "WORD", false,
      "GPU: each repetition has a command buffer of its own (each, default), or one has them all (one); of kernels in a row, each "
